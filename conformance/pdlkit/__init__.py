@@ -1,0 +1,1 @@
+"""The Python side of the PDL conformance kit: rules, children, verdicts, reports."""
