@@ -1,0 +1,65 @@
+"""python3 conformance COMMAND: the one entry point of the kit; each command is imported only when called."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+if sys.version_info < (3, 11):  # before any import that would fail with a riddle
+    sys.exit("the conformance kit needs Python 3.11 or newer; this is " + sys.version.split()[0])
+
+# `python3 conformance` puts this folder on the path by itself; `python3 -m conformance` does not.
+_HERE = str(Path(__file__).resolve().parent)
+if _HERE not in sys.path:
+    sys.path.insert(0, _HERE)
+
+from pdlkit.exits import BAD_ARGUMENTS, INTERRUPTED, KitExit  # noqa: E402
+
+COMMANDS = {
+    "run": ("pdlkit.run", "judge this GPU and driver (or the model) and write report.json"),
+    "test": ("pdlkit.selftest", "every test that needs no GPU"),
+    "list": ("pdlkit.list_rules", "rules, cases and mutants"),
+    "doctor": ("pdlkit.doctor", "what this machine can run, and what is in the way"),
+    "lint": ("pdlkit.lint", "static check of machine code for missing waits"),
+}
+
+
+def _available() -> dict[str, tuple[str, str]]:
+    return {name: entry for name, entry in COMMANDS.items() if importlib.util.find_spec(entry[0])}
+
+
+def _help() -> str:
+    rows = "".join(f"  {name:<8} {text}\n" for name, (_, text) in _available().items())
+    return f"usage: python3 conformance COMMAND [options]\n\n{rows}\nEvery command has --help."
+
+
+def main(argv: list[str]) -> int:
+    """Dispatch; a KitExit becomes its sentence on stderr and its exit code."""
+    if argv and argv[0] in ("-h", "--help", "help"):
+        print(_help())
+        return 0
+    if not argv:
+        print(_help(), file=sys.stderr)
+        return BAD_ARGUMENTS
+    entry = _available().get(argv[0])
+    if entry is None:
+        print(f"conformance: there is no command `{argv[0]}`\n\n{_help()}", file=sys.stderr)
+        return BAD_ARGUMENTS
+    try:
+        return int(importlib.import_module(entry[0]).main(argv[1:]))
+    except KitExit as stop:
+        print(f"conformance {argv[0]}: {stop}", file=sys.stderr)
+        return stop.code
+    except KeyboardInterrupt:
+        print(f"conformance {argv[0]}: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader (head, less) has gone; nothing more can be said on stdout
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,21 @@
+"""Argument parsing that ends with exit 64 and one sentence, the same for every command."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NoReturn
+
+from pdlkit.exits import BadArguments
+
+
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser that raises instead of exiting with 2, and accepts no abbreviated option."""
+
+    def __init__(self, command: str, description: str, **more: object) -> None:
+        super().__init__(
+            prog=f"python3 conformance {command}", description=description, allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter, **more,  # type: ignore[arg-type]
+        )
+
+    def error(self, message: str) -> NoReturn:
+        raise BadArguments(f"{message} (see {self.prog} --help)")
