@@ -1,0 +1,171 @@
+"""Checks the harness's JSON lines as they arrive and keeps, per case, what they said.
+
+A record that contradicts another one, or itself, never decides a verdict: it is a problem of the kit and is kept
+as such beside the case.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+KEPT_FORBIDDEN = 16
+CASE_STATUSES = ("PASS", "FAIL", "INCONCLUSIVE", "NOT_SUPPORTED")
+VARIANT_KINDS = ("mutant", "control", "broken_wait", "triage")
+VARIANT_STATUSES = ("KILLED", "SURVIVED", "EQUIVALENT_HERE", "NOT_APPLICABLE")
+Record = dict[str, Any]
+
+
+@dataclass
+class CaseLog:
+    """Everything a child said about one case."""
+
+    name: str
+    began: bool = False
+    ended: bool = False
+    verdict: Record | None = None
+    variants: list[Record] = field(default_factory=list)
+    forbidden: list[Record] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)  # contradictions: each one is a KIT_ERROR
+    casualty: str | None = None  # HANG, CRASH, DEVICE_LOST or NOT_RUN, given by the supervisor
+    casualty_reason: str | None = None
+    last_sign: str | None = None  # the last progress text before a casualty
+    wall_s: float = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """The child gave a verdict on this case and closed it."""
+        return self.verdict is not None and self.ended
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _shape_problem(record: Record) -> str | None:
+    """What is wrong with a case or variant record by itself, if anything."""
+    kind = record.get("record")
+    if kind == "case":
+        if record.get("status") not in CASE_STATUSES:
+            return f"its verdict is {record.get('status')!r}, which is none of {', '.join(CASE_STATUSES)}"
+        trials, outcomes = record.get("trials"), record.get("outcomes")
+        if not isinstance(trials, Mapping) or not all(_is_count(trials.get(k)) for k in ("planned", "run", "exercised")):
+            return "its trials lack a count of planned, run or exercised"
+        if not isinstance(outcomes, Mapping) or not all(_is_count(n) for n in outcomes.values()):
+            return "its outcomes are no table of counts"
+    if kind == "variant":
+        if record.get("kind") not in VARIANT_KINDS:
+            return f"a variant is of kind {record.get('kind')!r}, which is none of {', '.join(VARIANT_KINDS)}"
+        if not isinstance(record.get("tag"), str):
+            return "a variant has no tag"
+        if record.get("kind") != "triage" and record.get("status") not in VARIANT_STATUSES:
+            return f"variant {record.get('tag')} is {record.get('status')!r}, which is no status of a variant"
+        if not all(_is_count(record.get(key)) for key in ("kills", "trials")):
+            return f"variant {record.get('tag')} lacks its count of kills or trials"
+    return None
+
+
+class Session:
+    """The records of one child: which case it is in, what it said, whether it closed."""
+
+    def __init__(self, family: str, expected: list[str]) -> None:
+        self.family = family
+        self.logs = {name: CaseLog(name) for name in expected}
+        self.start: Record | None = None
+        self.done = False
+        self.current: CaseLog | None = None
+        self.last_ended: CaseLog | None = None
+        self.problems: list[str] = []  # contradictions that belong to no case
+
+    def blame(self, text: str) -> None:
+        """Hold a contradiction against the case the child is in, or against the child."""
+        if self.current:
+            self.current.problems.append(text)
+        else:
+            self.problems.append(f"family {self.family}: {text}")
+
+    def take(self, line: str) -> Record | None:
+        """Read one line; returns the record if it could be used."""
+        try:
+            record = json.loads(line)
+        except ValueError:
+            self.blame(f"a line is no JSON: {line[:80]!r}")
+            return None
+        if not isinstance(record, dict) or not isinstance(record.get("record"), str):
+            self.blame(f"a line is no record: {line[:80]!r}")
+            return None
+        if self.done:
+            self.blame(f"a {record['record']} record came after the closing one")
+            return None
+        handler = getattr(self, "_on_" + record["record"], None)
+        if handler is None:
+            self.blame(f"there is no record of kind {record['record']!r}")
+            return None
+        handler(record)
+        return record
+
+    def _on_start(self, record: Record) -> None:
+        if self.start is not None:
+            self.blame("a second start record")
+        self.start = record
+
+    def _on_begin(self, record: Record) -> None:
+        log = self.logs.get(str(record.get("case")))
+        if self.current is not None:
+            self.current.problems.append(f"case {record.get('case')} began inside it")
+            self.current = None
+        if log is None:
+            self.problems.append(f"family {self.family}: case {record.get('case')!r} was not asked for")
+            return
+        if log.began:
+            log.problems.append("it began twice")
+        log.began, self.current = True, log
+
+    def _mine(self, record: Record) -> CaseLog | None:
+        if self.current is None or record.get("case") != self.current.name:
+            text = f"a {record['record']} record of {record.get('case')!r} came outside that case"
+            other = self.logs.get(str(record.get("case")))
+            (other.problems if other else self.problems).append(text)
+            return None
+        problem = _shape_problem(record)
+        if problem:
+            self.current.problems.append(problem)
+            return None
+        return self.current
+
+    def _on_progress(self, record: Record) -> None:
+        log = self._mine(record)
+        if log:
+            log.last_sign = f"{record.get('part')}, {record.get('done')} of {record.get('planned')}"
+
+    def _on_forbidden(self, record: Record) -> None:
+        log = self._mine(record)
+        if log and len(log.forbidden) < KEPT_FORBIDDEN:
+            log.forbidden.append(record)
+
+    def _on_variant(self, record: Record) -> None:
+        log = self._mine(record)
+        if log:
+            log.variants.append(record)
+
+    def _on_case(self, record: Record) -> None:
+        log = self._mine(record)
+        if log is None:
+            return
+        if log.verdict is not None:
+            log.problems.append(f"it has two verdicts, {log.verdict['status']} and {record['status']}")
+        else:
+            log.verdict = record
+
+    def _on_end(self, record: Record) -> None:
+        log = self._mine(record)
+        if log is None:
+            return
+        log.ended, self.last_ended, self.current = True, log, None
+
+    def _on_done(self, record: Record) -> None:
+        if self.current is not None:
+            self.current.problems.append("the child closed its records inside this case")
+        self.done = True

@@ -1,0 +1,270 @@
+"""Runs families in child processes and turns the way each child ended into facts about its cases.
+
+A child that hangs, crashes or poisons its context costs the case it was in; a fresh child goes on behind it. On a
+GPU a probe decides first whether the device survived.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pdlkit.children import Ending, Stopper, run_child
+from pdlkit.records import CaseLog, Record, Session
+
+START_S = 90.0  # from nothing to the first record: a CUDA context on a machine with many GPUs takes long
+BETWEEN_CASES_S = 60.0
+CASE_S = 60.0  # when a begin record names no deadline
+GRACE_S = 3.0
+EXIT_S = 30.0  # from the closing record to the end of the process
+PROBE_S = 60.0
+PROBE_TRIES = 2
+_CODE_OF = {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 2, "NOT_SUPPORTED": 77}
+
+Sink = Callable[[str, Record], None]  # (family, record), from several threads
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run, and how."""
+
+    harness: Path
+    device: str  # cuda, cuda:N, model or model:NAME, as the harness takes it
+    profile: str
+    seed: int
+    families: dict[str, list[str]]  # family to its cases, in order
+    subset: bool  # the families are not whole, so every case is named
+    plant: str | None = None
+    parallel: int = 1
+    environment: dict[str, str] | None = None
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether real hardware can be lost."""
+        return self.device.startswith("cuda")
+
+    def argv(self, family: str, cases: Sequence[str], name_cases: bool) -> list[str]:
+        """The harness's command line for these cases."""
+        argv = [str(self.harness), "--family", family]
+        if name_cases:
+            for case in cases:
+                argv += ["--case", case]
+        argv += ["--device", self.device, "--profile", self.profile, "--seed", f"{self.seed:016x}"]
+        return [*argv, "--plant", self.plant] if self.plant else argv
+
+
+@dataclass
+class Outcome:
+    """Everything the children of one run said and did."""
+
+    logs: dict[str, CaseLog] = field(default_factory=dict)
+    start: Record | None = None
+    problems: list[str] = field(default_factory=list)
+    processes: list[Record] = field(default_factory=list)
+    device_lost: bool = False
+    interrupted: bool = False
+    unsupported: str | None = None
+
+
+class _FamilyWatch:
+    """The watchdog's view of one child: every record is a sign of life; a case has one deadline of its own."""
+
+    def __init__(self, session: Session, sink: Sink) -> None:
+        self.session, self._sink = session, sink
+        self._deadline = time.monotonic() + START_S
+        self._began = 0.0
+
+    def line(self, text: str) -> None:
+        if not text.strip():
+            return
+        record = self.session.take(text)
+        if record is None:
+            return
+        now, kind = time.monotonic(), record["record"]
+        if kind == "begin":
+            self._began = now
+            limit = record.get("deadline_s")
+            seconds = float(limit) if isinstance(limit, (int, float)) and limit > 0 else CASE_S
+            self._deadline = now + seconds + GRACE_S
+        elif kind == "end":
+            log = self.session.last_ended
+            if log is not None:
+                log.wall_s = now - self._began
+            self._deadline = now + BETWEEN_CASES_S
+        elif kind == "done":
+            self._deadline = now + EXIT_S
+        elif kind == "start":
+            self._deadline = now + BETWEEN_CASES_S
+        self._sink(self.session.family, record)
+
+    def deadline(self) -> float:
+        return self._deadline
+
+
+class _ProbeWatch:
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._deadline = time.monotonic() + PROBE_S
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+    def deadline(self) -> float:
+        return self._deadline
+
+
+def probe(harness: Path, device: str, stopper: Stopper, environment: dict[str, str] | None = None) -> tuple[Ending, list[str]]:
+    """Ask a fresh process whether the device can be used."""
+    watch = _ProbeWatch()
+    ending = run_child([str(harness), "--probe", "--device", device], watch, stopper, environment)
+    return ending, watch.lines
+
+
+class Supervisor:
+    """Runs a plan's families and gathers the outcome; `stop` ends it early and leaves no process."""
+
+    def __init__(self, plan: Plan, sink: Sink) -> None:
+        self.plan, self._sink = plan, sink
+        self.outcome = Outcome()
+        self._stopper = Stopper()
+        self._lock = threading.Lock()
+
+    def stop(self) -> None:
+        """Kill what runs and start nothing more."""
+        self.outcome.interrupted = True
+        self._stopper.stop()
+
+    def run(self) -> Outcome:
+        """Run every family; returns when all children are gone."""
+        families = list(self.plan.families.items())
+        with ThreadPoolExecutor(max_workers=max(1, self.plan.parallel)) as pool:
+            futures: list[Future[None]] = [pool.submit(self._run_family, *entry) for entry in families]
+            try:
+                for future in futures:
+                    future.result()
+            except BaseException:
+                self.stop()
+                for future in futures:
+                    future.cancel()
+                raise
+        self._stopper.close()
+        return self.outcome
+
+    def _run_family(self, family: str, cases: list[str]) -> None:
+        pending, name_cases, empty_starts = list(cases), self.plan.subset, 0
+        while pending:
+            if self._stopper.stopped:
+                self._not_run(pending, "the device was lost" if self.outcome.device_lost else "the run was interrupted")
+                return
+            session = Session(family, pending)
+            ending = run_child(
+                self.plan.argv(family, pending, name_cases), _FamilyWatch(session, self._sink), self._stopper,
+                self.plan.environment,
+            )
+            settled = self._settle(session, ending, len(pending) == 1 and name_cases)
+            pending = [case for case in pending if case not in settled]
+            if session.done or ending.interrupted:
+                why = "the run was interrupted" if ending.interrupted else "its child closed without reaching it"
+                self._not_run(pending, why)
+                return
+            if not settled:
+                empty_starts += 1
+                if empty_starts == 2 or ending.exit_code in (64, 69, 70, 77):
+                    self._never_started(family, pending, ending)
+                    return
+            name_cases = True
+            self._check_device(session, ending)
+
+    def _settle(self, session: Session, ending: Ending, single: bool) -> set[str]:
+        """Keep what this child proved; give the case it died in its own status."""
+        self._blame_ending(session, ending, single)
+        settled = {name: log for name, log in session.logs.items() if log.began or log.problems}
+        last = session.last_ended if session.current is None else None
+        for log in settled.values():
+            if log.casualty is None and log.began and not log.complete:
+                self._casualty(log, ending)
+        died = ending.hung or ending.signal is not None or not ending.reaped
+        if last is not None and not session.done and died and not ending.interrupted:
+            last.casualty, last.casualty_reason = "CRASH", f"right behind this case its child {ending.words()}"
+        with self._lock:
+            self.outcome.logs.update(settled)
+            self.outcome.problems += session.problems
+            self.outcome.start = self.outcome.start or session.start
+            self.outcome.processes.append({
+                "family": session.family, "exit": ending.exit_code, "signal": ending.signal, "hung": ending.hung,
+                "reaped": ending.reaped, "leftovers": ending.leftovers, "wall_s": round(ending.wall_s, 3),
+            })
+        return set(settled)
+
+    def _blame_ending(self, session: Session, ending: Ending, single: bool) -> None:
+        """Contradictions between what a child recorded and how it ended."""
+        if session.done and ending.exit_code is not None:
+            last = session.last_ended
+            allowed = {0}
+            if single and last is not None and last.verdict is not None:
+                allowed.add(_CODE_OF[last.verdict["status"]])
+            if ending.exit_code not in allowed:
+                (last.problems if last else session.problems).append(
+                    f"its child closed its records and then exited with {ending.exit_code}")
+        elif ending.exit_code == 70 and session.current is not None:
+            session.current.problems.append(f"the harness gave up on itself: {_last_line(ending.stderr)}")
+
+    def _casualty(self, log: CaseLog, ending: Ending) -> None:
+        sign = f"; last sign: {log.last_sign}" if log.last_sign else ""
+        if ending.interrupted:
+            log.casualty, log.casualty_reason = "NOT_RUN", "the run was interrupted in it"
+        elif ending.hung:
+            log.casualty, log.casualty_reason = "HANG", f"it {ending.words()}{sign}"
+        else:
+            what = "gave no completion record" if log.verdict is None else "gave a verdict but did not close the case"
+            text = _last_line(ending.stderr)
+            log.casualty = "CRASH"
+            log.casualty_reason = f"its child {what} and {ending.words()}{sign}" + (f"; it said: {text}" if text else "")
+
+    def _check_device(self, session: Session, ending: Ending) -> None:
+        """After a casualty on a GPU: is the device still there? A lost device ends the run."""
+        if not self.plan.on_gpu or ending.interrupted:
+            return
+        for _ in range(PROBE_TRIES):
+            answer, _lines = probe(self.plan.harness, self.plan.device, self._stopper, self.plan.environment)
+            if answer.exit_code == 0 or answer.interrupted:
+                return
+        victim = session.current or session.last_ended
+        if victim is not None:
+            was = victim.casualty or "CRASH"
+            victim.casualty = "DEVICE_LOST"
+            victim.casualty_reason = f"{was} ({victim.casualty_reason}), and then a fresh process could not use the device"
+        self.outcome.device_lost = True
+        self._stopper.stop()
+
+    def _never_started(self, family: str, pending: list[str], ending: Ending) -> None:
+        text = _last_line(ending.stderr) or "it said nothing"
+        if ending.exit_code == 77:
+            with self._lock:
+                self.outcome.unsupported = text
+            for case in pending:
+                self._log(case).verdict = {"status": "NOT_SUPPORTED", "reason": text}
+                self._log(case).ended = True
+            return
+        if ending.exit_code in (64, 69, 70):
+            with self._lock:
+                self.outcome.problems.append(f"family {family}: the harness {ending.words()} before any case: {text}")
+        self._not_run(pending, f"its child {ending.words()} before any case began: {text}")
+
+    def _not_run(self, cases: Sequence[str], reason: str) -> None:
+        for case in cases:
+            log = self._log(case)
+            log.casualty, log.casualty_reason = "NOT_RUN", reason
+
+    def _log(self, case: str) -> CaseLog:
+        with self._lock:
+            return self.outcome.logs.setdefault(case, CaseLog(case))
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip()[:200] if lines else ""

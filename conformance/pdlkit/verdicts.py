@@ -1,0 +1,204 @@
+"""The verdict of a case, of a rule and of a run. Pure functions; design by table, tested by table.
+
+Green must be earned here a second time: a PASS of the harness that its own counts and variants do not carry is a
+KIT_ERROR, never a PASS.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pdlkit import exits
+from pdlkit.records import CaseLog, Record
+from pdlkit.rules import Case, Tag
+
+CASE_VERDICTS = (
+    "KIT_ERROR", "DEVICE_LOST", "CRASH", "HANG", "FAIL", "NOT_RUN", "INCONCLUSIVE", "PASS", "NOT_SUPPORTED",
+)  # worst first; what a rule says is its worst case
+RUN_VERDICTS = {
+    "CONFORMS": exits.CONFORMS, "VIOLATES": exits.VIOLATES, "UNPROVEN": exits.UNPROVEN, "INVALID": exits.INVALID,
+    "NOT_APPLICABLE": exits.NOT_APPLICABLE,
+}
+FORBIDDEN = {
+    "visibility": ("stale", "poison", "misplaced", "torn", "foreign"),
+    "start": ("early_start",),
+    "progress": (),
+    "api": (),
+}
+JUDGING_CLASSES = ("documented", "derived")
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One case with its final verdict."""
+
+    case: Case
+    status: str
+    reason: str | None
+    record: Mapping[str, Any] = field(default_factory=dict)
+    variants: tuple[Record, ...] = ()
+    forbidden: tuple[Record, ...] = ()
+    wall_s: float = 0.0
+
+    def trials(self, key: str) -> int:
+        """A count of the case's trials, 0 where it gave none."""
+        return int(self.record.get("trials", {}).get(key, 0))
+
+    @property
+    def exercised(self) -> int:
+        """Trials that meant something."""
+        return self.trials("exercised")
+
+
+def bound95(exercised: int) -> float | None:
+    """Upper 95 % bound of the chance of a forbidden outcome per trial, none having been seen."""
+    return None if exercised <= 0 else -math.expm1(math.log(0.05) / exercised)
+
+
+def judge_case(case: Case, log: CaseLog | None, tags: Mapping[str, Tag]) -> CaseResult:
+    """What the records of one case amount to."""
+    if log is None:
+        return CaseResult(case, "NOT_RUN", "no child was started for it")
+    kept: dict[str, Any] = {
+        "record": log.verdict or {}, "variants": tuple(log.variants), "forbidden": tuple(log.forbidden),
+        "wall_s": log.wall_s,
+    }
+    problems = list(log.problems)
+    if log.complete and log.casualty is None:
+        problems += contradictions(case, log, tags)
+    if problems:
+        return CaseResult(case, "KIT_ERROR", "; ".join(problems), **kept)
+    if log.casualty is not None:
+        return CaseResult(case, log.casualty, log.casualty_reason, **kept)
+    if not log.complete or log.verdict is None:
+        status = "CRASH" if log.began else "NOT_RUN"
+        return CaseResult(case, status, "there is no completion record", **kept)
+    return CaseResult(case, log.verdict["status"], log.verdict.get("reason"), **kept)
+
+
+def forbidden_count(case: Case, record: Mapping[str, Any]) -> int:
+    """Forbidden outcomes that this record counts."""
+    outcomes = record.get("outcomes", {})
+    return sum(int(outcomes.get(name, 0)) for name in FORBIDDEN[case.kind])
+
+
+def contradictions(case: Case, log: CaseLog, tags: Mapping[str, Tag]) -> list[str]:
+    """What in a complete case cannot be true together."""
+    record = log.verdict or {}
+    status = record["status"]
+    if status == "NOT_SUPPORTED":
+        return []
+    found = list(_identity_problems(case, record))
+    trials = record["trials"]
+    if not trials["exercised"] <= trials["run"] <= trials["planned"]:
+        found.append("its counts do not add up: exercised, run and planned must not shrink in this order")
+    bad = forbidden_count(case, record)
+    if status != "FAIL" and (bad or log.forbidden):
+        found.append(f"it says {status} beside {bad or len(log.forbidden)} forbidden outcomes")
+    if status == "FAIL" and FORBIDDEN[case.kind] and not bad:
+        found.append("it says FAIL without a forbidden outcome")
+    if status == "PASS" and case.proving:
+        if case.kind != "api" and trials["exercised"] == 0:
+            found.append("it says PASS without one exercised trial")
+        found += _power_problems(case, log.variants, tags)
+    return found
+
+
+def _identity_problems(case: Case, record: Mapping[str, Any]) -> Iterable[str]:
+    for key, want in (
+        ("rule", case.rule), ("class", case.rule_class), ("kind", case.kind), ("window", case.window),
+        ("path", case.path), ("proving", case.proving),
+    ):
+        if key in record and record[key] != want:
+            yield f"its record says {key} {record[key]!r}, the rule book says {want!r}"
+
+
+def _power_problems(case: Case, variants: Iterable[Record], tags: Mapping[str, Tag]) -> list[str]:
+    """A PASS whose detection power was not shown in the same run."""
+    seen: dict[tuple[str, str], list[Record]] = {}
+    for variant in variants:
+        seen.setdefault((variant["kind"], variant["tag"]), []).append(variant)
+    found = []
+    for kind, names in (("mutant", case.mutants), ("control", case.controls)):
+        for name in names:
+            records = seen.get((kind, name))
+            if not records:
+                found.append(f"it says PASS, but its {kind} {name} was never run")
+            for record in records or ():
+                found += _variant_problems(record, tags)
+    if case.broken_waits:
+        sweep = [r for (kind, _), rs in seen.items() if kind == "broken_wait" for r in rs]
+        judged = [r for r in sweep if r["status"] != "NOT_APPLICABLE"]
+        if not sweep:
+            found.append("it says PASS, but no broken wait was run")
+        elif judged and not any(r["status"] == "KILLED" for r in judged):
+            found.append("it says PASS, but every broken wait survived")
+    return found
+
+
+def _variant_problems(record: Record, tags: Mapping[str, Tag]) -> Iterable[str]:
+    name, status = record["tag"], record["status"]
+    if status == "SURVIVED":
+        yield f"it says PASS, but {record['kind']} {name} survived"
+    if status == "KILLED" and record["kills"] == 0:
+        yield f"{record['kind']} {name} is called KILLED with no kill"
+    tag = tags.get(name)
+    if status == "EQUIVALENT_HERE" and not (tag and tag.equivalent_candidate):
+        yield f"mutant {name} is called EQUIVALENT_HERE, but the rule book names it no candidate"
+
+
+def worst(statuses: Iterable[str]) -> str:
+    """The worst of these case verdicts."""
+    return min(statuses, key=CASE_VERDICTS.index, default="NOT_RUN")
+
+
+@dataclass(frozen=True)
+class RunVerdict:
+    """The verdict of a run, with the sentences that explain it."""
+
+    verdict: str
+    reasons: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+
+    @property
+    def exit(self) -> int:
+        """The exit code of `run`."""
+        return RUN_VERDICTS[self.verdict]
+
+
+def judge_run(
+    results: Iterable[CaseResult], problems: Iterable[str] = (), interposers: Iterable[str] = ()
+) -> RunVerdict:
+    """INVALID, else VIOLATES, else UNPROVEN, else CONFORMS; NOT_APPLICABLE if nothing could run."""
+    everything = list(results)
+    findings = tuple(
+        f"{r.case.name} ({r.case.rule_class}): {r.status}" + (f", {r.reason}" if r.reason else "")
+        for r in everything if r.case.rule_class == "measured" and r.status in ("FAIL", "HANG")
+    )
+    invalid = [*problems, *(f"{r.case.name}: {r.reason}" for r in everything if r.status == "KIT_ERROR")]
+    if invalid:
+        return RunVerdict("INVALID", tuple(invalid), findings)
+    violations = tuple(
+        f"{r.case.name}: {r.status} of a {r.case.rule_class} rule" + (f", {r.reason}" if r.reason else "")
+        for r in everything if r.case.rule_class in JUDGING_CLASSES and r.status in ("FAIL", "HANG")
+    )
+    if violations:
+        return RunVerdict("VIOLATES", violations, findings)
+    if all(r.status == "NOT_SUPPORTED" for r in everything):
+        reasons = dict.fromkeys(r.reason or "no reason given" for r in everything)
+        return RunVerdict("NOT_APPLICABLE", tuple(reasons), findings)
+    unproven = [
+        f"{r.case.name}: {r.status}" + (f", {r.reason}" if r.reason else "")
+        for r in everything
+        if r.status in ("CRASH", "DEVICE_LOST", "NOT_RUN")
+        or (r.case.proving and r.status not in ("PASS", "NOT_SUPPORTED"))
+    ]
+    if not any(r.case.proving and r.status == "PASS" for r in everything):
+        unproven.append("no proving case passed, so nothing was proven")
+    unproven += [f"{name} stands between the kit and the device, so a pass would prove nothing" for name in interposers]
+    if unproven:
+        return RunVerdict("UNPROVEN", tuple(unproven), findings)
+    return RunVerdict("CONFORMS", (), findings)
