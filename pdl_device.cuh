@@ -1,0 +1,122 @@
+/* pdl_device.cuh - v0.1.0 - CUDA Programmatic Dependent Launch, device side - MIT, licence text at the end of pdl.h
+ *
+ * pdl_wait() holds the calling thread until the grids this one depends on are complete and their memory is visible.
+ * pdl_trigger() says that this block no longer minds if the next grid starts. Neither needs the other to be correct.
+ *
+ *     __global__ void scale(float *out, const float *in)
+ *     {
+ *         int i = ...;                            // prologue: indices, constants, nothing that another grid writes
+ *         pdl_trigger();                          // the next grid may be started from here on
+ *         pdl_wait();                             // every thread, before its first access to shared data
+ *         const float *fresh = pdl_fresh(in);
+ *         pdl_fresh(out)[i] = 2.0f * fresh[i];
+ *     }
+ *
+ * In a kernel that is launched with overlap, do NOT
+ *    1. put __restrict__ on any pointer, not even on the output alone: loads then move above the wait
+ *    2. read with __ldg, or through a pointer to const that is restrict: no fence holds such a read below the wait
+ *    3. read something before the wait and again after it through the same pointer: the first value may be used twice
+ *    4. store before the wait what the earlier grid still reads or writes: nothing orders the two
+ *    5. publish by fence and pdl_trigger(): the trigger orders nothing, and with restrict the stores are removed
+ *    6. let one thread wait for its block without the pointers that pdl_wait_block() hands back
+ *    7. wait on one path only: each thread that touches shared data needs a wait on every path that leads there
+ *    8. leave the kernel without any wait, if what runs later relies on what ran before this grid
+ *    9. spin until the next grid has done something: nobody promises that it starts before this one ends
+ *   10. build for less than compute_90 and expect a wait: there is none, and pdl.h refuses to overlap such code
+ *
+ * Needs compute_90 or newer for the instructions. In code for older targets everything here compiles to nothing, which
+ * is safe because such a kernel is never started early (pdl.h checks what it was compiled for). Includes nothing, so it
+ * works under NVRTC; has no option, so it cannot be switched off by accident.
+ */
+#ifndef PDL_DEVICE_CUH_INCLUDED
+#define PDL_DEVICE_CUH_INCLUDED
+
+#ifdef PDL_HAS_DEVICE
+#error "PDL_HAS_DEVICE is set by pdl_device.cuh alone: remove your definition"
+#endif
+
+/* 1 where wait and trigger are instructions, 0 where they are nothing (host pass, targets below compute_90). */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define PDL_HAS_DEVICE 1
+#else
+#define PDL_HAS_DEVICE 0
+#endif
+
+/* Holds the calling thread until every grid that this one depends on is complete and flushed.
+ *
+ * The default is that each thread which touches shared data calls it; no barrier is needed then. A second call returns at
+ * once, and so does a call in a grid that was launched without overlap.
+ *
+ * Memory   afterwards all stores of those grids are visible to the caller, those made after their trigger too.
+ *          The clobber keeps the compiler from moving ordinary accesses across; for restrict and __ldg see the list above.
+ * Source   PTX ISA griddepcontrol.wait
+ * Checked  WAIT-01, WAIT-05, WAIT-10, MEM-01, FWD-03
+ */
+static __device__ __forceinline__ void pdl_wait(void)
+{
+#if PDL_HAS_DEVICE
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* Lets the next grid start once every block of this one has called it or has exited.
+ *
+ * One thread is enough for its block; more calls change nothing. A hint about time and never about memory: it publishes
+ * nothing, and work of other warps of the block may still be going on. Without it, the exit of a block counts.
+ *
+ * Source   PTX ISA griddepcontrol.launch_dependents
+ * Checked  TRIG-01, TRIG-02, TRIG-05, ATTR-03
+ */
+static __device__ __forceinline__ void pdl_trigger(void)
+{
+#if PDL_HAS_DEVICE
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/* The same address as a pointer about which the compiler knows nothing; take it after the wait, for loads and for stores.
+ *
+ * pointer  to global memory (device, managed or mapped host memory), of any type; never to shared or local memory
+ *
+ * Memory   what is read through the result is read after this line, as a plain load, and shares no value with a read
+ *          through any other pointer. It costs no instruction. It cannot hold back an explicit __ldg.
+ * Checked  WAIT-01, MEM-01
+ */
+template <typename T>
+static __device__ __forceinline__ T *pdl_fresh(T *pointer)
+{
+#if PDL_HAS_DEVICE
+    unsigned long long address = __cvta_generic_to_global(pointer);
+    asm volatile("" : "+l"(address) : : "memory");
+    return static_cast<T *>(__cvta_global_to_generic(address));
+#else
+    return pointer;
+#endif
+}
+
+/* One thread waits for its whole block: wait, barrier, fresh pointer.
+ *
+ * Only where one wait per block is really wanted. It contains a __syncthreads(), so every thread of the block must reach
+ * it. All shared data must then be read and written through the pointer returned; further ones come from pdl_fresh():
+ *
+ *     float *mine = pdl_wait_block(a);
+ *     const float *theirs = pdl_fresh(b);
+ *
+ * pointer  as for pdl_fresh()
+ *
+ * Memory   as pdl_wait(), for all threads of the block, through fresh pointers.
+ * Checked  WAIT-01
+ */
+template <typename T>
+static __device__ __forceinline__ T *pdl_wait_block(T *pointer)
+{
+#if PDL_HAS_DEVICE
+    if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
+        pdl_wait();
+    }
+#endif
+    __syncthreads();
+    return pdl_fresh(pointer);
+}
+
+#endif /* PDL_DEVICE_CUH_INCLUDED */
