@@ -1,0 +1,68 @@
+"""The programs that lint calls: nvdisasm, cuobjdump, ptxas. Taken from the toolkit, else from pinned PyPI packages."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+from pdlkit.exits import SetupImpossible
+from pdlkit.venv import ensure_venv
+
+PACKAGES = {
+    "nvdisasm": "nvidia-cuda-nvdisasm==13.5.37",
+    "cuobjdump": "nvidia-cuda-cuobjdump==13.5.37",
+    "ptxas": "nvidia-cuda-nvcc==13.0.88",
+}
+_ANALYSIS = ("nvdisasm", "cuobjdump")  # one venv for both
+
+
+class ToolFailed(Exception):
+    """A program of the toolkit could not read its input; the message is its own."""
+
+
+def _toolkit_folders() -> list[Path]:
+    folders = [Path(os.environ[v]) / "bin" for v in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(v)]
+    return [*folders, Path("/usr/local/cuda/bin")]
+
+
+def _installed(name: str) -> Path | None:
+    override = os.environ.get("PDL_" + name.upper())
+    if override:
+        return Path(override)
+    found = shutil.which(name)
+    if found:
+        return Path(found)
+    return next((folder / name for folder in _toolkit_folders() if (folder / name).is_file()), None)
+
+
+@lru_cache(maxsize=None)
+def tool(name: str) -> Path:
+    """The program's path; SetupImpossible with what to do if there is none."""
+    found = _installed(name)
+    if found is not None:
+        return found
+    wanted = _ANALYSIS if name in _ANALYSIS else (name,)
+    venv = ensure_venv(tuple(PACKAGES[w] for w in wanted)).parent.parent
+    found = next(iter(sorted(venv.glob(f"lib/python*/site-packages/nvidia/**/bin/{name}"))), None)
+    if found is None:
+        raise SetupImpossible(f"{name} is neither in the CUDA toolkit nor in {PACKAGES[name]}; set PDL_{name.upper()}")
+    found.chmod(found.stat().st_mode | 0o111)
+    return found
+
+
+def call(command: list[str], cwd: Path | None = None, timeout: float = 900) -> str:
+    """Standard output of a program; ToolFailed with its last lines if it fails, SetupImpossible if it cannot start."""
+    try:
+        done = subprocess.run(command, cwd=cwd, capture_output=True, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise ToolFailed(f"{Path(command[0]).name} did not end in {timeout:.0f} s") from None
+    except OSError as error:
+        raise SetupImpossible(f"{command[0]} cannot be started: {error}") from None
+    if done.returncode != 0:
+        lines = (done.stderr + done.stdout).decode(errors="replace").strip().splitlines()
+        said = " / ".join(lines[-2:]) or f"exit code {done.returncode}"
+        raise ToolFailed(f"{Path(command[0]).name}: {said}")
+    return done.stdout.decode(errors="replace")

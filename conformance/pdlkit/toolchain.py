@@ -1,0 +1,186 @@
+"""Finds what the kit is built with, and says in one sentence what is missing and where to put it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pdlkit.exits import SetupImpossible
+
+OLDEST_TOOLKIT = (12, 3)
+OLDEST_CMAKE = (3, 25)
+ASK_S = 60.0
+
+
+def ask(argv: Sequence[str], stdin: str | None = None) -> tuple[int, str]:
+    """Run a tool that only answers a question: (exit code, both outputs); 127 if it cannot be started."""
+    try:
+        done = subprocess.run(
+            list(argv), input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=ASK_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return 127, str(error)
+    return done.returncode, done.stdout
+
+
+def version_in(text: str, pattern: str) -> tuple[int, ...] | None:
+    """The dotted number that follows the pattern."""
+    match = re.search(pattern + r"\D*?([0-9]+(?:\.[0-9]+)+)", text)
+    return tuple(int(part) for part in match[1].split(".")) if match else None
+
+
+def dotted(version: tuple[int, ...] | None) -> str | None:
+    """12.3 for (12, 3)."""
+    return ".".join(map(str, version)) if version else None
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program that was found, with its version."""
+
+    name: str
+    path: Path
+    version: tuple[int, ...] | None
+
+    def words(self) -> str:
+        """Name and version."""
+        return f"{self.name} {dotted(self.version) or '(version unknown)'}"
+
+
+def _tool(name: str, path: str | Path, pattern: str) -> Tool:
+    code, text = ask([str(path), "--version"])
+    return Tool(name, Path(path), version_in(text, pattern) if code == 0 else None)
+
+
+def find_cmake() -> Tool | None:
+    """CMake on PATH."""
+    path = shutil.which("cmake")
+    return _tool("cmake", path, "cmake version") if path else None
+
+
+def find_ninja() -> Tool | None:
+    """Ninja on PATH; make does as well."""
+    path = shutil.which("ninja") or shutil.which("ninja-build")
+    return _tool("ninja", path, "") if path else None
+
+
+def find_c_compiler() -> Tool | None:
+    """The C compiler CMake will take: CC, else cc, gcc or clang."""
+    for name in filter(None, (os.environ.get("CC"), "cc", "gcc", "clang")):
+        path = shutil.which(name)
+        if path:
+            code, text = ask([path, "--version"])
+            family = "clang" if "clang" in text else "gcc"
+            return Tool(family, Path(path), version_in(text.splitlines()[0], r"\s") if code == 0 and text else None)
+    return None
+
+
+def _nvcc_places() -> list[Path]:
+    places = []
+    named = os.environ.get("CUDACXX")
+    if named:
+        places.append(Path(shutil.which(named) or named))
+    for variable in ("CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT"):
+        if os.environ.get(variable):
+            places.append(Path(os.environ[variable], "bin", "nvcc"))
+    on_path = shutil.which("nvcc")
+    if on_path:
+        places.append(Path(on_path))
+    places.append(Path("/usr/local/cuda/bin/nvcc"))
+    places += sorted(Path("/usr/local").glob("cuda-*/bin/nvcc"), reverse=True)
+    places += sorted(Path("/opt").glob("cuda*/bin/nvcc"), reverse=True)
+    return places
+
+
+def find_nvcc() -> Tool | None:
+    """nvcc: CUDACXX, CUDA_HOME, PATH, then the usual folders."""
+    for path in _nvcc_places():
+        if path.is_file() and os.access(path, os.X_OK):
+            return _tool("nvcc", path, r"release [0-9.]+, V")
+    return None
+
+
+def cuda_headers(nvcc: Tool | None) -> Path | None:
+    """The folder that holds cuda_runtime_api.h."""
+    roots = [nvcc.path.resolve().parents[1]] if nvcc else []
+    roots += [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT") if os.environ.get(name)]
+    folders = [folder for root in roots for folder in (root / "include", *root.glob("targets/*/include"))]
+    folders += [Path("/usr/local/cuda/include"), Path("/usr/include")]
+    return next((folder for folder in folders if (folder / "cuda_runtime_api.h").is_file()), None)
+
+
+def find_xxhash(compiler: Tool | None) -> str | None:
+    """How xxhash.h is found: the variable's folder, or "system"; None if it is not."""
+    named = os.environ.get("XXHASH_INCLUDE_DIR")
+    if named:
+        return named if Path(named, "xxhash.h").is_file() else None
+    if compiler is None:
+        return None
+    code, _ = ask([str(compiler.path), "-E", "-x", "c", "-o", os.devnull, "-"], "#include <xxhash.h>\n")
+    return "system" if code == 0 else None
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """Everything a build needs, found."""
+
+    cmake: Tool
+    ninja: Tool | None
+    compiler: Tool
+    nvcc: Tool | None
+    headers: Path
+    xxhash: str
+
+
+_APT = "Debian and Ubuntu: apt-get install "
+
+
+def missing(for_gpu: bool) -> list[str]:
+    """One sentence per thing that is missing for a build."""
+    found: list[str] = []
+    cmake, compiler, nvcc = find_cmake(), find_c_compiler(), find_nvcc()
+    if cmake is None:
+        found.append(f"CMake {dotted(OLDEST_CMAKE)} or newer is not on PATH ({_APT}cmake, or pip install cmake)")
+    elif cmake.version and cmake.version[:2] < OLDEST_CMAKE:
+        found.append(f"CMake {dotted(cmake.version)} is too old; put {dotted(OLDEST_CMAKE)} or newer first on PATH")
+    if compiler is None:
+        found.append(f"there is no C compiler on PATH ({_APT}g++, or set CC and CXX)")
+    if find_ninja() is None and shutil.which("make") is None:
+        found.append(f"neither ninja nor make is on PATH ({_APT}ninja-build)")
+    if for_gpu and nvcc is None:
+        found.append(
+            "nvcc is not there; install a CUDA Toolkit of version 12.3 or newer that the driver supports, then put its "
+            "bin folder on PATH or set CUDA_HOME to its folder"
+        )
+    elif for_gpu and nvcc and nvcc.version and nvcc.version[:2] < OLDEST_TOOLKIT:
+        found.append(f"CUDA Toolkit {dotted(nvcc.version)} is too old; set CUDA_HOME to one of version 12.3 or newer")
+    if not for_gpu and cuda_headers(nvcc) is None:
+        found.append(
+            "cuda_runtime_api.h is not there (the model needs the CUDA Toolkit's headers, not a GPU); install a CUDA "
+            "Toolkit of version 12.3 or newer and set CUDA_HOME to its folder"
+        )
+    if compiler is not None and find_xxhash(compiler) is None:
+        named = os.environ.get("XXHASH_INCLUDE_DIR")
+        where = f"XXHASH_INCLUDE_DIR is set, but {named} holds no xxhash.h" if named else "xxhash.h is not there"
+        found.append(
+            f"{where}; install it ({_APT}libxxhash-dev), or download that one file from the xxHash project and set "
+            "XXHASH_INCLUDE_DIR to the folder that holds it"
+        )
+    return found
+
+
+def require(for_gpu: bool) -> Toolchain:
+    """The toolchain; SetupImpossible names everything that is missing at once."""
+    gaps = missing(for_gpu)
+    if gaps:
+        raise SetupImpossible("; ".join(gaps))
+    cmake, compiler, nvcc = find_cmake(), find_c_compiler(), find_nvcc()
+    headers, xxhash = cuda_headers(nvcc), find_xxhash(compiler)
+    assert cmake and compiler and headers and xxhash
+    return Toolchain(cmake, find_ninja(), compiler, nvcc, headers, xxhash)
