@@ -1,0 +1,213 @@
+/* batch.c - lays out, plans and queues batches of trials. */
+#include "batch.h"
+
+#include <string.h>
+
+#define GROUP_PAIRS 8u      /* at most; each costs two captures */
+#define STREAM_SLOTS 128u   /* pairs queued behind one gate: well below the launch queue's depth (about 1,024) */
+#define GATE_BOUND_NS 50000000u
+
+uint64_t part_divide(struct part *part, uint64_t trials, int captured)
+{
+    unsigned most = captured ? PLAN_MAX_SLOTS : STREAM_SLOTS, base_per_batch;
+    uint64_t batches;
+
+    part->slots = most;
+    while (part->slots > 16 && part->slots / 2 * 2 >= trials)
+        part->slots /= 2;
+    base_per_batch = part->interleave == CONTROL_NONE ? part->slots : part->slots - part->slots / PLAN_CONTROL_EVERY;
+    batches = (trials + base_per_batch - 1) / base_per_batch;
+    part->pairs = batches / 16 < 1 ? 1 : batches / 16 > GROUP_PAIRS ? GROUP_PAIRS : (unsigned)(batches / 16);
+    part->replays = (unsigned)((batches + 2 * part->pairs - 1) / (2 * part->pairs));
+    return part_batches(part) * base_per_batch;
+}
+
+uint64_t part_batches(const struct part *part) { return (uint64_t)2 * part->pairs * part->replays; }
+
+/* Batches alternate between the two groups of a pair, and so between the two sets of buffers. */
+uint64_t part_group(const struct part *part, uint64_t batch)
+{
+    return batch / (2 * (uint64_t)part->replays) * 2 + batch % 2;
+}
+
+void batch_layout(struct layout *layout, const struct part *part, uint64_t group)
+{
+    unsigned i, per_block = part->size.warp;
+
+    memset(layout, 0, sizeof(*layout));
+    layout->slots = part->slots;
+    for (i = 0; i < part->slots; i++) {
+        struct slot *slot = &layout->slot[i];
+        plan_shape(&slot->shape, part->info, part->pair, &part->size, part->source, group, i, part->interleave);
+        if (part->variation.control != CONTROL_NONE)
+            slot->shape.control = part->variation.control;
+        slot->shape.dependent_blocks += part->variation.skip;
+        if (layout->words + slot->shape.words + (size_t)(part->slots - i) * part->size.words_max > part->words_capacity)
+            slot->shape.words = part->size.words_max;
+        slot->first_word = layout->words;
+        slot->first_block = layout->blocks;
+        layout->words += (slot->shape.words + per_block - 1) / per_block * per_block;
+        layout->blocks += slot->shape.primary_blocks + slot->shape.dependent_blocks;
+    }
+}
+
+void batch_plan(struct trial_plan *plans, const struct part *part, const struct layout *layout, uint64_t batch)
+{
+    struct trial_plan *poison = &plans[BATCH_POISON];
+    unsigned i;
+
+    for (i = 0; i < layout->slots; i++) {
+        plan_trial(&plans[i], part->info, part->pair, &part->size, part->source, batch * layout->slots + i, &layout->slot[i].shape);
+        plans[i].flags |= part->variation.set_flags;
+        plans[i].broken_wait = part->variation.broken_wait;
+        plans[i].x_ns = part->variation.x_ns;
+        plans[i].skip = part->variation.skip;
+    }
+    memset(poison, 0, sizeof(*poison));
+    poison->key = plan_batch_key(part->source, batch);
+    poison->words = (uint32_t)layout->words;
+    poison->residents = layout->slots;
+}
+
+struct oracle_trial batch_oracle_trial(const struct part *part, const struct layout *layout, const struct trial_plan *plans,
+                                       unsigned slot)
+{
+    struct oracle_trial trial;
+    memset(&trial, 0, sizeof(trial));
+    trial.key = plans[slot].key;
+    trial.batch_key = plans[BATCH_POISON].key;
+    trial.offset = (uint32_t)layout->slot[slot].first_word;
+    trial.words = layout->slot[slot].shape.words;
+    trial.from_input = (part->pair->flags & PAIR_OVERWRITE) != 0;
+    return trial;
+}
+
+static int launch_plain(const pdl_kernel *kernel, struct kernel_args *args, unsigned blocks, unsigned threads, cudaStream_t stream,
+                        struct fault *fault)
+{
+    void *params[1];
+    dim3 grid, block;
+
+    params[0] = args;
+    grid.x = blocks;
+    block.x = threads;
+    grid.y = grid.z = block.y = block.z = 1;
+    FAULT_TRY(fault, pdl_launch(kernel, grid, block, params, 0, stream, NULL));
+    return 1;
+}
+
+static int queue_poison(struct device *device, struct buffers *b, const struct part *part, struct fault *fault)
+{
+    struct kernel_args args;
+    memset(&args, 0, sizeof(args));
+    args.plan = b->plan + BATCH_POISON;
+    args.state = b->state;
+    args.data = b->data;
+    args.seen = b->seen;
+    args.input = (part->pair->flags & PAIR_OVERWRITE) ? b->input : NULL;
+    return launch_plain(&device->poison, &args, device->size.sms * 2, device->size.max_threads / 4, device->stream, fault);
+}
+
+static void fill_trial(struct trial_launch *trial, struct buffers *b, const struct slot *slot, unsigned index)
+{
+    memset(trial, 0, sizeof(*trial));
+    trial->args.plan = b->plan + index;
+    trial->args.state = b->state + index;
+    trial->args.data = b->data + slot->first_word;
+    trial->args.seen = b->seen + slot->first_word;
+    trial->args.input = b->input + slot->first_word;
+    trial->args.primary_sm = b->sm + slot->first_block;
+    trial->args.dependent_sm = b->sm + slot->first_block + slot->shape.primary_blocks;
+    trial->control = slot->shape.control;
+    trial->primary_blocks = slot->shape.primary_blocks;
+    trial->dependent_blocks = slot->shape.dependent_blocks;
+    trial->threads = slot->shape.threads;
+    trial->primary_shared_bytes = slot->shape.primary_shared_bytes;
+    trial->programmatic_primary = slot->shape.programmatic_primary;
+}
+
+int batch_queue_trials(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
+                       const struct queue *queue, struct fault *fault)
+{
+    unsigned i;
+    if (!queue_poison(device, b, part, fault))
+        return 0;
+    for (i = 0; i < layout->slots; i++) {
+        struct trial_launch trial;
+        fill_trial(&trial, b, &layout->slot[i], i);
+        FAULT_TRY(fault, part->pair->queue(queue, &trial));
+    }
+    return 1;
+}
+
+int batch_capture(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
+                  const struct queue *queue, cudaGraphExec_t *exec, struct fault *fault)
+{
+    cudaGraph_t graph = NULL;
+    int queued;
+
+    FAULT_TRY(fault, cudaStreamBeginCapture(device->stream, cudaStreamCaptureModeThreadLocal));
+    queued = batch_queue_trials(device, b, part, layout, queue, fault);
+    if (!queued) {
+        (void)cudaStreamEndCapture(device->stream, &graph);
+        return 0;
+    }
+    FAULT_TRY(fault, cudaStreamEndCapture(device->stream, &graph));
+    FAULT_TRY(fault, cudaGraphInstantiate(exec, graph, 0));
+    FAULT_TRY(fault, cudaGraphDestroy(graph));
+    return 1;
+}
+
+/* Holds the stream until release_gate(). */
+static int close_gate(struct device *device, struct buffers *b, struct fault *fault)
+{
+    struct trial_plan *plan = &b->plan_host[BATCH_GATE];
+    struct kernel_args args;
+
+    memset(plan, 0, sizeof(*plan));
+    plan->repeats = ++device->gate_epoch;
+    plan->bound_ns = GATE_BOUND_NS;
+    memset(&args, 0, sizeof(args));
+    args.plan = b->plan + BATCH_GATE;
+    args.state = b->state;
+    args.input = device->gate_flag;
+    FAULT_TRY(fault, cudaMemcpyAsync(b->plan, b->plan_host, BATCH_PLANS * sizeof(struct trial_plan), cudaMemcpyHostToDevice,
+                                     device->stream));
+    return launch_plain(&device->gate, &args, 1, 1, device->stream, fault);
+}
+
+static void release_gate(struct device *device)
+{
+    *(volatile uint32_t *)device->gate_flag_host = device->gate_epoch;
+}
+
+static int fetch(struct device *device, struct buffers *b, const struct layout *layout, struct fault *fault)
+{
+    FAULT_TRY(fault, cudaMemcpyAsync(b->seen_host, b->seen, layout->words * 4, cudaMemcpyDeviceToHost, device->stream));
+    FAULT_TRY(fault, cudaMemcpyAsync(b->state_host, b->state, layout->slots * sizeof(struct trial_state), cudaMemcpyDeviceToHost,
+                                     device->stream));
+    FAULT_TRY(fault, cudaMemcpyAsync(b->sm_host, b->sm, layout->blocks * 4, cudaMemcpyDeviceToHost, device->stream));
+    FAULT_TRY(fault, cudaEventRecord(b->done, device->stream));
+    return 1;
+}
+
+int batch_launch(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
+                 const struct queue *queue, cudaGraphExec_t exec, struct fault *fault)
+{
+    if (exec) {
+        FAULT_TRY(fault, cudaMemcpyAsync(b->plan, b->plan_host, BATCH_PLANS * sizeof(struct trial_plan), cudaMemcpyHostToDevice,
+                                         device->stream));
+        FAULT_TRY(fault, cudaGraphLaunch(exec, device->stream));
+        return fetch(device, b, layout, fault);
+    }
+    if (!close_gate(device, b, fault) || !batch_queue_trials(device, b, part, layout, queue, fault) || !fetch(device, b, layout, fault))
+        return 0;
+    release_gate(device);
+    return 1;
+}
+
+int batch_wait(struct buffers *b, struct fault *fault)
+{
+    FAULT_TRY(fault, cudaEventSynchronize(b->done));
+    return 1;
+}

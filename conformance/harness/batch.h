@@ -1,0 +1,67 @@
+/* batch.h - many trials at once: laid out, planned, queued on one of the two paths, and judged while the next batch runs.
+ *
+ * captured  the trials of a group are captured once into a graph; plans are uploaded before each of its replays
+ * stream    the trials are launched one by one behind a bounded gate kernel, so that the host is never the slow side
+ */
+#ifndef BATCH_H_INCLUDED
+#define BATCH_H_INCLUDED
+
+#include "device.h"
+#include "oracle.h"
+#include "plan.h"
+
+struct slot {
+    struct slot_shape shape;
+    size_t first_word;           /* in data, seen, input */
+    size_t first_block;          /* in sm */
+};
+
+/* One of the variations of a case's trials: what differs from the plan as drawn. */
+struct variation {
+    uint32_t broken_wait, x_ns;  /* brokenwait image */
+    uint32_t set_flags;          /* PLAN_* to add */
+    uint32_t skip;               /* leading blocks of the dependent that only wait */
+    enum control control;        /* of every slot, if not CONTROL_NONE */
+};
+
+struct part {                    /* trials of one image of one case */
+    const struct case_info *info;
+    const struct pair *pair;
+    struct plan_source source;
+    struct device_size size;
+    struct variation variation;
+    enum control interleave;     /* control of every PLAN_CONTROL_EVERY-th slot, or CONTROL_NONE */
+    unsigned slots;              /* trials per batch */
+    unsigned pairs, replays;     /* groups come in pairs, each replayed so often: batches = 2 * pairs * replays */
+    size_t words_capacity;       /* per batch */
+};
+
+struct layout {
+    struct slot slot[PLAN_MAX_SLOTS];
+    unsigned slots;
+    size_t words, blocks;
+};
+
+/* Sets slots, pairs and replays so that at least `trials` trials that are no controls run. Returns their number. */
+uint64_t part_divide(struct part *part, uint64_t trials, int captured);
+uint64_t part_batches(const struct part *part);
+uint64_t part_group(const struct part *part, uint64_t batch);
+
+/* Shapes and places of a group's trials. */
+void batch_layout(struct layout *layout, const struct part *part, uint64_t group);
+/* Plans of a batch; plans[BATCH_POISON] is the poison kernel's. */
+void batch_plan(struct trial_plan *plans, const struct part *part, const struct layout *layout, uint64_t batch);
+struct oracle_trial batch_oracle_trial(const struct part *part, const struct layout *layout, const struct trial_plan *plans,
+                                       unsigned slot);
+
+/* Queue the trials themselves (after their plans): poison, then pair by pair. */
+int batch_queue_trials(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
+                       const struct queue *queue, struct fault *fault);
+int batch_capture(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
+                  const struct queue *queue, cudaGraphExec_t *exec, struct fault *fault);
+/* Everything of one batch; exec is NULL on the stream path. */
+int batch_launch(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
+                 const struct queue *queue, cudaGraphExec_t exec, struct fault *fault);
+int batch_wait(struct buffers *b, struct fault *fault);
+
+#endif

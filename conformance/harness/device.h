@@ -1,0 +1,56 @@
+/* device.h - the device under test as the harness holds it: sizes, streams, events and the buffers of two batches. */
+#ifndef DEVICE_H_INCLUDED
+#define DEVICE_H_INCLUDED
+
+#include "pair.h"
+#include "plan.h"
+
+#define BATCH_PLANS (PLAN_MAX_SLOTS + 2) /* one per slot, then poison's and the gate's */
+#define BATCH_POISON PLAN_MAX_SLOTS
+#define BATCH_GATE (PLAN_MAX_SLOTS + 1)
+
+struct buffers {                 /* of one batch; two batches are in flight */
+    struct trial_plan *plan_host, *plan;
+    struct trial_state *state_host, *state;
+    uint32_t *data, *seen, *seen_host, *input;
+    uint32_t *sm, *sm_host;      /* primary's blocks then dependent's, slot by slot */
+    cudaEvent_t done;
+    uint64_t stale_key[PLAN_MAX_SLOTS], stale_batch_key; /* of the batch before, if it lay at the same places; else 0 */
+};
+
+struct device {
+    int is_model, ordinal, cc, driver_version, runtime_version, toolkit_version;
+    char name[256];
+    char uuid_hash[20];
+    struct device_size size;
+    cudaStream_t stream, side;
+    cudaEvent_t fork, join;
+    pdl_kernel poison, gate, spacer;
+    struct buffers buffers[2];
+    size_t words_capacity, blocks_capacity; /* per batch */
+    uint32_t *gate_flag_host, *gate_flag;   /* host memory that the gate reads */
+    uint32_t gate_epoch;
+    uint32_t *want;              /* scratch of the oracle */
+};
+
+/* What went wrong, if anything: the call and its error. Never printed here. */
+struct fault {
+    cudaError_t error;
+    const char *call;
+};
+#define FAULT_TRY(fault, call_)                        \
+    do {                                               \
+        cudaError_t fault_error_ = (call_);            \
+        if (fault_error_ != cudaSuccess) {             \
+            (fault)->error = fault_error_;             \
+            (fault)->call = #call_;                    \
+            return 0;                                  \
+        }                                              \
+    } while (0)
+
+/* Each returns 1, or 0 with *fault filled. */
+int device_open(struct device *device, int ordinal, int is_model, struct fault *fault);
+int device_describe(struct device *device, int ordinal, struct fault *fault); /* sizes and names only: no context needed */
+void device_close(struct device *device);
+
+#endif

@@ -1,0 +1,45 @@
+/* judge.c - the verdict of a case. */
+#include "judge.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *const case_status_name[CASE_STATUS_COUNT] = { "PASS", "FAIL", "INCONCLUSIVE", "NOT_SUPPORTED", "HANG" };
+const char *const variant_status_name[VARIANT_STATUS_COUNT] = { "KILLED", "SURVIVED", "EQUIVALENT_HERE", "NOT_APPLICABLE" };
+
+enum variant_status judge_variant(uint64_t kills, int applicable, int may_be_equivalent)
+{
+    if (!applicable)
+        return VARIANT_NOT_APPLICABLE;
+    if (kills >= JUDGE_KILLS)
+        return VARIANT_KILLED;
+    return may_be_equivalent && kills == 0 ? VARIANT_EQUIVALENT : VARIANT_SURVIVED;
+}
+
+enum case_status judge_case(const struct case_evidence *evidence, char *reason)
+{
+    reason[0] = '\0';
+    if (evidence->forbidden)
+        return CASE_FAIL;
+    if (!evidence->proving) {
+        snprintf(reason, 128, "observing: %llu of %llu trials were exercised", (unsigned long long)evidence->exercised,
+                 (unsigned long long)evidence->planned);
+        return CASE_INCONCLUSIVE;
+    }
+    if (evidence->exercised * 100 < evidence->planned * JUDGE_FLOOR_PERCENT) {
+        snprintf(reason, 128, "not-exercised: %llu of %llu trials, the floor is %u %%", (unsigned long long)evidence->exercised,
+                 (unsigned long long)evidence->planned, JUDGE_FLOOR_PERCENT);
+        return CASE_INCONCLUSIVE;
+    }
+    if (evidence->survived) {
+        snprintf(reason, 128, "mutant-survived: %s%s", evidence->survivor, evidence->survived > 1 ? " and others" : "");
+        return CASE_INCONCLUSIVE;
+    }
+    if (evidence->broken_wait_survived) {
+        snprintf(reason, 128, "mutant-survived: the broken wait of the largest X");
+        return CASE_INCONCLUSIVE;
+    }
+    return CASE_PASS;
+}
+
+double judge_bound95(uint64_t n) { return -expm1(log(0.05) / (double)n); }

@@ -1,0 +1,214 @@
+/* kernel.h - the only way a kernel of the kit touches the device: PTX on a GPU, calls into conformance/model there.
+ *
+ * One source, two devices: every .cu of conformance/kernels is CUDA C++ for nvcc and C for the model. All accesses are
+ * volatile PTX, so that what is tested is the device and not the compiler (that is conformance/codegen's work).
+ * KERNEL(name) opens a kernel whose only parameter is `struct kernel_args args`; SYMBOL(name) adds the image's suffix,
+ * because CMake compiles a family's file once per tag.
+ */
+#ifndef KERNEL_H_INCLUDED
+#define KERNEL_H_INCLUDED
+
+#include "kernel_args.h"
+#include "words.h"
+
+#define KERNEL_PASTE2(a, b) a##_##b
+#define KERNEL_PASTE(a, b) KERNEL_PASTE2(a, b)
+#ifdef IMAGE_SUFFIX
+#define SYMBOL(name) KERNEL_PASTE(name, IMAGE_SUFFIX)
+#else
+#define SYMBOL(name) name
+#endif
+
+#define K_SPIN_LIMIT 4000000u /* iterations; a second bound beside the clock for every spin */
+
+#ifdef PDL_MODEL
+/* ---- the model ---- */
+#include "model_kernel.h"
+
+#define DEVICE_FN static inline
+#define KERNEL(name) MODEL_KERNEL(SYMBOL(name))
+#define K_WARP_SIZE 4u
+#define k_thread() model_thread()
+#define k_block() model_block()
+#define k_threads() model_threads()
+#define k_blocks() model_blocks()
+#define k_sm() model_sm()
+#define k_now() model_now()
+#define k_load(p) model_load32((p), MODEL_LD_CA)
+#define k_load_l2(p) model_load32((p), MODEL_LD_CG)
+#define k_load_read_only(p) model_load32((p), MODEL_LD_NC)
+#define k_load_relaxed(p) model_load32((p), MODEL_LD_RELAXED)
+#define k_load64_relaxed(p) model_load64((p), MODEL_LD_RELAXED)
+#define k_load4(p, out) model_load128((p), (out), MODEL_LD_CA)
+#define k_load4_l2(p, out) model_load128((p), (out), MODEL_LD_CG)
+#define k_store(p, v) model_store32((p), (v))
+#define k_store4(p, v) model_store128((p), (v))
+#define k_store_relaxed(p, v) model_store32_relaxed((p), (v))
+#define k_store64_relaxed(p, v) model_store64_relaxed((p), (v))
+#define k_add(p, v) ((void)model_atomic_add32((p), (v)))
+#define k_min64(p, v) ((void)model_atomic_min64((p), (v)))
+#define k_max64(p, v) ((void)model_atomic_max64((p), (v)))
+#define k_fence() model_fence()
+#define k_barrier() model_barrier()
+#define k_pause() model_pause(32)
+#define k_trigger() model_trigger()
+#define k_wait_device() model_wait()
+
+#else
+/* ---- a GPU ---- */
+#include "pdl_device.cuh"
+
+#define DEVICE_FN static __device__ __forceinline__
+#define KERNEL(name) extern "C" __global__ void SYMBOL(name)(struct kernel_args args)
+#define K_WARP_SIZE 32u
+#define k_thread() threadIdx.x
+#define k_block() blockIdx.x
+#define k_threads() blockDim.x
+#define k_blocks() gridDim.x
+
+DEVICE_FN uint32_t k_sm(void)
+{
+    uint32_t sm;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    return sm;
+}
+
+DEVICE_FN uint64_t k_now(void)
+{
+    uint64_t ns;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns) :: "memory");
+    return ns;
+}
+
+#define K_LOAD32(name, op)                                                        \
+    DEVICE_FN uint32_t name(const void *p)                                        \
+    {                                                                             \
+        uint32_t v;                                                               \
+        asm volatile(op " %0, [%1];" : "=r"(v) : "l"(p) : "memory");              \
+        return v;                                                                 \
+    }
+K_LOAD32(k_load, "ld.global.ca.u32")
+K_LOAD32(k_load_l2, "ld.global.cg.u32")
+K_LOAD32(k_load_read_only, "ld.global.nc.u32")
+K_LOAD32(k_load_relaxed, "ld.relaxed.gpu.global.u32")
+
+DEVICE_FN uint64_t k_load64_relaxed(const void *p)
+{
+    uint64_t v;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+}
+
+#define K_LOAD128(name, op)                                                                    \
+    DEVICE_FN void name(const void *p, uint32_t *out)                                          \
+    {                                                                                          \
+        asm volatile(op " {%0, %1, %2, %3}, [%4];"                                             \
+                     : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3]) : "l"(p)         \
+                     : "memory");                                                              \
+    }
+K_LOAD128(k_load4, "ld.global.ca.v4.u32")
+K_LOAD128(k_load4_l2, "ld.global.cg.v4.u32")
+
+DEVICE_FN void k_store(void *p, uint32_t v)
+{
+    asm volatile("st.global.u32 [%0], %1;" :: "l"(p), "r"(v) : "memory");
+}
+
+DEVICE_FN void k_store4(void *p, const uint32_t *v)
+{
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                 :: "l"(p), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]) : "memory");
+}
+
+DEVICE_FN void k_store_relaxed(void *p, uint32_t v)
+{
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" :: "l"(p), "r"(v) : "memory");
+}
+
+DEVICE_FN void k_store64_relaxed(void *p, uint64_t v)
+{
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" :: "l"(p), "l"(v) : "memory");
+}
+
+DEVICE_FN void k_add(void *p, uint32_t v)
+{
+    asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" :: "l"(p), "r"(v) : "memory");
+}
+
+DEVICE_FN void k_min64(void *p, uint64_t v)
+{
+    asm volatile("red.relaxed.gpu.global.min.u64 [%0], %1;" :: "l"(p), "l"(v) : "memory");
+}
+
+DEVICE_FN void k_max64(void *p, uint64_t v)
+{
+    asm volatile("red.relaxed.gpu.global.max.u64 [%0], %1;" :: "l"(p), "l"(v) : "memory");
+}
+
+#define k_fence() __threadfence()
+#define k_barrier() __syncthreads()
+#define k_pause() ((void)0)
+#define k_trigger() pdl_trigger()
+#define k_wait_device() pdl_wait()
+#endif
+
+/* ---- built from the above, for both devices ---- */
+
+DEVICE_FN uint32_t k_warp(void) { return k_thread() / K_WARP_SIZE; }
+DEVICE_FN uint32_t k_warps(void) { return (k_threads() + K_WARP_SIZE - 1) / K_WARP_SIZE; }
+
+/* The plan, read past the first-level cache: a replay's plan must not be an earlier one's. */
+DEVICE_FN struct trial_plan k_plan(const struct kernel_args *args)
+{
+    union {
+        struct trial_plan plan;
+        uint32_t word[sizeof(struct trial_plan) / 4];
+    } u;
+    const uint32_t *source = (const uint32_t *)args->plan;
+    uint32_t i;
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+    for (i = 0; i < sizeof(struct trial_plan) / 4; i += 4)
+        k_load4_l2(source + i, u.word + i);
+    return u.plan;
+}
+
+/* Spin until the clock has advanced by ns. */
+DEVICE_FN void k_delay(struct trial_state *state, uint32_t ns)
+{
+    uint64_t begin = k_now();
+    uint32_t spins = 0;
+    while (k_now() - begin < ns) {
+        if (++spins > K_SPIN_LIMIT) {
+            k_add(&state->cut_short, 1);
+            return;
+        }
+        k_pause();
+    }
+}
+
+/* Spin until *flag is at least `least`, for at most bound_ns. Returns 1 if it was, else 0. */
+DEVICE_FN uint32_t k_poll(struct trial_state *state, const uint32_t *flag, uint32_t least, uint32_t bound_ns)
+{
+    uint64_t begin = k_now();
+    uint32_t spins = 0;
+    do {
+        if (k_load_relaxed(flag) >= least)
+            return 1;
+        if (++spins > K_SPIN_LIMIT) {
+            k_add(&state->cut_short, 1);
+            return 0;
+        }
+        k_pause();
+    } while (k_now() - begin < bound_ns);
+    return 0;
+}
+
+/* Block b of n handles words [k_first(words, b, n), k_first(words, b + 1, n)): whole groups of four. */
+DEVICE_FN uint32_t k_first(uint32_t words, uint32_t block, uint32_t blocks)
+{
+    return (uint32_t)((uint64_t)(words / 4) * block / blocks) * 4;
+}
+
+#endif

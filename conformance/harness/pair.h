@@ -1,0 +1,103 @@
+/* pair.h - what a file of conformance/kernels offers the harness: pairs of kernels and how to queue one trial of each.
+ *
+ * A rule's case names a family (the .cu file) and a pair in it. CMake compiles the file once per tag; each image exports
+ * one `struct image`. Host code of the pair only queues work: no allocation, no synchronisation.
+ */
+#ifndef PAIR_H_INCLUDED
+#define PAIR_H_INCLUDED
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel_args.h"
+#include "pdl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How the shapes of a pair's trials are drawn (plan.c). */
+enum pair_shape {
+    SHAPE_WORDS,    /* 1 block to twice the SMs on either side, 256 to 4,096 words */
+    SHAPE_RESOURCE, /* more primary blocks than fit, limited by shared memory that the dependent does not need */
+    SHAPE_FILL      /* the dependent's blocks fill every slot of the device several times */
+};
+
+#define PAIR_TWO_BLOCKS 0x1u   /* the primary has at least two blocks */
+#define PAIR_TWO_WARPS 0x2u    /* both sides have at least two warps per block */
+#define PAIR_LINES 0x4u        /* the dependent reads its lines before the wait too */
+#define PAIR_OVERWRITE 0x8u    /* the dependent overwrites `input`, which the primary reads */
+#define PAIR_NEVER_TRIGGER 0x10u
+#define PAIR_REPEATS 0x20u     /* waits or triggers are repeated */
+#define PAIR_MIDDLE 0x40u      /* half of the primaries carry the attribute themselves */
+
+enum control {
+    CONTROL_NONE,
+    CONTROL_ATTRON,    /* the same launch with the attribute */
+    CONTROL_UNORDERED, /* the same pair without any dependency */
+    CONTROL_ATTROFF    /* triage only: the dependent is launched without the attribute */
+};
+
+struct trial_launch {          /* one trial to queue */
+    struct kernel_args args;
+    enum control control;
+    unsigned primary_blocks, dependent_blocks, threads;   /* threads per block, both sides */
+    size_t primary_shared_bytes;                          /* dynamic, per block */
+    int programmatic_primary;                             /* the primary carries the attribute itself */
+};
+
+struct queue {                 /* where to queue it, and with what */
+    cudaStream_t stream;
+    cudaStream_t side;         /* of the unordered dependent */
+    cudaEvent_t fork, join;    /* without timing */
+    pdl_kernel primary, dependent, spacer;
+    int raw;                   /* launch the dependent by the raw call: pdl.h would refuse this image */
+};
+
+struct pair {
+    const char *name;
+    enum pair_shape shape;
+    unsigned flags;            /* PAIR_* */
+    const void *primary, *dependent;
+    const char *primary_name, *dependent_name;
+    cudaError_t (*queue)(const struct queue *queue, const struct trial_launch *trial);
+};
+
+struct image {
+    const char *family, *tag;
+    const struct pair *pairs;
+    unsigned count;
+};
+
+/* harness/queue.c: the steps that queueing functions are made of. */
+cudaError_t queue_primary(const struct queue *queue, const struct trial_launch *trial, int programmatic);
+/* Programmatic: with the attribute, value 1. */
+cudaError_t queue_dependent(const struct queue *queue, const struct trial_launch *trial);
+/* As queue_dependent, with the attribute's value given, by the raw call. */
+cudaError_t queue_dependent_raw(const struct queue *queue, const struct trial_launch *trial, int value);
+/* Launched plainly. */
+cudaError_t queue_dependent_plain(const struct queue *queue, const struct trial_launch *trial);
+/* Primary and dependent in two streams that fork before them and join behind them. */
+cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch *trial);
+
+/* A row of a file's table of pairs, and the table's export under the image's name. */
+#define PAIR(name, shape, flags, primary, dependent, queue)                                                      \
+    { name, shape, flags, (const void *)SYMBOL(primary), (const void *)SYMBOL(dependent), #primary, #dependent, \
+      queue }
+#define IMAGE(family, pairs)                                                        \
+    PAIR_EXTERN_C_BEGIN                                                             \
+    extern const struct image SYMBOL(image_##family);                               \
+    const struct image SYMBOL(image_##family) = { #family, IMAGE_TAG, pairs,        \
+                                                  sizeof(pairs) / sizeof(pairs[0]) }; \
+    PAIR_EXTERN_C_END
+
+#ifdef __cplusplus
+#define PAIR_EXTERN_C_BEGIN extern "C" {
+#define PAIR_EXTERN_C_END }
+}
+#else
+#define PAIR_EXTERN_C_BEGIN
+#define PAIR_EXTERN_C_END
+#endif
+
+#endif

@@ -1,0 +1,132 @@
+/* part.c - the loop over batches: two are in flight, one running while the other is judged. */
+#include "part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pdl.h"
+
+/* Both sides get the same carve-out, so that no SM has to be idle between them (F29b). */
+static int prepare(pdl_kernel *kernel, const void *function, size_t shared_bytes, struct fault *fault)
+{
+    if (shared_bytes > 48 * 1024 - 1024)
+        FAULT_TRY(fault, cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
+    FAULT_TRY(fault, cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                          shared_bytes ? cudaSharedmemCarveoutMaxShared : 0));
+    FAULT_TRY(fault, pdl_kernel_init(kernel, function));
+    return 1;
+}
+
+int part_queue(struct queue *queue, struct device *device, const struct pair *pair, const struct pair *base_pair, int raw,
+               struct fault *fault)
+{
+    size_t shared_bytes = pair->shape == SHAPE_RESOURCE ? device->size.shared_per_block : 0;
+
+    memset(queue, 0, sizeof(*queue));
+    queue->stream = device->stream;
+    queue->side = device->side;
+    queue->fork = device->fork;
+    queue->join = device->join;
+    queue->spacer = device->spacer;
+    queue->raw = raw;
+    return prepare(&queue->primary, (raw ? base_pair : pair)->primary, shared_bytes, fault) &&
+           prepare(&queue->dependent, pair->dependent, shared_bytes, fault);
+}
+
+/* Remember whose words lie where, so that the oracle can tell a stale word from a foreign one. */
+static void remember(struct buffers *b, const struct layout *layout)
+{
+    unsigned i;
+    for (i = 0; i < layout->slots; i++)
+        b->stale_key[i] = b->plan_host[i].key;
+    b->stale_batch_key = b->plan_host[BATCH_POISON].key;
+}
+
+struct flight {                  /* the two groups that are being replayed in turn */
+    struct layout *layout;       /* [2] */
+    cudaGraphExec_t exec[2];
+};
+
+static int open_group(struct part *part, struct device *device, const struct queue *queue, int captured, struct flight *flight,
+                      unsigned which, uint64_t batch, struct fault *fault)
+{
+    struct buffers *b = &device->buffers[which];
+
+    batch_layout(&flight->layout[which], part, part_group(part, batch));
+    memset(b->stale_key, 0, sizeof(b->stale_key));
+    if (flight->exec[which])
+        FAULT_TRY(fault, cudaGraphExecDestroy(flight->exec[which]));
+    flight->exec[which] = NULL;
+    return !captured || batch_capture(device, b, part, &flight->layout[which], queue, &flight->exec[which], fault);
+}
+
+/* Wait for a batch and judge it. */
+static int finish(struct part *part, struct device *device, struct flight *flight, struct tally *tally, uint64_t batch,
+                  struct fault *fault)
+{
+    unsigned which = (unsigned)(batch % 2);
+    struct buffers *b = &device->buffers[which];
+
+    if (!batch_wait(b, fault))
+        return 0;
+    tally_batch(tally, part, &flight->layout[which], b, batch, batch / 2 % 4 == 0, device->want);
+    remember(b, &flight->layout[which]);
+    return 1;
+}
+
+static int run_batches(struct part *part, struct device *device, const struct queue *queue, int captured, struct flight *flight,
+                       struct tally *tally, const struct progress *progress, struct fault *fault)
+{
+    uint64_t batches = part_batches(part), batch;
+
+    for (batch = 0; batch < batches; batch++) {
+        unsigned which = (unsigned)(batch % 2);
+        if (batch >= 2 && batch / 2 % part->replays == 0 && which == 0 && !finish(part, device, flight, tally, batch - 1, fault))
+            return 0;
+        if (batch / 2 % part->replays == 0 && !open_group(part, device, queue, captured, flight, which, batch, fault))
+            return 0;
+        batch_plan(device->buffers[which].plan_host, part, &flight->layout[which], batch);
+        if (!batch_launch(device, &device->buffers[which], part, &flight->layout[which], queue, flight->exec[which], fault))
+            return 0;
+        if (batch && !(batch / 2 % part->replays == 0 && which == 0) && !finish(part, device, flight, tally, batch - 1, fault))
+            return 0;
+        if (progress)
+            progress->tell(progress->context, batch * part->slots, batches * part->slots);
+    }
+    return finish(part, device, flight, tally, batches - 1, fault);
+}
+
+int part_run(struct part *part, struct device *device, const struct queue *queue, int captured, struct tally *tally,
+             const struct progress *progress, struct fault *fault)
+{
+    struct flight flight;
+    int done;
+
+    memset(&flight, 0, sizeof(flight));
+    flight.layout = calloc(2, sizeof(*flight.layout));
+    if (!flight.layout) {
+        fault->error = cudaErrorMemoryAllocation;
+        fault->call = "calloc of two layouts";
+        return 0;
+    }
+    done = run_batches(part, device, queue, captured, &flight, tally, progress, fault);
+    if (done && flight.exec[0])
+        done = cudaGraphExecDestroy(flight.exec[0]) == cudaSuccess;
+    if (done && flight.exec[1])
+        done = cudaGraphExecDestroy(flight.exec[1]) == cudaSuccess;
+    free(flight.layout);
+    return done;
+}
+
+void part_plan(const struct part *part, struct tally *tally, uint32_t *want)
+{
+    static struct trial_plan plans[BATCH_PLANS];
+    static struct layout layout;
+    uint64_t batches = part_batches(part), batch;
+
+    for (batch = 0; batch < batches; batch++) {
+        batch_layout(&layout, part, part_group(part, batch));
+        batch_plan(plans, part, &layout, batch);
+        tally_plans(tally, part, &layout, plans, want);
+    }
+}

@@ -1,0 +1,270 @@
+/* run_case.c - runs a case: its base, then, for a proving case, everything that has to die; last its record. */
+#include "run_case.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "part.h"
+#include "record_case.h"
+#include "variants.h"
+
+const struct pair *run_find_pair(const struct case_info *info, const char *tag)
+{
+    const struct image *image = case_image(info->family, tag);
+    unsigned i;
+    for (i = 0; image && i < image->count; i++)
+        if (strcmp(image->pairs[i].name, info->pair) == 0)
+            return &image->pairs[i];
+    return NULL;
+}
+
+unsigned long long run_trials(const struct case_info *info, enum profile profile)
+{
+    /* A window that only observes needs enough to report a rate, not a bound. */
+    return info->proving ? info->trials[profile] : info->trials[profile] / 16 + 16;
+}
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static enum control interleaved_control(const struct case_info *info)
+{
+    if (!info->controls[0])
+        return CONTROL_NONE;
+    return strcmp(info->controls[0], "unordered") == 0 ? CONTROL_UNORDERED : CONTROL_ATTRON;
+}
+
+struct case_run {                /* a case while it runs */
+    struct run *run;
+    const struct case_info *info;
+    double begin_s, told_s;
+    const char *part_name;
+};
+
+static void tell_progress(void *context, uint64_t done, uint64_t planned)
+{
+    struct case_run *c = context;
+    double now = now_s();
+    if (now - c->told_s < 0.2)
+        return;
+    c->told_s = now;
+    record_begin(c->run->record, "progress");
+    record_text(c->run->record, "case", c->info->name);
+    record_text(c->run->record, "part", c->part_name);
+    record_count(c->run->record, "done", done);
+    record_count(c->run->record, "planned", planned);
+    record_end(c->run->record);
+}
+
+static void fill_part(struct part *part, struct run *run, const struct case_info *info, const struct pair *pair,
+                      const struct device_size *size, const struct variant *variant)
+{
+    memset(part, 0, sizeof(*part));
+    part->info = info;
+    part->pair = pair;
+    part->size = *size;
+    part->source = plan_source_make(run->seed, info->name, variant->name);
+    part->variation = variant->variation;
+    part->interleave = variant->kind == VARIANT_BASE ? interleaved_control(info) : CONTROL_NONE;
+    part->words_capacity = (size_t)PLAN_MAX_SLOTS * size->words_max + (size_t)(PLAN_MAX_SLOTS / 16) * size->words_big;
+}
+
+/* One part: its own image, queue and tally. */
+static int run_part(struct case_run *c, const struct variant *variant, struct variant_result *result, struct fault *fault)
+{
+    const struct pair *pair = run_find_pair(c->info, variant->image), *base = run_find_pair(c->info, "base");
+    struct progress progress;
+    struct queue queue;
+    struct part part;
+    int captured = strcmp(c->info->path, "captured") == 0;
+    double begin = now_s();
+
+    c->part_name = variant->name;
+    progress.tell = tell_progress;
+    progress.context = c;
+    if (!part_queue(&queue, c->run->device, pair, base, variant->raw, fault))
+        return 0;
+    fill_part(&part, c->run, c->info, pair, &c->run->device->size, variant);
+    result->planned = part_divide(&part, variant->trials, captured);
+    result->primary = queue.primary;
+    result->dependent = queue.dependent;
+    result->pair = pair;
+    if (!part_run(&part, c->run->device, &queue, captured, &result->tally, &progress, fault))
+        return 0;
+    result->wall_s = now_s() - begin;
+    return 1;
+}
+
+/* The device failed: say where, so that the parent can tell a hang from a crash. */
+static int tell_fault(struct case_run *c, const struct fault *fault)
+{
+    record_begin(c->run->record, "error");
+    record_text(c->run->record, "case", c->info->name);
+    record_text(c->run->record, "part", c->part_name);
+    record_text(c->run->record, "call", fault->call);
+    record_text(c->run->record, "error", cudaGetErrorName(fault->error));
+    record_end(c->run->record);
+    return 0;
+}
+
+static void tell_begin(struct case_run *c)
+{
+    record_begin(c->run->record, "begin");
+    record_text(c->run->record, "case", c->info->name);
+    /* Ten microseconds a trial is seen, a hundred are allowed, and ten seconds for everything else. */
+    record_count(c->run->record, "deadline_s", 10 + run_trials(c->info, c->run->profile) * (c->run->device->is_model ? 50 : 1) / 10000);
+    record_end(c->run->record);
+}
+
+static void tell_end(struct case_run *c)
+{
+    record_begin(c->run->record, "end");
+    record_text(c->run->record, "case", c->info->name);
+    record_end(c->run->record);
+}
+
+/* The model found that no move is enabled, or a driver's own watchdog fired. */
+static int is_hang(const struct fault *fault) { return fault->error == cudaErrorLaunchTimeout; }
+
+static int run_variants(struct case_run *c, struct case_evidence *evidence, struct resolution *resolution, struct fault *fault)
+{
+    struct variant variants[VARIANTS_MAX];
+    unsigned count = variants_of_case(variants, c->info, c->run->profile), i;
+
+    for (i = 0; i < count; i++) {
+        struct variant_result result;
+        memset(&result, 0, sizeof(result));
+        if (!tally_open(&result.tally))
+            return 0;
+        result.applicable = variants_applicable(&variants[i], c->run->device, &result.why);
+        if (result.applicable && !run_part(c, &variants[i], &result, fault)) {
+            tally_close(&result.tally);
+            return 0;
+        }
+        variants_judge(&variants[i], &result, evidence, resolution);
+        record_variant(c->run->record, c->info, &variants[i], &result);
+        tally_close(&result.tally);
+    }
+    return 1;
+}
+
+static int run_triage(struct case_run *c, struct fault *fault)
+{
+    struct variant variants[VARIANTS_MAX];
+    unsigned count = variants_of_triage(variants, c->info, c->run->profile, c->run->plant, c->run->plant_x_ns), i;
+
+    for (i = 0; i < count; i++) {
+        struct variant_result result;
+        memset(&result, 0, sizeof(result));
+        if (!tally_open(&result.tally))
+            return 0;
+        result.applicable = 1;
+        if (!run_part(c, &variants[i], &result, fault)) {
+            tally_close(&result.tally);
+            return 0;
+        }
+        record_variant(c->run->record, c->info, &variants[i], &result);
+        tally_close(&result.tally);
+    }
+    return 1;
+}
+
+static int run_supported(struct case_run *c, struct variant_result *base, enum case_status *status, struct fault *fault)
+{
+    struct variant variant;
+    struct case_evidence evidence;
+    struct resolution resolution;
+    char reason[128];
+
+    memset(&evidence, 0, sizeof(evidence));
+    memset(&resolution, 0, sizeof(resolution));
+    variants_base(&variant, c->info, c->run->profile, c->run->plant, c->run->plant_x_ns);
+    if (!run_part(c, &variant, base, fault))
+        return 0;
+    evidence.proving = c->info->proving;
+    evidence.planned = base->planned;
+    evidence.exercised = base->tally.exercised;
+    evidence.forbidden = base->tally.forbidden;
+    record_forbidden(c->run->record, c->info, &variant, base);
+    if (base->tally.forbidden && !run_triage(c, fault))
+        return 0;
+    if (c->info->controls[0])
+        variants_judge_control(c->run->record, c->info, base, &evidence);
+    if (c->info->proving && !run_variants(c, &evidence, &resolution, fault))
+        return 0;
+    *status = judge_case(&evidence, reason);
+    record_case(c->run->record, c->info, c->run->device, base, *status, reason, &resolution, now_s() - c->begin_s);
+    return 1;
+}
+
+static const char *unsupported(const struct case_info *info, const struct device *device)
+{
+    if (device->cc < info->min_cc)
+        return "the device's compute capability is too low";
+    if (device->toolkit_version < info->min_toolkit)
+        return "the toolkit is too old";
+    if (info->gpu_only && device->is_model)
+        return "needs hardware";
+    return NULL;
+}
+
+int run_case(struct run *run, const struct case_info *info, enum case_status *status)
+{
+    struct case_run c;
+    struct variant_result base;
+    struct fault fault;
+    const char *why = unsupported(info, run->device);
+    int done = 1;
+
+    memset(&c, 0, sizeof(c));
+    memset(&base, 0, sizeof(base));
+    memset(&fault, 0, sizeof(fault));
+    c.run = run;
+    c.info = info;
+    c.begin_s = now_s();
+    c.part_name = "base";
+    tell_begin(&c);
+    plant_before_case(run);
+    if (!tally_open(&base.tally))
+        return 0;
+    if (why) {
+        *status = CASE_NOT_SUPPORTED;
+        record_unrun(run->record, info, *status, why);
+    } else if (!run_supported(&c, &base, status, &fault)) {
+        done = tell_fault(&c, &fault);
+        if (is_hang(&fault)) {
+            *status = CASE_HANG;
+            record_unrun(run->record, info, *status, c.part_name);
+            tell_end(&c);
+        }
+    }
+    if (done && run->plant != PLANT_NO_RECORD)
+        tell_end(&c);
+    tally_close(&base.tally);
+    return done;
+}
+
+int plan_case(struct run *run, const struct case_info *info, const struct device_size *size, int trials)
+{
+    struct variant variant;
+    struct part part;
+    struct tally tally;
+    uint32_t *want = malloc((size_t)size->words_big * sizeof(*want));
+    uint64_t planned;
+
+    if (!want || !tally_open(&tally))
+        return 0;
+    variants_base(&variant, info, run->profile, PLANT_NONE, 0);
+    fill_part(&part, run, info, run_find_pair(info, "base"), size, &variant);
+    planned = part_divide(&part, variant.trials, strcmp(info->path, "captured") == 0);
+    part_plan(&part, &tally, want);
+    record_plan(run->record, info, &part, &tally, planned, trials);
+    tally_close(&tally);
+    free(want);
+    return 1;
+}

@@ -1,0 +1,29 @@
+/* run_case.h - one case from its plan to its records. */
+#ifndef RUN_CASE_H_INCLUDED
+#define RUN_CASE_H_INCLUDED
+
+#include "case.h"
+#include "device.h"
+#include "judge.h"
+#include "record.h"
+
+/* Self-tests of what watches the harness and of the way a FAIL is told: --plant NAME. */
+enum plant { PLANT_NONE, PLANT_BROKEN_WAIT, PLANT_HANG, PLANT_CRASH, PLANT_NO_RECORD };
+
+struct run {
+    struct device *device;
+    struct record *record;
+    uint64_t seed;
+    enum profile profile;
+    enum plant plant;
+    uint32_t plant_x_ns;         /* of PLANT_BROKEN_WAIT; 0: returns at the trigger */
+};
+
+/* Runs and records one case. Returns 1, or 0 if the device failed: then a record says so and the process should end. */
+int run_case(struct run *run, const struct case_info *info, enum case_status *status);
+/* Prints one record with the plan's hashes; trials: also one per trial. Returns 0 if memory is short. */
+int plan_case(struct run *run, const struct case_info *info, const struct device_size *size, int trials);
+const struct pair *run_find_pair(const struct case_info *info, const char *tag);
+unsigned long long run_trials(const struct case_info *info, enum profile profile);
+
+#endif

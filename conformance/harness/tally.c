@@ -1,0 +1,222 @@
+/* tally.c - counts what trials did. */
+#include "tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CLOCK_SLACK_NS 64u      /* %globaltimer ticks every 32 ns */
+#define SCHEDULE_ROOM (1u << 22) /* at most half of it is filled; beyond that the count is a lower bound */
+
+int tally_open(struct tally *tally)
+{
+    memset(tally, 0, sizeof(*tally));
+    tally->schedule_room = 1u << 12;
+    tally->schedule_set = calloc(tally->schedule_room, sizeof(*tally->schedule_set));
+    tally->sm_pair_set = calloc(TALLY_SMS * TALLY_SMS / 8, 1);
+    return tally->schedule_set && tally->sm_pair_set;
+}
+
+void tally_close(struct tally *tally)
+{
+    free(tally->schedule_set);
+    free(tally->sm_pair_set);
+}
+
+static int set_add(uint64_t *set, size_t room, uint64_t key)
+{
+    size_t i = (size_t)(key * 0x9E3779B97F4A7C15ull >> 20) & (room - 1);
+    while (set[i]) {
+        if (set[i] == key)
+            return 0;
+        i = (i + 1) & (room - 1);
+    }
+    set[i] = key;
+    return 1;
+}
+
+static void grow_schedules(struct tally *tally)
+{
+    size_t room = tally->schedule_room * 4, i;
+    uint64_t *set = room > SCHEDULE_ROOM ? NULL : calloc(room, sizeof(*set));
+    if (!set)
+        return;
+    for (i = 0; i < tally->schedule_room; i++)
+        if (tally->schedule_set[i])
+            set_add(set, room, tally->schedule_set[i]);
+    free(tally->schedule_set);
+    tally->schedule_set = set;
+    tally->schedule_room = room;
+}
+
+/* A schedule is what the seed chose of a trial's order: shape, place and kind of triggers, holds, repeats. Not its data. */
+static void add_schedule(struct tally *tally, const struct slot_shape *shape, const struct trial_plan *plan)
+{
+    uint32_t key[12];
+    key[0] = shape->primary_blocks;
+    key[1] = shape->dependent_blocks;
+    key[2] = shape->threads;
+    key[3] = shape->words;
+    key[4] = plan->flags;
+    key[5] = plan->hold_ns / 32;
+    key[6] = plan->withhold;
+    key[7] = plan->repeats;
+    key[8] = plan->rotate;
+    key[9] = (uint32_t)shape->programmatic_primary;
+    key[10] = plan->x_ns;
+    key[11] = plan->broken_wait;
+    if (tally->schedules * 2 >= tally->schedule_room)
+        grow_schedules(tally);
+    if (tally->schedules * 2 < tally->schedule_room)
+        tally->schedules += (uint64_t)set_add(tally->schedule_set, tally->schedule_room, oracle_hash(key, sizeof(key)) | 1);
+}
+
+static void add_sm_pair(struct tally *tally, unsigned writer, unsigned reader)
+{
+    unsigned bit = writer * TALLY_SMS + reader;
+    if (writer >= TALLY_SMS || reader >= TALLY_SMS || (tally->sm_pair_set[bit / 8] >> bit % 8 & 1))
+        return;
+    tally->sm_pair_set[bit / 8] |= (unsigned char)(1u << bit % 8);
+    tally->sm_pairs++;
+}
+
+static unsigned first_word(const struct slot_shape *shape, unsigned block, unsigned blocks)
+{
+    return (unsigned)((uint64_t)(shape->words / 4) * block / blocks) * 4;
+}
+
+/* Which SM wrote what which SM read: both sides take the words in the order of their blocks. */
+static void add_sm_pairs(struct tally *tally, const struct slot_shape *shape, const struct trial_plan *plan, const uint32_t *sm)
+{
+    unsigned readers = shape->dependent_blocks - plan->skip, reader, writer = 0;
+
+    for (reader = 0; reader < readers; reader++) {
+        unsigned begin = first_word(shape, reader, readers), end = first_word(shape, reader + 1, readers);
+        unsigned block = (reader + readers - plan->rotate % readers) % readers + plan->skip;
+        while (writer > 0 && first_word(shape, writer, shape->primary_blocks) > begin)
+            writer--;
+        for (; writer < shape->primary_blocks && first_word(shape, writer, shape->primary_blocks) < end; writer++)
+            if (first_word(shape, writer + 1, shape->primary_blocks) > begin)
+                add_sm_pair(tally, sm[writer], sm[shape->primary_blocks + block]);
+        if (writer)
+            writer--;
+    }
+}
+
+static int overlapped(const struct trial_state *state)
+{
+    return state->primary_store_ns && state->dependent_begin_ns != UINT64_MAX &&
+           state->dependent_begin_ns + CLOCK_SLACK_NS < state->primary_store_ns;
+}
+
+/* Did the trial put the rule to the test? (Start rules also need their control: see tally_batch.) */
+static int is_exercised(const struct part *part, const struct slot_shape *shape, const struct trial_plan *plan,
+                        const struct trial_state *state)
+{
+    if (state->cut_short)
+        return 0;
+    if (strcmp(part->info->kind, "progress") == 0)
+        return state->finished == shape->dependent_blocks;
+    if (strcmp(part->info->kind, "start") == 0)
+        return state->held_ns != UINT64_MAX && state->held_ns >= plan->hold_ns;
+    if (plan->flags & PLAN_WITNESS)
+        return state->witnessed >= shape->primary_blocks;
+    return overlapped(state);
+}
+
+static void add_forbidden(struct tally *tally, const struct slot_shape *shape, const struct trial_plan *plan,
+                          const struct trial_state *state, const struct oracle_result *words, uint64_t batch, unsigned slot)
+{
+    struct forbidden *detail;
+    tally->forbidden++;
+    if (tally->details == TALLY_DETAILS)
+        return;
+    detail = &tally->detail[tally->details++];
+    detail->batch = batch;
+    detail->slot = slot;
+    detail->shape = *shape;
+    detail->plan = *plan;
+    detail->state = *state;
+    detail->words = *words;
+}
+
+static uint64_t fold(uint64_t hash, uint64_t value)
+{
+    uint64_t pair[2];
+    pair[0] = hash;
+    pair[1] = value;
+    return oracle_hash(pair, sizeof(pair));
+}
+
+static int is_control(const struct part *part, const struct layout *layout, unsigned slot)
+{
+    return part->interleave != CONTROL_NONE && layout->slot[slot].shape.control != CONTROL_NONE;
+}
+
+void tally_plans(struct tally *tally, const struct part *part, const struct layout *layout, const struct trial_plan *plans,
+                 uint32_t *want)
+{
+    unsigned i;
+
+    tally->plan_hash = fold(tally->plan_hash, oracle_hash(plans, layout->slots * sizeof(*plans)));
+    tally->plan_hash = fold(tally->plan_hash, oracle_hash(layout->slot, layout->slots * sizeof(struct slot)));
+    for (i = 0; want && i < layout->slots; i++) {
+        struct oracle_trial trial = batch_oracle_trial(part, layout, plans, i);
+        if (!is_control(part, layout, i))
+            tally->expected_hash = fold(tally->expected_hash, oracle_expect(&trial, want));
+    }
+}
+
+/* Returns 1 if the trial counts as exercised, as far as it can say alone. */
+static int tally_trial(struct tally *tally, const struct part *part, const struct layout *layout, const struct buffers *b,
+                       uint64_t batch, unsigned i, uint32_t *want)
+{
+    const struct slot_shape *shape = &layout->slot[i].shape;
+    const struct trial_plan *plan = &b->plan_host[i];
+    const struct trial_state *state = &b->state_host[i];
+    struct oracle_trial trial = batch_oracle_trial(part, layout, b->plan_host, i);
+    struct oracle_result words;
+    int fresh;
+
+    trial.stale_key = b->stale_key[i];
+    trial.stale_batch_key = b->stale_batch_key;
+    trial.stale_from_input = trial.from_input;
+    fresh = oracle_check(&trial, b->seen_host + layout->slot[i].first_word, want, &words);
+    tally->expected_hash = fold(tally->expected_hash, words.want_hash);
+    tally->run++;
+    tally->overlap += (uint64_t)overlapped(state);
+    tally->witnessed += (plan->flags & PLAN_WITNESS) && state->witnessed >= shape->primary_blocks;
+    tally->cut_short += state->cut_short != 0;
+    tally->outcome[fresh ? WORD_FRESH : words.first_class]++;
+    tally->early_start += state->early != 0;
+    add_schedule(tally, shape, plan);
+    if (!fresh || state->early)
+        add_forbidden(tally, shape, plan, state, &words, batch, i);
+    return is_exercised(part, shape, plan, state);
+}
+
+void tally_batch(struct tally *tally, const struct part *part, const struct layout *layout, const struct buffers *b,
+                 uint64_t batch, int sm_pairs, uint32_t *want)
+{
+    uint64_t waiting = 0; /* held trials whose control is still to come */
+    unsigned i;
+
+    tally_plans(tally, part, layout, b->plan_host, NULL);
+    for (i = 0; i < layout->slots; i++) {
+        if (is_control(part, layout, i)) {
+            int started = b->state_host[i].early != 0;
+            tally->controls++;
+            tally->controls_started += (uint64_t)started;
+            tally->exercised += started ? waiting : 0;
+            waiting = 0;
+            continue;
+        }
+        if (tally_trial(tally, part, layout, b, batch, i, want)) {
+            if (part->interleave != CONTROL_NONE)
+                waiting++;
+            else
+                tally->exercised++;
+        }
+        if (sm_pairs)
+            add_sm_pairs(tally, &layout->slot[i].shape, &b->plan_host[i], b->sm_host + layout->slot[i].first_block);
+    }
+}

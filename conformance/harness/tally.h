@@ -1,0 +1,43 @@
+/* tally.h - what the trials of one part did: counted per trial, from what the pair wrote and the oracle's answer. */
+#ifndef TALLY_H_INCLUDED
+#define TALLY_H_INCLUDED
+
+#include "batch.h"
+
+#define TALLY_DETAILS 16u        /* forbidden trials that are told one by one */
+#define TALLY_SMS 256u           /* of the SM-pair bitmap */
+
+struct forbidden {
+    uint64_t batch;
+    unsigned slot;
+    struct slot_shape shape;
+    struct trial_plan plan;
+    struct trial_state state;
+    struct oracle_result words;  /* wrong == 0: an early start with the right words */
+};
+
+struct tally {
+    uint64_t run, exercised, witnessed, cut_short;
+    uint64_t outcome[WORD_CLASS_COUNT]; /* trials by the class of their first wrong word; [WORD_FRESH]: all fresh */
+    uint64_t early_start, overlap, forbidden;
+    uint64_t controls, controls_started; /* interleaved controls, and those that began inside the hold */
+    uint64_t plan_hash, expected_hash;
+    uint64_t schedules, sm_pairs;
+    struct forbidden detail[TALLY_DETAILS];
+    unsigned details;
+    uint64_t *schedule_set;      /* open addressing, schedule_room entries */
+    size_t schedule_room;
+    unsigned char *sm_pair_set;  /* TALLY_SMS * TALLY_SMS bits */
+};
+
+int tally_open(struct tally *tally);   /* 0 if memory is short */
+void tally_close(struct tally *tally);
+
+/* Plans only: hashes of what is planned and expected. want is scratch. */
+void tally_plans(struct tally *tally, const struct part *part, const struct layout *layout, const struct trial_plan *plans,
+                 uint32_t *want);
+/* A finished batch. sm_pairs: also collect which SMs wrote and read. */
+void tally_batch(struct tally *tally, const struct part *part, const struct layout *layout, const struct buffers *b,
+                 uint64_t batch, int sm_pairs, uint32_t *want);
+
+#endif

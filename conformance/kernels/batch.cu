@@ -1,0 +1,53 @@
+/* batch.cu - kernels around the trials: poison before each batch, the gate that holds a stream, the unordered spacer. */
+#include "kernel.h"
+#include "batch_kernels.h"
+
+/* Poison is a kernel, never a memset (F25). plan[0] stands for the whole batch: `words` of data, `residents` states. */
+KERNEL(batch_poison)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t stride = k_threads() * k_blocks();
+    uint32_t first = k_block() * k_threads() + k_thread();
+    uint32_t i, field;
+
+    for (i = first * 4; i < plan.words; i += stride * 4) {
+        uint32_t data[4], seen[4], input[4];
+        for (field = 0; field < 4; field++) {
+            data[field] = words_poison(plan.key, WORDS_POISON_DATA, i + field);
+            seen[field] = words_poison(plan.key, WORDS_POISON_SEEN, i + field);
+            input[field] = words_poison(plan.key, WORDS_INPUT, i + field);
+        }
+        k_store4(args.data + i, data);
+        k_store4(args.seen + i, seen);
+        if (args.input)
+            k_store4(args.input + i, input);
+    }
+    for (i = first; i < plan.residents; i += stride) {
+        uint32_t *state = (uint32_t *)(args.state + i);
+        for (field = 0; field < sizeof(struct trial_state) / 4; field++)
+            k_store(state + field, field < STATE_MINIMA ? 0 : 0xFFFFFFFFu);
+    }
+}
+
+/* Holds the stream until the host has queued the batch, which it says by writing plan->repeats to input[0], in host
+ * memory. Bounded by plan->bound_ns. */
+KERNEL(batch_gate)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint64_t begin = k_now();
+    uint32_t spins = 0;
+
+    while (k_load_relaxed(args.input) != plan.repeats && k_now() - begin < plan.bound_ns && ++spins < K_SPIN_LIMIT)
+        k_pause();
+}
+
+/* Ends when the primary's resident blocks have begun; the unordered dependent stands behind it. */
+KERNEL(batch_spacer)
+{
+    struct trial_plan plan = k_plan(&args);
+    (void)k_poll(args.state, &args.state->began, plan.residents, plan.bound_ns);
+}
+
+const void *const batch_poison_kernel = (const void *)SYMBOL(batch_poison);
+const void *const batch_gate_kernel = (const void *)SYMBOL(batch_gate);
+const void *const batch_spacer_kernel = (const void *)SYMBOL(batch_spacer);

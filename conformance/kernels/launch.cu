@@ -1,0 +1,49 @@
+/* launch.cu - ATTR rules: a kernel that was not allowed to overlap must not begin before its stream's work is complete.
+ *
+ * pair   rules     what is special
+ * plain  ATTR-03   the dependent has no attribute; half of the primaries carry it themselves
+ * zero   ATTR-05   the dependent carries the attribute with the value 0
+ *
+ * The primary triggers first thing and holds; the dependent does not wait, and must see every word all the same.
+ * Control `attron`: the same launch with the attribute begins inside the hold.
+ */
+#include "pair.h"
+#include "start.h"
+
+KERNEL(launch_primary)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (plan.flags & PLAN_MIDDLE) /* it carries the attribute: what stands before it must be complete */
+        k_wait_device();
+    primary_begins(&args);
+    primary_triggers(&plan);
+    if (k_thread() == 0)
+        watches(&args, &plan);
+    k_barrier();
+    primary_stores(&args, &plan, FORM_PLAIN, k_thread(), k_threads());
+}
+
+KERNEL(launch_dependent) { start_dependent(&args, 0); }
+
+static cudaError_t queue_plain(const struct queue *queue, const struct trial_launch *trial)
+{
+    cudaError_t error = queue_primary(queue, trial, trial->programmatic_primary);
+    if (error != cudaSuccess)
+        return error;
+    return trial->control == CONTROL_ATTRON ? queue_dependent(queue, trial) : queue_dependent_plain(queue, trial);
+}
+
+static cudaError_t queue_zero(const struct queue *queue, const struct trial_launch *trial)
+{
+    cudaError_t error = queue_primary(queue, trial, 0);
+    if (error != cudaSuccess)
+        return error;
+    return queue_dependent_raw(queue, trial, trial->control == CONTROL_ATTRON);
+}
+
+static const struct pair launch_pairs[] = {
+    PAIR("plain", SHAPE_WORDS, PAIR_MIDDLE, launch_primary, launch_dependent, queue_plain),
+    PAIR("zero", SHAPE_WORDS, 0, launch_primary, launch_dependent, queue_zero),
+};
+IMAGE(launch, launch_pairs)

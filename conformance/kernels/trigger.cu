@@ -1,0 +1,80 @@
+/* trigger.cu - TRIG rules: a dependent begins only when every block of its primary has triggered or exited.
+ *
+ * pair      rules     what is special
+ * withhold  TRIG-01   one block withholds its trigger and watches; the others trigger, then stay or leave
+ * repeat    TRIG-05   the same, and the others trigger many times
+ * resident  TRIG-02   every block triggers first thing, but some have not begun: shared memory limits the primary
+ *
+ * Control `unordered`: the same pair without any dependency begins inside the hold. Mutant `eager`: the withholding
+ * block triggers before its work (B42).
+ */
+#include "pair.h"
+#include "start.h"
+
+/* Everybody but the withholding block has triggered; it watches, then triggers or just exits. */
+DEVICE_FN void withholding_primary(const struct kernel_args *args)
+{
+    struct trial_plan plan = k_plan(args);
+    uint32_t withholds = k_block() == plan.withhold;
+    uint32_t i;
+
+    primary_begins(args);
+#ifdef MUTANT_eager
+    primary_triggers(&plan);
+#endif
+    if (!withholds)
+        for (i = 0; i < plan.repeats; i++)
+            primary_triggers(&plan);
+    if (k_thread() == 0) {
+        if (withholds)
+            watches(args, &plan);
+        else if (!(plan.flags & PLAN_OTHERS_LEAVE))
+            k_delay(args->state, plan.hold_ns);
+    }
+    k_barrier();
+    if (withholds && !(plan.flags & PLAN_WITHHOLD_EXIT))
+        primary_triggers(&plan);
+    primary_stores(args, &plan, FORM_PLAIN, k_thread(), k_threads());
+}
+
+KERNEL(trigger_withhold_primary) { withholding_primary(&args); }
+
+/* The blocks that are resident first keep their places until all of them have watched; those that begin later must not
+ * find the dependent running. */
+KERNEL(trigger_resident_primary)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t running = k_thread() == 0 ? k_load_relaxed(&args.state->alive) : 0;
+
+    primary_begins(&args);
+    primary_triggers(&plan);
+    if (k_thread() == 0) {
+        if (k_block() < plan.residents) {
+            watches(&args, &plan);
+            k_add(&args.state->done, 1);
+            (void)k_poll(args.state, &args.state->done, plan.residents, plan.bound_ns);
+        } else if (running) {
+            k_add(&args.state->early, 1);
+        }
+    }
+    k_barrier();
+    primary_stores(&args, &plan, FORM_PLAIN, k_thread(), k_threads());
+}
+
+KERNEL(trigger_dependent) { start_dependent(&args, 1); }
+
+static cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
+{
+    cudaError_t error;
+    if (trial->control == CONTROL_UNORDERED)
+        return queue_unordered(queue, trial);
+    error = queue_primary(queue, trial, 0);
+    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
+}
+
+static const struct pair trigger_pairs[] = {
+    PAIR("withhold", SHAPE_WORDS, PAIR_TWO_BLOCKS, trigger_withhold_primary, trigger_dependent, queue_pair),
+    PAIR("repeat", SHAPE_WORDS, PAIR_TWO_BLOCKS | PAIR_REPEATS, trigger_withhold_primary, trigger_dependent, queue_pair),
+    PAIR("resident", SHAPE_RESOURCE, 0, trigger_resident_primary, trigger_dependent, queue_pair),
+};
+IMAGE(trigger, trigger_pairs)
