@@ -19,3 +19,11 @@ def in_tree(path: Path) -> str:
         return path.resolve().relative_to(ROOT).as_posix()
     except ValueError:
         return path.name
+
+
+def shown(path: Path) -> str:
+    """The path as a person at this terminal would type it; never for a report."""
+    try:
+        return path.resolve().relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return str(path.resolve())

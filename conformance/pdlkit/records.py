@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 KEPT_FORBIDDEN = 16
-CASE_STATUSES = ("PASS", "FAIL", "INCONCLUSIVE", "NOT_SUPPORTED")
+CASE_STATUSES = ("PASS", "FAIL", "INCONCLUSIVE", "NOT_SUPPORTED", "HANG")
 VARIANT_KINDS = ("mutant", "control", "broken_wait", "triage")
 VARIANT_STATUSES = ("KILLED", "SURVIVED", "EQUIVALENT_HERE", "NOT_APPLICABLE")
 Record = dict[str, Any]
@@ -32,6 +32,7 @@ class CaseLog:
     casualty: str | None = None  # HANG, CRASH, DEVICE_LOST or NOT_RUN, given by the supervisor
     casualty_reason: str | None = None
     last_sign: str | None = None  # the last progress text before a casualty
+    error: str | None = None  # the call that failed and its error, when the harness could still tell
     wall_s: float = 0.0
 
     @property
@@ -50,6 +51,8 @@ def _shape_problem(record: Record) -> str | None:
     if kind == "case":
         if record.get("status") not in CASE_STATUSES:
             return f"its verdict is {record.get('status')!r}, which is none of {', '.join(CASE_STATUSES)}"
+        if record["status"] in ("NOT_SUPPORTED", "HANG"):
+            return None  # there was nothing to count
         trials, outcomes = record.get("trials"), record.get("outcomes")
         if not isinstance(trials, Mapping) or not all(_is_count(trials.get(k)) for k in ("planned", "run", "exercised")):
             return "its trials lack a count of planned, run or exercised"
@@ -139,6 +142,11 @@ class Session:
         log = self._mine(record)
         if log:
             log.last_sign = f"{record.get('part')}, {record.get('done')} of {record.get('planned')}"
+
+    def _on_error(self, record: Record) -> None:
+        log = self._mine(record)
+        if log:
+            log.error = f"{record.get('call')} gave {record.get('error')} in part {record.get('part')}"
 
     def _on_forbidden(self, record: Record) -> None:
         log = self._mine(record)

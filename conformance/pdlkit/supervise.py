@@ -221,7 +221,7 @@ class Supervisor:
             log.casualty, log.casualty_reason = "HANG", f"it {ending.words()}{sign}"
         else:
             what = "gave no completion record" if log.verdict is None else "gave a verdict but did not close the case"
-            text = _last_line(ending.stderr)
+            text = log.error or _last_line(ending.stderr)
             log.casualty = "CRASH"
             log.casualty_reason = f"its child {what} and {ending.words()}{sign}" + (f"; it said: {text}" if text else "")
 

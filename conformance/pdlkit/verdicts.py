@@ -22,10 +22,11 @@ RUN_VERDICTS = {
     "CONFORMS": exits.CONFORMS, "VIOLATES": exits.VIOLATES, "UNPROVEN": exits.UNPROVEN, "INVALID": exits.INVALID,
     "NOT_APPLICABLE": exits.NOT_APPLICABLE,
 }
+_WRONG_WORDS = ("stale", "poison", "misplaced", "torn", "foreign")
 FORBIDDEN = {
-    "visibility": ("stale", "poison", "misplaced", "torn", "foreign"),
-    "start": ("early_start",),
-    "progress": (),
+    "visibility": _WRONG_WORDS,
+    "start": ("early_start", *_WRONG_WORDS),
+    "progress": _WRONG_WORDS,
     "api": (),
 }
 JUDGING_CLASSES = ("documented", "derived")
@@ -89,7 +90,7 @@ def contradictions(case: Case, log: CaseLog, tags: Mapping[str, Tag]) -> list[st
     """What in a complete case cannot be true together."""
     record = log.verdict or {}
     status = record["status"]
-    if status == "NOT_SUPPORTED":
+    if status in ("NOT_SUPPORTED", "HANG"):
         return []
     found = list(_identity_problems(case, record))
     trials = record["trials"]

@@ -1,0 +1,220 @@
+"""What people see: the progress line while a run goes on, and the verdict block at its end."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, TextIO
+
+from pdlkit.records import Record
+
+_COLOURS = {
+    "PASS": "32", "CONFORMS": "1;32", "FAIL": "1;31", "HANG": "1;31", "VIOLATES": "1;31", "CRASH": "31",
+    "DEVICE_LOST": "31", "KIT_ERROR": "1;35", "INVALID": "1;35", "INCONCLUSIVE": "33", "NOT_RUN": "33",
+    "UNPROVEN": "1;33", "NOT_SUPPORTED": "2", "NOT_APPLICABLE": "1;2",
+}
+_REASONS_SHOWN = 8
+_REASON_WIDTH = 240
+
+
+def coloured(text: str, verdict: str, on: bool) -> str:
+    """The text in the verdict's colour, if colours are on."""
+    code = _COLOURS.get(verdict)
+    return f"\033[{code}m{text}\033[0m" if on and code else text
+
+
+class Progress:
+    """One line on a terminal, rewritten in place; on anything else one line per finished case when verbose."""
+
+    def __init__(self, total: int, stream: TextIO = sys.stderr, quiet: bool = False) -> None:
+        self._total, self._stream = total, stream
+        self._live = not quiet and stream.isatty()
+        self._lock = threading.Lock()
+        self._finished = 0
+        self._bad = 0
+        self._now: dict[str, str] = {}
+        self._begin, self._drawn = time.monotonic(), 0.0
+
+    def record(self, family: str, record: Record) -> None:
+        """Take one record; safe from several threads."""
+        if not self._live:
+            return
+        kind = record["record"]
+        with self._lock:
+            if kind == "begin":
+                self._now[family] = str(record.get("case"))
+            elif kind == "progress":
+                done, planned = record.get("done", 0), record.get("planned", 0)
+                share = f"{100 * done // planned:3d}%" if planned else "    "
+                self._now[family] = f"{record.get('case')} {share} {record.get('part', '')}"
+            elif kind == "case":
+                self._bad += record.get("status") == "FAIL"
+            elif kind == "end":
+                self._finished += 1
+                self._now.pop(family, None)
+            self._draw(kind != "progress")
+
+    def _draw(self, force: bool) -> None:
+        now = time.monotonic()
+        if not force and now - self._drawn < 0.1:
+            return
+        self._drawn = now
+        bad = f", {self._bad} FAIL" if self._bad else ""
+        text = f"[{self._finished}/{self._total}{bad}] {now - self._begin:.0f} s  " + " | ".join(self._now.values())
+        width = shutil.get_terminal_size().columns - 1
+        self._stream.write(f"\r\033[K{text[:width]}")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Wipe the line."""
+        if self._live:
+            self._stream.write("\r\033[K")
+            self._stream.flush()
+
+
+def thousands(number: int | None) -> str:
+    """1,234 or a dash."""
+    return "-" if number is None else f"{number:,}"
+
+
+def _bound(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1e}"
+
+
+def _nanoseconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f} ns"
+
+
+def headline(report: Mapping[str, Any]) -> str:
+    """The device, the driver, the seed, in one line."""
+    device, driver, run = report["device"], report["driver"], report["run"]
+    if device["kind"] == "model":
+        name = run["device"].partition(":")[2]
+        parts = ["the model, no GPU" + (f" (broken device `{name}`)" if name else "")]
+    else:
+        cc = device.get("cc")
+        parts = [f"GPU {device.get('ordinal', 0)}", str(device.get("name", "unknown"))]
+        if isinstance(cc, int):
+            parts.append(f"cc {cc // 10}.{cc % 10}")
+        elif cc:
+            parts.append(f"cc {cc}")
+        parts += [f"{device['sms']} SMs"] if "sms" in device else []
+        parts += [f"driver {driver['version']}"] if driver.get("version") else []
+        nvcc = report["toolchain"].get("nvcc")
+        parts += [f"CUDA {nvcc}"] if nvcc else []
+    return "  ".join([*parts, f"seed {run['seed']}", f"profile {run['profile']}", f"suite {report['suite']['version']}"])
+
+
+def _rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    rows = []
+    for rule in report["rules"]:
+        pairs = f"{thousands(rule['sm_pairs'])}/{thousands(rule['sm_pairs_possible'])}" if rule["sm_pairs_possible"] else "-"
+        power = f"{rule['killed']}/{rule['applicable']}" if rule["applicable"] else "none"
+        rows.append((
+            rule["id"], rule["class"], rule["status"], thousands(rule["exercised"]), _bound(rule["bound95"]),
+            _nanoseconds(rule["resolution_ns"]), power, thousands(rule["schedules"] or None), pairs,
+        ))
+    return rows
+
+
+_HEADER = ("rule", "class", "verdict", "exercised", "p95 <=", "resolution", "mutants", "schedules", "SM pairs")
+_LEFT = 3
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int, colours: bool = False) -> list[str]:
+    """Aligned columns; the first `left` to the left, the rest to the right; a verdict in its colour."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    lines = []
+    for row in [header, *rows]:
+        cells = [
+            coloured(cell.ljust(width) if i < left else cell.rjust(width), cell, colours and row is not header)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append(" " + "  ".join(cells).rstrip())
+    return lines
+
+
+def unproven_windows(report: Mapping[str, Any]) -> list[str]:
+    """What observing cases did not prove, said plainly: one line per rule and window."""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for test in report["tests"]:
+        if not test["proving"] and test["status"] in ("PASS", "INCONCLUSIVE") and test["class"] != "measured":
+            groups.setdefault((test["rule"], test["window"]), []).append(test)
+    lines = []
+    for (rule, window), tests in groups.items():
+        run = sum(t["trials"]["run"] for t in tests)
+        exercised = sum(t["trials"]["exercised"] for t in tests)
+        what = "proves nothing: not one trial was exercised" if exercised == 0 else (
+            f"saw nothing forbidden in {thousands(exercised)} exercised trials, and shows no power to see it")
+        lines.append(f"{rule} in the {window} window {what} ({thousands(run)} run)")
+    return lines
+
+
+def untold_power(report: Mapping[str, Any]) -> list[str]:
+    """Rules that passed without any mutant, control or broken wait in this run."""
+    return [
+        f"{rule['id']} passed with no mutant, control or broken wait in this run; its power comes from the model's "
+        "broken devices only"
+        for rule in report["rules"]
+        if rule["status"] == "PASS" and rule["proving"] and not rule["applicable"] and not rule["broken_waits_killed"]
+    ]
+
+
+def survivors(report: Mapping[str, Any]) -> list[str]:
+    """Broken waits below the resolution that this run could not tell from a good wait, per rule."""
+    lines = []
+    for rule in report["rules"]:
+        alive = sorted({
+            f"{v['tag']} {v['x_ns']} ns" if v["x_ns"] is not None else v["tag"]
+            for t in report["tests"] if t["rule"] == rule["id"]
+            for v in t["broken_waits"] if v["status"] == "SURVIVED"
+        })
+        if alive:
+            lines.append(f"{rule['id']}: these broken waits survived, so the kit cannot tell them from a good one: "
+                         + ", ".join(alive))
+    return lines
+
+
+def texts(report: Mapping[str, Any]) -> str:
+    """The texts a conforming run was judged by."""
+    found = dict.fromkeys(
+        rule["source"] for rule in report["rules"] if rule["status"] == "PASS" and rule["class"] != "measured")
+    return "; ".join(found)
+
+
+def verdict_line(report: Mapping[str, Any]) -> str:
+    """`CONFORMS`, or `CONFORMS (model, no GPU)`."""
+    verdict = str(report["verdict"])
+    return f"{verdict} (model, no GPU)" if report["device"]["kind"] == "model" else verdict
+
+
+def verdict_block(report: Mapping[str, Any], where: str, colours: bool) -> str:
+    """Everything that is printed at the end of a run."""
+    lines = [headline(report)]
+    if report["rules"]:
+        lines += table(_HEADER, _rows(report), _LEFT, colours)
+        if any(rule["bound95"] is not None for rule in report["rules"]):
+            lines.append(" p95: a fault of this probability per trial would have shown, for this generator of schedules")
+    notes = [*untold_power(report), *survivors(report), *unproven_windows(report)]
+    lines += [f" note     {line}" for line in notes]
+    lines += [f" finding  {line}" for line in report["findings"]]
+    reasons = report["reasons"]
+    lines += [f" reason   {line[:_REASON_WIDTH]}" for line in reasons[:_REASONS_SHOWN]]
+    if len(reasons) > _REASONS_SHOWN:
+        lines.append(f" reason   ... and {len(reasons) - _REASONS_SHOWN} more in the report")
+    score = report["mutation_score"]
+    passed = sum(t["proving"] and t["status"] == "PASS" for t in report["tests"])
+    proving = sum(t["proving"] and t["status"] != "NOT_SUPPORTED" for t in report["tests"])
+    verdict = coloured(verdict_line(report), report["verdict"], colours)
+    lines.append(
+        f"VERDICT  {verdict}   {passed} of {proving} proving cases passed, mutation score "
+        f"{score['killed']}/{score['applicable']}, {report['run']['wall_s']:.1f} s")
+    if report["verdict"] == "CONFORMS":
+        lines.append(f"judged by  {texts(report)}")
+    if report["run"]["only"]:
+        lines.append(f"only {' '.join(report['run']['only'])}: the other rules were not judged")
+    lines.append(f"report   {where}")
+    return "\n".join(lines)

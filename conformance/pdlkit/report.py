@@ -1,0 +1,244 @@
+"""Builds report.json: what was run, with what, on what, and what it proved. No host name, no user name, no path."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pdlkit.machine_code import METHOD, MachineCode, symbol_of
+from pdlkit.places import ROOT
+from pdlkit.records import Record
+from pdlkit.rules import Rule, RuleBook
+from pdlkit.verdicts import CaseResult, RunVerdict, bound95, worst
+
+SCHEMA_NAME = "pdl-report/1"
+_DEVICE_KEYS = (
+    "name", "cc", "sms", "warp", "max_threads", "slots_per_sm", "uuid_hash", "ordinal", "mig", "ecc", "memory_bytes",
+    "variant",
+)
+_CASE_KEYS = ("survived_x", "schedules", "sm_pairs", "sm_pairs_possible", "plan_hash", "expected_hash", "kernels")
+_VARIANT_KEYS = ("kind", "tag", "status", "kills", "trials", "exercised", "x_ns", "reason")
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """Everything the report is made from."""
+
+    book: RuleBook
+    device: str
+    profile: str
+    seed: int
+    argv: list[str]
+    only: list[str]
+    started: str
+    wall_s: float
+    results: list[CaseResult]
+    verdict: RunVerdict
+    start: Record
+    toolchain: dict[str, Any]
+    host: dict[str, Any]
+    interposers: list[str]
+    problems: list[str]
+    processes: list[Record]
+    code: MachineCode | None
+    driver: dict[str, Any] = field(default_factory=dict)
+    plant: str | None = None
+
+    @property
+    def on_model(self) -> bool:
+        """The run judged the model, so it is no evidence about hardware."""
+        return self.device.startswith("model")
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def suite_facts(book: RuleBook) -> dict[str, Any]:
+    """Which kit this is."""
+    status = _git("status", "--porcelain", "--untracked-files=no")
+    return {
+        "version": book.suite, "rules_hash": book.digest, "git": _git("rev-parse", "HEAD"),
+        "dirty": None if status is None else bool(status),
+    }
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def device_facts(facts: RunFacts) -> dict[str, Any]:
+    """The device as the harness described it."""
+    start = facts.start
+    source = start["device"] if isinstance(start.get("device"), dict) else start
+    found = {key: _finite(source[key]) for key in _DEVICE_KEYS if key in source}
+    return {"kind": "model" if facts.on_model else "gpu", **found}
+
+
+def driver_facts(facts: RunFacts) -> dict[str, Any]:
+    """Driver and runtime versions."""
+    start = facts.start
+    source = start["driver"] if isinstance(start.get("driver"), dict) else start
+    keys = ("driver_version", "runtime_version", "toolkit_version")
+    found = {key: source[key] for key in keys if isinstance(source.get(key), int)}
+    return {**facts.driver, **found}
+
+
+def variant_name(record: Mapping[str, Any]) -> str:
+    """The tag as printed: a broken wait with its X."""
+    x_ns = record.get("x_ns")
+    return f"{record['tag']}@{x_ns}ns" if x_ns is not None else str(record["tag"])
+
+
+def _code_hash(facts: RunFacts, result: CaseResult) -> str | None:
+    if facts.code is None:
+        return None
+    wanted = []
+    for kernel in result.record.get("kernels", []):
+        try:
+            wanted.append((symbol_of(str(kernel["name"]), str(kernel["image"])), int(kernel["binary_version"])))
+        except (KeyError, TypeError, ValueError):
+            return None
+    return facts.code.code_hash(wanted)
+
+
+def test_entry(facts: RunFacts, result: CaseResult) -> dict[str, Any]:
+    """One case in the report."""
+    case, record = result.case, result.record
+    clean = result.status == "PASS" and not facts.on_model and case.kind != "api"
+    trials = record.get("trials", {})
+    variants = [{key: _finite(v.get(key)) for key in _VARIANT_KEYS} for v in result.variants]
+    entry: dict[str, Any] = {
+        "name": case.name, "rule": case.rule, "class": case.rule_class, "kind": case.kind, "core": case.core,
+        "family": case.family, "window": case.window, "path": case.path, "proving": case.proving,
+        "status": result.status, "reason": result.reason,
+        "trials": {key: int(trials.get(key, 0)) for key in ("planned", "run", "exercised", "witnessed")},
+        "outcomes": {name: int(count) for name, count in record.get("outcomes", {}).items()},
+        "bound95": bound95(result.exercised) if clean else None,
+        "resolution_ns": record.get("resolution_ns"),
+        "schedules": record.get("schedules"), "sm_pairs": record.get("sm_pairs"),
+        "code_hash": _code_hash(facts, result),
+        "mutants": [v for v in variants if v["kind"] == "mutant"],
+        "controls": [v for v in variants if v["kind"] == "control"],
+        "broken_waits": [v for v in variants if v["kind"] == "broken_wait"],
+        "triage": [v for v in variants if v["kind"] == "triage"],
+        "forbidden": [{k: v for k, v in f.items() if k not in ("record", "case")} for f in result.forbidden],
+        "wall_s": _finite(record.get("wall_s", round(result.wall_s, 3))),
+    }
+    entry.update({key: record[key] for key in _CASE_KEYS if key in record and key not in entry})
+    return entry
+
+
+def rule_entry(facts: RunFacts, rule: Rule) -> dict[str, Any] | None:
+    """What the run says about a rule: its worst case, its proving cases counted together."""
+    results = [r for r in facts.results if r.case.rule == rule.id]
+    if not results:
+        return None
+    proving = [r for r in results if r.case.proving]
+    status = worst(r.status for r in (proving or results))
+    bad = [r.status for r in results if r.status not in ("PASS", "NOT_SUPPORTED", "INCONCLUSIVE")]
+    status = worst([status, *bad])
+    passed = [r for r in proving if r.status == "PASS"]
+    exercised = sum(r.exercised for r in passed)
+    resolutions = [r.record["resolution_ns"] for r in passed if r.record.get("resolution_ns") is not None]
+    judged = [v for r in proving for v in r.variants if v["kind"] in ("mutant", "control")]
+    count = lambda key: sum(int(r.record.get(key) or 0) for r in passed)  # noqa: E731
+    return {
+        "id": rule.id, "class": rule.rule_class, "kind": rule.kind, "core": rule.core, "text": rule.text,
+        "source": rule.source, "status": status, "cases": len(results), "proving": len(proving),
+        "exercised": exercised,
+        "bound95": bound95(exercised) if status == "PASS" and not facts.on_model and rule.kind != "api" else None,
+        "resolution_ns": max(resolutions) if resolutions else None,
+        "killed": sum(v["status"] == "KILLED" for v in judged),
+        "applicable": sum(v["status"] in ("KILLED", "SURVIVED") for v in judged),
+        "broken_waits_killed": sum(
+            v["status"] == "KILLED" for r in proving for v in r.variants if v["kind"] == "broken_wait"),
+        "schedules": count("schedules"),
+        "sm_pairs": max((int(r.record.get("sm_pairs") or 0) for r in passed), default=0),
+        "sm_pairs_possible": max((int(r.record.get("sm_pairs_possible") or 0) for r in passed), default=0),
+    }
+
+
+def mutation_score(results: Iterable[CaseResult]) -> dict[str, Any]:
+    """Planted bugs killed, over the applicable ones; the others by name."""
+    rows = [(r.case.name, v) for r in results for v in r.variants if v["kind"] == "mutant"]
+    named = lambda status: sorted(f"{case}: {v['tag']}" for case, v in rows if v["status"] == status)  # noqa: E731
+    return {
+        "killed": sum(v["status"] == "KILLED" for _, v in rows),
+        "applicable": sum(v["status"] in ("KILLED", "SURVIVED") for _, v in rows),
+        "survived": named("SURVIVED"), "equivalent": named("EQUIVALENT_HERE"),
+        "not_applicable": named("NOT_APPLICABLE"),
+    }
+
+
+def scrub(argument: str) -> str:
+    """An argument without the folders of this machine."""
+    return re.sub(r"(?:[^\s=,]*/)+([^\s/=,]*)", r"\1", argument)
+
+
+def build_report(facts: RunFacts) -> dict[str, Any]:
+    """The whole report."""
+    toolchain = dict(facts.toolchain)
+    if facts.code is not None:
+        toolchain["code"] = {
+            "method": METHOD, "architectures": facts.code.architectures(), "unreadable_images": facts.code.unreadable}
+    report: dict[str, Any] = {
+        "schema": SCHEMA_NAME,
+        "run": {
+            "started": facts.started, "wall_s": round(facts.wall_s, 3), "profile": facts.profile,
+            "seed": f"0x{facts.seed:016x}", "device": facts.device, "argv": [scrub(a) for a in facts.argv],
+            "only": facts.only, "plant": facts.plant,
+        },
+        "suite": suite_facts(facts.book), "toolchain": toolchain, "device": device_facts(facts),
+        "driver": driver_facts(facts), "host": {**facts.host, "interposers": facts.interposers},
+        "rules": [entry for rule in facts.book.rules if (entry := rule_entry(facts, rule))],
+        "tests": [test_entry(facts, result) for result in facts.results],
+        "mutation_score": mutation_score(facts.results),
+        "processes": facts.processes, "problems": facts.problems, "findings": list(facts.verdict.findings),
+        "reasons": list(facts.verdict.reasons), "verdict": facts.verdict.verdict, "exit": facts.verdict.exit,
+    }
+    report["run"]["id"] = "sha256:" + hashlib.sha256(json.dumps(report, sort_keys=True).encode()).hexdigest()[:32]
+    return report
+
+
+def inconsistencies(report: Mapping[str, Any]) -> list[str]:
+    """Counts in a report that do not add up; the runner turns any of these into INVALID."""
+    found = []
+    for test in report["tests"]:
+        trials = test["trials"]
+        if test["status"] == "PASS" and not trials["exercised"] <= trials["run"] <= trials["planned"]:
+            found.append(f"{test['name']}: exercised, run and planned do not add up")
+    mutants = [m for t in report["tests"] for m in t["mutants"]]
+    score = report["mutation_score"]
+    if score["killed"] != sum(m["status"] == "KILLED" for m in mutants):
+        found.append("the mutation score counts other kills than the tests")
+    named = len(score["survived"]) + len(score["equivalent"]) + len(score["not_applicable"])
+    if score["killed"] + named != len(mutants):
+        found.append("the mutation score does not cover every mutant that was run")
+    names = [test["name"] for test in report["tests"]]
+    if len(set(names)) != len(names):
+        found.append("a case is reported twice")
+    if sum(rule["cases"] for rule in report["rules"]) != len(names):
+        found.append("rules and tests do not count the same cases")
+    return found
+
+
+def write_report(report: Mapping[str, Any], folder: Path) -> Path:
+    """Write report.json in one step, so that nobody reads half of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    draft, final = folder / "report.json.draft", folder / "report.json"
+    draft.write_text(json.dumps(report, indent=1, allow_nan=False) + "\n")
+    draft.replace(final)
+    return final

@@ -1,0 +1,260 @@
+"""The command `run`: set-up, build, children, verdict, report.json."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import fnmatch
+import json
+import secrets
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from pdlkit import machine, places, repro, toolchain
+from pdlkit.arguments import Parser
+from pdlkit.build import Built, build
+from pdlkit.device_choice import Choice, choose, parse_request
+from pdlkit.display import Progress, verdict_block
+from pdlkit.exits import BadArguments, InvalidRun
+from pdlkit.machine_code import MachineCode
+from pdlkit.records import CaseLog, Record
+from pdlkit.report import RunFacts, build_report, inconsistencies, write_report
+from pdlkit.rules import PROFILES, Case, RuleBook, RulesError, load
+from pdlkit.supervise import Outcome, Plan, Supervisor
+from pdlkit.verdicts import CaseResult, RunVerdict, judge_case, judge_run
+
+_REPROS_KEPT = 4
+
+
+def parser() -> Parser:
+    """The command line of `run`."""
+    made = Parser("run", "judge a GPU and its driver, or the model, and write report.json", epilog=(
+        "exit codes: 0 CONFORMS, 1 VIOLATES, 2 UNPROVEN, 70 INVALID, 77 NOT_APPLICABLE, 64 bad arguments, "
+        "69 set-up impossible"))
+    made.add_argument("--device", default="auto", metavar="D", help="auto, cuda, cuda:N, model or model:NAME (auto)")
+    made.add_argument("--profile", choices=PROFILES, default="quick", help="how many trials (quick)")
+    made.add_argument("--seed", metavar="HEX", help="64 bits, with or without 0x (a fresh one)")
+    made.add_argument("--only", action="append", default=[], metavar="PATTERN",
+                      help="only cases or rules whose name matches this glob; may be repeated")
+    made.add_argument("--output", type=Path, metavar="DIR", help="where report.json goes (below build/reports)")
+    made.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else, on stdout")
+    made.add_argument("--harness", type=Path, metavar="PATH", help="use this executable and build nothing")
+    made.add_argument("--plant", metavar="NAME", help="have the harness plant a fault, to see the kit catch it")
+    return made
+
+
+def parse_seed(text: str | None) -> int:
+    """The seed, or a fresh one."""
+    if text is None:
+        return secrets.randbits(64)
+    if not re.fullmatch(r"(0[xX])?[0-9a-fA-F]{1,16}", text):
+        raise BadArguments(f"--seed {text}: write up to 16 hexadecimal digits")
+    return int(text, 16)
+
+
+def select(book: RuleBook, patterns: list[str]) -> list[Case]:
+    """The cases whose name, or whose rule's id, matches any pattern."""
+    if not patterns:
+        return list(book.cases)
+    for pattern in patterns:
+        if not any(_matches(case, pattern) for case in book.cases):
+            raise BadArguments(f"--only {pattern}: no rule and no case has such a name (see `list --cases`)")
+    return [case for case in book.cases if any(_matches(case, pattern) for pattern in patterns)]
+
+
+def _matches(case: Case, pattern: str) -> bool:
+    low = pattern.lower()
+    return any(fnmatch.fnmatchcase(name.lower(), low) for name in (case.name, case.rule))
+
+
+class _RecordLog:
+    """records.jsonl: every record but progress, as it comes, so that a killed run keeps what it had."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: TextIO = open(path, "w", buffering=1)
+        self._lock = threading.Lock()
+
+    def write(self, family: str, record: Record) -> None:
+        if record["record"] != "progress":
+            with self._lock:
+                self._file.write(json.dumps({"family": family, **record}) + "\n")
+
+    def close(self) -> None:
+        self._file.close()
+
+
+@contextmanager
+def _stopping(supervisor: Supervisor) -> Iterator[None]:
+    """The first Ctrl-C or SIGTERM ends the run with a report; the second ends it at once."""
+    def handle(_number: int, _frame: object) -> None:
+        if supervisor.outcome.interrupted:
+            raise KeyboardInterrupt
+        supervisor.stop()
+
+    old = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def _default_output(profile: str, device: str) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    return places.REPORTS / f"{stamp}-{device.replace(':', '-')}-{profile}-{secrets.token_hex(2)}"
+
+
+def _obtain(options: argparse.Namespace, choice: Choice, say: Callable[[str], None]) -> Built:
+    if options.harness is not None:
+        return Built(options.harness.resolve(), None, {"built": "elsewhere, given by --harness"})
+    return build(choice.build, toolchain.require(not choice.on_model), say, choice.architectures)
+
+
+def _plan(options: argparse.Namespace, choice: Choice, built: Built, cases: list[Case], seed: int) -> Plan:
+    families: dict[str, list[str]] = {}
+    for case in cases:
+        families.setdefault(case.family, []).append(case.name)
+    cores = len(os.sched_getaffinity(0))
+    return Plan(
+        harness=built.harness, device=choice.device, profile=options.profile, seed=seed, families=families,
+        subset=bool(options.only), plant=options.plant, parallel=min(2, cores) if choice.on_model else 1,
+    )
+
+
+def _judge(book: RuleBook, cases: list[Case], logs: dict[str, CaseLog], on_model: bool) -> list[CaseResult]:
+    results = []
+    for case in cases:
+        result = judge_case(case, logs.get(case.name), book.tags)
+        if on_model and case.gpu_only and result.status == "NOT_RUN":
+            result = CaseResult(case, "NOT_SUPPORTED", "the kernels of this case exist on a GPU only")
+        results.append(result)
+    return results
+
+
+def _verdict(
+    results: list[CaseResult], outcome: Outcome, choice: Choice, interposed: dict[str, str]
+) -> RunVerdict:
+    if choice.broken:
+        return RunVerdict("INVALID", (choice.broken,))
+    if choice.absent:
+        return RunVerdict("NOT_APPLICABLE", (choice.absent,))
+    return judge_run(results, outcome.problems, [f"{name} ({why})" for name, why in interposed.items()])
+
+
+def _nothing_ran(cases: list[Case], choice: Choice) -> list[CaseResult]:
+    status, reason = ("NOT_RUN", choice.broken) if choice.broken else ("NOT_SUPPORTED", choice.absent)
+    return [CaseResult(case, status, reason) for case in cases]
+
+
+def _execute(
+    options: argparse.Namespace, choice: Choice, cases: list[Case], seed: int, folder: Path, say: Callable[[str], None]
+) -> tuple[Outcome, Built, float]:
+    """Build, then run every family; returns what the children said, and how long they took."""
+    built = _obtain(options, choice, say)
+    plan = _plan(options, choice, built, cases, seed)
+    say(f"running {len(cases)} cases on {choice.device}, profile {options.profile}, seed 0x{seed:016x}")
+    progress, log = Progress(len(cases)), _RecordLog(folder / "records.jsonl")
+
+    def sink(family: str, record: Record) -> None:
+        log.write(family, record)
+        progress.record(family, record)
+
+    supervisor = Supervisor(plan, sink)
+    started = time.monotonic()
+    try:
+        with _stopping(supervisor):
+            outcome = supervisor.run()
+    finally:
+        progress.close()
+        log.close()
+    return outcome, built, time.monotonic() - started
+
+
+def _save_evidence(results: list[CaseResult], code: MachineCode | None, folder: Path, seed: int) -> list[str]:
+    """For each FAIL: a stand-alone program, and the machine code that was judged."""
+    told = []
+    for result in [r for r in results if r.status == "FAIL"][:_REPROS_KEPT]:
+        path = repro.write(result, folder, seed)
+        if path:
+            told.append(f"{result.case.name}: {places.shown(path)} shows it by itself")
+        if code is not None:
+            told += [f"{result.case.name}: machine code saved as {places.shown(image)}"
+                     for image in repro.save_images(result, code, folder)]
+    return told
+
+
+def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace, evidence: list[str]) -> int:
+    report = build_report(facts)
+    wrong = inconsistencies(report)
+    if wrong:
+        verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings)
+        report = build_report(dataclasses.replace(facts, verdict=verdict, problems=[*facts.problems, *wrong]))
+    path = write_report(report, folder)
+    if options.json:
+        print(json.dumps(report, indent=1, allow_nan=False))
+    else:
+        for line in evidence:
+            print(f" evidence {line}")
+        print(verdict_block(report, places.shown(path), sys.stdout.isatty()))
+    return int(report["exit"])
+
+
+def _load_rules() -> RuleBook:
+    try:
+        return load(places.RULES)
+    except RulesError as error:
+        raise InvalidRun(str(error)) from None
+
+
+def main(argv: list[str]) -> int:
+    """The command `run`; returns its exit code."""
+    options = parser().parse_args(argv)
+    request, seed = parse_request(options.device), parse_seed(options.seed)
+    if options.harness is not None and not os.access(options.harness, os.X_OK):
+        raise BadArguments(f"--harness {options.harness}: no such executable file")
+    book = _load_rules()
+    cases = select(book, options.only)
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    choice = choose(request, min(case.min_cc for case in cases), options.harness)
+    if choice.note:
+        say(choice.note)
+    folder = options.output or _default_output(options.profile, choice.device)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadArguments(f"--output {folder}: {error.strerror}") from None
+    interposed = {} if choice.on_model else machine.interposers()
+    outcome, built, wall_s, code = Outcome(), None, 0.0, None
+    if choice.broken or choice.absent:
+        results = _nothing_ran(cases, choice)
+    else:
+        outcome, built, wall_s = _execute(options, choice, cases, seed, folder, say)
+        results = _judge(book, cases, outcome.logs, choice.on_model)
+        code = None if choice.on_model else MachineCode(built.harness)
+    verdict = _verdict(results, outcome, choice, interposed)
+    evidence = _save_evidence(results, code, folder, seed)
+    driver: dict[str, Any] = {}
+    if not choice.on_model:
+        driver = {"version": machine.driver_version(), "kernel_module": machine.kernel_module()}
+    facts = RunFacts(
+        book=book, device=choice.device, profile=options.profile, seed=seed, argv=argv, only=options.only,
+        started=started, wall_s=wall_s, results=results, verdict=verdict, start=outcome.start or {},
+        toolchain=built.toolchain if built else {}, host=machine.host(), interposers=sorted(interposed),
+        problems=outcome.problems, processes=outcome.processes, code=code, driver=driver, plant=options.plant,
+    )
+    return _finish(facts, folder, options, evidence)
+
+

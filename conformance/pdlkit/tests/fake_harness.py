@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Stands in for the harness in the runner's own tests: speaks its records and misbehaves on demand.
+
+FAKE_HARNESS holds JSON: {"CASE or *": "behaviour", ...}; FAKE_PROBE is the exit code of --probe.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from pdlkit.rules import Case, load  # noqa: E402
+
+BOOK = load(Path(__file__).resolve().parents[2] / "rules.toml")
+
+
+def say(kind: str, /, **fields: Any) -> None:
+    print(json.dumps({"record": kind, **fields}), flush=True)
+
+
+def variants(case: Case, skip: str | None = None, status: str = "KILLED", changed: str | None = None) -> None:
+    rows = [("mutant", tag) for tag in case.mutants] + [("control", tag) for tag in case.controls]
+    rows += [("broken_wait", "early")] if case.broken_waits else []
+    for kind, tag in rows:
+        if tag == skip:
+            continue
+        now = status if changed in (None, tag) else "KILLED"
+        if BOOK.tags.get(tag) and BOOK.tags[tag].equivalent_candidate and now == "KILLED":
+            now = "EQUIVALENT_HERE"
+        say("variant", case=case.name, kind=kind, tag=tag, status=now, kills=20 if now == "KILLED" else 0, trials=64,
+            exercised=64, x_ns=500 if kind == "broken_wait" else None, reason=None, image=f"{case.family}.{tag}")
+
+
+def verdict(case: Case, status: str = "PASS", exercised: int = 64, **outcomes: int) -> None:
+    say("case", case=case.name, rule=case.rule, **{"class": case.rule_class}, kind=case.kind, window=case.window,
+        path=case.path, proving=case.proving, status=status, reason=None,
+        trials={"planned": 64, "run": 64, "exercised": exercised, "witnessed": 60},
+        outcomes={"fresh": 64, "stale": 0, "poison": 0, "misplaced": 0, "torn": 0, "foreign": 0, "early_start": 0,
+                  "overlap": 3, **outcomes},
+        resolution_ns=250 if case.broken_waits else None, survived_x=[], schedules=60, sm_pairs=10,
+        sm_pairs_possible=16, wall_s=0.01, kernels=[])
+
+
+def forbidden(case: Case) -> None:
+    say("forbidden", case=case.name, trial=7, outcome="poison", plan={
+        "words": 256, "blocks_primary": 4, "blocks_dependent": 2, "threads": 64, "hold_ns": 1000, "trigger": "all",
+        "witness": True, "path": case.path, "broken_wait": {"mode": "at_trigger", "x_ns": 0}})
+
+
+def spin_ignoring_sigterm(grandchild: bool) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if grandchild:  # one that left the session and keeps the pipes open
+        code = "import signal,time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(300)"
+        subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    time.sleep(300)
+
+
+def misbehave(case: Case, how: str) -> bool:
+    """True if the case was dealt with; ends the process where the behaviour says so."""
+    bad = {"start": "early_start"}.get(case.kind, "poison")
+    if how in ("hang", "hang-grandchild"):
+        say("progress", case=case.name, done=3, planned=64, part="base")
+        spin_ignoring_sigterm(how != "hang")
+    elif how == "segv":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    elif how == "sticky":
+        say("error", case=case.name, part="base", call="cudaStreamSynchronize(s)", error="cudaErrorIllegalAddress")
+        sys.exit(3)
+    elif how == "silent-exit":
+        sys.exit(0)
+    elif how == "leave-grandchild":
+        subprocess.Popen(["sleep", "300"], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        variants(case)
+        verdict(case)
+    elif how == "verdict-then-crash":
+        variants(case)
+        verdict(case)
+        os.kill(os.getpid(), signal.SIGABRT)
+    elif how == "two-verdicts":
+        variants(case)
+        verdict(case)
+        verdict(case, "FAIL", **{bad: 1})
+    elif how == "bad-json":
+        print('{"record":"case", oops', flush=True)
+        variants(case)
+        verdict(case)
+    elif how == "fail":
+        forbidden(case)
+        say("variant", case=case.name, kind="triage", tag="attroff", status="SURVIVED", kills=0, trials=64,
+            exercised=64, x_ns=None, reason=None, image=case.family)
+        variants(case)
+        verdict(case, "FAIL", **{bad: 5})
+    elif how == "pass-with-forbidden":
+        variants(case)
+        verdict(case, "PASS", **{bad: 5})
+    elif how == "pass-without-mutants":
+        verdict(case)
+    elif how == "pass-not-exercised":
+        variants(case)
+        verdict(case, exercised=0)
+    elif how == "survivor":
+        variants(case, status="SURVIVED", changed=case.mutants[0])
+        verdict(case, "INCONCLUSIVE")
+    elif how == "never-ends":
+        variants(case)
+        verdict(case)
+        return True
+    elif how == "internal":
+        print("the oracle disagrees with itself", file=sys.stderr)
+        sys.exit(70)
+    else:
+        return False
+    say("end", case=case.name)
+    return True
+
+
+def option(name: str) -> str | None:
+    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else None
+
+
+def main() -> int:
+    plan = json.loads(os.environ.get("FAKE_HARNESS", "{}"))
+    if "--probe" in sys.argv:
+        code = int(os.environ.get("FAKE_PROBE", "0"))
+        print("probe says " + str(code), file=sys.stderr)
+        return code
+    family = option("--family")
+    named = [sys.argv[i + 1] for i, word in enumerate(sys.argv) if word == "--case"]
+    cases = [c for c in BOOK.cases if c.family == family and (not named or c.name in named)]
+    if plan.get("startup") == "die":
+        return 3
+    say("start", device={"name": "fake", "cc": 90, "sms": 4}, driver={"driver_version": 13000})
+    for case in cases:
+        how = plan.get(case.name) or plan.get(case.rule) or plan.get("*", "pass")
+        if how == "unreached":
+            continue
+        say("begin", case=case.name, deadline_s=plan.get("deadline_s", 5))
+        if misbehave(case, how):
+            continue
+        if how == "not-supported":
+            say("case", case=case.name, status="NOT_SUPPORTED", reason="too old")
+        else:
+            variants(case)
+            verdict(case, "PASS" if case.proving else "INCONCLUSIVE")
+        say("end", case=case.name)
+    say("done")
+    return int(plan.get("exit", 0))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
