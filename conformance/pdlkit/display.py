@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import threading
@@ -96,7 +97,7 @@ def headline(report: Mapping[str, Any]) -> str:
         parts = ["the model, no GPU" + (f" (broken device `{name}`)" if name else "")]
     else:
         cc = device.get("cc")
-        parts = [f"GPU {device.get('ordinal', 0)}", str(device.get("name", "unknown"))]
+        parts = [f"GPU {run['device'].partition(':')[2] or 0}", str(device.get("name", "unknown"))]
         if isinstance(cc, int):
             parts.append(f"cc {cc // 10}.{cc % 10}")
         elif cc:
@@ -168,7 +169,7 @@ def survivors(report: Mapping[str, Any]) -> list[str]:
     lines = []
     for rule in report["rules"]:
         alive = sorted({
-            f"{v['tag']} {v['x_ns']} ns" if v["x_ns"] is not None else v["tag"]
+            str(v["tag"])
             for t in report["tests"] if t["rule"] == rule["id"]
             for v in t["broken_waits"] if v["status"] == "SURVIVED"
         })
@@ -181,7 +182,7 @@ def survivors(report: Mapping[str, Any]) -> list[str]:
 def texts(report: Mapping[str, Any]) -> str:
     """The texts a conforming run was judged by."""
     found = dict.fromkeys(
-        rule["source"] for rule in report["rules"] if rule["status"] == "PASS" and rule["class"] != "measured")
+        re.sub(r" \(PDL-[A-Z]+-[0-9]+\)$", "", rule["source"]) for rule in report["rules"] if rule["status"] == "PASS" and rule["class"] != "measured")
     return "; ".join(found)
 
 

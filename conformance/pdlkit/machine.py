@@ -21,7 +21,6 @@ _NVIDIA, _DISPLAY_CLASSES = "0x10de", ("0x0300", "0x0302")
 # Each of these hides or changes overlap (facts: blocking launches and checkers serialise the kernels).
 _INTERPOSING_VARIABLES = {
     "CUDA_LAUNCH_BLOCKING": "every launch blocks, which hides a missing wait",
-    "PDL_DISABLE": "the kill switch of pdl.h, which turns overlap off",
     "CUDA_INJECTION64_PATH": "a tool is injected into every CUDA process",
     "NVTX_INJECTION64_PATH": "a tool is injected into every CUDA process",
     "LD_PRELOAD": "a library is loaded in front of the CUDA runtime",

@@ -126,6 +126,5 @@ class MachineCode:
 
 
 def symbol_of(kernel: str, image: str) -> str:
-    """The kernel's symbol in an image as records name it: `wait` is the base, `wait.nowait` a variant."""
-    tag = image.partition(".")[2] or "base"
-    return f"{kernel}_{tag.replace('-', '_')}"
+    """The kernel's symbol in the image of that tag (see SYMBOL in harness/kernel.h)."""
+    return f"{kernel}_{image.replace('-', '_')}"

@@ -19,12 +19,9 @@ from pdlkit.rules import Rule, RuleBook
 from pdlkit.verdicts import CaseResult, RunVerdict, bound95, worst
 
 SCHEMA_NAME = "pdl-report/1"
-_DEVICE_KEYS = (
-    "name", "cc", "sms", "warp", "max_threads", "slots_per_sm", "uuid_hash", "ordinal", "mig", "ecc", "memory_bytes",
-    "variant",
-)
+_DEVICE_KEYS = ("name", "cc", "sms", "uuid_hash")
 _CASE_KEYS = ("survived_x", "schedules", "sm_pairs", "sm_pairs_possible", "plan_hash", "expected_hash", "kernels")
-_VARIANT_KEYS = ("kind", "tag", "status", "kills", "trials", "exercised", "x_ns", "reason")
+_VARIANT_KEYS = ("kind", "tag", "status", "kills", "trials", "exercised", "must_die", "x_ns", "reason", "image")
 
 
 @dataclass(frozen=True)
@@ -81,25 +78,17 @@ def _finite(value: Any) -> Any:
 
 def device_facts(facts: RunFacts) -> dict[str, Any]:
     """The device as the harness described it."""
-    start = facts.start
-    source = start["device"] if isinstance(start.get("device"), dict) else start
+    described = facts.start.get("device")
+    source = described if isinstance(described, dict) else {}
     found = {key: _finite(source[key]) for key in _DEVICE_KEYS if key in source}
     return {"kind": "model" if facts.on_model else "gpu", **found}
 
 
 def driver_facts(facts: RunFacts) -> dict[str, Any]:
-    """Driver and runtime versions."""
-    start = facts.start
-    source = start["driver"] if isinstance(start.get("driver"), dict) else start
-    keys = ("driver_version", "runtime_version", "toolkit_version")
-    found = {key: source[key] for key in keys if isinstance(source.get(key), int)}
+    """Driver and runtime versions; 13000 is CUDA 13.0."""
+    names = {"driver": "cuda", "runtime": "runtime", "toolkit": "toolkit"}
+    found = {name: facts.start[key] for key, name in names.items() if isinstance(facts.start.get(key), int)}
     return {**facts.driver, **found}
-
-
-def variant_name(record: Mapping[str, Any]) -> str:
-    """The tag as printed: a broken wait with its X."""
-    x_ns = record.get("x_ns")
-    return f"{record['tag']}@{x_ns}ns" if x_ns is not None else str(record["tag"])
 
 
 def _code_hash(facts: RunFacts, result: CaseResult) -> str | None:

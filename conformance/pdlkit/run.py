@@ -182,9 +182,11 @@ def _execute(
 def _save_evidence(results: list[CaseResult], code: MachineCode | None, folder: Path, seed: int) -> list[str]:
     """For each FAIL: a stand-alone program, and the machine code that was judged."""
     told = []
+    written = 0
     for result in [r for r in results if r.status == "FAIL"][:_REPROS_KEPT]:
-        path = repro.write(result, folder, seed)
+        path = repro.write(result, folder, seed, written == 0)
         if path:
+            written += 1
             told.append(f"{result.case.name}: {places.shown(path)} shows it by itself")
         if code is not None:
             told += [f"{result.case.name}: machine code saved as {places.shown(image)}"
@@ -206,6 +208,16 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace, evidence
             print(f" evidence {line}")
         print(verdict_block(report, places.shown(path), sys.stdout.isatty()))
     return int(report["exit"])
+
+
+def _prepare(folder: Path) -> None:
+    """Make the output folder, without what an earlier run left there: it would be taken for this one's."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in (folder / "report.json", *folder.glob("repro*.cu"), *folder.glob("images/*.cubin")):
+            old.unlink(missing_ok=True)
+    except OSError as error:
+        raise BadArguments(f"--output {folder}: {error.strerror}") from None
 
 
 def _load_rules() -> RuleBook:
@@ -232,10 +244,7 @@ def main(argv: list[str]) -> int:
     if choice.note:
         say(choice.note)
     folder = options.output or _default_output(options.profile, choice.device)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadArguments(f"--output {folder}: {error.strerror}") from None
+    _prepare(folder)
     interposed = {} if choice.on_model else machine.interposers()
     outcome, built, wall_s, code = Outcome(), None, 0.0, None
     if choice.broken or choice.absent:

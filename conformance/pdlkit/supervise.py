@@ -23,6 +23,7 @@ GRACE_S = 3.0
 EXIT_S = 30.0  # from the closing record to the end of the process
 PROBE_S = 60.0
 PROBE_TRIES = 2
+PLANTED_CASUALTIES = ("hang", "crash", "no-record")
 _CODE_OF = {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 2, "NOT_SUPPORTED": 77}
 
 Sink = Callable[[str, Record], None]  # (family, record), from several threads
@@ -53,8 +54,7 @@ class Plan:
         if name_cases:
             for case in cases:
                 argv += ["--case", case]
-        argv += ["--device", self.device, "--profile", self.profile, "--seed", f"{self.seed:016x}"]
-        return [*argv, "--plant", self.plant] if self.plant else argv
+        return [*argv, "--device", self.device, "--profile", self.profile, "--seed", f"{self.seed:016x}"]
 
 
 @dataclass
@@ -132,6 +132,7 @@ class Supervisor:
         self.outcome = Outcome()
         self._stopper = Stopper()
         self._lock = threading.Lock()
+        self._planted = False
 
     def stop(self) -> None:
         """Kill what runs and start nothing more."""
@@ -162,7 +163,7 @@ class Supervisor:
                 return
             session = Session(family, pending)
             ending = run_child(
-                self.plan.argv(family, pending, name_cases), _FamilyWatch(session, self._sink), self._stopper,
+                self.plan.argv(family, pending, name_cases) + self._plant(), _FamilyWatch(session, self._sink), self._stopper,
                 self.plan.environment,
             )
             settled = self._settle(session, ending, len(pending) == 1 and name_cases)
@@ -178,6 +179,15 @@ class Supervisor:
                     return
             name_cases = True
             self._check_device(session, ending)
+
+    def _plant(self) -> list[str]:
+        """A planted casualty goes to the first child only, so that the next case shows that the run goes on."""
+        plant = self.plan.plant
+        if plant is None:
+            return []
+        with self._lock:
+            first, self._planted = not self._planted, True
+        return ["--plant", plant] if first or plant not in PLANTED_CASUALTIES else []
 
     def _settle(self, session: Session, ending: Ending, single: bool) -> set[str]:
         """Keep what this child proved; give the case it died in its own status."""

@@ -137,6 +137,8 @@ def _power_problems(case: Case, variants: Iterable[Record], tags: Mapping[str, T
             found.append("it says PASS, but no broken wait was run")
         elif judged and not any(r["status"] == "KILLED" for r in judged):
             found.append("it says PASS, but every broken wait survived")
+        found += [f"it says PASS, but the broken wait {r['tag']}, which must die, survived"
+                  for r in judged if r.get("must_die") and r["status"] == "SURVIVED"]
     return found
 
 

@@ -13,13 +13,14 @@ from pdlkit.places import ROOT
 from pdlkit.verdicts import CaseResult
 
 LINES_AT_MOST = 150
+_OTHERS_LEAVE, _WITHHOLD_EXIT = 0x10, 0x20  # PLAN_* of harness/kernel_args.h
 _HERE = Path(__file__).parent
 _MODES = {
     "early": "returns x ns before the primary's last stores begin",
-    "at_trigger": "returns at once",
-    "before_flush": "returns when every block has set its flag, nothing being flushed",
-    "all_but_one": "does not cover one block",
-    "stale_lines": "covers every store and leaves stale lines",
+    "at-trigger": "returns at once",
+    "before-flush": "returns when every block has set its flag, nothing being flushed",
+    "all-but-one": "does not cover one block",
+    "stale-lines": "covers every store and leaves stale lines",
 }
 
 
@@ -51,30 +52,22 @@ def _wait_code(mode: str, x_ns: int, blocks: int) -> str:
     done = f"    poll(&s->done, {blocks}, BOUND_NS);"
     but_one = f"    poll(&s->done, {max(blocks - 1, 0)}, BOUND_NS);"
     return {
-        "none": "    pdl_wait();", "early": late, "at_trigger": "    (void)s;", "before_flush": done,
-        "all_but_one": but_one, "stale_lines": done,
+        "none": "    pdl_wait();", "early": late, "at-trigger": "    (void)s;", "before-flush": done,
+        "all-but-one": but_one, "stale-lines": done,
     }.get(mode, "    pdl_wait();")
 
 
-def _broken(plan: Mapping[str, Any]) -> tuple[str, int]:
-    broken = plan.get("broken_wait")
-    if not isinstance(broken, Mapping):
-        return "none", 0
-    return str(broken.get("mode", "none")), int(broken.get("x_ns") or 0)
-
-
 def _visibility(plan: Mapping[str, Any], pair: str) -> tuple[str, dict[str, str]]:
-    mode, x_ns = _broken(plan)
-    trigger = str(plan.get("trigger", "one"))
-    one = "threadIdx.x == 0"
-    when = {"all": "true", "never": "false", "late": "false"}.get(trigger, one)
+    mode, x_ns = str(plan.get("broken_wait", "none")), int(plan.get("x_ns") or 0)
+    who = "true" if plan.get("trigger_all_threads") else "threadIdx.x == 0"
+    trigger = plan.get("trigger", "start")
     return "visibility.cu.in", {
         "wait": _wait_code(mode, x_ns, int(plan["blocks_primary"])),
         "wait_about": "the real wait" if mode == "none" else f"a planted broken wait: it {_MODES.get(mode, mode)}",
-        "trigger_first": when, "trigger_last": one if trigger == "late" else "false",
+        "trigger_first": who if trigger == "start" else "false", "trigger_last": who if trigger == "late" else "false",
         "witness": _flag(plan.get("witness", True)), "announce": _flag(mode != "none"), "x_ns": str(x_ns),
-        "late_block": f"blockIdx.x == {int(plan.get('withhold', 0))}" if mode == "all_but_one" else "false",
-        "fence_done": _flag(mode not in ("none", "before_flush")),
+        "late_block": f"blockIdx.x == {int(plan.get('withhold', 0))}" if mode == "all-but-one" else "false",
+        "fence_done": _flag(mode not in ("none", "before-flush")),
         "vector": _flag(pair == "vector"), "atomic": _flag(pair == "atomic"), "lines": _flag(pair == "lines"),
         "repeats": str(max(1, int(plan.get("repeats", 1)))),
         "primary_attribute": "-1", "dependent_attribute": "1",
@@ -86,14 +79,14 @@ def _start(plan: Mapping[str, Any], pair: str) -> tuple[str, dict[str, str]] | N
         return None
     withholds, residents = pair in ("withhold", "repeat"), int(plan.get("residents") or plan["blocks_primary"])
     held_block = f"blockIdx.x == {int(plan.get('withhold', 0))}"
-    middle = bool(plan.get("middle"))
+    middle, flags = bool(plan.get("programmatic_primary")), int(plan.get("flags") or 0)
     return "start.cu.in", {
         "holds": held_block if withholds else f"blockIdx.x < {residents}" if pair == "resident" else "true",
         "triggers": "!holds" if withholds else "true",
-        "triggers_after": _flag(withholds and not plan.get("withhold_exit")),
-        "repeats": str(max(1, int(plan.get("repeats", 1)))), "all_threads": _flag(plan.get("trigger") == "all"),
+        "triggers_after": _flag(withholds and not flags & _WITHHOLD_EXIT),
+        "repeats": str(max(1, int(plan.get("repeats", 1)))), "all_threads": _flag(plan.get("trigger_all_threads")),
         "keeps_place": _flag(pair == "resident"), "residents": str(residents),
-        "others_leave": _flag(plan.get("others_leave")), "primary_waits": _flag(middle),
+        "others_leave": _flag(flags & _OTHERS_LEAVE), "primary_waits": _flag(middle),
         "dependent_waits": _flag(pair not in ("plain", "zero")),
         "primary_attribute": "1" if middle else "-1",
         "dependent_attribute": {"plain": "-1", "zero": "0"}.get(pair, "1"),
@@ -122,7 +115,7 @@ def program(result: CaseResult, seed: int, device_text: str) -> str | None:
         "arch": _arch(result), "case": case.name, "seed": f"0x{seed:016x}", "about": _about(result),
         "device_text": device_part(device_text, "pdl_wait(" in body), "words": str(words), "primary": str(plan["blocks_primary"]),
         "dependent": str(plan["blocks_dependent"]), "threads": str(plan["threads"]),
-        "shared": str(int(plan.get("shared_bytes") or 0)), "hold_ns": str(int(plan.get("hold_ns") or 0)),
+        "shared": str(int(plan.get("primary_shared_bytes") or 0)), "hold_ns": str(int(plan.get("hold_ns") or 0)),
         "slots": "64" if words <= 16384 else "16", "replays": "256",
         "captured": _flag(case.path == "captured"), **values,
     }
@@ -135,14 +128,12 @@ def _about(result: CaseResult) -> str:
     return f"The kit saw {seen or 'the fault'} in {result.trials('run')} trials."
 
 
-def write(result: CaseResult, folder: Path, seed: int) -> Path | None:
-    """Write DIR/repro.cu (further ones: repro-CASE.cu); returns its path, or None if there is nothing to write."""
+def write(result: CaseResult, folder: Path, seed: int, first: bool) -> Path | None:
+    """Write DIR/repro.cu (not the first: repro-CASE.cu); returns its path, or None if there is nothing to write."""
     text = program(result, seed, (ROOT / "pdl_device.cuh").read_text())
     if text is None:
         return None
-    path = folder / "repro.cu"
-    if path.exists():
-        path = folder / f"repro-{result.case.name}.cu"
+    path = folder / ("repro.cu" if first else f"repro-{result.case.name}.cu")
     path.write_text(text.replace("repro.cu", path.name))
     return path
 

@@ -28,7 +28,7 @@ def say(kind: str, /, **fields: Any) -> None:
 
 def variants(case: Case, skip: str | None = None, status: str = "KILLED", changed: str | None = None) -> None:
     rows = [("mutant", tag) for tag in case.mutants] + [("control", tag) for tag in case.controls]
-    rows += [("broken_wait", "early")] if case.broken_waits else []
+    rows += [("broken_wait", "early-8000"), ("broken_wait", "early-500")] if case.broken_waits else []
     for kind, tag in rows:
         if tag == skip:
             continue
@@ -36,7 +36,7 @@ def variants(case: Case, skip: str | None = None, status: str = "KILLED", change
         if BOOK.tags.get(tag) and BOOK.tags[tag].equivalent_candidate and now == "KILLED":
             now = "EQUIVALENT_HERE"
         say("variant", case=case.name, kind=kind, tag=tag, status=now, kills=20 if now == "KILLED" else 0, trials=64,
-            exercised=64, x_ns=500 if kind == "broken_wait" else None, reason=None, image=f"{case.family}.{tag}")
+            exercised=64, x_ns=int(tag[6:]) if kind == "broken_wait" else None, must_die=tag != "early-500", reason=None, image=tag)
 
 
 def verdict(case: Case, status: str = "PASS", exercised: int = 64, **outcomes: int) -> None:
@@ -51,8 +51,9 @@ def verdict(case: Case, status: str = "PASS", exercised: int = 64, **outcomes: i
 
 def forbidden(case: Case) -> None:
     say("forbidden", case=case.name, trial=7, outcome="poison", plan={
-        "words": 256, "blocks_primary": 4, "blocks_dependent": 2, "threads": 64, "hold_ns": 1000, "trigger": "all",
-        "witness": True, "path": case.path, "broken_wait": {"mode": "at_trigger", "x_ns": 0}})
+        "words": 256, "blocks_primary": 4, "blocks_dependent": 2, "threads": 64, "hold_ns": 1000,
+        "trigger": "start", "trigger_all_threads": True, "witness": True, "flags": 3, "broken_wait": "at-trigger",
+        "x_ns": 0})
 
 
 def spin_ignoring_sigterm(grandchild: bool) -> None:
@@ -137,7 +138,7 @@ def main() -> int:
     cases = [c for c in BOOK.cases if c.family == family and (not named or c.name in named)]
     if plan.get("startup") == "die":
         return 3
-    say("start", device={"name": "fake", "cc": 90, "sms": 4}, driver={"driver_version": 13000})
+    say("start", device={"name": "fake", "cc": 90, "sms": 4}, driver=13000, runtime=13000, toolkit=13000)
     for case in cases:
         how = plan.get(case.name) or plan.get(case.rule) or plan.get("*", "pass")
         if how == "unreached":

@@ -1,0 +1,179 @@
+"""The command `list`: rules, cases and mutants, so that a rule without a case or a mutant shows at a glance."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from pdlkit import places, toolchain
+from pdlkit.arguments import Parser
+from pdlkit.build import TARGETS, build, find_harness
+from pdlkit.display import table
+from pdlkit.exits import OK, BadArguments, InvalidRun, SetupImpossible
+from pdlkit.rules import Rule, RuleBook, RulesError, load
+
+
+def parser() -> Parser:
+    """The command line of `list`."""
+    made = Parser("list", "rules, cases and mutants; with a rule's id, everything about that rule")
+    made.add_argument("rule", nargs="*", metavar="RULE", help="an id such as WAIT-01")
+    what = made.add_mutually_exclusive_group()
+    what.add_argument("--cases", action="store_true", help="every case")
+    what.add_argument("--mutants", action="store_true", help="every mutant and control")
+    what.add_argument("--broken-devices", action="store_true", help="the model's broken devices, one model:NAME a line")
+    made.add_argument("--json", action="store_true", help="JSON on stdout, nothing else")
+    return made
+
+
+def kernel_file(family: str) -> str:
+    """The file that holds a family's kernels."""
+    return places.in_tree(places.KERNELS / f"{family}.cu")
+
+
+def _windows(rule: Rule) -> str:
+    seen = dict.fromkeys(case.window + ("" if case.proving else "*") for case in rule.cases)
+    return ", ".join(seen) or "-"
+
+
+def _power(rule: Rule) -> str:
+    parts = [*rule.mutants, *rule.controls]
+    if any(case.broken_waits for case in rule.cases):
+        parts.append("broken waits")
+    return ", ".join(parts) or "NONE"
+
+
+def rules_table(book: RuleBook) -> list[str]:
+    """One line per rule; what is missing is in capitals."""
+    rows = []
+    for rule in book.rules:
+        cases = str(len(rule.cases)) if rule.cases else ("untestable" if rule.untestable else "NO CASE")
+        rows.append((rule.id, rule.rule_class, rule.kind, "core" if rule.core else "", cases, _windows(rule), _power(rule)))
+    lines = table(("rule", "class", "kind", "", "cases", "windows", "killed in the same run"), rows, 7)
+    proving = sum(case.proving for case in book.cases)
+    return [*lines, f" {len(book.rules)} rules, {len(book.cases)} cases ({proving} proving; * only observes), "
+                    f"{len(book.tags)} mutants and controls; `list RULE` shows one rule"]
+
+
+def cases_table(book: RuleBook) -> list[str]:
+    """One line per case."""
+    rows = [
+        (case.name, "proving" if case.proving else "observing", case.kind, kernel_file(case.family),
+         f"{case.trials[1]:,}", "GPU only" if case.gpu_only else "")
+        for case in book.cases
+    ]
+    return table(("case", "role", "kind", "kernels", "trials (quick)", ""), rows, 6)
+
+
+def mutants_table(book: RuleBook) -> list[str]:
+    """One line per tag, with the rules that must kill it."""
+    rows = []
+    for tag in book.tags.values():
+        used = [rule.id for rule in book.rules if tag.tag in (*rule.mutants, *rule.controls)]
+        if tag.kind == "broken_wait":
+            used = [rule.id for rule in book.rules if any(case.broken_waits for case in rule.cases)]
+        rows.append((tag.tag, tag.kind, ", ".join(used) or "NO CASE", ", ".join(tag.source), tag.text))
+    return table(("tag", "kind", "rules", "real bugs", "what it does"), rows, 5)
+
+
+def rule_page(book: RuleBook, rule: Rule) -> list[str]:
+    """Everything about one rule: from its sentence to the kernel that exercises it."""
+    lines = [f"{rule.id}  {rule.rule_class}, {rule.kind}{', core' if rule.core else ''}", f"  {rule.text}",
+             f"  source   {rule.source}",
+             f"  needs    cc {rule.min_cc // 10}.{rule.min_cc % 10}, CUDA Toolkit "
+             f"{rule.min_toolkit // 1000}.{rule.min_toolkit % 1000 // 10}"]
+    if rule.note:
+        lines.append(f"  note     {rule.note}")
+    if rule.untestable:
+        lines.append(f"  no case  {rule.untestable}")
+    for family in rule.families:
+        lines.append(f"  kernels  {kernel_file(family)}")
+    for case in rule.cases:
+        lines.append(f"  case     {case.name}  ({'proving' if case.proving else 'observing'}"
+                     f"{', GPU only' if case.gpu_only else ''}, {case.trials[1]:,} trials in quick)")
+    for name in (*rule.mutants, *rule.controls):
+        tag = book.tags[name]
+        source = f"  [{', '.join(tag.source)}]" if tag.source else ""
+        lines.append(f"  {'control' if tag.kind == 'control' else 'mutant':<7}  {name}: {tag.text}{source}")
+    if any(case.broken_waits for case in rule.cases):
+        lines.append("  broken waits: the wait is replaced in software and must be caught (real GPU only)")
+    return lines
+
+
+def rule_json(book: RuleBook, rule: Rule) -> dict[str, Any]:
+    """One rule for scripts."""
+    return {
+        "id": rule.id, "class": rule.rule_class, "kind": rule.kind, "core": rule.core, "text": rule.text,
+        "source": rule.source, "note": rule.note, "untestable": rule.untestable,
+        "needs": {"cc": rule.min_cc, "toolkit": rule.min_toolkit},
+        "kernels": [kernel_file(family) for family in rule.families],
+        "cases": [
+            {"name": case.name, "window": case.window, "path": case.path, "proving": case.proving,
+             "family": case.family, "pair": case.pair, "gpu_only": case.gpu_only, "broken_waits": case.broken_waits,
+             "trials": list(case.trials), "mutants": list(case.mutants), "controls": list(case.controls)}
+            for case in rule.cases
+        ],
+        "mutants": [
+            {"tag": book.tags[name].tag, "kind": book.tags[name].kind, "text": book.tags[name].text,
+             "source": list(book.tags[name].source)}
+            for name in (*rule.mutants, *rule.controls)
+        ],
+    }
+
+
+def model_devices() -> list[dict[str, Any]]:
+    """The model's devices as its harness lists them; builds it if it is not there."""
+    try:
+        harness = find_harness(places.BUILD / "model", TARGETS["model"])
+    except SetupImpossible:
+        harness = build("model", toolchain.require(False), lambda text: print(text, file=sys.stderr)).harness
+    done = subprocess.run([str(harness), "--list"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    if done.returncode != 0:
+        raise InvalidRun(f"the model's harness cannot list its devices: it exited with {done.returncode}")
+    records = [json.loads(line) for line in done.stdout.splitlines() if line.strip()]
+    return [record for record in records if record.get("record") == "device" and record.get("name")]
+
+
+def _show_broken_devices(as_json: bool) -> int:
+    broken = [device for device in model_devices() if not device.get("conforming")]
+    if as_json:
+        print(json.dumps([{"device": f"model:{d['name']}", "rule": d.get("rule")} for d in broken], indent=1))
+    else:
+        for device in broken:
+            print(f"model:{device['name']}")
+    return OK
+
+
+def _chosen(book: RuleBook, ids: Sequence[str]) -> list[Rule]:
+    rules = []
+    for rule_id in ids:
+        rule = book.rule(rule_id.upper())
+        if rule is None:
+            raise BadArguments(f"there is no rule {rule_id}; `list` shows them all")
+        rules.append(rule)
+    return rules
+
+
+def main(argv: list[str]) -> int:
+    """The command `list`; returns its exit code."""
+    options = parser().parse_args(argv)
+    if options.broken_devices:
+        return _show_broken_devices(options.json)
+    try:
+        book = load(places.RULES)
+    except RulesError as error:
+        raise InvalidRun(str(error)) from None
+    chosen = _chosen(book, options.rule)
+    if options.json:
+        rules = [rule_json(book, rule) for rule in (chosen or book.rules)]
+        print(json.dumps({"suite": book.suite, "rules_hash": book.digest, "rules": rules}, indent=1))
+        return OK
+    if chosen:
+        blocks = ["\n".join(rule_page(book, rule)) for rule in chosen]
+        print("\n\n".join(blocks))
+    else:
+        pick = cases_table if options.cases else mutants_table if options.mutants else rules_table
+        print("\n".join(pick(book)))
+    return OK
