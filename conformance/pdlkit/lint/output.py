@@ -1,0 +1,117 @@
+"""Findings as text, JSON and SARIF."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pdlkit.lint.findings import ERROR, HINT, RULES, WARNING, Finding, above_hint
+from pdlkit.lint.linter import Report
+
+_SARIF_LEVELS = {ERROR: "error", WARNING: "warning", HINT: "note"}
+_ORDER = {ERROR: 0, WARNING: 1, HINT: 2}
+
+
+def _counts(findings: list[Finding]) -> dict[str, int]:
+    return {s: sum(f.severity == s for f in findings) for s in (ERROR, WARNING, HINT)}
+
+
+def as_text(report: Report, hints: bool) -> str:
+    """One block for each kernel with something to say, worst first, then the sum."""
+    lines: list[str] = []
+    for verdict in report.verdicts:
+        shown = [f for f in verdict.findings if hints or f.severity != HINT]
+        if not shown:
+            continue
+        inside = f" in {verdict.image}" if verdict.image else ""
+        lines.append(f"{verdict.demangled} ({verdict.arch}{inside}, {verdict.file})")
+        for finding in sorted(shown, key=lambda f: (_ORDER[f.severity], f.offset or 0)):
+            lines += _finding_lines(finding)
+        lines.append("")
+    for finding in report.extra:
+        lines += [*_finding_lines(finding), ""]
+    lines.append(_summary(report))
+    return "\n".join(lines)
+
+
+def _finding_lines(finding: Finding) -> list[str]:
+    place = finding.where.split(": ", 1)[-1].split(" ", 1)[-1] if finding.offset is not None else ""
+    lines = [f"  {finding.severity}: {finding.message} [{finding.id}]"]
+    if place:
+        lines.append(f"      at {place}: {finding.instruction}")
+    if finding.severity != HINT:
+        lines.append(f"      {finding.advice}")
+    return lines
+
+
+def _summary(report: Report) -> str:
+    counts = _counts(report.findings)
+    judged = sum(v.judged for v in report.verdicts)
+    rest = len(report.verdicts) - judged
+    text = f"{judged} kernel{'s' if judged != 1 else ''} judged: {counts[ERROR]} errors, {counts[WARNING]} warnings, " \
+           f"{counts[HINT]} hints"
+    if rest:
+        text += f"; {rest} without a wait and not named by --overlapping: not judged"
+    return text
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "findings": [f.as_json() for f in report.findings],
+        "kernels": [
+            {"kernel": v.kernel, "demangled": v.demangled, "file": v.file, "image": v.image, "arch": v.arch,
+             "judged": v.judged, "clean": v.clean}
+            for v in report.verdicts if v.judged
+        ],
+        "not_judged": sum(not v.judged for v in report.verdicts),
+        "unreadable": [{"file": file, "message": message} for file, message in report.unreadable],
+        "counts": _counts(report.findings),
+        "timing": {"instructions": report.instructions, "own_s": round(report.own_seconds, 4),
+                   "disassembler_s": round(report.disassembler_seconds, 4)},
+    }
+
+
+def as_sarif(report: Report) -> dict[str, Any]:
+    used = sorted({f.id for f in report.findings})
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {"name": "pdl-lint", "rules": [
+                {"id": rule, "shortDescription": {"text": RULES[rule].title}, "help": {"text": RULES[rule].advice},
+                 "defaultConfiguration": {"level": _SARIF_LEVELS[RULES[rule].severity]}}
+                for rule in used
+            ]}},
+            "invocations": [{"executionSuccessful": not report.unreadable, "toolExecutionNotifications": [
+                {"level": "error", "message": {"text": f"{file}: {message}"}} for file, message in report.unreadable
+            ]}],
+            "results": [_sarif_result(f) for f in report.findings],
+        }],
+    }
+
+
+def _sarif_result(finding: Finding) -> dict[str, Any]:
+    if finding.source is not None:
+        location: dict[str, Any] = {"artifactLocation": {"uri": finding.source[0]},
+                                    "region": {"startLine": max(finding.source[1], 1)}}
+    else:
+        location = {"artifactLocation": {"uri": finding.file}}
+    logical = {"name": finding.demangled, "fullyQualifiedName": finding.kernel, "kind": "function"}
+    return {
+        "ruleId": finding.id, "level": _SARIF_LEVELS[finding.severity],
+        "message": {"text": f"{finding.message}. {finding.advice}."},
+        "locations": [{"physicalLocation": location, "logicalLocations": [logical]}],
+        "properties": {"arch": finding.arch, "where": finding.where, "parameters": finding.parameters},
+    }
+
+
+def exit_code(report: Report) -> int:
+    """1: findings above hint; 2: something could not be analysed, and no finding; 0: clean."""
+    if above_hint(report.findings):
+        return 1
+    return 2 if report.unreadable else 0
+
+
+def dump(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False)

@@ -1,0 +1,137 @@
+"""All code of one cubin, parsed on demand, and what calls can reach."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from pdlkit.lint.elf import Cubin, KernelInfo
+from pdlkit.lint.evaluator import destinations_of
+from pdlkit.lint.flow import Flow
+from pdlkit.lint.opcodes import ACCESSES, Kind
+from pdlkit.lint.sass import Function, parse_function
+from pdlkit.lint.values import split_operands
+
+# Functions of the driver and the device runtime: they touch none of the user's data by themselves.
+SYSTEM_CALLS = frozenset(
+    {"vprintf", "malloc", "free", "__assertfail", "__assert_fail", "__nv_aligned_device_malloc",
+     "cudaCGGetIntrinsicHandle", "cudaCGSynchronize", "cudaCGGetSize", "cudaCGGetRank"}
+)
+# What matters of a callee; one with nothing of this only computes.
+_RELEVANT = ACCESSES | {Kind.WAIT, Kind.BARRIER, Kind.CLUSTER_BARRIER, Kind.MBARRIER, Kind.TRIGGER, Kind.UNKNOWN,
+                        Kind.PREFETCH, Kind.BARRIER_ARRIVE}
+
+
+class Program:
+    """The functions of a cubin by section name."""
+
+    def __init__(self, cubin: Cubin, texts: dict[str, str]) -> None:
+        self.cubin, self.texts = cubin, texts
+        self._functions: dict[str, Function] = {}
+        self._flows: dict[str, Flow] = {}
+        self._summaries: dict[tuple[str, str], frozenset[str] | None] = {}
+        self.instructions_parsed = 0
+
+    def flow(self, name: str) -> Flow | None:
+        if name not in self._flows:
+            text = self.texts.get(name)
+            if text is None:
+                return None
+            function = self._functions[name] = parse_function(name, text)
+            self.instructions_parsed += len(function.opcodes)
+            self._flows[name] = Flow(function)
+        return self._flows[name]
+
+    def info(self, kernel: str) -> KernelInfo:
+        return self.cubin.kernel_info(kernel)
+
+    def resolve(self, caller: str, label: str) -> tuple[str, int] | None:
+        """Where a call of this label goes: (section, block), or None if it is not in this file."""
+        flow = self.flow(caller)
+        if flow is not None:
+            block = flow.block_of_label(label)
+            if block is not None:
+                return caller, block
+        other = self.flow(label)
+        if other is not None and other.blocks:
+            return label, 0
+        home = self._home_of_label.get(label)
+        if home is not None:
+            section, index = home
+            flow = self.flow(section)
+            if flow is not None and index in flow.block_at:
+                return section, flow.block_at[index]
+        return None
+
+    @cached_property
+    def _home_of_label(self) -> dict[str, tuple[str, int]]:
+        """Functions that share a section with others: symbol -> (section, instruction index)."""
+        homes = {}
+        for symbol in self.cubin.symbols:
+            if symbol.kind == 2 and 0 < symbol.section < len(self.cubin.sections):
+                section = self.cubin.sections[symbol.section].name.removeprefix(".text.")
+                homes[symbol.name] = (section, symbol.value // 16)
+        return homes
+
+    def indirect_targets(self, caller: str) -> list[tuple[str, int]]:
+        """Every function that an indirect call in this section may reach, as far as the file shows."""
+        names = set(self.cubin.function_addresses) - set(self.cubin.kernels)
+        flow = self.flow(caller)
+        if flow is not None:
+            direct = {b.callee for b in flow.blocks if b.callee}
+            names |= {n for n, (section, _) in self._home_of_label.items()
+                      if section == caller and n != caller and n not in direct and "$__internal_" not in n}
+        found = {self.resolve(caller, name) for name in sorted(names)}
+        return sorted(t for t in found if t is not None)
+
+    def written_if_harmless(self, section: str, block: int) -> frozenset[str] | None:
+        """The registers that a callee writes if it only computes, else None."""
+        key = (section, str(block))
+        if key not in self._summaries:
+            self._summaries[key] = None  # recursion: not harmless
+            self._summaries[key] = self._summarise(section, block)
+        return self._summaries[key]
+
+    def _summarise(self, section: str, start: int) -> frozenset[str] | None:
+        flow = self.flow(section)
+        if flow is None:
+            return None
+        written: set[str] = set()
+        seen, work = {start}, [start]
+        while work:
+            block = flow.blocks[work.pop()]
+            if any(flow.kinds[i] in _RELEVANT for i in flow.notable_in(block)) or block.unresolved:
+                return None
+            for index in range(block.start, block.end):
+                opcode, operands = flow.function.opcodes[index], split_operands(flow.function.operands[index])
+                written.update(destinations_of(opcode, operands)[0])
+            if block.callee is not None:
+                target = self.resolve(section, block.callee) if block.callee else None
+                inner = self.written_if_harmless(*target) if target else None
+                if inner is None:
+                    return None
+                written |= inner
+            for successor in block.successors():
+                if successor not in seen:
+                    seen.add(successor)
+                    work.append(successor)
+        return frozenset(written)
+
+    def closure_has(self, kernel: str, kind: Kind) -> bool:
+        """Whether any code that the kernel may reach has an instruction of this kind."""
+        seen, work = {kernel}, [kernel]
+        while work:
+            name = work.pop()
+            flow = self.flow(name)
+            if flow is None:
+                continue
+            if any(flow.kinds[i] is kind for i in flow.notable):
+                return True
+            for block in flow.blocks:
+                if block.callee is None:
+                    continue
+                targets = [self.resolve(name, block.callee)] if block.callee else self.indirect_targets(name)
+                for target in targets:
+                    if target is not None and target[0] not in seen:
+                        seen.add(target[0])
+                        work.append(target[0])
+        return False

@@ -1,0 +1,175 @@
+"""What a register may hold, as far as lint needs to know: a constant or an invariant expression, and where an address
+comes from.
+
+A value is (expression | None, roots, varies):
+    expression  ("k", n), ("s", special register), ("c", bank, offset), ("site", id), ("op", size, name, a, b...),
+                ("sel", formula, a, b); never changes during one execution of the code that made it
+    roots       where the parts of an address come from, see Root
+    varies      bits: VARIES_BY_THREAD, VARIES_BY_BLOCK (in a cluster)
+A predicate is (formula | None, varies).
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from functools import lru_cache
+from typing import Any
+
+VARIES_BY_THREAD, VARIES_BY_BLOCK = 1, 2
+
+Root = tuple[Any, ...]  # ("param", offset), ("via", root), ("symbol", name), ("window", "local"|"shared"), ("bank", n)
+Value = tuple[Any, frozenset[Root], int]
+NOTHING: frozenset[Root] = frozenset()
+UNKNOWN: Value = (None, NOTHING, 0)
+ZERO: Value = (("k", 0), NOTHING, 0)
+_MAX_SIZE = 14  # of an expression; larger ones are not worth comparing
+
+_REGISTER = re.compile(r"^([-~|!]*)(U?R(?:\d+|Z)|U?P(?:\d+|T))")
+_CONSTANT = re.compile(r"^([-~|]*)c\[(0x[0-9a-f]+)\]\[(?:(U?R(?:\d+|Z))\+?)?(-?0x[0-9a-f]+)?\]")
+_INTEGER = re.compile(r"^(-?)(0x[0-9a-f]+|\d+)$")
+_HALF = re.compile(r"32@(lo|hi)\(\(?([\w$.]+)")
+_REGISTER_IN_ADDRESS = re.compile(r"(U?R)(\d+|Z)(?:\.\w+)*")
+_ADDRESS = re.compile(r"(?:desc\[(UR\d+)\])?\[([^\]]*)\]")
+
+
+@lru_cache(maxsize=65536)
+def split_operands(text: str) -> tuple[str, ...]:
+    """At commas, and at the space that some branches have instead; never inside brackets."""
+    parts = [p.strip() for p in text.split(",")]
+    return tuple(p for p in parts if p)
+
+
+@lru_cache(maxsize=65536)
+def parse_operand(text: str) -> tuple[Any, ...]:
+    """("reg", name, negated), ("pred", name, negated), ("int", n), ("const", bank, register, offset),
+    ("sym", name, half) or ("other",)."""
+    found = _REGISTER.match(text)
+    if found:
+        name = found.group(2)
+        return ("pred" if "P" in name else "reg", name, bool(found.group(1).strip("|")))
+    found = _CONSTANT.match(text)
+    if found:
+        offset = int(found.group(4), 16) if found.group(4) else 0
+        return ("const", int(found.group(2), 16), found.group(3), offset, bool(found.group(1).strip("|")))
+    found = _INTEGER.match(text)
+    if found:
+        number = int(found.group(2), 0)
+        return ("int", (-number if found.group(1) else number) & 0xFFFFFFFF)
+    found = _HALF.search(text)
+    if found:
+        return ("sym", found.group(2), found.group(1))
+    return ("other",)
+
+
+@lru_cache(maxsize=65536)
+def address_registers(text: str) -> tuple[tuple[str, ...], int]:
+    """Registers whose values make up the address in [..], both halves of 64-bit ones, and the constant offset."""
+    found = _ADDRESS.search(text)
+    if not found:
+        return (), 0
+    inside, names = found.group(2), []
+    for file, number in _REGISTER_IN_ADDRESS.findall(inside):
+        if number == "Z":
+            continue
+        names.append(file + number)
+        names.append(file + str(int(number) + 1))
+    offset = re.search(r"(-?0x[0-9a-f]+)$", inside)
+    return tuple(names), int(offset.group(1), 16) if offset else 0
+
+
+def operation(name: str, *parts: Any) -> Any:
+    """An expression over parts, or None if a part is unknown or the whole would get too large."""
+    size = 1
+    for part in parts:
+        if part is None:
+            return None
+        size += part[1] if part[0] == "op" else 1
+    if size > _MAX_SIZE:
+        return None
+    return ("op", size, name, *parts)
+
+
+def add(left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return None
+    if left[0] == "k" and right[0] == "k":
+        return ("k", (left[1] + right[1]) & 0xFFFFFFFF)
+    if left == ("k", 0):
+        return right
+    if right == ("k", 0):
+        return left
+    if left[0] == "k":
+        left, right = right, left
+    if right[0] == "k" and left[0] == "op" and left[2] == "add" and left[4][0] == "k":
+        return add(left[3], ("k", (left[4][1] + right[1]) & 0xFFFFFFFF))
+    return operation("add", left, right)
+
+
+def multiply(left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return ("k", 0) if ("k", 0) in (left, right) else None
+    if left[0] == "k" and right[0] == "k":
+        return ("k", left[1] * right[1] & 0xFFFFFFFF)
+    if ("k", 0) in (left, right):
+        return ("k", 0)
+    if left == ("k", 1):
+        return right
+    if right == ("k", 1):
+        return left
+    return operation("mul", *sorted((left, right), key=repr))
+
+
+def shift_right(value: Any, count: Any) -> Any:
+    if value is None or count is None or count[0] != "k":
+        return None
+    if value[0] == "k":
+        return ("k", (value[1] & 0xFFFFFFFF) >> (count[1] & 31))
+    return value if count[1] == 0 else operation("shr", value, count)
+
+
+def shift_left(value: Any, count: Any) -> Any:
+    if value is None or count is None or count[0] != "k":
+        return None
+    return multiply(value, ("k", 1 << (count[1] & 31)))
+
+
+def bitwise(table: int, a: Any, b: Any, c: Any) -> Any:
+    """LOP3 with truth table over three expressions; exact on constants, else only a & k, copies and the like."""
+    if a is not None and b is not None and c is not None and a[0] == b[0] == c[0] == "k":
+        result = 0
+        for bit in range(32):
+            row = (a[1] >> bit & 1) << 2 | (b[1] >> bit & 1) << 1 | c[1] >> bit & 1
+            result |= (table >> row & 1) << bit
+        return ("k", result)
+    if table == 0xC0 and a is not None and b is not None:
+        if ("k", 0) in (a, b):
+            return ("k", 0)
+        left, right = (b, a) if a[0] == "k" else (a, b)
+        if left[0] == "sel" and right == ("k", 1) and {left[2], left[3]} <= {("k", 0), ("k", 1)}:
+            return left
+        if left[0] == "sel" and right[0] == "k" and left[2][0] == left[3][0] == "k":
+            return ("sel", left[1], ("k", left[2][1] & right[1]), ("k", left[3][1] & right[1]))
+        return operation("and", left, right)
+    for pattern, choice in ((0xF0, a), (0xCC, b), (0xAA, c)):
+        if table == pattern:
+            return choice
+    return operation(f"lop{table}", a, b, c)
+
+
+def half_pair(high: str, low: str) -> int | None:
+    """The 32 bits of two half-precision immediates, high part first."""
+    try:
+        return int.from_bytes(struct.pack("<ee", float(low), float(high)), "little")
+    except (ValueError, OverflowError):
+        return None
+
+
+def pure_window(roots: frozenset[Root]) -> bool:
+    """Whether an address can only lie in shared or local memory."""
+    return bool(roots) and all(root[0] == "window" for root in roots)
+
+
+def indirect(roots: frozenset[Root]) -> frozenset[Root]:
+    """The roots of a value loaded through an address with these roots."""
+    return frozenset(root if root[0] == "via" else ("via", root) for root in roots if root[0] != "window")
