@@ -62,6 +62,8 @@ void batch_plan(struct trial_plan *plans, const struct part *part, const struct 
         plans[i].broken_wait = part->variation.broken_wait;
         plans[i].x_ns = part->variation.x_ns;
         plans[i].skip = part->variation.skip;
+        plans[i].offset = (uint32_t)layout->slot[i].first_word;
+        plans[i].batch_key = plan_batch_key(part->source, batch);
     }
     memset(poison, 0, sizeof(*poison));
     poison->key = plan_batch_key(part->source, batch);
@@ -69,16 +71,14 @@ void batch_plan(struct trial_plan *plans, const struct part *part, const struct 
     poison->residents = layout->slots;
 }
 
-struct oracle_trial batch_oracle_trial(const struct part *part, const struct layout *layout, const struct trial_plan *plans,
-                                       unsigned slot)
+struct oracle_trial batch_oracle_trial(const struct layout *layout, const struct trial_plan *plans, unsigned slot)
 {
     struct oracle_trial trial;
     memset(&trial, 0, sizeof(trial));
     trial.key = plans[slot].key;
-    trial.batch_key = plans[BATCH_POISON].key;
-    trial.offset = (uint32_t)layout->slot[slot].first_word;
+    trial.batch_key = plans[slot].batch_key;
+    trial.offset = plans[slot].offset;
     trial.words = layout->slot[slot].shape.words;
-    trial.from_input = (part->pair->flags & PAIR_OVERWRITE) != 0;
     return trial;
 }
 

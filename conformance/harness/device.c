@@ -102,7 +102,6 @@ int device_open(struct device *device, int ordinal, int is_model, struct fault *
     fill_capacity(device);
     FAULT_TRY(fault, pdl_kernel_init(&device->poison, batch_poison_kernel));
     FAULT_TRY(fault, pdl_kernel_init(&device->gate, batch_gate_kernel));
-    FAULT_TRY(fault, pdl_kernel_init(&device->spacer, batch_spacer_kernel));
     return open_streams(device, fault) && open_buffers(device, &device->buffers[0], fault) &&
            open_buffers(device, &device->buffers[1], fault);
 }

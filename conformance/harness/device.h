@@ -15,7 +15,7 @@ struct buffers {                 /* of one batch; two batches are in flight */
     uint32_t *data, *seen, *seen_host, *input;
     uint32_t *sm, *sm_host;      /* primary's blocks then dependent's, slot by slot */
     cudaEvent_t done;
-    uint64_t stale_key[PLAN_MAX_SLOTS], stale_batch_key; /* of the batch before, if it lay at the same places; else 0 */
+    uint64_t stale_key[PLAN_MAX_SLOTS]; /* of the batch before, if it lay at the same places; else 0 */
 };
 
 struct device {
@@ -25,7 +25,7 @@ struct device {
     struct device_size size;
     cudaStream_t stream, side;
     cudaEvent_t fork, join;
-    pdl_kernel poison, gate, spacer;
+    pdl_kernel poison, gate;
     struct buffers buffers[2];
     size_t words_capacity, blocks_capacity; /* per batch */
     uint32_t *gate_flag_host, *gate_flag;   /* host memory that the gate reads */

@@ -174,12 +174,11 @@ DEVICE_FN struct trial_plan k_plan(const struct kernel_args *args)
     return u.plan;
 }
 
-/* Spin until the clock has advanced by ns. */
-DEVICE_FN void k_delay(struct trial_state *state, uint32_t ns)
+/* Spin until the clock stands at `target` or later. */
+DEVICE_FN void k_delay_until(struct trial_state *state, uint64_t target)
 {
-    uint64_t begin = k_now();
     uint32_t spins = 0;
-    while (k_now() - begin < ns) {
+    while (k_now() < target) {
         if (++spins > K_SPIN_LIMIT) {
             k_add(&state->cut_short, 1);
             return;
@@ -187,6 +186,8 @@ DEVICE_FN void k_delay(struct trial_state *state, uint32_t ns)
         k_pause();
     }
 }
+
+DEVICE_FN void k_delay(struct trial_state *state, uint32_t ns) { k_delay_until(state, k_now() + ns); }
 
 /* Spin until *flag is at least `least`, for at most bound_ns. Returns 1 if it was, else 0. */
 DEVICE_FN uint32_t k_poll(struct trial_state *state, const uint32_t *flag, uint32_t least, uint32_t bound_ns)
@@ -205,10 +206,12 @@ DEVICE_FN uint32_t k_poll(struct trial_state *state, const uint32_t *flag, uint3
     return 0;
 }
 
-/* Block b of n handles words [k_first(words, b, n), k_first(words, b + 1, n)): whole groups of four. */
-DEVICE_FN uint32_t k_first(uint32_t words, uint32_t block, uint32_t blocks)
-{
-    return (uint32_t)((uint64_t)(words / 4) * block / blocks) * 4;
-}
+/* Block b of n handles words [k_first(words, b, n), k_first(words, b + 1, n)): whole groups of four. At most 65,536 words
+ * and 2^18 blocks: nothing here overflows. */
+DEVICE_FN uint32_t k_first(uint32_t words, uint32_t block, uint32_t blocks) { return words / 4 * block / blocks * 4; }
+
+/* Which of the block's groups is this thread's first: neighbouring groups belong to different warps, so that every warp
+ * has work as soon as there are as many groups as warps. */
+DEVICE_FN uint32_t k_group(void) { return k_thread() % K_WARP_SIZE * k_warps() + k_warp(); }
 
 #endif

@@ -45,7 +45,10 @@ struct trial_plan {
     uint32_t broken_wait;  /* enum broken_wait */
     uint32_t x_ns;         /* BROKEN_EARLY */
     uint32_t residents;    /* primary blocks that have begun before the spacer lets the unordered dependent go */
-    uint32_t reserved[2];  /* 0; keeps the size a multiple of 16 */
+    uint32_t offset;       /* first word of the trial within its batch */
+    uint32_t reserved;     /* 0 */
+    uint64_t batch_key;    /* of words_poison() */
+    uint64_t reserved2;    /* 0; keeps the size a multiple of 16 */
 };
 
 /* Reset by the poison kernel before every trial (zeros, minima to all ones), written by the pair, read by the host. */

@@ -10,27 +10,11 @@ const char *const word_class_name[WORD_CLASS_COUNT] = { "fresh", "stale", "poiso
 
 uint64_t oracle_hash(const void *data, size_t bytes) { return XXH3_64bits(data, bytes); }
 
-static uint32_t combined(uint64_t key, uint64_t batch_key, int from_input, uint32_t offset, uint32_t index)
-{
-    uint32_t word = words_fresh(key, index);
-    return from_input ? word ^ words_poison(batch_key, WORDS_INPUT, offset + index) : word;
-}
-
-uint32_t oracle_want(const struct oracle_trial *trial, uint32_t index)
-{
-    return combined(trial->key, trial->batch_key, trial->from_input, trial->offset, index);
-}
-
 uint64_t oracle_expect(const struct oracle_trial *trial, uint32_t *want)
 {
     uint32_t i;
-    if (trial->from_input) {
-        for (i = 0; i < trial->words; i++)
-            want[i] = oracle_want(trial, i);
-    } else {
-        for (i = 0; i < trial->words; i++)
-            want[i] = words_fresh(trial->key, i);
-    }
+    for (i = 0; i < trial->words; i++)
+        want[i] = words_fresh(trial->key, i);
     return oracle_hash(want, (size_t)trial->words * 4);
 }
 
@@ -46,33 +30,22 @@ static int mixes(uint32_t got, uint32_t a, uint32_t b)
     return got != a && got != b;
 }
 
-static int is_misplaced(const struct oracle_trial *trial, uint32_t got)
-{
-    uint32_t i;
-    if (!trial->from_input)
-        return words_index(trial->key, got) < trial->words;
-    for (i = 0; i < trial->words; i++)
-        if (oracle_want(trial, i) == got)
-            return 1;
-    return 0;
-}
-
 enum word_class oracle_classify(const struct oracle_trial *trial, uint32_t index, uint32_t got)
 {
     uint32_t known[4], i, j, n = 0;
 
-    known[n++] = oracle_want(trial, index);
+    known[n++] = words_fresh(trial->key, index);
     known[n++] = words_poison(trial->batch_key, WORDS_POISON_DATA, trial->offset + index);
     known[n++] = words_poison(trial->batch_key, WORDS_POISON_SEEN, trial->offset + index);
     if (trial->stale_key)
-        known[n++] = combined(trial->stale_key, trial->stale_batch_key, trial->stale_from_input, trial->offset, index);
+        known[n++] = words_fresh(trial->stale_key, index);
     if (got == known[0])
         return WORD_FRESH;
     if (got == known[1] || got == known[2])
         return WORD_POISON;
     if (n > 3 && got == known[3])
         return WORD_STALE;
-    if (is_misplaced(trial, got))
+    if (words_index(trial->key, got) < trial->words)
         return WORD_MISPLACED;
     for (i = 0; i < n; i++)
         for (j = i + 1; j < n; j++)

@@ -24,9 +24,6 @@ struct oracle_trial {
     uint64_t batch_key;      /* of the poison */
     uint32_t offset;         /* first word within the batch */
     uint32_t words;
-    int from_input;          /* overwrite pair: expected words are combined with the input */
-    int stale_from_input;    /* as from_input, with stale_batch_key */
-    uint64_t stale_batch_key;
 };
 
 #define ORACLE_LOOKS 1024u    /* wrong words of a trial that are classified; all are counted */
@@ -40,8 +37,6 @@ struct oracle_result {
     enum word_class first_class;
 };
 
-/* What word `index` must be. */
-uint32_t oracle_want(const struct oracle_trial *trial, uint32_t index);
 /* Fills want[0..words) and returns its XXH3. */
 uint64_t oracle_expect(const struct oracle_trial *trial, uint32_t *want);
 /* XXH3 of any words. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch_kernels.h"
 #include "pdl.h"
 
 /* Both sides get the same carve-out, so that no SM has to be idle between them (F29b). */
@@ -27,9 +28,9 @@ int part_queue(struct queue *queue, struct device *device, const struct pair *pa
     queue->side = device->side;
     queue->fork = device->fork;
     queue->join = device->join;
-    queue->spacer = device->spacer;
     queue->raw = raw;
-    return prepare(&queue->primary, (raw ? base_pair : pair)->primary, shared_bytes, fault) &&
+    return prepare(&queue->spacer, batch_spacer_kernel, shared_bytes, fault) &&
+           prepare(&queue->primary, (raw ? base_pair : pair)->primary, shared_bytes, fault) &&
            prepare(&queue->dependent, pair->dependent, shared_bytes, fault);
 }
 
@@ -39,7 +40,6 @@ static void remember(struct buffers *b, const struct layout *layout)
     unsigned i;
     for (i = 0; i < layout->slots; i++)
         b->stale_key[i] = b->plan_host[i].key;
-    b->stale_batch_key = b->plan_host[BATCH_POISON].key;
 }
 
 struct flight {                  /* the two groups that are being replayed in turn */

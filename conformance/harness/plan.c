@@ -92,11 +92,12 @@ static unsigned power_of_two_at_least(unsigned x, unsigned low, unsigned high)
 
 static unsigned at_least(unsigned x, unsigned y) { return x > y ? x : y; }
 
-/* The primary's blocks fit `fit` to an SM by shared memory, and there is at most one more per SM than that. */
+/* The primary's blocks fit `fit` to an SM by shared memory, which leaves the dependent's blocks all they need; and there is
+ * at most one more per SM than that. */
 static void shape_resource(struct slot_shape *shape, const struct device_size *size, struct plan_source source, uint64_t index)
 {
     shape->fit = 1 + (unsigned)(plan_draw(source, index, DRAW_FIT) % 2);
-    shape->primary_shared_bytes = shape->fit == 1 ? size->shared_per_block : size->shared_per_sm / 2 - 2048;
+    shape->primary_shared_bytes = size->shared_per_sm / (shape->fit + 1) + 1024;
     shape->residents = shape->fit * size->sms;
     shape->primary_blocks = shape->residents + draw_in(plan_draw(source, index, DRAW_EXTRA), 1, size->sms);
 }

@@ -160,7 +160,7 @@ void tally_plans(struct tally *tally, const struct part *part, const struct layo
     tally->plan_hash = fold(tally->plan_hash, oracle_hash(plans, layout->slots * sizeof(*plans)));
     tally->plan_hash = fold(tally->plan_hash, oracle_hash(layout->slot, layout->slots * sizeof(struct slot)));
     for (i = 0; want && i < layout->slots; i++) {
-        struct oracle_trial trial = batch_oracle_trial(part, layout, plans, i);
+        struct oracle_trial trial = batch_oracle_trial(layout, plans, i);
         if (!is_control(part, layout, i))
             tally->expected_hash = fold(tally->expected_hash, oracle_expect(&trial, want));
     }
@@ -173,13 +173,11 @@ static int tally_trial(struct tally *tally, const struct part *part, const struc
     const struct slot_shape *shape = &layout->slot[i].shape;
     const struct trial_plan *plan = &b->plan_host[i];
     const struct trial_state *state = &b->state_host[i];
-    struct oracle_trial trial = batch_oracle_trial(part, layout, b->plan_host, i);
+    struct oracle_trial trial = batch_oracle_trial(layout, b->plan_host, i);
     struct oracle_result words;
     int fresh;
 
     trial.stale_key = b->stale_key[i];
-    trial.stale_batch_key = b->stale_batch_key;
-    trial.stale_from_input = trial.from_input;
     fresh = oracle_check(&trial, b->seen_host + layout->slot[i].first_word, want, &words);
     tally->expected_hash = fold(tally->expected_hash, words.want_hash);
     tally->run++;

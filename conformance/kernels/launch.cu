@@ -21,7 +21,7 @@ KERNEL(launch_primary)
     if (k_thread() == 0)
         watches(&args, &plan);
     k_barrier();
-    primary_stores(&args, &plan, FORM_PLAIN, k_thread(), k_threads());
+    primary_stores(&args, &plan, FORM_PLAIN);
 }
 
 KERNEL(launch_dependent) { start_dependent(&args, 0); }

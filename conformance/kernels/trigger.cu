@@ -34,7 +34,7 @@ DEVICE_FN void withholding_primary(const struct kernel_args *args)
     k_barrier();
     if (withholds && !(plan.flags & PLAN_WITHHOLD_EXIT))
         primary_triggers(&plan);
-    primary_stores(args, &plan, FORM_PLAIN, k_thread(), k_threads());
+    primary_stores(args, &plan, FORM_PLAIN);
 }
 
 KERNEL(trigger_withhold_primary) { withholding_primary(&args); }
@@ -58,7 +58,7 @@ KERNEL(trigger_resident_primary)
         }
     }
     k_barrier();
-    primary_stores(&args, &plan, FORM_PLAIN, k_thread(), k_threads());
+    primary_stores(&args, &plan, FORM_PLAIN);
 }
 
 KERNEL(trigger_dependent) { start_dependent(&args, 1); }

@@ -23,26 +23,20 @@ enum visibility_form { FORM_PLAIN, FORM_VECTOR, FORM_ATOMIC, FORM_FROM_INPUT };
 /* The primary's last stores begin at one instant, which block 0 announces: then "X ns early" has a meaning. */
 DEVICE_FN void announce_and_keep_target(const struct kernel_args *args, const struct trial_plan *plan)
 {
-    uint64_t target;
     if (k_block() == 0)
         k_store64_relaxed(&args->state->target_ns, k_now() + plan->hold_ns + plan->x_ns + 2000);
     (void)k_poll(args->state, (const uint32_t *)&args->state->target_ns, 1, plan->bound_ns);
-    target = k_load64_relaxed(&args->state->target_ns);
-    if (target > k_now())
-        k_delay(args->state, (uint32_t)(target - k_now()));
+    k_delay_until(args->state, k_load64_relaxed(&args->state->target_ns));
 }
 
 DEVICE_FN void broken_wait(const struct kernel_args *args, const struct trial_plan *plan, uint32_t primary_blocks)
 {
     struct trial_state *state = args->state;
-    uint64_t target;
 
     switch (plan->broken_wait) {
     case BROKEN_EARLY:
         (void)k_poll(state, (const uint32_t *)&state->target_ns, 1, plan->bound_ns);
-        target = k_load64_relaxed(&state->target_ns) - plan->x_ns;
-        if (target > k_now())
-            k_delay(state, (uint32_t)(target - k_now()));
+        k_delay_until(state, k_load64_relaxed(&state->target_ns) - plan->x_ns);
         break;
     case BROKEN_BEFORE_FLUSH:
     case BROKEN_STALE_LINES:
@@ -109,21 +103,20 @@ DEVICE_FN void store_word(const struct kernel_args *args, const struct trial_pla
 
     if (form == FORM_ATOMIC)
         k_add(p, fresh - k_load_l2(p)); /* only poison can stand there: one addition makes it fresh */
-    else if (form == FORM_FROM_INPUT)
-        k_store(p, fresh ^ k_load(args->input + i));
+    else if (form == FORM_FROM_INPUT) /* fresh if, and only if, the input still is what it was */
+        k_store(p, fresh ^ k_load(args->input + i) ^ words_poison(plan->batch_key, WORDS_INPUT, plan->offset + i));
     else
         k_store(p, fresh);
 }
 
 /* The block's words, in groups of four per thread so that a vector form has the same owner. */
-DEVICE_FN void primary_stores(const struct kernel_args *args, const struct trial_plan *plan, uint32_t form, uint32_t thread,
-                              uint32_t threads)
+DEVICE_FN void primary_stores(const struct kernel_args *args, const struct trial_plan *plan, uint32_t form)
 {
     uint32_t last = k_first(plan->words, k_block() + 1, k_blocks());
-    uint32_t i = k_first(plan->words, k_block(), k_blocks()) + thread * 4;
+    uint32_t i = k_first(plan->words, k_block(), k_blocks()) + k_group() * 4;
     uint32_t j;
 
-    for (; i < last; i += threads * 4) {
+    for (; i < last; i += k_threads() * 4) {
         if (form == FORM_VECTOR) {
             uint32_t group[4];
             for (j = 0; j < 4; j++)
@@ -160,7 +153,7 @@ DEVICE_FN void visibility_primary(const struct kernel_args *args, uint32_t form)
     if (k_thread() == 0)
         primary_holds(args, &plan);
     k_barrier();
-    primary_stores(args, &plan, form, k_thread(), k_threads());
+    primary_stores(args, &plan, form);
     if (late && !(plan.flags & PLAN_TRIGGER_NEVER))
         primary_triggers(&plan);
     primary_is_done(args, &plan);
@@ -176,10 +169,14 @@ DEVICE_FN void dependent_begins(const struct kernel_args *args)
     }
 }
 
+/* Reads the flag back: on an H200 a store right before the wait was often not seen elsewhere until the wait returned. */
 DEVICE_FN void dependent_is_alive(const struct kernel_args *args)
 {
-    if (k_thread() == 0)
+    if (k_thread() == 0) {
         k_store_relaxed(&args->state->alive, 1);
+        if (k_load_relaxed(&args->state->alive) == 0)
+            k_add(&args->state->reserved, 1);
+    }
 }
 
 /* The words of this block: those of the block `rotate` further on, the first `skip` blocks having none. */
@@ -202,7 +199,7 @@ DEVICE_FN void dependent_reads_lines(const struct kernel_args *args, const struc
     uint32_t first, last, i, sum = 0;
 
     dependent_range(plan, &first, &last);
-    for (i = first + k_thread() * 4; i < last; i += k_threads() * 4)
+    for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
         sum += (plan->flags & PLAN_READ_ONLY) ? k_load_read_only(args->data + i) : k_load(args->data + i);
     if (sum == 0x5EED5EEDu) /* keeps the loads: whoever removes this removes the test */
         k_add(&args->state->reserved, 1);
@@ -215,7 +212,7 @@ DEVICE_FN void dependent_reads(const struct kernel_args *args, const struct tria
     uint32_t first, last, i, j;
 
     dependent_range(plan, &first, &last);
-    for (i = first + k_thread() * 4; i < last; i += k_threads() * 4) {
+    for (i = first + k_group() * 4; i < last; i += k_threads() * 4) {
         uint32_t group[4];
         if (form == FORM_VECTOR) {
             k_load4(args->data + i, group);

@@ -16,12 +16,12 @@ KERNEL(wait_store_primary)
     struct trial_plan plan = k_plan(&args);
     primary_begins(&args);
     if (k_warp() == 0) {
-        primary_stores(&args, &plan, FORM_PLAIN, k_thread(), k_threads());
+        primary_stores(&args, &plan, FORM_PLAIN);
         k_fence();
         k_trigger();
     } else {
         primary_holds(&args, &plan);
-        primary_stores(&args, &plan, FORM_PLAIN, k_thread(), k_threads());
+        primary_stores(&args, &plan, FORM_PLAIN);
     }
 #else
     visibility_primary(&args, FORM_PLAIN);
@@ -61,7 +61,7 @@ DEVICE_FN void overwrites_input(const struct kernel_args *args, const struct tri
 {
     uint32_t first, last, i, j;
     dependent_range(plan, &first, &last);
-    for (i = first + k_thread() * 4; i < last; i += k_threads() * 4)
+    for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
         for (j = 0; j < 4; j++)
             k_store(args->input + i + j, words_overwritten(plan->key, i + j));
 }
