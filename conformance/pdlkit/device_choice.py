@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +82,19 @@ def _judge(request: str, driver: Driver, signs: list[str], oldest_cc: int) -> Ch
     return Choice(request, architectures=str(gpu.cc))
 
 
+def _probe_words(lines: list[str]) -> str | None:
+    """What the probe's record says is wrong."""
+    for line in reversed(lines):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and record.get("error"):
+            call = f"{record['call']} gives " if record.get("call") else "CUDA says "
+            return f"the device cannot be used: {call}{record['error']}"
+    return None
+
+
 def _ask_harness(request: str, harness: Path) -> Choice:
     stopper = Stopper()
     try:
@@ -89,7 +103,7 @@ def _ask_harness(request: str, harness: Path) -> Choice:
         stopper.close()
     if ending.exit_code == 0:
         return Choice(request)
-    said = (ending.stderr.splitlines() or lines or ["it said nothing"])[-1][:200]
+    said = _probe_words(lines) or (ending.stderr.splitlines() or ["it said nothing"])[-1][:200]
     if ending.exit_code == 77:
         return Choice(request, absent=said)
     return Choice(request, broken=f"the harness's probe of {request} {ending.words()}: {said}")

@@ -91,8 +91,8 @@ def rule_page(book: RuleBook, rule: Rule) -> list[str]:
     for family in rule.families:
         lines.append(f"  kernels  {kernel_file(family)}")
     for case in rule.cases:
-        lines.append(f"  case     {case.name}  ({'proving' if case.proving else 'observing'}"
-                     f"{', GPU only' if case.gpu_only else ''}, {case.trials[1]:,} trials in quick)")
+        role = f"proving, {case.trials[1]:,} trials in quick" if case.proving else "observing"
+        lines.append(f"  case     {case.name}  ({role}{', GPU only' if case.gpu_only else ''})")
     for name in (*rule.mutants, *rule.controls):
         tag = book.tags[name]
         source = f"  [{', '.join(tag.source)}]" if tag.source else ""

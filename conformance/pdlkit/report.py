@@ -113,7 +113,7 @@ def test_entry(facts: RunFacts, result: CaseResult) -> dict[str, Any]:
         "name": case.name, "rule": case.rule, "class": case.rule_class, "kind": case.kind, "core": case.core,
         "family": case.family, "window": case.window, "path": case.path, "proving": case.proving,
         "status": result.status, "reason": result.reason,
-        "trials": {key: int(trials.get(key, 0)) for key in ("planned", "run", "exercised", "witnessed")},
+        "trials": {key: int(trials.get(key, 0)) for key in ("planned", "run", "exercised", "witnessed", "cut_short")},
         "outcomes": {name: int(count) for name, count in record.get("outcomes", {}).items()},
         "bound95": bound95(result.exercised) if clean else None,
         "resolution_ns": record.get("resolution_ns"),
