@@ -1,0 +1,166 @@
+/* Entering and leaving calls: the lock, call counts, planted failures, last and sticky errors, the reset. */
+#include "api.h"
+
+#include <pthread.h>
+#include <string.h>
+
+struct device device;
+
+static pthread_mutex_t lock;
+static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
+static _Thread_local cudaError_t last_error;
+static unsigned count[SYMBOL_COUNT];
+static cudaError_t planted[SYMBOL_COUNT];
+
+#define MODEL_SYMBOL_NAME(name) #name,
+static const char *const symbol_name[SYMBOL_COUNT] = {MODEL_SYMBOLS(MODEL_SYMBOL_NAME)};
+
+static void lock_make(void)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
+static void lock_take(void)
+{
+    pthread_once(&lock_once, lock_make);
+    pthread_mutex_lock(&lock);
+}
+
+struct call call_begin(enum symbol symbol, bool despite_sticky)
+{
+    lock_take();
+    if (device.cc == 0)
+        model_reset(NULL, 1);
+    struct call call = {cudaSuccess};
+    count[symbol]++;
+    if (planted[symbol] != cudaSuccess) {
+        call.error = planted[symbol];
+        planted[symbol] = cudaSuccess;
+    } else if (!device.usable) {
+        call.error = cudaErrorNoDevice;
+    } else if (!despite_sticky) {
+        call.error = device.sticky;
+    }
+    return call;
+}
+
+void call_end(struct call *call)
+{
+    (void)call;
+    pthread_mutex_unlock(&lock);
+}
+
+cudaError_t call_result(cudaError_t error)
+{
+    if (error != cudaSuccess && error != cudaErrorNotReady)
+        last_error = error;
+    return error;
+}
+
+cudaError_t CUDARTAPI cudaGetLastError(void)
+{
+    lock_take();
+    count[SYMBOL_cudaGetLastError]++;
+    cudaError_t error = last_error;
+    last_error = device.sticky;
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+cudaError_t CUDARTAPI cudaPeekAtLastError(void)
+{
+    lock_take();
+    count[SYMBOL_cudaPeekAtLastError]++;
+    cudaError_t error = last_error;
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+void model_reset(const char *variant, uint64_t seed)
+{
+    lock_take();
+    const struct variant *v = variant_find(variant);
+    int cc = device.cc;
+    scheduler_reset();
+    blocks_reset();
+    ops_reset();
+    captures_reset();
+    graphs_reset();
+    streams_reset();
+    memory_reset();
+    functions_reset();
+    launches_reset();
+    memset(count, 0, sizeof count);
+    memset(planted, 0, sizeof planted);
+    device.usable = v != NULL;
+    device.variant = v;
+    memset(&device.faults, 0, sizeof device.faults);
+    if (v != NULL && v->flag != SIZE_MAX)
+        *(bool *)((char *)&device.faults + v->flag) = true;
+    device.cc = cc != 0 ? cc : 90;
+    device.runtime_version = CUDART_VERSION;
+    device.driver_version = CUDART_VERSION;
+    device.sticky = cudaSuccess;
+    device.deadlocked = false;
+    last_error = cudaSuccess;
+    choices_seed(seed);
+    pthread_mutex_unlock(&lock);
+}
+
+static int symbol_find(const char *name)
+{
+    for (int i = 0; i < SYMBOL_COUNT; i++)
+        if (strcmp(symbol_name[i], name) == 0)
+            return i;
+    return -1;
+}
+
+unsigned model_call_count(const char *symbol)
+{
+    int i = symbol_find(symbol);
+    return i < 0 ? 0 : count[i];
+}
+
+void model_fail_next(const char *symbol, cudaError_t error)
+{
+    int i = symbol_find(symbol);
+    if (i >= 0)
+        planted[i] = error;
+}
+
+void model_set_cc(int major, int minor)
+{
+    lock_take();
+    if (device.cc == 0)
+        model_reset(NULL, 1);
+    device.cc = 10 * major + minor;
+    pthread_mutex_unlock(&lock);
+}
+
+void model_set_versions(int runtime, int driver)
+{
+    if (runtime != 0)
+        device.runtime_version = runtime;
+    if (driver != 0)
+        device.driver_version = driver;
+}
+
+int model_deadlocked(void)
+{
+    return device.deadlocked;
+}
+
+uint64_t model_trace(void)
+{
+    return device.trace;
+}
+
+void model_get_counts(struct model_counts *counts)
+{
+    *counts = device.counts;
+    counts->clock_ns = device.clock >> 10;
+}

@@ -1,0 +1,203 @@
+/* Inside of the API layer: what every cuda* entry does first, and the objects behind the handles. */
+#ifndef PDL_MODEL_API_H
+#define PDL_MODEL_API_H
+
+#include "machine.h"
+#include "symbols.h"
+
+/* ---- entering a call: takes the lock, counts, applies planted failures and the sticky error ---- */
+
+struct call {
+    cudaError_t error;
+};
+struct call call_begin(enum symbol symbol, bool despite_sticky);
+void call_end(struct call *call);
+cudaError_t call_result(cudaError_t error); /* remembers a failure as the last error */
+
+#define CALL(name)                                                                                                   \
+    __attribute__((cleanup(call_end))) struct call call_ = call_begin(SYMBOL_##name, false);                         \
+    if (call_.error != cudaSuccess)                                                                                  \
+        return call_result(call_.error)
+/* queries about the device and the functions answer even after a sticky error */
+#define CALL_QUERY(name)                                                                                             \
+    __attribute__((cleanup(call_end))) struct call call_ = call_begin(SYMBOL_##name, true);                          \
+    if (call_.error != cudaSuccess)                                                                                  \
+        return call_result(call_.error)
+#define FAIL_IF(condition, error)                                                                                    \
+    do {                                                                                                             \
+        if (condition)                                                                                               \
+            return call_result(error);                                                                               \
+    } while (0)
+
+/* ---- functions ---- */
+
+struct function {
+    const struct model_kernel *kernel;
+    int max_dynamic_shared, carveout;
+};
+struct function *function_find(const void *func);
+void functions_reset(void);
+int blocks_per_sm(const struct function *f, unsigned threads, size_t dynamic_shared);
+
+/* ---- what a launch asks for, attributes read and checked ---- */
+
+struct request {
+    const struct model_kernel *kernel;
+    unsigned grid[3], block[3];
+    size_t shared_bytes;
+    cudaStream_t stream_handle;
+    bool programmatic, cooperative, updatable;
+    cudaEvent_t event;
+    bool at_block_start;
+    cudaEvent_t launch_event;
+    unsigned char args[MODEL_ARGS_MAX];
+    unsigned num_attrs;
+    cudaLaunchAttribute attrs[MODEL_MAX_ATTRS];
+};
+cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, const void *func, void **args);
+cudaError_t request_fill_node(struct request *r, const void *func, dim3 grid, dim3 block, size_t shared, void **args);
+struct op *request_op(const struct request *r);
+cudaError_t launch_in_stream(struct request *r);
+void launches_reset(void);
+void launch_record(const struct request *r);
+
+/* ---- streams and events ---- */
+
+struct pending_wait { /* an event that the next work in the stream waits for */
+    struct op *op;
+    enum edge_kind kind;
+    bool covered;
+};
+
+struct capture;
+struct stream {
+    uint32_t magic;
+    unsigned flags;
+    int priority;
+    struct op *tail;        /* everything in the stream retires no later than this */
+    struct op *kernel_tail; /* what attribute 6 may overlap; NULL if the last work was something else */
+    struct pending_wait wait[MAX_WAITS];
+    unsigned waits;
+    bool leaked_attribute; /* for the device attribute-leaks */
+    struct capture *capture;
+    struct stream *next;
+};
+
+enum recorded { RECORDED_NEVER, RECORDED_ORDINARY, RECORDED_PROGRAMMATIC, RECORDED_LAUNCH, RECORDED_IN_CAPTURE };
+struct event {
+    uint32_t magic;
+    unsigned flags;
+    enum recorded recorded;
+    struct op *op;           /* NULL once it is known to have fired */
+    enum edge_kind device_at; /* when device work behind it may go */
+    enum edge_kind host_at;
+    uint64_t fired_at;
+    struct capture *capture; /* RECORDED_IN_CAPTURE: what was captured so far */
+    uint64_t capture_id;
+    struct half_edge *captured;
+    unsigned captured_count;
+    struct event *next;
+};
+
+struct stream *stream_of(cudaStream_t handle); /* NULL: not a stream */
+struct event *event_of(cudaEvent_t handle);
+void streams_reset(void);
+void streams_forget_ops(void); /* everything has retired */
+bool stream_is_legacy(const struct stream *s);
+struct stream *stream_legacy(void);
+/* Orders op behind all that the stream holds and makes it the stream's last. */
+void stream_append(struct stream *s, struct op *op, bool programmatic);
+cudaError_t event_usable_in_launch(cudaEvent_t handle, int flags);
+void event_takes(struct event *e, enum recorded how, struct op *op, bool at_block_start);
+bool event_fired_for_host(struct event *e);
+cudaError_t stream_move(struct stream *s, struct op *op, bool wait);
+bool legacy_is_forbidden(const struct stream *s); /* while another stream is captured */
+
+/* ---- graphs and capture ---- */
+
+typedef cudaGraphEdgeData edge_data;
+
+struct half_edge { /* a node that the next captured node will depend on, and how */
+    struct node *node;
+    edge_data data;
+    bool kept_default; /* came through an ordinary event: attribute 6 leaves it alone */
+};
+
+struct arc {
+    struct node *from, *to;
+    edge_data data;
+};
+
+struct node {
+    uint32_t magic;
+    enum cudaGraphNodeType type;
+    struct graph *graph;
+    struct request *kernel; /* cudaGraphNodeTypeKernel */
+    struct {
+        void *to;
+        const void *from;
+        size_t bytes, width;
+        uint32_t value;
+    } move;
+    struct cudaHostNodeParams host;
+    struct op *op; /* while a launch is being put together */
+    unsigned index;
+};
+
+struct graph {
+    uint32_t magic;
+    struct node **node;
+    size_t nodes, node_room;
+    struct arc *arc;
+    size_t arcs, arc_room;
+    struct graph *next, *previous;
+};
+
+struct graph_exec {
+    uint32_t magic;
+    struct graph *copy;
+    struct graph_exec *next;
+};
+
+struct graph *graph_of(cudaGraph_t handle);
+struct node *node_of(cudaGraphNode_t handle);
+struct graph *graph_new(void);
+void graph_delete(struct graph *g);
+struct graph *graph_copy(const struct graph *g);
+void graphs_reset(void);
+struct node *node_new(struct graph *g, enum cudaGraphNodeType type);
+cudaError_t edge_check(const struct node *from, const struct node *to, edge_data data);
+cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, edge_data data);
+bool edge_is_default(edge_data data);
+bool graph_has_cycle(const struct graph *g);
+struct op *node_op(const struct node *n);
+cudaError_t graph_queue(struct graph_exec *exec, struct stream *s);
+struct graph_exec *exec_of(cudaGraphExec_t handle);
+
+void captures_reset(void);
+cudaError_t capture_kernel(struct stream *s, struct request *r);
+cudaError_t capture_node(struct stream *s, struct node *n);
+struct graph *capture_graph(struct stream *s);
+cudaError_t capture_record(struct stream *s, struct event *e);
+cudaError_t capture_wait(struct stream *s, struct event *e);
+bool capture_is_active(void);
+void capture_invalidate_all(void);
+bool capture_broken(const struct stream *s);
+
+/* one spelling for the graph functions whose signature toolkit 13 changed; api_graph_names.c has the public ones */
+cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, const edge_data *data,
+                           size_t count, struct cudaGraphNodeParams *params);
+cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                   const edge_data *data, size_t count);
+cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                      const edge_data *data, size_t count);
+cudaError_t graph_get_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, edge_data *data,
+                            size_t *count);
+cudaError_t graph_node_arcs(cudaGraphNode_t node, bool outgoing, cudaGraphNode_t *nodes, edge_data *data,
+                            size_t *count);
+cudaError_t capture_info(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                         cudaGraph_t *graph, const cudaGraphNode_t **deps, const edge_data **data, size_t *count);
+cudaError_t capture_update(cudaStream_t stream, cudaGraphNode_t *deps, const edge_data *data, size_t count,
+                           unsigned flags);
+
+#endif

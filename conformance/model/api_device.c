@@ -1,0 +1,272 @@
+/* The device, its functions and the errors. */
+#include "api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FUNCTIONS = 8192 };
+static struct function functions[FUNCTIONS];
+static int function_count;
+
+void model_register_kernel(const struct model_kernel *kernel)
+{
+    if (function_count == FUNCTIONS || kernel->args_bytes > MODEL_ARGS_MAX) {
+        fprintf(stderr, "pdl model: kernel %s cannot be registered\n", kernel->name);
+        abort();
+    }
+    functions[function_count++].kernel = kernel;
+    functions_reset();
+}
+
+void functions_reset(void)
+{
+    for (int i = 0; i < function_count; i++) {
+        functions[i].max_dynamic_shared = MODEL_BLOCK_SHARED - (int)functions[i].kernel->static_shared_bytes;
+        functions[i].carveout = -1;
+    }
+}
+
+/* Registered once, looked up at every launch: remember the last few by address. */
+struct function *function_find(const void *func)
+{
+    static struct function *recent[256];
+    uintptr_t key = (uintptr_t)func;
+    struct function **slot = &recent[(key >> 4 ^ key >> 12) & 255];
+    if (*slot != NULL && (*slot)->kernel->func == func)
+        return *slot;
+    for (int i = 0; i < function_count; i++)
+        if (functions[i].kernel->func == func)
+            return *slot = &functions[i];
+    return NULL;
+}
+
+int blocks_per_sm(const struct function *f, unsigned threads, size_t dynamic_shared)
+{
+    size_t each = f->kernel->static_shared_bytes + dynamic_shared;
+    if (threads == 0 || threads > MODEL_MAX_THREADS || each > MODEL_BLOCK_SHARED)
+        return 0;
+    size_t by_shared = each != 0 ? MODEL_SM_SHARED / each : MODEL_SLOTS;
+    return by_shared < MODEL_SLOTS ? (int)by_shared : MODEL_SLOTS;
+}
+
+cudaError_t CUDARTAPI cudaGetDeviceCount(int *n)
+{
+    CALL_QUERY(cudaGetDeviceCount);
+    FAIL_IF(n == NULL, cudaErrorInvalidValue);
+    *n = 1;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaSetDevice(int index)
+{
+    CALL(cudaSetDevice);
+    FAIL_IF(index != 0, cudaErrorInvalidDevice);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGetDevice(int *index)
+{
+    CALL_QUERY(cudaGetDevice);
+    FAIL_IF(index == NULL, cudaErrorInvalidValue);
+    *index = 0;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaSetDeviceFlags(unsigned flags)
+{
+    CALL(cudaSetDeviceFlags);
+    (void)flags;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGetDeviceProperties(struct cudaDeviceProp *p, int index)
+{
+    CALL_QUERY(cudaGetDeviceProperties);
+    FAIL_IF(p == NULL, cudaErrorInvalidValue);
+    FAIL_IF(index != 0, cudaErrorInvalidDevice);
+    memset(p, 0, sizeof *p);
+    strcpy(p->name, "PDL model");
+    p->major = device.cc / 10;
+    p->minor = device.cc % 10;
+    p->totalGlobalMem = memory_total();
+    p->sharedMemPerBlock = MODEL_BLOCK_SHARED;
+    p->sharedMemPerBlockOptin = MODEL_BLOCK_SHARED;
+    p->sharedMemPerMultiprocessor = MODEL_SM_SHARED;
+    p->regsPerBlock = p->regsPerMultiprocessor = 65536;
+    p->warpSize = MODEL_WARP;
+    p->maxThreadsPerBlock = p->maxThreadsDim[0] = p->maxThreadsDim[1] = p->maxThreadsDim[2] = MODEL_MAX_THREADS;
+    p->maxThreadsPerMultiProcessor = MODEL_SLOTS * MODEL_MAX_THREADS;
+    p->maxBlocksPerMultiProcessor = MODEL_SLOTS;
+    p->maxGridSize[0] = 0x7fffffff;
+    p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+    p->multiProcessorCount = MODEL_SMS;
+    p->concurrentKernels = 1;
+    p->canMapHostMemory = p->unifiedAddressing = 1;
+    p->asyncEngineCount = 1;
+    p->streamPrioritiesSupported = 1;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int index)
+{
+    CALL_QUERY(cudaDeviceGetAttribute);
+    FAIL_IF(value == NULL, cudaErrorInvalidValue);
+    FAIL_IF(index != 0, cudaErrorInvalidDevice);
+    switch ((int)attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+    case cudaDevAttrMaxBlockDimX:
+    case cudaDevAttrMaxBlockDimY:
+    case cudaDevAttrMaxBlockDimZ: *value = MODEL_MAX_THREADS; break;
+    case cudaDevAttrMaxGridDimX: *value = 0x7fffffff; break;
+    case cudaDevAttrMaxGridDimY:
+    case cudaDevAttrMaxGridDimZ: *value = 65535; break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = MODEL_BLOCK_SHARED; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = MODEL_SM_SHARED; break;
+    case cudaDevAttrWarpSize: *value = MODEL_WARP; break;
+    case cudaDevAttrMaxRegistersPerBlock:
+    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = 65536; break;
+    case cudaDevAttrMultiProcessorCount: *value = MODEL_SMS; break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = MODEL_SLOTS * MODEL_MAX_THREADS; break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = MODEL_SLOTS; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = device.cc / 10; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = device.cc % 10; break;
+    case cudaDevAttrConcurrentKernels:
+    case cudaDevAttrUnifiedAddressing:
+    case cudaDevAttrCanMapHostMemory:
+    case cudaDevAttrAsyncEngineCount:
+    case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrStreamPrioritiesSupported: *value = 1; break;
+#if CUDART_VERSION >= 11080
+    case cudaDevAttrClusterLaunch: *value = device.cc >= 90; break;
+#endif
+    case cudaDevAttrClockRate: *value = 1000000; break;
+    default: *value = 0; break;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaRuntimeGetVersion(int *version)
+{
+    CALL_QUERY(cudaRuntimeGetVersion);
+    FAIL_IF(version == NULL, cudaErrorInvalidValue);
+    *version = device.runtime_version;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaDriverGetVersion(int *version)
+{
+    CALL_QUERY(cudaDriverGetVersion);
+    FAIL_IF(version == NULL, cudaErrorInvalidValue);
+    *version = device.driver_version;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    CALL_QUERY(cudaDeviceGetStreamPriorityRange);
+    if (least != NULL)
+        *least = 0;
+    if (greatest != NULL)
+        *greatest = -5;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaDeviceGetPCIBusId(char *text, int length, int index)
+{
+    CALL_QUERY(cudaDeviceGetPCIBusId);
+    FAIL_IF(text == NULL || length < 1, cudaErrorInvalidValue);
+    FAIL_IF(index != 0, cudaErrorInvalidDevice);
+    snprintf(text, (size_t)length, "0000:00:00.0");
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaDeviceSynchronize(void)
+{
+    CALL(cudaDeviceSynchronize);
+    if (capture_is_active()) {
+        capture_invalidate_all();
+        return call_result(cudaErrorStreamCaptureUnsupported);
+    }
+    return call_result(run_until_idle());
+}
+
+cudaError_t CUDARTAPI cudaDeviceReset(void)
+{
+    CALL_QUERY(cudaDeviceReset);
+    model_reset(device.variant->name, device.random[0]);
+    return cudaSuccess;
+}
+
+/* ---- functions ---- */
+
+cudaError_t CUDARTAPI cudaFuncGetAttributes(struct cudaFuncAttributes *a, const void *func)
+{
+    CALL_QUERY(cudaFuncGetAttributes);
+    FAIL_IF(a == NULL, cudaErrorInvalidValue);
+    const struct function *f = function_find(func);
+    FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);
+    memset(a, 0, sizeof *a);
+    a->sharedSizeBytes = f->kernel->static_shared_bytes;
+    a->maxThreadsPerBlock = f->kernel->max_threads > 0 ? f->kernel->max_threads : MODEL_MAX_THREADS;
+    a->numRegs = f->kernel->registers;
+    a->ptxVersion = f->kernel->ptx_version;
+    a->binaryVersion = f->kernel->binary_version;
+    a->maxDynamicSharedSizeBytes = f->max_dynamic_shared;
+    a->preferredShmemCarveout = f->carveout;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attribute, int value)
+{
+    CALL(cudaFuncSetAttribute);
+    struct function *f = function_find(func);
+    FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);
+    if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
+        FAIL_IF(value < 0 || value + (long)f->kernel->static_shared_bytes > MODEL_BLOCK_SHARED, cudaErrorInvalidValue);
+        f->max_dynamic_shared = value;
+    } else if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
+        FAIL_IF(value < -1 || value > 100, cudaErrorInvalidValue);
+        f->carveout = value;
+    } else {
+        FAIL_IF((int)attribute < 0 || attribute >= cudaFuncAttributeMax, cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+
+#if CUDART_VERSION >= 12030
+cudaError_t CUDARTAPI cudaFuncGetName(const char **name, const void *func)
+{
+    CALL_QUERY(cudaFuncGetName);
+    FAIL_IF(name == NULL, cudaErrorInvalidValue);
+    const struct function *f = function_find(func);
+    FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);
+    *name = f->kernel->name;
+    return cudaSuccess;
+}
+#endif
+
+static cudaError_t occupancy(int *blocks, const void *func, int threads, size_t dynamic_shared)
+{
+    FAIL_IF(blocks == NULL || threads <= 0, cudaErrorInvalidValue);
+    const struct function *f = function_find(func);
+    FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);
+    *blocks = blocks_per_sm(f, (unsigned)threads, dynamic_shared);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *func, int threads,
+                                                                    size_t dynamic_shared)
+{
+    CALL_QUERY(cudaOccupancyMaxActiveBlocksPerMultiprocessor);
+    return occupancy(blocks, func, threads, dynamic_shared);
+}
+
+cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *func, int threads,
+                                                                             size_t dynamic_shared, unsigned flags)
+{
+    CALL_QUERY(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags);
+    (void)flags;
+    return occupancy(blocks, func, threads, dynamic_shared);
+}

@@ -1,0 +1,442 @@
+/* Building and reading graphs: the calls. */
+#include "api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const edge_data full_edge;
+
+static edge_data data_at(const edge_data *data, size_t i)
+{
+    return data != NULL ? data[i] : full_edge;
+}
+
+/* ---- graphs and nodes ---- */
+
+cudaError_t CUDARTAPI cudaGraphCreate(cudaGraph_t *out, unsigned flags)
+{
+    CALL(cudaGraphCreate);
+    FAIL_IF(out == NULL || flags != 0, cudaErrorInvalidValue);
+    *out = (cudaGraph_t)(void *)graph_new();
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t handle)
+{
+    CALL(cudaGraphDestroy);
+    struct graph *g = graph_of(handle);
+    FAIL_IF(g == NULL, cudaErrorInvalidValue);
+    graph_delete(g);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
+{
+    CALL(cudaGraphClone);
+    const struct graph *g = graph_of(handle);
+    FAIL_IF(out == NULL || g == NULL, cudaErrorInvalidValue);
+    *out = (cudaGraph_t)(void *)graph_copy(g);
+    return cudaSuccess;
+}
+
+/* Adds n's incoming edges; a refused one takes the node away again. */
+static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphNode_t *deps, const edge_data *data,
+                               size_t count)
+{
+    size_t before = g->arcs;
+    for (size_t i = 0; i < count; i++) {
+        struct node *from = node_of(deps[i]);
+        cudaError_t error = from == NULL ? cudaErrorInvalidValue : graph_connect(g, from, n, data_at(data, i));
+        if (error == cudaSuccess)
+            continue;
+        g->arcs = before;
+        g->nodes--; /* it was the last one */
+        free(n->kernel);
+        n->magic = 0;
+        free(n);
+        return error;
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t finish(cudaGraphNode_t *out, struct graph *g, struct node *n, const cudaGraphNode_t *deps,
+                          const edge_data *data, size_t count)
+{
+    cudaError_t error = connect_all(g, n, deps, data, count);
+    FAIL_IF(error != cudaSuccess, error);
+    *out = (cudaGraphNode_t)(void *)n;
+    return cudaSuccess;
+}
+
+static bool add_arguments_sound(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count)
+{
+    return out != NULL && graph_of(graph) != NULL && (count == 0 || deps != NULL);
+}
+
+static cudaError_t add_kernel(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
+                              const edge_data *data, size_t count, void *func, dim3 grid, dim3 block, size_t shared,
+                              void **args)
+{
+    struct request *r = malloc(sizeof *r);
+    FAIL_IF(r == NULL, cudaErrorMemoryAllocation);
+    cudaError_t error = request_fill_node(r, func, grid, block, shared, args);
+    if (error != cudaSuccess) {
+        free(r);
+        return call_result(error);
+    }
+    struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeKernel);
+    n->kernel = r;
+    return finish(out, graph_of(graph), n, deps, data, count);
+}
+
+static bool set_sound(const struct cudaMemsetParams *p)
+{
+    return p != NULL && p->height <= 1 && (p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4) &&
+           memory_contains(p->dst, p->width * p->elementSize);
+}
+
+static struct node *set_node(struct graph *g, const struct cudaMemsetParams *p)
+{
+    struct node *n = node_new(g, cudaGraphNodeTypeMemset);
+    n->move.to = p->dst;
+    n->move.width = p->elementSize;
+    n->move.bytes = p->width * p->elementSize;
+    n->move.value = p->value;
+    return n;
+}
+
+static struct node *copy_node(struct graph *g, void *to, const void *from, size_t bytes)
+{
+    struct node *n = node_new(g, cudaGraphNodeTypeMemcpy);
+    n->move.to = to;
+    n->move.from = from;
+    n->move.bytes = bytes;
+    return n;
+}
+
+cudaError_t CUDARTAPI cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
+                                             size_t count, const struct cudaKernelNodeParams *p)
+{
+    CALL(cudaGraphAddKernelNode);
+    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || p == NULL, cudaErrorInvalidValue);
+    return add_kernel(out, graph, deps, NULL, count, p->func, p->gridDim, p->blockDim, p->sharedMemBytes,
+                      p->kernelParams);
+}
+
+cudaError_t CUDARTAPI cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
+                                            size_t count)
+{
+    CALL(cudaGraphAddEmptyNode);
+    FAIL_IF(!add_arguments_sound(out, graph, deps, count), cudaErrorInvalidValue);
+    return finish(out, graph_of(graph), node_new(graph_of(graph), cudaGraphNodeTypeEmpty), deps, NULL, count);
+}
+
+cudaError_t CUDARTAPI cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
+                                             size_t count, const struct cudaMemsetParams *p)
+{
+    CALL(cudaGraphAddMemsetNode);
+    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || !set_sound(p), cudaErrorInvalidValue);
+    return finish(out, graph_of(graph), set_node(graph_of(graph), p), deps, NULL, count);
+}
+
+cudaError_t CUDARTAPI cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
+                                               size_t count, void *to, const void *from, size_t bytes,
+                                               enum cudaMemcpyKind kind)
+{
+    CALL(cudaGraphAddMemcpyNode1D);
+    (void)kind;
+    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || to == NULL || from == NULL, cudaErrorInvalidValue);
+    return finish(out, graph_of(graph), copy_node(graph_of(graph), to, from, bytes), deps, NULL, count);
+}
+
+cudaError_t CUDARTAPI cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
+                                           size_t count, const struct cudaHostNodeParams *p)
+{
+    CALL(cudaGraphAddHostNode);
+    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || p == NULL || p->fn == NULL, cudaErrorInvalidValue);
+    struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeHost);
+    n->host.fn = p->fn;
+    n->host.userData = p->userData;
+    return finish(out, graph_of(graph), n, deps, NULL, count);
+}
+
+#if CUDART_VERSION >= 12020
+cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, const edge_data *data,
+                           size_t count, struct cudaGraphNodeParams *p)
+{
+    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || p == NULL, cudaErrorInvalidValue);
+    struct graph *g = graph_of(graph);
+    struct node *n;
+    switch ((int)p->type) {
+    case cudaGraphNodeTypeKernel:
+        return add_kernel(out, graph, deps, data, count, p->kernel.func, p->kernel.gridDim, p->kernel.blockDim,
+                          p->kernel.sharedMemBytes, p->kernel.kernelParams);
+    case cudaGraphNodeTypeEmpty: n = node_new(g, cudaGraphNodeTypeEmpty); break;
+    case cudaGraphNodeTypeHost:
+        FAIL_IF(p->host.fn == NULL, cudaErrorInvalidValue);
+        n = node_new(g, cudaGraphNodeTypeHost);
+        n->host.fn = p->host.fn;
+        n->host.userData = p->host.userData;
+        break;
+    case cudaGraphNodeTypeMemset: {
+        struct cudaMemsetParams set = {p->memset.dst,         p->memset.pitch, p->memset.value,
+                                       p->memset.elementSize, p->memset.width, p->memset.height};
+        FAIL_IF(!set_sound(&set), cudaErrorInvalidValue);
+        n = set_node(g, &set);
+        break;
+    }
+    case cudaGraphNodeTypeMemcpy: {
+        const struct cudaMemcpy3DParms *c = &p->memcpy.copyParams;
+        FAIL_IF(c->srcArray != NULL || c->dstArray != NULL || c->extent.height > 1 || c->extent.depth > 1,
+                cudaErrorNotSupported);
+        FAIL_IF(c->srcPtr.ptr == NULL || c->dstPtr.ptr == NULL, cudaErrorInvalidValue);
+        n = copy_node(g, (char *)c->dstPtr.ptr + c->dstPos.x, (const char *)c->srcPtr.ptr + c->srcPos.x,
+                      c->extent.width);
+        break;
+    }
+    default: return call_result(cudaErrorNotSupported);
+    }
+    return finish(out, g, n, deps, data, count);
+}
+#endif
+
+/* ---- edges ---- */
+
+cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                   const edge_data *data, size_t count)
+{
+    struct graph *g = graph_of(graph);
+    FAIL_IF(g == NULL || (count != 0 && (from == NULL || to == NULL)), cudaErrorInvalidValue);
+    size_t before = g->arcs;
+    for (size_t i = 0; i < count; i++) {
+        struct node *a = node_of(from[i]), *b = node_of(to[i]);
+        bool ours = a != NULL && b != NULL && a->graph == g && b->graph == g;
+        if (!ours || graph_connect(g, a, b, data_at(data, i)) != cudaSuccess) {
+            g->arcs = before; /* all or none */
+            return call_result(cudaErrorInvalidValue);
+        }
+    }
+    return cudaSuccess;
+}
+
+static size_t arc_find(const struct graph *g, const struct node *from, const struct node *to, edge_data d)
+{
+    for (size_t i = 0; i < g->arcs; i++)
+        if (g->arc[i].from == from && g->arc[i].to == to && memcmp(&g->arc[i].data, &d, sizeof d) == 0)
+            return i;
+    return g->arcs;
+}
+
+cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                      const edge_data *data, size_t count)
+{
+    struct graph *g = graph_of(graph);
+    FAIL_IF(g == NULL || (count != 0 && (from == NULL || to == NULL)), cudaErrorInvalidValue);
+    for (size_t i = 0; i < count; i++)
+        FAIL_IF(arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i)) == g->arcs, cudaErrorInvalidValue);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i));
+        if (at < g->arcs)
+            g->arc[at] = g->arc[--g->arcs];
+    }
+    return cudaSuccess;
+}
+
+/* EDGE-14: a query that would drop edge data is refused */
+static bool drops_data(const struct graph *g, const struct node *from, const struct node *to, const edge_data *data)
+{
+    if (data != NULL || device.faults.lossy_query_succeeds)
+        return false;
+    for (size_t i = 0; i < g->arcs; i++)
+        if ((from == NULL || g->arc[i].from == from) && (to == NULL || g->arc[i].to == to) &&
+            !edge_is_default(g->arc[i].data))
+            return true;
+    return false;
+}
+
+/* Fills up to *count entries and leaves the rest empty; without arrays it only counts. */
+static void list_arcs(const struct graph *g, const struct node *from, const struct node *to, cudaGraphNode_t *froms,
+                      cudaGraphNode_t *tos, edge_data *data, size_t *count)
+{
+    bool fill = froms != NULL || tos != NULL;
+    size_t room = fill ? *count : 0, n = 0;
+    for (size_t i = 0; i < g->arcs; i++) {
+        const struct arc *a = &g->arc[i];
+        if ((from != NULL && a->from != from) || (to != NULL && a->to != to))
+            continue;
+        if (n < room) {
+            if (froms != NULL)
+                froms[n] = (cudaGraphNode_t)(void *)a->from;
+            if (tos != NULL)
+                tos[n] = (cudaGraphNode_t)(void *)a->to;
+            if (data != NULL)
+                data[n] = a->data;
+        }
+        n++;
+    }
+    for (size_t i = n; i < room; i++) {
+        if (froms != NULL)
+            froms[i] = NULL;
+        if (tos != NULL)
+            tos[i] = NULL;
+    }
+    *count = fill && room < n ? room : n;
+}
+
+cudaError_t graph_get_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, edge_data *data,
+                            size_t *count)
+{
+    const struct graph *g = graph_of(graph);
+    FAIL_IF(g == NULL || count == NULL || (from == NULL) != (to == NULL), cudaErrorInvalidValue);
+    FAIL_IF(data != NULL && from == NULL, cudaErrorInvalidValue);
+    FAIL_IF(drops_data(g, NULL, NULL, data), cudaErrorLossyQuery);
+    list_arcs(g, NULL, NULL, from, to, data, count);
+    return cudaSuccess;
+}
+
+cudaError_t graph_node_arcs(cudaGraphNode_t node, bool outgoing, cudaGraphNode_t *nodes, edge_data *data,
+                            size_t *count)
+{
+    const struct node *n = node_of(node);
+    FAIL_IF(n == NULL || count == NULL || (data != NULL && nodes == NULL), cudaErrorInvalidValue);
+    const struct node *from = outgoing ? n : NULL, *to = outgoing ? NULL : n;
+    FAIL_IF(drops_data(n->graph, from, to, data), cudaErrorLossyQuery);
+    list_arcs(n->graph, from, to, outgoing ? NULL : nodes, outgoing ? nodes : NULL, data, count);
+    return cudaSuccess;
+}
+
+/* ---- reading nodes ---- */
+
+static void list_nodes(const struct graph *g, bool roots, cudaGraphNode_t *nodes, size_t *count)
+{
+    size_t room = nodes != NULL ? *count : 0, n = 0;
+    for (size_t i = 0; i < g->nodes; i++) {
+        bool has_incoming = false;
+        for (size_t a = 0; roots && a < g->arcs; a++)
+            has_incoming |= g->arc[a].to == g->node[i];
+        if (has_incoming)
+            continue;
+        if (n < room)
+            nodes[n] = (cudaGraphNode_t)(void *)g->node[i];
+        n++;
+    }
+    for (size_t i = n; i < room; i++)
+        nodes[i] = NULL;
+    *count = nodes != NULL && room < n ? room : n;
+}
+
+cudaError_t CUDARTAPI cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    CALL(cudaGraphGetNodes);
+    FAIL_IF(graph_of(graph) == NULL || count == NULL, cudaErrorInvalidValue);
+    list_nodes(graph_of(graph), false, nodes, count);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    CALL(cudaGraphGetRootNodes);
+    FAIL_IF(graph_of(graph) == NULL || count == NULL, cudaErrorInvalidValue);
+    list_nodes(graph_of(graph), true, nodes, count);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphNodeGetType(cudaGraphNode_t handle, enum cudaGraphNodeType *type)
+{
+    CALL(cudaGraphNodeGetType);
+    const struct node *n = node_of(handle);
+    FAIL_IF(n == NULL || type == NULL, cudaErrorInvalidValue);
+    *type = n->type;
+    return cudaSuccess;
+}
+
+static struct request *kernel_of(cudaGraphNode_t handle)
+{
+    struct node *n = node_of(handle);
+    return n != NULL && n->type == cudaGraphNodeTypeKernel ? n->kernel : NULL;
+}
+
+cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, struct cudaKernelNodeParams *p)
+{
+    CALL(cudaGraphKernelNodeGetParams);
+    const struct request *r = kernel_of(handle);
+    FAIL_IF(r == NULL || p == NULL, cudaErrorInvalidValue);
+    memset(p, 0, sizeof *p);
+    memcpy(&p->func, &r->kernel->func, sizeof p->func);
+    p->gridDim.x = r->grid[0];
+    p->gridDim.y = r->grid[1];
+    p->gridDim.z = r->grid[2];
+    p->blockDim.x = r->block[0];
+    p->blockDim.y = r->block[1];
+    p->blockDim.z = r->block[2];
+    p->sharedMemBytes = (unsigned)r->shared_bytes;
+    return cudaSuccess; /* the arguments themselves are not handed back */
+}
+
+static cudaError_t replace(struct request *r, const struct cudaKernelNodeParams *p)
+{
+    struct request fresh;
+    cudaError_t error = request_fill_node(&fresh, p->func, p->gridDim, p->blockDim, p->sharedMemBytes, p->kernelParams);
+    if (error == cudaSuccess)
+        *r = fresh;
+    return call_result(error);
+}
+
+cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const struct cudaKernelNodeParams *p)
+{
+    CALL(cudaGraphKernelNodeSetParams);
+    struct request *r = kernel_of(handle);
+    FAIL_IF(r == NULL || p == NULL, cudaErrorInvalidValue);
+    return replace(r, p);
+}
+
+/* The node is one of the graph that the exec was made from: same place in the copy. */
+cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle,
+                                                       const struct cudaKernelNodeParams *p)
+{
+    CALL(cudaGraphExecKernelNodeSetParams);
+    struct graph_exec *e = exec_of(exec);
+    FAIL_IF(e == NULL || p == NULL || kernel_of(handle) == NULL, cudaErrorInvalidValue);
+    unsigned index = node_of(handle)->index;
+    FAIL_IF(index >= e->copy->nodes || e->copy->node[index]->kernel == NULL, cudaErrorInvalidValue);
+    return replace(e->copy->node[index]->kernel, p);
+}
+
+/* ATTR-06: overlap in a graph lives on edges, not on nodes */
+static bool is_node_attribute(int id)
+{
+    return id == 1 || id == 2 || id == 4 || id == 5 || id == 8 || id == 9 || id == 10 || id == 11 || id == 13 || id == 14;
+}
+
+cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cudaLaunchAttributeID id,
+                                                      const cudaLaunchAttributeValue *value)
+{
+    CALL(cudaGraphKernelNodeSetAttribute);
+    struct request *r = kernel_of(handle);
+    FAIL_IF(r == NULL || value == NULL || !is_node_attribute((int)id), cudaErrorInvalidValue);
+    if (id == cudaLaunchAttributeCooperative)
+        r->cooperative = value->cooperative != 0;
+    for (unsigned i = 0; i < r->num_attrs; i++)
+        if (r->attrs[i].id == id) {
+            r->attrs[i].val = *value;
+            return cudaSuccess;
+        }
+    FAIL_IF(r->num_attrs == MODEL_MAX_ATTRS, cudaErrorInvalidValue);
+    memset(&r->attrs[r->num_attrs], 0, sizeof r->attrs[0]);
+    r->attrs[r->num_attrs].id = id;
+    r->attrs[r->num_attrs++].val = *value;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphKernelNodeGetAttribute(cudaGraphNode_t handle, cudaLaunchAttributeID id,
+                                                      cudaLaunchAttributeValue *value)
+{
+    CALL(cudaGraphKernelNodeGetAttribute);
+    const struct request *r = kernel_of(handle);
+    FAIL_IF(r == NULL || value == NULL || !is_node_attribute((int)id), cudaErrorInvalidValue);
+    memset(value, 0, sizeof *value);
+    for (unsigned i = 0; i < r->num_attrs; i++)
+        if (r->attrs[i].id == id)
+            *value = r->attrs[i].val;
+    return cudaSuccess;
+}

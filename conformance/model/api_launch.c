@@ -1,0 +1,269 @@
+/* Launches: what the configuration and its attributes ask for, checked as the runtime does, recorded, and queued. */
+#include "api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEPT = 4096 };
+static struct model_launch *kept; /* a ring */
+static uint64_t launched;
+
+void launches_reset(void)
+{
+    launched = 0;
+}
+
+unsigned model_launch_count(void)
+{
+    return launched < KEPT ? (unsigned)launched : KEPT;
+}
+
+const struct model_launch *model_launch_at(unsigned index)
+{
+    if (index >= model_launch_count())
+        return NULL;
+    return &kept[(launched < KEPT ? index : launched + index) % KEPT];
+}
+
+void launch_record(const struct request *r)
+{
+    if (kept == NULL)
+        kept = calloc(KEPT, sizeof *kept);
+    if (kept == NULL)
+        abort();
+    struct model_launch *l = &kept[launched++ % KEPT];
+    l->func = r->kernel->func;
+    memcpy(l->grid, r->grid, sizeof l->grid);
+    memcpy(l->block, r->block, sizeof l->block);
+    l->shared_bytes = r->shared_bytes;
+    l->stream = r->stream_handle;
+    l->num_attrs = r->num_attrs;
+    memcpy(l->attrs, r->attrs, r->num_attrs * sizeof r->attrs[0]);
+}
+
+static bool cluster_fits(const struct request *r, unsigned x, unsigned y, unsigned z)
+{
+    return x != 0 && y != 0 && z != 0 && r->grid[0] % x == 0 && r->grid[1] % y == 0 && r->grid[2] % z == 0 &&
+           (uint64_t)x * y * z <= 8;
+}
+
+static cudaError_t read_event_attribute(struct request *r, const cudaLaunchAttribute *a)
+{
+    cudaError_t error;
+    if (a->id == cudaLaunchAttributeProgrammaticEvent) {
+        r->event = a->val.programmaticEvent.event;
+        r->at_block_start = a->val.programmaticEvent.triggerAtBlockStart != 0;
+        error = event_usable_in_launch(r->event, a->val.programmaticEvent.flags);
+        return error == cudaSuccess && device.cc < 90 ? cudaErrorNotSupported : error;
+    }
+#if CUDART_VERSION >= 12030
+    r->launch_event = a->val.launchCompletionEvent.event;
+    return event_usable_in_launch(r->launch_event, a->val.launchCompletionEvent.flags);
+#else
+    return cudaErrorInvalidValue;
+#endif
+}
+
+/* The attribute ids are written as numbers where not every toolkit from 11.8 on names them. */
+static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *a)
+{
+    switch ((int)a->id) {
+    case 0:  /* ignore */
+    case 1:  /* access policy window */
+    case 5:  /* cluster scheduling */
+    case 8:  /* priority */
+    case 9:  /* memory-sync domain map */
+    case 16: /* NVLink hint */ return cudaSuccess;
+    case 10: return (int)a->val.pad[0] <= 1 ? cudaSuccess : cudaErrorInvalidValue;
+    case 14: { /* carve-out, percent; -1 is the default */
+        int percent;
+        memcpy(&percent, a->val.pad, sizeof percent);
+        return percent >= -1 && percent <= 100 ? cudaSuccess : cudaErrorInvalidValue;
+    }
+    case 2: r->cooperative = a->val.cooperative != 0; return cudaSuccess;
+    case 4:
+    case 11: {
+        unsigned v[3];
+        memcpy(v, a->val.pad, sizeof v);
+        if (device.cc < 90)
+            return cudaErrorNotSupported;
+        return cluster_fits(r, v[0], v[1], v[2]) ? cudaSuccess : cudaErrorInvalidClusterSize;
+    }
+    case 6:
+        r->programmatic = a->val.programmaticStreamSerializationAllowed != 0 || device.faults.value_zero_overlaps;
+        return cudaSuccess;
+    case 7:
+    case 12: return read_event_attribute(r, a);
+    case 13: r->updatable = a->val.pad[0] != 0; return cudaSuccess;
+    default: return cudaErrorInvalidValue;
+    }
+}
+
+static cudaError_t check_shape(struct request *r, const struct function *f)
+{
+    uint64_t threads = 1, blocks = 1;
+    for (int i = 0; i < 3; i++) {
+        if (r->grid[i] == 0 || r->block[i] == 0)
+            return cudaErrorInvalidConfiguration;
+        threads *= r->block[i];
+        blocks *= r->grid[i];
+        if (threads > MODEL_MAX_THREADS || blocks > 0x7fffffff || (i > 0 && r->grid[i] > 65535))
+            return cudaErrorInvalidConfiguration;
+    }
+    if (f->kernel->max_threads > 0 && threads > (unsigned)f->kernel->max_threads)
+        return cudaErrorLaunchOutOfResources;
+    if (r->shared_bytes > (size_t)f->max_dynamic_shared)
+        return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+static cudaError_t check_cooperative(const struct request *r, const struct function *f)
+{
+    unsigned threads = r->block[0] * r->block[1] * r->block[2];
+    uint64_t blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2];
+    if (r->cooperative && blocks > (uint64_t)MODEL_SMS * (unsigned)blocks_per_sm(f, threads, r->shared_bytes))
+        return cudaErrorCooperativeLaunchTooLarge;
+    return cudaSuccess;
+}
+
+static cudaError_t fill(struct request *r, const void *func, dim3 grid, dim3 block, size_t shared, void **args)
+{
+    struct function *f = function_find(func);
+    if (f == NULL)
+        return cudaErrorInvalidDeviceFunction;
+    r->kernel = f->kernel;
+    unsigned g[3] = {grid.x, grid.y, grid.z}, b[3] = {block.x, block.y, block.z};
+    memcpy(r->grid, g, sizeof g);
+    memcpy(r->block, b, sizeof b);
+    r->shared_bytes = shared;
+    r->stream_handle = NULL;
+    r->programmatic = r->cooperative = r->updatable = r->at_block_start = false;
+    r->event = r->launch_event = NULL;
+    r->num_attrs = 0;
+    cudaError_t error = check_shape(r, f);
+    if (error != cudaSuccess)
+        return error;
+    if (f->kernel->args_bytes != 0) {
+        if (args == NULL || args[0] == NULL)
+            return cudaErrorInvalidValue;
+        memcpy(r->args, args[0], f->kernel->args_bytes);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t request_fill_node(struct request *r, const void *func, dim3 grid, dim3 block, size_t shared, void **args)
+{
+    return fill(r, func, grid, block, shared, args);
+}
+
+cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, const void *func, void **args)
+{
+    if (config == NULL)
+        return cudaErrorInvalidValue;
+    cudaError_t error = fill(r, func, config->gridDim, config->blockDim, config->dynamicSmemBytes, args);
+    if (error != cudaSuccess)
+        return error;
+    if (config->numAttrs > MODEL_MAX_ATTRS || (config->numAttrs != 0 && config->attrs == NULL))
+        return cudaErrorInvalidValue;
+    r->stream_handle = config->stream;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        r->attrs[r->num_attrs++] = config->attrs[i];
+        error = read_attribute(r, &config->attrs[i]);
+        if (error != cudaSuccess)
+            return error;
+    }
+    return check_cooperative(r, function_find(func));
+}
+
+struct op *request_op(const struct request *r)
+{
+    struct op *op = op_new(OP_KERNEL);
+    op->grid = grid_new();
+    op->grid->kernel = r->kernel;
+    op->grid->blocks = r->grid[0] * r->grid[1] * r->grid[2];
+    op->grid->threads = r->block[0] * r->block[1] * r->block[2];
+    op->grid->dynamic_shared = r->shared_bytes;
+    op->grid->cooperative = r->cooperative;
+    memcpy(op->grid->args, r->args, r->kernel->args_bytes);
+    return op;
+}
+
+/* ATTR-02, ATTR-03, ATTR-05: may this launch overlap the kernel before it? A cooperative one never does (F27). */
+static bool may_overlap(const struct request *r, struct stream *s)
+{
+    bool leaked = s->leaked_attribute;
+    s->leaked_attribute = device.faults.attribute_leaks && r->programmatic;
+    if (device.faults.plain_overlaps || leaked)
+        return true;
+    return r->programmatic && !r->cooperative && device.cc >= 90;
+}
+
+cudaError_t launch_in_stream(struct request *r)
+{
+    struct stream *s = stream_of(r->stream_handle);
+    if (s == NULL)
+        return cudaErrorInvalidResourceHandle;
+    if (legacy_is_forbidden(s)) {
+        capture_invalidate_all();
+        return cudaErrorStreamCaptureImplicit;
+    }
+    if (s->capture != NULL) {
+        cudaError_t error = capture_kernel(s, r);
+        if (error == cudaSuccess)
+            launch_record(r);
+        return error;
+    }
+    if (r->updatable)
+        return cudaErrorInvalidValue; /* only inside graphs */
+    struct op *op = request_op(r);
+    stream_append(s, op, may_overlap(r, s));
+    if (r->event != NULL)
+        event_takes(event_of(r->event), RECORDED_PROGRAMMATIC, op, r->at_block_start);
+    if (r->launch_event != NULL)
+        event_takes(event_of(r->launch_event), RECORDED_LAUNCH, op, true);
+    launch_record(r);
+    op_submit(op);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
+{
+    CALL(cudaLaunchKernelExC);
+    struct request r;
+    cudaError_t error = request_fill(&r, config, func, args);
+    return call_result(error != cudaSuccess ? error : launch_in_stream(&r));
+}
+
+static cudaError_t launch_simply(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream,
+                                 bool cooperative)
+{
+    cudaLaunchAttribute attribute;
+    memset(&attribute, 0, sizeof attribute);
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+    cudaLaunchConfig_t config;
+    memset(&config, 0, sizeof config);
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = cooperative ? 1 : 0;
+    struct request r;
+    cudaError_t error = request_fill(&r, &config, func, args);
+    return call_result(error != cudaSuccess ? error : launch_in_stream(&r));
+}
+
+cudaError_t CUDARTAPI cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
+                                       cudaStream_t stream)
+{
+    CALL(cudaLaunchKernel);
+    return launch_simply(func, grid, block, args, shared, stream, false);
+}
+
+cudaError_t CUDARTAPI cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
+                                                  cudaStream_t stream)
+{
+    CALL(cudaLaunchCooperativeKernel);
+    return launch_simply(func, grid, block, args, shared, stream, true);
+}

@@ -1,0 +1,184 @@
+/* Allocation, copies and sets. Device memory, pinned host memory and managed memory are all the arena. */
+#include "api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static cudaError_t allocate(void **out, size_t bytes)
+{
+    FAIL_IF(out == NULL, cudaErrorInvalidValue);
+    *out = NULL;
+    if (bytes == 0)
+        return cudaSuccess;
+    *out = memory_allocate(bytes);
+    FAIL_IF(*out == NULL, cudaErrorMemoryAllocation);
+    return cudaSuccess;
+}
+
+static cudaError_t release(void *p)
+{
+    if (p == NULL)
+        return cudaSuccess;
+    cudaError_t error = run_until_idle(); /* as the runtime does: nothing may still use it */
+    FAIL_IF(error != cudaSuccess, error);
+    FAIL_IF(!memory_free(p), cudaErrorInvalidValue);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaMalloc(void **out, size_t bytes)
+{
+    CALL(cudaMalloc);
+    return allocate(out, bytes);
+}
+
+cudaError_t CUDARTAPI cudaFree(void *p)
+{
+    CALL(cudaFree);
+    return release(p);
+}
+
+cudaError_t CUDARTAPI cudaMallocHost(void **out, size_t bytes)
+{
+    CALL(cudaMallocHost);
+    return allocate(out, bytes);
+}
+
+cudaError_t CUDARTAPI cudaHostAlloc(void **out, size_t bytes, unsigned flags)
+{
+    CALL(cudaHostAlloc);
+    (void)flags;
+    return allocate(out, bytes);
+}
+
+cudaError_t CUDARTAPI cudaFreeHost(void *p)
+{
+    CALL(cudaFreeHost);
+    return release(p);
+}
+
+cudaError_t CUDARTAPI cudaHostGetDevicePointer(void **out, void *host, unsigned flags)
+{
+    CALL(cudaHostGetDevicePointer);
+    FAIL_IF(out == NULL || flags != 0 || !memory_contains(host, 1), cudaErrorInvalidValue);
+    *out = host;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaMemGetInfo(size_t *left, size_t *total)
+{
+    CALL(cudaMemGetInfo);
+    FAIL_IF(left == NULL || total == NULL, cudaErrorInvalidValue);
+    *total = memory_total();
+    *left = memory_total() - memory_in_use();
+    return cudaSuccess;
+}
+
+/* ---- copies and sets ---- */
+
+/* A side that the direction calls device memory must be ours and large enough. */
+static bool copy_is_sound(const void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    if (to == NULL || from == NULL || (unsigned)kind > cudaMemcpyDefault)
+        return false;
+    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    return (!to_device || memory_contains(to, bytes)) && (!from_device || memory_contains(from, bytes));
+}
+
+/* Queues it; wait: the host may not go on before it happened. */
+cudaError_t stream_move(struct stream *s, struct op *op, bool wait)
+{
+    stream_append(s, op, false);
+    op_submit(op);
+    return wait ? run_until_retired(op) : cudaSuccess;
+}
+
+static cudaError_t may_queue(struct stream *s)
+{
+    if (s == NULL)
+        return cudaErrorInvalidResourceHandle;
+    if (legacy_is_forbidden(s)) {
+        capture_invalidate_all();
+        return cudaErrorStreamCaptureImplicit;
+    }
+    return capture_broken(s) ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
+}
+
+static cudaError_t capture_copy(struct stream *s, void *to, const void *from, size_t bytes)
+{
+    struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeMemcpy);
+    n->move.to = to;
+    n->move.from = from;
+    n->move.bytes = bytes;
+    return capture_node(s, n);
+}
+
+static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, struct stream *s, bool wait)
+{
+    cudaError_t error = may_queue(s);
+    FAIL_IF(error != cudaSuccess, error);
+    if (bytes == 0)
+        return cudaSuccess;
+    FAIL_IF(!copy_is_sound(to, from, bytes, kind), cudaErrorInvalidValue);
+    if (s->capture != NULL)
+        return call_result(capture_copy(s, to, from, bytes));
+    struct op *op = op_new(OP_COPY);
+    op->move.to = to;
+    op->move.from = from;
+    op->move.bytes = bytes;
+    if (!wait && !memory_contains(from, bytes)) { /* pageable source: taken now */
+        op->move.from = op->move.staging = malloc(bytes);
+        if (op->move.staging == NULL)
+            abort();
+        memcpy(op->move.staging, from, bytes);
+    }
+    return call_result(stream_move(s, op, wait || !memory_contains(to, bytes)));
+}
+
+cudaError_t CUDARTAPI cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    CALL(cudaMemcpy);
+    return copy(to, from, bytes, kind, stream_legacy(), true);
+}
+
+cudaError_t CUDARTAPI cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                      cudaStream_t stream)
+{
+    CALL(cudaMemcpyAsync);
+    return copy(to, from, bytes, kind, stream_of(stream), false);
+}
+
+static cudaError_t set(void *to, int value, size_t bytes, struct stream *s)
+{
+    cudaError_t error = may_queue(s);
+    FAIL_IF(error != cudaSuccess, error);
+    if (bytes == 0)
+        return cudaSuccess;
+    FAIL_IF(!memory_contains(to, bytes), cudaErrorInvalidValue);
+    if (s->capture != NULL) {
+        struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeMemset);
+        n->move.to = to;
+        n->move.bytes = bytes;
+        n->move.width = 1;
+        n->move.value = (unsigned char)value;
+        return call_result(capture_node(s, n));
+    }
+    struct op *op = op_new(OP_SET);
+    op->move.to = to;
+    op->move.bytes = bytes;
+    op->move.width = 1;
+    op->move.value = (unsigned char)value;
+    return call_result(stream_move(s, op, false));
+}
+
+cudaError_t CUDARTAPI cudaMemset(void *to, int value, size_t bytes)
+{
+    CALL(cudaMemset);
+    return set(to, value, bytes, stream_legacy());
+}
+
+cudaError_t CUDARTAPI cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
+{
+    CALL(cudaMemsetAsync);
+    return set(to, value, bytes, stream_of(stream));
+}

@@ -1,0 +1,113 @@
+/* Names that a unit compiled for the per-thread default stream calls instead: stream 0 then means that stream. */
+#include "api.h"
+
+static cudaStream_t own(cudaStream_t stream)
+{
+    return stream != NULL ? stream : cudaStreamPerThread;
+}
+
+cudaError_t CUDARTAPI cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func, void **args);
+cudaError_t CUDARTAPI cudaLaunchKernel_ptsz(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
+                                            cudaStream_t stream);
+cudaError_t CUDARTAPI cudaMemcpyAsync_ptsz(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                           cudaStream_t stream);
+cudaError_t CUDARTAPI cudaMemsetAsync_ptsz(void *to, int value, size_t bytes, cudaStream_t stream);
+cudaError_t CUDARTAPI cudaMemcpy_ptds(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t CUDARTAPI cudaMemset_ptds(void *to, int value, size_t bytes);
+cudaError_t CUDARTAPI cudaStreamSynchronize_ptsz(cudaStream_t stream);
+cudaError_t CUDARTAPI cudaStreamQuery_ptsz(cudaStream_t stream);
+cudaError_t CUDARTAPI cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t CUDARTAPI cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream);
+cudaError_t CUDARTAPI cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned flags);
+cudaError_t CUDARTAPI cudaStreamBeginCapture_ptsz(cudaStream_t stream, enum cudaStreamCaptureMode mode);
+cudaError_t CUDARTAPI cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t CUDARTAPI cudaStreamIsCapturing_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
+cudaError_t CUDARTAPI cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t CUDARTAPI cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t call, void *data);
+
+cudaError_t CUDARTAPI cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func, void **args)
+{
+    if (config == NULL)
+        return cudaLaunchKernelExC(NULL, func, args);
+    cudaLaunchConfig_t c = *config;
+    c.stream = own(c.stream);
+    return cudaLaunchKernelExC(&c, func, args);
+}
+
+cudaError_t CUDARTAPI cudaLaunchKernel_ptsz(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
+                                            cudaStream_t stream)
+{
+    return cudaLaunchKernel(func, grid, block, args, shared, own(stream));
+}
+
+cudaError_t CUDARTAPI cudaMemcpyAsync_ptsz(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                           cudaStream_t stream)
+{
+    return cudaMemcpyAsync(to, from, bytes, kind, own(stream));
+}
+
+cudaError_t CUDARTAPI cudaMemsetAsync_ptsz(void *to, int value, size_t bytes, cudaStream_t stream)
+{
+    return cudaMemsetAsync(to, value, bytes, own(stream));
+}
+
+cudaError_t CUDARTAPI cudaMemcpy_ptds(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, cudaStreamPerThread);
+    return error != cudaSuccess ? error : cudaStreamSynchronize(cudaStreamPerThread);
+}
+
+cudaError_t CUDARTAPI cudaMemset_ptds(void *to, int value, size_t bytes)
+{
+    return cudaMemsetAsync(to, value, bytes, cudaStreamPerThread);
+}
+
+cudaError_t CUDARTAPI cudaStreamSynchronize_ptsz(cudaStream_t stream)
+{
+    return cudaStreamSynchronize(own(stream));
+}
+
+cudaError_t CUDARTAPI cudaStreamQuery_ptsz(cudaStream_t stream)
+{
+    return cudaStreamQuery(own(stream));
+}
+
+cudaError_t CUDARTAPI cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    return cudaStreamWaitEvent(own(stream), event, flags);
+}
+
+cudaError_t CUDARTAPI cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream)
+{
+    return cudaEventRecord(event, own(stream));
+}
+
+cudaError_t CUDARTAPI cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned flags)
+{
+    return cudaEventRecordWithFlags(event, own(stream), flags);
+}
+
+cudaError_t CUDARTAPI cudaStreamBeginCapture_ptsz(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    return cudaStreamBeginCapture(own(stream), mode);
+}
+
+cudaError_t CUDARTAPI cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t *graph)
+{
+    return cudaStreamEndCapture(own(stream), graph);
+}
+
+cudaError_t CUDARTAPI cudaStreamIsCapturing_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
+{
+    return cudaStreamIsCapturing(own(stream), status);
+}
+
+cudaError_t CUDARTAPI cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    return cudaGraphLaunch(exec, own(stream));
+}
+
+cudaError_t CUDARTAPI cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t call, void *data)
+{
+    return cudaLaunchHostFunc(own(stream), call, data);
+}

@@ -1,0 +1,289 @@
+/* Blocks and their threads: starting, running, barriers, trigger, wait, exit. */
+#include "explore.h"
+#include "machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the runnable set: a random pick has to be cheap ---- */
+
+void thread_makes_runnable(struct thread *t)
+{
+    t->state = THREAD_RUNNABLE;
+    t->place = device.runnable_count;
+    device.runnable[device.runnable_count++] = t;
+}
+
+static void thread_leaves_runnable(struct thread *t, enum thread_state state)
+{
+    struct thread *last = device.runnable[--device.runnable_count];
+    device.runnable[t->place] = last;
+    last->place = t->place;
+    t->state = state;
+}
+
+/* Only for the current thread; comes back when it is runnable again and chosen. */
+static void thread_rests(enum thread_state state)
+{
+    thread_leaves_runnable(device.current, state);
+    coroutine_yield();
+}
+
+void thread_yields(void)
+{
+    coroutine_yield();
+}
+
+void thread_resume(struct thread *t)
+{
+    device.current = t;
+    coroutine_resume(t->coroutine);
+    device.current = NULL;
+}
+
+/* ---- blocks ---- */
+
+static unsigned waiting_threads; /* in model_wait */
+
+void blocks_reset(void)
+{
+    for (unsigned i = 0; i < WORKERS; i++) {
+        struct block *b = &device.block[i];
+        b->op = NULL;
+        b->sm = i % MODEL_SMS;
+        for (unsigned t = 0; t < MODEL_MAX_THREADS; t++)
+            b->thread[t].state = THREAD_DONE;
+    }
+    for (unsigned i = 0; i < MODEL_SMS; i++) {
+        device.sm[i].free_slots = MODEL_SLOTS;
+        device.sm[i].free_shared = MODEL_SM_SHARED;
+    }
+    device.runnable_count = 0;
+    device.current = NULL;
+    waiting_threads = 0;
+}
+
+static size_t shared_of(const struct grid *g)
+{
+    return g->kernel->static_shared_bytes + g->dynamic_shared;
+}
+
+bool block_fits(const struct op *op, unsigned sm)
+{
+    return device.sm[sm].free_slots > 0 && device.sm[sm].free_shared >= shared_of(op->grid);
+}
+
+static void block_exits(struct block *b)
+{
+    struct op *op = b->op;
+    struct grid *g = op->grid;
+    trace(op->serial << 20 | b->index << 8 | 5);
+    memory_block_exits(b);
+    device.sm[b->sm].free_slots++;
+    device.sm[b->sm].free_shared += shared_of(g);
+    device.place_pending = true;
+    for (struct block **at = &g->resident; *at != NULL; at = &(*at)->next_of_grid)
+        if (*at == b) {
+            *at = b->next_of_grid;
+            break;
+        }
+    if (!b->triggered)
+        g->exited++;
+    g->gone++;
+    g->low_exited += b->index < g->blocks / 2;
+    b->op = NULL;
+    op_block_exited(op);
+}
+
+static void release_barrier(struct block *b)
+{
+    if (b->at_barrier == 0 || b->at_barrier < b->live)
+        return;
+    b->at_barrier = 0;
+    b->stores->epoch++;
+    for (unsigned i = 0; i < b->threads; i++)
+        if (b->thread[i].state == THREAD_BARRIER)
+            thread_makes_runnable(&b->thread[i]);
+}
+
+static void thread_main(void *argument)
+{
+    struct thread *t = argument;
+    struct block *b = t->block;
+    b->op->grid->kernel->entry(b->op->grid->args);
+    thread_leaves_runnable(t, THREAD_DONE);
+    if (--b->live == 0)
+        block_exits(b);
+    else
+        release_barrier(b);
+}
+
+static struct block *free_block(unsigned sm)
+{
+    for (unsigned i = sm; i < WORKERS; i += MODEL_SMS)
+        if (device.block[i].op == NULL)
+            return &device.block[i];
+    abort();
+}
+
+static void block_prepare(struct block *b, struct op *op)
+{
+    struct grid *g = op->grid;
+    b->op = op;
+    b->index = g->next_block;
+    b->threads = b->live = g->threads;
+    b->at_barrier = 0;
+    b->triggered = false;
+    if (b->shared == NULL)
+        b->shared = aligned_alloc(64, MODEL_BLOCK_SHARED);
+    if (b->shared == NULL)
+        abort();
+    memset(b->shared, 0xd5, (g->dynamic_shared + 63) & ~(size_t)63); /* shared memory starts as anything */
+    b->next_of_grid = g->resident;
+    g->resident = b;
+}
+
+void block_start(struct op *op, unsigned sm)
+{
+    struct block *b = free_block(sm);
+    block_prepare(b, op);
+    device.sm[sm].free_slots--;
+    device.sm[sm].free_shared -= shared_of(op->grid);
+    trace(op->serial << 20 | b->index << 8 | sm << 4 | 4);
+    device.counts.moves++;
+    memory_block_begins(b);
+    for (unsigned i = 0; i < b->threads; i++) {
+        struct thread *t = &b->thread[i];
+        if (t->coroutine == NULL)
+            t->coroutine = coroutine_new();
+        t->block = b;
+        t->index = i;
+        t->waits = 0;
+        coroutine_begin(t->coroutine, thread_main, t);
+        thread_makes_runnable(t);
+    }
+    op->grid->next_block++;
+    op_block_started(op);
+}
+
+/* ---- waiting threads ---- */
+
+static void recheck_block(struct block *b)
+{
+    for (unsigned i = 0; i < b->threads; i++) {
+        struct thread *t = &b->thread[i];
+        if (t->state == THREAD_WAIT && wait_may_return(t)) {
+            waiting_threads--;
+            thread_makes_runnable(t);
+        }
+    }
+}
+
+void waiters_recheck(void)
+{
+    if (waiting_threads == 0)
+        return;
+    for (unsigned i = 0; i < WORKERS; i++)
+        if (device.block[i].op != NULL)
+            recheck_block(&device.block[i]);
+}
+
+/* ---- what kernels call ---- */
+
+static struct thread *self(void)
+{
+    if (device.current == NULL) {
+        fputs("pdl model: a device function was called outside of a kernel\n", stderr);
+        abort();
+    }
+    return device.current;
+}
+
+unsigned model_thread(void)
+{
+    return self()->index;
+}
+
+unsigned model_block(void)
+{
+    return self()->block->index;
+}
+
+unsigned model_threads(void)
+{
+    return self()->block->threads;
+}
+
+unsigned model_blocks(void)
+{
+    return self()->block->op->grid->blocks;
+}
+
+unsigned model_sm(void)
+{
+    return self()->block->sm;
+}
+
+uint64_t model_now(void) /* a scheduling point, or a loop around it would never let anybody else run */
+{
+    device.clock += device.tick;
+    if (--device.burst < 0)
+        thread_yields();
+    return device.clock >> 10;
+}
+
+void *model_shared(size_t offset)
+{
+    return self()->block->shared + offset;
+}
+
+void model_barrier(void)
+{
+    struct thread *t = self();
+    struct block *b = t->block;
+    b->at_barrier++;
+    thread_leaves_runnable(t, THREAD_BARRIER);
+    release_barrier(b);
+    coroutine_yield();
+}
+
+/* TRIG-01, TRIG-05 */
+void model_trigger(void)
+{
+    struct thread *t = self();
+    thread_yields();
+    if (device.cc < 90)
+        return;
+    struct block *b = t->block;
+    struct op *op = b->op;
+    op->grid->trigger_calls++;
+    if (!b->triggered) {
+        b->triggered = true;
+        op->grid->triggered++;
+        trace(op->serial << 20 | b->index << 8 | 6);
+    }
+    op_block_triggered(op);
+}
+
+/* WAIT-01, WAIT-04, WAIT-05, WAIT-10 */
+void model_wait(void)
+{
+    struct thread *t = self();
+    thread_yields();
+    if (device.cc < 90)
+        return;
+    t->waits++;
+    if (!wait_may_return(t)) {
+        waiting_threads++;
+        thread_rests(THREAD_WAIT);
+    }
+    trace(t->block->op->serial << 20 | t->block->index << 8 | 7);
+    memory_wait_returns(t->block);
+}
+
+void model_pause(uint64_t ns)
+{
+    post(ACT_WAKE, NULL, self(), ns << 10);
+    thread_rests(THREAD_PAUSE);
+}

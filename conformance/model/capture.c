@@ -1,0 +1,458 @@
+/* Stream capture: which nodes and edges the calls in a capturing stream become. */
+#include "api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One capture sequence; several streams may belong to it. Each has its half-edges: the nodes that the next node in that
+ * stream will depend on. `behind` holds nodes that a programmatic edge let the stream overlap: full work that comes
+ * later must be ordered behind them too (F15), a programmatic successor need not be. */
+struct lane {
+    struct stream *stream;
+    struct half_edge *half;
+    unsigned halves, half_room;
+    struct node **behind;
+    unsigned behinds, behind_room;
+    struct lane *next;
+};
+
+struct capture {
+    struct graph *graph;
+    struct stream *origin;
+    enum cudaStreamCaptureMode mode;
+    unsigned long long id;
+    bool invalid, owns_graph;
+    struct lane *lanes;
+    cudaGraphNode_t *answer_nodes; /* what capture_info hands out */
+    edge_data *answer_data;
+    struct capture *next;
+};
+
+static struct capture *captures;
+static unsigned long long capture_ids;
+static enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
+static const edge_data full_edge;
+
+static void lane_free(struct lane *l)
+{
+    l->stream->capture = NULL;
+    free(l->half);
+    free(l->behind);
+    free(l);
+}
+
+static void capture_free(struct capture *c)
+{
+    while (c->lanes != NULL) {
+        struct lane *next = c->lanes->next;
+        lane_free(c->lanes);
+        c->lanes = next;
+    }
+    for (struct capture **at = &captures; *at != NULL; at = &(*at)->next)
+        if (*at == c) {
+            *at = c->next;
+            break;
+        }
+    free(c->answer_nodes);
+    free(c->answer_data);
+    free(c);
+}
+
+void captures_reset(void)
+{
+    while (captures != NULL)
+        capture_free(captures);
+    capture_ids = 0;
+    thread_mode = cudaStreamCaptureModeGlobal;
+}
+
+bool capture_is_active(void)
+{
+    return captures != NULL;
+}
+
+void capture_invalidate_all(void)
+{
+    for (struct capture *c = captures; c != NULL; c = c->next)
+        c->invalid = true;
+}
+
+bool capture_broken(const struct stream *s)
+{
+    return s->capture != NULL && s->capture->invalid;
+}
+
+struct graph *capture_graph(struct stream *s)
+{
+    return s->capture->graph;
+}
+
+/* ---- lanes ---- */
+
+static struct lane *lane_of(struct capture *c, struct stream *s)
+{
+    for (struct lane *l = c->lanes; l != NULL; l = l->next)
+        if (l->stream == s)
+            return l;
+    struct lane *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        abort();
+    l->stream = s;
+    l->next = c->lanes;
+    c->lanes = l;
+    s->capture = c;
+    return l;
+}
+
+static void lane_depends(struct lane *l, struct half_edge h)
+{
+    for (unsigned i = 0; i < l->halves; i++)
+        if (l->half[i].node == h.node) {
+            if (edge_is_default(h.data)) /* the stronger order wins */
+                l->half[i] = h;
+            return;
+        }
+    if (l->halves == l->half_room) {
+        l->half_room = l->half_room != 0 ? 2 * l->half_room : 8;
+        l->half = realloc(l->half, l->half_room * sizeof *l->half);
+        if (l->half == NULL)
+            abort();
+    }
+    l->half[l->halves++] = h;
+}
+
+static void lane_remembers(struct lane *l, struct node *n)
+{
+    for (unsigned i = 0; i < l->behinds; i++)
+        if (l->behind[i] == n)
+            return;
+    if (l->behinds == l->behind_room) {
+        l->behind_room = l->behind_room != 0 ? 2 * l->behind_room : 8;
+        l->behind = realloc(l->behind, l->behind_room * sizeof(struct node *));
+        if (l->behind == NULL)
+            abort();
+    }
+    l->behind[l->behinds++] = n;
+}
+
+static void lane_restarts_at(struct lane *l, struct node *n)
+{
+    l->halves = 0;
+    struct half_edge h = {n, full_edge, false};
+    lane_depends(l, h);
+}
+
+/* ---- nodes ---- */
+
+/* EDGE-11 to EDGE-13, F21 to F24: the data of the edge from a half-edge to the new node */
+static edge_data joined(const struct half_edge *h, const struct node *n, bool programmatic)
+{
+    edge_data d = h->data;
+    bool kernels = h->node->type == cudaGraphNodeTypeKernel && n->type == cudaGraphNodeTypeKernel;
+    if (programmatic && kernels && !h->kept_default) {
+        d.from_port = cudaGraphKernelNodePortProgrammatic;
+        d.type = cudaGraphDependencyTypeProgrammatic;
+    } else if (!kernels) {
+        return full_edge; /* EDGE-05: programmatic only between kernels */
+    }
+    return d;
+}
+
+static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
+{
+    struct lane *l = lane_of(s->capture, s);
+    bool all_programmatic = l->halves != 0;
+    for (unsigned i = 0; i < l->halves; i++)
+        all_programmatic &= joined(&l->half[i], n, programmatic).type == cudaGraphDependencyTypeProgrammatic;
+    for (unsigned i = 0; i < l->halves; i++) {
+        edge_data d = joined(&l->half[i], n, programmatic);
+        cudaError_t error = graph_connect(s->capture->graph, l->half[i].node, n, d);
+        if (error != cudaSuccess)
+            return error;
+    }
+    if (!all_programmatic && !device.faults.capture_loses_order) {
+        for (unsigned i = 0; i < l->behinds; i++)
+            graph_connect(s->capture->graph, l->behind[i], n, full_edge); /* refused if there is an edge already */
+        l->behinds = 0;
+    }
+    for (unsigned i = 0; i < l->halves; i++)
+        if (joined(&l->half[i], n, programmatic).type == cudaGraphDependencyTypeProgrammatic)
+            lane_remembers(l, l->half[i].node);
+    lane_restarts_at(l, n);
+    return cudaSuccess;
+}
+
+cudaError_t capture_node(struct stream *s, struct node *n)
+{
+    return capture_broken(s) ? cudaErrorStreamCaptureInvalidated : attach(s, n, false);
+}
+
+static void event_holds(struct event *e, struct stream *s, const struct half_edge *half, unsigned halves)
+{
+    free(e->captured);
+    e->captured = calloc(halves + 1, sizeof *e->captured);
+    if (e->captured == NULL)
+        abort();
+    if (halves != 0)
+        memcpy(e->captured, half, halves * sizeof *half);
+    e->captured_count = halves;
+    e->recorded = RECORDED_IN_CAPTURE;
+    e->op = NULL;
+    e->capture = s->capture;
+    e->capture_id = s->capture->id;
+}
+
+static void kernel_event(struct stream *s, struct node *n, cudaEvent_t handle, unsigned char port, unsigned char type)
+{
+    struct half_edge h = {n, full_edge, false};
+    h.data.from_port = port;
+    h.data.type = type;
+    event_holds(event_of(handle), s, &h, 1);
+}
+
+cudaError_t capture_kernel(struct stream *s, struct request *r)
+{
+    if (capture_broken(s))
+        return cudaErrorStreamCaptureInvalidated;
+    struct node *n = node_new(s->capture->graph, cudaGraphNodeTypeKernel);
+    n->kernel = malloc(sizeof *n->kernel);
+    if (n->kernel == NULL)
+        abort();
+    *n->kernel = *r;
+    bool leaked = s->leaked_attribute;
+    s->leaked_attribute = device.faults.attribute_leaks && r->programmatic;
+    bool programmatic = r->programmatic && !r->cooperative && device.cc >= 90;
+    cudaError_t error = attach(s, n, programmatic || leaked || device.faults.plain_overlaps);
+    if (error != cudaSuccess)
+        return error;
+    if (r->event != NULL)
+        kernel_event(s, n, r->event, r->at_block_start ? 2 : 1, cudaGraphDependencyTypeProgrammatic);
+    if (r->launch_event != NULL)
+        kernel_event(s, n, r->launch_event, 2, cudaGraphDependencyTypeDefault);
+    return cudaSuccess;
+}
+
+/* An ordinary record: what is behind the event is the lane as it stands, full edges only, with all that it overlapped. */
+cudaError_t capture_record(struct stream *s, struct event *e)
+{
+    if (capture_broken(s))
+        return cudaErrorStreamCaptureInvalidated;
+    struct lane *l = lane_of(s->capture, s);
+    event_holds(e, s, l->half, l->halves);
+    unsigned count = l->halves;
+    if (!device.faults.capture_loses_order && l->behinds != 0) {
+        e->captured = realloc(e->captured, (count + l->behinds) * sizeof *e->captured);
+        if (e->captured == NULL)
+            abort();
+        for (unsigned i = 0; i < l->behinds; i++) {
+            struct half_edge h = {l->behind[i], full_edge, false};
+            e->captured[count++] = h;
+        }
+    }
+    for (unsigned i = 0; i < count; i++)
+        e->captured[i].kept_default = edge_is_default(e->captured[i].data);
+    e->captured_count = count;
+    return cudaSuccess;
+}
+
+cudaError_t capture_wait(struct stream *s, struct event *e)
+{
+    if (e->recorded != RECORDED_IN_CAPTURE)
+        return e->recorded == RECORDED_NEVER ? cudaSuccess : cudaErrorStreamCaptureIsolation;
+    struct capture *c = captures;
+    while (c != NULL && c->id != e->capture_id)
+        c = c->next;
+    if (c == NULL || e->capture != c)
+        return cudaErrorCapturedEvent;
+    if (s->capture != NULL && s->capture != c) {
+        c->invalid = s->capture->invalid = true;
+        return cudaErrorStreamCaptureMerge;
+    }
+    if (c->invalid)
+        return cudaErrorStreamCaptureInvalidated;
+    if (stream_is_legacy(s)) {
+        c->invalid = true;
+        return cudaErrorStreamCaptureImplicit;
+    }
+    struct lane *l = lane_of(c, s);
+    for (unsigned i = 0; i < e->captured_count; i++)
+        lane_depends(l, e->captured[i]);
+    return cudaSuccess;
+}
+
+/* ---- begin, end ---- */
+
+static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphNode_t *deps, const edge_data *data,
+                         size_t count, enum cudaStreamCaptureMode mode)
+{
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF((unsigned)mode > cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
+    FAIL_IF(stream_is_legacy(s), cudaErrorStreamCaptureUnsupported);
+    FAIL_IF(s->capture != NULL, cudaErrorIllegalState);
+    struct capture *c = calloc(1, sizeof *c);
+    FAIL_IF(c == NULL, cudaErrorMemoryAllocation);
+    c->graph = into != NULL ? graph_of(into) : graph_new();
+    c->owns_graph = into == NULL;
+    c->origin = s;
+    c->mode = mode;
+    c->id = ++capture_ids;
+    c->next = captures;
+    captures = c;
+    struct lane *l = lane_of(c, s);
+    for (size_t i = 0; i < count; i++) {
+        struct half_edge h = {node_of(deps[i]), data != NULL ? data[i] : full_edge, false};
+        lane_depends(l, h);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    CALL(cudaStreamBeginCapture);
+    return begin(stream, NULL, NULL, NULL, 0, mode);
+}
+
+cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *deps,
+                                                    const edge_data *data, size_t count,
+                                                    enum cudaStreamCaptureMode mode)
+{
+    CALL(cudaStreamBeginCaptureToGraph);
+    FAIL_IF(graph_of(graph) == NULL || (count != 0 && deps == NULL), cudaErrorInvalidValue);
+    for (size_t i = 0; i < count; i++)
+        FAIL_IF(node_of(deps[i]) == NULL || node_of(deps[i])->graph != graph_of(graph), cudaErrorInvalidValue);
+    return begin(stream, graph, deps, data, count, mode);
+}
+
+/* EDGE-19: a node that a forked stream ends with must lead on by a full edge, or be awaited by the origin. */
+static bool is_joined(const struct capture *c, const struct node *n)
+{
+    for (size_t i = 0; i < c->graph->arcs; i++)
+        if (c->graph->arc[i].from == n && edge_is_default(c->graph->arc[i].data))
+            return true;
+    for (const struct lane *l = c->lanes; l != NULL; l = l->next)
+        for (unsigned i = 0; l->stream == c->origin && i < l->halves; i++)
+            if (l->half[i].node == n && edge_is_default(l->half[i].data))
+                return true;
+    return false;
+}
+
+static bool all_joined(const struct capture *c)
+{
+    for (const struct lane *l = c->lanes; l != NULL; l = l->next)
+        for (unsigned i = 0; l->stream != c->origin && i < l->halves; i++)
+            if (!is_joined(c, l->half[i].node))
+                return false;
+    return true;
+}
+
+cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out)
+{
+    CALL(cudaStreamEndCapture);
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(out == NULL, cudaErrorInvalidValue);
+    FAIL_IF(s->capture == NULL, cudaErrorIllegalState);
+    struct capture *c = s->capture;
+    cudaError_t error = cudaSuccess;
+    if (c->origin != s)
+        error = cudaErrorStreamCaptureUnmatched;
+    else if (c->invalid)
+        error = cudaErrorStreamCaptureInvalidated;
+    else if (!all_joined(c))
+        error = cudaErrorStreamCaptureUnjoined;
+    *out = NULL;
+    if (error == cudaSuccess)
+        *out = (cudaGraph_t)(void *)c->graph;
+    else if (c->owns_graph)
+        graph_delete(c->graph);
+    capture_free(c);
+    return call_result(error);
+}
+
+cudaError_t CUDARTAPI cudaStreamIsCapturing(cudaStream_t handle, enum cudaStreamCaptureStatus *status)
+{
+    CALL(cudaStreamIsCapturing);
+    const struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(status == NULL, cudaErrorInvalidValue);
+    FAIL_IF(legacy_is_forbidden(s), cudaErrorStreamCaptureImplicit);
+    *status = s->capture == NULL   ? cudaStreamCaptureStatusNone
+              : s->capture->invalid ? cudaStreamCaptureStatusInvalidated
+                                    : cudaStreamCaptureStatusActive;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
+{
+    CALL(cudaThreadExchangeStreamCaptureMode);
+    FAIL_IF(mode == NULL || (unsigned)*mode > cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
+    enum cudaStreamCaptureMode old = thread_mode;
+    thread_mode = *mode;
+    *mode = old;
+    return cudaSuccess;
+}
+
+/* ---- looking at and changing the half-edges ---- */
+
+static void answer_room(struct capture *c, unsigned n)
+{
+    c->answer_nodes = realloc(c->answer_nodes, (n + 1) * sizeof *c->answer_nodes);
+    c->answer_data = realloc(c->answer_data, (n + 1) * sizeof *c->answer_data);
+    if (c->answer_nodes == NULL || c->answer_data == NULL)
+        abort();
+}
+
+cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                         cudaGraph_t *graph, const cudaGraphNode_t **deps, const edge_data **data, size_t *count)
+{
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(status == NULL, cudaErrorInvalidValue);
+    struct capture *c = s->capture;
+    *status = c == NULL ? cudaStreamCaptureStatusNone
+              : c->invalid ? cudaStreamCaptureStatusInvalidated
+                           : cudaStreamCaptureStatusActive;
+    if (c == NULL || c->invalid)
+        return cudaSuccess;
+    const struct lane *l = lane_of(c, s);
+    answer_room(c, l->halves);
+    bool lossy = false;
+    for (unsigned i = 0; i < l->halves; i++) {
+        c->answer_nodes[i] = (cudaGraphNode_t)(void *)l->half[i].node;
+        c->answer_data[i] = l->half[i].data;
+        lossy |= !edge_is_default(l->half[i].data);
+    }
+    FAIL_IF(lossy && deps != NULL && data == NULL && !device.faults.lossy_query_succeeds, cudaErrorLossyQuery);
+    if (id != NULL)
+        *id = c->id;
+    if (graph != NULL)
+        *graph = (cudaGraph_t)(void *)c->graph;
+    if (deps != NULL)
+        *deps = c->answer_nodes;
+    if (data != NULL)
+        *data = c->answer_data;
+    if (count != NULL)
+        *count = l->halves;
+    return cudaSuccess;
+}
+
+cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edge_data *data, size_t count,
+                           unsigned flags)
+{
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(s->capture == NULL, cudaErrorIllegalState); /* EDGE-18 */
+    FAIL_IF(flags > 1 || (count != 0 && deps == NULL), cudaErrorInvalidValue);
+    FAIL_IF(s->capture->invalid, cudaErrorStreamCaptureInvalidated);
+    struct lane *l = lane_of(s->capture, s);
+    for (size_t i = 0; i < count; i++)
+        FAIL_IF(node_of(deps[i]) == NULL || node_of(deps[i])->graph != s->capture->graph, cudaErrorInvalidValue);
+    if (flags == cudaStreamSetCaptureDependencies)
+        l->halves = l->behinds = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct half_edge h = {node_of(deps[i]), data != NULL ? data[i] : full_edge, false};
+        lane_depends(l, h);
+    }
+    return cudaSuccess;
+}

@@ -1,0 +1,395 @@
+/* Graphs: nodes, edges and which of them are legal, copies, and what a launch of one queues. */
+#include "api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRAPH_MAGIC = 0x47524631, NODE_MAGIC = 0x4e4f4431, EXEC_MAGIC = 0x45584331 };
+
+static struct graph *graphs;
+static struct graph_exec *execs;
+
+static void *grown(void *array, size_t count, size_t *room, size_t each)
+{
+    if (count < *room)
+        return array;
+    *room = *room != 0 ? 2 * *room : 16;
+    array = realloc(array, *room * each);
+    if (array == NULL) {
+        fputs("pdl model: no memory for a graph\n", stderr);
+        abort();
+    }
+    return array;
+}
+
+struct graph *graph_of(cudaGraph_t handle)
+{
+    struct graph *g = (struct graph *)(void *)handle;
+    for (struct graph *known = graphs; known != NULL; known = known->next)
+        if (known == g)
+            return g;
+    return NULL;
+}
+
+struct node *node_of(cudaGraphNode_t handle)
+{
+    struct node *n = (struct node *)(void *)handle;
+    return n != NULL && n->magic == NODE_MAGIC ? n : NULL;
+}
+
+struct graph_exec *exec_of(cudaGraphExec_t handle)
+{
+    struct graph_exec *e = (struct graph_exec *)(void *)handle;
+    for (struct graph_exec *known = execs; known != NULL; known = known->next)
+        if (known == e && e->magic == EXEC_MAGIC)
+            return e;
+    return NULL;
+}
+
+struct graph *graph_new(void)
+{
+    struct graph *g = calloc(1, sizeof *g);
+    if (g == NULL)
+        abort();
+    g->magic = GRAPH_MAGIC;
+    g->next = graphs;
+    if (graphs != NULL)
+        graphs->previous = g;
+    graphs = g;
+    return g;
+}
+
+static void node_delete(struct node *n)
+{
+    n->magic = 0;
+    free(n->kernel);
+    free(n);
+}
+
+void graph_delete(struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++)
+        node_delete(g->node[i]);
+    free(g->node);
+    free(g->arc);
+    if (g->previous != NULL)
+        g->previous->next = g->next;
+    else
+        graphs = g->next;
+    if (g->next != NULL)
+        g->next->previous = g->previous;
+    free(g);
+}
+
+void graphs_reset(void)
+{
+    while (execs != NULL) {
+        struct graph_exec *next = execs->next;
+        free(execs);
+        execs = next;
+    }
+    while (graphs != NULL)
+        graph_delete(graphs);
+}
+
+struct node *node_new(struct graph *g, enum cudaGraphNodeType type)
+{
+    struct node *n = calloc(1, sizeof *n);
+    if (n == NULL)
+        abort();
+    n->magic = NODE_MAGIC;
+    n->type = type;
+    n->graph = g;
+    g->node = grown(g->node, g->nodes, &g->node_room, sizeof *g->node);
+    n->index = (unsigned)g->nodes;
+    g->node[g->nodes++] = n;
+    return n;
+}
+
+static void node_remove(struct node *n)
+{
+    struct graph *g = n->graph;
+    size_t kept = 0;
+    for (size_t i = 0; i < g->arcs; i++)
+        if (g->arc[i].from != n && g->arc[i].to != n)
+            g->arc[kept++] = g->arc[i];
+    g->arcs = kept;
+    memmove(&g->node[n->index], &g->node[n->index + 1], (g->nodes - n->index - 1) * sizeof *g->node);
+    g->nodes--;
+    for (size_t i = n->index; i < g->nodes; i++)
+        g->node[i]->index = (unsigned)i;
+    node_delete(n);
+}
+
+cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t handle)
+{
+    CALL(cudaGraphDestroyNode);
+    struct node *n = node_of(handle);
+    FAIL_IF(n == NULL, cudaErrorInvalidValue);
+    node_remove(n);
+    return cudaSuccess;
+}
+
+/* ---- edges ---- */
+
+bool edge_is_default(edge_data d)
+{
+    return d.from_port == 0 && d.to_port == 0 && d.type == 0;
+}
+
+static bool edge_is_legal(const struct node *from, const struct node *to, edge_data d)
+{
+    bool from_kernel = from->type == cudaGraphNodeTypeKernel, to_kernel = to->type == cudaGraphNodeTypeKernel;
+    for (size_t i = 0; i < sizeof d.reserved; i++)
+        if (d.reserved[i] != 0)
+            return false;
+    if (d.to_port != 0)
+        return false;
+    if (d.type == cudaGraphDependencyTypeDefault)
+        return d.from_port == 0 || (d.from_port == 2 && from_kernel);
+    return d.type == cudaGraphDependencyTypeProgrammatic && (d.from_port == 1 || d.from_port == 2) && from_kernel &&
+           to_kernel;
+}
+
+/* EDGE-05 to EDGE-08 and the table of model.h */
+cudaError_t edge_check(const struct node *from, const struct node *to, edge_data d)
+{
+    if (from == to || from->graph != to->graph)
+        return cudaErrorInvalidValue;
+    bool legal = edge_is_legal(from, to, d);
+    if (device.faults.illegal_edge_accepted)
+        return cudaSuccess;
+    if (device.faults.legal_edge_refused && legal && d.type == cudaGraphDependencyTypeProgrammatic)
+        return cudaErrorInvalidValue;
+    return legal ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, edge_data d)
+{
+    cudaError_t error = edge_check(from, to, d);
+    if (error != cudaSuccess)
+        return error;
+    for (size_t i = 0; i < g->arcs; i++)
+        if (g->arc[i].from == from && g->arc[i].to == to)
+            return cudaErrorInvalidValue; /* EDGE-16 */
+    g->arc = grown(g->arc, g->arcs, &g->arc_room, sizeof *g->arc);
+    struct arc a = {from, to, d};
+    g->arc[g->arcs++] = a;
+    return cudaSuccess;
+}
+
+bool graph_has_cycle(const struct graph *g)
+{
+    unsigned *open = calloc(g->nodes + 1, sizeof *open), left = (unsigned)g->nodes;
+    if (open == NULL)
+        abort();
+    for (size_t i = 0; i < g->arcs; i++)
+        open[g->arc[i].to->index]++;
+    for (bool moved = true; moved && left != 0;) {
+        moved = false;
+        for (size_t n = 0; n < g->nodes; n++) {
+            if (open[n] != 0)
+                continue;
+            open[n] = UINT32_MAX;
+            left--;
+            moved = true;
+            for (size_t i = 0; i < g->arcs; i++)
+                if (g->arc[i].from->index == n)
+                    open[g->arc[i].to->index]--;
+        }
+    }
+    free(open);
+    return left != 0;
+}
+
+struct graph *graph_copy(const struct graph *g)
+{
+    struct graph *copy = graph_new();
+    for (size_t i = 0; i < g->nodes; i++) {
+        struct node *n = node_new(copy, g->node[i]->type);
+        n->move = g->node[i]->move;
+        n->host = g->node[i]->host;
+        if (g->node[i]->kernel != NULL) {
+            n->kernel = malloc(sizeof *n->kernel);
+            if (n->kernel == NULL)
+                abort();
+            *n->kernel = *g->node[i]->kernel;
+        }
+    }
+    copy->arc = calloc(g->arcs + 1, sizeof *copy->arc);
+    if (copy->arc == NULL)
+        abort();
+    copy->arcs = g->arcs;
+    copy->arc_room = g->arcs + 1;
+    for (size_t i = 0; i < g->arcs; i++) {
+        copy->arc[i] = g->arc[i];
+        copy->arc[i].from = copy->node[g->arc[i].from->index];
+        copy->arc[i].to = copy->node[g->arc[i].to->index];
+    }
+    return copy;
+}
+
+/* ---- launching ---- */
+
+struct op *node_op(const struct node *n)
+{
+    struct op *op;
+    switch ((int)n->type) {
+    case cudaGraphNodeTypeKernel: return request_op(n->kernel);
+    case cudaGraphNodeTypeMemcpy: op = op_new(OP_COPY); break;
+    case cudaGraphNodeTypeMemset: op = op_new(OP_SET); break;
+    case cudaGraphNodeTypeHost:
+        op = op_new(OP_HOST);
+        op->host.call = n->host.fn;
+        op->host.data = n->host.userData;
+        return op;
+    default: return op_new(OP_JOIN);
+    }
+    op->move.to = n->move.to;
+    op->move.from = n->move.from;
+    op->move.bytes = n->move.bytes;
+    op->move.width = n->move.width;
+    op->move.value = n->move.value;
+    return op;
+}
+
+/* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
+static void arc_orders(const struct arc *a)
+{
+    bool programmatic = a->data.type == cudaGraphDependencyTypeProgrammatic;
+    enum edge_kind kind = EDGE_DONE;
+    bool may_overlap = device.cc >= 90 && !device.faults.never_overlaps;
+    bool takes = may_overlap && (device.faults.early || choose(16) != 0);
+    if (takes && a->data.from_port == 1)
+        kind = EDGE_TRIGGERED;
+    else if (takes && a->data.from_port == 2)
+        kind = EDGE_STARTED;
+    else if (takes && device.faults.full_becomes_programmatic && a->from->op->kind == OP_KERNEL &&
+             a->to->op->kind == OP_KERNEL)
+        kind = EDGE_TRIGGERED;
+    op_after(a->to->op, a->from->op, kind);
+    if (programmatic && !device.faults.edge_becomes_launch_completion)
+        op_covers(a->to->op, a->from->op);
+}
+
+cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
+{
+    struct graph *g = exec->copy;
+    struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN);
+    stream_append(s, start, false);
+    for (size_t i = 0; i < g->nodes; i++) {
+        g->node[i]->op = node_op(g->node[i]);
+        op_after(g->node[i]->op, start, EDGE_RETIRED);
+    }
+    for (size_t i = 0; i < g->arcs; i++)
+        arc_orders(&g->arc[i]);
+    for (size_t i = 0; i < g->nodes; i++)
+        op_after(end, g->node[i]->op, EDGE_DONE);
+    for (size_t i = 0; i < g->nodes; i++)
+        op_submit(g->node[i]->op);
+    op_submit(start);
+    s->tail = end;
+    op_submit(end);
+    return cudaSuccess;
+}
+
+/* ---- executable graphs ---- */
+
+static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
+{
+    const struct graph *g = graph_of(handle);
+    FAIL_IF(out == NULL || g == NULL || graph_has_cycle(g), cudaErrorInvalidValue);
+    struct graph_exec *e = calloc(1, sizeof *e);
+    FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
+    e->magic = EXEC_MAGIC;
+    e->copy = graph_copy(g);
+    e->next = execs;
+    execs = e;
+    *out = (cudaGraphExec_t)(void *)e;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
+{
+    CALL(cudaGraphInstantiate);
+    (void)flags;
+    return instantiate(out, graph);
+}
+
+cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
+{
+    CALL(cudaGraphInstantiateWithFlags);
+    (void)flags;
+    return instantiate(out, graph);
+}
+
+cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t stream)
+{
+    CALL(cudaGraphUpload);
+    FAIL_IF(exec_of(handle) == NULL, cudaErrorInvalidValue);
+    FAIL_IF(stream_of(stream) == NULL, cudaErrorInvalidResourceHandle);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
+{
+    CALL(cudaGraphLaunch);
+    struct graph_exec *e = exec_of(handle);
+    struct stream *s = stream_of(stream);
+    FAIL_IF(e == NULL, cudaErrorInvalidValue);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    if (legacy_is_forbidden(s)) {
+        capture_invalidate_all();
+        return call_result(cudaErrorStreamCaptureImplicit);
+    }
+    FAIL_IF(s->capture != NULL, cudaErrorStreamCaptureUnsupported); /* child graphs are not modelled */
+    return call_result(graph_queue(e, s));
+}
+
+cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
+{
+    CALL(cudaGraphExecDestroy);
+    struct graph_exec *e = exec_of(handle);
+    FAIL_IF(e == NULL, cudaErrorInvalidValue);
+    for (struct graph_exec **at = &execs; *at != NULL; at = &(*at)->next)
+        if (*at == e) {
+            *at = e->next;
+            break;
+        }
+    graph_delete(e->copy);
+    free(e);
+    return cudaSuccess;
+}
+
+static bool same_shape(const struct graph *a, const struct graph *b)
+{
+    if (a->nodes != b->nodes || a->arcs != b->arcs)
+        return false;
+    for (size_t i = 0; i < a->nodes; i++)
+        if (a->node[i]->type != b->node[i]->type)
+            return false;
+    for (size_t i = 0; i < a->arcs; i++)
+        if (a->arc[i].from->index != b->arc[i].from->index || a->arc[i].to->index != b->arc[i].to->index ||
+            memcmp(&a->arc[i].data, &b->arc[i].data, sizeof(edge_data)) != 0)
+            return false;
+    return true;
+}
+
+cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
+{
+    CALL(cudaGraphExecUpdate);
+    struct graph_exec *e = exec_of(handle);
+    const struct graph *g = graph_of(graph);
+    FAIL_IF(e == NULL || g == NULL || info == NULL, cudaErrorInvalidValue);
+    memset(info, 0, sizeof *info);
+    info->result = cudaGraphExecUpdateSuccess;
+    if (!same_shape(e->copy, g)) { /* EDGE-23 leaves changed edge data open; refusing is the safe reading */
+        info->result = cudaGraphExecUpdateErrorTopologyChanged;
+        return call_result(cudaErrorGraphExecUpdateFailure);
+    }
+    struct graph *copy = graph_copy(g);
+    graph_delete(e->copy);
+    e->copy = copy;
+    return cudaSuccess;
+}

@@ -1,0 +1,259 @@
+/* The machine's state. One device, one lock, everything reachable from `device`; model.h states the rules. */
+#ifndef PDL_MODEL_MACHINE_H
+#define PDL_MODEL_MACHINE_H
+
+#include "coroutine.h"
+#include "model.h"
+#include "model_kernel.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { WORKERS = MODEL_SMS * MODEL_SLOTS, STORE_SLOTS = 64, LINE_BYTES = 32, LINES = 256, MAX_WAITS = 64 };
+
+/* ---- operations: what streams and graphs are made of ---- */
+
+enum op_kind { OP_KERNEL, OP_COPY, OP_SET, OP_HOST, OP_RECORD, OP_JOIN };
+
+/* When an edge lets its successor go */
+enum edge_kind {
+    EDGE_DONE,      /* predecessor completed and flushed: a full edge of a graph */
+    EDGE_RETIRED,   /* ... and so did all that it overlapped: stream order */
+    EDGE_TRIGGERED, /* all its blocks have triggered or exited */
+    EDGE_STARTED,   /* all its blocks have started */
+    EDGE_COVER      /* orders nothing by itself: the successor's wait and retirement need it retired */
+};
+
+struct op;
+struct edge {
+    struct op *to;
+    struct edge *next;
+    enum edge_kind kind;
+    bool used;
+};
+
+struct cover { /* an op that the wait of another one covers */
+    struct op *op;
+    struct cover *next;
+};
+
+struct grid { /* the kernel part of an op */
+    const struct model_kernel *kernel;
+    unsigned blocks, threads;
+    size_t dynamic_shared;
+    bool cooperative;
+    unsigned next_block, triggered, trigger_calls;
+    unsigned gone, exited, low_exited; /* blocks that ended; ... without a trigger; ... of the lower half */
+    struct block *resident; /* list by next_of_grid */
+    struct store_buffer *unflushed;
+    _Alignas(16) unsigned char args[MODEL_ARGS_MAX];
+};
+
+struct op {
+    enum op_kind kind;
+    uint64_t serial;
+    struct edge *out;
+    struct cover *covered;
+    unsigned blocked;    /* edges (and the submit) still to come before it may start */
+    unsigned cover_open; /* covered ops not yet retired */
+    bool ready, exited_all, started_all, triggered_all, done, retired;
+    uint64_t done_at;
+    struct grid *grid;
+    struct { /* OP_COPY, OP_SET */
+        void *to;
+        const void *from;
+        size_t bytes, width;
+        uint32_t value;
+        void *staging; /* freed when done */
+    } move;
+    struct {
+        cudaHostFn_t call;
+        void *data;
+    } host;
+};
+
+/* ---- blocks and threads ---- */
+
+enum thread_state { THREAD_DONE, THREAD_RUNNABLE, THREAD_BARRIER, THREAD_WAIT, THREAD_PAUSE };
+
+struct thread {
+    struct coroutine *coroutine;
+    struct block *block;
+    enum thread_state state;
+    unsigned index, place; /* in the block; in device.runnable */
+    unsigned waits;
+};
+
+struct block {
+    struct op *op; /* NULL: free slot */
+    unsigned index, sm, threads, live, at_barrier;
+    bool triggered;
+    size_t shared_bytes;
+    struct store_buffer *stores;
+    struct block *next_of_grid;
+    unsigned char *shared;
+    struct thread thread[MODEL_MAX_THREADS];
+};
+
+/* ---- memory ---- */
+
+struct store { /* one aligned 64-bit word, one or both halves pending */
+    uint32_t word;
+    unsigned char halves, thread;
+    uint32_t epoch; /* the block's barriers before it */
+    uint64_t value;
+};
+
+struct store_buffer {
+    uint64_t used; /* one bit per slot */
+    unsigned sm, place;
+    uint32_t epoch;
+    struct store_buffer *next;
+    struct store slot[STORE_SLOTS];
+};
+
+struct line {
+    uint32_t tag, generation;
+    uint64_t data[LINE_BYTES / 8];
+};
+
+struct sm {
+    unsigned free_slots;
+    size_t free_shared;
+    uint32_t cached_generation, read_only_generation;
+    struct line cached[LINES], read_only[LINES];
+};
+
+/* ---- pending moves with a time ---- */
+
+enum act { ACT_START, ACT_FLUSH, ACT_WAKE };
+struct timed {
+    uint64_t at, order;
+    enum act act;
+    struct op *op;
+    struct thread *thread;
+};
+
+/* ---- the broken devices: one flag per rule that can be broken ---- */
+
+struct faults {
+    bool wait_at_trigger, wait_before_flush, wait_some_blocks, wait_stale_lines, second_wait_hangs, wait_needs_trigger;
+    bool one_trigger_launches, trigger_counts_calls, unstarted_blocks_count, exit_not_trigger;
+    bool plain_overlaps, value_zero_overlaps, attribute_leaks, dependents_steal_slots;
+    bool event_at_launch, copy_does_not_wait;
+    bool program_event_first_block, capture_loses_order, edge_becomes_launch_completion, full_becomes_programmatic;
+    bool illegal_edge_accepted, legal_edge_refused, lossy_query_succeeds;
+    bool never_overlaps, early; /* these two conform */
+};
+
+struct variant {
+    const char *name, *rule, *text;
+    size_t flag; /* offset in struct faults; SIZE_MAX: none */
+    bool conforming;
+};
+
+/* A source of choices. The explorer replaces the seed's by an enumeration. */
+struct explorer;
+
+struct device {
+    bool usable;
+    const struct variant *variant;
+    struct faults faults;
+    uint64_t random[2];
+    struct explorer *explorer; /* NULL: seeded */
+
+    uint64_t clock, tick;      /* 1/1024 ns; cost of one access */
+    int burst;                 /* accesses left before the thread gives way */
+    unsigned lazy, hit, drain; /* of 256: store is buffered, cached line is believed, buffer drains at a step */
+    struct model_counts counts;
+    uint64_t trace, serial, order;
+
+    struct thread *current;
+    struct thread *runnable[WORKERS * MODEL_MAX_THREADS];
+    unsigned runnable_count;
+    struct block block[WORKERS];
+    struct sm sm[MODEL_SMS];
+
+    struct op **placing; /* ready grids with blocks still to start */
+    unsigned placing_count, placing_room;
+    bool place_pending;
+    uint64_t place_at;
+
+    struct timed *timed;
+    unsigned timed_count, timed_room;
+
+    struct store_buffer **buffers; /* all that hold something or belong to a resident block */
+    unsigned buffer_count, buffer_room;
+    struct store_buffer *spare_buffers;
+
+    uint64_t live_ops; /* submitted and not retired */
+    cudaError_t sticky;
+    bool deadlocked;
+    int cc, runtime_version, driver_version;
+};
+
+extern struct device device;
+
+/* choices.c */
+void choices_seed(uint64_t seed);
+uint32_t choose(uint32_t n);                   /* 0 to n-1 */
+bool chance(uint32_t of_256);
+uint64_t choose_ns(uint64_t low, uint64_t high); /* in clock units */
+void trace(uint64_t value);
+
+/* variants.c */
+const struct variant *variant_find(const char *name);
+const struct variant *variant_at(int index);
+
+/* memory.c: the arena and the accesses */
+void memory_reset(void);
+void *memory_allocate(size_t bytes);
+bool memory_free(void *p);
+bool memory_contains(const void *p, size_t bytes);
+void memory_block_begins(struct block *block);
+void memory_block_exits(struct block *block);
+void memory_flush(struct op *op);
+void memory_wait_returns(struct block *block);
+void memory_drain_some(void);
+void memory_drain_one(unsigned buffer, unsigned nth);
+size_t memory_total(void);
+size_t memory_in_use(void);
+
+
+/* ops.c: life of an operation */
+void ops_reset(void);
+struct op *op_new(enum op_kind kind);
+struct grid *grid_new(void);
+void op_after(struct op *op, struct op *pred, enum edge_kind kind);
+void op_covers(struct op *op, struct op *pred);
+void op_submit(struct op *op);
+void op_starts(struct op *op);
+void op_flushes(struct op *op);
+void op_block_started(struct op *op);
+void op_block_triggered(struct op *op);
+void op_block_exited(struct op *op);
+bool wait_may_return(const struct thread *thread);
+void ops_reclaim(void); /* only when nothing is live: frees all ops */
+
+/* blocks.c: starting, running and ending blocks */
+void blocks_reset(void);
+bool block_fits(const struct op *op, unsigned sm);
+void block_start(struct op *op, unsigned sm);
+void thread_resume(struct thread *thread);
+void thread_makes_runnable(struct thread *thread);
+void waiters_recheck(void);
+
+/* scheduler.c: which move comes next, and until when */
+struct timed timed_take(unsigned index);
+void post(enum act act, struct op *op, struct thread *thread, uint64_t delay);
+void scheduler_reset(void);
+bool machine_step(void); /* false: no move is enabled */
+void perform(enum act act, struct op *op, struct thread *thread);
+cudaError_t run_until_retired(struct op *op);
+cudaError_t run_until_idle(void);
+cudaError_t run_a_little(void);
+void device_fails(cudaError_t error);
+void thread_yields(void);
+
+#endif

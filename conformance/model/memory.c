@@ -1,0 +1,491 @@
+/* Memory: the arena is the L2, which the host shares; in front of it a store buffer per block and two caches per SM.
+ * model.h states the rules. Everything is indexed by offset in the arena, so that no choice depends on an address. */
+#include "machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* ---- the arena: first fit, in granules ---- */
+
+enum { GRANULE_SHIFT = 9 };
+#define ARENA_BYTES ((size_t)2 << 30)
+#define GRANULES (ARENA_BYTES >> GRANULE_SHIFT)
+
+struct allocation {
+    size_t at, bytes, asked; /* granule-sized; what the caller wanted */
+};
+static unsigned char *arena, *granule_used;
+static struct allocation *allocations; /* by address */
+static size_t allocation_count, allocation_room, bytes_in_use;
+
+static void *reserve(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        fputs("pdl model: cannot reserve device memory\n", stderr);
+        abort();
+    }
+    return p;
+}
+
+static void buffers_reset(void);
+
+void memory_reset(void)
+{
+    if (arena == NULL) {
+        arena = reserve(ARENA_BYTES);
+        granule_used = reserve(GRANULES);
+    }
+    for (size_t i = 0; i < allocation_count; i++)
+        memset(granule_used + (allocations[i].at >> GRANULE_SHIFT), 0, allocations[i].bytes >> GRANULE_SHIFT);
+    allocation_count = bytes_in_use = 0;
+    for (unsigned i = 0; i < MODEL_SMS; i++) {
+        device.sm[i].cached_generation = device.sm[i].read_only_generation = 1;
+        memset(device.sm[i].cached, 0, sizeof device.sm[i].cached);
+        memset(device.sm[i].read_only, 0, sizeof device.sm[i].read_only);
+    }
+    buffers_reset();
+}
+
+void *memory_allocate(size_t bytes)
+{
+    size_t need = (bytes + ((size_t)1 << GRANULE_SHIFT) - 1) >> GRANULE_SHIFT << GRANULE_SHIFT, at = 0, i = 0;
+    if (bytes == 0 || bytes > ARENA_BYTES)
+        return NULL;
+    for (; i < allocation_count && allocations[i].at - at < need; i++)
+        at = allocations[i].at + allocations[i].bytes;
+    if (at + need > ARENA_BYTES)
+        return NULL;
+    if (allocation_count == allocation_room) {
+        allocation_room = allocation_room != 0 ? 2 * allocation_room : 64;
+        allocations = realloc(allocations, allocation_room * sizeof *allocations);
+        if (allocations == NULL)
+            abort();
+    }
+    memmove(allocations + i + 1, allocations + i, (allocation_count - i) * sizeof *allocations);
+    struct allocation a = {at, need, bytes};
+    allocations[i] = a;
+    allocation_count++;
+    bytes_in_use += need;
+    memset(granule_used + (at >> GRANULE_SHIFT), 1, need >> GRANULE_SHIFT);
+    memset(arena + at, 0xcb, need); /* fresh memory holds anything, but the same thing every time */
+    return arena + at;
+}
+
+static struct allocation *allocation_at(const void *p)
+{
+    size_t at = (size_t)((uintptr_t)p - (uintptr_t)arena);
+    for (size_t i = 0; i < allocation_count; i++)
+        if (allocations[i].at <= at && at < allocations[i].at + allocations[i].bytes)
+            return &allocations[i];
+    return NULL;
+}
+
+bool memory_free(void *p)
+{
+    struct allocation *a = allocation_at(p);
+    if (a == NULL || arena + a->at != (unsigned char *)p)
+        return false;
+    memset(granule_used + (a->at >> GRANULE_SHIFT), 0, a->bytes >> GRANULE_SHIFT);
+    bytes_in_use -= a->bytes;
+    allocation_count--;
+    memmove(a, a + 1, (allocation_count - (size_t)(a - allocations)) * sizeof *a);
+    return true;
+}
+
+bool memory_contains(const void *p, size_t bytes)
+{
+    const struct allocation *a = allocation_at(p);
+    return a != NULL && (size_t)((uintptr_t)p - (uintptr_t)arena) - a->at + bytes <= a->asked;
+}
+
+size_t memory_total(void)
+{
+    return ARENA_BYTES;
+}
+
+size_t memory_in_use(void)
+{
+    return bytes_in_use;
+}
+
+/* ---- words and halves ---- */
+
+static inline uint64_t *l2(uint32_t word)
+{
+    return (uint64_t *)(void *)arena + word;
+}
+
+static uint64_t mask_of(unsigned halves)
+{
+    return (halves & 1 ? 0xffffffffu : 0) | (halves & 2 ? (uint64_t)0xffffffffu << 32 : 0);
+}
+
+static inline uint64_t blend(uint64_t old, uint64_t value, unsigned halves)
+{
+    uint64_t mask = mask_of(halves);
+    return (old & ~mask) | (value & mask);
+}
+
+/* ---- caches ---- */
+
+static inline struct line *line_of(struct line *lines, uint32_t word)
+{
+    return &lines[(word >> 2) & (LINES - 1)];
+}
+
+static inline bool line_holds(const struct line *l, uint32_t word, uint32_t generation)
+{
+    return l->generation == generation && l->tag == word >> 2;
+}
+
+static void line_fill(struct line *l, uint32_t word, uint32_t generation)
+{
+    l->tag = word >> 2;
+    l->generation = generation;
+    memcpy(l->data, l2(word & ~3u), LINE_BYTES);
+}
+
+/* An SM sees its own stores: its cached copy follows. The read-only path does not. */
+static inline void cached_store(struct sm *sm, uint32_t word, uint64_t value, unsigned halves)
+{
+    struct line *l = line_of(sm->cached, word);
+    if (line_holds(l, word, sm->cached_generation))
+        l->data[word & 3] = blend(l->data[word & 3], value, halves);
+}
+
+static inline void cached_drop(struct sm *sm, uint32_t word)
+{
+    struct line *l = line_of(sm->cached, word);
+    if (line_holds(l, word, sm->cached_generation))
+        l->generation = sm->cached_generation - 1;
+}
+
+static uint64_t cached_load(struct line *lines, uint32_t generation, uint32_t word)
+{
+    struct line *l = line_of(lines, word);
+    if (!line_holds(l, word, generation))
+        line_fill(l, word, generation);
+    else if (device.explorer != NULL ? choose(2) != 0 : !chance(device.hit))
+        line_fill(l, word, generation);
+    else
+        device.counts.stale_hits += l->data[word & 3] != *l2(word);
+    return l->data[word & 3];
+}
+
+/* ---- store buffers ---- */
+
+static void buffers_reset(void)
+{
+    for (unsigned i = 0; i < device.buffer_count; i++) {
+        device.buffers[i]->next = device.spare_buffers;
+        device.spare_buffers = device.buffers[i];
+    }
+    device.buffer_count = 0;
+}
+
+static struct store_buffer *buffer_new(unsigned sm)
+{
+    struct store_buffer *b = device.spare_buffers;
+    if (b != NULL)
+        device.spare_buffers = b->next;
+    else
+        b = malloc(sizeof *b);
+    if (device.buffer_count == device.buffer_room) {
+        device.buffer_room = device.buffer_room != 0 ? 2 * device.buffer_room : 64;
+        device.buffers = realloc(device.buffers, device.buffer_room * sizeof *device.buffers);
+    }
+    if (b == NULL || device.buffers == NULL)
+        abort();
+    b->used = 0;
+    b->sm = sm;
+    b->epoch = 0;
+    b->next = NULL;
+    b->place = device.buffer_count;
+    device.buffers[device.buffer_count++] = b;
+    return b;
+}
+
+static void buffer_release(struct store_buffer *b)
+{
+    struct store_buffer *last = device.buffers[--device.buffer_count];
+    device.buffers[b->place] = last;
+    last->place = b->place;
+    b->next = device.spare_buffers;
+    device.spare_buffers = b;
+}
+
+static void drain(struct store_buffer *b, unsigned slot)
+{
+    const struct store *s = &b->slot[slot];
+    b->used &= ~((uint64_t)1 << slot);
+    *l2(s->word) = blend(*l2(s->word), s->value, s->halves);
+    cached_store(&device.sm[b->sm], s->word, s->value, s->halves);
+}
+
+static void drain_all(struct store_buffer *b)
+{
+    while (b->used != 0)
+        drain(b, (unsigned)__builtin_ctzll(b->used));
+}
+
+/* One move of the machine: some buffered store becomes visible. */
+void memory_drain_one(unsigned buffer, unsigned nth)
+{
+    struct store_buffer *b = device.buffers[buffer];
+    uint64_t used = b->used;
+    for (; nth > 0; nth--)
+        used &= used - 1;
+    drain(b, (unsigned)__builtin_ctzll(used));
+}
+
+void memory_drain_some(void)
+{
+    if (device.buffer_count == 0)
+        return;
+    struct store_buffer *b = device.buffers[choose(device.buffer_count)];
+    if (b->used == 0)
+        return;
+    unsigned from = choose(STORE_SLOTS);
+    uint64_t above = b->used >> from << from;
+    drain(b, (unsigned)__builtin_ctzll(above != 0 ? above : b->used));
+}
+
+static inline struct store *pending(struct store_buffer *b, uint32_t word)
+{
+    unsigned slot = word & (STORE_SLOTS - 1);
+    return (b->used >> slot & 1) != 0 && b->slot[slot].word == word ? &b->slot[slot] : NULL;
+}
+
+static void settle(struct block *block, uint32_t word) /* the block's own stores to the word, before an L2 access */
+{
+    if (pending(block->stores, word) != NULL)
+        drain(block->stores, word & (STORE_SLOTS - 1));
+    cached_drop(&device.sm[block->sm], word);
+}
+
+/* ---- blocks, waits, flushes ---- */
+
+static void drop_lines(struct sm *sm, bool read_only_too)
+{
+    sm->cached_generation += 2;
+    if (read_only_too)
+        sm->read_only_generation += 2;
+}
+
+void memory_block_begins(struct block *block)
+{
+    block->stores = buffer_new(block->sm);
+    drop_lines(&device.sm[block->sm], true);
+}
+
+void memory_block_exits(struct block *block)
+{
+    if (block->stores->used == 0) {
+        buffer_release(block->stores);
+    } else {
+        block->stores->next = block->op->grid->unflushed;
+        block->op->grid->unflushed = block->stores;
+    }
+    block->stores = NULL;
+}
+
+void memory_flush(struct op *op)
+{
+    while (op->grid->unflushed != NULL) {
+        struct store_buffer *b = op->grid->unflushed;
+        op->grid->unflushed = b->next;
+        drain_all(b);
+        buffer_release(b);
+    }
+}
+
+void memory_wait_returns(struct block *block)
+{
+    if (!device.faults.wait_stale_lines)
+        drop_lines(&device.sm[block->sm], true);
+}
+
+/* ---- accesses ---- */
+
+static inline void access_point(void)
+{
+    if (device.current == NULL) {
+        fputs("pdl model: device memory was accessed outside of a kernel\n", stderr);
+        abort();
+    }
+    device.counts.accesses++;
+    device.clock += device.tick;
+    if (--device.burst < 0)
+        thread_yields();
+}
+
+static inline size_t offset_of(const void *p, size_t bytes)
+{
+    size_t at = (size_t)((uintptr_t)p - (uintptr_t)arena);
+    if (at >= ARENA_BYTES || !granule_used[at >> GRANULE_SHIFT]) {
+        device_fails(cudaErrorIllegalAddress);
+        thread_yields();
+    }
+    if ((at & (bytes - 1)) != 0) {
+        device_fails(cudaErrorMisalignedAddress);
+        thread_yields();
+    }
+    return at;
+}
+
+static uint64_t load_word(struct block *b, uint32_t word, unsigned halves, int cache)
+{
+    struct sm *sm = &device.sm[b->sm];
+    uint64_t value;
+    if (cache == MODEL_LD_NC)
+        return cached_load(sm->read_only, sm->read_only_generation, word);
+    if (cache == MODEL_LD_CA) {
+        value = cached_load(sm->cached, sm->cached_generation, word);
+    } else {
+        if (cache == MODEL_LD_RELAXED)
+            settle(b, word);
+        else
+            cached_drop(sm, word); /* no load of this SM may go back behind what this one sees */
+        value = *l2(word);
+    }
+    const struct store *own = pending(b->stores, word);
+    if (own != NULL)
+        value = blend(value, own->value, own->halves & halves);
+    return value;
+}
+
+static void store_word(struct thread *t, uint32_t word, uint64_t value, unsigned halves)
+{
+    struct store_buffer *b = t->block->stores;
+    unsigned slot = word & (STORE_SLOTS - 1);
+    struct store *s = &b->slot[slot];
+    cached_store(&device.sm[t->block->sm], word, value, halves);
+    if ((b->used >> slot & 1) != 0 && s->word == word) {
+        s->value = blend(s->value, value, halves);
+        s->halves |= (unsigned char)halves;
+        if (s->thread != t->index)
+            s->thread = MODEL_MAX_THREADS; /* of several: any fence takes it along */
+        return;
+    }
+    if (device.explorer == NULL && !chance(device.lazy)) {
+        *l2(word) = blend(*l2(word), value, halves);
+        return;
+    }
+    if ((b->used >> slot & 1) != 0)
+        drain(b, slot);
+    struct store fresh = {word, (unsigned char)halves, (unsigned char)t->index, b->epoch, value};
+    *s = fresh;
+    b->used |= (uint64_t)1 << slot;
+    device.counts.buffered_stores++;
+}
+
+uint32_t model_load32(const void *p, int cache)
+{
+    access_point();
+    size_t at = offset_of(p, 4);
+    unsigned half = at >> 2 & 1;
+    uint64_t word = load_word(device.current->block, (uint32_t)(at >> 3), 1u << half, cache);
+    uint32_t value = (uint32_t)(half ? word >> 32 : word);
+    trace(value);
+    return value;
+}
+
+uint64_t model_load64(const void *p, int cache)
+{
+    access_point();
+    size_t at = offset_of(p, 8);
+    uint64_t value = load_word(device.current->block, (uint32_t)(at >> 3), 3, cache);
+    trace(value);
+    return value;
+}
+
+void model_load128(const void *p, uint32_t out[4], int cache)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t value = model_load64((const unsigned char *)p + 8 * i, cache);
+        out[2 * i] = (uint32_t)value;
+        out[2 * i + 1] = (uint32_t)(value >> 32);
+    }
+}
+
+void model_store32(void *p, uint32_t value)
+{
+    access_point();
+    size_t at = offset_of(p, 4);
+    unsigned half = at >> 2 & 1;
+    store_word(device.current, (uint32_t)(at >> 3), (uint64_t)value << (half ? 32 : 0), 1u << half);
+}
+
+void model_store64(void *p, uint64_t value)
+{
+    access_point();
+    store_word(device.current, (uint32_t)(offset_of(p, 8) >> 3), value, 3);
+}
+
+void model_store128(void *p, const uint32_t value[4])
+{
+    for (int i = 0; i < 2; i++)
+        model_store64((unsigned char *)p + 8 * i, (uint64_t)value[2 * i + 1] << 32 | value[2 * i]);
+}
+
+static void *at_l2(void *p, size_t bytes)
+{
+    access_point();
+    size_t at = offset_of(p, bytes);
+    settle(device.current->block, (uint32_t)(at >> 3));
+    return arena + at;
+}
+
+void model_store32_relaxed(void *p, uint32_t value)
+{
+    *(uint32_t *)at_l2(p, 4) = value;
+}
+
+uint32_t model_atomic_add32(void *p, uint32_t value)
+{
+    uint32_t *q = at_l2(p, 4), old = *q;
+    *q = old + value;
+    trace(old);
+    return old;
+}
+
+uint32_t model_atomic_exch32(void *p, uint32_t value)
+{
+    uint32_t *q = at_l2(p, 4), old = *q;
+    *q = value;
+    trace(old);
+    return old;
+}
+
+uint64_t model_atomic_min64(void *p, uint64_t value)
+{
+    uint64_t *q = at_l2(p, 8), old = *q;
+    *q = value < old ? value : old;
+    trace(old);
+    return old;
+}
+
+uint64_t model_atomic_max64(void *p, uint64_t value)
+{
+    uint64_t *q = at_l2(p, 8), old = *q;
+    *q = value > old ? value : old;
+    trace(old);
+    return old;
+}
+
+void model_fence(void)
+{
+    access_point();
+    const struct thread *t = device.current;
+    struct store_buffer *b = t->block->stores;
+    for (uint64_t left = b->used; left != 0; left &= left - 1) {
+        unsigned slot = (unsigned)__builtin_ctzll(left);
+        const struct store *s = &b->slot[slot];
+        if (s->thread == t->index || s->thread == MODEL_MAX_THREADS || s->epoch != b->epoch)
+            drain(b, slot);
+    }
+    drop_lines(&device.sm[t->block->sm], false);
+}

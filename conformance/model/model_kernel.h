@@ -1,0 +1,86 @@
+/* The device side of the model: what a kernel thread may do. Kernels are host C functions here; every access is a call
+ * and a scheduling point. Valid only inside a kernel that the model runs. Addresses must come from the model's
+ * cudaMalloc or cudaHostAlloc and be aligned to the access. */
+#ifndef PDL_MODEL_KERNEL_H
+#define PDL_MODEL_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MODEL_ARGS_MAX = 256 };
+
+struct model_kernel {
+    const char *name;
+    const void *func; /* the address that a launch names */
+    int registers;
+    size_t static_shared_bytes;
+    int ptx_version, binary_version; /* 10 * major + minor */
+    int max_threads;                 /* 0: as many as the device takes */
+    size_t args_bytes;               /* of the one argument, at most MODEL_ARGS_MAX; 0: the kernel takes none */
+    void (*entry)(const void *args); /* calls the kernel with a copy of *args */
+};
+
+/* Called from constructors; the record must live as long as the program. */
+void model_register_kernel(const struct model_kernel *kernel);
+
+/* void NAME(TYPE args) as a kernel: record, entry and registration. Follow it with the body. */
+#define MODEL_KERNEL(NAME, TYPE, REGISTERS, STATIC_SHARED, PTX, BINARY)                                              \
+    void NAME(TYPE args);                                                                                            \
+    static void NAME##_entry(const void *bytes)                                                                      \
+    {                                                                                                                \
+        TYPE args;                                                                                                   \
+        memcpy(&args, bytes, sizeof args);                                                                           \
+        NAME(args);                                                                                                  \
+    }                                                                                                                \
+    static struct model_kernel NAME##_record;                                                                        \
+    __attribute__((constructor)) static void NAME##_register(void)                                                   \
+    {                                                                                                                \
+        struct model_kernel record = {#NAME, (const void *)NAME, (REGISTERS), (STATIC_SHARED), (PTX), (BINARY), 0,   \
+                                      sizeof(TYPE), NAME##_entry};                                                   \
+        NAME##_record = record;                                                                                      \
+        model_register_kernel(&NAME##_record);                                                                       \
+    }                                                                                                                \
+    void NAME(TYPE args)
+
+/* x only: the model's grids and blocks are one-dimensional */
+unsigned model_thread(void);
+unsigned model_block(void);
+unsigned model_threads(void);
+unsigned model_blocks(void);
+unsigned model_sm(void);
+uint64_t model_now(void); /* ns */
+
+/* How a load is cached */
+#define MODEL_LD_CA 0      /* may hit a line that the SM filled earlier */
+#define MODEL_LD_CG 1      /* L2 */
+#define MODEL_LD_NC 2      /* read-only path: blind even to the thread's own stores */
+#define MODEL_LD_RELAXED 3 /* L2, behind the block's own stores to that word */
+
+uint32_t model_load32(const void *p, int cache);
+uint64_t model_load64(const void *p, int cache);
+void model_load128(const void *p, uint32_t out[4], int cache); /* as two 64-bit loads */
+void model_store32(void *p, uint32_t value);
+void model_store64(void *p, uint64_t value);
+void model_store128(void *p, const uint32_t value[4]); /* as two 64-bit stores */
+void model_store32_relaxed(void *p, uint32_t value);
+uint32_t model_atomic_add32(void *p, uint32_t value);
+uint32_t model_atomic_exch32(void *p, uint32_t value);
+uint64_t model_atomic_min64(void *p, uint64_t value);
+uint64_t model_atomic_max64(void *p, uint64_t value);
+
+void model_fence(void);            /* gpu scope, release and acquire */
+void model_barrier(void);          /* all threads of the block that have not exited */
+void *model_shared(size_t offset); /* the block's dynamic shared memory: plain host memory, ordered by barriers */
+void model_trigger(void);
+void model_wait(void);
+void model_pause(uint64_t ns); /* the thread rests until the clock has advanced */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

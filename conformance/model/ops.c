@@ -1,0 +1,308 @@
+/* Life of an operation: new, blocked by edges, ready, started, [exited], done (flushed), retired.
+ * Edges fire at a state of their predecessor; an edge to a state already reached is never made. */
+#include "api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- storage: bump-allocated, freed together when the device is idle ---- */
+
+enum { CHUNK_BYTES = 64 * 1024 };
+struct chunk {
+    struct chunk *next;
+    size_t used;
+    _Alignas(16) unsigned char data[CHUNK_BYTES];
+};
+static struct chunk *chunks, *spare_chunks;
+static uint64_t allocated_ops;
+
+static void *carve(size_t bytes)
+{
+    bytes = (bytes + 15) & ~(size_t)15;
+    if (chunks == NULL || chunks->used + bytes > CHUNK_BYTES) {
+        struct chunk *c = spare_chunks;
+        if (c != NULL)
+            spare_chunks = c->next;
+        else
+            c = malloc(sizeof *c);
+        if (c == NULL) {
+            fputs("pdl model: no memory for operations\n", stderr);
+            abort();
+        }
+        c->next = chunks;
+        c->used = 0;
+        chunks = c;
+    }
+    void *p = chunks->data + chunks->used;
+    chunks->used += bytes;
+    memset(p, 0, bytes);
+    return p;
+}
+
+static void release_all(void)
+{
+    while (chunks != NULL) {
+        struct chunk *next = chunks->next;
+        chunks->next = spare_chunks;
+        spare_chunks = chunks;
+        chunks = next;
+    }
+    allocated_ops = 0;
+}
+
+void ops_reset(void)
+{
+    release_all();
+    device.live_ops = 0;
+    device.serial = 0;
+}
+
+void ops_reclaim(void)
+{
+    if (device.live_ops != 0 || allocated_ops < 64)
+        return;
+    streams_forget_ops();
+    release_all();
+}
+
+/* ---- making one ---- */
+
+struct op *op_new(enum op_kind kind)
+{
+    struct op *op = carve(sizeof *op);
+    op->kind = kind;
+    op->serial = ++device.serial;
+    op->blocked = 1; /* until submitted */
+    allocated_ops++;
+    device.live_ops++;
+    return op;
+}
+
+struct grid *grid_new(void)
+{
+    return carve(sizeof(struct grid));
+}
+
+static bool reached(const struct op *op, enum edge_kind kind)
+{
+    switch (kind) {
+    case EDGE_DONE: return op->done;
+    case EDGE_TRIGGERED: return op->triggered_all;
+    case EDGE_STARTED: return op->started_all;
+    default: return op->retired;
+    }
+}
+
+void op_after(struct op *op, struct op *pred, enum edge_kind kind)
+{
+    if (pred == op || reached(pred, kind))
+        return;
+    struct edge *e = carve(sizeof *e);
+    e->to = op;
+    e->kind = kind;
+    e->next = pred->out;
+    pred->out = e;
+    if (kind == EDGE_COVER)
+        op->cover_open++;
+    else
+        op->blocked++;
+}
+
+void op_covers(struct op *op, struct op *pred)
+{
+    struct cover *c = carve(sizeof *c);
+    c->op = pred;
+    c->next = op->covered;
+    op->covered = c;
+    op_after(op, pred, EDGE_COVER);
+}
+
+/* ---- moving on ---- */
+
+static void op_unblock(struct op *op)
+{
+    if (--op->blocked != 0)
+        return;
+    op->ready = true;
+    trace(op->serial << 8 | 1);
+    bool early = device.faults.early || op->kind != OP_KERNEL;
+    uint64_t delay = early ? choose_ns(1, 20) : choose_ns(60, choose(16) != 0 ? 500 : 4000);
+    post(ACT_START, op, NULL, delay);
+}
+
+void op_submit(struct op *op)
+{
+    op_unblock(op);
+}
+
+static void op_try_retire(struct op *op);
+
+/* Lets go every edge of one kind. */
+static void signal(struct op *op, enum edge_kind kind)
+{
+    for (struct edge *e = op->out; e != NULL; e = e->next) {
+        if (e->kind != kind || e->used)
+            continue;
+        e->used = true;
+        if (kind != EDGE_COVER) {
+            op_unblock(e->to);
+        } else {
+            e->to->cover_open--;
+            op_try_retire(e->to);
+        }
+    }
+    waiters_recheck();
+}
+
+/* MEM-06: done, and so is everything that it was allowed to overlap */
+static void op_try_retire(struct op *op)
+{
+    if (!op->done || op->retired || op->cover_open != 0)
+        return;
+    op->retired = true;
+    device.live_ops--;
+    signal(op, EDGE_RETIRED);
+    signal(op, EDGE_COVER);
+}
+
+static void op_state(struct op *op, bool *state, enum edge_kind kind)
+{
+    if (*state)
+        return;
+    *state = true;
+    trace(op->serial << 8 | (uint64_t)(16 + kind));
+    signal(op, kind);
+}
+
+static void op_is_done(struct op *op)
+{
+    op_state(op, &op->started_all, EDGE_STARTED);
+    if (!(device.faults.exit_not_trigger && op->kind == OP_KERNEL))
+        op_state(op, &op->triggered_all, EDGE_TRIGGERED);
+    op->done_at = device.clock;
+    op_state(op, &op->done, EDGE_DONE);
+    op_try_retire(op);
+}
+
+static void move_memory(struct op *op)
+{
+    if (op->kind == OP_COPY) {
+        memmove(op->move.to, op->move.from, op->move.bytes);
+        free(op->move.staging);
+        op->move.staging = NULL;
+        return;
+    }
+    unsigned char *to = op->move.to;
+    for (size_t i = 0; i < op->move.bytes; i += op->move.width)
+        memcpy(to + i, &op->move.value, op->move.width);
+}
+
+/* ACT_START: a kernel's blocks may be placed from now on, everything else happens at once. */
+void op_starts(struct op *op)
+{
+    trace(op->serial << 8 | 2);
+    switch (op->kind) {
+    case OP_KERNEL:
+        for (const struct cover *c = op->covered; c != NULL; c = c->next)
+            if (!c->op->done) {
+                device.counts.overlaps++;
+                break;
+            }
+        device.counts.grids++;
+        if (device.placing_count == device.placing_room) {
+            device.placing_room = device.placing_room != 0 ? 2 * device.placing_room : 64;
+            device.placing = realloc(device.placing, device.placing_room * sizeof *device.placing);
+            if (device.placing == NULL)
+                abort();
+        }
+        device.placing[device.placing_count++] = op;
+        device.place_pending = true;
+        return;
+    case OP_COPY:
+    case OP_SET: move_memory(op); break;
+    case OP_HOST: op->host.call(op->host.data); break;
+    case OP_RECORD:
+    case OP_JOIN: break;
+    }
+    op_is_done(op);
+}
+
+/* ACT_FLUSH: behind the last exit; all stores of the grid become visible and it is complete. */
+void op_flushes(struct op *op)
+{
+    memory_flush(op);
+    op_is_done(op);
+}
+
+/* ---- what blocks report (blocks.c calls these) ---- */
+
+static bool all_triggered(const struct op *op)
+{
+    const struct grid *g = op->grid;
+    unsigned exited = device.faults.exit_not_trigger ? 0 : g->exited;
+    if (device.faults.one_trigger_launches && g->triggered > 0)
+        return true;
+    if (device.faults.trigger_counts_calls)
+        return g->trigger_calls + exited >= g->blocks;
+    if (device.faults.unstarted_blocks_count || device.faults.dependents_steal_slots)
+        return g->next_block > 0 && g->triggered + g->exited >= g->next_block;
+    return g->triggered + exited >= g->blocks;
+}
+
+void op_block_started(struct op *op)
+{
+    if (op->grid->next_block == op->grid->blocks)
+        op_state(op, &op->started_all, EDGE_STARTED);
+}
+
+void op_block_triggered(struct op *op)
+{
+    if (!op->triggered_all && all_triggered(op))
+        op_state(op, &op->triggered_all, EDGE_TRIGGERED);
+    waiters_recheck();
+}
+
+void op_block_exited(struct op *op)
+{
+    op_block_triggered(op);
+    if (op->grid->gone == op->grid->blocks) {
+        op->exited_all = true;
+        bool slow = device.faults.wait_before_flush;
+        post(ACT_FLUSH, op, NULL, slow ? choose_ns(2000, 4000) : choose_ns(30, 400));
+        waiters_recheck();
+    }
+}
+
+/* ---- WAIT-01: may this thread's wait return? ---- */
+
+static bool covered_enough(const struct op *pred)
+{
+    if (device.faults.wait_needs_trigger && pred->grid != NULL && pred->grid->trigger_calls == 0)
+        return false;
+    if (pred->retired)
+        return true;
+    if (pred->grid == NULL)
+        return false;
+    if (device.faults.wait_at_trigger)
+        return pred->triggered_all;
+    if (device.faults.wait_before_flush)
+        return pred->exited_all;
+    if (device.faults.wait_some_blocks)
+        return pred->grid->low_exited >= pred->grid->blocks / 2;
+    return false;
+}
+
+bool wait_may_return(const struct thread *thread)
+{
+    const struct op *op = thread->block->op;
+    if (device.faults.second_wait_hangs && thread->waits > 1)
+        return false;
+    const struct faults *f = &device.faults;
+    if (!f->wait_needs_trigger && !f->wait_at_trigger && !f->wait_before_flush && !f->wait_some_blocks)
+        return op->cover_open == 0;
+    for (const struct cover *c = op->covered; c != NULL; c = c->next)
+        if (!covered_enough(c->op))
+            return false;
+    return true;
+}

@@ -1,0 +1,236 @@
+/* The scheduler: picks the next enabled move, by the seed, and runs until somebody's condition holds. */
+#include "api.h"
+#include "explore.h"
+
+#include <stdlib.h>
+
+/* ---- moves that have a time: a binary heap by (time, order) ---- */
+
+static bool sooner(const struct timed *a, const struct timed *b)
+{
+    return a->at != b->at ? a->at < b->at : a->order < b->order;
+}
+
+static void sift_up(unsigned i)
+{
+    for (; i > 0 && sooner(&device.timed[i], &device.timed[(i - 1) / 2]); i = (i - 1) / 2) {
+        struct timed t = device.timed[i];
+        device.timed[i] = device.timed[(i - 1) / 2];
+        device.timed[(i - 1) / 2] = t;
+    }
+}
+
+static void sift_down(unsigned i)
+{
+    for (;;) {
+        unsigned best = i;
+        for (unsigned child = 2 * i + 1; child <= 2 * i + 2 && child < device.timed_count; child++)
+            if (sooner(&device.timed[child], &device.timed[best]))
+                best = child;
+        if (best == i)
+            return;
+        struct timed t = device.timed[i];
+        device.timed[i] = device.timed[best];
+        device.timed[best] = t;
+        i = best;
+    }
+}
+
+void post(enum act act, struct op *op, struct thread *thread, uint64_t delay)
+{
+    if (device.timed_count == device.timed_room) {
+        device.timed_room = device.timed_room != 0 ? 2 * device.timed_room : 256;
+        device.timed = realloc(device.timed, device.timed_room * sizeof *device.timed);
+        if (device.timed == NULL)
+            abort();
+    }
+    struct timed t = {device.clock + delay, ++device.order, act, op, thread};
+    device.timed[device.timed_count] = t;
+    sift_up(device.timed_count++);
+}
+
+struct timed timed_take(unsigned i)
+{
+    struct timed t = device.timed[i];
+    device.timed[i] = device.timed[--device.timed_count];
+    if (i < device.timed_count) {
+        sift_up(i);
+        sift_down(i);
+    }
+    return t;
+}
+
+void perform(enum act act, struct op *op, struct thread *thread)
+{
+    device.counts.moves++;
+    if (act == ACT_START)
+        op_starts(op);
+    else if (act == ACT_FLUSH)
+        op_flushes(op);
+    else
+        thread_makes_runnable(thread);
+}
+
+/* ---- placing blocks ---- */
+
+static unsigned placeable(unsigned *sms, const struct op *op)
+{
+    unsigned n = 0;
+    for (unsigned sm = 0; sm < MODEL_SMS; sm++)
+        if (block_fits(op, sm))
+            sms[n++] = sm;
+    return n;
+}
+
+/* A cooperative grid starts as a whole or not at all; blocks of equal size make the count enough. */
+static bool cooperative_must_wait(const struct op *op)
+{
+    if (!op->grid->cooperative || op->grid->next_block != 0)
+        return false;
+    unsigned slots = 0;
+    size_t each = op->grid->kernel->static_shared_bytes + op->grid->dynamic_shared;
+    for (unsigned sm = 0; sm < MODEL_SMS; sm++) {
+        size_t by_shared = each != 0 ? device.sm[sm].free_shared / each : MODEL_SLOTS;
+        slots += by_shared < device.sm[sm].free_slots ? (unsigned)by_shared : device.sm[sm].free_slots;
+    }
+    return slots < op->grid->blocks;
+}
+
+/* Which of the waiting grids may place a block now: any, at random, except on the devices that break FWD-03 or TRIG-02,
+ * where a dependent can be waiting beside its predecessor and the order decides. */
+static unsigned pick_grid(const unsigned *fit, unsigned n)
+{
+    unsigned best = 0;
+    if (!device.faults.dependents_steal_slots && !device.faults.unstarted_blocks_count)
+        return fit[choose(n)];
+    for (unsigned i = 1; i < n; i++) {
+        bool later = device.placing[fit[i]]->serial > device.placing[fit[best]]->serial;
+        if (later == device.faults.dependents_steal_slots)
+            best = i;
+    }
+    return fit[best];
+}
+
+static void place_one(void)
+{
+    unsigned fit[64], sms[MODEL_SMS], n = 0;
+    for (unsigned i = 0; i < device.placing_count && n < 64; i++)
+        if (!cooperative_must_wait(device.placing[i]) && placeable(sms, device.placing[i]) != 0)
+            fit[n++] = i;
+    if (n == 0) {
+        device.place_pending = false;
+        return;
+    }
+    unsigned which = pick_grid(fit, n);
+    struct op *op = device.placing[which];
+    unsigned sm = sms[choose(placeable(sms, op))];
+    block_start(op, sm);
+    if (op->grid->next_block == op->grid->blocks)
+        device.placing[which] = device.placing[--device.placing_count];
+    device.place_at = device.clock + choose_ns(2, 40);
+}
+
+/* ---- one step ---- */
+
+static void run_some_thread(void)
+{
+    unsigned n = device.runnable_count;
+    struct thread *t = device.runnable[n == 1 ? 0 : choose(n)];
+    uint32_t r = choose(1u << 16);
+    device.burst = (int)(r & 15);
+    device.tick = (3072 + (r >> 4)) / n; /* 3 to 7 ns for each access, threads run side by side */
+    device.clock += device.tick;
+    thread_resume(t);
+}
+
+static bool jump_to_next(void)
+{
+    bool place = device.place_pending && device.placing_count != 0;
+    if (device.timed_count == 0 && !place)
+        return false;
+    uint64_t at = place ? device.place_at : device.timed[0].at;
+    if (device.timed_count != 0 && device.timed[0].at < at)
+        at = device.timed[0].at;
+    if (at > device.clock)
+        device.clock = at;
+    return true;
+}
+
+bool machine_step(void)
+{
+    if (device.sticky != cudaSuccess)
+        return false;
+    if (device.runnable_count == 0 && !jump_to_next())
+        return false;
+    if (device.timed_count != 0 && device.timed[0].at <= device.clock) {
+        struct timed t = timed_take(0);
+        perform(t.act, t.op, t.thread);
+    } else if (device.place_pending && device.placing_count != 0 && device.place_at <= device.clock) {
+        place_one();
+    } else if (device.runnable_count != 0) {
+        if (chance(device.drain))
+            memory_drain_some();
+        run_some_thread();
+    }
+    return true;
+}
+
+/* ---- until ---- */
+
+void scheduler_reset(void)
+{
+    device.clock = 0;
+    device.order = 0;
+    device.timed_count = device.placing_count = 0;
+    device.place_pending = false;
+    device.place_at = 0;
+    struct model_counts none = {0};
+    device.counts = none;
+}
+
+/* The device is lost until the reset: nothing of it runs any more. */
+void device_fails(cudaError_t error)
+{
+    if (device.sticky == cudaSuccess)
+        device.sticky = error;
+    if (error == cudaErrorLaunchTimeout)
+        device.deadlocked = true;
+    device.runnable_count = device.timed_count = device.placing_count = 0;
+}
+
+static cudaError_t outcome(void)
+{
+    if (device.sticky == cudaSuccess)
+        ops_reclaim();
+    return device.sticky;
+}
+
+cudaError_t run_until_retired(struct op *op)
+{
+    while (op != NULL && !op->retired)
+        if (!machine_step()) {
+            device_fails(cudaErrorLaunchTimeout);
+            break;
+        }
+    return outcome();
+}
+
+cudaError_t run_until_idle(void)
+{
+    while (device.live_ops != 0)
+        if (!machine_step()) {
+            device_fails(cudaErrorLaunchTimeout);
+            break;
+        }
+    return outcome();
+}
+
+cudaError_t run_a_little(void)
+{
+    for (int i = 0; i < 64 && device.live_ops != 0; i++)
+        if (!machine_step()) {
+            device_fails(cudaErrorLaunchTimeout);
+            break;
+        }
+    return device.sticky;
+}

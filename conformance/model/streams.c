@@ -1,0 +1,501 @@
+/* Streams and events: which operation waits for which. All of it is decided when the call is made; the machine then
+ * only follows edges. */
+#include "api.h"
+
+#include <stdlib.h>
+
+enum { STREAM_MAGIC = 0x53545231, EVENT_MAGIC = 0x45564e31 };
+
+static struct stream legacy, per_thread;
+static struct stream *streams; /* all that were created, destroyed ones too: a stale handle must be told from a good one */
+static struct event *events;
+
+static void stream_begin(struct stream *s, unsigned flags, int priority)
+{
+    struct stream empty = {.magic = STREAM_MAGIC, .flags = flags, .priority = priority};
+    *s = empty;
+}
+
+void streams_reset(void)
+{
+    stream_begin(&legacy, 0, 0);
+    stream_begin(&per_thread, 0, 0);
+    while (streams != NULL) {
+        struct stream *next = streams->next;
+        free(streams);
+        streams = next;
+    }
+    while (events != NULL) {
+        struct event *next = events->next;
+        free(events->captured);
+        free(events);
+        events = next;
+    }
+}
+
+struct stream *stream_of(cudaStream_t handle)
+{
+    if (handle == NULL || handle == cudaStreamLegacy)
+        return &legacy;
+    if (handle == cudaStreamPerThread)
+        return &per_thread;
+    struct stream *s = (struct stream *)(void *)handle;
+    for (const struct stream *known = streams; known != NULL; known = known->next)
+        if (known == s)
+            return s->magic == STREAM_MAGIC ? s : NULL;
+    return NULL;
+}
+
+struct event *event_of(cudaEvent_t handle)
+{
+    struct event *e = (struct event *)(void *)handle;
+    return e != NULL && e->magic == EVENT_MAGIC ? e : NULL;
+}
+
+bool stream_is_legacy(const struct stream *s)
+{
+    return s == &legacy;
+}
+
+struct stream *stream_legacy(void)
+{
+    return &legacy;
+}
+
+static bool is_blocking(const struct stream *s)
+{
+    return (s->flags & cudaStreamNonBlocking) == 0;
+}
+
+bool legacy_is_forbidden(const struct stream *s)
+{
+    if (s != &legacy)
+        return false;
+    if (per_thread.capture != NULL)
+        return true;
+    for (const struct stream *o = streams; o != NULL; o = o->next)
+        if (o->capture != NULL && is_blocking(o))
+            return true;
+    return false;
+}
+
+/* ---- order ---- */
+
+static void order_behind_others(struct stream *s, struct op *op)
+{
+    if (s != &legacy) {
+        if (is_blocking(s) && legacy.tail != NULL)
+            op_after(op, legacy.tail, EDGE_RETIRED);
+        return;
+    }
+    if (per_thread.tail != NULL)
+        op_after(op, per_thread.tail, EDGE_RETIRED);
+    for (struct stream *o = streams; o != NULL; o = o->next)
+        if (is_blocking(o) && o->tail != NULL)
+            op_after(op, o->tail, EDGE_RETIRED);
+}
+
+static void order_behind_waits(struct stream *s, struct op *op)
+{
+    for (unsigned i = 0; i < s->waits; i++) {
+        op_after(op, s->wait[i].op, s->wait[i].kind);
+        if (s->wait[i].covered)
+            op_covers(op, s->wait[i].op);
+    }
+}
+
+/* The seed decides whether a permitted overlap is taken. */
+static bool takes_overlap(void)
+{
+    if (device.faults.never_overlaps)
+        return false;
+    return device.faults.early || choose(16) != 0;
+}
+
+static bool moves_memory(const struct op *op)
+{
+    return op->kind == OP_COPY || op->kind == OP_SET;
+}
+
+static void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
+{
+    if (programmatic && s->kernel_tail != NULL) {
+        bool overlap = takes_overlap();
+        op_after(op, s->kernel_tail, overlap ? EDGE_TRIGGERED : EDGE_RETIRED);
+        op_covers(op, s->kernel_tail);
+        op_covers(op, s->tail); /* an untimed event record may be in between */
+    } else if (s->tail != NULL) {
+        bool broken = (device.faults.copy_does_not_wait && moves_memory(op) && s->kernel_tail != NULL) ||
+                      (device.faults.event_at_launch && op->kind == OP_RECORD && s->kernel_tail != NULL);
+        op_after(op, s->tail, broken ? EDGE_STARTED : EDGE_RETIRED);
+        if (broken)
+            op_covers(op, s->tail); /* the stream itself stays in order behind it */
+    }
+}
+
+void stream_append(struct stream *s, struct op *op, bool programmatic)
+{
+    order_behind_tail(s, op, programmatic && op->kind == OP_KERNEL);
+    order_behind_waits(s, op);
+    order_behind_others(s, op);
+    if (op->kind == OP_KERNEL)
+        s->kernel_tail = op;
+    else if (op->kind != OP_RECORD)
+        s->kernel_tail = NULL;
+    if (op->kind != OP_RECORD)
+        s->waits = 0;
+    s->tail = op;
+}
+
+void streams_forget_ops(void)
+{
+    legacy.tail = legacy.kernel_tail = per_thread.tail = per_thread.kernel_tail = NULL;
+    legacy.waits = per_thread.waits = 0;
+    for (struct stream *s = streams; s != NULL; s = s->next) {
+        s->tail = s->kernel_tail = NULL;
+        s->waits = 0;
+    }
+    for (struct event *e = events; e != NULL; e = e->next) {
+        if (e->op != NULL)
+            e->fired_at = e->op->done_at;
+        e->op = NULL;
+    }
+}
+
+/* ---- events ---- */
+
+cudaError_t event_usable_in_launch(cudaEvent_t handle, int flags)
+{
+    const struct event *e = event_of(handle);
+    if (e == NULL)
+        return cudaErrorInvalidResourceHandle; /* F20 */
+    if ((flags & cudaEventRecordExternal) != 0)
+        return cudaErrorIllegalState; /* F20 */
+    if (flags != 0)
+        return cudaErrorInvalidValue;
+    if ((e->flags & cudaEventDisableTiming) == 0 || (e->flags & cudaEventInterprocess) != 0)
+        return cudaErrorNotSupported; /* F19 */
+    return cudaSuccess;
+}
+
+/* EVT-01, EVT-02, EVT-03, EVT-08: from the moment the rule names on, or any time later up to completion */
+void event_takes(struct event *e, enum recorded how, struct op *op, bool at_block_start)
+{
+    e->recorded = how;
+    e->op = op;
+    e->capture = NULL;
+    e->device_at = e->host_at = EDGE_RETIRED;
+    if (how == RECORDED_ORDINARY)
+        return;
+    enum edge_kind soonest = at_block_start ? EDGE_STARTED : EDGE_TRIGGERED;
+    if (takes_overlap())
+        e->device_at = soonest;
+    if (!device.faults.never_overlaps && choose(2) != 0)
+        e->host_at = soonest;
+}
+
+static bool op_reached(const struct op *op, enum edge_kind kind)
+{
+    switch (kind) {
+    case EDGE_DONE: return op->done;
+    case EDGE_TRIGGERED: return op->triggered_all;
+    case EDGE_STARTED: return op->started_all;
+    default: return op->retired;
+    }
+}
+
+bool event_fired_for_host(struct event *e)
+{
+    return e->op == NULL || op_reached(e->op, e->host_at);
+}
+
+static void event_record(struct event *e, struct stream *s)
+{
+    struct op *op = op_new(OP_RECORD);
+    stream_append(s, op, false);
+    if ((e->flags & cudaEventDisableTiming) == 0)
+        s->kernel_tail = NULL; /* F25 */
+    event_takes(e, RECORDED_ORDINARY, op, false);
+    if (device.faults.event_at_launch)
+        e->device_at = e->host_at = EDGE_DONE;
+    op_submit(op);
+}
+
+static void event_awaited(struct stream *s, struct event *e)
+{
+    if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))
+        return;
+    bool covered = e->recorded == RECORDED_PROGRAMMATIC;
+    struct pending_wait w = {e->op, e->device_at, covered};
+    if (s->waits == MAX_WAITS) { /* fold them into one operation */
+        struct op *join = op_new(OP_JOIN);
+        order_behind_waits(s, join);
+        op_submit(join);
+        struct pending_wait folded = {join, EDGE_RETIRED, true};
+        s->wait[0] = folded;
+        s->waits = 1;
+    }
+    s->wait[s->waits++] = w;
+}
+
+/* ---- the calls ---- */
+
+static cudaError_t stream_create(cudaStream_t *out, unsigned flags, int priority)
+{
+    FAIL_IF(out == NULL || (flags & ~(unsigned)cudaStreamNonBlocking) != 0, cudaErrorInvalidValue);
+    struct stream *s = malloc(sizeof *s);
+    FAIL_IF(s == NULL, cudaErrorMemoryAllocation);
+    stream_begin(s, flags, priority);
+    s->next = streams;
+    streams = s;
+    *out = (cudaStream_t)(void *)s;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaStreamCreate(cudaStream_t *out)
+{
+    CALL(cudaStreamCreate);
+    return stream_create(out, 0, 0);
+}
+
+cudaError_t CUDARTAPI cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
+{
+    CALL(cudaStreamCreateWithFlags);
+    return stream_create(out, flags, 0);
+}
+
+cudaError_t CUDARTAPI cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
+{
+    CALL(cudaStreamCreateWithPriority);
+    return stream_create(out, flags, priority);
+}
+
+cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
+{
+    CALL(cudaStreamDestroy);
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL || s == &legacy || s == &per_thread, cudaErrorInvalidResourceHandle);
+    s->magic = 0; /* its work goes on; the legacy stream still waits for it */
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaStreamGetFlags(cudaStream_t handle, unsigned *flags)
+{
+    CALL(cudaStreamGetFlags);
+    const struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(flags == NULL, cudaErrorInvalidValue);
+    *flags = s->flags;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaStreamGetPriority(cudaStream_t handle, int *priority)
+{
+    CALL(cudaStreamGetPriority);
+    const struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(priority == NULL, cudaErrorInvalidValue);
+    *priority = s->priority;
+    return cudaSuccess;
+}
+
+/* ATTR-06: a stream cannot be switched to overlap as a whole */
+static bool is_stream_attribute(int id)
+{
+    return id == 1 || id == 3 || id == 8 || id == 9 || id == 10;
+}
+
+cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID id,
+                                             const cudaLaunchAttributeValue *value)
+{
+    CALL(cudaStreamSetAttribute);
+    FAIL_IF(stream_of(handle) == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(value == NULL || !is_stream_attribute((int)id), cudaErrorInvalidValue);
+    if (id == cudaLaunchAttributePriority)
+        stream_of(handle)->priority = value->priority;
+    return cudaSuccess;
+}
+
+/* Makes the tail stand for all that the stream has to wait for: events awaited since the last work, and in the legacy
+ * stream the other streams. Overlap with the kernel before it stays possible, as behind an untimed record (F26). */
+static void stream_closes(struct stream *s)
+{
+    if (s->waits == 0 && s != &legacy)
+        return;
+    struct op *join = op_new(OP_RECORD);
+    stream_append(s, join, false);
+    op_submit(join);
+}
+
+cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
+{
+    CALL(cudaStreamSynchronize);
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    if (s->capture != NULL || legacy_is_forbidden(s)) {
+        capture_invalidate_all();
+        return call_result(s->capture != NULL ? cudaErrorStreamCaptureUnsupported : cudaErrorStreamCaptureImplicit);
+    }
+    stream_closes(s);
+    return call_result(run_until_retired(s->tail));
+}
+
+cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle)
+{
+    CALL(cudaStreamQuery);
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    if (s->capture != NULL || legacy_is_forbidden(s)) {
+        capture_invalidate_all();
+        return call_result(s->capture != NULL ? cudaErrorStreamCaptureUnsupported : cudaErrorStreamCaptureImplicit);
+    }
+    stream_closes(s);
+    if (s->tail == NULL || s->tail->retired)
+        return cudaSuccess;
+    cudaError_t error = run_a_little();
+    FAIL_IF(error != cudaSuccess, error);
+    return s->tail == NULL || s->tail->retired ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned flags)
+{
+    CALL(cudaStreamWaitEvent);
+    struct stream *s = stream_of(handle);
+    struct event *e = event_of(event);
+    FAIL_IF(s == NULL || e == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF((flags & ~(unsigned)cudaEventWaitExternal) != 0, cudaErrorInvalidValue);
+    if (s->capture != NULL || e->recorded == RECORDED_IN_CAPTURE)
+        return call_result(capture_wait(s, e));
+    event_awaited(s, e);
+    return cudaSuccess;
+}
+
+static cudaError_t event_create(cudaEvent_t *out, unsigned flags)
+{
+    unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    FAIL_IF(out == NULL || (flags & ~known) != 0, cudaErrorInvalidValue);
+    FAIL_IF((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming), cudaErrorInvalidValue);
+    struct event *e = calloc(1, sizeof *e);
+    FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
+    e->magic = EVENT_MAGIC;
+    e->flags = flags;
+    e->next = events;
+    events = e;
+    *out = (cudaEvent_t)(void *)e;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaEventCreate(cudaEvent_t *out)
+{
+    CALL(cudaEventCreate);
+    return event_create(out, 0);
+}
+
+cudaError_t CUDARTAPI cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
+{
+    CALL(cudaEventCreateWithFlags);
+    return event_create(out, flags);
+}
+
+cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t handle)
+{
+    CALL(cudaEventDestroy);
+    struct event *e = event_of(handle);
+    FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
+    e->magic = 0;
+    return cudaSuccess;
+}
+
+static cudaError_t event_record_in(cudaEvent_t event, cudaStream_t stream, unsigned flags)
+{
+    struct event *e = event_of(event);
+    struct stream *s = stream_of(stream);
+    FAIL_IF(s == NULL || e == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF((flags & ~(unsigned)cudaEventRecordExternal) != 0, cudaErrorInvalidValue);
+    FAIL_IF(flags == cudaEventRecordExternal && s->capture == NULL, cudaErrorIllegalState);
+    if (legacy_is_forbidden(s)) {
+        capture_invalidate_all();
+        return call_result(cudaErrorStreamCaptureImplicit);
+    }
+    if (s->capture != NULL)
+        return call_result(capture_record(s, e));
+    event_record(e, s);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    CALL(cudaEventRecord);
+    return event_record_in(event, stream, 0);
+}
+
+cudaError_t CUDARTAPI cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
+{
+    CALL(cudaEventRecordWithFlags);
+    return event_record_in(event, stream, flags);
+}
+
+cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
+{
+    CALL(cudaEventQuery);
+    struct event *e = event_of(handle);
+    FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
+    if (event_fired_for_host(e))
+        return cudaSuccess;
+    cudaError_t error = run_a_little();
+    FAIL_IF(error != cudaSuccess, error);
+    return event_fired_for_host(e) ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
+{
+    CALL(cudaEventSynchronize);
+    struct event *e = event_of(handle);
+    FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
+    while (!event_fired_for_host(e))
+        if (!machine_step())
+            device_fails(cudaErrorLaunchTimeout);
+    return call_result(device.sticky);
+}
+
+static uint64_t event_time(const struct event *e)
+{
+    return e->op != NULL ? e->op->done_at : e->fired_at;
+}
+
+cudaError_t CUDARTAPI cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    CALL(cudaEventElapsedTime);
+    struct event *a = event_of(start), *b = event_of(end);
+    FAIL_IF(ms == NULL, cudaErrorInvalidValue);
+    FAIL_IF(a == NULL || b == NULL || a->recorded == RECORDED_NEVER || b->recorded == RECORDED_NEVER ||
+                ((a->flags | b->flags) & cudaEventDisableTiming) != 0,
+            cudaErrorInvalidResourceHandle);
+    if (!event_fired_for_host(a) || !event_fired_for_host(b))
+        return cudaErrorNotReady;
+    int64_t ticks = (int64_t)(event_time(b) - event_time(a));
+    *ms = (float)ticks / (1024.0f * 1e6f);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call, void *data)
+{
+    CALL(cudaLaunchHostFunc);
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(call == NULL, cudaErrorInvalidValue);
+    if (s->capture != NULL) {
+        struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeHost);
+        n->host.fn = call;
+        n->host.userData = data;
+        return call_result(capture_node(s, n));
+    }
+    struct op *op = op_new(OP_HOST);
+    op->host.call = call;
+    op->host.data = data;
+    stream_append(s, op, false);
+    op_submit(op);
+    return cudaSuccess;
+}

@@ -1,0 +1,33 @@
+/* Every cuda* symbol the model offers, once: the list behind call counts and planted failures. */
+#ifndef PDL_MODEL_SYMBOLS_H
+#define PDL_MODEL_SYMBOLS_H
+
+#define MODEL_SYMBOLS(X)                                                                                             \
+    X(cudaGetDeviceCount) X(cudaSetDevice) X(cudaGetDevice) X(cudaGetDeviceProperties) X(cudaDeviceGetAttribute)     \
+    X(cudaRuntimeGetVersion) X(cudaDriverGetVersion) X(cudaDeviceSynchronize) X(cudaDeviceReset)                     \
+    X(cudaDeviceGetStreamPriorityRange) X(cudaDeviceGetPCIBusId) X(cudaSetDeviceFlags) X(cudaFree) X(cudaMalloc)     \
+    X(cudaMallocHost) X(cudaHostAlloc) X(cudaFreeHost) X(cudaHostGetDevicePointer) X(cudaMemGetInfo) X(cudaMemcpy)   \
+    X(cudaMemcpyAsync) X(cudaMemset) X(cudaMemsetAsync) X(cudaStreamCreate) X(cudaStreamCreateWithFlags)             \
+    X(cudaStreamCreateWithPriority) X(cudaStreamDestroy) X(cudaStreamSynchronize) X(cudaStreamQuery)                 \
+    X(cudaStreamWaitEvent) X(cudaStreamGetFlags) X(cudaStreamGetPriority) X(cudaStreamSetAttribute)                  \
+    X(cudaStreamGetAttribute) X(cudaLaunchHostFunc) X(cudaEventCreate) X(cudaEventCreateWithFlags) X(cudaEventRecord) \
+    X(cudaEventRecordWithFlags) X(cudaEventSynchronize) X(cudaEventQuery) X(cudaEventDestroy) X(cudaEventElapsedTime) \
+    X(cudaStreamBeginCapture) X(cudaStreamBeginCaptureToGraph) X(cudaStreamEndCapture) X(cudaStreamIsCapturing)      \
+    X(cudaStreamGetCaptureInfo) X(cudaStreamUpdateCaptureDependencies) X(cudaThreadExchangeStreamCaptureMode)        \
+    X(cudaGraphCreate) X(cudaGraphDestroy) X(cudaGraphClone) X(cudaGraphAddNode) X(cudaGraphAddKernelNode)           \
+    X(cudaGraphAddEmptyNode) X(cudaGraphAddMemsetNode) X(cudaGraphAddMemcpyNode1D) X(cudaGraphAddHostNode)           \
+    X(cudaGraphDestroyNode) X(cudaGraphAddDependencies) X(cudaGraphRemoveDependencies) X(cudaGraphGetEdges)          \
+    X(cudaGraphGetNodes) X(cudaGraphGetRootNodes) X(cudaGraphNodeGetDependencies) X(cudaGraphNodeGetDependentNodes)  \
+    X(cudaGraphNodeGetType) X(cudaGraphKernelNodeGetParams) X(cudaGraphKernelNodeSetParams)                          \
+    X(cudaGraphKernelNodeGetAttribute) X(cudaGraphKernelNodeSetAttribute) X(cudaGraphInstantiate)                    \
+    X(cudaGraphInstantiateWithFlags) X(cudaGraphUpload) X(cudaGraphLaunch) X(cudaGraphExecDestroy)                   \
+    X(cudaGraphExecUpdate) X(cudaGraphExecKernelNodeSetParams) X(cudaFuncGetAttributes) X(cudaFuncSetAttribute)      \
+    X(cudaFuncGetName) X(cudaOccupancyMaxActiveBlocksPerMultiprocessor)                                              \
+    X(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) X(cudaLaunchKernel) X(cudaLaunchKernelExC)             \
+    X(cudaLaunchCooperativeKernel) X(cudaGetLastError) X(cudaPeekAtLastError)
+
+#define MODEL_SYMBOL_ID(name) SYMBOL_##name,
+enum symbol { MODEL_SYMBOLS(MODEL_SYMBOL_ID) SYMBOL_COUNT };
+#undef MODEL_SYMBOL_ID
+
+#endif

@@ -1,0 +1,82 @@
+/* The devices by name. A broken one sets one fault flag; where the flag acts is a matter of grep. */
+#include "machine.h"
+
+#include <string.h>
+
+#define BROKEN(NAME, FLAG, RULE, TEXT) {NAME, RULE, TEXT, offsetof(struct faults, FLAG), false}
+#define CONFORMING(NAME, FLAG, TEXT) {NAME, "", TEXT, offsetof(struct faults, FLAG), true}
+
+static const struct variant conforming = {"", "", "everything PDL allows is the seed's choice", SIZE_MAX, true};
+
+static const struct variant variants[] = {
+    CONFORMING("never-overlaps", never_overlaps, "no dependent ever starts before its predecessor completed"),
+    CONFORMING("early", early, "every dependent starts the moment it may"),
+    BROKEN("wait-at-trigger", wait_at_trigger, "WAIT-01", "the wait returns when the predecessor has triggered"),
+    BROKEN("wait-before-flush", wait_before_flush, "WAIT-01", "the wait returns at the last exit, before the flush"),
+    BROKEN("wait-some-blocks", wait_some_blocks, "WAIT-01", "the wait covers the first half of the blocks only"),
+    BROKEN("wait-stale-lines", wait_stale_lines, "MEM-01", "the wait leaves lines cached that were read before it"),
+    BROKEN("second-wait-hangs", second_wait_hangs, "WAIT-05", "a thread's second wait never returns"),
+    BROKEN("wait-needs-trigger", wait_needs_trigger, "WAIT-10", "the wait hangs if the predecessor never triggered"),
+    BROKEN("one-trigger-launches", one_trigger_launches, "TRIG-01", "one block's trigger launches the dependent"),
+    BROKEN("unstarted-blocks-count", unstarted_blocks_count, "TRIG-02", "blocks that have not started count as triggered"),
+    BROKEN("trigger-counts-calls", trigger_counts_calls, "TRIG-05", "trigger calls are counted, not blocks"),
+    BROKEN("exit-not-trigger", exit_not_trigger, "WAIT-10", "an exit does not count as a trigger: the dependent never starts"),
+    BROKEN("plain-overlaps", plain_overlaps, "ATTR-03", "a launch without the attribute overlaps after a trigger"),
+    BROKEN("value-zero-overlaps", value_zero_overlaps, "ATTR-05", "attribute 6 with value 0 overlaps"),
+    BROKEN("attribute-leaks", attribute_leaks, "ATTR-03", "attribute 6 stays in force for the stream's next launch"),
+    BROKEN("dependents-steal-slots", dependents_steal_slots, "FWD-03", "dependents take slots that the predecessor's blocks still need"),
+    BROKEN("event-at-launch", event_at_launch, "EVT-07", "an ordinary event fires when the kernel before it has started"),
+    BROKEN("copy-does-not-wait", copy_does_not_wait, "MEM-06", "a copy or memset does not wait for the kernel before it"),
+    BROKEN("program-event-first-block", program_event_first_block, "EVT-01", "a programmatic event fires at the first block's trigger"),
+    BROKEN("capture-loses-order", capture_loses_order, "MEM-06", "capture forgets what a kernel that never waits had overlapped"),
+    BROKEN("edge-becomes-launch-completion", edge_becomes_launch_completion, "EDGE-09", "no wait covers a programmatic edge"),
+    BROKEN("full-becomes-programmatic", full_becomes_programmatic, "EDGE-01", "a full edge of a graph lets go at the trigger"),
+    BROKEN("illegal-edge-accepted", illegal_edge_accepted, "EDGE-05", "an illegal combination of ports and type is accepted"),
+    BROKEN("legal-edge-refused", legal_edge_refused, "EDGE-09", "a legal programmatic edge is refused"),
+    BROKEN("lossy-query-succeeds", lossy_query_succeeds, "EDGE-14", "an edge query without edge data succeeds"),
+};
+enum { VARIANTS = sizeof variants / sizeof variants[0] };
+
+const struct variant *variant_find(const char *name)
+{
+    if (name == NULL || name[0] == '\0')
+        return &conforming;
+    for (int i = 0; i < VARIANTS; i++)
+        if (strcmp(variants[i].name, name) == 0)
+            return &variants[i];
+    return NULL;
+}
+
+const struct variant *variant_at(int index)
+{
+    return index >= 0 && index < VARIANTS ? &variants[index] : NULL;
+}
+
+int model_variant_count(void)
+{
+    return VARIANTS;
+}
+
+const char *model_variant_name(int index)
+{
+    const struct variant *v = variant_at(index);
+    return v ? v->name : NULL;
+}
+
+int model_variant_conforming(int index)
+{
+    const struct variant *v = variant_at(index);
+    return v ? v->conforming : 0;
+}
+
+const char *model_variant_rule(int index)
+{
+    const struct variant *v = variant_at(index);
+    return v ? v->rule : NULL;
+}
+
+const char *model_variant_text(int index)
+{
+    const struct variant *v = variant_at(index);
+    return v ? v->text : NULL;
+}
