@@ -14,24 +14,24 @@
  *         puts(pdl_reason_string(scale.reason));
  *     }
  *
- * It does NOT promise overlap (nobody can), check whether a kernel really waits, print, allocate, keep state, or take or
- * clear CUDA's last error (PDL_DEBUG, below, restores it).
+ * It does NOT promise overlap (nobody can), check that a kernel really waits, print, allocate, keep state, or touch
+ * CUDA's last error.
  *
- * Needs     CUDA Toolkit 11.8 or newer, C99 or C++11. Any GPU; overlap needs compute capability 9.0 and kernels that were
- *           compiled for compute_90 or newer. C99 with -Wpedantic needs the toolkit as system headers (-isystem).
+ * Needs     CUDA Toolkit 11.8 or newer, C99 or C++11. Any GPU; overlap needs compute capability 9.0 and a kernel built
+ *           for compute_90 or newer. C99 with -Wpedantic wants the toolkit as system headers (-isystem).
  * Macros    PDL_API        linkage of every function; default: static inline
  *           PDL_NODISCARD  marks results that must not be ignored; default: whatever the compiler offers
- *           PDL_DEBUG      1: pdl_launch also checks the current device, and the number of arguments where it is told;
- *                          default 0. Costs one CUDA call per launch
+ *           PDL_DEBUG      1: launches also check the current device and the number of arguments, for one more CUDA
+ *                          call each; default 0
  *           PDL_HAS_*      set to 0 to build as if the toolkit lacked that feature; always 0 or 1
- * Settings  The environment variable PDL_DISABLE, if set to anything but nothing or 0, makes every kernel prepared from
+ * Settings  The environment variable PDL_DISABLE, set to anything but nothing or 0, makes every kernel prepared from
  *           then on an ordinary one. It wins over PDL_OVERLAP_REQUIRED and is no error.
- * Errors    cudaError_t. Bad input is found before any CUDA call: nothing is launched, and CUDA's last error is left alone.
- *           The error of a CUDA call is handed on as it is. One case comes with a running kernel: see pdl_launch, events.
+ * Errors    cudaError_t. Bad input is found before any CUDA call: nothing is launched, CUDA's last error stays. The
+ *           error of a CUDA call is handed on. One error comes with a running kernel: see pdl_launch, Events.
  * Threads   Everything may be called from any thread. A pdl_kernel is never written after it was prepared.
- * Capture   pdl_launch may be captured. Prepare kernels before capture begins: preparing loads code.
- * Versions  Patch: no change of names. Minor: additions. Major: a break; two majors in one file are refused. Two minors in
- *           two files of one program live side by side, because nothing here has a linker symbol.
+ * Capture   Launches may be captured. Prepare kernels before capture begins: that loads code.
+ * Versions  Patch: no change of names. Minor: additions. Major: a break; two majors in one file are refused. Two minors
+ *           in two files of one program live side by side, because nothing here has a linker symbol.
  *
  * prepare   pdl_kernel_init  pdl_kernel_init_driver  pdl_reason_string
  * launch    pdl_launch  PDL_LAUNCH (C)  typed pdl_launch (C++)
@@ -64,43 +64,23 @@
 #error "pdl.h needs CUDA Toolkit 11.8 or newer (cudaLaunchKernelExC)"
 #endif
 
-#ifndef PDL_HAS_OVERLAP /* programmatic stream serialization and events, 11.8 */
-#define PDL_HAS_OVERLAP 1
+#ifndef PDL_HAS_OVERLAP /* programmatic stream serialization and events */
+#define PDL_HAS_OVERLAP (CUDART_VERSION >= 11080)
 #endif
-#ifndef PDL_HAS_MEM_SYNC_DOMAIN /* 12.0 */
-#if CUDART_VERSION >= 12000
-#define PDL_HAS_MEM_SYNC_DOMAIN 1
-#else
-#define PDL_HAS_MEM_SYNC_DOMAIN 0
+#ifndef PDL_HAS_MEM_SYNC_DOMAIN
+#define PDL_HAS_MEM_SYNC_DOMAIN (CUDART_VERSION >= 12000)
 #endif
+#ifndef PDL_HAS_LAUNCH_COMPLETION_EVENT
+#define PDL_HAS_LAUNCH_COMPLETION_EVENT (CUDART_VERSION >= 12030)
 #endif
-#ifndef PDL_HAS_LAUNCH_COMPLETION_EVENT /* 12.3 */
-#if CUDART_VERSION >= 12030
-#define PDL_HAS_LAUNCH_COMPLETION_EVENT 1
-#else
-#define PDL_HAS_LAUNCH_COMPLETION_EVENT 0
+#ifndef PDL_HAS_GRAPH_EDGES /* cudaGraphEdgeData */
+#define PDL_HAS_GRAPH_EDGES (CUDART_VERSION >= 12030)
 #endif
+#ifndef PDL_HAS_PARAM_INFO /* cudaFuncGetParamInfo */
+#define PDL_HAS_PARAM_INFO (CUDART_VERSION >= 12040)
 #endif
-#ifndef PDL_HAS_GRAPH_EDGES /* cudaGraphEdgeData, 12.3 */
-#if CUDART_VERSION >= 12030
-#define PDL_HAS_GRAPH_EDGES 1
-#else
-#define PDL_HAS_GRAPH_EDGES 0
-#endif
-#endif
-#ifndef PDL_HAS_PARAM_INFO /* cudaFuncGetParamInfo, 12.4 */
-#if CUDART_VERSION >= 12040
-#define PDL_HAS_PARAM_INFO 1
-#else
-#define PDL_HAS_PARAM_INFO 0
-#endif
-#endif
-#ifndef PDL_HAS_CARVEOUT /* shared-memory carve-out of one launch, 12.5 */
-#if CUDART_VERSION >= 12050
-#define PDL_HAS_CARVEOUT 1
-#else
-#define PDL_HAS_CARVEOUT 0
-#endif
+#ifndef PDL_HAS_CARVEOUT /* shared-memory carve-out of a single launch */
+#define PDL_HAS_CARVEOUT (CUDART_VERSION >= 12050)
 #endif
 
 /* ---- language -------------------------------------------------------------------------------------------------- */
@@ -134,62 +114,35 @@
 
 /* ---- reasons --------------------------------------------------------------------------------------------------- */
 
-/* Why a kernel, or a pair of kernels, does not overlap. Values never change their meaning; new ones are added behind. */
-enum {
-    PDL_REASON_NONE = 0,     /* nothing known stands in the way */
-    PDL_REASON_DISABLED,     /* kernel: PDL_DISABLE is set */
-    PDL_REASON_TOOLKIT,      /* kernel: built without PDL_HAS_OVERLAP */
-    PDL_REASON_DEVICE,       /* kernel: compute capability below 9.0 */
-    PDL_REASON_TARGET,       /* kernel: compiled for less than compute_90, so it contains no wait */
-    PDL_REASON_NOT_ASKED,    /* pair: the dependent's options do not ask for overlap */
-    PDL_REASON_BLOCKING,     /* pair: CUDA_LAUNCH_BLOCKING is set */
-    PDL_REASON_DEVICES,      /* pair: prepared for two devices */
-    PDL_REASON_COOPERATIVE,  /* pair: the dependent is a cooperative launch */
-    PDL_REASON_NO_TRIGGER,   /* pair: the primary is compiled for less than compute_90, so it contains no trigger */
-    PDL_REASON_BLOCK_SLOTS,  /* pair: the primary leaves no block slot */
-    PDL_REASON_THREADS,      /* pair: the primary leaves too few threads */
-    PDL_REASON_REGISTERS,    /* pair: the primary leaves too few registers */
-    PDL_REASON_SHARED,       /* pair: the primary leaves too little shared memory */
-    PDL_REASON_CARVEOUT      /* pair: enough shared memory, but not in the split of L1 and shared that the primary set */
-};
+/* Why a kernel does not overlap, and, from NOT_ASKED on, why a pair does not: PDL_REASON_NONE is 0, and so on. No code
+ * ever changes its meaning; new ones are added behind. */
+#define PDL_IMPL_REASONS(X)                                                                                            \
+    X(NONE, "nothing known stands in the way of overlap")                                                              \
+    X(DISABLED, "the environment variable PDL_DISABLE is set")                                                         \
+    X(TOOLKIT, "built without programmatic launches (PDL_HAS_OVERLAP is 0)")                                           \
+    X(DEVICE, "the device has a compute capability below 9.0")                                                         \
+    X(TARGET, "the kernel was compiled for less than compute_90, so it contains no wait")                              \
+    X(NOT_ASKED, "the dependent is not launched with overlap")                                                         \
+    X(DEVICES, "the two kernels were prepared for different devices")                                                  \
+    X(NO_TRIGGER, "the primary was compiled for less than compute_90, so it contains no trigger")                      \
+    X(BLOCKING, "the environment variable CUDA_LAUNCH_BLOCKING is set")                                                \
+    X(COOPERATIVE, "a cooperative dependent starts only when the primary has left")                                    \
+    X(BLOCK_SLOTS, "the primary leaves no block slot on a multiprocessor")                                             \
+    X(THREADS, "the primary leaves too few threads on a multiprocessor")                                               \
+    X(REGISTERS, "the primary leaves too few registers on a multiprocessor")                                           \
+    X(SHARED, "the primary leaves too little shared memory on a multiprocessor")                                       \
+    X(CARVEOUT, "the split of L1 and shared memory would have to change: raise the primary's carve-out")
+#define PDL_IMPL_REASON_CODE(name, text) PDL_REASON_##name,
+#define PDL_IMPL_REASON_TEXT(name, text) text,
 
-/* The sentence for a PDL_REASON_* code. Never NULL; the text is constant and belongs to nobody. */
+enum { PDL_IMPL_REASONS(PDL_IMPL_REASON_CODE) PDL_IMPL_REASON_COUNT };
+
+/* The sentence for a PDL_REASON_* code. Never NULL; constant text that nobody frees. */
 PDL_API const char *pdl_reason_string(unsigned reason)
 {
-    switch (reason) {
-    case PDL_REASON_NONE:
-        return "nothing known stands in the way of overlap";
-    case PDL_REASON_DISABLED:
-        return "the environment variable PDL_DISABLE is set";
-    case PDL_REASON_TOOLKIT:
-        return "built without support for programmatic launches (PDL_HAS_OVERLAP is 0)";
-    case PDL_REASON_DEVICE:
-        return "the device has a compute capability below 9.0";
-    case PDL_REASON_TARGET:
-        return "the kernel was compiled for less than compute_90, so its wait is compiled out";
-    case PDL_REASON_NOT_ASKED:
-        return "the dependent is not launched with overlap";
-    case PDL_REASON_BLOCKING:
-        return "the environment variable CUDA_LAUNCH_BLOCKING is set";
-    case PDL_REASON_DEVICES:
-        return "the two kernels were prepared for different devices";
-    case PDL_REASON_COOPERATIVE:
-        return "a cooperative launch waits until the kernel before it has left";
-    case PDL_REASON_NO_TRIGGER:
-        return "the primary was compiled for less than compute_90, so its trigger is compiled out";
-    case PDL_REASON_BLOCK_SLOTS:
-        return "the primary's blocks leave no block slot on a multiprocessor";
-    case PDL_REASON_THREADS:
-        return "the primary's blocks leave too few threads on a multiprocessor";
-    case PDL_REASON_REGISTERS:
-        return "the primary's blocks leave too few registers on a multiprocessor";
-    case PDL_REASON_SHARED:
-        return "the primary's blocks leave too little shared memory on a multiprocessor";
-    case PDL_REASON_CARVEOUT:
-        return "the multiprocessor would have to change its split of L1 and shared memory: raise the primary's carve-out";
-    default:
-        return "unknown reason";
-    }
+    const char *const texts[] = {PDL_IMPL_REASONS(PDL_IMPL_REASON_TEXT)};
+
+    return reason < PDL_IMPL_REASON_COUNT ? texts[reason] : "unknown reason";
 }
 
 /* ---- prepare --------------------------------------------------------------------------------------------------- */
@@ -212,10 +165,10 @@ typedef struct pdl_kernel {
     unsigned max_block[3];         /* threads along x, y, z */
 } pdl_kernel;
 
-/* 1 if the kill switch is thrown: PDL_DISABLE is set, not empty and not "0". */
-PDL_API int pdl_impl_disabled(void)
+/* 1 if an environment variable is set, not empty and not "0". */
+PDL_API int pdl_impl_switched_on(const char *name)
 {
-    const char *value = getenv("PDL_DISABLE");
+    const char *value = getenv(name);
 
     return value != NULL && value[0] != '\0' && !(value[0] == '0' && value[1] == '\0');
 }
@@ -224,7 +177,7 @@ PDL_API int pdl_impl_disabled(void)
 PDL_API void pdl_impl_judge(pdl_kernel *kernel)
 {
     kernel->reason = PDL_REASON_NONE;
-    if (pdl_impl_disabled()) {
+    if (pdl_impl_switched_on("PDL_DISABLE")) {
         kernel->reason = PDL_REASON_DISABLED;
     } else if (!PDL_HAS_OVERLAP) {
         kernel->reason = PDL_REASON_TOOLKIT;
@@ -236,8 +189,8 @@ PDL_API void pdl_impl_judge(pdl_kernel *kernel)
     kernel->can_overlap = kernel->reason == PDL_REASON_NONE;
 }
 
-/* Number of parameters, or -1. The query past the last one fails by design, so it is only made, and its error only
- * cleared, while CUDA's last error is clean. */
+/* Number of parameters, or -1. The query past the last one fails by design; so it is made only while CUDA's last error
+ * is clean, and cleans up behind itself. */
 PDL_API int pdl_impl_count_params(const void *func)
 {
     int count = -1;
@@ -259,29 +212,47 @@ PDL_API int pdl_impl_count_params(const void *func)
     return count;
 }
 
-/* Reads the current device's limits. */
-PDL_API cudaError_t pdl_impl_read_device(pdl_kernel *kernel)
+/* Fills a description for the current device. func NULL: only the driver knows the function, of this ptx_version. */
+PDL_API cudaError_t pdl_impl_prepare(pdl_kernel *kernel, const void *func, int ptx_version)
 {
     const enum cudaDeviceAttr ids[8] = {
         cudaDevAttrMaxGridDimX,  cudaDevAttrMaxGridDimY,  cudaDevAttrMaxGridDimZ,
         cudaDevAttrMaxBlockDimX, cudaDevAttrMaxBlockDimY, cudaDevAttrMaxBlockDimZ,
         cudaDevAttrComputeCapabilityMajor, cudaDevAttrComputeCapabilityMinor,
     };
-    int values[8];
-    int i;
-    cudaError_t error = cudaGetDevice(&kernel->device);
+    struct cudaFuncAttributes attributes;
+    pdl_kernel filled = PDL_ZERO;
+    int values[8], i;
+    cudaError_t error = cudaGetDevice(&filled.device);
 
     for (i = 0; i < 8 && error == cudaSuccess; i++) {
-        error = cudaDeviceGetAttribute(&values[i], ids[i], kernel->device);
+        error = cudaDeviceGetAttribute(&values[i], ids[i], filled.device);
+    }
+    if (error == cudaSuccess && func != NULL) {
+        error = cudaFuncGetAttributes(&attributes, func);
     }
     if (error != cudaSuccess) {
         return error;
     }
     for (i = 0; i < 3; i++) {
-        kernel->max_grid[i] = PDL_IMPL_CAST(unsigned, values[i]);
-        kernel->max_block[i] = PDL_IMPL_CAST(unsigned, values[3 + i]);
+        filled.max_grid[i] = PDL_IMPL_CAST(unsigned, values[i]);
+        filled.max_block[i] = PDL_IMPL_CAST(unsigned, values[3 + i]);
     }
-    kernel->cc = 10 * values[6] + values[7];
+    filled.cc = 10 * values[6] + values[7];
+    filled.ptx_version = ptx_version;
+    filled.num_params = -1;
+    if (func != NULL) {
+        filled.func = func;
+        filled.ptx_version = attributes.ptxVersion;
+        filled.binary_version = attributes.binaryVersion;
+        filled.regs_per_thread = attributes.numRegs;
+        filled.max_threads_per_block = attributes.maxThreadsPerBlock;
+        filled.preferred_carveout = attributes.preferredShmemCarveout;
+        filled.static_shared_bytes = attributes.sharedSizeBytes;
+        filled.num_params = pdl_impl_count_params(func);
+    }
+    pdl_impl_judge(&filled);
+    *kernel = filled;
     return cudaSuccess;
 }
 
@@ -295,8 +266,8 @@ PDL_API cudaError_t pdl_impl_read_device(pdl_kernel *kernel)
  *   any error of cudaGetDevice, cudaDeviceGetAttribute, cudaFuncGetAttributes: no device, no image for this device
  *
  * Reads PDL_DISABLE, and loads the function, so that its first launch does not have to. Not cheap: once per kernel and
- * device. A pdl_kernel holds for its device only: if another one is current at launch, the answer whether overlap is
- * sound may be wrong, because the other device may run another image of the same kernel. PDL_DEBUG finds that.
+ * device. A pdl_kernel holds for its device only. If another one is current at launch, the answer whether overlap is
+ * sound may be wrong, because that device may run another image of the same kernel; PDL_DEBUG finds this.
  *
  * Capture  not while any stream is captured: loading code may be refused then, or break the capture.
  * Threads  any; not while another thread changes the environment.
@@ -306,71 +277,34 @@ PDL_API cudaError_t pdl_impl_read_device(pdl_kernel *kernel)
 PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init(pdl_kernel *kernel, const void *func)
 {
     const pdl_kernel empty = PDL_ZERO;
-    struct cudaFuncAttributes attributes;
-    pdl_kernel filled = PDL_ZERO;
-    cudaError_t error;
 
     if (kernel == NULL) {
         return cudaErrorInvalidValue;
     }
     *kernel = empty;
-    if (func == NULL) {
-        return cudaErrorInvalidValue;
-    }
-    error = pdl_impl_read_device(&filled);
-    if (error == cudaSuccess) {
-        error = cudaFuncGetAttributes(&attributes, func);
-    }
-    if (error != cudaSuccess) {
-        return error;
-    }
-    filled.func = func;
-    filled.ptx_version = attributes.ptxVersion;
-    filled.binary_version = attributes.binaryVersion;
-    filled.regs_per_thread = attributes.numRegs;
-    filled.max_threads_per_block = attributes.maxThreadsPerBlock;
-    filled.preferred_carveout = attributes.preferredShmemCarveout;
-    filled.static_shared_bytes = attributes.sharedSizeBytes;
-    filled.num_params = pdl_impl_count_params(func);
-    pdl_impl_judge(&filled);
-    *kernel = filled;
-    return cudaSuccess;
+    return func != NULL ? pdl_impl_prepare(kernel, func, 0) : cudaErrorInvalidValue;
 }
 
-/* Prepare a kernel that only the driver API knows (CUfunction), for pdl_attributes_fill and pdl_events_record_behind.
+/* Prepare a kernel that only the driver knows (CUfunction), for pdl_attributes_fill and pdl_events_record_behind.
  *
- * kernel       receives the description; func stays NULL, so pdl_launch refuses it
+ * kernel       receives the description; func stays NULL, so pdl_launch refuses it; all zero after an error
  * ptx_version  what cuFuncGetAttribute says for CU_FUNC_ATTRIBUTE_PTX_VERSION, for example 90
  *
  * Returns cudaSuccess, or
  *   cudaErrorInvalidValue   kernel is NULL, or ptx_version is not positive
  *   any error of cudaGetDevice, cudaDeviceGetAttribute
  *
- * Capture, Threads, Source, Checked: as pdl_kernel_init; loads nothing.
+ * Otherwise as pdl_kernel_init, but loads nothing.
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init_driver(pdl_kernel *kernel, int ptx_version)
 {
     const pdl_kernel empty = PDL_ZERO;
-    pdl_kernel filled = PDL_ZERO;
-    cudaError_t error;
 
     if (kernel == NULL) {
         return cudaErrorInvalidValue;
     }
     *kernel = empty;
-    if (ptx_version <= 0) {
-        return cudaErrorInvalidValue;
-    }
-    error = pdl_impl_read_device(&filled);
-    if (error != cudaSuccess) {
-        return error;
-    }
-    filled.ptx_version = ptx_version;
-    filled.preferred_carveout = -1;
-    filled.num_params = -1;
-    pdl_impl_judge(&filled);
-    *kernel = filled;
-    return cudaSuccess;
+    return ptx_version > 0 ? pdl_impl_prepare(kernel, NULL, ptx_version) : cudaErrorInvalidValue;
 }
 
 /* ---- options --------------------------------------------------------------------------------------------------- */
@@ -381,8 +315,8 @@ enum { PDL_DOMAIN_OF_STREAM = 0, PDL_DOMAIN_DEFAULT = 1, PDL_DOMAIN_REMOTE = 2 }
 enum { PDL_CARVEOUT_UNCHANGED = 0, PDL_CARVEOUT_MAX = 100, PDL_CARVEOUT_NO_SHARED = 101 };
 enum { PDL_MAX_ATTRIBUTES = 24 };
 
-/* How to launch. All zero is an ordinary launch; each field says what zero means. The same on every toolkit: a field that
- * this toolkit cannot honour is refused with cudaErrorNotSupported. */
+/* How to launch. All zero is an ordinary launch; each field says what zero means. The same on every toolkit: a field
+ * that this toolkit cannot honour is refused with cudaErrorNotSupported. */
 typedef struct pdl_options {
     unsigned overlap;                       /* PDL_OVERLAP_*; 0: start when the work before has finished */
     unsigned event_trigger;                 /* PDL_EVENT_*: when the blocks release event; 0: at their trigger */
@@ -403,16 +337,17 @@ typedef struct pdl_options {
     const cudaLaunchAttribute *attrs;       /* further launch attributes, copied behind the ones above */
 } pdl_options;
 
-/* 1 if the helper itself sets this attribute from pdl_options: 2 cooperative, 4 cluster, 6 stream serialization,
- * 7 programmatic event, 8 priority, 10 domain, 12 launch-completion event, 14 carve-out. By number, because older
- * toolkits lack some of the names. */
-PDL_API int pdl_impl_owns(unsigned id)
+/* 1 if this id may not be a further attribute. The helper itself sets 2 cooperative, 4 cluster, 6 stream serialization,
+ * 7 programmatic event, 8 priority, 10 domain, 12 launch-completion event and 14 carve-out; 13, device-updatable node,
+ * returns a handle through its entry, which a launch from a copy would lose. Numbers: older toolkits lack some names. */
+PDL_API int pdl_impl_refuses(unsigned id, int launching)
 {
-    return id == 2 || id == 4 || id == 6 || id == 7 || id == 8 || id == 10 || id == 12 || id == 14;
+    return id == 2 || id == 4 || id == 6 || id == 7 || id == 8 || id == 10 || id == 12 || id == 14 ||
+           (id == 13 && launching);
 }
 
 /* What is wrong with the options alone, whatever the kernel. */
-PDL_API cudaError_t pdl_impl_check_options(const pdl_options *o)
+PDL_API cudaError_t pdl_impl_check_options(const pdl_options *o, int launching)
 {
     unsigned i;
 
@@ -427,7 +362,7 @@ PDL_API cudaError_t pdl_impl_check_options(const pdl_options *o)
         return cudaErrorInvalidValue;
     }
     for (i = 0; i < o->num_attrs; i++) {
-        if (pdl_impl_owns(PDL_IMPL_CAST(unsigned, o->attrs[i].id))) {
+        if (pdl_impl_refuses(PDL_IMPL_CAST(unsigned, o->attrs[i].id), launching)) {
             return cudaErrorInvalidValue;
         }
     }
@@ -437,19 +372,19 @@ PDL_API cudaError_t pdl_impl_check_options(const pdl_options *o)
     return cudaSuccess;
 }
 
-/* What is wrong with options for this kernel: the own checks that need no grid. */
-PDL_API cudaError_t pdl_impl_check(const pdl_kernel *kernel, const pdl_options *options)
+/* What is wrong with options for this kernel: all own checks but those of the shape. */
+PDL_API cudaError_t pdl_impl_check(const pdl_kernel *kernel, const pdl_options *o, int launching)
 {
-    cudaError_t error;
+    const cudaError_t error = pdl_impl_check_options(o, launching);
 
-    if (kernel == NULL || (!kernel->can_overlap && kernel->reason == PDL_REASON_NONE)) {
-        return cudaErrorInvalidValue; /* never prepared */
+    if (kernel == NULL || (!kernel->can_overlap && kernel->reason == PDL_REASON_NONE) ||
+        (kernel->func == NULL && launching)) {
+        return cudaErrorInvalidValue; /* never prepared, or not for the runtime */
     }
-    error = pdl_impl_check_options(options);
-    if (error != cudaSuccess || options->overlap != PDL_OVERLAP_REQUIRED || kernel->reason == PDL_REASON_DISABLED) {
+    if (error != cudaSuccess || o->overlap != PDL_OVERLAP_REQUIRED || kernel->reason == PDL_REASON_DISABLED) {
         return error;
     }
-    if (!kernel->can_overlap || (options->launch_completion_event != NULL && !PDL_HAS_LAUNCH_COMPLETION_EVENT)) {
+    if (!kernel->can_overlap || (o->launch_completion_event != NULL && !PDL_HAS_LAUNCH_COMPLETION_EVENT)) {
         return cudaErrorNotSupported;
     }
     return cudaSuccess;
@@ -575,23 +510,58 @@ PDL_API cudaError_t pdl_impl_record_behind(const pdl_kernel *kernel, const pdl_o
     return error;
 }
 
-/* The checks that cost a CUDA call and are therefore made with PDL_DEBUG only: is the device the one prepared for? */
-PDL_API cudaError_t pdl_impl_check_device(const pdl_kernel *kernel)
+/* The checks of PDL_DEBUG: a kernel with parameters got some, and the device is the one it was prepared for. */
+PDL_API cudaError_t pdl_impl_check_debug(const pdl_kernel *kernel, void **args)
 {
-#if PDL_DEBUG
     int device = -1;
-    cudaError_t error = cudaGetDevice(&device);
+    cudaError_t error;
 
-    if (error != cudaSuccess) {
-        return error;
+    if (!PDL_DEBUG) {
+        return cudaSuccess;
     }
-    return device == kernel->device ? cudaSuccess : cudaErrorInvalidDevice;
-#else
-    (void)kernel;
-    return cudaSuccess;
-#endif
+    error = args == NULL && kernel->num_params > 0 ? cudaErrorInvalidValue : cudaGetDevice(&device);
+    return error == cudaSuccess && device != kernel->device ? cudaErrorInvalidDevice : error;
 }
 
+/* ---- launch ---------------------------------------------------------------------------------------------------- */
+
+/* Launch a kernel; with overlap it may begin before the previous kernel in the stream has finished.
+ *
+ * kernel        prepared by pdl_kernel_init for the current device
+ * grid, block   in blocks and in threads; at least 1 on every axis, in C too, where a zeroed dim3 is 0, 0, 0
+ * args          one pointer per kernel parameter, in order; NULL only for a kernel without parameters
+ * shared_bytes  dynamic shared memory per block
+ * stream        0 is the default stream, legacy or per thread, as this file was compiled
+ * options       NULL is all zero: an ordinary launch
+ *
+ * Returns cudaSuccess, or with nothing launched and CUDA's last error untouched
+ *   cudaErrorInvalidValue          kernel is NULL, never prepared, or prepared for the driver; an unknown value in
+ *                                  options; event_trigger without event, event_only without any event, one event in
+ *                                  both roles, priority without has_priority; attrs NULL with num_attrs, more than 16
+ *                                  of them, one that options has a field for (2, 4, 6, 7, 8, 10, 12, 14), or one that
+ *                                  returns a handle (13: fill the attributes and launch yourself)
+ *   cudaErrorInvalidConfiguration  0 or too much on an axis of grid or block, more threads per block than the kernel
+ *                                  can have, a cluster that does not divide the grid
+ *   cudaErrorNotSupported          overlap required, but kernel, device or toolkit cannot (kernel->reason); a field
+ *                                  that this toolkit does not have
+ *   cudaErrorInvalidDevice         PDL_DEBUG: the current device is not the one that kernel was prepared for
+ * or, with nothing launched, any error of cudaLaunchKernelExC: cudaErrorNotSupported there is an event with timing.
+ *
+ * Overlap  If possible: an ordinary launch where the kernel cannot. Required: an error where it cannot. PDL_DISABLE makes
+ *          both ordinary launches. One CUDA call in any case, and one more per event recorded behind.
+ * Events   With overlap an event is part of the launch. Without (not asked, not possible, PDL_DISABLE, or a toolkit
+ *          without launch-completion events) it is recorded behind the launch: never lost, and only ever later. Should
+ *          that recording fail (a destroyed event, another device's), its error is returned although the kernel runs,
+ *          the one such case. Overlap wants events without timing; recording behind takes any.
+ * Memory   With overlap the kernel sees its predecessor's stores only after pdl_wait(), and so does every kernel that
+ *          event releases. One that launch_completion_event releases has no way to wait for this kernel.
+ * Capture  Allowed. Overlap becomes a programmatic edge (12.3 or newer). A kernel that event releases gets one, too,
+ *          launched with overlap or not; such a fork has to be joined by other means before capture ends.
+ * Threads  Any; keeps no state.
+ * Source   Runtime API cudaLaunchKernelExC; driver_types.h cudaLaunchAttributeProgrammaticStreamSerialization,
+ *          ...ProgrammaticEvent, ...LaunchCompletionEvent
+ * Checked  ATTR-03, ATTR-05, TRIG-01, TRIG-02, WAIT-01, MEM-01, FWD-03, EVT-01, FB-04
+ */
 PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, dim3 grid, dim3 block, void **args,
                                              size_t shared_bytes, cudaStream_t stream, const pdl_options *options)
 {
@@ -599,13 +569,10 @@ PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, dim3 grid
     const pdl_options *o = options != NULL ? options : &zero;
     cudaLaunchAttribute attrs[PDL_MAX_ATTRIBUTES];
     cudaLaunchConfig_t config = PDL_ZERO;
-    cudaError_t error = pdl_impl_check(kernel, o);
-    if (error == cudaSuccess) {
-        error = kernel->func != NULL ? pdl_impl_check_shape(kernel, grid, block, o) : cudaErrorInvalidValue;
-    }
-    if (error == cudaSuccess) {
-        error = pdl_impl_check_device(kernel);
-    }
+    cudaError_t error = pdl_impl_check(kernel, o, 1);
+
+    error = error == cudaSuccess ? pdl_impl_check_shape(kernel, grid, block, o) : error;
+    error = error == cudaSuccess ? pdl_impl_check_debug(kernel, args) : error;
     if (error != cudaSuccess) {
         return error;
     }
@@ -619,9 +586,366 @@ PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, dim3 grid
     return error == cudaSuccess ? pdl_impl_record_behind(kernel, o, stream) : error;
 }
 
+#ifdef __cplusplus
+extern "C++" { /* in case somebody includes this file inside extern "C" */
+
+/* C++: pdl_kernel_init without a cast. */
+template <typename... Params>
+PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init(pdl_kernel *kernel, void (*func)(Params...))
+{
+    return pdl_kernel_init(kernel, reinterpret_cast<const void *>(func));
+}
+
+/* C++: launch with typed arguments, converted to the kernel's parameter types as in an ordinary call.
+ *
+ * func  the function that kernel was prepared from
+ * args  as many as func has parameters; else it does not compile
+ *
+ * Returns cudaErrorInvalidValue if kernel was prepared from another function; otherwise all as the other pdl_launch.
+ */
+template <typename... Params, typename... Args>
+PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, void (*func)(Params...), dim3 grid, dim3 block,
+                                             size_t shared_bytes, cudaStream_t stream, const pdl_options *options,
+                                             Args &&...args)
+{
+    static_assert(sizeof...(Params) == sizeof...(Args), "pdl_launch: the kernel has another number of parameters");
+    if (kernel == nullptr || kernel->func != reinterpret_cast<const void *>(func)) {
+        return cudaErrorInvalidValue;
+    }
+    return [&](Params... converted) {
+        void *list[] = {static_cast<void *>(&converted)..., nullptr};
+        return pdl_launch(kernel, grid, block, list, shared_bytes, stream, options);
+    }(static_cast<Args &&>(args)...);
+}
+
+} /* extern "C++" */
+#else
+
+/* Behind PDL_LAUNCH: with PDL_DEBUG, num_args has to be the kernel's number of parameters. */
+PDL_NODISCARD PDL_API cudaError_t pdl_impl_launch_counted(const pdl_kernel *kernel, dim3 grid, dim3 block, void **args,
+                                                          size_t num_args, size_t shared_bytes, cudaStream_t stream,
+                                                          const pdl_options *options)
+{
+    if (PDL_DEBUG && kernel != NULL && kernel->num_params >= 0 && num_args != (size_t)kernel->num_params) {
+        return cudaErrorInvalidValue;
+    }
+    return pdl_launch(kernel, grid, block, args, shared_bytes, stream, options);
+}
+
+/* C: launch with the arguments' addresses as a list: PDL_LAUNCH(&kernel, grid, block, 0, stream, &options, &n, &out).
+ *
+ * With PDL_DEBUG (also where the kernel is prepared) and toolkit 12.4 or newer, a wrong number of arguments is
+ * cudaErrorInvalidValue. At least one: a kernel without parameters goes through pdl_launch. Otherwise as pdl_launch.
+ */
+#define PDL_LAUNCH(kernel, grid, block, shared_bytes, stream, options, ...)                                            \
+    pdl_impl_launch_counted((kernel), (grid), (block), (void *[]){__VA_ARGS__},                                        \
+                            sizeof((void *[]){__VA_ARGS__}) / sizeof(void *), (shared_bytes), (stream), (options))
+#endif
+
+/* Create an event for options.event and options.launch_completion_event: one without timing.
+ *
+ * event  receives the event, on the current device; cudaEventDestroy ends it
+ *
+ * Returns cudaSuccess, or
+ *   cudaErrorInvalidValue   event is NULL
+ *   any error of cudaEventCreateWithFlags
+ *
+ * Capture  allowed.
+ * Threads  any.
+ * Source   driver_types.h cudaLaunchAttributeProgrammaticEvent: timing must be disabled
+ * Checked  EVT-01
+ */
 PDL_NODISCARD PDL_API cudaError_t pdl_event_create(cudaEvent_t *event)
 {
     return event != NULL ? cudaEventCreateWithFlags(event, cudaEventDisableTiming) : cudaErrorInvalidValue;
 }
 
+/* ---- for other launchers: CUTLASS, CUB, cuLaunchKernelEx ------------------------------------------------------- */
+
+/* Write the launch attributes that pdl_launch would use.
+ *
+ * kernel     prepared by pdl_kernel_init or pdl_kernel_init_driver
+ * options    NULL is all zero; as for pdl_launch, except that attribute 13 may be among the further ones
+ * attrs      receives the attributes; the driver's CUlaunchAttribute has the same layout. NULL only with capacity 0
+ * capacity   entries in attrs; PDL_MAX_ATTRIBUTES is always enough
+ * num_attrs  receives the number written, 0 after an error
+ *
+ * Returns cudaSuccess, or with nothing written
+ *   cudaErrorInvalidValue   num_attrs is NULL, attrs is NULL or too small; otherwise as pdl_launch
+ *   cudaErrorNotSupported   as pdl_launch
+ *
+ * Makes no CUDA call. Grid and cluster are the other launcher's to check. Call pdl_events_record_behind after the launch,
+ * or an event is lost whenever the kernel cannot overlap.
+ *
+ * Threads, Source, Checked: as pdl_launch.
+ */
+PDL_NODISCARD PDL_API cudaError_t pdl_attributes_fill(const pdl_kernel *kernel, const pdl_options *options,
+                                                      cudaLaunchAttribute *attrs, unsigned capacity,
+                                                      unsigned *num_attrs)
+{
+    const pdl_options zero = PDL_ZERO;
+    const pdl_options *o = options != NULL ? options : &zero;
+    cudaLaunchAttribute all[PDL_MAX_ATTRIBUTES];
+    cudaError_t error = pdl_impl_check(kernel, o, 0);
+    const unsigned count = error == cudaSuccess ? pdl_impl_fill(kernel, o, all) : 0;
+    unsigned i;
+
+    if (num_attrs == NULL || count > capacity || (count != 0 && attrs == NULL)) {
+        error = cudaErrorInvalidValue;
+    }
+    for (i = 0; i < count && error == cudaSuccess; i++) {
+        attrs[i] = all[i];
+    }
+    if (num_attrs != NULL) {
+        *num_attrs = error == cudaSuccess ? count : 0;
+    }
+    return error;
+}
+
+/* Record, behind a launch with attributes from pdl_attributes_fill, the events that those could not carry.
+ *
+ * kernel, options  the same as for pdl_attributes_fill
+ * stream           the stream of the launch
+ *
+ * Returns cudaSuccess, also if there is nothing to record, or
+ *   cudaErrorInvalidValue, cudaErrorNotSupported   as pdl_attributes_fill
+ *   any error of cudaEventRecord
+ *
+ * Capture  allowed.
+ * Threads  any, as long as nothing else is put into the stream between launch and this.
+ * Checked  EVT-01
+ */
+PDL_NODISCARD PDL_API cudaError_t pdl_events_record_behind(const pdl_kernel *kernel, const pdl_options *options,
+                                                           cudaStream_t stream)
+{
+    const pdl_options zero = PDL_ZERO;
+    const pdl_options *o = options != NULL ? options : &zero;
+    const cudaError_t error = pdl_impl_check(kernel, o, 0);
+
+    return error == cudaSuccess ? pdl_impl_record_behind(kernel, o, stream) : error;
+}
+
+/* ---- why no overlap? ------------------------------------------------------------------------------------------- */
+
+/* One launch of a pair, with the meaning of pdl_launch's parameters. */
+typedef struct pdl_shape {
+    const pdl_kernel *kernel;
+    dim3 grid;
+    dim3 block;
+    size_t shared_bytes;
+    const pdl_options *options;
+} pdl_shape;
+
+/* What the numbers say about a pair. */
+typedef struct pdl_estimate {
+    unsigned may_overlap;                 /* 1: nothing known stands in the way; no promise */
+    unsigned reason;                      /* PDL_REASON_* why not */
+    unsigned primary_blocks_per_sm;       /* still there when its last block starts, where there are fewest */
+    unsigned dependent_blocks_per_sm;     /* that find room beside them */
+    unsigned long long primary_waves;     /* rounds of blocks; the dependent cannot start before the last one */
+} pdl_estimate;
+
+/* What a multiprocessor has or a block takes, in the order of PDL_REASON_BLOCK_SLOTS and the three behind it; then, of a
+ * device, its multiprocessors, threads per warp, and CUDA's own shared memory per block. */
+typedef struct pdl_impl_room {
+    unsigned long long of[7];
+} pdl_impl_room;
+
+PDL_API cudaError_t pdl_impl_read_room(int device, pdl_impl_room *room)
+{
+    const enum cudaDeviceAttr ids[7] = {
+        cudaDevAttrMaxBlocksPerMultiprocessor,    cudaDevAttrMaxThreadsPerMultiProcessor,
+        cudaDevAttrMaxRegistersPerMultiprocessor, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+        cudaDevAttrMultiProcessorCount,           cudaDevAttrWarpSize,
+        cudaDevAttrReservedSharedMemoryPerBlock,
+    };
+    cudaError_t error = cudaSuccess;
+    int value = 0, i;
+
+    for (i = 0; i < 7 && error == cudaSuccess; i++) {
+        error = cudaDeviceGetAttribute(&value, ids[i], device);
+        room->of[i] = PDL_IMPL_CAST(unsigned long long, value);
+    }
+    return error;
+}
+
+/* Shared memory that the launch itself asks for, per block. */
+PDL_API unsigned long long pdl_impl_shared(const pdl_shape *s)
+{
+    return 0ull + s->kernel->static_shared_bytes + s->shared_bytes;
+}
+
+/* What one block takes: threads in whole warps, registers in steps of 8 per thread. */
+PDL_API pdl_impl_room pdl_impl_block_room(const pdl_shape *s, const pdl_impl_room *sm)
+{
+    const unsigned threads = s->block.x * s->block.y * s->block.z;
+    pdl_impl_room room = PDL_ZERO;
+
+    room.of[0] = 1;
+    room.of[1] = (threads + sm->of[5] - 1) / sm->of[5] * sm->of[5];
+    room.of[2] = room.of[1] * ((PDL_IMPL_CAST(unsigned, s->kernel->regs_per_thread) + 7u) / 8u * 8u);
+    room.of[3] = pdl_impl_shared(s) + sm->of[6];
+    return room;
+}
+
+/* How many blocks fit beside some others, and the PDL_REASON_* of what limits them. */
+PDL_API unsigned long long pdl_impl_fit(const pdl_impl_room *sm, const pdl_impl_room *other, unsigned long long others,
+                                        const pdl_impl_room *block, unsigned *reason)
+{
+    unsigned long long fit = ~0ull;
+    unsigned i;
+
+    for (i = 0; i < 4; i++) {
+        const unsigned long long taken = others * other->of[i];
+        const unsigned long long left = taken < sm->of[i] ? sm->of[i] - taken : 0;
+
+        if (block->of[i] != 0 && left / block->of[i] < fit) {
+            fit = left / block->of[i];
+            *reason = PDL_REASON_BLOCK_SLOTS + i;
+        }
+    }
+    return fit;
+}
+
+/* Shared memory per multiprocessor that a launch asks for by its carve-out; otherwise, if the driver chooses. */
+PDL_API unsigned long long pdl_impl_split(const pdl_shape *s, const pdl_impl_room *sm, unsigned long long otherwise)
+{
+    const int of_launch = s->options != NULL ? PDL_IMPL_CAST(int, s->options->carveout) : 0;
+    const int percent = of_launch == 0 ? s->kernel->preferred_carveout : of_launch % PDL_CARVEOUT_NO_SHARED;
+
+    return percent < 0 ? otherwise : sm->of[3] * PDL_IMPL_CAST(unsigned, percent) / 100;
+}
+
+/* 1 if the dependent needs another split of L1 and shared memory than the one the primary's blocks run with. An idle
+ * multiprocessor (no block there) takes any split. */
+PDL_API int pdl_impl_split_changes(const pdl_shape *primary, const pdl_shape *dependent, const pdl_impl_room *sm,
+                                   unsigned long long there, unsigned long long capacity)
+{
+    const unsigned long long own = pdl_impl_shared(primary);
+    const unsigned long long asked = pdl_impl_split(primary, sm, capacity * own);
+    const unsigned long long split = asked > own ? asked : own;
+
+    return there != 0 &&
+           (there * own + pdl_impl_shared(dependent) > split || pdl_impl_split(dependent, sm, 0) > split);
+}
+
+/* What stands in the way whatever the sizes. */
+PDL_API unsigned pdl_impl_pair_reason(const pdl_shape *primary, const pdl_shape *dependent)
+{
+    const pdl_options *o = dependent->options;
+
+    if (!dependent->kernel->can_overlap) {
+        return dependent->kernel->reason;
+    }
+    if (o == NULL || o->overlap == PDL_OVERLAP_NONE || o->event_only) {
+        return PDL_REASON_NOT_ASKED;
+    }
+    if (primary->kernel->device != dependent->kernel->device) {
+        return PDL_REASON_DEVICES;
+    }
+    if (primary->kernel->ptx_version < 90) {
+        return PDL_REASON_NO_TRIGGER;
+    }
+    if (pdl_impl_switched_on("CUDA_LAUNCH_BLOCKING")) {
+        return PDL_REASON_BLOCKING;
+    }
+    return o->cooperative ? PDL_REASON_COOPERATIVE : PDL_REASON_NONE;
+}
+
+/* Estimate whether a dependent can start while its primary still runs, and if not, what to change.
+ *
+ * estimate   receives the answer; all zero after an error
+ * primary    the earlier launch
+ * dependent  the next launch in the same stream, with the options it is launched with
+ *
+ * Returns cudaSuccess, or
+ *   cudaErrorInvalidValue           a pointer or a kernel is NULL; options as for pdl_launch
+ *   cudaErrorInvalidConfiguration   a shape that pdl_launch refuses, or one block that no multiprocessor can hold
+ *   cudaErrorNotSupported           a field of options that this toolkit does not have
+ *   any error of cudaDeviceGetAttribute
+ *
+ * It compares block slots, threads, registers, shared memory and carve-out at the moment when the primary's last block
+ * has started, on the least loaded multiprocessor, and takes the primary to trigger before it ends. It knows nothing of
+ * clusters, of other work on the device, nor of what lies between the two in the stream: a memset, or an event with
+ * timing, prevents overlap. The driver may choose another carve-out than assumed. Not for use at every launch.
+ *
+ * Capture  allowed.
+ * Threads  any; not while another thread changes the environment (it reads CUDA_LAUNCH_BLOCKING).
+ * Source   estimate from measurements; PTX ISA griddepcontrol.launch_dependents (all blocks have started)
+ * Checked  TRIG-02
+ */
+PDL_NODISCARD PDL_API cudaError_t pdl_overlap_estimate(pdl_estimate *estimate, const pdl_shape *primary,
+                                                       const pdl_shape *dependent)
+{
+    const pdl_estimate empty = PDL_ZERO;
+    const pdl_options zero = PDL_ZERO;
+    const pdl_impl_room nothing = PDL_ZERO;
+    const pdl_shape *const pair[2] = {primary, dependent};
+    pdl_impl_room sm, block[2];
+    unsigned long long blocks, capacity, there, fit;
+    unsigned limit = PDL_REASON_NONE, i;
+    cudaError_t error = cudaSuccess;
+
+    if (estimate == NULL) {
+        return cudaErrorInvalidValue;
+    }
+    *estimate = empty;
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        const pdl_options *o = pair[i] != NULL && pair[i]->options != NULL ? pair[i]->options : &zero;
+
+        if (pair[i] == NULL || pair[i]->kernel == NULL || pair[i]->kernel->func == NULL) {
+            return cudaErrorInvalidValue;
+        }
+        error = pdl_impl_check_options(o, 1);
+        error = error == cudaSuccess ? pdl_impl_check_shape(pair[i]->kernel, pair[i]->grid, pair[i]->block, o) : error;
+    }
+    error = error == cudaSuccess ? pdl_impl_read_room(primary->kernel->device, &sm) : error;
+    if (error != cudaSuccess) {
+        return error;
+    }
+    for (i = 0; i < 2; i++) {
+        block[i] = pdl_impl_block_room(pair[i], &sm);
+        if (pdl_impl_fit(&sm, &nothing, 0, &block[i], &limit) == 0) {
+            return cudaErrorInvalidConfiguration;
+        }
+    }
+    capacity = pdl_impl_fit(&sm, &nothing, 0, &block[0], &limit);
+    blocks = 1ull * primary->grid.x * primary->grid.y * primary->grid.z;
+    there = blocks / sm.of[4] < capacity ? blocks / sm.of[4] : capacity;
+    fit = pdl_impl_fit(&sm, &block[0], there, &block[1], &limit);
+    if (fit != 0) {
+        const int changes = pdl_impl_split_changes(primary, dependent, &sm, there, capacity);
+
+        limit = PDL_IMPL_CAST(unsigned, changes ? PDL_REASON_CARVEOUT : PDL_REASON_NONE);
+        fit = changes ? 0 : fit;
+    }
+    estimate->primary_blocks_per_sm = PDL_IMPL_CAST(unsigned, there);
+    estimate->dependent_blocks_per_sm = PDL_IMPL_CAST(unsigned, fit);
+    estimate->primary_waves = (blocks - 1) / (sm.of[4] * capacity) + 1;
+    estimate->reason = pdl_impl_pair_reason(primary, dependent);
+    estimate->reason = estimate->reason != PDL_REASON_NONE ? estimate->reason : limit;
+    estimate->may_overlap = estimate->reason == PDL_REASON_NONE;
+    return cudaSuccess;
+}
+
+/* ---- graphs: nodes, edges by kind, pdl_graph_check: not in this version; PDL_HAS_GRAPH_EDGES is theirs ----------- */
+
 #endif /* PDL_H_INCLUDED */
+
+/* MIT License
+ *
+ * Copyright (c) 2026 the pdl authors
+ *
+ * Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+ * documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+ * rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to
+ * permit persons to whom the Software is furnished to do so, subject to the following conditions:
+ *
+ * The above copyright notice and this permission notice shall be included in all copies or substantial portions of
+ * the Software.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+ * WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+ * COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+ * OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+ */
