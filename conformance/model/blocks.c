@@ -248,12 +248,18 @@ void model_barrier(void)
     coroutine_yield();
 }
 
+/* Below compute capability 9.0, or in an image made for it, there is neither trigger nor wait. */
+static bool has_dependencies(const struct thread *t)
+{
+    return device.cc >= 90 && t->block->op->grid->kernel->ptx_version >= 90;
+}
+
 /* TRIG-01, TRIG-05 */
 void model_trigger(void)
 {
     struct thread *t = self();
     thread_yields();
-    if (device.cc < 90)
+    if (!has_dependencies(t))
         return;
     struct block *b = t->block;
     struct op *op = b->op;
@@ -271,7 +277,7 @@ void model_wait(void)
 {
     struct thread *t = self();
     thread_yields();
-    if (device.cc < 90)
+    if (!has_dependencies(t))
         return;
     t->waits++;
     if (!wait_may_return(t)) {

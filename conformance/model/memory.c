@@ -444,6 +444,11 @@ void model_store32_relaxed(void *p, uint32_t value)
     *(uint32_t *)at_l2(p, 4) = value;
 }
 
+void model_store64_relaxed(void *p, uint64_t value)
+{
+    *(uint64_t *)at_l2(p, 8) = value;
+}
+
 uint32_t model_atomic_add32(void *p, uint32_t value)
 {
     uint32_t *q = at_l2(p, 4), old = *q;

@@ -29,7 +29,7 @@ struct model_kernel {
 void model_register_kernel(const struct model_kernel *kernel);
 
 /* void NAME(TYPE args) as a kernel: record, entry and registration. Follow it with the body. */
-#define MODEL_KERNEL(NAME, TYPE, REGISTERS, STATIC_SHARED, PTX, BINARY)                                              \
+#define MODEL_KERNEL_OF(NAME, TYPE, REGISTERS, STATIC_SHARED, PTX, BINARY)                                           \
     void NAME(TYPE args);                                                                                            \
     static void NAME##_entry(const void *bytes)                                                                      \
     {                                                                                                                \
@@ -46,6 +46,16 @@ void model_register_kernel(const struct model_kernel *kernel);
         model_register_kernel(&NAME##_record);                                                                       \
     }                                                                                                                \
     void NAME(TYPE args)
+
+/* The same for the kit's kernels, whose one argument is a struct kernel_args. A unit compiled with IMAGE_ERASED stands for
+ * an image made below compute_90: its triggers and waits do nothing. */
+#ifdef IMAGE_ERASED
+#define MODEL_KERNEL_PTX 80
+#else
+#define MODEL_KERNEL_PTX 90
+#endif
+#define MODEL_KERNEL(NAME) MODEL_KERNEL_NAMED(NAME)
+#define MODEL_KERNEL_NAMED(NAME) MODEL_KERNEL_OF(NAME, struct kernel_args, 32, 0, MODEL_KERNEL_PTX, 90)
 
 /* x only: the model's grids and blocks are one-dimensional */
 unsigned model_thread(void);
@@ -68,6 +78,7 @@ void model_store32(void *p, uint32_t value);
 void model_store64(void *p, uint64_t value);
 void model_store128(void *p, const uint32_t value[4]); /* as two 64-bit stores */
 void model_store32_relaxed(void *p, uint32_t value);
+void model_store64_relaxed(void *p, uint64_t value);
 uint32_t model_atomic_add32(void *p, uint32_t value);
 uint32_t model_atomic_exch32(void *p, uint32_t value);
 uint64_t model_atomic_min64(void *p, uint64_t value);
@@ -76,7 +87,7 @@ uint64_t model_atomic_max64(void *p, uint64_t value);
 void model_fence(void);            /* gpu scope, release and acquire */
 void model_barrier(void);          /* all threads of the block that have not exited */
 void *model_shared(size_t offset); /* the block's dynamic shared memory: plain host memory, ordered by barriers */
-void model_trigger(void);
+void model_trigger(void); /* this and the wait do nothing in a kernel compiled below compute_90 */
 void model_wait(void);
 void model_pause(uint64_t ns); /* the thread rests until the clock has advanced */
 
