@@ -93,6 +93,8 @@ def _against_constant(operator: str, signed: bool, left: Any, constant: int) -> 
     shift, base = 0, left
     while base[0] == "op" and base[2] == "shr" and base[4][0] == "k" and _natural_limit(base[3]) is not None:
         shift, base = shift + base[4][1], base[3]
+    if shift == 0 and not signed and operator != "EQ" and base[0] == "op" and base[2] == "add" and base[4][0] == "k":
+        return _shifted(operator, base[3], base[4][1], value)
     limit = _natural_limit(base)
     domain = "u" if limit is not None or not signed else "s"
     low, high = (0, limit) if limit is not None else _LIMITS[domain]
@@ -107,11 +109,36 @@ def _against_constant(operator: str, signed: bool, left: Any, constant: int) -> 
     return TRUE if (first, last) == (low, high) else ("in", base, domain, first, last)
 
 
+def _shifted(operator: str, base: Any, added: int, value: int) -> Formula:
+    """base + added OPERATOR value, unsigned, as an interval of base: that is how a - 1 < 3 is asked."""
+    first, last = -added, (value - 1 if operator == "LT" else value) - added
+    if last < first:
+        return FALSE
+    if last - first >= 2**32 - 1:
+        return TRUE
+    first, last = first % 2**32, last % 2**32
+    if first <= last:
+        return ("in", base, "u", first, last)
+    return ("not", ("in", base, "u", last + 1, first - 1))
+
+
+def _mask_source(base: Any) -> Any:
+    """x of x & (2^m - 1), which is x itself where x is known to be small; else None."""
+    if base[0] == "op" and base[2] == "and" and base[4][0] == "k" and (base[4][1] + 1) & base[4][1] == 0:
+        return base[3]
+    return None
+
+
 def _known(formula: Formula, facts: Facts) -> list[tuple[int, int]]:
     base, domain = formula[1], formula[2]
     known = facts.get((base, domain))
     if known is not None:
         return list(known)
+    source = _mask_source(base)
+    if source is not None:
+        inner = facts.get((source, "u"), facts.get((source, "s")))
+        if inner and all(0 <= a and b <= base[4][1] for a, b in inner):
+            return list(inner)
     limit = _natural_limit(base)
     return [(0, limit) if limit is not None else _LIMITS[domain]]
 
@@ -170,7 +197,16 @@ def bases(formula: Formula) -> set[Any]:
     if tag == "k":
         return set()
     if tag == "in":
-        return {(formula[1], formula[2])}
+        source = _mask_source(formula[1])
+        own = {(formula[1], formula[2])}
+        return own if source is None else own | {(source, "u"), (source, "s")}
     if tag == "atom":
         return {formula}
     return set().union(*(bases(part) for part in formula[1:]))
+
+
+def atoms(formula: Formula) -> list[Formula]:
+    """The parts that are no combination of others."""
+    if formula[0] in ("in", "atom"):
+        return [formula]
+    return [] if formula[0] == "k" else [a for part in formula[1:] for a in atoms(part)]

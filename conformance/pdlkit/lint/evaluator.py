@@ -14,6 +14,7 @@ from pdlkit.lint import conditions as cond
 from pdlkit.lint.elf import KernelInfo
 from pdlkit.lint.opcodes import Kind, data_words, kind_of
 from pdlkit.lint.values import (
+    THREAD_REGISTERS,
     NOTHING,
     UNKNOWN,
     VARIES_BY_BLOCK,
@@ -29,6 +30,7 @@ from pdlkit.lint.values import (
     multiply,
     operation,
     parse_operand,
+    permuted,
     pure_window,
     shift_left,
     shift_right,
@@ -36,7 +38,6 @@ from pdlkit.lint.values import (
 )
 
 Registers = dict[Any, Any]
-_THREAD_REGISTERS = ("SR_TID", "SR_LANEID", "SR_EQMASK", "SR_LTMASK", "SR_LEMASK", "SR_GTMASK", "SR_GEMASK", "SR_VIRTID")
 _CLUSTER_REGISTERS = ("SR_CgaCtaId", "SR_CTARANK", "SR_CLUSTERCTARANK", "SR_CTAID")
 _CHANGING = ("SR_CLOCK", "SR_GLOBALTIMER", "SR_REGALLOC", "SR_SMEMSZ")
 _LOCAL_WINDOW = {True: (0x20, 0x24), False: (0x2F8, 0x2FC)}  # below sm_100, from sm_100 on
@@ -52,6 +53,8 @@ class Image:
         self.local_window = _LOCAL_WINDOW[sm < 100]
         self.local_roots: frozenset[Root] = NOTHING  # of everything ever stored to local memory
         self.local_varies = 0
+        self.cluster_flag = ("c", 0, 0x140 if sm < 100 else 0x36C)  # 1 where the kernel runs in clusters
+        self.varying_sites: set[Any] = set()  # results that threads of a block may hold differently
 
     def constant(self, bank: int, offset: int) -> Value:
         if bank == 0:
@@ -179,14 +182,23 @@ class Evaluator:
                 found = self.value(regs, operand)
                 roots |= found[1]
                 varies |= found[2]
-        return {n: _fresh(n, site, roots, varies) for n in destinations}
+        return {n: self._fresh(n, site, roots, varies) for n in destinations}
+
+    def _fresh(self, name: str, site: Any, roots: frozenset[Root], varies: int) -> Any:
+        """A result nobody can compute, but that is the same wherever this execution of the site is meant."""
+        expression = ("site", site, name) if site is not None else None
+        if varies & VARIES_BY_THREAD and expression is not None:
+            self.image.varying_sites.add(expression)
+        if "P" in name:
+            return (None if expression is None else ("atom", expression), varies)
+        return (expression, roots, varies)
 
     def _loaded(self, regs: Registers, opcode: str, operands: tuple[str, ...], site: Any) -> dict[Any, Any]:
         destinations, _ = destinations_of(opcode, operands)
         memory = next((o for o in operands if "[" in o), "")
         roots, varies = self.address(regs, memory)
         through = indirect(roots) or (self.image.local_roots if pure_window(roots) else NOTHING)
-        return {n: _fresh(n, site, through, varies & ~VARIES_BY_THREAD | (varies & VARIES_BY_THREAD)) for n in destinations}
+        return {n: self._fresh(n, site, through, varies) for n in destinations}
 
     def _generic_store(self, regs: Registers, operands: tuple[str, ...]) -> None:
         roots, _ = self.address(regs, operands[0]) if operands else (NOTHING, 0)
@@ -220,12 +232,6 @@ class Evaluator:
             for i in range(words)
             if parse_operand(first)[0] == "reg" and not first.endswith("Z")
         }
-
-
-def _fresh(name: str, site: Any, roots: frozenset[Root], varies: int) -> Any:
-    if "P" in name:
-        return (("atom", ("site", site, name)) if site is not None else None, varies)
-    return (("site", site, name) if site is not None else None, roots, varies)
 
 
 def _choice(formula: Any, varies: int, new: Any, old: Any, is_predicate: bool) -> Any:
@@ -359,7 +365,7 @@ def _special(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...]
     roots: frozenset[Root] = NOTHING
     if source in ("SR_SWINHI", "SR_SHMEMHI"):
         roots = frozenset({("window", "shared")})
-    varies = VARIES_BY_THREAD if source.startswith(_THREAD_REGISTERS) else 0
+    varies = VARIES_BY_THREAD if source.startswith(THREAD_REGISTERS) else 0
     varies |= VARIES_BY_BLOCK if source.startswith(_CLUSTER_REGISTERS) else 0
     return _write(name, (("s", source), roots, varies))
 
@@ -505,6 +511,27 @@ def _select(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...],
     if formula is not None and a[0] is not None and b[0] is not None and a[0][0] == b[0][0] == "k":
         expression = ("sel", formula, a[0], b[0])
     return _write(_target(ops), (expression, a[1] | b[1], a[2] | b[2] | varies))
+
+
+@handles("PRMT", "UPRMT")
+def _permute(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], site: Any) -> Any:
+    if len(ops) < 4 or "." in opcode:
+        return None
+    a, selector, b = (self.value(regs, o) for o in ops[1:4])
+    expression = None
+    if selector[0] is not None and selector[0][0] == "k":
+        expression = permuted(selector[0][1], a[0], b[0])
+    if expression is None:
+        expression = operation("prmt", a[0], selector[0], b[0])
+    return _write(_target(ops), (expression, a[1] | b[1], a[2] | selector[2] | b[2]))
+
+
+@handles("VIMNMX", "IMNMX", "UIMNMX", "UVIMNMX")
+def _extreme(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], site: Any) -> Any:
+    if len(ops) < 4 or parse_operand(ops[0])[0] != "reg" or parse_operand(ops[-1])[0] != "pred":
+        return None
+    a, b = self.value(regs, ops[1]), self.value(regs, ops[2])
+    return _write(_target(ops), (operation(opcode + ops[-1], a[0], b[0]), NOTHING, a[2] | b[2]))
 
 
 @handles("SHFL")

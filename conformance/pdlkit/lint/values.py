@@ -23,6 +23,7 @@ Value = tuple[Any, frozenset[Root], int]
 NOTHING: frozenset[Root] = frozenset()
 UNKNOWN: Value = (None, NOTHING, 0)
 ZERO: Value = (("k", 0), NOTHING, 0)
+THREAD_REGISTERS = ("SR_TID", "SR_LANEID", "SR_EQMASK", "SR_LTMASK", "SR_LEMASK", "SR_GTMASK", "SR_GEMASK", "SR_VIRTID")
 _MAX_SIZE = 14  # of an expression; larger ones are not worth comparing
 
 _REGISTER = re.compile(r"^([-~|!]*)(U?R(?:\d+|Z)|U?P(?:\d+|T))")
@@ -143,6 +144,9 @@ def bitwise(table: int, a: Any, b: Any, c: Any) -> Any:
             result |= (table >> row & 1) << bit
         return ("k", result)
     if table == 0xC0 and a is not None and b is not None:
+        for part, mask in ((a, b), (b, a)):
+            if part[0] == "op" and part[2] == "part" and mask[0] == "k" and mask[1] & ~part[3] & 0xFFFFFFFF == 0:
+                return ("k", part[4] & mask[1])
         if ("k", 0) in (a, b):
             return ("k", 0)
         left, right = (b, a) if a[0] == "k" else (a, b)
@@ -155,6 +159,24 @@ def bitwise(table: int, a: Any, b: Any, c: Any) -> Any:
         if table == pattern:
             return choice
     return operation(f"lop{table}", a, b, c)
+
+
+def permuted(selector: int, a: Any, b: Any) -> Any:
+    """PRMT: each result byte is one of the eight bytes of a (0-3) and b (4-7); known bytes stay known."""
+    mask = value = 0
+    for position in range(4):
+        nibble = selector >> (4 * position) & 15
+        source, byte = (a, nibble) if nibble < 4 else (b, nibble - 4)
+        if nibble > 7 or source is None:
+            continue
+        known, bits = (0xFFFFFFFF, source[1]) if source[0] == "k" else (
+            source[3:5] if source[0] == "op" and source[2] == "part" else (0, 0))
+        if known >> (8 * byte) & 0xFF == 0xFF:
+            mask |= 0xFF << (8 * position)
+            value |= (bits >> (8 * byte) & 0xFF) << (8 * position)
+    if mask == 0xFFFFFFFF:
+        return ("k", value)
+    return ("op", 1, "part", mask, value) if mask else None
 
 
 def half_pair(high: str, low: str) -> int | None:
@@ -173,3 +195,14 @@ def pure_window(roots: frozenset[Root]) -> bool:
 def indirect(roots: frozenset[Root]) -> frozenset[Root]:
     """The roots of a value loaded through an address with these roots."""
     return frozenset(root if root[0] == "via" else ("via", root) for root in roots if root[0] != "window")
+
+
+def leaf_varies(expression: Any, varying_sites: set[Any]) -> bool:
+    """Whether threads of one block can hold different values of this expression (or formula)."""
+    if not isinstance(expression, tuple) or not expression:
+        return False
+    if expression[0] == "s":
+        return isinstance(expression[1], str) and expression[1].startswith(THREAD_REGISTERS)
+    if expression[0] == "site":
+        return expression in varying_sites
+    return any(leaf_varies(part, varying_sites) for part in expression[1:])

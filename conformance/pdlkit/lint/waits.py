@@ -23,7 +23,15 @@ from pdlkit.lint.evaluator import Evaluator, Image, Registers
 from pdlkit.lint.flow import Block, Flow
 from pdlkit.lint.opcodes import ACCESSES, GENERIC, Kind
 from pdlkit.lint.program import SYSTEM_CALLS, Program
-from pdlkit.lint.values import VARIES_BY_BLOCK, VARIES_BY_THREAD, Root, parse_operand, pure_window, split_operands
+from pdlkit.lint.values import (
+    VARIES_BY_BLOCK,
+    VARIES_BY_THREAD,
+    Root,
+    leaf_varies,
+    parse_operand,
+    pure_window,
+    split_operands,
+)
 
 FRESH, CLUSTER, SIBLING, SIGNALLED, WAITED = 0, 1, 2, 3, 4
 _STATES_PER_NODE = 24
@@ -251,10 +259,13 @@ class Analysis:
             edges.events.append(("wait", VARIES_BY_THREAD))
             return (WAITED, facts) if self._follow_waited else None
         edges.events.append(("wait", varies))
-        passed = cond.assume(formula, False, facts) if formula is not None else facts
-        if passed is None:
+        cases = [(f, v) for known, v in self._cases(formula, varies, facts)
+                 if (f := cond.assume(formula, False, known) if formula is not None else known) is not None]
+        if not cases:
             return (WAITED, facts) if self._follow_waited else None
-        return _passed_by(wait, varies), passed
+        # of several cases the one in which nobody waits says most; what is known of it is not kept apart
+        states = [_passed_by(wait, v) for _, v in cases]
+        return min(states), cases[0][0] if len(cases) == 1 else facts
 
     def _barrier(
         self, flow: Flow, index: int, kind: Kind, wait: int, facts: cond.Facts, regs: Registers, edges: Edges
@@ -371,16 +382,33 @@ class Analysis:
         if flow.is_divergent_jump(index) or ".ANY" in flow.function.opcodes[index]:
             formula, varies = None, varies
         edges.varies |= varies
-        taken = cond.assume(formula, True, facts) if formula is not None else facts
-        passed = cond.assume(formula, False, facts) if formula is not None else facts
-        ways: list[tuple[Node, cond.Facts]] = []
-        if taken is not None:
-            ways += [((context, section, t), taken) for t in block.jumps]
-        if passed is not None and block.falls is not None:
-            ways.append(((context, section, block.falls), passed))
         everywhere: list[Node] = [(context, section, t) for t in block.successors()]
-        for target, known in ways:
-            self._go(edges, target, self._towards(target, everywhere, wait, varies), known, regs)
+        for known, split in self._cases(formula, varies, facts):
+            taken = cond.assume(formula, True, known) if formula is not None else known
+            passed = cond.assume(formula, False, known) if formula is not None else known
+            ways: list[tuple[Node, cond.Facts | None]] = [((context, section, t), taken) for t in block.jumps]
+            if block.falls is not None:
+                ways.append(((context, section, block.falls), passed))
+            for target, there in ways:
+                if there is not None and not self._outside_cluster(wait, there):
+                    self._go(edges, target, self._towards(target, everywhere, wait, split), there, regs)
+
+    def _cases(self, formula: Any, varies: int, facts: cond.Facts) -> list[tuple[cond.Facts, int]]:
+        """What is the same for the whole block is settled first; only the rest divides its threads."""
+        if formula is None or not varies or self._learning:
+            return [(facts, varies)]
+        cases = [facts]
+        parts = cond.atoms(formula)
+        same = [a for a in parts if not leaf_varies(a, self.image.varying_sites)] if len(parts) > 1 else []
+        for atom in same[:3]:
+            both = [cond.assume(atom, value, f) for f in cases for value in (True, False)]
+            cases = [f for f in both if f is not None]
+        return [(f, varies if cond.truth(formula, f) is None else 0) for f in cases]
+
+    def _outside_cluster(self, wait: int, facts: cond.Facts) -> bool:
+        """Where there is no cluster there is one rank, and nobody passes by the wait of another."""
+        flag = ("in", self.image.cluster_flag, "u", 1, 1)
+        return wait == CLUSTER and cond.truth(flag, facts) is False
 
     def _towards(self, target: Node, everywhere: list[Node], wait: int, varies: int) -> int:
         """The state after choosing one way of a branch that other threads may leave in another way."""
