@@ -112,7 +112,7 @@ def test_entry(facts: RunFacts, result: CaseResult) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "name": case.name, "rule": case.rule, "class": case.rule_class, "kind": case.kind, "core": case.core,
         "family": case.family, "window": case.window, "path": case.path, "proving": case.proving,
-        "status": result.status, "reason": result.reason,
+        "status": result.status, "reason": without_folders(result.reason),
         "trials": {key: int(trials.get(key, 0)) for key in ("planned", "run", "exercised", "witnessed", "cut_short")},
         "outcomes": {name: int(count) for name, count in record.get("outcomes", {}).items()},
         "bound95": bound95(result.exercised) if clean else None,
@@ -177,6 +177,15 @@ def scrub(argument: str) -> str:
     return re.sub(r"(?:[^\s=,]*/)+([^\s/=,]*)", r"\1", argument)
 
 
+def without_folders(text: str | None) -> str | None:
+    """A sentence in which absolute paths are cut to their last part."""
+    return None if text is None else re.sub(r"(?<![\w.])/(?:[^\s/:'\"]+/)+", "", text)
+
+
+def _sentences(texts: Iterable[str]) -> list[str]:
+    return [without_folders(text) or "" for text in texts]
+
+
 def build_report(facts: RunFacts) -> dict[str, Any]:
     """The whole report."""
     toolchain = dict(facts.toolchain)
@@ -195,8 +204,9 @@ def build_report(facts: RunFacts) -> dict[str, Any]:
         "rules": [entry for rule in facts.book.rules if (entry := rule_entry(facts, rule))],
         "tests": [test_entry(facts, result) for result in facts.results],
         "mutation_score": mutation_score(facts.results),
-        "processes": facts.processes, "problems": facts.problems, "findings": list(facts.verdict.findings),
-        "reasons": list(facts.verdict.reasons), "verdict": facts.verdict.verdict, "exit": facts.verdict.exit,
+        "processes": facts.processes, "problems": _sentences(facts.problems),
+        "findings": _sentences(facts.verdict.findings),
+        "reasons": _sentences(facts.verdict.reasons), "verdict": facts.verdict.verdict, "exit": facts.verdict.exit,
     }
     report["run"]["id"] = "sha256:" + hashlib.sha256(json.dumps(report, sort_keys=True).encode()).hexdigest()[:32]
     return report

@@ -1,0 +1,65 @@
+"""Runs the command line as users do, with the fake harness; shared by tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pdlkit.places import ROOT
+
+FAKE = Path(__file__).with_name("fake_harness.py")
+MARK = "KIT_TEST_FOLDER"
+
+
+def left_running(folder: Path) -> list[str]:
+    """Processes that a run with this output folder started and that still live."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and f"{MARK}={folder}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return found
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A finished command."""
+
+    code: int
+    out: str
+    err: str
+    folder: Path
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Its report.json."""
+        data: dict[str, Any] = json.loads((self.folder / "report.json").read_text())
+        return data
+
+    def statuses(self) -> dict[str, str]:
+        """Case to status."""
+        return {test["name"]: test["status"] for test in self.report["tests"]}
+
+
+def conformance(*arguments: str, folder: Path, env: dict[str, str] | None = None, timeout: float = 120) -> Ran:
+    """`python3 conformance ...`"""
+    clean = {name: value for name, value in os.environ.items() if name not in ("CUDA_LAUNCH_BLOCKING", "LD_PRELOAD")}
+    done = subprocess.run(
+        [sys.executable, "conformance", *arguments], cwd=ROOT, env={**clean, MARK: str(folder), **(env or {})}, capture_output=True,
+        text=True, timeout=timeout, stdin=subprocess.DEVNULL)
+    return Ran(done.returncode, done.stdout, done.stderr, folder)
+
+
+def run_fake(folder: Path, behaviour: dict[str, Any], *arguments: str, device: str = "model", probe: int = 0,
+             env: dict[str, str] | None = None) -> Ran:
+    """`run` with the fake harness behaving so."""
+    fake = {"FAKE_HARNESS": json.dumps(behaviour), "FAKE_PROBE": str(probe), **(env or {})}
+    return conformance("run", "--harness", str(FAKE), "--device", device, "--output", str(folder), "--seed", "5eed",
+                       *arguments, folder=folder, env=fake)

@@ -1,0 +1,140 @@
+"""`list` and `doctor`, and the sentences about what is missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pdlkit import doctor, list_rules, machine, places, toolchain, venv
+from pdlkit.device_choice import _judge
+from pdlkit.exits import BadArguments, SetupImpossible
+from pdlkit.machine import Driver, Gpu
+from pdlkit.rules import load
+from pdlkit.tests.kit_runs import conformance
+from pdlkit.tests.test_rules import GOOD, text_of
+
+
+def test_list_shows_every_rule(tmp_path: Path) -> None:
+    ran = conformance("list", folder=tmp_path)
+    assert ran.code == 0
+    for rule in load(places.RULES).rules:
+        assert rule.id in ran.out
+
+
+def test_one_step_from_a_rule_to_its_kernel_and_mutants(tmp_path: Path) -> None:
+    out = conformance("list", "wait-01", folder=tmp_path).out
+    for word in ("WAIT-01", "conformance/kernels/wait.cu", "nowait", "PTX ISA", "WAIT-01.store.widened.captured"):
+        assert word in out
+
+
+def test_what_is_missing_stands_out(tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_bytes(text_of(GOOD))
+    book = load(tmp_path / "rules.toml")
+    lines = list_rules.rules_table(book)
+    bare = next(line for line in lines if "FWD-09" in line)
+    assert "untestable" in bare and "NONE" in bare
+    assert "NONE" not in next(line for line in lines if "WAIT-01" in line)
+
+
+def test_list_json_is_whole(tmp_path: Path) -> None:
+    data = json.loads(conformance("list", "--json", folder=tmp_path).out)
+    book = load(places.RULES)
+    assert data["suite"] == book.suite
+    assert [case["name"] for rule in data["rules"] for case in rule["cases"]] == [case.name for case in book.cases]
+
+
+def test_every_mutant_is_listed_with_its_rules(tmp_path: Path) -> None:
+    out = conformance("list", "--mutants", folder=tmp_path).out
+    for tag in load(places.RULES).tags:
+        assert tag in out
+
+
+def test_doctor_answers(tmp_path: Path) -> None:
+    ran = conformance("doctor", folder=tmp_path)
+    assert ran.code in (0, 1) and "python" in ran.out and "surroundings" not in ran.out
+    data = json.loads(conformance("doctor", "--json", folder=tmp_path).out)
+    assert {"build", "device", "surroundings", "gpu", "model"} <= set(data)
+
+
+@pytest.mark.parametrize("name", ["CUDA_LAUNCH_BLOCKING", "CUDA_INJECTION64_PATH", "LD_PRELOAD"])
+def test_doctor_names_what_is_in_the_way(name: str) -> None:
+    assert doctor.surroundings({}) == []
+    found = doctor.surroundings({name: "1"})
+    assert [item.what for item in found] == [name] and found[0].state == "bad"
+    assert machine.interposers({name: "0"}) == {} and list(machine.interposers({name: "x"})) == [name]
+
+
+H200 = Gpu("NVIDIA H200", 90, 132)
+
+
+@pytest.mark.parametrize(("driver", "absent", "broken"), [
+    (Driver(None, 13000, (H200,)), False, False),
+    (Driver(None, 13000, (Gpu("NVIDIA A100", 80, 108),)), True, False),
+    (Driver("cuInit says CUDA_ERROR_SYSTEM_NOT_READY"), False, True),
+])
+def test_hardware_that_cannot_be_used_is_never_hidden(driver: Driver, absent: bool, broken: bool) -> None:
+    choice = _judge("cuda", driver, ["a sign"], 90)
+    assert (choice.absent is not None, choice.broken is not None) == (absent, broken)
+    assert choice.architectures == ("90" if not absent and not broken else None)
+
+
+def test_a_device_that_is_not_there_is_a_bad_argument() -> None:
+    with pytest.raises(BadArguments, match="offers 1 device,"):
+        _judge("cuda:1", Driver(None, 13000, (H200,)), ["a sign"], 90)
+
+
+@pytest.fixture
+def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A machine with nothing on PATH and no toolkit."""
+    for name in ("CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT", "CUDACXX", "CC", "XXHASH_INCLUDE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(toolchain, "_nvcc_places", list)
+    monkeypatch.setattr(toolchain, "cuda_headers", lambda _nvcc: None)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("for_gpu", "words"), [
+    (True, ["CMake 3.25", "C compiler", "ninja", "nvcc is not there"]),
+    (False, ["CMake 3.25", "C compiler", "ninja", "cuda_runtime_api.h is not there"]),
+])
+def test_everything_missing_is_named_at_once(for_gpu: bool, words: list[str], bare_machine: Path) -> None:
+    with pytest.raises(SetupImpossible) as caught:
+        toolchain.require(for_gpu)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_a_missing_xxhash_says_where_to_put_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XXHASH_INCLUDE_DIR", str(tmp_path))
+    sentence = next(text for text in toolchain.missing(for_gpu=False) if "xxhash" in text)
+    assert str(tmp_path) in sentence and "libxxhash-dev" in sentence
+    (tmp_path / "xxhash.h").write_text("")
+    assert not any("xxhash" in text for text in toolchain.missing(for_gpu=False))
+
+
+def test_an_old_cmake_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fake = tmp_path / "cmake"
+    fake.write_text("#!/bin/sh\necho cmake version 3.16.3\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert any("3.16.3 is too old" in text for text in toolchain.missing(for_gpu=False))
+
+
+def test_packages_that_cannot_be_had_end_with_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(venv, "BUILD", tmp_path)
+    monkeypatch.setenv(venv.WHEELS_VARIABLE, str(tmp_path))
+    with pytest.raises(SetupImpossible, match="no-such-package-of-ours==1.0.* PDL_WHEELS"):
+        venv.ensure_venv(["no-such-package-of-ours==1.0"], quiet=True)
+    assert list((tmp_path / "venv").iterdir()) == [], "a half-made venv must not stay"
+
+
+def test_a_made_venv_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(venv, "BUILD", tmp_path)
+    place = venv.venv_place(["x==1"])
+    place.mkdir(parents=True)
+    (place / "complete").write_text("x==1\n")
+    assert venv.ensure_venv(["x==1"]) == place / "bin" / "python3"
+    assert venv.venv_place(["x==2"]) != place

@@ -1,0 +1,128 @@
+"""report.json: valid against its schema whatever happened, adds up, and names nobody."""
+
+from __future__ import annotations
+
+import copy
+import getpass
+import json
+import re
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from pdlkit import places
+from pdlkit.report import inconsistencies, scrub, without_folders
+from pdlkit.tests.kit_runs import run_fake
+
+SCHEMA = json.loads(places.SCHEMA.read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+CAPTURED = "WAIT-05.rewait.widened.captured"
+
+SITUATIONS: dict[str, dict[str, Any]] = {
+    "conforms": {}, "violates": {"WAIT-05": "fail"}, "crash": {"MEM-01": "segv"}, "sticky": {CAPTURED: "sticky"},
+    "invalid": {"ATTR-03": "two-verdicts"}, "bad json": {"TRIG-01": "bad-json"}, "never": {"startup": "die"},
+    "hang": {"deadline_s": 0.1, CAPTURED: "hang"}, "not applicable": {"*": "not-supported"},
+    "survivor": {"WAIT-01": "survivor"},
+}
+
+
+def errors(report: dict[str, Any]) -> list[str]:
+    return [f"{list(error.path)}: {error.message}" for error in VALIDATOR.iter_errors(report)]
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("device", ["model", "cuda"])
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_every_report_is_valid_and_adds_up(situation: str, device: str, tmp_path: Path) -> None:
+    report = run_fake(tmp_path, SITUATIONS[situation], device=device).report
+    assert errors(report) == []
+    assert inconsistencies(report) == []
+    text = json.dumps(report)
+    assert str(tmp_path) not in text and str(places.ROOT) not in text
+    assert socket.gethostname() not in re.findall(r"[\w.-]+", text)
+    assert f"/{getpass.getuser()}" not in text
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return run_fake(tmp_path_factory.mktemp("good"), {}, device="cuda").report
+
+
+def _at(report: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(test for test in report["tests"] if test["name"] == name)
+
+
+BREAKS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "no verdict": lambda r: r.pop("verdict"),
+    "odd verdict": lambda r: r.update(verdict="OK"),
+    "exit that does not fit": lambda r: r.update(exit=1),
+    "extra key": lambda r: r.update(hostname="box"),
+    "path in argv": lambda r: r["run"].update(argv=["--output", "/home/me"]),
+    "short seed": lambda r: r["run"].update(seed="0x1"),
+    "status": lambda r: r["tests"][0].update(status="OK"),
+    "negative count": lambda r: r["tests"][0]["trials"].update(run=-1),
+    "pass without exercise": lambda r: _at(r, CAPTURED)["trials"].update(exercised=0),
+    "bound on a failure": lambda r: _at(r, CAPTURED).update(status="FAIL"),
+    "bound on the model": lambda r: r["device"].update(kind="model"),
+    "mutant without status": lambda r: _at(r, CAPTURED)["mutants"][0].update(status=None),
+    "case name": lambda r: r["tests"][0].update(name="wait"),
+    "window": lambda r: r["tests"][0].update(window="broad"),
+    "hash": lambda r: r["tests"][0].update(code_hash="abc"),
+    "interposer as path": lambda r: r["host"].update(interposers=["LD_PRELOAD=/x.so"]),
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_the_schema_refuses(name: str, good: dict[str, Any]) -> None:
+    report = copy.deepcopy(good)
+    assert errors(report) == []
+    BREAKS[name](report)
+    assert errors(report) != []
+
+
+SUMS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "exercised": lambda r: _at(r, CAPTURED)["trials"].update(exercised=65),
+    "run": lambda r: _at(r, CAPTURED)["trials"].update(run=65),
+    "score": lambda r: r["mutation_score"].update(killed=0),
+    "survivor not named": lambda r: _at(r, CAPTURED)["mutants"].append({"status": "SURVIVED"}),
+    "twice": lambda r: r["tests"].append(r["tests"][0]),
+    "rule's cases": lambda r: r["rules"][0].update(cases=7),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_counts_that_do_not_add_up_are_found(name: str, good: dict[str, Any]) -> None:
+    report = copy.deepcopy(good)
+    assert inconsistencies(report) == []
+    SUMS[name](report)
+    assert inconsistencies(report) != []
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("--output=/home/me/out", "--output=out"), ("/a/b/c", "c"), ("../x/y", "y"), ("cuda:0", "cuda:0"), ("WAIT-*", "WAIT-*"),
+])
+def test_arguments_lose_their_folders(text: str, expected: str) -> None:
+    assert scrub(text) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("cannot open /home/me/lib.so: gone", "cannot open lib.so: gone"), ("12/34 trials", "12/34 trials"),
+    ("'/opt/x/y'", "'y'"), (None, None),
+])
+def test_sentences_lose_absolute_folders(text: str | None, expected: str | None) -> None:
+    assert without_folders(text) == expected
+
+
+def test_same_records_same_tests(tmp_path: Path) -> None:
+    one, two = (run_fake(tmp_path / name, {}).report for name in ("one", "two"))
+    for report in (one, two):
+        for test in report["tests"]:
+            test.pop("wall_s")
+    assert one["tests"] == two["tests"] and one["rules"] == two["rules"]

@@ -1,0 +1,255 @@
+"""The rule book's loader refuses every slip by name, and what is generated from it is C and stable."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pdlkit import places
+from pdlkit.generate_cases import c_string, cases_header, main, variants_cmake
+from pdlkit.rules import RulesError, load, parse
+
+GOOD: dict[str, Any] = {
+    "suite": "0.1.0",
+    "mutant": [
+        {"tag": "nowait", "kind": "kernel", "text": "never waits", "source": ["B01"]},
+        {"tag": "erased-ptx", "kind": "image", "text": "old image", "source": [], "flags": ["arch=compute_80,code=compute_80"]},
+        {"tag": "attron", "kind": "control", "text": "with it", "source": []},
+        {"tag": "hostbug", "kind": "host", "text": "wrong edge", "source": [], "equivalent_candidate": "same here"},
+    ],
+    "rule": [
+        {
+            "id": "WAIT-01", "class": "documented", "kind": "visibility", "core": True, "text": "It waits.",
+            "source": "PTX", "needs": {"cc": 90, "toolkit": "12.3"},
+            "case": [{
+                "family": "wait", "pair": "store", "windows": {"widened": "proving", "natural": "observing"},
+                "paths": ["captured", "stream"], "mutants": ["nowait", "erased-ptx", "hostbug"], "controls": ["attron"],
+                "broken_waits": True, "trials": {"smoke": 1, "quick": 2, "full": 3, "soak": 4},
+            }],
+        },
+        {"id": "FWD-09", "class": "derived", "kind": "api", "text": "t", "source": "s", "untestable": "nobody can see it"},
+    ],
+}
+
+
+def to_toml(value: Any) -> str:
+    """Enough TOML for these tables: everything inline."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f'"{key}" = {to_toml(item)}' for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(to_toml(item) for item in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return repr(value)
+
+
+def text_of(data: dict[str, Any]) -> bytes:
+    return "\n".join(f"{key} = {to_toml(value)}" for key, value in data.items()).encode()
+
+
+def changed(path: str, value: Any = ...) -> dict[str, Any]:
+    """GOOD with one place set, or removed."""
+    data = copy.deepcopy(GOOD)
+    *parents, last = path.split("/")
+    place: Any = data
+    for part in parents:
+        place = place[int(part)] if part.isdigit() else place[part]
+    if value is ...:
+        del place[last]
+    elif isinstance(place, list):
+        place.append(value)
+    else:
+        place[last] = value
+    return data
+
+
+CASE = "rule/0/case/0/"
+SLIPS = [
+    (changed("suite"), "`suite` is missing"),
+    (changed("suite", "one"), "write a version"),
+    (changed("mutants", []), "unknown key `mutants`"),
+    (changed("mutant/0/tag", "no wait"), "rename it"),
+    (changed("mutant/0/tag", "base"), "reserved"),
+    (changed("mutant/0/kind", "odd"), "nobody knows"),
+    (changed("mutant/0/flags", ["arch=compute_80,code=sm_90"]), "only for kind image"),
+    (changed("mutant/1/flags"), "kind image needs `flags`"),
+    (changed("mutant/1/flags", ["-O3 ; rm"]), "no -gencode value"),
+    (changed("mutant/0/colour", "red"), "unknown key `colour`"),
+    (changed("mutant/-", GOOD["mutant"][0]), "declared twice"),
+    (changed("rule", []), "states no rule"),
+    (changed("rule/0/id", "wait-1"), "an id is capital letters"),
+    (changed("rule/0/id"), "`id` is missing"),
+    (changed("rule/0/class", "guessed"), "nobody knows"),
+    (changed("rule/0/class", "measured"), "a measured rule only observes"),
+    (changed("rule/0/kind", "speed"), "nobody knows"),
+    (changed("rule/0/core", "yes"), "must be true or false"),
+    (changed("rule/0/text", " "), "is empty"),
+    (changed("rule/0/needs", {"cc": 9000}), "ten times the major"),
+    (changed("rule/0/needs", {"toolkit": "12"}), "major.minor"),
+    (changed("rule/0/needs", {"gpu": "H200"}), "unknown key `gpu`"),
+    (changed("rule/0/untestable", "hm"), "is called untestable and has cases"),
+    (changed("rule/1/untestable"), "has no case"),
+    (changed("rule/1/core", True), "no case proves it"),
+    (changed("rule/-", GOOD["rule"][1]), "stated twice"),
+    (changed("rule/0/case/-", GOOD["rule"][0]["case"][0]), "twice; give one of them another pair"),
+    (changed(CASE + "family", "a-b"), "becomes a C name"),
+    (changed(CASE + "windows", {}), "`windows` is empty"),
+    (changed(CASE + "windows", {"wide": "proving"}), "nobody knows"),
+    (changed(CASE + "windows", {"widened": "maybe"}), "nobody knows"),
+    (changed(CASE + "windows", {"natural": "observing"}), "no proving window"),
+    (changed(CASE + "paths", []), "`paths` is empty"),
+    (changed(CASE + "paths", ["stream", "stream"]), "twice"),
+    (changed(CASE + "paths", ["tube"]), "nobody knows"),
+    (changed(CASE + "mutants", ["ghost"]), "no [[mutant]] declares"),
+    (changed(CASE + "mutants", ["attron"]), "list it under `controls`"),
+    (changed(CASE + "controls", ["nowait"]), "list it under `mutants`"),
+    (changed(CASE + "mutants", [1]), "must list words"),
+    (changed(CASE + "trials", {"smoke": 1, "quick": 2, "full": 3}), "`soak` is missing"),
+    (changed(CASE + "trials", {"smoke": 0, "quick": 2, "full": 3, "soak": 4}), "proves nothing"),
+    (changed(CASE + "trials", {"smoke": 9, "quick": 2, "full": 3, "soak": 4}), "must not run fewer"),
+    (changed(CASE + "trials"), "`trials` is missing"),
+    (changed(CASE + "retries", 3), "unknown key `retries`"),
+    ({**GOOD, "rule": [{**GOOD["rule"][0], "case": [
+        {k: v for k, v in GOOD["rule"][0]["case"][0].items() if k not in ("mutants", "controls", "broken_waits")}]}]},
+     "proves without mutant"),
+]
+
+
+def test_the_good_book_loads() -> None:
+    book = parse(text_of(GOOD))
+    assert [case.name for case in book.cases] == [
+        "WAIT-01.store.widened.captured", "WAIT-01.store.widened.stream",
+        "WAIT-01.store.natural.captured", "WAIT-01.store.natural.stream"]
+    assert book.images() == [
+        ("wait", "base", ()), ("wait", "brokenwait", ()), ("wait", "erased-ptx", ("arch=compute_80,code=compute_80",)),
+        ("wait", "nowait", ())]
+
+
+def test_only_proving_cases_carry_mutants() -> None:
+    for case in parse(text_of(GOOD)).cases:
+        assert bool(case.mutants) == bool(case.controls) == case.broken_waits == case.proving
+
+
+@pytest.mark.parametrize(("data", "sentence"), SLIPS, ids=[slip[1][:40] for slip in SLIPS])
+def test_a_slip_is_refused_with_its_sentence(data: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(RulesError) as caught:
+        parse(text_of(data))
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize("text", [b"\xff\xfe", b"suite = ", b"[[rule]\n"])
+def test_what_is_no_toml_is_refused(text: bytes) -> None:
+    with pytest.raises(RulesError, match="no TOML"):
+        parse(text)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RulesError, match=r"gone\.toml cannot be read"):
+        load(tmp_path / "gone.toml")
+
+
+def _places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [p for key, item in items for p in [(*path, key), *_places_in(item, (*path, key))]]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(_places_in(GOOD)), st.sampled_from([None, 0, -1, 7, True, "", "x", [], {}, ["x"], {"x": 1}]))
+def test_any_single_change_loads_or_is_refused_by_name(path: tuple[Any, ...], value: Any) -> None:
+    data = copy.deepcopy(GOOD)
+    place: Any = data
+    for part in path[:-1]:
+        place = place[part]
+    if value is None:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    try:
+        book = parse(text_of(data))
+    except RulesError as error:
+        assert str(error)
+    else:
+        assert cases_header(book) and variants_cmake(book)
+
+
+@given(st.text(max_size=40))
+def test_a_c_string_holds_exactly_the_text(text: str) -> None:
+    literal = c_string(text)
+    assert literal.isascii() and "\n" not in literal and "??" not in literal
+    if shutil.which("cc") is None:  # the shape above is all that can be checked then
+        return
+    inner = literal[1:-1]
+    decoded, i = bytearray(), 0
+    while i < len(inner):
+        if inner[i] != "\\":
+            decoded.append(ord(inner[i]))
+            i += 1
+        elif inner[i + 1] in '"\\?':
+            decoded.append(ord(inner[i + 1]))
+            i += 2
+        else:
+            decoded.append(int(inner[i + 1:i + 4], 8))
+            i += 4
+    assert bytes(decoded) == text.encode()
+
+
+DECLARATIONS = """
+#include <stddef.h>
+struct tag_info { const char *tag, *kind, *text, *equivalent; };
+struct case_info {
+    const char *name, *rule, *rule_class, *kind, *family, *pair, *window, *path;
+    int core, proving, broken_waits, gpu_only, min_cc, min_toolkit;
+    unsigned long long trials[4];
+    const char *const *mutants, *const *controls;
+};
+#include "cases.h"
+#define ONE(family, tag, symbol) +1
+_Static_assert(sizeof(kit_cases) / sizeof(kit_cases[0]) == KIT_CASE_COUNT, "cases");
+_Static_assert(sizeof(kit_tags) / sizeof(kit_tags[0]) == KIT_TAG_COUNT, "tags");
+int main(void) { return 0 KIT_IMAGES(ONE); }
+"""
+
+
+@pytest.mark.parametrize("book_text", [text_of(GOOD), places.RULES.read_bytes()], ids=["sample", "rules.toml"])
+def test_the_generated_header_is_clean_c(book_text: bytes, tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_bytes(book_text)
+    assert main(["--rules", str(tmp_path / "rules.toml"), "--out", str(tmp_path)]) == 0
+    (tmp_path / "check.c").write_text(DECLARATIONS)
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    subprocess.run(["cc", *flags, "-o", "check", "check.c"], cwd=tmp_path, check=True)
+    images = subprocess.run([tmp_path / "check"]).returncode
+    assert images == len(parse(book_text).images())
+
+
+def test_same_rules_same_bytes_and_no_needless_write(tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_bytes(text_of(GOOD))
+    argv = ["--rules", str(tmp_path / "rules.toml"), "--out", str(tmp_path / "out")]
+    assert main(argv) == 0
+    header = tmp_path / "out" / "cases.h"
+    before, stamp = header.read_bytes(), header.stat().st_mtime_ns
+    assert main(argv) == 0
+    assert header.read_bytes() == before and header.stat().st_mtime_ns == stamp
+
+
+def test_the_generator_says_which_slip_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "rules.toml").write_bytes(text_of(changed("rule/0/class", "guessed")))
+    assert main(["--rules", str(tmp_path / "rules.toml"), "--out", str(tmp_path)]) == 1
+    assert "rule `WAIT-01`" in capsys.readouterr().err
+    assert main(["--rules"]) == 64
+
+
+def test_the_project_s_own_rules_load_and_name_existing_kernels() -> None:
+    book = load(places.RULES)
+    assert tomllib.loads(places.RULES.read_text())["suite"] == book.suite
+    for family in book.families:
+        assert (places.KERNELS / f"{family}.cu").is_file()

@@ -1,0 +1,224 @@
+"""`run` from end to end, with a harness that misbehaves in every way that can be thought of."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pdlkit.places import ROOT
+from pdlkit.tests.kit_runs import FAKE, MARK, conformance, left_running, run_fake
+
+SEED_ENV = "FAKE_HARNESS"
+QUICK: dict[str, Any] = {"deadline_s": 0.2}
+CAPTURED, STREAM = "WAIT-05.rewait.widened.captured", "WAIT-05.rewait.widened.stream"
+
+
+def test_a_conforming_model(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {})
+    assert ran.code == 0
+    assert "CONFORMS (model, no GPU)" in ran.out
+    assert set(ran.statuses().values()) == {"PASS", "INCONCLUSIVE"}
+    assert all(test["bound95"] is None for test in ran.report["tests"])
+
+
+def test_a_conforming_gpu_prints_bounds_and_texts(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {}, device="cuda")
+    assert ran.code == 0 and "VERDICT  CONFORMS  " in ran.out and "model" not in ran.out.splitlines()[0]
+    assert "judged by  " in ran.out and "PTX ISA griddepcontrol.wait" in ran.out
+    wait = next(rule for rule in ran.report["rules"] if rule["id"] == "WAIT-05")
+    assert wait["exercised"] == 128 and wait["bound95"] == pytest.approx(1 - 0.05 ** (1 / 128))
+    assert wait["resolution_ns"] == 250
+    assert "WAIT-01 in the natural window" in ran.out
+
+
+# behaviour of WAIT-05, its status, the run's exit code, a word of the reason
+MISBEHAVIOURS = [
+    ("fail", "FAIL", 1, "FAIL of a derived rule"),
+    ("hang", "HANG", 1, "gave no sign by its deadline"),
+    ("hang-grandchild", "HANG", 1, "last sign: base, 3 of 64"),
+    ("segv", "CRASH", 2, "SIGSEGV"),
+    ("sticky", "CRASH", 2, "cudaErrorIllegalAddress"),
+    ("silent-exit", "CRASH", 2, "no completion record"),
+    ("verdict-then-crash", "CRASH", 2, "did not close the case"),
+    ("unreached", "NOT_RUN", 2, "without reaching it"),
+    ("survivor", "INCONCLUSIVE", 2, "INCONCLUSIVE"),
+    ("two-verdicts", "KIT_ERROR", 70, "two verdicts"),
+    ("bad-json", "KIT_ERROR", 70, "no JSON"),
+    ("pass-with-forbidden", "KIT_ERROR", 70, "beside 5 forbidden"),
+    ("pass-without-mutants", "KIT_ERROR", 70, "was never run"),
+    ("pass-not-exercised", "KIT_ERROR", 70, "without one exercised trial"),
+    ("internal", "KIT_ERROR", 70, "gave up on itself"),
+    ("not-supported", "NOT_SUPPORTED", 0, ""),
+]
+
+
+@pytest.mark.parametrize(("how", "status", "code", "word"), MISBEHAVIOURS, ids=[row[0] for row in MISBEHAVIOURS])
+def test_one_bad_case_costs_itself_and_nothing_else(how: str, status: str, code: int, word: str, tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {**QUICK, CAPTURED: how}, "--only", "WAIT-05", "--only", "WAIT-10")
+    statuses = ran.statuses()
+    assert statuses.pop(CAPTURED) == status
+    assert set(statuses.values()) == {"PASS"}, "the cases behind it must run"
+    assert ran.code == code == ran.report["exit"]
+    assert word in ran.out
+    assert left_running(tmp_path) == []
+
+
+def test_a_lost_device_ends_the_run(tmp_path: Path) -> None:
+    # The probe must succeed before the run and fail after the crash, so the device is lost while it runs.
+    script = tmp_path / "harness"
+    script.write_text(f"#!/bin/sh\nif [ -e {tmp_path}/lost ]; then export FAKE_PROBE=69; fi\n"
+                      f"case \"$*\" in *--family*) touch {tmp_path}/lost;; esac\nexec {FAKE} \"$@\"\n")
+    script.chmod(0o755)
+    ran = conformance("run", "--harness", str(script), "--device", "cuda", "--output", str(tmp_path / "out"),
+                      folder=tmp_path / "out", env={SEED_ENV: json.dumps({CAPTURED: "segv"})})
+    statuses = ran.statuses()
+    assert statuses[CAPTURED] == "DEVICE_LOST"
+    assert statuses[STREAM] == statuses["FWD-03.fill.widened.stream"] == "NOT_RUN"
+    assert ran.code == 2 and "the device was lost" in ran.out
+
+
+def test_a_crash_on_a_device_that_still_works_goes_on(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {CAPTURED: "segv"}, "--only", "WAIT-05", device="cuda")
+    assert ran.statuses() == {CAPTURED: "CRASH", STREAM: "PASS"}
+
+
+@pytest.mark.parametrize(("probe", "code", "verdict"), [(77, 77, "NOT_APPLICABLE"), (69, 70, "INVALID"), (1, 70, "INVALID")])
+def test_a_device_that_cannot_be_used(probe: int, code: int, verdict: str, tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {}, device="cuda", probe=probe)
+    assert (ran.code, ran.report["verdict"]) == (code, verdict)
+    assert f"probe says {probe}" in ran.out
+
+
+def test_everything_unsupported_is_not_applicable(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {"*": "not-supported"})
+    assert ran.code == 77 and "too old" in ran.out
+
+
+def test_a_child_that_never_starts(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {"startup": "die"}, "--only", "WAIT-05")
+    assert set(ran.statuses().values()) == {"NOT_RUN"} and ran.code == 2
+    assert "before any case began" in ran.out
+
+
+def test_an_exit_code_that_contradicts_the_records(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {"exit": 3}, "--only", "WAIT-05")
+    assert ran.code == 70 and "exited with 3" in ran.out
+
+
+def test_a_normal_child_that_leaves_a_grandchild(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {CAPTURED: "leave-grandchild"}, "--only", "WAIT-05")
+    assert ran.code == 0 and left_running(tmp_path) == []
+    assert sum(process["leftovers"] for process in ran.report["processes"]) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_keeps_what_it_had(number: int, tmp_path: Path) -> None:
+    env = {**os.environ, MARK: str(tmp_path), SEED_ENV: json.dumps({"deadline_s": 100, CAPTURED: "hang-grandchild"})}
+    process = subprocess.Popen(
+        [sys.executable, "conformance", "run", "--harness", str(FAKE), "--device", "cuda", "--only", "ATTR-05", "--only",
+         "WAIT-05", "--output", str(tmp_path)], cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    records = tmp_path / "records.jsonl"
+    end = time.monotonic() + 30
+    while time.monotonic() < end and not (records.is_file() and f'"begin", "case": "{CAPTURED}"' in records.read_text()):
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    assert process.returncode == 2
+    report = json.loads((tmp_path / "report.json").read_text())
+    statuses = {test["name"]: test["status"] for test in report["tests"]}
+    assert statuses[CAPTURED] == "NOT_RUN" and statuses["ATTR-05.zero.widened.stream"] == "PASS"
+    assert left_running(tmp_path) == []
+
+
+def test_json_is_alone_on_stdout(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {CAPTURED: "fail"}, "--json")
+    assert json.loads(ran.out) == ran.report and ran.code == 1
+
+
+def test_records_are_kept_beside_the_report(tmp_path: Path) -> None:
+    run_fake(tmp_path, {}, "--only", "WAIT-05")
+    records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
+    kinds = [record["record"] for record in records]
+    assert kinds[0] == "start" and kinds[-1] == "done" and "progress" not in kinds
+    assert sum(kind == "case" for kind in kinds) == 2
+
+
+@pytest.mark.parametrize(("plant", "status"), [("hang", "HANG"), ("crash", "CRASH")])
+def test_a_planted_casualty_goes_to_one_child_only(plant: str, status: str, tmp_path: Path) -> None:
+    script = tmp_path / "harness"
+    how = {"hang": "hang", "crash": "segv"}[plant]
+    bad = json.dumps({**QUICK, CAPTURED: how})
+    script.write_text(f"#!/bin/sh\ncase \"$*\" in *--plant*) export FAKE_HARNESS='{bad}';; esac\nexec {FAKE} \"$@\"\n")
+    script.chmod(0o755)
+    ran = conformance("run", "--harness", str(script), "--device", "model", "--only", "WAIT-05", "--plant", plant,
+                      "--output", str(tmp_path / "out"), folder=tmp_path / "out", env={SEED_ENV: json.dumps(QUICK)})
+    assert ran.statuses() == {CAPTURED: status, STREAM: "PASS"}
+
+
+@pytest.mark.parametrize(("arguments", "word"), [
+    (["run", "--seed", "xyz"], "hexadecimal"),
+    (["run", "--seed", "12345678901234567"], "hexadecimal"),
+    (["run", "--device", "gpu"], "say auto"),
+    (["run", "--device", "model:Bad Name"], "say auto"),
+    (["run", "--device", "cuda:x"], "say auto"),
+    (["run", "--profile", "huge"], "invalid choice"),
+    (["run", "--only", "NO-SUCH*"], "no rule and no case"),
+    (["run", "--prof", "quick"], "unrecognized"),
+    (["run", "--harness", "/nowhere/at/all"], "no such executable"),
+    (["run", "extra"], "unrecognized"),
+    (["list", "NO-99"], "there is no rule"),
+    (["list", "--cases", "--mutants"], "not allowed"),
+    (["doctor", "--fix"], "unrecognized"),
+    (["frobnicate"], "there is no command"),
+    ([], "usage"),
+])
+def test_bad_arguments_end_with_64_and_a_sentence(arguments: list[str], word: str, tmp_path: Path) -> None:
+    ran = conformance(*arguments, folder=tmp_path)
+    assert ran.code == 64 and word in ran.err and not ran.out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["list", "--help"], ["doctor", "--help"], ["test", "--help"]])
+def test_help_is_there(arguments: list[str], tmp_path: Path) -> None:
+    ran = conformance(*arguments, folder=tmp_path)
+    assert ran.code == 0 and "usage" in ran.out and not ran.err
+
+
+def test_only_takes_rules_and_cases_by_glob(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {}, "--only", "mem-01", "--only", "*.fill.*.stream")
+    assert len(ran.statuses()) == 9
+    assert {name.split(".")[0] for name in ran.statuses()} == {"MEM-01", "FWD-03"}
+
+
+@pytest.mark.parametrize("text", ["0xABC", "abc", "0000000000000abc"])
+def test_seeds_are_read_with_and_without_prefix(text: str, tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {}, "--only", "WAIT-05", "--seed", text)
+    assert ran.report["run"]["seed"] == "0x0000000000000abc"
+
+
+def test_something_in_the_launch_path_keeps_a_gpu_from_conforming(tmp_path: Path) -> None:
+    env = {"CUDA_LAUNCH_BLOCKING": "1"}
+    ran = run_fake(tmp_path, {}, device="cuda", env=env)
+    assert ran.code == 2 and ran.report["host"]["interposers"] == ["CUDA_LAUNCH_BLOCKING"]
+    assert run_fake(tmp_path, {}, device="model", env=env).code == 0
+
+
+def test_colours_only_on_a_terminal(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {CAPTURED: "fail"})
+    assert "\033" not in ran.out + ran.err
+
+
+def test_auto_without_hardware_is_the_model_and_says_so(tmp_path: Path) -> None:
+    from pdlkit.machine import nvidia_hardware
+
+    ran = run_fake(tmp_path, {}, "--only", "WAIT-05", device="auto")
+    on_model = ran.report["device"]["kind"] == "model"
+    assert on_model == (not nvidia_hardware())
+    assert ("no NVIDIA hardware here" in ran.err) == on_model
