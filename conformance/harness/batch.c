@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "batch_kernels.h"
+
 #define GROUP_PAIRS 8u      /* at most; each costs two captures */
 #define STREAM_SLOTS 128u   /* pairs queued behind one gate: well below the launch queue's depth (about 1,024) */
 #define GATE_BOUND_NS 50000000u
@@ -108,7 +110,8 @@ static int queue_poison(struct device *device, struct buffers *b, const struct p
     return launch_plain(&device->poison, &args, device->size.sms * 2, device->size.max_threads / 4, device->stream, fault);
 }
 
-static void fill_trial(struct trial_launch *trial, struct buffers *b, const struct slot *slot, unsigned index)
+static void fill_trial(struct trial_launch *trial, const struct pair *pair, struct buffers *b, const struct slot *slot,
+                       unsigned index)
 {
     memset(trial, 0, sizeof(*trial));
     trial->args.plan = b->plan + index;
@@ -123,6 +126,7 @@ static void fill_trial(struct trial_launch *trial, struct buffers *b, const stru
     trial->dependent_blocks = slot->shape.dependent_blocks;
     trial->threads = slot->shape.threads;
     trial->primary_shared_bytes = slot->shape.primary_shared_bytes;
+    trial->urgent_dependent = (pair->flags & PAIR_URGENT) != 0;
     trial->programmatic_primary = slot->shape.programmatic_primary;
 }
 
@@ -134,7 +138,7 @@ int batch_queue_trials(struct device *device, struct buffers *b, const struct pa
         return 0;
     for (i = 0; i < layout->slots; i++) {
         struct trial_launch trial;
-        fill_trial(&trial, b, &layout->slot[i], i);
+        fill_trial(&trial, part->pair, b, &layout->slot[i], i);
         FAULT_TRY(fault, part->pair->queue(queue, &trial));
     }
     return 1;
@@ -153,7 +157,7 @@ int batch_capture(struct device *device, struct buffers *b, const struct part *p
         return 0;
     }
     FAULT_TRY(fault, cudaStreamEndCapture(device->stream, &graph));
-    FAULT_TRY(fault, cudaGraphInstantiate(exec, graph, 0));
+    FAULT_TRY(fault, cudaGraphInstantiate(exec, graph, cudaGraphInstantiateFlagUseNodePriority)); /* PAIR_URGENT */
     FAULT_TRY(fault, cudaGraphDestroy(graph));
     return 1;
 }
@@ -209,5 +213,24 @@ int batch_launch(struct device *device, struct buffers *b, const struct part *pa
 int batch_wait(struct buffers *b, struct fault *fault)
 {
     FAULT_TRY(fault, cudaEventSynchronize(b->done));
+    return 1;
+}
+
+int batch_hang(struct device *device, uint32_t seconds, struct fault *fault)
+{
+    struct buffers *b = &device->buffers[0];
+    struct kernel_args args;
+    pdl_kernel kernel;
+
+    memset(b->plan_host, 0, sizeof(*b->plan_host));
+    b->plan_host->repeats = seconds;
+    memset(&args, 0, sizeof(args));
+    args.plan = b->plan;
+    args.state = b->state;
+    FAULT_TRY(fault, pdl_kernel_init(&kernel, batch_hang_kernel));
+    FAULT_TRY(fault, cudaMemcpyAsync(b->plan, b->plan_host, sizeof(*b->plan), cudaMemcpyHostToDevice, device->stream));
+    if (!launch_plain(&kernel, &args, 1, 1, device->stream, fault))
+        return 0;
+    FAULT_TRY(fault, cudaStreamSynchronize(device->stream));
     return 1;
 }

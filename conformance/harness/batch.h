@@ -62,5 +62,7 @@ int batch_capture(struct device *device, struct buffers *b, const struct part *p
 int batch_launch(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
                  const struct queue *queue, cudaGraphExec_t exec, struct fault *fault);
 int batch_wait(struct buffers *b, struct fault *fault);
+/* Self-test of the watchdog: a kernel that keeps the device busy for so long. */
+int batch_hang(struct device *device, uint32_t seconds, struct fault *fault);
 
 #endif

@@ -81,6 +81,9 @@ static int open_buffers(struct device *device, struct buffers *b, struct fault *
 
 static int open_streams(struct device *device, struct fault *fault)
 {
+    int least;
+
+    FAULT_TRY(fault, cudaDeviceGetStreamPriorityRange(&least, &device->high_priority));
     FAULT_TRY(fault, cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking));
     FAULT_TRY(fault, cudaStreamCreateWithFlags(&device->side, cudaStreamNonBlocking));
     FAULT_TRY(fault, cudaEventCreateWithFlags(&device->fork, cudaEventDisableTiming));

@@ -24,6 +24,7 @@ struct device {
     char uuid_hash[20];
     struct device_size size;
     cudaStream_t stream, side;
+    int high_priority;
     cudaEvent_t fork, join;
     pdl_kernel poison, gate;
     struct buffers buffers[2];

@@ -211,11 +211,11 @@ static int run_cases(const struct options *o, struct run *run)
         if (!run_case(run, &case_table[c], &status))
             return status == CASE_HANG ? 1 : EXIT_DEVICE_FAILED;
         ran++;
+        if (run->plant == PLANT_NO_RECORD)
+            return 0;
     }
-    if (run->plant != PLANT_NO_RECORD) {
-        record_begin(run->record, "done");
-        record_end(run->record);
-    }
+    record_begin(run->record, "done");
+    record_end(run->record);
     return o->case_count == 1 && ran == 1 ? status_code(status) : 0;
 }
 

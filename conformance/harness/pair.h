@@ -30,6 +30,7 @@ enum pair_shape {
 #define PAIR_NEVER_TRIGGER 0x10u
 #define PAIR_REPEATS 0x20u     /* waits or triggers are repeated */
 #define PAIR_MIDDLE 0x40u      /* half of the primaries carry the attribute themselves */
+#define PAIR_URGENT 0x80u      /* the dependent has the highest priority: else it queues behind blocks that have not begun */
 
 enum control {
     CONTROL_NONE,
@@ -44,6 +45,7 @@ struct trial_launch {          /* one trial to queue */
     unsigned primary_blocks, dependent_blocks, threads;   /* threads per block, both sides */
     size_t primary_shared_bytes;                          /* dynamic, per block */
     int programmatic_primary;                             /* the primary carries the attribute itself */
+    int urgent_dependent;                                 /* PAIR_URGENT */
 };
 
 struct queue {                 /* where to queue it, and with what */
@@ -52,6 +54,7 @@ struct queue {                 /* where to queue it, and with what */
     cudaEvent_t fork, join;    /* without timing */
     pdl_kernel primary, dependent, spacer;
     int raw;                   /* launch the dependent by the raw call: pdl.h would refuse this image */
+    int high_priority;         /* the device's highest, in cudaStreamCreateWithPriority's counting */
 };
 
 struct pair {

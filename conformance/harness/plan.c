@@ -171,12 +171,15 @@ static uint32_t visibility_flags(const struct case_info *info, const struct pair
 }
 
 /* Without a witness the hold alone has to cover the dependent's start. */
-static uint32_t visibility_hold(const struct case_info *info, const struct device_size *size, uint64_t bits, uint32_t flags)
+static uint32_t visibility_hold(const struct case_info *info, const struct pair *pair, const struct device_size *size, uint64_t bits,
+                                uint32_t flags)
 {
     if (strcmp(info->window, "natural") == 0)
         return 0;
     if (strcmp(info->window, "contended") == 0)
         return draw_in(bits, 2000, 8000);
+    if ((pair->flags & PAIR_LINES) && (flags & PLAN_WITNESS)) /* time for most blocks to have read their lines */
+        return draw_in(bits, 2000, 2000 + size->hold_max_ns);
     if (strcmp(info->kind, "progress") == 0 || (flags & PLAN_WITNESS))
         return draw_in(bits, 0, size->hold_max_ns);
     return draw_in(bits, 4000, 8000);
@@ -203,7 +206,7 @@ void plan_trial(struct trial_plan *plan, const struct case_info *info, const str
         return;
     }
     plan->flags |= visibility_flags(info, pair, source, trial);
-    plan->hold_ns = visibility_hold(info, size, plan_draw(source, trial, DRAW_HOLD), plan->flags);
+    plan->hold_ns = visibility_hold(info, pair, size, plan_draw(source, trial, DRAW_HOLD), plan->flags);
     plan->reads_early = draw_reads_early(plan_draw(source, trial, DRAW_EARLY), plan->words);
     plan->flags |= plan_draw(source, trial, DRAW_READ_ONLY) % 2 ? PLAN_READ_ONLY : 0;
     plan->withhold = (uint32_t)(plan_draw(source, trial, DRAW_WITHHOLD) % shape->primary_blocks);

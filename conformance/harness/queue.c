@@ -11,21 +11,31 @@ static dim3 blocks_of(unsigned blocks)
 }
 
 static cudaError_t launch(const pdl_kernel *kernel, const struct trial_launch *trial, unsigned blocks, size_t shared_bytes,
-                          cudaStream_t stream, unsigned overlap)
+                          cudaStream_t stream, const pdl_options *options)
 {
     struct kernel_args args = trial->args;
     void *params[1];
-    pdl_options options = PDL_ZERO;
 
     params[0] = &args;
-    options.overlap = overlap;
-    return pdl_launch(kernel, blocks_of(blocks), blocks_of(trial->threads), params, shared_bytes, stream, &options);
+    return pdl_launch(kernel, blocks_of(blocks), blocks_of(trial->threads), params, shared_bytes, stream, options);
 }
 
 cudaError_t queue_primary(const struct queue *queue, const struct trial_launch *trial, int programmatic)
 {
-    return launch(&queue->primary, trial, trial->primary_blocks, trial->primary_shared_bytes, queue->stream,
-                  programmatic ? PDL_OVERLAP_REQUIRED : PDL_OVERLAP_NONE);
+    pdl_options options = PDL_ZERO;
+
+    options.overlap = programmatic ? PDL_OVERLAP_REQUIRED : PDL_OVERLAP_NONE;
+    return launch(&queue->primary, trial, trial->primary_blocks, trial->primary_shared_bytes, queue->stream, &options);
+}
+
+static cudaError_t launch_dependent(const struct queue *queue, const struct trial_launch *trial, cudaStream_t stream, unsigned overlap)
+{
+    pdl_options options = PDL_ZERO;
+
+    options.overlap = overlap;
+    options.has_priority = (unsigned)trial->urgent_dependent;
+    options.priority = trial->urgent_dependent ? queue->high_priority : 0;
+    return launch(&queue->dependent, trial, trial->dependent_blocks, 0, stream, &options);
 }
 
 cudaError_t queue_dependent(const struct queue *queue, const struct trial_launch *trial)
@@ -34,7 +44,12 @@ cudaError_t queue_dependent(const struct queue *queue, const struct trial_launch
         return queue_dependent_plain(queue, trial);
     if (queue->raw)
         return queue_dependent_raw(queue, trial, 1);
-    return launch(&queue->dependent, trial, trial->dependent_blocks, 0, queue->stream, PDL_OVERLAP_REQUIRED);
+    return launch_dependent(queue, trial, queue->stream, PDL_OVERLAP_REQUIRED);
+}
+
+cudaError_t queue_dependent_plain(const struct queue *queue, const struct trial_launch *trial)
+{
+    return launch_dependent(queue, trial, queue->stream, PDL_OVERLAP_NONE);
 }
 
 cudaError_t queue_dependent_raw(const struct queue *queue, const struct trial_launch *trial, int value)
@@ -55,26 +70,30 @@ cudaError_t queue_dependent_raw(const struct queue *queue, const struct trial_la
     return cudaLaunchKernelExC(&config, queue->dependent.func, params);
 }
 
-cudaError_t queue_dependent_plain(const struct queue *queue, const struct trial_launch *trial)
-{
-    return launch(&queue->dependent, trial, trial->dependent_blocks, 0, queue->stream, PDL_OVERLAP_NONE);
-}
-
 /* The spacer holds the side stream until the primary's blocks have begun, so that the dependent starts while they are held. */
-cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch *trial)
+static cudaError_t launch_spacer(const struct queue *queue, const struct trial_launch *trial)
 {
     struct trial_launch one = *trial;
-    cudaError_t error = cudaEventRecord(queue->fork, queue->stream);
+    pdl_options options = PDL_ZERO;
 
     one.threads = 1;
+    options.has_priority = 1; /* not behind primary blocks that have not begun */
+    options.priority = queue->high_priority;
+    return launch(&queue->spacer, &one, 1, 0, queue->side, &options);
+}
+
+cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch *trial)
+{
+    cudaError_t error = cudaEventRecord(queue->fork, queue->stream);
+
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(queue->side, queue->fork, 0);
     if (error == cudaSuccess)
         error = queue_primary(queue, trial, 0);
     if (error == cudaSuccess)
-        error = launch(&queue->spacer, &one, 1, 0, queue->side, PDL_OVERLAP_NONE);
+        error = launch_spacer(queue, trial);
     if (error == cudaSuccess)
-        error = launch(&queue->dependent, trial, trial->dependent_blocks, 0, queue->side, PDL_OVERLAP_NONE);
+        error = launch_dependent(queue, trial, queue->side, PDL_OVERLAP_NONE);
     if (error == cudaSuccess)
         error = cudaEventRecord(queue->join, queue->side);
     if (error == cudaSuccess)

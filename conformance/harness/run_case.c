@@ -1,6 +1,7 @@
 /* run_case.c - runs a case: its base, then, for a proving case, everything that has to die; last its record. */
 #include "run_case.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -112,13 +113,26 @@ static int tell_fault(struct case_run *c, const struct fault *fault)
     return 0;
 }
 
+/* Ten microseconds a trial is seen, a hundred are allowed, and ten seconds for everything else. */
+static uint64_t deadline_s(const struct case_run *c)
+{
+    return 10 + run_trials(c->info, c->run->profile) * (c->run->device->is_model ? 50 : 1) / 10000;
+}
+
 static void tell_begin(struct case_run *c)
 {
     record_begin(c->run->record, "begin");
     record_text(c->run->record, "case", c->info->name);
-    /* Ten microseconds a trial is seen, a hundred are allowed, and ten seconds for everything else. */
-    record_count(c->run->record, "deadline_s", 10 + run_trials(c->info, c->run->profile) * (c->run->device->is_model ? 50 : 1) / 10000);
+    record_count(c->run->record, "deadline_s", deadline_s(c));
     record_end(c->run->record);
+}
+
+/* Self-tests of whoever watches this process. The planted hang lasts four times the deadline, then ends by itself. */
+static int plant(struct case_run *c, struct fault *fault)
+{
+    if (c->run->plant == PLANT_CRASH)
+        raise(SIGSEGV);
+    return c->run->plant != PLANT_HANG || batch_hang(c->run->device, (uint32_t)(4 * deadline_s(c)), fault);
 }
 
 static void tell_end(struct case_run *c)
@@ -229,13 +243,12 @@ int run_case(struct run *run, const struct case_info *info, enum case_status *st
     c.begin_s = now_s();
     c.part_name = "base";
     tell_begin(&c);
-    plant_before_case(run);
     if (!tally_open(&base.tally))
         return 0;
     if (why) {
         *status = CASE_NOT_SUPPORTED;
         record_unrun(run->record, info, *status, why);
-    } else if (!run_supported(&c, &base, status, &fault)) {
+    } else if (!plant(&c, &fault) || !run_supported(&c, &base, status, &fault)) {
         done = tell_fault(&c, &fault);
         if (is_hang(&fault)) {
             *status = CASE_HANG;

@@ -52,6 +52,5 @@ void variants_judge(const struct variant *variant, struct variant_result *result
 /* The controls interleaved in the base part. */
 void variants_judge_control(struct record *record, const struct case_info *info, const struct variant_result *base,
                             struct case_evidence *evidence);
-void plant_before_case(struct run *run);
 
 #endif

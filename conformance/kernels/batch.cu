@@ -1,4 +1,5 @@
-/* batch.cu - kernels around the trials: poison before each batch, the gate that holds a stream, the unordered spacer. */
+/* batch.cu - kernels around the trials: poison before each batch, the gate that holds a stream, the unordered spacer,
+ * and the planted hang. */
 #include "kernel.h"
 #include "batch_kernels.h"
 
@@ -48,6 +49,17 @@ KERNEL(batch_spacer)
     (void)k_poll(args.state, &args.state->began, plan.residents, plan.bound_ns);
 }
 
+/* The planted hang: keeps the device for plan->repeats seconds, then ends. The clock alone bounds it. */
+KERNEL(batch_hang)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint64_t begin = k_now();
+
+    while (k_now() - begin < plan.repeats * (uint64_t)1000000000)
+        k_pause();
+}
+
 const void *const batch_poison_kernel = (const void *)SYMBOL(batch_poison);
 const void *const batch_gate_kernel = (const void *)SYMBOL(batch_gate);
 const void *const batch_spacer_kernel = (const void *)SYMBOL(batch_spacer);
+const void *const batch_hang_kernel = (const void *)SYMBOL(batch_hang);

@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-extern const void *const batch_poison_kernel, *const batch_gate_kernel, *const batch_spacer_kernel;
+extern const void *const batch_poison_kernel, *const batch_gate_kernel, *const batch_spacer_kernel, *const batch_hang_kernel;
 
 #ifdef __cplusplus
 }

@@ -14,8 +14,10 @@ DEVICE_FN void memory_dependent(const struct kernel_args *args, uint32_t form, u
     struct trial_plan plan = k_plan(args);
 
     dependent_begins(args);
-    if (lines)
+    if (lines) {
         dependent_reads_lines(args, &plan);
+        k_barrier(); /* on an H200, cached loads hang back once another warp of the block waits */
+    }
     dependent_is_alive(args);
 #ifndef MUTANT_nowait
     k_wait(args, &plan);

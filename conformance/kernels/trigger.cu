@@ -3,7 +3,8 @@
  * pair      rules     what is special
  * withhold  TRIG-01   one block withholds its trigger and watches; the others trigger, then stay or leave
  * repeat    TRIG-05   the same, and the others trigger many times
- * resident  TRIG-02   every block triggers first thing, but some have not begun: shared memory limits the primary
+ * resident  TRIG-02   every block triggers first thing, but some have not begun: shared memory limits the primary. The
+ *                     dependent has a higher priority, else the blocks before it in the queue alone would hold it back
  *
  * Control `unordered`: the same pair without any dependency begins inside the hold. Mutant `eager`: the withholding
  * block triggers before its work (B42).
@@ -44,18 +45,16 @@ KERNEL(trigger_withhold_primary) { withholding_primary(&args); }
 KERNEL(trigger_resident_primary)
 {
     struct trial_plan plan = k_plan(&args);
-    uint32_t running = k_thread() == 0 ? k_load_relaxed(&args.state->alive) : 0;
 
     primary_begins(&args);
+    if (k_thread() == 0 && k_block() >= plan.residents && k_load_relaxed(&args.state->alive))
+        k_add(&args.state->early, 1);
+    k_barrier(); /* any thread triggers for its block: none may before that look */
     primary_triggers(&plan);
-    if (k_thread() == 0) {
-        if (k_block() < plan.residents) {
-            watches(&args, &plan);
-            k_add(&args.state->done, 1);
-            (void)k_poll(args.state, &args.state->done, plan.residents, plan.bound_ns);
-        } else if (running) {
-            k_add(&args.state->early, 1);
-        }
+    if (k_thread() == 0 && k_block() < plan.residents) {
+        watches(&args, &plan);
+        k_add(&args.state->done, 1);
+        (void)k_poll(args.state, &args.state->done, plan.residents, plan.bound_ns);
     }
     k_barrier();
     primary_stores(&args, &plan, FORM_PLAIN);
@@ -75,6 +74,6 @@ static cudaError_t queue_pair(const struct queue *queue, const struct trial_laun
 static const struct pair trigger_pairs[] = {
     PAIR("withhold", SHAPE_WORDS, PAIR_TWO_BLOCKS, trigger_withhold_primary, trigger_dependent, queue_pair),
     PAIR("repeat", SHAPE_WORDS, PAIR_TWO_BLOCKS | PAIR_REPEATS, trigger_withhold_primary, trigger_dependent, queue_pair),
-    PAIR("resident", SHAPE_RESOURCE, 0, trigger_resident_primary, trigger_dependent, queue_pair),
+    PAIR("resident", SHAPE_RESOURCE, PAIR_URGENT, trigger_resident_primary, trigger_dependent, queue_pair),
 };
 IMAGE(trigger, trigger_pairs)
