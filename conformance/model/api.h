@@ -102,7 +102,7 @@ struct event {
 struct stream *stream_of(cudaStream_t handle); /* NULL: not a stream */
 struct event *event_of(cudaEvent_t handle);
 void streams_reset(void);
-void streams_forget_ops(void); /* everything has retired */
+void streams_forget_retired(void);
 bool stream_is_legacy(const struct stream *s);
 struct stream *stream_legacy(void);
 /* Orders op behind all that the stream holds and makes it the stream's last. */

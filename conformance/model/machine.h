@@ -57,6 +57,7 @@ struct op {
     struct cover *covered;
     unsigned blocked;    /* edges (and the submit) still to come before it may start */
     unsigned cover_open; /* covered ops not yet retired */
+    bool covers_untriggered; /* for the device wait-needs-trigger */
     bool ready, exited_all, started_all, triggered_all, done, retired;
     uint64_t done_at;
     struct grid *grid;
@@ -234,7 +235,7 @@ void op_block_started(struct op *op);
 void op_block_triggered(struct op *op);
 void op_block_exited(struct op *op);
 bool wait_may_return(const struct thread *thread);
-void ops_reclaim(void); /* only when nothing is live: frees all ops */
+void ops_reclaim(void);
 
 /* blocks.c: starting, running and ending blocks */
 void blocks_reset(void);

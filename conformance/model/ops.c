@@ -6,64 +6,82 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- storage: bump-allocated, freed together when the device is idle ---- */
+/* ---- storage: chunks that count what is still needed in them ---- */
 
-enum { CHUNK_BYTES = 64 * 1024 };
-struct chunk {
+enum { CHUNK_BYTES = 64 * 1024, CHUNK_HEAD = 64 };
+struct chunk { /* aligned to its size, so that whatever lies in it finds it */
     struct chunk *next;
-    size_t used;
-    _Alignas(16) unsigned char data[CHUNK_BYTES];
+    size_t used, needed;
 };
 static struct chunk *chunks, *spare_chunks;
-static uint64_t allocated_ops;
+static unsigned chunk_count;
+
+static struct chunk *chunk_new(void)
+{
+    struct chunk *c = spare_chunks;
+    if (c != NULL)
+        spare_chunks = c->next;
+    else
+        c = aligned_alloc(CHUNK_BYTES, CHUNK_BYTES);
+    if (c == NULL) {
+        fputs("pdl model: no memory for operations\n", stderr);
+        abort();
+    }
+    c->next = chunks;
+    c->used = CHUNK_HEAD;
+    c->needed = 0;
+    chunks = c;
+    chunk_count++;
+    return c;
+}
 
 static void *carve(size_t bytes)
 {
     bytes = (bytes + 15) & ~(size_t)15;
-    if (chunks == NULL || chunks->used + bytes > CHUNK_BYTES) {
-        struct chunk *c = spare_chunks;
-        if (c != NULL)
-            spare_chunks = c->next;
-        else
-            c = malloc(sizeof *c);
-        if (c == NULL) {
-            fputs("pdl model: no memory for operations\n", stderr);
-            abort();
-        }
-        c->next = chunks;
-        c->used = 0;
-        chunks = c;
-    }
-    void *p = chunks->data + chunks->used;
-    chunks->used += bytes;
+    struct chunk *c = chunks;
+    if (c == NULL || c->used + bytes > CHUNK_BYTES)
+        c = chunk_new();
+    void *p = (unsigned char *)c + c->used;
+    c->used += bytes;
+    c->needed++;
     memset(p, 0, bytes);
     return p;
 }
 
-static void release_all(void)
+static void not_needed(void *p)
 {
-    while (chunks != NULL) {
-        struct chunk *next = chunks->next;
-        chunks->next = spare_chunks;
-        spare_chunks = chunks;
-        chunks = next;
-    }
-    allocated_ops = 0;
+    ((struct chunk *)((uintptr_t)p & ~(uintptr_t)(CHUNK_BYTES - 1)))->needed--;
+}
+
+static void chunk_spare(struct chunk **at)
+{
+    struct chunk *c = *at;
+    *at = c->next;
+    c->next = spare_chunks;
+    spare_chunks = c;
+    chunk_count--;
 }
 
 void ops_reset(void)
 {
-    release_all();
+    while (chunks != NULL)
+        chunk_spare(&chunks);
     device.live_ops = 0;
     device.serial = 0;
 }
 
+/* Gives back the chunks that nothing needs any more; not while a caller still holds an operation. */
 void ops_reclaim(void)
 {
-    if (device.live_ops != 0 || allocated_ops < 64)
+    if (chunk_count < 4)
         return;
-    streams_forget_ops();
-    release_all();
+    streams_forget_retired();
+    for (struct chunk **at = &chunks; *at != NULL;) {
+        if ((*at)->needed == 0)
+            chunk_spare(at);
+        else
+            at = &(*at)->next;
+    }
 }
 
 /* ---- making one ---- */
@@ -74,7 +92,6 @@ struct op *op_new(enum op_kind kind)
     op->kind = kind;
     op->serial = ++device.serial;
     op->blocked = 1; /* until submitted */
-    allocated_ops++;
     device.live_ops++;
     return op;
 }
@@ -111,6 +128,10 @@ void op_after(struct op *op, struct op *pred, enum edge_kind kind)
 
 void op_covers(struct op *op, struct op *pred)
 {
+    if (pred->retired) {
+        op->covers_untriggered |= pred->grid != NULL && pred->grid->trigger_calls == 0;
+        return;
+    }
     struct cover *c = carve(sizeof *c);
     c->op = pred;
     c->next = op->covered;
@@ -138,6 +159,17 @@ void op_submit(struct op *op)
 
 static void op_try_retire(struct op *op);
 
+/* pred has retired, and op need not look at it again. */
+static void cover_closes(struct op *op, const struct op *pred)
+{
+    op->cover_open--;
+    if (pred->grid != NULL && pred->grid->trigger_calls == 0)
+        op->covers_untriggered = true;
+    for (struct cover *c = op->covered; c != NULL; c = c->next)
+        if (c->op == pred)
+            c->op = NULL;
+}
+
 /* Lets go every edge of one kind. */
 static void signal(struct op *op, enum edge_kind kind)
 {
@@ -148,7 +180,7 @@ static void signal(struct op *op, enum edge_kind kind)
         if (kind != EDGE_COVER) {
             op_unblock(e->to);
         } else {
-            e->to->cover_open--;
+            cover_closes(e->to, op);
             op_try_retire(e->to);
         }
     }
@@ -164,6 +196,13 @@ static void op_try_retire(struct op *op)
     device.live_ops--;
     signal(op, EDGE_RETIRED);
     signal(op, EDGE_COVER);
+    for (struct edge *e = op->out; e != NULL; e = e->next)
+        not_needed(e);
+    for (struct cover *c = op->covered; c != NULL; c = c->next)
+        not_needed(c);
+    if (op->grid != NULL)
+        not_needed(op->grid);
+    not_needed(op);
 }
 
 static void op_state(struct op *op, bool *state, enum edge_kind kind)
@@ -205,7 +244,7 @@ void op_starts(struct op *op)
     switch (op->kind) {
     case OP_KERNEL:
         for (const struct cover *c = op->covered; c != NULL; c = c->next)
-            if (!c->op->done) {
+            if (c->op != NULL && !c->op->done) {
                 device.counts.overlaps++;
                 break;
             }
@@ -278,10 +317,6 @@ void op_block_exited(struct op *op)
 
 static bool covered_enough(const struct op *pred)
 {
-    if (device.faults.wait_needs_trigger && pred->grid != NULL && pred->grid->trigger_calls == 0)
-        return false;
-    if (pred->retired)
-        return true;
     if (pred->grid == NULL)
         return false;
     if (device.faults.wait_at_trigger)
@@ -302,7 +337,7 @@ bool wait_may_return(const struct thread *thread)
     if (!f->wait_needs_trigger && !f->wait_at_trigger && !f->wait_before_flush && !f->wait_some_blocks)
         return op->cover_open == 0;
     for (const struct cover *c = op->covered; c != NULL; c = c->next)
-        if (!covered_enough(c->op))
+        if (c->op != NULL && !covered_enough(c->op))
             return false;
-    return true;
+    return !(device.faults.wait_needs_trigger && op->covers_untriggered);
 }

@@ -123,7 +123,8 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
         bool overlap = takes_overlap();
         op_after(op, s->kernel_tail, overlap ? EDGE_TRIGGERED : EDGE_RETIRED);
         op_covers(op, s->kernel_tail);
-        op_covers(op, s->tail); /* an untimed event record may be in between */
+        if (s->tail != s->kernel_tail)
+            op_covers(op, s->tail); /* an untimed event record is in between */
     } else if (s->tail != NULL) {
         bool broken = (device.faults.copy_does_not_wait && moves_memory(op) && s->kernel_tail != NULL) ||
                       (device.faults.event_at_launch && op->kind == OP_RECORD && s->kernel_tail != NULL);
@@ -147,19 +148,31 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     s->tail = op;
 }
 
-void streams_forget_ops(void)
+static void forget_retired(struct stream *s)
 {
-    legacy.tail = legacy.kernel_tail = per_thread.tail = per_thread.kernel_tail = NULL;
-    legacy.waits = per_thread.waits = 0;
-    for (struct stream *s = streams; s != NULL; s = s->next) {
-        s->tail = s->kernel_tail = NULL;
-        s->waits = 0;
-    }
-    for (struct event *e = events; e != NULL; e = e->next) {
-        if (e->op != NULL)
+    unsigned kept = 0;
+    if (s->tail != NULL && s->tail->retired)
+        s->tail = NULL;
+    if (s->kernel_tail != NULL && s->kernel_tail->retired)
+        s->kernel_tail = NULL;
+    for (unsigned i = 0; i < s->waits; i++)
+        if (!s->wait[i].op->retired)
+            s->wait[kept++] = s->wait[i];
+    s->waits = kept;
+}
+
+/* Handles that point at retired operations point at nothing: a dependency on them is met. */
+void streams_forget_retired(void)
+{
+    forget_retired(&legacy);
+    forget_retired(&per_thread);
+    for (struct stream *s = streams; s != NULL; s = s->next)
+        forget_retired(s);
+    for (struct event *e = events; e != NULL; e = e->next)
+        if (e->op != NULL && e->op->retired) {
             e->fired_at = e->op->done_at;
-        e->op = NULL;
-    }
+            e->op = NULL;
+        }
 }
 
 /* ---- events ---- */
@@ -207,6 +220,16 @@ static bool op_reached(const struct op *op, enum edge_kind kind)
 bool event_fired_for_host(struct event *e)
 {
     return e->op == NULL || op_reached(e->op, e->host_at);
+}
+
+static cudaError_t run_until_fired(struct event *e)
+{
+    while (!event_fired_for_host(e) && device.sticky == cudaSuccess)
+        if (!machine_step())
+            device_fails(cudaErrorLaunchTimeout);
+    if (device.sticky == cudaSuccess)
+        ops_reclaim();
+    return device.sticky;
 }
 
 static void event_record(struct event *e, struct stream *s)
@@ -454,10 +477,7 @@ cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
-    while (!event_fired_for_host(e))
-        if (!machine_step())
-            device_fails(cudaErrorLaunchTimeout);
-    return call_result(device.sticky);
+    return call_result(run_until_fired(e));
 }
 
 static uint64_t event_time(const struct event *e)
