@@ -177,25 +177,26 @@ static int list_cases(void)
     return 0;
 }
 
-static int plan_cases(const struct options *o, struct run *run)
+static int plan_cases(const struct options *o, struct run *run, int is_model)
 {
     struct device_size size;
     unsigned c;
     plan_size_fill(&size, o->sms ? o->sms : model_default_sms());
     for (c = 0; c < case_count; c++)
-        if (selected(o, &case_table[c]) && !plan_case(run, &case_table[c], &size, o->plan_trials))
+        if (selected(o, &case_table[c]) && !plan_case(run, &case_table[c], &size, is_model, o->plan_trials))
             return EXIT_INTERNAL;
     return 0;
 }
 
-static int status_code(enum case_status status)
+/* A case that only observes has nothing to pass: CTest shows it as skipped. */
+static int status_code(enum case_status status, int proving)
 {
     switch (status) {
     case CASE_PASS: return 0;
     case CASE_FAIL: return 1;
     case CASE_NOT_SUPPORTED: return EXIT_SKIP;
     case CASE_HANG: return 1;
-    default: return 2;
+    default: return proving ? 2 : EXIT_SKIP;
     }
 }
 
@@ -203,6 +204,7 @@ static int run_cases(const struct options *o, struct run *run)
 {
     enum case_status status = CASE_PASS;
     unsigned c, ran = 0;
+    int proving = 1;
 
     record_start(run->record, run->device, run, o->family ? o->family : "all");
     for (c = 0; c < case_count; c++) {
@@ -211,54 +213,60 @@ static int run_cases(const struct options *o, struct run *run)
         if (!run_case(run, &case_table[c], &status))
             return status == CASE_HANG ? 1 : EXIT_DEVICE_FAILED;
         ran++;
+        proving = case_table[c].proving;
         if (run->plant == PLANT_NO_RECORD)
             return 0;
     }
     record_begin(run->record, "done");
     record_end(run->record);
-    return o->case_count == 1 && ran == 1 ? status_code(status) : 0;
+    return o->case_count == 1 && ran == 1 ? status_code(status, proving) : 0;
 }
 
-/* Can this device be used at all? One line; 0 yes, 69 it is there but fails, 77 there is none. */
-static int probe(const struct options *o, int ordinal, int is_model)
+/* 77: no driver or no GPU; 69: there is one, and it cannot be used. */
+static int code_of_failed_open(int *driver, int *count)
+{
+    cudaError_t error = cudaGetDeviceCount(count);
+
+    if (cudaDriverGetVersion(driver) != cudaSuccess)
+        *driver = 0;
+    return *driver == 0 || error == cudaErrorNoDevice || (error == cudaSuccess && *count == 0) ? EXIT_SKIP : EXIT_SETUP;
+}
+
+/* Can this device be used at all? One line; 0 yes, else as code_of_failed_open. */
+static int probe(int ordinal, int is_model)
 {
     static struct device device;
     struct record record;
     struct fault fault;
-    int count = 0, driver = 0, opened, none, code;
-    cudaError_t error = cudaGetDeviceCount(&count);
+    int count = 0, driver = 0, opened, code;
 
     memset(&fault, 0, sizeof(fault));
-    (void)o;
-    opened = error == cudaSuccess && ordinal < count && device_open(&device, ordinal, is_model, &fault);
-    if (cudaDriverGetVersion(&driver) != cudaSuccess)
-        driver = 0;
-    none = driver == 0 || error == cudaErrorNoDevice || (error == cudaSuccess && count == 0);
-    code = opened ? 0 : none ? EXIT_SKIP : EXIT_SETUP;
+    opened = device_open(&device, ordinal, is_model, &fault);
+    code = code_of_failed_open(&driver, &count);
     record_open(&record, stdout);
     record_begin(&record, "probe");
     record_bool(&record, "usable", opened);
     record_count(&record, "devices", (uint64_t)count);
-    record_text(&record, "error", error != cudaSuccess ? cudaGetErrorName(error) : fault.error ? cudaGetErrorName(fault.error) : NULL);
+    record_text(&record, "error", opened ? NULL : cudaGetErrorName(fault.error));
     record_text(&record, "call", fault.call);
     record_text(&record, "name", opened ? device.name : NULL);
     record_count(&record, "cc", (uint64_t)device.cc);
     record_count(&record, "driver", (uint64_t)driver);
     record_end(&record);
-    return code;
+    return opened ? 0 : code;
 }
 
 static int open_and_run(const struct options *o, struct run *run, int ordinal, int is_model)
 {
     static struct device device;
     struct fault fault;
-    int code;
+    int code, driver = 0, count = 0;
 
     memset(&fault, 0, sizeof(fault));
     run->device = &device;
     if (!device_open(&device, ordinal, is_model, &fault)) {
         fprintf(stderr, "pdl-harness: the device cannot be used: %s: %s\n", fault.call, cudaGetErrorName(fault.error));
-        return fault.error == cudaErrorNoDevice ? EXIT_SKIP : EXIT_SETUP;
+        return code_of_failed_open(&driver, &count);
     }
     code = run_cases(o, run);
     device_close(&device);
@@ -279,7 +287,7 @@ int main(int argc, char **argv)
     if (o.list)
         return list_cases();
     if (o.probe)
-        return probe(&o, ordinal, is_model);
+        return probe(ordinal, is_model);
     if (!check_cases(&o))
         return EXIT_ARGUMENTS;
     if (o.records && !(file = fopen(o.records, "a"))) {
@@ -293,7 +301,7 @@ int main(int argc, char **argv)
     run.profile = o.profile;
     run.plant = o.plant;
     run.plant_x_ns = o.plant_x_ns;
-    code = o.plan ? plan_cases(&o, &run) : open_and_run(&o, &run, ordinal, is_model);
+    code = o.plan ? plan_cases(&o, &run, is_model) : open_and_run(&o, &run, ordinal, is_model);
     if (file != stdout && fclose(file) != 0)
         return EXIT_INTERNAL;
     return code;

@@ -20,10 +20,17 @@ const struct pair *run_find_pair(const struct case_info *info, const char *tag)
     return NULL;
 }
 
-unsigned long long run_trials(const struct case_info *info, enum profile profile)
+/* The model claims no bound: it runs as many trials as show every move, and no more. */
+static const unsigned long long model_trials[PROFILE_COUNT] = { 64, 2048, 16384, 131072 };
+
+unsigned long long run_trials(const struct case_info *info, enum profile profile, int is_model)
 {
+    unsigned long long trials = info->trials[profile];
+
+    if (is_model && trials > model_trials[profile])
+        trials = model_trials[profile];
     /* A window that only observes needs enough to report a rate, not a bound. */
-    return info->proving ? info->trials[profile] : info->trials[profile] / 16 + 16;
+    return info->proving ? trials : trials / 16 + 16;
 }
 
 static double now_s(void)
@@ -116,7 +123,7 @@ static int tell_fault(struct case_run *c, const struct fault *fault)
 /* Ten microseconds a trial is seen, a hundred are allowed, and ten seconds for everything else. */
 static uint64_t deadline_s(const struct case_run *c)
 {
-    return 10 + run_trials(c->info, c->run->profile) * (c->run->device->is_model ? 50 : 1) / 10000;
+    return 10 + run_trials(c->info, c->run->profile, c->run->device->is_model) * (c->run->device->is_model ? 50 : 1) / 10000;
 }
 
 static void tell_begin(struct case_run *c)
@@ -170,7 +177,7 @@ static int run_variants(struct case_run *c, struct case_evidence *evidence, stru
 static int run_triage(struct case_run *c, struct fault *fault)
 {
     struct variant variants[VARIANTS_MAX];
-    unsigned count = variants_of_triage(variants, c->info, c->run->profile, c->run->plant, c->run->plant_x_ns), i;
+    unsigned count = variants_of_triage(variants, c->info, c->run->profile, c->run->device->is_model, c->run->plant, c->run->plant_x_ns), i;
 
     for (i = 0; i < count; i++) {
         struct variant_result result;
@@ -197,7 +204,7 @@ static int run_supported(struct case_run *c, struct variant_result *base, enum c
 
     memset(&evidence, 0, sizeof(evidence));
     memset(&resolution, 0, sizeof(resolution));
-    variants_base(&variant, c->info, c->run->profile, c->run->plant, c->run->plant_x_ns);
+    variants_base(&variant, c->info, c->run->profile, c->run->device->is_model, c->run->plant, c->run->plant_x_ns);
     if (!run_part(c, &variant, base, fault))
         return 0;
     evidence.proving = c->info->proving;
@@ -262,7 +269,7 @@ int run_case(struct run *run, const struct case_info *info, enum case_status *st
     return done;
 }
 
-int plan_case(struct run *run, const struct case_info *info, const struct device_size *size, int trials)
+int plan_case(struct run *run, const struct case_info *info, const struct device_size *size, int is_model, int trials)
 {
     struct variant variant;
     struct part part;
@@ -272,7 +279,7 @@ int plan_case(struct run *run, const struct case_info *info, const struct device
 
     if (!want || !tally_open(&tally))
         return 0;
-    variants_base(&variant, info, run->profile, PLANT_NONE, 0);
+    variants_base(&variant, info, run->profile, is_model, PLANT_NONE, 0);
     fill_part(&part, run, info, run_find_pair(info, "base"), size, &variant);
     planned = part_divide(&part, variant.trials, strcmp(info->path, "captured") == 0);
     part_plan(&part, &tally, want);

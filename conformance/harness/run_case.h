@@ -22,8 +22,8 @@ struct run {
 /* Runs and records one case. Returns 1, or 0 if the device failed: then a record says so and the process should end. */
 int run_case(struct run *run, const struct case_info *info, enum case_status *status);
 /* Prints one record with the plan's hashes; trials: also one per trial. Returns 0 if memory is short. */
-int plan_case(struct run *run, const struct case_info *info, const struct device_size *size, int trials);
+int plan_case(struct run *run, const struct case_info *info, const struct device_size *size, int is_model, int trials);
 const struct pair *run_find_pair(const struct case_info *info, const char *tag);
-unsigned long long run_trials(const struct case_info *info, enum profile profile);
+unsigned long long run_trials(const struct case_info *info, enum profile profile, int is_model);
 
 #endif

@@ -21,11 +21,12 @@ static void start(struct variant *variant, enum variant_kind kind, const char *n
     variant->must_die = kind == VARIANT_MUTANT || kind == VARIANT_CONTROL;
 }
 
-void variants_base(struct variant *variant, const struct case_info *info, enum profile profile, enum plant plant, uint32_t x_ns)
+void variants_base(struct variant *variant, const struct case_info *info, enum profile profile, int is_model, enum plant plant,
+                   uint32_t x_ns)
 {
     int planted = plant == PLANT_BROKEN_WAIT && info->broken_waits && info->proving;
 
-    start(variant, VARIANT_BASE, "base", planted ? "brokenwait" : "base", run_trials(info, profile));
+    start(variant, VARIANT_BASE, "base", planted ? "brokenwait" : "base", run_trials(info, profile, is_model));
     if (planted) {
         variant->variation.broken_wait = x_ns ? BROKEN_EARLY : BROKEN_AT_TRIGGER;
         variant->variation.x_ns = x_ns;
@@ -83,14 +84,14 @@ unsigned variants_of_case(struct variant *variants, const struct case_info *info
     return info->broken_waits ? add_broken_waits(variants, n, info, profile) : n;
 }
 
-unsigned variants_of_triage(struct variant *variants, const struct case_info *info, enum profile profile, enum plant plant,
-                            uint32_t x_ns)
+unsigned variants_of_triage(struct variant *variants, const struct case_info *info, enum profile profile, int is_model,
+                            enum plant plant, uint32_t x_ns)
 {
     static const char *const names[] = { "as-it-failed", "attribute-off", "extra-fence", "other-sms" };
     unsigned i;
 
     for (i = 0; i < 4; i++) {
-        variants_base(&variants[i], info, profile, plant, x_ns);
+        variants_base(&variants[i], info, profile, is_model, plant, x_ns);
         variants[i].kind = VARIANT_TRIAGE;
         variants[i].name = names[i];
         variants[i].trials = triage_trials[profile];

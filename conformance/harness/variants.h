@@ -42,10 +42,11 @@ struct resolution {
     unsigned survivors;
 };
 
-void variants_base(struct variant *variant, const struct case_info *info, enum profile profile, enum plant plant, uint32_t x_ns);
+void variants_base(struct variant *variant, const struct case_info *info, enum profile profile, int is_model, enum plant plant,
+                   uint32_t x_ns);
 unsigned variants_of_case(struct variant *variants, const struct case_info *info, enum profile profile);
-unsigned variants_of_triage(struct variant *variants, const struct case_info *info, enum profile profile, enum plant plant,
-                            uint32_t x_ns);
+unsigned variants_of_triage(struct variant *variants, const struct case_info *info, enum profile profile, int is_model,
+                            enum plant plant, uint32_t x_ns);
 int variants_applicable(const struct variant *variant, const struct device *device, const char **why);
 void variants_judge(const struct variant *variant, struct variant_result *result, struct case_evidence *evidence,
                     struct resolution *resolution);

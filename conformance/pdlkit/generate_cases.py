@@ -86,10 +86,13 @@ def cases_header(book: RuleBook) -> str:
 def variants_cmake(book: RuleBook) -> str:
     """The text of variants.cmake: one `family|tag|flags` per image, several flags separated by one space."""
     rows = "".join(f'\n    "{family}|{tag}|{" ".join(flags)}"' for family, tag, flags in book.images())
+    cases = "".join(f'\n    "{case.family}|{case.name}"' for case in book.cases)
     return (
         "# Made from rules.toml by generate_cases.py; edit that file instead.\n"
         "# family|tag|values of nvcc -gencode, separated by spaces (none: the build's own architectures)\n"
         f"set(KIT_IMAGES{rows})\n"
+        "# every case, family|name\n"
+        f"set(KIT_CASES{cases})\n"
     )
 
 
