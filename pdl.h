@@ -590,8 +590,8 @@ PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, dim3 grid
 extern "C++" { /* in case somebody includes this file inside extern "C" */
 
 /* C++: pdl_kernel_init without a cast. */
-template <typename... Params>
-PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init(pdl_kernel *kernel, void (*func)(Params...))
+template <typename... pdl_params>
+PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init(pdl_kernel *kernel, void (*func)(pdl_params...))
 {
     return pdl_kernel_init(kernel, reinterpret_cast<const void *>(func));
 }
@@ -603,19 +603,19 @@ PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init(pdl_kernel *kernel, void (*fun
  *
  * Returns cudaErrorInvalidValue if kernel was prepared from another function; otherwise all as the other pdl_launch.
  */
-template <typename... Params, typename... Args>
-PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, void (*func)(Params...), dim3 grid, dim3 block,
+template <typename... pdl_params, typename... pdl_args>
+PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, void (*func)(pdl_params...), dim3 grid, dim3 block,
                                              size_t shared_bytes, cudaStream_t stream, const pdl_options *options,
-                                             Args &&...args)
+                                             pdl_args &&...args)
 {
-    static_assert(sizeof...(Params) == sizeof...(Args), "pdl_launch: the kernel has another number of parameters");
+    static_assert(sizeof...(pdl_params) == sizeof...(pdl_args), "pdl_launch: the kernel has another number of parameters");
     if (kernel == nullptr || kernel->func != reinterpret_cast<const void *>(func)) {
         return cudaErrorInvalidValue;
     }
-    return [&](Params... converted) {
+    return [&](pdl_params... converted) {
         void *list[] = {static_cast<void *>(&converted)..., nullptr};
         return pdl_launch(kernel, grid, block, list, shared_bytes, stream, options);
-    }(static_cast<Args &&>(args)...);
+    }(static_cast<pdl_args &&>(args)...);
 }
 
 } /* extern "C++" */

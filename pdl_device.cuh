@@ -42,6 +42,8 @@
 #define PDL_HAS_DEVICE 0
 #endif
 
+extern "C++" { /* in case somebody includes this file inside extern "C" */
+
 /* Holds the calling thread until every grid that this one depends on is complete and flushed.
  *
  * The default is that each thread which touches shared data calls it; no barrier is needed then. A second call returns at
@@ -82,13 +84,14 @@ static __device__ __forceinline__ void pdl_trigger(void)
  *          through any other pointer. It costs no instruction. It cannot hold back an explicit __ldg.
  * Checked  WAIT-01, MEM-01
  */
-template <typename T>
-static __device__ __forceinline__ T *pdl_fresh(T *pointer)
+template <typename pdl_type>
+static __device__ __forceinline__ pdl_type *pdl_fresh(pdl_type *pointer)
 {
 #if PDL_HAS_DEVICE
-    unsigned long long address = __cvta_generic_to_global(pointer);
+    const volatile void *any = pointer; /* casts here, so that const and volatile types work, too */
+    unsigned long long address = __cvta_generic_to_global(const_cast<const void *>(any));
     asm volatile("" : "+l"(address) : : "memory");
-    return static_cast<T *>(__cvta_global_to_generic(address));
+    return static_cast<pdl_type *>(__cvta_global_to_generic(address));
 #else
     return pointer;
 #endif
@@ -107,8 +110,8 @@ static __device__ __forceinline__ T *pdl_fresh(T *pointer)
  * Memory   as pdl_wait(), for all threads of the block, through fresh pointers.
  * Checked  WAIT-01
  */
-template <typename T>
-static __device__ __forceinline__ T *pdl_wait_block(T *pointer)
+template <typename pdl_type>
+static __device__ __forceinline__ pdl_type *pdl_wait_block(pdl_type *pointer)
 {
 #if PDL_HAS_DEVICE
     if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
@@ -118,5 +121,7 @@ static __device__ __forceinline__ T *pdl_wait_block(T *pointer)
     __syncthreads();
     return pdl_fresh(pointer);
 }
+
+} /* extern "C++" */
 
 #endif /* PDL_DEVICE_CUH_INCLUDED */

@@ -1,0 +1,393 @@
+"""Compile checks of pdl.h and pdl_device.cuh: one check per call, none of them runs anything on a GPU.
+
+Exit codes: 0 the check holds, 1 it does not, 77 a compiler or library it needs is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+SKIP = 77
+UNITS = Path(__file__).resolve().parent / "units"
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wundef", "-Werror"]
+C_WARNINGS = [*WARNINGS, "-Wstrict-prototypes"]
+CXX_WARNINGS = [*WARNINGS, "-Wold-style-cast"]
+C_STANDARDS = ["c99", "c11", "c17"]
+CXX_STANDARDS = ["c++11", "c++14", "c++17", "c++20"]
+FEATURES = ["OVERLAP", "MEM_SYNC_DOMAIN", "LAUNCH_COMPLETION_EVENT", "GRAPH_EDGES", "PARAM_INFO", "CARVEOUT"]
+VARIANTS = [[], ["-DPDL_DEBUG=1"], [f"-DPDL_HAS_{name}=0" for name in FEATURES]]
+
+
+class Missing(Exception):
+    """A compiler or library is not there, so the check says nothing."""
+
+
+class Broken(Exception):
+    """The check does not hold."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the headers, the toolkit and a scratch folder are."""
+
+    headers: Path
+    cuda: Path
+    work: Path
+
+    @property
+    def toolkit_includes(self) -> Path:
+        return self.cuda / "include"
+
+
+def find(name: str, place: Place | None = None) -> str:
+    bundled = str(place.cuda / "bin" / name) if place else None
+    found = (bundled and shutil.which(bundled)) or shutil.which(name)
+    if not found:
+        raise Missing(f"{name} is not installed")
+    return found
+
+
+def call(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def must_pass(command: list[str]) -> str:
+    done = call(command)
+    if done.returncode != 0:
+        raise Broken(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def must_fail(command: list[str], pattern: str) -> None:
+    done = call(command)
+    if done.returncode == 0:
+        raise Broken(f"compiled, but should not: {' '.join(command)}")
+    if not re.search(pattern, done.stderr):
+        raise Broken(f"failed, but not with '{pattern}': {' '.join(command)}\n{done.stderr}")
+
+
+def host(compiler: str, place: Place, standard: str, source: Path, *flags: str) -> list[str]:
+    """A host compile to nowhere, with the toolkit as system headers."""
+    language = "c++" if standard.startswith("c++") else "c"
+    return [find(compiler), f"-std={standard}", *flags, "-I", str(place.headers), "-isystem", str(place.toolkit_includes),
+            "-x", language, "-c", str(source), "-o", os.devnull]
+
+
+def nvcc(place: Place, arch: str, source: Path, *flags: str, output: str = os.devnull) -> list[str]:
+    return [find("nvcc", place), f"-arch={arch}", "-std=c++17", "-Werror", "all-warnings", "-Xcompiler",
+            "-Wall,-Wextra,-Werror", "-I", str(place.headers), *flags, "-c", str(source), "-o", output]
+
+
+# ---- warnings ----
+
+def check_warnings(compiler: str, place: Place) -> None:
+    """Every standard and variant, without a warning."""
+    if "++" in compiler:
+        sources, standards, flags = ["host_all.c", "host_typed.cpp"], CXX_STANDARDS, CXX_WARNINGS
+    else:
+        sources, standards, flags = ["host_all.c"], C_STANDARDS, C_WARNINGS
+    for standard, source, variant in itertools.product(standards, sources, VARIANTS):
+        must_pass(host(compiler, place, standard, UNITS / source, *flags, *variant))
+
+
+def check_plain_include(compiler: str, place: Place) -> None:
+    """C11 without -isystem: nothing of ours is added to what the toolkit does by itself."""
+    must_pass([find(compiler), "-std=c11", *C_WARNINGS, "-I", str(place.headers), "-I", str(place.toolkit_includes),
+               "-c", str(UNITS / "host_all.c"), "-o", os.devnull])
+
+
+def check_nvcc(arch: str, place: Place) -> None:
+    """Plain, relocatable device code, debug; and C++20 with the host code of pdl.h alone."""
+    for flags in ([], ["-rdc=true"], ["-G"]):
+        must_pass(nvcc(place, arch, UNITS / "device_all.cu", *flags))
+
+
+def check_old_toolkits(place: Place) -> None:
+    """The headers of other toolkits, as far as PDL_TOOLKIT_INCLUDES (a path list) names them."""
+    folders = [Path(name) for name in os.environ.get("PDL_TOOLKIT_INCLUDES", "").split(os.pathsep) if name]
+    if not folders:
+        raise Missing("PDL_TOOLKIT_INCLUDES names no include folders of other toolkits")
+    for folder, (compiler, standard, source) in itertools.product(
+            folders, [("gcc", "c99", "host_all.c"), ("g++", "c++11", "host_typed.cpp")]):
+        if not (folder / "cuda_runtime_api.h").is_file():
+            raise Broken(f"{folder} has no cuda_runtime_api.h")
+        other = ["-Wall", "-Wextra", "-Wshadow", "-Werror", "-I", str(place.headers), "-isystem", str(folder)]
+        language = "c++" if source.endswith("cpp") else "c"
+        for variant in VARIANTS[:2]:
+            must_pass([find(compiler), f"-std={standard}", *other, *variant, "-x", language, "-c", str(UNITS / source),
+                       "-o", os.devnull])
+
+
+# ---- vendoring: copies, names, symbols ----
+
+def copy_with(place: Place, folder: str, old: str, new: str) -> Path:
+    """A copy of pdl.h in which one text is another."""
+    text = (place.headers / "pdl.h").read_text(encoding="utf-8")
+    if old not in text:
+        raise Broken(f"pdl.h does not contain '{old}'")
+    target = place.work / folder / "pdl.h"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text.replace(old, new), encoding="utf-8")
+    return target
+
+
+def check_copies_in_one_unit(place: Place) -> None:
+    """Another minor version is silent, another major one is an error that says what to do."""
+    minor = copy_with(place, "minor", "#define PDL_VERSION_MINOR 1", "#define PDL_VERSION_MINOR 2")
+    major_text = copy_with(place, "major", "#define PDL_VERSION_MAJOR 0", "#define PDL_VERSION_MAJOR 1")
+    major_text.write_text(major_text.read_text(encoding="utf-8").replace("PDL_VERSION_MAJOR != 0", "PDL_VERSION_MAJOR != 1"),
+                          encoding="utf-8")
+    for other, standard in itertools.product((minor, major_text), ("c99", "c++11")):
+        unit = place.work / f"copies_{other.parent.name}.c"
+        for first, second in ((place.headers / "pdl.h", other), (other, place.headers / "pdl.h")):
+            unit.write_text(f'#include "{first}"\n#include "{second}"\n', encoding="utf-8")
+            command = host("g++" if "+" in standard else "gcc", place, standard, unit, *WARNINGS)
+            if other is minor:
+                must_pass(command)
+            else:
+                must_fail(command, "different major version")
+
+
+def check_includes(place: Place) -> None:
+    """Included twice, and inside extern "C"."""
+    must_pass(host("gcc", place, "c99", UNITS / "twice.c", *C_WARNINGS))
+    must_pass(host("g++", place, "c++11", UNITS / "twice.c", *CXX_WARNINGS))
+    must_pass(host("g++", place, "c++11", UNITS / "inside_extern_c.cpp", *CXX_WARNINGS))
+
+
+def check_includes_nvcc(place: Place) -> None:
+    twice = place.work / "twice.cu"
+    shutil.copy(UNITS / "twice.c", twice)
+    must_pass(nvcc(place, "sm_90", twice))
+
+
+def hostile_unit(place: Place, name: str, includes: list[str]) -> Path:
+    unit = place.work / name
+    lines = ["cuda_runtime_api.h", "stddef.h", "stdlib.h"]
+    unit.write_text("".join(f"#include <{line}>\n" for line in lines)
+                    + f'#include "{UNITS / "hostile_macros.h"}"\n'
+                    + "".join(f'#include "{line}"\n' for line in includes), encoding="utf-8")
+    return unit
+
+
+def check_hostile_macros(place: Place) -> None:
+    """Names that other headers define as macros do not reach our code."""
+    unit = hostile_unit(place, "hostile.c", ["pdl.h"])
+    must_pass(host("gcc", place, "c99", unit, *C_WARNINGS))
+    must_pass(host("g++", place, "c++11", unit, *CXX_WARNINGS))
+
+
+def check_hostile_macros_nvcc(place: Place) -> None:
+    unit = hostile_unit(place, "hostile.cu", ["pdl.h", "pdl_device.cuh"])
+    must_pass(nvcc(place, "sm_90", unit))
+
+
+def symbols(place: Place, command: list[str], name: str) -> str:
+    target = place.work / name
+    must_pass([*command[:-1], str(target)])
+    return must_pass([find("nm"), str(target)])
+
+
+def check_no_symbols(compiler: str, place: Place) -> None:
+    """A unit that includes pdl.h and uses nothing has an empty symbol table, also without optimisation."""
+    standard = "c++11" if "++" in compiler else "c99"
+    for level in ("-O0", "-O2"):
+        found = symbols(place, host(compiler, place, standard, UNITS / "nothing.c", level), f"nothing_{compiler}.o")
+        if found.strip():
+            raise Broken(f"{compiler} {level} leaves symbols:\n{found}")
+
+
+def check_no_symbols_nvcc(place: Place) -> None:
+    target = str(place.work / "nothing_nvcc.o")
+    must_pass(nvcc(place, "sm_90", UNITS / "nothing.cu", output=target))
+    found = must_pass([find("nm"), target])
+    if "pdl" in found.replace("nothing", ""):
+        raise Broken(f"nvcc leaves symbols:\n{found}")
+
+
+# ---- what must not compile ----
+
+def refused(place: Place, name: str, standard: str, body: str, pattern: str, *flags: str) -> None:
+    unit = place.work / name
+    unit.write_text('#include "pdl.h"\n' + body, encoding="utf-8")
+    must_fail(host("g++" if "+" in standard else "gcc", place, standard, unit, *flags), pattern)
+
+
+def check_refusals(place: Place) -> None:
+    """Ignored results, a wrong number or type of typed arguments, a toolkit that is too old."""
+    ignored = "void f(pdl_kernel *k, const void *a);\nvoid f(pdl_kernel *k, const void *a) { pdl_kernel_init(k, a); }\n"
+    for standard in ("c99", "c++11", "c++17"):
+        refused(place, f"ignored_{standard}.c", standard, ignored, "unused-result", "-Werror")
+    typed = "void k(int, float *);\ncudaError_t f(pdl_kernel *p, const pdl_options *o, float *x)\n{{ return pdl_launch(p, k, 1, 1, 0, 0, o, {}); }}\n"
+    refused(place, "few.cpp", "c++11", typed.format("1"), "another number of parameters")
+    refused(place, "wrong.cpp", "c++11", typed.format("1, 2.0"), "double")
+    old = place.work / "old" / "cuda_runtime_api.h"
+    old.parent.mkdir(parents=True, exist_ok=True)
+    old.write_text("#define CUDART_VERSION 11070\n", encoding="utf-8")
+    refused(place, "old.c", "c99", "", "needs CUDA Toolkit 11.8", "-I", str(old.parent))
+    must_fail(nvcc(place, "sm_90", UNITS / "device_all.cu", "-DPDL_HAS_DEVICE=0"), "set by pdl_device.cuh alone")
+
+
+# ---- text ----
+
+def expect(condition: bool, sentence: str) -> None:
+    if not condition:
+        raise Broken(sentence)
+
+
+def check_text(place: Place) -> None:
+    """One version, one block for toolkits, the includes, the sizes, no reserved names."""
+    host_text = (place.headers / "pdl.h").read_text(encoding="utf-8")
+    device_text = (place.headers / "pdl_device.cuh").read_text(encoding="utf-8")
+    numbers = [re.search(rf"#define PDL_VERSION_{part} (\d+)", host_text) for part in ("MAJOR", "MINOR", "PATCH")]
+    version = ".".join(found.group(1) if found else "?" for found in numbers)
+    expect(host_text.startswith(f"/* pdl.h - v{version} - "), f"line 1 of pdl.h does not say v{version}")
+    expect(device_text.startswith(f"/* pdl_device.cuh - v{version} - "), f"line 1 of pdl_device.cuh does not say v{version}")
+
+    before, _, rest = host_text.partition("/* ---- toolkit differences")
+    block, _, after = rest.partition("/* ---- language")
+    expect("CUDART_VERSION" in block, "the block of toolkit differences is gone")
+    expect("CUDART_VERSION" not in before + after.replace("\\", ""), "CUDART_VERSION outside the block of toolkit differences")
+    expect("CUDART_VERSION" not in device_text, "CUDART_VERSION in pdl_device.cuh")
+
+    includes = re.findall(r"^\s*#\s*include\s+(\S+)", host_text, re.M)
+    expect(includes == ["<cuda_runtime_api.h>", "<stddef.h>", "<stdlib.h>"], f"pdl.h includes {includes}")
+    expect(not re.search(r"^\s*#\s*include", device_text, re.M), "pdl_device.cuh includes something")
+    gates = re.findall(r"__CUDA_ARCH__[^\n]*", re.sub(r"/\*.*?\*/", "", device_text, flags=re.S))
+    expect(gates == ["__CUDA_ARCH__) && __CUDA_ARCH__ >= 900"], f"pdl_device.cuh gates on {gates}")
+
+    expect(len(host_text.splitlines()) <= 900, "pdl.h has more than 900 lines")
+    expect(len(device_text.splitlines()) <= 160, "pdl_device.cuh has more than 160 lines")
+    names = set(re.findall(r"^#define (\w+)", host_text + device_text, re.M))
+    expect(all(name.startswith("PDL_") for name in names), f"macros without PDL_: {sorted(names)}")
+    reserved = re.findall(r"\b(?:pdl__\w*|_pdl\w*|_PDL\w*|PDL__\w*)", host_text + device_text)
+    expect(not reserved, f"reserved names: {reserved}")
+
+
+def check_features(place: Place) -> None:
+    """PDL_HAS_* are 0 or 1 in #if, as they come and when set from outside; with -Wundef, so they exist."""
+    unit = place.work / "features.c"
+    body = "".join(f"#if PDL_HAS_{name} != 0 && PDL_HAS_{name} != 1\n#error {name}\n#endif\n" for name in FEATURES)
+    unit.write_text('#include "pdl.h"\n' + body, encoding="utf-8")
+    for flags in ([], [f"-DPDL_HAS_{name}=0" for name in FEATURES]):
+        must_pass(host("gcc", place, "c99", unit, *C_WARNINGS, *flags))
+    unit.write_text('#include "pdl.h"\n' + "".join(f"#if PDL_HAS_{name}\n#error {name}\n#endif\n" for name in FEATURES),
+                    encoding="utf-8")
+    must_pass(host("gcc", place, "c99", unit, *C_WARNINGS, *[f"-DPDL_HAS_{name}=0" for name in FEATURES]))
+
+
+# ---- device code ----
+
+def count_instructions(ptx: str) -> tuple[int, int]:
+    return ptx.count("griddepcontrol.wait"), ptx.count("griddepcontrol.launch_dependents")
+
+
+def check_ptx(place: Place) -> None:
+    """copy: one trigger and one wait; one_waits: one wait and one barrier. Below compute_90: the barrier only."""
+    for arch, expected in (("compute_80", (0, 0)), ("compute_90", (2, 1)), ("compute_120", (2, 1))):
+        target = place.work / f"{arch}.ptx"
+        command = [find("nvcc", place), f"-arch={arch}", "-I", str(place.headers), "-ptx", str(UNITS / "device_all.cu")]
+        must_pass([*command, "-o", str(target)])
+        ptx = target.read_text(encoding="utf-8")
+        expect(count_instructions(ptx) == expected, f"{arch}: (waits, triggers) is {count_instructions(ptx)}, not {expected}")
+        expect(ptx.count("bar.sync") == 1, f"{arch}: pdl_wait_block without its barrier")
+        body = ptx[ptx.index("one_waits"):]
+        body = body[:body.index("\n}")]
+        if arch != "compute_80":
+            expect(0 < body.index("griddepcontrol.wait") < body.index("bar.sync"), f"{arch}: the barrier is not behind the wait")
+            loads = [found.start() for found in re.finditer(r"\bld\.global", body)]
+            expect(bool(loads) and min(loads) > body.index("bar.sync"), f"{arch}: a load is above the barrier, or generic")
+            expect("ld.global.nc" not in ptx, f"{arch}: a read-only load through a fresh pointer")
+
+
+def check_nvrtc(place: Place) -> None:
+    """pdl_device.cuh alone, without an include path."""
+    library = load_nvrtc(place)
+    kernel = ('\nextern "C" __global__ void k(float *o, const float *i)\n'
+              "{ pdl_trigger(); pdl_wait(); const float *f = pdl_wait_block(i); pdl_fresh(o)[0] = f[0]; }\n")
+    source = (place.headers / "pdl_device.cuh").read_text(encoding="utf-8") + kernel
+    for arch, expected in ((80, (0, 0)), (90, (2, 1)), (100, (2, 1)), (120, (2, 1))):
+        ptx = compile_nvrtc(library, source, f"compute_{arch}")
+        expect(count_instructions(ptx) == expected, f"compute_{arch}: (waits, triggers) is {count_instructions(ptx)}")
+
+
+def load_nvrtc(place: Place) -> ctypes.CDLL:
+    folders = [place.cuda / "lib64", place.cuda / "targets" / "x86_64-linux" / "lib"]
+    for path in itertools.chain.from_iterable(sorted(folder.glob("libnvrtc.so*")) for folder in folders):
+        return ctypes.CDLL(str(path))
+    raise Missing("libnvrtc is not in this toolkit")
+
+
+def compile_nvrtc(library: ctypes.CDLL, source: str, arch: str) -> str:
+    program = ctypes.c_void_p()
+    if library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"pdl_device.cu", 0, None, None) != 0:
+        raise Broken("nvrtcCreateProgram failed")
+    options = (ctypes.c_char_p * 2)(f"--gpu-architecture={arch}".encode(), b"-std=c++17")
+    status = library.nvrtcCompileProgram(program, 2, options)
+    size = ctypes.c_size_t()
+    library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value + 1)
+    library.nvrtcGetProgramLog(program, log)
+    text = log.value.decode()
+    if status != 0 or "warning" in text:
+        raise Broken(f"NVRTC, {arch}:\n{text}")
+    library.nvrtcGetPTXSize(program, ctypes.byref(size))
+    ptx = ctypes.create_string_buffer(size.value + 1)
+    library.nvrtcGetPTX(program, ptx)
+    library.nvrtcDestroyProgram(ctypes.byref(program))
+    return ptx.value.decode()
+
+
+# ---- command line ----
+
+def checks() -> dict[str, Callable[[Place], None]]:
+    table: dict[str, Callable[[Place], None]] = {
+        "copies-in-one-unit": check_copies_in_one_unit, "includes": check_includes, "includes-nvcc": check_includes_nvcc,
+        "hostile-macros": check_hostile_macros, "hostile-macros-nvcc": check_hostile_macros_nvcc,
+        "no-symbols-nvcc": check_no_symbols_nvcc, "refusals": check_refusals, "text": check_text,
+        "features": check_features, "ptx": check_ptx, "nvrtc": check_nvrtc, "old-toolkits": check_old_toolkits,
+    }
+    for name in ("gcc", "clang", "g++", "clang++"):
+        table[f"warnings-{name}"] = lambda place, compiler=name: check_warnings(compiler, place)
+        table[f"no-symbols-{name}"] = lambda place, compiler=name: check_no_symbols(compiler, place)
+    for name in ("gcc", "clang"):
+        table[f"plain-include-{name}"] = lambda place, compiler=name: check_plain_include(compiler, place)
+    for name in ("sm_80", "sm_90", "sm_100", "sm_120"):
+        table[f"nvcc-{name}"] = lambda place, arch=name: check_nvcc(arch, place)
+    return table
+
+
+def main() -> int:
+    table = checks()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("check", choices=sorted(table))
+    parser.add_argument("--headers", type=Path, required=True, help="folder of pdl.h and pdl_device.cuh")
+    parser.add_argument("--cuda", type=Path, required=True, help="root of the CUDA toolkit")
+    parser.add_argument("--work", type=Path, required=True, help="scratch folder")
+    options = parser.parse_args()
+    place = Place(options.headers.resolve(), options.cuda.resolve(), options.work.resolve() / options.check)
+    place.work.mkdir(parents=True, exist_ok=True)
+    try:
+        table[options.check](place)
+    except Missing as reason:
+        print(f"skipped: {reason}")
+        return SKIP
+    except Broken as reason:
+        print(reason)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+/* pdl_overlap_estimate on the model's multiprocessors: 4 of them, each with 4 block slots, 128 threads, 65,536 registers and
+ * 64 KiB of shared memory. */
+#include "pdl.h"
+
+#include <string.h>
+
+#include "expect.h"
+
+static pdl_kernel plain, fixed, greedy, erased;
+static pdl_options asks, asks_not;
+static pdl_shape primary, dependent;
+
+static void set_up(void)
+{
+    fresh_device();
+    EXPECT_IS(pdl_kernel_init(&plain, (const void *)plain_kernel), cudaSuccess);
+    EXPECT_IS(pdl_kernel_init(&fixed, (const void *)static_kernel), cudaSuccess);
+    EXPECT_IS(pdl_kernel_init(&greedy, (const void *)greedy_kernel), cudaSuccess);
+    EXPECT_IS(pdl_kernel_init(&erased, (const void *)erased_kernel), cudaSuccess);
+    memset(&asks, 0, sizeof asks);
+    memset(&asks_not, 0, sizeof asks_not);
+    memset(&primary, 0, sizeof primary);
+    asks.overlap = PDL_OVERLAP_IF_POSSIBLE;
+    primary.kernel = &plain;
+    primary.grid.x = primary.block.x = 8;
+    primary.grid.y = primary.grid.z = primary.block.y = primary.block.z = 1;
+    dependent = primary;
+    dependent.options = &asks;
+}
+
+static pdl_estimate ask(void)
+{
+    pdl_estimate estimate = PDL_ZERO;
+
+    EXPECT_IS(pdl_overlap_estimate(&estimate, &primary, &dependent), cudaSuccess);
+    EXPECT_IS(estimate.may_overlap, estimate.reason == PDL_REASON_NONE);
+    return estimate;
+}
+
+static void counts_what_fits(void)
+{
+    pdl_estimate estimate = ask();
+
+    EXPECT_IS(estimate.reason, PDL_REASON_NONE);
+    EXPECT_IS(estimate.primary_blocks_per_sm, 2); /* 8 blocks on 4 */
+    EXPECT_IS(estimate.dependent_blocks_per_sm, 2);
+    EXPECT_IS(estimate.primary_waves, 1);
+    primary.grid.x = 33;
+    EXPECT_IS(ask().primary_waves, 3);
+    primary.grid.x = 32;
+    EXPECT_IS(ask().primary_waves, 2);
+}
+
+static void names_the_resource(void)
+{
+    primary.grid.x = 16;
+    EXPECT_IS(ask().reason, PDL_REASON_BLOCK_SLOTS);
+    EXPECT_IS(ask().dependent_blocks_per_sm, 0);
+    primary.grid.x = 15; /* one multiprocessor keeps a slot */
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+
+    set_up();
+    primary.grid.x = 12;
+    primary.block.x = 32; /* 3 * 32 of 128 threads, one slot left */
+    dependent.block.x = 32;
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    primary.shared_bytes = 16 * 1024; /* 3 * 16 of 64 KiB */
+    dependent.shared_bytes = 17 * 1024;
+    EXPECT_IS(ask().reason, PDL_REASON_SHARED);
+    dependent.shared_bytes = 16 * 1024;
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+}
+
+/* The model's blocks cannot use up threads or registers while slots are left, so these two have a made-up kernel. */
+static void names_threads_and_registers(void)
+{
+    pdl_kernel wide = plain;
+
+    wide.max_threads_per_block = 128;
+    wide.max_block[0] = 128;
+    primary.kernel = dependent.kernel = &wide;
+    primary.block.x = 100;
+    primary.grid.x = 4;
+    dependent.block.x = 32;
+    EXPECT_IS(ask().reason, PDL_REASON_THREADS);
+    dependent.block.x = 28;
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    dependent.block.x = 29; /* in warps of 4 */
+    EXPECT_IS(ask().reason, PDL_REASON_THREADS);
+    wide.regs_per_thread = 510; /* counted as 512: 127 threads' worth */
+    primary.block.x = 64;
+    dependent.block.x = 64;
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    wide.regs_per_thread = 513;
+    EXPECT_IS(ask().reason, PDL_REASON_REGISTERS);
+}
+
+/* The trap of a dependent with a little static shared memory behind a primary without any. */
+static void knows_the_carveout(void)
+{
+    pdl_options sets = PDL_ZERO;
+
+    dependent.kernel = &fixed;
+    EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
+    EXPECT_IS(ask().dependent_blocks_per_sm, 0);
+    sets.carveout = 16;
+    primary.options = &sets;
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    sets.carveout = 5; /* 3,276 bytes */
+    EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
+    sets.carveout = PDL_CARVEOUT_NO_SHARED;
+    EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
+    primary.options = NULL;
+    plain.preferred_carveout = 50; /* the function's own setting */
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    plain.preferred_carveout = -1;
+    primary.grid.x = 3; /* one multiprocessor is idle and takes any split */
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    primary.grid.x = 8;
+    primary.shared_bytes = 4096; /* its own split holds four such blocks */
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    asks.carveout = 60; /* the dependent wants another split */
+    EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
+}
+
+static void names_what_is_not_a_size(void)
+{
+    pdl_kernel elsewhere = plain;
+
+    dependent.options = NULL;
+    EXPECT_IS(ask().reason, PDL_REASON_NOT_ASKED);
+    dependent.options = &asks_not;
+    EXPECT_IS(ask().reason, PDL_REASON_NOT_ASKED);
+    dependent.options = &asks;
+    dependent.kernel = &erased;
+    EXPECT_IS(ask().reason, PDL_REASON_TARGET);
+    dependent.kernel = &elsewhere;
+    elsewhere.device = 1;
+    EXPECT_IS(ask().reason, PDL_REASON_DEVICES);
+    dependent.kernel = &plain;
+    primary.kernel = &erased;
+    EXPECT_IS(ask().reason, PDL_REASON_NO_TRIGGER);
+    primary.kernel = &plain;
+    setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+    EXPECT_IS(ask().reason, PDL_REASON_BLOCKING);
+    setenv("CUDA_LAUNCH_BLOCKING", "0", 1);
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    asks.cooperative = 1;
+    EXPECT_IS(ask().reason, PDL_REASON_COOPERATIVE);
+}
+
+static void refuses(cudaError_t wanted, pdl_estimate *estimate, const pdl_shape *first, const pdl_shape *second)
+{
+    const unsigned calls = calls_made();
+
+    if (estimate != NULL) {
+        estimate->may_overlap = 1;
+    }
+    EXPECT_IS(pdl_overlap_estimate(estimate, first, second), wanted);
+    EXPECT(estimate == NULL || estimate->may_overlap == 0);
+    EXPECT(wanted == cudaErrorInvalidDevice || calls_made() == calls);
+}
+
+static void refuses_bad_input(void)
+{
+    pdl_estimate estimate = PDL_ZERO;
+    pdl_kernel driver;
+
+    EXPECT_IS(pdl_kernel_init_driver(&driver, 90), cudaSuccess);
+    refuses(cudaErrorInvalidValue, NULL, &primary, &dependent);
+    refuses(cudaErrorInvalidValue, &estimate, NULL, &dependent);
+    refuses(cudaErrorInvalidValue, &estimate, &primary, NULL);
+    primary.kernel = NULL;
+    refuses(cudaErrorInvalidValue, &estimate, &primary, &dependent);
+    primary.kernel = &driver;
+    refuses(cudaErrorInvalidValue, &estimate, &primary, &dependent);
+    primary.kernel = &plain;
+    primary.grid.y = 0;
+    refuses(cudaErrorInvalidConfiguration, &estimate, &primary, &dependent);
+    primary.grid.y = 1;
+    asks.overlap = 9;
+    refuses(cudaErrorInvalidValue, &estimate, &primary, &dependent);
+    asks.overlap = PDL_OVERLAP_REQUIRED;
+    model_fail_next("cudaDeviceGetAttribute", cudaErrorInvalidDevice);
+    refuses(cudaErrorInvalidDevice, &estimate, &primary, &dependent);
+    dependent.shared_bytes = 65 * 1024;
+    EXPECT_IS(pdl_overlap_estimate(&estimate, &primary, &dependent), cudaErrorInvalidConfiguration);
+    dependent.shared_bytes = 0;
+    primary.shared_bytes = (size_t)-1;
+    EXPECT_IS(pdl_overlap_estimate(&estimate, &primary, &dependent), cudaErrorInvalidConfiguration);
+}
+
+int main(void)
+{
+    void (*const tests[])(void) = {counts_what_fits,   names_the_resource,       names_threads_and_registers,
+                                   knows_the_carveout, names_what_is_not_a_size, refuses_bad_input};
+
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
+        set_up();
+        tests[i]();
+    }
+    return failed;
+}

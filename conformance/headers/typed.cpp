@@ -1,0 +1,46 @@
+// The C++ additions on the model: prepare without a cast, typed arguments, the wrong function refused.
+#include "pdl.h"
+
+#include "expect.h"
+
+namespace {
+
+struct convertible {
+    int value;
+    operator number() const { return number{value}; }
+};
+
+const void *address(void (*func)(number))
+{
+    return reinterpret_cast<const void *>(func);
+}
+
+} // namespace
+
+int main()
+{
+    pdl_kernel kernel = PDL_ZERO;
+    pdl_options options = PDL_ZERO;
+    const convertible seven = {7};
+
+    fresh_device();
+    EXPECT_IS(pdl_kernel_init(&kernel, plain_kernel), cudaSuccess);
+    EXPECT(kernel.func == address(plain_kernel));
+    options.overlap = PDL_OVERLAP_IF_POSSIBLE;
+    EXPECT_IS(pdl_launch(&kernel, plain_kernel, 3, dim3(4, 2), 128, nullptr, &options, seven), cudaSuccess);
+    EXPECT_IS(last_launch()->grid[0], 3);
+    EXPECT_IS(last_launch()->block[1], 2);
+    EXPECT_IS(last_launch()->shared_bytes, 128);
+    EXPECT(last_attribute(6) != nullptr);
+
+    const unsigned calls = calls_made();
+    EXPECT_IS(pdl_launch(&kernel, static_kernel, 1, 1, 0, nullptr, &options, seven), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_launch(nullptr, plain_kernel, 1, 1, 0, nullptr, &options, seven), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_launch(&kernel, plain_kernel, 0, 1, 0, nullptr, &options, seven), cudaErrorInvalidConfiguration);
+    EXPECT_IS(calls_made(), calls);
+
+    // a dim3 that nobody set is 1, 1, 1 in C++, and PDL_ZERO keeps it so
+    pdl_shape shape = PDL_ZERO;
+    EXPECT_IS(shape.grid.x + shape.grid.y + shape.grid.z, 3);
+    return failed;
+}

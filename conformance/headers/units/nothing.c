@@ -1,0 +1,2 @@
+/* Includes the header and uses nothing of it: the object file must have no symbol. */
+#include "pdl.h"
