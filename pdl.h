@@ -33,12 +33,9 @@
  * Versions  Patch: no change of names. Minor: additions. Major: a break; two majors in one file are refused. Two minors
  *           in two files of one program live side by side, because nothing here has a linker symbol.
  *
- * prepare   pdl_kernel_init  pdl_kernel_init_driver  pdl_reason_string
- * launch    pdl_launch  PDL_LAUNCH (C)  typed pdl_launch (C++)
- * events    pdl_event_create
- * others'   pdl_attributes_fill  pdl_events_record_behind
- * why not   pdl_overlap_estimate
- * graphs    not in this version
+ * Names     prepare: pdl_kernel_init, pdl_kernel_init_driver, pdl_reason_string; launch: pdl_launch (typed in C++),
+ *           PDL_LAUNCH (C), pdl_event_create; other launchers: pdl_attributes_fill, pdl_events_record_behind; why not:
+ *           pdl_overlap_estimate; graphs: not in this version.
  */
 #if defined(PDL_H_INCLUDED) && defined(PDL_VERSION_MAJOR)
 #if PDL_VERSION_MAJOR != 0
@@ -173,20 +170,14 @@ PDL_API int pdl_impl_switched_on(const char *name)
     return value != NULL && value[0] != '\0' && !(value[0] == '0' && value[1] == '\0');
 }
 
-/* Sets can_overlap and reason from cc and ptx_version. The kill switch is named first, because it wins. */
-PDL_API void pdl_impl_judge(pdl_kernel *kernel)
+/* Why this kernel cannot overlap. The kill switch comes first, because it wins. */
+PDL_API unsigned pdl_impl_judge(int cc, int ptx_version)
 {
-    kernel->reason = PDL_REASON_NONE;
-    if (pdl_impl_switched_on("PDL_DISABLE")) {
-        kernel->reason = PDL_REASON_DISABLED;
-    } else if (!PDL_HAS_OVERLAP) {
-        kernel->reason = PDL_REASON_TOOLKIT;
-    } else if (kernel->cc < 90) {
-        kernel->reason = PDL_REASON_DEVICE;
-    } else if (kernel->ptx_version < 90) {
-        kernel->reason = PDL_REASON_TARGET;
-    }
-    kernel->can_overlap = kernel->reason == PDL_REASON_NONE;
+    return PDL_IMPL_CAST(unsigned, pdl_impl_switched_on("PDL_DISABLE") ? PDL_REASON_DISABLED
+                                   : !PDL_HAS_OVERLAP                  ? PDL_REASON_TOOLKIT
+                                   : cc < 90                           ? PDL_REASON_DEVICE
+                                   : ptx_version < 90                  ? PDL_REASON_TARGET
+                                                                       : PDL_REASON_NONE);
 }
 
 /* Number of parameters, or -1. The query past the last one fails by design; so it is made only while CUDA's last error
@@ -212,7 +203,7 @@ PDL_API int pdl_impl_count_params(const void *func)
     return count;
 }
 
-/* Fills a description for the current device. func NULL: only the driver knows the function, of this ptx_version. */
+/* Describes a function on the current device. func NULL: only the driver knows the function, of this ptx_version. */
 PDL_API cudaError_t pdl_impl_prepare(pdl_kernel *kernel, const void *func, int ptx_version)
 {
     const enum cudaDeviceAttr ids[8] = {
@@ -223,8 +214,13 @@ PDL_API cudaError_t pdl_impl_prepare(pdl_kernel *kernel, const void *func, int p
     struct cudaFuncAttributes attributes;
     pdl_kernel filled = PDL_ZERO;
     int values[8], i;
-    cudaError_t error = cudaGetDevice(&filled.device);
+    cudaError_t error;
 
+    if (kernel == NULL) {
+        return cudaErrorInvalidValue;
+    }
+    *kernel = filled;
+    error = func != NULL || ptx_version > 0 ? cudaGetDevice(&filled.device) : cudaErrorInvalidValue;
     for (i = 0; i < 8 && error == cudaSuccess; i++) {
         error = cudaDeviceGetAttribute(&values[i], ids[i], filled.device);
     }
@@ -251,7 +247,8 @@ PDL_API cudaError_t pdl_impl_prepare(pdl_kernel *kernel, const void *func, int p
         filled.static_shared_bytes = attributes.sharedSizeBytes;
         filled.num_params = pdl_impl_count_params(func);
     }
-    pdl_impl_judge(&filled);
+    filled.reason = pdl_impl_judge(filled.cc, filled.ptx_version);
+    filled.can_overlap = filled.reason == PDL_REASON_NONE;
     *kernel = filled;
     return cudaSuccess;
 }
@@ -276,13 +273,7 @@ PDL_API cudaError_t pdl_impl_prepare(pdl_kernel *kernel, const void *func, int p
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init(pdl_kernel *kernel, const void *func)
 {
-    const pdl_kernel empty = PDL_ZERO;
-
-    if (kernel == NULL) {
-        return cudaErrorInvalidValue;
-    }
-    *kernel = empty;
-    return func != NULL ? pdl_impl_prepare(kernel, func, 0) : cudaErrorInvalidValue;
+    return pdl_impl_prepare(kernel, func, 0);
 }
 
 /* Prepare a kernel that only the driver knows (CUfunction), for pdl_attributes_fill and pdl_events_record_behind.
@@ -298,13 +289,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init(pdl_kernel *kernel, const void
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init_driver(pdl_kernel *kernel, int ptx_version)
 {
-    const pdl_kernel empty = PDL_ZERO;
-
-    if (kernel == NULL) {
-        return cudaErrorInvalidValue;
-    }
-    *kernel = empty;
-    return ptx_version > 0 ? pdl_impl_prepare(kernel, NULL, ptx_version) : cudaErrorInvalidValue;
+    return pdl_impl_prepare(kernel, NULL, ptx_version);
 }
 
 /* ---- options --------------------------------------------------------------------------------------------------- */
@@ -325,8 +310,7 @@ typedef struct pdl_options {
     unsigned event_only;                    /* 1: overlap concerns the events only; this kernel itself starts in order,
                                              * for a kernel that does not wait. 0: this kernel starts early, too */
     unsigned cluster_x;                     /* blocks per cluster; all three 0: no cluster, or the kernel's own */
-    unsigned cluster_y;                     /* 0 beside another non-zero axis: 1 */
-    unsigned cluster_z;                     /* the same */
+    unsigned cluster_y, cluster_z;          /* 0 beside an axis that is not 0: 1 */
     unsigned cooperative;                   /* 1: all blocks at once, for grid-wide barriers; 0: ordinary */
     unsigned has_priority;                  /* 1: priority counts; 0: the stream's priority */
     int priority;                           /* as cudaStreamCreateWithPriority; must be 0 unless has_priority */
@@ -339,7 +323,7 @@ typedef struct pdl_options {
 
 /* 1 if this id may not be a further attribute. The helper itself sets 2 cooperative, 4 cluster, 6 stream serialization,
  * 7 programmatic event, 8 priority, 10 domain, 12 launch-completion event and 14 carve-out; 13, device-updatable node,
- * returns a handle through its entry, which a launch from a copy would lose. Numbers: older toolkits lack some names. */
+ * returns a handle through its entry, which a launch from a copy would lose. Numbers: older toolkits lack names. */
 PDL_API int pdl_impl_refuses(unsigned id, int launching)
 {
     return id == 2 || id == 4 || id == 6 || id == 7 || id == 8 || id == 10 || id == 12 || id == 14 ||
@@ -390,29 +374,24 @@ PDL_API cudaError_t pdl_impl_check(const pdl_kernel *kernel, const pdl_options *
     return cudaSuccess;
 }
 
-/* One axis: from 1 to most, and divisible into clusters (0: no cluster on this axis). */
-PDL_API int pdl_impl_axis_fits(unsigned size, unsigned most, unsigned cluster)
-{
-    return size != 0 && size <= most && (cluster == 0 || size % cluster == 0);
-}
-
 /* What is wrong with grid, block and cluster. */
 PDL_API cudaError_t pdl_impl_check_shape(const pdl_kernel *k, dim3 grid, dim3 block, const pdl_options *o)
 {
-    const unsigned most = PDL_IMPL_CAST(unsigned, k->max_threads_per_block);
+    const unsigned sizes[6] = {grid.x, grid.y, grid.z, block.x, block.y, block.z};
+    const unsigned clusters[6] = {o->cluster_x, o->cluster_y, o->cluster_z, 0, 0, 0};
+    const unsigned threads = PDL_IMPL_CAST(unsigned, k->max_threads_per_block);
+    unsigned i;
 
-    if (!pdl_impl_axis_fits(grid.x, k->max_grid[0], o->cluster_x) ||
-        !pdl_impl_axis_fits(grid.y, k->max_grid[1], o->cluster_y) ||
-        !pdl_impl_axis_fits(grid.z, k->max_grid[2], o->cluster_z) ||
-        !pdl_impl_axis_fits(block.x, k->max_block[0], 0) || !pdl_impl_axis_fits(block.y, k->max_block[1], 0) ||
-        !pdl_impl_axis_fits(block.z, k->max_block[2], 0)) {
-        return cudaErrorInvalidConfiguration;
+    for (i = 0; i < 6; i++) {
+        const unsigned most = i < 3 ? k->max_grid[i] : k->max_block[i - 3];
+
+        if (sizes[i] == 0 || sizes[i] > most || (clusters[i] != 0 && sizes[i] % clusters[i] != 0)) {
+            return cudaErrorInvalidConfiguration;
+        }
     }
     /* by division, because the product of three axes may not fit */
-    if (block.y > most / block.x || block.z > most / (block.x * block.y)) {
-        return cudaErrorInvalidConfiguration;
-    }
-    return cudaSuccess;
+    return block.y > threads / block.x || block.z > threads / (block.x * block.y) ? cudaErrorInvalidConfiguration
+                                                                                  : cudaSuccess;
 }
 
 /* 1 if this launch is to carry programmatic attributes. */
@@ -547,8 +526,8 @@ PDL_API cudaError_t pdl_impl_check_debug(const pdl_kernel *kernel, void **args)
  *   cudaErrorInvalidDevice         PDL_DEBUG: the current device is not the one that kernel was prepared for
  * or, with nothing launched, any error of cudaLaunchKernelExC: cudaErrorNotSupported there is an event with timing.
  *
- * Overlap  If possible: an ordinary launch where the kernel cannot. Required: an error where it cannot. PDL_DISABLE makes
- *          both ordinary launches. One CUDA call in any case, and one more per event recorded behind.
+ * Overlap  If possible: an ordinary launch where the kernel cannot. Required: an error where it cannot. PDL_DISABLE
+ *          makes both ordinary launches. One CUDA call in any case, and one more per event recorded behind.
  * Events   With overlap an event is part of the launch. Without (not asked, not possible, PDL_DISABLE, or a toolkit
  *          without launch-completion events) it is recorded behind the launch: never lost, and only ever later. Should
  *          that recording fail (a destroyed event, another device's), its error is returned although the kernel runs,
@@ -604,11 +583,11 @@ PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init(pdl_kernel *kernel, void (*fun
  * Returns cudaErrorInvalidValue if kernel was prepared from another function; otherwise all as the other pdl_launch.
  */
 template <typename... pdl_params, typename... pdl_args>
-PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, void (*func)(pdl_params...), dim3 grid, dim3 block,
-                                             size_t shared_bytes, cudaStream_t stream, const pdl_options *options,
-                                             pdl_args &&...args)
+PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, void (*func)(pdl_params...), dim3 grid,
+                                             dim3 block, size_t shared_bytes, cudaStream_t stream,
+                                             const pdl_options *options, pdl_args &&...args)
 {
-    static_assert(sizeof...(pdl_params) == sizeof...(pdl_args), "pdl_launch: the kernel has another number of parameters");
+    static_assert(sizeof...(pdl_params) == sizeof...(pdl_args), "the kernel has another number of parameters");
     if (kernel == nullptr || kernel->func != reinterpret_cast<const void *>(func)) {
         return cudaErrorInvalidValue;
     }
@@ -646,12 +625,8 @@ PDL_NODISCARD PDL_API cudaError_t pdl_impl_launch_counted(const pdl_kernel *kern
  *
  * event  receives the event, on the current device; cudaEventDestroy ends it
  *
- * Returns cudaSuccess, or
- *   cudaErrorInvalidValue   event is NULL
- *   any error of cudaEventCreateWithFlags
+ * Returns cudaSuccess, cudaErrorInvalidValue if event is NULL, or any error of cudaEventCreateWithFlags.
  *
- * Capture  allowed.
- * Threads  any.
  * Source   driver_types.h cudaLaunchAttributeProgrammaticEvent: timing must be disabled
  * Checked  EVT-01
  */
@@ -674,10 +649,8 @@ PDL_NODISCARD PDL_API cudaError_t pdl_event_create(cudaEvent_t *event)
  *   cudaErrorInvalidValue   num_attrs is NULL, attrs is NULL or too small; otherwise as pdl_launch
  *   cudaErrorNotSupported   as pdl_launch
  *
- * Makes no CUDA call. Grid and cluster are the other launcher's to check. Call pdl_events_record_behind after the launch,
- * or an event is lost whenever the kernel cannot overlap.
- *
- * Threads, Source, Checked: as pdl_launch.
+ * Makes no CUDA call. Grid and cluster are the other launcher's to check. pdl_events_record_behind has to follow the
+ * launch, or an event is lost whenever the kernel cannot overlap. Otherwise as pdl_launch.
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_attributes_fill(const pdl_kernel *kernel, const pdl_options *options,
                                                       cudaLaunchAttribute *attrs, unsigned capacity,
@@ -705,14 +678,11 @@ PDL_NODISCARD PDL_API cudaError_t pdl_attributes_fill(const pdl_kernel *kernel, 
 /* Record, behind a launch with attributes from pdl_attributes_fill, the events that those could not carry.
  *
  * kernel, options  the same as for pdl_attributes_fill
- * stream           the stream of the launch
+ * stream           the stream of the launch; nothing else may come between launch and record
  *
- * Returns cudaSuccess, also if there is nothing to record, or
- *   cudaErrorInvalidValue, cudaErrorNotSupported   as pdl_attributes_fill
- *   any error of cudaEventRecord
+ * Returns cudaSuccess, also if there is nothing to record; cudaErrorInvalidValue and cudaErrorNotSupported as
+ * pdl_attributes_fill; or any error of cudaEventRecord.
  *
- * Capture  allowed.
- * Threads  any, as long as nothing else is put into the stream between launch and this.
  * Checked  EVT-01
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_events_record_behind(const pdl_kernel *kernel, const pdl_options *options,
@@ -745,8 +715,8 @@ typedef struct pdl_estimate {
     unsigned long long primary_waves;     /* rounds of blocks; the dependent cannot start before the last one */
 } pdl_estimate;
 
-/* What a multiprocessor has or a block takes, in the order of PDL_REASON_BLOCK_SLOTS and the three behind it; then, of a
- * device, its multiprocessors, threads per warp, and CUDA's own shared memory per block. */
+/* What a multiprocessor has or a block takes, in the order of PDL_REASON_BLOCK_SLOTS and the three behind it; then, for
+ * a device, its multiprocessors, threads per warp, and CUDA's own shared memory per block. */
 typedef struct pdl_impl_room {
     unsigned long long of[7];
 } pdl_impl_room;
@@ -830,26 +800,30 @@ PDL_API int pdl_impl_split_changes(const pdl_shape *primary, const pdl_shape *de
 }
 
 /* What stands in the way whatever the sizes. */
-PDL_API unsigned pdl_impl_pair_reason(const pdl_shape *primary, const pdl_shape *dependent)
+PDL_API unsigned pdl_impl_pair_reason(const pdl_kernel *primary, const pdl_kernel *dependent, const pdl_options *o)
 {
-    const pdl_options *o = dependent->options;
+    if (!dependent->can_overlap) {
+        return dependent->reason;
+    }
+    return PDL_IMPL_CAST(unsigned, o == NULL || o->overlap == PDL_OVERLAP_NONE || o->event_only ? PDL_REASON_NOT_ASKED
+                                   : primary->device != dependent->device         ? PDL_REASON_DEVICES
+                                   : primary->ptx_version < 90                    ? PDL_REASON_NO_TRIGGER
+                                   : pdl_impl_switched_on("CUDA_LAUNCH_BLOCKING") ? PDL_REASON_BLOCKING
+                                   : o->cooperative                               ? PDL_REASON_COOPERATIVE
+                                                                                  : PDL_REASON_NONE);
+}
 
-    if (!dependent->kernel->can_overlap) {
-        return dependent->kernel->reason;
+/* The checks of pdl_launch for one of a pair. Required overlap that cannot be had is an answer here, not an error. */
+PDL_API cudaError_t pdl_impl_check_pair(const pdl_shape *s)
+{
+    const pdl_options zero = PDL_ZERO;
+    const pdl_options *o = s != NULL && s->options != NULL ? s->options : &zero;
+    const cudaError_t error = pdl_impl_check_options(o, 1);
+
+    if (s == NULL || s->kernel == NULL || s->kernel->func == NULL) {
+        return cudaErrorInvalidValue;
     }
-    if (o == NULL || o->overlap == PDL_OVERLAP_NONE || o->event_only) {
-        return PDL_REASON_NOT_ASKED;
-    }
-    if (primary->kernel->device != dependent->kernel->device) {
-        return PDL_REASON_DEVICES;
-    }
-    if (primary->kernel->ptx_version < 90) {
-        return PDL_REASON_NO_TRIGGER;
-    }
-    if (pdl_impl_switched_on("CUDA_LAUNCH_BLOCKING")) {
-        return PDL_REASON_BLOCKING;
-    }
-    return o->cooperative ? PDL_REASON_COOPERATIVE : PDL_REASON_NONE;
+    return error == cudaSuccess ? pdl_impl_check_shape(s->kernel, s->grid, s->block, o) : error;
 }
 
 /* Estimate whether a dependent can start while its primary still runs, and if not, what to change.
@@ -860,69 +834,59 @@ PDL_API unsigned pdl_impl_pair_reason(const pdl_shape *primary, const pdl_shape 
  *
  * Returns cudaSuccess, or
  *   cudaErrorInvalidValue           a pointer or a kernel is NULL; options as for pdl_launch
- *   cudaErrorInvalidConfiguration   a shape that pdl_launch refuses, or one block that no multiprocessor can hold
+ *   cudaErrorInvalidConfiguration   a shape that pdl_launch refuses, or a block that no multiprocessor can hold
  *   cudaErrorNotSupported           a field of options that this toolkit does not have
  *   any error of cudaDeviceGetAttribute
  *
  * It compares block slots, threads, registers, shared memory and carve-out at the moment when the primary's last block
  * has started, on the least loaded multiprocessor, and takes the primary to trigger before it ends. It knows nothing of
  * clusters, of other work on the device, nor of what lies between the two in the stream: a memset, or an event with
- * timing, prevents overlap. The driver may choose another carve-out than assumed. Not for use at every launch.
+ * timing, prevents overlap. The driver may choose another carve-out than assumed. Reads CUDA_LAUNCH_BLOCKING.
  *
- * Capture  allowed.
- * Threads  any; not while another thread changes the environment (it reads CUDA_LAUNCH_BLOCKING).
- * Source   estimate from measurements; PTX ISA griddepcontrol.launch_dependents (all blocks have started)
+ * Threads  any; not while another thread changes the environment.
+ * Source   measurements; PTX ISA griddepcontrol.launch_dependents (all blocks have started)
  * Checked  TRIG-02
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_overlap_estimate(pdl_estimate *estimate, const pdl_shape *primary,
                                                        const pdl_shape *dependent)
 {
     const pdl_estimate empty = PDL_ZERO;
-    const pdl_options zero = PDL_ZERO;
     const pdl_impl_room nothing = PDL_ZERO;
-    const pdl_shape *const pair[2] = {primary, dependent};
-    pdl_impl_room sm, block[2];
+    pdl_impl_room sm, first, second;
     unsigned long long blocks, capacity, there, fit;
-    unsigned limit = PDL_REASON_NONE, i;
-    cudaError_t error = cudaSuccess;
+    unsigned limit = PDL_REASON_NONE;
+    cudaError_t error;
 
     if (estimate == NULL) {
         return cudaErrorInvalidValue;
     }
     *estimate = empty;
-    for (i = 0; i < 2 && error == cudaSuccess; i++) {
-        const pdl_options *o = pair[i] != NULL && pair[i]->options != NULL ? pair[i]->options : &zero;
-
-        if (pair[i] == NULL || pair[i]->kernel == NULL || pair[i]->kernel->func == NULL) {
-            return cudaErrorInvalidValue;
-        }
-        error = pdl_impl_check_options(o, 1);
-        error = error == cudaSuccess ? pdl_impl_check_shape(pair[i]->kernel, pair[i]->grid, pair[i]->block, o) : error;
-    }
+    error = pdl_impl_check_pair(primary);
+    error = error == cudaSuccess ? pdl_impl_check_pair(dependent) : error;
     error = error == cudaSuccess ? pdl_impl_read_room(primary->kernel->device, &sm) : error;
     if (error != cudaSuccess) {
         return error;
     }
-    for (i = 0; i < 2; i++) {
-        block[i] = pdl_impl_block_room(pair[i], &sm);
-        if (pdl_impl_fit(&sm, &nothing, 0, &block[i], &limit) == 0) {
-            return cudaErrorInvalidConfiguration;
-        }
+    first = pdl_impl_block_room(primary, &sm);
+    second = pdl_impl_block_room(dependent, &sm);
+    capacity = pdl_impl_fit(&sm, &nothing, 0, &first, &limit);
+    if (capacity == 0 || pdl_impl_fit(&sm, &nothing, 0, &second, &limit) == 0) {
+        return cudaErrorInvalidConfiguration;
     }
-    capacity = pdl_impl_fit(&sm, &nothing, 0, &block[0], &limit);
     blocks = 1ull * primary->grid.x * primary->grid.y * primary->grid.z;
     there = blocks / sm.of[4] < capacity ? blocks / sm.of[4] : capacity;
-    fit = pdl_impl_fit(&sm, &block[0], there, &block[1], &limit);
+    fit = pdl_impl_fit(&sm, &first, there, &second, &limit);
     if (fit != 0) {
-        const int changes = pdl_impl_split_changes(primary, dependent, &sm, there, capacity);
-
-        limit = PDL_IMPL_CAST(unsigned, changes ? PDL_REASON_CARVEOUT : PDL_REASON_NONE);
-        fit = changes ? 0 : fit;
+        limit = PDL_REASON_NONE;
+    }
+    if (fit != 0 && pdl_impl_split_changes(primary, dependent, &sm, there, capacity)) {
+        limit = PDL_REASON_CARVEOUT;
+        fit = 0;
     }
     estimate->primary_blocks_per_sm = PDL_IMPL_CAST(unsigned, there);
     estimate->dependent_blocks_per_sm = PDL_IMPL_CAST(unsigned, fit);
     estimate->primary_waves = (blocks - 1) / (sm.of[4] * capacity) + 1;
-    estimate->reason = pdl_impl_pair_reason(primary, dependent);
+    estimate->reason = pdl_impl_pair_reason(primary->kernel, dependent->kernel, dependent->options);
     estimate->reason = estimate->reason != PDL_REASON_NONE ? estimate->reason : limit;
     estimate->may_overlap = estimate->reason == PDL_REASON_NONE;
     return cudaSuccess;

@@ -46,11 +46,11 @@ extern "C++" { /* in case somebody includes this file inside extern "C" */
 
 /* Holds the calling thread until every grid that this one depends on is complete and flushed.
  *
- * The default is that each thread which touches shared data calls it; no barrier is needed then. A second call returns at
- * once, and so does a call in a grid that was launched without overlap.
+ * The default is that each thread which touches shared data calls it; then no barrier is needed. A second call returns
+ * at once, and so does a call in a grid that was launched without overlap.
  *
  * Memory   afterwards all stores of those grids are visible to the caller, those made after their trigger too.
- *          The clobber keeps the compiler from moving ordinary accesses across; for restrict and __ldg see the list above.
+ *          The clobber keeps the compiler from moving ordinary accesses across; for restrict and __ldg see the list.
  * Source   PTX ISA griddepcontrol.wait
  * Checked  WAIT-01, WAIT-05, WAIT-10, MEM-01, FWD-03
  */
@@ -76,7 +76,7 @@ static __device__ __forceinline__ void pdl_trigger(void)
 #endif
 }
 
-/* The same address as a pointer about which the compiler knows nothing; take it after the wait, for loads and for stores.
+/* The same address as a pointer of which the compiler knows nothing: taken after the wait, for loads and for stores.
  *
  * pointer  to global memory (device, managed or mapped host memory), of any type; never to shared or local memory
  *
@@ -99,8 +99,9 @@ static __device__ __forceinline__ pdl_type *pdl_fresh(pdl_type *pointer)
 
 /* One thread waits for its whole block: wait, barrier, fresh pointer.
  *
- * Only where one wait per block is really wanted. It contains a __syncthreads(), so every thread of the block must reach
- * it. All shared data must then be read and written through the pointer returned; further ones come from pdl_fresh():
+ * Only where one wait per block is really wanted. It contains a __syncthreads(), on every target, so every thread of the
+ * block must reach it. All shared data must then be read and written through the pointer returned; further ones come
+ * from pdl_fresh():
  *
  *     float *mine = pdl_wait_block(a);
  *     const float *theirs = pdl_fresh(b);

@@ -26,7 +26,7 @@ static void set_up(void)
 
 static cudaError_t launch(const pdl_kernel *kernel, const pdl_options *options)
 {
-    struct number number = {1000000};
+    struct number number = {10000};
     void *args[] = {&number};
 
     return pdl_launch(kernel, one, one, args, 0, stream, options);

@@ -2,14 +2,21 @@
 
 #include "model_kernel.h"
 
+static void rest(int times)
+{
+    for (int i = 0; i < times; i++) {
+        model_pause(10);
+    }
+}
+
 MODEL_KERNEL_OF(plain_kernel, struct number, 32, 0, 90, 90)
 {
-    model_pause((uint64_t)args.value);
+    rest(args.value);
 }
 
 MODEL_KERNEL_OF(erased_kernel, struct number, 32, 0, 80, 90)
 {
-    model_pause((uint64_t)args.value);
+    rest(args.value);
 }
 
 MODEL_KERNEL_OF(static_kernel, struct number, 32, 4096, 90, 90)

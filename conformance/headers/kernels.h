@@ -7,7 +7,7 @@ extern "C" {
 #endif
 
 struct number {
-    int value; /* how long the first two run, in ns */
+    int value; /* how many steps the first two take */
 };
 
 void plain_kernel(struct number args);  /* compiled for compute_90 */
