@@ -29,7 +29,8 @@ set(pdl_made "${CMAKE_CURRENT_BINARY_DIR}/package")
 configure_file("${CMAKE_CURRENT_LIST_DIR}/pdl.pc.in" "${pdl_made}/pdl.pc" @ONLY)
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/pdlConfig.cmake.in" "${pdl_made}/pdlConfig.cmake"
                               INSTALL_DESTINATION "${pdl_package_dir}" NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file("${pdl_made}/pdlConfigVersion.cmake" COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
+write_basic_package_version_file("${pdl_made}/pdlConfigVersion.cmake" VERSION ${pdl_VERSION}
+                                 COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
 
 install(TARGETS pdl EXPORT pdlTargets)
 install(EXPORT pdlTargets NAMESPACE pdl:: DESTINATION "${pdl_package_dir}")
