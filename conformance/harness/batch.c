@@ -106,7 +106,7 @@ static int queue_poison(struct device *device, struct buffers *b, const struct p
     args.state = b->state;
     args.data = b->data;
     args.seen = b->seen;
-    args.input = (part->pair->flags & PAIR_OVERWRITE) ? b->input : NULL;
+    args.input = (part->pair->flags & (PAIR_OVERWRITE | PAIR_COPY)) ? b->input : NULL;
     return launch_plain(&device->poison, &args, device->size.sms * 2, device->size.max_threads / 4, device->stream, fault);
 }
 
@@ -126,6 +126,7 @@ static void fill_trial(struct trial_launch *trial, const struct pair *pair, stru
     trial->dependent_blocks = slot->shape.dependent_blocks;
     trial->threads = slot->shape.threads;
     trial->primary_shared_bytes = slot->shape.primary_shared_bytes;
+    trial->words = slot->shape.words;
     trial->urgent_dependent = (pair->flags & PAIR_URGENT) != 0;
     trial->programmatic_primary = slot->shape.programmatic_primary;
 }

@@ -58,7 +58,7 @@ static void fill_capacity(struct device *device)
     size_t fill_blocks = (size_t)size->sms * size->slots_per_sm * 2;
 
     device->words_capacity = (size_t)PLAN_MAX_SLOTS * size->words_max + (size_t)(PLAN_MAX_SLOTS / 16) * size->words_big;
-    device->blocks_capacity = (size_t)PLAN_MAX_SLOTS * (3 * size->sms + fill_blocks);
+    device->blocks_capacity = (size_t)PLAN_MAX_SLOTS * (3 * size->sms + 2 * fill_blocks);
 }
 
 static int open_buffers(struct device *device, struct buffers *b, struct fault *fault)

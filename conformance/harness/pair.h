@@ -20,7 +20,8 @@ extern "C" {
 enum pair_shape {
     SHAPE_WORDS,    /* 1 block to twice the SMs on either side, 256 to 4,096 words */
     SHAPE_RESOURCE, /* more primary blocks than fit, limited by shared memory that the dependent does not need */
-    SHAPE_FILL      /* the dependent's blocks fill every slot of the device several times */
+    SHAPE_FILL,     /* the primary fits; the dependent's blocks fill every slot of the device several times */
+    SHAPE_OVERFLOW  /* the primary has more blocks than the device has slots, and so has the dependent */
 };
 
 #define PAIR_TWO_BLOCKS 0x1u   /* the primary has at least two blocks */
@@ -30,6 +31,7 @@ enum pair_shape {
 #define PAIR_NEVER_TRIGGER 0x10u
 #define PAIR_REPEATS 0x20u     /* waits or triggers are repeated */
 #define PAIR_MIDDLE 0x40u      /* half of the primaries carry the attribute themselves */
+#define PAIR_COPY 0x100u       /* a copy from data to input stands between the pair: the dependent reads input */
 #define PAIR_URGENT 0x80u      /* the dependent has the highest priority: else it queues behind blocks that have not begun */
 
 enum control {
@@ -46,6 +48,7 @@ struct trial_launch {          /* one trial to queue */
     size_t primary_shared_bytes;                          /* dynamic, per block */
     int programmatic_primary;                             /* the primary carries the attribute itself */
     int urgent_dependent;                                 /* PAIR_URGENT */
+    size_t words;
 };
 
 struct queue {                 /* where to queue it, and with what */
@@ -53,6 +56,7 @@ struct queue {                 /* where to queue it, and with what */
     cudaStream_t side;         /* of the unordered dependent */
     cudaEvent_t fork, join;    /* without timing */
     pdl_kernel primary, dependent, spacer;
+    pdl_kernel middle;         /* of pairs that have one */
     int raw;                   /* launch the dependent by the raw call: pdl.h would refuse this image */
     int high_priority;         /* the device's highest, in cudaStreamCreateWithPriority's counting */
 };
@@ -64,6 +68,7 @@ struct pair {
     const void *primary, *dependent;
     const char *primary_name, *dependent_name;
     cudaError_t (*queue)(const struct queue *queue, const struct trial_launch *trial);
+    const void *middle;        /* a kernel between the two, or NULL */
 };
 
 struct image {
@@ -80,13 +85,23 @@ cudaError_t queue_dependent(const struct queue *queue, const struct trial_launch
 cudaError_t queue_dependent_raw(const struct queue *queue, const struct trial_launch *trial, int value);
 /* Launched plainly. */
 cudaError_t queue_dependent_plain(const struct queue *queue, const struct trial_launch *trial);
+/* The middle kernel: one block, with the attribute. */
+cudaError_t queue_middle(const struct queue *queue, const struct trial_launch *trial);
 /* Primary and dependent in two streams that fork before them and join behind them. */
 cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch *trial);
+/* The dependent in the side stream, behind an event: recorded behind the primary, or with its launch if programmatic. */
+cudaError_t queue_behind_event(const struct queue *queue, const struct trial_launch *trial, int programmatic);
+/* Primary, a copy from data to input, dependent; or the copy in the side stream, behind nothing but the primary's start. */
+cudaError_t queue_copy(const struct queue *queue, const struct trial_launch *trial);
 
 /* A row of a file's table of pairs, and the table's export under the image's name. */
 #define PAIR(name, shape, flags, primary, dependent, queue)                                                      \
     { name, shape, flags, (const void *)SYMBOL(primary), (const void *)SYMBOL(dependent), #primary, #dependent, \
-      queue }
+      queue, NULL }
+/* The same with a kernel in the middle. */
+#define PAIR_OF_THREE(name, shape, flags, primary, middle, dependent, queue)                                      \
+    { name, shape, flags, (const void *)SYMBOL(primary), (const void *)SYMBOL(dependent), #primary, #dependent, \
+      queue, (const void *)SYMBOL(middle) }
 #define IMAGE(family, pairs)                                                        \
     PAIR_EXTERN_C_BEGIN                                                             \
     extern const struct image SYMBOL(image_##family);                               \

@@ -30,6 +30,8 @@ int part_queue(struct queue *queue, struct device *device, const struct pair *pa
     queue->join = device->join;
     queue->raw = raw;
     queue->high_priority = device->high_priority;
+    if (pair->middle && !prepare(&queue->middle, pair->middle, shared_bytes, fault))
+        return 0;
     return prepare(&queue->spacer, batch_spacer_kernel, shared_bytes, fault) &&
            prepare(&queue->primary, (raw ? base_pair : pair)->primary, shared_bytes, fault) &&
            prepare(&queue->dependent, pair->dependent, shared_bytes, fault);

@@ -102,6 +102,18 @@ static void shape_resource(struct slot_shape *shape, const struct device_size *s
     shape->primary_blocks = shape->residents + draw_in(plan_draw(source, index, DRAW_EXTRA), 1, size->sms);
 }
 
+static void shape_fill(struct slot_shape *shape, const struct pair *pair, const struct device_size *size, uint64_t bits)
+{
+    unsigned slots = size->sms * size->slots_per_sm;
+
+    shape->primary_blocks = at_least(shape->primary_blocks, size->sms);
+    shape->dependent_blocks = slots / 2 * draw_in(bits, 1, 3);
+    if (pair->shape == SHAPE_OVERFLOW) {
+        shape->primary_blocks = slots + draw_in(bits >> 8, 1, slots / 4);
+        shape->dependent_blocks = slots + draw_in(bits >> 24, 1, slots / 4);
+    }
+}
+
 static void shape_contended(struct slot_shape *shape, const struct device_size *size)
 {
     shape->threads = size->max_threads;
@@ -128,10 +140,8 @@ void plan_shape(struct slot_shape *shape, const struct case_info *info, const st
     }
     if (pair->shape == SHAPE_RESOURCE)
         shape_resource(shape, size, source, index);
-    if (pair->shape == SHAPE_FILL) {
-        shape->primary_blocks = at_least(shape->primary_blocks, size->sms);
-        shape->dependent_blocks = size->sms * size->slots_per_sm / 2 * draw_in(plan_draw(source, index, DRAW_EXTRA), 1, 3);
-    }
+    if (pair->shape == SHAPE_FILL || pair->shape == SHAPE_OVERFLOW)
+        shape_fill(shape, pair, size, plan_draw(source, index, DRAW_EXTRA));
     per_block = shape->words / (shape->primary_blocks < shape->dependent_blocks ? shape->primary_blocks : shape->dependent_blocks);
     shape->threads = power_of_two_at_least(per_block / 8, 2 * size->warp, size->max_threads / 2);
     if (plan_draw(source, index, DRAW_THREADS) % 4 == 0 && shape->threads < size->max_threads / 2)

@@ -20,12 +20,25 @@ static cudaError_t launch(const pdl_kernel *kernel, const struct trial_launch *t
     return pdl_launch(kernel, blocks_of(blocks), blocks_of(trial->threads), params, shared_bytes, stream, options);
 }
 
+static cudaError_t launch_primary(const struct queue *queue, const struct trial_launch *trial, const pdl_options *options)
+{
+    return launch(&queue->primary, trial, trial->primary_blocks, trial->primary_shared_bytes, queue->stream, options);
+}
+
 cudaError_t queue_primary(const struct queue *queue, const struct trial_launch *trial, int programmatic)
 {
     pdl_options options = PDL_ZERO;
 
     options.overlap = programmatic ? PDL_OVERLAP_REQUIRED : PDL_OVERLAP_NONE;
-    return launch(&queue->primary, trial, trial->primary_blocks, trial->primary_shared_bytes, queue->stream, &options);
+    return launch_primary(queue, trial, &options);
+}
+
+cudaError_t queue_middle(const struct queue *queue, const struct trial_launch *trial)
+{
+    pdl_options options = PDL_ZERO;
+
+    options.overlap = PDL_OVERLAP_REQUIRED;
+    return launch(&queue->middle, trial, 1, 0, queue->stream, &options);
 }
 
 static cudaError_t launch_dependent(const struct queue *queue, const struct trial_launch *trial, cudaStream_t stream, unsigned overlap)
@@ -82,21 +95,71 @@ static cudaError_t launch_spacer(const struct queue *queue, const struct trial_l
     return launch(&queue->spacer, &one, 1, 0, queue->side, &options);
 }
 
-cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch *trial)
+/* Both streams stand behind what is queued in the first; leave_side() is the way back. */
+static cudaError_t enter_side(const struct queue *queue)
 {
     cudaError_t error = cudaEventRecord(queue->fork, queue->stream);
+    return error == cudaSuccess ? cudaStreamWaitEvent(queue->side, queue->fork, 0) : error;
+}
 
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(queue->side, queue->fork, 0);
+static cudaError_t leave_side(const struct queue *queue)
+{
+    cudaError_t error = cudaEventRecord(queue->join, queue->side);
+    return error == cudaSuccess ? cudaStreamWaitEvent(queue->stream, queue->join, 0) : error;
+}
+
+cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch *trial)
+{
+    cudaError_t error = enter_side(queue);
+
     if (error == cudaSuccess)
         error = queue_primary(queue, trial, 0);
     if (error == cudaSuccess)
         error = launch_spacer(queue, trial);
     if (error == cudaSuccess)
         error = launch_dependent(queue, trial, queue->side, PDL_OVERLAP_NONE);
+    return error == cudaSuccess ? leave_side(queue) : error;
+}
+
+cudaError_t queue_behind_event(const struct queue *queue, const struct trial_launch *trial, int programmatic)
+{
+    pdl_options options = PDL_ZERO;
+    cudaError_t error;
+
+    if (programmatic) { /* the event alone lets go early: this launch does not overlap what stands before it */
+        options.overlap = PDL_OVERLAP_REQUIRED;
+        options.event_only = 1;
+        options.event = queue->fork;
+        error = launch_primary(queue, trial, &options);
+    } else {
+        error = queue_primary(queue, trial, 0);
+        if (error == cudaSuccess)
+            error = cudaEventRecord(queue->fork, queue->stream);
+    }
     if (error == cudaSuccess)
-        error = cudaEventRecord(queue->join, queue->side);
+        error = cudaStreamWaitEvent(queue->side, queue->fork, 0);
     if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(queue->stream, queue->join, 0);
-    return error;
+        error = launch_dependent(queue, trial, queue->side, PDL_OVERLAP_NONE);
+    return error == cudaSuccess ? leave_side(queue) : error;
+}
+
+static cudaError_t copy_words(const struct trial_launch *trial, cudaStream_t stream)
+{
+    return cudaMemcpyAsync(trial->args.input, trial->args.data, trial->words * 4, cudaMemcpyDeviceToDevice, stream);
+}
+
+cudaError_t queue_copy(const struct queue *queue, const struct trial_launch *trial)
+{
+    int unordered = trial->control == CONTROL_UNORDERED;
+    cudaError_t error = unordered ? enter_side(queue) : cudaSuccess;
+
+    if (error == cudaSuccess)
+        error = queue_primary(queue, trial, 0);
+    if (error == cudaSuccess && unordered)
+        error = launch_spacer(queue, trial);
+    if (error == cudaSuccess)
+        error = copy_words(trial, unordered ? queue->side : queue->stream);
+    if (error == cudaSuccess && unordered)
+        error = leave_side(queue);
+    return error == cudaSuccess ? queue_dependent_plain(queue, trial) : error;
 }

@@ -116,6 +116,8 @@ static int is_exercised(const struct part *part, const struct slot_shape *shape,
         return 0;
     if (strcmp(part->info->kind, "progress") == 0)
         return state->finished == shape->dependent_blocks;
+    if (strcmp(part->info->kind, "start") == 0 && !part->info->proving)
+        return 0; /* without a control nothing shows that the dependent had room */
     if (strcmp(part->info->kind, "start") == 0)
         return state->held_ns != UINT64_MAX && state->held_ns >= plan->hold_ns;
     if (plan->flags & PLAN_WITNESS)
@@ -192,6 +194,17 @@ static int tally_trial(struct tally *tally, const struct part *part, const struc
     return is_exercised(part, shape, plan, state);
 }
 
+/* A copy sets no flag: that it began early shows in what it copied. */
+static int control_started(const struct part *part, const struct layout *layout, const struct buffers *b, unsigned i, uint32_t *want)
+{
+    struct oracle_trial trial = batch_oracle_trial(layout, b->plan_host, i);
+    struct oracle_result words;
+
+    if (part->pair->flags & PAIR_COPY)
+        return !oracle_check(&trial, b->seen_host + layout->slot[i].first_word, want, &words);
+    return b->state_host[i].early != 0;
+}
+
 void tally_batch(struct tally *tally, const struct part *part, const struct layout *layout, const struct buffers *b,
                  uint64_t batch, int sm_pairs, uint32_t *want)
 {
@@ -201,7 +214,7 @@ void tally_batch(struct tally *tally, const struct part *part, const struct layo
     tally_plans(tally, part, layout, b->plan_host, NULL);
     for (i = 0; i < layout->slots; i++) {
         if (is_control(part, layout, i)) {
-            int started = b->state_host[i].early != 0;
+            int started = control_started(part, layout, b, i, want);
             tally->controls++;
             tally->controls_started += (uint64_t)started;
             tally->exercised += started ? waiting : 0;

@@ -10,20 +10,7 @@
 #include "pair.h"
 #include "start.h"
 
-KERNEL(launch_primary)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    if (plan.flags & PLAN_MIDDLE) /* it carries the attribute: what stands before it must be complete */
-        k_wait_device();
-    primary_begins(&args);
-    primary_triggers(&plan);
-    if (k_thread() == 0)
-        watches(&args, &plan);
-    k_barrier();
-    primary_stores(&args, &plan, FORM_PLAIN);
-}
-
+KERNEL(launch_primary) { held_primary(&args); }
 KERNEL(launch_dependent) { start_dependent(&args, 0); }
 
 static cudaError_t queue_plain(const struct queue *queue, const struct trial_launch *trial)

@@ -1,7 +1,10 @@
 /* progress.cu - FWD rules: a waiting dependent never keeps its primary from completing.
  *
- * pair  rules    what is special
- * fill  FWD-03   the primary is on every SM; the dependent's waiting blocks fill every slot that is left, several times over
+ * pair            rules    what is special
+ * fill            FWD-03   the primary is on every SM; the dependent's waiting blocks fill every slot that is left, several
+ *                          times over
+ * oversubscribed  FWD-03   the primary has more blocks than the device has slots: a dependent that began too early would
+ *                          keep the rest of them out, for good
  */
 #include "pair.h"
 #include "visibility.h"
@@ -22,11 +25,12 @@ KERNEL(progress_fill_dependent)
 
 static cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
 {
-    cudaError_t error = queue_primary(queue, trial, 0);
+    cudaError_t error = queue_primary(queue, trial, trial->programmatic_primary);
     return error == cudaSuccess ? queue_dependent(queue, trial) : error;
 }
 
 static const struct pair progress_pairs[] = {
-    PAIR("fill", SHAPE_FILL, 0, progress_fill_primary, progress_fill_dependent, queue_pair),
+    PAIR("fill", SHAPE_FILL, PAIR_MIDDLE, progress_fill_primary, progress_fill_dependent, queue_pair),
+    PAIR("oversubscribed", SHAPE_OVERFLOW, PAIR_URGENT, progress_fill_primary, progress_fill_dependent, queue_pair),
 };
 IMAGE(progress, progress_pairs)

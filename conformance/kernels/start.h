@@ -19,6 +19,46 @@ DEVICE_FN void watches(const struct kernel_args *args, const struct trial_plan *
     k_max64(&args->state->primary_store_ns, k_now());
 }
 
+/* The primary that triggers first thing, holds and watches, then stores. */
+DEVICE_FN void held_primary(const struct kernel_args *args)
+{
+    struct trial_plan plan = k_plan(args);
+
+    if (plan.flags & PLAN_MIDDLE) /* it carries the attribute: what stands before it must be complete */
+        k_wait_device();
+    primary_begins(args);
+    primary_triggers(&plan);
+    if (k_thread() == 0)
+        watches(args, &plan);
+    k_barrier();
+    primary_stores(args, &plan, FORM_PLAIN);
+}
+
+/* Everybody but the withholding block triggers; it watches, then triggers or just exits. eager: a bug, it triggers first. */
+DEVICE_FN void withholding_primary(const struct kernel_args *args, uint32_t eager)
+{
+    struct trial_plan plan = k_plan(args);
+    uint32_t withholds = k_block() == plan.withhold;
+    uint32_t i;
+
+    primary_begins(args);
+    if (eager)
+        primary_triggers(&plan);
+    if (!withholds)
+        for (i = 0; i < plan.repeats; i++)
+            primary_triggers(&plan);
+    if (k_thread() == 0) {
+        if (withholds)
+            watches(args, &plan);
+        else if (!(plan.flags & PLAN_OTHERS_LEAVE))
+            k_delay(args->state, plan.hold_ns);
+    }
+    k_barrier();
+    if (withholds && !(plan.flags & PLAN_WITHHOLD_EXIT))
+        primary_triggers(&plan);
+    primary_stores(args, &plan, FORM_PLAIN);
+}
+
 /* The dependent of every start rule but ATTR's: tells that it runs, waits, reads. */
 DEVICE_FN void start_dependent(const struct kernel_args *args, uint32_t waits)
 {

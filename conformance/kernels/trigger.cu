@@ -12,33 +12,13 @@
 #include "pair.h"
 #include "start.h"
 
-/* Everybody but the withholding block has triggered; it watches, then triggers or just exits. */
-DEVICE_FN void withholding_primary(const struct kernel_args *args)
-{
-    struct trial_plan plan = k_plan(args);
-    uint32_t withholds = k_block() == plan.withhold;
-    uint32_t i;
-
-    primary_begins(args);
 #ifdef MUTANT_eager
-    primary_triggers(&plan);
+#define EAGER 1
+#else
+#define EAGER 0
 #endif
-    if (!withholds)
-        for (i = 0; i < plan.repeats; i++)
-            primary_triggers(&plan);
-    if (k_thread() == 0) {
-        if (withholds)
-            watches(args, &plan);
-        else if (!(plan.flags & PLAN_OTHERS_LEAVE))
-            k_delay(args->state, plan.hold_ns);
-    }
-    k_barrier();
-    if (withholds && !(plan.flags & PLAN_WITHHOLD_EXIT))
-        primary_triggers(&plan);
-    primary_stores(args, &plan, FORM_PLAIN);
-}
 
-KERNEL(trigger_withhold_primary) { withholding_primary(&args); }
+KERNEL(trigger_withhold_primary) { withholding_primary(&args, EAGER); }
 
 /* The blocks that are resident first keep their places until all of them have watched; those that begin later must not
  * find the dependent running. */
