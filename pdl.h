@@ -32,15 +32,12 @@
  * Capture   Launches may be captured. Prepare kernels before capture begins: that loads code.
  * Versions  Patch: no change of names. Minor: additions. Major: a break; two majors in one file are refused. Two minors
  *           in two files of one program live side by side, because nothing here has a linker symbol.
- *
  * Names     prepare: pdl_kernel_init, pdl_kernel_init_driver, pdl_reason_string; launch: pdl_launch (typed in C++),
  *           PDL_LAUNCH (C), pdl_event_create; other launchers: pdl_attributes_fill, pdl_events_record_behind; why not:
  *           pdl_overlap_estimate; graphs: not in this version.
  */
-#if defined(PDL_H_INCLUDED) && defined(PDL_VERSION_MAJOR)
-#if PDL_VERSION_MAJOR != 0
+#if defined(PDL_H_INCLUDED) && PDL_VERSION_MAJOR != 0
 #error "two pdl.h of different major version in one file: include one of them only, or put them in different files"
-#endif
 #endif
 
 #ifndef PDL_H_INCLUDED
@@ -189,13 +186,10 @@ PDL_API int pdl_impl_count_params(const void *func)
     if (cudaPeekAtLastError() == cudaSuccess) {
         size_t offset, size;
 
-        count = 0;
-        while (cudaFuncGetParamInfo(func, PDL_IMPL_CAST(size_t, count), &offset, &size) == cudaSuccess) {
+        for (count = 0; cudaFuncGetParamInfo(func, PDL_IMPL_CAST(size_t, count), &offset, &size) == cudaSuccess;) {
             count++;
         }
-        if (cudaGetLastError() != cudaErrorInvalidValue) {
-            count = -1; /* this runtime cannot tell */
-        }
+        count = cudaGetLastError() == cudaErrorInvalidValue ? count : -1; /* else this runtime cannot tell */
     }
 #else
     (void)func;
@@ -281,11 +275,8 @@ PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init(pdl_kernel *kernel, const void
  * kernel       receives the description; func stays NULL, so pdl_launch refuses it; all zero after an error
  * ptx_version  what cuFuncGetAttribute says for CU_FUNC_ATTRIBUTE_PTX_VERSION, for example 90
  *
- * Returns cudaSuccess, or
- *   cudaErrorInvalidValue   kernel is NULL, or ptx_version is not positive
- *   any error of cudaGetDevice, cudaDeviceGetAttribute
- *
- * Otherwise as pdl_kernel_init, but loads nothing.
+ * Returns cudaSuccess, cudaErrorInvalidValue if kernel is NULL or ptx_version is not positive, or any error of
+ * cudaGetDevice and cudaDeviceGetAttribute. Otherwise as pdl_kernel_init, but loads nothing.
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init_driver(pdl_kernel *kernel, int ptx_version)
 {
@@ -368,10 +359,9 @@ PDL_API cudaError_t pdl_impl_check(const pdl_kernel *kernel, const pdl_options *
     if (error != cudaSuccess || o->overlap != PDL_OVERLAP_REQUIRED || kernel->reason == PDL_REASON_DISABLED) {
         return error;
     }
-    if (!kernel->can_overlap || (o->launch_completion_event != NULL && !PDL_HAS_LAUNCH_COMPLETION_EVENT)) {
-        return cudaErrorNotSupported;
-    }
-    return cudaSuccess;
+    return !kernel->can_overlap || (o->launch_completion_event != NULL && !PDL_HAS_LAUNCH_COMPLETION_EVENT)
+               ? cudaErrorNotSupported
+               : cudaSuccess;
 }
 
 /* What is wrong with grid, block and cluster. */
@@ -404,12 +394,10 @@ PDL_API int pdl_impl_overlaps(const pdl_kernel *kernel, const pdl_options *optio
 PDL_API cudaLaunchAttributeValue *pdl_impl_add(cudaLaunchAttribute *attrs, unsigned *count, cudaLaunchAttributeID id)
 {
     const cudaLaunchAttribute empty = PDL_ZERO;
-    cudaLaunchAttribute *attr = &attrs[*count];
 
-    *attr = empty;
-    attr->id = id;
-    *count += 1;
-    return &attr->val;
+    attrs[*count] = empty;
+    attrs[*count].id = id;
+    return &attrs[(*count)++].val;
 }
 
 /* The attributes that let this launch, and what waits for its events, start early. */
@@ -476,14 +464,10 @@ PDL_API unsigned pdl_impl_fill(const pdl_kernel *kernel, const pdl_options *o, c
 /* Records behind the launch the events that its attributes did not carry. */
 PDL_API cudaError_t pdl_impl_record_behind(const pdl_kernel *kernel, const pdl_options *o, cudaStream_t stream)
 {
-    const int overlaps = pdl_impl_overlaps(kernel, o);
-    cudaError_t error = cudaSuccess;
+    const int carried = pdl_impl_overlaps(kernel, o);
+    cudaError_t error = o->event != NULL && !carried ? cudaEventRecord(o->event, stream) : cudaSuccess;
 
-    if (o->event != NULL && !overlaps) {
-        error = cudaEventRecord(o->event, stream);
-    }
-    if (error == cudaSuccess && o->launch_completion_event != NULL &&
-        !(overlaps && PDL_HAS_LAUNCH_COMPLETION_EVENT)) {
+    if (error == cudaSuccess && o->launch_completion_event != NULL && !(carried && PDL_HAS_LAUNCH_COMPLETION_EVENT)) {
         error = cudaEventRecord(o->launch_completion_event, stream);
     }
     return error;
@@ -492,13 +476,12 @@ PDL_API cudaError_t pdl_impl_record_behind(const pdl_kernel *kernel, const pdl_o
 /* The checks of PDL_DEBUG: a kernel with parameters got some, and the device is the one it was prepared for. */
 PDL_API cudaError_t pdl_impl_check_debug(const pdl_kernel *kernel, void **args)
 {
-    int device = -1;
-    cudaError_t error;
+    int device = kernel->device;
+    cudaError_t error = cudaSuccess;
 
-    if (!PDL_DEBUG) {
-        return cudaSuccess;
+    if (PDL_DEBUG) {
+        error = args == NULL && kernel->num_params > 0 ? cudaErrorInvalidValue : cudaGetDevice(&device);
     }
-    error = args == NULL && kernel->num_params > 0 ? cudaErrorInvalidValue : cudaGetDevice(&device);
     return error == cudaSuccess && device != kernel->device ? cudaErrorInvalidDevice : error;
 }
 
@@ -523,7 +506,7 @@ PDL_API cudaError_t pdl_impl_check_debug(const pdl_kernel *kernel, void **args)
  *                                  can have, a cluster that does not divide the grid
  *   cudaErrorNotSupported          overlap required, but kernel, device or toolkit cannot (kernel->reason); a field
  *                                  that this toolkit does not have
- *   cudaErrorInvalidDevice         PDL_DEBUG: the current device is not the one that kernel was prepared for
+ *   cudaErrorInvalidDevice         PDL_DEBUG: another device is current than kernel was prepared for
  * or, with nothing launched, any error of cudaLaunchKernelExC: cudaErrorNotSupported there is an event with timing.
  *
  * Overlap  If possible: an ordinary launch where the kernel cannot. Required: an error where it cannot. PDL_DISABLE
@@ -532,13 +515,13 @@ PDL_API cudaError_t pdl_impl_check_debug(const pdl_kernel *kernel, void **args)
  *          without launch-completion events) it is recorded behind the launch: never lost, and only ever later. Should
  *          that recording fail (a destroyed event, another device's), its error is returned although the kernel runs,
  *          the one such case. Overlap wants events without timing; recording behind takes any.
- * Memory   With overlap the kernel sees its predecessor's stores only after pdl_wait(), and so does every kernel that
- *          event releases. One that launch_completion_event releases has no way to wait for this kernel.
+ * Memory   With overlap the kernel sees its predecessor's stores only after pdl_wait(). What event releases may run
+ *          before this kernel's stores are visible: a kernel needs pdl_wait() (so compute_90), and neither a copy nor
+ *          the host may read on its strength. What launch_completion_event releases has no way to wait for this kernel.
  * Capture  Allowed. Overlap becomes a programmatic edge (12.3 or newer). A kernel that event releases gets one, too,
  *          launched with overlap or not; such a fork has to be joined by other means before capture ends.
  * Threads  Any; keeps no state.
- * Source   Runtime API cudaLaunchKernelExC; driver_types.h cudaLaunchAttributeProgrammaticStreamSerialization,
- *          ...ProgrammaticEvent, ...LaunchCompletionEvent
+ * Source   cudaLaunchKernelExC; driver_types.h, launch attributes 6, 7 and 12
  * Checked  ATTR-03, ATTR-05, TRIG-01, TRIG-02, WAIT-01, MEM-01, FWD-03, EVT-01, FB-04
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, dim3 grid, dim3 block, void **args,

@@ -99,9 +99,9 @@ static __device__ __forceinline__ pdl_type *pdl_fresh(pdl_type *pointer)
 
 /* One thread waits for its whole block: wait, barrier, fresh pointer.
  *
- * Only where one wait per block is really wanted. It contains a __syncthreads(), on every target, so every thread of the
- * block must reach it. All shared data must then be read and written through the pointer returned; further ones come
- * from pdl_fresh():
+ * Only where one wait per block is really wanted. It contains a __syncthreads(), on every target, so every thread of
+ * the block must reach it. All shared data must then be read and written through the pointer returned; further ones
+ * come from pdl_fresh():
  *
  *     float *mine = pdl_wait_block(a);
  *     const float *theirs = pdl_fresh(b);
