@@ -1,0 +1,150 @@
+"""The PTX that is inserted: trigger, optional wait, and a hold that is bounded in time and in turns.
+
+Two forms from one template. *Fixed*: the plan's numbers are constants of the code. *Tunable*: each kernel reads four words
+of its own module (`pdlstress_KERNEL`), which the injection library sets, so that one build serves every plan.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+TRIGGER, HOLD, PROTECT, AFTER_WAIT, BEFORE_EXIT = 1, 2, 4, 8, 16
+SYMBOL = "pdlstress_"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What happens in one kernel. The delay of a block lies in [least_ns, least_ns + span_ns], by (seed, kernel, block)."""
+
+    flags: int = TRIGGER | HOLD
+    least_ns: int = 0
+    span_ns: int = 0
+    seed: int = 0
+
+    def words(self, kernel: str) -> tuple[int, int, int, int]:
+        """The four words a kernel works with; the last one mixes seed and name."""
+        flags = self.flags if self.least_ns + self.span_ns else self.flags & ~(HOLD | AFTER_WAIT | BEFORE_EXIT)
+        return flags, self.least_ns & 0xFFFFFFFF, self.span_ns & 0xFFFFFFFF, kernel_seed(self.seed, kernel)
+
+
+def kernel_seed(seed: int, kernel: str) -> int:
+    """32 bits that differ between kernels and seeds; never 0."""
+    return (zlib.crc32(kernel.encode(), seed & 0xFFFFFFFF) ^ (seed >> 32)) & 0xFFFFFFFF or 1
+
+
+def variable(kernel: str, linkage: str, settings: Settings) -> str:
+    """The module variable of a tunable kernel."""
+    words = ", ".join(map(str, settings.words(kernel)))
+    return f"{linkage} .global .align 16 .b32 {SYMBOL}{kernel}[4] = {{{words}}};\n"
+
+
+_BLOCK = """\
+\tmov.u32 %pdls_b, %ctaid.z;
+\tmov.u32 %pdls_m, %nctaid.y;
+\tmov.u32 %pdls_a, %ctaid.y;
+\tmad.lo.u32 %pdls_b, %pdls_b, %pdls_m, %pdls_a;
+\tmov.u32 %pdls_m, %nctaid.x;
+\tmov.u32 %pdls_a, %ctaid.x;
+\tmad.lo.u32 %pdls_b, %pdls_b, %pdls_m, %pdls_a;
+"""
+
+# Only the last blocks can still run when a dependent starts, because it starts when all have triggered. Holding the ones
+# before costs time and finds nothing. At most 2048 threads and 32 blocks share a multiprocessor.
+_LAST_WAVE = """\
+\tmov.u32 %pdls_a, %nctaid.y;
+\tmul.lo.u32 %pdls_m, %pdls_m, %pdls_a;
+\tmov.u32 %pdls_a, %nctaid.z;
+\tmul.lo.u32 %pdls_m, %pdls_m, %pdls_a;
+\tsub.u32 %pdls_m, %pdls_m, %pdls_b;
+\tmov.u32 %pdls_n, %ntid.x;
+\tmov.u32 %pdls_a, %ntid.y;
+\tmul.lo.u32 %pdls_n, %pdls_n, %pdls_a;
+\tmov.u32 %pdls_a, %ntid.z;
+\tmul.lo.u32 %pdls_n, %pdls_n, %pdls_a;
+\tdiv.u32 %pdls_n, 2048, %pdls_n;
+\tmin.u32 %pdls_n, %pdls_n, 32;
+\tmov.u32 %pdls_a, %nsmid;
+\tmul.lo.u32 %pdls_n, %pdls_n, %pdls_a;
+\tsetp.gt.u32 %pdls_p, %pdls_m, %pdls_n;
+\t@%pdls_p bra PDLS_{n}_DONE;
+"""
+
+_DELAY = """\
+\tmul.lo.u32 %pdls_b, %pdls_b, 0x85EBCA6B;
+\txor.b32 %pdls_b, %pdls_b, %pdls_k;
+\tshr.u32 %pdls_a, %pdls_b, 15;
+\txor.b32 %pdls_b, %pdls_b, %pdls_a;
+\tmul.lo.u32 %pdls_b, %pdls_b, 0xC2B2AE35;
+\tshr.u32 %pdls_a, %pdls_b, 16;
+\txor.b32 %pdls_b, %pdls_b, %pdls_a;
+\tmul.hi.u32 %pdls_b, %pdls_b, %pdls_w;
+\tadd.u32 %pdls_b, %pdls_b, %pdls_l;
+"""
+
+_SPIN = """\
+\tcvt.u64.u32 %pdls_d, %pdls_b;
+\tshr.u32 %pdls_b, %pdls_b, 4;
+\tadd.u32 %pdls_b, %pdls_b, 64;
+\tmov.u32 %pdls_n, 0;
+\tmov.u64 %pdls_s, %globaltimer;
+PDLS_{n}_TURN:
+\tnanosleep.u32 40;
+\tmov.u64 %pdls_t, %globaltimer;
+\tsub.u64 %pdls_t, %pdls_t, %pdls_s;
+\tadd.u32 %pdls_n, %pdls_n, 1;
+\tsetp.lt.u64 %pdls_p, %pdls_t, %pdls_d;
+\tsetp.lt.and.u32 %pdls_p, %pdls_n, %pdls_b, %pdls_p;
+\t@%pdls_p bra PDLS_{n}_TURN;
+"""
+
+_REGISTERS = """\
+\t.reg .pred %pdls_p;
+\t.reg .b32 %pdls_f, %pdls_l, %pdls_w, %pdls_k, %pdls_a, %pdls_b, %pdls_m, %pdls_n;
+\t.reg .b64 %pdls_d, %pdls_s, %pdls_t;
+"""
+
+
+def _step(n: int, name: str, bit: int, tunable: bool, flags: int, body: str) -> str:
+    """One part of the inserted code: guarded by its bit if tunable, else there or not there."""
+    if not tunable:
+        return body if flags & bit else ""
+    return (f"\tand.b32 %pdls_a, %pdls_f, {bit};\n\tsetp.eq.u32 %pdls_p, %pdls_a, 0;\n"
+            f"\t@%pdls_p bra PDLS_{n}_{name};\n{body}PDLS_{n}_{name}:\n")
+
+
+def _hold(n: int) -> str:
+    return (_BLOCK + _LAST_WAVE + _DELAY + _SPIN).replace("{n}", str(n))
+
+
+def _load(kernel: str, settings: Settings, tunable: bool) -> str:
+    if tunable:
+        return f"\tld.global.v4.u32 {{%pdls_f, %pdls_l, %pdls_w, %pdls_k}}, [{SYMBOL}{kernel}];\n"
+    names = ("f", "l", "w", "k")
+    return "".join(f"\tmov.u32 %pdls_{name}, {word};\n" for name, word in zip(names, settings.words(kernel)))
+
+
+def entry(n: int, kernel: str, settings: Settings, tunable: bool) -> str:
+    """Inserted behind the opening brace of a kernel; "" if nothing is to be done there.
+
+    The trigger comes before the wait that protects a dependent, so that protecting one kernel never hides the next one's bug.
+    """
+    flags = settings.words(kernel)[0]
+    parts = (
+        _step(n, "TRIGGERED", TRIGGER, tunable, flags, "\tgriddepcontrol.launch_dependents;\n")
+        + _step(n, "WAITED", PROTECT, tunable, flags, "\tgriddepcontrol.wait;\n")
+        + _step(n, "HELD", HOLD, tunable, flags, _hold(n))
+    )
+    if not parts:
+        return ""
+    return f"\n\t{{ // pdl-stress: entry\n{_REGISTERS}{_load(kernel, settings, tunable)}{parts}PDLS_{n}_DONE:\n\t}}\n"
+
+
+def inner(n: int, kernel: str, settings: Settings, tunable: bool, bit: int, unless: str = "") -> str:
+    """A hold inside a kernel, after a wait (AFTER_WAIT) or before an exit (BEFORE_EXIT); skipped where `unless` holds."""
+    flags = settings.words(kernel)[0]
+    body = _step(n, "HELD", bit, tunable, flags, _hold(n))
+    if not body:
+        return ""
+    guard = f"\t@{unless} bra PDLS_{n}_DONE;\n" if unless else ""
+    return f"\n\t{{ // pdl-stress: hold\n{_REGISTERS}{guard}{_load(kernel, settings, tunable)}{body}PDLS_{n}_DONE:\n\t}}\n"

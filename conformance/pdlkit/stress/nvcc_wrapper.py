@@ -1,0 +1,109 @@
+"""Stands in for nvcc: the same compiler out of a shadow of its toolkit, whose ptxas and fatbinary rewrite.
+
+nvcc puts the folder it was called from first on its search path and takes ptxas from there, so a folder of links in
+which only two tools are ours is enough; nothing of the toolkit is changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from pdlkit.exits import SetupImpossible
+from pdlkit.places import BUILD
+from pdlkit.stress import fatbinary_wrapper, ptxas_wrapper
+from pdlkit.toolchain import find_nvcc
+
+STAND_INS = {"ptxas": ptxas_wrapper.REAL, "fatbinary": fatbinary_wrapper.REAL}
+
+
+def work_folder() -> Path:
+    """A folder of ours that can be written: below build/, or else below the user's temporary folder."""
+    for place in (BUILD / "stress", Path(tempfile.gettempdir(), f"pdl-stress-{os.getuid()}")):
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(place, os.W_OK):
+            return place
+    raise SetupImpossible("neither build/ nor the temporary folder can be written")
+
+
+def _script(part: str, variable: str, real: Path) -> str:
+    package = Path(__file__).resolve().parent
+    return (f"#!/bin/sh\n{variable}='{real}'\nexport {variable}\nunset LD_PRELOAD\n"
+            f"exec '{sys.executable}' '{package}' {part} \"$@\"\n")
+
+
+def _link(target: Path, source: Path) -> None:
+    try:
+        target.symlink_to(source)
+    except FileExistsError:
+        pass
+
+
+def shadow(nvcc: Path) -> Path:
+    """The stand-in compiler for this nvcc; made once, safe if several builds make it at the same time."""
+    home = nvcc.parent.resolve()
+    if not (home / "ptxas").exists():  # a launcher script or a link elsewhere: follow it to the toolkit
+        home = nvcc.resolve().parent
+    if not (home / "ptxas").exists():
+        raise SetupImpossible(f"there is no ptxas beside {nvcc}; name the nvcc inside the CUDA Toolkit's bin folder")
+    key = hashlib.sha256(f"{home}|{sys.executable}|{Path(__file__).resolve()}".encode()).hexdigest()[:12]
+    top = work_folder() / f"toolkit-{key}"
+    bin_folder = top / "bin"
+    bin_folder.mkdir(parents=True, exist_ok=True)
+    for entry in home.parent.iterdir():
+        if entry.name != home.name:
+            _link(top / entry.name, entry)
+    for entry in home.iterdir():
+        if entry.name not in STAND_INS:
+            _link(bin_folder / entry.name, entry)
+    for part, variable in STAND_INS.items():
+        _put(bin_folder / part, _script(part, variable, home / part))
+    return bin_folder / "nvcc"
+
+
+def _put(target: Path, text: str) -> None:
+    if target.is_file() and target.read_text() == text:
+        return
+    fresh = target.with_name(f"{target.name}.{os.getpid()}")
+    fresh.write_text(text)
+    fresh.chmod(0o755)
+    fresh.replace(target)
+
+
+def _is_compiler(word: str) -> bool:
+    return "nvcc" in Path(word).name and shutil.which(word) is not None
+
+
+def ptxas_script() -> Path:
+    """A stand-alone ptxas stand-in, for tools that are told where their assembler is."""
+    real = Path(ptxas_wrapper.real_ptxas())
+    key = hashlib.sha256(f"{real}|{sys.executable}".encode()).hexdigest()[:12]
+    target = work_folder() / f"assembler-{key}" / "ptxas"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _put(target, _script("ptxas", ptxas_wrapper.REAL, real))
+    return target
+
+
+def main(argv: list[str]) -> int:
+    """`stress nvcc [NVCC] ARGS...`, as a launcher in front of nvcc or in its place."""
+    if argv and argv[0] == "--print-ptxas":
+        print(ptxas_script())
+        return 0
+    if argv and _is_compiler(argv[0]):
+        compiler, rest = Path(shutil.which(argv[0]) or argv[0]), argv[1:]
+    elif argv and not argv[0].startswith("-") and "clang" in Path(argv[0]).name:
+        return subprocess.run([argv[0], f"--ptxas-path={ptxas_script()}", *argv[1:]], check=False).returncode
+    else:
+        found = find_nvcc()
+        if found is None:
+            raise SetupImpossible("nvcc is not there; put the CUDA Toolkit's bin folder on PATH or set CUDA_HOME")
+        compiler, rest = found.path, argv
+    return subprocess.run([str(shadow(compiler)), *rest], check=False).returncode

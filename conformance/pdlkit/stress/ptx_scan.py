@@ -1,0 +1,168 @@
+"""Finds in PTX text what the rewriter needs: header, kernels, waits, triggers, exits. Comments and strings never mislead it."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from dataclasses import dataclass, field
+
+_NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.S)
+_VERSION = re.compile(r"\.version\s+(\d+)\.(\d+)")
+_TARGET = re.compile(r"\.target\s+([^\n;]+)")
+_ENTRY = re.compile(r"((?:\.(?:visible|weak|extern)\s+)*)\.entry\s+([A-Za-z_$%][\w$]*)\s*")
+_FUNC = re.compile(r"\.func\b")
+_PRAGMA = re.compile(r"\.pragma\s[^;]*;")
+_BRACE = re.compile(r"[{}]")
+_WAIT = re.compile(r"griddepcontrol\s*\.\s*wait\s*;")
+_TRIGGER = re.compile(r"griddepcontrol\s*\.\s*launch_dependents\s*;")
+_EXIT = re.compile(r"(?:@\s*(!?)\s*([%\w$]+)\s+)?\b(?:ret(?:\.uni)?|exit)\s*;")
+_FENCE = re.compile(r"\b(?:membar\.(?:gl|sys)|fence(?:\.(?:acq_rel|sc|release))?\.(?:gpu|sys)|fence\.proxy\b|"
+                    r"(?:st|red|atom)\.release)")
+_UNSYNCED = re.compile(r"\b(?:shfl\.(?:up|down|bfly|idx)|vote\.(?:all|any|uni|ballot))\b")
+LOOK_BACK = 8  # statements between a fence and the trigger that still count as "right before"
+
+
+def without_noise(text: str) -> str:
+    """The same text, of the same length, with comments and strings blanked."""
+    return _NOISE.sub(lambda match: " " * (match.end() - match.start()), text)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel that has a body. `opens` is the place behind its first brace, `begins` that of its first directive."""
+
+    name: str
+    linkage: str
+    begins: int
+    opens: int
+
+
+@dataclass
+class Module:
+    """A PTX file, looked at once."""
+
+    text: str
+    clean: str
+    version: tuple[int, int] | None = None
+    version_span: tuple[int, int] = (0, 0)
+    target: str | None = None
+    target_span: tuple[int, int] = (0, 0)
+    kernels: list[Kernel] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)      # where each kernel or function begins, ascending
+    owners: list[str | None] = field(default_factory=list)  # the kernel's name there, None for a function
+
+    def owner(self, place: int) -> str | None:
+        """The kernel whose text holds this place; None inside a function."""
+        index = bisect.bisect_right(self.starts, place) - 1
+        return self.owners[index] if index >= 0 else None
+
+    def body_end(self, kernel: Kernel) -> int:
+        """The place of the brace that closes the kernel."""
+        depth = 1
+        for match in _BRACE.finditer(self.clean, kernel.opens):
+            depth += 1 if match[0] == "{" else -1
+            if depth == 0:
+                return match.start()
+        return len(self.clean)
+
+
+def _past_parameters(clean: str, place: int) -> int:
+    """Behind the parameter list, if there is one."""
+    if place < len(clean) and clean[place] == "(":
+        depth = 0
+        for match in re.compile(r"[()]").finditer(clean, place):
+            depth += 1 if match[0] == "(" else -1
+            if depth == 0:
+                return match.end()
+    return place
+
+
+def _opening(clean: str, place: int) -> int | None:
+    """Behind the brace that opens the body; None for a mere declaration."""
+    while True:
+        brace, stop = clean.find("{", place), clean.find(";", place)
+        if brace < 0:
+            return None
+        if stop < 0 or brace < stop:
+            return brace + 1
+        pragma = _PRAGMA.search(clean, place, stop + 1)
+        if pragma is None:
+            return None
+        place = pragma.end()
+
+
+def scan(text: str) -> Module:
+    """Everything about one PTX file."""
+    clean = without_noise(text)
+    module = Module(text, clean)
+    version, target = _VERSION.search(clean), _TARGET.search(clean)
+    if version:
+        module.version, module.version_span = (int(version[1]), int(version[2])), version.span()
+    if target:
+        module.target, module.target_span = target[1].strip(), target.span(1)
+    found: list[tuple[int, str | None]] = []
+    place = 0
+    while (place := clean.find(".entry", place)) >= 0:
+        begins = max(clean.rfind(";", 0, place), clean.rfind("}", 0, place), clean.rfind("\n", 0, place)) + 1
+        match = _ENTRY.search(clean, begins)
+        place += len(".entry")
+        if match is None or match.end() < place:
+            continue
+        opens = _opening(clean, _past_parameters(clean, match.end()))
+        if opens is not None:
+            linkage = ".weak" if ".weak" in match[1] else ".visible"
+            module.kernels.append(Kernel(match[2], linkage, match.start(), opens))
+            found.append((match.start(), match[2]))
+    found += [(match.start(), None) for match in _FUNC.finditer(clean)]
+    found.sort()
+    module.starts, module.owners = [at for at, _ in found], [name for _, name in found]
+    return module
+
+
+def waits(module: Module, kernel: Kernel) -> list[int]:
+    """Behind each wait in the kernel's own body."""
+    return [match.end() for match in _WAIT.finditer(module.clean, kernel.opens, module.body_end(kernel))]
+
+
+def kernels_that_wait(module: Module) -> set[str]:
+    """Kernels with a wait in their own body."""
+    return _owners(module, _WAIT)
+
+
+def kernels_that_trigger(module: Module) -> set[str]:
+    """Kernels with a trigger in their own body."""
+    return _owners(module, _TRIGGER)
+
+
+def _owners(module: Module, pattern: re.Pattern[str]) -> set[str]:
+    if module.clean.find("griddepcontrol") < 0:
+        return set()
+    return {name for match in pattern.finditer(module.clean) if (name := module.owner(match.start()))}
+
+
+def exits(module: Module, kernel: Kernel) -> list[tuple[int, str]]:
+    """Before each exit, and the condition under which it is not taken ("" if it always is)."""
+    found = []
+    for match in _EXIT.finditer(module.clean, kernel.opens, module.body_end(kernel)):
+        unless = "" if match[2] is None else ("" if match[1] else "!") + match[2]
+        found.append((match.start(), unless))
+    return found
+
+
+def fence_then_trigger(module: Module) -> set[str]:
+    """Kernels (or "a function") that fence right before they trigger: perhaps they publish that way."""
+    found: set[str] = set()
+    if module.clean.find("griddepcontrol") < 0:
+        return found
+    for match in _TRIGGER.finditer(module.clean):
+        before = match.start()
+        for _ in range(LOOK_BACK):
+            before = max(module.clean.rfind(";", 0, before), 0)
+        if _FENCE.search(module.clean, before, match.start()):
+            found.add(module.owner(match.start()) or "a device function")
+    return found
+
+
+def unsynced_shuffle(module: Module) -> bool:
+    """Whether the text uses shuffles and votes of before Volta, which no version that knows PDL accepts."""
+    return any(".sync" not in match[0] for match in _UNSYNCED.finditer(module.clean))
