@@ -379,9 +379,7 @@ PDL_API cudaError_t pdl_impl_check_shape(const pdl_kernel *k, dim3 grid, dim3 bl
             return cudaErrorInvalidConfiguration;
         }
     }
-    /* by division, because the product of three axes may not fit */
-    return block.y > threads / block.x || block.z > threads / (block.x * block.y) ? cudaErrorInvalidConfiguration
-                                                                                  : cudaSuccess;
+    return 1ull * block.x * block.y * block.z > threads ? cudaErrorInvalidConfiguration : cudaSuccess;
 }
 
 /* 1 if this launch is to carry programmatic attributes. */

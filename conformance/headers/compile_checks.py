@@ -294,21 +294,30 @@ def count_instructions(ptx: str) -> tuple[int, int]:
 
 
 def check_ptx(place: Place) -> None:
-    """copy: one trigger and one wait; one_waits: one wait and one barrier. Below compute_90: the barrier only."""
-    for arch, expected in (("compute_80", (0, 0)), ("compute_90", (2, 1)), ("compute_120", (2, 1))):
+    """copy: one trigger and one wait; the other two: one wait and one barrier. Below compute_90: the barriers only."""
+    for arch, expected in (("compute_80", (0, 0)), ("compute_90", (3, 1)), ("compute_120", (3, 1))):
         target = place.work / f"{arch}.ptx"
         command = [find("nvcc", place), f"-arch={arch}", "-I", str(place.headers), "-ptx", str(UNITS / "device_all.cu")]
         must_pass([*command, "-o", str(target)])
         ptx = target.read_text(encoding="utf-8")
         expect(count_instructions(ptx) == expected, f"{arch}: (waits, triggers) is {count_instructions(ptx)}, not {expected}")
-        expect(ptx.count("bar.sync") == 1, f"{arch}: pdl_wait_block without its barrier")
-        body = ptx[ptx.index("one_waits"):]
-        body = body[:body.index("\n}")]
+        expect(ptx.count("bar.sync") == 2, f"{arch}: pdl_wait_block without its barrier")
         if arch != "compute_80":
-            expect(0 < body.index("griddepcontrol.wait") < body.index("bar.sync"), f"{arch}: the barrier is not behind the wait")
-            loads = [found.start() for found in re.finditer(r"\bld\.global", body)]
-            expect(bool(loads) and min(loads) > body.index("bar.sync"), f"{arch}: a load is above the barrier, or generic")
-            expect("ld.global.nc" not in ptx, f"{arch}: a read-only load through a fresh pointer")
+            check_waiting_bodies(arch, function(ptx, "one_waits"), function(ptx, "restricted"))
+
+
+def function(ptx: str, name: str) -> str:
+    body = ptx[re.search(rf"\.entry \w*{name}", ptx).start():]  # type: ignore[union-attr]
+    return body[:body.index("\n}")]
+
+
+def check_waiting_bodies(arch: str, one_waits: str, restricted: str) -> None:
+    barrier = one_waits.index("bar.sync")
+    expect(0 < one_waits.index("griddepcontrol.wait") < barrier, f"{arch}: the barrier is not behind the wait")
+    loads = [found.start() for found in re.finditer(r"\bld\.global", one_waits)]
+    expect(bool(loads) and min(loads) > barrier, f"{arch}: a load is above the barrier, or generic")
+    late = re.findall(r"\bld\.global\S*", restricted[restricted.index("bar.sync"):])
+    expect(late == ["ld.global.f32"], f"{arch}: behind the wait, fresh pointers should load once and plainly, not {late}")
 
 
 def check_nvrtc(place: Place) -> None:

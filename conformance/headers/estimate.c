@@ -79,19 +79,16 @@ static void names_threads_and_registers(void)
     wide.max_threads_per_block = 128;
     wide.max_block[0] = 128;
     primary.kernel = dependent.kernel = &wide;
-    primary.block.x = 100;
+    primary.block.x = 97; /* 25 warps of 4: 28 threads are left */
     primary.grid.x = 4;
-    dependent.block.x = 32;
+    dependent.block.x = 30;
     EXPECT_IS(ask().reason, PDL_REASON_THREADS);
-    dependent.block.x = 28;
+    dependent.block.x = 27;
     EXPECT_IS(ask().reason, PDL_REASON_NONE);
-    dependent.block.x = 29; /* in warps of 4 */
-    EXPECT_IS(ask().reason, PDL_REASON_THREADS);
-    wide.regs_per_thread = 510; /* counted as 512: 127 threads' worth */
-    primary.block.x = 64;
-    dependent.block.x = 64;
+    primary.block.x = dependent.block.x = 60;
+    wide.regs_per_thread = 544; /* 65,280 for both */
     EXPECT_IS(ask().reason, PDL_REASON_NONE);
-    wide.regs_per_thread = 513;
+    wide.regs_per_thread = 545; /* counted as 552 */
     EXPECT_IS(ask().reason, PDL_REASON_REGISTERS);
 }
 

@@ -26,6 +26,15 @@ __global__ void one_waits(volatile int *out, const pair_of *in, const void *plai
     mine[threadIdx.x] = static_cast<int>(fresh->first) + (pdl_fresh(plain) != nullptr) + PDL_HAS_DEVICE;
 }
 
+// The trap that fresh pointers are for: with restrict, the compiler may use the value read before the wait once more.
+__global__ void restricted(float *__restrict__ out, const float *__restrict__ in)
+{
+    const float before = in[threadIdx.x];
+    const float *fresh = pdl_wait_block(in);
+
+    pdl_fresh(out)[threadIdx.x] = before + fresh[threadIdx.x];
+}
+
 cudaError_t use_all(float4 *out, float4 *in, cudaStream_t stream)
 {
     pdl_kernel kernel = PDL_ZERO;

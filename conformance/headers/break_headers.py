@@ -1,0 +1,229 @@
+"""Breaks pdl.h and pdl_device.cuh on purpose, one line at a time, and shows that the named test notices.
+
+A test that cannot fail proves nothing: every check of compile_checks.py and every promise that a contract program tests has
+a break here. Run by hand (a few minutes): python3 conformance/headers/break_headers.py [--only PATTERN] [--build DIR]
+Exit codes: 0 every break was noticed, 1 one was not, 70 a break no longer applies to the headers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+HOST, DEVICE = "pdl.h", "pdl_device.cuh"
+
+
+@dataclass(frozen=True)
+class Break:
+    """One edit: in `file`, the first `old` becomes `new`; the test `noticed_by` has to fail."""
+
+    what: str
+    file: str
+    old: str
+    new: str
+    noticed_by: str
+
+
+BREAKS = [
+    # compile_checks.py
+    Break("an unused static helper", HOST, "PDL_API int pdl_impl_switched_on", "static int pdl_impl_unused(void) { return 0; }\nPDL_API int pdl_impl_switched_on", "compile.warnings-gcc"),
+    Break("an unused static helper", HOST, "PDL_API int pdl_impl_switched_on", "static int pdl_impl_unused(void) { return 0; }\nPDL_API int pdl_impl_switched_on", "compile.warnings-clang"),
+    Break("a C cast", HOST, "return 0ull + s->kernel", "return (unsigned long long)s->kernel", "compile.warnings-g++"),
+    Break("a C cast", HOST, "return 0ull + s->kernel", "return (unsigned long long)s->kernel", "compile.warnings-clang++"),
+    Break("a narrowing conversion", HOST, "PDL_IMPL_CAST(unsigned, there)", "there", "compile.warnings-gcc"),
+    Break("an old prototype", HOST, "PDL_API int pdl_impl_switched_on", "PDL_API int pdl_impl_old() { return 0; }\nPDL_API int pdl_impl_switched_on", "compile.plain-include-gcc"),
+    Break("an unused static helper", HOST, "PDL_API int pdl_impl_switched_on", "static int pdl_impl_unused(void) { return 0; }\nPDL_API int pdl_impl_switched_on", "compile.plain-include-clang"),
+    Break("the wrong initialiser in C++", HOST, "#define PDL_ZERO {}", "#define PDL_ZERO {0}", "compile.warnings-g++"),
+    Break("a mix-up in the debug path only", HOST, "size_t offset, size;", "int offset, size;", "compile.warnings-gcc"),
+    Break("a name that only new toolkits have", HOST, "#define PDL_HAS_CARVEOUT (CUDART_VERSION >= 12050)", "#define PDL_HAS_CARVEOUT (CUDART_VERSION >= 11080)", "compile.old-toolkits"),
+    Break("an unused device variable", DEVICE, "#if PDL_HAS_DEVICE\n    asm volatile(\"griddepcontrol.wait", "    int unused;\n#if PDL_HAS_DEVICE\n    asm volatile(\"griddepcontrol.wait", "compile.nvcc-sm_80"),
+    Break("an instruction that does not exist", DEVICE, "griddepcontrol.wait;", "griddepcontrol.waits;", "compile.nvcc-sm_90"),
+    Break("an instruction that does not exist", DEVICE, "griddepcontrol.wait;", "griddepcontrol.waits;", "compile.nvcc-sm_100"),
+    Break("an instruction that does not exist", DEVICE, "griddepcontrol.wait;", "griddepcontrol.waits;", "compile.nvcc-sm_120"),
+    Break("no gate", DEVICE, "&& __CUDA_ARCH__ >= 900", "", "compile.nvcc-sm_80"),
+    Break("volatile pointers", DEVICE, "const volatile void *any = pointer;", "const void *any = pointer;", "compile.nvcc-sm_90"),
+    Break("an include in the device header", DEVICE, "#ifdef PDL_HAS_DEVICE", "#include <cuda_runtime.h>\n#ifdef PDL_HAS_DEVICE", "compile.nvrtc"),
+    Break("the wait below its target only", DEVICE, "__CUDA_ARCH__ >= 900", "__CUDA_ARCH__ >= 1000", "compile.ptx"),
+    Break("no trigger", DEVICE, "asm volatile(\"griddepcontrol.launch_dependents;\" ::: \"memory\");", "", "compile.ptx"),
+    Break("no trigger", DEVICE, "asm volatile(\"griddepcontrol.launch_dependents;\" ::: \"memory\");", "", "compile.nvrtc"),
+    Break("no barrier behind the one wait", DEVICE, "    __syncthreads();\n", "", "compile.ptx"),
+    Break("pointers that are not fresh", DEVICE, "return static_cast<pdl_type *>(__cvta_global_to_generic(address));", "return pointer;", "compile.ptx"),
+    Break("no guard", HOST, "#define PDL_H_INCLUDED\n", "", "compile.includes"),
+    Break("templates inside extern \"C\"", HOST, "extern \"C++\" {", "namespace {", "compile.includes"),
+    Break("device templates inside extern \"C\"", DEVICE, "extern \"C++\" {", "namespace {", "compile.includes-nvcc"),
+    Break("two majors in one file", HOST, "#if defined(PDL_H_INCLUDED) && PDL_VERSION_MAJOR != 0", "#if 0 && PDL_VERSION_MAJOR != 0", "compile.copies-in-one-unit"),
+    Break("a parameter called index", HOST, "pdl_impl_switched_on(const char *name)\n{\n    const char *value = getenv(name);", "pdl_impl_switched_on(const char *index)\n{\n    const char *value = getenv(index);", "compile.hostile-macros"),
+    Break("a template parameter called T", DEVICE, "template <typename pdl_type>\nstatic __device__ __forceinline__ pdl_type *pdl_fresh(pdl_type *pointer)", "template <typename T>\nstatic __device__ __forceinline__ T *pdl_fresh(T *pointer)", "compile.hostile-macros-nvcc"),
+    *[Break("a global", HOST, "PDL_API int pdl_impl_switched_on", "int pdl_impl_state;\nPDL_API int pdl_impl_switched_on", f"compile.no-symbols-{name}") for name in ("gcc", "clang", "g++", "clang++", "nvcc")],
+    Break("results that may be ignored", HOST, "#define PDL_NODISCARD __attribute__((warn_unused_result))", "#define PDL_NODISCARD", "compile.refusals"),
+    Break("a wrong number of typed arguments", HOST, "static_assert(sizeof...(pdl_params) == sizeof...(pdl_args)", "static_assert(true", "compile.refusals"),
+    Break("a toolkit that is too old", HOST, "#if CUDART_VERSION < 11080", "#if CUDART_VERSION < 11000", "compile.refusals"),
+    Break("a device switch from outside", DEVICE, "#error \"PDL_HAS_DEVICE is set", "#undef PDL_HAS_DEVICE\n//", "compile.refusals"),
+    Break("a feature that cannot be set", HOST, "#ifndef PDL_HAS_CARVEOUT", "#undef PDL_HAS_CARVEOUT\n#ifndef PDL_HAS_CARVEOUT", "compile.features"),
+    Break("a feature that is a version", HOST, "#define PDL_HAS_GRAPH_EDGES (CUDART_VERSION >= 12030)", "#define PDL_HAS_GRAPH_EDGES CUDART_VERSION", "compile.features"),
+    Break("a version test elsewhere", HOST, "#if PDL_HAS_CARVEOUT", "#if CUDART_VERSION >= 12050", "compile.text"),
+    Break("a version forgotten in line 1", DEVICE, "pdl_device.cuh - v0.", "pdl_device.cuh - v9.", "compile.text"),
+    Break("one more include", HOST, "#include <stdlib.h>", "#include <stdlib.h>\n#include <stdio.h>", "compile.text"),
+    Break("a list of architectures", DEVICE, "&& __CUDA_ARCH__ >= 900", "&& (__CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)", "compile.text"),
+    Break("a reserved name", HOST, "typedef struct pdl_shape {", "typedef struct pdl__shape {", "compile.text"),
+    # prepare
+    Break("the machine code decides", HOST, "filled.ptx_version = attributes.ptxVersion", "filled.ptx_version = attributes.binaryVersion", "contract.prepare"),
+    Break("the target is not looked at", HOST, ": ptx_version < 90  ", ": ptx_version < 10  ", "contract.prepare"),
+    Break("the device is not looked at", HOST, ": cc < 90  ", ": cc < 10  ", "contract.prepare"),
+    Break("PDL_DISABLE=0 disables", HOST, "&& !(value[0] == '0' && value[1] == '\\0')", "", "contract.prepare"),
+    Break("PDL_DISABLE= disables", HOST, "value[0] != '\\0' && ", "", "contract.prepare"),
+    Break("PDL_DISABLE is not read", HOST, "pdl_impl_switched_on(\"PDL_DISABLE\") ?", "0 ?", "contract.prepare"),
+    Break("an old description after an error", HOST, "    *kernel = filled;\n    error =", "    error =", "contract.prepare"),
+    Break("NULL is prepared", HOST, "func != NULL || ptx_version > 0 ? cudaGetDevice", "1 ? cudaGetDevice", "contract.prepare"),
+    Break("an error of a query is lost", HOST, "for (i = 0; i < 8 && error == cudaSuccess; i++) {\n        error = cuda", "for (i = 0; i < 8 && error == cudaSuccess; i++) {\n        (void)cuda", "contract.prepare"),
+    Break("a limit of another axis", HOST, "PDL_IMPL_CAST(unsigned, values[3 + i])", "PDL_IMPL_CAST(unsigned, values[i])", "contract.prepare"),
+    Break("a reason without a sentence", HOST, "reason < PDL_IMPL_REASON_COUNT ?", "reason + 1 < PDL_IMPL_REASON_COUNT ?", "contract.prepare"),
+    Break("the last error is taken", HOST, "    if (error != cudaSuccess) {\n        return error;\n    }\n    for (i = 0; i < 3", "    if (error != cudaSuccess) {\n        return cudaGetLastError();\n    }\n    for (i = 0; i < 3", "contract.prepare"),
+    # launch
+    Break("overlap without being asked", HOST, "return kernel->can_overlap && options->overlap != PDL_OVERLAP_NONE", "return kernel->can_overlap", "contract.launch"),
+    Break("overlap without a wait", HOST, "return kernel->can_overlap && options", "return options", "contract.launch"),
+    Break("a value of 0", HOST, "->programmaticStreamSerializationAllowed = 1", "->programmaticStreamSerializationAllowed = 0", "contract.launch"),
+    Break("the kill switch is an error", HOST, " || kernel->reason == PDL_REASON_DISABLED) {", ") {", "contract.launch"),
+    Break("a cluster axis of 0", HOST, "o->cluster_y != 0 ? o->cluster_y : 1", "o->cluster_y", "contract.launch"),
+    Break("no cooperative launch", HOST, "if (o->cooperative) {", "if (0) {", "contract.launch"),
+    Break("priority 0 is none", HOST, "if (o->has_priority) {", "if (o->priority) {", "contract.launch"),
+    Break("the wrong domain", HOST, "== PDL_DOMAIN_REMOTE ?", "== PDL_DOMAIN_DEFAULT ?", "contract.launch"),
+    Break("101 percent", HOST, "o->carveout == PDL_CARVEOUT_NO_SHARED ? 0 : o->carveout", "o->carveout", "contract.launch"),
+    Break("further attributes are dropped", HOST, "    for (i = 0; i < o->num_attrs; i++) {\n        attrs[count++] = o->attrs[i];\n    }\n", "    (void)i;\n", "contract.launch"),
+    Break("attributes are looked at with a count of 0", HOST, "(o->num_attrs != 0 && o->attrs == NULL)", "(o->attrs != NULL && o->attrs[0].id == 9)", "contract.launch"),
+    Break("too few entries", HOST, "o->num_attrs > PDL_MAX_ATTRIBUTES - 8", "o->num_attrs > PDL_MAX_ATTRIBUTES - 9", "contract.launch"),
+    Break("one CUDA call too many", HOST, "    config.gridDim = grid;", "    (void)cudaPeekAtLastError();\n    config.gridDim = grid;", "contract.launch"),
+    Break("the stream is lost", HOST, "    config.stream = stream;\n", "", "contract.launch"),
+    Break("shared memory is lost", HOST, "    config.dynamicSmemBytes = shared_bytes;\n", "", "contract.launch"),
+    Break("a record behind a failed launch", HOST, "return error == cudaSuccess ? pdl_impl_record_behind(kernel, o, stream) : error;\n}\n\n#ifdef", "(void)pdl_impl_record_behind(kernel, o, stream);\n    return error;\n}\n\n#ifdef", "contract.launch"),
+    # refusals
+    Break("a kernel of the driver", HOST, "(kernel->func == NULL && launching)", "0", "contract.refusals"),
+    Break("an axis of 0", HOST, "sizes[i] == 0 || ", "", "contract.refusals"),
+    Break("an axis that is too large", HOST, "sizes[i] > most || ", "", "contract.refusals"),
+    Break("too many threads", HOST, "* block.z > threads ?", "* block.z > 1024 ?", "contract.refusals"),
+    Break("too many threads, in z", HOST, "* block.y * block.z > threads ?", "* block.y > threads ?", "contract.refusals"),
+    Break("a cluster that does not divide", HOST, " || (clusters[i] != 0 && sizes[i] % clusters[i] != 0)", "", "contract.refusals"),
+    Break("a cluster that does not divide, in z", HOST, "o->cluster_x, o->cluster_y, o->cluster_z, 0, 0, 0}", "o->cluster_x, o->cluster_y, 0, 0, 0, 0}", "contract.refusals"),
+    *[Break(f"an unknown value of {text.split()[0][3:]}", HOST, text, "0", "contract.refusals") for text in (
+        "o->overlap > PDL_OVERLAP_REQUIRED", "o->event_trigger > PDL_EVENT_AT_BLOCK_START", "o->event_only > 1", "o->cooperative > 1",
+        "o->has_priority > 1", "o->mem_sync_domain > PDL_DOMAIN_REMOTE", "o->carveout > PDL_CARVEOUT_NO_SHARED",
+        "o->num_attrs > PDL_MAX_ATTRIBUTES - 8")],
+    *[Break("a contradiction", HOST, text, "0", "contract.refusals") for text in (
+        "(o->event_trigger != 0 && o->event == NULL)", "(o->priority != 0 && o->has_priority == 0)",
+        "(o->event_only != 0 && o->event == NULL && o->launch_completion_event == NULL)",
+        "(o->event != NULL && o->event == o->launch_completion_event)", "(o->num_attrs != 0 && o->attrs == NULL)")],
+    *[Break(f"attribute {number} twice", HOST, f"id == {number} ||", "", "contract.refusals") for number in (2, 4, 6, 7, 8, 10, 12, 14)],
+    Break("a handle that is lost", HOST, "(id == 13 && launching)", "0", "contract.refusals"),
+    Break("required overlap that cannot be had", HOST, "return !kernel->can_overlap || (o->", "return (o->", "contract.refusals"),
+    Break("an event into nowhere", HOST, "return event != NULL ? cudaEventCreateWithFlags(event", "return 1 ? cudaEventCreateWithFlags(event", "contract.refusals"),
+    # events
+    Break("an event with timing", HOST, "(event, cudaEventDisableTiming)", "(event, cudaEventDefault)", "contract.events"),
+    Break("the event is dropped", HOST, "o->event != NULL && !carried ?", "0 ?", "contract.events"),
+    Break("the launch-completion event is dropped", HOST, "o->launch_completion_event != NULL && !(carried", "0 && !(carried", "contract.events"),
+    Break("the event is recorded twice", HOST, "o->event != NULL && !carried ?", "o->event != NULL ?", "contract.events"),
+    Break("the event is recorded before the launch", HOST, "    error = cudaLaunchKernelExC(&config, kernel->func, args);\n    return error == cudaSuccess ? pdl_impl_record_behind(kernel, o, stream) : error;", "    error = pdl_impl_record_behind(kernel, o, stream);\n    return error == cudaSuccess ? cudaLaunchKernelExC(&config, kernel->func, args) : error;", "contract.events"),
+    Break("always at the trigger", HOST, "o->event_trigger == PDL_EVENT_AT_BLOCK_START;", "0;", "contract.events"),
+    Break("event_only starts early", HOST, "if (!o->event_only) {", "if (1) {", "contract.events"),
+    Break("an error of a record is lost", HOST, "    if (error == cudaSuccess && o->launch_completion_event", "    if (o->launch_completion_event", "contract.events"),
+    # other launchers
+    Break("capacity is not looked at", HOST, "num_attrs == NULL || count > capacity ||", "num_attrs == NULL ||", "contract.attributes"),
+    Break("a kernel nobody prepared", HOST, " || (!kernel->can_overlap && kernel->reason == PDL_REASON_NONE) ||", " ||", "contract.attributes"),
+    Break("13 for nobody", HOST, "(id == 13 && launching)", "id == 13", "contract.attributes"),
+    Break("a count after an error", HOST, "*num_attrs = error == cudaSuccess ? count : 0", "*num_attrs = count", "contract.attributes"),
+    Break("records without a check", HOST, "return error == cudaSuccess ? pdl_impl_record_behind(kernel, o, stream) : error;\n}\n\n/* ---- why", "(void)error;\n    return pdl_impl_record_behind(kernel, o, stream);\n}\n\n/* ---- why", "contract.attributes"),
+    # estimate
+    Break("block slots", HOST, "    room.of[0] = 1;\n", "", "contract.estimate"),
+    Break("threads in warps", HOST, "(threads + sm->of[5] - 1) / sm->of[5] * sm->of[5]", "threads", "contract.estimate"),
+    Break("registers in steps", HOST, "+ 7u) / 8u * 8u", "+ 0u)", "contract.estimate"),
+    Break("shared memory", HOST, "    room.of[3] = pdl_impl_shared(s)", "    room.of[3] = 0", "contract.estimate"),
+    Break("the most loaded multiprocessor", HOST, "there = blocks / sm.of[4] <", "there = (blocks + sm.of[4] - 1) / sm.of[4] <", "contract.estimate"),
+    Break("waves", HOST, "(blocks - 1) / (sm.of[4] * capacity) + 1", "blocks / (sm.of[4] * capacity) + 1", "contract.estimate"),
+    Break("the carve-out of the primary", HOST, "there * own + pdl_impl_shared(dependent) > split ||", "0 ||", "contract.estimate"),
+    Break("the carve-out of the dependent", HOST, "|| pdl_impl_split(dependent, sm, 0) > split", "", "contract.estimate"),
+    Break("an idle multiprocessor", HOST, "return there != 0 &&", "return 1 &&", "contract.estimate"),
+    Break("the function's own carve-out", HOST, "of_launch == 0 ? s->kernel->preferred_carveout :", "of_launch == 0 ? -1 :", "contract.estimate"),
+    *[Break(f"reason {name}", HOST, f"? PDL_REASON_{name}", "? PDL_REASON_NONE", "contract.estimate") for name in (
+        "NOT_ASKED", "DEVICES", "NO_TRIGGER", "BLOCKING", "COOPERATIVE")],
+    Break("a block that no multiprocessor holds", HOST, "if (capacity == 0 || pdl_impl_fit(&sm, &nothing, 0, &second, &limit) == 0)", "if (capacity == 0)", "contract.estimate"),
+    # the rest
+    Break("another device", HOST, "&& device != kernel->device ? cudaErrorInvalidDevice", "&& 0 ? cudaErrorInvalidDevice", "contract.debug"),
+    Break("a wrong number of arguments", HOST, " && num_args != (size_t)kernel->num_params", " && num_args > 99", "contract.debug"),
+    Break("no arguments at all", HOST, "args == NULL && kernel->num_params > 0 ?", "0 ?", "contract.debug"),
+    Break("the error of counting stays", HOST, "count = cudaGetLastError() == cudaErrorInvalidValue ?", "count = cudaPeekAtLastError() == cudaErrorInvalidValue ?", "contract.debug"),
+    Break("counting takes a pending error", HOST, "if (cudaPeekAtLastError() == cudaSuccess) {", "{", "contract.debug"),
+    Break("no launch-completion events, and none behind", HOST, "!(carried && PDL_HAS_LAUNCH_COMPLETION_EVENT)", "!carried", "contract.off_path"),
+    Break("no carve-out, and no error", HOST, "(o->carveout != 0 && !PDL_HAS_CARVEOUT)", "0", "contract.off_path"),
+    Break("no domains, and no error", HOST, "(o->mem_sync_domain != 0 && !PDL_HAS_MEM_SYNC_DOMAIN)", "0", "contract.off_path"),
+    Break("no overlap, and no reason", HOST, ": !PDL_HAS_OVERLAP ", ": 0 ", "contract.off_path"),
+    Break("required launch-completion events", HOST, "|| (o->launch_completion_event != NULL && !PDL_HAS_LAUNCH_COMPLETION_EVENT)", "", "contract.off_path"),
+    Break("another function's type", HOST, "kernel == nullptr || kernel->func != reinterpret_cast<const void *>(func)", "kernel == nullptr", "contract.typed"),
+    Break("typed arguments to a null kernel", HOST, "kernel == nullptr || kernel->func", "kernel->func", "contract.typed"),
+    Break("linker symbols", HOST, "#define PDL_API static inline", "#define PDL_API __attribute__((weak, noinline))", "copies.c"),
+    Break("linker symbols of templates", HOST, "#define PDL_API static inline", "#define PDL_API inline __attribute__((noinline))", "copies.cxx"),
+]
+
+
+def broken(text: str, change: Break) -> str | None:
+    return text.replace(change.old, change.new, 1) if change.old in text else None
+
+
+def run(command: list[str]) -> int:
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
+
+
+def noticed(change: Break, build: Path) -> bool:
+    """Builds what the test needs and runs it. A contract program has to fail when run; that it does not build is no proof."""
+    if not change.noticed_by.startswith("compile."):
+        if run(["cmake", "--build", str(build), "--target", f"headers_{change.noticed_by}"]) != 0:
+            return False
+    return run(["ctest", "--test-dir", str(build), "-R", f"^headers\\.{re.escape(change.noticed_by)}$"]) != 0
+
+
+def try_all(changes: list[Break], headers: Path, build: Path) -> int:
+    originals = {name: (ROOT / name).read_text(encoding="utf-8") for name in (HOST, DEVICE)}
+    missed = stale = 0
+    for change in changes:
+        edited = broken(originals[change.file], change)
+        for name, text in originals.items():
+            (headers / name).write_text(text, encoding="utf-8")
+        verdict = "does not apply any more"
+        if edited is None:
+            stale += 1
+        else:
+            (headers / change.file).write_text(edited, encoding="utf-8")
+            seen = noticed(change, build)
+            missed += not seen
+            verdict = "noticed" if seen else "NOT NOTICED"
+        print(f"{verdict:12} {change.noticed_by:28} {change.what}", flush=True)
+    print(f"{len(changes)} breaks: {len(changes) - missed - stale} noticed, {missed} not, {stale} do not apply")
+    return 70 if stale else int(missed != 0)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="a regular expression over description and test")
+    parser.add_argument("--build", type=Path, help="build folder to use again; default: a temporary one")
+    options = parser.parse_args()
+    changes = [change for change in BREAKS if re.search(options.only, f"{change.what} {change.noticed_by}")]
+    with tempfile.TemporaryDirectory() as scratch:
+        headers = Path(scratch) / "headers"
+        headers.mkdir()
+        for name in (HOST, DEVICE):
+            (headers / name).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
+        build = options.build or Path(scratch) / "build"
+        if run(["cmake", "-S", str(HERE), "-B", str(build), f"-DPDL_HEADER_DIR={headers}"]) != 0:
+            raise SystemExit("cmake failed: configure conformance/headers by hand to see why")
+        if run(["cmake", "--build", str(build), "-j2"]) != 0 or run(["ctest", "--test-dir", str(build), "-j2"]) != 0:
+            raise SystemExit("the tests fail on the unbroken headers")
+        return try_all(changes, headers, build)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
