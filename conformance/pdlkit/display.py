@@ -141,9 +141,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int, colou
 def unproven_windows(report: Mapping[str, Any]) -> list[str]:
     """What observing cases did not prove, said plainly: one line per rule and window."""
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    proven = {(test["rule"], test["window"]) for test in report["tests"] if test["proving"]}
     for test in report["tests"]:
         if not test["proving"] and test["status"] in ("PASS", "INCONCLUSIVE") and test["class"] != "measured":
-            groups.setdefault((test["rule"], test["window"]), []).append(test)
+            where = test["window"] + (f"/{test['path']}" if (test["rule"], test["window"]) in proven else "")
+            groups.setdefault((test["rule"], where), []).append(test)
     lines = []
     for (rule, window), tests in groups.items():
         run = sum(t["trials"]["run"] for t in tests)
@@ -182,7 +184,7 @@ def survivors(report: Mapping[str, Any]) -> list[str]:
 def texts(report: Mapping[str, Any]) -> str:
     """The texts a conforming run was judged by."""
     found = dict.fromkeys(
-        re.sub(r" \(PDL-[A-Z]+-[0-9]+\)$", "", rule["source"]) for rule in report["rules"] if rule["status"] == "PASS" and rule["class"] != "measured")
+        re.sub(r" \(PDL-[^)]*\)$", "", rule["source"]) for rule in report["rules"] if rule["status"] == "PASS" and rule["class"] != "measured")
     return "; ".join(found)
 
 

@@ -13,6 +13,8 @@ from pdlkit.places import ROOT
 from pdlkit.verdicts import CaseResult
 
 LINES_AT_MOST = 150
+START_PAIRS = ("plain", "zero", "withhold", "repeat", "resident")  # of the start rules, those a program is made for
+_URGENT = ("resident", "oversubscribed")  # the dependent has the highest priority (PAIR_URGENT)
 _OTHERS_LEAVE, _WITHHOLD_EXIT = 0x10, 0x20  # PLAN_* of harness/kernel_args.h
 _HERE = Path(__file__).parent
 _MODES = {
@@ -70,12 +72,12 @@ def _visibility(plan: Mapping[str, Any], pair: str) -> tuple[str, dict[str, str]
         "fence_done": _flag(mode not in ("none", "before-flush")),
         "vector": _flag(pair == "vector"), "atomic": _flag(pair == "atomic"), "lines": _flag(pair == "lines"),
         "repeats": str(max(1, int(plan.get("repeats", 1)))),
-        "primary_attribute": "-1", "dependent_attribute": "1",
+        "primary_attribute": "-1", "dependent_attribute": "1", "urgent": _flag(pair in _URGENT),
     }
 
 
 def _start(plan: Mapping[str, Any], pair: str) -> tuple[str, dict[str, str]] | None:
-    if pair not in ("plain", "zero", "withhold", "repeat", "resident"):
+    if pair not in START_PAIRS:
         return None
     withholds, residents = pair in ("withhold", "repeat"), int(plan.get("residents") or plan["blocks_primary"])
     held_block = f"blockIdx.x == {int(plan.get('withhold', 0))}"
@@ -89,7 +91,7 @@ def _start(plan: Mapping[str, Any], pair: str) -> tuple[str, dict[str, str]] | N
         "others_leave": _flag(flags & _OTHERS_LEAVE), "primary_waits": _flag(middle),
         "dependent_waits": _flag(pair not in ("plain", "zero")),
         "primary_attribute": "1" if middle else "-1",
-        "dependent_attribute": {"plain": "-1", "zero": "0"}.get(pair, "1"),
+        "dependent_attribute": {"plain": "-1", "zero": "0"}.get(pair, "1"), "urgent": _flag(pair in _URGENT),
     }
 
 

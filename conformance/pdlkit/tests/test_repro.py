@@ -24,7 +24,11 @@ PLAN: dict[str, Any] = {
     "primary_shared_bytes": 100000, "programmatic_primary": True, "broken_wait": "none", "x_ns": 500,
 }
 BOOK = load(places.RULES)
-PAIRS: dict[str, Case] = {f"{case.family}.{case.pair}.{case.path}": case for case in BOOK.cases if case.proving}
+PROVING = [case for case in BOOK.cases if case.proving]
+PAIRS: dict[str, Case] = {
+    f"{case.family}.{case.pair}.{case.path}": case
+    for case in PROVING if case.kind in ("visibility", "progress") or case.pair in repro.START_PAIRS
+}
 STORE = PAIRS["wait.store.captured"]
 
 
@@ -52,6 +56,16 @@ def test_it_is_short_and_stands_alone(name: str) -> None:
     assert set(re.findall(r"#include [<\"]([^>\"]+)", text)) <= {"cstdio", "cstdlib", "cuda_runtime.h"}
 
 
+def test_every_core_rule_has_a_program() -> None:
+    covered = {case.rule for case in PAIRS.values()}
+    assert {case.rule for case in PROVING if case.core} <= covered
+
+
+def test_a_pair_it_does_not_know_gives_none_instead_of_a_wrong_one() -> None:
+    other = [case for case in PROVING if case.kind == "start" and case.pair not in repro.START_PAIRS]
+    assert all(repro.program(result(case), 1, DEVICE_TEXT) is None for case in other)
+
+
 def test_a_broken_wait_has_no_wait_in_it_and_a_real_one_has() -> None:
     assert "griddepcontrol.wait" in PROGRAMS["wait.store.captured"]
     for mode in repro._MODES:
@@ -59,7 +73,7 @@ def test_a_broken_wait_has_no_wait_in_it_and_a_real_one_has() -> None:
 
 
 def test_start_rules_launch_as_their_pair_does() -> None:
-    attributes = {name: re.findall(r"launch\(dependent, DEPENDENT, 0, (-?\d)", text)[0] for name, text in PROGRAMS.items()}
+    attributes = {name: re.findall(r"launch\(dependent, DEPENDENT, 0, (-?\d), \d, ", text)[0] for name, text in PROGRAMS.items()}
     assert attributes["launch.plain.stream"] == "-1" and attributes["launch.zero.stream"] == "0"
     assert attributes["trigger.withhold.captured"] == "1"
 

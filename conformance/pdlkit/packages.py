@@ -1,0 +1,129 @@
+"""Build tools from Python packages, for a machine that lacks them: NVIDIA's compiler, xxhash.h, Ninja, below build/.
+
+Nothing is installed on the machine. Each thing is fetched once; a later call finds it. Without a network the sentence says
+what is missing and where to put it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from pdlkit.exits import SetupImpossible
+from pdlkit.places import BUILD
+from pdlkit.venv import WHEELS_VARIABLE, ensure_venv, venv_place
+
+TOOLKIT_VERSION = (13, 0)
+TOOLKIT = (
+    "nvidia-cuda-nvcc==13.0.88", "nvidia-cuda-crt==13.0.88", "nvidia-nvvm==13.0.88", "nvidia-cuda-runtime==13.0.96",
+    "nvidia-cuda-cccl==13.0.85", "nvidia-cuda-nvrtc==13.0.88",
+)
+NINJA = ("ninja==1.11.1.1",)
+XXHASH = "xxhash==3.5.0"  # its source archive carries the one header; nothing of it is compiled or installed
+_OLDEST_DRIVER = 1000 * TOOLKIT_VERSION[0]  # a program of a toolkit runs on every driver of the same major version
+
+
+def toolkit_root() -> Path | None:
+    """The toolkit that was made from packages, if it was."""
+    root = _toolkit_folder()
+    return root if root is not None and (root / "lib64").exists() else None
+
+
+def _toolkit_folder() -> Path | None:
+    found = sorted(venv_place(TOOLKIT).glob("lib/python3*/site-packages/nvidia/cu13"))
+    return found[0] if found else None
+
+
+def complete_toolkit(root: Path) -> None:
+    """Add the names that the packages leave out: nvcc looks into lib64, CMake for libcudart.so."""
+    for link, target in ((root / "lib" / "libcudart.so", "libcudart.so.13"), (root / "lib64", "lib")):
+        if not link.is_symlink():
+            link.symlink_to(target)
+
+
+def make_toolkit(driver_cuda: int | None) -> Path:
+    """NVIDIA's compiler from its packages; driver_cuda is what the driver can run (12040), None if there is no driver."""
+    if driver_cuda is not None and driver_cuda < _OLDEST_DRIVER:
+        newest = f"{driver_cuda // 1000}.{driver_cuda % 1000 // 10}"
+        raise SetupImpossible(
+            f"there is no CUDA Toolkit here, and this driver runs programs of CUDA {newest} at most; install CUDA Toolkit "
+            f"{newest} (12.3 is the oldest that will do), then put its bin folder on PATH or set CUDA_HOME to its folder")
+    present = toolkit_root()
+    if present is not None:
+        return present
+    try:
+        ensure_venv(TOOLKIT)
+    except SetupImpossible as reason:
+        raise SetupImpossible(
+            "there is no CUDA Toolkit here; install one of version 12.3 or newer, then put its bin folder on PATH or set "
+            f"CUDA_HOME to its folder. NVIDIA's compiler packages would do as well, but {reason}") from None
+    root = _toolkit_folder()
+    if root is None:
+        raise SetupImpossible("NVIDIA's compiler packages were installed, but they hold no nvidia/cu13 folder")
+    complete_toolkit(root)
+    return root
+
+
+def ninja_program() -> Path | None:
+    """Ninja from its package, if it was fetched."""
+    path = venv_place(NINJA) / "bin" / "ninja"
+    return path if path.is_file() else None
+
+
+def make_ninja() -> Path:
+    """Ninja from its package."""
+    ensure_venv(NINJA)
+    path = ninja_program()
+    if path is None:
+        raise SetupImpossible("the ninja package was installed, but it holds no bin/ninja")
+    return path
+
+
+def xxhash_folder() -> Path | None:
+    """The folder of the fetched xxhash.h, if it was fetched."""
+    folder = BUILD / "xxhash"
+    return folder if (folder / "xxhash.h").is_file() else None
+
+
+def make_xxhash() -> Path:
+    """xxhash.h out of the source archive of the Python package of that name."""
+    folder = xxhash_folder()
+    if folder is not None:
+        return folder
+    python = ensure_venv(NINJA)  # any venv has pip
+    draft = BUILD / "xxhash-draft"
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    print(f"fetching xxhash.h out of {XXHASH}", file=sys.stderr, flush=True)
+    done = subprocess.run(_download(python, draft), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    archives = sorted(draft.glob("xxhash-*.tar.gz"))
+    if not archives:
+        last = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
+        raise SetupImpossible(
+            f"xxhash.h is not there and could not be fetched ({last}); install it (Debian and Ubuntu: apt-get install "
+            "libxxhash-dev), or download that one file from the xxHash project and set XXHASH_INCLUDE_DIR to its folder")
+    _unpack(archives[0], draft / "xxhash.h")
+    draft.rename(BUILD / "xxhash")
+    return BUILD / "xxhash"
+
+
+def _download(python: Path, folder: Path) -> Sequence[str]:
+    argv = [str(python), "-m", "pip", "download", "--disable-pip-version-check", "--quiet", "--no-deps", "--no-binary", "xxhash",
+            "--dest", str(folder), XXHASH]
+    wheels = os.environ.get(WHEELS_VARIABLE)
+    return [*argv, "--no-index", "--find-links", wheels] if wheels else argv
+
+
+def _unpack(archive: Path, target: Path) -> None:
+    with tarfile.open(archive) as opened:
+        names = [name for name in opened.getnames() if name.endswith("/xxhash/xxhash.h")]
+        member = opened.extractfile(names[0]) if names else None
+        if member is None:
+            raise SetupImpossible(f"{XXHASH} carries no xxhash.h; install libxxhash-dev instead")
+        target.write_bytes(member.read())
+    archive.unlink()
