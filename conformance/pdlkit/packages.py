@@ -70,9 +70,9 @@ def make_toolkit(driver_cuda: int | None) -> Path:
 
 
 def ninja_program() -> Path | None:
-    """Ninja from its package, if it was fetched."""
-    path = venv_place(NINJA) / "bin" / "ninja"
-    return path if path.is_file() else None
+    """Ninja from its package, if it was fetched: the program itself, because a venv's scripts do not survive its move."""
+    found = sorted(venv_place(NINJA).glob("lib/python3*/site-packages/ninja/data/bin/ninja"))
+    return found[0] if found else None
 
 
 def make_ninja() -> Path:
@@ -80,7 +80,7 @@ def make_ninja() -> Path:
     ensure_venv(NINJA)
     path = ninja_program()
     if path is None:
-        raise SetupImpossible("the ninja package was installed, but it holds no bin/ninja")
+        raise SetupImpossible("the ninja package was installed, but it holds no program")
     return path
 
 
