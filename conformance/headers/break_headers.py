@@ -54,7 +54,7 @@ BREAKS = [
     Break("no trigger", DEVICE, "asm volatile(\"griddepcontrol.launch_dependents;\" ::: \"memory\");", "", "compile.ptx"),
     Break("no trigger", DEVICE, "asm volatile(\"griddepcontrol.launch_dependents;\" ::: \"memory\");", "", "compile.nvrtc"),
     Break("no barrier behind the one wait", DEVICE, "    __syncthreads();\n", "", "compile.ptx"),
-    Break("pointers that are not fresh", DEVICE, "return static_cast<pdl_type *>(__cvta_global_to_generic(address));", "return pointer;", "compile.ptx"),
+    Break("pointers that are not fresh", DEVICE, "asm volatile(\"\" : \"+l\"(address) : : \"memory\");\n    return static_cast<pdl_type *>(__cvta_global_to_generic(address));", "(void)address;\n    return pointer;", "compile.ptx"),
     Break("no guard", HOST, "#define PDL_H_INCLUDED\n", "", "compile.includes"),
     Break("templates inside extern \"C\"", HOST, "extern \"C++\" {", "namespace {", "compile.includes"),
     Break("device templates inside extern \"C\"", DEVICE, "extern \"C++\" {", "namespace {", "compile.includes-nvcc"),
