@@ -1,6 +1,5 @@
 /* Blocks and their threads: starting, running, barriers, trigger, wait, exit. */
-#include "explore.h"
-#include "machine.h"
+#include "choices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,6 +159,7 @@ void block_start(struct op *op, unsigned sm)
         t->block = b;
         t->index = i;
         t->waits = 0;
+        t->resting_since = 0;
         coroutine_begin(t->coroutine, thread_main, t);
         thread_makes_runnable(t);
     }
@@ -242,6 +242,7 @@ void model_barrier(void)
 {
     struct thread *t = self();
     struct block *b = t->block;
+    t->resting_since = 0;
     b->at_barrier++;
     thread_leaves_runnable(t, THREAD_BARRIER);
     release_barrier(b);
@@ -258,6 +259,7 @@ static bool has_dependencies(const struct thread *t)
 void model_trigger(void)
 {
     struct thread *t = self();
+    t->resting_since = 0;
     thread_yields();
     if (!has_dependencies(t))
         return;
@@ -276,6 +278,7 @@ void model_trigger(void)
 void model_wait(void)
 {
     struct thread *t = self();
+    t->resting_since = 0;
     thread_yields();
     if (!has_dependencies(t))
         return;
@@ -288,8 +291,14 @@ void model_wait(void)
     memory_wait_returns(t->block);
 }
 
+/* A thread that does nothing but poll rests longer and longer, up to an eighth of the time it has polled: nobody can
+ * tell, and long polls cost little. */
 void model_pause(uint64_t ns)
 {
-    post(ACT_WAKE, NULL, self(), ns << 10);
+    struct thread *t = self();
+    if (t->resting_since == 0)
+        t->resting_since = device.clock + 1;
+    uint64_t polled = (device.clock + 1 - t->resting_since) / 8, asked = ns << 10;
+    post(ACT_WAKE, NULL, t, polled > asked ? polled : asked);
     thread_rests(THREAD_PAUSE);
 }

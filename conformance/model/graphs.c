@@ -1,5 +1,6 @@
 /* Graphs: nodes, edges and which of them are legal, copies, and what a launch of one queues. */
 #include "api.h"
+#include "choices.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -84,6 +84,7 @@ struct thread {
     enum thread_state state;
     unsigned index, place; /* in the block; in device.runnable */
     unsigned waits;
+    uint64_t resting_since; /* clock of the first of a row of pauses; 0: did something else */
 };
 
 struct block {
@@ -197,11 +198,7 @@ struct device {
 extern struct device device;
 
 /* choices.c */
-void choices_seed(uint64_t seed);
-uint32_t choose(uint32_t n);                   /* 0 to n-1 */
-bool chance(uint32_t of_256);
-uint64_t choose_ns(uint64_t low, uint64_t high); /* in clock units */
-void trace(uint64_t value);
+void choices_seed(uint64_t seed); /* choices.h has the choices */
 
 /* variants.c */
 const struct variant *variant_find(const char *name);

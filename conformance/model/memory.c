@@ -1,6 +1,6 @@
 /* Memory: the arena is the L2, which the host shares; in front of it a store buffer per block and two caches per SM.
  * model.h states the rules. Everything is indexed by offset in the arena, so that no choice depends on an address. */
-#include "machine.h"
+#include "choices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -362,6 +362,7 @@ static void store_word(struct thread *t, uint32_t word, uint64_t value, unsigned
     struct store_buffer *b = t->block->stores;
     unsigned slot = word & (STORE_SLOTS - 1);
     struct store *s = &b->slot[slot];
+    t->resting_since = 0;
     cached_store(&device.sm[t->block->sm], word, value, halves);
     if ((b->used >> slot & 1) != 0 && s->word == word) {
         s->value = blend(s->value, value, halves);
@@ -435,6 +436,7 @@ static void *at_l2(void *p, size_t bytes)
 {
     access_point();
     size_t at = offset_of(p, bytes);
+    device.current->resting_since = 0;
     settle(device.current->block, (uint32_t)(at >> 3));
     return arena + at;
 }

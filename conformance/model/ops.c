@@ -1,6 +1,7 @@
 /* Life of an operation: new, blocked by edges, ready, started, [exited], done (flushed), retired.
  * Edges fire at a state of their predecessor; an edge to a state already reached is never made. */
 #include "api.h"
+#include "choices.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The scheduler: picks the next enabled move, by the seed, and runs until somebody's condition holds. */
 #include "api.h"
-#include "explore.h"
+#include "choices.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* Streams and events: which operation waits for which. All of it is decided when the call is made; the machine then
  * only follows edges. */
 #include "api.h"
+#include "choices.h"
 
 #include <stdlib.h>
 
