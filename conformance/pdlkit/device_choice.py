@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pdlkit.children import Stopper
+from pdlkit.children import Ending, Stopper
 from pdlkit.exits import BadArguments
 from pdlkit.machine import Driver, ask_driver, nvidia_hardware
 from pdlkit.supervise import probe
@@ -95,12 +95,17 @@ def _probe_words(lines: list[str]) -> str | None:
     return None
 
 
-def _ask_harness(request: str, harness: Path) -> Choice:
+def ask_probe(harness: Path, request: str) -> tuple[Ending, list[str]]:
+    """The harness's own answer about a device, from a process of its own."""
     stopper = Stopper()
     try:
-        ending, lines = probe(harness, request, stopper)
+        return probe(harness, request, stopper)
     finally:
         stopper.close()
+
+
+def _ask_harness(request: str, harness: Path) -> Choice:
+    ending, lines = ask_probe(harness, request)
     if ending.exit_code == 0:
         return Choice(request)
     said = _probe_words(lines) or (ending.stderr.splitlines() or ["it said nothing"])[-1][:200]

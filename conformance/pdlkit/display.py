@@ -194,7 +194,15 @@ def verdict_line(report: Mapping[str, Any]) -> str:
     return f"{verdict} (model, no GPU)" if report["device"]["kind"] == "model" else verdict
 
 
-def verdict_block(report: Mapping[str, Any], where: str, colours: bool) -> str:
+def triage(report: Mapping[str, Any]) -> list[str]:
+    """What changed when a failing trial was varied, case by case."""
+    return [
+        f"{test['name']}: " + ", ".join(f"{v['tag']} {v['kills']:,} of {v['trials']:,} wrong" for v in test["triage"])
+        for test in report["tests"] if test["triage"]
+    ]
+
+
+def verdict_block(report: Mapping[str, Any], where: str, colours: bool, evidence: Sequence[str] = ()) -> str:
     """Everything that is printed at the end of a run."""
     lines = [headline(report)]
     if report["rules"]:
@@ -208,6 +216,8 @@ def verdict_block(report: Mapping[str, Any], where: str, colours: bool) -> str:
     lines += [f" reason   {line[:_REASON_WIDTH]}" for line in reasons[:_REASONS_SHOWN]]
     if len(reasons) > _REASONS_SHOWN:
         lines.append(f" reason   ... and {len(reasons) - _REASONS_SHOWN} more in the report")
+    lines += [f" triage   {line}" for line in triage(report)[:_REASONS_SHOWN]]
+    lines += [f" evidence {line}" for line in evidence]
     score = report["mutation_score"]
     passed = sum(t["proving"] and t["status"] == "PASS" for t in report["tests"])
     proving = sum(t["proving"] and t["status"] != "NOT_SUPPORTED" for t in report["tests"])

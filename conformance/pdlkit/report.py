@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pdlkit.machine_code import METHOD, MachineCode, symbol_of
+from pdlkit.evidence import Evidence, kernels_of
+from pdlkit.machine_code import METHOD, MachineCode
 from pdlkit.places import ROOT
 from pdlkit.records import Record
 from pdlkit.rules import Rule, RuleBook
@@ -47,6 +48,7 @@ class RunFacts:
     code: MachineCode | None
     driver: dict[str, Any] = field(default_factory=dict)
     plant: str | None = None
+    evidence: dict[str, Evidence] = field(default_factory=dict)
 
     @property
     def on_model(self) -> bool:
@@ -92,15 +94,7 @@ def driver_facts(facts: RunFacts) -> dict[str, Any]:
 
 
 def _code_hash(facts: RunFacts, result: CaseResult) -> str | None:
-    if facts.code is None:
-        return None
-    wanted = []
-    for kernel in result.record.get("kernels", []):
-        try:
-            wanted.append((symbol_of(str(kernel["name"]), str(kernel["image"])), int(kernel["binary_version"])))
-        except (KeyError, TypeError, ValueError):
-            return None
-    return facts.code.code_hash(wanted)
+    return None if facts.code is None else facts.code.code_hash(kernels_of(result))
 
 
 def test_entry(facts: RunFacts, result: CaseResult) -> dict[str, Any]:
@@ -126,6 +120,8 @@ def test_entry(facts: RunFacts, result: CaseResult) -> dict[str, Any]:
         "forbidden": [{k: v for k, v in f.items() if k not in ("record", "case")} for f in result.forbidden],
         "wall_s": _finite(record.get("wall_s", round(result.wall_s, 3))),
     }
+    if case.name in facts.evidence:
+        entry["images"] = [{**i, "lint": without_folders(i["lint"])} for i in facts.evidence[case.name].images]
     entry.update({key: record[key] for key in _CASE_KEYS if key in record and key not in entry})
     return entry
 

@@ -19,10 +19,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from pdlkit import machine, places, repro, toolchain
+from pdlkit import evidence, machine, places, toolchain
 from pdlkit.arguments import Parser
 from pdlkit.build import Built, build
-from pdlkit.device_choice import Choice, choose, parse_request
+from pdlkit.device_choice import Choice, ask_probe, choose, parse_request
 from pdlkit.display import Progress, verdict_block
 from pdlkit.exits import BadArguments, InvalidRun
 from pdlkit.machine_code import MachineCode
@@ -32,7 +32,6 @@ from pdlkit.rules import PROFILES, Case, RuleBook, RulesError, load
 from pdlkit.supervise import Outcome, Plan, Supervisor
 from pdlkit.verdicts import CaseResult, RunVerdict, judge_case, judge_run
 
-_REPROS_KEPT = 4
 
 
 def parser() -> Parser:
@@ -119,6 +118,15 @@ def _obtain(options: argparse.Namespace, choice: Choice, say: Callable[[str], No
     return build(choice.build, toolchain.require(not choice.on_model), say, choice.architectures)
 
 
+def _check_model_name(choice: Choice, built: Built) -> None:
+    """A name that the model does not know is the caller's slip, not the kit's."""
+    if not choice.device.startswith("model:"):
+        return
+    ending, _ = ask_probe(built.harness, choice.device)
+    if ending.exit_code == 64:
+        raise BadArguments(f"--device {choice.device}: no such device of the model; list --broken-devices names them")
+
+
 def _plan(options: argparse.Namespace, choice: Choice, built: Built, cases: list[Case], seed: int) -> Plan:
     families: dict[str, list[str]] = {}
     for case in cases:
@@ -141,13 +149,16 @@ def _judge(book: RuleBook, cases: list[Case], logs: dict[str, CaseLog], on_model
 
 
 def _verdict(
-    results: list[CaseResult], outcome: Outcome, choice: Choice, interposed: dict[str, str]
+    results: list[CaseResult], outcome: Outcome, choice: Choice, interposed: dict[str, str], plant: str | None
 ) -> RunVerdict:
     if choice.broken:
         return RunVerdict("INVALID", (choice.broken,))
     if choice.absent:
         return RunVerdict("NOT_APPLICABLE", (choice.absent,))
-    return judge_run(results, outcome.problems, [f"{name} ({why})" for name, why in interposed.items()])
+    verdict = judge_run(results, outcome.problems, [f"{name} ({why})" for name, why in interposed.items()])
+    if plant is not None and verdict.verdict == "CONFORMS":
+        return RunVerdict("INVALID", (f"the planted fault `{plant}` was not seen",), verdict.findings)
+    return verdict
 
 
 def _nothing_ran(cases: list[Case], choice: Choice) -> list[CaseResult]:
@@ -160,6 +171,7 @@ def _execute(
 ) -> tuple[Outcome, Built, float]:
     """Build, then run every family; returns what the children said, and how long they took."""
     built = _obtain(options, choice, say)
+    _check_model_name(choice, built)
     plan = _plan(options, choice, built, cases, seed)
     say(f"running {len(cases)} cases on {choice.device}, profile {options.profile}, seed 0x{seed:016x}")
     progress, log = Progress(len(cases)), _RecordLog(folder / "records.jsonl")
@@ -179,22 +191,7 @@ def _execute(
     return outcome, built, time.monotonic() - started
 
 
-def _save_evidence(results: list[CaseResult], code: MachineCode | None, folder: Path, seed: int) -> list[str]:
-    """For each FAIL: a stand-alone program, and the machine code that was judged."""
-    told = []
-    written = 0
-    for result in [r for r in results if r.status == "FAIL"][:_REPROS_KEPT]:
-        path = repro.write(result, folder, seed, written == 0)
-        if path:
-            written += 1
-            told.append(f"{result.case.name}: {places.shown(path)} shows it by itself")
-        if code is not None:
-            told += [f"{result.case.name}: machine code saved as {places.shown(image)}"
-                     for image in repro.save_images(result, code, folder)]
-    return told
-
-
-def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace, evidence: list[str]) -> int:
+def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     report = build_report(facts)
     wrong = inconsistencies(report)
     if wrong:
@@ -204,9 +201,8 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace, evidence
     if options.json:
         print(json.dumps(report, indent=1, allow_nan=False))
     else:
-        for line in evidence:
-            print(f" evidence {line}")
-        print(verdict_block(report, places.shown(path), sys.stdout.isatty()))
+        told = evidence.sentences(facts.evidence, folder)
+        print(verdict_block(report, places.shown(path), sys.stdout.isatty(), told))
     return int(report["exit"])
 
 
@@ -230,6 +226,8 @@ def _load_rules() -> RuleBook:
 def main(argv: list[str]) -> int:
     """The command `run`; returns its exit code."""
     options = parser().parse_args(argv)
+    if options.plant is not None and not re.fullmatch(r"broken-wait(:[0-9]{1,6})?|hang|crash|no-record", options.plant):
+        raise BadArguments(f"--plant {options.plant}: say broken-wait, broken-wait:X_NS, hang, crash or no-record")
     request, seed = parse_request(options.device), parse_seed(options.seed)
     if options.harness is not None and not os.access(options.harness, os.X_OK):
         raise BadArguments(f"--harness {options.harness}: no such executable file")
@@ -253,8 +251,7 @@ def main(argv: list[str]) -> int:
         outcome, built, wall_s = _execute(options, choice, cases, seed, folder, say)
         results = _judge(book, cases, outcome.logs, choice.on_model)
         code = None if choice.on_model else MachineCode(built.harness)
-    verdict = _verdict(results, outcome, choice, interposed)
-    evidence = _save_evidence(results, code, folder, seed)
+    verdict = _verdict(results, outcome, choice, interposed, options.plant)
     driver: dict[str, Any] = {}
     if not choice.on_model:
         driver = {"version": machine.driver_version(), "kernel_module": machine.kernel_module()}
@@ -263,7 +260,8 @@ def main(argv: list[str]) -> int:
         started=started, wall_s=wall_s, results=results, verdict=verdict, start=outcome.start or {},
         toolchain=built.toolchain if built else {}, host=machine.host(), interposers=sorted(interposed),
         problems=outcome.problems, processes=outcome.processes, code=code, driver=driver, plant=options.plant,
+        evidence=evidence.gather(results, code, folder, seed),
     )
-    return _finish(facts, folder, options, evidence)
+    return _finish(facts, folder, options)
 
 

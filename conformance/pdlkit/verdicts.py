@@ -77,7 +77,17 @@ def judge_case(case: Case, log: CaseLog | None, tags: Mapping[str, Tag]) -> Case
     if not log.complete or log.verdict is None:
         status = "CRASH" if log.began else "NOT_RUN"
         return CaseResult(case, status, "there is no completion record", **kept)
-    return CaseResult(case, log.verdict["status"], log.verdict.get("reason"), **kept)
+    reason = log.verdict.get("reason")
+    if log.verdict["status"] == "FAIL" and not reason:
+        reason = _failure_words(case, log.verdict)
+    return CaseResult(case, log.verdict["status"], reason, **kept)
+
+
+def _failure_words(case: Case, record: Mapping[str, Any]) -> str:
+    """k of n, by kind of wrong outcome."""
+    bad = {name: record["outcomes"].get(name, 0) for name in FORBIDDEN[case.kind]}
+    kinds = ", ".join(f"{name} {count:,}" for name, count in bad.items() if count)
+    return f"{kinds or 'wrong'} in {record['trials']['run']:,} trials"
 
 
 def forbidden_count(case: Case, record: Mapping[str, Any]) -> int:

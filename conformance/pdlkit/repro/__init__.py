@@ -8,7 +8,6 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from pdlkit.machine_code import MachineCode, symbol_of
 from pdlkit.places import ROOT
 from pdlkit.verdicts import CaseResult
 
@@ -138,20 +137,3 @@ def write(result: CaseResult, folder: Path, seed: int, first: bool) -> Path | No
     path = folder / ("repro.cu" if first else f"repro-{result.case.name}.cu")
     path.write_text(text.replace("repro.cu", path.name))
     return path
-
-
-def save_images(result: CaseResult, code: MachineCode, folder: Path) -> list[Path]:
-    """Save the machine code that a failing case ran; returns the files."""
-    saved: dict[Path, None] = {}
-    for kernel in result.record.get("kernels", []):
-        try:
-            symbol = symbol_of(str(kernel["name"]), str(kernel["image"]))
-            cubin = code.find(symbol, int(kernel["binary_version"]))
-        except (KeyError, TypeError, ValueError):
-            continue
-        if cubin is not None:
-            path = folder / "images" / f"{str(kernel['image']).replace('.', '-')}-{cubin.digest[7:23]}.cubin"
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(cubin.data)
-            saved[path] = None
-    return list(saved)

@@ -7,6 +7,7 @@ _PARTS = {
     "ptxas": "pdlkit.stress.ptxas_wrapper",
     "fatbinary": "pdlkit.stress.fatbinary_wrapper",
     "nvcc": "pdlkit.stress.nvcc_wrapper",
+    "jit": "pdlkit.stress.jit_command",
     "zoo": "pdlkit.stress.zoo_command",
 }
 
