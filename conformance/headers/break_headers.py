@@ -158,6 +158,8 @@ BREAKS = [
     Break("no arguments at all", HOST, "args == NULL && kernel->num_params > 0 ?", "0 ?", "contract.debug"),
     Break("the error of counting stays", HOST, "count = cudaGetLastError() == cudaErrorInvalidValue ?", "count = cudaPeekAtLastError() == cudaErrorInvalidValue ?", "contract.debug"),
     Break("counting takes a pending error", HOST, "if (cudaPeekAtLastError() == cudaSuccess) {", "{", "contract.debug"),
+    Break("a launch that writes into the kernel", HOST, "    config.gridDim = grid;", "    ((pdl_kernel *)(size_t)kernel)->num_params = (int)o->overlap;\n    config.gridDim = grid;", "contract.threads"),
+    Break("always the legacy stream", HOST, "config.stream = stream;", "config.stream = stream != NULL ? stream : cudaStreamLegacy;", "contract.per_thread_stream"),
     Break("no launch-completion events, and none behind", HOST, "!(carried && PDL_HAS_LAUNCH_COMPLETION_EVENT)", "!carried", "contract.off_path"),
     Break("no carve-out, and no error", HOST, "(o->carveout != 0 && !PDL_HAS_CARVEOUT)", "0", "contract.off_path"),
     Break("no domains, and no error", HOST, "(o->mem_sync_domain != 0 && !PDL_HAS_MEM_SYNC_DOMAIN)", "0", "contract.off_path"),

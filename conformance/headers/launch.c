@@ -46,6 +46,20 @@ static void passes_the_shape(void)
     EXPECT_IS(last_launch()->shared_bytes, 64);
 }
 
+/* Stream 0 is the one of this file's compilation, and is passed on as it is. */
+static void passes_the_default_stream(void)
+{
+    struct number number = {1};
+    void *args[] = {&number};
+
+    EXPECT_IS(pdl_launch(&plain, grid, block, args, 0, 0, NULL), cudaSuccess);
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+    EXPECT(last_launch() != NULL && last_launch()->stream == cudaStreamPerThread);
+#else
+    EXPECT(last_launch() != NULL && last_launch()->stream == NULL);
+#endif
+}
+
 static void overlaps_only_where_sound(void)
 {
     const unsigned both[] = {PDL_OVERLAP_IF_POSSIBLE, PDL_OVERLAP_REQUIRED};
@@ -181,7 +195,8 @@ static void captures(void)
 
 int main(void)
 {
-    void (*const tests[])(void) = {passes_the_shape,          overlaps_only_where_sound, passes_each_option,
+    void (*const tests[])(void) = {passes_the_shape,          passes_the_default_stream,
+                                   overlaps_only_where_sound, passes_each_option,
                                    tells_zero_from_nothing,   copies_further_attributes, fills_the_whole_array,
                                    hands_on_errors,           captures};
 
