@@ -1,0 +1,420 @@
+/* injection_hooks.c - the functions that stand in front of the driver's and of NVRTC's
+ *
+ * A program reaches the driver in three ways: linked against libcuda, through dlsym, or through cuGetProcAddress, which
+ * is how the CUDA runtime does it. All three end here.
+ */
+#define _GNU_SOURCE
+#include "injection.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VISIBLE __attribute__((visibility("default")))
+#define REAL(name, type) type real = (type)real_symbol(hook_named(#name)); if (!real) return 999
+
+typedef void *(*dlsym_type)(void *, const char *);
+
+static dlsym_type real_dlsym(void)
+{
+    static dlsym_type found;
+    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+    for (size_t i = 0; !found && i < sizeof versions / sizeof versions[0]; i++) {
+        found = (dlsym_type)dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+    }
+    return found;
+}
+
+static void *driver(void)
+{
+    static void *handle;
+    if (!handle) {
+        handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    }
+    return handle;
+}
+
+void *driver_symbol(const char *name)
+{
+    void *handle = driver();
+    return handle ? real_dlsym()(handle, name) : NULL;
+}
+
+struct hook *hook_named(const char *exported)
+{
+    for (size_t i = 0; i < hook_count; i++) {
+        if (strcmp(hooks[i].exported, exported) == 0) {
+            return &hooks[i];
+        }
+    }
+    return NULL;
+}
+
+void *real_symbol(struct hook *hook)
+{
+    if (!hook->real && strncmp(hook->exported, "cu", 2) == 0) {
+        hook->real = driver_symbol(hook->exported);
+    }
+    if (!hook->real) {
+        hook->real = real_dlsym()(RTLD_NEXT, hook->exported);
+    }
+    return hook->real;
+}
+
+/* ---- images -------------------------------------------------------------------------------------------------------- */
+
+typedef result (*load_ex)(void **, const void *, unsigned, void *, void **);
+typedef result (*load)(void **, const void *);
+
+VISIBLE result cuModuleLoadDataEx(void **module, const void *image, unsigned n, void *options, void **values)
+{
+    REAL(cuModuleLoadDataEx, load_ex);
+    const void *changed = image_rewritten(image, 0, NULL);
+    result code = changed ? real(module, changed, n, options, values) : 1;
+    return code == 0 ? 0 : real(module, image, n, options, values);
+}
+
+VISIBLE result cuModuleLoadData(void **module, const void *image)
+{
+    REAL(cuModuleLoadData, load);
+    const void *changed = image_rewritten(image, 0, NULL);
+    result code = changed ? real(module, changed) : 1;
+    return code == 0 ? 0 : real(module, image);
+}
+
+VISIBLE result cuModuleLoad(void **module, const char *path)
+{
+    REAL(cuModuleLoad, load);
+    load from_data = (load)real_symbol(hook_named("cuModuleLoadData"));
+    size_t size = 0;
+    char *image = stress_is_on() ? file_contents(path, &size) : NULL;
+    const void *changed = image ? image_rewritten(image, size, NULL) : NULL;
+    result code = changed && from_data ? from_data(module, changed) : 1;
+    free(image);
+    return code == 0 ? 0 : real(module, path);
+}
+
+typedef result (*load_library)(void **, const void *, void *, void **, unsigned, void *, void **, unsigned);
+
+VISIBLE result cuLibraryLoadData(void **library, const void *code, void *options, void **values, unsigned n,
+                                 void *more, void **more_values, unsigned m)
+{
+    REAL(cuLibraryLoadData, load_library);
+    const void *changed = image_rewritten(code, 0, NULL);
+    result done = changed ? real(library, changed, options, values, n, more, more_values, m) : 1;
+    return done == 0 ? 0 : real(library, code, options, values, n, more, more_values, m);
+}
+
+VISIBLE result cuLibraryLoadFromFile(void **library, const char *path, void *options, void **values, unsigned n,
+                                     void *more, void **more_values, unsigned m)
+{
+    REAL(cuLibraryLoadFromFile, load_library);
+    load_library from_data = (load_library)real_symbol(hook_named("cuLibraryLoadData"));
+    size_t size = 0;
+    char *image = stress_is_on() ? file_contents(path, &size) : NULL;
+    const void *changed = image ? image_rewritten(image, size, NULL) : NULL;
+    result done = changed && from_data ? from_data(library, changed, options, values, n, more, more_values, m) : 1;
+    free(image);
+    return done == 0 ? 0 : real(library, path, options, values, n, more, more_values, m);
+}
+
+enum { INPUT_PTX = 1 };
+typedef result (*link_data)(void *, int, void *, size_t, const char *, unsigned, void *, void **);
+typedef result (*link_file)(void *, int, const char *, unsigned, void *, void **);
+
+VISIBLE result cuLinkAddData_v2(void *state, int type, void *data, size_t size, const char *name, unsigned n,
+                                void *options, void **values)
+{
+    REAL(cuLinkAddData_v2, link_data);
+    size_t new_size = 0;
+    const void *changed = type == INPUT_PTX ? image_rewritten(data, size, &new_size) : NULL;
+    return changed ? real(state, type, (void *)changed, new_size, name, n, options, values)
+                   : real(state, type, data, size, name, n, options, values);
+}
+
+VISIBLE result cuLinkAddFile_v2(void *state, int type, const char *path, unsigned n, void *options, void **values)
+{
+    REAL(cuLinkAddFile_v2, link_file);
+    link_data from_data = (link_data)real_symbol(hook_named("cuLinkAddData_v2"));
+    size_t size = 0, new_size = 0;
+    char *image = stress_is_on() && type == INPUT_PTX ? file_contents(path, &size) : NULL;
+    const void *changed = image ? image_rewritten(image, size, &new_size) : NULL;
+    free(image);
+    return changed && from_data ? from_data(state, type, (void *)changed, new_size, path, n, options, values)
+                                : real(state, type, path, n, options, values);
+}
+
+/* ---- NVRTC that makes machine code: the PTX it also keeps is rewritten and assembled instead ------------------------ */
+
+typedef int (*nvrtc_size)(void *, size_t *);
+typedef int (*nvrtc_text)(void *, char *);
+static __thread struct { void *program, *cubin; size_t size; } assembled;
+
+VISIBLE int nvrtcGetCUBINSize(void *program, size_t *size)
+{
+    REAL(nvrtcGetCUBINSize, nvrtc_size);
+    nvrtc_size ptx_size = (nvrtc_size)dlsym(RTLD_DEFAULT, "nvrtcGetPTXSize");
+    nvrtc_text get_ptx = (nvrtc_text)dlsym(RTLD_DEFAULT, "nvrtcGetPTX");
+    char *ptx = NULL;
+    size_t length = 0;
+
+    free(assembled.cubin);
+    memset(&assembled, 0, sizeof assembled);
+    if (stress_is_on() && ptx_size && get_ptx && ptx_size(program, &length) == 0 && length > 1
+        && (ptx = malloc(length)) != NULL && get_ptx(program, ptx) == 0) {
+        assembled.cubin = cubin_of(ptx, &assembled.size);
+        assembled.program = assembled.cubin ? program : NULL;
+    }
+    free(ptx);
+    if (!assembled.program) {
+        return real(program, size);
+    }
+    *size = assembled.size;
+    return 0;
+}
+
+VISIBLE int nvrtcGetCUBIN(void *program, char *cubin)
+{
+    REAL(nvrtcGetCUBIN, nvrtc_text);
+    if (program != assembled.program || !program) {
+        return real(program, cubin);
+    }
+    memcpy(cubin, assembled.cubin, assembled.size);
+    return 0;
+}
+
+/* ---- handles ------------------------------------------------------------------------------------------------------- */
+
+typedef result (*get_by_name)(void **, void *, const char *);
+typedef result (*get_function)(void **, void *);
+
+VISIBLE result cuModuleGetFunction(void **function, void *module, const char *name)
+{
+    REAL(cuModuleGetFunction, get_by_name);
+    result code = real(function, module, name);
+    if (code == 0 && name) {
+        kernel_found(*function, name, module, IN_MODULE);
+    }
+    return code;
+}
+
+VISIBLE result cuLibraryGetKernel(void **kernel, void *library, const char *name)
+{
+    REAL(cuLibraryGetKernel, get_by_name);
+    result code = real(kernel, library, name);
+    if (code == 0 && name) {
+        kernel_found(*kernel, name, library, IN_LIBRARY);
+    }
+    return code;
+}
+
+VISIBLE result cuKernelGetFunction(void **function, void *kernel)
+{
+    REAL(cuKernelGetFunction, get_function);
+    result code = real(function, kernel);
+    if (code == 0) {
+        kernel_alias(*function, kernel);
+    }
+    return code;
+}
+
+/* ---- launches ------------------------------------------------------------------------------------------------------ */
+
+struct attribute {
+    int id;
+    char pad[4];
+    union { int number; char bytes[64]; void *event; } value;
+};
+struct launch {
+    unsigned grid[3], block[3], shared;
+    void *stream;
+    const struct attribute *attributes;
+    unsigned attribute_count;
+};
+enum { SERIALIZATION = 6, EVENT = 7 };
+
+static int how_launched(const void *stream, int per_thread)
+{
+    result (*is_capturing)(const void *, int *) =
+        stress_watches_capture() ? driver_symbol(per_thread ? "cuStreamIsCapturing_ptsz" : "cuStreamIsCapturing") : NULL;
+    int status = 0;
+    return is_capturing && is_capturing(stream, &status) == 0 && status == 1 ? CAPTURED : EAGER;
+}
+
+static void note(const struct launch *launch, const void *function, int per_thread)
+{
+    int attribute = 0, event = 0;
+    if (!stress_is_on()) {
+        return;
+    }
+    for (unsigned i = 0; launch->attributes && i < launch->attribute_count; i++) {
+        attribute |= launch->attributes[i].id == SERIALIZATION && launch->attributes[i].value.number;
+        event |= launch->attributes[i].id == EVENT;
+    }
+    kernel_launched(function, launch->stream, how_launched(launch->stream, per_thread), attribute, event);
+}
+
+typedef result (*launch_plain)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                               void **);
+typedef result (*launch_cooperative)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
+                                     void **);
+typedef result (*launch_ex)(const struct launch *, void *, void **, void **);
+typedef result (*launch_graph)(void *, void *);
+
+#define LAUNCHES(suffix, per_thread)                                                                                      \
+    VISIBLE result cuLaunchKernel##suffix(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,       \
+                                          unsigned bz, unsigned shared, void *stream, void **arguments, void **extra)     \
+    {                                                                                                                     \
+        REAL(cuLaunchKernel##suffix, launch_plain);                                                                       \
+        struct launch launch = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};                                     \
+        note(&launch, f, per_thread);                                                                                     \
+        return real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra);                                         \
+    }                                                                                                                     \
+    VISIBLE result cuLaunchCooperativeKernel##suffix(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,         \
+                                                     unsigned by, unsigned bz, unsigned shared, void *stream,             \
+                                                     void **arguments)                                                    \
+    {                                                                                                                     \
+        REAL(cuLaunchCooperativeKernel##suffix, launch_cooperative);                                                      \
+        struct launch launch = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};                                     \
+        note(&launch, f, per_thread);                                                                                     \
+        return real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments);                                                \
+    }                                                                                                                     \
+    VISIBLE result cuLaunchKernelEx##suffix(const struct launch *launch, void *f, void **arguments, void **extra)         \
+    {                                                                                                                     \
+        REAL(cuLaunchKernelEx##suffix, launch_ex);                                                                        \
+        if (launch) {                                                                                                     \
+            note(launch, f, per_thread);                                                                                  \
+        }                                                                                                                 \
+        return real(launch, f, arguments, extra);                                                                         \
+    }                                                                                                                     \
+    VISIBLE result cuGraphLaunch##suffix(void *graph, void *stream)                                                       \
+    {                                                                                                                     \
+        REAL(cuGraphLaunch##suffix, launch_graph);                                                                        \
+        graph_launched();                                                                                                 \
+        return real(graph, stream);                                                                                       \
+    }
+LAUNCHES(, 0)
+LAUNCHES(_ptsz, 1)
+
+/* Kernel nodes that a program adds by hand. The parameters begin with the function; `kern` follows 56 bytes later. */
+static void note_node(void *const *parameters)
+{
+    void *function = parameters[0] ? parameters[0] : parameters[7];
+    if (stress_is_on() && function) {
+        kernel_launched(function, NULL, BUILT, 0, 0);
+    }
+}
+
+typedef result (*add_kernel)(void **, void *, const void *, size_t, void *const *);
+typedef result (*add_node)(void **, void *, const void *, size_t, const int *);
+typedef result (*add_node_2)(void **, void *, const void *, const void *, size_t, const int *);
+
+VISIBLE result cuGraphAddKernelNode_v2(void **node, void *graph, const void *before, size_t n, void *const *parameters)
+{
+    REAL(cuGraphAddKernelNode_v2, add_kernel);
+    if (parameters) {
+        note_node(parameters);
+    }
+    return real(node, graph, before, n, parameters);
+}
+
+VISIBLE result cuGraphAddNode(void **node, void *graph, const void *before, size_t n, const int *parameters)
+{
+    REAL(cuGraphAddNode, add_node);
+    if (parameters && parameters[0] == 0) {
+        note_node((void *const *)(const void *)(parameters + 4));
+    }
+    return real(node, graph, before, n, parameters);
+}
+
+VISIBLE result cuGraphAddNode_v2(void **node, void *graph, const void *before, const void *edges, size_t n,
+                                 const int *parameters)
+{
+    REAL(cuGraphAddNode_v2, add_node_2);
+    if (parameters && parameters[0] == 0) {
+        note_node((void *const *)(const void *)(parameters + 4));
+    }
+    return real(node, graph, before, edges, n, parameters);
+}
+
+/* ---- the ways in --------------------------------------------------------------------------------------------------- */
+
+typedef result (*get_address)(const char *, void **, int, uint64_t, void *);
+
+static result answer(get_address real, const char *symbol, void **function, int version, uint64_t flags, void *status)
+{
+    result code = real(symbol, function, version, flags, status);
+    int per_thread = (flags & 2) != 0;
+    if (code != 0 || !function || !*function || !symbol) {
+        return code;
+    }
+    for (int exact = 1; exact >= 0; exact--) { /* most functions have no per-thread variant: take the other then */
+        for (size_t i = 0; i < hook_count; i++) {
+            struct hook *hook = &hooks[i];
+            if (strcmp(hook->symbol, symbol) == 0 && version >= hook->since && version < hook->before
+                && (exact ? hook->per_thread == per_thread : !hook->per_thread)) {
+                hook->real = *function;
+                *function = hook->replacement;
+                return code;
+            }
+        }
+    }
+    return code;
+}
+
+VISIBLE result cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags, void *status)
+{
+    REAL(cuGetProcAddress, get_address);
+    return answer(real, symbol, function, version, flags, status);
+}
+
+VISIBLE result cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags, void *status)
+{
+    REAL(cuGetProcAddress_v2, get_address);
+    return answer(real, symbol, function, version, flags, status);
+}
+
+#define NEVER 1000000
+#define HOOK(symbol, exported, since, before, per_thread) {#symbol, #exported, since, before, per_thread, (void *)exported, NULL}
+#define BOTH(name) HOOK(name, name, 0, NEVER, 0), HOOK(name, name##_ptsz, 0, NEVER, 1)
+struct hook hooks[] = {
+    HOOK(cuGetProcAddress, cuGetProcAddress, 0, 12000, 0),
+    HOOK(cuGetProcAddress, cuGetProcAddress_v2, 12000, NEVER, 0),
+    HOOK(cuModuleLoad, cuModuleLoad, 0, NEVER, 0),
+    HOOK(cuModuleLoadData, cuModuleLoadData, 0, NEVER, 0),
+    HOOK(cuModuleLoadDataEx, cuModuleLoadDataEx, 0, NEVER, 0),
+    HOOK(cuLibraryLoadData, cuLibraryLoadData, 0, NEVER, 0),
+    HOOK(cuLibraryLoadFromFile, cuLibraryLoadFromFile, 0, NEVER, 0),
+    HOOK(cuLinkAddData, cuLinkAddData_v2, 6050, NEVER, 0),
+    HOOK(cuLinkAddFile, cuLinkAddFile_v2, 6050, NEVER, 0),
+    HOOK(cuModuleGetFunction, cuModuleGetFunction, 0, NEVER, 0),
+    HOOK(cuLibraryGetKernel, cuLibraryGetKernel, 0, NEVER, 0),
+    HOOK(cuKernelGetFunction, cuKernelGetFunction, 0, NEVER, 0),
+    HOOK(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, 12000, NEVER, 0),
+    HOOK(cuGraphAddNode, cuGraphAddNode, 0, 12030, 0),
+    HOOK(cuGraphAddNode, cuGraphAddNode_v2, 12030, NEVER, 0),
+    HOOK(nvrtcGetCUBINSize, nvrtcGetCUBINSize, 0, 0, 0),
+    HOOK(nvrtcGetCUBIN, nvrtcGetCUBIN, 0, 0, 0),
+    BOTH(cuLaunchKernel),
+    BOTH(cuLaunchKernelEx),
+    BOTH(cuLaunchCooperativeKernel),
+    BOTH(cuGraphLaunch),
+};
+const size_t hook_count = sizeof hooks / sizeof hooks[0];
+
+/* In front of everybody's dlsym. Any other name is passed on as a tail call, because dlsym looks at who called it. */
+VISIBLE void *dlsym(void *handle, const char *name)
+{
+    if (strncmp(name, "cu", 2) == 0 || strncmp(name, "nvrtc", 5) == 0) {
+        struct hook *hook = hook_named(name);
+        void *found = hook ? real_dlsym()(handle, name) : NULL;
+        if (found && found != hook->replacement) {
+            hook->real = found;
+        }
+        if (found) {
+            return hook->replacement;
+        }
+    }
+    return real_dlsym()(handle, name);
+}
