@@ -4,7 +4,8 @@
 
 Needs root, debootstrap and a network. A machine is a debootstrap root with python3, its venv package, git, cmake and a C++
 compiler; each scenario runs in namespaces of its own, on a new copy of the last commit. `--only` picks scenarios by words of
-their names, such as `bookworm` or `bare`. This machine's pip settings, resolver and certificates are lent to them.
+their names, such as `bookworm` or `bare`. This machine's pip settings, resolver and certificates are lent to them. The record
+shortens; the whole of what was said lies beside the roots.
 """
 
 from __future__ import annotations
@@ -124,6 +125,7 @@ def play(scenario: Scenario, options: argparse.Namespace, root: Path) -> list[Sa
         started = time.monotonic()
         done = subprocess.run(enter(root, scenario, options.toolkit, command), stdin=subprocess.DEVNULL, text=True,
                               errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        (root.parent / f"{scenario.words.replace(' ', '-')}-{len(transcript)}.log").write_text(done.stdout, encoding="utf-8")
         transcript.append(Said(command, done.returncode, time.monotonic() - started, clean(done.stdout)))
         print(f"{scenario.title}: {command}: exit {done.returncode}, {transcript[-1].seconds:.0f} s", flush=True)
     shutil.rmtree(root / TREE)
