@@ -76,6 +76,7 @@ struct stream {
     int priority;
     struct op *tail;        /* everything in the stream retires no later than this */
     struct op *kernel_tail; /* what attribute 6 may overlap; NULL if the last work was something else */
+    struct op *last_kernel; /* or the end of a graph; for the device event-at-launch */
     struct pending_wait wait[MAX_WAITS];
     unsigned waits;
     bool leaked_attribute; /* for the device attribute-leaks */

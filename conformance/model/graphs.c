@@ -290,7 +290,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     for (size_t i = 0; i < g->nodes; i++)
         op_submit(g->node[i]->op);
     op_submit(start);
-    s->tail = end;
+    s->tail = s->last_kernel = end;
     op_submit(end);
     return cudaSuccess;
 }

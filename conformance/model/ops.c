@@ -308,8 +308,8 @@ void op_block_exited(struct op *op)
     op_block_triggered(op);
     if (op->grid->gone == op->grid->blocks) {
         op->exited_all = true;
-        bool slow = device.faults.wait_before_flush;
-        post(ACT_FLUSH, op, NULL, slow ? choose_ns(2000, 4000) : choose_ns(30, 400));
+        bool slow = device.faults.wait_before_flush || choose(3) == 0;
+        post(ACT_FLUSH, op, NULL, slow ? choose_ns(1000, 4000) : choose_ns(30, 400));
         waiters_recheck();
     }
 }

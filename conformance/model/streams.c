@@ -127,10 +127,13 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
         if (s->tail != s->kernel_tail)
             op_covers(op, s->tail); /* an untimed event record is in between */
     } else if (s->tail != NULL) {
-        bool broken = (device.faults.copy_does_not_wait && moves_memory(op) && s->kernel_tail != NULL) ||
-                      (device.faults.event_at_launch && op->kind == OP_RECORD && s->kernel_tail != NULL);
-        op_after(op, s->tail, broken ? EDGE_STARTED : EDGE_RETIRED);
-        if (broken)
+        struct op *early = NULL; /* on two broken devices: nothing but the start of this kernel is waited for */
+        if (device.faults.copy_does_not_wait && moves_memory(op))
+            early = s->kernel_tail;
+        else if (device.faults.event_at_launch && op->kind == OP_RECORD)
+            early = s->last_kernel;
+        op_after(op, early != NULL ? early : s->tail, early != NULL ? EDGE_STARTED : EDGE_RETIRED);
+        if (early != NULL)
             op_covers(op, s->tail); /* the stream itself stays in order behind it */
     }
 }
@@ -141,7 +144,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     order_behind_waits(s, op);
     order_behind_others(s, op);
     if (op->kind == OP_KERNEL)
-        s->kernel_tail = op;
+        s->kernel_tail = s->last_kernel = op;
     else if (op->kind != OP_RECORD)
         s->kernel_tail = NULL;
     if (op->kind != OP_RECORD)
@@ -156,6 +159,8 @@ static void forget_retired(struct stream *s)
         s->tail = NULL;
     if (s->kernel_tail != NULL && s->kernel_tail->retired)
         s->kernel_tail = NULL;
+    if (s->last_kernel != NULL && s->last_kernel->retired)
+        s->last_kernel = NULL;
     for (unsigned i = 0; i < s->waits; i++)
         if (!s->wait[i].op->retired)
             s->wait[kept++] = s->wait[i];
