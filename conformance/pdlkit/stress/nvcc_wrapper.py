@@ -82,9 +82,9 @@ def _is_compiler(word: str) -> bool:
     return "nvcc" in Path(word).name and shutil.which(word) is not None
 
 
-def ptxas_script() -> Path:
-    """A stand-alone ptxas stand-in, for tools that are told where their assembler is."""
-    real = Path(ptxas_wrapper.real_ptxas())
+def ptxas_script(named: str | None = None) -> Path:
+    """A stand-alone ptxas stand-in, for tools that are told where their assembler is; `named` is the one behind it."""
+    real = Path(named or ptxas_wrapper.real_ptxas())
     key = hashlib.sha256(f"{real}|{sys.executable}".encode()).hexdigest()[:12]
     target = work_folder() / f"assembler-{key}" / "ptxas"
     target.parent.mkdir(parents=True, exist_ok=True)

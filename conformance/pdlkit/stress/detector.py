@@ -1,0 +1,203 @@
+"""The detector: plain runs, calibration, stressed runs, bisection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from pdlkit.stress.options import matches
+from pdlkit.stress.oracle import Observed
+from pdlkit.stress.plan import GRAPH_HOLD_NS, Plan, separating_sets
+from pdlkit.stress.program import Calibration, Program, read_build_log, read_calibration
+from pdlkit.stress.search import Found, Race, search
+
+NOTHING_FOUND, RACE_FOUND, INCONCLUSIVE = 0, 1, 2
+MOST_EAGER_HOLD_NS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is run and on which kernels."""
+
+    seed: int
+    seeds: int = 2
+    plain_runs: int = 3
+    repeats: int = 1       # runs per stressed plan
+    confirm: int = 2       # runs per question of the bisection
+    hold_ns: int | None = None
+    only: str | None = None
+    exempt: str | None = None
+    protect: str | None = None
+    more: int = 0
+
+
+@dataclass
+class Result:
+    """Everything the command prints."""
+
+    code: int = INCONCLUSIVE
+    sentence: str = ""
+    races: list[Race] = field(default_factory=list)
+    unexplained: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    not_rewritten: dict[str, str] = field(default_factory=dict)
+    fenced: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    kernels: list[str] = field(default_factory=list)
+    holds_ns: dict[str, int] = field(default_factory=dict)
+    gap_us: int = 0
+    plain_s: float = 0.0
+    stressed_s: float = 0.0
+    runs: int = 0
+    failed_runs: int = 0
+    stressed_runs: int = 0
+    seed: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def hold_lengths(found: Calibration, fixed: int | None) -> dict[str, int]:
+    """A kernel that is launched eagerly is held as long as the launch gap is, with room; in a graph microseconds do."""
+    lengths = {}
+    for kernel in found.kernels.values():
+        eager = min(MOST_EAGER_HOLD_NS, max(GRAPH_HOLD_NS, 2000 * found.gap_us + GRAPH_HOLD_NS))
+        lengths[kernel.name] = fixed if fixed is not None else eager if kernel.eager else GRAPH_HOLD_NS
+    return lengths
+
+
+class Detector:
+    """One session."""
+
+    def __init__(self, program: Program, effort: Effort, say: Callable[[str], None]) -> None:
+        self.program, self.effort, self.say = program, effort, say
+        self.result = Result(seed=effort.seed)
+        self.reference: Observed | None = None
+        self.base = Plan(effort.seed)
+
+    def run(self) -> Result:
+        """The whole session; the result is complete however it ends."""
+        finished = self._plain() and self._calibrate()
+        if finished:
+            failing = self._stress()
+            self._conclude(failing)
+        self.result.runs = self.program.runs
+        return self.result
+
+    def _complaint(self, run: Observed) -> str | None:
+        from pathlib import Path
+
+        return self.program.oracle.complaint(run, self.reference, Path.cwd(), self.program.plain_environment)
+
+    def _end(self, sentence: str) -> bool:
+        self.result.sentence = sentence
+        return False
+
+    def _plain(self) -> bool:
+        """The reference, and whether the program agrees with itself."""
+        seconds = []
+        for number in range(self.effort.plain_runs):
+            run = self.program.plain()
+            why = self._complaint(run)
+            if why and number == 0:
+                detail = run.stderr.decode(errors="replace").strip().splitlines()
+                return self._end(f"the program is wrong without any stress: {why}" + (f" ({detail[-1]})" if detail else ""))
+            if why:
+                return self._end(f"the program is flaky without any stress: plain run {number + 1}: {why}")
+            self.reference = self.reference or run
+            seconds.append(run.seconds)
+        self.result.plain_s = min(seconds)
+        self.say(f"plain: {len(seconds)} runs agree, {self.result.plain_s:.2f} s")
+        return True
+
+    def _calibrate(self) -> bool:
+        """Which kernels there are, which can be held, and for how long."""
+        records = self.program.folder / "calibration.jsonl"
+        run = self.program.rewritten(Plan(off=True, calibrate=True), records)
+        why = self._complaint(run)
+        if why:
+            return self._end(f"rewriting alone, with nothing held, changes the result: {why}; compare the two builds with lint")
+        found, built = read_calibration(records), read_build_log(self.program.folder / "build.jsonl")
+        result = self.result
+        result.fenced, result.waiting = list(built["fenced"]), list(built["waiting"])
+        reasons = dict(built["left"])
+        result.not_rewritten = {
+            kernel.name: reasons.get(kernel.name, "machine code only: no PTX of it was seen")
+            for kernel in found.kernels.values() if not kernel.rewritten}
+        result.kernels = sorted(name for name, kernel in found.kernels.items() if kernel.rewritten)
+        result.holds_ns, result.gap_us = hold_lengths(found, self.effort.hold_ns), found.gap_us
+        self.program.kernels = result.kernels
+        if not result.kernels:
+            return self._end("no kernel could be rewritten" if found.kernels else "no kernel launch was seen")
+        self._choose(found)
+        return True
+
+    def _choose(self, found: Calibration) -> None:
+        """The primaries: kernels behind which a launch asked for overlap; all of them if none is known."""
+        effort, result = self.effort, self.result
+        exempt = frozenset(name for name in result.kernels if matches(effort.exempt, name))
+        self.primaries = [name for name in result.kernels if name not in exempt and found.kernel(name).before_attribute]
+        if not self.primaries:
+            result.notes.append("no launch was seen that asks for overlap; every kernel is held all the same")
+            self.primaries = [name for name in result.kernels if name not in exempt]
+        if effort.only:
+            self.primaries = [name for name in result.kernels if matches(effort.only, name) and name not in exempt]
+        self.base = Plan(effort.seed, exempt=exempt, lengths=result.holds_ns, more=effort.more,
+                         protect=frozenset(name for name in result.kernels if matches(effort.protect, name)))
+        self.say(f"calibration: {len(result.kernels)} kernels rewritten, {len(self.primaries)} of them may be overlapped, "
+                 f"launch gap {result.gap_us} us")
+
+    def _plans(self) -> list[Plan]:
+        plans = []
+        for number in range(self.effort.seeds):
+            seed = (self.effort.seed + number * 0x9E3779B97F4A7C15) % (1 << 64)
+            base = replace(self.base, seed=seed)
+            sets = [frozenset(self.primaries)] if self.effort.only else separating_sets(self.primaries, seed)
+            plans += [replace(base, hold=held) for held in sets]
+            if not self.effort.only and len(self.primaries) > 1:
+                plans.append(replace(base, hold=frozenset(self.primaries), mixed=True))
+        return plans
+
+    def _fails(self, plan: Plan, times: int) -> bool:
+        for _ in range(times):
+            run = self.program.rewritten(plan)
+            self.result.stressed_runs += 1
+            self.result.stressed_s = max(self.result.stressed_s, run.seconds)
+            why = self._complaint(run)
+            if why:
+                self.result.failed_runs += 1
+                if len(self.result.failures) < 16:
+                    self.result.failures.append(why)
+                return True
+        return False
+
+    def _stress(self) -> list[Plan]:
+        failing = []
+        for plan in self._plans():
+            bad = self._fails(plan, self.effort.repeats)
+            held = "random delays in all" if plan.mixed else f"{len(plan.hold)} held"
+            self.say(f"stressed: seed {plan.seed:016x}, {held}: {'WRONG: ' + self.result.failures[-1] if bad else 'right'}")
+            failing += [plan] if bad else []
+        return failing
+
+    def _conclude(self, failing: list[Plan]) -> None:
+        result = self.result
+        if not failing:
+            result.code = INCONCLUSIVE if result.not_rewritten else NOTHING_FOUND
+            held = f"nothing found in {result.stressed_runs} stressed runs"
+            result.sentence = held + (f"; {len(result.not_rewritten)} kernels could not be rewritten and were not stressed"
+                                      if result.not_rewritten else "")
+            return
+        result.code = RACE_FOUND
+        self.say("bisecting")
+        exact = [plan for plan in failing if not plan.mixed] or failing
+        found: Found = search(exact, self.result.kernels, lambda plan: self._fails(plan, self.effort.confirm))
+        result.races, result.unexplained = found.races, found.unexplained
+        if not found.races and not found.unexplained:
+            result.unexplained.append("it went wrong, but not again when asked for a culprit; try more --confirm runs")
+        result.seed = exact[0].seed
+        result.sentence = "; ".join([sentence(race) for race in found.races] + result.unexplained)
+
+
+def sentence(race: Race) -> str:
+    """The finding."""
+    dependents = " together with ".join(race.dependents)
+    return f"kernel {dependents} reads before, or without, its wait, what kernel {race.primary} writes"

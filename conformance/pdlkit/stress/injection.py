@@ -1,0 +1,90 @@
+"""Makes the injection library and the environment in which a program runs with it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from pdlkit.exits import SetupImpossible
+from pdlkit.places import KIT
+from pdlkit.stress import nvcc_wrapper, ptxas_wrapper
+from pdlkit.stress.options import Options
+from pdlkit.toolchain import find_c_compiler
+
+SOURCES = KIT / "stress"
+FLAGS = ["-std=gnu11", "-O2", "-Wall", "-fvisibility=hidden", "-fPIC", "-shared"]
+
+
+def library() -> Path:
+    """The library, compiled if this source has not been before."""
+    sources = sorted(SOURCES.glob("injection*.c"))
+    text = b"".join(path.read_bytes() for path in [*sources, SOURCES / "injection.h"])
+    target = nvcc_wrapper.work_folder() / f"libpdlstress-{hashlib.sha256(text).hexdigest()[:12]}.so"
+    if target.is_file():
+        return target
+    compiler = find_c_compiler()
+    if compiler is None:
+        raise SetupImpossible("there is no C compiler on PATH for the injection library (Debian and Ubuntu: apt-get install gcc)")
+    fresh = target.with_name(f"{target.name}.{os.getpid()}")
+    done = subprocess.run([str(compiler.path), *FLAGS, "-o", str(fresh), *map(str, sources), "-ldl", "-lpthread"],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SetupImpossible(f"the injection library does not compile: {done.stderr.strip().splitlines()[0]}")
+    fresh.replace(target)
+    return target
+
+
+def _tritons_ptxas(command: list[str]) -> str | None:
+    """The assembler Triton would take: the user's setting, else the one inside its package."""
+    named = os.environ.get("TRITON_PTXAS_PATH")
+    if named:
+        return named
+    interpreter = shutil.which(command[0])
+    if interpreter is None or "python" not in Path(interpreter).name:
+        return None
+    ask = ("import importlib.util as u; s = u.find_spec('triton'); "
+           "print(s.submodule_search_locations[0] if s and s.submodule_search_locations else '')")
+    try:
+        done = subprocess.run([interpreter, "-c", ask], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    inside = Path(done.stdout.strip() or "/nowhere", "backends", "nvidia", "bin", "ptxas")
+    return str(inside) if inside.is_file() else None
+
+
+def environment(folder: Path, command: list[str], options: Options, eager_loading: bool = True) -> dict[str, str]:
+    """For rewritten runs. The caller adds PDL_STRESS_PLAN and PDL_STRESS_RECORDS."""
+    found = dict(os.environ)
+    found.pop("CUDA_LAUNCH_BLOCKING", None)  # it hides every missing wait
+    before = found.get("LD_PRELOAD")
+    found["LD_PRELOAD"] = f"{library()}:{before}" if before else str(library())
+    found.update(options.environment())
+    found |= {
+        "PDL_STRESS_FOLDER": str(folder),
+        "PDL_STRESS_PYTHON": sys.executable,
+        "PDL_STRESS_PACKAGE": str(Path(__file__).resolve().parent),
+        ptxas_wrapper.LOG: str(folder / "build.jsonl"),
+        "TRITON_CACHE_DIR": str(folder / "triton"),
+    }
+    if eager_loading:  # the first launch of a lazily loaded kernel never overlaps
+        found.setdefault("CUDA_MODULE_LOADING", "EAGER")
+    inner = _tritons_ptxas(command)
+    if inner:
+        found[ptxas_wrapper.REAL] = inner
+    try:
+        script = str(nvcc_wrapper.ptxas_script(inner))
+        found |= {"TRITON_PTXAS_PATH": script, "TRITON_PTXAS_BLACKWELL_PATH": script}
+    except SetupImpossible:
+        pass  # no assembler here: Triton and NVRTC's machine code stay as they are, and the report names their kernels
+    return found
+
+
+def plain_environment() -> dict[str, str]:
+    """For plain runs: the user's own, without what hides overlap."""
+    found = dict(os.environ)
+    found.pop("CUDA_LAUNCH_BLOCKING", None)
+    return found
