@@ -56,7 +56,9 @@ def configure(device: str, tools: Toolchain, architectures: str | None = None, m
     """Run CMake's configure step by the preset of that name; quick when nothing changed."""
     folder = BUILD / device
     argv = [str(tools.cmake.path), "--preset", device, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
-    if tools.ninja is None:
+    if tools.ninja is not None:
+        argv += ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools.ninja.path}"]
+    else:
         argv += ["-G", "Unix Makefiles"]
     if tools.nvcc is not None:
         argv.append(f"-DCMAKE_CUDA_COMPILER={tools.nvcc.path}")

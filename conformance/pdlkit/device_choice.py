@@ -24,6 +24,7 @@ class Choice:
     absent: str | None = None  # NOT_APPLICABLE, with this reason
     broken: str | None = None  # INVALID, with this cause
     architectures: str | None = None  # what to compile for
+    driver_cuda: int | None = None  # what the driver can run, such as 13000
 
     @property
     def on_model(self) -> bool:
@@ -79,7 +80,7 @@ def _judge(request: str, driver: Driver, signs: list[str], oldest_cc: int) -> Ch
         return Choice(request, absent=(
             f"{gpu.name} has compute capability {gpu.cc // 10}.{gpu.cc % 10}; programmatic dependent launch begins "
             f"with {oldest_cc // 10}.{oldest_cc % 10} (--device model runs the kit without a GPU)"))
-    return Choice(request, architectures=str(gpu.cc))
+    return Choice(request, architectures=str(gpu.cc), driver_cuda=driver.cuda)
 
 
 def _probe_words(lines: list[str]) -> str | None:

@@ -110,7 +110,7 @@ def headline(report: Mapping[str, Any]) -> str:
 
 
 def _rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for rule in report["rules"]:
         pairs = f"{thousands(rule['sm_pairs'])}/{thousands(rule['sm_pairs_possible'])}" if rule["sm_pairs_possible"] else "-"
         power = f"{rule['killed']}/{rule['applicable']}" if rule["applicable"] else "none"

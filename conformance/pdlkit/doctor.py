@@ -15,6 +15,7 @@ from pdlkit.arguments import Parser
 from pdlkit.exits import FAILED, OK
 
 OLDEST_CC = 90
+_FETCHED = "run and test fetch it as a package if there is a network"
 _MARKS = {"ok": "32", "note": "33", "bad": "31"}
 
 
@@ -40,13 +41,13 @@ def tools() -> list[Finding]:
     found = [
         Finding("python", "ok", sys.version.split()[0]),
         _tool("cmake", toolchain.find_cmake(), "not on PATH"),
-        _tool("ninja", toolchain.find_ninja(), "not on PATH; make is used instead", needed=not shutil.which("make")),
+        _tool("ninja", toolchain.find_ninja(), "not on PATH; make is used, or it is fetched", needed=False),
         _tool("C compiler", compiler, "not on PATH"),
-        _tool("nvcc", nvcc, "no CUDA Toolkit found: set CUDA_HOME, or put nvcc on PATH", needed=False),
-        Finding("CUDA headers", "ok" if headers else "bad", "found" if headers else "no cuda_runtime_api.h"),
-        Finding("xxhash.h", "ok" if xxhash else "bad", {
-            None: "not found: install libxxhash-dev or set XXHASH_INCLUDE_DIR", "system": "the system's",
-        }.get(xxhash, "from XXHASH_INCLUDE_DIR")),
+        _tool("nvcc", nvcc, "no CUDA Toolkit found: " + _FETCHED, needed=False),
+        Finding("CUDA headers", "ok" if headers else "note", "found" if headers else "no cuda_runtime_api.h: " + _FETCHED),
+        Finding("xxhash.h", "ok" if xxhash else "note", {
+            None: "not found: " + _FETCHED, "system": "the system's",
+        }.get(xxhash, "found")),
     ]
     dumpers = [name for name in ("nvdisasm", "cuobjdump") if _in_toolkit(name, nvcc)]
     text = ", ".join(dumpers) or "neither nvdisasm nor cuobjdump; lint fetches them, run does not need them"
@@ -94,7 +95,8 @@ def _sharing() -> list[Finding]:
     if not smi:
         return [Finding("nvidia-smi", "note", "not there: MIG, ECC and other processes cannot be seen")]
     found = []
-    code, text = toolchain.ask([smi, "--query-gpu=index,mig.mode.current,ecc.mode.current,compute_mode", "--format=csv,noheader"])
+    fields = "index,mig.mode.current,ecc.mode.current,compute_mode"
+    code, text = toolchain.ask([smi, f"--query-gpu={fields}", "--format=csv,noheader"])
     for line in text.splitlines() if code == 0 else []:
         index, mig, ecc, mode = (part.strip() for part in (line + ",,,").split(",")[:4])
         if mig == "Enabled":
@@ -129,14 +131,14 @@ def surroundings(environment: Mapping[str, str] | None = None) -> list[Finding]:
 def advice(usable: bool, hardware: bool) -> list[str]:
     """What can be run here, and what would be missing."""
     lines = []
-    gaps = toolchain.missing(for_gpu=True)
+    gaps = toolchain.missing_basics()
     if usable and not gaps:
         lines.append("`run` judges the GPU")
     elif hardware:
         lines.append("`run --device cuda` cannot be run" + (": " + "; ".join(gaps) if gaps else ""))
-    gaps = toolchain.missing(for_gpu=False)
     lines.append("`run --device model` needs: " + "; ".join(gaps) if gaps else "`run --device model` works without a GPU")
-    return lines
+    offline = toolchain.missing_parts(for_gpu=usable)
+    return [*lines, *(f"without a network: {gap}" for gap in offline)]
 
 
 def main(argv: list[str]) -> int:
@@ -147,7 +149,7 @@ def main(argv: list[str]) -> int:
     hardware, usable = gpus()
     sections = {"build": tools(), "device": hardware, "surroundings": surroundings()}
     lines = advice(usable, bool(machine.nvidia_hardware()))
-    runs_model = not toolchain.missing(for_gpu=False)
+    runs_model = not toolchain.missing_basics()
     if options.json:
         findings = {name: [asdict(item) for item in items] for name, items in sections.items()}
         print(json.dumps({"host": machine.host(), **findings, "gpu": usable, "model": runs_model, "advice": lines}, indent=1))

@@ -68,9 +68,9 @@ def cases_header(book: RuleBook) -> str:
     for family, tag, _ in book.images():
         out.append(f" \\\n    X({family}, {tag}, {family}_{tag.replace('-', '_')})")
     out.append("\n\nstatic const struct tag_info kit_tags[] = {\n")
-    for tag in book.tags.values():
-        reason = c_string(tag.equivalent_candidate) if tag.equivalent_candidate else "NULL"
-        out.append(f"    {{ {c_string(tag.tag)}, {c_string(tag.kind)}, {c_string(tag.text)}, {reason} }},\n")
+    for info in book.tags.values():
+        reason = c_string(info.equivalent_candidate) if info.equivalent_candidate else "NULL"
+        out.append(f"    {{ {c_string(info.tag)}, {c_string(info.kind)}, {c_string(info.text)}, {reason} }},\n")
     if not book.tags:
         out.append("    { NULL, NULL, NULL, NULL },\n")  # C has no empty array
     out.append("};\n\n")

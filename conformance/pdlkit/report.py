@@ -139,7 +139,6 @@ def rule_entry(facts: RunFacts, rule: Rule) -> dict[str, Any] | None:
     exercised = sum(r.exercised for r in passed)
     resolutions = [r.record["resolution_ns"] for r in passed if r.record.get("resolution_ns") is not None]
     judged = [v for r in proving for v in r.variants if v["kind"] in ("mutant", "control")]
-    count = lambda key: sum(int(r.record.get(key) or 0) for r in passed)  # noqa: E731
     return {
         "id": rule.id, "class": rule.rule_class, "kind": rule.kind, "core": rule.core, "text": rule.text,
         "source": rule.source, "status": status, "cases": len(results), "proving": len(proving),
@@ -150,7 +149,7 @@ def rule_entry(facts: RunFacts, rule: Rule) -> dict[str, Any] | None:
         "applicable": sum(v["status"] in ("KILLED", "SURVIVED") for v in judged),
         "broken_waits_killed": sum(
             v["status"] == "KILLED" for r in proving for v in r.variants if v["kind"] == "broken_wait"),
-        "schedules": count("schedules"),
+        "schedules": sum(int(r.record.get("schedules") or 0) for r in passed),
         "sm_pairs": max((int(r.record.get("sm_pairs") or 0) for r in passed), default=0),
         "sm_pairs_possible": max((int(r.record.get("sm_pairs_possible") or 0) for r in passed), default=0),
     }
@@ -159,7 +158,10 @@ def rule_entry(facts: RunFacts, rule: Rule) -> dict[str, Any] | None:
 def mutation_score(results: Iterable[CaseResult]) -> dict[str, Any]:
     """Planted bugs killed, over the applicable ones; the others by name."""
     rows = [(r.case.name, v) for r in results for v in r.variants if v["kind"] == "mutant"]
-    named = lambda status: sorted(f"{case}: {v['tag']}" for case, v in rows if v["status"] == status)  # noqa: E731
+
+    def named(status: str) -> list[str]:
+        return sorted(f"{case}: {v['tag']}" for case, v in rows if v["status"] == status)
+
     return {
         "killed": sum(v["status"] == "KILLED" for _, v in rows),
         "applicable": sum(v["status"] in ("KILLED", "SURVIVED") for _, v in rows),

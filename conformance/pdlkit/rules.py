@@ -173,7 +173,7 @@ class _Table:
         value = self._data[key]
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise self.fail(f"`{key}` must be {_kind_name(kind)}, not {value!r}")
-        if kind is str and not value.strip():
+        if isinstance(value, str) and not value.strip():
             raise self.fail(f"`{key}` is empty; write it or leave it out")
         return value
 

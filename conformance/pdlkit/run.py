@@ -6,9 +6,9 @@ import argparse
 import dataclasses
 import fnmatch
 import json
-import secrets
 import os
 import re
+import secrets
 import signal
 import sys
 import threading
@@ -115,7 +115,7 @@ def _default_output(profile: str, device: str) -> Path:
 def _obtain(options: argparse.Namespace, choice: Choice, say: Callable[[str], None]) -> Built:
     if options.harness is not None:
         return Built(options.harness.resolve(), None, {"built": "elsewhere, given by --harness"})
-    return build(choice.build, toolchain.require(not choice.on_model), say, choice.architectures)
+    return build(choice.build, toolchain.require(not choice.on_model, choice.driver_cuda), say, choice.architectures)
 
 
 def _check_model_name(choice: Choice, built: Built) -> None:

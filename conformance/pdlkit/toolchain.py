@@ -6,10 +6,11 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pdlkit import packages
 from pdlkit.exits import SetupImpossible
 
 OLDEST_TOOLKIT = (12, 3)
@@ -65,8 +66,8 @@ def find_cmake() -> Tool | None:
 
 
 def find_ninja() -> Tool | None:
-    """Ninja on PATH; make does as well."""
-    path = shutil.which("ninja") or shutil.which("ninja-build")
+    """Ninja on PATH, or fetched earlier; make does as well."""
+    path = shutil.which("ninja") or shutil.which("ninja-build") or packages.ninja_program()
     return _tool("ninja", path, "") if path else None
 
 
@@ -95,11 +96,12 @@ def _nvcc_places() -> list[Path]:
     places.append(Path("/usr/local/cuda/bin/nvcc"))
     places += sorted(Path("/usr/local").glob("cuda-*/bin/nvcc"), reverse=True)
     places += sorted(Path("/opt").glob("cuda*/bin/nvcc"), reverse=True)
-    return places
+    fetched = packages.toolkit_root()
+    return [*places, fetched / "bin" / "nvcc"] if fetched else places
 
 
 def find_nvcc() -> Tool | None:
-    """nvcc: CUDACXX, CUDA_HOME, PATH, then the usual folders."""
+    """nvcc: CUDACXX, CUDA_HOME, PATH, the usual folders, then one that was fetched as a package."""
     for path in _nvcc_places():
         if path.is_file() and os.access(path, os.X_OK):
             return _tool("nvcc", path, r"release [0-9.]+, V")
@@ -116,14 +118,17 @@ def cuda_headers(nvcc: Tool | None) -> Path | None:
 
 
 def find_xxhash(compiler: Tool | None) -> str | None:
-    """How xxhash.h is found: the variable's folder, or "system"; None if it is not."""
+    """How xxhash.h is found: the variable's folder, "system", or the folder it was fetched to; None if it is not."""
     named = os.environ.get("XXHASH_INCLUDE_DIR")
     if named:
         return named if Path(named, "xxhash.h").is_file() else None
     if compiler is None:
         return None
     code, _ = ask([str(compiler.path), "-E", "-x", "c", "-o", os.devnull, "-"], "#include <xxhash.h>\n")
-    return "system" if code == 0 else None
+    if code == 0:
+        return "system"
+    fetched = packages.xxhash_folder()
+    return str(fetched) if fetched else None
 
 
 @dataclass(frozen=True)
@@ -141,16 +146,23 @@ class Toolchain:
 _APT = "Debian and Ubuntu: apt-get install "
 
 
-def missing(for_gpu: bool) -> list[str]:
-    """One sentence per thing that is missing for a build."""
+def missing_basics() -> list[str]:
+    """One sentence per thing that is missing and that only the machine's owner can install."""
     found: list[str] = []
-    cmake, compiler, nvcc = find_cmake(), find_c_compiler(), find_nvcc()
+    cmake = find_cmake()
     if cmake is None:
         found.append(f"CMake {dotted(OLDEST_CMAKE)} or newer is not on PATH ({_APT}cmake, or pip install cmake)")
     elif cmake.version and cmake.version[:2] < OLDEST_CMAKE:
         found.append(f"CMake {dotted(cmake.version)} is too old; put {dotted(OLDEST_CMAKE)} or newer first on PATH")
-    if compiler is None:
+    if find_c_compiler() is None:
         found.append(f"there is no C compiler on PATH ({_APT}g++, or set CC and CXX)")
+    return found
+
+
+def missing_parts(for_gpu: bool) -> list[str]:
+    """One sentence per thing that is missing and that `require` can fetch as a package, given a network."""
+    found: list[str] = []
+    compiler, nvcc = find_c_compiler(), find_nvcc()
     if find_ninja() is None and shutil.which("make") is None:
         found.append(f"neither ninja nor make is on PATH ({_APT}ninja-build)")
     if for_gpu and nvcc is None:
@@ -175,8 +187,39 @@ def missing(for_gpu: bool) -> list[str]:
     return found
 
 
-def require(for_gpu: bool) -> Toolchain:
-    """The toolchain; SetupImpossible names everything that is missing at once."""
+def missing(for_gpu: bool) -> list[str]:
+    """One sentence per thing that is missing for a build."""
+    return missing_basics() + missing_parts(for_gpu)
+
+
+def _fetch(for_gpu: bool, driver_cuda: int | None) -> None:
+    """Get what can be had as packages, below build/; SetupImpossible joins the sentences of all that cannot."""
+    nvcc, compiler, sentences = find_nvcc(), find_c_compiler(), []
+    wanted: list[Callable[[], object]] = []
+    if nvcc is None and (for_gpu or cuda_headers(None) is None):
+        wanted.append(lambda: packages.make_toolkit(driver_cuda))
+    if find_ninja() is None and shutil.which("make") is None:
+        wanted.append(packages.make_ninja)
+    if find_xxhash(compiler) is None and not os.environ.get("XXHASH_INCLUDE_DIR"):
+        wanted.append(packages.make_xxhash)
+    for make in wanted:
+        try:
+            make()
+        except SetupImpossible as reason:
+            sentences.append(str(reason))
+    if sentences:
+        raise SetupImpossible("; ".join(sentences))
+
+
+def require(for_gpu: bool, driver_cuda: int | None = None) -> Toolchain:
+    """The toolchain, fetching what can be fetched; SetupImpossible names everything that is missing at once.
+
+    driver_cuda is what the driver can run, such as 12040; None if nothing will be run on a driver.
+    """
+    if missing_basics():
+        raise SetupImpossible("; ".join(missing(for_gpu)))
+    if missing_parts(for_gpu):
+        _fetch(for_gpu, driver_cuda)
     gaps = missing(for_gpu)
     if gaps:
         raise SetupImpossible("; ".join(gaps))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pdlkit import doctor, list_rules, machine, places, toolchain, venv
+from pdlkit import doctor, list_rules, machine, packages, places, toolchain, venv
 from pdlkit.device_choice import _judge
 from pdlkit.exits import BadArguments, SetupImpossible
 from pdlkit.machine import Driver, Gpu
@@ -91,6 +91,8 @@ def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for name in ("CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT", "CUDACXX", "CC", "XXHASH_INCLUDE_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("toolkit_root", "ninja_program", "xxhash_folder"):
+        monkeypatch.setattr(packages, name, lambda: None)
     monkeypatch.setattr(toolchain, "_nvcc_places", list)
     monkeypatch.setattr(toolchain, "cuda_headers", lambda _nvcc: None)
     return tmp_path
@@ -105,6 +107,21 @@ def test_everything_missing_is_named_at_once(for_gpu: bool, words: list[str], ba
         toolchain.require(for_gpu)
     for word in words:
         assert word in str(caught.value)
+
+
+def test_what_can_be_fetched_is_fetched_and_what_cannot_is_named(monkeypatch: pytest.MonkeyPatch, bare_machine: Path) -> None:
+    monkeypatch.setattr(toolchain, "missing_basics", list)
+    asked: list[object] = []
+
+    def refuse(*given: object) -> Path:
+        asked.append(given)
+        raise SetupImpossible(f"sentence {len(asked)}")
+
+    for name in ("make_toolkit", "make_ninja", "make_xxhash"):
+        monkeypatch.setattr(packages, name, refuse)
+    with pytest.raises(SetupImpossible, match="sentence 1; sentence 2; sentence 3"):
+        toolchain.require(True, 12040)
+    assert asked == [(12040,), (), ()]
 
 
 def test_a_missing_xxhash_says_where_to_put_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pdlkit import evidence, places
 from pdlkit.machine_code import MachineCode, cubins_in, symbol_of
+from pdlkit.rules import load
 from pdlkit.toolchain import find_nvcc
+from pdlkit.verdicts import CaseResult
 
 SOURCE = 'extern "C" __global__ void one(float *p) {{ p[threadIdx.x] *= {factor}f; }}\n' \
     'extern "C" __global__ void two(int *p) {{ *p = 1; }}\nint main() {{ return 0; }}\n'
@@ -46,6 +49,27 @@ def test_code_that_is_not_there_has_no_hash(tmp_path: Path) -> None:
 def test_the_saved_image_is_an_elf_that_holds_the_kernel(tmp_path: Path) -> None:
     cubin = MachineCode(_compile(tmp_path / "a", "2.0")).find("one", 90)
     assert cubin is not None and cubin.data[:4] == b"\x7fELF" and len(cubin.code["one"]) > 0
+
+
+def test_evidence_of_a_failure_saves_the_image_and_asks_lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = MachineCode(_compile(tmp_path / "a", "2.0", "-arch=sm_90", "-Done=one_base"))
+    record = {"kernels": [{"name": "one", "image": "base", "binary_version": 90}]}
+    result = CaseResult(load(places.RULES).cases[0], "FAIL", None, record=record)
+    asked: list[set[str]] = []
+
+    def word(_image: Path, symbols: set[str]) -> str:
+        asked.append(symbols)
+        return "lint finds nothing"
+
+    monkeypatch.setattr(evidence, "lint_words", word)
+    (image,) = evidence.save_images(result, code, tmp_path)
+    assert (tmp_path / "images" / image["file"]).read_bytes()[:4] == b"\x7fELF"
+    assert asked == [{"one_base"}] and image["arch"] == 90
+
+
+def test_lint_that_cannot_run_is_said_and_costs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "x.cubin").write_bytes(b"no image")
+    assert evidence.lint_words(tmp_path / "x.cubin", {"k"}).startswith("lint cannot run here")
 
 
 def test_a_compressed_image_is_counted_as_unreadable() -> None:

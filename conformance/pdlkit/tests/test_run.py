@@ -174,6 +174,7 @@ def test_a_planted_casualty_goes_to_one_child_only(plant: str, status: str, tmp_
     (["run", "--prof", "quick"], "unrecognized"),
     (["run", "--harness", "/nowhere/at/all"], "no such executable"),
     (["run", "extra"], "unrecognized"),
+    (["run", "--plant", "nonsense"], "say broken-wait"),
     (["list", "NO-99"], "there is no rule"),
     (["list", "--cases", "--mutants"], "not allowed"),
     (["doctor", "--fix"], "unrecognized"),
@@ -189,6 +190,23 @@ def test_bad_arguments_end_with_64_and_a_sentence(arguments: list[str], word: st
 def test_help_is_there(arguments: list[str], tmp_path: Path) -> None:
     ran = conformance(*arguments, folder=tmp_path)
     assert ran.code == 0 and "usage" in ran.out and not ran.err
+
+
+def test_a_planted_fault_that_nobody_saw_is_invalid(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {}, "--only", "WAIT-05", "--plant", "broken-wait:500")
+    assert ran.code == 70 and "was not seen" in ran.out
+
+
+def test_a_failure_says_how_often_and_what_triage_changed(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {CAPTURED: "fail"}, "--only", "WAIT-05")
+    assert "poison 5 in 64 trials" in ran.out
+    assert f"triage   {CAPTURED}: attroff 0 of 64 wrong" in ran.out
+
+
+def test_an_observing_case_alone_may_end_with_77(tmp_path: Path) -> None:
+    name = "WAIT-01.store.natural.stream"
+    assert run_fake(tmp_path, {"exit": 77}, "--only", name).statuses() == {name: "INCONCLUSIVE"}
+    assert run_fake(tmp_path, {"exit": 1}, "--only", name).statuses() == {name: "KIT_ERROR"}
 
 
 def test_only_takes_rules_and_cases_by_glob(tmp_path: Path) -> None:
