@@ -295,6 +295,7 @@ int main(int argc, char **argv)
         return EXIT_SETUP;
     }
     record_open(&record, file);
+    record.timeless = is_model;
     memset(&run, 0, sizeof(run));
     run.record = &record;
     run.seed = o.seed;

@@ -5,6 +5,7 @@ void record_open(struct record *record, FILE *file)
 {
     record->file = file;
     record->fields = 0;
+    record->timeless = 0;
 }
 
 static void separate(struct record *record)
@@ -61,6 +62,14 @@ void record_number(struct record *record, const char *key, double value)
 {
     key_of(record, key);
     fprintf(record->file, "%.6g", value);
+}
+
+void record_seconds(struct record *record, const char *key, double value)
+{
+    if (record->timeless)
+        record_null(record, key);
+    else
+        record_number(record, key, value);
 }
 
 void record_hex(struct record *record, const char *key, uint64_t value)

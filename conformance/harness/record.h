@@ -7,7 +7,8 @@
 
 struct record {
     FILE *file;
-    int fields; /* of the open object */
+    int fields;   /* of the open object */
+    int timeless; /* no wall-clock times: on the model the same seed gives the same bytes */
 };
 
 void record_open(struct record *record, FILE *file);
@@ -15,6 +16,7 @@ void record_begin(struct record *record, const char *kind);
 void record_text(struct record *record, const char *key, const char *value); /* NULL: null */
 void record_count(struct record *record, const char *key, uint64_t value);
 void record_number(struct record *record, const char *key, double value);
+void record_seconds(struct record *record, const char *key, double value); /* null if timeless */
 void record_hex(struct record *record, const char *key, uint64_t value);
 void record_bool(struct record *record, const char *key, int value);
 void record_null(struct record *record, const char *key);

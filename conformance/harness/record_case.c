@@ -182,7 +182,7 @@ void record_variant(struct record *record, const struct case_info *info, const s
     record_text(record, "image", variant->image);
     outcome_fields(record, &result->tally);
     kernels_field(record, result, variant->image, variant->raw);
-    record_number(record, "wall_s", result->wall_s);
+    record_seconds(record, "wall_s", result->wall_s);
     record_end(record);
 }
 
@@ -241,8 +241,8 @@ void record_case(struct record *record, const struct case_info *info, const stru
     record_count(record, "schedules", tally->schedules);
     record_count(record, "sm_pairs", tally->sm_pairs);
     record_count(record, "sm_pairs_possible", (uint64_t)device->size.sms * device->size.sms);
-    record_number(record, "base_s", base->wall_s);
-    record_number(record, "wall_s", wall_s);
+    record_seconds(record, "base_s", base->wall_s);
+    record_seconds(record, "wall_s", wall_s);
     record_hex(record, "plan_hash", tally->plan_hash);
     record_hex(record, "expected_hash", tally->expected_hash);
     kernels_field(record, base, "base", 0);
