@@ -26,7 +26,7 @@ _DEVICE_FUNCTION = re.compile(r"((?:template <[^{};]*?> )?)static __device__ __f
 
 def _preprocess(headers: Path, includes: Path, language: str, *flags: str) -> str:
     argv = ["g++" if language == "c++" else "gcc", "-E", "-P", "-x", language, *flags, "-I", str(headers), "-isystem", str(includes), "-"]
-    done = subprocess.run(argv, input='#include "pdl.h"\n', capture_output=True, text=True, check=True)
+    done = subprocess.run(argv, input="#include <pdl.h>\n", capture_output=True, text=True, check=True)
     return done.stdout
 
 
@@ -75,7 +75,7 @@ def _ask_compiler(text: str, headers: Path, includes: Path, work: Path) -> list[
                 lines.append(f'printf("    at %3u, %2u bytes: {declaration}\\n", (unsigned)offsetof({name}, {member}), '
                              f"(unsigned)sizeof((({name} *)0)->{member}));")
     source, program = work / "describe.c", work / "describe"
-    source.write_text('#include "pdl.h"\n#include <stdio.h>\nint main(void)\n{\n    ' + "\n    ".join(lines) + "\n    return 0;\n}\n")
+    source.write_text('#include <pdl.h>\n#include <stdio.h>\nint main(void)\n{\n    ' + "\n    ".join(lines) + "\n    return 0;\n}\n")
     subprocess.run(["gcc", "-std=c99", "-O1", "-I", str(headers), "-isystem", str(includes), str(source), "-o", str(program)], check=True)
     return subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.splitlines()
 

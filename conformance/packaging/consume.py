@@ -44,6 +44,7 @@ class Place:
     work: Path
     cuda: Path
     cmake: str
+    generator: tuple[str, ...]
 
     def cuda_folder(self, *names: str) -> Path:
         """The first of these folders that the toolkit has."""
@@ -61,6 +62,7 @@ class Place:
 
 def call(argv: Sequence[str | Path], cwd: Path, more: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name not in ("DESTDIR", "CMAKE_PREFIX_PATH")}
+    environment["LC_ALL"] = "C"
     return subprocess.run([str(word) for word in argv], cwd=cwd, env={**environment, **(more or {})}, text=True,
                           stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
@@ -114,9 +116,8 @@ def run_consumer(place: Place, executable: Path) -> None:
 def configure(place: Place, folder: Path, *more: str) -> Path:
     """Configure so that any word of CMake about the project is an error."""
     build = folder / "build"
-    generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     flags = " ".join(WARNINGS)
-    argv = [place.cmake, "-S", folder, "-B", build, *generator, "-Werror=dev", "--warn-uninitialized",
+    argv = [place.cmake, "-S", folder, "-B", build, *place.generator, "-Werror=dev", "--warn-uninitialized",
             f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}", "-DCMAKE_BUILD_TYPE=Release",
             f"-DCUDAToolkit_ROOT={place.cuda}", *more]
     done = call(argv, folder)
@@ -132,20 +133,31 @@ def compile_and_run(place: Place, build: Path, *executables: str) -> None:
         run_consumer(place, build / name)
 
 
-def installed(place: Place) -> Path:
-    """An installed copy that was moved after it was installed: nothing in it may remember the first place."""
-    build, first, second = (place.work / name for name in ("pdl-build", "pdl-first", "pdl-moved"))
-    for folder in (build, first, second):
+NO_COMPILER = {"CC": "/nonexistent", "CXX": "/nonexistent", "CUDACXX": "/nonexistent", "PATH": "/usr/bin:/bin"}
+WITH_C = """cmake_minimum_required(VERSION 3.21)
+project(distribution LANGUAGES C)
+set(PDL_INSTALL ON)
+add_subdirectory("{source}" pdl)
+"""
+
+
+def installed(place: Place, from_parent: bool = False) -> Path:
+    """An installed copy that was moved after it was installed: nothing in it may remember the first place.
+
+    Made by the project itself where there is no compiler, or by a parent that has one.
+    """
+    build, first, second, parent = (place.work / name for name in ("pdl-build", "pdl-first", "pdl-moved", "pdl-parent"))
+    for folder in (build, first, second, parent):
         shutil.rmtree(folder, ignore_errors=True)
-    place.work.mkdir(parents=True, exist_ok=True)
-    bare = {"PATH": os.pathsep.join(folder for folder in ("/usr/bin", "/bin"))}
-    done = call([place.cmake, "-S", place.source, "-B", build, "-Werror=dev", "--warn-uninitialized", "-DPDL_BUILD_EXAMPLES=OFF",
-                 "-DPDL_BUILD_CONFORMANCE=OFF", "-DCMAKE_C_COMPILER=/nonexistent", "-DCMAKE_CUDA_COMPILER=/nonexistent"],
-                place.work, bare)
-    unused = "Manually-specified variables were not used"  # that they are not used is the point
-    if done.returncode != 0 or unused not in done.stderr:
+    parent.mkdir(parents=True)
+    (parent / "CMakeLists.txt").write_text(WITH_C.format(source=place.source), encoding="utf-8")
+    own = ["-DPDL_BUILD_EXAMPLES=OFF", "-DPDL_BUILD_CONFORMANCE=OFF"]
+    argv = [place.cmake, "-S", parent if from_parent else place.source, "-B", build, *place.generator, "-Werror=dev",
+            *([] if from_parent else own)]
+    done = call(argv, place.work, None if from_parent else NO_COMPILER)
+    if done.returncode != 0 or done.stderr.strip():
         raise Broken(f"the headers' own project asks for a compiler, or warns:\n{done.stdout}{done.stderr}")
-    must([place.cmake, "--install", build, "--prefix", first], place.work, bare)
+    must([place.cmake, "--install", build, "--prefix", first], place.work)
     expect_files(first, INSTALLED, "the project")
     first.rename(second)
     for path in second.rglob("*"):
@@ -196,7 +208,7 @@ def find_package(place: Place) -> None:
 
 def install(place: Place) -> None:
     """The version file: what fits is found, also for another pointer size, and what does not fit is not."""
-    prefix = installed(place)
+    prefix = installed(place, from_parent=True)
     major, minor, patch = map(int, place.version.split("."))
     answers = {f"{major}.{minor}": True, f"{major}.{minor}.{patch}": True, f"{major}.{minor + 1}": False, f"{major + 1}.0": False}
     for pointer_bytes in ("4", "8"):
@@ -207,7 +219,8 @@ def install(place: Place) -> None:
             (folder / "CMakeLists.txt").write_text(
                 "cmake_minimum_required(VERSION 3.21)\nproject(ask LANGUAGES NONE)\n"
                 f"set(CMAKE_SIZEOF_VOID_P {pointer_bytes})\nfind_package(pdl {wanted} CONFIG REQUIRED)\n")
-            done = call([place.cmake, "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={prefix}"], place.work)
+            done = call([place.cmake, "-S", folder, "-B", folder / "build", *place.generator, f"-DCMAKE_PREFIX_PATH={prefix}"],
+                        place.work)
             if (done.returncode == 0) != fits:
                 raise Broken(f"find_package(pdl {wanted}) with {pointer_bytes}-byte pointers: expected {fits}")
 
@@ -261,11 +274,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--work", type=Path, required=True, help="a scratch folder")
     parser.add_argument("--cuda", type=Path, default=Path("/usr/local/cuda"), help="root of a CUDA Toolkit")
     parser.add_argument("--cmake", default=shutil.which("cmake"), help="the CMake to use")
+    parser.add_argument("--generator", default="Ninja" if shutil.which("ninja") else None, help="CMake's generator")
+    parser.add_argument("--make-program", help="the program behind the generator")
     options = parser.parse_args(argv)
     if options.cmake is None:
         parser.error("there is no cmake on PATH: say --cmake")
+    generator = ["-G", options.generator] if options.generator else []
+    generator += [f"-DCMAKE_MAKE_PROGRAM={options.make_program}"] if options.make_program else []
+    place = Place(options.source.resolve(), options.work.resolve() / options.way, options.cuda, options.cmake, tuple(generator))
     try:
-        WAYS[options.way](Place(options.source.resolve(), options.work.resolve() / options.way, options.cuda, options.cmake))
+        WAYS[options.way](place)
     except Missing as reason:
         print(f"skipped: {reason}")
         return SKIP

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -177,12 +178,19 @@ def nvcc_cell(place: checks.Place) -> str:
     return "12"
 
 
+def load_builtins(cuda: Path) -> None:
+    """NVRTC looks for this library by its name alone; loaded before, it is found wherever it lies."""
+    for path in sorted((cuda / "lib").glob("libnvrtc-builtins.so*")):
+        ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
+
+
 KERNEL = ('\nextern "C" __global__ void k(float *o, const float *i)\n'
           "{ pdl_trigger(); pdl_wait(); const float *f = pdl_wait_block(i); pdl_fresh(o)[0] = f[0]; }\n")
 
 
 def nvrtc_cell(place: checks.Place) -> str:
     """pdl_device.cuh alone under NVRTC, then ptxas of the same version; counts the instructions."""
+    load_builtins(place.cuda)
     library = checks.load_nvrtc(place)
     source = (place.headers / "pdl_device.cuh").read_text(encoding="utf-8") + KERNEL
     version = toolkit_version(place.cuda)
@@ -210,8 +218,8 @@ def clang_cell(place: checks.Place) -> str:
                     str(place.work / f"clang-{arch}.ptx")]
         needs_baseline(place, command, unit)
         text = (place.work / f"clang-{arch}.ptx").read_text(encoding="utf-8")
-        wanted = (0, 0) if arch == "sm_80" else (2, 1)
-        checks.expect(checks.count_instructions(text) == wanted, f"{arch}: {checks.count_instructions(text)}, not {wanted}")
+        found = checks.count_instructions(text)  # clang may copy a wait into two branches
+        checks.expect(found == (0, 0) if arch == "sm_80" else found[0] >= 2 and found[1] >= 1, f"{arch}: (waits, triggers) is {found}")
     return "2"
 
 
@@ -275,6 +283,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", action="append", default=[], help="name of a toolkit: 12.3 or newest")
     parser.add_argument("--column", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
+    os.environ["LC_ALL"] = "C"  # compilers quote in plain ASCII
     if options.column:
         print(json.dumps(column(options.column, options.headers.resolve(), options.prefixes.resolve() / "work" / options.column.name)))
         return 0

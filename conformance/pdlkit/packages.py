@@ -21,7 +21,7 @@ from pdlkit.venv import WHEELS_VARIABLE, ensure_venv, venv_place
 TOOLKIT_VERSION = (13, 0)
 TOOLKIT = (
     "nvidia-cuda-nvcc==13.0.88", "nvidia-cuda-crt==13.0.88", "nvidia-nvvm==13.0.88", "nvidia-cuda-runtime==13.0.96",
-    "nvidia-cuda-cccl==13.0.85", "nvidia-cuda-nvrtc==13.0.88",
+    "nvidia-cuda-cccl==13.0.85",
 )
 NINJA = ("ninja==1.11.1.1",)
 XXHASH = "xxhash==3.5.0"  # its source archive carries the one header; nothing of it is compiled or installed
