@@ -608,6 +608,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_impl_launch_counted(const pdl_kernel *kern
  *
  * Returns cudaSuccess, cudaErrorInvalidValue if event is NULL, or any error of cudaEventCreateWithFlags.
  *
+ * Capture  allowed. Threads: any.
  * Source   driver_types.h cudaLaunchAttributeProgrammaticEvent: timing must be disabled
  * Checked  EVT-01
  */
@@ -664,6 +665,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_attributes_fill(const pdl_kernel *kernel, 
  * Returns cudaSuccess, also if there is nothing to record; cudaErrorInvalidValue and cudaErrorNotSupported as
  * pdl_attributes_fill; or any error of cudaEventRecord.
  *
+ * Capture  allowed. Threads: any.
  * Checked  EVT-01
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_events_record_behind(const pdl_kernel *kernel, const pdl_options *options,
@@ -824,7 +826,7 @@ PDL_API cudaError_t pdl_impl_check_pair(const pdl_shape *s)
  * clusters, of other work on the device, nor of what lies between the two in the stream: a memset, or an event with
  * timing, prevents overlap. The driver may choose another carve-out than assumed. Reads CUDA_LAUNCH_BLOCKING.
  *
- * Threads  any; not while another thread changes the environment.
+ * Capture  allowed. Threads: any; not while another thread changes the environment.
  * Source   measurements; PTX ISA griddepcontrol.launch_dependents (all blocks have started)
  * Checked  TRIG-02
  */
