@@ -165,6 +165,8 @@ void block_start(struct op *op, unsigned sm)
     }
     op->grid->next_block++;
     op_block_started(op);
+    for (unsigned i = 0; device.explorer != NULL && i < b->threads; i++)
+        thread_resume(&b->thread[i]); /* up to its first access: nobody sees that */
 }
 
 /* ---- waiting threads ---- */

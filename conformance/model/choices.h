@@ -33,12 +33,24 @@ static inline bool chance(uint32_t of_256)
     return random_bits() >> 56 < of_256;
 }
 
+/* True once in n times; not a choice of its own for the explorer, which takes every order of moves anyway. */
+static inline bool once_in(uint32_t n)
+{
+    return device.explorer == NULL && choose(n) == 0;
+}
+
 /* A time in clock units. The explorer has none: there every order of moves is a choice of its own. */
 static inline uint64_t choose_ns(uint64_t low, uint64_t high)
 {
     if (device.explorer != NULL)
         return 0;
     return (low << 10) + ((random_bits() >> 40) * ((high - low) << 10) >> 24);
+}
+
+static inline uint64_t mix(uint64_t digest, uint64_t value)
+{
+    uint64_t z = (digest ^ value) * 0x9e3779b97f4a7c15u;
+    return z ^ z >> 29;
 }
 
 /* The digest of what happened. */

@@ -261,7 +261,7 @@ static void arc_orders(const struct arc *a)
     bool programmatic = a->data.type == cudaGraphDependencyTypeProgrammatic;
     enum edge_kind kind = EDGE_DONE;
     bool may_overlap = device.cc >= 90 && !device.faults.never_overlaps;
-    bool takes = may_overlap && (device.faults.early || choose(16) != 0);
+    bool takes = may_overlap && (device.faults.early || !once_in(16));
     if (takes && a->data.from_port == 1)
         kind = EDGE_TRIGGERED;
     else if (takes && a->data.from_port == 2)

@@ -109,6 +109,7 @@ struct store { /* one aligned 64-bit word, one or both halves pending */
 
 struct store_buffer {
     uint64_t used; /* one bit per slot */
+    uint64_t owner; /* serial of the op, index of the block */
     unsigned sm, place;
     uint32_t epoch;
     struct store_buffer *next;
@@ -215,6 +216,7 @@ void memory_flush(struct op *op);
 void memory_wait_returns(struct block *block);
 void memory_drain_some(void);
 void memory_drain_one(unsigned buffer, unsigned nth);
+uint64_t memory_digest(const void *p);
 size_t memory_total(void);
 size_t memory_in_use(void);
 

@@ -136,6 +136,22 @@ static inline struct line *line_of(struct line *lines, uint32_t word)
     return &lines[(word >> 2) & (LINES - 1)];
 }
 
+/* What the memory holds in front of the L2, for telling states apart: the digest of one word as every SM has it. */
+uint64_t memory_digest(const void *p)
+{
+    uint32_t word = (uint32_t)(((uintptr_t)p - (uintptr_t)arena) >> 3);
+    uint64_t digest = *l2(word);
+    for (unsigned i = 0; i < MODEL_SMS; i++) {
+        const struct sm *sm = &device.sm[i];
+        const struct line *a = &sm->cached[(word >> 2) & (LINES - 1)], *b = &sm->read_only[(word >> 2) & (LINES - 1)];
+        bool in_a = a->generation == sm->cached_generation && a->tag == word >> 2;
+        bool in_b = b->generation == sm->read_only_generation && b->tag == word >> 2;
+        digest = mix(digest, in_a ? a->data[word & 3] : 0xaaaaaaaaaaaaaaaau);
+        digest = mix(digest, in_b ? b->data[word & 3] : 0xbbbbbbbbbbbbbbbbu);
+    }
+    return digest;
+}
+
 static inline bool line_holds(const struct line *l, uint32_t word, uint32_t generation)
 {
     return l->generation == generation && l->tag == word >> 2;
@@ -166,12 +182,12 @@ static inline void cached_drop(struct sm *sm, uint32_t word)
 static uint64_t cached_load(struct line *lines, uint32_t generation, uint32_t word)
 {
     struct line *l = line_of(lines, word);
-    if (!line_holds(l, word, generation))
-        line_fill(l, word, generation);
-    else if (device.explorer != NULL ? choose(2) != 0 : !chance(device.hit))
+    bool held = line_holds(l, word, generation), stale = held && l->data[word & 3] != *l2(word);
+    bool believed = device.explorer == NULL ? chance(device.hit) : !stale || choose(2) != 0;
+    if (!held || !believed)
         line_fill(l, word, generation);
     else
-        device.counts.stale_hits += l->data[word & 3] != *l2(word);
+        device.counts.stale_hits += stale;
     return l->data[word & 3];
 }
 
@@ -186,7 +202,7 @@ static void buffers_reset(void)
     device.buffer_count = 0;
 }
 
-static struct store_buffer *buffer_new(unsigned sm)
+static struct store_buffer *buffer_new(unsigned sm, uint64_t owner)
 {
     struct store_buffer *b = device.spare_buffers;
     if (b != NULL)
@@ -201,6 +217,7 @@ static struct store_buffer *buffer_new(unsigned sm)
         abort();
     b->used = 0;
     b->sm = sm;
+    b->owner = owner;
     b->epoch = 0;
     b->next = NULL;
     b->place = device.buffer_count;
@@ -277,7 +294,7 @@ static void drop_lines(struct sm *sm, bool read_only_too)
 
 void memory_block_begins(struct block *block)
 {
-    block->stores = buffer_new(block->sm);
+    block->stores = buffer_new(block->sm, block->op->serial << 8 | block->index);
     drop_lines(&device.sm[block->sm], true);
 }
 

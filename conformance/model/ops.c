@@ -93,6 +93,8 @@ struct op *op_new(enum op_kind kind)
     op->kind = kind;
     op->serial = ++device.serial;
     op->blocked = 1; /* until submitted */
+    if (device.explorer != NULL)
+        explorer_note(device.explorer, op);
     device.live_ops++;
     return op;
 }
@@ -148,8 +150,12 @@ static void op_unblock(struct op *op)
         return;
     op->ready = true;
     trace(op->serial << 8 | 1);
+    if (device.explorer != NULL && op->kind != OP_COPY && op->kind != OP_SET) {
+        op_starts(op); /* nobody sees when; a kernel's blocks are moves of their own */
+        return;
+    }
     bool early = device.faults.early || op->kind != OP_KERNEL;
-    uint64_t delay = early ? choose_ns(1, 20) : choose_ns(60, choose(16) != 0 ? 500 : 4000);
+    uint64_t delay = early ? choose_ns(1, 20) : choose_ns(60, once_in(16) ? 4000 : 500);
     post(ACT_START, op, NULL, delay);
 }
 
@@ -308,7 +314,7 @@ void op_block_exited(struct op *op)
     op_block_triggered(op);
     if (op->grid->gone == op->grid->blocks) {
         op->exited_all = true;
-        bool slow = device.faults.wait_before_flush || choose(3) == 0;
+        bool slow = device.faults.wait_before_flush || once_in(3);
         post(ACT_FLUSH, op, NULL, slow ? choose_ns(1000, 4000) : choose_ns(30, 400));
         waiters_recheck();
     }

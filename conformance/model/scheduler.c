@@ -160,6 +160,8 @@ bool machine_step(void)
 {
     if (device.sticky != cudaSuccess)
         return false;
+    if (device.explorer != NULL)
+        return explorer_step(device.explorer);
     if (device.runnable_count == 0 && !jump_to_next())
         return false;
     if (device.timed_count != 0 && device.timed[0].at <= device.clock) {
