@@ -104,7 +104,7 @@ static int queue_poison(struct device *device, struct buffers *b, const struct p
     memset(&args, 0, sizeof(args));
     args.plan = b->plan + BATCH_POISON;
     args.state = b->state;
-    args.data = b->data;
+    args.data = (part->pair->flags & PAIR_HOST) ? b->host_data : b->data;
     args.seen = b->seen;
     args.input = (part->pair->flags & (PAIR_OVERWRITE | PAIR_COPY)) ? b->input : NULL;
     return launch_plain(&device->poison, &args, device->size.sms * 2, device->size.max_threads / 4, device->stream, fault);
@@ -116,7 +116,7 @@ static void fill_trial(struct trial_launch *trial, const struct pair *pair, stru
     memset(trial, 0, sizeof(*trial));
     trial->args.plan = b->plan + index;
     trial->args.state = b->state + index;
-    trial->args.data = b->data + slot->first_word;
+    trial->args.data = ((pair->flags & PAIR_HOST) ? b->host_data : b->data) + slot->first_word;
     trial->args.seen = b->seen + slot->first_word;
     trial->args.input = b->input + slot->first_word;
     trial->args.primary_sm = b->sm + slot->first_block;

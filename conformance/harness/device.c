@@ -64,10 +64,13 @@ static void fill_capacity(struct device *device)
 static int open_buffers(struct device *device, struct buffers *b, struct fault *fault)
 {
     size_t words = device->words_capacity * sizeof(uint32_t), blocks = device->blocks_capacity * sizeof(uint32_t);
+    uint32_t *host;
 
     FAULT_TRY(fault, cudaHostAlloc((void **)&b->plan_host, BATCH_PLANS * sizeof(struct trial_plan), cudaHostAllocDefault));
     FAULT_TRY(fault, cudaHostAlloc((void **)&b->state_host, PLAN_MAX_SLOTS * sizeof(struct trial_state), cudaHostAllocDefault));
     FAULT_TRY(fault, cudaHostAlloc((void **)&b->seen_host, words, cudaHostAllocDefault));
+    FAULT_TRY(fault, cudaHostAlloc((void **)&host, words, cudaHostAllocMapped));
+    FAULT_TRY(fault, cudaHostGetDevicePointer((void **)&b->host_data, host, 0));
     FAULT_TRY(fault, cudaHostAlloc((void **)&b->sm_host, blocks, cudaHostAllocDefault));
     FAULT_TRY(fault, cudaMalloc((void **)&b->plan, BATCH_PLANS * sizeof(struct trial_plan)));
     FAULT_TRY(fault, cudaMalloc((void **)&b->state, PLAN_MAX_SLOTS * sizeof(struct trial_state)));
@@ -76,6 +79,22 @@ static int open_buffers(struct device *device, struct buffers *b, struct fault *
     FAULT_TRY(fault, cudaMalloc((void **)&b->input, words));
     FAULT_TRY(fault, cudaMalloc((void **)&b->sm, blocks));
     FAULT_TRY(fault, cudaEventCreateWithFlags(&b->done, cudaEventDisableTiming));
+    return 1;
+}
+
+/* What may stand between the kernels of a pair. */
+static int open_between(struct device *device, struct fault *fault)
+{
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+
+    FAULT_TRY(fault, cudaEventCreateWithFlags(&device->timed, cudaEventDefault));
+    FAULT_TRY(fault, cudaEventCreateWithFlags(&device->old, cudaEventDisableTiming));
+    FAULT_TRY(fault, cudaEventRecord(device->old, device->side));
+    FAULT_TRY(fault, cudaGraphCreate(&graph, 0));
+    FAULT_TRY(fault, cudaGraphAddEmptyNode(&node, graph, NULL, 0));
+    FAULT_TRY(fault, cudaGraphInstantiate(&device->nothing, graph, 0));
+    FAULT_TRY(fault, cudaGraphDestroy(graph));
     return 1;
 }
 
@@ -105,7 +124,7 @@ int device_open(struct device *device, int ordinal, int is_model, struct fault *
     fill_capacity(device);
     FAULT_TRY(fault, pdl_kernel_init(&device->poison, batch_poison_kernel));
     FAULT_TRY(fault, pdl_kernel_init(&device->gate, batch_gate_kernel));
-    return open_streams(device, fault) && open_buffers(device, &device->buffers[0], fault) &&
+    return open_streams(device, fault) && open_between(device, fault) && open_buffers(device, &device->buffers[0], fault) &&
            open_buffers(device, &device->buffers[1], fault);
 }
 

@@ -13,6 +13,7 @@ struct buffers {                 /* of one batch; two batches are in flight */
     struct trial_plan *plan_host, *plan;
     struct trial_state *state_host, *state;
     uint32_t *data, *seen, *seen_host, *input;
+    uint32_t *host_data;         /* pinned host memory as the device sees it; of PAIR_HOST */
     uint32_t *sm, *sm_host;      /* primary's blocks then dependent's, slot by slot */
     cudaEvent_t done;
     uint64_t stale_key[PLAN_MAX_SLOTS]; /* of the batch before, if it lay at the same places; else 0 */
@@ -25,7 +26,8 @@ struct device {
     struct device_size size;
     cudaStream_t stream, side;
     int high_priority;
-    cudaEvent_t fork, join;
+    cudaEvent_t fork, join, timed, old;     /* old: recorded once, at the start */
+    cudaGraphExec_t nothing;                /* a graph of one empty node */
     pdl_kernel poison, gate;
     struct buffers buffers[2];
     size_t words_capacity, blocks_capacity; /* per batch */

@@ -189,11 +189,11 @@ static int plan_cases(const struct options *o, struct run *run, int is_model)
 }
 
 /* A case that only observes has nothing to pass: CTest shows it as skipped. */
-static int status_code(enum case_status status, int proving)
+static int status_code(enum case_status status, int proving, int measured)
 {
     switch (status) {
     case CASE_PASS: return 0;
-    case CASE_FAIL: return 1;
+    case CASE_FAIL: return measured ? EXIT_SKIP : 1; /* a finding, never a verdict */
     case CASE_NOT_SUPPORTED: return EXIT_SKIP;
     case CASE_HANG: return 1;
     default: return proving ? 2 : EXIT_SKIP;
@@ -204,7 +204,7 @@ static int run_cases(const struct options *o, struct run *run)
 {
     enum case_status status = CASE_PASS;
     unsigned c, ran = 0;
-    int proving = 1;
+    int proving = 1, measured = 0;
 
     record_start(run->record, run->device, run, o->family ? o->family : "all");
     for (c = 0; c < case_count; c++) {
@@ -214,12 +214,13 @@ static int run_cases(const struct options *o, struct run *run)
             return status == CASE_HANG ? 1 : EXIT_DEVICE_FAILED;
         ran++;
         proving = case_table[c].proving;
+        measured = strcmp(case_table[c].rule_class, "measured") == 0;
         if (run->plant == PLANT_NO_RECORD)
             return 0;
     }
     record_begin(run->record, "done");
     record_end(run->record);
-    return o->case_count == 1 && ran == 1 ? status_code(status, proving) : 0;
+    return o->case_count == 1 && ran == 1 ? status_code(status, proving, measured) : 0;
 }
 
 /* 77: no driver or no GPU; 69: there is one, and it cannot be used. */

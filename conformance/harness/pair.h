@@ -32,7 +32,11 @@ enum pair_shape {
 #define PAIR_REPEATS 0x20u     /* waits or triggers are repeated */
 #define PAIR_MIDDLE 0x40u      /* half of the primaries carry the attribute themselves */
 #define PAIR_COPY 0x100u       /* a copy from data to input stands between the pair: the dependent reads input */
+#define PAIR_CLUSTER 0x200u  /* clusters of two: both sides have an even number of blocks */
+#define PAIR_HOST 0x400u     /* data lies in pinned host memory */
 #define PAIR_URGENT 0x80u      /* the dependent has the highest priority: else it queues behind blocks that have not begun */
+
+struct ask;
 
 enum control {
     CONTROL_NONE,
@@ -58,6 +62,8 @@ struct queue {                 /* where to queue it, and with what */
     pdl_kernel primary, dependent, spacer;
     pdl_kernel middle;         /* of pairs that have one */
     int raw;                   /* launch the dependent by the raw call: pdl.h would refuse this image */
+    cudaEvent_t timed, old;    /* with timing; recorded long ago, without */
+    cudaGraphExec_t nothing;   /* a graph of one empty node */
     int high_priority;         /* the device's highest, in cudaStreamCreateWithPriority's counting */
 };
 
@@ -69,7 +75,22 @@ struct pair {
     const char *primary_name, *dependent_name;
     cudaError_t (*queue)(const struct queue *queue, const struct trial_launch *trial);
     const void *middle;        /* a kernel between the two, or NULL */
+    void (*ask)(struct ask *ask); /* kind api: makes calls and compares their answers; such a pair has no kernels */
 };
+
+/* What the cases of kind api ask, and what they were told. */
+struct ask {
+    cudaStream_t stream, side;
+    unsigned asked, wrong;
+    char text[512];            /* what was wrong; of a measured rule, everything that was told */
+    int tell_all;
+};
+/* Compares one answer with what the documents say. */
+void ask_expect(struct ask *ask, const char *what, cudaError_t got, cudaError_t want);
+void ask_expect_number(struct ask *ask, const char *what, long got, long want);
+/* Notes an answer that no document promises. */
+void ask_note(struct ask *ask, const char *what, cudaError_t got);
+void ask_note_number(struct ask *ask, const char *what, long got);
 
 struct image {
     const char *family, *tag;
@@ -87,6 +108,19 @@ cudaError_t queue_dependent_raw(const struct queue *queue, const struct trial_la
 cudaError_t queue_dependent_plain(const struct queue *queue, const struct trial_launch *trial);
 /* The middle kernel: one block, with the attribute. */
 cudaError_t queue_middle(const struct queue *queue, const struct trial_launch *trial);
+cudaError_t queue_middle_of(const struct queue *queue, const struct trial_launch *trial, unsigned blocks);
+/* With options of the pair's own. */
+cudaError_t queue_primary_with(const struct queue *queue, const struct trial_launch *trial, const pdl_options *options);
+cudaError_t queue_dependent_with(const struct queue *queue, const struct trial_launch *trial, cudaStream_t stream,
+                                 const pdl_options *options);
+/* By the raw call, with these attributes and no others. */
+cudaError_t queue_dependent_attrs(const struct queue *queue, const struct trial_launch *trial, cudaLaunchAttribute *attrs,
+                                  unsigned count);
+/* Both streams stand behind what is queued in the first; the way back. */
+cudaError_t queue_enter_side(const struct queue *queue);
+cudaError_t queue_leave_side(const struct queue *queue);
+/* Holds the side stream until the primary's blocks have begun. */
+cudaError_t queue_spacer(const struct queue *queue, const struct trial_launch *trial);
 /* Primary and dependent in two streams that fork before them and join behind them. */
 cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch *trial);
 /* The dependent in the side stream, behind an event: recorded behind the primary, or with its launch if programmatic. */
@@ -97,11 +131,13 @@ cudaError_t queue_copy(const struct queue *queue, const struct trial_launch *tri
 /* A row of a file's table of pairs, and the table's export under the image's name. */
 #define PAIR(name, shape, flags, primary, dependent, queue)                                                      \
     { name, shape, flags, (const void *)SYMBOL(primary), (const void *)SYMBOL(dependent), #primary, #dependent, \
-      queue, NULL }
+      queue, NULL, NULL }
 /* The same with a kernel in the middle. */
 #define PAIR_OF_THREE(name, shape, flags, primary, middle, dependent, queue)                                      \
     { name, shape, flags, (const void *)SYMBOL(primary), (const void *)SYMBOL(dependent), #primary, #dependent, \
-      queue, (const void *)SYMBOL(middle) }
+      queue, (const void *)SYMBOL(middle), NULL }
+/* One that only asks. */
+#define PAIR_ASK(name, ask) { name, SHAPE_WORDS, 0, NULL, NULL, NULL, NULL, NULL, NULL, ask }
 #define IMAGE(family, pairs)                                                        \
     PAIR_EXTERN_C_BEGIN                                                             \
     extern const struct image SYMBOL(image_##family);                               \

@@ -28,6 +28,9 @@ int part_queue(struct queue *queue, struct device *device, const struct pair *pa
     queue->side = device->side;
     queue->fork = device->fork;
     queue->join = device->join;
+    queue->timed = device->timed;
+    queue->old = device->old;
+    queue->nothing = device->nothing;
     queue->raw = raw;
     queue->high_priority = device->high_priority;
     if (pair->middle && !prepare(&queue->middle, pair->middle, shared_bytes, fault))

@@ -142,6 +142,10 @@ void plan_shape(struct slot_shape *shape, const struct case_info *info, const st
         shape_resource(shape, size, source, index);
     if (pair->shape == SHAPE_FILL || pair->shape == SHAPE_OVERFLOW)
         shape_fill(shape, pair, size, plan_draw(source, index, DRAW_EXTRA));
+    if (pair->flags & PAIR_CLUSTER) {
+        shape->primary_blocks = (shape->primary_blocks + 1) & ~1u;
+        shape->dependent_blocks = (shape->dependent_blocks + 1) & ~1u;
+    }
     per_block = shape->words / (shape->primary_blocks < shape->dependent_blocks ? shape->primary_blocks : shape->dependent_blocks);
     shape->threads = power_of_two_at_least(per_block / 8, 2 * size->warp, size->max_threads / 2);
     if (plan_draw(source, index, DRAW_THREADS) % 4 == 0 && shape->threads < size->max_threads / 2)

@@ -33,12 +33,32 @@ cudaError_t queue_primary(const struct queue *queue, const struct trial_launch *
     return launch_primary(queue, trial, &options);
 }
 
-cudaError_t queue_middle(const struct queue *queue, const struct trial_launch *trial)
+cudaError_t queue_primary_with(const struct queue *queue, const struct trial_launch *trial, const pdl_options *options)
+{
+    return launch_primary(queue, trial, options);
+}
+
+cudaError_t queue_middle_of(const struct queue *queue, const struct trial_launch *trial, unsigned blocks)
 {
     pdl_options options = PDL_ZERO;
 
     options.overlap = PDL_OVERLAP_REQUIRED;
-    return launch(&queue->middle, trial, 1, 0, queue->stream, &options);
+    return launch(&queue->middle, trial, blocks, 0, queue->stream, &options);
+}
+
+cudaError_t queue_middle(const struct queue *queue, const struct trial_launch *trial)
+{
+    return queue_middle_of(queue, trial, 1);
+}
+
+cudaError_t queue_dependent_with(const struct queue *queue, const struct trial_launch *trial, cudaStream_t stream,
+                                 const pdl_options *options)
+{
+    pdl_options off = *options;
+
+    if (trial->control == CONTROL_ATTROFF)
+        off.overlap = PDL_OVERLAP_NONE;
+    return launch(&queue->dependent, trial, trial->dependent_blocks, 0, stream, &off);
 }
 
 static cudaError_t launch_dependent(const struct queue *queue, const struct trial_launch *trial, cudaStream_t stream, unsigned overlap)
@@ -65,26 +85,33 @@ cudaError_t queue_dependent_plain(const struct queue *queue, const struct trial_
     return launch_dependent(queue, trial, queue->stream, PDL_OVERLAP_NONE);
 }
 
-cudaError_t queue_dependent_raw(const struct queue *queue, const struct trial_launch *trial, int value)
+cudaError_t queue_dependent_attrs(const struct queue *queue, const struct trial_launch *trial, cudaLaunchAttribute *attrs,
+                                  unsigned count)
 {
     struct kernel_args args = trial->args;
     void *params[1];
-    cudaLaunchAttribute attribute;
     cudaLaunchConfig_t config = PDL_ZERO;
 
     params[0] = &args;
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = value;
     config.gridDim = blocks_of(trial->dependent_blocks);
     config.blockDim = blocks_of(trial->threads);
     config.stream = queue->stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.attrs = attrs;
+    config.numAttrs = count;
     return cudaLaunchKernelExC(&config, queue->dependent.func, params);
 }
 
+cudaError_t queue_dependent_raw(const struct queue *queue, const struct trial_launch *trial, int value)
+{
+    cudaLaunchAttribute attribute;
+
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = value;
+    return queue_dependent_attrs(queue, trial, &attribute, 1);
+}
+
 /* The spacer holds the side stream until the primary's blocks have begun, so that the dependent starts while they are held. */
-static cudaError_t launch_spacer(const struct queue *queue, const struct trial_launch *trial)
+cudaError_t queue_spacer(const struct queue *queue, const struct trial_launch *trial)
 {
     struct trial_launch one = *trial;
     pdl_options options = PDL_ZERO;
@@ -95,14 +122,13 @@ static cudaError_t launch_spacer(const struct queue *queue, const struct trial_l
     return launch(&queue->spacer, &one, 1, 0, queue->side, &options);
 }
 
-/* Both streams stand behind what is queued in the first; leave_side() is the way back. */
-static cudaError_t enter_side(const struct queue *queue)
+cudaError_t queue_enter_side(const struct queue *queue)
 {
     cudaError_t error = cudaEventRecord(queue->fork, queue->stream);
     return error == cudaSuccess ? cudaStreamWaitEvent(queue->side, queue->fork, 0) : error;
 }
 
-static cudaError_t leave_side(const struct queue *queue)
+cudaError_t queue_leave_side(const struct queue *queue)
 {
     cudaError_t error = cudaEventRecord(queue->join, queue->side);
     return error == cudaSuccess ? cudaStreamWaitEvent(queue->stream, queue->join, 0) : error;
@@ -110,15 +136,15 @@ static cudaError_t leave_side(const struct queue *queue)
 
 cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch *trial)
 {
-    cudaError_t error = enter_side(queue);
+    cudaError_t error = queue_enter_side(queue);
 
     if (error == cudaSuccess)
         error = queue_primary(queue, trial, 0);
     if (error == cudaSuccess)
-        error = launch_spacer(queue, trial);
+        error = queue_spacer(queue, trial);
     if (error == cudaSuccess)
         error = launch_dependent(queue, trial, queue->side, PDL_OVERLAP_NONE);
-    return error == cudaSuccess ? leave_side(queue) : error;
+    return error == cudaSuccess ? queue_leave_side(queue) : error;
 }
 
 cudaError_t queue_behind_event(const struct queue *queue, const struct trial_launch *trial, int programmatic)
@@ -140,7 +166,7 @@ cudaError_t queue_behind_event(const struct queue *queue, const struct trial_lau
         error = cudaStreamWaitEvent(queue->side, queue->fork, 0);
     if (error == cudaSuccess)
         error = launch_dependent(queue, trial, queue->side, PDL_OVERLAP_NONE);
-    return error == cudaSuccess ? leave_side(queue) : error;
+    return error == cudaSuccess ? queue_leave_side(queue) : error;
 }
 
 static cudaError_t copy_words(const struct trial_launch *trial, cudaStream_t stream)
@@ -151,15 +177,15 @@ static cudaError_t copy_words(const struct trial_launch *trial, cudaStream_t str
 cudaError_t queue_copy(const struct queue *queue, const struct trial_launch *trial)
 {
     int unordered = trial->control == CONTROL_UNORDERED;
-    cudaError_t error = unordered ? enter_side(queue) : cudaSuccess;
+    cudaError_t error = unordered ? queue_enter_side(queue) : cudaSuccess;
 
     if (error == cudaSuccess)
         error = queue_primary(queue, trial, 0);
     if (error == cudaSuccess && unordered)
-        error = launch_spacer(queue, trial);
+        error = queue_spacer(queue, trial);
     if (error == cudaSuccess)
         error = copy_words(trial, unordered ? queue->side : queue->stream);
     if (error == cudaSuccess && unordered)
-        error = leave_side(queue);
+        error = queue_leave_side(queue);
     return error == cudaSuccess ? queue_dependent_plain(queue, trial) : error;
 }

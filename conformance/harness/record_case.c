@@ -249,6 +249,22 @@ void record_case(struct record *record, const struct case_info *info, const stru
     record_end(record);
 }
 
+void record_asked(struct record *record, const struct case_info *info, enum case_status status, const char *text, unsigned asked)
+{
+    struct tally counts;
+
+    memset(&counts, 0, sizeof(counts));
+    counts.run = counts.exercised = asked;
+    record_begin(record, "case");
+    case_fields(record, info);
+    record_text(record, "status", case_status_name[status]);
+    record_text(record, "reason", text[0] ? text : NULL);
+    trials_field(record, asked, &counts);
+    record_object(record, "outcomes");
+    record_close(record, '}');
+    record_end(record);
+}
+
 void record_unrun(struct record *record, const struct case_info *info, enum case_status status, const char *reason)
 {
     record_begin(record, "case");

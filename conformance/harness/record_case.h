@@ -13,6 +13,8 @@ void record_variant(struct record *record, const struct case_info *info, const s
 void record_case(struct record *record, const struct case_info *info, const struct device *device, const struct variant_result *base,
                  enum case_status status, const char *reason, const struct resolution *resolution, double wall_s);
 /* A case that did not run, or hung. */
+/* A case of kind api. */
+void record_asked(struct record *record, const struct case_info *info, enum case_status status, const char *text, unsigned asked);
 void record_unrun(struct record *record, const struct case_info *info, enum case_status status, const char *reason);
 void record_plan(struct record *record, const struct case_info *info, const struct part *part, const struct tally *tally,
                  uint64_t planned, int trials);
