@@ -722,10 +722,12 @@ PDL_API cudaError_t pdl_impl_read_room(int device, pdl_impl_room *room)
     return error;
 }
 
-/* Shared memory that the launch itself asks for, per block. */
+/* Shared memory that the launch itself asks for, per block; absurd sizes become 4 GiB, so that no sum overflows. */
 PDL_API unsigned long long pdl_impl_shared(const pdl_shape *s)
 {
-    return 0ull + s->kernel->static_shared_bytes + s->shared_bytes;
+    const unsigned long long absurd = 1ull << 32;
+
+    return s->kernel->static_shared_bytes + (s->shared_bytes < absurd ? s->shared_bytes : absurd);
 }
 
 /* What one block takes: threads in whole warps, registers in steps of 8 per thread. */

@@ -35,8 +35,8 @@ BREAKS = [
     # compile_checks.py
     Break("an unused static helper", HOST, "PDL_API int pdl_impl_switched_on", "static int pdl_impl_unused(void) { return 0; }\nPDL_API int pdl_impl_switched_on", "compile.warnings-gcc"),
     Break("an unused static helper", HOST, "PDL_API int pdl_impl_switched_on", "static int pdl_impl_unused(void) { return 0; }\nPDL_API int pdl_impl_switched_on", "compile.warnings-clang"),
-    Break("a C cast", HOST, "return 0ull + s->kernel", "return (unsigned long long)s->kernel", "compile.warnings-g++"),
-    Break("a C cast", HOST, "return 0ull + s->kernel", "return (unsigned long long)s->kernel", "compile.warnings-clang++"),
+    Break("a C cast", HOST, "return s->kernel->static", "return (unsigned long long)s->kernel->static", "compile.warnings-g++"),
+    Break("a C cast", HOST, "return s->kernel->static", "return (unsigned long long)s->kernel->static", "compile.warnings-clang++"),
     Break("a narrowing conversion", HOST, "PDL_IMPL_CAST(unsigned, there)", "there", "compile.warnings-gcc"),
     Break("an old prototype", HOST, "PDL_API int pdl_impl_switched_on", "PDL_API int pdl_impl_old() { return 0; }\nPDL_API int pdl_impl_switched_on", "compile.plain-include-gcc"),
     Break("an unused static helper", HOST, "PDL_API int pdl_impl_switched_on", "static int pdl_impl_unused(void) { return 0; }\nPDL_API int pdl_impl_switched_on", "compile.plain-include-clang"),
@@ -151,6 +151,7 @@ BREAKS = [
     Break("the function's own carve-out", HOST, "of_launch == 0 ? s->kernel->preferred_carveout :", "of_launch == 0 ? -1 :", "contract.estimate"),
     *[Break(f"reason {name}", HOST, f"? PDL_REASON_{name}", "? PDL_REASON_NONE", "contract.estimate") for name in (
         "NOT_ASKED", "DEVICES", "NO_TRIGGER", "BLOCKING", "COOPERATIVE")],
+    Break("sizes that wrap around", HOST, "(s->shared_bytes < absurd ? s->shared_bytes : absurd)", "s->shared_bytes + (absurd - absurd)", "contract.estimate"),
     Break("a block that no multiprocessor holds", HOST, "if (capacity == 0 || pdl_impl_fit(&sm, &nothing, 0, &second, &limit) == 0)", "if (capacity == 0)", "contract.estimate"),
     # the rest
     Break("another device", HOST, "&& device != kernel->device ? cudaErrorInvalidDevice", "&& 0 ? cudaErrorInvalidDevice", "contract.debug"),

@@ -183,7 +183,8 @@ static void refuses_bad_input(void)
     dependent.shared_bytes = 65 * 1024;
     EXPECT_IS(pdl_overlap_estimate(&estimate, &primary, &dependent), cudaErrorInvalidConfiguration);
     dependent.shared_bytes = 0;
-    primary.shared_bytes = (size_t)-1;
+    primary.kernel = &fixed;
+    primary.shared_bytes = (size_t)-1; /* and the static 4 KiB must not wrap around */
     EXPECT_IS(pdl_overlap_estimate(&estimate, &primary, &dependent), cudaErrorInvalidConfiguration);
 }
 
