@@ -14,6 +14,7 @@ struct kernel {
     const void *handle;
     char *name;
     void *home;
+    int is_kernel, carved; /* the handle is a CUkernel; its carve-out has been set */
     int where, tunable, reported; /* tunable: -1 not asked yet, 0 machine code only, 1 rewritten; reported: the same */
     unsigned generation;
     void *contexts[MOST_CONTEXTS];
@@ -95,6 +96,9 @@ void kernel_found(const void *handle, const char *name, void *home, int where)
 {
     pthread_mutex_lock(&lock);
     struct kernel *kernel = add(handle, name, home, where);
+    if (kernel) {
+        kernel->is_kernel = where == IN_LIBRARY;
+    }
     if (kernel && plan_on && current_context()) {
         apply(kernel);
     }
@@ -245,6 +249,25 @@ static int context_is_done(struct kernel *kernel, void *context)
     return 0;
 }
 
+/* Two kernels whose shared-memory carve-outs differ never overlap, which would hide every bug between them. */
+static void carve(struct kernel *kernel)
+{
+    enum { PREFERRED_CARVEOUT = 9, ALL = 100 };
+    result (*of_function)(void *, int, int) = driver_symbol("cuFuncSetAttribute");
+    result (*of_kernel)(int, int, void *, int) = driver_symbol("cuKernelSetAttribute");
+    result (*device_of)(int *) = driver_symbol("cuCtxGetDevice");
+    int device = 0;
+    if (kernel->carved) {
+        return;
+    }
+    kernel->carved = 1;
+    if (!kernel->is_kernel && of_function) {
+        of_function((void *)kernel->handle, PREFERRED_CARVEOUT, ALL);
+    } else if (kernel->is_kernel && of_kernel && device_of && device_of(&device) == 0) {
+        of_kernel(PREFERRED_CARVEOUT, ALL, (void *)kernel->handle, device);
+    }
+}
+
 static void apply(struct kernel *kernel)
 {
     if (context_is_done(kernel, current_context())) {
@@ -252,6 +275,9 @@ static void apply(struct kernel *kernel)
     }
     devptr address = variable_of(kernel);
     kernel->tunable = address != 0 && write_words(address, words_for(kernel->name));
+    if (words_for(kernel->name)[0] != 0) {
+        carve(kernel);
+    }
 }
 
 static void report(struct kernel *kernel)

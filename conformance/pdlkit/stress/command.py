@@ -134,6 +134,8 @@ def _print(result: Result, replay: str) -> None:
         print(sentence(race))
         if all(name not in result.waiting for name in race.dependents):
             print("  (no wait was seen in its code)" if result.waiting else "", end="\n" if result.waiting else "")
+    for race in result.perhaps_the_same:
+        print(f"perhaps the same fault, seen through other kernels: {sentence(race)}")
     for text in result.unexplained if result.races else []:
         print(text)
     if not result.races:

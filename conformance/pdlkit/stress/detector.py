@@ -9,7 +9,7 @@ from pdlkit.stress.options import matches
 from pdlkit.stress.oracle import Observed
 from pdlkit.stress.plan import GRAPH_HOLD_NS, Plan, separating_sets
 from pdlkit.stress.program import Calibration, Program, read_build_log, read_calibration
-from pdlkit.stress.search import Found, Race, search
+from pdlkit.stress.search import Found, Race, nearest, search
 
 NOTHING_FOUND, RACE_FOUND, INCONCLUSIVE = 0, 1, 2
 MOST_EAGER_HOLD_NS = 1_000_000
@@ -38,12 +38,14 @@ class Result:
     code: int = INCONCLUSIVE
     sentence: str = ""
     races: list[Race] = field(default_factory=list)
+    perhaps_the_same: list[Race] = field(default_factory=list)
     unexplained: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     not_rewritten: dict[str, str] = field(default_factory=dict)
     fenced: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     kernels: list[str] = field(default_factory=list)
+    order: list[str] = field(default_factory=list)  # by first launch
     holds_ns: dict[str, int] = field(default_factory=dict)
     gap_us: int = 0
     plain_s: float = 0.0
@@ -122,6 +124,7 @@ class Detector:
         result.not_rewritten = {
             kernel.name: reasons.get(kernel.name, "machine code only: no PTX of it was seen")
             for kernel in found.kernels.values() if not kernel.rewritten}
+        result.order = list(found.kernels)
         result.kernels = sorted(name for name, kernel in found.kernels.items() if kernel.rewritten)
         result.holds_ns, result.gap_us = hold_lengths(found, self.effort.hold_ns), found.gap_us
         self.program.kernels = result.kernels
@@ -190,7 +193,8 @@ class Detector:
         self.say("bisecting")
         exact = [plan for plan in failing if not plan.mixed] or failing
         found: Found = search(exact, self.result.kernels, lambda plan: self._fails(plan, self.effort.confirm))
-        result.races, result.unexplained = found.races, found.unexplained
+        result.races, result.perhaps_the_same = nearest(found.races, result.order)
+        result.unexplained = found.unexplained
         if not found.races and not found.unexplained:
             result.unexplained.append("it went wrong, but not again when asked for a culprit; try more --confirm runs")
         result.seed = exact[0].seed

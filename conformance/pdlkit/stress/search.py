@@ -81,3 +81,22 @@ def _dependents(plan: Plan, group: tuple[str, ...], kernels: list[str], fails: F
 
     primary = " with ".join(group)
     return [Race(primary, dependents) for dependents in culprits(sorted(kernels), guilty)]
+
+
+def nearest(races: list[Race], order: list[str]) -> tuple[list[Race], list[Race]]:
+    """For each dependent the race with the primary launched last before it, and the others.
+
+    With A held, a B that waits for A stores late, and a C that reads B's words without a wait goes wrong: C is then found
+    for A and for B. The nearer one is named; the other may be the same fault, and says so.
+    """
+    place = {name: number for number, name in enumerate(order)}
+
+    def distance(race: Race) -> int:
+        first = race.primary.split(" with ")[0]
+        return (place.get(race.dependents[0], 0) - place.get(first, 0) - 1) % max(len(order), 1)
+
+    named: dict[tuple[str, ...], Race] = {}
+    for race in sorted(races, key=distance):
+        named.setdefault(race.dependents, race)
+    kept = [race for race in races if named[race.dependents] is race]
+    return kept, [race for race in races if race not in kept]

@@ -1,0 +1,301 @@
+/* zoo.cu - planted PDL bugs and their corrected twins, run many times in one process
+ *
+ * Talks in lines on standard input and output: `list`, `run PROGRAM bug|twin COUNT`, `reload`, `quit`. A run is one graph
+ * replay or one launch sequence; it is wrong if the words in `out` differ from those of a run without any overlap.
+ */
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <time.h>
+#include <vector>
+
+#include "zoo_kernels.cuh"
+
+#define CHECK(call) do { cudaError_t e_ = (call); if (e_ != cudaSuccess) { \
+    std::printf("{\"error\":\"%s: %s\"}\n", #call, cudaGetErrorString(e_)); std::fflush(stdout); std::exit(69); } } while (0)
+
+const void *old_image_kernel(void);
+
+enum how { PLAIN, ATTRIBUTE, EVENT_EDGE, SWAPPED = 16, RESTRICT_ARGS = 32 };
+enum path { GRAPH, STREAM, BUILT_GRAPH, TWO_STREAMS };
+static const char *const path_names[] = {"graph", "stream", "graph by hand", "two streams"};
+
+struct step { const char *name; const void *kernel; int how; };
+struct program { const char *name, *bug, *shape; path way; std::vector<step> bug_steps, twin_steps; std::vector<std::string> races; };
+
+static buffers buf;
+static std::vector<unsigned> expected, seen;
+static std::vector<program> programs;
+
+#define S(kernel, how) step{#kernel, (const void *)kernel, how}
+
+static void *args_of(const step &s, buffers &p, void **slots)
+{
+    p = buf;
+    if (s.how & SWAPPED) {
+        unsigned *a = p.a; p.a = p.b; p.b = a;
+    }
+    if (s.how & RESTRICT_ARGS) {
+        slots[0] = &p.out;
+        slots[1] = &p.a;
+    } else {
+        slots[0] = &p;
+    }
+    return slots;
+}
+
+static void launch(const step &s, int how, cudaStream_t stream, cudaEvent_t trigger_event)
+{
+    buffers p;
+    void *slots[2];
+    cudaLaunchAttribute attributes[2];
+    cudaLaunchConfig_t config = {};
+    std::memset(attributes, 0, sizeof attributes);
+    config.gridDim = dim3(BLOCKS);
+    config.blockDim = dim3(THREADS);
+    config.stream = stream;
+    config.attrs = attributes;
+    if ((how & 15) == ATTRIBUTE) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (trigger_event) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticEvent;
+        attributes[config.numAttrs].val.programmaticEvent.event = trigger_event;
+        attributes[config.numAttrs++].val.programmaticEvent.triggerAtBlockStart = 0;
+    }
+    CHECK(cudaLaunchKernelExC(&config, s.kernel, (void **)args_of(s, p, slots)));
+}
+
+static void queue(const std::vector<step> &steps, cudaStream_t stream)
+{
+    for (const step &s : steps) {
+        launch(s, s.how, stream, nullptr);
+    }
+}
+
+/* EVENT_EDGE: the step runs in a second stream behind a programmatic event of the step before; then both streams join. */
+static void queue_two_streams(const std::vector<step> &steps, cudaStream_t one, cudaStream_t two)
+{
+    cudaEvent_t trigger, join;
+    CHECK(cudaEventCreateWithFlags(&trigger, cudaEventDisableTiming));
+    CHECK(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
+    for (size_t i = 0; i < steps.size(); i++) {
+        bool before_edge = i + 1 < steps.size() && (steps[i + 1].how & 15) == EVENT_EDGE;
+        if ((steps[i].how & 15) == EVENT_EDGE) {
+            CHECK(cudaStreamWaitEvent(two, trigger, 0));
+            launch(steps[i], PLAIN, two, nullptr);
+            CHECK(cudaEventRecord(join, two));
+            CHECK(cudaStreamWaitEvent(one, join, 0));
+        } else {
+            launch(steps[i], steps[i].how, one, before_edge ? trigger : nullptr);
+        }
+    }
+}
+
+static cudaGraphExec_t captured(const program &p, const std::vector<step> &steps, cudaStream_t stream, cudaStream_t other)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    p.way == TWO_STREAMS ? queue_two_streams(steps, stream, other) : queue(steps, stream);
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    return exec;
+}
+
+/* Node by node; a step with ATTRIBUTE gets a programmatic edge from the one before, any other a full edge. */
+static cudaGraphExec_t built(const std::vector<step> &steps)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t last = nullptr;
+    CHECK(cudaGraphCreate(&graph, 0));
+    for (const step &s : steps) {
+        buffers p;
+        void *slots[2];
+        cudaGraphNode_t node;
+        cudaKernelNodeParams params = {};
+        cudaGraphEdgeData edge = {};
+        params.func = (void *)s.kernel;
+        params.gridDim = dim3(BLOCKS);
+        params.blockDim = dim3(THREADS);
+        params.kernelParams = (void **)args_of(s, p, slots);
+        CHECK(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+        if ((s.how & 15) == ATTRIBUTE) {
+            edge.type = cudaGraphDependencyTypeProgrammatic;
+            edge.from_port = cudaGraphKernelNodePortProgrammatic;
+        }
+        if (last) {
+#if CUDART_VERSION >= 13000
+            CHECK(cudaGraphAddDependencies(graph, &last, &node, &edge, 1));
+#else
+            CHECK(cudaGraphAddDependencies_v2(graph, &last, &node, &edge, 1));
+#endif
+        }
+        last = node;
+    }
+    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    return exec;
+}
+
+static uint64_t now_ns(void)
+{
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void serial(const std::vector<step> &steps, cudaStream_t stream)
+{
+    for (const step &s : steps) {
+        launch(s, PLAIN, stream, nullptr);
+        CHECK(cudaStreamSynchronize(stream));
+    }
+}
+
+static void fetch(std::vector<unsigned> &into, cudaStream_t stream)
+{
+    into.resize(WORDS);
+    CHECK(cudaMemcpyAsync(into.data(), buf.out, WORDS * sizeof(unsigned), cudaMemcpyDeviceToHost, stream));
+    CHECK(cudaStreamSynchronize(stream));
+}
+
+/* Prints which runs went wrong, as one character per run, so that sessions of several plans can be joined run by run. */
+static void run(const program &p, const std::vector<step> &steps, long count)
+{
+    cudaStream_t stream, other;
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    serial(steps, stream);
+    fetch(expected, stream);
+    cudaGraphExec_t exec = p.way == STREAM ? nullptr : p.way == BUILT_GRAPH ? built(steps) : captured(p, steps, stream, other);
+    std::string marks;
+    uint64_t spent = 0;
+    for (long i = 0; i < count; i++) {
+        uint64_t began = now_ns();
+        if (exec) {
+            CHECK(cudaGraphLaunch(exec, stream));
+        } else {
+            queue(steps, stream);
+        }
+        CHECK(cudaStreamSynchronize(stream));
+        spent += now_ns() - began;
+        fetch(seen, stream);
+        marks += seen == expected ? '.' : 'X';
+    }
+    if (exec) {
+        CHECK(cudaGraphExecDestroy(exec));
+    }
+    CHECK(cudaStreamDestroy(stream));
+    CHECK(cudaStreamDestroy(other));
+    std::printf("{\"runs\":\"%s\",\"us\":%.3f}\n", marks.c_str(), count ? (double)spent / 1000.0 / (double)count : 0.0);
+}
+
+/* The cost: a graph of many launch-bound kernels; prints microseconds per replay. */
+static void cost(const char *kind, int length)
+{
+    cudaStream_t stream;
+    int how = std::strcmp(kind, "pdl") == 0 ? ATTRIBUTE : PLAIN;
+    program p = {"cost", "", "", GRAPH, {}, {}, {}};
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    for (int i = 0; i < length; i++) {
+        p.bug_steps.push_back(how == ATTRIBUTE ? S(chain, i ? ATTRIBUTE : PLAIN) : S(chain_plain, PLAIN));
+    }
+    cudaGraphExec_t exec = captured(p, p.bug_steps, stream, stream);
+    double best = 1e30;
+    for (int i = 0; i < 12; i++) {
+        uint64_t began = now_ns();
+        CHECK(cudaGraphLaunch(exec, stream));
+        CHECK(cudaStreamSynchronize(stream));
+        double us = (double)(now_ns() - began) / 1000.0;
+        best = us < best ? us : best;
+    }
+    CHECK(cudaGraphExecDestroy(exec));
+    std::printf("{\"us\":%.3f}\n", best);
+}
+
+static void add(const char *name, const char *bug, const char *shape, path way, std::vector<step> bug_steps,
+                std::vector<step> twin_steps, std::vector<std::string> races)
+{
+    programs.push_back({name, bug, shape, way, bug_steps, twin_steps, races});
+}
+
+#include "zoo_programs.cuh"
+
+static void list(void)
+{
+    for (const program &p : programs) {
+        std::printf("{\"name\":\"%s\",\"bug\":\"%s\",\"shape\":\"%s\",\"path\":\"%s\",\"bug_kernels\":[", p.name, p.bug, p.shape,
+                    path_names[p.way]);
+        for (size_t i = 0; i < p.bug_steps.size(); i++) {
+            std::printf("%s\"%s\"", i ? "," : "", p.bug_steps[i].name);
+        }
+        std::printf("],\"twin_kernels\":[");
+        for (size_t i = 0; i < p.twin_steps.size(); i++) {
+            std::printf("%s\"%s\"", i ? "," : "", p.twin_steps[i].name);
+        }
+        std::printf("],\"races\":[");
+        for (size_t i = 0; i < p.races.size(); i++) {
+            std::printf("%s\"%s\"", i ? "," : "", p.races[i].c_str());
+        }
+        std::printf("]}\n");
+    }
+    std::printf("{\"end\":true}\n");
+}
+
+static void reload(void)
+{
+    void (*again)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "pdl_stress_reload");
+    if (again) {
+        again();
+    }
+    std::printf("{\"reloaded\":%s}\n", again ? "true" : "false");
+}
+
+static void answer(const char *line)
+{
+    char name[128], which[16];
+    long count = 0;
+    if (std::sscanf(line, "run %127s %15s %ld", name, which, &count) == 3) {
+        for (const program &p : programs) {
+            if (std::strcmp(p.name, name) == 0) {
+                run(p, std::strcmp(which, "twin") == 0 ? p.twin_steps : p.bug_steps, count);
+                return;
+            }
+        }
+        std::printf("{\"error\":\"no program %s\"}\n", name);
+    } else if (std::sscanf(line, "cost %15s %ld", which, &count) == 2) {
+        cost(which, (int)count);
+    } else if (std::strncmp(line, "reload", 6) == 0) {
+        reload();
+    } else if (std::strncmp(line, "list", 4) == 0) {
+        list();
+    } else {
+        std::printf("{\"error\":\"what?\"}\n");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    char line[512];
+    unsigned *memory;
+    CHECK(cudaFree(nullptr));
+    CHECK(cudaMalloc(&memory, 8 * WORDS * sizeof(unsigned)));
+    unsigned **fields[] = {&buf.in, &buf.a, &buf.b, &buf.c, &buf.out, &buf.index, &buf.scalar};
+    for (size_t i = 0; i < 7; i++) {
+        *fields[i] = memory + i * WORDS;
+    }
+    buf.n = WORDS;
+    add_programs();
+    add_loaded(argc > 1 ? argv[1] : nullptr, argc > 2 ? argv[2] : nullptr);
+    while (std::fgets(line, sizeof line, stdin) && std::strncmp(line, "quit", 4) != 0) {
+        answer(line);
+        std::fflush(stdout);
+    }
+    return 0;
+}

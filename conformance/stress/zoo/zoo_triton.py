@@ -1,0 +1,110 @@
+"""The Triton pair of the zoo: two kernels launched with PDL from PyTorch, in a graph and eagerly. Answers as zoo.cu does."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+import time
+
+import torch
+import triton
+import triton.language as tl
+from triton.language.extra.cuda import gdc_wait
+
+WORDS, BLOCK = 2048, 128
+
+
+@triton.jit
+def triton_produce(src, dst, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    gdc_wait()
+    tl.store(dst + i, tl.load(src + i) * 3 + 1)
+
+
+@triton.jit
+def triton_consume(src, dst, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(dst + i, tl.load(src + i) + 7)
+
+
+@triton.jit
+def triton_consume_ok(src, dst, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    gdc_wait()
+    tl.store(dst + i, tl.load(src + i) + 7)
+
+
+@triton.jit
+def triton_poison(a, out, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    poison = tl.zeros([BLOCK], tl.int32) - 5
+    tl.store(a + i, poison)
+    tl.store(out + i, poison)
+
+
+source = torch.arange(WORDS, dtype=torch.int32, device="cuda")
+middle, out = torch.zeros_like(source), torch.zeros_like(source)
+right = source * 3 + 8
+GRID = (WORDS // BLOCK,)
+
+
+def sequence(consumer) -> None:
+    """One launch sequence; only the pair asks for overlap."""
+    triton_poison[GRID](middle, out, BLOCK=BLOCK)
+    triton_produce[GRID](source, middle, BLOCK=BLOCK, launch_pdl=True)
+    consumer[GRID](middle, out, BLOCK=BLOCK, launch_pdl=True)
+
+
+def run(captured: bool, consumer, count: int) -> dict[str, object]:
+    """A character per run."""
+    sequence(consumer)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    if captured:
+        with torch.cuda.graph(graph):
+            sequence(consumer)
+    marks, spent = "", 0.0
+    for _ in range(count):
+        began = time.perf_counter()
+        graph.replay() if captured else sequence(consumer)
+        torch.cuda.synchronize()
+        spent += time.perf_counter() - began
+        marks += "." if torch.equal(out, right) else "X"
+    return {"runs": marks, "us": spent * 1e6 / max(count, 1)}
+
+
+def entries() -> list[dict[str, object]]:
+    """As zoo.cu lists them."""
+    before = ["triton_poison", "triton_produce"]
+    return [{"name": name, "bug": "B04", "shape": "Triton kernel without a wait", "path": path,
+             "bug_kernels": [*before, "triton_consume"], "twin_kernels": [*before, "triton_consume_ok"],
+             "races": ["triton_produce>triton_consume"]} for name, path in (("triton-graph", "graph"), ("triton-eager", "stream eager"))]
+
+
+def reload() -> bool:
+    """Have the injection library read its plan again."""
+    try:
+        ctypes.CDLL(None).pdl_stress_reload()
+    except AttributeError:
+        return False
+    return True
+
+
+def main() -> None:
+    """Lines in, JSON lines out."""
+    for line in sys.stdin:
+        words = line.split()
+        if words[0] == "list":
+            for entry in entries():
+                print(json.dumps(entry), flush=True)
+            print(json.dumps({"end": True}), flush=True)
+        elif words[0] == "reload":
+            print(json.dumps({"reloaded": reload()}), flush=True)
+        elif words[0] == "run":
+            kernel = triton_consume_ok if words[2] == "twin" else triton_consume
+            print(json.dumps(run(words[1] == "triton-graph", kernel, int(words[3]))), flush=True)
+
+
+if __name__ == "__main__":
+    main()
