@@ -1,4 +1,4 @@
-/* pdl_device.cuh - v0.1.0 - CUDA Programmatic Dependent Launch, device side - MIT, licence text at the end of pdl.h
+/* pdl_device.cuh - v0.1.0 - CUDA Programmatic Dependent Launch, device side - MIT, licence text at the end
  *
  * pdl_wait() holds the calling thread until the grids this one depends on are complete and their memory is visible.
  * pdl_trigger() says that this block no longer minds if the next grid starts. Neither needs the other to be correct.
@@ -14,7 +14,7 @@
  *
  * In a kernel that is launched with overlap, do NOT
  *    1. put __restrict__ on any pointer, not even on the output alone: loads then move above the wait
- *    2. read with __ldg, or through a pointer to const that is restrict: no fence holds such a read below the wait
+ *    2. read with __ldg what another grid writes: neither fence nor fresh pointer holds such a read below the wait
  *    3. read something before the wait and again after it through the same pointer: the first value may be used twice
  *    4. store before the wait what the earlier grid still reads or writes: nothing orders the two
  *    5. publish by fence and pdl_trigger(): the trigger orders nothing, and with restrict the stores are removed
@@ -24,9 +24,9 @@
  *    9. spin until the next grid has done something: nobody promises that it starts before this one ends
  *   10. build for less than compute_90 and expect a wait: there is none, and pdl.h refuses to overlap such code
  *
- * Needs compute_90 or newer for the instructions. In code for older targets everything here compiles to nothing, which
- * is safe because such a kernel is never started early (pdl.h checks what it was compiled for). Includes nothing, so it
- * works under NVRTC; has no option, so it cannot be switched off by accident.
+ * Needs compute_90 or newer. In code for older targets wait and trigger compile to nothing, which is safe because such a
+ * kernel is never started early: pdl.h looks at what it was compiled for. Includes nothing, so it works under NVRTC; has
+ * no option, so it cannot be switched off by accident.
  */
 #ifndef PDL_DEVICE_CUH_INCLUDED
 #define PDL_DEVICE_CUH_INCLUDED
@@ -126,3 +126,21 @@ static __device__ __forceinline__ pdl_type *pdl_wait_block(pdl_type *pointer)
 } /* extern "C++" */
 
 #endif /* PDL_DEVICE_CUH_INCLUDED */
+
+/* MIT License
+ *
+ * Copyright (c) 2026 the pdl authors
+ *
+ * Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+ * documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+ * rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to
+ * permit persons to whom the Software is furnished to do so, subject to the following conditions:
+ *
+ * The above copyright notice and this permission notice shall be included in all copies or substantial portions of
+ * the Software.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+ * WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+ * COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+ * OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+ */
