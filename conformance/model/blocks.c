@@ -22,6 +22,12 @@ static void thread_leaves_runnable(struct thread *t, enum thread_state state)
     t->state = state;
 }
 
+void thread_stalls(struct thread *t, uint64_t delay)
+{
+    thread_leaves_runnable(t, THREAD_PAUSE);
+    post(ACT_WAKE, NULL, t, delay);
+}
+
 /* Only for the current thread; comes back when it is runnable again and chosen. */
 static void thread_rests(enum thread_state state)
 {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 1024, MOST_OPS = 64 };
+/* A block may start on one of two SMs: which one only matters to who shares a cache with whom. */
+enum { DEEPEST = 1024, MOST_OPS = 64, PLACES = 2 };
 
 struct explorer {
     uint32_t choice[DEEPEST], limit[DEEPEST];
@@ -164,7 +165,7 @@ static uint64_t digest_blocks(void)
         const struct block *b = &device.block[i];
         if (b->op == NULL)
             continue;
-        uint64_t d = mix(b->op->serial << 8 | b->index, b->triggered);
+        uint64_t d = mix(b->op->serial << 8 | b->index, (uint64_t)b->sm << 1 | b->triggered);
         for (unsigned t = 0; t < b->threads; t++)
             d = mix(d, (uint64_t)b->thread[t].state << 32 | b->thread[t].waits);
         sum += d;
@@ -212,15 +213,14 @@ static void do_move(uint32_t n)
         return;
     }
     n -= device.runnable_count;
-    if (n < device.placing_count) {
-        struct op *op = device.placing[n];
-        unsigned sm = op->grid->next_block % MODEL_SMS; /* which SM only matters to who shares a cache */
+    if (n < PLACES * device.placing_count) {
+        struct op *op = device.placing[n / PLACES];
         if (op->grid->next_block + 1 == op->grid->blocks)
-            device.placing[n] = device.placing[--device.placing_count];
-        block_start(op, sm);
+            device.placing[n / PLACES] = device.placing[--device.placing_count];
+        block_start(op, n % PLACES);
         return;
     }
-    n -= device.placing_count;
+    n -= PLACES * device.placing_count;
     if (n < device.timed_count) {
         struct timed t = timed_take(n);
         perform(t.act, t.op, t.thread);
@@ -240,7 +240,7 @@ static void do_move(uint32_t n)
 
 bool explorer_step(struct explorer *e)
 {
-    uint32_t moves = device.runnable_count + device.placing_count + device.timed_count;
+    uint32_t moves = device.runnable_count + PLACES * device.placing_count + device.timed_count;
     for (unsigned b = 0; b < device.buffer_count; b++)
         moves += (uint32_t)__builtin_popcountll(device.buffers[b]->used);
     if (moves == 0)

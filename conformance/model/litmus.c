@@ -1,5 +1,7 @@
 /* pdl-litmus: enumerates what each litmus program may do on the conforming device, or on a broken one, and prints the sets
- * of outcomes as JSON lines. Usage: pdl-litmus [--device NAME] [PROGRAM]... */
+ * of outcomes as JSON lines. With --seeds N it also runs each program N times on the seeded device, prints what was seen
+ * of the set, and ends with 1 if anything was seen outside of it.
+ * Usage: pdl-litmus [--device NAME] [--seeds N] [PROGRAM]... */
 #include "explore.h"
 #include "model.h"
 #include "model_kernel.h"
@@ -102,10 +104,10 @@ static void launch(struct setting *s, const struct litmus_call *call)
     NEED(cudaLaunchKernelExC(&config, (const void *)litmus_kernel, args));
 }
 
-/* 0: cut short by the explorer */
+/* 0: cut short by the explorer; e is NULL on the seeded device */
 static int host_waits(cudaError_t error, const struct explorer *e)
 {
-    if (explorer_was_cut(e))
+    if (e != NULL && explorer_was_cut(e))
         return 0;
     if (error == cudaErrorLaunchTimeout) {
         program_state.seen[7] = 1; /* a deadlock is an outcome too */
@@ -197,15 +199,21 @@ static int run_once(struct setting *s, const struct explorer *e)
     return 1;
 }
 
-static void print_outcomes(const struct litmus_program *p, const unsigned char *reached, const char *name,
-                           const struct explorer *e)
+/* Outcomes are numbered by their registers, the first one lowest; one more bit says that the device hung. */
+static unsigned outcome_of(const struct litmus_program *p)
 {
-    static const char *const path[] = {"stream", "captured", "built"};
+    unsigned o = 0;
+    for (unsigned r = 0; r < p->registers; r++)
+        o |= (program_state.seen[r] & 1) << r;
+    return program_state.seen[7] ? 1u << p->registers : o;
+}
+
+static void print_set(const char *label, const struct litmus_program *p, uint32_t set)
+{
     const char *between = "";
-    printf("{\"program\":\"%s\",\"source\":\"%s\",\"path\":\"%s\",\"device\":\"%s\",\"registers\":%u,\"outcomes\":[", p->name,
-           p->source, path[p->path], name, p->registers);
+    printf(",\"%s\":[", label);
     for (unsigned o = 0; o < 1u << (p->registers + 1); o++) {
-        if (!reached[o])
+        if (!(set >> o & 1))
             continue;
         printf("%s\"", between);
         if (o & 1u << p->registers)
@@ -216,13 +224,12 @@ static void print_outcomes(const struct litmus_program *p, const unsigned char *
         putchar('"');
         between = ",";
     }
-    printf("],\"states\":%llu,\"executions\":%llu}\n", (unsigned long long)explorer_states(e),
-           (unsigned long long)explorer_executions(e));
+    putchar(']');
 }
 
-static void enumerate(const struct litmus_program *p, const char *name)
+static uint32_t enumerate(const struct litmus_program *p, const char *name, uint64_t *states)
 {
-    unsigned char reached[64] = {0};
+    uint32_t reached = 0;
     struct explorer *e = explorer_new();
     do {
         struct setting s;
@@ -230,31 +237,60 @@ static void enumerate(const struct litmus_program *p, const char *name)
         explorer_begin(e);
         set_up(&s, p);
         explorer_watch(e, &program_state, sizeof program_state, s.variable, LITMUS_LINE_WORDS * 4, LITMUS_VARIABLES);
-        if (!run_once(&s, e))
-            continue;
-        unsigned o = 0;
-        for (unsigned r = 0; r < p->registers; r++)
-            o |= (program_state.seen[r] & 1) << r;
-        reached[program_state.seen[7] ? 1u << p->registers : o] = 1;
+        if (run_once(&s, e))
+            reached |= 1u << outcome_of(p);
     } while (explorer_next(e));
-    print_outcomes(p, reached, name, e);
+    *states = explorer_states(e);
     explorer_delete(e);
+    return reached;
+}
+
+static uint32_t run_seeds(const struct litmus_program *p, const char *name, unsigned seeds)
+{
+    uint32_t seen = 0;
+    for (unsigned seed = 1; seed <= seeds; seed++) {
+        struct setting s;
+        model_reset(name, seed);
+        set_up(&s, p);
+        run_once(&s, NULL);
+        seen |= 1u << outcome_of(p);
+    }
+    return seen;
+}
+
+static int report(const struct litmus_program *p, const char *name, unsigned seeds)
+{
+    static const char *const path[] = {"stream", "captured", "built"};
+    uint64_t states;
+    uint32_t allowed = enumerate(p, name, &states), seen = run_seeds(p, name, seeds);
+    printf("{\"program\":\"%s\",\"source\":\"%s\",\"path\":\"%s\",\"device\":\"%s\",\"registers\":%u", p->name,
+           p->source, path[p->path], name, p->registers);
+    print_set("allowed", p, allowed);
+    if (seeds != 0)
+        print_set("seen", p, seen);
+    printf(",\"states\":%llu}\n", (unsigned long long)states);
+    return (seen & ~allowed) != 0;
 }
 
 int main(int argc, char **argv)
 {
     const char *name = "";
-    int first = 1;
-    if (argc > 2 && strcmp(argv[1], "--device") == 0) {
-        name = argv[2];
-        first = 3;
+    unsigned seeds = 0;
+    int first = 1, outside = 0;
+    for (; first + 1 < argc && strncmp(argv[first], "--", 2) == 0; first += 2) {
+        if (strcmp(argv[first], "--device") == 0)
+            name = argv[first + 1];
+        else if (strcmp(argv[first], "--seeds") == 0)
+            seeds = (unsigned)strtoul(argv[first + 1], NULL, 10);
+        else
+            return 64;
     }
     for (int i = 0; i < LITMUS_PROGRAMS; i++) {
         int wanted = first == argc;
         for (int a = first; a < argc; a++)
             wanted |= strcmp(argv[a], litmus_programs[i].name) == 0;
         if (wanted)
-            enumerate(&litmus_programs[i], name);
+            outside |= report(&litmus_programs[i], name, seeds);
     }
-    return 0;
+    return outside;
 }

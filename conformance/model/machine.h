@@ -242,6 +242,7 @@ bool block_fits(const struct op *op, unsigned sm);
 void block_start(struct op *op, unsigned sm);
 void thread_resume(struct thread *thread);
 void thread_makes_runnable(struct thread *thread);
+void thread_stalls(struct thread *thread, uint64_t delay);
 void waiters_recheck(void);
 
 /* scheduler.c: which move comes next, and until when */

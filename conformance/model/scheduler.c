@@ -132,11 +132,17 @@ static void place_one(void)
 
 /* ---- one step ---- */
 
+/* Now and then a thread falls behind all others: that is where the rare orders come from. */
 static void run_some_thread(void)
 {
     unsigned n = device.runnable_count;
     struct thread *t = device.runnable[n == 1 ? 0 : choose(n)];
-    uint32_t r = choose(1u << 16);
+    uint32_t r = choose(1u << 25);
+    if (r >> 16 == 0) {
+        thread_stalls(t, choose_ns(50, 1500));
+        return;
+    }
+    r &= 0xffff;
     device.burst = (int)(r & 15);
     device.tick = (3072 + (r >> 4)) / n; /* 3 to 7 ns for each access, threads run side by side */
     device.clock += device.tick;
