@@ -24,9 +24,9 @@
  *    9. spin until the next grid has done something: nobody promises that it starts before this one ends
  *   10. build for less than compute_90 and expect a wait: there is none, and pdl.h refuses to overlap such code
  *
- * Needs compute_90 or newer. In code for older targets wait and trigger compile to nothing, which is safe because such a
- * kernel is never started early: pdl.h looks at what it was compiled for. Includes nothing, so it works under NVRTC; has
- * no option, so it cannot be switched off by accident.
+ * Needs compute_90 or newer. In code for older targets wait and trigger compile to nothing, which is safe because such
+ * a kernel is never started early: pdl.h looks at what it was compiled for. Includes nothing, so it works under NVRTC;
+ * has no option, so it cannot be switched off by accident.
  */
 #ifndef PDL_DEVICE_CUH_INCLUDED
 #define PDL_DEVICE_CUH_INCLUDED
