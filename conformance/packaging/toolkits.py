@@ -96,25 +96,31 @@ class NotApplicable(Exception):
     """This cell cannot be: the reason."""
 
 
-def host_cell(place: checks.Place, compiler: str) -> str:
-    """pdl.h in all language standards, without a warning; n compiles."""
-    version = int(compiler.partition("-")[2])
-    if not shutil.which(compiler):
-        raise NotApplicable("not installed")
-    family = "gcc" if compiler.startswith("gcc") else "clang"
-    newer = (version >= 9) if family == "gcc" else (version >= 13)
-    c = [*checks.C_STANDARDS, *(["c2x"] if newer else [])]
-    cxx = [*checks.CXX_STANDARDS, *(["c++2b"] if (family == "clang" or version >= 11) else [])]
+def standards(compiler: str) -> tuple[list[str], list[str]]:
+    """The standards of C and of C++ that a compiler knows, of C99 to C23 and C++11 to C++23."""
+    family, _, number = compiler.partition("-")
+    version = int(number or 0)
+    c, cxx = list(checks.C_STANDARDS), list(checks.CXX_STANDARDS)
     if family == "gcc" and version < 10:
         cxx[cxx.index("c++20")] = "c++2a"
+    if family == "clang" or version >= 9:
+        c.append("c2x")
+    if family == "clang" or version >= 11:
+        cxx.append("c++2b")
+    return c, cxx
+
+
+def host_cell(place: checks.Place, compiler: str, variants: Sequence[list[str]] = checks.VARIANTS) -> str:
+    """pdl.h in all language standards, without a warning; n compiles."""
     plus = compiler.replace("gcc", "g++").replace("clang", "clang++")
+    c, cxx = standards(compiler)
     plan = [(compiler, standard, "host_all.c", checks.C_WARNINGS) for standard in c]
     if shutil.which(plus):
         plan += [(plus, standard, source, checks.CXX_WARNINGS) for standard in cxx for source in ("host_all.c", "host_typed.cpp")]
     for name, standard, source, flags in plan:
-        for variant in checks.VARIANTS:
+        for variant in variants:
             needs_baseline(place, lambda unit: checks.host(name, place, standard, unit, *flags, *variant), checks.UNITS / source)
-    return f"{len(plan) * len(checks.VARIANTS)}"
+    return f"{len(plan) * len(variants)}"
 
 
 def needs_baseline(place: checks.Place, command: Callable[[Path], list[str]], unit: Path) -> None:
@@ -139,7 +145,9 @@ def model_cell(place: checks.Place) -> str:
     objects.mkdir(exist_ok=True)
     base = ["gcc", "-std=gnu11", "-O1", "-I", str(place.headers), "-I", str(kit / "model"), "-I", str(kit / "headers"), "-isystem",
             str(place.toolkit_includes)]
-    for source in sorted((kit / "model").glob("*.c")):
+    listed = re.search(r"set\(PDL_MODEL_SOURCES\s+([^)]*)\)", (kit / "model" / "CMakeLists.txt").read_text(encoding="utf-8"))
+    assert listed is not None
+    for source in (kit / "model" / name for name in listed[1].split()):
         checks.must_pass([*base, "-c", str(source), "-o", str(objects / f"{source.stem}.o")])
     parts = [str(path) for path in sorted(objects.glob("*.o"))]
     for test in HOST_TESTS:
