@@ -22,6 +22,7 @@ enum edge_kind {
     EDGE_RETIRED,   /* ... and so did all that it overlapped: stream order */
     EDGE_TRIGGERED, /* all its blocks have triggered or exited */
     EDGE_STARTED,   /* all its blocks have started */
+    EDGE_TOUCHED,   /* one block has triggered: only on the device program-event-first-block */
     EDGE_COVER      /* orders nothing by itself: the successor's wait and retirement need it retired */
 };
 
@@ -58,7 +59,7 @@ struct op {
     unsigned blocked;    /* edges (and the submit) still to come before it may start */
     unsigned cover_open; /* covered ops not yet retired */
     bool covers_untriggered; /* for the device wait-needs-trigger */
-    bool ready, exited_all, started_all, triggered_all, done, retired;
+    bool ready, exited_all, started_all, triggered_any, triggered_all, done, retired;
     uint64_t done_at;
     struct grid *grid;
     struct { /* OP_COPY, OP_SET */
@@ -227,6 +228,7 @@ struct op *op_new(enum op_kind kind);
 struct grid *grid_new(void);
 void op_after(struct op *op, struct op *pred, enum edge_kind kind);
 void op_covers(struct op *op, struct op *pred);
+bool op_reached(const struct op *op, enum edge_kind kind);
 void op_submit(struct op *op);
 void op_starts(struct op *op);
 void op_flushes(struct op *op);

@@ -104,19 +104,20 @@ struct grid *grid_new(void)
     return carve(sizeof(struct grid));
 }
 
-static bool reached(const struct op *op, enum edge_kind kind)
+bool op_reached(const struct op *op, enum edge_kind kind)
 {
     switch (kind) {
     case EDGE_DONE: return op->done;
     case EDGE_TRIGGERED: return op->triggered_all;
     case EDGE_STARTED: return op->started_all;
+    case EDGE_TOUCHED: return op->triggered_any;
     default: return op->retired;
     }
 }
 
 void op_after(struct op *op, struct op *pred, enum edge_kind kind)
 {
-    if (pred == op || reached(pred, kind))
+    if (pred == op || op_reached(pred, kind))
         return;
     struct edge *e = carve(sizeof *e);
     e->to = op;
@@ -224,6 +225,7 @@ static void op_state(struct op *op, bool *state, enum edge_kind kind)
 static void op_is_done(struct op *op)
 {
     op_state(op, &op->started_all, EDGE_STARTED);
+    op_state(op, &op->triggered_any, EDGE_TOUCHED);
     if (!(device.faults.exit_not_trigger && op->kind == OP_KERNEL))
         op_state(op, &op->triggered_all, EDGE_TRIGGERED);
     op->done_at = device.clock;
@@ -304,6 +306,8 @@ void op_block_started(struct op *op)
 
 void op_block_triggered(struct op *op)
 {
+    if (op->grid->triggered > 0)
+        op_state(op, &op->triggered_any, EDGE_TOUCHED);
     if (!op->triggered_all && all_triggered(op))
         op_state(op, &op->triggered_all, EDGE_TRIGGERED);
     waiters_recheck();

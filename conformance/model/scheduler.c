@@ -199,10 +199,10 @@ void scheduler_reset(void)
 /* The device is lost until the reset: nothing of it runs any more. */
 void device_fails(cudaError_t error)
 {
-    if (device.sticky == cudaSuccess)
-        device.sticky = error;
-    if (error == cudaErrorLaunchTimeout)
-        device.deadlocked = true;
+    if (device.sticky != cudaSuccess)
+        return;
+    device.sticky = error;
+    device.deadlocked = error == cudaErrorLaunchTimeout;
     device.runnable_count = device.timed_count = device.placing_count = 0;
 }
 

@@ -207,20 +207,12 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     if (how == RECORDED_ORDINARY)
         return;
     enum edge_kind soonest = at_block_start ? EDGE_STARTED : EDGE_TRIGGERED;
+    if (device.faults.program_event_first_block && how == RECORDED_PROGRAMMATIC)
+        soonest = EDGE_TOUCHED;
     if (takes_overlap())
         e->device_at = soonest;
     if (!device.faults.never_overlaps && choose(2) != 0)
         e->host_at = soonest;
-}
-
-static bool op_reached(const struct op *op, enum edge_kind kind)
-{
-    switch (kind) {
-    case EDGE_DONE: return op->done;
-    case EDGE_TRIGGERED: return op->triggered_all;
-    case EDGE_STARTED: return op->started_all;
-    default: return op->retired;
-    }
 }
 
 bool event_fired_for_host(struct event *e)

@@ -1,0 +1,81 @@
+"""The same seed gives the same trace from every build, and no build upsets a sanitizer.
+
+Compiles the model with each compiler and level found, runs its tests, and compares what they print.
+Usage: check_builds.py --cuda-include DIR --work DIR [--quick]
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+MODEL = Path(__file__).resolve().parent.parent
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
+
+
+@dataclass(frozen=True)
+class Build:
+    compiler: str
+    flags: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return "".join(c if c.isalnum() else "_" for c in " ".join((self.compiler, *self.flags)))
+
+
+BUILDS = [
+    Build("gcc", ("-O0",)),
+    Build("gcc", ("-O2",)),
+    Build("clang", ("-O0",)),
+    Build("clang", ("-O2",)),
+    Build("gcc", ("-O1", "-DMODEL_UCONTEXT")),
+    Build("gcc", ("-O1", *SANITIZE)),
+    Build("clang", ("-O1", *SANITIZE)),
+]
+
+
+def compile_one(build: Build, program: Path, include: Path, work: Path) -> Path:
+    sources = [s for s in sorted(MODEL.glob("*.c")) if s.name != "litmus.c"]
+    out = work / f"{program.stem}-{build.name}"
+    command = [build.compiler, "-std=gnu11", *build.flags, f"-I{MODEL}", "-isystem", str(include), str(program)]
+    subprocess.run([*command, *map(str, sources), "-lpthread", "-o", str(out)], check=True)
+    return out
+
+
+def run(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    if done.returncode != 0:
+        raise SystemExit(f"{command[0]} ends with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def check(build: Build, include: Path, work: Path) -> str:
+    tests = MODEL / "tests"
+    for name in ("api.c", "graphs.c"):
+        run([str(compile_one(build, tests / name, include, work))])
+    said = run([str(compile_one(build, tests / "devices.c", include, work)), "1", "trace"])
+    return said + run([str(compile_one(build, MODEL / "litmus.c", include, work)), "--seeds", "50"])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cuda-include", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--quick", action="store_true", help="only the two extremes: gcc -O0 and clang -O2")
+    given = parser.parse_args()
+    given.work.mkdir(parents=True, exist_ok=True)
+    builds = [b for b in BUILDS if shutil.which(b.compiler) and (not given.quick or b in (BUILDS[0], BUILDS[3]))]
+    with ThreadPoolExecutor(2) as pool:
+        said = list(pool.map(lambda b: check(b, given.cuda_include, given.work), builds))
+    wrong = [b.name for b, text in zip(builds, said) if text != said[0]]
+    print(f"{len(builds)} builds, {len(said[0].splitlines())} lines each")
+    if wrong:
+        print(f"not the same as {builds[0].name}: {', '.join(wrong)}")
+    return 1 if wrong or not said[0] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
