@@ -46,13 +46,20 @@ def complete_toolkit(root: Path) -> None:
             link.symlink_to(target)
 
 
+def _for_older_driver(driver_cuda: int) -> str:
+    """Which toolkit to install; one of a minor version above the driver's runs on it, one of a major version above does not."""
+    newest = f"{driver_cuda // 1000}.{driver_cuda % 1000 // 10}"
+    have = f"there is no CUDA Toolkit here, and this driver runs programs of CUDA {newest} at most"
+    if driver_cuda < 12000:
+        return f"{have}; the kit needs CUDA 12.3 or newer: install a newer driver (from CUDA 13.0 on, the kit fetches the compiler itself)"
+    named = max("12.3", newest, key=lambda text: tuple(map(int, text.split("."))))
+    return f"{have}; install CUDA Toolkit {named}, then put its bin folder on PATH or set CUDA_HOME to its folder"
+
+
 def make_toolkit(driver_cuda: int | None) -> Path:
     """NVIDIA's compiler from its packages; driver_cuda is what the driver can run (12040), None if there is no driver."""
     if driver_cuda is not None and driver_cuda < _OLDEST_DRIVER:
-        newest = f"{driver_cuda // 1000}.{driver_cuda % 1000 // 10}"
-        raise SetupImpossible(
-            f"there is no CUDA Toolkit here, and this driver runs programs of CUDA {newest} at most; install CUDA Toolkit "
-            f"{newest} (12.3 is the oldest that will do), then put its bin folder on PATH or set CUDA_HOME to its folder")
+        raise SetupImpossible(_for_older_driver(driver_cuda))
     present = toolkit_root()
     if present is not None:
         return present
