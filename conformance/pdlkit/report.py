@@ -97,12 +97,19 @@ def _code_hash(facts: RunFacts, result: CaseResult) -> str | None:
     return None if facts.code is None else facts.code.code_hash(kernels_of(result))
 
 
+def _variant_entry(record: Record) -> dict[str, Any]:
+    """A variant; one launched although pdl.h would refuse its image keeps what the attribute queries said of it."""
+    entry = {key: _finite(record.get(key)) for key in _VARIANT_KEYS}
+    refused = [k for k in record.get("kernels") or [] if not k.get("can_overlap", True)]
+    return {**entry, "kernels": refused} if refused else entry
+
+
 def test_entry(facts: RunFacts, result: CaseResult) -> dict[str, Any]:
     """One case in the report."""
     case, record = result.case, result.record
     clean = result.status == "PASS" and not facts.on_model and case.kind != "api"
     trials = record.get("trials", {})
-    variants = [{key: _finite(v.get(key)) for key in _VARIANT_KEYS} for v in result.variants]
+    variants = [_variant_entry(v) for v in result.variants]
     entry: dict[str, Any] = {
         "name": case.name, "rule": case.rule, "class": case.rule_class, "kind": case.kind, "core": case.core,
         "family": case.family, "window": case.window, "path": case.path, "proving": case.proving,
