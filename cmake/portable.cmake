@@ -1,5 +1,6 @@
 # Architectures of a harness that is copied to machines with nothing but a driver: machine code for each of these that the
-# toolkit knows, and PTX of the oldest and of the newest for every GPU that comes later. Sets CMAKE_CUDA_ARCHITECTURES.
+# toolkit knows, and PTX of the oldest and of the newest for every GPU that comes later. Sets CMAKE_CUDA_ARCHITECTURES, and
+# takes the compiler's own libraries into the program.
 find_program(PDL_PORTABLE_NVCC nvcc HINTS ${CUDAToolkit_ROOT} ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
 if(CMAKE_CUDA_COMPILER)
   set(PDL_PORTABLE_NVCC "${CMAKE_CUDA_COMPILER}")
@@ -19,3 +20,6 @@ list(POP_BACK pdl_architectures pdl_newest)
 list(TRANSFORM pdl_architectures APPEND "-real")
 set(CMAKE_CUDA_ARCHITECTURES ${pdl_oldest} ${pdl_architectures} ${pdl_newest})
 message(STATUS "The portable harness is built for ${CMAKE_CUDA_ARCHITECTURES}")
+if(CMAKE_HOST_UNIX)
+  add_link_options("$<HOST_LINK:-static-libstdc++;-static-libgcc>")
+endif()

@@ -68,7 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         head = "# The portable harness\n\nWritten by portable.py, never by hand: `cmake --preset portable`, nvcc "
         version = re.findall(r"release ([0-9.]+)", say(str(options.cuda / "bin" / "nvcc"), "--version"))[0]
         options.record.write_text(head + version + ".\n\n" + "".join(f"- {line}\n" for line in lines), encoding="utf-8")
-    gone = [f"sm_{number}" for number in wanted if code[number] < code[wanted[0]]]
+    # images that a rule wants for one architecture only come on top of these
+    gone = [f"sm_{number}" for number in wanted if code[number] < ptx[wanted[0]]]
     if foreign or gone or ptx[wanted[0]] == 0:
         print(f"it cannot be copied: it needs {foreign}, lacks {gone}, has {ptx[wanted[0]]} pieces of PTX for the oldest", file=sys.stderr)
         return 1
