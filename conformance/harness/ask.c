@@ -53,6 +53,8 @@ void ask_note_number(struct ask *ask, const char *what, long got)
     tell(ask, what, text, NULL);
 }
 
+void ask_skip(struct ask *ask, const char *what, const char *why) { tell(ask, what, why, NULL); }
+
 void ask_case(struct run *run, const struct case_info *info, const struct pair *pair, enum case_status *status)
 {
     struct ask ask;

@@ -1,0 +1,289 @@
+/* ask.cu - host calls whose answers are compared, or noted where no document promises one.
+ *
+ * pair        rules    what is asked
+ * layout      ATTR-01  ids and sizes of the attributes
+ * elsewhere   ATTR-06  attributes 6, 7 and 12 on a graph's kernel node and on a stream
+ * refused     ATTR-12  codes of attributes that do not belong into a launch
+ * odd         ATTR-09  codes of doubled attributes and odd values (AMB-23)
+ * idle        COMP-07  the attribute in a stream that has nothing to overlap
+ * host_end    MEM-09   is the first kernel complete when the host learns that a second, which never waited, is? (AMB-02)
+ */
+#include "pair.h"
+#include "visibility.h"
+
+#define ASK_TRIALS 200u
+#define ASK_WORDS 64u
+
+/* ---- kernels: data, plan and state lie in pinned host memory ---- */
+
+KERNEL(ask_slow)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_thread() == 0) {
+        k_trigger();
+        if (k_poll(args.state, &args.state->alive, 1, plan.bound_ns))
+            k_store_relaxed(&args.state->witnessed, 1);
+        k_delay(args.state, plan.hold_ns);
+    }
+    k_barrier();
+    k_store(args.data + k_thread(), words_fresh(plan.key, k_thread()));
+}
+
+KERNEL(ask_silent)
+{
+    if (k_thread() == 0) {
+        k_trigger();
+        k_store_relaxed(&args.state->alive, 1);
+    }
+}
+
+KERNEL(ask_nothing) { (void)args; }
+
+/* ---- launching ---- */
+
+static cudaError_t launch(const void *function, const struct kernel_args *args, cudaStream_t stream, cudaLaunchAttribute *attrs,
+                          unsigned count)
+{
+    struct kernel_args copy = *args;
+    void *params[1];
+    cudaLaunchConfig_t config = PDL_ZERO;
+
+    params[0] = &copy;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim.x = function == (const void *)SYMBOL(ask_slow) ? ASK_WORDS / 2 : 1;
+    config.blockDim.y = config.blockDim.z = 1;
+    config.stream = stream;
+    config.attrs = attrs;
+    config.numAttrs = count;
+    return cudaLaunchKernelExC(&config, function, params);
+}
+
+static cudaLaunchAttribute serialization(int value)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = value;
+    return attribute;
+}
+
+/* Launches the kernel that does nothing with these attributes, and ends what it began. */
+static cudaError_t try_attrs(struct ask *ask, cudaLaunchAttribute *attrs, unsigned count)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaError_t error = launch((const void *)SYMBOL(ask_nothing), &args, ask->stream, attrs, count);
+    cudaError_t end = cudaStreamSynchronize(ask->stream);
+
+    return error == cudaSuccess ? end : error;
+}
+
+/* ---- the questions ---- */
+
+static void ask_layout(struct ask *ask)
+{
+    ask_expect_number(ask, "id of stream serialization", cudaLaunchAttributeProgrammaticStreamSerialization, 6);
+    ask_expect_number(ask, "id of programmatic event", cudaLaunchAttributeProgrammaticEvent, 7);
+    ask_expect_number(ask, "id of launch-completion event", cudaLaunchAttributeLaunchCompletionEvent, 12);
+    ask_expect_number(ask, "id of ignore", cudaLaunchAttributeIgnore, 0);
+    ask_expect_number(ask, "bytes of an attribute", (long)sizeof(cudaLaunchAttribute), 72);
+    ask_expect_number(ask, "bytes of a value", (long)sizeof(cudaLaunchAttributeValue), 64);
+    ask_expect_number(ask, "place of the value", (long)offsetof(cudaLaunchAttribute, val), 8);
+}
+
+static void ask_elsewhere(struct ask *ask)
+{
+    static const cudaLaunchAttributeID ids[3] = { cudaLaunchAttributeProgrammaticStreamSerialization, cudaLaunchAttributeProgrammaticEvent,
+                                                  cudaLaunchAttributeLaunchCompletionEvent };
+    static const char *const on_node[3] = { "6 on a node", "7 on a node", "12 on a node" };
+    static const char *const on_stream[3] = { "6 on a stream", "7 on a stream", "12 on a stream" };
+    struct kernel_args args = PDL_ZERO;
+    void *params[1];
+    struct cudaKernelNodeParams node_params = PDL_ZERO;
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    unsigned i;
+
+    params[0] = &args;
+    node_params.func = (void *)SYMBOL(ask_nothing);
+    node_params.gridDim.x = node_params.gridDim.y = node_params.gridDim.z = 1;
+    node_params.blockDim = node_params.gridDim;
+    node_params.kernelParams = params;
+    if (cudaGraphCreate(&graph, 0) != cudaSuccess || cudaGraphAddKernelNode(&node, graph, NULL, 0, &node_params) != cudaSuccess) {
+        ask_skip(ask, "a node", "none was made");
+        return;
+    }
+    value.programmaticStreamSerializationAllowed = 1;
+    for (i = 0; i < 3; i++) {
+        if (i > 0)
+            value.programmaticEvent.event = NULL;
+        ask_note(ask, on_node[i], cudaGraphKernelNodeSetAttribute(node, ids[i], &value));
+        ask_note(ask, on_stream[i], cudaStreamSetAttribute(ask->side, ids[i], &value));
+    }
+    (void)cudaGraphDestroy(graph);
+}
+
+static void ask_refused(struct ask *ask)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+
+    attribute.id = cudaLaunchAttributeSynchronizationPolicy;
+    ask_note(ask, "3, of streams only", try_attrs(ask, &attribute, 1));
+    attribute.id = (cudaLaunchAttributeID)63;
+    ask_note(ask, "63, of nobody", try_attrs(ask, &attribute, 1));
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    ask_note(ask, "7 without an event", try_attrs(ask, &attribute, 1));
+    attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
+    ask_note(ask, "12 without an event", try_attrs(ask, &attribute, 1));
+}
+
+static void ask_odd(struct ask *ask)
+{
+    cudaLaunchAttribute attrs[2] = PDL_ZERO;
+    cudaEvent_t one, two;
+
+    attrs[0] = serialization(1);
+    attrs[1] = serialization(0);
+    ask_note(ask, "6 = 1, 6 = 0", try_attrs(ask, attrs, 2));
+    attrs[0] = serialization(0);
+    attrs[1] = serialization(1);
+    ask_note(ask, "6 = 0, 6 = 1", try_attrs(ask, attrs, 2));
+    attrs[0] = serialization(2);
+    ask_note(ask, "6 = 2", try_attrs(ask, attrs, 1));
+    attrs[0] = serialization(-1);
+    ask_note(ask, "6 = -1", try_attrs(ask, attrs, 1));
+    if (cudaEventCreateWithFlags(&one, cudaEventDisableTiming) != cudaSuccess ||
+        cudaEventCreateWithFlags(&two, cudaEventDisableTiming) != cudaSuccess)
+        return;
+    attrs[0] = serialization(1);
+    attrs[1].id = cudaLaunchAttributeProgrammaticEvent;
+    attrs[1].val = serialization(0).val;
+    attrs[1].val.programmaticEvent.event = one;
+    ask_note(ask, "6 with 7", try_attrs(ask, attrs, 2));
+    attrs[0] = attrs[1];
+    attrs[1].id = cudaLaunchAttributeLaunchCompletionEvent;
+    attrs[1].val.launchCompletionEvent.event = two;
+    ask_note(ask, "7 with 12", try_attrs(ask, attrs, 2));
+    (void)cudaEventDestroy(one);
+    (void)cudaEventDestroy(two);
+}
+
+static void ask_idle(struct ask *ask)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+
+    (void)cudaStreamSynchronize(ask->stream);
+    ask_expect(ask, "in a stream that has ended", try_attrs(ask, &attribute, 1), cudaSuccess);
+    ask_expect(ask, "once more", try_attrs(ask, &attribute, 1), cudaSuccess);
+}
+
+/* ---- host_end ---- */
+
+struct host_room {               /* pinned host memory of the two kernels, and what the host saw */
+    struct trial_plan plan;
+    struct trial_state state;
+    uint32_t data[ASK_WORDS];
+    unsigned stale;
+};
+
+static void look(void *opaque)
+{
+    struct host_room *room = (struct host_room *)opaque;
+    volatile const uint32_t *data = room->data;
+    uint32_t i;
+
+    for (i = 0; i < ASK_WORDS / 2; i++)
+        if (data[i] != words_fresh(room->plan.key, i)) {
+            room->stale++;
+            return;
+        }
+}
+
+static void CUDART_CB look_from_stream(void *opaque) { look(opaque); }
+
+static void prepare_trial(struct host_room *room, unsigned trial)
+{
+    struct trial_state empty = PDL_ZERO;
+    uint32_t i;
+
+    room->plan.key = 0x5EEDull * (trial + 1);
+    room->plan.bound_ns = 50000;
+    room->plan.hold_ns = 5000 + trial % 8 * 1000;
+    room->state = empty;
+    for (i = 0; i < ASK_WORDS; i++)
+        room->data[i] = ~words_fresh(room->plan.key, i);
+}
+
+enum host_end { END_STREAM, END_EVENT, END_HOST_FUNCTION };
+
+static cudaError_t run_to_end(struct ask *ask, struct host_room *room, const struct kernel_args *args, cudaEvent_t event, enum host_end end)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaError_t error = launch((const void *)SYMBOL(ask_slow), args, ask->stream, NULL, 0);
+
+    if (error == cudaSuccess)
+        error = launch((const void *)SYMBOL(ask_silent), args, ask->stream, &attribute, 1);
+    if (error == cudaSuccess && end == END_HOST_FUNCTION)
+        error = cudaLaunchHostFunc(ask->stream, look_from_stream, room);
+    if (error == cudaSuccess && end == END_EVENT)
+        error = cudaEventRecord(event, ask->stream);
+    if (error == cudaSuccess)
+        error = end == END_EVENT ? cudaEventSynchronize(event) : cudaStreamSynchronize(ask->stream);
+    if (error == cudaSuccess && end != END_HOST_FUNCTION)
+        look(room);
+    return error == cudaSuccess ? cudaStreamSynchronize(ask->stream) : error;
+}
+
+static void ask_end(struct ask *ask, struct host_room *room, const struct kernel_args *args, cudaEvent_t event, enum host_end end)
+{
+    static const char *const names[3] = { "stale behind a stream's end", "stale behind an event", "stale in a host function" };
+    unsigned trial, witnessed = 0;
+    cudaError_t error = cudaSuccess;
+
+    room->stale = 0;
+    for (trial = 0; trial < ASK_TRIALS && error == cudaSuccess; trial++) {
+        prepare_trial(room, trial);
+        error = run_to_end(ask, room, args, event, end);
+        witnessed += room->state.witnessed;
+    }
+    if (error != cudaSuccess)
+        ask_expect(ask, names[end], error, cudaSuccess);
+    else if (witnessed < ASK_TRIALS / 2)
+        ask_skip(ask, names[end], "not asked, the two kernels hardly overlapped");
+    else
+        ask_expect_number(ask, names[end], (long)room->stale, 0);
+}
+
+static void ask_host_end(struct ask *ask)
+{
+    struct host_room *room = NULL;
+    struct kernel_args args = PDL_ZERO;
+    cudaEvent_t event;
+    char *device = NULL;
+    int end;
+
+    if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess ||
+        cudaHostAlloc((void **)&room, sizeof(*room), cudaHostAllocMapped) != cudaSuccess ||
+        cudaHostGetDevicePointer((void **)&device, room, 0) != cudaSuccess) {
+        ask_skip(ask, "pinned host memory", "none was given");
+        return;
+    }
+    args.plan = (const struct trial_plan *)device;
+    args.state = (struct trial_state *)(device + offsetof(struct host_room, state));
+    args.data = (uint32_t *)(device + offsetof(struct host_room, data));
+    for (end = END_STREAM; end <= END_HOST_FUNCTION; end++)
+        ask_end(ask, room, &args, event, (enum host_end)end);
+    (void)cudaFreeHost(room);
+    (void)cudaEventDestroy(event);
+}
+
+static const struct pair ask_pairs[] = {
+    PAIR_ASK("layout", ask_layout),
+    PAIR_ASK("elsewhere", ask_elsewhere),
+    PAIR_ASK("refused", ask_refused),
+    PAIR_ASK("odd", ask_odd),
+    PAIR_ASK("idle", ask_idle),
+    PAIR_ASK("host_end", ask_host_end),
+};
+IMAGE(ask, ask_pairs)

@@ -1,0 +1,155 @@
+/* compose.cu - pairs whose launches carry more than the attribute.
+ *
+ * pair                  rules     what is special
+ * cluster               COMP-01   both in clusters of two blocks
+ * cluster_withhold      COMP-01   the same; one block withholds its trigger and watches: blocks are counted, not clusters
+ * cooperative_primary   COMP-02   the primary is a cooperative launch
+ * cooperative_dependent COMP-02a  the dependent is a cooperative launch
+ * urgent                COMP-03   the dependent has the highest priority; one block of the primary withholds its trigger
+ * per_thread            COMP-06   in the per-thread default stream
+ * legacy                COMP-06   in the legacy default stream
+ * blocked               FWD-03a   the dependent's waiting blocks fill every slot, while a kernel in another stream holds some
+ *                                 and ends only after the primary (B48)
+ * crowded               FWD-03a   the same, and the primary has more blocks than the device has slots
+ */
+#include "pair.h"
+#include "start.h"
+
+#ifdef MUTANT_eager
+#define EAGER 1
+#else
+#define EAGER 0
+#endif
+
+KERNEL(compose_primary) { visibility_primary(&args, FORM_PLAIN); }
+KERNEL(compose_withhold_primary) { withholding_primary(&args, EAGER); }
+KERNEL(compose_start_dependent) { start_dependent(&args, 1); }
+
+KERNEL(compose_dependent)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    dependent_begins(&args);
+    dependent_is_alive(&args);
+#ifndef MUTANT_nowait
+    k_wait(&args, &plan);
+#endif
+    dependent_waited(&args);
+    dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
+    dependent_finishes(&args);
+}
+
+/* In the side stream: holds its places until the primary is about to store, or for the longest time a trial lasts. */
+KERNEL(compose_holder)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_thread() == 0)
+        (void)k_poll(args.state, (const uint32_t *)&args.state->primary_store_ns, 1, plan.bound_ns);
+}
+
+static cudaError_t queue_both(const struct queue *queue, const struct trial_launch *trial, const pdl_options *primary,
+                              pdl_options *dependent)
+{
+    cudaError_t error;
+
+    if (trial->control == CONTROL_UNORDERED)
+        return queue_unordered(queue, trial);
+    error = queue_primary_with(queue, trial, primary);
+    dependent->overlap = PDL_OVERLAP_REQUIRED;
+    return error == cudaSuccess ? queue_dependent_with(queue, trial, queue->stream, dependent) : error;
+}
+
+static cudaError_t queue_cluster(const struct queue *queue, const struct trial_launch *trial)
+{
+    pdl_options primary = PDL_ZERO, dependent = PDL_ZERO;
+
+    primary.cluster_x = dependent.cluster_x = 2;
+    return queue_both(queue, trial, &primary, &dependent);
+}
+
+static cudaError_t queue_cooperative_primary(const struct queue *queue, const struct trial_launch *trial)
+{
+    pdl_options primary = PDL_ZERO, dependent = PDL_ZERO;
+
+    primary.cooperative = 1;
+    return queue_both(queue, trial, &primary, &dependent);
+}
+
+static cudaError_t queue_cooperative_dependent(const struct queue *queue, const struct trial_launch *trial)
+{
+    pdl_options primary = PDL_ZERO, dependent = PDL_ZERO;
+
+    dependent.cooperative = 1;
+    return queue_both(queue, trial, &primary, &dependent);
+}
+
+static cudaError_t queue_urgent(const struct queue *queue, const struct trial_launch *trial)
+{
+    cudaError_t error;
+
+    if (trial->control == CONTROL_UNORDERED)
+        return queue_unordered(queue, trial);
+    error = queue_primary(queue, trial, 0);
+    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
+}
+
+/* The pair in another stream, between a fork from the kit's own and the way back. */
+static cudaError_t queue_in(const struct queue *queue, const struct trial_launch *trial, cudaStream_t stream)
+{
+    struct queue there = *queue;
+    cudaError_t error = cudaEventRecord(queue->fork, queue->stream);
+
+    there.stream = stream;
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(stream, queue->fork, 0);
+    if (error == cudaSuccess)
+        error = queue_primary(&there, trial, 0);
+    if (error == cudaSuccess)
+        error = queue_dependent(&there, trial);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(queue->join, stream);
+    return error == cudaSuccess ? cudaStreamWaitEvent(queue->stream, queue->join, 0) : error;
+}
+
+static cudaError_t queue_per_thread(const struct queue *queue, const struct trial_launch *trial)
+{
+    return queue_in(queue, trial, cudaStreamPerThread);
+}
+
+static cudaError_t queue_legacy(const struct queue *queue, const struct trial_launch *trial)
+{
+    return queue_in(queue, trial, cudaStreamLegacy);
+}
+
+/* The middle kernel is the holder: half as many blocks as the dependent has, in the side stream, without the attribute. */
+static cudaError_t queue_blocked(const struct queue *queue, const struct trial_launch *trial)
+{
+    struct trial_launch held = *trial;
+    struct queue side = *queue;
+    pdl_options options = PDL_ZERO;
+    cudaError_t error = queue_enter_side(queue);
+
+    side.dependent = queue->middle;
+    held.dependent_blocks = (trial->dependent_blocks + 7) / 8;
+    if (error == cudaSuccess)
+        error = queue_dependent_with(&side, &held, queue->side, &options);
+    if (error == cudaSuccess)
+        error = queue_primary(queue, trial, 0);
+    if (error == cudaSuccess)
+        error = queue_dependent(queue, trial);
+    return error == cudaSuccess ? queue_leave_side(queue) : error;
+}
+
+static const struct pair compose_pairs[] = {
+    PAIR("cluster", SHAPE_WORDS, PAIR_CLUSTER, compose_primary, compose_dependent, queue_cluster),
+    PAIR("cluster_withhold", SHAPE_WORDS, PAIR_CLUSTER, compose_withhold_primary, compose_start_dependent, queue_cluster),
+    PAIR("cooperative_primary", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_cooperative_primary),
+    PAIR("cooperative_dependent", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_cooperative_dependent),
+    PAIR("urgent", SHAPE_WORDS, PAIR_TWO_BLOCKS | PAIR_URGENT, compose_withhold_primary, compose_start_dependent, queue_urgent),
+    PAIR("per_thread", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_per_thread),
+    PAIR("legacy", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_legacy),
+    PAIR_OF_THREE("blocked", SHAPE_FILL, 0, compose_primary, compose_holder, compose_dependent, queue_blocked),
+    PAIR_OF_THREE("crowded", SHAPE_OVERFLOW, PAIR_URGENT, compose_primary, compose_holder, compose_dependent, queue_blocked),
+};
+IMAGE(compose, compose_pairs)

@@ -1,0 +1,78 @@
+/* publish.cu - what a dependent may see without a wait. Measured only: nothing here is promised before PTX ISA 9.2.
+ *
+ * pair         rules    what the primary does; the dependent never waits unless said so
+ * fence_each   MEM-03   stores, fences in every thread, barrier, triggers, then stays until the dependent runs
+ * fence_one    MEM-03   stores, barrier, fences in one thread, triggers, then stays (AMB-06)
+ * unfenced     TRIG-08  stores, barrier, triggers, then stays (AMB-05, F4)
+ * implicit     TRIG-04  never triggers: stores and ends (AMB-04)
+ * early_store  MEM-05   reads its input late; the dependent overwrites it before it waits (AMB-22)
+ */
+#include "pair.h"
+#include "visibility.h"
+
+enum publishing { PUBLISH_UNFENCED, PUBLISH_FENCE_EACH, PUBLISH_FENCE_ONE };
+
+DEVICE_FN void publishing_primary(const struct kernel_args *args, uint32_t form)
+{
+    struct trial_plan plan = k_plan(args);
+
+    primary_begins(args);
+    primary_stores(args, &plan, FORM_PLAIN);
+    if (form == PUBLISH_FENCE_EACH)
+        k_fence();
+    k_barrier(); /* any thread triggers for its block: none may before all have stored */
+    if (k_thread() == 0) {
+        if (form == PUBLISH_FENCE_ONE)
+            k_fence();
+        k_trigger();
+        primary_holds(args, &plan);
+    }
+}
+
+KERNEL(publish_fence_each_primary) { publishing_primary(&args, PUBLISH_FENCE_EACH); }
+KERNEL(publish_fence_one_primary) { publishing_primary(&args, PUBLISH_FENCE_ONE); }
+KERNEL(publish_unfenced_primary) { publishing_primary(&args, PUBLISH_UNFENCED); }
+KERNEL(publish_implicit_primary) { visibility_primary(&args, FORM_PLAIN); }
+KERNEL(publish_early_store_primary) { visibility_primary(&args, FORM_FROM_INPUT); }
+
+KERNEL(publish_dependent)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    dependent_begins(&args);
+    dependent_is_alive(&args);
+    dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
+    dependent_finishes(&args);
+}
+
+KERNEL(publish_early_store_dependent)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t first, last, i, j;
+
+    dependent_begins(&args);
+    dependent_is_alive(&args);
+    dependent_range(&plan, &first, &last);
+    for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
+        for (j = 0; j < 4; j++)
+            k_store(args.input + i + j, words_overwritten(plan.key, i + j));
+    k_wait(&args, &plan);
+    dependent_waited(&args);
+    dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
+    dependent_finishes(&args);
+}
+
+static cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
+{
+    cudaError_t error = queue_primary(queue, trial, 0);
+    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
+}
+
+static const struct pair publish_pairs[] = {
+    PAIR("fence_each", SHAPE_WORDS, 0, publish_fence_each_primary, publish_dependent, queue_pair),
+    PAIR("fence_one", SHAPE_WORDS, 0, publish_fence_one_primary, publish_dependent, queue_pair),
+    PAIR("unfenced", SHAPE_WORDS, 0, publish_unfenced_primary, publish_dependent, queue_pair),
+    PAIR("implicit", SHAPE_WORDS, PAIR_NEVER_TRIGGER, publish_implicit_primary, publish_dependent, queue_pair),
+    PAIR("early_store", SHAPE_WORDS, PAIR_OVERWRITE, publish_early_store_primary, publish_early_store_dependent, queue_pair),
+};
+IMAGE(publish, publish_pairs)
