@@ -26,7 +26,7 @@ from toolkits import C_COMPILERS, NotApplicable, host_cell, standards, toolkit_v
 SKIP = 77
 INSIDE = "PDL_COMPILERS_INSIDE"
 SUITES = {
-    "bullseye": ("gcc-9", "gcc-10", "clang-11"), "bookworm": ("gcc-11", "gcc-12", "clang-13", "clang-14", "clang-15", "clang-16", "clang-19"),
+    "bullseye": ("gcc-9", "gcc-10"), "bookworm": ("gcc-11", "gcc-12", "clang-13", "clang-14", "clang-15", "clang-16", "clang-19"),
     "trixie": ("gcc-13", "gcc-14", "clang-17", "clang-18"), "sid": ("gcc-15", "clang-21"),
 }
 

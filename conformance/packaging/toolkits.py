@@ -251,7 +251,8 @@ def column(root: Path, headers: Path, work: Path) -> dict[str, str]:
     cells = {}
     for name, fill in rows().items():
         place = checks.Place(headers, root, work / re.sub(r"\W+", "-", name)[:40])
-        place.work.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(place.work, ignore_errors=True)
+        place.work.mkdir(parents=True)
         try:
             cells[name] = f"ok {fill(place)}".strip()
         except (NotApplicable, checks.Missing) as reason:
