@@ -122,11 +122,13 @@ struct half_edge { /* a node that the next captured node will depend on, and how
     struct node *node;
     edge_data data;
     bool kept_default; /* came through an ordinary event: attribute 6 leaves it alone */
+    bool of_event;     /* came through a programmatic event */
 };
 
 struct arc {
     struct node *from, *to;
     edge_data data;
+    bool of_event; /* made by capture from a programmatic event: for the device program-event-first-block */
 };
 
 struct node {

@@ -138,7 +138,7 @@ static void lane_remembers(struct lane *l, struct node *n)
 static void lane_restarts_at(struct lane *l, struct node *n)
 {
     l->halves = 0;
-    struct half_edge h = {n, full_edge, false};
+    struct half_edge h = {n, full_edge, false, false};
     lane_depends(l, h);
 }
 
@@ -169,6 +169,7 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
         cudaError_t error = graph_connect(s->capture->graph, l->half[i].node, n, d);
         if (error != cudaSuccess)
             return error;
+        s->capture->graph->arc[s->capture->graph->arcs - 1].of_event = l->half[i].of_event;
     }
     if (!all_programmatic && !device.faults.capture_loses_order) {
         for (unsigned i = 0; i < l->behinds; i++)
@@ -204,9 +205,10 @@ static void event_holds(struct event *e, struct stream *s, const struct half_edg
 
 static void kernel_event(struct stream *s, struct node *n, cudaEvent_t handle, unsigned char port, unsigned char type)
 {
-    struct half_edge h = {n, full_edge, false};
+    struct half_edge h = {n, full_edge, false, false};
     h.data.from_port = port;
     h.data.type = type;
+    h.of_event = type == cudaGraphDependencyTypeProgrammatic;
     event_holds(event_of(handle), s, &h, 1);
 }
 
@@ -245,7 +247,7 @@ cudaError_t capture_record(struct stream *s, struct event *e)
         if (e->captured == NULL)
             abort();
         for (unsigned i = 0; i < l->behinds; i++) {
-            struct half_edge h = {l->behind[i], full_edge, false};
+            struct half_edge h = {l->behind[i], full_edge, false, false};
             e->captured[count++] = h;
         }
     }
@@ -301,7 +303,7 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphN
     captures = c;
     struct lane *l = lane_of(c, s);
     for (size_t i = 0; i < count; i++) {
-        struct half_edge h = {node_of(deps[i]), data != NULL ? data[i] : full_edge, false};
+        struct half_edge h = {node_of(deps[i]), data != NULL ? data[i] : full_edge, false, false};
         lane_depends(l, h);
     }
     return cudaSuccess;
@@ -451,7 +453,7 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
     if (flags == cudaStreamSetCaptureDependencies)
         l->halves = l->behinds = 0;
     for (size_t i = 0; i < count; i++) {
-        struct half_edge h = {node_of(deps[i]), data != NULL ? data[i] : full_edge, false};
+        struct half_edge h = {node_of(deps[i]), data != NULL ? data[i] : full_edge, false, false};
         lane_depends(l, h);
     }
     return cudaSuccess;

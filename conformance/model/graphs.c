@@ -175,7 +175,7 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
         if (g->arc[i].from == from && g->arc[i].to == to)
             return cudaErrorInvalidValue; /* EDGE-16 */
     g->arc = grown(g->arc, g->arcs, &g->arc_room, sizeof *g->arc);
-    struct arc a = {from, to, d};
+    struct arc a = {from, to, d, false};
     g->arc[g->arcs++] = a;
     return cudaSuccess;
 }
@@ -262,7 +262,9 @@ static void arc_orders(const struct arc *a)
     enum edge_kind kind = EDGE_DONE;
     bool may_overlap = device.cc >= 90 && !device.faults.never_overlaps;
     bool takes = may_overlap && (device.faults.early || !once_in(16));
-    if (takes && a->data.from_port == 1)
+    if (takes && a->of_event && device.faults.program_event_first_block)
+        kind = EDGE_TOUCHED;
+    else if (takes && a->data.from_port == 1)
         kind = EDGE_TRIGGERED;
     else if (takes && a->data.from_port == 2)
         kind = EDGE_STARTED;
