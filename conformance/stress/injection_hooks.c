@@ -354,8 +354,10 @@ static result answer(get_address real, const char *symbol, void **function, int 
             struct hook *hook = &hooks[i];
             if (strcmp(hook->symbol, symbol) == 0 && version >= hook->since && version < hook->before
                 && (exact ? hook->per_thread == per_thread : !hook->per_thread)) {
-                hook->real = *function;
-                *function = hook->replacement;
+                if (*function != hook->replacement) { /* a driver may hand out its own entry, which is already ours */
+                    hook->real = *function;
+                    *function = hook->replacement;
+                }
                 return code;
             }
         }

@@ -17,7 +17,7 @@ _WAIT = re.compile(r"griddepcontrol\s*\.\s*wait\s*;")
 _TRIGGER = re.compile(r"griddepcontrol\s*\.\s*launch_dependents\s*;")
 _EXIT = re.compile(r"(?:@\s*(!?)\s*([%\w$]+)\s+)?\b(?:ret(?:\.uni)?|exit)\s*;")
 _FENCE = re.compile(r"\b(?:membar\.(?:gl|sys)|fence(?:\.(?:acq_rel|sc|release))?\.(?:gpu|sys)|fence\.proxy\b|"
-                    r"(?:st|red|atom)\.release)")
+                    r"(?:st|red|atom)\.release)|threadfence")
 _UNSYNCED = re.compile(r"\b(?:shfl\.(?:up|down|bfly|idx)|vote\.(?:all|any|uni|ballot))\b")
 LOOK_BACK = 8  # statements between a fence and the trigger that still count as "right before"
 

@@ -1,0 +1,91 @@
+"""The injection library in front of a driver that only remembers, in each way a program reaches a driver."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pdlkit.stress import injection
+from pdlkit.stress.options import Options
+from pdlkit.stress.plan import Plan
+from pdlkit.stress.program import read_build_log, read_calibration
+
+HERE = Path(__file__).parent
+PTX = """\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry first(.param .u64 p)
+{
+	ret;
+}
+.visible .entry second(.param .u64 p)
+{
+	membar.gl;
+	griddepcontrol.launch_dependents;
+	ret;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("driver")
+    driver = folder / "libcuda.so.1"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", driver, HERE / "fake_driver.c",
+                    "-Wl,-soname,libcuda.so.1,-Bsymbolic"], check=True)
+    subprocess.run(["cc", "-o", folder / "program", HERE / "fake_program.c", driver, "-ldl"], check=True)
+    (folder / "module.ptx").write_text(PTX)
+    (folder / "code.bin").write_text("\x7fELF no text")
+    return folder
+
+
+def run(place: Path, tmp_path: Path, plan: Plan, way: str, image: str = "module.ptx", options: Options = Options()) -> list[str]:
+    plan.write(tmp_path / "plan", ["first", "second"])
+    environment = injection.environment(tmp_path, ["program"], options) | {
+        "LD_LIBRARY_PATH": str(place), "PDL_STRESS_PLAN": str(tmp_path / "plan"), "PDL_STRESS_RECORDS": str(tmp_path / "records")}
+    done = subprocess.run([place / "program", way, place / image, "first", "second"], env=environment, capture_output=True,
+                          text=True, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("way", ["linked", "dlsym", "address"])
+def test_ptx_is_rewritten_and_the_plan_is_written_before_each_launch(place: Path, tmp_path: Path, way: str) -> None:
+    plan = Plan(hold=frozenset({"first"}), protect=frozenset({"second"}), lengths={"first": 1000})
+    lines = run(place, tmp_path, plan, way)
+    assert lines[0] == "loaded rewritten"
+    assert [line for line in lines if "runs" in line] == [
+        "first runs with 3 750 250", "first runs with 3 750 250", "second runs with 5 0 0", "second runs with 5 0 0"]
+    assert "carve-out of first: 9 100" in lines
+
+
+def test_a_plan_that_is_off_touches_nothing(place: Path, tmp_path: Path) -> None:
+    lines = run(place, tmp_path, Plan(off=True), "dlsym")
+    assert lines[1:] == ["first runs with 0 0 0"] * 2 + ["second runs with 0 0 0"] * 2
+
+
+def test_launches_are_counted_and_fences_reported(place: Path, tmp_path: Path) -> None:
+    run(place, tmp_path, Plan(off=True, calibrate=True), "address")
+    found = read_calibration(tmp_path / "records")
+    assert list(found.kernels) == ["first", "second"]
+    assert found.kernels["first"].rewritten and found.kernels["first"].eager == 2
+    assert found.kernels["first"].before_attribute == 2 and found.kernels["second"].attribute == 2
+    assert read_build_log(tmp_path / "build.jsonl")["fenced"] == ["second"]
+
+
+def test_machine_code_is_named_as_not_rewritten(place: Path, tmp_path: Path) -> None:
+    lines = run(place, tmp_path, Plan(off=True, calibrate=True), "linked", "code.bin")
+    assert lines[0] == "loaded as it is"
+    records = [json.loads(line) for line in (tmp_path / "records").read_text().splitlines()]
+    assert [(entry["name"], entry["rewritten"]) for entry in records if entry["record"] == "kernel"] == [
+        ("first", False), ("second", False)]
+
+
+def test_without_a_plan_the_library_does_nothing(place: Path) -> None:
+    environment = {"LD_LIBRARY_PATH": str(place), "LD_PRELOAD": str(injection.library())}
+    done = subprocess.run([place / "program", "dlsym", place / "module.ptx", "first"], env=environment, capture_output=True,
+                          text=True, check=True)
+    assert done.stdout.splitlines()[0] == "loaded as it is" and "carve-out" not in done.stdout
