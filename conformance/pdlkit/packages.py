@@ -7,6 +7,7 @@ what is missing and where to put it.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,23 @@ def complete_toolkit(root: Path) -> None:
             link.symlink_to(target)
 
 
+def _install(pins: Sequence[str], what_to_do: str) -> None:
+    """Make the venv of these packages; if that fails, say what to do on the machine first, and then what to do about pip."""
+    try:
+        ensure_venv(pins)
+    except SetupImpossible as reason:
+        names = " ".join(pins)
+        raise SetupImpossible(
+            f"{what_to_do}; or fetch packages on another machine (pip download {names} -d wheels) and set {WHEELS_VARIABLE} to that "
+            f"folder (here pip failed: {_last_words(str(reason))})") from None
+
+
+def _last_words(reason: str) -> str:
+    """The end of what pip said, out of a sentence about it."""
+    said = re.search(r"could not be installed \((.*)\)\. With a network", reason)
+    return said[1].rpartition(" / ")[2].removeprefix("ERROR: ") if said else reason
+
+
 def _for_older_driver(driver_cuda: int) -> str:
     """Which toolkit to install; one of a minor version above the driver's runs on it, one of a major version above does not."""
     newest = f"{driver_cuda // 1000}.{driver_cuda % 1000 // 10}"
@@ -63,12 +81,8 @@ def make_toolkit(driver_cuda: int | None) -> Path:
     present = toolkit_root()
     if present is not None:
         return present
-    try:
-        ensure_venv(TOOLKIT)
-    except SetupImpossible as reason:
-        raise SetupImpossible(
-            "there is no CUDA Toolkit here; install one of version 12.3 or newer, then put its bin folder on PATH or set "
-            f"CUDA_HOME to its folder. NVIDIA's compiler packages would do as well, but {reason}") from None
+    _install(TOOLKIT, "there is no CUDA Toolkit here: install one of version 12.3 or newer, and put its bin folder on PATH or set "
+                      "CUDA_HOME to its folder")
     root = _toolkit_folder()
     if root is None:
         raise SetupImpossible("NVIDIA's compiler packages were installed, but they hold no nvidia/cu13 folder")
@@ -84,7 +98,7 @@ def ninja_program() -> Path | None:
 
 def make_ninja() -> Path:
     """Ninja from its package."""
-    ensure_venv(NINJA)
+    _install(NINJA, "neither ninja nor make is on PATH: install one (Debian and Ubuntu: apt-get install ninja-build)")
     path = ninja_program()
     if path is None:
         raise SetupImpossible("the ninja package was installed, but it holds no program")
@@ -102,21 +116,32 @@ def make_xxhash() -> Path:
     folder = xxhash_folder()
     if folder is not None:
         return folder
-    python = ensure_venv(NINJA)  # any venv has pip
     draft = BUILD / "xxhash-draft"
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     print(f"fetching xxhash.h out of {XXHASH}", file=sys.stderr, flush=True)
-    done = subprocess.run(_download(python, draft), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(_download(_pip(), draft), stdin=subprocess.DEVNULL, capture_output=True, text=True)
     archives = sorted(draft.glob("xxhash-*.tar.gz"))
     if not archives:
-        last = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
+        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1].removeprefix("ERROR: ")
         raise SetupImpossible(
-            f"xxhash.h is not there and could not be fetched ({last}); install it (Debian and Ubuntu: apt-get install "
-            "libxxhash-dev), or download that one file from the xxHash project and set XXHASH_INCLUDE_DIR to its folder")
+            "xxhash.h is not there: install it (Debian and Ubuntu: apt-get install libxxhash-dev), or download that one file from the "
+            f"xxHash project and set XXHASH_INCLUDE_DIR to its folder (here pip failed: {last})")
     _unpack(archives[0], draft / "xxhash.h")
     draft.rename(BUILD / "xxhash")
     return BUILD / "xxhash"
+
+
+def _pip() -> Path:
+    """A Python with pip, whatever this one has; needs no network."""
+    folder = BUILD / "venv" / "pip"
+    python = folder / "bin" / "python3"
+    if not (folder / "bin" / "pip").is_file():
+        made = subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], capture_output=True, text=True)
+        if made.returncode != 0:
+            raise SetupImpossible(
+                "Python cannot make a virtual environment here; install its venv module (Debian: apt-get install python3-venv)")
+    return python
 
 
 def _download(python: Path, folder: Path) -> Sequence[str]:

@@ -20,7 +20,7 @@ def build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(packages, "venv_place", lambda pins: tmp_path / "venv" / str(len(pins)))
 
     def refuse(_pins: object) -> Path:
-        raise SetupImpossible("the Python packages could not be installed (no network)")
+        raise SetupImpossible("the Python packages a could not be installed (noise / ERROR: no index). With a network they are")
 
     monkeypatch.setattr(packages, "ensure_venv", refuse)
     return tmp_path
@@ -39,8 +39,14 @@ def test_an_older_driver_is_told_its_toolkit(driver: int, words: str, build: Pat
 def test_without_a_network_the_sentence_says_what_to_install_where(driver: int | None, build: Path) -> None:
     with pytest.raises(SetupImpossible) as caught:
         packages.make_toolkit(driver)
-    for word in ("CUDA Toolkit", "12.3 or newer", "CUDA_HOME", "no network"):
+    for word in ("CUDA Toolkit", "12.3 or newer", "CUDA_HOME", "PDL_WHEELS", "pip failed: no index"):
         assert word in str(caught.value)
+    assert "noise" not in str(caught.value)
+
+
+def test_ninja_without_a_network_names_the_debian_package(build: Path) -> None:
+    with pytest.raises(SetupImpossible, match="ninja-build.*PDL_WHEELS.*pip failed: no index"):
+        packages.make_ninja()
 
 
 def test_a_toolkit_of_packages_is_found_only_when_complete(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,14 +67,14 @@ def test_xxhash_comes_out_of_the_source_archive(build: Path, monkeypatch: pytest
             archive.addfile(entry, io.BytesIO(b"/**"))
         return subprocess.CompletedProcess(argv, 0, "", "")
 
-    monkeypatch.setattr(packages, "ensure_venv", lambda _pins: build)
+    monkeypatch.setattr(packages, "_pip", lambda: build)
     monkeypatch.setattr(packages.subprocess, "run", download)
     assert (packages.make_xxhash() / "xxhash.h").read_bytes() == b"/**"
     assert packages.make_xxhash() == packages.xxhash_folder()
 
 
 def test_a_failed_download_of_xxhash_says_where_to_put_it(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packages, "ensure_venv", lambda _pins: build)
+    monkeypatch.setattr(packages, "_pip", lambda: build)
     monkeypatch.setattr(packages.subprocess, "run", lambda argv, **_more: subprocess.CompletedProcess(argv, 1, "", "no route\n"))
     with pytest.raises(SetupImpossible) as caught:
         packages.make_xxhash()
