@@ -40,6 +40,13 @@ KERNEL(ask_silent)
 
 KERNEL(ask_nothing) { (void)args; }
 
+KERNEL(ask_waiting)
+{
+    (void)args;
+    k_wait_device();
+    k_wait_device();
+}
+
 /* ---- launching ---- */
 
 static cudaError_t launch(const void *function, const struct kernel_args *args, cudaStream_t stream, cudaLaunchAttribute *attrs,
@@ -68,14 +75,19 @@ static cudaLaunchAttribute serialization(int value)
     return attribute;
 }
 
-/* Launches the kernel that does nothing with these attributes, and ends what it began. */
-static cudaError_t try_attrs(struct ask *ask, cudaLaunchAttribute *attrs, unsigned count)
+/* Launches a kernel with these attributes, and ends what it began. */
+static cudaError_t try_kernel(struct ask *ask, const void *function, cudaLaunchAttribute *attrs, unsigned count)
 {
     struct kernel_args args = PDL_ZERO;
-    cudaError_t error = launch((const void *)SYMBOL(ask_nothing), &args, ask->stream, attrs, count);
+    cudaError_t error = launch(function, &args, ask->stream, attrs, count);
     cudaError_t end = cudaStreamSynchronize(ask->stream);
 
     return error == cudaSuccess ? end : error;
+}
+
+static cudaError_t try_attrs(struct ask *ask, cudaLaunchAttribute *attrs, unsigned count)
+{
+    return try_kernel(ask, (const void *)SYMBOL(ask_nothing), attrs, count);
 }
 
 /* ---- the questions ---- */
@@ -176,6 +188,8 @@ static void ask_idle(struct ask *ask)
     (void)cudaStreamSynchronize(ask->stream);
     ask_expect(ask, "in a stream that has ended", try_attrs(ask, &attribute, 1), cudaSuccess);
     ask_expect(ask, "once more", try_attrs(ask, &attribute, 1), cudaSuccess);
+    ask_expect(ask, "with a wait", try_kernel(ask, (const void *)SYMBOL(ask_waiting), &attribute, 1), cudaSuccess);
+    ask_expect(ask, "a wait without the attribute", try_kernel(ask, (const void *)SYMBOL(ask_waiting), NULL, 0), cudaSuccess);
 }
 
 /* ---- host_end ---- */

@@ -7,6 +7,7 @@
  * off_on    ATTR-09   6 = 0, then 6 = 1
  * two       ATTR-09   6 = 2
  * minus     ATTR-09   6 = -1
+ * plain     WAIT-04   none; it waits all the same
  *
  * What no document describes is measured; where a launch is refused, a plain one takes its place and the trial shows no
  * overlap. family `ask` notes the codes.
@@ -61,6 +62,12 @@ static cudaError_t queue_unread(const struct queue *queue, const struct trial_la
     return queue_dependent_attrs(queue, trial, (cudaLaunchAttribute *)(uintptr_t)16, 0);
 }
 
+static cudaError_t queue_plain(const struct queue *queue, const struct trial_launch *trial)
+{
+    cudaError_t error = queue_primary(queue, trial, 0);
+    return error == cudaSuccess ? queue_dependent_plain(queue, trial) : error;
+}
+
 static cudaError_t queue_values(const struct queue *queue, const struct trial_launch *trial, int first, int second, unsigned count)
 {
     cudaLaunchAttribute attrs[2] = PDL_ZERO;
@@ -89,5 +96,6 @@ static const struct pair odd_pairs[] = {
     PAIR("off_on", SHAPE_WORDS, 0, odd_primary, odd_dependent, queue_off_on),
     PAIR("two", SHAPE_WORDS, 0, odd_primary, odd_dependent, queue_two),
     PAIR("minus", SHAPE_WORDS, 0, odd_primary, odd_dependent, queue_minus),
+    PAIR("plain", SHAPE_WORDS, 0, odd_primary, odd_dependent, queue_plain),
 };
 IMAGE(odd, odd_pairs)

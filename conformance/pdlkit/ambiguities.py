@@ -1,0 +1,149 @@
+"""Prints, from a report.json, what this device does where the documents disagree or are silent.
+
+    python3 conformance/pdlkit/ambiguities.py REPORT.json > conformance/results/ambiguities.md
+
+One line per question and case: claim A, claim B, which one the device followed, in how many trials, and the bound that
+goes with it. A measured answer is about one device and one driver; it is never a rule.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+WRONG = ("stale", "poison", "misplaced", "torn", "foreign", "early_start")
+Entry = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One contested point. `a` is what wrong words or an early start contradict; overlap: the question is about that."""
+
+    id: str
+    text: str
+    a: str
+    b: str
+    cases: tuple[str, ...]  # RULE.pair, every window and path of it
+    overlap: bool = False
+    bare: bool = False  # an answer needs no overlap: that nothing began early is one
+
+
+QUESTIONS = (
+    Question("AMB-01", "Does the wait reach back over a kernel that did not wait?", "yes, to all grids in flight",
+             "no, to direct dependencies only",
+             ("WAIT-08.silent", "WAIT-08.mute", "WAIT-08.partial", "WAIT-08.leavers", "FWD-05.deep")),
+    Question("AMB-02", "Does what follows a non-waiting kernel plainly stand behind the kernel before it, too?", "yes", "no",
+             ("MEM-06.behind", "WAIT-11.behind_copy", "WAIT-11.behind_memset", "WAIT-11.behind_event", "MEM-09.host_end")),
+    Question("AMB-03", "Is a wait in a plainly launched kernel harmless?", "yes, everything is visible", "no",
+             ("WAIT-04.plain", "COMP-07.idle"), bare=True),
+    Question("AMB-04", "May a dependent begin, or miss stores, behind a primary that never triggers?",
+             "no: the end comes with its memory", "yes: an implicit trigger comes before the flush", ("TRIG-04.implicit",), bare=True),
+    Question("AMB-05", "Are stores before an unfenced trigger visible to a dependent that does not wait?",
+             "yes: start of a task synchronises", "no: programmatic launches are the exception", ("TRIG-08.unfenced",)),
+    Question("AMB-06", "Are stores before a fence and a trigger visible to a dependent that does not wait?", "yes", "no",
+             ("MEM-03.fence_each", "MEM-03.fence_one")),
+    Question("AMB-07", "Is a line that was read through the read-only path before the wait read afresh behind it?", "yes", "no",
+             ("MEM-02.read_only",)),
+    Question("AMB-08", "Does one thread's wait serve others that synchronise with it?", "yes", "no",
+             ("WAIT-07.block", "WAIT-07.warp", "WAIT-07.flag")),
+    Question("AMB-08", "Do threads that do not wait run on beside those that do?", "yes", "not seen", ("WAIT-06.free",), True),
+    Question("AMB-09", "Does the wait cover a programmatic event's kernel, the dependent having no attribute?", "yes", "no",
+             ("EVT-11.covered",)),
+    Question("AMB-09", "The same, the dependent having the attribute?", "yes", "no", ("EVT-11.covered_attr",)),
+    Question("AMB-09", "Does the attribute on a dependent behind an ordinary event leave that event's order alone?", "yes", "no",
+             ("ATTR-11.attributed",), bare=True),
+    Question("AMB-16", "What stands between keeps the attribute from taking effect?", "no: overlap", "no overlap seen",
+             tuple(f"COMP-05.{item}" for item in ("memset", "copy", "event", "timed", "host", "old", "graph", "alloc")), True),
+    Question("AMB-16", "Behind such an item, is everything visible without a wait?", "yes", "no",
+             tuple(f"COMP-05a.{item}_bare" for item in ("memset", "copy", "event", "timed", "host", "old", "graph", "alloc")),
+             bare=True),
+    Question("AMB-17", "Does a block's exit count as its trigger?", "yes: overlap", "not seen", ("TRIG-03.leave",), True),
+    Question("AMB-19", "Does a cooperative dependent overlap?", "yes", "not seen", ("COMP-02a.cooperative_dependent",), True),
+    Question("AMB-19", "Do other launches with the attribute overlap: clusters, cooperative primary, default streams?", "yes", "not seen",
+             ("COMP-01.cluster", "COMP-02.cooperative_primary", "COMP-06.per_thread", "COMP-06.legacy"), True),
+    Question("AMB-22", "Are a dependent's stores before its wait held back until the primary has read?", "yes", "no",
+             ("MEM-05.early_store",)),
+    Question("AMB-23", "Do doubled attributes and values other than 0 and 1 allow overlap?", "yes", "not seen",
+             ("ATTR-09.on_off", "ATTR-09.off_on", "ATTR-09.two", "ATTR-09.minus"), True),
+    Question("AMB-23", "Which codes do such launches get?", "", "", ("ATTR-09a.odd",)),
+    Question("B44", "Does the wait order the asynchronous proxy?", "yes", "no", ("MEM-01c.bulk_store", "MEM-01c.bulk_load")),
+    Question("F16", "How often did the last of ten kernels begin while the first was held?", "yes", "not seen", ("FWD-05.deep",), True),
+)
+
+
+def bound95(n: int) -> str:
+    """Upper 95 % bound of a rate of which n trials showed nothing."""
+    return f"{-math.expm1(math.log(0.05) / n):.1e}" if n > 0 else "-"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,}"
+
+
+def answer(question: Question, entry: Entry) -> tuple[str, str, str]:
+    """Which claim, the counts, the bound."""
+    if entry["kind"] == "api" or entry["status"] == "NOT_SUPPORTED":
+        return (entry["status"] if question.a else "-"), entry["reason"] or _share(entry["trials"]["run"], entry["trials"]["run"]), "-"
+    run, exercised = entry["trials"]["run"], entry["trials"]["exercised"]
+    wrong = sum(entry["outcomes"].get(name, 0) for name in WRONG)
+    overlap = entry["outcomes"].get("overlap", 0)
+    if question.overlap:
+        return ("A" if overlap else "B"), f"overlap {_share(overlap, run)}; wrong {wrong:,}", "-" if overlap else bound95(run)
+    if wrong:
+        return "B", f"wrong {_share(wrong, run)}; overlap {overlap:,}", "-"
+    if exercised:
+        return "A", f"wrong 0 of {exercised:,} exercised", bound95(exercised)
+    if question.bare:
+        return "A", f"wrong 0 of {run:,}; overlap {overlap:,}", bound95(run)
+    return "-", f"never exercised in {run:,}", "-"
+
+
+def _chosen(question: Question, tests: list[Entry]) -> Iterator[Entry]:
+    for name in question.cases:
+        yield from (test for test in tests if test["name"].startswith(name + "."))
+
+
+def rows(tests: list[Entry]) -> Iterator[tuple[str, ...]]:
+    """The table's rows."""
+    for question in QUESTIONS:
+        for entry in _chosen(question, tests):
+            follows, counts, bound = answer(question, entry)
+            yield question.id, question.text, question.a, question.b, entry["name"], follows, counts, bound
+
+
+def text(report: Mapping[str, Any]) -> str:
+    """The Markdown page."""
+    device, driver = report["device"], report["driver"]
+    out = ["# Where the documents disagree or are silent", "",
+           f"{device.get('name', 'device')}, driver {driver.get('version') or driver.get('cuda', '?')}, toolkit "
+           f"{driver.get('toolkit', '?')}, profile "
+           f"{report['run']['profile']}, seed {report['run']['seed']}. Made by `conformance/pdlkit/ambiguities.py` from a report; "
+           "one device, one driver, no promise.", "",
+           "Follows: the claim that the counts fit. Bound: 95 % upper limit of the rate of what was not seen. Version 13000 is 13.0.", "",
+           "| question | claim A | claim B | case | follows | counts | bound |", "|---|---|---|---|---|---|---|"]
+    shown = ""
+    for id_, question, a, b, name, follows, counts, bound in rows(report["tests"]):
+        key = f"{id_}: {question}"
+        head = (key, a, b) if key != shown else ("", "", "")
+        shown = key
+        out.append("| " + " | ".join((*head, f"`{name}`", follows, counts.replace("|", "/"), bound)) + " |")
+    return "\n".join(out) + "\n"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Command line; 0 done, 64 bad arguments."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if len(arguments) != 1:
+        print("usage: ambiguities.py REPORT.json", file=sys.stderr)
+        return 64
+    sys.stdout.write(text(json.loads(Path(arguments[0]).read_text(encoding="utf-8"))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
