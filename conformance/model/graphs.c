@@ -261,7 +261,7 @@ static void arc_orders(const struct arc *a)
     bool programmatic = a->data.type == cudaGraphDependencyTypeProgrammatic;
     enum edge_kind kind = EDGE_DONE;
     bool may_overlap = device.cc >= 90 && !device.faults.never_overlaps;
-    bool takes = may_overlap && (device.faults.early || !once_in(16));
+    bool takes = may_overlap && (device.faults.early || !once_in(256));
     if (takes && a->of_event && device.faults.program_event_first_block)
         kind = EDGE_TOUCHED;
     else if (takes && a->data.from_port == 1)

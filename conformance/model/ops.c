@@ -156,7 +156,7 @@ static void op_unblock(struct op *op)
         return;
     }
     bool early = device.faults.early || op->kind != OP_KERNEL;
-    uint64_t delay = early ? choose_ns(1, 20) : choose_ns(60, once_in(16) ? 4000 : 500);
+    uint64_t delay = early ? choose_ns(1, 20) : choose_ns(60, once_in(256) ? 4000 : 500);
     post(ACT_START, op, NULL, delay);
 }
 

@@ -110,7 +110,7 @@ static bool takes_overlap(void)
 {
     if (device.faults.never_overlaps)
         return false;
-    return device.faults.early || !once_in(16);
+    return device.faults.early || !once_in(256);
 }
 
 static bool moves_memory(const struct op *op)
