@@ -68,25 +68,26 @@ def make_root(suite: str, folder: Path, mirror: Sequence[str]) -> Path:
     return root
 
 
-def lay_tree(root: Path, source: Path, patches: Sequence[Path]) -> None:
+def lay_tree(tree: Path, source: Path) -> None:
     """The last commit, as a clone would have it, and nothing that was built from it."""
-    tree = root / TREE
     shutil.rmtree(tree, ignore_errors=True)
     tree.mkdir(parents=True)
     archive = subprocess.run(["git", "-C", str(source), "archive", "HEAD"], check=True, capture_output=True).stdout
     subprocess.run(["tar", "-x", "-C", str(tree)], input=archive, check=True)
-    for patch in patches:
-        subprocess.run(["git", "apply", "--unsafe-paths", f"--directory={tree}", str(patch)], check=True, cwd="/")
 
 
-def enter(root: Path, scenario: Scenario, toolkit: Path, command: str) -> list[str]:
+def enter(root: Path, tree: Path, scenario: Scenario, toolkit: Path, command: str) -> list[str]:
     """The command line that runs a command on the machine; all mounts end with it."""
-    mounts = [f"mount -t proc proc {root}/proc", f"mount --rbind /dev {root}/dev"]
+    mounts = [f"mount -t proc proc {root}/proc", f"mount --rbind /dev {root}/dev", f"mkdir -p {root}/{TREE}",
+              f"mount --bind {tree} {root}/{TREE}", f"mount -t tmpfs tmpfs {root}/tmp"]
     for name in LENT:
         if scenario.network and Path(name).is_file():
             mounts.append(f"touch {root}{name} && mount --bind {name} {root}{name}")
-    if scenario.toolkit:
-        mounts.append(f"mkdir -p {root}/usr/local/cuda && mount --bind {toolkit} {root}/usr/local/cuda")
+    if scenario.toolkit:  # and known to the loader, as NVIDIA's Debian packages make it
+        mounts += [f"mkdir -p {root}/usr/local/cuda && mount --bind {toolkit} {root}/usr/local/cuda",
+                   f"mount -t tmpfs tmpfs {root}/etc/ld.so.conf.d && echo /usr/local/cuda/lib64 > {root}/etc/ld.so.conf.d/cuda.conf",
+                   f"cp {root}/etc/ld.so.cache {tree}.cache && mount --bind {tree}.cache {root}/etc/ld.so.cache",
+                   f"chroot {root} /sbin/ldconfig -C /tmp/cache && cat {root}/tmp/cache > {root}/etc/ld.so.cache"]
     kept = [f"{name}={value}" for name, value in os.environ.items() if scenario.network and OPTIONAL.fullmatch(name)]
     plain = ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8", "TERM=dumb"]
     inside = f'exec chroot {root} /usr/bin/env -i "$@" /bin/sh -c "cd /{TREE} && exec nice {command}"'
@@ -119,16 +120,17 @@ def right(scenario: Scenario, said: Said) -> bool:
 
 def play(scenario: Scenario, options: argparse.Namespace, root: Path) -> list[Said]:
     """Both commands on one machine; the second finds what the first has built, as for a user."""
-    lay_tree(root, options.source, options.patch)
+    tree = root.parent / "trees" / scenario.words.replace(" ", "-")
+    lay_tree(tree, options.source)
     transcript = []
     for command in options.command or COMMANDS:
         started = time.monotonic()
-        done = subprocess.run(enter(root, scenario, options.toolkit, command), stdin=subprocess.DEVNULL, text=True,
+        done = subprocess.run(enter(root, tree, scenario, options.toolkit, command), stdin=subprocess.DEVNULL, text=True,
                               errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         (root.parent / f"{scenario.words.replace(' ', '-')}-{len(transcript)}.log").write_text(done.stdout, encoding="utf-8")
         transcript.append(Said(command, done.returncode, time.monotonic() - started, clean(done.stdout)))
         print(f"{scenario.title}: {command}: exit {done.returncode}, {transcript[-1].seconds:.0f} s", flush=True)
-    shutil.rmtree(root / TREE)
+    shutil.rmtree(tree)
     return transcript
 
 
@@ -164,7 +166,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--toolkit", type=Path, default=Path("/usr/local/cuda"), help="the toolkit that some machines have")
     parser.add_argument("--mirror", action="append", default=[], help="debootstrap's mirror")
     parser.add_argument("--only", action="append", default=[], help="word of a scenario's name; all given must match")
-    parser.add_argument("--patch", type=Path, action="append", default=[], help="apply this to the copy first")
     parser.add_argument("--command", action="append", help="instead of the README's two")
     options = parser.parse_args(argv)
     wrong = 0
