@@ -29,7 +29,8 @@ __device__ unsigned long long now()
     return ns;
 }
 
-// Triggers, then gives the dependent 200 us to start.
+// Triggers, then gives the dependent 200 us to start. One that starts in the last 20 us does not count: some blocks have
+// left by then, and what they held is free.
 __global__ void primary(words *w)
 {
     const unsigned long long end = now() + 200000;
@@ -38,7 +39,7 @@ __global__ void primary(words *w)
     while (atomicAdd(&w->started, 0) == 0 && now() < end) {
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        w->seen = atomicAdd(&w->started, 0);
+        w->seen = now() + 20000 < end;
         w->stored = 1;
     }
 }
