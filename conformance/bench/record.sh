@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Records what the examples gain and the whole bench on this machine's GPU: record.sh OUT [PROGRAMS]
+# OUT receives examples.json, bench.json, gap.jsonl, cost.jsonl and guidance.md. PROGRAMS is a folder of programs that were
+# built elsewhere by `record.sh --build PROGRAMS`; without it they are built below build/bench first. Needs nvcc and Python.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+
+build() { # every example and both programs of bench into a folder, as many at once as there are processors
+  mkdir -p "$1"
+  local nvcc=${CUDACXX:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+  {
+    for source in "$root"/examples/[0-9][0-9]_*.cu; do
+      printf '%s\0%s\0' "$source" "$1/$(basename "$source" .cu)"
+    done
+    printf '%s\0%s\0' "$root/conformance/bench/launch_gap.cu" "$1/pdl-launch-gap"
+    printf '%s\0%s\0' "$root/conformance/bench/launch_cost.cu" "$1/pdl-launch-cost"
+    shopt -s nullglob
+    for folder in "$root"/examples/[0-9][0-9]_*/; do
+      printf '%s\0%s\0' "$folder/main.c" "$1/$(basename "$folder")"
+    done
+  } | xargs -0 -n 2 -P "${JOBS:-$(nproc)}" bash -c '
+    libraries=(); [[ $4 == *.c ]] && libraries=(-lnvrtc -lcuda -L"$(dirname "$0")/../lib64/stubs")
+    "$0" $1 $2 $3 "$4" -o "$5" "${libraries[@]}"' "$nvcc" "-O3" "-gencode arch=compute_90,code=sm_90" "-I$root"
+}
+
+if [[ ${1:-} == --build ]]; then
+  build "$2"
+  exit
+fi
+out=${1:?where to put the records}
+programs=${2:-$root/build/bench/programs}
+mkdir -p "$out"
+[[ $# -ge 2 ]] || build "$programs"
+status=0
+python3 "$root/examples/gains.py" run "$programs" --output "$out/examples.json" || status=$?
+PYTHONPATH="$root/conformance" python3 -m pdlkit.bench --programs "$programs" --output "$out" --no-plots || status=$?
+exit "$status"

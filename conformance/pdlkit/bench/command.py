@@ -1,0 +1,112 @@
+"""The command line of bench."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from pdlkit.arguments import Parser
+from pdlkit.bench import programs
+from pdlkit.bench.guidance import page
+from pdlkit.bench.matrix import Matrix, from_records
+from pdlkit.exits import OK, BadArguments, KitExit
+from pdlkit.places import REPORTS, shown
+from pdlkit.venv import ensure_venv
+
+PLOTTING = ("matplotlib==3.9.4",)
+_EPILOG = """\
+Writes into the output folder: gap.jsonl and cost.jsonl (what the programs measured), bench.json (the matrix), guidance.md
+(made from it) and plots. exit codes: 0 done, 64 bad arguments, 69 set-up impossible, 77 no GPU that can overlap kernels."""
+
+
+def _parser() -> Parser:
+    parser = Parser("bench", "What PDL is worth on this GPU: time per kernel of dependent chains, and the host's cost.",
+                    epilog=_EPILOG)
+    parser.add_argument("--json", action="store_true", help="bench.json on stdout and nothing else there")
+    parser.add_argument("--output", metavar="DIR", type=Path, default=REPORTS / "bench")
+    parser.add_argument("--repetitions", metavar="N", type=int, default=51, help="per cell, 5 to 501 (default 51)")
+    parser.add_argument("--programs", metavar="DIR", type=Path, help="use the programs built there, compile nothing")
+    parser.add_argument("--records", metavar="DIR", type=Path,
+                        help="measure nothing: read gap.jsonl and cost.jsonl of an earlier run from there")
+    parser.add_argument("--compare", metavar="FILE", type=Path, help="also compare with the bench.json of another machine")
+    parser.add_argument("--no-plots", action="store_true")
+    return parser
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _measure(folder: Path, where: Path | None, repetitions: int) -> None:
+    place = where or programs.build(_say)
+    _say("measuring the gap between launches")
+    gap = programs.run(place / "pdl-launch-gap", str(repetitions))
+    _say("measuring the host's cost of a launch")
+    cost = programs.run(place / "pdl-launch-cost", str(4 * repetitions))
+    (folder / "gap.jsonl").write_text("\n".join(gap) + "\n")
+    (folder / "cost.jsonl").write_text("\n".join(cost) + "\n")
+
+
+def _read(folder: Path) -> tuple[Matrix, list[dict[str, Any]]]:
+    try:
+        gap = (folder / "gap.jsonl").read_text().splitlines()
+        cost = folder / "cost.jsonl"
+        costs = [json.loads(line) for line in cost.read_text().splitlines()] if cost.is_file() else []
+        return from_records(gap), costs
+    except (OSError, ValueError, KeyError) as error:
+        raise BadArguments(f"{shown(folder)} does not hold the records of a whole run: {error}") from None
+
+
+def _plot(folder: Path) -> list[str]:
+    try:
+        python = ensure_venv(PLOTTING)
+        argv = [str(python), str(Path(__file__).with_name("plots.py")), str(folder / "bench.json"), str(folder)]
+        done = subprocess.run(argv, capture_output=True, text=True)
+    except KitExit as reason:
+        _say(f"no plots: {reason}")
+        return []
+    if done.returncode != 0:
+        _say(f"no plots: {done.stderr.strip()[-300:]}")
+        return []
+    return done.stdout.split()
+
+
+def compared(ours: list[dict[str, Any]], other: dict[str, Any]) -> list[str]:
+    """One line per cell that both have: their times, and the ratio other to ours."""
+    theirs = {cell["cell"]: cell for cell in other["cells"]}
+    both = [(cell, theirs[cell["cell"]]) for cell in ours if cell["cell"] in theirs]
+    return [f"{mine['cell']}: {mine['us']:.3f} us here, {its['us']:.3f} us there, {its['us'] / mine['us']:.2f}x"
+            for mine, its in both]
+
+
+def main(argv: list[str]) -> int:
+    options = _parser().parse_args(argv)
+    if not 5 <= options.repetitions <= 501:
+        raise BadArguments("--repetitions is from 5 to 501")
+    folder: Path = options.output
+    folder.mkdir(parents=True, exist_ok=True)
+    if options.records is None:
+        _measure(folder, options.programs, options.repetitions)
+    matrix, costs = _read(options.records or folder)
+    cells = [cell.as_json() for cell in matrix.cells]
+    bench = {"schema": "pdl-bench-1", "device": matrix.device, "cells": cells, "host_cost": costs,
+             "not_measured": ["launch wrappers of CCCL, PyTorch and Triton"]}
+    text = json.dumps(bench, indent=1) + "\n"
+    (folder / "bench.json").write_text(text)
+    plots = [] if options.no_plots else _plot(folder)
+    (folder / "guidance.md").write_text(page(matrix, costs, plots))
+    if options.json:
+        print(text, end="")
+    else:
+        print(f"{len(cells)} cells; PDL loses in {len(matrix.losses())}. Read {shown(folder / 'guidance.md')}")
+    if options.compare is not None:
+        try:
+            other = json.loads(options.compare.read_text())
+            lines = compared(cells, other)
+        except (OSError, ValueError, KeyError) as error:
+            raise BadArguments(f"{options.compare} is not a bench.json: {error}") from None
+        print("\n".join(lines), file=sys.stderr if options.json else sys.stdout)
+    return OK
