@@ -98,7 +98,7 @@ unsigned variants_of_triage(struct variant *variants, const struct case_info *in
     }
     variants[1].variation.control = CONTROL_ATTROFF;
     variants[2].variation.set_flags = PLAN_FENCE;
-    variants[3].variation.skip = 7;
+    variants[3].variation.skip = (run_find_pair(info, "base")->flags & PAIR_CLUSTER) ? 8 : 7; /* whole clusters */
     return 4;
 }
 

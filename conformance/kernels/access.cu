@@ -10,7 +10,10 @@
  * bulk_store  MEM-01   the primary stores by bulk copies from shared memory (asynchronous proxy)
  * bulk_load   MEM-01   the dependent reads by bulk copies into shared memory, without a proxy fence (B44)
  *
- * Mutant `waw`: the dependent of rewrite stores its words before it waits (B35, B36).
+ * split       FWD-06   the dependent has static shared memory and the primary none (F29b)
+ *
+ * Mutant `hoist`: the dependent's words come from a load through the read-only path that stands before its wait, as a
+ * compiler may place it (B28 to B32). Mutant `waw`: the dependent of rewrite stores its words before it waits (B35, B36).
  */
 #include "pair.h"
 #include "visibility.h"
@@ -33,13 +36,29 @@ DEVICE_FN void access_waits(const struct kernel_args *args, const struct trial_p
 
 KERNEL(access_primary) { visibility_primary(&args, FORM_PLAIN); }
 
+/* Every word through the read-only path. */
+DEVICE_FN void reads_read_only(const struct kernel_args *args, const struct trial_plan *plan)
+{
+    uint32_t first, last, i, j;
+
+    dependent_range(plan, &first, &last);
+    for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
+        for (j = 0; j < 4; j++)
+            k_store(args->seen + i + j, k_load_read_only(args->data + i + j));
+}
+
 KERNEL(access_dependent)
 {
     struct trial_plan plan = k_plan(&args);
 
     access_begins(&args);
+#ifdef MUTANT_hoist
+    reads_read_only(&args, &plan);
+#endif
     access_waits(&args, &plan);
+#ifndef MUTANT_hoist
     dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
+#endif
     dependent_finishes(&args);
 }
 
@@ -117,7 +136,6 @@ KERNEL(access_rewrite_dependent)
 KERNEL(access_read_only_dependent)
 {
     struct trial_plan plan = k_plan(&args);
-    uint32_t first, last, i, j;
 
     dependent_begins(&args);
     plan.flags |= PLAN_READ_ONLY;
@@ -125,10 +143,7 @@ KERNEL(access_read_only_dependent)
     k_barrier();
     dependent_is_alive(&args);
     access_waits(&args, &plan);
-    dependent_range(&plan, &first, &last);
-    for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
-        for (j = 0; j < 4; j++)
-            k_store(args.seen + i + j, k_load_read_only(args.data + i + j));
+    reads_read_only(&args, &plan);
     dependent_finishes(&args);
 }
 
@@ -301,6 +316,7 @@ static const struct pair access_pairs[] = {
 #ifndef PDL_MODEL
     PAIR("bulk_store", SHAPE_WORDS, 0, access_bulk_store_primary, access_roomy_dependent, queue_pair),
     PAIR("bulk_load", SHAPE_WORDS, 0, access_roomy_primary, access_bulk_load_dependent, queue_pair),
+    PAIR("split", SHAPE_WORDS, 0, access_primary, access_roomy_dependent, queue_pair),
 #endif
 };
 IMAGE(access, access_pairs)

@@ -10,9 +10,9 @@
  * leavers   WAIT-08   a kernel of which all warps but the first return at once, without a wait
  * deep      FWD-05    eight silent kernels
  *
- * The primary triggers, holds until the dependent at the end of the chain runs and stores last.
- * (links: until one of the kernels behind it runs, and long enough for the rest.) Mutant `nowait`: the
- * dependent relies on the waits of the kernels between (B38, B40, B41).
+ * The primary triggers, holds until the dependent at the end of the chain runs, and stores last; in links it holds until one
+ * of the kernels behind it runs, and long enough for the rest. Mutant `chain`: the dependent does not wait and relies on
+ * the waits of the kernels between (B38 to B41).
  */
 #include "pair.h"
 #include "visibility.h"
@@ -41,7 +41,7 @@ KERNEL(chain_dependent)
 
     dependent_begins(&args);
     dependent_is_alive(&args);
-#ifndef MUTANT_nowait
+#ifndef MUTANT_chain
     k_wait(&args, &plan);
 #endif
     dependent_waited(&args);

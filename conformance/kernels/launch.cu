@@ -2,6 +2,7 @@
  *
  * pair   rules     what is special
  * plain  ATTR-03   the dependent has no attribute; half of the primaries carry it themselves
+ * hint   TRIG-10   as plain; no primary carries the attribute
  * zero   ATTR-05   the dependent carries the attribute with the value 0
  *
  * The primary triggers first thing and holds; the dependent does not wait, and must see every word all the same.
@@ -31,6 +32,7 @@ static cudaError_t queue_zero(const struct queue *queue, const struct trial_laun
 
 static const struct pair launch_pairs[] = {
     PAIR("plain", SHAPE_WORDS, PAIR_MIDDLE, launch_primary, launch_dependent, queue_plain),
+    PAIR("hint", SHAPE_WORDS, 0, launch_primary, launch_dependent, queue_plain),
     PAIR("zero", SHAPE_WORDS, 0, launch_primary, launch_dependent, queue_zero),
 };
 IMAGE(launch, launch_pairs)
