@@ -144,7 +144,7 @@ struct node {
     } move;
     struct cudaHostNodeParams host;
     struct op *op; /* while a launch is being put together */
-    unsigned index;
+    unsigned index, incoming; /* place in its graph; edges that end here */
 };
 
 struct graph {
@@ -171,6 +171,7 @@ void graphs_reset(void);
 struct node *node_new(struct graph *g, enum cudaGraphNodeType type);
 cudaError_t edge_check(const struct node *from, const struct node *to, edge_data data);
 cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, edge_data data);
+void graph_drop_arc(struct graph *g, size_t index);
 bool edge_is_default(edge_data data);
 bool graph_has_cycle(const struct graph *g);
 struct op *node_op(const struct node *n);

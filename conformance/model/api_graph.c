@@ -212,7 +212,8 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
         struct node *a = node_of(from[i]), *b = node_of(to[i]);
         bool ours = a != NULL && b != NULL && a->graph == g && b->graph == g;
         if (!ours || graph_connect(g, a, b, data_at(data, i)) != cudaSuccess) {
-            g->arcs = before; /* all or none */
+            while (g->arcs > before) /* all or none */
+                graph_drop_arc(g, g->arcs - 1);
             return call_result(cudaErrorInvalidValue);
         }
     }
@@ -237,7 +238,7 @@ cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *
     for (size_t i = 0; i < count; i++) {
         size_t at = arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i));
         if (at < g->arcs)
-            g->arc[at] = g->arc[--g->arcs];
+            graph_drop_arc(g, at);
     }
     return cudaSuccess;
 }

@@ -111,11 +111,9 @@ struct node *node_new(struct graph *g, enum cudaGraphNodeType type)
 static void node_remove(struct node *n)
 {
     struct graph *g = n->graph;
-    size_t kept = 0;
-    for (size_t i = 0; i < g->arcs; i++)
-        if (g->arc[i].from != n && g->arc[i].to != n)
-            g->arc[kept++] = g->arc[i];
-    g->arcs = kept;
+    for (size_t i = g->arcs; i > 0; i--)
+        if (g->arc[i - 1].from == n || g->arc[i - 1].to == n)
+            graph_drop_arc(g, i - 1);
     memmove(&g->node[n->index], &g->node[n->index + 1], (g->nodes - n->index - 1) * sizeof *g->node);
     g->nodes--;
     for (size_t i = n->index; i < g->nodes; i++)
@@ -171,13 +169,27 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
     cudaError_t error = edge_check(from, to, d);
     if (error != cudaSuccess)
         return error;
-    for (size_t i = 0; i < g->arcs; i++)
-        if (g->arc[i].from == from && g->arc[i].to == to)
+    unsigned left = to->incoming; /* the newest arcs are the likeliest: an arc array is long, a node's share of it short */
+    for (size_t i = g->arcs; left != 0; i--) {
+        if (g->arc[i - 1].to != to)
+            continue;
+        if (g->arc[i - 1].from == from)
             return cudaErrorInvalidValue; /* EDGE-16 */
+        left--;
+    }
     g->arc = grown(g->arc, g->arcs, &g->arc_room, sizeof *g->arc);
     struct arc a = {from, to, d, false};
     g->arc[g->arcs++] = a;
+    to->incoming++;
     return cudaSuccess;
+}
+
+/* The arcs behind it move up: their order is that of their making. */
+void graph_drop_arc(struct graph *g, size_t index)
+{
+    g->arc[index].to->incoming--;
+    memmove(&g->arc[index], &g->arc[index + 1], (g->arcs - index - 1) * sizeof *g->arc);
+    g->arcs--;
 }
 
 bool graph_has_cycle(const struct graph *g)
@@ -211,6 +223,7 @@ struct graph *graph_copy(const struct graph *g)
         struct node *n = node_new(copy, g->node[i]->type);
         n->move = g->node[i]->move;
         n->host = g->node[i]->host;
+        n->incoming = g->node[i]->incoming;
         if (g->node[i]->kernel != NULL) {
             n->kernel = malloc(sizeof *n->kernel);
             if (n->kernel == NULL)
