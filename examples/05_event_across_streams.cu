@@ -1,0 +1,100 @@
+// 05_event_across_streams: a programmatic event starts a kernel in another stream early, in a graph. Licence: 0BSD
+// nvcc -O3 -arch=sm_90 -I.. 05_event_across_streams.cu -o 05_event_across_streams
+#include <stdio.h>
+#include "pdl.h"
+#include "pdl_device.cuh"
+
+#define CHECK(call) do { cudaError_t error_ = (call); if (error_ != cudaSuccess) { fprintf(stderr, \
+    "line %d: %s\n", __LINE__, cudaGetErrorString(error_)); exit(1); } } while (0)
+enum { N = 1 << 18, BLOCKS = 64, THREADS = 256, TAPS = 1000, CHAIN = 20, REPEATS = 101 };
+
+static pdl_kernel step_kernel;
+static cudaStream_t stream, side; static cudaEvent_t begin, end, triggered, joined;
+static unsigned *state[3], host[2][N];
+
+__host__ __device__ static unsigned weight(unsigned w, int taps)
+{
+    for (int k = 0; k < taps; k++) { w = w * 1664525u + 1013904223u; }
+    return w;
+}
+
+__global__ void step(unsigned *out, const unsigned *in, int n, int taps)
+{
+    pdl_trigger();
+    const unsigned w = weight(gridDim.x, taps); // prologue
+    pdl_wait();                                 // also in the other stream: the event says "triggered", not "complete"
+    for (int i = blockIdx.x * THREADS + threadIdx.x; i < n; i += BLOCKS * THREADS) {
+        pdl_fresh(out)[i] = 3 * pdl_fresh(in)[i] + w;
+    }
+}
+
+// One round: a step from state 0 to state 1; two more from there, one per stream, to states 0 and 2.
+static void launch(unsigned overlap, int n, int taps)
+{
+    pdl_options first = PDL_ZERO, second = PDL_ZERO;
+    first.overlap = second.overlap = overlap;
+    first.event = triggered; // without overlap it is recorded behind the launch: the same program, only later
+    first.event_only = overlap != PDL_OVERLAP_NONE; // itself it starts in order, because it follows two streams
+    CHECK(pdl_launch(&step_kernel, step, BLOCKS, THREADS, 0, stream, &first, state[1], state[0], n, taps));
+    CHECK(cudaStreamWaitEvent(side, triggered, 0));
+    CHECK(pdl_launch(&step_kernel, step, BLOCKS, THREADS, 0, side, &second, state[2], state[1], n, taps));
+    CHECK(pdl_launch(&step_kernel, step, BLOCKS, THREADS, 0, stream, &second, state[0], state[1], n, taps));
+    CHECK(cudaEventRecord(joined, side)); // an ordinary event: the next round needs both to be complete
+    CHECK(cudaStreamWaitEvent(stream, joined, 0));
+}
+
+// ---- measuring: variants interleaved, each captured into a graph and replayed ----
+static const struct { unsigned overlap; int from, to, n, taps; } v[] = {
+    {0, 0, CHAIN, N, TAPS}, {1, 0, CHAIN, N, TAPS}}; // plain, PDL
+static cudaGraphExec_t exec[2];
+static float us[2][REPEATS];
+
+static float time_us(int k)
+{
+    cudaGraph_t graph;
+    float ms;
+    if (exec[k] == NULL) {
+        CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+        for (int i = v[k].from; i < v[k].to; i++) { launch(v[k].overlap, v[k].n, v[k].taps); }
+        CHECK(cudaStreamEndCapture(stream, &graph));
+        CHECK(cudaGraphInstantiateWithFlags(&exec[k], graph, 0));
+    }
+    CHECK(cudaEventRecord(begin, stream));
+    CHECK(cudaGraphLaunch(exec[k], stream));
+    CHECK(cudaEventRecord(end, stream));
+    CHECK(cudaEventSynchronize(end));
+    CHECK(cudaEventElapsedTime(&ms, begin, end));
+    return 1000 * ms;
+}
+
+static float median(float *t)
+{
+    for (int i = 1; i < REPEATS; i++) {
+        for (int j = i; j > 0 && t[j - 1] > t[j]; j--) { float x = t[j]; t[j] = t[j - 1]; t[j - 1] = x; }
+    }
+    return t[REPEATS / 2];
+}
+
+int main(void)
+{
+    int wrong = 0;
+    if (pdl_kernel_init(&step_kernel, step) != cudaSuccess || !step_kernel.can_overlap) {
+        fputs("skipped: no GPU here that can overlap kernels\n", stderr); return 77;
+    }
+    CHECK(cudaStreamCreate(&stream)); CHECK(cudaEventCreate(&begin)); CHECK(cudaEventCreate(&end));
+    CHECK(cudaStreamCreate(&side)); CHECK(cudaEventCreateWithFlags(&joined, cudaEventDisableTiming));
+    CHECK(pdl_event_create(&triggered)); // without timing: no other event can be programmatic
+    for (int i = 0; i < 3; i++) { CHECK(cudaMalloc(&state[i], sizeof(host[0]))); }
+    CHECK(cudaMemset(state[0], 0, sizeof(host[0])));
+    time_us(1);
+    CHECK(cudaMemcpy(host[0], state[0], sizeof(host[0]), cudaMemcpyDefault));
+    CHECK(cudaMemcpy(host[1], state[2], sizeof(host[1]), cudaMemcpyDefault));
+    unsigned x = 0, w = weight(BLOCKS, TAPS);
+    for (int k = 0; k < 2 * CHAIN; k++) { x = 3 * x + w; }
+    for (int i = 0; i < 2 * N; i++) { wrong += host[i / N][i % N] != x; }
+    for (int i = 0; i < 2 * REPEATS; i++) { us[i % 2][i / 2] = time_us(i % 2); }
+    float plain = median(us[0]) / CHAIN, pdl = median(us[1]) / CHAIN;
+    printf("05_event_across_streams: plain %.2f us, PDL %.2f us per round, gain %.2fx, %d words wrong\n", plain, pdl,
+           plain / pdl, wrong);
+    return wrong != 0;
+}
