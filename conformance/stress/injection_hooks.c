@@ -149,13 +149,14 @@ VISIBLE result cuLinkAddFile_v2(void *state, int type, const char *path, unsigne
 
 typedef int (*nvrtc_size)(void *, size_t *);
 typedef int (*nvrtc_text)(void *, char *);
+static void *nvrtc = RTLD_DEFAULT; /* the handle through which the program looked NVRTC's functions up */
 static __thread struct { void *program, *cubin; size_t size; } assembled;
 
 VISIBLE int nvrtcGetCUBINSize(void *program, size_t *size)
 {
     REAL(nvrtcGetCUBINSize, nvrtc_size);
-    nvrtc_size ptx_size = (nvrtc_size)dlsym(RTLD_DEFAULT, "nvrtcGetPTXSize");
-    nvrtc_text get_ptx = (nvrtc_text)dlsym(RTLD_DEFAULT, "nvrtcGetPTX");
+    nvrtc_size ptx_size = (nvrtc_size)real_dlsym()(nvrtc, "nvrtcGetPTXSize");
+    nvrtc_text get_ptx = (nvrtc_text)real_dlsym()(nvrtc, "nvrtcGetPTX");
     char *ptx = NULL;
     size_t length = 0;
 
@@ -413,6 +414,9 @@ VISIBLE void *dlsym(void *handle, const char *name)
         void *found = hook ? real_dlsym()(handle, name) : NULL;
         if (found && found != hook->replacement) {
             hook->real = found;
+        }
+        if (found && name[0] == 'n' && handle != RTLD_NEXT) {
+            nvrtc = handle;
         }
         if (found) {
             return hook->replacement;

@@ -8,6 +8,7 @@ _PARTS = {
     "fatbinary": "pdlkit.stress.fatbinary_wrapper",
     "nvcc": "pdlkit.stress.nvcc_wrapper",
     "jit": "pdlkit.stress.jit_command",
+    "roundtrip": "pdlkit.stress.roundtrip_command",
     "zoo": "pdlkit.stress.zoo_command",
 }
 

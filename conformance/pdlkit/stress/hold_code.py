@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 
 TRIGGER, HOLD, PROTECT, AFTER_WAIT, BEFORE_EXIT = 1, 2, 4, 8, 16
 SYMBOL = "pdlstress_"
@@ -105,16 +106,25 @@ _REGISTERS = """\
 """
 
 
-def _step(n: int, name: str, bit: int, tunable: bool, flags: int, body: str) -> str:
+def _step(name: str, bit: int, tunable: bool, flags: int, body: str) -> str:
     """One part of the inserted code: guarded by its bit if tunable, else there or not there."""
     if not tunable:
         return body if flags & bit else ""
     return (f"\tand.b32 %pdls_a, %pdls_f, {bit};\n\tsetp.eq.u32 %pdls_p, %pdls_a, 0;\n"
-            f"\t@%pdls_p bra PDLS_{n}_{name};\n{body}PDLS_{n}_{name}:\n")
+            f"\t@%pdls_p bra PDLS_{{n}}_{name};\n{body}PDLS_{{n}}_{name}:\n")
 
 
-def _hold(n: int) -> str:
-    return (_BLOCK + _LAST_WAVE + _DELAY + _SPIN).replace("{n}", str(n))
+_HOLD = _BLOCK + _LAST_WAVE + _DELAY + _SPIN
+
+
+@lru_cache(maxsize=64)
+def _steps(tunable: bool, flags: int, inner_bit: int) -> str:
+    """The parts of an entry (inner_bit 0) or of an inner hold; {n} stands for the number that makes labels differ."""
+    if inner_bit:
+        return _step("HELD", inner_bit, tunable, flags, _HOLD)
+    return (_step("TRIGGERED", TRIGGER, tunable, flags, "\tgriddepcontrol.launch_dependents;\n")
+            + _step("WAITED", PROTECT, tunable, flags, "\tgriddepcontrol.wait;\n")
+            + _step("HELD", HOLD, tunable, flags, _HOLD))
 
 
 def _load(kernel: str, settings: Settings, tunable: bool) -> str:
@@ -129,22 +139,19 @@ def entry(n: int, kernel: str, settings: Settings, tunable: bool) -> str:
 
     The trigger comes before the wait that protects a dependent, so that protecting one kernel never hides the next one's bug.
     """
-    flags = settings.words(kernel)[0]
-    parts = (
-        _step(n, "TRIGGERED", TRIGGER, tunable, flags, "\tgriddepcontrol.launch_dependents;\n")
-        + _step(n, "WAITED", PROTECT, tunable, flags, "\tgriddepcontrol.wait;\n")
-        + _step(n, "HELD", HOLD, tunable, flags, _hold(n))
-    )
-    if not parts:
+    steps = _steps(tunable, 0 if tunable else settings.words(kernel)[0], 0)
+    if not steps:
         return ""
-    return f"\n\t{{ // pdl-stress: entry\n{_REGISTERS}{_load(kernel, settings, tunable)}{parts}PDLS_{n}_DONE:\n\t}}\n"
+    load = _load(kernel, settings, tunable)
+    return f"\n\t{{ // pdl-stress: entry\n{_REGISTERS}{load}{steps}PDLS_{{n}}_DONE:\n\t}}\n".replace("{n}", str(n))
 
 
 def inner(n: int, kernel: str, settings: Settings, tunable: bool, bit: int, unless: str = "") -> str:
     """A hold inside a kernel, after a wait (AFTER_WAIT) or before an exit (BEFORE_EXIT); skipped where `unless` holds."""
-    flags = settings.words(kernel)[0]
-    body = _step(n, "HELD", bit, tunable, flags, _hold(n))
-    if not body:
+    steps = _steps(tunable, 0 if tunable else settings.words(kernel)[0], bit)
+    if not steps:
         return ""
-    guard = f"\t@{unless} bra PDLS_{n}_DONE;\n" if unless else ""
-    return f"\n\t{{ // pdl-stress: hold\n{_REGISTERS}{guard}{_load(kernel, settings, tunable)}{body}PDLS_{n}_DONE:\n\t}}\n"
+    guard = f"\t@{unless} bra PDLS_{{n}}_DONE;\n" if unless else ""
+    load = _load(kernel, settings, tunable)
+    text = f"\n\t{{ // pdl-stress: hold\n{_REGISTERS}{guard}{load}{steps}PDLS_{{n}}_DONE:\n\t}}\n"
+    return text.replace("{n}", str(n))

@@ -10,6 +10,7 @@ from pdlkit.stress.hold_code import AFTER_WAIT, BEFORE_EXIT, HOLD, PROTECT, TRIG
 
 GRAPH_HOLD_NS = 7000
 LEAST_OF_HOLD = 0.75  # a held block's delay lies between this part of the hold and the hold
+ONE_BY_ONE = 8
 NOTHING = Settings(0, 0, 0, 0)
 
 
@@ -57,16 +58,17 @@ def more_holds(after_wait: bool, before_exit: bool) -> int:
 
 
 def separating_sets(kernels: list[str], seed: int) -> list[frozenset[str]]:
-    """Sets to hold, so that for any two kernels some set has the first and not the second: 2 log2(n) of them.
+    """Sets to hold, so that for any two kernels some set has the first and not the second.
 
-    A race shows if its primary is held and its dependent is not. The seed changes who shares a set with whom.
+    A race shows if its primary is held and its dependent is not. Few kernels are held one by one, which also shows what
+    needs a third kernel not to be held; many in 2 log2(n) sets, where the seed changes who shares a set with whom.
     """
     import random
 
     order = sorted(kernels)
     random.Random(seed).shuffle(order)
-    if len(order) < 2:
-        return [frozenset(order)] if order else []
+    if len(order) <= ONE_BY_ONE:
+        return [frozenset([name]) for name in order]
     sets = []
     for bit in range((len(order) - 1).bit_length()):
         ones = frozenset(name for number, name in enumerate(order) if number >> bit & 1)

@@ -13,6 +13,7 @@ _ENTRY = re.compile(r"((?:\.(?:visible|weak|extern)\s+)*)\.entry\s+([A-Za-z_$%][
 _FUNC = re.compile(r"\.func\b")
 _PRAGMA = re.compile(r"\.pragma\s[^;]*;")
 _BRACE = re.compile(r"[{}]")
+_PARENTHESIS = re.compile(r"[()]")
 _WAIT = re.compile(r"griddepcontrol\s*\.\s*wait\s*;")
 _TRIGGER = re.compile(r"griddepcontrol\s*\.\s*launch_dependents\s*;")
 _EXIT = re.compile(r"(?:@\s*(!?)\s*([%\w$]+)\s+)?\b(?:ret(?:\.uni)?|exit)\s*;")
@@ -70,7 +71,7 @@ def _past_parameters(clean: str, place: int) -> int:
     """Behind the parameter list, if there is one."""
     if place < len(clean) and clean[place] == "(":
         depth = 0
-        for match in re.compile(r"[()]").finditer(clean, place):
+        for match in _PARENTHESIS.finditer(clean, place):
             depth += 1 if match[0] == "(" else -1
             if depth == 0:
                 return match.end()

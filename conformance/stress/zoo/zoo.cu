@@ -30,6 +30,7 @@ struct program { const char *name, *bug, *shape; path way; std::vector<step> bug
 static buffers buf;
 static std::vector<unsigned> expected, seen;
 static std::vector<program> programs;
+static cudaEvent_t trigger, join;
 
 #define S(kernel, how) step{#kernel, (const void *)kernel, how}
 
@@ -81,9 +82,6 @@ static void queue(const std::vector<step> &steps, cudaStream_t stream)
 /* EVENT_EDGE: the step runs in a second stream behind a programmatic event of the step before; then both streams join. */
 static void queue_two_streams(const std::vector<step> &steps, cudaStream_t one, cudaStream_t two)
 {
-    cudaEvent_t trigger, join;
-    CHECK(cudaEventCreateWithFlags(&trigger, cudaEventDisableTiming));
-    CHECK(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
     for (size_t i = 0; i < steps.size(); i++) {
         bool before_edge = i + 1 < steps.size() && (steps[i + 1].how & 15) == EVENT_EDGE;
         if ((steps[i].how & 15) == EVENT_EDGE) {
@@ -291,6 +289,8 @@ int main(int argc, char **argv)
         *fields[i] = memory + i * WORDS;
     }
     buf.n = WORDS;
+    CHECK(cudaEventCreateWithFlags(&trigger, cudaEventDisableTiming));
+    CHECK(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
     add_programs();
     add_loaded(argc > 1 ? argv[1] : nullptr, argc > 2 ? argv[2] : nullptr);
     while (std::fgets(line, sizeof line, stdin) && std::strncmp(line, "quit", 4) != 0) {
