@@ -102,16 +102,30 @@ static void shape_resource(struct slot_shape *shape, const struct device_size *s
     shape->primary_blocks = shape->residents + draw_in(plan_draw(source, index, DRAW_EXTRA), 1, size->sms);
 }
 
+/* Blocks of a quarter of the longest fill an SM's threads with few of them: one trial stays short. */
 static void shape_fill(struct slot_shape *shape, const struct pair *pair, const struct device_size *size, uint64_t bits)
 {
-    unsigned slots = size->sms * size->slots_per_sm;
+    unsigned fit, slots;
 
+    shape->threads = at_least(size->max_threads / 4, 2 * size->warp);
+    fit = size->threads_per_sm / shape->threads;
+    slots = size->sms * (fit < size->slots_per_sm ? fit : size->slots_per_sm);
     shape->primary_blocks = at_least(shape->primary_blocks, size->sms);
     shape->dependent_blocks = slots / 2 * draw_in(bits, 1, 3);
     if (pair->shape == SHAPE_OVERFLOW) {
         shape->primary_blocks = slots + draw_in(bits >> 8, 1, slots / 4);
         shape->dependent_blocks = slots + draw_in(bits >> 24, 1, slots / 4);
     }
+}
+
+/* At most eight words or so per thread on the side with fewer blocks; one shape in four has twice as many threads. */
+static void shape_threads(struct slot_shape *shape, const struct device_size *size, uint64_t bits)
+{
+    unsigned fewer = shape->primary_blocks < shape->dependent_blocks ? shape->primary_blocks : shape->dependent_blocks;
+
+    shape->threads = power_of_two_at_least(shape->words / fewer / 8, 2 * size->warp, size->max_threads / 2);
+    if (bits % 4 == 0 && shape->threads < size->max_threads / 2)
+        shape->threads *= 2;
 }
 
 static void shape_contended(struct slot_shape *shape, const struct device_size *size)
@@ -127,7 +141,7 @@ void plan_shape(struct slot_shape *shape, const struct case_info *info, const st
                 struct plan_source source, uint64_t group, unsigned slot, enum control control)
 {
     uint64_t index = group * PLAN_MAX_SLOTS + slot;
-    unsigned least = (pair->flags & PAIR_TWO_BLOCKS) ? 2 : 1, per_block;
+    unsigned least = (pair->flags & PAIR_TWO_BLOCKS) ? 2 : 1;
 
     memset(shape, 0, sizeof(*shape));
     shape->words = draw_log(plan_draw(source, index, DRAW_WORDS), size->words_min, size->words_max) & ~3u;
@@ -146,10 +160,8 @@ void plan_shape(struct slot_shape *shape, const struct case_info *info, const st
         shape->primary_blocks = (shape->primary_blocks + 1) & ~1u;
         shape->dependent_blocks = (shape->dependent_blocks + 1) & ~1u;
     }
-    per_block = shape->words / (shape->primary_blocks < shape->dependent_blocks ? shape->primary_blocks : shape->dependent_blocks);
-    shape->threads = power_of_two_at_least(per_block / 8, 2 * size->warp, size->max_threads / 2);
-    if (plan_draw(source, index, DRAW_THREADS) % 4 == 0 && shape->threads < size->max_threads / 2)
-        shape->threads *= 2;
+    if (!shape->threads)
+        shape_threads(shape, size, plan_draw(source, index, DRAW_THREADS));
     if (strcmp(info->window, "contended") == 0)
         shape_contended(shape, size);
     if (!shape->residents)
