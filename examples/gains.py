@@ -40,7 +40,7 @@ def run_one(program: Path) -> dict[str, object]:
         return {"name": program.name, "status": "broken", "said": str(error)[:200]}
     match = LINE.fullmatch(done.stdout.strip())
     said = (done.stdout + done.stderr).strip()[-300:]
-    if done.returncode == SKIPPED:
+    if done.returncode == SKIPPED or "error while loading shared libraries" in done.stderr:
         return {"name": program.name, "status": "skipped", "said": said}
     if match is None or match["name"] != program.name:
         return {"name": program.name, "status": "broken", "exit": done.returncode, "said": said}

@@ -18,9 +18,13 @@ build() { # every example and both programs of bench into a folder, as many at o
     for folder in "$root"/examples/[0-9][0-9]_*/; do
       printf '%s\0%s\0' "$folder/main.c" "$1/$(basename "$folder")"
     done
-  } | xargs -0 -n 2 -P "${JOBS:-$(nproc)}" bash -c '
-    libraries=(); [[ $4 == *.c ]] && libraries=(-lnvrtc -lcuda -L"$(dirname "$0")/../lib64/stubs")
-    "$0" $1 $2 $3 "$4" -o "$5" "${libraries[@]}"' "$nvcc" "-O3" "-gencode arch=compute_90,code=sm_90" "-I$root"
+  } | ROOT=$root NVCC=$nvcc xargs -0 -n 2 -P "${JOBS:-$(nproc)}" bash -c '
+    more=()
+    if [[ $1 == *.c ]]; then
+      toolkit=$(dirname "$(dirname "$(readlink -f "$NVCC")")")
+      more=(-DEXAMPLE_ROOT="\"$ROOT\"" -lnvrtc -lcuda -L"$toolkit/lib64/stubs" -Xlinker -rpath -Xlinker "$toolkit/lib64")
+    fi
+    "$NVCC" -O3 -gencode arch=compute_90,code=sm_90 -I"$ROOT" "$1" -o "$2" "${more[@]}"' one
 }
 
 if [[ ${1:-} == --build ]]; then
