@@ -1,0 +1,97 @@
+"""The matrix and the guidance page from made-up records, whose right answers are known."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pdlkit.bench.command import compared, main
+from pdlkit.bench.guidance import gain, page
+from pdlkit.bench.matrix import MODES, from_records
+from pdlkit.exits import BadArguments
+
+BASE = {"blocks": 132, "threads": 128, "shared": 0, "carveout": 0, "prologue_ns": 1000, "main_ns": 5000, "tail_ns": 0,
+        "depth": 20, "apart": 0}
+AXES = {"blocks": ("blocks", 1, (1, 528)), "threads": ("threads", 1, (32, 1024)), "shared_kib": ("shared", 1024, (16, 160)),
+        "prologue_us": ("prologue_ns", 1000, (0, 2, 8)), "main_us": ("main_ns", 1000, (0, 20)),
+        "tail_us": ("tail_ns", 1000, (1, 4)), "depth": ("depth", 1, (2, 40))}
+GAP = {"plain": 0.9, "attribute": 0.8, "early": 0.4, "late": 0.6}
+
+
+def _shape_records(axis: str, value: float, shape: dict[str, int]) -> list[str]:
+    work = (shape["main_ns"] + shape["tail_ns"]) / 1000
+    rows = []
+    for path in ("stream", "graph"):
+        for mode in MODES:
+            hidden = mode == "early"
+            us = work + GAP[mode] + (0 if hidden else shape["prologue_ns"] / 1000)
+            us += 1.0 if axis == "blocks_empty" and hidden and shape["blocks"] > 500 else 0
+            rows.append(("cell", path, mode, us))
+        rows += [("main", path, "plain", work + 3.0), ("nothing", path, "plain", 3.0), ("empty", path, "attribute", 0.5),
+                 ("empty", path, "early", 0.38)]
+    return [json.dumps({"axis": axis, "value": value, "part": part, "path": path, "mode": mode, "us": us,
+                        "low95": us - 0.01, "high95": us + 0.01, **shape}) for part, path, mode, us in rows]
+
+
+def records() -> list[str]:
+    lines = [json.dumps({"device": "made up", "cc": 90, "sms": 132, "driver_cuda": 13000, "runtime": 13000, "repetitions": 51})]
+    lines += _shape_records("base", 0, BASE)
+    for axis, (key, scale, values) in AXES.items():
+        for value in values:
+            lines += _shape_records(axis, value, {**BASE, key: value * scale})
+    for value in (0, 25):
+        lines += _shape_records("carveout_apart", value, {**BASE, "carveout": value, "apart": 1})
+    for value in (1, 528):
+        lines += _shape_records("blocks_empty", value, {**BASE, "blocks": value, "prologue_ns": 0, "main_ns": 0})
+    return lines
+
+
+def test_limit_is_the_main_part_alone_plus_the_empty_boundary() -> None:
+    matrix = from_records(records())
+    early = next(c for c in matrix.select("graph", "prologue_us", "early") if c.value == 8)
+    assert early.limit_us == pytest.approx(5.38)
+    assert early.of_limit == pytest.approx(5.38 / 5.4)
+    assert gain(matrix, early) == pytest.approx(13.9 / 5.4)
+
+
+def test_base_shape_lies_on_every_axis() -> None:
+    matrix = from_records(records())
+    assert [c.value for c in matrix.select("stream", "prologue_us", "early")] == [0, 1, 2, 8]
+    assert [c.value for c in matrix.select("stream", "depth", "late")] == [2, 20, 40]
+
+
+def test_losses_are_found_and_nothing_else() -> None:
+    losses = from_records(records()).losses()
+    assert {(c.axis, c.value, c.mode) for c in losses} == {("blocks_empty", 528, "early")}
+
+
+def test_records_that_are_not_whole_are_refused() -> None:
+    whole = records()
+    with pytest.raises((ValueError, KeyError)):
+        from_records([line for line in whole if '"late"' not in line])
+    with pytest.raises(ValueError):
+        from_records(whole[1:])
+
+
+def test_every_sentence_points_at_cells_that_exist() -> None:
+    matrix = from_records(records())
+    text = page(matrix, [], [])
+    cited = set(re.findall(r"`((?:stream|graph)\.[^`]+)`", text))
+    assert cited and cited <= {cell.name for cell in matrix.cells}
+    for line in text.split("## All cells")[0].splitlines():
+        assert not line.startswith("- ") or line.endswith("]") or line.startswith("- In no cell"), line
+    assert "1 us on: " not in text and "from a prologue of 0 us on: 1.09x" in text
+
+
+def test_command_from_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "gap.jsonl").write_text("\n".join(records()) + "\n")
+    assert main(["--records", str(tmp_path), "--output", str(tmp_path / "out"), "--no-plots", "--json"]) == 0
+    bench = json.loads(capsys.readouterr().out)
+    assert bench["schema"] == "pdl-bench-1" and (tmp_path / "out" / "guidance.md").is_file()
+    assert len(compared(bench["cells"], bench)) == len(bench["cells"])
+    (tmp_path / "gap.jsonl").write_text("{}\n")
+    with pytest.raises(BadArguments):
+        main(["--records", str(tmp_path), "--output", str(tmp_path / "out"), "--no-plots"])
