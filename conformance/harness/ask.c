@@ -53,7 +53,11 @@ void ask_note_number(struct ask *ask, const char *what, long got)
     tell(ask, what, text, NULL);
 }
 
-void ask_skip(struct ask *ask, const char *what, const char *why) { tell(ask, what, why, NULL); }
+void ask_skip(struct ask *ask, const char *what, const char *why)
+{
+    ask->skipped++;
+    tell(ask, what, why, NULL);
+}
 
 void ask_case(struct run *run, const struct case_info *info, const struct pair *pair, enum case_status *status)
 {
@@ -63,6 +67,6 @@ void ask_case(struct run *run, const struct case_info *info, const struct pair *
     ask.stream = run->device->stream;
     ask.side = run->device->side;
     pair->ask(&ask);
-    *status = ask.wrong ? CASE_FAIL : info->proving && ask.asked ? CASE_PASS : CASE_INCONCLUSIVE;
+    *status = ask.wrong ? CASE_FAIL : info->proving && ask.asked && !ask.skipped ? CASE_PASS : CASE_INCONCLUSIVE;
     record_asked(run->record, info, *status, ask.text, ask.asked);
 }

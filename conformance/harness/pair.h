@@ -81,7 +81,7 @@ struct pair {
 /* What the cases of kind api ask, and what they were told. */
 struct ask {
     cudaStream_t stream, side;
-    unsigned asked, wrong;
+    unsigned asked, wrong, skipped;
     char text[512];            /* what was wrong; of a measured rule, everything that was told */
 };
 /* Compares one answer with what the documents say. */
@@ -90,7 +90,7 @@ void ask_expect_number(struct ask *ask, const char *what, long got, long want);
 /* Notes an answer that no document promises. */
 void ask_note(struct ask *ask, const char *what, cudaError_t got);
 void ask_note_number(struct ask *ask, const char *what, long got);
-/* A question that this run could not put: it does not count. */
+/* A question that this run could not put: the case cannot pass. */
 void ask_skip(struct ask *ask, const char *what, const char *why);
 
 struct image {

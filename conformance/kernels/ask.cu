@@ -4,10 +4,13 @@
  * layout      ATTR-01  ids and sizes of the attributes
  * elsewhere   ATTR-06  attributes 6, 7 and 12 on a graph's kernel node and on a stream
  * refused     ATTR-12  codes of attributes that do not belong into a launch
- * odd         ATTR-09  codes of doubled attributes and odd values (AMB-23)
+ * odd         ATTR-09a codes of doubled attributes and odd values (AMB-23)
  * idle        COMP-07  the attribute in a stream that has nothing to overlap
  * host_end    MEM-09   is the first kernel complete when the host learns that a second, which never waited, is? (AMB-02)
+ * crew        WAIT-01a what dependents saw behind their wait while four host threads launch pairs at once (B15)
  */
+#include <pthread.h>
+
 #include "pair.h"
 #include "visibility.h"
 
@@ -38,6 +41,15 @@ KERNEL(ask_silent)
     }
 }
 
+/* Copies the first half of the words to the second, behind its wait. */
+KERNEL(ask_reader)
+{
+    if (k_thread() == 0)
+        k_store_relaxed(&args.state->alive, 1);
+    k_wait_device();
+    k_store(args.data + ASK_WORDS / 2 + k_thread(), k_load(args.data + k_thread()));
+}
+
 KERNEL(ask_nothing) { (void)args; }
 
 KERNEL(ask_waiting)
@@ -58,7 +70,7 @@ static cudaError_t launch(const void *function, const struct kernel_args *args, 
 
     params[0] = &copy;
     config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim.x = function == (const void *)SYMBOL(ask_slow) ? ASK_WORDS / 2 : 1;
+    config.blockDim.x = function == (const void *)SYMBOL(ask_slow) || function == (const void *)SYMBOL(ask_reader) ? ASK_WORDS / 2 : 1;
     config.blockDim.y = config.blockDim.z = 1;
     config.stream = stream;
     config.attrs = attrs;
@@ -269,27 +281,109 @@ static void ask_end(struct ask *ask, struct host_room *room, const struct kernel
         ask_expect_number(ask, names[end], (long)room->stale, 0);
 }
 
+static int open_room(struct host_room **room, struct kernel_args *args)
+{
+    char *device = NULL;
+
+    if (cudaHostAlloc((void **)room, sizeof(**room), cudaHostAllocMapped) != cudaSuccess ||
+        cudaHostGetDevicePointer((void **)&device, *room, 0) != cudaSuccess)
+        return 0;
+    args->plan = (const struct trial_plan *)device;
+    args->state = (struct trial_state *)(device + offsetof(struct host_room, state));
+    args->data = (uint32_t *)(device + offsetof(struct host_room, data));
+    return 1;
+}
+
 static void ask_host_end(struct ask *ask)
 {
     struct host_room *room = NULL;
     struct kernel_args args = PDL_ZERO;
     cudaEvent_t event;
-    char *device = NULL;
     int end;
 
-    if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess ||
-        cudaHostAlloc((void **)&room, sizeof(*room), cudaHostAllocMapped) != cudaSuccess ||
-        cudaHostGetDevicePointer((void **)&device, room, 0) != cudaSuccess) {
+    if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess || !open_room(&room, &args)) {
         ask_skip(ask, "pinned host memory", "none was given");
         return;
     }
-    args.plan = (const struct trial_plan *)device;
-    args.state = (struct trial_state *)(device + offsetof(struct host_room, state));
-    args.data = (uint32_t *)(device + offsetof(struct host_room, data));
     for (end = END_STREAM; end <= END_HOST_FUNCTION; end++)
         ask_end(ask, room, &args, event, (enum host_end)end);
     (void)cudaFreeHost(room);
     (void)cudaEventDestroy(event);
+}
+
+/* ---- crew ---- */
+
+#define CREW 4u
+
+struct hand {                    /* one host thread with its own stream and memory */
+    pthread_t thread;
+    cudaStream_t stream;
+    struct host_room *room;
+    struct kernel_args args;
+    cudaError_t error;
+    unsigned witnessed;
+};
+
+static void look_at_copy(struct host_room *room)
+{
+    volatile const uint32_t *copy = room->data + ASK_WORDS / 2;
+    uint32_t i;
+
+    for (i = 0; i < ASK_WORDS / 2; i++)
+        if (copy[i] != words_fresh(room->plan.key, i)) {
+            room->stale++;
+            return;
+        }
+}
+
+static void *launch_pairs(void *opaque)
+{
+    struct hand *hand = (struct hand *)opaque;
+    cudaLaunchAttribute attribute = serialization(1);
+    unsigned trial;
+
+    for (trial = 0; trial < ASK_TRIALS && hand->error == cudaSuccess; trial++) {
+        prepare_trial(hand->room, trial);
+        hand->error = launch((const void *)SYMBOL(ask_slow), &hand->args, hand->stream, NULL, 0);
+        if (hand->error == cudaSuccess)
+            hand->error = launch((const void *)SYMBOL(ask_reader), &hand->args, hand->stream, &attribute, 1);
+        if (hand->error == cudaSuccess)
+            hand->error = cudaStreamSynchronize(hand->stream);
+        hand->witnessed += hand->room->state.witnessed;
+        look_at_copy(hand->room);
+    }
+    return NULL;
+}
+
+static int open_hand(struct hand *hand)
+{
+    if (cudaStreamCreateWithFlags(&hand->stream, cudaStreamNonBlocking) != cudaSuccess || !open_room(&hand->room, &hand->args))
+        return 0;
+    hand->room->stale = 0;
+    return 1;
+}
+
+static void ask_crew(struct ask *ask)
+{
+    struct hand hands[CREW] = PDL_ZERO;
+    unsigned i, started = 0, witnessed = 0, stale = 0;
+    cudaError_t error = cudaSuccess;
+
+    while (started < CREW && open_hand(&hands[started]) && !pthread_create(&hands[started].thread, NULL, launch_pairs, &hands[started]))
+        started++;
+    for (i = 0; i < started; i++) {
+        (void)pthread_join(hands[i].thread, NULL);
+        error = hands[i].error != cudaSuccess ? hands[i].error : error;
+        witnessed += hands[i].witnessed;
+        stale += hands[i].room->stale;
+        (void)cudaStreamDestroy(hands[i].stream);
+        (void)cudaFreeHost(hands[i].room);
+    }
+    ask_expect(ask, "launches of four threads", error, cudaSuccess);
+    if (started < CREW || witnessed < CREW * ASK_TRIALS / 4)
+        ask_skip(ask, "stale behind the wait", "not asked, the pairs hardly overlapped");
+    else
+        ask_expect_number(ask, "stale behind the wait", (long)stale, 0);
 }
 
 static const struct pair ask_pairs[] = {
@@ -299,5 +393,6 @@ static const struct pair ask_pairs[] = {
     PAIR_ASK("odd", ask_odd),
     PAIR_ASK("idle", ask_idle),
     PAIR_ASK("host_end", ask_host_end),
+    PAIR_ASK("crew", ask_crew),
 };
 IMAGE(ask, ask_pairs)
