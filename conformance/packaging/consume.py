@@ -123,7 +123,7 @@ def configure(place: Place, folder: Path, *more: str) -> Path:
     """Configure so that any word of CMake about the project is an error."""
     build = folder / "build"
     flags = " ".join(WARNINGS)
-    argv = [place.cmake, "-S", folder, "-B", build, *place.generator, "-Werror=dev", "--warn-uninitialized",
+    argv: list[str | Path] = [place.cmake, "-S", folder, "-B", build, *place.generator, "-Werror=dev", "--warn-uninitialized",
             f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}", "-DCMAKE_BUILD_TYPE=Release",
             f"-DCUDAToolkit_ROOT={place.cuda}", *more]
     done = call(argv, folder)
@@ -157,7 +157,7 @@ def installed(place: Place, from_parent: bool = False) -> Path:
     parent.mkdir(parents=True)
     (parent / "CMakeLists.txt").write_text(WITH_C.format(source=place.source), encoding="utf-8")
     own = ["-DPDL_BUILD_EXAMPLES=OFF", "-DPDL_BUILD_CONFORMANCE=OFF"]
-    argv = [place.cmake, "-S", parent if from_parent else place.source, "-B", build, *place.generator, "-Werror=dev",
+    argv: list[str | Path] = [place.cmake, "-S", parent if from_parent else place.source, "-B", build, *place.generator, "-Werror=dev",
             *([] if from_parent else own)]
     done = call(argv, place.work, None if from_parent else NO_COMPILER)
     if done.returncode != 0 or remarks(done.stderr):
@@ -192,7 +192,7 @@ def vendored(place: Place) -> None:
     folder = project(place, "vendored", "consumer.c", "consumer.cpp", "consumer.cu")
     for name in HEADERS:
         shutil.copy(place.source / name, folder)
-    cuda = ["-I.", "-isystem", place.cuda_folder("include")]
+    cuda: list[str | Path] = ["-I.", "-isystem", place.cuda_folder("include")]
     libraries = [f"-L{place.cuda_folder('lib64', 'lib')}", "-lcudart_static", "-lpthread", "-ldl", "-lrt"]
     must([program("c++", "g++"), "-std=c++11", *WARNINGS, *cuda, "-c", "consumer.cpp", "-o", "cxx.o"], folder)
     must([program("cc", "gcc"), "-std=c99", *WARNINGS, *cuda, "consumer.c", "cxx.o", "-o", "consumer", *libraries], folder)

@@ -122,7 +122,7 @@ def play(scenario: Scenario, options: argparse.Namespace, root: Path) -> list[Sa
     """Both commands on one machine; the second finds what the first has built, as for a user."""
     tree = root.parent / "trees" / scenario.words.replace(" ", "-")
     lay_tree(tree, options.source)
-    transcript = []
+    transcript: list[Said] = []
     for command in options.command or COMMANDS:
         started = time.monotonic()
         done = subprocess.run(enter(root, tree, scenario, options.toolkit, command), stdin=subprocess.DEVNULL, text=True,
@@ -131,6 +131,7 @@ def play(scenario: Scenario, options: argparse.Namespace, root: Path) -> list[Sa
         transcript.append(Said(command, done.returncode, time.monotonic() - started, clean(done.stdout)))
         print(f"{scenario.title}: {command}: exit {done.returncode}, {transcript[-1].seconds:.0f} s", flush=True)
     shutil.rmtree(tree)
+    Path(f"{tree}.cache").unlink(missing_ok=True)
     return transcript
 
 

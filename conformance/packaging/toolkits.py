@@ -19,6 +19,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -28,7 +29,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent / "headers"), str(HERE)]
 import api  # noqa: E402
 import compile_checks as checks  # noqa: E402
 from pdlkit.packages import complete_toolkit  # noqa: E402
-from versions import CLAUSES, holds  # noqa: E402
+from versions import CLAUSES, Check, holds  # noqa: E402
 
 HOST_TESTS = ("prepare", "launch", "refusals", "events", "attributes", "estimate", "off_path")
 C_COMPILERS = ("gcc-9", "gcc-10", "gcc-11", "gcc-12", "gcc-13", "gcc-14", "gcc-15", "clang-13", "clang-14", "clang-15", "clang-16",
@@ -231,6 +232,11 @@ def clang_cell(place: checks.Place) -> str:
     return "2"
 
 
+def version_cell(place: checks.Place, check: Check) -> str:
+    """A clause about what came with which toolkit."""
+    return holds(place.cuda, toolkit_version(place.cuda), place.work, check)
+
+
 # ---- the table ----
 
 def rows() -> dict[str, Callable[[checks.Place], str]]:
@@ -238,11 +244,11 @@ def rows() -> dict[str, Callable[[checks.Place], str]]:
     table: dict[str, Callable[[checks.Place], str]] = {}
     for compiler in C_COMPILERS:
         if shutil.which(compiler):
-            table[f"pdl.h, {compiler}"] = lambda place, name=compiler: host_cell(place, name)
+            table[f"pdl.h, {compiler}"] = partial(host_cell, compiler=compiler)
     table |= {"names and layouts": api_cell, "host tests on the model": model_cell, "what is lacking is refused": lacks_cell,
               "both headers, nvcc": nvcc_cell, "device header, NVRTC + ptxas": nvrtc_cell, "both headers, clang 19": clang_cell}
     for clause, (text, check) in CLAUSES.items():
-        table[f"{clause} {text}"] = lambda place, check=check: holds(place.cuda, toolkit_version(place.cuda), place.work, check)
+        table[f"{clause} {text}"] = partial(version_cell, check=check)
     return table
 
 
