@@ -24,6 +24,8 @@ COMMANDS = {
     "list": ("pdlkit.list_rules", "rules, cases and mutants"),
     "doctor": ("pdlkit.doctor", "what this machine can run, and what is in the way"),
     "lint": ("pdlkit.lint", "static check of machine code for missing waits"),
+    "stress": ("pdlkit.stress", "run a program with the window of its overlapping kernels widened"),
+    "bench": ("pdlkit.bench", "what PDL is worth on this GPU"),
 }
 
 
