@@ -152,7 +152,8 @@ def record(path: Path, scenario: Scenario, text: str) -> None:
     sections[scenario.title] = text.rstrip() + "\n"
     order = [other.title for other in scenarios()]
     body = "\n".join(sections[title] for title in order if title in sections)
-    path.write_text(f"{head}\n{body}", encoding="utf-8")
+    waiting = "".join(f"- {title}\n" for title in order if title not in sections)
+    path.write_text(f"{head}\n{body}" + (f"\n## Not recorded yet\n\n{waiting}" if waiting else ""), encoding="utf-8")
 
 
 def scenarios() -> list[Scenario]:
