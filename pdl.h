@@ -341,10 +341,10 @@ PDL_API cudaError_t pdl_impl_check_options(const pdl_options *o, int launching)
             return cudaErrorInvalidValue;
         }
     }
-    if ((o->mem_sync_domain != 0 && !PDL_HAS_MEM_SYNC_DOMAIN) || (o->carveout != 0 && !PDL_HAS_CARVEOUT)) {
+    if (!PDL_HAS_MEM_SYNC_DOMAIN && o->mem_sync_domain != 0) {
         return cudaErrorNotSupported;
     }
-    return cudaSuccess;
+    return !PDL_HAS_CARVEOUT && o->carveout != 0 ? cudaErrorNotSupported : cudaSuccess;
 }
 
 /* What is wrong with options for this kernel: all own checks but those of the shape. */
@@ -359,9 +359,9 @@ PDL_API cudaError_t pdl_impl_check(const pdl_kernel *kernel, const pdl_options *
     if (error != cudaSuccess || o->overlap != PDL_OVERLAP_REQUIRED || kernel->reason == PDL_REASON_DISABLED) {
         return error;
     }
-    return !kernel->can_overlap || (o->launch_completion_event != NULL && !PDL_HAS_LAUNCH_COMPLETION_EVENT)
-               ? cudaErrorNotSupported
-               : cudaSuccess;
+    return !kernel->can_overlap                                                     ? cudaErrorNotSupported
+           : !PDL_HAS_LAUNCH_COMPLETION_EVENT && o->launch_completion_event != NULL ? cudaErrorNotSupported
+                                                                                    : cudaSuccess;
 }
 
 /* What is wrong with grid, block and cluster. */

@@ -45,7 +45,7 @@ static void are_those_of_the_launch(void)
     options.overlap = PDL_OVERLAP_IF_POSSIBLE;
     options.event = event;
     options.cluster_x = 2;
-    options.carveout = 50;
+    options.mem_sync_domain = PDL_DOMAIN_REMOTE;
     calls = calls_made();
     EXPECT_IS(pdl_attributes_fill(&plain, &options, attrs, PDL_MAX_ATTRIBUTES, &count), cudaSuccess);
     EXPECT_IS(calls_made(), calls);

@@ -334,6 +334,8 @@ def check_nvrtc(place: Place) -> None:
 def load_nvrtc(place: Place) -> ctypes.CDLL:
     folders = [place.cuda / "lib64", place.cuda / "targets" / "x86_64-linux" / "lib"]
     for path in itertools.chain.from_iterable(sorted(folder.glob("libnvrtc.so*")) for folder in folders):
+        for builtins in sorted(path.parent.glob("libnvrtc-builtins.so*")):  # looked up by name alone: found if loaded before
+            ctypes.CDLL(str(builtins), mode=ctypes.RTLD_GLOBAL)
         return ctypes.CDLL(str(path))
     raise Missing("libnvrtc is not in this toolkit")
 
