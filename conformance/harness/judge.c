@@ -26,7 +26,7 @@ enum case_status judge_case(const struct case_evidence *evidence, char *reason)
                  (unsigned long long)evidence->planned);
         return CASE_INCONCLUSIVE;
     }
-    if (evidence->exercised * 100 < evidence->planned * JUDGE_FLOOR_PERCENT) {
+    if (evidence->exercised == 0 || evidence->exercised * 100 < evidence->planned * JUDGE_FLOOR_PERCENT) {
         snprintf(reason, 128, "not-exercised: %llu of %llu trials, the floor is %u %%", (unsigned long long)evidence->exercised,
                  (unsigned long long)evidence->planned, JUDGE_FLOOR_PERCENT);
         return CASE_INCONCLUSIVE;

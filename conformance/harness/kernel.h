@@ -38,6 +38,7 @@
 #define k_load_l2(p) model_load32((p), MODEL_LD_CG)
 #define k_load_read_only(p) model_load32((p), MODEL_LD_NC)
 #define k_load_relaxed(p) model_load32((p), MODEL_LD_RELAXED)
+#define k_load_system(p) model_load32((p), MODEL_LD_RELAXED)
 #define k_load64_relaxed(p) model_load64((p), MODEL_LD_RELAXED)
 #define k_load4(p, out) model_load128((p), (out), MODEL_LD_CA)
 #define k_load4_l2(p, out) model_load128((p), (out), MODEL_LD_CG)
@@ -91,6 +92,7 @@ K_LOAD32(k_load, "ld.global.ca.u32")
 K_LOAD32(k_load_l2, "ld.global.cg.u32")
 K_LOAD32(k_load_read_only, "ld.global.nc.u32")
 K_LOAD32(k_load_relaxed, "ld.relaxed.gpu.global.u32")
+K_LOAD32(k_load_system, "ld.relaxed.sys.global.u32") /* what the host writes */
 
 DEVICE_FN uint64_t k_load64_relaxed(const void *p)
 {

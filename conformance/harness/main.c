@@ -183,7 +183,8 @@ static int plan_cases(const struct options *o, struct run *run, int is_model)
     unsigned c;
     plan_size_fill(&size, o->sms ? o->sms : model_default_sms());
     for (c = 0; c < case_count; c++)
-        if (selected(o, &case_table[c]) && !plan_case(run, &case_table[c], &size, is_model, o->plan_trials))
+        if (selected(o, &case_table[c]) && run_find_pair(&case_table[c], "base") && /* the model lacks what is GPU-only */
+            !plan_case(run, &case_table[c], &size, is_model, o->plan_trials))
             return EXIT_INTERNAL;
     return 0;
 }

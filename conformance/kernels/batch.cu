@@ -30,7 +30,7 @@ KERNEL(batch_poison)
     }
 }
 
-/* Holds the stream until the host has queued the batch, which it says by writing plan->repeats to input[0], in host
+/* Holds the stream until the host has queued the batch, which it says by writing plan->repeats or more to input[0], in host
  * memory. Bounded by plan->bound_ns. */
 KERNEL(batch_gate)
 {
@@ -38,7 +38,7 @@ KERNEL(batch_gate)
     uint64_t begin = k_now();
     uint32_t spins = 0;
 
-    while (k_load_relaxed(args.input) != plan.repeats && k_now() - begin < plan.bound_ns && ++spins < K_SPIN_LIMIT)
+    while (k_load_system(args.input) < plan.repeats && k_now() - begin < plan.bound_ns && ++spins < K_SPIN_LIMIT)
         k_pause();
 }
 

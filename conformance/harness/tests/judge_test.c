@@ -17,13 +17,13 @@ static void check(int holds, const char *what)
     }
 }
 
-static enum case_status judged(int proving, uint64_t exercised, uint64_t forbidden, unsigned survived, int broken)
+static enum case_status judged_of(uint64_t planned, int proving, uint64_t exercised, uint64_t forbidden, unsigned survived, int broken)
 {
     struct case_evidence e;
     char reason[128];
     memset(&e, 0, sizeof(e));
     e.proving = proving;
-    e.planned = 1000;
+    e.planned = planned;
     e.exercised = exercised;
     e.forbidden = forbidden;
     e.survived = survived;
@@ -32,11 +32,17 @@ static enum case_status judged(int proving, uint64_t exercised, uint64_t forbidd
     return judge_case(&e, reason);
 }
 
+static enum case_status judged(int proving, uint64_t exercised, uint64_t forbidden, unsigned survived, int broken)
+{
+    return judged_of(1000, proving, exercised, forbidden, survived, broken);
+}
+
 int main(void)
 {
     check(judged(1, 1000, 0, 0, 0) == CASE_PASS, "everything shown is a PASS");
     check(judged(1, 800, 0, 0, 0) == CASE_PASS, "the floor itself is enough");
     check(judged(1, 799, 0, 0, 0) == CASE_INCONCLUSIVE, "below the floor nothing is proven");
+    check(judged_of(0, 1, 0, 0, 0, 0) == CASE_INCONCLUSIVE, "nothing planned proves nothing");
     check(judged(1, 1000, 1, 0, 0) == CASE_FAIL, "one forbidden outcome is a FAIL");
     check(judged(1, 0, 1, 3, 1) == CASE_FAIL, "a FAIL does not need to be exercised");
     check(judged(1, 1000, 0, 1, 0) == CASE_INCONCLUSIVE, "a surviving mutant takes the PASS away");
