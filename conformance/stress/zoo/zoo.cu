@@ -30,7 +30,7 @@ struct program { const char *name, *bug, *shape; path way; std::vector<step> bug
 static buffers buf;
 static std::vector<unsigned> expected, seen;
 static std::vector<program> programs;
-static cudaEvent_t trigger, join;
+static cudaEvent_t trigger_event, join_event;
 
 #define S(kernel, how) step{#kernel, (const void *)kernel, how}
 
@@ -49,7 +49,7 @@ static void *args_of(const step &s, buffers &p, void **slots)
     return slots;
 }
 
-static void launch(const step &s, int how, cudaStream_t stream, cudaEvent_t trigger_event)
+static void launch(const step &s, int how, cudaStream_t stream, cudaEvent_t event)
 {
     buffers p;
     void *slots[2];
@@ -64,9 +64,9 @@ static void launch(const step &s, int how, cudaStream_t stream, cudaEvent_t trig
         attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
     }
-    if (trigger_event) {
+    if (event) {
         attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticEvent;
-        attributes[config.numAttrs].val.programmaticEvent.event = trigger_event;
+        attributes[config.numAttrs].val.programmaticEvent.event = event;
         attributes[config.numAttrs++].val.programmaticEvent.triggerAtBlockStart = 0;
     }
     CHECK(cudaLaunchKernelExC(&config, s.kernel, (void **)args_of(s, p, slots)));
@@ -85,12 +85,12 @@ static void queue_two_streams(const std::vector<step> &steps, cudaStream_t one, 
     for (size_t i = 0; i < steps.size(); i++) {
         bool before_edge = i + 1 < steps.size() && (steps[i + 1].how & 15) == EVENT_EDGE;
         if ((steps[i].how & 15) == EVENT_EDGE) {
-            CHECK(cudaStreamWaitEvent(two, trigger, 0));
+            CHECK(cudaStreamWaitEvent(two, trigger_event, 0));
             launch(steps[i], PLAIN, two, nullptr);
-            CHECK(cudaEventRecord(join, two));
-            CHECK(cudaStreamWaitEvent(one, join, 0));
+            CHECK(cudaEventRecord(join_event, two));
+            CHECK(cudaStreamWaitEvent(one, join_event, 0));
         } else {
-            launch(steps[i], steps[i].how, one, before_edge ? trigger : nullptr);
+            launch(steps[i], steps[i].how, one, before_edge ? trigger_event : nullptr);
         }
     }
 }
@@ -289,8 +289,8 @@ int main(int argc, char **argv)
         *fields[i] = memory + i * WORDS;
     }
     buf.n = WORDS;
-    CHECK(cudaEventCreateWithFlags(&trigger, cudaEventDisableTiming));
-    CHECK(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
+    CHECK(cudaEventCreateWithFlags(&trigger_event, cudaEventDisableTiming));
+    CHECK(cudaEventCreateWithFlags(&join_event, cudaEventDisableTiming));
     add_programs();
     add_loaded(argc > 1 ? argv[1] : nullptr, argc > 2 ? argv[2] : nullptr);
     while (std::fgets(line, sizeof line, stdin) && std::strncmp(line, "quit", 4) != 0) {
