@@ -73,7 +73,7 @@ OK(early_return)(const float *a, float *o, int n)
     o[i] = a[i];
 }
 
-BUG(early_return_stores, "path-without-wait|write-before-wait")(const float *a, float *o, int n)
+BUG(early_return_stores, "path-without-wait|write-before-wait|partial-wait")(const float *a, float *o, int n)
 {
     int i = global_index();
     if (i >= n) {
@@ -288,6 +288,7 @@ OK(do_while)(const float *a, float *o, int n)
 {
     float x = 0.0f;
     int i = 0;
+#pragma unroll 1 /* unrolled, the code skips the waits on a path that only arithmetic rules out */
     do {
         pdl_wait();
         x += ((const volatile float *)a)[i];

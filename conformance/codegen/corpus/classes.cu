@@ -178,7 +178,7 @@ template <bool enable> struct static_guard {
     __device__ static_guard() { if (enable) { pdl_wait(); } }
 };
 
-BUG(compiled_out, "no-wait")(const float *a, float *o)
+BUG(compiled_out, "no-wait|path-without-wait")(const float *a, float *o)
 {
     static_guard<false> g;
     o[threadIdx.x] = a[threadIdx.x];

@@ -41,6 +41,7 @@ Registers = dict[Any, Any]
 _CLUSTER_REGISTERS = ("SR_CgaCtaId", "SR_CTARANK", "SR_CLUSTERCTARANK", "SR_CTAID")
 _CHANGING = ("SR_CLOCK", "SR_GLOBALTIMER", "SR_REGALLOC", "SR_SMEMSZ")
 _LOCAL_WINDOW = {True: (0x20, 0x24), False: (0x2F8, 0x2FC)}  # below sm_100, from sm_100 on
+_CONSTANT_WINDOW = {True: (0xD0, 0xD4), False: (0x318, 0x31C)}
 _PREDICATE_TRUE = (cond.TRUE, 0)
 _PREDICATE_UNKNOWN = (None, 0)
 
@@ -51,6 +52,7 @@ class Image:
     def __init__(self, sm: int, info: KernelInfo, constant4: dict[int, str]) -> None:
         self.info, self.constant4 = info, constant4
         self.local_window = _LOCAL_WINDOW[sm < 100]
+        self.constant_window = _CONSTANT_WINDOW[sm < 100]
         self.local_roots: frozenset[Root] = NOTHING  # of everything ever stored to local memory
         self.local_varies = 0
         self.cluster_flag = ("c", 0, 0x140 if sm < 100 else 0x36C)  # 1 where the kernel runs in clusters
@@ -61,6 +63,8 @@ class Image:
             relative = offset - self.info.parameter_base
             if offset in self.local_window:
                 return (("c", 0, offset), frozenset({("window", "local")}), 0)
+            if offset in self.constant_window:
+                return (("c", 0, offset), frozenset({("window", "constant")}), 0)
             if self.info.parameter_base and 0 <= relative < max(self.info.parameter_bytes, 1):
                 return (("c", 0, offset), frozenset({("param", relative)}), 0)
             return (("c", 0, offset), NOTHING, 0)
@@ -159,14 +163,14 @@ class Evaluator:
         if handler is not None:
             result = handler(self, regs, opcode, operands, site)
             if result is not None:
-                return result
+                return result if site is None else self._named(result, site)
         kind = kind_of(opcode)
         if base in ("STL", "LDL"):
             return self._local(regs, opcode, operands)
         if kind in (Kind.LOAD, Kind.GENERIC_LOAD, Kind.ATOMIC, Kind.GENERIC_ATOMIC):
             return self._loaded(regs, opcode, operands, site)
         if kind in (Kind.STORE, Kind.GENERIC_STORE):
-            self._generic_store(regs, operands)
+            self._generic_store(regs, opcode, operands)
             return {}
         return self._unknown(regs, opcode, operands, site)
 
@@ -193,20 +197,39 @@ class Evaluator:
             return (None if expression is None else ("atom", expression), varies)
         return (expression, roots, varies)
 
+    def _named(self, result: dict[Any, Any], site: Any) -> dict[Any, Any]:
+        """Results that could not be expressed get the name of their place, so that two uses can still be compared."""
+        for name, value in result.items():
+            if value[0] is None:
+                result[name] = self._fresh(name, site, NOTHING if len(value) == 2 else value[1], value[-1])
+        return result
+
     def _loaded(self, regs: Registers, opcode: str, operands: tuple[str, ...], site: Any) -> dict[Any, Any]:
         destinations, _ = destinations_of(opcode, operands)
         memory = next((o for o in operands if "[" in o), "")
         roots, varies = self.address(regs, memory)
+        if pure_window(roots) and opcode.startswith("LD") and len(destinations) == 1:
+            known = regs.get(("generic", *_generic_place(regs, memory), data_words(opcode), _narrowness(opcode)))
+            if known is not None:
+                return {destinations[0]: known}
         through = indirect(roots) or (self.image.local_roots if pure_window(roots) else NOTHING)
         return {n: self._fresh(n, site, through, varies) for n in destinations}
 
-    def _generic_store(self, regs: Registers, operands: tuple[str, ...]) -> None:
+    def _generic_store(self, regs: Registers, opcode: str, operands: tuple[str, ...]) -> None:
+        """Through a generic pointer to the stack or to shared memory: remembered if the place is known."""
         roots, _ = self.address(regs, operands[0]) if operands else (NOTHING, 0)
-        if pure_window(roots) and len(operands) > 1:
-            stored = self.value(regs, operands[-1])
-            self.image.local_roots |= stored[1] | self.value(regs, operands[-1], 1)[1]
-            for key in [k for k in regs if not isinstance(k, str)]:
+        if not pure_window(roots) or len(operands) < 2:
+            return
+        words, stored = data_words(opcode), self.value(regs, operands[-1])
+        self.image.local_roots |= stored[1] | self.value(regs, operands[-1], 1)[1]
+        base, offset = _generic_place(regs, operands[0])
+        for key in [k for k in regs if not isinstance(k, str)]:
+            same = key[0] == "generic" and key[1] == base and base is not None
+            if not same or (key[2] < offset + 4 * words and offset < key[2] + 4 * key[3]):
                 del regs[key]
+        narrow = _narrowness(opcode)
+        if base is not None and words == 1 and (not narrow or (stored[0] is not None and stored[0][0] in ("k", "sel"))):
+            regs[("generic", base, offset, words, narrow)] = stored
 
     def _local(self, regs: Registers, opcode: str, operands: tuple[str, ...]) -> dict[Any, Any]:
         """Local memory is the thread's own: a word stored at a known place is what is loaded from there."""
@@ -232,6 +255,21 @@ class Evaluator:
             for i in range(words)
             if parse_operand(first)[0] == "reg" and not first.endswith("Z")
         }
+
+
+def _generic_place(regs: Registers, memory: str) -> tuple[Any, int]:
+    """(expression of the address without its constant part or None, that constant)."""
+    names, offset = address_registers(memory)
+    address = add(regs.get(names[0], UNKNOWN)[0], ("k", offset & 0xFFFFFFFF)) if names else None
+    if address is None:
+        return None, 0
+    if address[0] == "op" and address[2] == "add" and address[4][0] == "k":
+        return address[3], address[4][1]
+    return address, 0
+
+
+def _narrowness(opcode: str) -> str:
+    return next((p for p in opcode.split(".") if p in ("U8", "S8", "U16", "S16")), "").replace("S", "U")
 
 
 def _choice(formula: Any, varies: int, new: Any, old: Any, is_predicate: bool) -> Any:
@@ -604,32 +642,31 @@ def _predicate_logic(self: Evaluator, regs: Registers, opcode: str, ops: tuple[s
 
 
 def _from_table(table: int, inputs: list[Any]) -> Any:
-    """The formula of a three-input truth table; None if an unknown input matters."""
-    result: Any = cond.FALSE
-    for row in range(8):
-        if not table >> row & 1:
-            continue
-        term: Any = cond.TRUE
-        for position, formula in zip((2, 1, 0), inputs, strict=True):
-            wanted = row >> position & 1
-            if formula is None:
-                if bool(table >> (row ^ (1 << position)) & 1):
-                    continue  # the other value of this input gives the same
-                return None
-            term = cond.conjunction(term, formula if wanted else cond.negation(formula))
-        result = cond.disjunction(result, term)
-    return _simplified(result, inputs, table)
+    """The formula of a three-input truth table, as short as it can be; None if an unknown input matters."""
+    if table & 0xFF == 0:
+        return cond.FALSE
+    if table & 0xFF == 0xFF:
+        return cond.TRUE
+    width = 1 << (len(inputs) - 1)  # rows in which the first input has one value
+    low, high = table & ((1 << width) - 1), table >> width & ((1 << width) - 1)
+    spread = {4: 0x11, 2: 0x55, 1: 0xFF}[width]
+    when_false, when_true = (_from_table(half * spread, inputs[1:]) if width > 1 else (cond.TRUE if half else cond.FALSE)
+                             for half in (low, high))
+    if low == high:
+        return when_true
+    first = inputs[0]
+    if first is None or when_true is None or when_false is None:
+        return when_true if first == cond.TRUE else (when_false if first == cond.FALSE else None)
+    return cond.disjunction(cond.conjunction(first, when_true), cond.conjunction(cond.negation(first), when_false)) \
+        if when_true[0] != "k" and when_false[0] != "k" else _shortened(first, when_true, when_false)
 
 
-def _simplified(result: Any, inputs: list[Any], table: int) -> Any:
-    """Tables over one live input come out as that input or its negation."""
-    live = [i for i in inputs if i is not None and i[0] != "k"]
-    if len(live) != 1 or any(i is None for i in inputs):
-        return result
-    outcomes = []
-    for value in (0, 1):
-        row = 0
-        for position, formula in zip((2, 1, 0), inputs, strict=True):
-            row |= (value if formula is live[0] else formula[1]) << position
-        outcomes.append(table >> row & 1)
-    return {(0, 0): cond.FALSE, (1, 1): cond.TRUE, (0, 1): live[0], (1, 0): cond.negation(live[0])}[tuple(outcomes)]
+def _shortened(first: Any, when_true: Any, when_false: Any) -> Any:
+    """first ? when_true : when_false, where one of the two is a constant."""
+    if when_true == cond.TRUE:
+        return cond.disjunction(first, when_false)
+    if when_true == cond.FALSE:
+        return cond.conjunction(cond.negation(first), when_false)
+    if when_false == cond.TRUE:
+        return cond.disjunction(cond.negation(first), when_true)
+    return cond.conjunction(first, when_true)

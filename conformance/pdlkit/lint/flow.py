@@ -80,8 +80,14 @@ class Flow:
             return sorted({self.function.labels[t] for t in labels if t in self.function.labels})
         if kind in (Kind.BRANCH, Kind.COLLECTIVE):
             target = self.label_index(operands)
-            return [] if target is None else [target]
+            if target is None or (kind is Kind.COLLECTIVE and self._runs_through(index, target)):
+                return []
+            return [target]
         return []
+
+    def _runs_through(self, index: int, target: int) -> bool:
+        """A collective section is executed in line, up to its ENDCOLLECTIVE just before the target."""
+        return index < target <= index + 64 and "ENDCOLLECTIVE" in self.function.opcodes[index:target]
 
     def _cut(self) -> list[Block]:
         count = len(self.kinds)

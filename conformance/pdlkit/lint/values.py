@@ -166,14 +166,15 @@ def permuted(selector: int, a: Any, b: Any) -> Any:
     mask = value = 0
     for position in range(4):
         nibble = selector >> (4 * position) & 15
-        source, byte = (a, nibble) if nibble < 4 else (b, nibble - 4)
-        if nibble > 7 or source is None:
+        source, byte = (a, nibble & 3) if nibble & 7 < 4 else (b, nibble & 3)
+        if source is None:
             continue
         known, bits = (0xFFFFFFFF, source[1]) if source[0] == "k" else (
             source[3:5] if source[0] == "op" and source[2] == "part" else (0, 0))
         if known >> (8 * byte) & 0xFF == 0xFF:
             mask |= 0xFF << (8 * position)
-            value |= (bits >> (8 * byte) & 0xFF) << (8 * position)
+            found = bits >> (8 * byte) & 0xFF
+            value |= (found if nibble < 8 else 0xFF * (found >> 7)) << (8 * position)
     if mask == 0xFFFFFFFF:
         return ("k", value)
     return ("op", 1, "part", mask, value) if mask else None
