@@ -41,7 +41,7 @@ Registers = dict[Any, Any]
 _CLUSTER_REGISTERS = ("SR_CgaCtaId", "SR_CTARANK", "SR_CLUSTERCTARANK", "SR_CTAID")
 _CHANGING = ("SR_CLOCK", "SR_GLOBALTIMER", "SR_REGALLOC", "SR_SMEMSZ")
 _LOCAL_WINDOW = {True: (0x20, 0x24), False: (0x2F8, 0x2FC)}  # below sm_100, from sm_100 on
-_CONSTANT_WINDOW = {True: (0xD0, 0xD4), False: (0x318, 0x31C)}
+_CONSTANT_WINDOW = {True: (0xD0, 0xD4), False: (0x120, 0x124)}
 _PREDICATE_TRUE = (cond.TRUE, 0)
 _PREDICATE_UNKNOWN = (None, 0)
 
