@@ -24,6 +24,7 @@ from pdlkit.lint.values import (
     Value,
     add,
     address_registers,
+    arithmetic_shift,
     bitwise,
     half_pair,
     indirect,
@@ -186,9 +187,9 @@ class Evaluator:
                 found = self.value(regs, operand)
                 roots |= found[1]
                 varies |= found[2]
-        return {n: self._fresh(n, site, roots, varies) for n in destinations}
+        return {n: self.fresh(n, site, roots, varies) for n in destinations}
 
-    def _fresh(self, name: str, site: Any, roots: frozenset[Root], varies: int) -> Any:
+    def fresh(self, name: str, site: Any, roots: frozenset[Root], varies: int) -> Any:
         """A result nobody can compute, but that is the same wherever this execution of the site is meant."""
         expression = ("site", site, name) if site is not None else None
         if varies & VARIES_BY_THREAD and expression is not None:
@@ -201,7 +202,7 @@ class Evaluator:
         """Results that could not be expressed get the name of their place, so that two uses can still be compared."""
         for name, value in result.items():
             if value[0] is None:
-                result[name] = self._fresh(name, site, NOTHING if len(value) == 2 else value[1], value[-1])
+                result[name] = self.fresh(name, site, NOTHING if len(value) == 2 else value[1], value[-1])
         return result
 
     def _loaded(self, regs: Registers, opcode: str, operands: tuple[str, ...], site: Any) -> dict[Any, Any]:
@@ -213,7 +214,7 @@ class Evaluator:
             if known is not None:
                 return {destinations[0]: known}
         through = indirect(roots) or (self.image.local_roots if pure_window(roots) else NOTHING)
-        return {n: self._fresh(n, site, through, varies) for n in destinations}
+        return {n: self.fresh(n, site, through, varies) for n in destinations}
 
     def _generic_store(self, regs: Registers, opcode: str, operands: tuple[str, ...]) -> None:
         """Through a generic pointer to the stack or to shared memory: remembered if the place is known."""
@@ -493,12 +494,23 @@ def _shift(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], 
         if ".U32" in opcode or cond._natural_limit(high[0] or ("x",)) is not None:
             expression = shift_right(high[0], count[0])
         else:
-            expression = operation("sar", high[0], count[0])
+            expression = arithmetic_shift(high[0], count[0])
     elif ".L" in opcode and (".HI" not in opcode) and (len(ops) < 4 or high is ZERO):
         expression = shift_left(low[0], count[0])
     else:
         expression = operation(opcode, low[0], count[0], high[0])
     return _write(name, (expression, NOTHING, varies))
+
+
+@handles("SGXT", "USGXT")
+def _sign_extend(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], site: Any) -> Any:
+    value, width = self.value(regs, ops[1]), self.value(regs, ops[2])[0]
+    expression = None
+    if value[0] is not None and value[0][0] == "k" and width is not None and width[0] == "k" and 0 < width[1] < 32:
+        low = value[0][1] & ((1 << width[1]) - 1)
+        negative = low >> (width[1] - 1) and ".U32" not in opcode
+        expression = ("k", (low - (1 << width[1])) & 0xFFFFFFFF if negative else low)
+    return _write(_target(ops), (expression, NOTHING, value[2]))
 
 
 @handles("LEA", "ULEA")

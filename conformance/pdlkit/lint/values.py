@@ -129,6 +129,15 @@ def shift_right(value: Any, count: Any) -> Any:
     return value if count[1] == 0 else operation("shr", value, count)
 
 
+def arithmetic_shift(value: Any, count: Any) -> Any:
+    if value is None or count is None or count[0] != "k":
+        return None
+    if value[0] == "k":
+        number = value[1] - 2**32 if value[1] >= 2**31 else value[1]
+        return ("k", number >> (count[1] & 31) & 0xFFFFFFFF)
+    return value if count[1] == 0 else operation("sar", value, count)
+
+
 def shift_left(value: Any, count: Any) -> Any:
     if value is None or count is None or count[0] != "k":
         return None

@@ -24,6 +24,7 @@ from pdlkit.lint.flow import Block, Flow
 from pdlkit.lint.opcodes import ACCESSES, GENERIC, Kind
 from pdlkit.lint.program import SYSTEM_CALLS, Program
 from pdlkit.lint.values import (
+    UNKNOWN,
     VARIES_BY_BLOCK,
     VARIES_BY_THREAD,
     Root,
@@ -38,7 +39,10 @@ _STATES_PER_NODE = 24
 _VISITS = 60_000
 _MAX_DEPTH = 16
 
+_SPLIT = "@split"  # in the registers of a state: a branch that threads leave in different ways lies behind it
 _WRITE_REGISTERS = ACCESSES | {Kind.MBARRIER, Kind.UNKNOWN}
+
+_SPLIT_VALUE = (None, frozenset[Root](), 0)
 
 Context = tuple[tuple[str, int], ...]  # (section, block to return to), innermost last
 Node = tuple[Context, str, int]
@@ -168,6 +172,7 @@ class Analysis:
     def _join(self, old: Registers, new: Registers) -> Registers | None:
         """What holds in both; None if that is no less than the old."""
         merged, changed = {}, False
+        split = _SPLIT in old and _SPLIT in new  # then a difference is one between threads
         for name, value in old.items():
             other = new.get(name)
             if other is None:
@@ -175,10 +180,10 @@ class Analysis:
                 continue
             if other is not value and other != value:
                 if len(value) == 2:
-                    joined: Any = (value[0] if value[0] == other[0] else None, value[1] | other[1] | (value[0] != other[0]))
+                    joined: Any = (value[0] if value[0] == other[0] else None, value[1] | other[1] | (split and value[0] != other[0]))
                 else:
                     same = value[0] == other[0]
-                    joined = (value[0] if same else None, value[1] | other[1], value[2] | other[2] | (not same))
+                    joined = (value[0] if same else None, value[1] | other[1], value[2] | other[2] | (split and not same))
                 if joined != value:
                     changed, value = True, joined
             merged[name] = value
@@ -382,6 +387,10 @@ class Analysis:
         if flow.is_divergent_jump(index) or ".ANY" in flow.function.opcodes[index]:
             formula, varies = None, varies
         edges.varies |= varies
+        if formula is not None and formula[0] == "k" and not self._learning and node in self.edges:
+            varies |= self.edges[node].varies  # decided on this path; other threads come here with another value
+        if varies:
+            regs[_SPLIT] = _SPLIT_VALUE
         everywhere: list[Node] = [(context, section, t) for t in block.successors()]
         for known, split in self._cases(formula, varies, facts):
             taken = cond.assume(formula, True, known) if formula is not None else known
@@ -395,7 +404,7 @@ class Analysis:
 
     def _cases(self, formula: Any, varies: int, facts: cond.Facts) -> list[tuple[cond.Facts, int]]:
         """What is the same for the whole block is settled first; only the rest divides its threads."""
-        if formula is None or not varies or self._learning:
+        if formula is None or formula[0] == "k" or not varies or self._learning:
             return [(facts, varies)]
         cases = [facts]
         parts = cond.atoms(formula)
@@ -432,14 +441,25 @@ class Analysis:
                 written = self.program.written_if_harmless(*target)
             recursive = len(context) >= _MAX_DEPTH or (behind is not None and (section, behind[2]) in context)
             if target is None or written is not None or recursive:
-                for name in list(regs) if written is None else written:
-                    if not isinstance(name, str) or written is not None or not _survives_call(name):
-                        regs.pop(name, None)
+                self._after_skipped_call(regs, written, None if block.in_loop else (section, index, context))
                 if behind is not None:
                     self._go(edges, behind, wait, facts, regs)
                 continue
             inner = context if behind is None else (*context, (section, behind[2]))
             self._go(edges, (inner, target[0], target[1]), wait, facts, dict(regs))
+
+    def _after_skipped_call(self, regs: Registers, written: frozenset[str] | None, site: Any) -> None:
+        """What a callee that is not walked leaves: results that may differ as its arguments did."""
+        if written is None:
+            for name in list(regs):
+                if not isinstance(name, str) or not _survives_call(name):
+                    regs.pop(name, None)
+            return
+        varies = 0
+        for number in range(4, 16):
+            varies |= regs.get(f"R{number}", UNKNOWN)[2]
+        for name in written:
+            regs[name] = self.evaluator.fresh(name, site, frozenset(), varies)
 
     def _call_targets(
         self, flow: Flow, block: Block, index: int, regs: Registers, wait: int

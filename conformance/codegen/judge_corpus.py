@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Compile the labelled corpus and compare lint's findings with the labels.
+
+    python3 conformance/codegen/judge_corpus.py                  what the tests run: sm_90 and sm_120 -O3, sm_90 -G
+    python3 conformance/codegen/judge_corpus.py --full           every architecture and every way of compiling
+    python3 conformance/codegen/judge_corpus.py --only sm_100:-G
+
+Needs nvcc and a network or the toolkit's nvdisasm; no GPU. Ends with 1 if a bug was missed or a twin was blamed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent))
+
+from pdlkit.lint.findings import above_hint  # noqa: E402
+from pdlkit.lint.linter import Options, Report, lint_files  # noqa: E402
+
+CORPUS = HERE / "corpus"
+ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120")
+WAYS = {
+    "-O3": ["-O3"], "-O2": ["-O3", "-Xptxas", "-O2"], "-O1": ["-O3", "-Xptxas", "-O1"], "-O0": ["-O3", "-Xptxas", "-O0"],
+    "-G": ["-G"], "-rdc": ["-O3", "-rdc=true"],
+}
+QUICK = (("sm_90", "-O3"), ("sm_120", "-O3"), ("sm_90", "-G"))
+_LABEL = re.compile(r'^(BUG|OK)\((\w+)(?:, "([^"]*)")?\)', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    kernel: str
+    what: str
+
+
+def labels() -> dict[str, frozenset[str]]:
+    """Kernel -> the findings of which one must be there; empty for a corrected twin."""
+    found: dict[str, frozenset[str]] = {}
+    for source in sorted(CORPUS.glob("*.cu")):
+        for kind, shape, wanted in _LABEL.findall(source.read_text()):
+            name = ("bug_" if kind == "BUG" else "ok_") + shape
+            if name in found:
+                raise ValueError(f"{source.name}: {name} is there twice")
+            found[name] = frozenset(wanted.split("|")) if kind == "BUG" else frozenset()
+    return found
+
+
+def compile_corpus(nvcc: Path, architecture: str, way: str, folder: Path, jobs: int = 2) -> list[Path]:
+    """One cubin for each source; a failure is an error with the compiler's words."""
+
+    def one(source: Path) -> Path:
+        cubin = folder / f"{source.stem}.{architecture}{way}.cubin"
+        command = [str(nvcc), "-std=c++17", f"-arch={architecture}", *WAYS[way], "-w", "-lineinfo", "-I", str(ROOT), "-cubin",
+                   "-o", str(cubin), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{source.name} for {architecture} {way}: {done.stderr.strip()}")
+        return cubin
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(one, sorted(CORPUS.glob("*.cu"))))
+
+
+def lint_corpus(cubins: list[Path]) -> Report:
+    return lint_files(cubins, Options(overlapping=re.compile("^(bug|ok)_")))
+
+
+def compare(report: Report, wanted: dict[str, frozenset[str]]) -> list[Disagreement]:
+    """Missed bugs, blamed twins, kernels without a verdict, files that could not be read."""
+    wrong = [Disagreement(file, message) for file, message in report.unreadable]
+    verdicts = {v.kernel: v for v in report.verdicts if v.judged}
+    for kernel, expected in sorted(wanted.items()):
+        if kernel not in verdicts:
+            wrong.append(Disagreement(kernel, "was not judged"))
+            continue
+        found = above_hint(verdicts[kernel].findings)
+        if expected and not expected & {f.id for f in found}:
+            said = ", ".join(sorted({f.id for f in found})) or "nothing"
+            wrong.append(Disagreement(kernel, f"wanted {' or '.join(sorted(expected))}, lint said {said}"))
+        elif not expected and found:
+            wrong.append(Disagreement(kernel, f"a corrected twin: {found[0].id} at {found[0].where}: {found[0].message}"))
+    return wrong
+
+
+def judge(nvcc: Path, architecture: str, way: str, jobs: int = 2) -> tuple[Report, list[Disagreement]]:
+    with tempfile.TemporaryDirectory(prefix="pdl-corpus-") as folder:
+        report = lint_corpus(compile_corpus(nvcc, architecture, way, Path(folder), jobs))
+    return report, compare(report, labels())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="all architectures, all ways")
+    parser.add_argument("--only", metavar="SM:WAY", action="append", default=[])
+    parser.add_argument("--nvcc", default="nvcc")
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    chosen = [(a, w) for a in ARCHITECTURES for w in WAYS] if arguments.full else list(QUICK)
+    if arguments.only:
+        chosen = [(a, w) for a, _, w in (o.partition(":") for o in arguments.only)]
+    bad = 0
+    for architecture, way in chosen:
+        report, wrong = judge(Path(arguments.nvcc), architecture, way, arguments.jobs)
+        judged = sum(v.judged for v in report.verdicts)
+        print(f"{architecture} {way}: {judged} kernels, {len(wrong)} disagreements, {report.instructions} instructions in "
+              f"{report.own_seconds:.2f} s", flush=True)
+        for one in wrong:
+            print(f"    {one.kernel}: {one.what}")
+        bad += len(wrong)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
