@@ -16,6 +16,7 @@ SYSTEM_CALLS = frozenset(
     {"vprintf", "malloc", "free", "__assertfail", "__assert_fail", "__nv_aligned_device_malloc",
      "cudaCGGetIntrinsicHandle", "cudaCGSynchronize", "cudaCGGetSize", "cudaCGGetRank"}
 )
+COPY_CALL = "__cuda_syscall_cp_async_bulk"  # sm_120 copies between shared memory and elsewhere by calling the driver
 # What matters of a callee; one with nothing of this only computes.
 _RELEVANT = ACCESSES | {Kind.WAIT, Kind.BARRIER, Kind.CLUSTER_BARRIER, Kind.MBARRIER, Kind.TRIGGER, Kind.UNKNOWN,
                         Kind.PREFETCH, Kind.BARRIER_ARRIVE}

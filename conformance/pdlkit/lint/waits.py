@@ -22,7 +22,7 @@ from pdlkit.lint import conditions as cond
 from pdlkit.lint.evaluator import Evaluator, Image, Registers
 from pdlkit.lint.flow import Block, Flow
 from pdlkit.lint.opcodes import ACCESSES, GENERIC, Kind
-from pdlkit.lint.program import SYSTEM_CALLS, Program
+from pdlkit.lint.program import COPY_CALL, SYSTEM_CALLS, Program
 from pdlkit.lint.values import (
     UNKNOWN,
     VARIES_BY_BLOCK,
@@ -434,7 +434,7 @@ class Analysis:
         context, section, _ = node
         index = block.end - 1
         behind: Node | None = None if block.falls is None else (context, section, block.falls)
-        targets = self._call_targets(flow, block, index, regs, wait)
+        targets = self._call_targets(context, flow, block, index, regs, wait)
         for target in targets:
             written = None
             if target is not None:
@@ -462,7 +462,7 @@ class Analysis:
             regs[name] = self.evaluator.fresh(name, site, frozenset(), varies)
 
     def _call_targets(
-        self, flow: Flow, block: Block, index: int, regs: Registers, wait: int
+        self, context: Context, flow: Flow, block: Block, index: int, regs: Registers, wait: int
     ) -> list[tuple[str, int] | None]:
         """Where a call may go; None stands for code that touches nothing of ours, or that nobody can see."""
         section = flow.function.name
@@ -476,6 +476,10 @@ class Analysis:
         operand = split_operands(flow.function.operands[index].replace("`", ",").replace(" ", ","))[0]
         roots = self.evaluator.value(regs, operand)[1]
         symbols = {root[1] for root in roots if root[0] == "symbol"}
+        if symbols and all(str(s).startswith(COPY_CALL) for s in symbols):
+            if wait != WAITED:
+                self._copy_call(context, section, index, wait, regs)
+            return [None]
         if symbols and len(symbols) == len(roots):
             if symbols <= SYSTEM_CALLS:
                 return [None]
@@ -486,6 +490,14 @@ class Analysis:
         if not targets and wait != WAITED:
             self.result.unresolved_calls.add((section, index, "a function pointer of unknown value"))
         return targets or [None]
+
+    def _copy_call(self, context: Context, section: str, index: int, wait: int, regs: Registers) -> None:
+        """Some bulk copies are calls of the driver on sm_120; the addresses are in the argument registers."""
+        found = self.result.accesses.setdefault((section, index), Access(section, index, Kind.ASYNC_LOAD))
+        found.states.add(wait)
+        found.contexts.add(context)
+        for number in range(4, 12):
+            found.roots |= frozenset(r for r in regs.get(f"R{number}", UNKNOWN)[1] if r[0] != "window")
 
     def _return(self, context: Context, wait: int, facts: cond.Facts, regs: Registers, edges: Edges) -> None:
         if context:
