@@ -20,6 +20,7 @@ from typing import Protocol
 _MARK = "PDL_KIT_CHILD"  # inherited by every descendant, so that one that left the session is still found
 _STDERR_KEPT = 8192
 _KILL_PATIENCE_S = 30.0  # a process inside the driver may need this long to die
+_EXEC_PATIENCE_S = 0.5
 _EXIT_POLL_S = 0.02  # only where the kernel has no pidfd
 
 
@@ -94,19 +95,22 @@ class Stopper:
         self._write.close()
 
 
-def marked_processes(token: str) -> list[int]:
-    """Live processes that carry this child's mark in their environment."""
+def marked_processes(token: str) -> tuple[list[int], bool]:
+    """Live processes that carry this child's mark, and whether one in the middle of exec could not be told yet."""
     needle = f"{_MARK}={token}".encode()
-    found = []
+    found, unsure = [], False
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit():
             continue
         try:
-            if needle in Path(entry.path, "environ").read_bytes().split(b"\0"):
+            environment = Path(entry.path, "environ").read_bytes()
+            if needle in environment.split(b"\0"):
                 found.append(int(entry.name))
+            elif not environment and os.readlink(Path(entry.path, "exe")):
+                unsure = True  # neither a zombie nor a kernel thread: exec has not put the environment in place yet
         except OSError:  # not ours, or already gone
             continue
-    return found
+    return found, unsure
 
 
 def _kill_tree(pid: int, token: str) -> int:
@@ -116,10 +120,14 @@ def _kill_tree(pid: int, token: str) -> int:
     except (ProcessLookupError, PermissionError):
         pass
     stragglers: set[int] = set()
-    for _ in range(50):  # one that forks while it is hunted is found in the next round
-        alive = [p for p in marked_processes(token) if p != pid]
-        if not alive:
-            break
+    started = time.monotonic()
+    while True:  # one that forks while it is hunted is found in the next round
+        marked, unsure = marked_processes(token)
+        alive = [p for p in marked if p != pid]
+        waited = time.monotonic() - started
+        # A process may also have an empty environment for good: exec takes microseconds, so do not wait long for it.
+        if waited > _KILL_PATIENCE_S or (not alive and (not unsure or waited > _EXEC_PATIENCE_S)):
+            return len(stragglers)
         for straggler in alive:
             stragglers.add(straggler)
             try:
@@ -127,7 +135,6 @@ def _kill_tree(pid: int, token: str) -> int:
             except ProcessLookupError:
                 pass
         time.sleep(0.01)
-    return len(stragglers)
 
 
 def _where_stuck(pid: int) -> tuple[str, ...]:

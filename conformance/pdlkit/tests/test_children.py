@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import textwrap
 import threading
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from pdlkit import children
 from pdlkit.children import Ending, Stopper, run_child
 
 LIMIT_S = 1.0
@@ -132,6 +134,34 @@ def test_a_double_forked_daemon_does_not_survive() -> None:
         time.sleep(0.3)
     """)
     assert not alive(int(lines[0]))
+
+
+def test_a_grandchild_seen_in_the_middle_of_exec_does_not_survive(monkeypatch: pytest.MonkeyPatch) -> None:
+    look, looks = children.marked_processes, 0
+
+    def too_early(token: str) -> tuple[list[int], bool]:
+        nonlocal looks
+        looks += 1
+        return ([], True) if looks == 1 else look(token)
+
+    monkeypatch.setattr(children, "marked_processes", too_early)
+    ending, lines = run("""
+        import subprocess
+        print(subprocess.Popen(["sleep", "300"], start_new_session=True, stdout=2).pid, flush=True)
+    """, Watch(5))
+    assert looks > 1 and ending.leftovers == 1
+    assert not alive(int(lines[0]))
+
+
+def test_a_process_without_environment_is_told_from_one_in_exec() -> None:
+    running = subprocess.Popen(["sleep", "300"], env={})
+    try:
+        while b"sleep" not in Path("/proc", str(running.pid), "cmdline").read_bytes():
+            time.sleep(0.001)
+        assert children.marked_processes("no such token") == ([], True)
+    finally:
+        running.kill()
+        running.wait()
 
 
 def test_stop_ends_a_child_at_once() -> None:
