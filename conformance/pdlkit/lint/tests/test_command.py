@@ -1,0 +1,153 @@
+"""The command as scripts see it: inputs, exit codes, JSON, SARIF, declarations, broken files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pdlkit.exits import BadArguments
+from pdlkit.lint.command import main
+
+ROOT = Path(__file__).resolve().parents[4]
+_NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+_SOURCE = r"""
+#include "pdl_device.cuh"
+extern "C" __global__ void early(const float *a, const float *w, float *o)
+{
+    float v = *(const volatile float *)(w + threadIdx.x);
+    pdl_wait();
+    o[threadIdx.x] = v + pdl_fresh(a)[threadIdx.x];
+}
+extern "C" __global__ void right(const float *a, float *o)
+{
+    pdl_wait();
+    o[threadIdx.x] = pdl_fresh(a)[threadIdx.x];
+}
+extern "C" __global__ void never(const float *a, float *o) { o[threadIdx.x] = a[threadIdx.x]; }
+#ifdef LINKED
+int main() { early<<<1, 32>>>(nullptr, nullptr, nullptr); return 0; }
+#endif
+"""
+
+
+def _nvcc(*arguments: str) -> None:
+    done = subprocess.run([_NVCC, "-std=c++17", "-w", "-I", str(ROOT), *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lint")
+    source = folder / "k.cu"
+    source.write_text(_SOURCE)
+    arch = "-arch=sm_90"
+    _nvcc(arch, "-lineinfo", "-cubin", "-o", str(folder / "k.cubin"), str(source))
+    _nvcc(arch, "-fatbin", "-o", str(folder / "k.fatbin"), str(source))
+    _nvcc(arch, "-ptx", "-o", str(folder / "k.ptx"), str(source))
+    _nvcc(arch, "-c", "-o", str(folder / "k.o"), str(source))
+    _nvcc(arch, "-DLINKED", "-cudart", "none", "-Xlinker", "--unresolved-symbols=ignore-all", "-o", str(folder / "k.exe"), str(source))
+    _nvcc(arch, "-shared", "-cudart", "none", "-Xcompiler", "-fPIC", "-o", str(folder / "k.so"), str(source))
+    _nvcc("-gencode", "arch=compute_80,code=sm_90", "-cubin", "-o", str(folder / "old.cubin"), str(source))
+    subprocess.run(["ar", "rcs", str(folder / "k.a"), str(folder / "k.o")], check=True)
+    return folder
+
+
+def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict]:
+    code = main(["--json", *arguments])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def _ids(content: dict, kernel: str) -> set[str]:
+    return {f["id"] for f in content["findings"] if f["kernel"] == kernel and f["severity"] != "hint"}
+
+
+@pytest.mark.parametrize("name", ["k.cubin", "k.fatbin", "k.ptx", "k.o", "k.exe", "k.so", "k.a"])
+def test_every_kind_of_file(built: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    code, content = _json(capsys, str(built / name))
+    assert code == 1
+    assert "read-before-wait" in _ids(content, "early")
+    assert _ids(content, "right") == _ids(content, "never") == set()
+    found = next(f for f in content["findings"] if f["id"] == "read-before-wait")
+    assert found["parameters"] == [2] and "parameter 2 is read before the wait" in found["message"]
+    assert {"kernel", "id", "severity", "where", "message"} <= set(found)
+
+
+def test_named_overlapping(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, content = _json(capsys, "--overlapping", "^never$", str(built / "k.cubin"))
+    assert code == 1 and _ids(content, "never") == {"no-wait"}
+
+
+def test_without_the_device_half(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _json(capsys, str(built / "old.cubin"))[0] == 0
+    code, content = _json(capsys, "--overlapping", ".", str(built / "old.cubin"))
+    assert code == 1 and _ids(content, "right") == {"no-device-half"}
+
+
+def test_source_lines(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, content = _json(capsys, str(built / "k.cubin"))
+    found = next(f for f in content["findings"] if f["id"] == "read-before-wait")
+    assert found["source"]["line"] == 5 and found["source"]["file"].endswith("k.cu")
+
+
+def test_text_names_the_kernel(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(built / "k.cubin")]) == 1
+    text = capsys.readouterr().out
+    assert "early" in text and "parameter 2 is read before the wait" in text
+
+
+def test_sarif(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--sarif", str(built / "k.cubin")]) == 1
+    run = json.loads(capsys.readouterr().out)["runs"][0]
+    rules = {r["id"] for r in run["tool"]["driver"]["rules"]}
+    assert run["results"] and all(r["ruleId"] in rules for r in run["results"])
+
+
+def test_a_declaration_makes_an_early_read_right(built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    declared = tmp_path / "independent.toml"
+    declared.write_text('[[independent]]\nkernel = "^early$"\nparameter = 2\nbecause = "weights"\n')
+    code, content = _json(capsys, "--independent", str(declared), str(built / "k.cubin"))
+    assert code == 0 and "declared-independent" in {f["id"] for f in content["findings"]}
+    declared.write_text('[[independent]]\nkernel = "^early$"\nparameter = 1\nbecause = "weights"\n')
+    code, content = _json(capsys, "--independent", str(declared), str(built / "k.cubin"))
+    assert code == 1 and {"read-before-wait", "unused-declaration"} <= {f["id"] for f in content["findings"]}
+
+
+def test_broken_files_do_not_stop_the_others(built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = (built / "k.cubin").read_bytes()
+    for length in (0, 3, 64, len(whole) // 2, len(whole) - 40):
+        broken = tmp_path / f"cut{length}.cubin"
+        broken.write_bytes(whole[:length])
+        assert main(["--json", str(broken)]) == 2
+        assert str(broken) in capsys.readouterr().err
+        code, content = _json(capsys, str(broken), str(built / "k.cubin"))
+        assert code == 1 and "read-before-wait" in _ids(content, "early") and content["unreadable"]
+
+
+def test_damaged_bytes_never_crash(built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = bytearray((built / "k.cubin").read_bytes())
+    for step in range(24):
+        damaged = bytearray(whole)
+        for at in range(step * 37, len(damaged), 4093):
+            damaged[at] ^= 0xA5
+        path = tmp_path / "damaged.cubin"
+        path.write_bytes(damaged)
+        assert main(["--json", str(path)]) in (0, 1, 2)
+    capsys.readouterr()
+
+
+def test_files_that_are_no_gpu_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("nothing")
+    assert main([str(text), str(tmp_path / "absent"), sys.executable]) == 2
+    assert capsys.readouterr().err.count("lint: ") == 3
+
+
+@pytest.mark.parametrize("arguments", [[], ["--overlapping", "(", "x"], ["--arch", "ninety", "x"], ["--nothing"]])
+def test_bad_arguments(arguments: list[str]) -> None:
+    with pytest.raises(BadArguments):
+        main(arguments)

@@ -1,0 +1,38 @@
+"""Lint against the labelled corpus, and against the labels turned round."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+_CODEGEN = Path(__file__).resolve().parents[3] / "codegen"
+sys.path.insert(0, str(_CODEGEN))
+
+import judge_corpus  # noqa: E402
+
+_NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+
+
+def test_the_corpus_is_large_enough() -> None:
+    wanted = judge_corpus.labels()
+    assert len(wanted) >= 150
+    hard = ("warps.cu", "pipelines.cu", "classes.cu", "calls.cu", "branches.cu", "partial.cu")
+    shapes = {shape for name in hard for _, shape, _ in judge_corpus._LABEL.findall((judge_corpus.CORPUS / name).read_text())}
+    assert len(shapes) >= 40
+
+
+@pytest.mark.parametrize(("architecture", "way"), judge_corpus.QUICK)
+def test_every_bug_is_found_and_no_twin_blamed(architecture: str, way: str) -> None:
+    _, wrong = judge_corpus.judge(Path(_NVCC), architecture, way)
+    assert wrong == []
+
+
+def test_the_comparison_can_fail(tmp_path: Path) -> None:
+    cubins = [c for c in judge_corpus.compile_corpus(Path(_NVCC), "sm_90", "-O3", tmp_path) if c.stem.startswith("straight")]
+    report = judge_corpus.lint_corpus(cubins)
+    turned = {k: frozenset({"partial-wait"}) if not v else frozenset() for k, v in judge_corpus.labels().items()
+              if any(x.kernel == k for x in report.verdicts)}
+    assert len(judge_corpus.compare(report, turned)) == len(turned)
