@@ -16,7 +16,11 @@ struct case_info {
     int core, proving, broken_waits, gpu_only, min_cc, min_toolkit;
     unsigned long long trials[PROFILE_COUNT];
     const char *const *mutants, *const *controls; /* NULL-terminated */
+    unsigned allowed; /* CASE_ALLOWS_*: of a measured rule, what the documents permit: counted, never a FAIL */
 };
+
+#define CASE_ALLOWS_WRONG 0x1u /* a word that is not fresh */
+#define CASE_ALLOWS_EARLY 0x2u /* a dependent that began while the primary was held */
 
 extern const struct case_info *const case_table;
 extern const unsigned case_count;

@@ -11,9 +11,9 @@ enum variant_status judge_variant(uint64_t kills, int applicable, int may_be_equ
 {
     if (!applicable)
         return VARIANT_NOT_APPLICABLE;
-    if (kills >= JUDGE_KILLS)
-        return VARIANT_KILLED;
-    return may_be_equivalent && kills == 0 ? VARIANT_EQUIVALENT : VARIANT_SURVIVED;
+    if (may_be_equivalent) /* a rerun that sees no kill changes nothing: neither answer takes the PASS away */
+        return kills ? VARIANT_KILLED : VARIANT_EQUIVALENT;
+    return kills >= JUDGE_KILLS ? VARIANT_KILLED : VARIANT_SURVIVED;
 }
 
 enum case_status judge_case(const struct case_evidence *evidence, char *reason)

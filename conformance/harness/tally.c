@@ -168,6 +168,13 @@ void tally_plans(struct tally *tally, const struct part *part, const struct layo
     }
 }
 
+static int is_forbidden(const struct part *part, int fresh, const struct trial_state *state)
+{
+    unsigned allowed = part->info->allowed;
+
+    return (!fresh && !(allowed & CASE_ALLOWS_WRONG)) || (state->early && !(allowed & CASE_ALLOWS_EARLY));
+}
+
 /* Returns 1 if the trial counts as exercised, as far as it can say alone. */
 static int tally_trial(struct tally *tally, const struct part *part, const struct layout *layout, const struct buffers *b,
                        uint64_t batch, unsigned i, uint32_t *want)
@@ -189,7 +196,7 @@ static int tally_trial(struct tally *tally, const struct part *part, const struc
     tally->outcome[fresh ? WORD_FRESH : words.first_class]++;
     tally->early_start += state->early != 0;
     add_schedule(tally, shape, plan);
-    if (!fresh || state->early)
+    if (is_forbidden(part, fresh, state))
         add_forbidden(tally, shape, plan, state, &words, batch, i);
     return is_exercised(part, shape, plan, state);
 }

@@ -18,6 +18,9 @@ from pdlkit.exits import BAD_ARGUMENTS  # noqa: E402
 from pdlkit.rules import Case, RuleBook, RulesError, load  # noqa: E402
 
 
+_ALLOWS = {"wrong": "CASE_ALLOWS_WRONG", "early_start": "CASE_ALLOWS_EARLY"}
+
+
 def c_string(text: str) -> str:
     """A C literal; octal escapes always have three digits, so that no following digit joins them."""
     out = []
@@ -46,10 +49,11 @@ def _case_row(case: Case, lists: dict[tuple[str, ...], str]) -> str:
     texts = (case.name, case.rule, case.rule_class, case.kind, case.family, case.pair, case.window, case.path)
     numbers = (case.core, case.proving, case.broken_waits, case.gpu_only, case.min_cc, case.min_toolkit)
     trials = ", ".join(f"{count}ull" for count in case.trials)
+    allowed = " | ".join(_ALLOWS[outcome] for outcome in case.allowed) or "0"
     return (
         "    { " + ", ".join(c_string(text) for text in texts) + ",\n      "
         + ", ".join(str(int(number)) for number in numbers)
-        + f", {{ {trials} }}, {lists[case.mutants]}, {lists[case.controls]} }},\n"
+        + f", {{ {trials} }}, {lists[case.mutants]}, {lists[case.controls]}, {allowed} }},\n"
     )
 
 

@@ -21,6 +21,8 @@ WINDOWS = ("widened", "natural", "contended")
 PATHS = ("stream", "captured", "built")
 ROLES = ("proving", "observing")
 TAG_KINDS = ("kernel", "host", "image", "control", "broken_wait")
+ALLOWABLE = ("wrong", "early_start")  # outcomes that the documents may permit where a rule is only measured
+INTERESTING = ("overlap",)
 IMAGE_TAG_KINDS = ("kernel", "image")  # the kinds that are compiled into an image of their own
 BROKEN_WAIT_IMAGE = "brokenwait"
 BASE_IMAGE = "base"
@@ -73,6 +75,9 @@ class Case:
     trials: tuple[int, int, int, int]
     mutants: tuple[str, ...]
     controls: tuple[str, ...]
+    allowed: tuple[str, ...] = ()  # counted, never a FAIL
+    interesting: tuple[str, ...] = ()  # not required of a device, and reached by a model that is not timid
+    serial: str | None = None  # why nothing overlaps on this path of the model
 
     @property
     def name(self) -> str:
@@ -94,6 +99,7 @@ class Rule:
     min_toolkit: int
     note: str | None
     untestable: str | None
+    no_device: str | None  # why no broken device of the model violates it
     cases: tuple[Case, ...]
 
     @property
@@ -176,6 +182,9 @@ class _Table:
         if isinstance(value, str) and not value.strip():
             raise self.fail(f"`{key}` is empty; write it or leave it out")
         return value
+
+    def has(self, key: str) -> bool:
+        return key in self._data
 
     def word(self, key: str, allowed: tuple[str, ...]) -> str:
         value = self.take(key, str)
@@ -284,6 +293,26 @@ def _check_tags(table: _Table, tags: Mapping[str, Tag], key: str, names: tuple[s
         raise table.fail(f"has {key} but no proving window; make one window proving or remove them")
 
 
+def _read_outcomes(
+    table: _Table, rule: Rule, paths: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
+    """What a case's trials may show beside the required: allowed, interesting, and on which paths neither can."""
+    allowed = table.names("allowed")
+    for outcome in allowed:
+        table.one_of("allowed", outcome, ALLOWABLE)
+    if allowed and rule.rule_class != "measured":
+        raise table.fail(f"`allowed` is for measured rules; what a {rule.rule_class} rule's trials show is forbidden or required")
+    interesting = table.names("interesting") if table.has("interesting") else INTERESTING if rule.kind == "visibility" else ()
+    for outcome in interesting:
+        table.one_of("interesting", outcome, INTERESTING)
+    serial = table.take("serial", dict, {})
+    for path, why in serial.items():
+        table.one_of("serial", path, paths)
+        if not isinstance(why, str) or not why.strip():
+            raise table.fail(f"`serial.{path}` must say why nothing overlaps there")
+    return allowed, interesting, serial
+
+
 def _read_cases(data: Any, index: int, rule: Rule, tags: Mapping[str, Tag]) -> Iterator[Case]:
     table = _Table(f"rule `{rule.id}`, case {index + 1}", data)
     family, pair = table.take("family", str), table.take("pair", str)
@@ -299,12 +328,15 @@ def _read_cases(data: Any, index: int, rule: Rule, tags: Mapping[str, Tag]) -> I
     mutants, controls = table.names("mutants"), table.names("controls")
     broken_waits = table.take("broken_waits", bool, False)
     proving = any(windows.values())
+    if len(controls) > 1:  # the harness runs one among the trials of a case, and would leave the others out
+        raise table.fail(f"has {len(controls)} controls; keep one, or state a second case for `{controls[1]}`")
     _check_tags(table, tags, "mutants", mutants, proving)
     _check_tags(table, tags, "controls", controls, proving)
     if broken_waits and not proving:
         raise table.fail("has broken_waits but no proving window; make one window proving or remove it")
     gpu_only = table.take("gpu_only", bool, False)
     trials = _read_trials(table, rule.kind)
+    allowed, interesting, serial = _read_outcomes(table, rule, paths)
     table.finish()
     for window, proves in windows.items():
         for path in paths:
@@ -313,6 +345,7 @@ def _read_cases(data: Any, index: int, rule: Rule, tags: Mapping[str, Tag]) -> I
                 window=window, path=path, proving=proves, broken_waits=broken_waits and proves, gpu_only=gpu_only,
                 min_cc=rule.min_cc, min_toolkit=rule.min_toolkit, trials=trials,
                 mutants=mutants if proves else (), controls=controls if proves else (),
+                allowed=allowed, interesting=interesting, serial=serial.get(path),
             )
 
 
@@ -327,7 +360,7 @@ def _read_rule(data: Any, index: int, tags: Mapping[str, Tag]) -> Rule:
         id=rule_id, rule_class=table.word("class", CLASSES), kind=table.word("kind", RULE_KINDS),
         core=table.take("core", bool, False), text=table.take("text", str), source=table.take("source", str),
         min_cc=min_cc, min_toolkit=min_toolkit, note=table.take("note", str, None),
-        untestable=table.take("untestable", str, None), cases=(),
+        untestable=table.take("untestable", str, None), no_device=table.take("no_device", str, None), cases=(),
     )
     entries = table.take("case", list, [])
     table.finish()

@@ -52,7 +52,7 @@ int main(void)
     check(judge_variant(11, 1, 0) == VARIANT_SURVIVED, "eleven kills are not enough");
     check(judge_variant(12, 1, 0) == VARIANT_KILLED, "twelve are");
     check(judge_variant(0, 1, 1) == VARIANT_EQUIVALENT, "a named candidate may be equivalent");
-    check(judge_variant(1, 1, 1) == VARIANT_SURVIVED, "unless it was killed once");
+    check(judge_variant(1, 1, 1) == VARIANT_KILLED, "and one kill shows that it is not");
     check(judge_variant(99, 0, 0) == VARIANT_NOT_APPLICABLE, "what does not apply is not scored");
     check(fabs(judge_bound95(100000) - 2.99569e-5) < 1e-9, "bound of 100,000 trials");
     check(fabs(judge_bound95(1) - 0.95) < 1e-12, "bound of one trial");

@@ -118,6 +118,12 @@ SLIPS = [
     (changed(CASE + "trials", {"smoke": 0, "quick": 2, "full": 3, "soak": 4}), "proves nothing"),
     (changed(CASE + "trials", {"smoke": 9, "quick": 2, "full": 3, "soak": 4}), "must not run fewer"),
     (changed(CASE + "trials"), "`trials` is missing"),
+    (changed(CASE + "allowed", ["wrong"]), "is for measured rules"),
+    (changed(CASE + "allowed", ["luck"]), "nobody knows"),
+    (changed(CASE + "interesting", ["luck"]), "nobody knows"),
+    (changed(CASE + "serial", {"tube": "x"}), "nobody knows"),
+    (changed(CASE + "serial", {"stream": " "}), "must say why"),
+    (changed("rule/0/no_device", ""), "is empty"),
     (changed(CASE + "retries", 3), "unknown key `retries`"),
     ({**GOOD, "rule": [{**GOOD["rule"][0], "case": [
         {k: v for k, v in GOOD["rule"][0]["case"][0].items() if k not in ("mutants", "controls", "broken_waits")}]}]},
@@ -133,6 +139,20 @@ def test_the_good_book_loads() -> None:
     assert book.images() == [
         ("wait", "base", ()), ("wait", "brokenwait", ()), ("wait", "erased-ptx", ("arch=compute_80,code=compute_80",)),
         ("wait", "nowait", ())]
+
+
+def test_a_case_says_what_its_trials_may_show() -> None:
+    data = changed("rule/0/class", "measured")
+    data["rule"][0]["core"] = False
+    case = data["rule"][0]["case"][0]
+    for key in ("mutants", "controls", "broken_waits"):
+        del case[key]
+    case |= {"windows": {"widened": "observing"}, "allowed": ["wrong"], "serial": {"stream": "in order"}}
+    captured, stream = parse(text_of(data)).cases
+    assert captured.allowed == stream.allowed == ("wrong",) and captured.interesting == ("overlap",)
+    assert captured.serial is None and stream.serial == "in order"
+    case["interesting"] = []
+    assert parse(text_of(data)).cases[0].interesting == ()
 
 
 def test_only_proving_cases_carry_mutants() -> None:
@@ -211,7 +231,9 @@ struct case_info {
     int core, proving, broken_waits, gpu_only, min_cc, min_toolkit;
     unsigned long long trials[4];
     const char *const *mutants, *const *controls;
+    unsigned allowed;
 };
+enum { CASE_ALLOWS_WRONG = 1, CASE_ALLOWS_EARLY = 2 };
 #include "cases.h"
 #define ONE(family, tag, symbol) +1
 _Static_assert(sizeof(kit_cases) / sizeof(kit_cases[0]) == KIT_CASE_COUNT, "cases");
