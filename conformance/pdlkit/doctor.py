@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pdlkit import machine, toolchain
+from pdlkit import machine, sources, toolchain
 from pdlkit.arguments import Parser
 from pdlkit.exits import FAILED, OK
 
@@ -128,6 +128,14 @@ def surroundings(environment: Mapping[str, str] | None = None) -> list[Finding]:
     return found
 
 
+def results() -> list[Finding]:
+    """Which recorded reports were made by exactly this code."""
+    own = sources.digest()
+    return [Finding("recorded", "ok" if made_by == own else "note",
+                    f"{name}: " + ("by this code" if made_by == own else f"by other code ({made_by or 'digest not kept'})"))
+            for name, made_by in sources.recorded()]
+
+
 def advice(usable: bool, hardware: bool) -> list[str]:
     """What can be run here, and what would be missing."""
     lines = []
@@ -147,7 +155,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--json", action="store_true", help="JSON on stdout, nothing else")
     options = parser.parse_args(argv)
     hardware, usable = gpus()
-    sections = {"build": tools(), "device": hardware, "surroundings": surroundings()}
+    sections = {"build": tools(), "device": hardware, "surroundings": surroundings(), "results": results()}
     lines = advice(usable, bool(machine.nvidia_hardware()))
     runs_model = not toolchain.missing_basics()
     if options.json:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pdlkit import sources
 from pdlkit.evidence import Evidence, kernels_of
 from pdlkit.machine_code import METHOD, MachineCode
 from pdlkit.places import ROOT
@@ -69,7 +70,7 @@ def suite_facts(book: RuleBook) -> dict[str, Any]:
     """Which kit this is."""
     status = _git("status", "--porcelain", "--untracked-files=no")
     return {
-        "version": book.suite, "rules_hash": book.digest, "git": _git("rev-parse", "HEAD"),
+        "version": book.suite, "rules_hash": book.digest, "sources": sources.digest(), "git": _git("rev-parse", "HEAD"),
         "dirty": None if status is None else bool(status),
     }
 
