@@ -6,40 +6,41 @@
 
 #define CHECK(call) do { cudaError_t error_ = (call); if (error_ != cudaSuccess) { fprintf(stderr, \
     "line %d: %s\n", __LINE__, cudaGetErrorString(error_)); exit(1); } } while (0)
-enum { WIDTH = 1024, WARPS = 8, THREADS = 32 * WARPS, BLOCKS = WIDTH / WARPS, CHAIN = 40, REPEATS = 101 };
+enum { WIDTH = 1024, BATCH = 8, WARPS = 8, THREADS = 32 * WARPS, BLOCKS = WIDTH / WARPS, CHAIN = 40, REPEATS = 101 };
 
 static pdl_kernel layer_kernel;
 static cudaStream_t stream; static cudaEvent_t begin, end;
-static float *weights, *values[3], host[2 * WIDTH * WIDTH], x[WIDTH], hidden[WIDTH], y[WIDTH];
+static float *weights, *values[3], host[2 * WIDTH * WIDTH], x[BATCH * WIDTH], hidden[BATCH * WIDTH], y[BATCH * WIDTH];
 
-// One warp per row. The weights are written once, before the first launch, so they may be read before the wait.
-__global__ void layer(float *out, const float *in, const float *rows, int columns, int early)
+// One warp per row, for a batch. The weights are written once, before the first launch: fetch them before the wait.
+__global__ void layer(float *out, const float *in, const float *rows, int batch, int early)
 {
     const int row = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
-    float w[WIDTH / 32], sum = 0;
+    float w[WIDTH / 32];
     pdl_trigger();
     for (int k = 0; k < WIDTH / 32; k++) { w[k] = early ? rows[row * WIDTH + 32 * k + lane] : 1.0f; }
     pdl_wait();
-    const float *fresh = pdl_fresh(in);
-    for (int k = 0; k < WIDTH / 32; k++) { sum += 32 * k < columns ? w[k] * fresh[32 * k + lane] : 0; }
-    for (int step = 16; step > 0; step /= 2) { sum += __shfl_xor_sync(0xffffffff, sum, step); }
-    if (lane == 0 && columns != 0) {
-        pdl_fresh(out)[row] = sum > 0 ? sum : 0;
+    for (int b = 0; b < batch; b++) {
+        const float *fresh = pdl_fresh(in) + b * WIDTH;
+        float sum = 0;
+        for (int k = 0; k < WIDTH / 32; k++) { sum += w[k] * fresh[32 * k + lane]; }
+        for (int step = 16; step > 0; step /= 2) { sum += __shfl_xor_sync(0xffffffff, sum, step); }
+        if (lane == 0) { pdl_fresh(out)[b * WIDTH + row] = sum > 0 ? sum : 0; }
     }
 }
 
-static void launch(int i, unsigned overlap, int columns, int early)
+static void launch(int i, unsigned overlap, int batch, int early)
 {
     pdl_options options = PDL_ZERO;
     options.overlap = overlap;
     CHECK(pdl_launch(&layer_kernel, layer, BLOCKS, THREADS, 0, stream, &options, values[i % 2 + 1], values[i % 2],
-                     weights + i % 2 * WIDTH * WIDTH, columns, early));
+                     weights + i % 2 * WIDTH * WIDTH, batch, early));
 }
 
 // ---- measuring: variants interleaved, each queued behind a busy device, so that the host's speed does not count ----
-static const struct { unsigned overlap; int from, to, columns, early; } v[] = {
-    {0, 0, CHAIN, WIDTH, 1}, {1, 0, CHAIN, WIDTH, 1}, {1, 0, CHAIN, 0, 0}, // plain, PDL, its bare boundaries
-    {0, 0, 1, WIDTH, 0}, {0, 0, 1, 0, 0}, // the main part alone, and an empty launch to take off
+static const struct { unsigned overlap; int from, to, batch, early; } v[] = {
+    {0, 0, CHAIN, BATCH, 1}, {1, 0, CHAIN, BATCH, 1}, {1, 0, CHAIN, 0, 0}, // plain, PDL, its bare boundaries
+    {0, 0, 1, BATCH, 0}, {0, 0, 1, 0, 0}, // the main part alone, and an empty launch to take off
 };
 static float us[5][REPEATS];
 
@@ -51,7 +52,7 @@ static float time_us(int k)
     hold<<<1, 1, 0, stream>>>();
     CHECK(cudaGetLastError());
     CHECK(cudaEventRecord(begin, stream));
-    for (int i = v[k].from; i < v[k].to; i++) { launch(i, v[k].overlap, v[k].columns, v[k].early); }
+    for (int i = v[k].from; i < v[k].to; i++) { launch(i, v[k].overlap, v[k].batch, v[k].early); }
     CHECK(cudaEventRecord(end, stream));
     CHECK(cudaEventSynchronize(end));
     CHECK(cudaEventElapsedTime(&ms, begin, end));
@@ -75,18 +76,19 @@ int main(void)
     CHECK(cudaStreamCreate(&stream)); CHECK(cudaEventCreate(&begin)); CHECK(cudaEventCreate(&end));
     for (int i = 0; i < 3; i++) { CHECK(cudaMalloc(&values[i], sizeof(x))); }
     CHECK(cudaMalloc(&weights, sizeof(host)));
-    for (int i = 0; i < 2 * WIDTH * WIDTH; i++) { host[i] = (float)(i * 7 % 11 % 3 - 1); } // small whole numbers: exact
-    for (int i = 0; i < WIDTH; i++) { x[i] = (float)(i % 5); }
+    for (unsigned i = 0; i < 2 * WIDTH * WIDTH; i++) { host[i] = (i * 2654435761u >> 30) - 1.0f; } // -1 to 2: sums are exact
+    for (int i = 0; i < BATCH * WIDTH; i++) { x[i] = (float)(i % 7 % 5); }
     CHECK(cudaMemcpy(weights, host, sizeof(host), cudaMemcpyDefault));
     CHECK(cudaMemcpy(values[0], x, sizeof(x), cudaMemcpyDefault));
-    for (int i = 0; i < CHAIN; i++) { launch(i, PDL_OVERLAP_REQUIRED, WIDTH, 1); }
+    for (int i = 0; i < CHAIN; i++) { launch(i, PDL_OVERLAP_REQUIRED, BATCH, 1); }
     CHECK(cudaMemcpy(y, values[2], sizeof(y), cudaMemcpyDefault));
-    for (int l = 0; l < 2; l++) {
-        for (int r = 0; r < WIDTH; r++) {
-            float sum = 0;
-            for (int c = 0; c < WIDTH; c++) { sum += host[(l * WIDTH + r) * WIDTH + c] * (l == 0 ? x : hidden)[c]; }
-            if (l == 0) { hidden[r] = sum > 0 ? sum : 0; } else { wrong += y[r] != (sum > 0 ? sum : 0); }
-        }
+    for (int i = 0; i < 2 * BATCH * WIDTH; i++) {
+        const int row = i % WIDTH, l = i / (BATCH * WIDTH), b = i / WIDTH % BATCH;
+        const float *rows = host + (l * WIDTH + row) * WIDTH, *in = (l == 0 ? x : hidden) + b * WIDTH;
+        float sum = 0;
+        for (int c = 0; c < WIDTH; c++) { sum += rows[c] * in[c]; }
+        sum = sum > 0 ? sum : 0;
+        if (l == 0) { hidden[b * WIDTH + row] = sum; } else { wrong += y[b * WIDTH + row] != sum; }
     }
     for (int i = 0; i < 5 * REPEATS; i++) { us[i % 5][i / 5] = time_us(i % 5); }
     float plain = median(us[0]) / CHAIN, pdl = median(us[1]) / CHAIN;
