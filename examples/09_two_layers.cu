@@ -76,7 +76,7 @@ int main(void)
     CHECK(cudaStreamCreate(&stream)); CHECK(cudaEventCreate(&begin)); CHECK(cudaEventCreate(&end));
     for (int i = 0; i < 3; i++) { CHECK(cudaMalloc(&values[i], sizeof(x))); }
     CHECK(cudaMalloc(&weights, sizeof(host)));
-    for (unsigned i = 0; i < 2 * WIDTH * WIDTH; i++) { host[i] = (i * 2654435761u >> 30) - 1.0f; } // -1 to 2: sums are exact
+    for (unsigned i = 0; i < 2 * WIDTH * WIDTH; i++) { host[i] = (i * 2654435761u >> 30) - 1.0f; } // -1 to 2: exact
     for (int i = 0; i < BATCH * WIDTH; i++) { x[i] = (float)(i % 7 % 5); }
     CHECK(cudaMemcpy(weights, host, sizeof(host), cudaMemcpyDefault));
     CHECK(cudaMemcpy(values[0], x, sizeof(x), cudaMemcpyDefault));
