@@ -4,6 +4,8 @@
 
 #include "run_case.h"
 
+#define ASK_ROWS 1024u
+
 /* Asks, records the case and says its status. Every question counts as one trial. */
 void ask_case(struct run *run, const struct case_info *info, const struct pair *pair, enum case_status *status);
 

@@ -9,9 +9,9 @@
 #define STREAM_SLOTS 128u   /* pairs queued behind one gate: well below the launch queue's depth (about 1,024) */
 #define GATE_BOUND_NS 50000000u
 
-uint64_t part_divide(struct part *part, uint64_t trials, int captured)
+uint64_t part_divide(struct part *part, uint64_t trials, int graphed)
 {
-    unsigned most = captured ? PLAN_MAX_SLOTS : STREAM_SLOTS, base_per_batch;
+    unsigned most = graphed ? PLAN_MAX_SLOTS : STREAM_SLOTS, base_per_batch;
     uint64_t batches;
 
     part->slots = most;
@@ -98,7 +98,8 @@ static int launch_plain(const pdl_kernel *kernel, struct kernel_args *args, unsi
     return 1;
 }
 
-static int queue_poison(struct device *device, struct buffers *b, const struct part *part, struct fault *fault)
+static int queue_poison(struct device *device, struct buffers *b, const struct part *part, const struct queue *queue,
+                        struct fault *fault)
 {
     struct kernel_args args;
     memset(&args, 0, sizeof(args));
@@ -107,6 +108,13 @@ static int queue_poison(struct device *device, struct buffers *b, const struct p
     args.data = (part->pair->flags & PAIR_HOST) ? b->host_data : b->data;
     args.seen = b->seen;
     args.input = (part->pair->flags & (PAIR_OVERWRITE | PAIR_COPY)) ? b->input : NULL;
+    if (queue->nodes) {
+        cudaGraphNode_t node;
+        FAULT_TRY(fault, nodes_add(queue, &device->poison, &args, device->size.sms * 2, device->size.max_threads / 4, 0, NULL, 0,
+                                   &node));
+        nodes_next(queue->nodes);
+        return 1;
+    }
     return launch_plain(&device->poison, &args, device->size.sms * 2, device->size.max_threads / 4, device->stream, fault);
 }
 
@@ -135,30 +143,98 @@ int batch_queue_trials(struct device *device, struct buffers *b, const struct pa
                        const struct queue *queue, struct fault *fault)
 {
     unsigned i;
-    if (!queue_poison(device, b, part, fault))
+    if (!queue_poison(device, b, part, queue, fault))
         return 0;
     for (i = 0; i < layout->slots; i++) {
         struct trial_launch trial;
         fill_trial(&trial, part->pair, b, &layout->slot[i], i);
         FAULT_TRY(fault, part->pair->queue(queue, &trial));
+        if (queue->nodes)
+            nodes_next(queue->nodes);
     }
     return 1;
 }
 
-int batch_capture(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
-                  const struct queue *queue, cudaGraphExec_t *exec, struct fault *fault)
+static int open_wrap(const struct wrap *wrap, cudaGraph_t *outer, cudaGraph_t *inner, struct fault *fault)
 {
-    cudaGraph_t graph = NULL;
-    int queued;
+    *outer = NULL;
+    if (wrap)
+        FAULT_TRY(fault, wrap->open(outer, inner));
+    else
+        FAULT_TRY(fault, cudaGraphCreate(inner, 0));
+    return 1;
+}
 
+/* outer: the graph to instantiate. */
+static int build(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
+                 const struct queue *queue, cudaGraph_t *outer, struct fault *fault)
+{
+    cudaGraph_t inner = NULL;
+
+    memset(queue->nodes, 0, sizeof(*queue->nodes));
+    if (!open_wrap(part->pair->wrap, outer, &inner, fault))
+        return 0;
+    queue->nodes->graph = inner;
+    if (!batch_queue_trials(device, b, part, layout, queue, fault))
+        return 0;
+    if (part->pair->wrap)
+        FAULT_TRY(fault, part->pair->wrap->close(outer, inner));
+    else
+        *outer = inner;
+    return 1;
+}
+
+static int capture(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
+                   const struct queue *queue, cudaGraph_t *graph, struct fault *fault)
+{
     FAULT_TRY(fault, cudaStreamBeginCapture(device->stream, cudaStreamCaptureModeThreadLocal));
-    queued = batch_queue_trials(device, b, part, layout, queue, fault);
-    if (!queued) {
-        (void)cudaStreamEndCapture(device->stream, &graph);
+    if (!batch_queue_trials(device, b, part, layout, queue, fault)) {
+        (void)cudaStreamEndCapture(device->stream, graph);
         return 0;
     }
-    FAULT_TRY(fault, cudaStreamEndCapture(device->stream, &graph));
-    FAULT_TRY(fault, cudaGraphInstantiate(exec, graph, cudaGraphInstantiateFlagUseNodePriority)); /* PAIR_URGENT */
+    FAULT_TRY(fault, cudaStreamEndCapture(device->stream, graph));
+    return 1;
+}
+
+/* The same graph with every pointer to words shifted: what it stores is wrong until the update. */
+static int instantiate_decoy(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
+                             const struct queue *queue, cudaGraphExec_t *exec, struct fault *fault)
+{
+    struct buffers decoy = *b;
+    cudaGraph_t graph = NULL;
+
+    decoy.data = decoy.seen = b->input;
+    if (!build(device, &decoy, part, layout, queue, &graph, fault))
+        return 0;
+    FAULT_TRY(fault, cudaGraphInstantiate(exec, graph, cudaGraphInstantiateFlagUseNodePriority));
+    FAULT_TRY(fault, cudaGraphDestroy(graph));
+    return 1;
+}
+
+static int update(cudaGraphExec_t exec, cudaGraph_t graph, struct fault *fault)
+{
+    cudaGraphExecUpdateResultInfo info;
+
+    FAULT_TRY(fault, cudaGraphExecUpdate(exec, graph, &info));
+    return 1;
+}
+
+int batch_graph(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
+                const struct queue *queue, cudaGraphExec_t *exec, struct fault *fault)
+{
+    int updated = queue->nodes && (part->pair->flags & PAIR_UPDATED);
+    cudaGraph_t graph = NULL;
+
+    if (updated && !instantiate_decoy(device, b, part, layout, queue, exec, fault))
+        return 0;
+    if (!(queue->nodes ? build : capture)(device, b, part, layout, queue, &graph, fault))
+        return 0;
+    if (updated) {
+        if (!update(*exec, graph, fault))
+            return 0;
+    } else {
+        FAULT_TRY(fault, cudaGraphInstantiate(exec, graph, cudaGraphInstantiateFlagUseNodePriority)); /* PAIR_URGENT */
+    }
     FAULT_TRY(fault, cudaGraphDestroy(graph));
     return 1;
 }

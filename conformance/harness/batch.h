@@ -1,6 +1,7 @@
-/* batch.h - many trials at once: laid out, planned, queued on one of the two paths, and judged while the next batch runs.
+/* batch.h - many trials at once: laid out, planned, queued on one of the three paths, and judged while the next batch runs.
  *
  * captured  the trials of a group are captured once into a graph; plans are uploaded before each of its replays
+ * built     the same, and the graph is built by hand, node by node with its edges
  * stream    the trials are launched one by one behind a bounded gate kernel, so that the host is never the slow side
  */
 #ifndef BATCH_H_INCLUDED
@@ -42,8 +43,9 @@ struct layout {
     size_t words, blocks;
 };
 
-/* Sets slots, pairs and replays so that at least `trials` trials that are no controls run. Returns their number. */
-uint64_t part_divide(struct part *part, uint64_t trials, int captured);
+/* Sets slots, pairs and replays so that at least `trials` trials that are no controls run. Returns their number.
+ * graphed: replayed as a graph, captured or built. */
+uint64_t part_divide(struct part *part, uint64_t trials, int graphed);
 uint64_t part_batches(const struct part *part);
 uint64_t part_group(const struct part *part, uint64_t batch);
 
@@ -56,8 +58,9 @@ struct oracle_trial batch_oracle_trial(const struct layout *layout, const struct
 /* Queue the trials themselves (after their plans): poison, then pair by pair. */
 int batch_queue_trials(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
                        const struct queue *queue, struct fault *fault);
-int batch_capture(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
-                  const struct queue *queue, cudaGraphExec_t *exec, struct fault *fault);
+/* The executable graph of a group: built by hand if queue->nodes is there, else captured. */
+int batch_graph(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
+                const struct queue *queue, cudaGraphExec_t *exec, struct fault *fault);
 /* Everything of one batch; exec is NULL on the stream path. */
 int batch_launch(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
                  const struct queue *queue, cudaGraphExec_t exec, struct fault *fault);

@@ -34,15 +34,16 @@ enum pair_shape {
 #define PAIR_COPY 0x100u       /* a copy from data to input stands between the pair: the dependent reads input */
 #define PAIR_CLUSTER 0x200u  /* clusters of two: both sides have an even number of blocks */
 #define PAIR_HOST 0x400u     /* data lies in pinned host memory */
+#define PAIR_UPDATED 0x800u    /* path built: the executable graph is made from a decoy, then updated */
 #define PAIR_URGENT 0x80u      /* the dependent has the highest priority: else it queues behind blocks that have not begun */
 
 struct ask;
 
 enum control {
     CONTROL_NONE,
-    CONTROL_ATTRON,    /* the same launch with the attribute */
+    CONTROL_ATTRON,    /* the same launch with the attribute; built: a programmatic edge instead of a full one */
     CONTROL_UNORDERED, /* the same pair without any dependency */
-    CONTROL_ATTROFF    /* triage only: the dependent is launched without the attribute */
+    CONTROL_ATTROFF    /* triage only: the dependent is launched without the attribute, or behind full edges */
 };
 
 struct trial_launch {          /* one trial to queue */
@@ -55,6 +56,26 @@ struct trial_launch {          /* one trial to queue */
     size_t words;
 };
 
+/* Edges of a graph that is built by hand: what lets the node at their end begin. */
+enum edge {
+    EDGE_FULL,              /* (0,0,default): completion */
+    EDGE_PROGRAMMATIC,      /* (1,0,programmatic): every block has triggered */
+    EDGE_BLOCK_START,       /* (2,0,programmatic): every block has begun */
+    EDGE_LAUNCH_COMPLETION  /* (2,0,default): the same, and no wait covers it */
+};
+
+#define NODES_MAX 12u          /* of one trial */
+struct nodes {                 /* path built: the graph that is being made */
+    cudaGraph_t graph;
+    cudaGraphNode_t before[NODES_MAX], own[NODES_MAX]; /* the trial before this one; this one */
+    unsigned befores, owns;
+};
+
+struct node_after {            /* one incoming edge */
+    cudaGraphNode_t node;
+    enum edge edge;
+};
+
 struct queue {                 /* where to queue it, and with what */
     cudaStream_t stream;
     cudaStream_t side;         /* of the unordered dependent */
@@ -65,6 +86,7 @@ struct queue {                 /* where to queue it, and with what */
     cudaEvent_t timed, old;    /* with timing; recorded long ago, without */
     cudaGraphExec_t nothing;   /* a graph of one empty node */
     int high_priority;         /* the device's highest, in cudaStreamCreateWithPriority's counting */
+    struct nodes *nodes;       /* path built; else NULL */
 };
 
 struct pair {
@@ -76,6 +98,13 @@ struct pair {
     cudaError_t (*queue)(const struct queue *queue, const struct trial_launch *trial);
     const void *middle;        /* a kernel between the two, or NULL */
     void (*ask)(struct ask *ask); /* kind api: makes calls and compares their answers; such a pair has no kernels */
+    const struct wrap *wrap;   /* path built: a graph around the trials, or NULL */
+};
+
+/* A graph around the one that the trials are built into, and what is made of it in the end. */
+struct wrap {
+    cudaError_t (*open)(cudaGraph_t *outer, cudaGraph_t *inner);
+    cudaError_t (*close)(cudaGraph_t *outer, cudaGraph_t inner);
 };
 
 /* What the cases of kind api ask, and what they were told. */
@@ -83,6 +112,7 @@ struct ask {
     cudaStream_t stream, side;
     unsigned asked, wrong, skipped;
     char text[512];            /* what was wrong; of a measured rule, everything that was told */
+    unsigned long long trials; /* how much to ask where the number is free: the case's trials in this profile */
 };
 /* Compares one answer with what the documents say. */
 void ask_expect(struct ask *ask, const char *what, cudaError_t got, cudaError_t want);
@@ -90,6 +120,11 @@ void ask_expect_number(struct ask *ask, const char *what, long got, long want);
 /* Notes an answer that no document promises. */
 void ask_note(struct ask *ask, const char *what, cudaError_t got);
 void ask_note_number(struct ask *ask, const char *what, long got);
+/* No code is promised, only that the call does not succeed. */
+void ask_expect_refusal(struct ask *ask, const char *what, cudaError_t got);
+void ask_expect_text(struct ask *ask, const char *what, const char *got, const char *want);
+/* A row of a table in the case's record, such as what each edge became; compares nothing. */
+void ask_row(struct ask *ask, const char *what, const char *answer);
 /* A question that this run could not put: the case cannot pass. */
 void ask_skip(struct ask *ask, const char *what, const char *why);
 
@@ -128,17 +163,37 @@ cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch
 cudaError_t queue_behind_event(const struct queue *queue, const struct trial_launch *trial, int programmatic);
 /* Primary, a copy from data to input, dependent; or the copy in the side stream, behind nothing but the primary's start. */
 cudaError_t queue_copy(const struct queue *queue, const struct trial_launch *trial);
+/* harness/nodes.c: the same for path built. Without edges given, a node stands behind all of the trial before; every
+ * node of a trial is awaited by the next one's. */
+cudaError_t node_primary(const struct queue *queue, const struct trial_launch *trial, cudaGraphNode_t *node);
+cudaError_t node_middle(const struct queue *queue, const struct trial_launch *trial, unsigned blocks,
+                        const struct node_after *after, unsigned count, cudaGraphNode_t *node);
+cudaError_t node_dependent(const struct queue *queue, const struct trial_launch *trial, const struct node_after *after,
+                           unsigned count, cudaGraphNode_t *node);
+/* Primary, one edge, dependent. */
+cudaError_t node_pair(const struct queue *queue, const struct trial_launch *trial, enum edge edge);
+/* Primary and dependent without an edge between them. */
+cudaError_t node_unordered(const struct queue *queue, const struct trial_launch *trial);
+cudaError_t nodes_add(const struct queue *queue, const pdl_kernel *kernel, struct kernel_args *args, unsigned blocks,
+                      unsigned threads, size_t shared_bytes, const struct node_after *after, unsigned count,
+                      cudaGraphNode_t *node);
+/* What was added since the last call becomes what the next trial stands behind. */
+void nodes_next(struct nodes *nodes);
 
 /* A row of a file's table of pairs, and the table's export under the image's name. */
 #define PAIR(name, shape, flags, primary, dependent, queue)                                                      \
     { name, shape, flags, (const void *)SYMBOL(primary), (const void *)SYMBOL(dependent), #primary, #dependent, \
-      queue, NULL, NULL }
+      queue, NULL, NULL, NULL }
 /* The same with a kernel in the middle. */
 #define PAIR_OF_THREE(name, shape, flags, primary, middle, dependent, queue)                                      \
     { name, shape, flags, (const void *)SYMBOL(primary), (const void *)SYMBOL(dependent), #primary, #dependent, \
-      queue, (const void *)SYMBOL(middle), NULL }
+      queue, (const void *)SYMBOL(middle), NULL, NULL }
+/* One whose trials lie in a graph inside another one. */
+#define PAIR_WRAPPED(name, shape, flags, primary, dependent, queue, wrap)                                          \
+    { name, shape, flags, (const void *)SYMBOL(primary), (const void *)SYMBOL(dependent), #primary, #dependent, \
+      queue, NULL, NULL, wrap }
 /* One that only asks. */
-#define PAIR_ASK(name, ask) { name, SHAPE_WORDS, 0, NULL, NULL, NULL, NULL, NULL, NULL, ask }
+#define PAIR_ASK(name, ask) { name, SHAPE_WORDS, 0, NULL, NULL, NULL, NULL, NULL, NULL, ask, NULL }
 #define IMAGE(family, pairs)                                                        \
     PAIR_EXTERN_C_BEGIN                                                             \
     extern const struct image SYMBOL(image_##family);                               \

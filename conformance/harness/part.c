@@ -53,7 +53,7 @@ struct flight {                  /* the two groups that are being replayed in tu
     cudaGraphExec_t exec[2];
 };
 
-static int open_group(struct part *part, struct device *device, const struct queue *queue, int captured, struct flight *flight,
+static int open_group(struct part *part, struct device *device, const struct queue *queue, int graphed, struct flight *flight,
                       unsigned which, uint64_t batch, struct fault *fault)
 {
     struct buffers *b = &device->buffers[which];
@@ -63,7 +63,7 @@ static int open_group(struct part *part, struct device *device, const struct que
     if (flight->exec[which])
         FAULT_TRY(fault, cudaGraphExecDestroy(flight->exec[which]));
     flight->exec[which] = NULL;
-    return !captured || batch_capture(device, b, part, &flight->layout[which], queue, &flight->exec[which], fault);
+    return !graphed || batch_graph(device, b, part, &flight->layout[which], queue, &flight->exec[which], fault);
 }
 
 /* Wait for a batch and judge it. */
@@ -80,7 +80,7 @@ static int finish(struct part *part, struct device *device, struct flight *fligh
     return 1;
 }
 
-static int run_batches(struct part *part, struct device *device, const struct queue *queue, int captured, struct flight *flight,
+static int run_batches(struct part *part, struct device *device, const struct queue *queue, int graphed, struct flight *flight,
                        struct tally *tally, const struct progress *progress, struct fault *fault)
 {
     uint64_t batches = part_batches(part), batch;
@@ -89,7 +89,7 @@ static int run_batches(struct part *part, struct device *device, const struct qu
         unsigned which = (unsigned)(batch % 2);
         if (batch >= 2 && batch / 2 % part->replays == 0 && which == 0 && !finish(part, device, flight, tally, batch - 1, fault))
             return 0;
-        if (batch / 2 % part->replays == 0 && !open_group(part, device, queue, captured, flight, which, batch, fault))
+        if (batch / 2 % part->replays == 0 && !open_group(part, device, queue, graphed, flight, which, batch, fault))
             return 0;
         batch_plan(device->buffers[which].plan_host, part, &flight->layout[which], batch);
         if (!batch_launch(device, &device->buffers[which], part, &flight->layout[which], queue, flight->exec[which], fault))
@@ -102,7 +102,7 @@ static int run_batches(struct part *part, struct device *device, const struct qu
     return finish(part, device, flight, tally, batches - 1, fault);
 }
 
-int part_run(struct part *part, struct device *device, const struct queue *queue, int captured, struct tally *tally,
+int part_run(struct part *part, struct device *device, const struct queue *queue, int graphed, struct tally *tally,
              const struct progress *progress, struct fault *fault)
 {
     struct flight flight;
@@ -115,7 +115,7 @@ int part_run(struct part *part, struct device *device, const struct queue *queue
         fault->call = "calloc of two layouts";
         return 0;
     }
-    done = run_batches(part, device, queue, captured, &flight, tally, progress, fault);
+    done = run_batches(part, device, queue, graphed, &flight, tally, progress, fault);
     if (done && flight.exec[0])
         done = cudaGraphExecDestroy(flight.exec[0]) == cudaSuccess;
     if (done && flight.exec[1])

@@ -14,7 +14,7 @@ struct progress {                /* called between batches */
 int part_queue(struct queue *queue, struct device *device, const struct pair *pair, const struct pair *base_pair, int raw,
                struct fault *fault);
 /* Runs all batches and tallies them. Returns 0 with *fault filled if the device failed. */
-int part_run(struct part *part, struct device *device, const struct queue *queue, int captured, struct tally *tally,
+int part_run(struct part *part, struct device *device, const struct queue *queue, int graphed, struct tally *tally,
              const struct progress *progress, struct fault *fault);
 /* Only plans: what part_run would plan and expect. */
 void part_plan(const struct part *part, struct tally *tally, uint32_t *want);

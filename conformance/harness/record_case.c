@@ -249,9 +249,11 @@ void record_case(struct record *record, const struct case_info *info, const stru
     record_end(record);
 }
 
-void record_asked(struct record *record, const struct case_info *info, enum case_status status, const char *text, unsigned asked)
+void record_asked(struct record *record, const struct case_info *info, enum case_status status, const char *text, unsigned asked,
+                  const struct answer *answers, unsigned count)
 {
     struct tally counts;
+    unsigned i;
 
     memset(&counts, 0, sizeof(counts));
     counts.run = counts.exercised = asked;
@@ -262,6 +264,14 @@ void record_asked(struct record *record, const struct case_info *info, enum case
     trials_field(record, asked, &counts);
     record_object(record, "outcomes");
     record_close(record, '}');
+    record_array(record, "answers");
+    for (i = 0; i < count; i++) {
+        record_item_object(record);
+        record_text(record, "what", answers[i].what);
+        record_text(record, "answer", answers[i].answer);
+        record_close(record, '}');
+    }
+    record_close(record, ']');
     record_end(record);
 }
 

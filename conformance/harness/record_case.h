@@ -12,9 +12,13 @@ void record_variant(struct record *record, const struct case_info *info, const s
                     const struct variant_result *result);
 void record_case(struct record *record, const struct case_info *info, const struct device *device, const struct variant_result *base,
                  enum case_status status, const char *reason, const struct resolution *resolution, double wall_s);
-/* A case that did not run, or hung. */
+struct answer {                  /* of a case of kind api: one call and what it gave */
+    char *what, *answer;
+};
 /* A case of kind api. */
-void record_asked(struct record *record, const struct case_info *info, enum case_status status, const char *text, unsigned asked);
+void record_asked(struct record *record, const struct case_info *info, enum case_status status, const char *text, unsigned asked,
+                  const struct answer *answers, unsigned count);
+/* A case that did not run, or hung. */
 void record_unrun(struct record *record, const struct case_info *info, enum case_status status, const char *reason);
 void record_plan(struct record *record, const struct case_info *info, const struct part *part, const struct tally *tally,
                  uint64_t planned, int trials);

@@ -2,6 +2,7 @@
 #include "run_case.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -83,14 +84,18 @@ static void fill_part(struct part *part, struct run *run, const struct case_info
     part->words_capacity = (size_t)PLAN_MAX_SLOTS * size->words_max + (size_t)(PLAN_MAX_SLOTS / 16) * size->words_big;
 }
 
+/* Replayed as a graph: captured, or built by hand. */
+static int is_graphed(const struct case_info *info) { return strcmp(info->path, "stream") != 0; }
+
 /* One part: its own image, queue and tally. */
 static int run_part(struct case_run *c, const struct variant *variant, struct variant_result *result, struct fault *fault)
 {
     const struct pair *pair = run_find_pair(c->info, variant->image), *base = run_find_pair(c->info, "base");
     struct progress progress;
+    struct nodes nodes;
     struct queue queue;
     struct part part;
-    int captured = strcmp(c->info->path, "captured") == 0;
+    int graphed = is_graphed(c->info);
     double begin = now_s();
 
     c->part_name = variant->name;
@@ -98,12 +103,13 @@ static int run_part(struct case_run *c, const struct variant *variant, struct va
     progress.context = c;
     if (!part_queue(&queue, c->run->device, pair, base, variant->raw, fault))
         return 0;
+    queue.nodes = strcmp(c->info->path, "built") == 0 ? &nodes : NULL;
     fill_part(&part, c->run, c->info, pair, &c->run->device->size, variant);
-    result->planned = part_divide(&part, variant->trials, captured);
+    result->planned = part_divide(&part, variant->trials, graphed);
     result->primary = queue.primary;
     result->dependent = queue.dependent;
     result->pair = pair;
-    if (!part_run(&part, c->run->device, &queue, captured, &result->tally, &progress, fault))
+    if (!part_run(&part, c->run->device, &queue, graphed, &result->tally, &progress, fault))
         return 0;
     result->wall_s = now_s() - begin;
     return 1;
@@ -237,6 +243,19 @@ static const char *unsupported(const struct case_info *info, const struct device
     return NULL;
 }
 
+/* A measured rule asks whether a graph can be made at all: that it was refused, before any trial and with the device unharmed,
+ * is an answer. */
+static const char *refusal(const struct case_info *info, const struct variant_result *base, const struct fault *fault)
+{
+    static char text[160];
+
+    if (strcmp(info->rule_class, "measured") != 0 || base->tally.run || is_hang(fault) || cudaDeviceSynchronize() != cudaSuccess)
+        return NULL;
+    (void)cudaGetLastError();
+    snprintf(text, sizeof(text), "refused: %s gave %s", fault->call, cudaGetErrorName(fault->error));
+    return text;
+}
+
 int run_case(struct run *run, const struct case_info *info, enum case_status *status)
 {
     struct case_run c;
@@ -261,8 +280,13 @@ int run_case(struct run *run, const struct case_info *info, enum case_status *st
     } else if (strcmp(info->kind, "api") == 0) {
         ask_case(run, info, run_find_pair(info, "base"), status);
     } else if (!plant(&c, &fault) || !run_supported(&c, &base, status, &fault)) {
-        done = tell_fault(&c, &fault);
-        if (is_hang(&fault)) {
+        if ((why = refusal(info, &base, &fault)) != NULL) {
+            *status = CASE_NOT_SUPPORTED;
+            record_unrun(run->record, info, *status, why);
+        } else {
+            done = tell_fault(&c, &fault);
+        }
+        if (!done && is_hang(&fault)) {
             *status = CASE_HANG;
             record_unrun(run->record, info, *status, c.part_name);
             tell_end(&c);
@@ -290,7 +314,7 @@ int plan_case(struct run *run, const struct case_info *info, const struct device
         return 0;
     variants_base(&variant, info, run->profile, is_model, PLANT_NONE, 0);
     fill_part(&part, run, info, run_find_pair(info, "base"), size, &variant);
-    planned = part_divide(&part, variant.trials, strcmp(info->path, "captured") == 0);
+    planned = part_divide(&part, variant.trials, is_graphed(info));
     part_plan(&part, &tally, want);
     record_plan(run->record, info, &part, &tally, planned, trials);
     tally_close(&tally);

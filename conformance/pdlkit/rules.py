@@ -23,7 +23,7 @@ ROLES = ("proving", "observing")
 TAG_KINDS = ("kernel", "host", "image", "control", "broken_wait")
 ALLOWABLE = ("wrong", "early_start")  # outcomes that the documents may permit where a rule is only measured
 INTERESTING = ("overlap",)
-IMAGE_TAG_KINDS = ("kernel", "image")  # the kinds that are compiled into an image of their own
+IMAGE_TAG_KINDS = ("kernel", "host", "image")  # the kinds that are compiled into an image of their own
 BROKEN_WAIT_IMAGE = "brokenwait"
 BASE_IMAGE = "base"
 

@@ -1,0 +1,347 @@
+/* edge.cu - EDGE rules: graphs built by hand, node by node, with the edges written out.
+ *
+ * P is the primary, M a kernel in the middle, D the dependent; "full", "prog" and so on are edges.
+ *
+ * pair        rules     the graph
+ * full        EDGE-01   P -full-> D, D does not wait
+ * relay       EDGE-01a  P -prog-> M -full-> D, M waits, D does not
+ * bridged     EDGE-01a  P -prog-> M -full-> D and P -full-> D, neither M nor D waits
+ * hidden      EDGE-01b  P -prog-> M -full-> D, neither M nor D waits (F13)
+ * reaching    EDGE-01b  P -prog-> M -prog-> D, only D waits (F14)
+ * trigger     EDGE-09   P -prog-> D, D waits
+ * fan_out     EDGE-09   P -prog-> D and P -prog-> M, both wait; each reads every other group of words
+ * withhold    EDGE-09a  P -prog-> D, one block of P withholds its trigger and watches
+ * begun       EDGE-10   P -block start-> D, D waits; P never triggers
+ * launched    EDGE-07   P -launch completion-> D, D waits (AMB-11)
+ * cloned      EDGE-24   trigger, in a clone of the graph
+ * updated     EDGE-24   trigger, the executable graph having been updated
+ * child       EDGE-25   trigger, in a child graph (GPU only)
+ * body        EDGE-26   trigger, in the body of a conditional node (GPU only)
+ * fan_in      COMP-04   P -prog-> D and M -prog-> D, D waits; P and M store every other group of words
+ * mixed       COMP-04   P -full-> D and M -prog-> D, D does not wait
+ *
+ * Controls: `attron`, a programmatic edge instead of the full one; `unordered`, no edge. Mutants: `nowait`; `eager`: the
+ * withholding block triggers before its work; `chain`: M does not wait (F13); `graphedge`: a full edge is programmatic, or an
+ * edge is missing; `lce`: a launch-completion edge instead of a programmatic one.
+ */
+#include "edges.h"
+#include "pair.h"
+#include "start.h"
+
+#ifdef MUTANT_eager
+#define EAGER 1
+#else
+#define EAGER 0
+#endif
+#ifdef MUTANT_graphedge
+#define GRAPHEDGE 1
+#else
+#define GRAPHEDGE 0
+#endif
+#ifdef MUTANT_lce
+#define COVERED_EDGE(edge) EDGE_LAUNCH_COMPLETION
+#else
+#define COVERED_EDGE(edge) edge
+#endif
+
+/* ---- kernels ---- */
+
+KERNEL(edge_primary) { visibility_primary(&args, FORM_PLAIN); }
+KERNEL(edge_held_primary) { held_primary(&args); }
+KERNEL(edge_withhold_primary) { withholding_primary(&args, EAGER); }
+KERNEL(edge_late_dependent) { start_dependent(&args, 0); }
+KERNEL(edge_waiting_dependent) { start_dependent(&args, 1); }
+
+KERNEL(edge_dependent)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    dependent_begins(&args);
+    dependent_is_alive(&args);
+#ifndef MUTANT_nowait
+    k_wait(&args, &plan);
+#endif
+    dependent_waited(&args);
+    dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
+    dependent_finishes(&args);
+}
+
+/* Never triggers: block starts have to do. */
+KERNEL(edge_mute_primary)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    primary_begins(&args);
+    if (k_thread() == 0)
+        primary_holds(&args, &plan);
+    k_barrier();
+    primary_stores(&args, &plan, FORM_PLAIN);
+}
+
+KERNEL(edge_silent)
+{
+    (void)args;
+    k_trigger();
+}
+
+KERNEL(edge_relay)
+{
+    (void)args;
+    k_trigger();
+#ifndef MUTANT_chain
+    k_wait_device();
+#endif
+}
+
+/* One of two: `share` 0 has the even groups of four words, 1 the odd ones. */
+DEVICE_FN void stores_share(const struct kernel_args *args, const struct trial_plan *plan, uint32_t share)
+{
+    uint32_t last = k_first(plan->words, k_block() + 1, k_blocks());
+    uint32_t i = k_first(plan->words, k_block(), k_blocks()) + k_group() * 4, j;
+
+    for (; i < last; i += k_threads() * 4)
+        for (j = 0; j < 4 && i / 4 % 2 == share; j++)
+            store_word(args, plan, FORM_PLAIN, i + j);
+}
+
+DEVICE_FN void reads_share(const struct kernel_args *args, const struct trial_plan *plan, uint32_t share)
+{
+    uint32_t first, last, i, j;
+
+    dependent_range(plan, &first, &last);
+    for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
+        for (j = 0; j < 4 && i / 4 % 2 == share; j++)
+            k_store(args->seen + i + j, k_load(args->data + i + j));
+}
+
+/* Withholds the trigger of one block, as withholding_primary(), and stores its share. */
+KERNEL(edge_first_of_two)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    primary_begins(&args);
+    if (k_block() != plan.withhold)
+        primary_triggers(&plan);
+    else if (k_thread() == 0)
+        watches(&args, &plan);
+    k_barrier();
+    stores_share(&args, &plan, 0);
+}
+
+KERNEL(edge_second_of_two)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_trigger();
+    if (k_thread() == 0)
+        k_delay(args.state, plan.hold_ns / 2);
+    k_barrier();
+    stores_share(&args, &plan, 1);
+}
+
+KERNEL(edge_even_reader)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    dependent_begins(&args);
+    dependent_is_alive(&args);
+#ifndef MUTANT_nowait
+    k_wait(&args, &plan);
+#endif
+    dependent_waited(&args);
+    reads_share(&args, &plan, 0);
+    dependent_finishes(&args);
+}
+
+KERNEL(edge_odd_reader)
+{
+    struct trial_plan plan = k_plan(&args);
+
+#ifndef MUTANT_nowait
+    k_wait(&args, &plan);
+#endif
+    reads_share(&args, &plan, 1);
+}
+
+/* ---- graphs ---- */
+
+static cudaError_t queue_full(const struct queue *queue, const struct trial_launch *trial)
+{
+    return node_pair(queue, trial, GRAPHEDGE || trial->control == CONTROL_ATTRON ? EDGE_PROGRAMMATIC : EDGE_FULL);
+}
+
+static cudaError_t queue_trigger(const struct queue *queue, const struct trial_launch *trial)
+{
+    return trial->control == CONTROL_UNORDERED ? node_unordered(queue, trial) : node_pair(queue, trial, COVERED_EDGE(EDGE_PROGRAMMATIC));
+}
+
+static cudaError_t queue_begun(const struct queue *queue, const struct trial_launch *trial)
+{
+    return node_pair(queue, trial, COVERED_EDGE(EDGE_BLOCK_START));
+}
+
+static cudaError_t queue_launched(const struct queue *queue, const struct trial_launch *trial)
+{
+    return node_pair(queue, trial, EDGE_LAUNCH_COMPLETION);
+}
+
+/* P -prog-> M -last-> D, and P -full-> D if bridged. */
+static cudaError_t queue_chain(const struct queue *queue, const struct trial_launch *trial, enum edge last, int bridged)
+{
+    struct node_after after[2];
+    cudaGraphNode_t node;
+    cudaError_t error = node_primary(queue, trial, &after[1].node);
+
+    after[1].edge = EDGE_PROGRAMMATIC;
+    if (error == cudaSuccess)
+        error = node_middle(queue, trial, 1, &after[1], 1, &after[0].node);
+    after[0].edge = last;
+    after[1].edge = EDGE_FULL;
+    return error == cudaSuccess ? node_dependent(queue, trial, after, bridged ? 2 : 1, &node) : error;
+}
+
+static cudaError_t queue_relay(const struct queue *queue, const struct trial_launch *trial)
+{
+    return queue_chain(queue, trial, trial->control == CONTROL_ATTRON ? EDGE_PROGRAMMATIC : EDGE_FULL, 0);
+}
+
+static cudaError_t queue_bridged(const struct queue *queue, const struct trial_launch *trial)
+{
+    return trial->control == CONTROL_UNORDERED ? node_unordered(queue, trial) : queue_chain(queue, trial, EDGE_FULL, !GRAPHEDGE);
+}
+
+static cudaError_t queue_hidden(const struct queue *queue, const struct trial_launch *trial)
+{
+    return queue_chain(queue, trial, EDGE_FULL, 0);
+}
+
+static cudaError_t queue_reaching(const struct queue *queue, const struct trial_launch *trial)
+{
+    return queue_chain(queue, trial, EDGE_PROGRAMMATIC, 0);
+}
+
+static cudaError_t queue_fan_out(const struct queue *queue, const struct trial_launch *trial)
+{
+    struct node_after after;
+    cudaGraphNode_t node;
+    cudaError_t error = node_primary(queue, trial, &after.node);
+
+    after.edge = COVERED_EDGE(EDGE_PROGRAMMATIC);
+    if (error == cudaSuccess)
+        error = node_dependent(queue, trial, &after, 1, &node);
+    return error == cudaSuccess ? node_middle(queue, trial, trial->dependent_blocks, &after, 1, &node) : error;
+}
+
+/* M begins with P, or P with M: neither has an edge from the other. graphedge: P's edge is missing. */
+static cudaError_t queue_fan_in(const struct queue *queue, const struct trial_launch *trial, enum edge of_primary, unsigned middle_blocks)
+{
+    struct node_after after[2];
+    cudaGraphNode_t node;
+    cudaError_t error;
+
+    if (trial->control == CONTROL_UNORDERED)
+        return node_unordered(queue, trial);
+    error = node_primary(queue, trial, &after[1].node);
+    if (error == cudaSuccess)
+        error = node_middle(queue, trial, middle_blocks, NULL, 0, &after[0].node);
+    after[0].edge = EDGE_PROGRAMMATIC;
+    after[1].edge = of_primary;
+    return error == cudaSuccess ? node_dependent(queue, trial, after, GRAPHEDGE ? 1 : 2, &node) : error;
+}
+
+static cudaError_t queue_two(const struct queue *queue, const struct trial_launch *trial)
+{
+    return queue_fan_in(queue, trial, EDGE_PROGRAMMATIC, trial->primary_blocks);
+}
+
+static cudaError_t queue_mixed(const struct queue *queue, const struct trial_launch *trial)
+{
+    return queue_fan_in(queue, trial, EDGE_FULL, 1);
+}
+
+/* ---- graphs around graphs ---- */
+
+static cudaError_t open_inner(cudaGraph_t *outer, cudaGraph_t *inner)
+{
+    (void)outer;
+    return cudaGraphCreate(inner, 0);
+}
+
+static cudaError_t close_clone(cudaGraph_t *outer, cudaGraph_t inner)
+{
+    cudaError_t error = cudaGraphClone(outer, inner);
+
+    return error == cudaSuccess ? cudaGraphDestroy(inner) : error;
+}
+
+static const struct wrap wrap_clone = { open_inner, close_clone };
+
+#ifndef PDL_MODEL
+static cudaError_t close_child(cudaGraph_t *outer, cudaGraph_t inner)
+{
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(outer, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, *outer, NULL, 0, inner); /* clones it */
+    return error == cudaSuccess ? cudaGraphDestroy(inner) : error;
+}
+
+static cudaError_t open_body(cudaGraph_t *outer, cudaGraph_t *inner)
+{
+#if CUDART_VERSION >= 12040
+    cudaGraphConditionalHandle handle;
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(outer, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphConditionalHandleCreate(&handle, *outer, 1, cudaGraphCondAssignDefault);
+    if (error != cudaSuccess)
+        return error;
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.handle = handle;
+    params.conditional.type = cudaGraphCondTypeIf;
+    params.conditional.size = 1;
+    error = edges_add_node(&node, *outer, NULL, NULL, 0, &params);
+    if (error == cudaSuccess)
+        *inner = params.conditional.phGraph_out[0];
+    return error;
+#else
+    (void)outer;
+    (void)inner;
+    return cudaErrorNotSupported;
+#endif
+}
+
+static cudaError_t close_body(cudaGraph_t *outer, cudaGraph_t inner)
+{
+    (void)outer;
+    (void)inner;
+    return cudaSuccess;
+}
+
+static const struct wrap wrap_child = { open_inner, close_child }, wrap_body = { open_body, close_body };
+#endif
+
+static const struct pair edge_pairs[] = {
+    PAIR("full", SHAPE_WORDS, 0, edge_held_primary, edge_late_dependent, queue_full),
+    PAIR_OF_THREE("relay", SHAPE_WORDS, 0, edge_held_primary, edge_relay, edge_late_dependent, queue_relay),
+    PAIR_OF_THREE("bridged", SHAPE_WORDS, 0, edge_held_primary, edge_silent, edge_late_dependent, queue_bridged),
+    PAIR_OF_THREE("hidden", SHAPE_WORDS, 0, edge_primary, edge_silent, edge_late_dependent, queue_hidden),
+    PAIR_OF_THREE("reaching", SHAPE_WORDS, 0, edge_primary, edge_silent, edge_dependent, queue_reaching),
+    PAIR("trigger", SHAPE_WORDS, 0, edge_primary, edge_dependent, queue_trigger),
+    PAIR_OF_THREE("fan_out", SHAPE_WORDS, 0, edge_primary, edge_odd_reader, edge_even_reader, queue_fan_out),
+    PAIR("withhold", SHAPE_WORDS, PAIR_TWO_BLOCKS, edge_withhold_primary, edge_waiting_dependent, queue_trigger),
+    PAIR("begun", SHAPE_WORDS, 0, edge_mute_primary, edge_dependent, queue_begun),
+    PAIR("launched", SHAPE_WORDS, 0, edge_primary, edge_dependent, queue_launched),
+    PAIR_WRAPPED("cloned", SHAPE_WORDS, 0, edge_primary, edge_dependent, queue_trigger, &wrap_clone),
+    PAIR("updated", SHAPE_WORDS, PAIR_UPDATED, edge_primary, edge_dependent, queue_trigger),
+    PAIR_OF_THREE("fan_in", SHAPE_WORDS, PAIR_TWO_BLOCKS, edge_first_of_two, edge_second_of_two, edge_waiting_dependent, queue_two),
+    PAIR_OF_THREE("mixed", SHAPE_WORDS, 0, edge_held_primary, edge_silent, edge_late_dependent, queue_mixed),
+#ifndef PDL_MODEL
+    PAIR_WRAPPED("child", SHAPE_WORDS, 0, edge_primary, edge_dependent, queue_trigger, &wrap_child),
+    PAIR_WRAPPED("body", SHAPE_WORDS, 0, edge_primary, edge_dependent, queue_trigger, &wrap_body),
+#endif
+};
+IMAGE(edge, edge_pairs)
