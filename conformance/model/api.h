@@ -69,6 +69,8 @@ struct pending_wait { /* an event that the next work in the stream waits for */
     bool covered;
 };
 
+enum { MODEL_BODIES = 4 };
+
 struct capture;
 struct stream {
     uint32_t magic;
@@ -143,7 +145,14 @@ struct node {
         uint32_t value;
     } move;
     struct cudaHostNodeParams host;
-    struct op *op; /* while a launch is being put together */
+    struct graph *child[MODEL_BODIES]; /* a child graph; or the bodies of a conditional node */
+    cudaGraph_t body[MODEL_BODIES]; /* the same, for the caller to read */
+    unsigned children;
+    enum body_choice { BODY_ALWAYS, BODY_IF, BODY_SWITCH } choice; /* which of them a launch runs */
+    unsigned condition;       /* its value at launch */
+    bool disabled;            /* in an executable graph */
+    const struct node *original; /* that it was copied from */
+    struct op *op, *last;     /* while a launch is being put together: where it begins and ends */
     unsigned index, incoming; /* place in its graph; edges that end here */
 };
 
@@ -153,6 +162,12 @@ struct graph {
     size_t nodes, node_room;
     struct arc *arc;
     size_t arcs, arc_room;
+    struct node *owner; /* of a child graph or a body */
+    struct condition {  /* handles made for conditional nodes of this graph */
+        unsigned long long handle;
+        unsigned value;
+        struct condition *next;
+    } *conditions;
     struct graph *next, *previous;
 };
 
@@ -169,6 +184,9 @@ void graph_delete(struct graph *g);
 struct graph *graph_copy(const struct graph *g);
 void graphs_reset(void);
 struct node *node_new(struct graph *g, enum cudaGraphNodeType type);
+void node_drop_last(struct graph *g); /* the newest one, which has no edges yet */
+void node_owns(struct node *n, struct graph *child);
+const struct graph *node_body(const struct node *n); /* what a launch runs of its children; NULL: nothing */
 cudaError_t edge_check(const struct node *from, const struct node *to, edge_data data);
 cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, edge_data data);
 void graph_drop_arc(struct graph *g, size_t index);
@@ -187,6 +205,9 @@ cudaError_t capture_wait(struct stream *s, struct event *e);
 bool capture_is_active(void);
 void capture_invalidate_all(void);
 bool capture_broken(const struct stream *s);
+
+/* A child graph or a conditional node from the parameters of cudaGraphAddNode; NULL: they are not sound. */
+struct node *nested_node(struct graph *g, struct cudaGraphNodeParams *params);
 
 /* one spelling for the graph functions whose signature toolkit 13 changed; api_graph_names.c has the public ones */
 cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, const edge_data *data,

@@ -25,7 +25,7 @@ cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t handle)
 {
     CALL(cudaGraphDestroy);
     struct graph *g = graph_of(handle);
-    FAIL_IF(g == NULL, cudaErrorInvalidValue);
+    FAIL_IF(g == NULL || g->owner != NULL, cudaErrorInvalidValue);
     graph_delete(g);
     return cudaSuccess;
 }
@@ -50,10 +50,7 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
         if (error == cudaSuccess)
             continue;
         g->arcs = before;
-        g->nodes--; /* it was the last one */
-        free(n->kernel);
-        n->magic = 0;
-        free(n);
+        node_drop_last(g);
         return error;
     }
     return cudaSuccess;
@@ -194,11 +191,26 @@ cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGr
                       c->extent.width);
         break;
     }
+    case cudaGraphNodeTypeGraph:
+    case cudaGraphNodeTypeConditional:
+        n = nested_node(g, p);
+        FAIL_IF(n == NULL, cudaErrorInvalidValue);
+        break;
     default: return call_result(cudaErrorNotSupported);
     }
     return finish(out, g, n, deps, data, count);
 }
 #endif
+
+cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
+                                                 size_t count, cudaGraph_t child)
+{
+    CALL(cudaGraphAddChildGraphNode);
+    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || graph_of(child) == NULL, cudaErrorInvalidValue);
+    struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeGraph);
+    node_owns(n, graph_copy(graph_of(child)));
+    return finish(out, graph_of(graph), n, deps, NULL, count);
+}
 
 /* ---- edges ---- */
 

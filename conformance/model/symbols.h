@@ -21,7 +21,9 @@
     X(cudaGraphNodeGetType) X(cudaGraphKernelNodeGetParams) X(cudaGraphKernelNodeSetParams)                          \
     X(cudaGraphKernelNodeGetAttribute) X(cudaGraphKernelNodeSetAttribute) X(cudaGraphInstantiate)                    \
     X(cudaGraphInstantiateWithFlags) X(cudaGraphUpload) X(cudaGraphLaunch) X(cudaGraphExecDestroy)                   \
-    X(cudaGraphExecUpdate) X(cudaGraphExecKernelNodeSetParams) X(cudaFuncGetAttributes) X(cudaFuncSetAttribute)      \
+    X(cudaGraphExecUpdate) X(cudaGraphExecKernelNodeSetParams) X(cudaGraphAddChildGraphNode)                         \
+    X(cudaGraphChildGraphNodeGetGraph) X(cudaGraphNodeFindInClone) X(cudaGraphNodeSetEnabled)                        \
+    X(cudaGraphNodeGetEnabled) X(cudaGraphConditionalHandleCreate) X(cudaFuncGetAttributes) X(cudaFuncSetAttribute)      \
     X(cudaFuncGetName) X(cudaOccupancyMaxActiveBlocksPerMultiprocessor)                                              \
     X(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) X(cudaLaunchKernel) X(cudaLaunchKernelExC)             \
     X(cudaLaunchCooperativeKernel) X(cudaGetLastError) X(cudaPeekAtLastError)

@@ -54,7 +54,7 @@ def run(command: list[str]) -> str:
 
 def check(build: Build, include: Path, work: Path) -> str:
     tests = MODEL / "tests"
-    for name in ("api.c", "graphs.c"):
+    for name in ("api.c", "graphs.c", "nested.c"):
         run([str(compile_one(build, tests / name, include, work))])
     said = run([str(compile_one(build, tests / "devices.c", include, work)), "1", "trace"])
     return said + run([str(compile_one(build, MODEL / "litmus.c", include, work)), "--seeds", "50"])

@@ -1,0 +1,139 @@
+/* Graphs inside graphs: child graphs, bodies of conditional nodes, clones, nodes that an executable graph leaves out. */
+#include "api.h"
+
+#include <stdlib.h>
+
+/* What runs of a node's children, by the value that its condition has at launch; no kernel of the model changes one. */
+const struct graph *node_body(const struct node *n)
+{
+    unsigned which = n->choice == BODY_IF ? n->condition == 0 : n->choice == BODY_SWITCH ? n->condition : 0;
+    return !n->disabled && which < n->children ? n->child[which] : NULL;
+}
+
+cudaError_t CUDARTAPI cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *out)
+{
+    CALL(cudaGraphChildGraphNodeGetGraph);
+    const struct node *n = node_of(node);
+    FAIL_IF(out == NULL || n == NULL || n->type != cudaGraphNodeTypeGraph, cudaErrorInvalidValue);
+    *out = (cudaGraph_t)(void *)n->child[0];
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t original, cudaGraph_t clone)
+{
+    CALL(cudaGraphNodeFindInClone);
+    const struct graph *g = graph_of(clone);
+    FAIL_IF(out == NULL || node_of(original) == NULL || g == NULL, cudaErrorInvalidValue);
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i]->original == node_of(original)) {
+            *out = (cudaGraphNode_t)(void *)g->node[i];
+            return cudaSuccess;
+        }
+    return call_result(cudaErrorInvalidValue);
+}
+
+/* The node of an executable graph that stands for one of the graph it was made from: the same place in the copy. */
+static struct node *node_in(cudaGraphExec_t exec, cudaGraphNode_t handle)
+{
+    struct graph_exec *e = exec_of(exec);
+    const struct node *n = node_of(handle);
+    if (e == NULL || n == NULL || n->graph->owner != NULL || n->index >= e->copy->nodes)
+        return NULL;
+    struct node *found = e->copy->node[n->index];
+    bool may_be_left_out = found->type == cudaGraphNodeTypeKernel || found->type == cudaGraphNodeTypeMemcpy ||
+                           found->type == cudaGraphNodeTypeMemset;
+    return may_be_left_out && found->type == n->type ? found : NULL;
+}
+
+cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
+{
+    CALL(cudaGraphNodeSetEnabled);
+    struct node *n = node_in(exec, node);
+    FAIL_IF(n == NULL, cudaErrorInvalidValue);
+    n->disabled = enabled == 0;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *enabled)
+{
+    CALL(cudaGraphNodeGetEnabled);
+    const struct node *n = node_in(exec, node);
+    FAIL_IF(n == NULL || enabled == NULL, cudaErrorInvalidValue);
+    *enabled = !n->disabled;
+    return cudaSuccess;
+}
+
+#if CUDART_VERSION >= 12030
+
+static unsigned long long condition_handles;
+
+cudaError_t CUDARTAPI cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *out, cudaGraph_t graph, unsigned value,
+                                                       unsigned flags)
+{
+    CALL(cudaGraphConditionalHandleCreate);
+    struct graph *g = graph_of(graph);
+    FAIL_IF(out == NULL || g == NULL || flags > cudaGraphCondAssignDefault, cudaErrorInvalidValue);
+    struct condition *c = calloc(1, sizeof *c);
+    FAIL_IF(c == NULL, cudaErrorMemoryAllocation);
+    c->handle = ++condition_handles;
+    c->value = flags == cudaGraphCondAssignDefault ? value : 0;
+    c->next = g->conditions;
+    g->conditions = c;
+    *out = c->handle;
+    return cudaSuccess;
+}
+
+static const struct condition *condition_of(const struct graph *g, unsigned long long handle)
+{
+    for (const struct graph *at = g; at != NULL; at = at->owner != NULL ? at->owner->graph : NULL)
+        for (const struct condition *c = at->conditions; c != NULL; c = c->next)
+            if (c->handle == handle)
+                return c;
+    return NULL;
+}
+
+/* A loop whose condition holds never ends, as no kernel of the model changes it: refused. */
+static bool bodies_sound(const struct cudaConditionalNodeParams *p, unsigned value)
+{
+    if (p->type == cudaGraphCondTypeWhile)
+        return p->size == 1 && value == 0;
+    if (p->type == cudaGraphCondTypeIf)
+        return p->size == 1 || p->size == 2;
+    return (int)p->type == 2 && p->size >= 1 && p->size <= MODEL_BODIES; /* switch, from 12.8 on */
+}
+
+static struct node *conditional_node(struct graph *g, struct cudaConditionalNodeParams *p)
+{
+    const struct condition *c = condition_of(g, p->handle);
+    if (c == NULL || !bodies_sound(p, c->value))
+        return NULL;
+    struct node *n = node_new(g, cudaGraphNodeTypeConditional);
+    n->choice = (int)p->type == 2 ? BODY_SWITCH : BODY_IF;
+    n->condition = c->value;
+    for (unsigned i = 0; i < p->size; i++) {
+        node_owns(n, graph_new());
+        n->body[i] = (cudaGraph_t)(void *)n->child[i];
+    }
+    p->phGraph_out = n->body;
+    return n;
+}
+
+struct node *nested_node(struct graph *g, struct cudaGraphNodeParams *p)
+{
+    if (p->type == cudaGraphNodeTypeConditional)
+        return conditional_node(g, &p->conditional);
+    struct graph *child = graph_of(p->graph.graph);
+    if (child == NULL || child == g || child->owner != NULL)
+        return NULL;
+    struct node *n = node_new(g, cudaGraphNodeTypeGraph);
+#if CUDART_VERSION >= 12090
+    if (p->graph.ownership == cudaGraphChildGraphOwnershipMove) {
+        node_owns(n, child);
+        return n;
+    }
+#endif
+    node_owns(n, graph_copy(child));
+    return n;
+}
+
+#endif
