@@ -246,12 +246,13 @@ static int close_gate(struct device *device, struct buffers *b, struct fault *fa
     struct kernel_args args;
 
     memset(plan, 0, sizeof(*plan));
-    plan->repeats = ++device->gate_epoch;
+    plan->repeats = b->gate_epoch = ++device->gate_epoch;
     plan->bound_ns = GATE_BOUND_NS;
     memset(&args, 0, sizeof(args));
     args.plan = b->plan + BATCH_GATE;
     args.state = b->state;
     args.input = device->gate_flag;
+    args.data = b->gate_late;
     FAULT_TRY(fault, cudaMemcpyAsync(b->plan, b->plan_host, BATCH_PLANS * sizeof(struct trial_plan), cudaMemcpyHostToDevice,
                                      device->stream));
     return launch_plain(&device->gate, &args, 1, 1, device->stream, fault);
@@ -276,6 +277,7 @@ int batch_launch(struct device *device, struct buffers *b, const struct part *pa
                  const struct queue *queue, cudaGraphExec_t exec, struct fault *fault)
 {
     if (exec) {
+        b->gate_epoch = 0;
         FAULT_TRY(fault, cudaMemcpyAsync(b->plan, b->plan_host, BATCH_PLANS * sizeof(struct trial_plan), cudaMemcpyHostToDevice,
                                          device->stream));
         FAULT_TRY(fault, cudaGraphLaunch(exec, device->stream));
@@ -290,6 +292,7 @@ int batch_launch(struct device *device, struct buffers *b, const struct part *pa
 int batch_wait(struct buffers *b, struct fault *fault)
 {
     FAULT_TRY(fault, cudaEventSynchronize(b->done));
+    b->gate_late_now = b->gate_epoch && *(volatile uint32_t *)b->gate_late_host == b->gate_epoch;
     return 1;
 }
 

@@ -78,6 +78,9 @@ static int open_buffers(struct device *device, struct buffers *b, struct fault *
     FAULT_TRY(fault, cudaMalloc((void **)&b->seen, words));
     FAULT_TRY(fault, cudaMalloc((void **)&b->input, words));
     FAULT_TRY(fault, cudaMalloc((void **)&b->sm, blocks));
+    FAULT_TRY(fault, cudaHostAlloc((void **)&b->gate_late_host, sizeof(uint32_t), cudaHostAllocMapped));
+    FAULT_TRY(fault, cudaHostGetDevicePointer((void **)&b->gate_late, b->gate_late_host, 0));
+    *b->gate_late_host = 0;
     FAULT_TRY(fault, cudaEventCreateWithFlags(&b->done, cudaEventDisableTiming));
     return 1;
 }

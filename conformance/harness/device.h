@@ -16,6 +16,9 @@ struct buffers {                 /* of one batch; two batches are in flight */
     uint32_t *host_data;         /* pinned host memory as the device sees it; of PAIR_HOST */
     uint32_t *sm, *sm_host;      /* primary's blocks then dependent's, slot by slot */
     cudaEvent_t done;
+    uint32_t gate_epoch;         /* of the gate before this batch; 0: none, it is a graph */
+    uint32_t *gate_late_host, *gate_late; /* the epoch of the last gate that let go by itself */
+    int gate_late_now;           /* this batch's did: its launches may have come too late to overlap */
     uint64_t stale_key[PLAN_MAX_SLOTS]; /* of the batch before, if it lay at the same places; else 0 */
 };
 

@@ -31,6 +31,16 @@ enum case_status judge_case(const struct case_evidence *evidence, char *reason)
                  (unsigned long long)evidence->planned, JUDGE_FLOOR_PERCENT);
         return CASE_INCONCLUSIVE;
     }
+    if (evidence->repeated) {
+        snprintf(reason, 128, "repeated-plan: %llu of %llu trials expected the words of another one",
+                 (unsigned long long)evidence->repeated, (unsigned long long)evidence->run);
+        return CASE_INCONCLUSIVE;
+    }
+    if (evidence->needs_witness && evidence->witnessed * 2 < evidence->run) {
+        snprintf(reason, 128, "no-witness: in %llu of %llu trials the primary saw the dependent run, half is the floor",
+                 (unsigned long long)evidence->witnessed, (unsigned long long)evidence->run);
+        return CASE_INCONCLUSIVE;
+    }
     if (evidence->survived) {
         snprintf(reason, 128, "mutant-survived: %s%s", evidence->survivor, evidence->survived > 1 ? " and others" : "");
         return CASE_INCONCLUSIVE;

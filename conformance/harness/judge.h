@@ -16,6 +16,8 @@ extern const char *const variant_status_name[VARIANT_STATUS_COUNT];
 struct case_evidence {
     int proving;
     uint64_t planned, exercised, forbidden;
+    uint64_t run, witnessed, repeated;
+    int needs_witness;           /* visibility in the widened window: the primary saw the dependent run, in most trials */
     unsigned survived;           /* applicable mutants and controls that did not die */
     const char *survivor;        /* one of them */
     int broken_wait_survived;    /* the one of the largest X */

@@ -239,6 +239,7 @@ void record_case(struct record *record, const struct case_info *info, const stru
         record_null(record, "bound95");
     resolution_fields(record, resolution);
     record_count(record, "schedules", tally->schedules);
+    record_count(record, "shapes", tally->shapes);
     record_count(record, "sm_pairs", tally->sm_pairs);
     record_count(record, "sm_pairs_possible", (uint64_t)device->size.sms * device->size.sms);
     record_seconds(record, "base_s", base->wall_s);

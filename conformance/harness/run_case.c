@@ -218,6 +218,10 @@ static int run_supported(struct case_run *c, struct variant_result *base, enum c
     evidence.planned = base->planned;
     evidence.exercised = base->tally.exercised;
     evidence.forbidden = base->tally.forbidden;
+    evidence.run = base->tally.run;
+    evidence.witnessed = base->tally.witnessed;
+    evidence.repeated = base->tally.repeated;
+    evidence.needs_witness = strcmp(c->info->kind, "visibility") == 0 && strcmp(c->info->window, "widened") == 0;
     if (strcmp(c->info->rule_class, "measured") != 0) { /* of a measured rule the counts are the answer */
         record_forbidden(c->run->record, c->info, &variant, base);
         if (base->tally.forbidden && !run_triage(c, fault))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define CLOCK_SLACK_NS 64u      /* %globaltimer ticks every 32 ns */
+#define SHAPE_ROOM (1u << 14)    /* groups of a case hold at most a quarter as many trials */
 #define SCHEDULE_ROOM (1u << 22) /* at most half of it is filled; beyond that the count is a lower bound */
 
 int tally_open(struct tally *tally)
@@ -12,13 +13,15 @@ int tally_open(struct tally *tally)
     memset(tally, 0, sizeof(*tally));
     tally->schedule_room = 1u << 12;
     tally->schedule_set = calloc(tally->schedule_room, sizeof(*tally->schedule_set));
+    tally->shape_set = calloc(SHAPE_ROOM, sizeof(*tally->shape_set));
     tally->sm_pair_set = calloc(TALLY_SMS * TALLY_SMS / 8, 1);
-    return tally->schedule_set && tally->sm_pair_set;
+    return tally->schedule_set && tally->shape_set && tally->sm_pair_set;
 }
 
 void tally_close(struct tally *tally)
 {
     free(tally->schedule_set);
+    free(tally->shape_set);
     free(tally->sm_pair_set);
 }
 
@@ -64,6 +67,8 @@ static void add_schedule(struct tally *tally, const struct slot_shape *shape, co
     key[9] = (uint32_t)shape->programmatic_primary;
     key[10] = plan->x_ns;
     key[11] = plan->broken_wait;
+    if (tally->shapes * 2 < SHAPE_ROOM) /* the first four are the launch */
+        tally->shapes += (uint64_t)set_add(tally->shape_set, SHAPE_ROOM, oracle_hash(key, 4 * sizeof(key[0])) | 1);
     if (tally->schedules * 2 >= tally->schedule_room)
         grow_schedules(tally);
     if (tally->schedules * 2 < tally->schedule_room)
@@ -110,9 +115,9 @@ static int overlapped(const struct trial_state *state)
 
 /* Did the trial put the rule to the test? (Start rules also need their control: see tally_batch.) */
 static int is_exercised(const struct part *part, const struct slot_shape *shape, const struct trial_plan *plan,
-                        const struct trial_state *state)
+                        const struct trial_state *state, int gate_late)
 {
-    if (state->cut_short)
+    if (state->cut_short || gate_late)
         return 0;
     if (strcmp(part->info->kind, "progress") == 0)
         return state->finished == shape->dependent_blocks;
@@ -120,8 +125,8 @@ static int is_exercised(const struct part *part, const struct slot_shape *shape,
         return 0; /* without a control nothing shows that the dependent had room */
     if (strcmp(part->info->kind, "start") == 0)
         return state->held_ns != UINT64_MAX && state->held_ns >= plan->hold_ns;
-    if (plan->flags & PLAN_WITNESS)
-        return state->witnessed >= shape->primary_blocks;
+    if (plan->flags & PLAN_WITNESS) /* the clock has to bear the witness out */
+        return state->witnessed >= shape->primary_blocks && state->dependent_begin_ns <= state->primary_store_ns;
     return overlapped(state);
 }
 
@@ -190,15 +195,16 @@ static int tally_trial(struct tally *tally, const struct part *part, const struc
     fresh = oracle_check(&trial, b->seen_host + layout->slot[i].first_word, want, &words);
     tally->expected_hash = fold(tally->expected_hash, words.want_hash);
     tally->run++;
+    tally->repeated += trial.stale_key == plan->key || (i && b->plan_host[i - 1].key == plan->key);
     tally->overlap += (uint64_t)overlapped(state);
     tally->witnessed += (plan->flags & PLAN_WITNESS) && state->witnessed >= shape->primary_blocks;
-    tally->cut_short += state->cut_short != 0;
+    tally->cut_short += state->cut_short != 0 || b->gate_late_now;
     tally->outcome[fresh ? WORD_FRESH : words.first_class]++;
     tally->early_start += state->early != 0;
     add_schedule(tally, shape, plan);
     if (is_forbidden(part, fresh, state))
         add_forbidden(tally, shape, plan, state, &words, batch, i);
-    return is_exercised(part, shape, plan, state);
+    return is_exercised(part, shape, plan, state, b->gate_late_now);
 }
 
 /* A copy sets no flag: that it began early shows in what it copied. */

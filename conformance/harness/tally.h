@@ -22,11 +22,14 @@ struct tally {
     uint64_t early_start, overlap, forbidden;
     uint64_t controls, controls_started; /* interleaved controls, and those that began inside the hold */
     uint64_t plan_hash, expected_hash;
+    uint64_t repeated;           /* trials whose key is that of another one at the same place or beside it: their words prove nothing */
     uint64_t schedules, sm_pairs;
+    uint64_t shapes;             /* distinct launches: grids, threads, words. Trials of one shape are no independent draws */
     struct forbidden detail[TALLY_DETAILS];
     unsigned details;
     uint64_t *schedule_set;      /* open addressing, schedule_room entries */
     size_t schedule_room;
+    uint64_t *shape_set;         /* open addressing, SHAPE_ROOM entries */
     unsigned char *sm_pair_set;  /* TALLY_SMS * TALLY_SMS bits */
 };
 

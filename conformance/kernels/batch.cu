@@ -31,7 +31,7 @@ KERNEL(batch_poison)
 }
 
 /* Holds the stream until the host has queued the batch, which it says by writing plan->repeats or more to input[0], in host
- * memory. Bounded by plan->bound_ns. */
+ * memory. Bounded by plan->bound_ns: a gate that lets go by itself says so in data[0]. */
 KERNEL(batch_gate)
 {
     struct trial_plan plan = k_plan(&args);
@@ -40,6 +40,8 @@ KERNEL(batch_gate)
 
     while (k_load_system(args.input) < plan.repeats && k_now() - begin < plan.bound_ns && ++spins < K_SPIN_LIMIT)
         k_pause();
+    if (k_load_system(args.input) < plan.repeats)
+        k_store(args.data, plan.repeats);
 }
 
 /* Ends when the primary's resident blocks have begun; the unordered dependent stands behind it. */

@@ -116,12 +116,13 @@ def _rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
         power = f"{rule['killed']}/{rule['applicable']}" if rule["applicable"] else "none"
         rows.append((
             rule["id"], rule["class"], rule["status"], thousands(rule["exercised"]), _bound(rule["bound95"]),
-            _nanoseconds(rule["resolution_ns"]), power, thousands(rule["schedules"] or None), pairs,
+            _nanoseconds(rule["resolution_ns"]), power, thousands(rule["schedules"] or None),
+            thousands(rule.get("shapes") or None), pairs,
         ))
     return rows
 
 
-_HEADER = ("rule", "class", "verdict", "exercised", "p95 <=", "resolution", "mutants", "schedules", "SM pairs")
+_HEADER = ("rule", "class", "verdict", "exercised", "p95 <=", "resolution", "mutants", "schedules", "shapes", "SM pairs")
 _LEFT = 3
 
 

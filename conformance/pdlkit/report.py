@@ -22,7 +22,7 @@ from pdlkit.verdicts import CaseResult, RunVerdict, bound95, worst
 
 SCHEMA_NAME = "pdl-report/1"
 _DEVICE_KEYS = ("name", "cc", "sms", "uuid_hash")
-_CASE_KEYS = ("survived_x", "schedules", "sm_pairs", "sm_pairs_possible", "plan_hash", "expected_hash", "kernels")
+_CASE_KEYS = ("survived_x", "schedules", "shapes", "answers", "sm_pairs", "sm_pairs_possible", "plan_hash", "expected_hash", "kernels")
 _VARIANT_KEYS = ("kind", "tag", "status", "kills", "trials", "exercised", "must_die", "x_ns", "reason", "image")
 
 
@@ -158,6 +158,7 @@ def rule_entry(facts: RunFacts, rule: Rule) -> dict[str, Any] | None:
         "broken_waits_killed": sum(
             v["status"] == "KILLED" for r in proving for v in r.variants if v["kind"] == "broken_wait"),
         "schedules": sum(int(r.record.get("schedules") or 0) for r in passed),
+        "shapes": sum(int(r.record.get("shapes") or 0) for r in passed),
         "sm_pairs": max((int(r.record.get("sm_pairs") or 0) for r in passed), default=0),
         "sm_pairs_possible": max((int(r.record.get("sm_pairs_possible") or 0) for r in passed), default=0),
     }
