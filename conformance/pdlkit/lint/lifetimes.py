@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pdlkit.lint.evaluator import destinations_of
+from pdlkit.lint.destinations import destinations_of
 from pdlkit.lint.flow import Flow
 from pdlkit.lint.opcodes import Kind
 from pdlkit.lint.values import split_operands

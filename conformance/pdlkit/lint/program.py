@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from pdlkit.lint.destinations import destinations_of
 from pdlkit.lint.elf import Cubin, KernelInfo
-from pdlkit.lint.evaluator import destinations_of
 from pdlkit.lint.flow import Flow
 from pdlkit.lint.opcodes import ACCESSES, Kind
 from pdlkit.lint.sass import Function, parse_function
