@@ -1,35 +1,21 @@
-/* launch_cost.cu - what one launch costs on the host: pdl_launch beside the calls it stands for.
+/* launch_cost.cu - launchers side by side: pdl_launch, the calls it stands for, and the wrappers of others.
  *
- * usage: pdl-launch-cost [ROUNDS]
- * Each round times 500 launches of an empty kernel by every launcher, forwards and then backwards, in one process and one
- * stream; the device keeps up. Per launcher: the median cost, and the mean ratio to the raw call with its 95 % interval
- * (logarithms of each round's ratio). Prints JSON lines. Exit 0, 64 bad arguments, 70 a call failed, 77 no usable GPU.
+ * A library (libpdl-launch-cost.so) for pdlkit/bench/launch_cost.py, which times them in one process, interleaved, beside
+ * launchers that only Python reaches (Triton). Every launcher starts the same empty kernel, one block of one thread, in one
+ * stream. Functions return 0, or an error that cost_error() puts into words.
  */
 #include <cuda.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "pdl.h"
 #include "pdl_device.cuh"
 
-#define CHECK(call) check((call), __LINE__)
-enum { LAUNCHES = 500, MOST_ROUNDS = 2000, LAUNCHERS = 5, RAW = 0 };
-
 static pdl_kernel kernel;
 static cudaStream_t stream;
 static CUfunction function;
 static CUresult (*launch_driver)(const CUlaunchConfig *, CUfunction, void **, void **);
-static double us[LAUNCHERS][MOST_ROUNDS];
-
-static void check(cudaError_t error, int line)
-{
-    if (error != cudaSuccess) {
-        fprintf(stderr, "pdl-launch-cost: line %d: %s\n", line, cudaGetErrorString(error));
-        exit(70);
-    }
-}
+static char error_text[200];
 
 extern "C" __global__ void cost_empty(int *unused)
 {
@@ -38,43 +24,78 @@ extern "C" __global__ void cost_empty(int *unused)
     (void)unused;
 }
 
-static cudaError_t by_raw(void **args)
+static cudaLaunchConfig_t one_thread(void)
 {
-    cudaLaunchAttribute attribute = {};
     cudaLaunchConfig_t config = {};
 
     config.gridDim = config.blockDim = dim3(1);
     config.stream = stream;
+    return config;
+}
+
+static cudaLaunchAttribute early_start(void)
+{
+    cudaLaunchAttribute attribute = {};
+
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
+    return attribute;
+}
+
+static cudaError_t by_raw(int *argument)
+{
+    cudaLaunchAttribute attribute = early_start();
+    cudaLaunchConfig_t config = one_thread();
+    void *args[] = {&argument};
+
     config.attrs = &attribute;
     config.numAttrs = 1;
     return cudaLaunchKernelExC(&config, (const void *)cost_empty, args);
 }
 
-static cudaError_t by_pdl(void **args)
+static cudaError_t by_raw_plain(int *argument)
+{
+    cudaLaunchConfig_t config = one_thread();
+    void *args[] = {&argument};
+
+    return cudaLaunchKernelExC(&config, (const void *)cost_empty, args);
+}
+
+static cudaError_t by_pdl(int *argument)
 {
     pdl_options options = PDL_ZERO;
+    void *args[] = {&argument};
 
     options.overlap = PDL_OVERLAP_REQUIRED;
     return pdl_launch(&kernel, dim3(1), dim3(1), args, 0, stream, &options);
 }
 
-static cudaError_t by_pdl_plain(void **args)
+static cudaError_t by_pdl_typed(int *argument)
 {
+    pdl_options options = PDL_ZERO;
+
+    options.overlap = PDL_OVERLAP_REQUIRED;
+    return pdl_launch(&kernel, cost_empty, dim3(1), dim3(1), 0, stream, &options, argument);
+}
+
+static cudaError_t by_pdl_plain(int *argument)
+{
+    void *args[] = {&argument};
+
     return pdl_launch(&kernel, dim3(1), dim3(1), args, 0, stream, NULL);
 }
 
-static cudaError_t by_chevrons(void **args)
+static cudaError_t by_chevrons(int *argument)
 {
-    cost_empty<<<1, 1, 0, stream>>>(*(int **)args[0]);
+    cost_empty<<<1, 1, 0, stream>>>(argument);
     return cudaPeekAtLastError();
 }
 
-static cudaError_t by_driver(void **args)
+static cudaError_t by_driver(int *argument)
 {
     CUlaunchAttribute attribute = {};
     CUlaunchConfig config = {};
+    void *args[] = {&argument};
 
     config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimX = config.blockDimY = config.blockDimZ = 1;
     config.hStream = stream;
@@ -85,86 +106,100 @@ static cudaError_t by_driver(void **args)
     return launch_driver(&config, function, args, NULL) == CUDA_SUCCESS ? cudaSuccess : cudaErrorUnknown;
 }
 
-static const struct { const char *name; cudaError_t (*launch)(void **); int overlap; } launchers[LAUNCHERS] = {
-    {"cudaLaunchKernelExC", by_raw, 1}, {"pdl_launch", by_pdl, 1}, {"pdl_launch without overlap", by_pdl_plain, 0},
-    {"<<<>>>", by_chevrons, 0}, {"cuLaunchKernelEx", by_driver, 1},
+#include "launch_peers.cuh" /* by_toolkit_template, and what the include path brings of CCCL and CUTLASS */
+
+static const struct { const char *name; cudaError_t (*launch)(int *); int overlap, is_peer; } launchers[] = {
+    {"cudaLaunchKernelExC", by_raw, 1, 0},
+    {"pdl_launch", by_pdl, 1, 0},
+    {"pdl_launch, typed", by_pdl_typed, 1, 0},
+    {"cuLaunchKernelEx", by_driver, 1, 0},
+    {"cudaLaunchKernelEx, the toolkit's template", by_toolkit_template, 1, 1},
+#if HAS_TRIPLE_CHEVRON
+    {"CCCL thrust::triple_chevron", by_triple_chevron, 1, 1},
+#endif
+#if HAS_CUTLASS
+    {"CUTLASS kernel_launch", by_cutlass, 1, 1},
+    {"CUTLASS ClusterLauncher", by_cutlass_cluster, 1, 1},
+#endif
+    {"cudaLaunchKernelExC without overlap", by_raw_plain, 0, 0},
+    {"pdl_launch without overlap", by_pdl_plain, 0, 0},
+    {"<<<>>>", by_chevrons, 0, 0},
 };
 
-static double time_us(int l)
+static int failed(cudaError_t error, const char *what)
 {
-    struct timespec from, to;
-    int *unused = NULL;
-    void *args[] = {&unused};
-
-    CHECK(cudaStreamSynchronize(stream));
-    clock_gettime(CLOCK_MONOTONIC, &from);
-    for (int i = 0; i < LAUNCHES; i++)
-        CHECK(launchers[l].launch(args));
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    return ((double)(to.tv_sec - from.tv_sec) * 1e6 + (double)(to.tv_nsec - from.tv_nsec) * 1e-3) / LAUNCHES;
+    snprintf(error_text, sizeof(error_text), "%s: %s", what, cudaGetErrorString(error));
+    return error == cudaSuccess ? 0 : 70;
 }
 
-static int ascending(const void *x, const void *y)
-{
-    return (*(const double *)x > *(const double *)y) - (*(const double *)x < *(const double *)y);
-}
-
-static void find_driver_call(void)
+static cudaError_t find_driver_call(void)
 {
     cudaDriverEntryPointQueryResult found;
     void *address = NULL;
-
 #if CUDART_VERSION >= 12050
-    CHECK(cudaGetDriverEntryPointByVersion("cuLaunchKernelEx", &address, 12000, cudaEnableDefault, &found));
+    cudaError_t error = cudaGetDriverEntryPointByVersion("cuLaunchKernelEx", &address, 12000, cudaEnableDefault, &found);
 #else
-    CHECK(cudaGetDriverEntryPoint("cuLaunchKernelEx", &address, cudaEnableDefault, &found));
+    cudaError_t error = cudaGetDriverEntryPoint("cuLaunchKernelEx", &address, cudaEnableDefault, &found);
 #endif
-    if (found != cudaDriverEntryPointSuccess)
-        check(cudaErrorNotSupported, __LINE__);
+    if (error == cudaSuccess && found != cudaDriverEntryPointSuccess)
+        return cudaErrorNotSupported;
     launch_driver = (CUresult(*)(const CUlaunchConfig *, CUfunction, void **, void **))address;
-    CHECK(cudaGetFuncBySymbol((cudaFunction_t *)&function, (const void *)cost_empty));
+    return error == cudaSuccess ? cudaGetFuncBySymbol((cudaFunction_t *)&function, (const void *)cost_empty) : error;
 }
 
-int main(int argc, char **argv)
+extern "C" const char *cost_error(void)
 {
-    const int rounds = argc > 1 ? atoi(argv[1]) : 200;
+    return error_text;
+}
 
-    if (rounds < 2 || rounds > MOST_ROUNDS) {
-        fprintf(stderr, "pdl-launch-cost: ROUNDS is from 2 to %d\n", MOST_ROUNDS);
-        return 64;
-    }
-    if (pdl_kernel_init(&kernel, cost_empty) != cudaSuccess || !kernel.can_overlap) {
-        fprintf(stderr, "pdl-launch-cost: no GPU here that can overlap kernels\n");
+/* What could not be compiled in, as sentences; empty if nothing is missing. */
+extern "C" const char *cost_missing(void)
+{
+    return MISSING_TRIPLE_CHEVRON MISSING_CUTLASS;
+}
+
+/* 77: no GPU here that can overlap kernels. */
+extern "C" int cost_begin(void)
+{
+    if (pdl_kernel_init(&kernel, cost_empty) != cudaSuccess || !kernel.can_overlap)
         return 77;
-    }
-    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    find_driver_call();
-    for (int r = -3; r < rounds; r++) {
-        double sum[LAUNCHERS] = {0};
-        for (int k = 0; k < 2 * LAUNCHERS; k++) {
-            const int l = k < LAUNCHERS ? (r + 3 + k) % LAUNCHERS : (r + 3 + 2 * LAUNCHERS - 1 - k) % LAUNCHERS;
-            sum[l] += time_us(l);
-        }
-        for (int l = 0; l < LAUNCHERS && r >= 0; l++)
-            us[l][r] = sum[l] / 2;
-    }
-    CHECK(cudaStreamSynchronize(stream));
-    double mean[LAUNCHERS], error[LAUNCHERS];
-    for (int l = 0; l < LAUNCHERS; l++) {
-        double total = 0, squares = 0;
-        for (int r = 0; r < rounds; r++) {
-            const double ratio = log(us[l][r] / us[RAW][r]);
-            total += ratio;
-            squares += ratio * ratio;
-        }
-        mean[l] = total / rounds;
-        error[l] = 1.96 * sqrt(fmax(0, squares / rounds - mean[l] * mean[l]) / (rounds - 1));
-    }
-    for (int l = 0; l < LAUNCHERS; l++) {
-        qsort(us[l], (size_t)rounds, sizeof(double), ascending);
-        printf("{\"launcher\":\"%s\",\"overlap\":%d,\"rounds\":%d,\"us\":%.4f,\"ratio\":%.5f,\"ratio_low95\":%.5f,"
-               "\"ratio_high95\":%.5f}\n", launchers[l].name, launchers[l].overlap, rounds, us[l][rounds / 2], exp(mean[l]),
-               exp(mean[l] - error[l]), exp(mean[l] + error[l]));
-    }
-    return 0;
+    if (failed(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"))
+        return 70;
+    return failed(find_driver_call(), "the driver's cuLaunchKernelEx");
+}
+
+extern "C" int cost_count(void)
+{
+    return (int)(sizeof(launchers) / sizeof(*launchers));
+}
+
+extern "C" const char *cost_name(int i)
+{
+    return launchers[i].name;
+}
+
+extern "C" int cost_overlaps(int i)
+{
+    return launchers[i].overlap;
+}
+
+extern "C" int cost_is_peer(int i)
+{
+    return launchers[i].is_peer;
+}
+
+/* Microseconds per launch, on average over some that the launch queue holds; the device is idle at the start. */
+extern "C" int cost_time(int i, int launches, double *us)
+{
+    struct timespec from, to;
+    cudaError_t error = cudaStreamSynchronize(stream);
+
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int k = 0; k < launches && error == cudaSuccess; k++)
+        error = launchers[i].launch(NULL);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    *us = ((double)(to.tv_sec - from.tv_sec) * 1e6 + (double)(to.tv_nsec - from.tv_nsec) * 1e-3) / launches;
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    return failed(error, launchers[i].name);
 }

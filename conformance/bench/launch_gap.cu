@@ -214,6 +214,7 @@ static void measure_matrix(unsigned sms, unsigned most_shared)
     const unsigned blocks[] = {1, sms / 2, sms, 2 * sms, 4 * sms, 8 * sms, 16 * sms}, threads[] = {32, 256, 512, 1024};
     const unsigned shared[] = {16, 48, 96, 110, 160}, prologues[] = {0, 250, 500, 2000, 4000, 8000};
     const unsigned mains[] = {0, 1000, 2000, 10000, 20000}, tails[] = {1000, 2000, 4000}, depths[] = {2, 5, 10, 40};
+    const unsigned long_prologues[] = {250, 500, 1000, 2000, 4000}, carveouts[] = {0, 8, 16, 25, 50, 100};
     struct shape s;
 
 #define EACH(name, list, scale, field, amount)                                                                          \
@@ -234,10 +235,18 @@ static void measure_matrix(unsigned sms, unsigned most_shared)
     EACH("tail_us", tails, 1000.0, tail, tails[i])
     EACH("depth", depths, 1.0, depth, depths[i])
 #undef EACH
-    for (unsigned carveout = 0; carveout <= 25; carveout += 25) { /* static shared memory in every other kernel */
+    for (unsigned i = 0; i < sizeof(long_prologues) / sizeof(*long_prologues); i++) { /* too little to hide it behind */
+        s = base;
+        s.axis = "prologue_short_main_us";
+        s.value = long_prologues[i] / 1000.0;
+        s.prologue = long_prologues[i];
+        s.main = 1000;
+        measure(&s);
+    }
+    for (unsigned i = 0; i < sizeof(carveouts) / sizeof(*carveouts); i++) { /* static shared memory in every other kernel */
         s = base;
         s.axis = "carveout_apart";
-        s.value = s.carveout = carveout;
+        s.value = s.carveout = carveouts[i];
         s.apart = 1;
         measure(&s);
     }

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # Records what the examples gain and the whole bench on this machine's GPU: record.sh OUT [PROGRAMS]
 # OUT receives examples.json, bench.json, gap.jsonl, cost.jsonl and guidance.md. PROGRAMS is a folder of programs that were
-# built elsewhere by `record.sh --build PROGRAMS`; without it they are built below build/bench first. Needs nvcc and Python.
+# built elsewhere by `record.sh --build PROGRAMS [--peers]`; without it they are built below build/bench first. Needs nvcc
+# and Python; with a Python that has PyTorch and Triton their launch paths are measured, too.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
-build() { # every example and both programs of bench into a folder, as many at once as there are processors
+build() { # every example and bench's own programs into a folder, as many at once as there are processors
   mkdir -p "$1"
+  python3 "$root/conformance" bench --build "$@" &
+  local bench=$!
   local nvcc=${CUDACXX:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
   {
     for source in "$root"/examples/[0-9][0-9]_*.cu; do
       printf '%s\0%s\0' "$source" "$1/$(basename "$source" .cu)"
     done
-    printf '%s\0%s\0' "$root/conformance/bench/launch_gap.cu" "$1/pdl-launch-gap"
-    printf '%s\0%s\0' "$root/conformance/bench/launch_cost.cu" "$1/pdl-launch-cost"
     shopt -s nullglob
     for folder in "$root"/examples/[0-9][0-9]_*/; do
       printf '%s\0%s\0' "$folder/main.c" "$1/$(basename "$folder")"
@@ -25,10 +26,11 @@ build() { # every example and both programs of bench into a folder, as many at o
       more=(-DEXAMPLE_ROOT="\"$ROOT\"" -lnvrtc -lcuda -L"$toolkit/lib64/stubs" -Xlinker -rpath -Xlinker "$toolkit/lib64")
     fi
     "$NVCC" -O3 -gencode arch=compute_90,code=sm_90 -I"$ROOT" "$1" -o "$2" "${more[@]}"' one
+  wait "$bench"
 }
 
 if [[ ${1:-} == --build ]]; then
-  build "$2"
+  build "${@:2}"
   exit
 fi
 out=${1:?where to put the records}

@@ -28,7 +28,10 @@ def _parser() -> Parser:
     parser.add_argument("--json", action="store_true", help="bench.json on stdout and nothing else there")
     parser.add_argument("--output", metavar="DIR", type=Path, default=REPORTS / "bench")
     parser.add_argument("--repetitions", metavar="N", type=int, default=51, help="per cell, 5 to 501 (default 51)")
+    parser.add_argument("--peers", action="store_true",
+                        help="fetch CUTLASS's headers from the package registry, to measure its launchers, too")
     parser.add_argument("--programs", metavar="DIR", type=Path, help="use the programs built there, compile nothing")
+    parser.add_argument("--build", metavar="DIR", type=Path, help="only compile the programs, into DIR")
     parser.add_argument("--records", metavar="DIR", type=Path,
                         help="measure nothing: read gap.jsonl and cost.jsonl of an earlier run from there")
     parser.add_argument("--compare", metavar="FILE", type=Path, help="also compare with the bench.json of another machine")
@@ -40,12 +43,11 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _measure(folder: Path, where: Path | None, repetitions: int) -> None:
-    place = where or programs.build(_say)
+def _measure(folder: Path, place: Path, repetitions: int) -> None:
     _say("measuring the gap between launches")
-    gap = programs.run(place / "pdl-launch-gap", str(repetitions))
+    gap = programs.run_gap(place, repetitions)
     _say("measuring the host's cost of a launch")
-    cost = programs.run(place / "pdl-launch-cost", str(4 * repetitions))
+    cost = programs.run_cost(place, 4 * repetitions)
     (folder / "gap.jsonl").write_text("\n".join(gap) + "\n")
     (folder / "cost.jsonl").write_text("\n".join(cost) + "\n")
 
@@ -86,18 +88,24 @@ def main(argv: list[str]) -> int:
     options = _parser().parse_args(argv)
     if not 5 <= options.repetitions <= 501:
         raise BadArguments("--repetitions is from 5 to 501")
+    if options.build is not None:
+        programs.build(_say, options.peers, options.build)
+        return OK
     folder: Path = options.output
     folder.mkdir(parents=True, exist_ok=True)
     if options.records is None:
-        _measure(folder, options.programs, options.repetitions)
-    matrix, costs = _read(options.records or folder)
+        place = options.programs or programs.build(_say, options.peers)
+        _measure(folder, place, options.repetitions)
+    matrix, records = _read(options.records or folder)
+    costs = [record for record in records if "launcher" in record]
+    not_measured = [text for record in records for text in record.get("not_measured", ())]
     cells = [cell.as_json() for cell in matrix.cells]
     bench = {"schema": "pdl-bench-1", "device": matrix.device, "cells": cells, "host_cost": costs,
-             "not_measured": ["launch wrappers of CCCL, PyTorch and Triton"]}
+             "not_measured": not_measured}
     text = json.dumps(bench, indent=1) + "\n"
     (folder / "bench.json").write_text(text)
     plots = [] if options.no_plots else _plot(folder)
-    (folder / "guidance.md").write_text(page(matrix, costs, plots))
+    (folder / "guidance.md").write_text(page(matrix, costs, not_measured, plots))
     if options.json:
         print(text, end="")
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pdlkit.bench.matrix import MODES, Cell, Matrix
 
@@ -10,6 +11,7 @@ AXES = {
     "blocks": "blocks", "threads": "threads per block", "shared_kib": "dynamic shared memory, KiB per block",
     "carveout_apart": "carve-out in percent (0: the driver's), every other kernel with 4 KiB of static shared memory",
     "prologue_us": "prologue, us", "main_us": "main part, us", "tail_us": "tail, us", "depth": "kernels in the chain",
+    "prologue_short_main_us": "prologue, us, before a main part of 1 us",
     "blocks_empty": "blocks, kernels without any work",
 }
 PATHS = ("stream", "graph")
@@ -99,7 +101,25 @@ def _bullets(sentences: Sequence[str]) -> list[str]:
     return [f"- {sentence}" for sentence in sentences] + [""]
 
 
-def page(matrix: Matrix, costs: Sequence[dict[str, object]], plots: Sequence[str]) -> str:
+def _span(value: Any) -> str:
+    return f"{value['median']:.3f} ({value['low95']:.3f} to {value['high95']:.3f})"
+
+
+def _host(costs: Sequence[dict[str, Any]], not_measured: Sequence[str]) -> list[str]:
+    if not costs:
+        return []
+    lines = ["## Host cost of one launch", "",
+             "All in one process, interleaved; medians with their 95 % intervals. The raw call of a launcher with overlap is "
+             "`cudaLaunchKernelExC` with the attribute, of one without it the same call without any.", "",
+             "| launcher | overlap | us | to the raw call | `pdl_launch` to it |", "|---|---|---|---|---|"]
+    for row in costs:
+        ours = _span(row["pdl_launch_to_it"]) if "pdl_launch_to_it" in row else "-"
+        lines.append(f"| {'peer: ' if row['peer'] else ''}`{row['launcher']}` | {'yes' if row['overlap'] else 'no'} | "
+                     f"{row['us']:.2f} ({row['us_low95']:.2f} to {row['us_high95']:.2f}) | {_span(row['to_raw'])} | {ours} |")
+    return [*lines, "", *(f"- Not measured: {text}." for text in not_measured), ""]
+
+
+def page(matrix: Matrix, costs: Sequence[dict[str, Any]], not_measured: Sequence[str], plots: Sequence[str]) -> str:
     """The whole page as Markdown; made from the records, so a new run makes a new page."""
     base = _one(matrix, "graph", "base", "plain", 0).shape
     lines = [
@@ -116,12 +136,7 @@ def page(matrix: Matrix, costs: Sequence[dict[str, object]], plots: Sequence[str
         lines += ["How much prologue pays:", "", *_bullets(_prologue(matrix, path))]
         lines += ["Room on the multiprocessors:", "", *_bullets(_room(matrix, path))]
         lines += ["When to leave PDL off:", "", *_bullets(_off(matrix, path))]
-    if costs:
-        lines += ["## Host cost of one launch", "", "| launcher | with overlap | us | ratio to cudaLaunchKernelExC, 95 % |", "|---|---|---|---|"]
-        for row in costs:
-            lines.append(f"| `{row['launcher']}` | {'yes' if row['overlap'] else 'no'} | {row['us']:.2f} | {row['ratio']:.3f} "
-                         f"({row['ratio_low95']:.3f} to {row['ratio_high95']:.3f}) |")
-        lines.append("")
+    lines += _host(costs, not_measured)
     lines += [f"![{name}]({name})" for name in plots if name.endswith(".png")] + ([""] if plots else [])
     lines += ["## All cells", ""]
     for path in PATHS:

@@ -78,7 +78,7 @@ def test_records_that_are_not_whole_are_refused() -> None:
 
 def test_every_sentence_points_at_cells_that_exist() -> None:
     matrix = from_records(records())
-    text = page(matrix, [], [])
+    text = page(matrix, [], [], [])
     cited = set(re.findall(r"`((?:stream|graph)\.[^`]+)`", text))
     assert cited and cited <= {cell.name for cell in matrix.cells}
     for line in text.split("## All cells")[0].splitlines():
