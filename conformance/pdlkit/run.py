@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from pdlkit import evidence, machine, places, toolchain
+from pdlkit import evidence, machine, places, resume, toolchain
 from pdlkit.arguments import Parser
 from pdlkit.build import Built, build
 from pdlkit.device_choice import Choice, ask_probe, choose, parse_request
@@ -45,6 +45,8 @@ def parser() -> Parser:
     made.add_argument("--only", action="append", default=[], metavar="PATTERN",
                       help="only cases or rules whose name matches this glob; may be repeated")
     made.add_argument("--output", type=Path, metavar="DIR", help="where report.json goes (below build/reports)")
+    made.add_argument("--resume", type=Path, metavar="DIR",
+                      help="go on with the interrupted run in DIR: its device, profile, seed and choice of cases")
     made.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else, on stdout")
     made.add_argument("--harness", type=Path, metavar="PATH", help="use this executable and build nothing")
     made.add_argument("--plant", metavar="NAME", help="have the harness plant a fault, to see the kit catch it")
@@ -78,8 +80,8 @@ def _matches(case: Case, pattern: str) -> bool:
 class _RecordLog:
     """records.jsonl: every record but progress, as it comes, so that a killed run keeps what it had."""
 
-    def __init__(self, path: Path) -> None:
-        self._file: TextIO = open(path, "w", buffering=1)
+    def __init__(self, path: Path, append: bool) -> None:
+        self._file: TextIO = open(path, "a" if append else "w", buffering=1)
         self._lock = threading.Lock()
 
     def write(self, family: str, record: Record) -> None:
@@ -173,22 +175,55 @@ def _execute(
     built = _obtain(options, choice, say)
     _check_model_name(choice, built)
     plan = _plan(options, choice, built, cases, seed)
+    earlier, kept = Outcome(), resume.Kept()
+    if options.resume:
+        kept = resume.take_over(folder, built.harness, earlier)
+        cases = [case for case in cases if case.family not in kept.families]
+    else:
+        resume.begin(folder, resume.Identity(choice.device, options.profile, f"{seed:016x}", options.only, options.plant), built.harness)
+    whole = dict(plan.families)
+    for family in kept.families:
+        del plan.families[family]
     say(f"running {len(cases)} cases on {choice.device}, profile {options.profile}, seed 0x{seed:016x}")
-    progress, log = Progress(len(cases)), _RecordLog(folder / "records.jsonl")
+    progress, log = Progress(len(cases)), _RecordLog(folder / "records.jsonl", bool(options.resume))
 
     def sink(family: str, record: Record) -> None:
         log.write(family, record)
         progress.record(family, record)
 
-    supervisor = Supervisor(plan, sink)
-    started = time.monotonic()
+    started = time.monotonic() - kept.wall_s
+
+    def finished(family: str) -> None:
+        resume.keep(folder, family, supervisor.outcome, whole[family], time.monotonic() - started)
+
+    supervisor = Supervisor(plan, sink, finished)
     try:
         with _stopping(supervisor):
             outcome = supervisor.run()
     finally:
         progress.close()
         log.close()
-    return outcome, built, time.monotonic() - started
+    return _with_earlier(outcome, earlier), built, time.monotonic() - started
+
+
+def _with_earlier(outcome: Outcome, earlier: Outcome) -> Outcome:
+    """Both parts of a resumed run as one."""
+    other = resume.another_device(earlier.start, outcome.start)
+    outcome.problems[:0] = [*earlier.problems, *([other] if other else [])]
+    outcome.processes[:0] = earlier.processes
+    outcome.logs = {**earlier.logs, **outcome.logs}
+    outcome.start = outcome.start or earlier.start
+    return outcome
+
+
+def _go_on(options: argparse.Namespace) -> None:
+    """Take over what the interrupted run was asked for."""
+    given = [name for name in ("seed", "output", "plant") if getattr(options, name) is not None]
+    if given or options.only:
+        raise BadArguments(f"--resume takes the seed, the cases and the folder of the interrupted run: leave out --{(given or ['only'])[0]}")
+    identity = resume.Identity.of(options.resume)
+    options.device, options.profile, options.seed = identity.device, identity.profile, identity.seed
+    options.only, options.plant, options.output = identity.only, identity.plant, options.resume
 
 
 def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
@@ -226,6 +261,8 @@ def _load_rules() -> RuleBook:
 def main(argv: list[str]) -> int:
     """The command `run`; returns its exit code."""
     options = parser().parse_args(argv)
+    if options.resume is not None:
+        _go_on(options)
     if options.plant is not None and not re.fullmatch(r"broken-wait(:[0-9]{1,6})?|hang|crash|no-record", options.plant):
         raise BadArguments(f"--plant {options.plant}: say broken-wait, broken-wait:X_NS, hang, crash or no-record")
     request, seed = parse_request(options.device), parse_seed(options.seed)

@@ -128,8 +128,8 @@ def probe(harness: Path, device: str, stopper: Stopper, environment: dict[str, s
 class Supervisor:
     """Runs a plan's families and gathers the outcome; `stop` ends it early and leaves no process."""
 
-    def __init__(self, plan: Plan, sink: Sink) -> None:
-        self.plan, self._sink = plan, sink
+    def __init__(self, plan: Plan, sink: Sink, finished: Callable[[str], None] = lambda family: None) -> None:
+        self.plan, self._sink, self._finished = plan, sink, finished
         self.outcome = Outcome()
         self._stopper = Stopper()
         self._lock = threading.Lock()
@@ -172,6 +172,8 @@ class Supervisor:
             if session.done or ending.interrupted:
                 why = "the run was interrupted" if ending.interrupted else "its child closed without reaching it"
                 self._not_run(pending, why)
+                if not ending.interrupted:
+                    self._close(family)
                 return
             if not settled:
                 empty_starts += 1
@@ -180,6 +182,13 @@ class Supervisor:
                     return
             name_cases = True
             self._check_device(session, ending)
+        self._close(family)
+
+    def _close(self, family: str) -> None:
+        """Tell that this family needs no further child."""
+        if not self.outcome.device_lost:
+            with self._lock:
+                self._finished(family)
 
     def _plant(self) -> list[str]:
         """A planted casualty goes to the first child only, so that the next case shows that the run goes on."""
@@ -198,6 +207,8 @@ class Supervisor:
         for log in settled.values():
             if log.casualty is None and log.began and not log.complete:
                 self._casualty(log, ending)
+                if not ending.interrupted:
+                    self._sink(session.family, {"record": "casualty", "case": log.name, "status": log.casualty})
         died = ending.hung or ending.signal is not None or not ending.reaped
         if last is not None and not session.done and died and not ending.interrupted:
             last.casualty, last.casualty_reason = "CRASH", f"right behind this case its child {ending.words()}"

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,3 +64,18 @@ def run_fake(folder: Path, behaviour: dict[str, Any], *arguments: str, device: s
     fake = {"FAKE_HARNESS": json.dumps(behaviour), "FAKE_PROBE": str(probe), **(env or {})}
     return conformance("run", "--harness", str(FAKE), "--device", device, "--output", str(folder), "--seed", "5eed",
                        *arguments, folder=folder, env=fake)
+
+
+def interrupt_fake(folder: Path, stuck: str, number: int, *arguments: str, behaviour: dict[str, Any] | None = None) -> Ran:
+    """`run` with the fake harness hanging in the case `stuck`, where the run gets this signal."""
+    fake = json.dumps({"deadline_s": 100, **(behaviour or {}), stuck: "hang-grandchild"})
+    process = subprocess.Popen(
+        [sys.executable, "conformance", "run", "--harness", str(FAKE), "--device", "cuda", "--output", str(folder), "--seed", "5eed",
+         *arguments], cwd=ROOT, env={**os.environ, MARK: str(folder), "FAKE_HARNESS": fake}, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    records, end = folder / "records.jsonl", time.monotonic() + 60
+    while time.monotonic() < end and not (records.is_file() and f'"begin", "case": "{stuck}"' in records.read_text()):
+        time.sleep(0.05)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    return Ran(process.returncode, out, err, folder)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pdlkit.places import ROOT
-from pdlkit.tests.kit_runs import FAKE, MARK, conformance, left_running, run_fake
+from pdlkit.tests.kit_runs import FAKE, conformance, interrupt_fake, left_running, run_fake
 
 SEED_ENV = "FAKE_HARNESS"
 QUICK: dict[str, Any] = {"deadline_s": 0.2}
@@ -121,19 +116,9 @@ def test_a_normal_child_that_leaves_a_grandchild(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_keeps_what_it_had(number: int, tmp_path: Path) -> None:
-    env = {**os.environ, MARK: str(tmp_path), SEED_ENV: json.dumps({"deadline_s": 100, CAPTURED: "hang-grandchild"})}
-    process = subprocess.Popen(
-        [sys.executable, "conformance", "run", "--harness", str(FAKE), "--device", "cuda", "--only", "ATTR-05", "--only",
-         "WAIT-05", "--output", str(tmp_path)], cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    records = tmp_path / "records.jsonl"
-    end = time.monotonic() + 30
-    while time.monotonic() < end and not (records.is_file() and f'"begin", "case": "{CAPTURED}"' in records.read_text()):
-        time.sleep(0.05)
-    process.send_signal(number)
-    process.communicate(timeout=30)
-    assert process.returncode == 2
-    report = json.loads((tmp_path / "report.json").read_text())
-    statuses = {test["name"]: test["status"] for test in report["tests"]}
+    ran = interrupt_fake(tmp_path, CAPTURED, number, "--only", "ATTR-05", "--only", "WAIT-05")
+    assert ran.code == 2
+    statuses = ran.statuses()
     assert statuses[CAPTURED] == "NOT_RUN" and statuses["ATTR-05.zero.widened.stream"] == "PASS"
     assert left_running(tmp_path) == []
 

@@ -1,0 +1,122 @@
+"""Keeps every finished family of a run in its folder, so that an interrupted run can go on with the others.
+
+A retry never turns a FAIL green: a family that was interrupted behind a FAIL or a casualty cannot be run again under
+the same name, and such a run is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pdlkit import sources
+from pdlkit.exits import BadArguments
+from pdlkit.records import CaseLog, Record
+from pdlkit.supervise import Outcome
+
+FILE = "families.jsonl"
+_BAD_ENDS = ("FAIL", "HANG")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What must be the same in both parts of a run. `device` is as the harness takes it."""
+
+    device: str
+    profile: str
+    seed: str
+    only: list[str]
+    plant: str | None
+
+    @staticmethod
+    def of(folder: Path) -> Identity:
+        """That of the interrupted run in this folder."""
+        return Identity(**_lines(folder)[0]["identity"])
+
+
+@dataclass
+class Kept:
+    """The finished families of earlier parts."""
+
+    families: list[str] = field(default_factory=list)
+    wall_s: float = 0.0
+
+
+def _lines(folder: Path) -> list[Record]:
+    path = folder / FILE
+    try:
+        text = path.read_text()
+    except OSError:
+        raise BadArguments(f"--resume {folder}: no {FILE} there, so no run of this kit was begun in that folder") from None
+    lines: list[Record] = []
+    for line in text.splitlines():
+        try:
+            lines.append(json.loads(line))
+        except ValueError:
+            break  # the last line of a run that was killed while it wrote
+    if not lines or "identity" not in lines[0]:
+        raise BadArguments(f"--resume {folder}: the first line of {FILE} is damaged; start a new run")
+    return lines
+
+
+def _code(harness: Path) -> dict[str, str]:
+    return {"sources": sources.digest(), "harness": hashlib.sha256(harness.read_bytes()).hexdigest()[:16]}
+
+
+def begin(folder: Path, identity: Identity, harness: Path) -> None:
+    """Start the file of a new run."""
+    (folder / FILE).write_text(json.dumps({"identity": asdict(identity), "code": _code(harness)}) + "\n")
+
+
+def keep(folder: Path, family: str, outcome: Outcome, cases: list[str], wall_s: float) -> None:
+    """Add a family that ran to its end."""
+    line = {
+        "family": family, "wall_s": wall_s, "start": outcome.start, "problems": outcome.problems,
+        "processes": [process for process in outcome.processes if process["family"] == family],
+        "logs": [asdict(outcome.logs[name]) for name in cases if name in outcome.logs],
+    }
+    with open(folder / FILE, "a") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def take_over(folder: Path, harness: Path, outcome: Outcome) -> Kept:
+    """Put what earlier parts found into the outcome; refuses if that would hide a fault or mix two kits."""
+    first, *families = _lines(folder)
+    if first.get("code") != _code(harness):
+        raise BadArguments(f"--resume {folder}: the kit's code has changed since; start a new run")
+    kept = Kept()
+    for line in families:
+        kept.families.append(line["family"])
+        kept.wall_s = max(kept.wall_s, line["wall_s"])
+        outcome.start = outcome.start or line["start"]
+        outcome.problems += [text for text in line["problems"] if text not in outcome.problems]
+        outcome.processes += line["processes"]
+        outcome.logs.update({log["name"]: CaseLog(**log) for log in line["logs"]})
+    _refuse_hidden_faults(folder, kept)
+    return kept
+
+
+def _refuse_hidden_faults(folder: Path, kept: Kept) -> None:
+    try:
+        records = (folder / "records.jsonl").read_text().splitlines()
+    except OSError:
+        return
+    for text in records:
+        record: Any = json.loads(text) if text.endswith("}") else {}
+        bad = record.get("record") == "casualty" or (record.get("record") == "case" and record.get("status") in _BAD_ENDS)
+        if bad and record.get("family") not in kept.families:
+            raise BadArguments(f"--resume {folder}: {record['case']} was {record['status']} before the run was interrupted, and a "
+                               "second try would hide it; start a new run")
+
+
+def another_device(earlier: Record | None, now: Record | None) -> str | None:
+    """Why the two parts were not run by the same device and driver, if so."""
+    if not earlier or not now:
+        return None
+    for key in ("device", "driver", "runtime"):
+        if earlier.get(key) != now.get(key):
+            return f"the resumed run met another {key}: {earlier.get(key)}, then {now.get(key)}"
+    return None

@@ -1,0 +1,90 @@
+"""An interrupted run goes on where it stopped, hides nothing, and mixes nothing."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from pdlkit import resume
+from pdlkit.tests.kit_runs import FAKE, Ran, conformance, interrupt_fake, run_fake
+
+STUCK, ASIDE = "WAIT-05.rewait.widened.captured", "WAIT-05.rewait.widened.stream"
+DONE = "ATTR-05.zero.widened.stream"
+CASES = ("--only", "ATTR-05", "--only", "WAIT-05")
+
+
+def go_on(folder: Path, *arguments: str, behaviour: dict[str, str] | None = None) -> Ran:
+    return conformance("run", "--harness", str(FAKE), "--resume", str(folder), *arguments, folder=folder,
+                       env={"FAKE_HARNESS": json.dumps(behaviour or {}), "FAKE_PROBE": "0"})
+
+
+@pytest.fixture
+def stopped(tmp_path: Path) -> Path:
+    ran = interrupt_fake(tmp_path, STUCK, signal.SIGINT, *CASES)
+    assert ran.code == 2
+    return tmp_path
+
+
+def test_a_resumed_run_runs_the_rest_only_and_judges_both_parts(stopped: Path) -> None:
+    ran = go_on(stopped, behaviour={DONE: "fail"})  # were that family run again, it would fail
+    assert ran.code == 0, ran.err
+    assert set(ran.statuses().values()) == {"PASS"} and {STUCK, ASIDE, DONE} <= set(ran.statuses())
+    assert [process["family"] for process in ran.report["processes"]] == ["launch", "wait"]
+    assert ran.report["run"]["seed"] == "0x0000000000005eed" and ran.report["run"]["only"] == ["ATTR-05", "WAIT-05"]
+
+
+def test_a_fail_before_the_interruption_stays_one(tmp_path: Path) -> None:
+    interrupt_fake(tmp_path, STUCK, signal.SIGINT, *CASES, behaviour={DONE: "fail"})
+    ran = go_on(tmp_path)
+    assert ran.code == 1 and ran.statuses()[DONE] == "FAIL"
+
+
+@pytest.mark.parametrize("how", ["fail", "segv"])
+def test_a_fault_in_the_unfinished_family_is_not_tried_again(how: str, tmp_path: Path) -> None:
+    interrupt_fake(tmp_path, ASIDE, signal.SIGINT, *CASES, behaviour={STUCK: how})
+    ran = go_on(tmp_path)
+    assert ran.code == 64 and f"{STUCK} was {'FAIL' if how == 'fail' else 'CRASH'}" in ran.err
+
+
+def test_other_code_is_refused(stopped: Path) -> None:
+    kept = stopped / resume.FILE
+    kept.write_text(kept.read_text().replace('"harness": "', '"harness": "0', 1))
+    ran = go_on(stopped)
+    assert ran.code == 64 and "code has changed" in ran.err
+
+
+def test_another_device_makes_the_run_invalid(stopped: Path) -> None:
+    kept = stopped / resume.FILE
+    kept.write_text(kept.read_text().replace('"driver": 13000', '"driver": 12090'))
+    ran = go_on(stopped)
+    assert ran.code == 70 and "another driver: 12090, then 13000" in ran.out
+
+
+@pytest.mark.parametrize(("arguments", "word"), [(("--seed", "1"), "leave out --seed"), (("--only", "ATTR-05"), "leave out --only")])
+def test_choices_of_its_own_are_refused(arguments: tuple[str, ...], word: str, stopped: Path) -> None:
+    ran = go_on(stopped, *arguments)
+    assert ran.code == 64 and word in ran.err
+
+
+@pytest.mark.parametrize("text", [None, "", '{"identity": '])
+def test_a_folder_without_a_run_is_named(text: str | None, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / resume.FILE).write_text(text)
+    ran = go_on(tmp_path)
+    assert ran.code == 64 and str(tmp_path) in ran.err
+
+
+def test_a_line_cut_by_a_kill_costs_that_family_only(stopped: Path) -> None:
+    kept = stopped / resume.FILE
+    kept.write_text(kept.read_text()[:-20])
+    ran = go_on(stopped)
+    assert ran.code == 0 and [process["family"] for process in ran.report["processes"]] == ["launch", "wait"]
+
+
+def test_a_finished_run_resumed_says_the_same(tmp_path: Path) -> None:
+    run_fake(tmp_path, {}, *CASES, device="cuda")
+    ran = go_on(tmp_path, behaviour={"*": "fail"})
+    assert ran.code == 0 and set(ran.statuses().values()) == {"PASS"}
