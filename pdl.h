@@ -1,4 +1,4 @@
-/* pdl.h - v0.1.0 - CUDA Programmatic Dependent Launch for C and C++, host side - MIT, licence text at the end
+/* pdl.h - v0.2.0 - CUDA Programmatic Dependent Launch for C and C++, host side - MIT, licence text at the end
  *
  * Starts a kernel before its predecessor in the stream has finished, where that is sound, and as an ordinary launch
  * where it is not. The device side (wait and trigger) is pdl_device.cuh.
@@ -34,7 +34,9 @@
  *           in two files of one program live side by side, because nothing here has a linker symbol.
  * Names     prepare: pdl_kernel_init, pdl_kernel_init_driver, pdl_reason_string; launch: pdl_launch (typed in C++),
  *           PDL_LAUNCH (C), pdl_event_create; other launchers: pdl_attributes_fill, pdl_events_record_behind; why not:
- *           pdl_overlap_estimate; graphs: not in this version.
+ *           pdl_overlap_estimate; graphs: pdl_graph_add_kernel, pdl_graph_connect, pdl_graph_change, pdl_graph_remove,
+ *           pdl_graph_edges, pdl_graph_edges_to, pdl_graph_edges_from, pdl_graph_edges_of_capture,
+ *           pdl_graph_count_programmatic, pdl_graph_edge_judge.
  */
 #if defined(PDL_H_INCLUDED) && PDL_VERSION_MAJOR != 0
 #error "two pdl.h of different major version in one file: include one of them only, or put them in different files"
@@ -44,7 +46,7 @@
 #define PDL_H_INCLUDED
 
 #define PDL_VERSION_MAJOR 0
-#define PDL_VERSION_MINOR 1
+#define PDL_VERSION_MINOR 2
 #define PDL_VERSION_PATCH 0
 #define PDL_VERSION_NUMBER (PDL_VERSION_MAJOR * 10000 + PDL_VERSION_MINOR * 100 + PDL_VERSION_PATCH)
 
@@ -77,6 +79,25 @@
 #define PDL_HAS_CARVEOUT (CUDART_VERSION >= 12050)
 #endif
 
+/* Edge data: in functions of their own until 13.0, which gave it to the plain ones. */
+#if CUDART_VERSION >= 13000
+#define PDL_IMPL_EDGES(name, version) name
+#define PDL_IMPL_EDGE_DATA(data) PDL_HAS_GRAPH_EDGES ? (data) : NULL,
+#elif PDL_HAS_GRAPH_EDGES
+#define PDL_IMPL_EDGES(name, version) name##version
+#define PDL_IMPL_EDGE_DATA(data) (data),
+#else
+#define PDL_IMPL_EDGES(name, version) name
+#define PDL_IMPL_EDGE_DATA(data)
+#endif
+#if CUDART_VERSION >= 12030
+typedef cudaGraphEdgeData pdl_impl_edge_data;
+#else
+typedef struct pdl_impl_edge_data {
+    unsigned char from_port, to_port, type, reserved[5];
+} pdl_impl_edge_data;
+#endif
+
 /* ---- language -------------------------------------------------------------------------------------------------- */
 
 #ifndef PDL_API
@@ -101,9 +122,11 @@
 #ifdef __cplusplus
 #define PDL_ZERO {}
 #define PDL_IMPL_CAST(type, value) static_cast<type>(value)
+#define PDL_IMPL_MUTABLE(pointer) const_cast<void *>(pointer)
 #else
 #define PDL_ZERO {0}
 #define PDL_IMPL_CAST(type, value) ((type)(value))
+#define PDL_IMPL_MUTABLE(pointer) ((void *)(pointer))
 #endif
 
 /* ---- reasons --------------------------------------------------------------------------------------------------- */
@@ -125,7 +148,18 @@
     X(THREADS, "the primary leaves too few threads on a multiprocessor")                                               \
     X(REGISTERS, "the primary leaves too few registers on a multiprocessor")                                           \
     X(SHARED, "the primary leaves too little shared memory on a multiprocessor")                                       \
-    X(CARVEOUT, "the split of L1 and shared memory would have to change: raise the primary's carve-out")
+    X(CARVEOUT, "the split of L1 and shared memory would have to change: raise the primary's carve-out")                  \
+    X(EDGE_TOOLKIT, "built without edge data in graphs (PDL_HAS_GRAPH_EDGES is 0)")                                    \
+    X(EDGE_KIND, "not a kind of edge that can be asked for")                                                           \
+    X(EDGE_NODES, "an edge needs two nodes, and two different ones")                                                   \
+    X(EDGE_RESERVED, "the reserved bytes of edge data have to be 0")                                                   \
+    X(EDGE_TO_PORT, "no node has an incoming port other than 0")                                                       \
+    X(EDGE_TYPE, "there is no such type of edge")                                                                      \
+    X(EDGE_FROM_PORT, "no node has an outgoing port above 2")                                                          \
+    X(EDGE_PRODUCER, "only a kernel has outgoing ports other than 0, and this edge does not leave a kernel")           \
+    X(EDGE_CONSUMER, "a programmatic edge has to end at a kernel")                                                     \
+    X(EDGE_PORT_0, "a programmatic edge leaves port 1 or port 2, not port 0")                                          \
+    X(EDGE_PORT_1, "port 1 is for programmatic edges only")
 #define PDL_IMPL_REASON_CODE(name, text) PDL_REASON_##name,
 #define PDL_IMPL_REASON_TEXT(name, text) text,
 
@@ -877,7 +911,623 @@ PDL_NODISCARD PDL_API cudaError_t pdl_overlap_estimate(pdl_estimate *estimate, c
     return cudaSuccess;
 }
 
-/* ---- graphs: nodes, edges by kind, pdl_graph_check: not in this version; PDL_HAS_GRAPH_EDGES is theirs ----------- */
+/* ---- graphs: edges by kind ------------------------------------------------------------------------------------- */
+
+/* When an edge lets its consumer start; in CUDA's terms (from_port, to_port, type). */
+enum {
+    PDL_EDGE_FULL = 0,                 /* (0,0,0): the producer has completed, and its stores are visible */
+    PDL_EDGE_PROGRAMMATIC = 1,         /* (1,0,1): all blocks of the producer have triggered; pdl_wait() covers it */
+    PDL_EDGE_BLOCK_START = 2,          /* (2,0,1): all of them have begun; pdl_wait() covers it */
+    PDL_EDGE_LAUNCH_COMPLETION = 3,    /* (2,0,0): all of them have begun; NO wait covers it */
+    PDL_EDGE_UNKNOWN = 4               /* anything else; only ever read */
+};
+
+/* An edge. Nodes, graphs, streams and functions of the driver may be given, too: they are the same C types. */
+typedef struct pdl_graph_edge {
+    cudaGraphNode_t from;    /* the producer */
+    cudaGraphNode_t to;      /* the consumer */
+    unsigned kind;           /* PDL_EDGE_*: as asked for; after success, as it is in the graph */
+    unsigned reason;         /* written: PDL_REASON_* why it was refused, or why it became a full edge; else 0 */
+} pdl_graph_edge;
+
+/* Whether an edge is legal: the whole table, without a CUDA call.
+ *
+ * from_port, to_port, type   as in cudaGraphEdgeData
+ * reserved                   not 0 if any of its reserved bytes is not
+ * from, to                   the types of the two nodes
+ *
+ * Returns PDL_REASON_NONE, or the PDL_REASON_EDGE_* of the first thing that is wrong.
+ *
+ * Threads  any.
+ * Source   driver_types.h, cudaGraphEdgeData, cudaGraphKernelNodePort*, cudaGraphDependencyType
+ * Checked  EDGE-02 to EDGE-08
+ */
+PDL_API unsigned pdl_graph_edge_judge(unsigned from_port, unsigned to_port, unsigned type, unsigned reserved,
+                                      enum cudaGraphNodeType from, enum cudaGraphNodeType to)
+{
+    const int from_kernel = from == cudaGraphNodeTypeKernel, to_kernel = to == cudaGraphNodeTypeKernel;
+
+    return PDL_IMPL_CAST(unsigned, reserved != 0                      ? PDL_REASON_EDGE_RESERVED
+                                   : to_port != 0                     ? PDL_REASON_EDGE_TO_PORT
+                                   : type > 1                         ? PDL_REASON_EDGE_TYPE
+                                   : from_port > 2                    ? PDL_REASON_EDGE_FROM_PORT
+                                   : type == 1 && from_port == 0      ? PDL_REASON_EDGE_PORT_0
+                                   : type == 0 && from_port == 1      ? PDL_REASON_EDGE_PORT_1
+                                   : from_port != 0 && !from_kernel   ? PDL_REASON_EDGE_PRODUCER
+                                   : type == 1 && !to_kernel          ? PDL_REASON_EDGE_CONSUMER
+                                                                      : PDL_REASON_NONE);
+}
+
+/* Edge data of a kind. */
+PDL_API pdl_impl_edge_data pdl_impl_data_of(unsigned kind)
+{
+    pdl_impl_edge_data data = PDL_ZERO;
+
+    data.from_port = PDL_IMPL_CAST(unsigned char, kind < 2 ? kind : 2);
+    data.type = kind == PDL_EDGE_PROGRAMMATIC || kind == PDL_EDGE_BLOCK_START;
+    return data;
+}
+
+/* The kind of edge data. */
+PDL_API unsigned pdl_impl_kind_of(const pdl_impl_edge_data *data)
+{
+    const pdl_impl_edge_data *d = data;
+    const unsigned reserved = 0u | d->reserved[0] | d->reserved[1] | d->reserved[2] | d->reserved[3] | d->reserved[4];
+    const unsigned wrong = pdl_graph_edge_judge(d->from_port, d->to_port, d->type, reserved, cudaGraphNodeTypeKernel,
+                                                cudaGraphNodeTypeKernel);
+
+    return PDL_IMPL_CAST(unsigned, wrong != PDL_REASON_NONE ? PDL_EDGE_UNKNOWN
+                                   : d->from_port == 0      ? PDL_EDGE_FULL
+                                   : d->type == 0           ? PDL_EDGE_LAUNCH_COMPLETION
+                                   : d->from_port == 1      ? PDL_EDGE_PROGRAMMATIC
+                                                            : PDL_EDGE_BLOCK_START);
+}
+
+/* What is wrong with an edge that nobody has looked up. to_exists 0: the consumer is still to be added. */
+PDL_API unsigned pdl_impl_judge_ends(const pdl_graph_edge *edge, int to_exists)
+{
+    const int no_nodes = edge->from == NULL || (to_exists && (edge->to == NULL || edge->to == edge->from));
+
+    return PDL_IMPL_CAST(unsigned, edge->kind > PDL_EDGE_LAUNCH_COMPLETION ? PDL_REASON_EDGE_KIND
+                                   : no_nodes                              ? PDL_REASON_EDGE_NODES
+                                                                           : PDL_REASON_NONE);
+}
+
+/* What is wrong with asking for an edge, without a CUDA call. */
+PDL_API unsigned pdl_impl_judge_asked(const pdl_graph_edge *edge, int to_exists, const pdl_kernel *consumer,
+                                      unsigned overlap)
+{
+    const unsigned wrong = pdl_impl_judge_ends(edge, to_exists);
+    const int programmatic = edge->kind == PDL_EDGE_PROGRAMMATIC || edge->kind == PDL_EDGE_BLOCK_START;
+
+    return PDL_IMPL_CAST(unsigned, wrong != PDL_REASON_NONE           ? PDL_IMPL_CAST(int, wrong)
+                                   : edge->kind == PDL_EDGE_FULL      ? PDL_REASON_NONE
+                                   : overlap == PDL_OVERLAP_NONE      ? PDL_REASON_NOT_ASKED
+                                   : programmatic && consumer == NULL ? PDL_REASON_EDGE_CONSUMER
+                                                                      : PDL_REASON_NONE);
+}
+
+/* The same, with the types of the nodes. */
+PDL_API cudaError_t pdl_impl_judge_nodes(pdl_graph_edge *edge, int to_exists)
+{
+    const pdl_impl_edge_data data = pdl_impl_data_of(edge->kind);
+    enum cudaGraphNodeType from = cudaGraphNodeTypeKernel, to = cudaGraphNodeTypeKernel;
+    cudaError_t error = cudaSuccess;
+
+    if (edge->kind != PDL_EDGE_FULL) {
+        error = cudaGraphNodeGetType(edge->from, &from);
+        error = error == cudaSuccess && to_exists ? cudaGraphNodeGetType(edge->to, &to) : error;
+    }
+    if (error != cudaSuccess) {
+        return error;
+    }
+    edge->reason = pdl_graph_edge_judge(data.from_port, 0, data.type, 0, from, to);
+    return edge->reason != PDL_REASON_NONE ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+/* All checks of edges into one kernel, or into other nodes (consumer NULL). Afterwards a reason says which edges have to
+ * become full ones. */
+PDL_API cudaError_t pdl_impl_check_edges(pdl_graph_edge *edges, size_t num_edges, int to_exists,
+                                         const pdl_kernel *consumer, unsigned overlap)
+{
+    unsigned cannot = PDL_REASON_NONE;
+    cudaError_t error = cudaSuccess;
+    size_t i;
+
+    if ((edges == NULL && num_edges != 0) || overlap > PDL_OVERLAP_REQUIRED ||
+        (consumer != NULL && !consumer->can_overlap && consumer->reason == PDL_REASON_NONE)) {
+        return cudaErrorInvalidValue;
+    }
+    for (i = 0; i < num_edges; i++) {
+        edges[i].reason = pdl_impl_judge_asked(&edges[i], to_exists, consumer, overlap);
+        error = edges[i].reason != PDL_REASON_NONE ? cudaErrorInvalidValue : error;
+    }
+    if (consumer != NULL && !consumer->can_overlap) {
+        cannot = consumer->reason;
+    } else if (!PDL_HAS_GRAPH_EDGES) {
+        cannot = PDL_REASON_EDGE_TOOLKIT;
+    }
+    for (i = 0; i < num_edges && error == cudaSuccess; i++) {
+        error = pdl_impl_judge_nodes(&edges[i], to_exists);
+    }
+    for (i = 0; i < num_edges && error == cudaSuccess && cannot != PDL_REASON_NONE; i++) {
+        if (edges[i].kind != PDL_EDGE_FULL) {
+            edges[i].reason = cannot;
+            error = overlap == PDL_OVERLAP_REQUIRED && cannot != PDL_REASON_DISABLED ? cudaErrorNotSupported : error;
+        }
+    }
+    return error;
+}
+
+/* Adds or removes one edge. */
+PDL_API cudaError_t pdl_impl_set_edge(cudaGraph_t graph, const pdl_graph_edge *edge, unsigned kind, int add)
+{
+    const pdl_impl_edge_data data = pdl_impl_data_of(kind);
+    const cudaGraphNode_t from = edge->from, to = edge->to;
+
+    (void)data;
+    return add ? PDL_IMPL_EDGES(cudaGraphAddDependencies, _v2)(graph, &from, &to, PDL_IMPL_EDGE_DATA(&data) 1)
+               : PDL_IMPL_EDGES(cudaGraphRemoveDependencies, _v2)(graph, &from, &to, PDL_IMPL_EDGE_DATA(&data) 1);
+}
+
+/* What an edge with a reason becomes. */
+PDL_API unsigned pdl_impl_becomes(const pdl_graph_edge *edge)
+{
+    return edge->reason != PDL_REASON_NONE ? PDL_IMPL_CAST(unsigned, PDL_EDGE_FULL) : edge->kind;
+}
+
+/* Adds or removes edges: all or none. */
+PDL_API cudaError_t pdl_impl_set_edges(cudaGraph_t graph, const pdl_graph_edge *edges, size_t num_edges, int add)
+{
+    cudaError_t error = cudaSuccess;
+    size_t done = 0;
+
+    while (done < num_edges && error == cudaSuccess) {
+        error = pdl_impl_set_edge(graph, &edges[done], pdl_impl_becomes(&edges[done]), add);
+        done += error == cudaSuccess;
+    }
+    while (error != cudaSuccess && done != 0) {
+        done--;
+        if (pdl_impl_set_edge(graph, &edges[done], pdl_impl_becomes(&edges[done]), !add) != cudaSuccess) {
+            break;
+        }
+    }
+    return error;
+}
+
+/* Adds checked edges, and says what has become of them. */
+PDL_API cudaError_t pdl_impl_add_edges(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges)
+{
+    const cudaError_t error = pdl_impl_set_edges(graph, edges, num_edges, 1);
+    size_t i;
+
+    for (i = 0; i < num_edges && error == cudaSuccess; i++) {
+        edges[i].kind = pdl_impl_becomes(&edges[i]);
+    }
+    return error;
+}
+
+/* Connect nodes of a graph with one kernel, or with others, by edges that say their kinds.
+ *
+ * graph      of the runtime or the driver; one that is being captured, too
+ * edges      from, to and kind of each; kind and reason are written
+ * num_edges  0 does nothing
+ * consumer   the kernel of every node that an edge leads to, prepared by pdl_kernel_init or pdl_kernel_init_driver;
+ *            NULL if these are no kernels
+ * overlap    PDL_OVERLAP_IF_POSSIBLE: where the consumer cannot overlap (consumer->reason), or the toolkit has no edge
+ *            data, the edge becomes a full one, which is always correct; kind and reason say so. PDL_OVERLAP_REQUIRED:
+ *            an error there, unless PDL_DISABLE is the reason. PDL_OVERLAP_NONE: for full edges alone
+ *
+ * Returns cudaSuccess, or with no edge added, and CUDA's last error untouched
+ *   cudaErrorInvalidValue   graph, edges or a node is NULL; consumer was never prepared; an unknown overlap; an edge that
+ *                           its reason explains: an unknown kind, one node at both ends, a kind other than full with
+ *                           PDL_OVERLAP_NONE or from a node that is no kernel, a programmatic kind to such a node or
+ *                           without consumer. Of all these only the types of nodes are asked from CUDA
+ *   cudaErrorNotSupported   overlap required, but not possible (reason)
+ * or, with no edge added, any error of cudaGraphNodeGetType and cudaGraphAddDependencies: cudaErrorInvalidValue the two
+ * nodes have an edge already.
+ *
+ * Memory   Behind PDL_EDGE_PROGRAMMATIC and PDL_EDGE_BLOCK_START the consumer sees the producer's stores only after
+ *          pdl_wait(), and a kernel that does not wait orders nothing for those behind it: pdl_graph_check finds these.
+ *          Behind PDL_EDGE_LAUNCH_COMPLETION it sees them never.
+ * Threads  any; but one at a time for each graph, as CUDA demands.
+ * Source   cudaGraphAddDependencies; driver_types.h cudaGraphEdgeData; measurements
+ * Checked  EDGE-01, EDGE-05, EDGE-09, EDGE-10, EDGE-16, COMP-04
+ */
+PDL_NODISCARD PDL_API cudaError_t pdl_graph_connect(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges,
+                                                    const pdl_kernel *consumer, unsigned overlap)
+{
+    cudaError_t error = graph == NULL ? cudaErrorInvalidValue : cudaSuccess;
+
+    error = error == cudaSuccess ? pdl_impl_check_edges(edges, num_edges, 1, consumer, overlap) : error;
+    return error == cudaSuccess ? pdl_impl_add_edges(graph, edges, num_edges) : error;
+}
+
+/* Remove edges, all or none.
+ *
+ * edges  from, to and kind as they are in the graph; reason is written
+ *
+ * Returns cudaSuccess, or with no edge removed, and CUDA's last error untouched
+ *   cudaErrorInvalidValue   graph, edges or a node is NULL; an unknown kind (reason)
+ *   cudaErrorNotSupported   a kind other than full, and the toolkit has no edge data (reason)
+ * or, with no edge removed, any error of cudaGraphRemoveDependencies: cudaErrorInvalidValue there is no such edge, or it
+ * is of another kind.
+ *
+ * Threads  as pdl_graph_connect.
+ * Source   cudaGraphRemoveDependencies
+ * Checked  EDGE-17
+ */
+PDL_NODISCARD PDL_API cudaError_t pdl_graph_remove(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges)
+{
+    cudaError_t error = graph == NULL || (edges == NULL && num_edges != 0) ? cudaErrorInvalidValue : cudaSuccess;
+    size_t i;
+
+    for (i = 0; i < num_edges && error == cudaSuccess; i++) {
+        edges[i].reason = pdl_impl_judge_ends(&edges[i], 1);
+        error = edges[i].reason != PDL_REASON_NONE ? cudaErrorInvalidValue : cudaSuccess;
+        if (!PDL_HAS_GRAPH_EDGES && error == cudaSuccess && edges[i].kind != PDL_EDGE_FULL) {
+            edges[i].reason = PDL_REASON_EDGE_TOOLKIT;
+            error = cudaErrorNotSupported;
+        }
+    }
+    return error == cudaSuccess ? pdl_impl_set_edges(graph, edges, num_edges, 0) : error;
+}
+
+/* Change the kind of an edge.
+ *
+ * edge      from, to and kind as they are in the graph; kind and reason are written
+ * kind      PDL_EDGE_*, what it is to be
+ * consumer, overlap   as for pdl_graph_connect
+ *
+ * Returns as pdl_graph_remove and pdl_graph_connect; after an error the edge is what it was. CUDA has no call for this:
+ * the edge is removed and added, and so comes last among the graph's edges.
+ *
+ * Threads  as pdl_graph_connect.
+ * Checked  EDGE-17
+ */
+PDL_NODISCARD PDL_API cudaError_t pdl_graph_change(cudaGraph_t graph, pdl_graph_edge *edge, unsigned kind,
+                                                   const pdl_kernel *consumer, unsigned overlap)
+{
+    pdl_graph_edge now = PDL_ZERO, next = PDL_ZERO;
+    cudaError_t error;
+
+    if (graph == NULL || edge == NULL) {
+        return cudaErrorInvalidValue;
+    }
+    now = next = *edge;
+    next.kind = kind;
+    error = pdl_impl_check_edges(&next, 1, 1, consumer, overlap);
+    edge->reason = next.reason;
+    if (error != cudaSuccess) {
+        return error;
+    }
+    error = pdl_graph_remove(graph, &now, 1);
+    edge->reason = now.reason;
+    if (error != cudaSuccess) {
+        return error;
+    }
+    error = pdl_impl_add_edges(graph, &next, 1);
+    if (error == cudaSuccess) {
+        *edge = next;
+    } else {
+        (void)!pdl_impl_set_edge(graph, &now, now.kind, 1);
+    }
+    return error;
+}
+
+/* Gives a node the attributes that pdl_launch would give a launch without overlap; options are checked. */
+PDL_API cudaError_t pdl_impl_set_attributes(cudaGraphNode_t node, const pdl_kernel *kernel, const pdl_options *o)
+{
+    cudaLaunchAttribute attrs[PDL_MAX_ATTRIBUTES];
+    const unsigned count = pdl_impl_fill(kernel, o, attrs);
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < count && error == cudaSuccess; i++) {
+        error = cudaGraphKernelNodeSetAttribute(node, attrs[i].id, &attrs[i].val);
+    }
+    return error;
+}
+
+/* Add a kernel node: pdl_launch for a graph that is built by hand.
+ *
+ * node              receives the node
+ * graph             of the runtime or the driver
+ * edges             from and kind of each edge that leads to the new node; to, kind and reason are written
+ * num_edges         0: the node depends on nothing
+ * kernel to shared_bytes   as for pdl_launch; the arguments are copied
+ * options           as for pdl_launch; overlap says how edges are meant, as for pdl_graph_connect. Events belong to
+ *                   streams: edges of the same kinds take their place
+ *
+ * Returns cudaSuccess, or with no node added, and CUDA's last error untouched
+ *   cudaErrorInvalidValue           node or graph is NULL; an event in options; otherwise as pdl_launch and
+ *                                   pdl_graph_connect
+ *   cudaErrorInvalidConfiguration, cudaErrorNotSupported, cudaErrorInvalidDevice   as pdl_launch and pdl_graph_connect
+ * or, with no node added, any error of cudaGraphNodeGetType, cudaGraphAddKernelNode, cudaGraphKernelNodeSetAttribute and
+ * cudaGraphAddDependencies: cudaErrorInvalidValue two edges come from the same node.
+ *
+ * A kernel of the driver (CUfunction) is added by the driver's own call, without edges; pdl_graph_connect does the rest.
+ *
+ * Memory, Threads, Source and Checked  as pdl_graph_connect.
+ */
+PDL_NODISCARD PDL_API cudaError_t pdl_graph_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, pdl_graph_edge *edges,
+                                                       size_t num_edges, const pdl_kernel *kernel, dim3 grid, dim3 block,
+                                                       void **args, size_t shared_bytes, const pdl_options *options)
+{
+    const pdl_options zero = PDL_ZERO;
+    pdl_options o = options != NULL ? *options : zero;
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    const unsigned overlap = o.overlap;
+    cudaError_t error = cudaSuccess;
+    size_t i;
+
+    o.overlap = PDL_OVERLAP_NONE;
+    if (node == NULL || graph == NULL || o.event != NULL || o.launch_completion_event != NULL ||
+        shared_bytes > 0xffffffffu) {
+        error = cudaErrorInvalidValue;
+    }
+    error = error == cudaSuccess ? pdl_impl_check(kernel, &o, 1) : error;
+    error = error == cudaSuccess ? pdl_impl_check_shape(kernel, grid, block, &o) : error;
+    error = error == cudaSuccess ? pdl_impl_check_edges(edges, num_edges, 0, kernel, overlap) : error;
+    error = error == cudaSuccess ? pdl_impl_check_debug(kernel, args) : error;
+    if (error != cudaSuccess) {
+        return error;
+    }
+    params.func = PDL_IMPL_MUTABLE(kernel->func);
+    params.gridDim = grid;
+    params.blockDim = block;
+    params.sharedMemBytes = PDL_IMPL_CAST(unsigned, shared_bytes);
+    params.kernelParams = args;
+    error = cudaGraphAddKernelNode(node, graph, NULL, 0, &params);
+    if (error != cudaSuccess) {
+        return error;
+    }
+    for (i = 0; i < num_edges; i++) {
+        edges[i].to = *node;
+    }
+    error = pdl_impl_set_attributes(*node, kernel, &o);
+    error = error == cudaSuccess ? pdl_impl_add_edges(graph, edges, num_edges) : error;
+    if (error != cudaSuccess) {
+        (void)!cudaGraphDestroyNode(*node);
+        *node = NULL;
+    }
+    return error;
+}
+
+/* Reads and writes one of the 8-byte words that a row of edges consists of, whatever type they have just now. */
+PDL_API void pdl_impl_move_word(unsigned char *to, const unsigned char *from)
+{
+    unsigned i;
+
+    for (i = 0; i < 8; i++) {
+        to[i] = from[i];
+    }
+}
+
+/* Turns count producers, then count consumers, then count edge data, into count edges, in place: a transposition, one
+ * cycle of its permutation after the other, each from its smallest place. */
+PDL_API void pdl_impl_interleave(unsigned char *words, size_t count)
+{
+    unsigned char held[8], next[8];
+    size_t first, place;
+
+    for (first = 1; first + 1 < 3 * count; first++) {
+        for (place = first / count + first % count * 3; place > first;) {
+            place = place / count + place % count * 3;
+        }
+        if (place < first) {
+            continue;
+        }
+        pdl_impl_move_word(held, words + 8 * first);
+        do {
+            place = place / count + place % count * 3;
+            pdl_impl_move_word(next, words + 8 * place);
+            pdl_impl_move_word(words + 8 * place, held);
+            pdl_impl_move_word(held, next);
+        } while (place != first);
+    }
+}
+
+/* What is read: the edges of a graph, or those of a node. */
+typedef struct pdl_impl_query {
+    cudaGraph_t graph;       /* NULL: of the node */
+    cudaGraphNode_t node;
+    int out;                 /* 1: those that leave the node; 0: those that lead to it */
+} pdl_impl_query;
+
+#if PDL_HAS_GRAPH_EDGES
+PDL_API cudaError_t pdl_impl_ask_edges(const pdl_impl_query *query, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                       pdl_impl_edge_data *data, size_t *count)
+{
+    return query->graph != NULL ? PDL_IMPL_EDGES(cudaGraphGetEdges, _v2)(query->graph, from, to, data, count)
+           : query->out         ? PDL_IMPL_EDGES(cudaGraphNodeGetDependentNodes, _v2)(query->node, to, data, count)
+                                : PDL_IMPL_EDGES(cudaGraphNodeGetDependencies, _v2)(query->node, from, data, count);
+}
+
+/* How many edges there are if room of them filled their place. Without an array for edge data CUDA may refuse to tell;
+ * so it is asked only while its last error is clean, which is cleaned again, and the answer is then a guess. */
+PDL_API cudaError_t pdl_impl_count_edges(const pdl_impl_query *query, size_t room, size_t *count)
+{
+    cudaError_t error = cudaErrorLossyQuery;
+
+    if (cudaPeekAtLastError() == cudaSuccess) {
+        error = pdl_impl_ask_edges(query, NULL, NULL, NULL, count);
+        error = error == cudaErrorLossyQuery ? cudaGetLastError() : error;
+    }
+    if (error == cudaErrorLossyQuery) {
+        *count = 2 * room + 16;
+        error = cudaSuccess;
+    }
+    return error;
+}
+
+/* Reads edges into three arrays of *count entries; *count becomes their number. */
+PDL_API cudaError_t pdl_impl_read_edges(const pdl_impl_query *query, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                        pdl_impl_edge_data *data, size_t *count)
+{
+    const size_t room = *count;
+    cudaError_t error = room != 0 ? pdl_impl_ask_edges(query, from, to, data, count) : cudaSuccess;
+
+    if (error == cudaSuccess && *count == room) {
+        error = pdl_impl_count_edges(query, room, count);
+    }
+    return error == cudaSuccess && *count > room ? cudaErrorMemoryAllocation : error;
+}
+#endif
+
+/* Edges in place: an array of edges has just the room for the three arrays that CUDA writes. */
+PDL_API cudaError_t pdl_impl_list_edges(const pdl_impl_query *query, pdl_graph_edge *edges, size_t *num_edges)
+{
+    cudaError_t error = cudaErrorNotSupported;
+#if PDL_HAS_GRAPH_EDGES
+    const size_t room = edges != NULL && num_edges != NULL ? *num_edges : 0;
+    void *memory = edges;
+    unsigned char *words = PDL_IMPL_CAST(unsigned char *, memory);
+    cudaGraphNode_t *nodes = PDL_IMPL_CAST(cudaGraphNode_t *, memory);
+    pdl_impl_edge_data data = PDL_ZERO;
+    size_t i, count = room;
+
+    if (num_edges == NULL || (query->graph == NULL && query->node == NULL)) {
+        return cudaErrorInvalidValue;
+    }
+    for (i = 0; i < 2 * room; i++) {
+        nodes[i] = query->node; /* one of the two arrays stays so */
+    }
+    memory = room != 0 ? words + 16 * room : NULL;
+    error = pdl_impl_read_edges(query, nodes, nodes + room, PDL_IMPL_CAST(pdl_impl_edge_data *, memory), &count);
+    *num_edges = error == cudaSuccess || error == cudaErrorMemoryAllocation ? count : 0;
+    if (error != cudaSuccess) {
+        return error;
+    }
+    for (i = 0; i < 2 * count; i++) {
+        pdl_impl_move_word(words + 8 * (count + i), words + 8 * (i < count ? room + i : 2 * room - count + i));
+    }
+    pdl_impl_interleave(words, count);
+    for (i = 0; i < count; i++) {
+        memory = &data;
+        pdl_impl_move_word(PDL_IMPL_CAST(unsigned char *, memory), words + 24 * i + 16);
+        edges[i].kind = pdl_impl_kind_of(&data);
+        edges[i].reason = PDL_REASON_NONE;
+    }
+#else
+    (void)query, (void)edges, (void)num_edges;
+#endif
+    return error;
+}
+
+/* Read the edges of a graph.
+ *
+ * graph      of the runtime or the driver; one that is being captured, too (see pdl_graph_edges_of_capture)
+ * edges      receives the edges, in CUDA's order; NULL only if *num_edges is 0
+ * num_edges  in: entries in edges; out: how many edges there are, 0 after an error other than the second
+ *
+ * Returns cudaSuccess, or
+ *   cudaErrorInvalidValue       graph or num_edges is NULL
+ *   cudaErrorMemoryAllocation   edges is too small; its contents are undefined; *num_edges says what is needed: exactly,
+ *                               or, where CUDA does not tell, a guess that is larger than what was given
+ *   cudaErrorNotSupported       the toolkit has no edge data
+ * or any error of cudaGraphGetEdges.
+ *
+ * Never a lossy query. Threads  as pdl_graph_connect.
+ * Source   cudaGraphGetEdges
+ * Checked  EDGE-11, EDGE-14
+ */
+PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges(cudaGraph_t graph, pdl_graph_edge *edges, size_t *num_edges)
+{
+    pdl_impl_query query = PDL_ZERO;
+
+    query.graph = graph;
+    return pdl_impl_list_edges(&query, edges, num_edges);
+}
+
+/* Read the edges that lead to a node. As pdl_graph_edges, with cudaGraphNodeGetDependencies. */
+PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges_to(cudaGraphNode_t node, pdl_graph_edge *edges, size_t *num_edges)
+{
+    pdl_impl_query query = PDL_ZERO;
+
+    query.node = node;
+    return pdl_impl_list_edges(&query, edges, num_edges);
+}
+
+/* Read the edges that leave a node. As pdl_graph_edges, with cudaGraphNodeGetDependentNodes. */
+PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges_from(cudaGraphNode_t node, pdl_graph_edge *edges, size_t *num_edges)
+{
+    pdl_impl_query query = PDL_ZERO;
+
+    query.node = node;
+    query.out = 1;
+    return pdl_impl_list_edges(&query, edges, num_edges);
+}
+
+/* Count the edges of a graph that let a kernel start early and wait: has the capture kept the overlap?
+ *
+ * edges, num_edges   scratch, as for pdl_graph_edges, which fills it
+ * count              receives how many are PDL_EDGE_PROGRAMMATIC or PDL_EDGE_BLOCK_START; 0 after an error
+ *
+ * Returns cudaErrorInvalidValue if count is NULL; otherwise as pdl_graph_edges.
+ */
+PDL_NODISCARD PDL_API cudaError_t pdl_graph_count_programmatic(cudaGraph_t graph, pdl_graph_edge *edges,
+                                                               size_t *num_edges, size_t *count)
+{
+    cudaError_t error = count == NULL ? cudaErrorInvalidValue : pdl_graph_edges(graph, edges, num_edges);
+    size_t i, found = 0;
+
+    for (i = 0; error == cudaSuccess && i < *num_edges; i++) {
+        found += edges[i].kind == PDL_EDGE_PROGRAMMATIC || edges[i].kind == PDL_EDGE_BLOCK_START;
+    }
+    if (count != NULL) {
+        *count = found;
+    }
+    return error;
+}
+
+/* Read what the next work captured in a stream will depend on.
+ *
+ * graph             receives the graph that is being made; NULL: not wanted. Its edges: pdl_graph_edges
+ * edges, num_edges  as for pdl_graph_edges; to is NULL
+ *
+ * Returns cudaErrorIllegalState if the stream is not captured, cudaErrorStreamCaptureInvalidated if its capture is
+ * broken, both with CUDA's last error untouched; any error of cudaStreamGetCaptureInfo; otherwise as pdl_graph_edges. The
+ * kind is what CUDA holds now: a launch with overlap may still make it programmatic.
+ *
+ * Source   cudaStreamGetCaptureInfo
+ * Checked  EDGE-18
+ */
+PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges_of_capture(cudaStream_t stream, cudaGraph_t *graph,
+                                                             pdl_graph_edge *edges, size_t *num_edges)
+{
+    cudaError_t error = cudaErrorNotSupported;
+#if PDL_HAS_GRAPH_EDGES
+    const size_t room = edges != NULL && num_edges != NULL ? *num_edges : 0;
+    enum cudaStreamCaptureStatus state = cudaStreamCaptureStatusNone;
+    const pdl_impl_edge_data full = PDL_ZERO, *data = NULL;
+    const cudaGraphNode_t *nodes = NULL;
+    pdl_graph_edge empty = PDL_ZERO;
+    cudaGraph_t captured = NULL;
+    size_t i, count = 0;
+
+    if (num_edges == NULL) {
+        return cudaErrorInvalidValue;
+    }
+    error = PDL_IMPL_EDGES(cudaStreamGetCaptureInfo, _v3)(stream, &state, NULL, &captured, &nodes, &data, &count);
+    if (error == cudaSuccess && state != cudaStreamCaptureStatusActive) {
+        error = state == cudaStreamCaptureStatusNone ? cudaErrorIllegalState : cudaErrorStreamCaptureInvalidated;
+    }
+    *num_edges = error == cudaSuccess ? count : 0;
+    if (graph != NULL) {
+        *graph = error == cudaSuccess ? captured : NULL;
+    }
+    for (i = 0; i < count && i < room && error == cudaSuccess; i++) {
+        edges[i] = empty;
+        edges[i].from = nodes[i];
+        edges[i].kind = pdl_impl_kind_of(data != NULL ? &data[i] : &full);
+    }
+    error = error == cudaSuccess && count > room ? cudaErrorMemoryAllocation : error;
+#else
+    (void)stream, (void)graph, (void)edges, (void)num_edges;
+#endif
+    return error;
+}
 
 #endif /* PDL_H_INCLUDED */
 

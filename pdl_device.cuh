@@ -1,4 +1,4 @@
-/* pdl_device.cuh - v0.1.0 - CUDA Programmatic Dependent Launch, device side - MIT, licence text at the end
+/* pdl_device.cuh - v0.2.0 - CUDA Programmatic Dependent Launch, device side - MIT, licence text at the end
  *
  * pdl_wait() holds the calling thread until the grids this one depends on are complete and their memory is visible.
  * pdl_trigger() says that this block no longer minds if the next grid starts. Neither needs the other to be correct.

@@ -144,7 +144,8 @@ def copy_with(place: Place, folder: str, old: str, new: str) -> Path:
 
 def check_copies_in_one_unit(place: Place) -> None:
     """Another minor version is silent, another major one is an error that says what to do."""
-    minor = copy_with(place, "minor", "#define PDL_VERSION_MINOR 1", "#define PDL_VERSION_MINOR 2")
+    now = re.search(r"#define PDL_VERSION_MINOR \d+", (place.headers / "pdl.h").read_text(encoding="utf-8"))
+    minor = copy_with(place, "minor", now[0] if now else "#define PDL_VERSION_MINOR", "#define PDL_VERSION_MINOR 99")
     major_text = copy_with(place, "major", "#define PDL_VERSION_MAJOR 0", "#define PDL_VERSION_MAJOR 1")
     major_text.write_text(major_text.read_text(encoding="utf-8").replace("PDL_VERSION_MAJOR != 0", "PDL_VERSION_MAJOR != 1"),
                           encoding="utf-8")
@@ -267,7 +268,7 @@ def check_text(place: Place) -> None:
     gates = re.findall(r"__CUDA_ARCH__[^\n]*", re.sub(r"/\*.*?\*/", "", device_text, flags=re.S))
     expect(gates == ["__CUDA_ARCH__) && __CUDA_ARCH__ >= 900"], f"pdl_device.cuh gates on {gates}")
 
-    expect(len(host_text.splitlines()) <= 900, "pdl.h has more than 900 lines")
+    expect(len(host_text.splitlines()) <= 1600, "pdl.h has more than 1600 lines")
     expect(len(device_text.splitlines()) <= 160, "pdl_device.cuh has more than 160 lines")
     names = set(re.findall(r"^#define (\w+)", host_text + device_text, re.M))
     expect(all(name.startswith("PDL_") for name in names), f"macros without PDL_: {sorted(names)}")
