@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +11,11 @@ import pytest
 
 from pdlkit.exits import BadArguments
 from pdlkit.lint.command import main
+from pdlkit.toolchain import find_nvcc
 
 ROOT = Path(__file__).resolve().parents[4]
-_NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+_FOUND = find_nvcc()  # also one that was fetched as a package
+_NVCC = str(_FOUND.path) if _FOUND else "nvcc"
 _SOURCE = r"""
 #include "pdl_device.cuh"
 extern "C" __global__ void early(const float *a, const float *w, float *o)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -13,7 +12,10 @@ sys.path.insert(0, str(_CODEGEN))
 
 import judge_corpus  # noqa: E402
 
-_NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+from pdlkit.toolchain import find_nvcc  # noqa: E402
+
+_FOUND = find_nvcc()  # also one that was fetched as a package
+_NVCC = str(_FOUND.path) if _FOUND else "nvcc"
 
 
 def test_the_corpus_is_large_enough() -> None:
