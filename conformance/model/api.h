@@ -41,12 +41,14 @@ int blocks_per_sm(const struct function *f, unsigned threads, size_t dynamic_sha
 
 /* ---- what a launch asks for, attributes read and checked ---- */
 
+struct stream;
+
 struct request {
     const struct model_kernel *kernel;
     unsigned grid[3], block[3];
     size_t shared_bytes;
     cudaStream_t stream_handle;
-    bool programmatic, cooperative, updatable;
+    bool programmatic, programmatic_given, cooperative, updatable;
     cudaEvent_t event;
     bool at_block_start;
     cudaEvent_t launch_event;
@@ -57,6 +59,7 @@ struct request {
 cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, const void *func, void **args);
 cudaError_t request_fill_node(struct request *r, const void *func, dim3 grid, dim3 block, size_t shared, void **args);
 struct op *request_op(const struct request *r);
+bool launch_may_overlap(const struct request *r, struct stream *s);
 cudaError_t launch_in_stream(struct request *r);
 void launches_reset(void);
 void launch_record(const struct request *r);
@@ -78,6 +81,7 @@ struct stream {
     int priority;
     struct op *tail;        /* everything in the stream retires no later than this */
     struct op *kernel_tail; /* what attribute 6 may overlap; NULL if the last work was something else */
+    struct op *previous_kernel; /* the same, whatever has come since (AMB-16); NULL behind a graph with kernels */
     struct op *last_kernel; /* or the end of a graph; for the device event-at-launch */
     struct pending_wait wait[MAX_WAITS];
     unsigned waits;
@@ -114,6 +118,8 @@ cudaError_t event_usable_in_launch(cudaEvent_t handle, int flags);
 void event_takes(struct event *e, enum recorded how, struct op *op, bool at_block_start);
 bool event_fired_for_host(struct event *e);
 cudaError_t stream_move(struct stream *s, struct op *op, bool wait);
+bool takes_overlap(void); /* the seed decides whether a permitted overlap is taken */
+bool reads_boldly(void); /* ... and how a question is answered that the documents leave open */
 bool legacy_is_forbidden(const struct stream *s); /* while another stream is captured */
 
 /* ---- graphs and capture ---- */

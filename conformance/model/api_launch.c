@@ -90,7 +90,10 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
         return cluster_fits(r, v[0], v[1], v[2]) ? cudaSuccess : cudaErrorInvalidClusterSize;
     }
     case 6:
+        if (r->programmatic_given && reads_boldly())
+            return cudaSuccess; /* AMB-23: the first of two counts, or the last */
         r->programmatic = a->val.programmaticStreamSerializationAllowed != 0 || device.faults.value_zero_overlaps;
+        r->programmatic_given = true;
         return cudaSuccess;
     case 7:
     case 12: return read_event_attribute(r, a);
@@ -137,7 +140,7 @@ static cudaError_t fill(struct request *r, const void *func, dim3 grid, dim3 blo
     memcpy(r->block, b, sizeof b);
     r->shared_bytes = shared;
     r->stream_handle = NULL;
-    r->programmatic = r->cooperative = r->updatable = r->at_block_start = false;
+    r->programmatic = r->programmatic_given = r->cooperative = r->updatable = r->at_block_start = false;
     r->event = r->launch_event = NULL;
     r->num_attrs = 0;
     cudaError_t error = check_shape(r, f);
@@ -188,14 +191,14 @@ struct op *request_op(const struct request *r)
     return op;
 }
 
-/* ATTR-02, ATTR-03, ATTR-05: may this launch overlap the kernel before it? A cooperative one never does (F27). */
-static bool may_overlap(const struct request *r, struct stream *s)
+/* ATTR-02, ATTR-03, ATTR-05: may this launch overlap the kernel before it? A cooperative one may or may not (AMB-19). */
+bool launch_may_overlap(const struct request *r, struct stream *s)
 {
     bool leaked = s->leaked_attribute;
     s->leaked_attribute = device.faults.attribute_leaks && r->programmatic;
     if (device.faults.plain_overlaps || leaked)
         return true;
-    return r->programmatic && !r->cooperative && device.cc >= 90;
+    return r->programmatic && device.cc >= 90 && (!r->cooperative || reads_boldly());
 }
 
 cudaError_t launch_in_stream(struct request *r)
@@ -216,7 +219,7 @@ cudaError_t launch_in_stream(struct request *r)
     if (r->updatable)
         return cudaErrorInvalidValue; /* only inside graphs */
     struct op *op = request_op(r);
-    stream_append(s, op, may_overlap(r, s));
+    stream_append(s, op, launch_may_overlap(r, s));
     if (r->event != NULL)
         event_takes(event_of(r->event), RECORDED_PROGRAMMATIC, op, r->at_block_start);
     if (r->launch_event != NULL)

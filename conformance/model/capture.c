@@ -149,7 +149,7 @@ static edge_data joined(const struct half_edge *h, const struct node *n, bool pr
 {
     edge_data d = h->data;
     bool kernels = h->node->type == cudaGraphNodeTypeKernel && n->type == cudaGraphNodeTypeKernel;
-    if (programmatic && kernels && !h->kept_default) {
+    if (programmatic && kernels) {
         d.from_port = cudaGraphKernelNodePortProgrammatic;
         d.type = cudaGraphDependencyTypeProgrammatic;
     } else if (!kernels) {
@@ -158,26 +158,33 @@ static edge_data joined(const struct half_edge *h, const struct node *n, bool pr
     return d;
 }
 
+static bool is_programmatic(const struct half_edge *h)
+{
+    return h->data.type == cudaGraphDependencyTypeProgrammatic;
+}
+
 static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
 {
     struct lane *l = lane_of(s->capture, s);
-    bool all_programmatic = l->halves != 0;
-    for (unsigned i = 0; i < l->halves; i++)
-        all_programmatic &= joined(&l->half[i], n, programmatic).type == cudaGraphDependencyTypeProgrammatic;
+    struct graph *g = s->capture->graph;
+    bool all_programmatic = l->halves != 0, events_too = programmatic && reads_boldly(); /* AMB-09 */
     for (unsigned i = 0; i < l->halves; i++) {
-        edge_data d = joined(&l->half[i], n, programmatic);
-        cudaError_t error = graph_connect(s->capture->graph, l->half[i].node, n, d);
+        l->half[i].data = joined(&l->half[i], n, programmatic && (events_too || !l->half[i].kept_default));
+        all_programmatic &= is_programmatic(&l->half[i]);
+    }
+    for (unsigned i = 0; i < l->halves; i++) {
+        cudaError_t error = graph_connect(g, l->half[i].node, n, l->half[i].data);
         if (error != cudaSuccess)
             return error;
-        s->capture->graph->arc[s->capture->graph->arcs - 1].of_event = l->half[i].of_event;
+        g->arc[g->arcs - 1].of_event = l->half[i].of_event;
     }
     if (!all_programmatic && !device.faults.capture_loses_order) {
         for (unsigned i = 0; i < l->behinds; i++)
-            graph_connect(s->capture->graph, l->behind[i], n, full_edge); /* refused if there is an edge already */
+            graph_connect(g, l->behind[i], n, full_edge); /* refused if there is an edge already */
         l->behinds = 0;
     }
     for (unsigned i = 0; i < l->halves; i++)
-        if (joined(&l->half[i], n, programmatic).type == cudaGraphDependencyTypeProgrammatic)
+        if (is_programmatic(&l->half[i]))
             lane_remembers(l, l->half[i].node);
     lane_restarts_at(l, n);
     return cudaSuccess;
@@ -221,10 +228,7 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
     if (n->kernel == NULL)
         abort();
     *n->kernel = *r;
-    bool leaked = s->leaked_attribute;
-    s->leaked_attribute = device.faults.attribute_leaks && r->programmatic;
-    bool programmatic = r->programmatic && !r->cooperative && device.cc >= 90;
-    cudaError_t error = attach(s, n, programmatic || leaked || device.faults.plain_overlaps);
+    cudaError_t error = attach(s, n, launch_may_overlap(r, s));
     if (error != cudaSuccess)
         return error;
     if (r->event != NULL)

@@ -352,12 +352,26 @@ static void queue_between(const struct graph *g, struct op *start, struct op *en
     }
 }
 
+static bool has_kernels(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        if (g->node[i]->type == cudaGraphNodeTypeKernel)
+            return true;
+        for (unsigned c = 0; c < g->node[i]->children; c++)
+            if (has_kernels(g->node[i]->child[c]))
+                return true;
+    }
+    return false;
+}
+
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 {
     struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN);
     stream_append(s, start, false);
     queue_between(exec->copy, start, end);
     op_submit(start);
+    if (has_kernels(exec->copy))
+        s->previous_kernel = NULL;
     s->tail = s->last_kernel = end;
     op_submit(end);
     return cudaSuccess;

@@ -13,7 +13,9 @@
  *   ATTR-03  a kernel without attribute 6 starts after everything before it in its stream has completed, flushed.
  *   ATTR-05  attribute 6 with value 0 is the same as no attribute.
  *   ATTR-02  attribute 6 lets a kernel start once the kernel before it has triggered. Whether and when: the seed.
- *            Untimed event records in between do not matter, anything else makes the launch an ordinary one (F25, F26).
+ *            Untimed event records in between do not matter. Where the documents leave open whether the attribute takes
+ *            effect, the seed decides each time: behind other work that is no kernel (AMB-16), on a cooperative launch
+ *            (AMB-19), behind an ordinary event in capture (AMB-09), which of two attributes counts (AMB-23).
  *   TRIG-01  a kernel has triggered when every block of it has triggered or exited ...
  *   TRIG-02  ... and a block that has not started has done neither.
  *   TRIG-05  further triggers of a block change nothing.

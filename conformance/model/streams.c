@@ -105,12 +105,16 @@ static void order_behind_waits(struct stream *s, struct op *op)
     }
 }
 
-/* The seed decides whether a permitted overlap is taken. */
-static bool takes_overlap(void)
+bool takes_overlap(void)
 {
     if (device.faults.never_overlaps)
         return false;
     return device.faults.early || !once_in(256);
+}
+
+bool reads_boldly(void)
+{
+    return !device.faults.never_overlaps && (device.faults.early || choose(2) != 0);
 }
 
 static bool moves_memory(const struct op *op)
@@ -120,12 +124,14 @@ static bool moves_memory(const struct op *op)
 
 static void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
 {
-    if (programmatic && s->kernel_tail != NULL) {
-        bool overlap = takes_overlap();
-        op_after(op, s->kernel_tail, overlap ? EDGE_TRIGGERED : EDGE_RETIRED);
-        op_covers(op, s->kernel_tail);
-        if (s->tail != s->kernel_tail)
-            op_covers(op, s->tail); /* an untimed event record is in between */
+    struct op *overlapped = !programmatic ? NULL : s->kernel_tail;
+    if (programmatic && overlapped == NULL && s->previous_kernel != NULL && reads_boldly())
+        overlapped = s->previous_kernel; /* AMB-16 */
+    if (overlapped != NULL) {
+        op_after(op, overlapped, takes_overlap() ? EDGE_TRIGGERED : EDGE_RETIRED);
+        op_covers(op, overlapped);
+        if (s->tail != overlapped)
+            op_covers(op, s->tail); /* what stands between */
     } else if (s->tail != NULL) {
         struct op *early = NULL; /* on two broken devices: nothing but the start of this kernel is waited for */
         if (device.faults.copy_does_not_wait && moves_memory(op))
@@ -144,7 +150,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     order_behind_waits(s, op);
     order_behind_others(s, op);
     if (op->kind == OP_KERNEL)
-        s->kernel_tail = s->last_kernel = op;
+        s->kernel_tail = s->previous_kernel = s->last_kernel = op;
     else if (op->kind != OP_RECORD)
         s->kernel_tail = NULL;
     if (op->kind != OP_RECORD)
@@ -159,6 +165,8 @@ static void forget_retired(struct stream *s)
         s->tail = NULL;
     if (s->kernel_tail != NULL && s->kernel_tail->retired)
         s->kernel_tail = NULL;
+    if (s->previous_kernel != NULL && s->previous_kernel->retired)
+        s->previous_kernel = NULL;
     if (s->last_kernel != NULL && s->last_kernel->retired)
         s->last_kernel = NULL;
     for (unsigned i = 0; i < s->waits; i++)
