@@ -17,6 +17,7 @@ struct kernel {
     int is_kernel, carved; /* the handle is a CUkernel; its carve-out has been set */
     int where, tunable, reported; /* tunable: -1 not asked yet, 0 machine code only, 1 rewritten; reported: the same */
     unsigned generation;
+    uint32_t words[4]; /* the plan's, as they stand in the module of each of the contexts */
     void *contexts[MOST_CONTEXTS];
     unsigned context_count;
     unsigned long long launches[3], attribute, before_attribute;
@@ -73,7 +74,7 @@ static struct kernel *add(const void *handle, const char *name, void *home, int 
     kernel->home = home;
     kernel->where = where;
     kernel->tunable = kernel->reported = -1;
-    kernel->context_count = 0;
+    kernel->context_count = kernel->generation = 0;
     return kernel;
 }
 
@@ -201,25 +202,23 @@ static devptr variable_of(const struct kernel *kernel)
     return get(&address, &bytes, kernel->home, name) == 0 && bytes >= 16 ? address : 0;
 }
 
-/* On a stream of its own and in relaxed mode, so that it works in the middle of somebody's capture. */
+/* On a stream of its own, so that it works in the middle of somebody's capture. */
 static int write_words(devptr address, const uint32_t words[4])
 {
-    result (*mode)(int *) = driver_symbol("cuThreadExchangeStreamCaptureMode");
     result (*create)(void **, unsigned) = driver_symbol("cuStreamCreate");
     result (*copy)(devptr, const void *, size_t, void *) = driver_symbol("cuMemcpyHtoDAsync_v2");
     result (*synchronize)(void *) = driver_symbol("cuStreamSynchronize");
     result (*destroy)(void *) = driver_symbol("cuStreamDestroy_v2");
-    int relaxed = 2, ok = 0;
+    int ok = 0;
     void *stream = NULL;
 
-    if (!mode || !create || !copy || !synchronize || !destroy || mode(&relaxed) != 0) {
+    if (!create || !copy || !synchronize || !destroy) {
         return 0;
     }
     if (create(&stream, 1) == 0) {
         ok = copy(address, words, 16, stream) == 0 && synchronize(stream) == 0;
         destroy(stream);
     }
-    mode(&relaxed);
     return ok;
 }
 
@@ -233,12 +232,20 @@ static void *current_context(void)
     return get && get(&context) == 0 ? context : NULL;
 }
 
-static int context_is_done(struct kernel *kernel, void *context)
+/* A new plan that says the same about this kernel leaves what was written; another one begins anew. */
+static void note_plan(struct kernel *kernel, const uint32_t words[4])
 {
     if (kernel->generation != generation) {
         kernel->generation = generation;
-        kernel->context_count = 0;
+        if (memcmp(kernel->words, words, sizeof kernel->words) != 0) {
+            memcpy(kernel->words, words, sizeof kernel->words);
+            kernel->context_count = 0;
+        }
     }
+}
+
+static int context_is_done(struct kernel *kernel, void *context)
+{
     for (unsigned i = 0; i < kernel->context_count && i < MOST_CONTEXTS; i++) {
         if (kernel->contexts[i] == context) {
             return 1;
@@ -268,16 +275,22 @@ static void carve(struct kernel *kernel)
     }
 }
 
+/* In relaxed mode, because looking a variable up may load code, which a capture forbids. */
 static void apply(struct kernel *kernel)
 {
-    if (context_is_done(kernel, current_context())) {
+    result (*mode)(int *) = driver_symbol("cuThreadExchangeStreamCaptureMode");
+    int relaxed = 2;
+
+    note_plan(kernel, words_for(kernel->name));
+    if (context_is_done(kernel, current_context()) || !mode || mode(&relaxed) != 0) {
         return;
     }
     devptr address = variable_of(kernel);
-    kernel->tunable = address != 0 && write_words(address, words_for(kernel->name));
-    if (words_for(kernel->name)[0] != 0) {
+    kernel->tunable = address != 0 && write_words(address, kernel->words);
+    if (kernel->words[0] != 0) {
         carve(kernel);
     }
+    mode(&relaxed);
 }
 
 static void report(struct kernel *kernel)
@@ -292,12 +305,19 @@ static void report(struct kernel *kernel)
 
 static void name_unknown(const void *handle)
 {
-    result (*name_of)(const char **, const void *) = driver_symbol("cuFuncGetName");
-    result (*module_of)(void **, const void *) = driver_symbol("cuFuncGetModule");
-    const char *name = NULL;
-    void *module = NULL;
-    if (name_of && module_of && name_of(&name, handle) == 0 && name && module_of(&module, handle) == 0) {
-        add(handle, name, module, IN_MODULE);
+    static const char *const asked[2][2] = {{"cuFuncGetName", "cuFuncGetModule"}, {"cuKernelGetName", "cuKernelGetLibrary"}};
+    for (int where = IN_MODULE; where <= IN_LIBRARY; where++) {
+        result (*name_of)(const char **, const void *) = driver_symbol(asked[where][0]);
+        result (*home_of)(void **, const void *) = driver_symbol(asked[where][1]);
+        const char *name = NULL;
+        void *home = NULL;
+        if (name_of && home_of && name_of(&name, handle) == 0 && name && home_of(&home, handle) == 0) {
+            struct kernel *kernel = add(handle, name, home, where);
+            if (kernel) {
+                kernel->is_kernel = where == IN_LIBRARY;
+            }
+            return;
+        }
     }
 }
 

@@ -9,6 +9,7 @@ _PARTS = {
     "nvcc": "pdlkit.stress.nvcc_wrapper",
     "jit": "pdlkit.stress.jit_command",
     "roundtrip": "pdlkit.stress.roundtrip_command",
+    "same": "pdlkit.stress.same_command",
     "zoo": "pdlkit.stress.zoo_command",
 }
 

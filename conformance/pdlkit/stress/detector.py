@@ -9,7 +9,7 @@ from pdlkit.stress.options import matches
 from pdlkit.stress.oracle import Observed
 from pdlkit.stress.plan import GRAPH_HOLD_NS, Plan, separating_sets
 from pdlkit.stress.program import Calibration, Program, read_build_log, read_calibration
-from pdlkit.stress.search import Found, Race, nearest, search
+from pdlkit.stress.search import Found, Race, search, settle
 
 NOTHING_FOUND, RACE_FOUND, INCONCLUSIVE = 0, 1, 2
 MOST_EAGER_HOLD_NS = 1_000_000
@@ -193,12 +193,13 @@ class Detector:
         self.say("bisecting")
         exact = [plan for plan in failing if not plan.mixed] or failing
         found: Found = search(exact, self.result.kernels, lambda plan: self._fails(plan, self.effort.confirm))
-        result.races, result.perhaps_the_same = nearest(found.races, result.order)
+        result.races, result.perhaps_the_same = settle(found.races, result.order, exact[0],
+                                                       lambda plan: self._fails(plan, self.effort.confirm))
         result.unexplained = found.unexplained
         if not found.races and not found.unexplained:
             result.unexplained.append("it went wrong, but not again when asked for a culprit; try more --confirm runs")
         result.seed = exact[0].seed
-        result.sentence = "; ".join([sentence(race) for race in found.races] + result.unexplained)
+        result.sentence = "; ".join([sentence(race) for race in result.races] + result.unexplained)
 
 
 def sentence(race: Race) -> str:

@@ -1,7 +1,9 @@
 """The PTX that is inserted: trigger, optional wait, and a hold that is bounded in time and in turns.
 
 Two forms from one template. *Fixed*: the plan's numbers are constants of the code. *Tunable*: each kernel reads four words
-of its own module (`pdlstress_KERNEL`), which the injection library sets, so that one build serves every plan.
+of its own module (`pdlstress_KERNEL`), which the injection library sets, so that one build serves every plan. They lie in
+constant memory, where a read is no access to data that another kernel could write and lint has nothing to say; a module
+that could run out of constant memory gets them in global memory.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from functools import lru_cache
 
 TRIGGER, HOLD, PROTECT, AFTER_WAIT, BEFORE_EXIT = 1, 2, 4, 8, 16
 SYMBOL = "pdlstress_"
+CONST, GLOBAL = "const", "global"  # where the words of a tunable kernel lie; None: the fixed form
+MOST_CONST_KERNELS = 1024        # of 16 bytes each, in 64 KiB
 
 
 @dataclass(frozen=True)
@@ -34,10 +38,10 @@ def kernel_seed(seed: int, kernel: str) -> int:
     return (zlib.crc32(kernel.encode(), seed & 0xFFFFFFFF) ^ (seed >> 32)) & 0xFFFFFFFF or 1
 
 
-def variable(kernel: str, linkage: str, settings: Settings) -> str:
+def variable(kernel: str, linkage: str, settings: Settings, space: str) -> str:
     """The module variable of a tunable kernel."""
     words = ", ".join(map(str, settings.words(kernel)))
-    return f"{linkage} .global .align 16 .b32 {SYMBOL}{kernel}[4] = {{{words}}};\n"
+    return f"{linkage} .{space} .align 16 .b32 {SYMBOL}{kernel}[4] = {{{words}}};\n"
 
 
 _BLOCK = """\
@@ -127,31 +131,31 @@ def _steps(tunable: bool, flags: int, inner_bit: int) -> str:
             + _step("HELD", HOLD, tunable, flags, _HOLD))
 
 
-def _load(kernel: str, settings: Settings, tunable: bool) -> str:
-    if tunable:
-        return f"\tld.global.v4.u32 {{%pdls_f, %pdls_l, %pdls_w, %pdls_k}}, [{SYMBOL}{kernel}];\n"
+def _load(kernel: str, settings: Settings, space: str | None) -> str:
+    if space:
+        return f"\tld.{space}.v4.u32 {{%pdls_f, %pdls_l, %pdls_w, %pdls_k}}, [{SYMBOL}{kernel}];\n"
     names = ("f", "l", "w", "k")
     return "".join(f"\tmov.u32 %pdls_{name}, {word};\n" for name, word in zip(names, settings.words(kernel)))
 
 
-def entry(n: int, kernel: str, settings: Settings, tunable: bool) -> str:
+def entry(n: int, kernel: str, settings: Settings, space: str | None) -> str:
     """Inserted behind the opening brace of a kernel; "" if nothing is to be done there.
 
     The trigger comes before the wait that protects a dependent, so that protecting one kernel never hides the next one's bug.
     """
-    steps = _steps(tunable, 0 if tunable else settings.words(kernel)[0], 0)
+    steps = _steps(bool(space), 0 if space else settings.words(kernel)[0], 0)
     if not steps:
         return ""
-    load = _load(kernel, settings, tunable)
+    load = _load(kernel, settings, space)
     return f"\n\t{{ // pdl-stress: entry\n{_REGISTERS}{load}{steps}PDLS_{{n}}_DONE:\n\t}}\n".replace("{n}", str(n))
 
 
-def inner(n: int, kernel: str, settings: Settings, tunable: bool, bit: int, unless: str = "") -> str:
+def inner(n: int, kernel: str, settings: Settings, space: str | None, bit: int, unless: str = "") -> str:
     """A hold inside a kernel, after a wait (AFTER_WAIT) or before an exit (BEFORE_EXIT); skipped where `unless` holds."""
-    steps = _steps(tunable, 0 if tunable else settings.words(kernel)[0], bit)
+    steps = _steps(bool(space), 0 if space else settings.words(kernel)[0], bit)
     if not steps:
         return ""
     guard = f"\t@{unless} bra PDLS_{{n}}_DONE;\n" if unless else ""
-    load = _load(kernel, settings, tunable)
+    load = _load(kernel, settings, space)
     text = f"\n\t{{ // pdl-stress: hold\n{_REGISTERS}{guard}{load}{steps}PDLS_{{n}}_DONE:\n\t}}\n"
     return text.replace("{n}", str(n))

@@ -16,7 +16,8 @@ NOTHING = Settings(0, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Plan:
-    """Kernels to hold (with their own length), to protect by a wait at entry, to leave alone; all others only trigger.
+    """Kernels to hold (with their own length), to protect by a wait at entry, to leave alone; all others only trigger,
+    or, if `triggers` names some, only those and the held ones.
 
     The trigger is a hint and time is never promised, so no plan may change what a correct program computes.
     """
@@ -25,6 +26,7 @@ class Plan:
     hold: frozenset[str] = frozenset()
     protect: frozenset[str] = frozenset()
     exempt: frozenset[str] = frozenset()
+    triggers: frozenset[str] | None = None
     lengths: Mapping[str, int] = field(default_factory=dict)  # ns per kernel; GRAPH_HOLD_NS if not named
     more: int = 0          # AFTER_WAIT, BEFORE_EXIT
     mixed: bool = False    # every block of every held kernel draws from 0 to the hold
@@ -35,7 +37,8 @@ class Plan:
         """What happens in this kernel."""
         if self.off or kernel in self.exempt:
             return NOTHING
-        flags = TRIGGER | (PROTECT if kernel in self.protect else 0)
+        early = self.triggers is None or kernel in self.triggers or kernel in self.hold
+        flags = (TRIGGER if early else 0) | (PROTECT if kernel in self.protect else 0)
         if kernel not in self.hold:
             return Settings(flags, 0, 0, self.seed)
         length = self.lengths.get(kernel, GRAPH_HOLD_NS)

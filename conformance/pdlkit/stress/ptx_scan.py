@@ -20,6 +20,7 @@ _EXIT = re.compile(r"(?:@\s*(!?)\s*([%\w$]+)\s+)?\b(?:ret(?:\.uni)?|exit)\s*;")
 _FENCE = re.compile(r"\b(?:membar\.(?:gl|sys)|fence(?:\.(?:acq_rel|sc|release))?\.(?:gpu|sys)|fence\.proxy\b|"
                     r"(?:st|red|atom)\.release)|threadfence")
 _UNSYNCED = re.compile(r"\b(?:shfl\.(?:up|down|bfly|idx)|vote\.(?:all|any|uni|ballot))\b")
+_CONSTANT = re.compile(r"\.const\b(?!\.)")
 LOOK_BACK = 8  # statements between a fence and the trigger that still count as "right before"
 
 
@@ -162,6 +163,11 @@ def fence_then_trigger(module: Module) -> set[str]:
         if _FENCE.search(module.clean, before, match.start()):
             found.add(module.owner(match.start()) or "a device function")
     return found
+
+
+def has_constants(module: Module) -> bool:
+    """Whether the module declares constant memory of its own."""
+    return _CONSTANT.search(module.clean) is not None
 
 
 def unsynced_shuffle(module: Module) -> bool:

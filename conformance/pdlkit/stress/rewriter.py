@@ -57,21 +57,27 @@ def _header(module: ptx_scan.Module, out: Outcome) -> list[tuple[int, int, str]]
     return edits
 
 
-def _kernel_edits(module: ptx_scan.Module, kernel: ptx_scan.Kernel, settings: Settings, tunable: bool,
+def _kernel_edits(module: ptx_scan.Module, kernel: ptx_scan.Kernel, settings: Settings, space: str | None,
                   fresh: Callable[[], int]) -> list[tuple[int, int, str]]:
     """The insertions for one kernel."""
     name = kernel.name
     edits = []
-    if tunable:
-        edits.append((kernel.begins, kernel.begins, hold_code.variable(name, kernel.linkage, settings)))
-    edits.append((kernel.opens, kernel.opens, hold_code.entry(fresh(), name, settings, tunable)))
+    if space:
+        edits.append((kernel.begins, kernel.begins, hold_code.variable(name, kernel.linkage, settings, space)))
+    edits.append((kernel.opens, kernel.opens, hold_code.entry(fresh(), name, settings, space)))
     if settings.flags & AFTER_WAIT:
         for place in ptx_scan.waits(module, kernel):
-            edits.append((place, place, hold_code.inner(fresh(), name, settings, tunable, AFTER_WAIT)))
+            edits.append((place, place, hold_code.inner(fresh(), name, settings, space, AFTER_WAIT)))
     if settings.flags & BEFORE_EXIT:
         for place, unless in ptx_scan.exits(module, kernel):
-            edits.append((place, place, hold_code.inner(fresh(), name, settings, tunable, BEFORE_EXIT, unless)))
+            edits.append((place, place, hold_code.inner(fresh(), name, settings, space, BEFORE_EXIT, unless)))
     return edits
+
+
+def _space(module: ptx_scan.Module) -> str:
+    """Where the words lie: constants of the program's own may leave no room for ours."""
+    roomy = len(module.kernels) <= hold_code.MOST_CONST_KERNELS and not ptx_scan.has_constants(module)
+    return hold_code.CONST if roomy else hold_code.GLOBAL
 
 
 def _counter() -> Callable[[], int]:
@@ -95,13 +101,13 @@ def rewrite(text: str, choose: Chooser, tunable: bool = False) -> Outcome:
         reason = out.left.pop("*")
         out.left = {kernel.name: reason for kernel in module.kernels} or {"*": reason}
         return out
-    fresh = _counter()
+    fresh, space = _counter(), _space(module) if tunable else None
     for kernel in module.kernels:
         settings = choose(kernel.name)
         if isinstance(settings, str):
             out.left[kernel.name] = settings
             continue
-        edits += _kernel_edits(module, kernel, settings, tunable, fresh)
+        edits += _kernel_edits(module, kernel, settings, space, fresh)
         out.rewritten.append(kernel.name)
     if not out.rewritten:
         out.raised = []

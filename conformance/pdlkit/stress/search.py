@@ -83,20 +83,34 @@ def _dependents(plan: Plan, group: tuple[str, ...], kernels: list[str], fails: F
     return [Race(primary, dependents) for dependents in culprits(sorted(kernels), guilty)]
 
 
-def nearest(races: list[Race], order: list[str]) -> tuple[list[Race], list[Race]]:
-    """For each dependent the race with the primary launched last before it, and the others.
+def settle(races: list[Race], order: list[str], plan: Plan, fails: Fails) -> tuple[list[Race], list[Race]]:
+    """For each dependent the race that is to be named, and the others, which may be the same fault.
 
     With A held, a B that waits for A stores late, and a C that reads B's words without a wait goes wrong: C is then found
-    for A and for B. The nearer one is named; the other may be the same fault, and says so.
+    for A and for B. And where C reads A's words, it may go wrong by B's trigger alone. So, nearest first, each primary is
+    asked again with no forced trigger ahead of it, in which case whatever ran before it is over when it starts.
     """
     place = {name: number for number, name in enumerate(order)}
 
-    def distance(race: Race) -> int:
+    def steps(race: Race) -> int:
         first = race.primary.split(" with ")[0]
-        return (place.get(race.dependents[0], 0) - place.get(first, 0) - 1) % max(len(order), 1)
+        return (place.get(race.dependents[0], 0) - place.get(first, 0)) % max(len(order), 1)
 
-    named: dict[tuple[str, ...], Race] = {}
-    for race in sorted(races, key=distance):
-        named.setdefault(race.dependents, race)
-    kept = [race for race in races if named[race.dependents] is race]
-    return kept, [race for race in races if race not in kept]
+    kept, others = [], []
+    for dependents in dict.fromkeys(race.dependents for race in races):
+        near = sorted((race for race in races if race.dependents == dependents), key=steps)
+        chosen = near[0] if len(near) == 1 else next((race for race in near if _alone(race, order, plan, fails)), near[0])
+        kept.append(chosen)
+        others += [race for race in near if race is not chosen]
+    return kept, others
+
+
+def _alone(race: Race, order: list[str], plan: Plan, fails: Fails) -> bool:
+    """Whether the race shows with forced triggers only in the primary and in what is launched between it and its dependent."""
+    held = race.primary.split(" with ")
+    if held[0] not in order or race.dependents[0] not in order:
+        return False
+    first, last = order.index(held[0]), order.index(race.dependents[0])
+    between = order[first:last] if first <= last else order[first:] + order[:last]
+    return fails(replace(plan, hold=frozenset(held), triggers=frozenset([*held, *between]),
+                         protect=frozenset(order) - frozenset(race.dependents)))

@@ -1,7 +1,8 @@
 /* zoo.cu - planted PDL bugs and their corrected twins, run many times in one process
  *
- * Talks in lines on standard input and output: `list`, `run PROGRAM bug|twin COUNT`, `reload`, `quit`. A run is one graph
- * replay or one launch sequence; it is wrong if the words in `out` differ from those of a run without any overlap.
+ * Talks in lines on standard input and output: `list`, `run PROGRAM bug|twin COUNT`, `cost KIND LENGTH`, `reload`, `quit`.
+ * A run is one graph replay or one launch sequence; it is wrong if the words in `out` differ from those of a run without
+ * any overlap. `zoo --once PROGRAM bug|twin COUNT` prints a hash per run and ends: a program as a user would have it.
  */
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -30,6 +31,7 @@ struct program { const char *name, *bug, *shape; path way; std::vector<step> bug
 static buffers buf;
 static std::vector<unsigned> expected, seen;
 static std::vector<program> programs;
+static std::vector<std::string> skipped; /* JSON lines about programs that this machine cannot have */
 static cudaEvent_t trigger_event, join_event;
 
 #define S(kernel, how) step{#kernel, (const void *)kernel, how}
@@ -163,35 +165,67 @@ static void fetch(std::vector<unsigned> &into, cudaStream_t stream)
     CHECK(cudaStreamSynchronize(stream));
 }
 
+static unsigned long long hash_of(const std::vector<unsigned> &words)
+{
+    unsigned long long hash = 14695981039346656037ull;
+    for (unsigned word : words) {
+        hash = (hash ^ word) * 1099511628211ull;
+    }
+    return hash;
+}
+
+struct runner {
+    cudaStream_t stream, other;
+    cudaGraphExec_t exec;
+};
+
+static runner ready(const program &p, const std::vector<step> &steps)
+{
+    runner r;
+    CHECK(cudaStreamCreateWithFlags(&r.stream, cudaStreamNonBlocking));
+    CHECK(cudaStreamCreateWithFlags(&r.other, cudaStreamNonBlocking));
+    serial(steps, r.stream);
+    fetch(expected, r.stream);
+    r.exec = p.way == STREAM ? nullptr : p.way == BUILT_GRAPH ? built(steps) : captured(p, steps, r.stream, r.other);
+    return r;
+}
+
+static uint64_t run_once(const runner &r, const std::vector<step> &steps)
+{
+    uint64_t began = now_ns();
+    if (r.exec) {
+        CHECK(cudaGraphLaunch(r.exec, r.stream));
+    } else {
+        queue(steps, r.stream);
+    }
+    CHECK(cudaStreamSynchronize(r.stream));
+    began = now_ns() - began;
+    fetch(seen, r.stream);
+    return began;
+}
+
+static void done(const runner &r)
+{
+    if (r.exec) {
+        CHECK(cudaGraphExecDestroy(r.exec));
+    }
+    CHECK(cudaStreamDestroy(r.stream));
+    CHECK(cudaStreamDestroy(r.other));
+}
+
 /* Prints which runs went wrong, as one character per run, so that sessions of several plans can be joined run by run. */
 static void run(const program &p, const std::vector<step> &steps, long count)
 {
-    cudaStream_t stream, other;
-    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    CHECK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
-    serial(steps, stream);
-    fetch(expected, stream);
-    cudaGraphExec_t exec = p.way == STREAM ? nullptr : p.way == BUILT_GRAPH ? built(steps) : captured(p, steps, stream, other);
+    runner r = ready(p, steps);
     std::string marks;
     uint64_t spent = 0;
     for (long i = 0; i < count; i++) {
-        uint64_t began = now_ns();
-        if (exec) {
-            CHECK(cudaGraphLaunch(exec, stream));
-        } else {
-            queue(steps, stream);
-        }
-        CHECK(cudaStreamSynchronize(stream));
-        spent += now_ns() - began;
-        fetch(seen, stream);
+        spent += run_once(r, steps);
         marks += seen == expected ? '.' : 'X';
     }
-    if (exec) {
-        CHECK(cudaGraphExecDestroy(exec));
-    }
-    CHECK(cudaStreamDestroy(stream));
-    CHECK(cudaStreamDestroy(other));
-    std::printf("{\"runs\":\"%s\",\"us\":%.3f}\n", marks.c_str(), count ? (double)spent / 1000.0 / (double)count : 0.0);
+    done(r);
+    std::printf("{\"runs\":\"%s\",\"us\":%.3f,\"expected\":\"%016llx\"}\n", marks.c_str(),
+                count ? (double)spent / 1000.0 / (double)count : 0.0, hash_of(expected));
 }
 
 /* The cost: a graph of many launch-bound kernels; prints microseconds per replay. */
@@ -227,6 +261,9 @@ static void add(const char *name, const char *bug, const char *shape, path way, 
 
 static void list(void)
 {
+    for (const std::string &line : skipped) {
+        std::printf("%s\n", line.c_str());
+    }
     for (const program &p : programs) {
         std::printf("{\"name\":\"%s\",\"bug\":\"%s\",\"shape\":\"%s\",\"path\":\"%s\",\"bug_kernels\":[", p.name, p.bug, p.shape,
                     path_names[p.way]);
@@ -255,18 +292,31 @@ static void reload(void)
     std::printf("{\"reloaded\":%s}\n", again ? "true" : "false");
 }
 
+static const program *named(const char *name)
+{
+    for (const program &p : programs) {
+        if (std::strcmp(p.name, name) == 0) {
+            return &p;
+        }
+    }
+    std::printf("{\"error\":\"no program %s\"}\n", name);
+    return nullptr;
+}
+
+static const std::vector<step> &steps_of(const program &p, const char *which)
+{
+    return std::strcmp(which, "twin") == 0 ? p.twin_steps : p.bug_steps;
+}
+
 static void answer(const char *line)
 {
     char name[128], which[16];
     long count = 0;
     if (std::sscanf(line, "run %127s %15s %ld", name, which, &count) == 3) {
-        for (const program &p : programs) {
-            if (std::strcmp(p.name, name) == 0) {
-                run(p, std::strcmp(which, "twin") == 0 ? p.twin_steps : p.bug_steps, count);
-                return;
-            }
+        const program *p = named(name);
+        if (p) {
+            run(*p, steps_of(*p, which), count);
         }
-        std::printf("{\"error\":\"no program %s\"}\n", name);
     } else if (std::sscanf(line, "cost %15s %ld", which, &count) == 2) {
         cost(which, (int)count);
     } else if (std::strncmp(line, "reload", 6) == 0) {
@@ -278,20 +328,43 @@ static void answer(const char *line)
     }
 }
 
-int main(int argc, char **argv)
+static int once(const char *name, const char *which, long count)
 {
-    char line[512];
+    const program *p = named(name);
+    if (!p) {
+        return 64;
+    }
+    runner r = ready(*p, steps_of(*p, which));
+    for (long i = 0; i < count; i++) {
+        run_once(r, steps_of(*p, which));
+        std::printf("%016llx\n", hash_of(seen));
+    }
+    done(r);
+    return 0;
+}
+
+static void make_buffers(void)
+{
     unsigned *memory;
+    unsigned **fields[] = {&buf.in, &buf.a, &buf.b, &buf.c, &buf.out, &buf.index, &buf.scalar};
     CHECK(cudaFree(nullptr));
     CHECK(cudaMalloc(&memory, 8 * WORDS * sizeof(unsigned)));
-    unsigned **fields[] = {&buf.in, &buf.a, &buf.b, &buf.c, &buf.out, &buf.index, &buf.scalar};
     for (size_t i = 0; i < 7; i++) {
         *fields[i] = memory + i * WORDS;
     }
     buf.n = WORDS;
     CHECK(cudaEventCreateWithFlags(&trigger_event, cudaEventDisableTiming));
     CHECK(cudaEventCreateWithFlags(&join_event, cudaEventDisableTiming));
+}
+
+int main(int argc, char **argv)
+{
+    char line[512];
+    make_buffers();
     add_programs();
+    if (argc == 5 && std::strcmp(argv[1], "--once") == 0) {
+        return once(argv[2], argv[3], std::atol(argv[4]));
+    }
     add_loaded(argc > 1 ? argv[1] : nullptr, argc > 2 ? argv[2] : nullptr);
     while (std::fgets(line, sizeof line, stdin) && std::strncmp(line, "quit", 4) != 0) {
         answer(line);
