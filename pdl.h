@@ -355,11 +355,23 @@ PDL_API int pdl_impl_refuses(unsigned id, int launching)
            (id == 13 && launching);
 }
 
+/* 1 if nothing but overlap is asked for. The most frequent launch, so it has a short way: launches are counted by the
+ * instruction (conformance/bench/count_instructions.c). */
+PDL_API int pdl_impl_only_overlap(const pdl_options *o)
+{
+    return (o->event_trigger | o->event_only | o->cluster_x | o->cluster_y | o->cluster_z | o->cooperative |
+            o->has_priority | PDL_IMPL_CAST(unsigned, o->priority) | o->mem_sync_domain | o->carveout | o->num_attrs) ==
+               0 && o->event == NULL && o->launch_completion_event == NULL;
+}
+
 /* What is wrong with the options alone, whatever the kernel. */
 PDL_API cudaError_t pdl_impl_check_options(const pdl_options *o, int launching)
 {
     unsigned i;
 
+    if (pdl_impl_only_overlap(o)) {
+        return o->overlap > PDL_OVERLAP_REQUIRED ? cudaErrorInvalidValue : cudaSuccess;
+    }
     if (o->overlap > PDL_OVERLAP_REQUIRED || o->event_trigger > PDL_EVENT_AT_BLOCK_START || o->event_only > 1 ||
         o->cooperative > 1 || o->has_priority > 1 || o->mem_sync_domain > PDL_DOMAIN_REMOTE ||
         o->carveout > PDL_CARVEOUT_NO_SHARED || o->num_attrs > PDL_MAX_ATTRIBUTES - 8) {
@@ -401,17 +413,15 @@ PDL_API cudaError_t pdl_impl_check(const pdl_kernel *kernel, const pdl_options *
 /* What is wrong with grid, block and cluster. */
 PDL_API cudaError_t pdl_impl_check_shape(const pdl_kernel *k, dim3 grid, dim3 block, const pdl_options *o)
 {
-    const unsigned sizes[6] = {grid.x, grid.y, grid.z, block.x, block.y, block.z};
-    const unsigned clusters[6] = {o->cluster_x, o->cluster_y, o->cluster_z, 0, 0, 0};
     const unsigned threads = PDL_IMPL_CAST(unsigned, k->max_threads_per_block);
-    unsigned i;
 
-    for (i = 0; i < 6; i++) {
-        const unsigned most = i < 3 ? k->max_grid[i] : k->max_block[i - 3];
-
-        if (sizes[i] == 0 || sizes[i] > most || (clusters[i] != 0 && sizes[i] % clusters[i] != 0)) {
-            return cudaErrorInvalidConfiguration;
-        }
+    if (grid.x - 1 >= k->max_grid[0] || grid.y - 1 >= k->max_grid[1] || grid.z - 1 >= k->max_grid[2] ||
+        block.x - 1 >= k->max_block[0] || block.y - 1 >= k->max_block[1] || block.z - 1 >= k->max_block[2]) {
+        return cudaErrorInvalidConfiguration; /* 0 - 1 is more than any limit */
+    }
+    if ((o->cluster_x != 0 && grid.x % o->cluster_x != 0) || (o->cluster_y != 0 && grid.y % o->cluster_y != 0) ||
+        (o->cluster_z != 0 && grid.z % o->cluster_z != 0)) {
+        return cudaErrorInvalidConfiguration;
     }
     return 1ull * block.x * block.y * block.z > threads ? cudaErrorInvalidConfiguration : cudaSuccess;
 }
@@ -462,6 +472,9 @@ PDL_API unsigned pdl_impl_fill(const pdl_kernel *kernel, const pdl_options *o, c
     unsigned count = pdl_impl_overlaps(kernel, o) ? pdl_impl_fill_overlap(o, attrs) : 0;
     unsigned i;
 
+    if (pdl_impl_only_overlap(o)) {
+        return count;
+    }
     if (o->cluster_x != 0 || o->cluster_y != 0 || o->cluster_z != 0) {
         cudaLaunchAttributeValue *value = pdl_impl_add(attrs, &count, cudaLaunchAttributeClusterDimension);
 
@@ -559,7 +572,7 @@ PDL_API cudaError_t pdl_impl_check_debug(const pdl_kernel *kernel, void **args)
 PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, dim3 grid, dim3 block, void **args,
                                              size_t shared_bytes, cudaStream_t stream, const pdl_options *options)
 {
-    const pdl_options zero = PDL_ZERO;
+    static const pdl_options zero = PDL_ZERO; /* on the stack it would cost thirty instructions */
     const pdl_options *o = options != NULL ? options : &zero;
     cudaLaunchAttribute attrs[PDL_MAX_ATTRIBUTES];
     cudaLaunchConfig_t config = PDL_ZERO;
