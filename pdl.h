@@ -369,8 +369,8 @@ PDL_API cudaError_t pdl_impl_check_options(const pdl_options *o, int launching)
 {
     unsigned i;
 
-    if (pdl_impl_only_overlap(o)) {
-        return o->overlap > PDL_OVERLAP_REQUIRED ? cudaErrorInvalidValue : cudaSuccess;
+    if (o->overlap <= PDL_OVERLAP_REQUIRED && pdl_impl_only_overlap(o)) {
+        return cudaSuccess;
     }
     if (o->overlap > PDL_OVERLAP_REQUIRED || o->event_trigger > PDL_EVENT_AT_BLOCK_START || o->event_only > 1 ||
         o->cooperative > 1 || o->has_priority > 1 || o->mem_sync_domain > PDL_DOMAIN_REMOTE ||

@@ -105,12 +105,12 @@ BREAKS = [
     Break("a record behind a failed launch", HOST, "return error == cudaSuccess ? pdl_impl_record_behind(kernel, o, stream) : error;\n}\n\n#ifdef", "(void)pdl_impl_record_behind(kernel, o, stream);\n    return error;\n}\n\n#ifdef", "contract.launch"),
     # refusals
     Break("a kernel of the driver", HOST, "(kernel->func == NULL && launching)", "0", "contract.refusals"),
-    Break("an axis of 0", HOST, "sizes[i] == 0 || ", "", "contract.refusals"),
-    Break("an axis that is too large", HOST, "sizes[i] > most || ", "", "contract.refusals"),
+    Break("an axis of 0", HOST, "grid.x - 1 >= k->max_grid[0]", "grid.x > k->max_grid[0]", "contract.refusals"),
+    Break("an axis that is too large", HOST, "block.z - 1 >= k->max_block[2]", "block.z == 0", "contract.refusals"),
     Break("too many threads", HOST, "* block.z > threads ?", "* block.z > 1024 ?", "contract.refusals"),
     Break("too many threads, in z", HOST, "* block.y * block.z > threads ?", "* block.y > threads ?", "contract.refusals"),
-    Break("a cluster that does not divide", HOST, " || (clusters[i] != 0 && sizes[i] % clusters[i] != 0)", "", "contract.refusals"),
-    Break("a cluster that does not divide, in z", HOST, "o->cluster_x, o->cluster_y, o->cluster_z, 0, 0, 0}", "o->cluster_x, o->cluster_y, 0, 0, 0, 0}", "contract.refusals"),
+    Break("a cluster that does not divide", HOST, "(o->cluster_x != 0 && grid.x % o->cluster_x != 0) || ", "", "contract.refusals"),
+    Break("a cluster that does not divide, in z", HOST, "(o->cluster_z != 0 && grid.z % o->cluster_z != 0)", "0", "contract.refusals"),
     *[Break(f"an unknown value of {text.split()[0][3:]}", HOST, text, "0", "contract.refusals") for text in (
         "o->overlap > PDL_OVERLAP_REQUIRED", "o->event_trigger > PDL_EVENT_AT_BLOCK_START", "o->event_only > 1", "o->cooperative > 1",
         "o->has_priority > 1", "o->mem_sync_domain > PDL_DOMAIN_REMOTE", "o->carveout > PDL_CARVEOUT_NO_SHARED",
