@@ -15,8 +15,8 @@
  * launched    EDGE-07   P -launch completion-> D, D waits (AMB-11)
  * cloned      EDGE-24   trigger, in a clone of the graph
  * updated     EDGE-24   trigger, the executable graph having been updated
- * child       EDGE-25   trigger, in a child graph (GPU only)
- * body        EDGE-26   trigger, in the body of a conditional node (GPU only)
+ * child       EDGE-25   trigger, in a child graph
+ * body        EDGE-26   trigger, in the body of a conditional node
  * fan_in      COMP-04   P -prog-> D and M -prog-> D, D waits; P and M store every other group of words
  * mixed       COMP-04   P -full-> D and M -prog-> D, D does not wait
  *
@@ -276,7 +276,6 @@ static cudaError_t close_clone(cudaGraph_t *outer, cudaGraph_t inner)
 
 static const struct wrap wrap_clone = { open_inner, close_clone };
 
-#ifndef PDL_MODEL
 static cudaError_t close_child(cudaGraph_t *outer, cudaGraph_t inner)
 {
     cudaGraphNode_t node;
@@ -322,7 +321,6 @@ static cudaError_t close_body(cudaGraph_t *outer, cudaGraph_t inner)
 }
 
 static const struct wrap wrap_child = { open_inner, close_child }, wrap_body = { open_body, close_body };
-#endif
 
 static const struct pair edge_pairs[] = {
     PAIR("full", SHAPE_WORDS, 0, edge_held_primary, edge_late_dependent, queue_full),
@@ -339,9 +337,7 @@ static const struct pair edge_pairs[] = {
     PAIR("updated", SHAPE_WORDS, PAIR_UPDATED, edge_primary, edge_dependent, queue_trigger),
     PAIR_OF_THREE("fan_in", SHAPE_WORDS, PAIR_TWO_BLOCKS, edge_first_of_two, edge_second_of_two, edge_waiting_dependent, queue_two),
     PAIR_OF_THREE("mixed", SHAPE_WORDS, 0, edge_held_primary, edge_silent, edge_late_dependent, queue_mixed),
-#ifndef PDL_MODEL
     PAIR_WRAPPED("child", SHAPE_WORDS, 0, edge_primary, edge_dependent, queue_trigger, &wrap_child),
     PAIR_WRAPPED("body", SHAPE_WORDS, 0, edge_primary, edge_dependent, queue_trigger, &wrap_body),
-#endif
 };
 IMAGE(edge, edge_pairs)

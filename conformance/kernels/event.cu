@@ -6,8 +6,12 @@
  * attributed    ATTR-11  as ordinary, and the dependent carries the attribute
  * covered       EVT-11   the event is recorded with the primary's launch; the dependent waits
  * covered_attr  EVT-11   the same, and the dependent carries the attribute (AMB-09)
+ * covered_start EVT-11   as covered, the event is released at block starts; the primary never triggers
+ * resident      EVT-02   the event is released at block starts, but some blocks have not begun: shared memory limits the primary
+ * completion    EVT-09   a launch-completion event instead; the dependent waits (F18)
  *
- * Control `unordered`: the same pair without the event begins inside the hold. Mutant `eager`: see trigger.cu.
+ * Control `unordered`: the same pair without the event begins inside the hold. Mutants `eager`: see trigger.cu; `lce`: a
+ * launch-completion event instead of the programmatic one.
  */
 #include "pair.h"
 #include "start.h"
@@ -81,11 +85,87 @@ static cudaError_t queue_covered_attr(const struct queue *queue, const struct tr
     return queue_with_attribute(queue, trial, 1);
 }
 
+/* ---- at block starts, and at the completion of the launch ---- */
+
+/* Never triggers: block starts have to do. */
+KERNEL(event_mute_primary)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    primary_begins(&args);
+    if (k_thread() == 0)
+        primary_holds(&args, &plan);
+    k_barrier();
+    primary_stores(&args, &plan, FORM_PLAIN);
+}
+
+/* As trigger.cu's resident pair, without a trigger: the blocks that are resident first keep their places until all of them have
+ * watched, and those that begin later must not find the dependent running. */
+KERNEL(event_resident_primary)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    primary_begins(&args);
+    if (k_thread() == 0 && k_block() >= plan.residents && k_load_relaxed(&args.state->alive))
+        k_add(&args.state->early, 1);
+    if (k_thread() == 0 && k_block() < plan.residents) {
+        watches(&args, &plan);
+        k_add(&args.state->done, 1);
+        (void)k_poll(args.state, &args.state->done, plan.residents, plan.bound_ns);
+    }
+    k_barrier();
+    primary_stores(&args, &plan, FORM_PLAIN);
+}
+
+/* The dependent in the side stream behind an event of the primary's launch. */
+static cudaError_t queue_behind_options(const struct queue *queue, const struct trial_launch *trial, pdl_options *primary)
+{
+    pdl_options dependent = PDL_ZERO;
+    cudaError_t error;
+
+    if (trial->control == CONTROL_UNORDERED)
+        return queue_unordered(queue, trial);
+    primary->overlap = PDL_OVERLAP_REQUIRED;
+    primary->event_only = 1;
+    error = queue_primary_with(queue, trial, primary);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(queue->side, queue->fork, 0);
+    dependent.has_priority = (unsigned)trial->urgent_dependent;
+    dependent.priority = trial->urgent_dependent ? queue->high_priority : 0;
+    if (error == cudaSuccess)
+        error = queue_dependent_with(queue, trial, queue->side, &dependent);
+    return error == cudaSuccess ? queue_leave_side(queue) : error;
+}
+
+static cudaError_t queue_at_start(const struct queue *queue, const struct trial_launch *trial)
+{
+    pdl_options primary = PDL_ZERO;
+
+#ifdef MUTANT_lce
+    primary.launch_completion_event = queue->fork;
+#else
+    primary.event = queue->fork;
+    primary.event_trigger = PDL_EVENT_AT_BLOCK_START;
+#endif
+    return queue_behind_options(queue, trial, &primary);
+}
+
+static cudaError_t queue_completion(const struct queue *queue, const struct trial_launch *trial)
+{
+    pdl_options primary = PDL_ZERO;
+
+    primary.launch_completion_event = queue->fork;
+    return queue_behind_options(queue, trial, &primary);
+}
+
 static const struct pair event_pairs[] = {
     PAIR("ordinary", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_ordinary),
     PAIR("programmatic", SHAPE_WORDS, PAIR_TWO_BLOCKS, event_programmatic_primary, event_programmatic_dependent, queue_programmatic),
     PAIR("attributed", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_attributed),
     PAIR("covered", SHAPE_WORDS, 0, event_covered_primary, event_covered_dependent, queue_programmatic),
     PAIR("covered_attr", SHAPE_WORDS, 0, event_covered_primary, event_covered_dependent, queue_covered_attr),
+    PAIR("covered_start", SHAPE_WORDS, 0, event_mute_primary, event_covered_dependent, queue_at_start),
+    PAIR("resident", SHAPE_RESOURCE, PAIR_URGENT, event_resident_primary, event_programmatic_dependent, queue_at_start),
+    PAIR("completion", SHAPE_WORDS, 0, event_covered_primary, event_covered_dependent, queue_completion),
 };
 IMAGE(event, event_pairs)
