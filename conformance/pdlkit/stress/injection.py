@@ -56,6 +56,13 @@ def _tritons_ptxas(command: list[str]) -> str | None:
     return str(inside) if inside.is_file() else None
 
 
+def _has_ptxas() -> bool:
+    try:
+        return bool(ptxas_wrapper.real_ptxas())
+    except SetupImpossible:
+        return False
+
+
 def environment(folder: Path, command: list[str], options: Options, eager_loading: bool = True) -> dict[str, str]:
     """For rewritten runs. The caller adds PDL_STRESS_PLAN and PDL_STRESS_RECORDS."""
     found = dict(os.environ)
@@ -73,7 +80,7 @@ def environment(folder: Path, command: list[str], options: Options, eager_loadin
     if eager_loading:  # the first launch of a lazily loaded kernel never overlaps
         found.setdefault("CUDA_MODULE_LOADING", "EAGER")
     inner = _tritons_ptxas(command)
-    if inner:
+    if inner and not _has_ptxas():  # the toolkit's own comes first for NVRTC, whose PTX may be too new for Triton's
         found[ptxas_wrapper.REAL] = inner
     try:
         script = str(nvcc_wrapper.ptxas_script(inner))

@@ -23,7 +23,9 @@ _ARCH = re.compile(r"(?:sm|compute)_(\d+)")
 
 def real_ptxas() -> str:
     """The assembler behind this wrapper."""
-    for path in (os.environ.get(REAL), shutil.which("ptxas"), "/usr/local/cuda/bin/ptxas"):
+    nvcc = shutil.which("nvcc")
+    beside = str(Path(nvcc).resolve().with_name("ptxas")) if nvcc else None
+    for path in (os.environ.get(REAL), shutil.which("ptxas"), beside, "/usr/local/cuda/bin/ptxas"):
         if path and Path(path).is_file() and "stress" not in Path(path).resolve().parts[-2:]:
             return path
     raise SetupImpossible(f"ptxas is not on PATH; put the CUDA Toolkit's bin folder there, or set {REAL} to the assembler")
