@@ -42,6 +42,9 @@ def disjunction(left: Formula, right: Formula) -> Formula:
     return negation(conjunction(negation(left), negation(right)))
 
 
+_EXTREMES = {"min.s": (disjunction, True), "min.u": (disjunction, False), "max.s": (conjunction, True), "max.u": (conjunction, False)}
+
+
 def comparison(operator: str, signed: bool, left: Any, right: Any) -> Formula | None:
     """The formula of left OPERATOR right (EQ NE LT LE GT GE), or None if nothing can be said."""
     if left is None or right is None:
@@ -89,6 +92,10 @@ def _against_constant(operator: str, signed: bool, left: Any, constant: int) -> 
         when_true = _against_constant(operator, signed, left[2], constant)
         when_false = _against_constant(operator, signed, left[3], constant)
         return disjunction(conjunction(left[1], when_true), conjunction(negation(left[1]), when_false))
+    if left[0] == "op" and left[2] in _EXTREMES and _EXTREMES[left[2]][1] == signed and operator != "EQ":
+        parts = [comparison(operator, signed, part, ("k", constant)) for part in left[3:5]]
+        if parts[0] is not None and parts[1] is not None:
+            return _EXTREMES[left[2]][0](parts[0], parts[1])
     value = _signed(constant) if signed else constant & 0xFFFFFFFF
     shift, base = 0, left
     while base[0] == "op" and base[2] == "shr" and base[4][0] == "k" and _natural_limit(base[3]) is not None:

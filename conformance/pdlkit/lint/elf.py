@@ -20,7 +20,7 @@ _EIATTR_PARAM_CBANK, _EIATTR_KPARAM_INFO, _EIATTR_MAX_THREADS, _EIATTR_REQNTID =
 _EIATTR_KPARAM_INFO_V2 = 0x45
 _CONSTANT4 = ".nv.constant4"
 _RELOCATIONS = {4: 24, 9: 16}  # section kind (RELA, REL) -> bytes of a record
-_ADDRESS_HALVES = (0x38, 0x39)  # relocations of a move of half an address; a direct call has others
+_ADDRESS_HALVES = (0x38, 0x39, 0x70, 0x71)  # relocations of a move of half an address; a direct call has others
 
 
 class CorruptFile(Exception):
@@ -199,6 +199,20 @@ class Cubin:
         if section is None:
             return frozenset()
         return frozenset(s.name for s in self.symbols if s.section == section.index and s.name)
+
+    @cached_property
+    def function_names(self) -> frozenset[str]:
+        return frozenset(s.name for s in self.symbols if s.kind == _STT_FUNC)
+
+    def code_table(self, kernel: str) -> dict[int, str]:
+        """Offset in constant bank 2 -> function of the kernel's section whose place in it stands there."""
+        table, code = self.section(".nv.constant2." + kernel), self.text_of(kernel)
+        if table is None or code is None:
+            return {}
+        functions = {s.value: s.name for s in self.symbols if s.kind == _STT_FUNC and s.section == code.index and s.value}
+        raw = self.bytes_of(table)
+        words = struct.unpack_from(f"<{len(raw) // 8}Q", raw)
+        return {8 * i: functions[word] for i, word in enumerate(words) if word in functions}
 
     @cached_property
     def function_addresses(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pdlkit.lint import conditions as cond
 from pdlkit.lint.destinations import destinations_of, next_register
-from pdlkit.lint.elf import KernelInfo
+from pdlkit.lint.elf import Cubin, KernelInfo
 from pdlkit.lint.instructions import HANDLERS, PREDICATE_UNKNOWN
 from pdlkit.lint.opcodes import Kind, data_words, kind_of
 from pdlkit.lint.values import (
@@ -30,19 +30,22 @@ from pdlkit.lint.values import (
 
 Registers = dict[Any, Any]
 _LOCAL_WINDOW = {True: (0x20, 0x24), False: (0x2F8, 0x2FC)}  # below sm_100, from sm_100 on
-_CONSTANT_WINDOW = {True: (0xD0, 0xD4), False: (0x120, 0x124)}
+_CONSTANT_WINDOW = {True: (0xD0, 0xD4, 0x198, 0x19C), False: (0x120, 0x124, 0x348, 0x34C)}
 _PREDICATE_TRUE = (cond.TRUE, 0)
 
 
 class Image:
     """What the evaluator knows of the kernel besides its instructions."""
 
-    def __init__(self, sm: int, info: KernelInfo, constant4: dict[int, str]) -> None:
-        self.info, self.constant4 = info, constant4
+    def __init__(self, cubin: Cubin, kernel: str, info: KernelInfo) -> None:
+        sm, self.info, self.constant4 = cubin.sm, info, cubin.constant4
+        self.functions = cubin.function_names
+        self.code_table = cubin.code_table(kernel)  # constant bank 2: what function pointers are indices into
         self.local_window = _LOCAL_WINDOW[sm < 100]
         self.constant_window = _CONSTANT_WINDOW[sm < 100]
         self.local_roots: frozenset[Root] = NOTHING  # of everything ever stored to local memory
         self.local_varies = 0
+        self.shared_roots: frozenset[Root] = NOTHING  # of everything ever stored to shared memory
         self.cluster_flag = ("c", 0, 0x140 if sm < 100 else 0x36C)  # 1 where the kernel runs in clusters
         self.varying_sites: set[Any] = set()  # results that threads of a block may hold differently
 
@@ -58,6 +61,8 @@ class Image:
             return (("c", 0, offset), NOTHING, 0)
         if bank == 4:
             return (("c", 4, offset), frozenset({("symbol", self.constant4.get(offset & ~7, "?"))}), 0)
+        if bank == 2 and offset in self.code_table:
+            return (("c", 2, offset), frozenset({("symbol", self.code_table[offset])}), 0)
         return (("c", bank, offset), frozenset({("bank", bank)}) if bank == 3 else NOTHING, 0)
 
 
@@ -83,18 +88,24 @@ class Evaluator:
                 found = self.image.constant(parsed[1], offset)
             else:
                 index = self.register(regs, parsed[2], 0)
-                if index[0] is None or index[0][0] != "k":
-                    return (None, self._any_parameter(parsed[1]), index[2])
-                found = self.image.constant(parsed[1], offset + index[0][1])
+                choices = _constants(index[0])
+                if len(choices) != 1:
+                    return (None, self._any_of(parsed[1], [offset + c for c in choices]), index[2])
+                found = self.image.constant(parsed[1], offset + choices[0])
             return (None, found[1], found[2]) if parsed[4] else found
         if tag == "sym":
             return (("c", 4, parsed[1:]), frozenset({("symbol", parsed[1])}), 0)
         return UNKNOWN
 
-    def _any_parameter(self, bank: int) -> frozenset[Root]:
-        if bank != 0:
-            return frozenset({("bank", bank)}) if bank == 3 else NOTHING
-        return frozenset(("param", p.offset) for p in self.image.info.parameters)
+    def _any_of(self, bank: int, offsets: list[int]) -> frozenset[Root]:
+        """Where a word may come from that is loaded from one of these places, or, if there are none, from any."""
+        if offsets:
+            return frozenset(root for offset in offsets for root in self.image.constant(bank, offset)[1])
+        if bank == 0:
+            return frozenset(("param", p.offset) for p in self.image.info.parameters)
+        if bank == 2:
+            return frozenset(("symbol", name) for name in self.image.code_table.values())
+        return frozenset({("bank", bank)}) if bank == 3 else NOTHING
 
     def register(self, regs: Registers, name: str, half: int) -> Value:
         if name.endswith("Z"):
@@ -121,7 +132,11 @@ class Evaluator:
             found = regs.get(name, UNKNOWN)
             roots |= found[1]
             varies |= found[2]
-        return self._without_scalars(roots), varies
+        return self._without_scalars(self._without_code(roots)), varies
+
+    def _without_code(self, roots: frozenset[Root]) -> frozenset[Root]:
+        """Addresses of functions are on the stack to return to; nobody reads or writes there."""
+        return frozenset(r for r in roots if not (r[0] == "symbol" and r[1] in self.image.functions))
 
     def _without_scalars(self, roots: frozenset[Root]) -> frozenset[Root]:
         """Parameters too small for a pointer can only be an index."""
@@ -155,6 +170,8 @@ class Evaluator:
         kind = kind_of(opcode)
         if base in ("STL", "LDL"):
             return self._local(regs, opcode, operands)
+        if base in ("STS", "LDS"):
+            return self._shared(regs, opcode, operands, site)
         if kind in (Kind.LOAD, Kind.GENERIC_LOAD, Kind.ATOMIC, Kind.GENERIC_ATOMIC):
             return self._loaded(regs, opcode, operands, site)
         if kind in (Kind.STORE, Kind.GENERIC_STORE):
@@ -219,6 +236,16 @@ class Evaluator:
         if base is not None and words == 1 and (not narrow or (stored[0] is not None and stored[0][0] in ("k", "sel"))):
             regs[("generic", base, offset, words, narrow)] = stored
 
+    def _shared(self, regs: Registers, opcode: str, operands: tuple[str, ...], site: Any) -> dict[Any, Any]:
+        """Shared memory is not told apart by place: what is loaded may be anything that was stored."""
+        if opcode.startswith("STS"):
+            for half in range(data_words(opcode)):
+                self.image.shared_roots |= self.value(regs, operands[-1], half)[1]
+            return {}
+        destinations, _ = destinations_of(opcode, operands)
+        _, varies = self.address(regs, operands[-1])
+        return {n: self.fresh(n, site, self.image.shared_roots, varies) for n in destinations}
+
     def _local(self, regs: Registers, opcode: str, operands: tuple[str, ...]) -> dict[Any, Any]:
         """Local memory is the thread's own: a word stored at a known place is what is loaded from there."""
         words = data_words(opcode)
@@ -243,6 +270,16 @@ class Evaluator:
             for i in range(words)
             if parse_operand(first)[0] == "reg" and not first.endswith("Z")
         }
+
+
+def _constants(expression: Any) -> list[int]:
+    """The numbers that an expression can be, as far as it says; empty: any."""
+    if expression is None or expression[0] not in ("k", "sel"):
+        return []
+    if expression[0] == "k":
+        return [expression[1]]
+    either = [_constants(part) for part in expression[2:4]]
+    return sorted({*either[0], *either[1]}) if all(either) else []
 
 
 def _generic_place(regs: Registers, memory: str) -> tuple[Any, int]:

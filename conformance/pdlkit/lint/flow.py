@@ -122,7 +122,7 @@ class Flow:
                 block.falls = behind if guarded else None
             elif kind is Kind.BRANCH:
                 block.falls = behind if guarded or self.extra_predicate(index) or self.is_divergent_jump(index) else None
-            elif kind is Kind.COLLECTIVE or guarded:
+            elif kind is Kind.COLLECTIVE or guarded or self.extra_predicate(index):
                 block.falls = behind
 
     def is_divergent_jump(self, index: int) -> bool:
@@ -132,7 +132,7 @@ class Flow:
         )
 
     def extra_predicate(self, index: int) -> str | None:
-        """The predicate operand of a branch (BRA.U !UP0, target), besides its guard."""
+        """The predicate operand of a transfer (BRA.U !UP0, target; EXIT P2), besides its guard."""
         for operand in split_operands(self.function.operands[index].split("`")[0].replace(" ", ",")):
             if re.fullmatch(r"!?U?P\d", operand):
                 return operand

@@ -93,7 +93,7 @@ def _load_constant(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str
     return result
 
 
-@handles("S2R", "S2UR", "CS2R")
+@handles("S2R", "S2UR", "CS2R", "CS2UR")
 def _special(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], site: Any) -> Any:
     name, source = _target(ops), ops[-1]
     if source == "SRZ":
@@ -252,14 +252,18 @@ def _logic(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], 
 def _select(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], site: Any) -> Any:
     if len(ops) < 4:
         return None
-    a, b = self.value(regs, ops[1]), self.value(regs, ops[2])
     formula, varies = self.predicate(regs, ops[3])
+    halves = [_chosen(formula, varies, self.value(regs, ops[1], h), self.value(regs, ops[2], h)) for h in (0, 1)]
+    return _pair(_target(ops), *halves) if ".64" in opcode else _write(_target(ops), halves[0])
+
+
+def _chosen(formula: Any, varies: int, a: Value, b: Value) -> Value:
     if formula is not None and formula[0] == "k":
-        return _write(_target(ops), a if formula[1] else b)
+        return a if formula[1] else b
     expression = None
     if formula is not None and a[0] is not None and b[0] is not None and a[0][0] == b[0][0] == "k":
         expression = ("sel", formula, a[0], b[0])
-    return _write(_target(ops), (expression, a[1] | b[1], a[2] | b[2] | varies))
+    return (expression, a[1] | b[1], a[2] | b[2] | varies)
 
 
 @handles("PRMT", "UPRMT")
@@ -280,7 +284,9 @@ def _extreme(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...]
     if len(ops) < 4 or parse_operand(ops[0])[0] != "reg" or parse_operand(ops[-1])[0] != "pred":
         return None
     a, b = self.value(regs, ops[1]), self.value(regs, ops[2])
-    return _write(_target(ops), (operation(opcode + ops[-1], a[0], b[0]), NOTHING, a[2] | b[2]))
+    which = {"PT": "min", "!PT": "max", "UPT": "min", "!UPT": "max"}.get(ops[-1], opcode + ops[-1])
+    name = which + (".u" if ".U32" in opcode else ".s")
+    return _write(_target(ops), (operation(name, a[0], b[0]), NOTHING, a[2] | b[2]))
 
 
 @handles("SHFL")

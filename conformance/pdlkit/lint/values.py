@@ -29,7 +29,7 @@ _MAX_SIZE = 14  # of an expression; larger ones are not worth comparing
 _REGISTER = re.compile(r"^([-~|!]*)(U?R(?:\d+|Z)|U?P(?:\d+|T))")
 _CONSTANT = re.compile(r"^([-~|]*)c\[(0x[0-9a-f]+)\]\[(?:(U?R(?:\d+|Z))\+?)?(-?0x[0-9a-f]+)?\]")
 _INTEGER = re.compile(r"^(-?)(0x[0-9a-f]+|\d+)$")
-_HALF = re.compile(r"32@(lo|hi)\(\(?([\w$.]+)")
+_HALF = re.compile(r"32@(lo|hi)\(\(?(?:fun@unified\()?([\w$.]+)")
 _REGISTER_IN_ADDRESS = re.compile(r"(U?R)(\d+|Z)(?:\.\w+)*")
 _ADDRESS = re.compile(r"(?:desc\[(UR\d+)\])?\[([^\]]*)\]")
 

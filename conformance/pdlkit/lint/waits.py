@@ -38,6 +38,7 @@ FRESH, CLUSTER, SIBLING, SIGNALLED, WAITED = 0, 1, 2, 3, 4
 _STATES_PER_NODE = 24
 _VISITS = 60_000
 _MAX_DEPTH = 16
+_ROUNDS = 4  # of learning which conditions to keep
 
 _SPLIT = "@split"  # in the registers of a state: a branch that threads leave in different ways lies behind it
 _WRITE_REGISTERS = ACCESSES | {Kind.MBARRIER, Kind.UNKNOWN}
@@ -88,7 +89,7 @@ class Analysis:
         self.program, self.kernel = program, kernel
         info = program.info(kernel)
         self.max_threads = info.max_threads
-        self.image = Image(program.cubin.sm, info, program.cubin.constant4)
+        self.image = Image(program.cubin, kernel, info)
         self.evaluator = Evaluator(self.image)
         self.edges: dict[Node, Edges] = {}
         self._sites: dict[Any, set[tuple[str, int]]] = {}  # base of a fact -> where it is asked
@@ -107,12 +108,17 @@ class Analysis:
             return self.result
         self._propagate()  # first pass: branches, conditions, what is stored to local memory
         self._learning = False
-        self._kept = {base for base, places in self._sites.items() if len(places) > 1}
         self._keep_facts = True
-        if not self._propagate():
-            self._keep_facts = False
-            self._propagate()
-            self.result.simplified = True
+        for number in range(_ROUNDS):
+            kept = {base for base, places in self._sites.items() if len(places) > 1}
+            if number and kept == self._kept:
+                break
+            self._kept = kept  # conditions kept apart let more conditions be told
+            if not self._propagate():
+                self._keep_facts = False
+                self._propagate()
+                self.result.simplified = True
+                break
         if self._asked_named:
             self._check_named_barriers()
         self._mark_reaching()
@@ -180,7 +186,8 @@ class Analysis:
                 continue
             if other is not value and other != value:
                 if len(value) == 2:
-                    joined: Any = (value[0] if value[0] == other[0] else None, value[1] | other[1] | (split and value[0] != other[0]))
+                    same = value[0] == other[0]
+                    joined: Any = (value[0] if same else None, value[1] | other[1] | (split and not same))
                 else:
                     same = value[0] == other[0]
                     joined = (value[0] if same else None, value[1] | other[1], value[2] | other[2] | (split and not same))
@@ -224,7 +231,7 @@ class Analysis:
             self._go(edges, (context, section, block.falls), wait, facts, regs)
 
     def _note_site(self, formula: Any, section: str, index: int) -> None:
-        if self._learning and formula is not None:
+        if formula is not None:
             for base in cond.bases(formula):
                 self._sites.setdefault(base, set()).add((section, index))
 
@@ -336,6 +343,12 @@ class Analysis:
         index = block.end - 1
         kind, guard = block.last, flow.function.predicates[index]
         formula, varies = self.evaluator.predicate(regs, guard) if guard else (cond.TRUE, 0)
+        extra = flow.extra_predicate(index)
+        if extra is not None:
+            second, second_varies = self.evaluator.predicate(regs, extra)
+            varies |= second_varies
+            formula = cond.conjunction(formula, second) if formula is not None and second is not None else None
+            self._note_site(formula, section, index)
         if kind is Kind.BRANCH:
             self._branch(node, flow, block, formula, varies, wait, facts, regs, edges)
             return
@@ -351,9 +364,10 @@ class Analysis:
                 self._return(context, wait, taken, regs, edges)
             elif kind in (Kind.INDEXED_BRANCH, Kind.RECONVERGE, Kind.COLLECTIVE):
                 self._jump(node, flow, block, wait, taken, regs, edges)
-        if kind is Kind.CALL and guard == "":
+        guarded = guard != "" or extra is not None
+        if kind is Kind.CALL and not guarded:
             return
-        falls = block.falls is not None and (guard != "" or kind in (Kind.RECONVERGE, Kind.COLLECTIVE))
+        falls = block.falls is not None and (guarded or kind in (Kind.RECONVERGE, Kind.COLLECTIVE))
         if falls and (passed is not None or kind in (Kind.RECONVERGE, Kind.COLLECTIVE)):
             target = (context, section, block.falls)
             self._go(edges, target, wait, passed if passed is not None else facts, regs)  # type: ignore[arg-type]
@@ -378,12 +392,6 @@ class Analysis:
     ) -> None:
         context, section, _ = node
         index = block.end - 1
-        extra = flow.extra_predicate(index)
-        if extra is not None:
-            second, second_varies = self.evaluator.predicate(regs, extra)
-            varies |= second_varies
-            formula = cond.conjunction(formula, second) if formula is not None and second is not None else None
-            self._note_site(formula, section, index)
         if flow.is_divergent_jump(index) or ".ANY" in flow.function.opcodes[index]:
             formula, varies = None, varies
         edges.varies |= varies
@@ -568,7 +576,7 @@ class Analysis:
 def _passed_by(wait: int, varies: int) -> int:
     if wait in (WAITED, SIBLING, SIGNALLED) or not varies:
         return wait
-    return SIBLING if varies & VARIES_BY_THREAD else (CLUSTER if varies & VARIES_BY_BLOCK else wait)
+    return CLUSTER if varies & VARIES_BY_BLOCK else SIBLING  # a block all of whose threads pass by has no waiter of its own
 
 
 def _first_event(events: list[tuple[str, int]]) -> bool | None:

@@ -36,7 +36,11 @@ class FakeCubin:
     constant4: dict[int, str] = {}
     initialised_symbols: frozenset[str] = frozenset()
     function_addresses: frozenset[str] = frozenset()
+    function_names: frozenset[str] = frozenset()
     kernels = ["k"]
+
+    def code_table(self, kernel: str) -> dict[int, str]:
+        return {}
 
     def kernel_info(self, kernel: str) -> KernelInfo:
         parameters = [Parameter(0, 0, 8), *(Parameter(1 + i, 8 + 4 * i, 4) for i in range(_PARAMETERS))]
