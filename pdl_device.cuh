@@ -26,7 +26,7 @@
  *
  * Needs compute_90 or newer. In code for older targets wait and trigger compile to nothing, which is safe because such
  * a kernel is never started early: pdl.h looks at what it was compiled for. Includes nothing, so it works under NVRTC;
- * has no option, so it cannot be switched off by accident.
+ * has no option that switches anything off. Its one option, PDL_STRESS, is for tests and opens windows wider.
  */
 #ifndef PDL_DEVICE_CUH_INCLUDED
 #define PDL_DEVICE_CUH_INCLUDED
@@ -44,6 +44,59 @@
 
 extern "C++" { /* in case somebody includes this file inside extern "C" */
 
+/* Test builds only: -DPDL_STRESS=7000 makes each pdl_wait() trigger first and then, like each pdl_trigger(), hold its
+ * thread for up to 7,000 ns, so that a dependent without a proper wait runs while this grid has yet to store. A program
+ * whose result changes was wrong, unless it publishes by fence and trigger. Undefined or 0 it is no code at all.
+ *
+ * PDL_STRESS_LEAST  the shortest hold in ns, three quarters of the longest if not defined
+ * PDL_STRESS_SEED   chooses each block's delay between the two, 1 if not defined
+ * PDL_STRESS_WORDS  a pointer to three words of your device memory, declared ahead of this file: shortest, longest, seed.
+ *                   They are read at run time in place of the three numbers; a longest of 0 neither triggers nor holds
+ */
+#if PDL_HAS_DEVICE && defined(PDL_STRESS) && PDL_STRESS + 0 > 0
+#ifndef PDL_STRESS_LEAST
+#define PDL_STRESS_LEAST ((PDL_STRESS) / 4 * 3)
+#endif
+#ifndef PDL_STRESS_SEED
+#define PDL_STRESS_SEED 1
+#endif
+#define PDL_STRESS_(early) pdl_stress(early)
+
+static __device__ __forceinline__ void pdl_stress(bool early)
+{
+#ifdef PDL_STRESS_WORDS
+    const volatile unsigned *words = PDL_STRESS_WORDS;
+    const unsigned least = words[0], most = words[1], seed = words[2];
+#else
+    const unsigned least = PDL_STRESS_LEAST, most = PDL_STRESS, seed = PDL_STRESS_SEED;
+#endif
+    const unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    const unsigned blocks = gridDim.x * gridDim.y * gridDim.z, threads = blockDim.x * blockDim.y * blockDim.z;
+    const unsigned at_once = 2048u / threads < 32u ? 2048u / threads : 32u;
+    unsigned sms, mix = (block + 1u) * 0x85EBCA6Bu ^ seed * 0x9E3779B1u ^ blocks * 0x27D4EB2Fu ^ threads;
+    unsigned long long began, now;
+
+    if (early && most) {
+        asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    }
+    asm volatile("mov.u32 %0, %%nsmid;" : "=r"(sms));
+    if (!most || blocks - block > sms * at_once) {
+        return; /* a dependent starts behind the last block's trigger: holding blocks of earlier waves finds nothing */
+    }
+    mix = (mix ^ (mix >> 15)) * 0xC2B2AE35u;
+    mix = least < most ? least + (mix ^ (mix >> 16)) % (most - least + 1u) : most;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(began));
+    for (unsigned turn = 0; turn < mix / 16u + 64u; turn++) { /* bounded, should the timer stand still */
+        asm volatile("nanosleep.u32 40;\n\tmov.u64 %0, %%globaltimer;" : "=l"(now) : : "memory");
+        if (now - began >= mix) {
+            break;
+        }
+    }
+}
+#else
+#define PDL_STRESS_(early) ((void)0)
+#endif
+
 /* Holds the calling thread until every grid that this one depends on is complete and flushed.
  *
  * The default is that each thread which touches shared data calls it; then no barrier is needed. A second call returns
@@ -57,6 +110,7 @@ extern "C++" { /* in case somebody includes this file inside extern "C" */
 static __device__ __forceinline__ void pdl_wait(void)
 {
 #if PDL_HAS_DEVICE
+    PDL_STRESS_(true);
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
@@ -73,6 +127,7 @@ static __device__ __forceinline__ void pdl_trigger(void)
 {
 #if PDL_HAS_DEVICE
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    PDL_STRESS_(false);
 #endif
 }
 
@@ -122,6 +177,8 @@ static __device__ __forceinline__ pdl_type *pdl_wait_block(pdl_type *pointer)
     __syncthreads();
     return pdl_fresh(pointer);
 }
+
+#undef PDL_STRESS_
 
 } /* extern "C++" */
 
