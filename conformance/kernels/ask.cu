@@ -11,27 +11,11 @@
  */
 #include <pthread.h>
 
-#include "pair.h"
-#include "visibility.h"
-
-#define ASK_TRIALS 200u
-#define ASK_WORDS 64u
+#include "host_room.h"
 
 /* ---- kernels: data, plan and state lie in pinned host memory ---- */
 
-KERNEL(ask_slow)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    if (k_thread() == 0) {
-        k_trigger();
-        if (k_poll(args.state, &args.state->alive, 1, plan.bound_ns))
-            k_store_relaxed(&args.state->witnessed, 1);
-        k_delay(args.state, plan.hold_ns);
-    }
-    k_barrier();
-    k_store(args.data + k_thread(), words_fresh(plan.key, k_thread()));
-}
+KERNEL(ask_slow) { slow_stores(&args); }
 
 KERNEL(ask_silent)
 {
@@ -41,14 +25,7 @@ KERNEL(ask_silent)
     }
 }
 
-/* Copies the first half of the words to the second, behind its wait. */
-KERNEL(ask_reader)
-{
-    if (k_thread() == 0)
-        k_store_relaxed(&args.state->alive, 1);
-    k_wait_device();
-    k_store(args.data + ASK_WORDS / 2 + k_thread(), k_load(args.data + k_thread()));
-}
+KERNEL(ask_reader) { reader_copies(&args, 1); }
 
 KERNEL(ask_nothing) { (void)args; }
 
@@ -59,39 +36,11 @@ KERNEL(ask_waiting)
     k_wait_device();
 }
 
-/* ---- launching ---- */
-
-static cudaError_t launch(const void *function, const struct kernel_args *args, cudaStream_t stream, cudaLaunchAttribute *attrs,
-                          unsigned count)
-{
-    struct kernel_args copy = *args;
-    void *params[1];
-    cudaLaunchConfig_t config = PDL_ZERO;
-
-    params[0] = &copy;
-    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim.x = function == (const void *)SYMBOL(ask_slow) || function == (const void *)SYMBOL(ask_reader) ? ASK_WORDS / 2 : 1;
-    config.blockDim.y = config.blockDim.z = 1;
-    config.stream = stream;
-    config.attrs = attrs;
-    config.numAttrs = count;
-    return cudaLaunchKernelExC(&config, function, params);
-}
-
-static cudaLaunchAttribute serialization(int value)
-{
-    cudaLaunchAttribute attribute = PDL_ZERO;
-
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = value;
-    return attribute;
-}
-
 /* Launches a kernel with these attributes, and ends what it began. */
 static cudaError_t try_kernel(struct ask *ask, const void *function, cudaLaunchAttribute *attrs, unsigned count)
 {
     struct kernel_args args = PDL_ZERO;
-    cudaError_t error = launch(function, &args, ask->stream, attrs, count);
+    cudaError_t error = launch_one(function, &args, 1, ask->stream, attrs, count);
     cudaError_t end = cudaStreamSynchronize(ask->stream);
 
     return error == cudaSuccess ? end : error;
@@ -206,13 +155,6 @@ static void ask_idle(struct ask *ask)
 
 /* ---- host_end ---- */
 
-struct host_room {               /* pinned host memory of the two kernels, and what the host saw */
-    struct trial_plan plan;
-    struct trial_state state;
-    uint32_t data[ASK_WORDS];
-    unsigned stale;
-};
-
 static void look(void *opaque)
 {
     struct host_room *room = (struct host_room *)opaque;
@@ -228,28 +170,15 @@ static void look(void *opaque)
 
 static void CUDART_CB look_from_stream(void *opaque) { look(opaque); }
 
-static void prepare_trial(struct host_room *room, unsigned trial)
-{
-    struct trial_state empty = PDL_ZERO;
-    uint32_t i;
-
-    room->plan.key = 0x5EEDull * (trial + 1);
-    room->plan.bound_ns = 50000;
-    room->plan.hold_ns = 5000 + trial % 8 * 1000;
-    room->state = empty;
-    for (i = 0; i < ASK_WORDS; i++)
-        room->data[i] = ~words_fresh(room->plan.key, i);
-}
-
 enum host_end { END_STREAM, END_EVENT, END_HOST_FUNCTION };
 
 static cudaError_t run_to_end(struct ask *ask, struct host_room *room, const struct kernel_args *args, cudaEvent_t event, enum host_end end)
 {
     cudaLaunchAttribute attribute = serialization(1);
-    cudaError_t error = launch((const void *)SYMBOL(ask_slow), args, ask->stream, NULL, 0);
+    cudaError_t error = launch_one((const void *)SYMBOL(ask_slow), args, ASK_WORDS / 2, ask->stream, NULL, 0);
 
     if (error == cudaSuccess)
-        error = launch((const void *)SYMBOL(ask_silent), args, ask->stream, &attribute, 1);
+        error = launch_one((const void *)SYMBOL(ask_silent), args, 1, ask->stream, &attribute, 1);
     if (error == cudaSuccess && end == END_HOST_FUNCTION)
         error = cudaLaunchHostFunc(ask->stream, look_from_stream, room);
     if (error == cudaSuccess && end == END_EVENT)
@@ -279,19 +208,6 @@ static void ask_end(struct ask *ask, struct host_room *room, const struct kernel
         ask_skip(ask, names[end], "not asked, the two kernels hardly overlapped");
     else
         ask_expect_number(ask, names[end], (long)room->stale, 0);
-}
-
-static int open_room(struct host_room **room, struct kernel_args *args)
-{
-    char *device = NULL;
-
-    if (cudaHostAlloc((void **)room, sizeof(**room), cudaHostAllocMapped) != cudaSuccess ||
-        cudaHostGetDevicePointer((void **)&device, *room, 0) != cudaSuccess)
-        return 0;
-    args->plan = (const struct trial_plan *)device;
-    args->state = (struct trial_state *)(device + offsetof(struct host_room, state));
-    args->data = (uint32_t *)(device + offsetof(struct host_room, data));
-    return 1;
 }
 
 static void ask_host_end(struct ask *ask)
@@ -324,18 +240,6 @@ struct hand {                    /* one host thread with its own stream and memo
     unsigned witnessed;
 };
 
-static void look_at_copy(struct host_room *room)
-{
-    volatile const uint32_t *copy = room->data + ASK_WORDS / 2;
-    uint32_t i;
-
-    for (i = 0; i < ASK_WORDS / 2; i++)
-        if (copy[i] != words_fresh(room->plan.key, i)) {
-            room->stale++;
-            return;
-        }
-}
-
 static void *launch_pairs(void *opaque)
 {
     struct hand *hand = (struct hand *)opaque;
@@ -344,13 +248,13 @@ static void *launch_pairs(void *opaque)
 
     for (trial = 0; trial < ASK_TRIALS && hand->error == cudaSuccess; trial++) {
         prepare_trial(hand->room, trial);
-        hand->error = launch((const void *)SYMBOL(ask_slow), &hand->args, hand->stream, NULL, 0);
+        hand->error = launch_one((const void *)SYMBOL(ask_slow), &hand->args, ASK_WORDS / 2, hand->stream, NULL, 0);
         if (hand->error == cudaSuccess)
-            hand->error = launch((const void *)SYMBOL(ask_reader), &hand->args, hand->stream, &attribute, 1);
+            hand->error = launch_one((const void *)SYMBOL(ask_reader), &hand->args, ASK_WORDS / 2, hand->stream, &attribute, 1);
         if (hand->error == cudaSuccess)
             hand->error = cudaStreamSynchronize(hand->stream);
         hand->witnessed += hand->room->state.witnessed;
-        look_at_copy(hand->room);
+        hand->room->stale += copy_is_stale(hand->room);
     }
     return NULL;
 }

@@ -5,12 +5,18 @@
  * copy     a copy within them                      graph    the launch of a graph of one empty node
  * event    an event record without timing          alloc    an allocation and its release, in stream order
  * timed    an event record with timing             old      a wait for an event that was recorded long ago
+ * to_host  a copy into pinned host memory          kernels  the launch of a graph of one kernel
+ * to_gpu   a copy from there                       prefetch a prefetch of managed memory (GPU only)
+ * memop    a write of one word in stream order (GPU only)   copy2d   a copy of two rows (GPU only)
  *
  * Each item twice: the dependent waits (ITEM), or it does not (ITEM_bare). Overlap tells whether the item keeps the
  * attribute from taking effect; wrong words tell what that dependent could not rely on.
  */
 #include "pair.h"
 #include "visibility.h"
+#ifndef PDL_MODEL
+#include "gpu_only.h"
+#endif
 
 DEVICE_FN void between_dependent_of(const struct kernel_args *args, uint32_t waits)
 {
@@ -28,6 +34,7 @@ DEVICE_FN void between_dependent_of(const struct kernel_args *args, uint32_t wai
 KERNEL(between_primary) { visibility_primary(&args, FORM_PLAIN); }
 KERNEL(between_dependent) { between_dependent_of(&args, 1); }
 KERNEL(between_bare_dependent) { between_dependent_of(&args, 0); }
+KERNEL(between_nothing) { (void)args; }
 
 static void CUDART_CB nothing(void *unused) { (void)unused; }
 
@@ -82,7 +89,107 @@ static cudaError_t item_graph(const struct queue *queue, const struct trial_laun
     return cudaGraphLaunch(queue->nothing, queue->stream);
 }
 
+/* Made once, in whatever capture: pinned words that only copies touch. */
+static cudaError_t host_words(void **words)
+{
+    static void *pinned;
+    enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    cudaError_t error = cudaSuccess;
+
+    if (!pinned) {
+        (void)cudaThreadExchangeStreamCaptureMode(&mode);
+        error = cudaHostAlloc(&pinned, 64, cudaHostAllocDefault);
+        (void)cudaThreadExchangeStreamCaptureMode(&mode);
+    }
+    *words = pinned;
+    return error;
+}
+
+static cudaError_t item_to_host(const struct queue *queue, const struct trial_launch *trial)
+{
+    void *words;
+    cudaError_t error = host_words(&words);
+    return error == cudaSuccess ? cudaMemcpyAsync(words, trial->args.input, 16, cudaMemcpyDeviceToHost, queue->stream) : error;
+}
+
+static cudaError_t item_to_gpu(const struct queue *queue, const struct trial_launch *trial)
+{
+    void *words;
+    cudaError_t error = host_words(&words);
+    return error == cudaSuccess ? cudaMemcpyAsync(trial->args.input, words, 16, cudaMemcpyHostToDevice, queue->stream) : error;
+}
+
+/* Made once: a graph of one kernel, launched plainly. */
+static cudaError_t item_kernels(const struct queue *queue, const struct trial_launch *trial)
+{
+    static cudaGraphExec_t exec;
+    struct kernel_args args = trial->args;
+    struct cudaKernelNodeParams node_params = PDL_ZERO;
+    void *params[1];
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaSuccess;
+
+    if (!exec) {
+        params[0] = &args;
+        node_params.func = (void *)SYMBOL(between_nothing);
+        node_params.gridDim.x = node_params.gridDim.y = node_params.gridDim.z = 1;
+        node_params.blockDim = node_params.gridDim;
+        node_params.kernelParams = params;
+        error = cudaGraphCreate(&graph, 0);
+        if (error == cudaSuccess)
+            error = cudaGraphAddKernelNode(&node, graph, NULL, 0, &node_params);
+        if (error == cudaSuccess)
+            error = cudaGraphInstantiate(&exec, graph, 0);
+    }
+    return error == cudaSuccess ? cudaGraphLaunch(exec, queue->stream) : error;
+}
+
 #ifndef PDL_MODEL
+static cudaError_t item_copy2d(const struct queue *queue, const struct trial_launch *trial)
+{
+    return cudaMemcpy2DAsync(trial->args.input, 32, trial->args.input + 4, 32, 16, 2, cudaMemcpyDeviceToDevice, queue->stream);
+}
+
+static cudaError_t prefetch(void *memory, size_t bytes, cudaStream_t stream)
+{
+    int device;
+
+    GPU_TRY(cudaGetDevice(&device));
+#if CUDART_VERSION >= 13000
+    struct cudaMemLocation here = PDL_ZERO;
+    here.type = cudaMemLocationTypeDevice;
+    here.id = device;
+    return cudaMemPrefetchAsync(memory, bytes, here, 0, stream);
+#else
+    return cudaMemPrefetchAsync(memory, bytes, device, stream);
+#endif
+}
+
+static cudaError_t item_prefetch(const struct queue *queue, const struct trial_launch *trial)
+{
+    static void *managed;
+
+    (void)trial;
+    if (!managed)
+        GPU_TRY(cudaMallocManaged(&managed, 65536, cudaMemAttachGlobal));
+    return prefetch(managed, 65536, queue->stream);
+}
+
+static cudaError_t item_memop(const struct queue *queue, const struct trial_launch *trial)
+{
+    typedef CUresult (CUDAAPI *write_fn)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+    static write_fn write_value;
+
+    if (!write_value) {
+        void *function;
+        GPU_TRY(driver_function("cuStreamWriteValue32", 11070, &function));
+        write_value = (write_fn)function;
+    }
+    return write_value((CUstream)queue->stream, (CUdeviceptr)(uintptr_t)trial->args.input, 1, 0) == CUDA_SUCCESS ? cudaSuccess
+                                                                                                                  : cudaErrorNotSupported;
+}
+
 static cudaError_t item_alloc(const struct queue *queue, const struct trial_launch *trial)
 {
     void *memory;
@@ -105,8 +212,14 @@ QUEUE_ITEM(timed)
 QUEUE_ITEM(old)
 QUEUE_ITEM(host)
 QUEUE_ITEM(graph)
+QUEUE_ITEM(to_host)
+QUEUE_ITEM(to_gpu)
+QUEUE_ITEM(kernels)
 #ifndef PDL_MODEL
 QUEUE_ITEM(alloc)
+QUEUE_ITEM(copy2d)
+QUEUE_ITEM(prefetch)
+QUEUE_ITEM(memop)
 #endif
 
 #define PAIRS_OF_ITEM(name, queue)                                                  \
@@ -116,9 +229,11 @@ QUEUE_ITEM(alloc)
 static const struct pair between_pairs[] = {
     PAIRS_OF_ITEM("memset", queue_memset), PAIRS_OF_ITEM("copy", queue_copying), PAIRS_OF_ITEM("event", queue_event),
     PAIRS_OF_ITEM("timed", queue_timed), PAIRS_OF_ITEM("old", queue_old), PAIRS_OF_ITEM("host", queue_host),
-    PAIRS_OF_ITEM("graph", queue_graph),
+    PAIRS_OF_ITEM("graph", queue_graph), PAIRS_OF_ITEM("to_host", queue_to_host), PAIRS_OF_ITEM("to_gpu", queue_to_gpu),
+    PAIRS_OF_ITEM("kernels", queue_kernels),
 #ifndef PDL_MODEL
-    PAIRS_OF_ITEM("alloc", queue_alloc),
+    PAIRS_OF_ITEM("alloc", queue_alloc), PAIRS_OF_ITEM("copy2d", queue_copy2d), PAIRS_OF_ITEM("prefetch", queue_prefetch),
+    PAIRS_OF_ITEM("memop", queue_memop),
 #endif
 };
 IMAGE(between, between_pairs)

@@ -5,12 +5,16 @@
  * cluster_withhold      COMP-01   the same; one block withholds its trigger and watches: blocks are counted, not clusters
  * cooperative_primary   COMP-02   the primary is a cooperative launch
  * cooperative_dependent COMP-02a  the dependent is a cooperative launch
+ * cooperative_grid      COMP-02b  the same; one thread of the grid waits, a grid-wide barrier follows, every thread reads
+ * modules               COMP-15a  the primary comes from another module: it is the one of wait.cu
  * urgent                COMP-03   the dependent has the highest priority; one block of the primary withholds its trigger
  * per_thread            COMP-06   in the per-thread default stream
  * legacy                COMP-06   in the legacy default stream
  * blocked               FWD-03a   the dependent's waiting blocks fill every slot, while a kernel in another stream holds some
  *                                 and ends only after the primary (B48)
  * crowded               FWD-03a   the same, and the primary has more blocks than the device has slots
+ *
+ * Mutant `nobarrier`: as cooperative_grid, and those who do not wait read at once.
  */
 #include "pair.h"
 #include "start.h"
@@ -19,6 +23,16 @@
 #define EAGER 1
 #else
 #define EAGER 0
+#endif
+#ifdef MUTANT_nowait
+#define WAITS 0
+#else
+#define WAITS 1
+#endif
+#ifdef MUTANT_nobarrier
+#define BARRIER 0
+#else
+#define BARRIER 1
 #endif
 
 KERNEL(compose_primary) { visibility_primary(&args, FORM_PLAIN); }
@@ -31,13 +45,51 @@ KERNEL(compose_dependent)
 
     dependent_begins(&args);
     dependent_is_alive(&args);
-#ifndef MUTANT_nowait
-    k_wait(&args, &plan);
-#endif
+    if (WAITS)
+        k_wait(&args, &plan);
     dependent_waited(&args);
     dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
     dependent_finishes(&args);
 }
+
+/* All blocks are there at once. Those behind the barrier give it four times its longest time; then the trial does not count. */
+DEVICE_FN void grid_barrier(const struct kernel_args *args, const struct trial_plan *plan)
+{
+    struct trial_state *state = args->state;
+
+    if (k_thread() == 0) {
+        k_fence();
+        k_add(&state->done, 1);
+        if (!k_poll(state, &state->done, k_blocks(), 4 * plan->bound_ns)) {
+            k_add(&state->cut_short, 1);
+            k_wait(args, plan);
+        }
+        k_fence();
+    }
+    k_barrier();
+}
+
+KERNEL(compose_grid_dependent)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    dependent_begins(&args);
+    dependent_is_alive(&args);
+    if (WAITS && k_block() == 0 && k_thread() == 0)
+        k_wait(&args, &plan);
+    if (WAITS && BARRIER)
+        grid_barrier(&args, &plan);
+    dependent_waited(&args);
+    dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
+    dependent_finishes(&args);
+}
+
+/* The base image of wait.cu is a module of its own. */
+#ifdef PDL_MODEL
+extern void wait_store_primary_base(struct kernel_args args);
+#else
+extern "C" __global__ void wait_store_primary_base(struct kernel_args args);
+#endif
 
 /* In the side stream: holds its places until the primary is about to store, or for the longest time a trial lasts. */
 KERNEL(compose_holder)
@@ -84,14 +136,17 @@ static cudaError_t queue_cooperative_dependent(const struct queue *queue, const 
     return queue_both(queue, trial, &primary, &dependent);
 }
 
+static cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
+{
+    cudaError_t error = queue_primary(queue, trial, 0);
+    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
+}
+
 static cudaError_t queue_urgent(const struct queue *queue, const struct trial_launch *trial)
 {
-    cudaError_t error;
-
     if (trial->control == CONTROL_UNORDERED)
         return queue_unordered(queue, trial);
-    error = queue_primary(queue, trial, 0);
-    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
+    return queue_pair(queue, trial);
 }
 
 /* The pair in another stream, between a fork from the kit's own and the way back. */
@@ -146,6 +201,9 @@ static const struct pair compose_pairs[] = {
     PAIR("cluster_withhold", SHAPE_WORDS, PAIR_CLUSTER, compose_withhold_primary, compose_start_dependent, queue_cluster),
     PAIR("cooperative_primary", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_cooperative_primary),
     PAIR("cooperative_dependent", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_cooperative_dependent),
+    PAIR("cooperative_grid", SHAPE_WORDS, 0, compose_primary, compose_grid_dependent, queue_cooperative_dependent),
+    { "modules", SHAPE_WORDS, PAIR_TWO_WARPS, (const void *)wait_store_primary_base, (const void *)SYMBOL(compose_dependent),
+      "wait_store_primary", "compose_dependent", queue_pair, NULL, NULL, NULL },
     PAIR("urgent", SHAPE_WORDS, PAIR_TWO_BLOCKS | PAIR_URGENT, compose_withhold_primary, compose_start_dependent, queue_urgent),
     PAIR("per_thread", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_per_thread),
     PAIR("legacy", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_legacy),

@@ -28,6 +28,37 @@ KERNEL(wait_store_primary)
 #endif
 }
 
+#if defined(MUTANT_slot) || defined(MUTANT_scalar)
+/* What a word of the primary's, read before the wait, stands for: 0 if it already was fresh. Bounded by the trial. */
+DEVICE_FN uint32_t read_before_the_wait(const struct kernel_args *args, const struct trial_plan *plan)
+{
+    uint32_t first, last, word;
+
+    dependent_range(plan, &first, &last);
+    if (first == last)
+        return 0;
+    word = k_load(args->data + first);
+    return words_index(plan->key, word) == first ? 0 : word | 1;
+}
+
+/* The words are read behind the wait, but where they go (`slot`), or what goes into each (`scalar`), was read before it. */
+DEVICE_FN void waits_too_late_for_one_word(const struct kernel_args *args, const struct trial_plan *plan)
+{
+    uint32_t word = read_before_the_wait(args, plan), slot = 0, scalar = 0, first, last, i, j;
+
+#ifdef MUTANT_slot
+    slot = word;
+#else
+    scalar = word;
+#endif
+    k_wait(args, plan);
+    dependent_range(plan, &first, &last);
+    for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
+        for (j = 0; j < 4; j++)
+            k_store(args->seen + (i + j + slot) % plan->words, k_load(args->data + i + j) ^ scalar);
+}
+#endif
+
 KERNEL(wait_store_dependent)
 {
     struct trial_plan plan = k_plan(&args);
@@ -40,6 +71,12 @@ KERNEL(wait_store_dependent)
 #elif defined(MUTANT_warpwait)
     if (k_warp() == 0)
         k_wait(&args, &plan);
+#elif defined(MUTANT_otherwait)
+    if (k_warp() != 0)
+        k_wait(&args, &plan);
+#elif defined(MUTANT_slot) || defined(MUTANT_scalar)
+    waits_too_late_for_one_word(&args, &plan);
+    early = plan.words; /* nothing is left to read */
 #elif defined(MUTANT_pathwait)
     if (k_block() < k_blocks() / 2 || (k_blocks() == 1 && k_warp() % 2 == 0))
         k_wait(&args, &plan);

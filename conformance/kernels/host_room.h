@@ -1,0 +1,112 @@
+/* host_room.h - pairs of one block that host code launches by itself and looks at in pinned memory: for cases of kind api. */
+#ifndef HOST_ROOM_H_INCLUDED
+#define HOST_ROOM_H_INCLUDED
+
+#include "pair.h"
+#include "visibility.h"
+
+#define ASK_TRIALS 200u
+#define ASK_WORDS 64u
+
+/* ---- the kernels' bodies; data, plan and state lie in pinned host memory ---- */
+
+/* Triggers, waits, bounded, until the kernel behind it runs, holds and stores the first half of the words. */
+DEVICE_FN void slow_stores(const struct kernel_args *args)
+{
+    struct trial_plan plan = k_plan(args);
+
+    if (k_thread() == 0) {
+        k_trigger();
+        if (k_poll(args->state, &args->state->alive, 1, plan.bound_ns))
+            k_store_relaxed(&args->state->witnessed, 1);
+        k_delay(args->state, plan.hold_ns);
+    }
+    k_barrier();
+    k_store(args->data + k_thread(), words_fresh(plan.key, k_thread()));
+}
+
+/* Copies the first half of the words to the second; behind its wait, or without one. */
+DEVICE_FN void reader_copies(const struct kernel_args *args, uint32_t waits)
+{
+    if (k_thread() == 0)
+        k_store_relaxed(&args->state->alive, 1);
+    if (waits)
+        k_wait_device();
+    k_store(args->data + ASK_WORDS / 2 + k_thread(), k_load(args->data + k_thread()));
+}
+
+/* ---- host ---- */
+
+/* One block; `threads` of it. */
+static inline cudaError_t launch_one(const void *function, const struct kernel_args *args, unsigned threads, cudaStream_t stream,
+                                     cudaLaunchAttribute *attrs, unsigned count)
+{
+    struct kernel_args copy = *args;
+    void *params[1];
+    cudaLaunchConfig_t config = PDL_ZERO;
+
+    params[0] = &copy;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim.x = threads;
+    config.blockDim.y = config.blockDim.z = 1;
+    config.stream = stream;
+    config.attrs = attrs;
+    config.numAttrs = count;
+    return cudaLaunchKernelExC(&config, function, params);
+}
+
+static inline cudaLaunchAttribute serialization(int value)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = value;
+    return attribute;
+}
+
+struct host_room {               /* pinned host memory of the two kernels, and what the host saw */
+    struct trial_plan plan;
+    struct trial_state state;
+    uint32_t data[ASK_WORDS];
+    unsigned stale;
+};
+
+static inline void prepare_trial(struct host_room *room, unsigned trial)
+{
+    struct trial_state empty = PDL_ZERO;
+    uint32_t i;
+
+    room->plan.key = 0x5EEDull * (trial + 1);
+    room->plan.bound_ns = 50000;
+    room->plan.hold_ns = 5000 + trial % 8 * 1000;
+    room->state = empty;
+    for (i = 0; i < ASK_WORDS; i++)
+        room->data[i] = ~words_fresh(room->plan.key, i);
+}
+
+static inline int open_room(struct host_room **room, struct kernel_args *args)
+{
+    char *device = NULL;
+
+    if (cudaHostAlloc((void **)room, sizeof(**room), cudaHostAllocMapped) != cudaSuccess ||
+        cudaHostGetDevicePointer((void **)&device, *room, 0) != cudaSuccess)
+        return 0;
+    args->plan = (const struct trial_plan *)device;
+    args->state = (struct trial_state *)(device + offsetof(struct host_room, state));
+    args->data = (uint32_t *)(device + offsetof(struct host_room, data));
+    return 1;
+}
+
+/* 1 if the second half of the words is not what it should be. */
+static inline unsigned copy_is_stale(const struct host_room *room)
+{
+    volatile const uint32_t *copy = room->data + ASK_WORDS / 2;
+    uint32_t i;
+
+    for (i = 0; i < ASK_WORDS / 2; i++)
+        if (copy[i] != words_fresh(room->plan.key, i))
+            return 1;
+    return 0;
+}
+
+#endif
