@@ -269,7 +269,7 @@ def check_text(place: Place) -> None:
     expect(gates == ["__CUDA_ARCH__) && __CUDA_ARCH__ >= 900"], f"pdl_device.cuh gates on {gates}")
 
     expect(len(host_text.splitlines()) <= 1600, "pdl.h has more than 1600 lines")
-    expect(len(device_text.splitlines()) <= 160, "pdl_device.cuh has more than 160 lines")
+    expect(len(device_text.splitlines()) <= 220, "pdl_device.cuh has more than 220 lines")
     names = set(re.findall(r"^#define (\w+)", host_text + device_text, re.M))
     expect(all(name.startswith("PDL_") for name in names), f"macros without PDL_: {sorted(names)}")
     reserved = re.findall(r"\b(?:pdl__\w*|_pdl\w*|_PDL\w*|PDL__\w*)", host_text + device_text)
