@@ -102,12 +102,12 @@ static void shape_resource(struct slot_shape *shape, const struct device_size *s
     shape->primary_blocks = shape->residents + draw_in(plan_draw(source, index, DRAW_EXTRA), 1, size->sms);
 }
 
-/* Blocks of a quarter of the longest fill an SM's threads with few of them: one trial stays short. */
+/* Blocks of half the longest fill an SM's threads with few of them: one trial stays short. */
 static void shape_fill(struct slot_shape *shape, const struct pair *pair, const struct device_size *size, uint64_t bits)
 {
     unsigned fit, slots;
 
-    shape->threads = at_least(size->max_threads / 4, 2 * size->warp);
+    shape->threads = at_least(size->max_threads / 2, 2 * size->warp);
     fit = size->threads_per_sm / shape->threads;
     slots = size->sms * (fit < size->slots_per_sm ? fit : size->slots_per_sm);
     shape->primary_blocks = at_least(shape->primary_blocks, size->sms);
