@@ -100,14 +100,12 @@ KERNEL(event_mute_primary)
 }
 
 /* As trigger.cu's resident pair, without a trigger: the blocks that are resident first keep their places until all of them have
- * watched, and those that begin later must not find the dependent running. */
+ * watched. Those that begin later cannot say whether the dependent began before the last of them. */
 KERNEL(event_resident_primary)
 {
     struct trial_plan plan = k_plan(&args);
 
     primary_begins(&args);
-    if (k_thread() == 0 && k_block() >= plan.residents && k_load_relaxed(&args.state->alive))
-        k_add(&args.state->early, 1);
     if (k_thread() == 0 && k_block() < plan.residents) {
         watches(&args, &plan);
         k_add(&args.state->done, 1);

@@ -1,0 +1,611 @@
+/* capture.cu - what capture makes of streams, events and attributes, read back as edges.
+ *
+ * pair        rules     what is captured
+ * attribute   EDGE-11   a kernel with the attribute, with value 0, without it, behind a half-edge
+ * event       EDGE-12   a programmatic event at triggers, and who waits for it
+ * start       EDGE-13   the same at block starts
+ * table       EDGE-30a  launch-completion events (AMB-10), both kinds of order at once, joins, forks, what is no kernel
+ * no_kernel   EDGE-30   nothing programmatic leads to or from what is no kernel, whatever is captured
+ * half        EDGE-18   half-edges given to a capture
+ * unjoined    EDGE-19   a fork that only a programmatic event brings back
+ * pending     EDGE-19a  a programmatic half-edge at the end (AMB-12)
+ * removed     EDGE-20   a fork that an update of the dependencies took out
+ * waiters     EVT-12    copies, memsets, host functions and events behind a programmatic event
+ * events      EVT-05    events that a launch must not record (AMB-12)
+ * flags       EVT-06    the flag for external recording (AMB-12)
+ *
+ * P is the first kernel, D the second, M one between them.
+ */
+#include "graph_ask.h"
+#include "kernel.h"
+
+KERNEL(capture_p) { (void)args; }
+KERNEL(capture_m) { (void)args; }
+KERNEL(capture_d) { (void)args; }
+
+struct studio {                  /* what a script captures with */
+    cudaStream_t stream, side;
+    cudaEvent_t fork, join, released;
+    uint32_t *words;
+};
+
+#define P ((const void *)SYMBOL(capture_p))
+#define M ((const void *)SYMBOL(capture_m))
+#define D ((const void *)SYMBOL(capture_d))
+
+static int open_studio(struct ask *ask, struct studio *s)
+{
+    s->stream = ask->stream;
+    s->side = ask->side;
+    if (cudaEventCreateWithFlags(&s->fork, cudaEventDisableTiming) == cudaSuccess &&
+        cudaEventCreateWithFlags(&s->join, cudaEventDisableTiming) == cudaSuccess &&
+        cudaEventCreateWithFlags(&s->released, cudaEventDisableTiming) == cudaSuccess &&
+        cudaMalloc((void **)&s->words, 64) == cudaSuccess)
+        return 1;
+    ask_skip(ask, "events and memory", "none were given");
+    return 0;
+}
+
+static void close_studio(struct studio *s)
+{
+    (void)cudaEventDestroy(s->fork);
+    (void)cudaEventDestroy(s->join);
+    (void)cudaEventDestroy(s->released);
+    (void)cudaFree(s->words);
+}
+
+/* ---- launching ---- */
+
+static cudaError_t launch_with(const void *function, cudaStream_t stream, cudaLaunchAttribute *attrs, unsigned count)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    void *params[1];
+
+    params[0] = &args;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    config.blockDim.x = function == P ? 1 : function == M ? 2 : 3; /* letter() tells them by that */
+    config.stream = stream;
+    config.attrs = attrs;
+    config.numAttrs = count;
+    return cudaLaunchKernelExC(&config, function, params);
+}
+
+static cudaError_t launch_plain(const void *function, cudaStream_t stream) { return launch_with(function, stream, NULL, 0); }
+
+static cudaError_t launch_attr(const void *function, cudaStream_t stream, int value)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = value;
+    return launch_with(function, stream, &attribute, 1);
+}
+
+static cudaError_t launch_event(const void *function, cudaStream_t stream, cudaEvent_t event, int at_start, int flags)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    attribute.val.programmaticEvent.event = event;
+    attribute.val.programmaticEvent.flags = flags;
+    attribute.val.programmaticEvent.triggerAtBlockStart = at_start;
+    return launch_with(function, stream, &attribute, 1);
+}
+
+static cudaError_t launch_completion(const void *function, cudaStream_t stream, cudaEvent_t event, int flags)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+
+    attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
+    attribute.val.launchCompletionEvent.event = event;
+    attribute.val.launchCompletionEvent.flags = flags;
+    return launch_with(function, stream, &attribute, 1);
+}
+
+#define TRY(call)                  \
+    do {                           \
+        cudaError_t e_ = (call);   \
+        if (e_ != cudaSuccess)     \
+            return e_;             \
+    } while (0)
+
+static cudaError_t join(const struct studio *s)
+{
+    TRY(cudaEventRecord(s->join, s->side));
+    return cudaStreamWaitEvent(s->stream, s->join, 0);
+}
+
+/* ---- the scripts: each is captured from the stream s->stream, and leaves every other stream joined ---- */
+
+static cudaError_t plain(const struct studio *s) { TRY(launch_plain(P, s->stream)); return launch_plain(D, s->stream); }
+static cudaError_t attribute_one(const struct studio *s) { TRY(launch_plain(P, s->stream)); return launch_attr(D, s->stream, 1); }
+static cudaError_t attribute_zero(const struct studio *s) { TRY(launch_plain(P, s->stream)); return launch_attr(D, s->stream, 0); }
+
+static cudaError_t attribute_both(const struct studio *s)
+{
+    TRY(launch_attr(P, s->stream, 1));
+    return launch_attr(D, s->stream, 1);
+}
+
+static cudaError_t through_record(const struct studio *s)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(cudaEventRecord(s->fork, s->stream));
+    return launch_attr(D, s->stream, 1);
+}
+
+/* P records the event with its launch; D in the side stream waits for it. */
+static cudaError_t behind_event(const struct studio *s, int kind, int attribute)
+{
+    TRY(kind == 2 ? launch_completion(P, s->stream, s->released, 0) : launch_event(P, s->stream, s->released, kind, 0));
+    TRY(cudaStreamWaitEvent(s->side, s->released, 0));
+    TRY(attribute ? launch_attr(D, s->side, 1) : launch_plain(D, s->side));
+    return join(s);
+}
+
+static cudaError_t at_trigger(const struct studio *s) { return behind_event(s, 0, 0); }
+static cudaError_t at_start(const struct studio *s) { return behind_event(s, 1, 0); }
+static cudaError_t at_completion(const struct studio *s) { return behind_event(s, 2, 0); }
+static cudaError_t at_trigger_attr(const struct studio *s) { return behind_event(s, 0, 1); }
+static cudaError_t at_start_attr(const struct studio *s) { return behind_event(s, 1, 1); }
+static cudaError_t at_completion_attr(const struct studio *s) { return behind_event(s, 2, 1); }
+
+static cudaError_t ordinary_event(const struct studio *s, int attribute)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(cudaEventRecord(s->released, s->stream));
+    TRY(cudaStreamWaitEvent(s->side, s->released, 0));
+    TRY(attribute ? launch_attr(D, s->side, 1) : launch_plain(D, s->side));
+    return join(s);
+}
+
+static cudaError_t full_event(const struct studio *s) { return ordinary_event(s, 0); }
+static cudaError_t full_event_attr(const struct studio *s) { return ordinary_event(s, 1); }
+
+/* M in the side stream stands beside P; D, behind both, has the attribute or not. */
+static cudaError_t joined(const struct studio *s, int attribute)
+{
+    TRY(cudaEventRecord(s->fork, s->stream));
+    TRY(cudaStreamWaitEvent(s->side, s->fork, 0));
+    TRY(launch_plain(M, s->side));
+    TRY(launch_plain(P, s->stream));
+    TRY(join(s));
+    return attribute ? launch_attr(D, s->stream, 1) : launch_plain(D, s->stream);
+}
+
+static cudaError_t join_plain(const struct studio *s) { return joined(s, 0); }
+static cudaError_t join_attr(const struct studio *s) { return joined(s, 1); }
+
+/* P leads to M in its stream and to D in the other one, each with the attribute. */
+static cudaError_t fork_attr(const struct studio *s)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(cudaEventRecord(s->fork, s->stream));
+    TRY(cudaStreamWaitEvent(s->side, s->fork, 0));
+    TRY(launch_attr(M, s->stream, 1));
+    TRY(launch_attr(D, s->side, 1));
+    return join(s);
+}
+
+static cudaError_t middle(const struct studio *s, int attribute)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(launch_attr(M, s->stream, 1));
+    return attribute ? launch_attr(D, s->stream, 1) : launch_plain(D, s->stream);
+}
+
+static cudaError_t middle_plain(const struct studio *s) { return middle(s, 0); }
+static cudaError_t middle_attr(const struct studio *s) { return middle(s, 1); }
+
+static cudaError_t behind_memset(const struct studio *s)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(cudaMemsetAsync(s->words, 0, 16, s->stream));
+    return launch_attr(D, s->stream, 1);
+}
+
+static cudaError_t behind_copy(const struct studio *s)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(cudaMemcpyAsync(s->words + 8, s->words, 16, cudaMemcpyDeviceToDevice, s->stream));
+    return launch_attr(D, s->stream, 1);
+}
+
+static cudaError_t behind_host(const struct studio *s)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(cudaLaunchHostFunc(s->stream, ask_host_nothing, NULL));
+    return launch_attr(D, s->stream, 1);
+}
+
+/* D has the attribute behind a kernel of its own stream and a memset of the other one. */
+static cudaError_t kernel_and_memset(const struct studio *s)
+{
+    TRY(cudaEventRecord(s->fork, s->stream));
+    TRY(cudaStreamWaitEvent(s->side, s->fork, 0));
+    TRY(cudaMemsetAsync(s->words, 0, 16, s->side));
+    TRY(launch_plain(P, s->stream));
+    TRY(join(s));
+    return launch_attr(D, s->stream, 1);
+}
+
+static cudaError_t event_to(const struct studio *s, enum node_kind kind)
+{
+    TRY(launch_event(P, s->stream, s->released, 0, 0));
+    TRY(cudaStreamWaitEvent(s->side, s->released, 0));
+    switch (kind) {
+    case NODE_MEMSET: TRY(cudaMemsetAsync(s->words, 0, 16, s->side)); break;
+    case NODE_MEMCPY: TRY(cudaMemcpyAsync(s->words + 8, s->words, 16, cudaMemcpyDeviceToDevice, s->side)); break;
+    case NODE_HOST: TRY(cudaLaunchHostFunc(s->side, ask_host_nothing, NULL)); break;
+    default: break;
+    }
+    return join(s);
+}
+
+static cudaError_t event_to_memset(const struct studio *s) { return event_to(s, NODE_MEMSET); }
+static cudaError_t event_to_copy(const struct studio *s) { return event_to(s, NODE_MEMCPY); }
+static cudaError_t event_to_host(const struct studio *s) { return event_to(s, NODE_HOST); }
+static cudaError_t event_to_event(const struct studio *s) { return event_to(s, NODE_RECORD); }
+
+struct script {
+    const char *what;
+    cudaError_t (*run)(const struct studio *s);
+    const char *want;            /* the edges, as the documents say; NULL: nobody says */
+};
+
+static const struct script attribute_scripts[] = {
+    { "no attribute", plain, "P>D 0,0,0" },
+    { "attribute", attribute_one, "P>D 1,0,1" },
+    { "attribute 0", attribute_zero, "P>D 0,0,0" },
+    { "attribute on both", attribute_both, "P>D 1,0,1" },
+};
+static const struct script event_scripts[] = { { "programmatic event at triggers", at_trigger, "P>D 1,0,1" } };
+static const struct script start_scripts[] = { { "programmatic event at block starts", at_start, "P>D 2,0,1" } };
+static const struct script table_scripts[] = {
+    { "attribute behind an event record", through_record, NULL },
+    { "launch-completion event", at_completion, NULL },
+    { "ordinary event", full_event, NULL },
+    { "event at triggers, D with the attribute", at_trigger_attr, NULL },
+    { "event at block starts, D with the attribute", at_start_attr, NULL },
+    { "launch-completion event, D with the attribute", at_completion_attr, NULL },
+    { "ordinary event, D with the attribute", full_event_attr, NULL },
+    { "join of P and M", join_plain, NULL },
+    { "join of P and M, D with the attribute", join_attr, NULL },
+    { "fork from P, both with the attribute", fork_attr, NULL },
+    { "P, M with the attribute, D plain", middle_plain, NULL },
+    { "P, M and D with the attribute", middle_attr, NULL },
+};
+static const struct script no_kernel_scripts[] = {
+    { "memset before the attribute", behind_memset, NULL },
+    { "copy before the attribute", behind_copy, NULL },
+    { "host function before the attribute", behind_host, NULL },
+    { "kernel and memset before the attribute", kernel_and_memset, NULL },
+};
+static const struct script waiter_scripts[] = {
+    { "memset behind a programmatic event", event_to_memset, NULL },
+    { "copy behind a programmatic event", event_to_copy, NULL },
+    { "host function behind a programmatic event", event_to_host, NULL },
+    { "event record behind a programmatic event", event_to_event, NULL },
+};
+
+/* ---- reading what was captured ---- */
+
+static const char *letter(cudaGraphNode_t node)
+{
+    static const char *const kinds[] = { "kernel", "copy", "memset", "host", "graph", "empty", "wait", "record" };
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    enum cudaGraphNodeType type;
+
+    if (cudaGraphNodeGetType(node, &type) != cudaSuccess)
+        return "?";
+    if (type != cudaGraphNodeTypeKernel)
+        return (unsigned)type < sizeof(kinds) / sizeof(kinds[0]) ? kinds[type] : "other";
+    if (cudaGraphKernelNodeGetParams(node, &params) != cudaSuccess)
+        return "K";
+    return params.blockDim.x == 1 ? "P" : params.blockDim.x == 2 ? "M" : params.blockDim.x == 3 ? "D" : "K";
+}
+
+static int is_kernel(const char *name) { return name[0] >= 'A' && name[0] <= 'Z'; }
+
+struct reading {
+    char text[256];
+    unsigned astray;             /* programmatic edges that touch what is no kernel */
+};
+
+/* The edges in the order P, M, D of their names, so that equal graphs give equal texts. */
+static cudaError_t read_edges(cudaGraph_t graph, struct reading *reading)
+{
+    cudaGraphNode_t from[ASK_EDGES], to[ASK_EDGES];
+    cudaGraphEdgeData data[ASK_EDGES];
+    char line[ASK_EDGES][40];
+    size_t count = ASK_EDGES, i, j;
+
+    memset(reading, 0, sizeof(*reading));
+    TRY(edges_of_graph(graph, from, to, data, &count));
+    for (i = 0; i < count; i++) {
+        const char *a = letter(from[i]), *b = letter(to[i]);
+        snprintf(line[i], sizeof(line[i]), "%s>%s %u,%u,%u", a, b, data[i].from_port, data[i].to_port, data[i].type);
+        reading->astray += (data[i].type != 0 || data[i].from_port == 1) && (!is_kernel(a) || !is_kernel(b));
+    }
+    for (j = 0; j < count; j++) { /* smallest first; each is taken out by emptying it */
+        size_t least = count;
+        for (i = 0; i < count; i++)
+            if (line[i][0] && (least == count || strcmp(line[i], line[least]) < 0))
+                least = i;
+        ask_append(reading->text, sizeof(reading->text), j ? "; " : "");
+        ask_append(reading->text, sizeof(reading->text), line[least]);
+        line[least][0] = '\0';
+    }
+    if (!count)
+        ask_append(reading->text, sizeof(reading->text), "no edge");
+    return cudaSuccess;
+}
+
+/* Captures a script; what went wrong stands in the text. */
+static cudaError_t capture_script(const struct studio *s, const struct script *script, struct reading *reading)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error, end;
+
+    memset(reading, 0, sizeof(*reading));
+    TRY(cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal));
+    error = script->run(s);
+    end = cudaStreamEndCapture(s->stream, &graph);
+    if (error == cudaSuccess)
+        error = end;
+    if (error == cudaSuccess)
+        error = read_edges(graph, reading);
+    if (error != cudaSuccess)
+        ask_append(reading->text, sizeof(reading->text), cudaGetErrorName(error));
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    (void)cudaGetLastError();
+    return error;
+}
+
+static void ask_scripts(struct ask *ask, const struct script *scripts, size_t count)
+{
+    struct studio studio;
+    struct reading reading;
+    size_t i;
+
+    if (!open_studio(ask, &studio))
+        return;
+    for (i = 0; i < count; i++) {
+        (void)capture_script(&studio, &scripts[i], &reading);
+        if (scripts[i].want) {
+            ask_expect_text(ask, scripts[i].what, reading.text, scripts[i].want);
+        } else {
+            ask->asked++;
+            ask_row(ask, scripts[i].what, reading.text);
+        }
+    }
+    close_studio(&studio);
+}
+
+#define SCRIPTS(table) table, sizeof(table) / sizeof(table[0])
+
+static void ask_event(struct ask *ask) { ask_scripts(ask, SCRIPTS(event_scripts)); }
+static void ask_start(struct ask *ask) { ask_scripts(ask, SCRIPTS(start_scripts)); }
+static void ask_table(struct ask *ask) { ask_scripts(ask, SCRIPTS(table_scripts)); }
+static void ask_waiters(struct ask *ask) { ask_scripts(ask, SCRIPTS(waiter_scripts)); }
+
+/* Also what the stream stands behind between the two launches: P, by zeros. */
+static void ask_attribute(struct ask *ask)
+{
+    enum cudaStreamCaptureStatus status;
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    cudaGraph_t graph = NULL;
+    size_t count = 0;
+
+    ask_scripts(ask, SCRIPTS(attribute_scripts));
+    ask_expect(ask, "beginning a capture", cudaStreamBeginCapture(ask->stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    ask_expect(ask, "P", launch_plain(P, ask->stream), cudaSuccess);
+    ask_expect(ask, "what the stream stands behind", edges_of_capture(ask->stream, &status, NULL, NULL, &nodes, &data, &count),
+               cudaSuccess);
+    ask_expect_number(ask, "half-edges behind P", (long)count, 1);
+    if (count == 1 && data)
+        ask_expect_number(ask, "its data", data[0].from_port + data[0].to_port + data[0].type, 0);
+    ask_expect(ask, "D", launch_attr(D, ask->stream, 1), cudaSuccess);
+    ask_expect(ask, "the end", cudaStreamEndCapture(ask->stream, &graph), cudaSuccess);
+    (void)cudaGraphDestroy(graph);
+}
+
+static void ask_no_kernel(struct ask *ask)
+{
+    static const struct { const struct script *scripts; size_t count; } tables[] = {
+        { SCRIPTS(no_kernel_scripts) }, { SCRIPTS(table_scripts) }, { SCRIPTS(waiter_scripts) } };
+    struct studio studio;
+    struct reading reading;
+    size_t t, i;
+
+    if (!open_studio(ask, &studio))
+        return;
+    for (t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+        for (i = 0; i < tables[t].count; i++) {
+            (void)capture_script(&studio, &tables[t].scripts[i], &reading);
+            ask_expect_number(ask, tables[t].scripts[i].what, (long)reading.astray, 0);
+            ask_row(ask, "its edges", reading.text);
+        }
+    close_studio(&studio);
+}
+
+/* ---- half-edges ---- */
+
+/* A graph that holds P; the capture into it begins behind P by this half-edge. */
+static void half_edge(struct ask *ask, cudaGraphEdgeData data, int by_update, const char *want)
+{
+    struct kernel_args args = PDL_ZERO;
+    struct reading reading;
+    cudaGraph_t graph = NULL, out = NULL;
+    cudaGraphNode_t node;
+    cudaError_t error;
+
+    if (cudaGraphCreate(&graph, 0) != cudaSuccess || ask_add_kernel(&node, graph, P, &args, 1) != cudaSuccess) {
+        ask_skip(ask, "a graph", "none was made");
+        return;
+    }
+    error = cudaStreamBeginCaptureToGraph(ask->stream, graph, by_update ? NULL : &node, by_update ? NULL : &data, by_update ? 0 : 1,
+                                          cudaStreamCaptureModeThreadLocal);
+    ask_expect(ask, "capturing into the graph", error, cudaSuccess);
+    if (error != cudaSuccess)
+        return;
+    if (by_update)
+        ask_expect(ask, "setting the half-edge",
+                   edges_update_capture(ask->stream, &node, &data, 1, cudaStreamSetCaptureDependencies), cudaSuccess);
+    ask_expect(ask, "a plain launch behind it", launch_plain(D, ask->stream), cudaSuccess);
+    ask_expect(ask, "the end", cudaStreamEndCapture(ask->stream, &out), cudaSuccess);
+    error = read_edges(graph, &reading);
+    ask_expect_text(ask, by_update ? "the edge, by update" : "the edge", error == cudaSuccess ? reading.text : "unreadable", want);
+    (void)cudaGetLastError();
+    (void)cudaGraphDestroy(graph);
+}
+
+static void ask_half(struct ask *ask)
+{
+    half_edge(ask, edges_data(0, 0, 0), 0, "P>D 0,0,0");
+    half_edge(ask, edges_data(1, 0, 1), 0, "P>D 1,0,1");
+    half_edge(ask, edges_data(1, 0, 1), 1, "P>D 1,0,1");
+    half_edge(ask, edges_data(2, 0, 1), 1, "P>D 2,0,1");
+    ask_expect(ask, "an update of a stream that is not capturing",
+               edges_update_capture(ask->stream, NULL, NULL, 0, cudaStreamSetCaptureDependencies), cudaErrorIllegalState);
+}
+
+/* K in the side stream; the origin comes back behind it in this way. */
+enum way { WAY_EVENT_ONLY, WAY_EVENT_AND_KERNEL, WAY_NONE, WAY_REMOVED, WAY_FULL };
+
+static cudaError_t fork_and_back(struct ask *ask, enum way way)
+{
+    struct studio studio;
+    cudaGraph_t graph = NULL;
+    cudaError_t error, end;
+
+    if (!open_studio(ask, &studio))
+        return cudaErrorNotSupported;
+    TRY(cudaStreamBeginCapture(studio.stream, cudaStreamCaptureModeThreadLocal));
+    error = launch_plain(P, studio.stream);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(studio.fork, studio.stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(studio.side, studio.fork, 0);
+    if (error == cudaSuccess)
+        error = launch_event(M, studio.side, studio.released, 0, 0);
+    if (error == cudaSuccess && way <= WAY_EVENT_AND_KERNEL)
+        error = cudaStreamWaitEvent(studio.stream, studio.released, 0);
+    if (error == cudaSuccess && way == WAY_EVENT_AND_KERNEL)
+        error = launch_plain(D, studio.stream);
+    if (error == cudaSuccess && way == WAY_REMOVED)
+        error = edges_update_capture(studio.side, NULL, NULL, 0, cudaStreamSetCaptureDependencies);
+    if (error == cudaSuccess && way == WAY_FULL)
+        error = join(&studio);
+    end = cudaStreamEndCapture(studio.stream, &graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    (void)cudaGetLastError();
+    close_studio(&studio);
+    return error == cudaSuccess ? end : error;
+}
+
+static void ask_unjoined(struct ask *ask)
+{
+    ask_expect(ask, "a fork that an ordinary event brings back", fork_and_back(ask, WAY_FULL), cudaSuccess);
+    ask_expect_refusal(ask, "a fork that nothing brings back", fork_and_back(ask, WAY_NONE));
+    ask_expect_refusal(ask, "a fork that a programmatic event and a kernel bring back", fork_and_back(ask, WAY_EVENT_AND_KERNEL));
+}
+
+static void ask_pending(struct ask *ask)
+{
+    cudaGraphEdgeData data = edges_data(1, 0, 1);
+    struct kernel_args args = PDL_ZERO;
+    cudaGraph_t graph = NULL, out = NULL;
+    cudaGraphNode_t node;
+
+    ask_note(ask, "a programmatic event that the origin awaits and nothing follows", fork_and_back(ask, WAY_EVENT_ONLY));
+    if (cudaGraphCreate(&graph, 0) != cudaSuccess || ask_add_kernel(&node, graph, P, &args, 1) != cudaSuccess ||
+        cudaStreamBeginCaptureToGraph(ask->stream, graph, &node, &data, 1, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
+        ask_note(ask, "a capture behind 1,0,1", cudaGetLastError());
+        return;
+    }
+    ask_note(ask, "its end with nothing in it", cudaStreamEndCapture(ask->stream, &out));
+    (void)cudaGraphDestroy(graph);
+}
+
+static void ask_removed(struct ask *ask)
+{
+    ask_expect(ask, "a fork that an update took out", fork_and_back(ask, WAY_REMOVED), cudaSuccess);
+    ask_expect_refusal(ask, "the same fork left in", fork_and_back(ask, WAY_NONE));
+}
+
+/* ---- events that a launch must not record ---- */
+
+/* Eagerly, then in a capture. */
+static void note_launch(struct ask *ask, const char *what, cudaEvent_t event, int kind, int flags)
+{
+    char text[96];
+    cudaGraph_t graph = NULL;
+    int captured;
+
+    for (captured = 0; captured < 2; captured++) {
+        cudaError_t error;
+        if (captured && cudaStreamBeginCapture(ask->stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess)
+            return;
+        error = kind == 2 ? launch_completion(P, ask->stream, event, flags) : launch_event(P, ask->stream, event, kind, flags);
+        snprintf(text, sizeof(text), "%s, %s%s", what, kind == 2 ? "launch completion" : kind ? "at block starts" : "at triggers",
+                 captured ? ", captured" : "");
+        ask_note(ask, text, error);
+        if (captured)
+            (void)cudaStreamEndCapture(ask->stream, &graph);
+        else
+            (void)cudaStreamSynchronize(ask->stream);
+        if (graph)
+            (void)cudaGraphDestroy(graph);
+        (void)cudaGetLastError();
+    }
+}
+
+static void note_flags(struct ask *ask, const char *what, unsigned create, int flags)
+{
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, create);
+    int kind;
+
+    if (error != cudaSuccess) {
+        ask_note(ask, what, error);
+        return;
+    }
+    for (kind = 0; kind < 3; kind++)
+        note_launch(ask, what, event, kind, flags);
+    (void)cudaEventDestroy(event);
+}
+
+static void ask_events(struct ask *ask)
+{
+    int kind;
+
+    note_flags(ask, "good", cudaEventDisableTiming, 0);
+    note_flags(ask, "timing", cudaEventDefault, 0);
+    note_flags(ask, "interprocess", cudaEventDisableTiming | cudaEventInterprocess, 0);
+    for (kind = 0; kind < 3; kind++)
+        note_launch(ask, "null", NULL, kind, 0);
+}
+
+static void ask_flags(struct ask *ask) { note_flags(ask, "external", cudaEventDisableTiming, cudaEventRecordExternal); }
+
+static const struct pair capture_pairs[] = {
+    PAIR_ASK("attribute", ask_attribute),
+    PAIR_ASK("event", ask_event),
+    PAIR_ASK("start", ask_start),
+    PAIR_ASK("table", ask_table),
+    PAIR_ASK("no_kernel", ask_no_kernel),
+    PAIR_ASK("half", ask_half),
+    PAIR_ASK("unjoined", ask_unjoined),
+    PAIR_ASK("pending", ask_pending),
+    PAIR_ASK("removed", ask_removed),
+    PAIR_ASK("waiters", ask_waiters),
+    PAIR_ASK("events", ask_events),
+    PAIR_ASK("flags", ask_flags),
+};
+IMAGE(capture, capture_pairs)

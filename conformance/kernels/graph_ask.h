@@ -1,0 +1,116 @@
+/* graph_ask.h - what the questions about graphs are put with: nodes of every kind, edges as text, codes gathered in a line. */
+#ifndef GRAPH_ASK_H_INCLUDED
+#define GRAPH_ASK_H_INCLUDED
+
+#include <stdio.h>
+#include <string.h>
+
+#include "edges.h"
+#include "pair.h"
+
+#define ASK_EDGES 32u
+
+enum node_kind { NODE_KERNEL, NODE_MEMSET, NODE_MEMCPY, NODE_HOST, NODE_EMPTY, NODE_CHILD, NODE_RECORD, NODE_WAIT, NODE_KINDS };
+static const char *const node_kind_name[NODE_KINDS] = { "kernel", "memset", "memcpy", "host", "empty", "child", "event record",
+                                                        "event wait" };
+
+static void CUDART_CB ask_host_nothing(void *opaque) { (void)opaque; }
+
+static cudaError_t ask_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const void *function, struct kernel_args *args,
+                                  unsigned threads)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    void *values[1];
+
+    values[0] = args;
+    params.func = (void *)function;
+    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
+    params.blockDim = params.gridDim;
+    params.blockDim.x = threads;
+    params.kernelParams = values;
+    return cudaGraphAddKernelNode(node, graph, NULL, 0, &params);
+}
+
+/* Memory and events that the nodes of a question name; one of each per process is enough. */
+struct node_room {
+    const void *function;
+    uint32_t *words;
+    cudaEvent_t event;
+};
+
+static cudaError_t ask_open_room(struct node_room *room, const void *function)
+{
+    cudaError_t error = cudaMalloc((void **)&room->words, 64);
+
+    room->function = function;
+    return error == cudaSuccess ? cudaEventCreateWithFlags(&room->event, cudaEventDisableTiming) : error;
+}
+
+static void ask_close_room(struct node_room *room)
+{
+    (void)cudaEventDestroy(room->event);
+    (void)cudaFree(room->words);
+}
+
+static cudaError_t ask_add_child(cudaGraphNode_t *node, cudaGraph_t graph)
+{
+    cudaGraph_t child;
+    cudaGraphNode_t inside;
+    cudaError_t error = cudaGraphCreate(&child, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphAddEmptyNode(&inside, child, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(node, graph, NULL, 0, child); /* clones it */
+    (void)cudaGraphDestroy(child);
+    return error;
+}
+
+/* cudaErrorNotSupported: the model has no such node. */
+static cudaError_t ask_add(cudaGraphNode_t *node, cudaGraph_t graph, enum node_kind kind, const struct node_room *room)
+{
+    struct kernel_args args = PDL_ZERO;
+    struct cudaMemsetParams set = PDL_ZERO;
+    struct cudaHostNodeParams host = PDL_ZERO;
+
+    switch (kind) {
+    case NODE_KERNEL: return ask_add_kernel(node, graph, room->function, &args, 1);
+    case NODE_MEMSET:
+        set.dst = room->words;
+        set.elementSize = 4;
+        set.width = 4;
+        set.height = 1;
+        return cudaGraphAddMemsetNode(node, graph, NULL, 0, &set);
+    case NODE_MEMCPY:
+        return cudaGraphAddMemcpyNode1D(node, graph, NULL, 0, room->words + 8, room->words, 16, cudaMemcpyDeviceToDevice);
+    case NODE_HOST:
+        host.fn = ask_host_nothing;
+        return cudaGraphAddHostNode(node, graph, NULL, 0, &host);
+    case NODE_EMPTY: return cudaGraphAddEmptyNode(node, graph, NULL, 0);
+    case NODE_CHILD: return ask_add_child(node, graph);
+#ifndef PDL_MODEL
+    case NODE_RECORD: return cudaGraphAddEventRecordNode(node, graph, NULL, 0, room->event);
+    case NODE_WAIT: return cudaGraphAddEventWaitNode(node, graph, NULL, 0, room->event);
+#endif
+    default: return cudaErrorNotSupported;
+    }
+}
+
+/* ---- text ---- */
+
+static void ask_append(char *text, size_t room, const char *more)
+{
+    size_t used = strlen(text);
+
+    snprintf(text + used, room - used, "%s", more);
+}
+
+static void ask_append_edge(char *text, size_t room, cudaGraphEdgeData data)
+{
+    char edge[16];
+
+    snprintf(edge, sizeof(edge), "%u,%u,%u", data.from_port, data.to_port, data.type);
+    ask_append(text, room, edge);
+}
+
+#endif

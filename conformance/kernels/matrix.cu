@@ -1,0 +1,678 @@
+/* matrix.cu - which edges a graph takes, and what it says of those it has.
+ *
+ * pair       rules     what is asked
+ * ports      EDGE-02   ports 1 and 2 of anything but a kernel, port 3 of anything
+ * to_port    EDGE-03   edges into a port that is not 0
+ * reserved   EDGE-04   reserved bytes that are not 0
+ * types      EDGE-05   the programmatic type: taken between kernels from ports 1 and 2, refused elsewhere
+ * port_one   EDGE-06   port 1 without the programmatic type
+ * codes      EDGE-08   the code of every combination between every two kinds of nodes (AMB-11, AMB-12)
+ * lossy      EDGE-14   queries without edge data
+ * counting   EDGE-15   data without nodes, and counting (AMB-13)
+ * twice      EDGE-16   the same edge twice
+ * other_data EDGE-16a  the same nodes with other data
+ * remove     EDGE-17   removing an edge by its data
+ * typed      EDGE-22   the functions without edge data
+ * clone      EDGE-24a  the edges of a clone
+ * list       EDGE-31   a node twice in the list of a new node
+ * retyped    EDGE-23   updating an executable graph with a graph of other edge data (AMB-14)
+ * domain     COMP-13   the memory-sync domain of a captured launch
+ * special    EDGE-26a  device-launchable, device-updatable and disabled nodes with programmatic edges (GPU only; AMB-14)
+ * copied     ATTR-06a  which way cudaGraphKernelNodeCopyAttributes copies (GPU only; AMB-15)
+ */
+#include "graph_ask.h"
+#include "kernel.h"
+
+KERNEL(matrix_nothing) { (void)args; }
+
+/* ---- every combination ---- */
+
+#define PORTS 4u
+#define TO_PORTS 2u
+#define TYPES 3u
+#define COMBINATIONS (PORTS * TO_PORTS * TYPES)
+
+enum fate { FATE_TAKEN, FATE_REFUSED, FATE_OPEN };
+enum column { COLUMN_PORTS, COLUMN_TO_PORT, COLUMN_TYPES, COLUMN_PORT_ONE, COLUMN_OPEN }; /* the rule that a row belongs to */
+
+static enum column column_of(int from_kernel, cudaGraphEdgeData d)
+{
+    if (d.to_port != 0)
+        return COLUMN_TO_PORT;
+    if (d.from_port > 2 || (d.from_port != 0 && !from_kernel))
+        return COLUMN_PORTS;
+    if (d.type == 0 && d.from_port == 1)
+        return COLUMN_PORT_ONE;
+    return d.type == 0 && d.from_port == 2 ? COLUMN_OPEN : COLUMN_TYPES;
+}
+
+static enum fate fate_of(int from_kernel, int to_kernel, cudaGraphEdgeData d)
+{
+    switch (column_of(from_kernel, d)) {
+    case COLUMN_OPEN: return FATE_OPEN;
+    case COLUMN_TYPES:
+        if (d.type == 0)
+            return FATE_TAKEN;
+        return d.type == 1 && d.from_port != 0 && from_kernel && to_kernel ? FATE_TAKEN : FATE_REFUSED;
+    default: return FATE_REFUSED;
+    }
+}
+
+static cudaGraphEdgeData combination(unsigned i) { return edges_data(i / (TO_PORTS * TYPES), i / TYPES % TO_PORTS, i % TYPES); }
+
+/* Both nodes in a graph of their own; 0 if the device has no such nodes. */
+static int open_two(cudaGraph_t *graph, cudaGraphNode_t *from, cudaGraphNode_t *to, enum node_kind a, enum node_kind b,
+                    const struct node_room *room)
+{
+    if (cudaGraphCreate(graph, 0) != cudaSuccess)
+        return 0;
+    if (ask_add(from, *graph, a, room) == cudaSuccess && ask_add(to, *graph, b, room) == cudaSuccess)
+        return 1;
+    (void)cudaGetLastError();
+    (void)cudaGraphDestroy(*graph);
+    return 0;
+}
+
+/* Adds the edge to a fresh pair of nodes; instantiated: the code of making it executable, where it was taken. */
+static cudaError_t try_edge(enum node_kind a, enum node_kind b, cudaGraphEdgeData data, const struct node_room *room, int *there,
+                            cudaError_t *instantiated)
+{
+    cudaGraph_t graph;
+    cudaGraphNode_t from, to;
+    cudaGraphExec_t exec;
+    cudaError_t error;
+
+    *there = open_two(&graph, &from, &to, a, b, room);
+    if (!*there)
+        return cudaErrorNotSupported;
+    error = edges_add(graph, &from, &to, &data, 1);
+    if (error == cudaSuccess && instantiated) {
+        *instantiated = cudaGraphInstantiate(&exec, graph, 0);
+        if (*instantiated == cudaSuccess)
+            (void)cudaGraphExecDestroy(exec);
+    }
+    (void)cudaGetLastError();
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static void judge_column(struct ask *ask, enum column column)
+{
+    struct node_room room;
+    unsigned a, b, i, put = 0;
+    int there;
+
+    if (ask_open_room(&room, (const void *)SYMBOL(matrix_nothing)) != cudaSuccess) {
+        ask_skip(ask, "memory and an event", "none were given");
+        return;
+    }
+    for (a = 0; a < NODE_KINDS; a++)
+        for (b = 0; b < NODE_KINDS; b++)
+            for (i = 0; i < COMBINATIONS; i++) {
+                cudaGraphEdgeData data = combination(i);
+                enum fate fate = fate_of(a == NODE_KERNEL, b == NODE_KERNEL, data);
+                cudaError_t got;
+                char what[64] = "";
+                if (column_of(a == NODE_KERNEL, data) != column)
+                    continue;
+                got = try_edge((enum node_kind)a, (enum node_kind)b, data, &room, &there, NULL);
+                if (!there)
+                    continue;
+                put++;
+                ask->asked++;
+                if ((got == cudaSuccess) == (fate == FATE_TAKEN))
+                    continue;
+                snprintf(what, sizeof(what), "%s to %s ", node_kind_name[a], node_kind_name[b]);
+                ask_append_edge(what, sizeof(what), data);
+                if (fate == FATE_TAKEN)
+                    ask_expect(ask, what, got, cudaSuccess);
+                else
+                    ask_expect_refusal(ask, what, got);
+            }
+    ask_expect_number(ask, "combinations put", (long)put > 0, 1);
+    ask_close_room(&room);
+}
+
+static void ask_ports(struct ask *ask) { judge_column(ask, COLUMN_PORTS); }
+static void ask_to_port(struct ask *ask) { judge_column(ask, COLUMN_TO_PORT); }
+static void ask_types(struct ask *ask) { judge_column(ask, COLUMN_TYPES); }
+static void ask_port_one(struct ask *ask) { judge_column(ask, COLUMN_PORT_ONE); }
+
+/* "cudaSuccess: 0,0,0 2,0,0; cudaErrorInvalidValue: 0,0,1 ...": the combinations of one code together. */
+static void write_codes(char *text, size_t room, const cudaError_t *got)
+{
+    unsigned i, j, seen;
+
+    text[0] = '\0';
+    for (i = 0; i < COMBINATIONS; i++) {
+        for (seen = j = 0; j < i; j++)
+            seen |= got[j] == got[i];
+        if (seen)
+            continue;
+        ask_append(text, room, text[0] ? "; " : "");
+        ask_append(text, room, cudaGetErrorName(got[i]));
+        ask_append(text, room, ":");
+        for (j = i; j < COMBINATIONS; j++)
+            if (got[j] == got[i]) {
+                ask_append(text, room, " ");
+                ask_append_edge(text, room, combination(j));
+            }
+    }
+}
+
+static void ask_codes_of(struct ask *ask, unsigned a, unsigned b, const struct node_room *room)
+{
+    cudaError_t got[COMBINATIONS], instantiated;
+    char text[640], what[64];
+    unsigned i;
+    int there = 1;
+
+    for (i = 0; i < COMBINATIONS && there; i++) {
+        cudaGraphEdgeData data = combination(i);
+        instantiated = cudaSuccess;
+        got[i] = try_edge((enum node_kind)a, (enum node_kind)b, data, room, &there, &instantiated);
+        ask->asked += (unsigned)there;
+        if (!there || instantiated == cudaSuccess)
+            continue;
+        snprintf(what, sizeof(what), "instantiating %s to %s %u,%u,%u", node_kind_name[a], node_kind_name[b], data.from_port,
+                 data.to_port, data.type);
+        ask_note(ask, what, instantiated);
+    }
+    if (!there)
+        return;
+    write_codes(text, sizeof(text), got);
+    snprintf(what, sizeof(what), "%s to %s", node_kind_name[a], node_kind_name[b]);
+    ask_row(ask, what, text);
+}
+
+/* The same by the call that adds a node with its edges. */
+static void ask_codes_of_new_node(struct ask *ask, const struct node_room *room)
+{
+    cudaError_t got[COMBINATIONS];
+    struct kernel_args args = PDL_ZERO;
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    void *values[1];
+    char text[640];
+    unsigned i;
+
+    values[0] = &args;
+    params.type = cudaGraphNodeTypeKernel;
+    params.kernel.func = (void *)room->function;
+    params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
+    params.kernel.blockDim = params.kernel.gridDim;
+    params.kernel.kernelParams = values;
+    for (i = 0; i < COMBINATIONS; i++) {
+        cudaGraphEdgeData data = combination(i);
+        cudaGraph_t graph;
+        cudaGraphNode_t from, to;
+        if (cudaGraphCreate(&graph, 0) != cudaSuccess)
+            return;
+        (void)ask_add(&from, graph, NODE_KERNEL, room);
+        got[i] = edges_add_node(&to, graph, &from, &data, 1, &params);
+        ask->asked++;
+        (void)cudaGetLastError();
+        (void)cudaGraphDestroy(graph);
+    }
+    write_codes(text, sizeof(text), got);
+    ask_row(ask, "kernel to kernel, by cudaGraphAddNode", text);
+}
+
+static void ask_codes(struct ask *ask)
+{
+    struct node_room room;
+    unsigned a, b;
+
+    if (ask_open_room(&room, (const void *)SYMBOL(matrix_nothing)) != cudaSuccess)
+        return;
+    for (a = 0; a < NODE_KINDS; a++)
+        for (b = 0; b < NODE_KINDS; b++)
+            ask_codes_of(ask, a, b, &room);
+    ask_codes_of_new_node(ask, &room);
+    ask_close_room(&room);
+}
+
+static void ask_reserved(struct ask *ask)
+{
+    static const unsigned rows[3][3] = { { 0, 0, 0 }, { 1, 0, 1 }, { 2, 0, 1 } };
+    struct node_room room;
+    unsigned row, byte;
+    int there;
+
+    if (ask_open_room(&room, (const void *)SYMBOL(matrix_nothing)) != cudaSuccess)
+        return;
+    for (row = 0; row < 3; row++)
+        for (byte = 0; byte < sizeof(((cudaGraphEdgeData *)0)->reserved); byte++) {
+            cudaGraphEdgeData data = edges_data(rows[row][0], rows[row][1], rows[row][2]);
+            char what[48];
+            data.reserved[byte] = 1;
+            snprintf(what, sizeof(what), "%u,%u,%u reserved %u", rows[row][0], rows[row][1], rows[row][2], byte);
+            ask_note(ask, what, try_edge(NODE_KERNEL, NODE_KERNEL, data, &room, &there, NULL));
+        }
+    ask_close_room(&room);
+}
+
+/* ---- a graph of two kernels and one edge ---- */
+
+struct two {
+    cudaGraph_t graph;
+    cudaGraphNode_t from, to;
+};
+
+static int open_edge(struct ask *ask, struct two *two, cudaGraphEdgeData data)
+{
+    struct kernel_args args = PDL_ZERO;
+    const void *function = (const void *)SYMBOL(matrix_nothing);
+
+    memset(two, 0, sizeof(*two));
+    if (cudaGraphCreate(&two->graph, 0) == cudaSuccess &&
+        ask_add_kernel(&two->from, two->graph, function, &args, 1) == cudaSuccess &&
+        ask_add_kernel(&two->to, two->graph, function, &args, 1) == cudaSuccess &&
+        edges_add(two->graph, &two->from, &two->to, &data, 1) == cudaSuccess)
+        return 1;
+    ask_expect_text(ask, "a graph of two kernels and a legal edge", "not made", "made");
+    (void)cudaGetLastError();
+    return 0;
+}
+
+static void edge_of(const struct two *two, char *text, size_t room)
+{
+    cudaGraphNode_t from[2], to[2];
+    cudaGraphEdgeData data[2];
+    size_t count = 2;
+
+    text[0] = '\0';
+    if (edges_of_graph(two->graph, from, to, data, &count) != cudaSuccess || count > 1) {
+        ask_append(text, room, "unreadable");
+        return;
+    }
+    if (count)
+        ask_append_edge(text, room, data[0]);
+    else
+        ask_append(text, room, "no edge");
+}
+
+static void expect_edge(struct ask *ask, const struct two *two, const char *what, const char *want)
+{
+    char text[32];
+
+    edge_of(two, text, sizeof(text));
+    ask_expect_text(ask, what, text, want);
+}
+
+static void query_without_data(struct ask *ask, cudaGraphEdgeData data, cudaError_t want)
+{
+    cudaGraphNode_t from[2], to[2];
+    struct two two;
+    size_t count = 2;
+
+    if (!open_edge(ask, &two, data))
+        return;
+    ask_expect(ask, "edges of the graph", edges_of_graph(two.graph, from, to, NULL, &count), want);
+    count = 2;
+    ask_expect(ask, "edges into the node", edges_into_node(two.to, from, NULL, &count), want);
+    count = 2;
+    ask_expect(ask, "edges out of the node", edges_out_of_node(two.from, to, NULL, &count), want);
+    (void)cudaGraphDestroy(two.graph);
+}
+
+/* Which half-edge a capturing stream stands behind, asked without room for its data. */
+static void capture_without_data(struct ask *ask, int programmatic, cudaError_t want)
+{
+    enum cudaStreamCaptureStatus status;
+    const cudaGraphNode_t *nodes;
+    cudaGraph_t graph = NULL, into;
+    cudaGraphNode_t node;
+    cudaGraphEdgeData data = edges_data(programmatic ? 1 : 0, 0, programmatic ? 1 : 0);
+    struct kernel_args args = PDL_ZERO;
+    size_t count;
+
+    if (cudaGraphCreate(&graph, 0) != cudaSuccess ||
+        ask_add_kernel(&node, graph, (const void *)SYMBOL(matrix_nothing), &args, 1) != cudaSuccess ||
+        cudaStreamBeginCaptureToGraph(ask->stream, graph, &node, &data, 1, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
+        ask_skip(ask, "a capturing stream", "could not be made");
+        return;
+    }
+    ask_expect(ask, "half-edges of a capture", edges_of_capture(ask->stream, &status, NULL, NULL, &nodes, NULL, &count), want);
+    data = edges_data(0, 0, 0);
+    (void)edges_update_capture(ask->stream, &node, &data, 1, cudaStreamSetCaptureDependencies);
+    (void)cudaStreamEndCapture(ask->stream, &into);
+    (void)cudaGetLastError();
+    (void)cudaGraphDestroy(graph);
+}
+
+static void ask_lossy(struct ask *ask)
+{
+    query_without_data(ask, edges_data(0, 0, 0), cudaSuccess);
+    query_without_data(ask, edges_data(1, 0, 1), cudaErrorLossyQuery);
+    query_without_data(ask, edges_data(2, 0, 1), cudaErrorLossyQuery);
+    capture_without_data(ask, 0, cudaSuccess);
+    capture_without_data(ask, 1, cudaErrorLossyQuery);
+}
+
+static void ask_counting(struct ask *ask)
+{
+    cudaGraphEdgeData data[2];
+    struct two two;
+    size_t count = 2;
+
+    if (!open_edge(ask, &two, edges_data(1, 0, 1)))
+        return;
+    ask_note(ask, "data without nodes", edges_of_graph(two.graph, NULL, NULL, data, &count));
+    count = 2;
+    ask_note(ask, "data without nodes, into a node", edges_into_node(two.to, NULL, data, &count));
+    count = 0;
+    ask_note(ask, "counting the graph's edges", edges_of_graph(two.graph, NULL, NULL, NULL, &count));
+    ask_note_number(ask, "count", (long)count);
+    count = 0;
+    ask_note(ask, "counting the edges into the node", edges_into_node(two.to, NULL, NULL, &count));
+    ask_note_number(ask, "count into", (long)count);
+    (void)cudaGraphDestroy(two.graph);
+}
+
+static void ask_twice(struct ask *ask)
+{
+    static const unsigned rows[3][3] = { { 0, 0, 0 }, { 1, 0, 1 }, { 2, 0, 1 } };
+    struct two two;
+    unsigned i;
+
+    for (i = 0; i < 3; i++) {
+        cudaGraphEdgeData data = edges_data(rows[i][0], rows[i][1], rows[i][2]);
+        if (!open_edge(ask, &two, data))
+            return;
+        ask_expect_refusal(ask, "the same edge again", edges_add(two.graph, &two.from, &two.to, &data, 1));
+        (void)cudaGraphDestroy(two.graph);
+    }
+}
+
+static void ask_other_data(struct ask *ask)
+{
+    static const unsigned rows[4][3] = { { 0, 0, 0 }, { 1, 0, 1 }, { 2, 0, 1 }, { 2, 0, 0 } };
+    unsigned i, j;
+
+    for (i = 0; i < 4; i++)
+        for (j = 0; j < 4; j++) {
+            cudaGraphEdgeData data = edges_data(rows[j][0], rows[j][1], rows[j][2]);
+            cudaGraphNode_t from[4], to[4];
+            cudaGraphEdgeData both[4];
+            struct two two;
+            size_t count = 4;
+            char what[48];
+            if (i == j || !open_edge(ask, &two, edges_data(rows[i][0], rows[i][1], rows[i][2])))
+                continue;
+            snprintf(what, sizeof(what), "%u,%u,%u beside %u,%u,%u", rows[j][0], rows[j][1], rows[j][2], rows[i][0], rows[i][1],
+                     rows[i][2]);
+            ask_note(ask, what, edges_add(two.graph, &two.from, &two.to, &data, 1));
+            if (edges_of_graph(two.graph, from, to, both, &count) == cudaSuccess && count != 1)
+                ask_note_number(ask, "edges then", (long)count);
+            (void)cudaGraphDestroy(two.graph);
+        }
+}
+
+static void ask_remove(struct ask *ask)
+{
+    cudaGraphEdgeData zero = edges_data(0, 0, 0), trigger = edges_data(1, 0, 1), start = edges_data(2, 0, 1);
+    struct two two;
+
+    if (!open_edge(ask, &two, trigger))
+        return;
+    ask_expect_refusal(ask, "a programmatic edge by no data", edges_remove(two.graph, &two.from, &two.to, NULL, 1));
+    ask_expect_refusal(ask, "a programmatic edge by zeros", edges_remove(two.graph, &two.from, &two.to, &zero, 1));
+    ask_expect_refusal(ask, "a programmatic edge by another port", edges_remove(two.graph, &two.from, &two.to, &start, 1));
+    expect_edge(ask, &two, "the edge after that", "1,0,1");
+    ask_expect(ask, "a programmatic edge by its data", edges_remove(two.graph, &two.from, &two.to, &trigger, 1), cudaSuccess);
+    expect_edge(ask, &two, "the edge after that too", "no edge");
+    (void)cudaGraphDestroy(two.graph);
+    if (!open_edge(ask, &two, zero))
+        return;
+    ask_expect_refusal(ask, "a full edge as a programmatic one", edges_remove(two.graph, &two.from, &two.to, &trigger, 1));
+    ask_expect(ask, "a full edge by no data", edges_remove(two.graph, &two.from, &two.to, NULL, 1), cudaSuccess);
+    expect_edge(ask, &two, "the full edge after that", "no edge");
+    (void)cudaGraphDestroy(two.graph);
+}
+
+static void ask_typed(struct ask *ask)
+{
+    struct kernel_args args = PDL_ZERO;
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    void *values[1];
+    struct two two = PDL_ZERO;
+
+    values[0] = &args;
+    params.func = (void *)SYMBOL(matrix_nothing);
+    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
+    params.blockDim = params.gridDim;
+    params.kernelParams = values;
+    ask_expect(ask, "a graph", cudaGraphCreate(&two.graph, 0), cudaSuccess);
+    ask_expect(ask, "a kernel", cudaGraphAddKernelNode(&two.from, two.graph, NULL, 0, &params), cudaSuccess);
+    ask_expect(ask, "a kernel behind it", cudaGraphAddKernelNode(&two.to, two.graph, &two.from, 1, &params), cudaSuccess);
+    expect_edge(ask, &two, "its edge", "0,0,0");
+    ask_expect(ask, "removing it", edges_remove(two.graph, &two.from, &two.to, NULL, 1), cudaSuccess);
+    ask_expect(ask, "adding it without data", edges_add(two.graph, &two.from, &two.to, NULL, 1), cudaSuccess);
+    expect_edge(ask, &two, "the edge without data", "0,0,0");
+    (void)cudaGraphDestroy(two.graph);
+}
+
+static void ask_clone(struct ask *ask)
+{
+    static const unsigned rows[3][3] = { { 0, 0, 0 }, { 1, 0, 1 }, { 2, 0, 1 } };
+    static const char *const texts[3] = { "0,0,0", "1,0,1", "2,0,1" };
+    unsigned i;
+
+    for (i = 0; i < 3; i++) {
+        struct two two, clone;
+        if (!open_edge(ask, &two, edges_data(rows[i][0], rows[i][1], rows[i][2])))
+            return;
+        clone = two;
+        ask_expect(ask, "a clone", cudaGraphClone(&clone.graph, two.graph), cudaSuccess);
+        expect_edge(ask, &clone, "its edge", texts[i]);
+        (void)cudaGraphDestroy(clone.graph);
+        (void)cudaGraphDestroy(two.graph);
+    }
+}
+
+static void ask_list(struct ask *ask)
+{
+    struct kernel_args args = PDL_ZERO;
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    void *values[1];
+    cudaGraphNode_t twice[2], node;
+    cudaGraphEdgeData data[2];
+    cudaGraph_t graph;
+
+    values[0] = &args;
+    params.type = cudaGraphNodeTypeKernel;
+    params.kernel.func = (void *)SYMBOL(matrix_nothing);
+    params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
+    params.kernel.blockDim = params.kernel.gridDim;
+    params.kernel.kernelParams = values;
+    if (cudaGraphCreate(&graph, 0) != cudaSuccess ||
+        ask_add_kernel(&twice[0], graph, (const void *)SYMBOL(matrix_nothing), &args, 1) != cudaSuccess) {
+        ask_skip(ask, "a node", "none was made");
+        return;
+    }
+    twice[1] = twice[0];
+    data[0] = data[1] = edges_data(1, 0, 1);
+    ask_expect_refusal(ask, "the same edge twice", edges_add_node(&node, graph, twice, data, 2, &params));
+    data[1] = edges_data(0, 0, 0);
+    ask_expect_refusal(ask, "two edges from one node", edges_add_node(&node, graph, twice, data, 2, &params));
+    ask_expect_refusal(ask, "without data", edges_add_node(&node, graph, twice, NULL, 2, &params));
+    ask_expect(ask, "one of them", edges_add_node(&node, graph, twice, data, 1, &params), cudaSuccess);
+    (void)cudaGraphDestroy(graph);
+}
+
+static void ask_retyped(struct ask *ask)
+{
+    static const unsigned rows[4][3] = { { 0, 0, 0 }, { 1, 0, 1 }, { 2, 0, 1 }, { 2, 0, 0 } };
+    unsigned i, j;
+
+    for (i = 0; i < 4; i++)
+        for (j = 0; j < 4; j++) {
+            cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+            struct two old_graph, new_graph;
+            cudaGraphExec_t exec;
+            char what[64], answer[64];
+            if (!open_edge(ask, &old_graph, edges_data(rows[i][0], rows[i][1], rows[i][2])) ||
+                !open_edge(ask, &new_graph, edges_data(rows[j][0], rows[j][1], rows[j][2])) ||
+                cudaGraphInstantiate(&exec, old_graph.graph, 0) != cudaSuccess)
+                continue;
+            snprintf(what, sizeof(what), "%u,%u,%u to %u,%u,%u", rows[i][0], rows[i][1], rows[i][2], rows[j][0], rows[j][1],
+                     rows[j][2]);
+            ask_note(ask, what, cudaGraphExecUpdate(exec, new_graph.graph, &info));
+            snprintf(answer, sizeof(answer), "%d", (int)info.result);
+            ask_row(ask, "result of that update", answer);
+            (void)cudaGraphExecDestroy(exec);
+            (void)cudaGraphDestroy(old_graph.graph);
+            (void)cudaGraphDestroy(new_graph.graph);
+        }
+}
+
+static void ask_domain(struct ask *ask)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    cudaLaunchAttribute attribute;
+    cudaLaunchAttributeValue value;
+    cudaGraphNode_t node;
+    cudaGraph_t graph = NULL;
+    size_t count = 1;
+    void *params[1];
+    unsigned domain;
+
+    params[0] = &args;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    config.stream = ask->stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    for (domain = 0; domain < 2; domain++) {
+        memset(&attribute, 0, sizeof(attribute));
+        memset(&value, 0xFF, sizeof(value));
+        attribute.id = cudaLaunchAttributeMemSyncDomain;
+        attribute.val.memSyncDomain = domain ? cudaLaunchMemSyncDomainRemote : cudaLaunchMemSyncDomainDefault;
+        ask_expect(ask, "beginning a capture", cudaStreamBeginCapture(ask->stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+        ask_expect(ask, "a launch in a domain", cudaLaunchKernelExC(&config, (const void *)SYMBOL(matrix_nothing), params), cudaSuccess);
+        ask_expect(ask, "ending the capture", cudaStreamEndCapture(ask->stream, &graph), cudaSuccess);
+        ask_expect(ask, "its node", cudaGraphGetNodes(graph, &node, &count), cudaSuccess);
+        ask_expect(ask, "the node's domain", cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeMemSyncDomain, &value),
+                   cudaSuccess);
+        ask_expect_number(ask, "the domain", (long)value.memSyncDomain, (long)attribute.val.memSyncDomain);
+        (void)cudaGraphDestroy(graph);
+    }
+}
+
+#ifndef PDL_MODEL
+/* Makes it executable for launches from the device, and launches it from the host. */
+static void ask_device_launch(struct ask *ask, cudaGraphEdgeData data, const char *what)
+{
+    struct two two;
+    cudaGraphExec_t exec;
+    cudaError_t error;
+
+    if (!open_edge(ask, &two, data))
+        return;
+    error = cudaGraphInstantiate(&exec, two.graph, cudaGraphInstantiateFlagDeviceLaunch);
+    ask_note(ask, what, error);
+    if (error == cudaSuccess) {
+        ask_note(ask, "its upload", cudaGraphUpload(exec, ask->stream));
+        ask_note(ask, "its launch from the host", cudaGraphLaunch(exec, ask->stream));
+        ask_note(ask, "its end", cudaStreamSynchronize(ask->stream));
+        (void)cudaGraphExecDestroy(exec);
+    }
+    (void)cudaGraphDestroy(two.graph);
+}
+
+static void ask_disabled(struct ask *ask, int upstream, const char *what)
+{
+    struct two two;
+    cudaGraphExec_t exec;
+
+    if (!open_edge(ask, &two, edges_data(1, 0, 1)))
+        return;
+    if (cudaGraphInstantiate(&exec, two.graph, 0) == cudaSuccess) {
+        ask_note(ask, what, cudaGraphNodeSetEnabled(exec, upstream ? two.from : two.to, 0));
+        ask_note(ask, "a launch of that", cudaGraphLaunch(exec, ask->stream));
+        ask_note(ask, "the end of that", cudaStreamSynchronize(ask->stream));
+        (void)cudaGraphExecDestroy(exec);
+    }
+    (void)cudaGraphDestroy(two.graph);
+}
+
+/* A node that the device may update, with a programmatic edge into it. */
+static void ask_updatable(struct ask *ask)
+{
+#if CUDART_VERSION >= 12040
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    cudaGraphExec_t exec;
+    struct two two;
+    cudaError_t error;
+
+    if (!open_edge(ask, &two, edges_data(1, 0, 1)))
+        return;
+    value.deviceUpdatableKernelNode.deviceUpdatable = 1;
+    error = cudaGraphKernelNodeSetAttribute(two.to, cudaLaunchAttributeDeviceUpdatableKernelNode, &value);
+    ask_note(ask, "device-updatable behind 1,0,1", error);
+    if (error == cudaSuccess) {
+        error = cudaGraphInstantiate(&exec, two.graph, 0);
+        ask_note(ask, "instantiating that", error);
+        if (error == cudaSuccess)
+            (void)cudaGraphExecDestroy(exec);
+    }
+    (void)cudaGraphDestroy(two.graph);
+#else
+    ask_note(ask, "device-updatable behind 1,0,1", cudaErrorNotSupported);
+#endif
+}
+
+static void ask_special(struct ask *ask)
+{
+    ask_device_launch(ask, edges_data(0, 0, 0), "device launch, 0,0,0");
+    ask_device_launch(ask, edges_data(1, 0, 1), "device launch, 1,0,1");
+    ask_device_launch(ask, edges_data(2, 0, 1), "device launch, 2,0,1");
+    ask_disabled(ask, 1, "disabling the node before a programmatic edge");
+    ask_disabled(ask, 0, "disabling the node behind it");
+    ask_updatable(ask);
+}
+
+static void ask_copied(struct ask *ask)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO, first = PDL_ZERO, second = PDL_ZERO;
+    int least, greatest;
+    struct two two;
+
+    if (!open_edge(ask, &two, edges_data(0, 0, 0)) || cudaDeviceGetStreamPriorityRange(&least, &greatest) != cudaSuccess)
+        return;
+    value.priority = greatest;
+    ask_note(ask, "a priority on the second node", cudaGraphKernelNodeSetAttribute(two.to, cudaLaunchAttributePriority, &value));
+    ask_note(ask, "copying with the first node named first", cudaGraphKernelNodeCopyAttributes(two.from, two.to));
+    (void)cudaGraphKernelNodeGetAttribute(two.from, cudaLaunchAttributePriority, &first);
+    (void)cudaGraphKernelNodeGetAttribute(two.to, cudaLaunchAttributePriority, &second);
+    ask_note_number(ask, "highest priority", greatest);
+    ask_note_number(ask, "the first node's priority then", first.priority);
+    ask_note_number(ask, "the second node's", second.priority);
+    (void)cudaGraphDestroy(two.graph);
+}
+#endif
+
+static const struct pair matrix_pairs[] = {
+    PAIR_ASK("ports", ask_ports),
+    PAIR_ASK("to_port", ask_to_port),
+    PAIR_ASK("reserved", ask_reserved),
+    PAIR_ASK("types", ask_types),
+    PAIR_ASK("port_one", ask_port_one),
+    PAIR_ASK("codes", ask_codes),
+    PAIR_ASK("lossy", ask_lossy),
+    PAIR_ASK("counting", ask_counting),
+    PAIR_ASK("twice", ask_twice),
+    PAIR_ASK("other_data", ask_other_data),
+    PAIR_ASK("remove", ask_remove),
+    PAIR_ASK("typed", ask_typed),
+    PAIR_ASK("clone", ask_clone),
+    PAIR_ASK("list", ask_list),
+    PAIR_ASK("retyped", ask_retyped),
+    PAIR_ASK("domain", ask_domain),
+#ifndef PDL_MODEL
+    PAIR_ASK("special", ask_special),
+    PAIR_ASK("copied", ask_copied),
+#endif
+};
+IMAGE(matrix, matrix_pairs)
