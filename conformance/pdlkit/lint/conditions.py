@@ -150,6 +150,12 @@ def _known(formula: Formula, facts: Facts) -> list[tuple[int, int]]:
     return [(0, limit) if limit is not None else _LIMITS[domain]]
 
 
+def extent(base: Any, facts: Facts) -> tuple[int, int] | None:
+    """The smallest and the largest number that facts or nature allow for this base; None if that is any number."""
+    known = _known(("in", base, "u", 0, 0), facts)
+    return None if not known or known == [_LIMITS["u"]] else (min(a for a, _ in known), max(b for _, b in known))
+
+
 def truth(formula: Formula, facts: Facts) -> bool | None:
     """Whether the facts decide the formula."""
     tag = formula[0]

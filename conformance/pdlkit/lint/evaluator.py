@@ -25,6 +25,7 @@ from pdlkit.lint.values import (
     indirect,
     parse_operand,
     pure_window,
+    shared_address_registers,
     split_operands,
 )
 
@@ -133,6 +134,21 @@ class Evaluator:
             roots |= found[1]
             varies |= found[2]
         return self._without_scalars(self._without_code(roots)), varies
+
+    def object_address(self, regs: Registers, opcode: str, operand_text: str) -> Any:
+        """The address of the barrier object that an instruction waits for or signals, or None."""
+        memory = next((o for o in split_operands(operand_text) if o.startswith("[")), None)
+        if memory is None or opcode.startswith("LDGSTS"):
+            return None
+        names, offset = shared_address_registers(memory)
+        if opcode.startswith(("UBLKCP", "UTMALDG")):  # it stands in the register behind the destination's
+            names, offset = tuple(next_register(n) for n in names[:1]), 0
+        elif not opcode.startswith(("SYNCS", "ARRIVES")):
+            return None
+        total: Any = ("k", offset & 0xFFFFFFFF)
+        for name in names:
+            total = add(total, self.register(regs, name, 0)[0])
+        return total
 
     def _without_code(self, roots: frozenset[Root]) -> frozenset[Root]:
         """Addresses of functions are on the stack to return to; nobody reads or writes there."""

@@ -93,6 +93,7 @@ class Flow:
         count = len(self.kinds)
         self._jump_targets = {i: self._targets_of(i) for i in self._control}
         leaders = {0, *self.function.labels.values()}
+        leaders.update(i + 1 for i in self.notable if self.kinds[i] is Kind.WAIT)  # a conditional wait parts two states
         for index, targets in self._jump_targets.items():
             leaders.add(index + 1)
             leaders.update(targets)

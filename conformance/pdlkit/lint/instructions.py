@@ -219,6 +219,11 @@ def _scaled(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...],
         return None
     index, base = self.value(regs, rest[0]), self.value(regs, rest[1])
     varies = index[2] | base[2]
+    if ".HI" in opcode and ".SX32" not in opcode and len(rest) == 4 and self.value(regs, rest[2])[0] == ("k", 0):
+        count = self.value(regs, rest[3])[0]
+        down = shift_right(index[0], ("k", 32 - count[1])) if count is not None and count[0] == "k" and 0 < count[1] < 32 else None
+        negated = any(o.startswith(("-", "~")) for o in rest[:2])
+        return {**outs, **_write(_target(ops), (None if negated else add(down, base[0]), base[1], varies))}
     if ".HI" in opcode or ".SX32" in opcode or ".64" in opcode:
         high = self.value(regs, rest[1], 1) if ".64" in opcode else UNKNOWN
         result = _write(_target(ops), (None, base[1], varies))

@@ -12,8 +12,9 @@ from pdlkit.lint.hints import hints_of
 from pdlkit.lint.lifetimes import used_after_wait
 from pdlkit.lint.opcodes import READS, WRITES, Kind, is_readonly
 from pdlkit.lint.program import Program
+from pdlkit.lint.states import CLUSTER, FRESH, SIBLING, SIGNALLED, Access, Result
 from pdlkit.lint.values import Root
-from pdlkit.lint.waits import CLUSTER, FRESH, SIBLING, SIGNALLED, Access, Analysis, Result
+from pdlkit.lint.waits import Analysis
 
 _BY_KIND = {
     Kind.LOAD: "read-before-wait", Kind.GENERIC_LOAD: "read-before-wait",

@@ -37,6 +37,7 @@ class Kind(IntEnum):
     COLLECTIVE = 24
     BARRIER_ARRIVE = 25
     UNKNOWN = 26
+    SIGNAL = 27  # arrives at an object in shared memory
 
 
 ACCESSES = frozenset(
@@ -64,6 +65,7 @@ _BY_BASE = {
     "TEX": Kind.TEXTURE, "TLD": Kind.TEXTURE, "TLD4": Kind.TEXTURE, "TXD": Kind.TEXTURE, "TMML": Kind.PLAIN,
     "TTU": Kind.TEXTURE, "SULD": Kind.TEXTURE, "SUST": Kind.STORE, "SUATOM": Kind.ATOMIC, "SURED": Kind.ATOMIC,
     "SUQ": Kind.PLAIN, "TXQ": Kind.PLAIN, "SULEA": Kind.PLAIN,
+    "ARRIVES": Kind.SIGNAL, "UTCBAR": Kind.SIGNAL, "STAS": Kind.SIGNAL, "REDAS": Kind.SIGNAL, "SYNCSU": Kind.SIGNAL,
     "UTMAPF": Kind.PREFETCH, "UBLKPF": Kind.PREFETCH,
     "ACQBULK": Kind.WAIT, "PREEXIT": Kind.TRIGGER,
     "MEMBAR": Kind.FENCE, "FENCE": Kind.FENCE,
@@ -88,11 +90,11 @@ _PLAIN = frozenset(
     """
     # matrix units and tensor memory
     """BMMA BMMA HMMA DMMA QMMA OMMA HGMMA BGMMA IGMMA QGMMA WARPGROUP WARPGROUPSET WARPGROUPDEP LDSM STSM MOVM UTCHMMA
-    UTCIMMA UTCQMMA UTCOMMA UTCMXQMMA UTCBAR UTCCP UTCSHIFT UTCATOMSWS UTCLDSWS UTCSTSWS LDT LDTM STT STTM
+    UTCIMMA UTCQMMA UTCOMMA UTCMXQMMA UTCCP UTCSHIFT UTCATOMSWS UTCLDSWS UTCSTSWS LDT LDTM STT STTM
     """
     # shared, local, constant and tensor memory; descriptors; cache control of other kinds
-    """LDS STS ATOMS ATOMS_ STAS LDL STL LDC LDCU ULDC LDGDEPBAR ARRIVES SYNCS SYNCSU QSPC LDTRAM REDAS USTS UREDS ULDS
-    UTMACCTL UTMACMDFLUSH UTMACMDLFLUSH UTMALST STAS FENCE_ UCPRN CCTLL CCTLT MEMSET
+    """LDS STS ATOMS ATOMS_ LDL STL LDC LDCU ULDC LDGDEPBAR SYNCS QSPC USTS UREDS ULDS
+    UTMACCTL UTMACMDFLUSH UTMACMDLFLUSH UTMALST FENCE_ UCPRN CCTLL CCTLT MEMSET
     """
     # uniform datapath
     """UBMSK UBREV UCLEA UF2FP UF2F UF2I UI2F UI2FP UI2I UI2IP UFADD UFFMA UFLO UFMNMX UFMUL UFRND UFSEL UFSET UFSETP UFMNMX3
@@ -119,7 +121,7 @@ def kind_of(opcode: str) -> Kind:
     if base == "WARPSYNC":
         return Kind.COLLECTIVE if "COLLECTIVE" in rest else Kind.PLAIN
     if base == "SYNCS":
-        return Kind.MBARRIER if rest.startswith("PHASECHK") else Kind.PLAIN
+        return Kind.MBARRIER if rest.startswith("PHASECHK") else (Kind.SIGNAL if rest.startswith("ARRIVE") else Kind.PLAIN)
     if base == "UBLKCP":
         return Kind.ASYNC_STORE if rest.startswith("G.") else _bulk_copy(rest)
     kind = _BY_BASE.get(base)

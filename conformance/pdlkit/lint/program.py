@@ -18,7 +18,7 @@ SYSTEM_CALLS = frozenset(
 )
 COPY_CALL = "__cuda_syscall_cp_async_bulk"  # sm_120 copies between shared memory and elsewhere by calling the driver
 # What matters of a callee; one with nothing of this only computes.
-_RELEVANT = ACCESSES | {Kind.WAIT, Kind.BARRIER, Kind.CLUSTER_BARRIER, Kind.MBARRIER, Kind.TRIGGER, Kind.UNKNOWN,
+_RELEVANT = ACCESSES | {Kind.WAIT, Kind.BARRIER, Kind.CLUSTER_BARRIER, Kind.MBARRIER, Kind.SIGNAL, Kind.TRIGGER, Kind.UNKNOWN,
                         Kind.PREFETCH, Kind.BARRIER_ARRIVE}
 
 

@@ -79,6 +79,15 @@ def address_registers(text: str) -> tuple[tuple[str, ...], int]:
     return tuple(names), int(offset.group(1), 16) if offset else 0
 
 
+@lru_cache(maxsize=65536)
+def shared_address_registers(text: str) -> tuple[tuple[str, ...], int]:
+    """The same for an address in shared memory, which has 32 bits."""
+    inside = text.strip("[]")
+    offset = re.search(r"(-?0x[0-9a-f]+)$", inside)
+    names = [file + number for file, number in _REGISTER_IN_ADDRESS.findall(inside) if number != "Z"]
+    return tuple(names), int(offset.group(1), 16) if offset else 0
+
+
 def operation(name: str, *parts: Any) -> Any:
     """An expression over parts, or None if a part is unknown or the whole would get too large."""
     size = 1

@@ -3,19 +3,11 @@
 Every path from the entry is followed until the thread has waited; what happens then is of no interest. On the way the
 evaluator keeps what conditions say, so a path that contradicts itself (warp 0 here, not warp 0 there) does not count,
 and addresses are followed back to parameters. Calls are walked as if they were inlined.
-
-A path's state:
-    FRESH     nobody is known to have waited
-    SIBLING   this thread passed by a wait that other threads of its block execute; a block-wide barrier makes it safe
-    CLUSTER   the same, but threads of another block of the cluster wait; a cluster barrier makes it safe
-    SIGNALLED as SIBLING, then released by an object in shared memory (mbarrier): maybe safe, maybe not
-    WAITED    only followed when the ids of barriers that waiters arrive at are wanted
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from typing import Any
 
 from pdlkit.lint import conditions as cond
@@ -23,9 +15,11 @@ from pdlkit.lint.evaluator import Evaluator, Image, Registers
 from pdlkit.lint.flow import Block, Flow
 from pdlkit.lint.opcodes import ACCESSES, GENERIC, Kind
 from pdlkit.lint.program import COPY_CALL, SYSTEM_CALLS, Program
+from pdlkit.lint.reaching import mark_reaching, waits_before_barrier
+from pdlkit.lint.signals import Range, Signals, barrier_range, leaves
+from pdlkit.lint.states import CLUSTER, FRESH, SIBLING, SIGNALLED, WAITED, Access, Context, Edges, Node, Result, passed_by
 from pdlkit.lint.values import (
     UNKNOWN,
-    VARIES_BY_BLOCK,
     VARIES_BY_THREAD,
     Root,
     leaf_varies,
@@ -34,53 +28,16 @@ from pdlkit.lint.values import (
     split_operands,
 )
 
-FRESH, CLUSTER, SIBLING, SIGNALLED, WAITED = 0, 1, 2, 3, 4
 _STATES_PER_NODE = 24
 _VISITS = 60_000
 _MAX_DEPTH = 16
 _ROUNDS = 4  # of learning which conditions to keep
 
 _SPLIT = "@split"  # in the registers of a state: a branch that threads leave in different ways lies behind it
-_WRITE_REGISTERS = ACCESSES | {Kind.MBARRIER, Kind.UNKNOWN}
+_OBJECTS = frozenset({Kind.MBARRIER, Kind.SIGNAL, Kind.ASYNC_LOAD})  # a bulk copy signals when it is complete
+_WRITE_REGISTERS = ACCESSES | {Kind.MBARRIER, Kind.SIGNAL, Kind.UNKNOWN}
 
 _SPLIT_VALUE = (None, frozenset[Root](), 0)
-
-Context = tuple[tuple[str, int], ...]  # (section, block to return to), innermost last
-Node = tuple[Context, str, int]
-
-
-@dataclass
-class Access:
-    """One instruction that some path reaches without a wait."""
-
-    section: str
-    index: int
-    kind: Kind
-    states: set[int] = field(default_factory=set)
-    roots: frozenset[Root] = frozenset()
-    contexts: set[Context] = field(default_factory=set)
-    reaches_wait: bool = False
-
-
-@dataclass
-class Edges:
-    """How one node can be left, gathered on the first pass."""
-
-    targets: set[Node] = field(default_factory=set)
-    varies: int = 0
-    events: list[tuple[str, int]] = field(default_factory=list)  # ("wait", varies) or ("barrier", 0), in order
-
-
-@dataclass
-class Result:
-    accesses: dict[tuple[str, int], Access] = field(default_factory=dict)
-    prefetches: set[tuple[str, int]] = field(default_factory=set)
-    unknown: set[tuple[str, int]] = field(default_factory=set)
-    unresolved_calls: set[tuple[str, int, str]] = field(default_factory=set)
-    exits: set[tuple[str, int]] = field(default_factory=set)  # exits without a wait
-    waits: set[tuple[str, int]] = field(default_factory=set)
-    simplified: bool = False  # too many paths: conditions were not kept apart
-
 
 class Analysis:
     """One kernel of one program."""
@@ -96,9 +53,10 @@ class Analysis:
         self._kept: set[Any] = set()
         self._learning = True
         self._keep_facts = False
-        self._arrivals: set[Any] | None = None  # barrier ids that waiters arrive at; None: any
+        self._signals: Signals | None = None  # of threads that waited; None: not asked yet, so any barrier helps
+        self._gathered = Signals()
         self._follow_waited = False
-        self._asked_named = False
+        self._asked_signals = False
         self._will_wait: dict[Node, bool] = {}
         self.result = Result()
 
@@ -119,19 +77,22 @@ class Analysis:
                 self._propagate()
                 self.result.simplified = True
                 break
-        if self._asked_named:
-            self._check_named_barriers()
-        self._mark_reaching()
+        if self._asked_signals:
+            self._judge_signals()
+        mark_reaching(self.program, self.edges, self.result.accesses.values())
         return self.result
 
-    def _check_named_barriers(self) -> None:
-        """A barrier of some warps helps only if a thread that waited arrives at it."""
+    def _judge_signals(self) -> None:
+        """Gather what threads signal that waited, then what those signal that they release, until nothing is added."""
         simplified = self.result.simplified
-        self._follow_waited, self._arrivals = True, set()
-        gathered: set[Any] = set()
-        self._gathered = gathered
-        self._propagate()
-        self._follow_waited, self._arrivals = False, gathered
+        self._follow_waited, self._signals = True, Signals()
+        for _ in range(_ROUNDS):
+            self._gathered = Signals()
+            self._propagate()
+            if self._gathered == self._signals:
+                break
+            self._signals = self._gathered
+        self._follow_waited = False
         if not self._propagate():
             self._keep_facts = False
             self._propagate()
@@ -142,6 +103,9 @@ class Analysis:
         """Follow all paths to a fixed point; False if there are too many to keep conditions apart."""
         self.result = Result()
         self.states: dict[Node, dict[Any, tuple[cond.Facts, Registers]]] = {}
+        self._entered: dict[Context, set[tuple[str, int]]] = {}  # what runs in this context was called at
+        self._returned: dict[tuple[str, int], set[int]] = {}  # how far along calls of this function return
+        self._awaiting: dict[tuple[str, int], list[tuple[Edges, Node, int, cond.Facts, Registers]]] = {}
         self._queue: deque[tuple[Node, Any]] = deque()
         self._queued: set[tuple[Node, Any]] = set()
         self._enter(((), self.kernel, 0), FRESH, {}, {})
@@ -249,10 +213,10 @@ class Analysis:
             return self._wait(node, index, guard, wait, facts, regs, edges)
         if kind is Kind.BARRIER or kind is Kind.CLUSTER_BARRIER or kind is Kind.BARRIER_ARRIVE:
             return self._barrier(flow, index, kind, wait, facts, regs, edges)
+        if kind in _OBJECTS:
+            wait = self._object(flow, index, kind, wait, regs)
         if wait == WAITED:
             return wait, facts
-        if kind is Kind.MBARRIER:
-            return (SIGNALLED if wait == SIBLING else wait), facts
         if kind in ACCESSES:
             self._access(node, flow, index, kind, wait, regs)
         elif kind is Kind.PREFETCH:
@@ -271,13 +235,23 @@ class Analysis:
             edges.events.append(("wait", VARIES_BY_THREAD))
             return (WAITED, facts) if self._follow_waited else None
         edges.events.append(("wait", varies))
+        if self._follow_waited and formula is not None:
+            self._follow_waiters(node, formula, facts, regs, edges)
         cases = [(f, v) for known, v in self._cases(formula, varies, facts)
                  if (f := cond.assume(formula, False, known) if formula is not None else known) is not None]
         if not cases:
             return (WAITED, facts) if self._follow_waited else None
         # of several cases the one in which nobody waits says most; what is known of it is not kept apart
-        states = [_passed_by(wait, v) for _, v in cases]
+        states = [passed_by(wait, v) for _, v in cases]
         return min(states), cases[0][0] if len(cases) == 1 else facts
+
+    def _follow_waiters(self, node: Node, formula: Any, facts: cond.Facts, regs: Registers, edges: Edges) -> None:
+        """Behind a conditional wait go those that waited, besides those that did not; a wait ends its block."""
+        context, section, number = node
+        flow, there = self.program.flow(section), cond.assume(formula, True, facts)
+        behind = flow.blocks[number].falls if flow is not None else None
+        if there is not None and behind is not None:
+            self._go(edges, (context, section, behind), WAITED, there, regs)
 
     def _barrier(
         self, flow: Flow, index: int, kind: Kind, wait: int, facts: cond.Facts, regs: Registers, edges: Edges
@@ -286,35 +260,46 @@ class Analysis:
             edges.events.append(("barrier", 0))
             safe = wait in (SIBLING, CLUSTER, SIGNALLED)
             return ((WAITED, facts) if self._follow_waited else None) if safe else (wait, facts)
-        name, whole = self._barrier_id(flow.function.operands[index], regs)
+        number, whole = self._barrier_id(flow, index, facts, regs)
         if wait == WAITED:
-            self._gathered.add(name)
-            return wait, facts
-        if kind is Kind.BARRIER_ARRIVE:
+            self._gathered.barriers.add(number)
+        if wait == WAITED or kind is Kind.BARRIER_ARRIVE:
             return wait, facts
         if whole:
             edges.events.append(("barrier", 0))
         if wait not in (SIBLING, SIGNALLED):
             return wait, facts
         if not whole:
-            self._asked_named = True
-            if self._arrivals is not None and not {name, None} & self._arrivals and name is not None:
+            self._asked_signals = True
+            if self._signals is not None and not self._signals.reaches_barrier(number, bool(self.max_threads)):
                 return wait, facts
-        return (WAITED, facts) if self._follow_waited and whole else ((wait, facts) if self._follow_waited else None)
+        return (WAITED, facts) if self._follow_waited else None
 
-    def _barrier_id(self, operand_text: str, regs: Registers) -> tuple[int | None, bool]:
-        """(the barrier's number or None, whether all threads of the block take part)."""
-        operands = split_operands(operand_text)
-        numbers: list[int | None] = []
-        for operand in operands[:2]:
-            if parse_operand(operand)[0] == "pred":
-                break
-            expression = self.evaluator.value(regs, operand)[0]
-            numbers.append(expression[1] if expression is not None and expression[0] == "k" else None)
-        if len(numbers) < 2:
-            return (numbers[0] if numbers else 0), True
-        count = numbers[1]
-        return numbers[0], bool(count and self.max_threads and count >= self.max_threads)
+    def _barrier_id(self, flow: Flow, index: int, facts: cond.Facts, regs: Registers) -> tuple[Range | None, bool]:
+        """(the numbers that the barrier can have or None, whether all threads of the block take part)."""
+        operands = [o for o in split_operands(flow.function.operands[index])[:2] if parse_operand(o)[0] != "pred"]
+        found = [self.evaluator.value(regs, o)[0] for o in operands]
+        if len(set(operands)) == 1 and len(operands) == 2 and found[0] is not None:  # number and threads in one register
+            packed = found[0][1] if found[0][0] == "k" else None
+            found = [None, None] if packed is None else [("k", packed & 15), ("k", packed >> 16)]
+        for base in leaves(found[0]) if found else ():
+            self._sites.setdefault(base, set()).add((flow.function.name, index))
+        if len(found) < 2:
+            return (barrier_range(found[0], facts) if found else (0, 0)), True
+        count = found[1]
+        whole = count is not None and count[0] == "k" and 0 < self.max_threads <= count[1]
+        return barrier_range(found[0], facts), bool(whole)
+
+    def _object(self, flow: Flow, index: int, kind: Kind, wait: int, regs: Registers) -> int:
+        """A thread waits for a barrier object in shared memory, or signals one."""
+        address = self.evaluator.object_address(regs, flow.function.opcodes[index], flow.function.operands[index])
+        if wait in (WAITED, SIGNALLED) and kind is not Kind.MBARRIER:
+            self._gathered.objects.add(address)
+        if kind is Kind.MBARRIER and wait == SIBLING:
+            self._asked_signals = True
+            if self._signals is None or self._signals.reaches_object(address):
+                return SIGNALLED
+        return wait
 
     def _access(self, node: Node, flow: Flow, index: int, kind: Kind, wait: int, regs: Registers) -> None:
         context, section, _ = node
@@ -431,9 +416,9 @@ class Analysis:
         """The state after choosing one way of a branch that other threads may leave in another way."""
         if not varies or wait in (WAITED, SIBLING, SIGNALLED) or self._learning:
             return wait
-        others = any(self._waits_before_barrier(t) for t in everywhere if t != target)
-        if others and not self._waits_before_barrier(target):
-            return _passed_by(wait, varies)
+        others = any(waits_before_barrier(t, self.edges, self._will_wait) for t in everywhere if t != target)
+        if others and not waits_before_barrier(target, self.edges, self._will_wait):
+            return passed_by(wait, varies)
         return wait
 
     def _call(
@@ -447,14 +432,33 @@ class Analysis:
             written = None
             if target is not None:
                 written = self.program.written_if_harmless(*target)
-            recursive = len(context) >= _MAX_DEPTH or (behind is not None and (section, behind[2]) in context)
-            if target is None or written is not None or recursive:
+            recursive = target is not None and behind is not None and (section, behind[2]) in context
+            if target is None or written is not None or recursive or len(context) >= _MAX_DEPTH:
                 self._after_skipped_call(regs, written, None if block.in_loop else (section, index, context))
-                if behind is not None:
+                if recursive and target is not None and behind is not None:
+                    self._await_return(target, edges, behind, wait, facts, regs)
+                elif behind is not None:
                     self._go(edges, behind, wait, facts, regs)
                 continue
             inner = context if behind is None else (*context, (section, behind[2]))
+            self._entered.setdefault(inner, set()).add(target)
             self._go(edges, (inner, target[0], target[1]), wait, facts, dict(regs))
+
+    def _await_return(
+        self, target: tuple[str, int], edges: Edges, behind: Node, wait: int, facts: cond.Facts, regs: Registers
+    ) -> None:
+        """A recursive call is not walked again: it returns as far along as an outer one does, once that is known."""
+        self._awaiting.setdefault(target, []).append((edges, behind, wait, facts, dict(regs)))
+        for returned in sorted(self._returned.get(target, ())):
+            self._go(edges, behind, max(wait, returned), facts, dict(regs))
+
+    def _note_return(self, context: Context, wait: int) -> None:
+        for target in self._entered.get(context, ()):
+            states = self._returned.setdefault(target, set())
+            if wait not in states:
+                states.add(wait)
+                for edges, behind, before, facts, regs in list(self._awaiting.get(target, ())):
+                    self._go(edges, behind, max(before, wait), facts, dict(regs))
 
     def _after_skipped_call(self, regs: Registers, written: frozenset[str] | None, site: Any) -> None:
         """What a callee that is not walked leaves: results that may differ as its arguments did."""
@@ -485,6 +489,8 @@ class Analysis:
         roots = self.evaluator.value(regs, operand)[1]
         symbols = {root[1] for root in roots if root[0] == "symbol"}
         if symbols and all(str(s).startswith(COPY_CALL) for s in symbols):
+            if wait in (WAITED, SIGNALLED):
+                self._gathered.objects.add(None)
             if wait != WAITED:
                 self._copy_call(context, section, index, wait, regs)
             return [None]
@@ -509,85 +515,9 @@ class Analysis:
 
     def _return(self, context: Context, wait: int, facts: cond.Facts, regs: Registers, edges: Edges) -> None:
         if context:
+            self._note_return(context, wait)
             section, block = context[-1]
             self._go(edges, (context[:-1], section, block), wait, facts, regs)
-
-    # questions about the graph -------------------------------------------------------------------------------------
-    def _waits_before_barrier(self, start: Node) -> bool:
-        """Whether some thread that gets here surely waits before it reaches a block-wide barrier or its end.
-
-        At a branch that threads leave in different ways one way suffices; at one that the whole block leaves alike,
-        each way has to lead to a wait. Ways back in a loop are left out.
-        """
-        if start in self._will_wait:
-            return self._will_wait[start]
-        open_nodes: set[Node] = set()
-        stack: list[tuple[Node, bool]] = [(start, False)]
-        while stack:
-            node, done = stack.pop()
-            if node in self._will_wait:
-                continue
-            edges = self.edges.get(node)
-            if edges is None:
-                self._will_wait[node] = False
-                continue
-            early = _first_event(edges.events)
-            if early is not None:
-                self._will_wait[node] = early
-                continue
-            if not done:
-                open_nodes.add(node)
-                stack.append((node, True))
-                stack += [(t, False) for t in edges.targets if t not in self._will_wait and t not in open_nodes]
-                continue
-            open_nodes.discard(node)
-            answers = [self._will_wait[t] for t in edges.targets if t in self._will_wait]
-            self._will_wait[node] = bool(answers) and (any(answers) if edges.varies else all(answers))
-        return self._will_wait[start]
-
-    def _mark_reaching(self) -> None:
-        """Which recorded accesses can be followed by a wait of the same thread."""
-        before: dict[Node, set[Node]] = {}
-        work: list[Node] = []
-        for node, edges in self.edges.items():
-            for target in edges.targets:
-                before.setdefault(target, set()).add(node)
-            if any(event == "wait" for event, _ in edges.events):
-                work.append(node)
-        reaching = set(work)
-        while work:
-            for node in before.get(work.pop(), ()):
-                if node not in reaching:
-                    reaching.add(node)
-                    work.append(node)
-        blocks = {(n[1], n[2]) for n in reaching}
-        waiting = {(n[1], n[2]) for n, e in self.edges.items() if any(k == "wait" for k, _ in e.events)}
-        later = {(n[1], n[2]) for n in self.edges if any(t in reaching for t in self.edges[n].targets)}
-        for access in self.result.accesses.values():
-            flow = self.program.flow(access.section)
-            assert flow is not None
-            number = next(i for i, b in enumerate(flow.blocks) if b.start <= access.index < b.end)
-            here = (access.section, number)
-            block = flow.blocks[number]
-            behind = any(flow.kinds[i] is Kind.WAIT for i in range(access.index, block.end))
-            access.reaches_wait = here in later or (here in waiting and behind) or (here in blocks and behind)
-
-
-def _passed_by(wait: int, varies: int) -> int:
-    if wait in (WAITED, SIBLING, SIGNALLED) or not varies:
-        return wait
-    return CLUSTER if varies & VARIES_BY_BLOCK else SIBLING  # a block all of whose threads pass by has no waiter of its own
-
-
-def _first_event(events: list[tuple[str, int]]) -> bool | None:
-    """Whether the first event that decides is a wait; None if none decides."""
-    for event, varies in events:
-        if event == "barrier":
-            return False
-        if varies:
-            return True
-    return None
-
 
 def _survives_call(name: str) -> bool:
     """Registers that a callee keeps by the calling convention."""
