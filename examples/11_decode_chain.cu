@@ -42,21 +42,21 @@ static const struct { unsigned overlap; int from, to, columns, early; } v[] = {
 static cudaGraphExec_t exec[5];
 static float us[5][REPEATS];
 
-static float time_us(int k)
+static void build(int k)
 {
     cudaGraph_t graph;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    for (int i = v[k].from; i < v[k].to; i++) { launch(i, v[k].overlap, v[k].columns, v[k].early); }
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphInstantiateWithFlags(&exec[k], graph, 0));
+}
+
+static float time_us(int k)
+{
     float ms;
-    if (exec[k] == NULL) {
-        CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-        for (int i = v[k].from; i < v[k].to; i++) { launch(i, v[k].overlap, v[k].columns, v[k].early); }
-        CHECK(cudaStreamEndCapture(stream, &graph));
-        CHECK(cudaGraphInstantiateWithFlags(&exec[k], graph, 0));
-    }
-    CHECK(cudaEventRecord(begin, stream));
-    CHECK(cudaGraphLaunch(exec[k], stream));
-    CHECK(cudaEventRecord(end, stream));
-    CHECK(cudaEventSynchronize(end));
-    CHECK(cudaEventElapsedTime(&ms, begin, end));
+    CHECK(cudaGraphLaunch(exec[0], stream)); // keeps the device busy, so that the host's speed does not count
+    CHECK(cudaEventRecord(begin, stream)); CHECK(cudaGraphLaunch(exec[k], stream)); CHECK(cudaEventRecord(end, stream));
+    CHECK(cudaEventSynchronize(end)); CHECK(cudaEventElapsedTime(&ms, begin, end));
     return 1000 * ms;
 }
 
@@ -81,7 +81,8 @@ int main(void)
     for (unsigned i = 0; i < WIDTH; i++) { x[0][i] = i; }
     CHECK(cudaMemcpy(weights, host, sizeof(host), cudaMemcpyDefault));
     CHECK(cudaMemcpy(state[0], x[0], sizeof(y), cudaMemcpyDefault));
-    time_us(1);
+    for (int k = 0; k < 5; k++) { build(k); }
+    CHECK(cudaGraphLaunch(exec[1], stream));
     CHECK(cudaMemcpy(y, state[0], sizeof(y), cudaMemcpyDefault));
     for (int r = 0; r < CHAIN * WIDTH; r++) {
         unsigned sum = 0;
