@@ -32,7 +32,7 @@ static const struct variant variants[] = {
     BROKEN("edge-becomes-launch-completion", edge_becomes_launch_completion, "EDGE-09", "no wait covers a programmatic edge"),
     BROKEN("full-becomes-programmatic", full_becomes_programmatic, "EDGE-01", "a full edge of a graph lets go at the trigger"),
     BROKEN("illegal-edge-accepted", illegal_edge_accepted, "EDGE-05", "an illegal combination of ports and type is accepted"),
-    BROKEN("legal-edge-refused", legal_edge_refused, "EDGE-09", "a legal programmatic edge is refused"),
+    BROKEN("legal-edge-refused", legal_edge_refused, "EDGE-05", "a legal programmatic edge is refused"),
     BROKEN("lossy-query-succeeds", lossy_query_succeeds, "EDGE-14", "an edge query without edge data succeeds"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
