@@ -4,8 +4,11 @@
  * lazy     COMP-15  does a kernel that was never loaded overlap at its first launch? GPU only
  * entries  VER-01   from which CUDA version on the driver offers the functions that the kit relies on. GPU only
  * graphs   MEM-06a  two graphs launched back to back: does the second wait for the first, which triggered?
+ * green    TOOL-05  pairs in the stream of a green context that has half of the SMs. GPU only
  * cluster  ATTR-12  the code of preferred clusters on this device. GPU only
  */
+#include <string.h>
+
 #include "host_room.h"
 #ifndef PDL_MODEL
 #include "gpu_only.h"
@@ -181,6 +184,80 @@ static void ask_entries(struct ask *ask)
     (void)cudaGetLastError();
 }
 
+/* ---- green contexts ---- */
+
+#if CUDA_VERSION >= 12050
+struct green {                   /* the driver's functions */
+    CUresult (CUDAAPI *resource)(CUdevice, CUdevResource *, CUdevResourceType);
+    CUresult (CUDAAPI *split)(CUdevResource *, unsigned *, const CUdevResource *, CUdevResource *, unsigned, unsigned);
+    CUresult (CUDAAPI *describe)(CUdevResourceDesc *, CUdevResource *, unsigned);
+    CUresult (CUDAAPI *create)(CUgreenCtx *, CUdevResourceDesc, CUdevice, unsigned);
+    CUresult (CUDAAPI *stream)(CUstream *, CUgreenCtx, unsigned, int);
+};
+
+static cudaError_t find_green(struct green *green)
+{
+    static const char *const names[5] = { "cuDeviceGetDevResource", "cuDevSmResourceSplitByCount", "cuDevResourceGenerateDesc",
+                                          "cuGreenCtxCreate", "cuGreenCtxStreamCreate" };
+    void *functions[5];
+    unsigned i;
+
+    for (i = 0; i < 5; i++)
+        GPU_TRY(driver_function(names[i], 12050, &functions[i]));
+    memcpy(green, functions, sizeof(*green));
+    return cudaSuccess;
+}
+
+/* A stream on half of the SMs, in groups of what the device splits by. */
+static int open_green(const struct green *green, int device, unsigned sms, cudaStream_t *stream)
+{
+    CUdevResource whole, half, rest;
+    CUdevResourceDesc description;
+    CUgreenCtx context;
+    CUstream made;
+    unsigned groups = 1;
+
+    if (green->resource(device, &whole, CU_DEV_RESOURCE_TYPE_SM) != CUDA_SUCCESS ||
+        green->split(&half, &groups, &whole, &rest, 0, sms / 2) != CUDA_SUCCESS ||
+        green->describe(&description, &half, 1) != CUDA_SUCCESS ||
+        green->create(&context, description, device, CU_GREEN_CTX_DEFAULT_STREAM) != CUDA_SUCCESS ||
+        green->stream(&made, context, CU_STREAM_NON_BLOCKING, 0) != CUDA_SUCCESS)
+        return 0;
+    *stream = (cudaStream_t)made;
+    return 1;
+}
+
+static void ask_green(struct ask *ask)
+{
+    struct host_room *room = NULL;
+    struct kernel_args args = PDL_ZERO;
+    struct ask there = *ask;
+    struct green green;
+    unsigned trial, witnessed = 0, stale = 0;
+    int device = 0, sms = 0;
+    cudaError_t error;
+
+    if (find_green(&green) != cudaSuccess || cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+        !open_green(&green, device, (unsigned)sms, &there.stream) || !open_room(&room, &args)) {
+        (void)cudaGetLastError();
+        ask_skip(ask, "green contexts", "this driver or device makes none");
+        return;
+    }
+    for (trial = 0, error = cudaSuccess; trial < ASK_TRIALS && error == cudaSuccess; trial++) {
+        prepare_trial(room, trial);
+        error = launch_behind_slow(&there, room, &args, FIRST(0), &witnessed, &stale);
+    }
+    ask_note(ask, "launches in a green context", error);
+    ask_note_number(ask, "overlapped there, of 200", (long)witnessed);
+    ask_note_number(ask, "stale behind the wait there, of 200", (long)stale);
+    (void)cudaStreamDestroy(there.stream);
+    (void)cudaFreeHost(room);
+}
+#else
+static void ask_green(struct ask *ask) { ask_skip(ask, "green contexts", "the toolkit has no name for them"); }
+#endif
+
 /* ---- preferred clusters ---- */
 
 static void ask_cluster(struct ask *ask)
@@ -208,6 +285,7 @@ static const struct pair calls_pairs[] = {
 #ifndef PDL_MODEL
     PAIR_ASK("lazy", ask_lazy),
     PAIR_ASK("entries", ask_entries),
+    PAIR_ASK("green", ask_green),
     PAIR_ASK("cluster", ask_cluster),
 #endif
 };
