@@ -287,12 +287,39 @@ static cudaError_t queue_domain(const struct queue *queue, const struct trial_la
     return error == cudaSuccess ? queue_dependent(queue, trial) : error;
 }
 
+/* Without a share of the L2 set aside a window asks for nothing. Once; the model has no L2 to share. */
+static cudaError_t set_l2_aside(void)
+{
+#ifndef PDL_MODEL
+    static int done;
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    cudaError_t error = cudaSuccess;
+    int device, most;
+
+    if (!done) {
+        (void)cudaThreadExchangeStreamCaptureMode(&mode);
+        error = cudaGetDevice(&device);
+        if (error == cudaSuccess)
+            error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxPersistingL2CacheSize, device);
+        if (error == cudaSuccess)
+            error = cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, (size_t)most);
+        (void)cudaThreadExchangeStreamCaptureMode(&mode);
+        done = 1;
+    }
+    return error;
+#else
+    return cudaSuccess;
+#endif
+}
+
 static cudaError_t queue_persisting(const struct queue *queue, const struct trial_launch *trial)
 {
     cudaLaunchAttribute window = PDL_ZERO;
     pdl_options options = PDL_ZERO;
-    cudaError_t error;
+    cudaError_t error = set_l2_aside();
 
+    if (error != cudaSuccess)
+        return error;
     window.id = cudaLaunchAttributeAccessPolicyWindow;
     window.val.accessPolicyWindow.base_ptr = trial->args.data;
     window.val.accessPolicyWindow.num_bytes = trial->words * 4;
@@ -306,6 +333,20 @@ static cudaError_t queue_persisting(const struct queue *queue, const struct tria
     return error == cudaSuccess ? queue_dependent_with(queue, trial, queue->stream, &options) : error;
 }
 
+#ifndef PDL_MODEL
+/* The same split of the SM's memory on both sides, with room for both (F29b). */
+static cudaError_t queue_roomy(const struct queue *queue, const struct trial_launch *trial)
+{
+    pdl_options options = PDL_ZERO;
+    cudaError_t error;
+
+    options.carveout = PDL_HAS_CARVEOUT ? 100 : 0;
+    error = queue_primary_with(queue, trial, &options);
+    options.overlap = PDL_OVERLAP_REQUIRED;
+    return error == cudaSuccess ? queue_dependent_with(queue, trial, queue->stream, &options) : error;
+}
+#endif
+
 static const struct pair access_pairs[] = {
     PAIR("relaxed", SHAPE_WORDS, 0, access_relaxed_primary, access_relaxed_dependent, queue_pair),
     PAIR("rewrite", SHAPE_WORDS, 0, access_rewrite_primary, access_rewrite_dependent, queue_pair),
@@ -314,8 +355,8 @@ static const struct pair access_pairs[] = {
     PAIR("read_only", SHAPE_WORDS, PAIR_LINES, access_primary, access_read_only_dependent, queue_pair),
     PAIR("host", SHAPE_WORDS, PAIR_HOST, access_primary, access_dependent, queue_pair),
 #ifndef PDL_MODEL
-    PAIR("bulk_store", SHAPE_WORDS, 0, access_bulk_store_primary, access_roomy_dependent, queue_pair),
-    PAIR("bulk_load", SHAPE_WORDS, 0, access_roomy_primary, access_bulk_load_dependent, queue_pair),
+    PAIR("bulk_store", SHAPE_WORDS, 0, access_bulk_store_primary, access_roomy_dependent, queue_roomy),
+    PAIR("bulk_load", SHAPE_WORDS, 0, access_roomy_primary, access_bulk_load_dependent, queue_roomy),
     PAIR("split", SHAPE_WORDS, 0, access_primary, access_roomy_dependent, queue_pair),
 #endif
 };
