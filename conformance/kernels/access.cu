@@ -287,28 +287,22 @@ static cudaError_t queue_domain(const struct queue *queue, const struct trial_la
     return error == cudaSuccess ? queue_dependent(queue, trial) : error;
 }
 
-/* Without a share of the L2 set aside a window asks for nothing. Once; the model has no L2 to share. */
-static cudaError_t set_l2_aside(void)
+/* Without a share of the L2 set aside a window asks for nothing. Once; a device that has none to give (MIG) runs on without. */
+static void set_l2_aside(void)
 {
 #ifndef PDL_MODEL
     static int done;
     cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-    cudaError_t error = cudaSuccess;
     int device, most;
 
-    if (!done) {
-        (void)cudaThreadExchangeStreamCaptureMode(&mode);
-        error = cudaGetDevice(&device);
-        if (error == cudaSuccess)
-            error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxPersistingL2CacheSize, device);
-        if (error == cudaSuccess)
-            error = cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, (size_t)most);
-        (void)cudaThreadExchangeStreamCaptureMode(&mode);
-        done = 1;
-    }
-    return error;
-#else
-    return cudaSuccess;
+    if (done)
+        return;
+    done = 1;
+    (void)cudaThreadExchangeStreamCaptureMode(&mode);
+    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&most, cudaDevAttrMaxPersistingL2CacheSize, device) != cudaSuccess ||
+        cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, (size_t)most) != cudaSuccess)
+        (void)cudaGetLastError();
+    (void)cudaThreadExchangeStreamCaptureMode(&mode);
 #endif
 }
 
@@ -316,10 +310,9 @@ static cudaError_t queue_persisting(const struct queue *queue, const struct tria
 {
     cudaLaunchAttribute window = PDL_ZERO;
     pdl_options options = PDL_ZERO;
-    cudaError_t error = set_l2_aside();
+    cudaError_t error;
 
-    if (error != cudaSuccess)
-        return error;
+    set_l2_aside();
     window.id = cudaLaunchAttributeAccessPolicyWindow;
     window.val.accessPolicyWindow.base_ptr = trial->args.data;
     window.val.accessPolicyWindow.num_bytes = trial->words * 4;
