@@ -109,9 +109,14 @@ static int queue_poison(struct device *device, struct buffers *b, const struct p
     args.seen = b->seen;
     args.input = (part->pair->flags & (PAIR_OVERWRITE | PAIR_COPY)) ? b->input : NULL;
     if (queue->nodes) {
+        struct node poison;
         cudaGraphNode_t node;
-        FAULT_TRY(fault, nodes_add(queue, &device->poison, &args, device->size.sms * 2, device->size.max_threads / 4, 0, NULL, 0,
-                                   &node));
+        memset(&poison, 0, sizeof(poison));
+        poison.kernel = &device->poison;
+        poison.args = args;
+        poison.blocks = device->size.sms * 2;
+        poison.threads = device->size.max_threads / 4;
+        FAULT_TRY(fault, nodes_add(queue, &poison, NULL, 0, &node));
         nodes_next(queue->nodes);
         return 1;
     }

@@ -3,71 +3,87 @@
 
 #include <string.h>
 
-#include "edges.h"
-
-static cudaGraphEdgeData data_of(enum edge edge)
-{
-    switch (edge) {
-    case EDGE_PROGRAMMATIC: return edges_data(1, 0, 1);
-    case EDGE_BLOCK_START: return edges_data(2, 0, 1);
-    case EDGE_LAUNCH_COMPLETION: return edges_data(2, 0, 0);
-    default: return edges_data(0, 0, 0);
-    }
-}
-
 /* The incoming edges: those given, or full ones from everything of the trial before. */
-static unsigned incoming(const struct nodes *nodes, const struct node_after *after, unsigned count, cudaGraphNode_t *from,
-                         cudaGraphEdgeData *data)
+static unsigned incoming(const struct nodes *nodes, const pdl_graph_edge *given, unsigned count, pdl_graph_edge *edges)
 {
     unsigned i;
 
-    for (i = 0; i < count; i++) {
-        from[i] = after[i].node;
-        data[i] = data_of(after[i].edge);
-    }
-    for (; !count && i < nodes->befores; i++) {
-        from[i] = nodes->before[i];
-        data[i] = data_of(EDGE_FULL);
-    }
+    memset(edges, 0, NODES_MAX * sizeof(*edges));
+    for (i = 0; i < count; i++)
+        edges[i] = given[i];
+    for (; !count && i < nodes->befores; i++)
+        edges[i].from = nodes->before[i];
     return i;
 }
 
-/* No data at all means the same as zeros (EDGE-01): a node with an odd number of blocks says it so. */
-static const cudaGraphEdgeData *data_or_none(const cudaGraphEdgeData *data, unsigned edges, unsigned blocks)
+static int all_full(const pdl_graph_edge *edges, unsigned count)
 {
     unsigned i;
 
-    for (i = 0; i < edges; i++)
-        if (data[i].from_port || data[i].type)
-            return data;
-    return blocks % 2 ? NULL : data;
+    for (i = 0; i < count; i++)
+        if (edges[i].kind != PDL_EDGE_FULL)
+            return 0;
+    return 1;
 }
 
-cudaError_t nodes_add(const struct queue *queue, const pdl_kernel *kernel, struct kernel_args *args, unsigned blocks,
-                      unsigned threads, size_t shared_bytes, const struct node_after *after, unsigned count,
+static dim3 along_x(unsigned x)
+{
+    dim3 d;
+
+    d.x = x;
+    d.y = d.z = 1;
+    return d;
+}
+
+/* Full edges by the function that knows no other ones: no data means the same as zeros (EDGE-01). */
+static cudaError_t add_without_data(const struct nodes *nodes, struct node *what, const pdl_graph_edge *edges, unsigned count,
+                                    cudaGraphNode_t *node)
+{
+    struct cudaKernelNodeParams params;
+    cudaGraphNode_t from[NODES_MAX];
+    void *values[1];
+    unsigned i;
+
+    for (i = 0; i < count; i++)
+        from[i] = edges[i].from;
+    values[0] = &what->args;
+    memset(&params, 0, sizeof(params));
+    params.func = (void *)what->kernel->func;
+    params.gridDim = along_x(what->blocks);
+    params.blockDim = along_x(what->threads);
+    params.sharedMemBytes = (unsigned)what->shared_bytes;
+    params.kernelParams = values;
+    return cudaGraphAddKernelNode(node, nodes->graph, count ? from : NULL, count, &params);
+}
+
+static cudaError_t add_by_kind(const struct queue *queue, struct node *what, pdl_graph_edge *edges, unsigned count,
+                               cudaGraphNode_t *node)
+{
+    pdl_options options = PDL_ZERO;
+    void *values[1];
+
+    values[0] = &what->args;
+    options.overlap = all_full(edges, count) ? PDL_OVERLAP_NONE : PDL_OVERLAP_REQUIRED;
+    options.has_priority = (unsigned)what->urgent;
+    options.priority = what->urgent ? queue->high_priority : 0;
+    return pdl_graph_add_kernel(node, queue->nodes->graph, edges, count, what->kernel, along_x(what->blocks),
+                                along_x(what->threads), values, what->shared_bytes, &options);
+}
+
+cudaError_t nodes_add(const struct queue *queue, struct node *what, const pdl_graph_edge *given, unsigned given_count,
                       cudaGraphNode_t *node)
 {
     struct nodes *nodes = queue->nodes;
-    cudaGraphNode_t from[NODES_MAX];
-    cudaGraphEdgeData data[NODES_MAX];
-    struct cudaGraphNodeParams params;
-    void *values[1];
-    unsigned edges = incoming(nodes, after, count, from, data);
+    pdl_graph_edge edges[NODES_MAX];
+    unsigned count = incoming(nodes, given, given_count, edges);
     cudaError_t error;
 
-    values[0] = args;
-    memset(&params, 0, sizeof(params));
-    params.type = cudaGraphNodeTypeKernel;
-    params.kernel.func = (void *)kernel->func;
-    params.kernel.gridDim.x = blocks;
-    params.kernel.blockDim.x = threads;
-    params.kernel.gridDim.y = params.kernel.gridDim.z = params.kernel.blockDim.y = params.kernel.blockDim.z = 1;
-    params.kernel.sharedMemBytes = (unsigned)shared_bytes;
-    params.kernel.kernelParams = values;
     if (nodes->owns == NODES_MAX)
         return cudaErrorInvalidValue;
-    error = edges_add_node(node, nodes->graph, edges ? from : NULL,
-                           edges ? data_or_none(data, edges, blocks) : NULL, edges, &params);
+    if (all_full(edges, count) && !what->urgent && what->blocks % 2)
+        error = add_without_data(nodes, what, edges, count, node);
+    else
+        error = add_by_kind(queue, what, edges, count, node);
     if (error == cudaSuccess)
         nodes->own[nodes->owns++] = *node;
     return error;
@@ -80,69 +96,71 @@ void nodes_next(struct nodes *nodes)
     nodes->owns = 0;
 }
 
-static cudaError_t urgent(const struct queue *queue, cudaGraphNode_t node)
+static struct node node_of(const pdl_kernel *kernel, const struct trial_launch *trial, unsigned blocks)
 {
-    cudaLaunchAttributeValue value;
+    struct node what;
 
-    memset(&value, 0, sizeof(value));
-    value.priority = queue->high_priority;
-    return cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributePriority, &value);
+    memset(&what, 0, sizeof(what));
+    what.kernel = kernel;
+    what.args = trial->args;
+    what.blocks = blocks;
+    what.threads = trial->threads;
+    return what;
 }
 
 cudaError_t node_primary(const struct queue *queue, const struct trial_launch *trial, cudaGraphNode_t *node)
 {
-    struct kernel_args args = trial->args;
+    struct node what = node_of(&queue->primary, trial, trial->primary_blocks);
 
-    return nodes_add(queue, &queue->primary, &args, trial->primary_blocks, trial->threads, trial->primary_shared_bytes, NULL, 0,
-                     node);
+    what.shared_bytes = trial->primary_shared_bytes;
+    return nodes_add(queue, &what, NULL, 0, node);
 }
 
 cudaError_t node_middle(const struct queue *queue, const struct trial_launch *trial, unsigned blocks,
-                        const struct node_after *after, unsigned count, cudaGraphNode_t *node)
+                        const pdl_graph_edge *edges, unsigned count, cudaGraphNode_t *node)
 {
-    struct kernel_args args = trial->args;
+    struct node what = node_of(&queue->middle, trial, blocks);
 
-    return nodes_add(queue, &queue->middle, &args, blocks, trial->threads, 0, after, count, node);
+    return nodes_add(queue, &what, edges, count, node);
 }
 
-cudaError_t node_dependent(const struct queue *queue, const struct trial_launch *trial, const struct node_after *after,
+cudaError_t node_dependent(const struct queue *queue, const struct trial_launch *trial, const pdl_graph_edge *edges,
                            unsigned count, cudaGraphNode_t *node)
 {
-    struct kernel_args args = trial->args;
-    struct node_after full[NODES_MAX];
-    cudaError_t error;
+    struct node what = node_of(&queue->dependent, trial, trial->dependent_blocks);
+    pdl_graph_edge kept[NODES_MAX];
     unsigned i;
 
     for (i = 0; i < count; i++) {
-        full[i] = after[i];
+        kept[i] = edges[i];
         if (trial->control == CONTROL_ATTROFF)
-            full[i].edge = EDGE_FULL;
+            kept[i].kind = PDL_EDGE_FULL;
     }
-    error = nodes_add(queue, &queue->dependent, &args, trial->dependent_blocks, trial->threads, 0, full, count, node);
-    return error == cudaSuccess && trial->urgent_dependent ? urgent(queue, *node) : error;
+    what.urgent = trial->urgent_dependent;
+    return nodes_add(queue, &what, kept, count, node);
 }
 
-cudaError_t node_pair(const struct queue *queue, const struct trial_launch *trial, enum edge edge)
+cudaError_t node_pair(const struct queue *queue, const struct trial_launch *trial, unsigned kind)
 {
-    struct node_after after;
+    pdl_graph_edge edge = PDL_ZERO;
     cudaGraphNode_t dependent;
-    cudaError_t error = node_primary(queue, trial, &after.node);
+    cudaError_t error = node_primary(queue, trial, &edge.from);
 
-    after.edge = edge;
-    return error == cudaSuccess ? node_dependent(queue, trial, &after, 1, &dependent) : error;
+    edge.kind = kind;
+    return error == cudaSuccess ? node_dependent(queue, trial, &edge, 1, &dependent) : error;
 }
 
+/* The spacer is urgent: it must not stand behind primary blocks that have not begun. */
 cudaError_t node_unordered(const struct queue *queue, const struct trial_launch *trial)
 {
-    struct kernel_args args = trial->args;
-    struct node_after after;
+    struct node spacer = node_of(&queue->spacer, trial, 1);
+    pdl_graph_edge edge = PDL_ZERO;
     cudaGraphNode_t node;
     cudaError_t error = node_primary(queue, trial, &node);
 
-    after.edge = EDGE_FULL;
+    spacer.threads = 1;
+    spacer.urgent = 1;
     if (error == cudaSuccess)
-        error = nodes_add(queue, &queue->spacer, &args, 1, 1, 0, NULL, 0, &after.node);
-    if (error == cudaSuccess) /* not behind primary blocks that have not begun */
-        error = urgent(queue, after.node);
-    return error == cudaSuccess ? node_dependent(queue, trial, &after, 1, &node) : error;
+        error = nodes_add(queue, &spacer, NULL, 0, &edge.from);
+    return error == cudaSuccess ? node_dependent(queue, trial, &edge, 1, &node) : error;
 }

@@ -56,24 +56,11 @@ struct trial_launch {          /* one trial to queue */
     size_t words;
 };
 
-/* Edges of a graph that is built by hand: what lets the node at their end begin. */
-enum edge {
-    EDGE_FULL,              /* (0,0,default): completion */
-    EDGE_PROGRAMMATIC,      /* (1,0,programmatic): every block has triggered */
-    EDGE_BLOCK_START,       /* (2,0,programmatic): every block has begun */
-    EDGE_LAUNCH_COMPLETION  /* (2,0,default): the same, and no wait covers it */
-};
-
 #define NODES_MAX 12u          /* of one trial */
 struct nodes {                 /* path built: the graph that is being made */
     cudaGraph_t graph;
     cudaGraphNode_t before[NODES_MAX], own[NODES_MAX]; /* the trial before this one; this one */
     unsigned befores, owns;
-};
-
-struct node_after {            /* one incoming edge */
-    cudaGraphNode_t node;
-    enum edge edge;
 };
 
 struct queue {                 /* where to queue it, and with what */
@@ -163,19 +150,25 @@ cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch
 cudaError_t queue_behind_event(const struct queue *queue, const struct trial_launch *trial, int programmatic);
 /* Primary, a copy from data to input, dependent; or the copy in the side stream, behind nothing but the primary's start. */
 cudaError_t queue_copy(const struct queue *queue, const struct trial_launch *trial);
-/* harness/nodes.c: the same for path built. Without edges given, a node stands behind all of the trial before; every
- * node of a trial is awaited by the next one's. */
+/* harness/nodes.c: the same for path built, by pdl_graph_add_kernel(). Of an edge, from and kind are given; without edges a
+ * node stands behind all of the trial before, and every node of a trial is awaited by the next one's. */
 cudaError_t node_primary(const struct queue *queue, const struct trial_launch *trial, cudaGraphNode_t *node);
 cudaError_t node_middle(const struct queue *queue, const struct trial_launch *trial, unsigned blocks,
-                        const struct node_after *after, unsigned count, cudaGraphNode_t *node);
-cudaError_t node_dependent(const struct queue *queue, const struct trial_launch *trial, const struct node_after *after,
+                        const pdl_graph_edge *edges, unsigned count, cudaGraphNode_t *node);
+cudaError_t node_dependent(const struct queue *queue, const struct trial_launch *trial, const pdl_graph_edge *edges,
                            unsigned count, cudaGraphNode_t *node);
-/* Primary, one edge, dependent. */
-cudaError_t node_pair(const struct queue *queue, const struct trial_launch *trial, enum edge edge);
+/* Primary, one edge of this kind (PDL_EDGE_*), dependent. */
+cudaError_t node_pair(const struct queue *queue, const struct trial_launch *trial, unsigned kind);
 /* Primary and dependent without an edge between them. */
 cudaError_t node_unordered(const struct queue *queue, const struct trial_launch *trial);
-cudaError_t nodes_add(const struct queue *queue, const pdl_kernel *kernel, struct kernel_args *args, unsigned blocks,
-                      unsigned threads, size_t shared_bytes, const struct node_after *after, unsigned count,
+struct node {                  /* what to add */
+    const pdl_kernel *kernel;
+    struct kernel_args args;
+    unsigned blocks, threads;
+    size_t shared_bytes;
+    int urgent;                /* the highest priority */
+};
+cudaError_t nodes_add(const struct queue *queue, struct node *what, const pdl_graph_edge *edges, unsigned count,
                       cudaGraphNode_t *node);
 /* What was added since the last call becomes what the next trial stands behind. */
 void nodes_next(struct nodes *nodes);

@@ -39,7 +39,7 @@
 #define GRAPHEDGE 0
 #endif
 #ifdef MUTANT_lce
-#define COVERED_EDGE(edge) EDGE_LAUNCH_COMPLETION
+#define COVERED_EDGE(edge) PDL_EDGE_LAUNCH_COMPLETION
 #else
 #define COVERED_EDGE(edge) edge
 #endif
@@ -167,96 +167,96 @@ KERNEL(edge_odd_reader)
 
 static cudaError_t queue_full(const struct queue *queue, const struct trial_launch *trial)
 {
-    return node_pair(queue, trial, GRAPHEDGE || trial->control == CONTROL_ATTRON ? EDGE_PROGRAMMATIC : EDGE_FULL);
+    return node_pair(queue, trial, GRAPHEDGE || trial->control == CONTROL_ATTRON ? PDL_EDGE_PROGRAMMATIC : PDL_EDGE_FULL);
 }
 
 static cudaError_t queue_trigger(const struct queue *queue, const struct trial_launch *trial)
 {
-    return trial->control == CONTROL_UNORDERED ? node_unordered(queue, trial) : node_pair(queue, trial, COVERED_EDGE(EDGE_PROGRAMMATIC));
+    return trial->control == CONTROL_UNORDERED ? node_unordered(queue, trial) : node_pair(queue, trial, COVERED_EDGE(PDL_EDGE_PROGRAMMATIC));
 }
 
 static cudaError_t queue_begun(const struct queue *queue, const struct trial_launch *trial)
 {
-    return node_pair(queue, trial, COVERED_EDGE(EDGE_BLOCK_START));
+    return node_pair(queue, trial, COVERED_EDGE(PDL_EDGE_BLOCK_START));
 }
 
 static cudaError_t queue_launched(const struct queue *queue, const struct trial_launch *trial)
 {
-    return node_pair(queue, trial, EDGE_LAUNCH_COMPLETION);
+    return node_pair(queue, trial, PDL_EDGE_LAUNCH_COMPLETION);
 }
 
 /* P -prog-> M -last-> D, and P -full-> D if bridged. */
-static cudaError_t queue_chain(const struct queue *queue, const struct trial_launch *trial, enum edge last, int bridged)
+static cudaError_t queue_chain(const struct queue *queue, const struct trial_launch *trial, unsigned last, int bridged)
 {
-    struct node_after after[2];
+    pdl_graph_edge edges[2] = PDL_ZERO;
     cudaGraphNode_t node;
-    cudaError_t error = node_primary(queue, trial, &after[1].node);
+    cudaError_t error = node_primary(queue, trial, &edges[1].from);
 
-    after[1].edge = EDGE_PROGRAMMATIC;
+    edges[1].kind = PDL_EDGE_PROGRAMMATIC;
     if (error == cudaSuccess)
-        error = node_middle(queue, trial, 1, &after[1], 1, &after[0].node);
-    after[0].edge = last;
-    after[1].edge = EDGE_FULL;
-    return error == cudaSuccess ? node_dependent(queue, trial, after, bridged ? 2 : 1, &node) : error;
+        error = node_middle(queue, trial, 1, &edges[1], 1, &edges[0].from);
+    edges[0].kind = last;
+    edges[1].kind = PDL_EDGE_FULL;
+    return error == cudaSuccess ? node_dependent(queue, trial, edges, bridged ? 2 : 1, &node) : error;
 }
 
 static cudaError_t queue_relay(const struct queue *queue, const struct trial_launch *trial)
 {
-    return queue_chain(queue, trial, trial->control == CONTROL_ATTRON ? EDGE_PROGRAMMATIC : EDGE_FULL, 0);
+    return queue_chain(queue, trial, trial->control == CONTROL_ATTRON ? PDL_EDGE_PROGRAMMATIC : PDL_EDGE_FULL, 0);
 }
 
 static cudaError_t queue_bridged(const struct queue *queue, const struct trial_launch *trial)
 {
-    return trial->control == CONTROL_UNORDERED ? node_unordered(queue, trial) : queue_chain(queue, trial, EDGE_FULL, !GRAPHEDGE);
+    return trial->control == CONTROL_UNORDERED ? node_unordered(queue, trial) : queue_chain(queue, trial, PDL_EDGE_FULL, !GRAPHEDGE);
 }
 
 static cudaError_t queue_hidden(const struct queue *queue, const struct trial_launch *trial)
 {
-    return queue_chain(queue, trial, EDGE_FULL, 0);
+    return queue_chain(queue, trial, PDL_EDGE_FULL, 0);
 }
 
 static cudaError_t queue_reaching(const struct queue *queue, const struct trial_launch *trial)
 {
-    return queue_chain(queue, trial, EDGE_PROGRAMMATIC, 0);
+    return queue_chain(queue, trial, PDL_EDGE_PROGRAMMATIC, 0);
 }
 
 static cudaError_t queue_fan_out(const struct queue *queue, const struct trial_launch *trial)
 {
-    struct node_after after;
+    pdl_graph_edge edge = PDL_ZERO;
     cudaGraphNode_t node;
-    cudaError_t error = node_primary(queue, trial, &after.node);
+    cudaError_t error = node_primary(queue, trial, &edge.from);
 
-    after.edge = COVERED_EDGE(EDGE_PROGRAMMATIC);
+    edge.kind = COVERED_EDGE(PDL_EDGE_PROGRAMMATIC);
     if (error == cudaSuccess)
-        error = node_dependent(queue, trial, &after, 1, &node);
-    return error == cudaSuccess ? node_middle(queue, trial, trial->dependent_blocks, &after, 1, &node) : error;
+        error = node_dependent(queue, trial, &edge, 1, &node);
+    return error == cudaSuccess ? node_middle(queue, trial, trial->dependent_blocks, &edge, 1, &node) : error;
 }
 
 /* M begins with P, or P with M: neither has an edge from the other. graphedge: P's edge is missing. */
-static cudaError_t queue_fan_in(const struct queue *queue, const struct trial_launch *trial, enum edge of_primary, unsigned middle_blocks)
+static cudaError_t queue_fan_in(const struct queue *queue, const struct trial_launch *trial, unsigned of_primary, unsigned middle_blocks)
 {
-    struct node_after after[2];
+    pdl_graph_edge edges[2] = PDL_ZERO;
     cudaGraphNode_t node;
     cudaError_t error;
 
     if (trial->control == CONTROL_UNORDERED)
         return node_unordered(queue, trial);
-    error = node_primary(queue, trial, &after[1].node);
+    error = node_primary(queue, trial, &edges[1].from);
     if (error == cudaSuccess)
-        error = node_middle(queue, trial, middle_blocks, NULL, 0, &after[0].node);
-    after[0].edge = EDGE_PROGRAMMATIC;
-    after[1].edge = of_primary;
-    return error == cudaSuccess ? node_dependent(queue, trial, after, GRAPHEDGE ? 1 : 2, &node) : error;
+        error = node_middle(queue, trial, middle_blocks, NULL, 0, &edges[0].from);
+    edges[0].kind = PDL_EDGE_PROGRAMMATIC;
+    edges[1].kind = of_primary;
+    return error == cudaSuccess ? node_dependent(queue, trial, edges, GRAPHEDGE ? 1 : 2, &node) : error;
 }
 
 static cudaError_t queue_two(const struct queue *queue, const struct trial_launch *trial)
 {
-    return queue_fan_in(queue, trial, EDGE_PROGRAMMATIC, trial->primary_blocks);
+    return queue_fan_in(queue, trial, PDL_EDGE_PROGRAMMATIC, trial->primary_blocks);
 }
 
 static cudaError_t queue_mixed(const struct queue *queue, const struct trial_launch *trial)
 {
-    return queue_fan_in(queue, trial, EDGE_FULL, 1);
+    return queue_fan_in(queue, trial, PDL_EDGE_FULL, 1);
 }
 
 /* ---- graphs around graphs ---- */

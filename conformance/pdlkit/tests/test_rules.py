@@ -138,7 +138,7 @@ def test_the_good_book_loads() -> None:
         "WAIT-01.store.natural.captured", "WAIT-01.store.natural.stream"]
     assert book.images() == [
         ("wait", "base", ()), ("wait", "brokenwait", ()), ("wait", "erased-ptx", ("arch=compute_80,code=compute_80",)),
-        ("wait", "nowait", ())]
+        ("wait", "hostbug", ()), ("wait", "nowait", ())]
 
 
 def test_a_case_says_what_its_trials_may_show() -> None:
