@@ -25,7 +25,7 @@ static int fill_size(struct device *device, int ordinal, struct fault *fault)
         !attribute(&shared_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor, ordinal, fault) ||
         !attribute(&shared_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal, fault))
         return 0;
-    plan_size_fill(&device->size, (unsigned)sms);
+    plan_size_fill(&device->size, (unsigned)sms, device->is_model);
     device->size.warp = (unsigned)warp;
     device->size.max_threads = (unsigned)max_threads;
     device->size.slots_per_sm = (unsigned)slots;

@@ -181,7 +181,8 @@ static int plan_cases(const struct options *o, struct run *run, int is_model)
 {
     struct device_size size;
     unsigned c;
-    plan_size_fill(&size, o->sms ? o->sms : model_default_sms());
+    unsigned sms = o->sms ? o->sms : model_default_sms();
+    plan_size_fill(&size, sms, is_model && sms < 16);
     for (c = 0; c < case_count; c++)
         if (selected(o, &case_table[c]) && run_find_pair(&case_table[c], "base") && /* the model lacks what is GPU-only */
             !plan_case(run, &case_table[c], &size, is_model, o->plan_trials))

@@ -40,9 +40,8 @@ struct plan_source plan_source_make(uint64_t seed, const char *case_name, const 
     return source;
 }
 
-void plan_size_fill(struct device_size *size, unsigned sms)
+void plan_size_fill(struct device_size *size, unsigned sms, int toy)
 {
-    int toy = sms < 16;
     size->sms = sms;
     size->words_min = toy ? 16 : 256;
     size->words_max = toy ? 64 : 4096;
@@ -74,12 +73,14 @@ static unsigned draw_in(uint64_t bits, unsigned low, unsigned high)
     return low + (unsigned)((bits >> 16) % (high - low + 1));
 }
 
+static unsigned at_least(unsigned x, unsigned y) { return x > y ? x : y; }
+
 /* 1 block to twice the SMs; one draw in three has more blocks than SMs. */
 static unsigned draw_blocks(const struct device_size *size, uint64_t many, uint64_t bits, unsigned least)
 {
     if (many % 3 == 0)
         return draw_in(bits, size->sms + 1, 2 * size->sms);
-    return draw_log(bits, least, size->sms);
+    return draw_log(bits, least, at_least(size->sms, least)); /* one SM, two blocks */
 }
 
 static unsigned power_of_two_at_least(unsigned x, unsigned low, unsigned high)
@@ -89,8 +90,6 @@ static unsigned power_of_two_at_least(unsigned x, unsigned low, unsigned high)
         p *= 2;
     return p;
 }
-
-static unsigned at_least(unsigned x, unsigned y) { return x > y ? x : y; }
 
 /* The primary's blocks fit `fit` to an SM by shared memory, which leaves the dependent's blocks all they need; and there is
  * at most one more per SM than that. */

@@ -42,8 +42,8 @@ struct slot_shape {
 uint64_t plan_draw(struct plan_source source, uint64_t index, uint32_t purpose);
 struct plan_source plan_source_make(uint64_t seed, const char *case_name, const char *part);
 
-/* The size of a GPU's or the model's shapes. The toy sizes below 16 SMs are the model's. */
-void plan_size_fill(struct device_size *size, unsigned sms);
+/* The size of a GPU's or the model's shapes. toy: the model's; a plan without a device for 16 SMs or more is a GPU's. */
+void plan_size_fill(struct device_size *size, unsigned sms, int toy);
 
 /* Shape of slot `slot` of group `group`. control: what every PLAN_CONTROL_EVERY-th slot becomes, or CONTROL_NONE. */
 void plan_shape(struct slot_shape *shape, const struct case_info *info, const struct pair *pair, const struct device_size *size,

@@ -6,7 +6,7 @@
 #include "model_select.h"
 
 const char *model_default_device(void) { return "model"; }
-unsigned model_default_sms(void) { return 4; }
+unsigned model_default_sms(void) { return model_sms(); }
 
 static int is_variant(const char *name)
 {
@@ -38,6 +38,7 @@ void model_list_devices(struct record *record)
         record_begin(record, "device");
         record_text(record, "name", model_variant_name(i));
         record_text(record, "rule", model_variant_rule(i));
+        record_text(record, "text", model_variant_text(i));
         record_bool(record, "conforming", model_variant_conforming(i));
         record_end(record);
     }

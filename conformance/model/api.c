@@ -2,6 +2,7 @@
 #include "api.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct device device;
@@ -80,11 +81,33 @@ cudaError_t CUDARTAPI cudaPeekAtLastError(void)
     return error;
 }
 
+static bool read_size(const char *name, unsigned most, unsigned *size)
+{
+    const char *text = getenv(name);
+    char *end;
+    if (text == NULL || text[0] == '\0')
+        return true;
+    unsigned long value = strtoul(text, &end, 10);
+    bool sound = text[0] >= '0' && text[0] <= '9' && *end == '\0' && value >= 1 && value <= most;
+    if (sound)
+        *size = (unsigned)value;
+    return sound;
+}
+
+unsigned model_sms(void)
+{
+    return device.sms;
+}
+
 void model_reset(const char *variant, uint64_t seed)
 {
     lock_take();
     const struct variant *v = variant_find(variant);
     int cc = device.cc;
+    device.sms = MODEL_SMS;
+    device.slots = MODEL_SLOTS;
+    bool sized = read_size("PDL_MODEL_SMS", MODEL_MOST_SMS, &device.sms) &&
+                 read_size("PDL_MODEL_SLOTS", MODEL_MOST_SLOTS, &device.slots);
     scheduler_reset();
     blocks_reset();
     ops_reset();
@@ -96,7 +119,7 @@ void model_reset(const char *variant, uint64_t seed)
     launches_reset();
     memset(count, 0, sizeof count);
     memset(planted, 0, sizeof planted);
-    device.usable = v != NULL;
+    device.usable = v != NULL && sized;
     device.variant = v;
     memset(&device.faults, 0, sizeof device.faults);
     if (v != NULL && v->flag != SIZE_MAX)

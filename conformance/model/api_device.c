@@ -46,8 +46,8 @@ int blocks_per_sm(const struct function *f, unsigned threads, size_t dynamic_sha
     size_t each = f->kernel->static_shared_bytes + dynamic_shared;
     if (threads == 0 || threads > MODEL_MAX_THREADS || each > MODEL_BLOCK_SHARED)
         return 0;
-    size_t by_shared = each != 0 ? MODEL_SM_SHARED / each : MODEL_SLOTS;
-    return by_shared < MODEL_SLOTS ? (int)by_shared : MODEL_SLOTS;
+    size_t by_shared = each != 0 ? MODEL_SM_SHARED / each : device.slots;
+    return by_shared < device.slots ? (int)by_shared : (int)device.slots;
 }
 
 cudaError_t CUDARTAPI cudaGetDeviceCount(int *n)
@@ -96,11 +96,11 @@ cudaError_t CUDARTAPI cudaGetDeviceProperties(struct cudaDeviceProp *p, int inde
     p->regsPerBlock = p->regsPerMultiprocessor = 65536;
     p->warpSize = MODEL_WARP;
     p->maxThreadsPerBlock = p->maxThreadsDim[0] = p->maxThreadsDim[1] = p->maxThreadsDim[2] = MODEL_MAX_THREADS;
-    p->maxThreadsPerMultiProcessor = MODEL_SLOTS * MODEL_MAX_THREADS;
-    p->maxBlocksPerMultiProcessor = MODEL_SLOTS;
+    p->maxThreadsPerMultiProcessor = (int)device.slots * MODEL_MAX_THREADS;
+    p->maxBlocksPerMultiProcessor = (int)device.slots;
     p->maxGridSize[0] = 0x7fffffff;
     p->maxGridSize[1] = p->maxGridSize[2] = 65535;
-    p->multiProcessorCount = MODEL_SMS;
+    p->multiProcessorCount = (int)device.sms;
     p->concurrentKernels = 1;
     p->canMapHostMemory = p->unifiedAddressing = 1;
     p->asyncEngineCount = 1;
@@ -127,9 +127,9 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr att
     case cudaDevAttrWarpSize: *value = MODEL_WARP; break;
     case cudaDevAttrMaxRegistersPerBlock:
     case cudaDevAttrMaxRegistersPerMultiprocessor: *value = 65536; break;
-    case cudaDevAttrMultiProcessorCount: *value = MODEL_SMS; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = MODEL_SLOTS * MODEL_MAX_THREADS; break;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = MODEL_SLOTS; break;
+    case cudaDevAttrMultiProcessorCount: *value = (int)device.sms; break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = (int)device.slots * MODEL_MAX_THREADS; break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = (int)device.slots; break;
     case cudaDevAttrComputeCapabilityMajor: *value = device.cc / 10; break;
     case cudaDevAttrComputeCapabilityMinor: *value = device.cc % 10; break;
     case cudaDevAttrConcurrentKernels:

@@ -124,7 +124,7 @@ static cudaError_t check_cooperative(const struct request *r, const struct funct
 {
     unsigned threads = r->block[0] * r->block[1] * r->block[2];
     uint64_t blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2];
-    if (r->cooperative && blocks > (uint64_t)MODEL_SMS * (unsigned)blocks_per_sm(f, threads, r->shared_bytes))
+    if (r->cooperative && blocks > (uint64_t)device.sms * (unsigned)blocks_per_sm(f, threads, r->shared_bytes))
         return cudaErrorCooperativeLaunchTooLarge;
     return cudaSuccess;
 }

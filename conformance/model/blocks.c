@@ -53,15 +53,15 @@ static unsigned waiting_threads; /* in model_wait */
 
 void blocks_reset(void)
 {
-    for (unsigned i = 0; i < WORKERS; i++) {
+    for (unsigned i = 0; i < workers(); i++) {
         struct block *b = &device.block[i];
         b->op = NULL;
-        b->sm = i % MODEL_SMS;
+        b->sm = i % device.sms;
         for (unsigned t = 0; t < MODEL_MAX_THREADS; t++)
             b->thread[t].state = THREAD_DONE;
     }
-    for (unsigned i = 0; i < MODEL_SMS; i++) {
-        device.sm[i].free_slots = MODEL_SLOTS;
+    for (unsigned i = 0; i < device.sms; i++) {
+        device.sm[i].free_slots = device.slots;
         device.sm[i].free_shared = MODEL_SM_SHARED;
     }
     device.runnable_count = 0;
@@ -126,7 +126,7 @@ static void thread_main(void *argument)
 
 static struct block *free_block(unsigned sm)
 {
-    for (unsigned i = sm; i < WORKERS; i += MODEL_SMS)
+    for (unsigned i = sm; i < workers(); i += device.sms)
         if (device.block[i].op == NULL)
             return &device.block[i];
     abort();
@@ -192,7 +192,7 @@ void waiters_recheck(void)
 {
     if (waiting_threads == 0)
         return;
-    for (unsigned i = 0; i < WORKERS; i++)
+    for (unsigned i = 0; i < workers(); i++)
         if (device.block[i].op != NULL)
             recheck_block(&device.block[i]);
 }

@@ -161,7 +161,7 @@ static uint64_t digest_op(uint64_t d, const struct op *op)
 static uint64_t digest_blocks(void)
 {
     uint64_t sum = 0;
-    for (unsigned i = 0; i < WORKERS; i++) {
+    for (unsigned i = 0; i < workers(); i++) {
         const struct block *b = &device.block[i];
         if (b->op == NULL)
             continue;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WORKERS = MODEL_SMS * MODEL_SLOTS, STORE_SLOTS = 64, LINE_BYTES = 32, LINES = 256, MAX_WAITS = 64 };
+enum { MOST_WORKERS = MODEL_MOST_SMS * MODEL_MOST_SLOTS, STORE_SLOTS = 64, LINE_BYTES = 32, LINES = 256, MAX_WAITS = 64 };
 
 /* ---- operations: what streams and graphs are made of ---- */
 
@@ -173,11 +173,12 @@ struct device {
     struct model_counts counts;
     uint64_t trace, serial, order;
 
+    unsigned sms, slots; /* slots for blocks on each SM */
     struct thread *current;
-    struct thread *runnable[WORKERS * MODEL_MAX_THREADS];
+    struct thread *runnable[MOST_WORKERS * MODEL_MAX_THREADS];
     unsigned runnable_count;
-    struct block block[WORKERS];
-    struct sm sm[MODEL_SMS];
+    struct block block[MOST_WORKERS];
+    struct sm sm[MODEL_MOST_SMS];
 
     struct op **placing; /* ready grids with blocks still to start */
     unsigned placing_count, placing_room;
@@ -198,6 +199,11 @@ struct device {
 };
 
 extern struct device device;
+
+static inline unsigned workers(void)
+{
+    return device.sms * device.slots;
+}
 
 /* choices.c */
 void choices_seed(uint64_t seed); /* choices.h has the choices */

@@ -41,7 +41,7 @@ void memory_reset(void)
     for (size_t i = 0; i < allocation_count; i++)
         memset(granule_used + (allocations[i].at >> GRANULE_SHIFT), 0, allocations[i].bytes >> GRANULE_SHIFT);
     allocation_count = bytes_in_use = 0;
-    for (unsigned i = 0; i < MODEL_SMS; i++) {
+    for (unsigned i = 0; i < device.sms; i++) {
         device.sm[i].cached_generation = device.sm[i].read_only_generation = 1;
         memset(device.sm[i].cached, 0, sizeof device.sm[i].cached);
         memset(device.sm[i].read_only, 0, sizeof device.sm[i].read_only);
@@ -141,7 +141,7 @@ uint64_t memory_digest(const void *p)
 {
     uint32_t word = (uint32_t)(((uintptr_t)p - (uintptr_t)arena) >> 3);
     uint64_t digest = *l2(word);
-    for (unsigned i = 0; i < MODEL_SMS; i++) {
+    for (unsigned i = 0; i < device.sms; i++) {
         const struct sm *sm = &device.sm[i];
         const struct line *a = &sm->cached[(word >> 2) & (LINES - 1)], *b = &sm->read_only[(word >> 2) & (LINES - 1)];
         bool in_a = a->generation == sm->cached_generation && a->tag == word >> 2;

@@ -55,12 +55,16 @@
 extern "C" {
 #endif
 
-enum { MODEL_SMS = 4, MODEL_SLOTS = 4, MODEL_MAX_THREADS = 32, MODEL_WARP = 4 };
+enum { MODEL_SMS = 4, MODEL_SLOTS = 4, MODEL_MOST_SMS = 132, MODEL_MOST_SLOTS = 8, MODEL_MAX_THREADS = 32, MODEL_WARP = 4 };
 enum { MODEL_BLOCK_SHARED = 48 * 1024, MODEL_SM_SHARED = 64 * 1024, MODEL_MAX_ATTRS = 32 };
 
 /* Back to an empty device. variant: a name of the list below, NULL or "" for the conforming device. An unknown name
  * leaves the device unusable: every call returns cudaErrorNoDevice. */
 void model_reset(const char *variant, uint64_t seed);
+
+/* The size of the device: MODEL_SMS and MODEL_SLOTS, unless the environment variables PDL_MODEL_SMS and PDL_MODEL_SLOTS
+ * say otherwise at the reset. A number out of range leaves the device unusable. */
+unsigned model_sms(void);
 
 /* The named devices; index 0 to model_variant_count() - 1. Rule: the id it violates, "" for a conforming one. */
 int model_variant_count(void);

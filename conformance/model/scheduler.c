@@ -76,7 +76,7 @@ void perform(enum act act, struct op *op, struct thread *thread)
 static unsigned placeable(unsigned *sms, const struct op *op)
 {
     unsigned n = 0;
-    for (unsigned sm = 0; sm < MODEL_SMS; sm++)
+    for (unsigned sm = 0; sm < device.sms; sm++)
         if (block_fits(op, sm))
             sms[n++] = sm;
     return n;
@@ -89,8 +89,8 @@ static bool cooperative_must_wait(const struct op *op)
         return false;
     unsigned slots = 0;
     size_t each = op->grid->kernel->static_shared_bytes + op->grid->dynamic_shared;
-    for (unsigned sm = 0; sm < MODEL_SMS; sm++) {
-        size_t by_shared = each != 0 ? device.sm[sm].free_shared / each : MODEL_SLOTS;
+    for (unsigned sm = 0; sm < device.sms; sm++) {
+        size_t by_shared = each != 0 ? device.sm[sm].free_shared / each : device.slots;
         slots += by_shared < device.sm[sm].free_slots ? (unsigned)by_shared : device.sm[sm].free_slots;
     }
     return slots < op->grid->blocks;
@@ -113,7 +113,7 @@ static unsigned pick_grid(const unsigned *fit, unsigned n)
 
 static void place_one(void)
 {
-    unsigned fit[64], sms[MODEL_SMS], n = 0;
+    unsigned fit[64], sms[MODEL_MOST_SMS], n = 0;
     for (unsigned i = 0; i < device.placing_count && n < 64; i++)
         if (!cooperative_must_wait(device.placing[i]) && placeable(sms, device.placing[i]) != 0)
             fit[n++] = i;

@@ -1,0 +1,110 @@
+"""The harness on the model says the same, byte for byte, from every build, and none of them upsets a sanitizer.
+
+Builds the harness, the model and the kernels with each compiler and level, and compares the records of all families with
+those of the reference. Exit 0: the same; 1: not; 77: no other compiler is here.
+Usage: check_records.py --harness REFERENCE --work DIR [--seeds N] [--quick] [-- CMAKE_OPTION...]
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+DEVICES = ("model", "model:wait-some-blocks")  # the second one shows what a FAIL says
+HOST_THREADS = "ask"  # its host threads launch at once: what that does to a broken device is the host scheduler's choice
+
+
+@dataclass(frozen=True)
+class Build:
+    compiler: str
+    flags: str
+
+    @property
+    def name(self) -> str:
+        return "".join(c if c.isalnum() else "_" for c in f"{self.compiler} {self.flags}")
+
+
+BUILDS = [
+    Build("gcc", "-O0"),
+    Build("gcc", "-O2"),
+    Build("clang", "-O0"),
+    Build("clang", "-O2"),
+    Build("gcc", f"-O1 {SANITIZE}"),
+    Build("clang", f"-O1 {SANITIZE}"),
+]
+QUICK = (2, 5)
+
+
+def step(argv: list[str], what: str) -> None:
+    done = subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise SystemExit(f"{what} fails\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+
+
+def make(build: Build, work: Path, options: list[str]) -> Path:
+    """Debug, so that nothing but these flags decides about optimisation."""
+    folder = work / build.name
+    step(["cmake", "-S", str(ROOT), "-B", str(folder), "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_COMPILER={build.compiler}",
+          f"-DCMAKE_C_FLAGS={build.flags}", "-DPDL_BUILD_EXAMPLES=OFF", "-DPDL_KIT_CUDA=OFF", "-DPDL_KIT_HOST_TESTS=OFF",
+          "-DPDL_KIT_MODEL=ON", *options], f"configuring {build.name}")
+    step(["cmake", "--build", str(folder), "--target", "pdl-harness-model", "--parallel", str(len(os.sched_getaffinity(0)))],
+         f"building {build.name}")
+    return folder / "pdl-harness-model"
+
+
+def families(harness: Path) -> list[str]:
+    done = subprocess.run([harness, "--list"], capture_output=True, text=True, check=True)
+    rows = (json.loads(line) for line in done.stdout.splitlines())
+    return list(dict.fromkeys(row["family"] for row in rows if row["record"] == "listed"))
+
+
+def said(harness: Path, family: str, device: str, seed: int) -> tuple[str, int, str]:
+    """Digest of what it says, its exit code, what it complains about."""
+    argv = [str(harness), "--family", family, "--device", device, "--profile", "smoke", "--seed", f"{seed:x}"]
+    done = subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=600)
+    return hashlib.sha256(done.stdout).hexdigest(), done.returncode, done.stderr.decode(errors="replace")
+
+
+def compare(reference: Path, other: Path, seeds: int) -> list[str]:
+    jobs = [(f, d, s) for s in range(1, seeds + 1) for d in DEVICES for f in families(reference)
+            if d == "model" or f != HOST_THREADS]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        want = list(pool.map(lambda job: said(reference, *job), jobs))
+        got = list(pool.map(lambda job: said(other, *job), jobs))
+    wrong = []
+    for job, a, b in zip(jobs, want, got, strict=True):
+        if a[:2] != b[:2] or b[2]:
+            wrong.append(f"family {job[0]}, {job[1]}, seed {job[2]:x}: exit {b[1]} for {a[1]}, "
+                         f"{'the same' if a[0] == b[0] else 'other'} records{': ' + b[2][-1500:] if b[2] else ''}")
+    return wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--harness", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--quick", action="store_true", help="only clang -O0 and clang with sanitizers")
+    parser.add_argument("options", nargs="*", help="for CMake, behind --")
+    given = parser.parse_args()
+    chosen = [build for i, build in enumerate(BUILDS) if not given.quick or i in QUICK]
+    present = [build for build in chosen if shutil.which(build.compiler)]
+    bad = 0
+    for build in present:
+        wrong = compare(given.harness.resolve(), make(build, given.work, given.options), given.seeds)
+        print(f"{build.compiler} {build.flags}: {given.seeds} seeds, {len(wrong)} different")
+        print("\n".join(wrong[:5]), end="\n" if wrong else "")
+        bad += bool(wrong)
+    return 1 if bad else 0 if present else 77
+
+
+if __name__ == "__main__":
+    sys.exit(main())
