@@ -199,6 +199,9 @@ static devptr variable_of(const struct kernel *kernel)
         return 0;
     }
     snprintf(name, sizeof name, "pdlstress_%s", kernel->name);
+    for (char *c = strchr(name, '%'); c; c = strchr(c, '%')) {
+        *c = '$'; /* as the rewriter does */
+    }
     return get(&address, &bytes, kernel->home, name) == 0 && bytes >= 16 ? address : 0;
 }
 

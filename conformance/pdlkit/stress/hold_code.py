@@ -38,10 +38,15 @@ def kernel_seed(seed: int, kernel: str) -> int:
     return (zlib.crc32(kernel.encode(), seed & 0xFFFFFFFF) ^ (seed >> 32)) & 0xFFFFFFFF or 1
 
 
+def symbol(kernel: str) -> str:
+    """The name of its variable; a PTX name may begin with a percent sign, but hold none elsewhere."""
+    return SYMBOL + kernel.replace("%", "$")
+
+
 def variable(kernel: str, linkage: str, settings: Settings, space: str) -> str:
     """The module variable of a tunable kernel."""
     words = ", ".join(map(str, settings.words(kernel)))
-    return f"{linkage} .{space} .align 16 .b32 {SYMBOL}{kernel}[4] = {{{words}}};\n"
+    return f"{linkage} .{space} .align 16 .b32 {symbol(kernel)}[4] = {{{words}}};\n"
 
 
 _BLOCK = """\
@@ -122,18 +127,20 @@ _HOLD = _BLOCK + _LAST_WAVE + _DELAY + _SPIN
 
 
 @lru_cache(maxsize=64)
-def _steps(tunable: bool, flags: int, inner_bit: int) -> str:
-    """The parts of an entry (inner_bit 0) or of an inner hold; {n} stands for the number that makes labels differ."""
+def _steps(tunable: bool, flags: int, inner_bit: int) -> tuple[str, ...]:
+    """The parts of an entry (inner_bit 0) or of an inner hold, split where the number stands that makes labels differ."""
     if inner_bit:
-        return _step("HELD", inner_bit, tunable, flags, _HOLD)
-    return (_step("TRIGGERED", TRIGGER, tunable, flags, "\tgriddepcontrol.launch_dependents;\n")
-            + _step("WAITED", PROTECT, tunable, flags, "\tgriddepcontrol.wait;\n")
-            + _step("HELD", HOLD, tunable, flags, _HOLD))
+        steps = _step("HELD", inner_bit, tunable, flags, _HOLD)
+    else:
+        steps = (_step("TRIGGERED", TRIGGER, tunable, flags, "\tgriddepcontrol.launch_dependents;\n")
+                 + _step("WAITED", PROTECT, tunable, flags, "\tgriddepcontrol.wait;\n")
+                 + _step("HELD", HOLD, tunable, flags, _HOLD))
+    return tuple(f"{steps}PDLS_{{n}}_DONE:\n\t}}\n".split("{n}")) if steps else ()
 
 
 def _load(kernel: str, settings: Settings, space: str | None) -> str:
     if space:
-        return f"\tld.{space}.v4.u32 {{%pdls_f, %pdls_l, %pdls_w, %pdls_k}}, [{SYMBOL}{kernel}];\n"
+        return f"\tld.{space}.v4.u32 {{%pdls_f, %pdls_l, %pdls_w, %pdls_k}}, [{symbol(kernel)}];\n"
     names = ("f", "l", "w", "k")
     return "".join(f"\tmov.u32 %pdls_{name}, {word};\n" for name, word in zip(names, settings.words(kernel)))
 
@@ -146,8 +153,7 @@ def entry(n: int, kernel: str, settings: Settings, space: str | None) -> str:
     steps = _steps(bool(space), 0 if space else settings.words(kernel)[0], 0)
     if not steps:
         return ""
-    load = _load(kernel, settings, space)
-    return f"\n\t{{ // pdl-stress: entry\n{_REGISTERS}{load}{steps}PDLS_{{n}}_DONE:\n\t}}\n".replace("{n}", str(n))
+    return f"\n\t{{ // pdl-stress: entry\n{_REGISTERS}{_load(kernel, settings, space)}" + str(n).join(steps)
 
 
 def inner(n: int, kernel: str, settings: Settings, space: str | None, bit: int, unless: str = "") -> str:
@@ -155,7 +161,5 @@ def inner(n: int, kernel: str, settings: Settings, space: str | None, bit: int, 
     steps = _steps(bool(space), 0 if space else settings.words(kernel)[0], bit)
     if not steps:
         return ""
-    guard = f"\t@{unless} bra PDLS_{{n}}_DONE;\n" if unless else ""
-    load = _load(kernel, settings, space)
-    text = f"\n\t{{ // pdl-stress: hold\n{_REGISTERS}{guard}{load}{steps}PDLS_{{n}}_DONE:\n\t}}\n"
-    return text.replace("{n}", str(n))
+    guard = f"\t@{unless} bra PDLS_{n}_DONE;\n" if unless else ""
+    return f"\n\t{{ // pdl-stress: hold\n{_REGISTERS}{guard}{_load(kernel, settings, space)}" + str(n).join(steps)

@@ -14,13 +14,16 @@ _FUNC = re.compile(r"\.func\b")
 _PRAGMA = re.compile(r"\.pragma\s[^;]*;")
 _BRACE = re.compile(r"[{}]")
 _PARENTHESIS = re.compile(r"[()]")
-_WAIT = re.compile(r"griddepcontrol\s*\.\s*wait\s*;")
-_TRIGGER = re.compile(r"griddepcontrol\s*\.\s*launch_dependents\s*;")
+_CONTROL = re.compile(r"griddepcontrol\s*\.\s*(wait|launch_dependents)\s*;")
 _EXIT = re.compile(r"(?:@\s*(!?)\s*([%\w$]+)\s+)?\b(?:ret(?:\.uni)?|exit)\s*;")
 _FENCE = re.compile(r"\b(?:membar\.(?:gl|sys)|fence(?:\.(?:acq_rel|sc|release))?\.(?:gpu|sys)|fence\.proxy\b|"
                     r"(?:st|red|atom)\.release)|threadfence")
 _UNSYNCED = re.compile(r"\b(?:shfl\.(?:up|down|bfly|idx)|vote\.(?:all|any|uni|ballot))\b")
 _CONSTANT = re.compile(r"\.const\b(?!\.)")
+_WORDS = re.compile(r"\bpdlstress_([\w$]+)\[4\]")
+_LINKAGE = (".visible", ".weak", ".extern")
+_WORD_BEFORE = re.compile(r"\.(?:visible|weak|extern)\s+\Z")
+LONGEST_GAP = 1 << 16  # comments are blanks here, and one may stand between two words
 LOOK_BACK = 8  # statements between a fence and the trigger that still count as "right before"
 
 
@@ -52,6 +55,8 @@ class Module:
     kernels: list[Kernel] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)      # where each kernel or function begins, ascending
     owners: list[str | None] = field(default_factory=list)  # the kernel's name there, None for a function
+    waits: list[tuple[int, int]] = field(default_factory=list)     # from, to
+    triggers: list[tuple[int, int]] = field(default_factory=list)
 
     def owner(self, place: int) -> str | None:
         """The kernel whose text holds this place; None inside a function."""
@@ -76,6 +81,17 @@ def _past_parameters(clean: str, place: int) -> int:
             depth += 1 if match[0] == "(" else -1
             if depth == 0:
                 return match.end()
+    return place
+
+
+def _first_word(clean: str, place: int) -> int:
+    """Where the linkage words ahead of `.entry` begin; they may stand on lines of their own."""
+    begins = max(clean.rfind("\n", 0, place), clean.rfind(";", 0, place), clean.rfind("}", 0, place)) + 1
+    ahead = clean[begins:place]
+    if ahead.strip() in _LINKAGE:
+        return begins + len(ahead) - len(ahead.lstrip())
+    while (match := _WORD_BEFORE.search(clean, max(0, place - LONGEST_GAP), place)) is not None:
+        place = match.start()
     return place
 
 
@@ -105,41 +121,34 @@ def scan(text: str) -> Module:
     found: list[tuple[int, str | None]] = []
     place = 0
     while (place := clean.find(".entry", place)) >= 0:
-        begins = max(clean.rfind(";", 0, place), clean.rfind("}", 0, place), clean.rfind("\n", 0, place)) + 1
-        match = _ENTRY.search(clean, begins)
+        match = _ENTRY.match(clean, _first_word(clean, place))
         place += len(".entry")
-        if match is None or match.end() < place:
+        if match is None:
             continue
         opens = _opening(clean, _past_parameters(clean, match.end()))
         if opens is not None:
             linkage = ".weak" if ".weak" in match[1] else ".visible"
             module.kernels.append(Kernel(match[2], linkage, match.start(), opens))
             found.append((match.start(), match[2]))
-    found += [(match.start(), None) for match in _FUNC.finditer(clean)]
-    found.sort()
+    if ".func" in clean:
+        found += [(match.start(), None) for match in _FUNC.finditer(clean)]
+        found.sort()
     module.starts, module.owners = [at for at, _ in found], [name for _, name in found]
+    if "griddepcontrol" in clean:
+        for match in _CONTROL.finditer(clean):
+            (module.waits if match[1] == "wait" else module.triggers).append(match.span())
     return module
 
 
 def waits(module: Module, kernel: Kernel) -> list[int]:
     """Behind each wait in the kernel's own body."""
-    return [match.end() for match in _WAIT.finditer(module.clean, kernel.opens, module.body_end(kernel))]
+    stop = module.body_end(kernel)
+    return [end for start, end in module.waits if kernel.opens <= start < stop]
 
 
-def kernels_that_wait(module: Module) -> set[str]:
-    """Kernels with a wait in their own body."""
-    return _owners(module, _WAIT)
-
-
-def kernels_that_trigger(module: Module) -> set[str]:
-    """Kernels with a trigger in their own body."""
-    return _owners(module, _TRIGGER)
-
-
-def _owners(module: Module, pattern: re.Pattern[str]) -> set[str]:
-    if module.clean.find("griddepcontrol") < 0:
-        return set()
-    return {name for match in pattern.finditer(module.clean) if (name := module.owner(match.start()))}
+def owners(module: Module, places: list[tuple[int, int]]) -> list[str]:
+    """The kernels in whose own bodies these places are."""
+    return sorted({name for start, _ in places if (name := module.owner(start))})
 
 
 def exits(module: Module, kernel: Kernel) -> list[tuple[int, str]]:
@@ -154,15 +163,18 @@ def exits(module: Module, kernel: Kernel) -> list[tuple[int, str]]:
 def fence_then_trigger(module: Module) -> set[str]:
     """Kernels (or "a function") that fence right before they trigger: perhaps they publish that way."""
     found: set[str] = set()
-    if module.clean.find("griddepcontrol") < 0:
-        return found
-    for match in _TRIGGER.finditer(module.clean):
-        before = match.start()
+    for start, _ in module.triggers:
+        before = start
         for _ in range(LOOK_BACK):
             before = max(module.clean.rfind(";", 0, before), 0)
-        if _FENCE.search(module.clean, before, match.start()):
-            found.add(module.owner(match.start()) or "a device function")
+        if _FENCE.search(module.clean, before, start):
+            found.add(module.owner(start) or "a device function")
     return found
+
+
+def rewritten_before(module: Module) -> frozenset[str]:
+    """Kernels that have their words already."""
+    return frozenset(_WORDS.findall(module.clean)) if "pdlstress_" in module.text else frozenset()
 
 
 def has_constants(module: Module) -> bool:

@@ -94,16 +94,17 @@ def rewrite(text: str, choose: Chooser, tunable: bool = False) -> Outcome:
     out = Outcome(text)
     module = ptx_scan.scan(text)
     edits = _header(module, out)
-    out.waiting = sorted(ptx_scan.kernels_that_wait(module))
-    out.triggering = sorted(ptx_scan.kernels_that_trigger(module))
+    out.waiting = ptx_scan.owners(module, module.waits)
+    out.triggering = ptx_scan.owners(module, module.triggers)
     out.fenced = sorted(ptx_scan.fence_then_trigger(module))
     if "*" in out.left:
         reason = out.left.pop("*")
         out.left = {kernel.name: reason for kernel in module.kernels} or {"*": reason}
         return out
     fresh, space = _counter(), _space(module) if tunable else None
+    before = ptx_scan.rewritten_before(module) if tunable else frozenset()
     for kernel in module.kernels:
-        settings = choose(kernel.name)
+        settings = "it has been rewritten before" if kernel.name in before else choose(kernel.name)
         if isinstance(settings, str):
             out.left[kernel.name] = settings
             continue
@@ -118,8 +119,9 @@ def rewrite(text: str, choose: Chooser, tunable: bool = False) -> Outcome:
 
 def _apply(text: str, edits: list[tuple[int, int, str]]) -> str:
     pieces, at = [], 0
-    for start, end, new in sorted(edits, key=lambda edit: (edit[0], edit[1])):
-        pieces += [text[at:start], new]
+    edits.sort(key=lambda edit: edit[:2])
+    for start, end, new in edits:
+        pieces += (text[at:start], new)
         at = end
     pieces.append(text[at:])
     return "".join(pieces)
