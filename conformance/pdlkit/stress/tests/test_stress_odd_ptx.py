@@ -25,7 +25,7 @@ H = head()
 CASES = {  # text, the names of its kernels
     "carriage returns": ((H + ".visible .entry k(\n\t.param .u64 a\n)\n{\n\tret;\n}\n").replace("\n", "\r\n"), "k"),
     "old header, carriage returns": ((head("7.4", "sm_80") + ".visible .entry k()\n{\nret;\n}\n").replace("\n", "\r\n"), "k"),
-    "old version": (head("7.0", "sm_70") + ".visible .entry k() { ret; }\n", "k"),
+    "old version": (head("7.0", "sm_75") + ".visible .entry k() { ret; }\n", "k"),
     "old target": (head("6.4", "sm_75, texmode_independent") + ".visible .entry k() { ret; }\n", "k"),
     "architecture-specific": (head("8.0", "sm_90a") + ".visible .entry k() { ret; }\n", "k"),
     "family-specific": (head("8.8", "sm_100f") + ".visible .entry k() { ret; }\n", "k"),

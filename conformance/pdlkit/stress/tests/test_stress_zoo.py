@@ -149,3 +149,19 @@ def test_the_zoo_is_as_large_and_as_wide_as_it_has_to_be() -> None:
     assert len(names) == len(set(names)) >= 25 + 3
     for way in ("GRAPH", "STREAM", "BUILT_GRAPH", "TWO_STREAMS"):
         assert re.search(rf"\b{way}\b", text)
+
+
+def test_the_whole_command_with_a_library_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+                                                          capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(zoo_command, "_device", lambda: {"cc": 90, "name": "none"})
+    monkeypatch.setattr(zoo_server, "build", lambda folder, arch: {"plain": FAKE, "stressed": FAKE})
+    monkeypatch.setattr(zoo_server, "work_folder", lambda: tmp_path / "work")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # PyTorch, should it be installed here, has no GPU: the pair is skipped either way
+    (tmp_path / "torch.py").write_text("raise ImportError('no GPU')\n")
+    argv = ["zoo", "--runs", "4", "--twin-runs", "8", "--only", "pair", "--only", "last", "--output", str(tmp_path / "report.json")]
+    assert main(argv) == 1  # everything is good, and something was skipped
+    out = capsys.readouterr().out
+    assert "2 of 2 bugs shown and named" in out and "skipped: " in out and "no GPU" in out
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["good"] == report["bugs"] == 2 and report["amount"]["runs"] == 4 and report["sources"]
+    assert main([*argv, "--no-triton", "--resume"]) == 1 and "pair " not in capsys.readouterr().out
