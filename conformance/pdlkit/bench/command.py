@@ -10,7 +10,7 @@ from typing import Any
 
 from pdlkit.arguments import Parser
 from pdlkit.bench import programs
-from pdlkit.bench.guidance import page
+from pdlkit.bench.guidance import Host, page
 from pdlkit.bench.matrix import Matrix, from_records
 from pdlkit.exits import OK, BadArguments, KitExit
 from pdlkit.places import REPORTS, shown
@@ -35,6 +35,8 @@ def _parser() -> Parser:
     parser.add_argument("--records", metavar="DIR", type=Path,
                         help="measure nothing: read gap.jsonl and cost.jsonl of an earlier run from there")
     parser.add_argument("--compare", metavar="FILE", type=Path, help="also compare with the bench.json of another machine")
+    parser.add_argument("--examples", metavar="FILE", type=Path,
+                        help="what the examples gained (examples/gains.py run), to set beside the cells")
     parser.add_argument("--no-plots", action="store_true")
     return parser
 
@@ -60,6 +62,16 @@ def _read(folder: Path) -> tuple[Matrix, list[dict[str, Any]]]:
         return from_records(gap), costs
     except (OSError, ValueError, KeyError) as error:
         raise BadArguments(f"{shown(folder)} does not hold the records of a whole run: {error}") from None
+
+
+def _examples(file: Path | None) -> list[dict[str, Any]]:
+    if file is None:
+        return []
+    try:
+        rows = json.loads(file.read_text())["examples"]
+        return [row for row in rows if row["status"] == "right"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadArguments(f"{shown(file)} is not a record of the examples: {error}") from None
 
 
 def _plot(folder: Path) -> list[str]:
@@ -99,13 +111,15 @@ def main(argv: list[str]) -> int:
     matrix, records = _read(options.records or folder)
     costs = [record for record in records if "launcher" in record]
     not_measured = [text for record in records for text in record.get("not_measured", ())]
+    examples = _examples(options.examples)
+    counts = [json.loads(line) for line in programs.count_instructions()]
     cells = [cell.as_json() for cell in matrix.cells]
     bench = {"schema": "pdl-bench-1", "device": matrix.device, "cells": cells, "host_cost": costs,
-             "not_measured": not_measured}
+             "not_measured": not_measured, "instructions": counts}
     text = json.dumps(bench, indent=1) + "\n"
     (folder / "bench.json").write_text(text)
     plots = [] if options.no_plots else _plot(folder)
-    (folder / "guidance.md").write_text(page(matrix, costs, not_measured, plots))
+    (folder / "guidance.md").write_text(page(matrix, Host(costs, not_measured, counts), examples, plots))
     if options.json:
         print(text, end="")
     else:

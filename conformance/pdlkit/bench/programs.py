@@ -63,6 +63,20 @@ def build(say: Callable[[str], None], peers: bool = False, folder: Path = BUILD 
     return folder
 
 
+def count_instructions(folder: Path = BUILD / "bench") -> list[str]:
+    """JSON lines: how many instructions pdl.h puts around a launch; none where they cannot be counted."""
+    tools = require(for_gpu=False)
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / "pdl-count-instructions"
+    include = [f"-I{ROOT}", "-isystem", str(tools.headers)]
+    source = KIT / "bench" / "count_instructions.c"
+    argv = [str(tools.compiler.path), "-std=gnu11", "-O2", *include, str(source), "-o", str(program)]
+    if subprocess.run(argv, capture_output=True).returncode != 0:
+        return []
+    done = subprocess.run([str(program)], capture_output=True, text=True)
+    return done.stdout.splitlines() if done.returncode == 0 else []
+
+
 def _run(argv: Sequence[str], what: str) -> list[str]:
     """Its lines; NoGpu if it found none, SetupImpossible with its own words if it failed."""
     kit = os.pathsep.join(filter(None, (str(KIT), os.environ.get("PYTHONPATH"))))

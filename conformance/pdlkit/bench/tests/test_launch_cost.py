@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from pdlkit.bench.guidance import _host
+from pdlkit.bench.guidance import Host, _host
 from pdlkit.bench.launch_cost import OURS, RAW, RAW_PLAIN, Launcher, interval, measure, records
 
 
@@ -34,7 +34,7 @@ def test_ratios_lie_in_their_intervals() -> None:
 def test_what_is_missing_is_said() -> None:
     missing = [row for row in _measured() if "not_measured" in row]
     assert len(missing) == 1 and "something: not here" in missing[0]["not_measured"]
-    page = "\n".join(_host([row for row in _measured() if "launcher" in row], missing[0]["not_measured"]))
+    page = "\n".join(_host(Host([row for row in _measured() if "launcher" in row], missing[0]["not_measured"])))
     assert "Not measured: something: not here." in page and "| peer: `peer` | yes |" in page
 
 
