@@ -125,7 +125,7 @@ def _print(result: Result, replay: str) -> None:
         print(f"not stressed: {name}: {why}")
     for name in result.fenced:
         print(f"note: {name} fences right before it triggers; if it publishes that way, which is legal, use --exempt")
-    for note in result.notes:
+    for note in [*result.code_changes, *result.notes]:
         print(f"note: {note}")
     if result.stressed_s and result.plain_s:
         print(f"time: plain {result.plain_s:.2f} s, stressed at most {result.stressed_s:.2f} s "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from pdlkit.stress import lint_compare
 from pdlkit.stress.options import matches
 from pdlkit.stress.oracle import Observed
 from pdlkit.stress.plan import GRAPH_HOLD_NS, Plan, separating_sets
@@ -55,6 +56,8 @@ class Result:
     stressed_runs: int = 0
     seed: int = 0
     notes: list[str] = field(default_factory=list)
+    linted: int = 0                                         # kernels that wait, compared in both builds
+    code_changes: list[str] = field(default_factory=list)   # what lint finds in one of the builds only
 
 
 def hold_lengths(found: Calibration, fixed: int | None) -> dict[str, int]:
@@ -115,8 +118,9 @@ class Detector:
         records = self.program.folder / "calibration.jsonl"
         run = self.program.rewritten(Plan(off=True, calibrate=True), records)
         why = self._complaint(run)
+        self._lint()
         if why:
-            return self._end(f"rewriting alone, with nothing held, changes the result: {why}; compare the two builds with lint")
+            return self._end(f"rewriting alone, with nothing held, changes the result: {why}")
         found, built = read_calibration(records), read_build_log(self.program.folder / "build.jsonl")
         result = self.result
         result.fenced, result.waiting = list(built["fenced"]), list(built["waiting"])
@@ -132,6 +136,13 @@ class Detector:
             return self._end("no kernel could be rewritten" if found.kernels else "no kernel launch was seen")
         self._choose(found)
         return True
+
+    def _lint(self) -> None:
+        """What rewriting changed in the modules that were made on the way; nvcc's wrapper says it at build time."""
+        found = lint_compare.compare(self.program.folder / "pairs")
+        self.result.linted, self.result.code_changes = found.kernels if not found.problem else 0, found.changes
+        if found.problem:
+            self.result.notes.append(found.problem)
 
     def _choose(self, found: Calibration) -> None:
         """The primaries: kernels behind which a launch asked for overlap; all of them if none is known."""

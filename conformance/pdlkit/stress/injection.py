@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pdlkit.exits import SetupImpossible
 from pdlkit.places import KIT
-from pdlkit.stress import nvcc_wrapper, ptxas_wrapper
+from pdlkit.stress import lint_compare, nvcc_wrapper, ptxas_wrapper
 from pdlkit.stress.options import Options
 from pdlkit.toolchain import find_c_compiler
 
@@ -77,6 +77,9 @@ def environment(folder: Path, command: list[str], options: Options, eager_loadin
         ptxas_wrapper.LOG: str(folder / "build.jsonl"),
         "TRITON_CACHE_DIR": str(folder / "triton"),
     }
+    pairs = folder / "pairs"
+    pairs.mkdir(parents=True, exist_ok=True)
+    found[lint_compare.PAIRS] = str(pairs)
     if eager_loading:  # the first launch of a lazily loaded kernel never overlaps
         found.setdefault("CUDA_MODULE_LOADING", "EAGER")
     inner = _tritons_ptxas(command)

@@ -16,9 +16,10 @@ from pathlib import Path
 
 from pdlkit.exits import SetupImpossible
 from pdlkit.places import BUILD
-from pdlkit.stress import fatbinary_wrapper, ptxas_wrapper
+from pdlkit.stress import fatbinary_wrapper, lint_compare, ptxas_wrapper
 from pdlkit.toolchain import find_nvcc
 
+LINT = "PDL_STRESS_LINT"  # 0: do not lint the two builds
 STAND_INS = {"ptxas": ptxas_wrapper.REAL, "fatbinary": fatbinary_wrapper.REAL}
 
 
@@ -92,6 +93,18 @@ def ptxas_script(named: str | None = None) -> Path:
     return target
 
 
+def _compile(command: list[str]) -> int:
+    """Run the compiler; lint both builds of each module that waits, and say what rewriting changed."""
+    if lint_compare.folder() is not None or os.environ.get(LINT) == "0":
+        return subprocess.run(command, check=False).returncode
+    with tempfile.TemporaryDirectory(prefix="pdl-stress-") as place:
+        code = subprocess.run(command, env={**os.environ, lint_compare.PAIRS: place}, check=False).returncode
+        found = lint_compare.compare(Path(place))
+    for line in [*found.changes, *filter(None, [found.problem])]:
+        print(f"stress: {line}", file=sys.stderr)
+    return code
+
+
 def main(argv: list[str]) -> int:
     """`stress nvcc [NVCC] ARGS...`, as a launcher in front of nvcc or in its place."""
     if argv and argv[0] == "--print-ptxas":
@@ -100,10 +113,10 @@ def main(argv: list[str]) -> int:
     if argv and _is_compiler(argv[0]):
         compiler, rest = Path(shutil.which(argv[0]) or argv[0]), argv[1:]
     elif argv and not argv[0].startswith("-") and "clang" in Path(argv[0]).name:
-        return subprocess.run([argv[0], f"--ptxas-path={ptxas_script()}", *argv[1:]], check=False).returncode
+        return _compile([argv[0], f"--ptxas-path={ptxas_script()}", *argv[1:]])
     else:
         found = find_nvcc()
         if found is None:
             raise SetupImpossible("nvcc is not there; put the CUDA Toolkit's bin folder on PATH or set CUDA_HOME")
         compiler, rest = found.path, argv
-    return subprocess.run([str(shadow(compiler)), *rest], check=False).returncode
+    return _compile([str(shadow(compiler)), *rest])

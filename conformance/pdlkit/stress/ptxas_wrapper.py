@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from pdlkit.exits import SetupImpossible
+from pdlkit.stress import lint_compare
 from pdlkit.stress import options as stress_options
 from pdlkit.stress.rewrite_command import as_json
 from pdlkit.stress.rewriter import LEAST_TARGET, Outcome, rewrite
@@ -60,10 +61,10 @@ def log(outcome: Outcome, source: str) -> None:
         print(f"stress: {name} fences right before it triggers; exempt it if it publishes that way", file=sys.stderr)
 
 
-def rewrite_file(source: Path, target: Path) -> Outcome:
+def rewrite_file(source: Path, target: Path, linked: bool = False) -> Outcome:
     """Rewrite one file as the environment's options say, in the tunable form."""
     text = source.read_bytes().rstrip(b"\0").decode("utf-8", errors="surrogateescape")
-    outcome = rewrite(text, stress_options.from_environment().choose, tunable=True)
+    outcome = rewrite(text, stress_options.from_environment().choose, tunable=True, linked=linked)
     target.write_bytes(outcome.text.encode("utf-8", errors="surrogateescape"))
     return outcome
 
@@ -94,15 +95,29 @@ def main(argv: list[str]) -> int:
         outcomes = []
         for index in sources:
             changed[index] = str(Path(folder, f"{index}-{Path(argv[index]).name}"))
-            outcomes.append((rewrite_file(Path(argv[index]), Path(changed[index])), argv[index]))
+            linked = bool({"-c", "--compile-only"} & set(argv))
+            outcomes.append((rewrite_file(Path(argv[index]), Path(changed[index]), linked), argv[index]))
         code, out, err = _quiet([real, *changed])
         if code == 0:
             for outcome, name in outcomes:
                 log(outcome, name)
+            _keep_pair(real, argv, [outcome for outcome, _ in outcomes], Path(folder))
             sys.stdout.buffer.write(out)
             sys.stderr.buffer.write(err)
             return 0
         return _fall_back(real, argv, outcomes, err)
+
+
+def _keep_pair(real: str, argv: list[str], outcomes: list[Outcome], folder: Path) -> None:
+    """For a module that waits: both machine codes, if somebody asked for them to be linted."""
+    waiting = [name for outcome in outcomes for name in outcome.waiting if name in outcome.rewritten]
+    place = lint_compare.folder()
+    if not waiting or place is None or "-o" not in argv[:-1]:
+        return
+    output = argv.index("-o") + 1
+    plain = folder / "plain.cubin"
+    if _quiet([real, *argv[:output], str(plain), *argv[output + 1:]])[0] == 0 and Path(argv[output]).is_file():
+        lint_compare.keep(place, plain, Path(argv[output]), waiting)
 
 
 def _fall_back(real: str, argv: list[str], outcomes: list[tuple[Outcome, str]], err: bytes) -> int:

@@ -74,9 +74,9 @@ def _kernel_edits(module: ptx_scan.Module, kernel: ptx_scan.Kernel, settings: Se
     return edits
 
 
-def _space(module: ptx_scan.Module) -> str:
+def _space(module: ptx_scan.Module, linked: bool) -> str:
     """Where the words lie: constants of the program's own may leave no room for ours."""
-    roomy = len(module.kernels) <= hold_code.MOST_CONST_KERNELS and not ptx_scan.has_constants(module)
+    roomy = not linked and len(module.kernels) <= hold_code.MOST_CONST_KERNELS and not ptx_scan.has_constants(module)
     return hold_code.CONST if roomy else hold_code.GLOBAL
 
 
@@ -85,8 +85,8 @@ def _counter() -> Callable[[], int]:
     return lambda: next(count)
 
 
-def rewrite(text: str, choose: Chooser, tunable: bool = False) -> Outcome:
-    """The module with `choose(name)` applied to each kernel.
+def rewrite(text: str, choose: Chooser, tunable: bool = False, linked: bool = False) -> Outcome:
+    """The module with `choose(name)` applied to each kernel. `linked`: other modules may join it, so constants are not used.
 
     Kernels without a body here are declarations and are not mentioned. The result differs from the input only by
     insertions and, if they were too old, by the two header lines.
@@ -101,7 +101,7 @@ def rewrite(text: str, choose: Chooser, tunable: bool = False) -> Outcome:
         reason = out.left.pop("*")
         out.left = {kernel.name: reason for kernel in module.kernels} or {"*": reason}
         return out
-    fresh, space = _counter(), _space(module) if tunable else None
+    fresh, space = _counter(), _space(module, linked) if tunable else None
     before = ptx_scan.rewritten_before(module) if tunable else frozenset()
     for kernel in module.kernels:
         settings = "it has been rewritten before" if kernel.name in before else choose(kernel.name)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pdlkit.exits import SetupImpossible
 from pdlkit.places import KIT
-from pdlkit.stress import injection, nvcc_wrapper
+from pdlkit.stress import injection, lint_compare, nvcc_wrapper
 from pdlkit.stress.options import Options
 from pdlkit.stress.plan import Plan
 from pdlkit.toolchain import find_nvcc
@@ -123,6 +123,7 @@ class Server:
         Plan(off=True).write(self.plan_file, ())
         if self.stressed:
             environment = injection.environment(self.folder, self.command, Options(), not self.lazy_loading) | {
+                lint_compare.PAIRS: "",
                 "PDL_STRESS_PLAN": str(self.plan_file), "PDL_STRESS_RECORDS": str(self.folder / "records.jsonl")}
         else:
             environment = injection.plain_environment() | {"TRITON_CACHE_DIR": str(self.folder / "triton")}
