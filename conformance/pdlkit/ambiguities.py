@@ -57,6 +57,19 @@ QUESTIONS = (
     Question("AMB-09", "The same, the dependent having the attribute?", "yes", "no", ("EVT-11.covered_attr",)),
     Question("AMB-09", "Does the attribute on a dependent behind an ordinary event leave that event's order alone?", "yes", "no",
              ("ATTR-11.attributed",), bare=True),
+    Question("AMB-10", "What does capture make of a launch-completion event, and of other things that the table leaves out?", "", "",
+             ("EDGE-30a.table", "EVT-12.waiters")),
+    Question("AMB-11", "Does a wait behind a launch-completion edge cover its kernel?", "yes", "no", ("EDGE-07.launched",)),
+    Question("AMB-11", "The same for a launch-completion event?", "yes", "no", ("EVT-09.completion",)),
+    Question("AMB-12", "Which codes do illegal edges and events get, and when?", "", "",
+             ("EDGE-08.codes", "EDGE-04.reserved", "EDGE-16a.other_data", "EDGE-19a.pending", "EVT-05.events", "EVT-06.flags",
+              "ATTR-06.elsewhere", "ATTR-12.refused")),
+    Question("AMB-13", "What do queries say that only count, or have room for data alone?", "", "", ("EDGE-15.counting",)),
+    Question("AMB-14", "Does the wait cover in clones, updated graphs, child graphs and conditional bodies?", "yes", "no",
+             ("EDGE-24.cloned", "EDGE-24.updated", "EDGE-25.child", "EDGE-26.body")),
+    Question("AMB-14", "Which codes do updates of edge data, device launches, updatable and disabled nodes get?", "", "",
+             ("EDGE-23.retyped", "EDGE-26a.special")),
+    Question("AMB-15", "Which way does cudaGraphKernelNodeCopyAttributes copy?", "", "", ("ATTR-06a.copied",)),
     Question("AMB-16", "What stands between keeps the attribute from taking effect?", "no: overlap", "no overlap seen",
              tuple(f"COMP-05.{item}" for item in ("memset", "copy", "event", "timed", "host", "old", "graph", "alloc")), True),
     Question("AMB-16", "Behind such an item, is everything visible without a wait?", "yes", "no",
@@ -85,10 +98,17 @@ def _share(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,}"
 
 
+def _answers(entry: Entry) -> str | None:
+    """Every answer of a case that only asks; a reason holds but the first few."""
+    rows = entry.get("answers")
+    return "; ".join(f"{row['what']}: {row['answer']}" for row in rows) if rows else entry["reason"]
+
+
 def answer(question: Question, entry: Entry) -> tuple[str, str, str]:
     """Which claim, the counts, the bound."""
     if entry["kind"] == "api" or entry["status"] == "NOT_SUPPORTED":
-        return (entry["status"] if question.a else "-"), entry["reason"] or _share(entry["trials"]["run"], entry["trials"]["run"]), "-"
+        said = _answers(entry) if not question.a else entry["reason"]
+        return (entry["status"] if question.a else "-"), said or _share(entry["trials"]["run"], entry["trials"]["run"]), "-"
     run, exercised = entry["trials"]["run"], entry["trials"]["exercised"]
     wrong = sum(entry["outcomes"].get(name, 0) for name in WRONG)
     overlap = entry["outcomes"].get("overlap", 0)
