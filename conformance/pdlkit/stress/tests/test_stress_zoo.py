@@ -135,7 +135,7 @@ def test_lint_sees_every_planted_bug_in_both_builds_and_no_twin(built: Path) -> 
     assert {name for name in plain if name not in ("poison", "chain_plain")} == planted
     # a kernel that never waits gets the wait that protects it, switched off: for lint a path without a wait
     assert set(plain) == set(stressed)
-    assert not [name for name, said in plain.items() if "no-wait" not in said and stressed[name] != said]
+    assert not [name for name, said in plain.items() if not {"no-wait", "no-device-half"} & said and stressed[name] != said]
 
 
 @needs_nvcc
