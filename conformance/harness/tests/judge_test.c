@@ -37,6 +37,20 @@ static enum case_status judged(int proving, uint64_t exercised, uint64_t forbidd
     return judged_of(1000, proving, exercised, forbidden, survived, broken);
 }
 
+/* A PASS but for this one thing. */
+static enum case_status judged_with(int needs_witness, uint64_t witnessed, uint64_t repeated)
+{
+    struct case_evidence e;
+    char reason[128];
+    memset(&e, 0, sizeof(e));
+    e.proving = 1;
+    e.planned = e.run = e.exercised = 1000;
+    e.needs_witness = needs_witness;
+    e.witnessed = witnessed;
+    e.repeated = repeated;
+    return judge_case(&e, reason);
+}
+
 int main(void)
 {
     check(judged(1, 1000, 0, 0, 0) == CASE_PASS, "everything shown is a PASS");
@@ -47,6 +61,10 @@ int main(void)
     check(judged(1, 0, 1, 3, 1) == CASE_FAIL, "a FAIL does not need to be exercised");
     check(judged(1, 1000, 0, 1, 0) == CASE_INCONCLUSIVE, "a surviving mutant takes the PASS away");
     check(judged(1, 1000, 0, 0, 1) == CASE_INCONCLUSIVE, "so does the broken wait of the largest X");
+    check(judged_with(1, 500, 0) == CASE_PASS, "half of the trials with a witness are enough");
+    check(judged_with(1, 499, 0) == CASE_INCONCLUSIVE, "fewer are not");
+    check(judged_with(0, 0, 0) == CASE_PASS, "where no witness is planned none is needed");
+    check(judged_with(1, 1000, 1) == CASE_INCONCLUSIVE, "one repeated plan takes the PASS away");
     check(judged(0, 1000, 0, 0, 0) == CASE_INCONCLUSIVE, "an observing case never passes");
     check(judged(0, 1000, 1, 0, 0) == CASE_FAIL, "but it can fail");
     check(judge_variant(11, 1, 0) == VARIANT_SURVIVED, "eleven kills are not enough");
