@@ -36,7 +36,7 @@
  *           PDL_LAUNCH (C), pdl_event_create; other launchers: pdl_attributes_fill, pdl_events_record_behind; why not:
  *           pdl_overlap_estimate; graphs: pdl_graph_add_kernel, pdl_graph_connect, pdl_graph_change, pdl_graph_remove,
  *           pdl_graph_edges, pdl_graph_edges_to, pdl_graph_edges_from, pdl_graph_edges_of_capture,
- *           pdl_graph_count_programmatic, pdl_graph_edge_judge.
+ *           pdl_graph_count_programmatic, pdl_graph_edge_judge, pdl_graph_check.
  */
 #if defined(PDL_H_INCLUDED) && PDL_VERSION_MAJOR != 0
 #error "two pdl.h of different major version in one file: include one of them only, or put them in different files"
@@ -123,10 +123,12 @@ typedef struct pdl_impl_edge_data {
 #define PDL_ZERO {}
 #define PDL_IMPL_CAST(type, value) static_cast<type>(value)
 #define PDL_IMPL_MUTABLE(pointer) const_cast<void *>(pointer)
+#define PDL_IMPL_ADDRESS(pointer) reinterpret_cast<size_t>(pointer)
 #else
 #define PDL_ZERO {0}
 #define PDL_IMPL_CAST(type, value) ((type)(value))
 #define PDL_IMPL_MUTABLE(pointer) ((void *)(pointer))
+#define PDL_IMPL_ADDRESS(pointer) ((size_t)(pointer))
 #endif
 
 /* ---- reasons --------------------------------------------------------------------------------------------------- */
@@ -971,13 +973,25 @@ PDL_API unsigned pdl_graph_edge_judge(unsigned from_port, unsigned to_port, unsi
                                                                       : PDL_REASON_NONE);
 }
 
+/* 1 for the two kinds that a wait covers. */
+PDL_API int pdl_impl_is_programmatic(unsigned kind)
+{
+    return kind == PDL_EDGE_PROGRAMMATIC || kind == PDL_EDGE_BLOCK_START;
+}
+
+/* 1 for the three kinds with which the consumer may start while the producer runs. */
+PDL_API int pdl_impl_is_early(unsigned kind)
+{
+    return kind != PDL_EDGE_FULL && kind <= PDL_EDGE_LAUNCH_COMPLETION;
+}
+
 /* Edge data of a kind. */
 PDL_API pdl_impl_edge_data pdl_impl_data_of(unsigned kind)
 {
     pdl_impl_edge_data data = PDL_ZERO;
 
     data.from_port = PDL_IMPL_CAST(unsigned char, kind < 2 ? kind : 2);
-    data.type = kind == PDL_EDGE_PROGRAMMATIC || kind == PDL_EDGE_BLOCK_START;
+    data.type = pdl_impl_is_programmatic(kind) ? 1 : 0;
     return data;
 }
 
@@ -1011,12 +1025,11 @@ PDL_API unsigned pdl_impl_judge_asked(const pdl_graph_edge *edge, int to_exists,
                                       unsigned overlap)
 {
     const unsigned wrong = pdl_impl_judge_ends(edge, to_exists);
-    const int programmatic = edge->kind == PDL_EDGE_PROGRAMMATIC || edge->kind == PDL_EDGE_BLOCK_START;
 
     return PDL_IMPL_CAST(unsigned, wrong != PDL_REASON_NONE           ? PDL_IMPL_CAST(int, wrong)
                                    : edge->kind == PDL_EDGE_FULL      ? PDL_REASON_NONE
                                    : overlap == PDL_OVERLAP_NONE      ? PDL_REASON_NOT_ASKED
-                                   : programmatic && consumer == NULL ? PDL_REASON_EDGE_CONSUMER
+                                   : consumer == NULL && pdl_impl_is_programmatic(edge->kind) ? PDL_REASON_EDGE_CONSUMER
                                                                       : PDL_REASON_NONE);
 }
 
@@ -1486,7 +1499,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_count_programmatic(cudaGraph_t graph
     size_t i, found = 0;
 
     for (i = 0; error == cudaSuccess && i < *num_edges; i++) {
-        found += edges[i].kind == PDL_EDGE_PROGRAMMATIC || edges[i].kind == PDL_EDGE_BLOCK_START;
+        found += pdl_impl_is_programmatic(edges[i].kind) ? 1u : 0u;
     }
     if (count != NULL) {
         *count = found;
@@ -1538,6 +1551,428 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges_of_capture(cudaStream_t stream
     error = error == cudaSuccess && count > room ? cudaErrorMemoryAllocation : error;
 #else
     (void)stream, (void)graph, (void)edges, (void)num_edges;
+#endif
+    return error;
+}
+
+/* ---- graphs: does every kernel see what it depends on? --------------------------------------------------------- */
+
+enum { PDL_WAITS_UNKNOWN = 0, PDL_WAITS_YES = 1, PDL_WAITS_NO = 2 };
+enum { PDL_SEVERITY_HINT = 0, PDL_SEVERITY_ERROR = 1 };
+
+/* What pdl_graph_check finds: PDL_FINDING_NO_WAIT is 0, and so on; new ones are added behind. Three sentences each: the
+ * error, the hint where it depends on a kernel of which it is not known whether it waits, the hint where all is well. */
+#define PDL_IMPL_FINDINGS(X)                                                                                           \
+    X(NO_WAIT, "the consumer does not wait, so nothing orders it behind the producer of its programmatic edge",        \
+      "the consumer is behind the producer of its programmatic edge only if a kernel waits that may not",              \
+      "the consumer does not wait, and is behind the producer only because of other edges")                            \
+    X(FULL_EDGE, "a full edge covers its producer alone: the consumer is not behind what that one overlaps",           \
+      "a full edge covers its producer alone: this is safe only if a kernel waits that may not", "")                    \
+    X(LAUNCH_COMPLETION, "the consumer starts while the producer runs, and no wait covers a launch-completion edge",   \
+      "no wait covers a launch-completion edge: this is safe only if a kernel waits that may not",                     \
+      "no wait covers a launch-completion edge, and the consumer is behind the producer only because of other edges")  \
+    X(FAN_IN, "", "", "the consumer has several incoming edges, so its programmatic ones gain no overlap")             \
+    X(NESTED, "", "", "a child graph or a conditional body, which was not looked into: check it by itself")            \
+    X(UNKNOWN_EDGE, "", "", "edge data that this version of pdl.h does not know; taken for a full edge")
+#define PDL_IMPL_FINDING_CODE(name, error, unsure, fine) PDL_FINDING_##name,
+#define PDL_IMPL_FINDING_TEXT(name, error, unsure, fine) {error, unsure, fine},
+
+enum { PDL_IMPL_FINDINGS(PDL_IMPL_FINDING_CODE) PDL_IMPL_FINDING_COUNT };
+
+typedef struct pdl_graph_finding {
+    unsigned kind;             /* PDL_FINDING_* */
+    unsigned severity;         /* PDL_SEVERITY_* */
+    cudaGraphNode_t from;      /* the edge's producer; of FAN_IN, one of those with a programmatic edge; of NESTED NULL */
+    cudaGraphNode_t to;        /* the edge's consumer, or the node itself */
+    cudaGraphNode_t missed;    /* the kernel that may still run; NULL: none */
+    const char *sentence;      /* constant text */
+} pdl_graph_finding;
+
+/* Whether a kernel node waits: PDL_WAITS_YES if every thread that touches shared data executes pdl_wait() first. */
+typedef unsigned (*pdl_graph_waits)(cudaGraphNode_t node, void *user);
+
+/* Bytes of scratch that pdl_graph_check needs for this many nodes and edges; constant if they are. */
+#define PDL_GRAPH_SCRATCH(nodes, edges) (8 + PDL_IMPL_CAST(size_t, nodes) * 88 + PDL_IMPL_CAST(size_t, edges) * 48)
+
+/* A node. The sets hold up to 64 producers at a time: those that have completed when ... */
+typedef struct pdl_impl_node {
+    cudaGraphNode_t handle;
+    unsigned long long started;      /* ... this node starts */
+    unsigned long long completed;    /* ... it has completed, with itself */
+    unsigned long long retired;      /* ... the wait of a programmatic consumer returns, with itself */
+    unsigned long long lost;         /* not a completed one: producers of early edges that may outlive this node */
+    unsigned first_in, first_out;    /* arcs, by place + 1; 0: none */
+    unsigned bucket, next;           /* hash table of handles: first of the bucket, next in it; by place + 1 */
+    unsigned open, order;            /* arcs still to come; node at this place of the topological order */
+    unsigned slot, source;           /* number of this producer + 1; producer of this number */
+    enum cudaGraphNodeType type;
+    unsigned waits;                  /* PDL_WAITS_*; NO if this is no kernel */
+} pdl_impl_node;
+
+typedef struct pdl_impl_arc {
+    unsigned from, to, next_in, next_out, missed;
+    unsigned char kind, unsafe;    /* PDL_EDGE_*; 1: even if all unknown kernels wait, 2: if none does */
+} pdl_impl_arc;
+
+typedef struct pdl_impl_graph {
+    pdl_impl_node *nodes;
+    pdl_impl_arc *arcs;
+    size_t num_nodes, num_arcs;
+} pdl_impl_graph;
+
+#if PDL_HAS_GRAPH_EDGES
+PDL_API unsigned *pdl_impl_bucket(const pdl_impl_graph *graph, cudaGraphNode_t handle)
+{
+    const unsigned long long hash = (PDL_IMPL_ADDRESS(handle) >> 4) * 0x9e3779b97f4a7c15ull;
+
+    return &graph->nodes[(hash >> 32) % graph->num_nodes].bucket;
+}
+
+/* Place + 1 of a node, 0 if it is not in the graph. */
+PDL_API unsigned pdl_impl_find_node(const pdl_impl_graph *graph, cudaGraphNode_t handle)
+{
+    unsigned place = graph->num_nodes != 0 ? *pdl_impl_bucket(graph, handle) : 0;
+
+    while (place != 0 && graph->nodes[place - 1].handle != handle) {
+        place = graph->nodes[place - 1].next;
+    }
+    return place;
+}
+
+/* Enters the nodes: type, and whether they wait. */
+PDL_API cudaError_t pdl_impl_enter_nodes(pdl_impl_graph *graph, const cudaGraphNode_t *handles, pdl_graph_waits waits,
+                                         void *user)
+{
+    const pdl_impl_node empty = PDL_ZERO;
+    cudaError_t error = cudaSuccess;
+    size_t i;
+
+    for (i = 0; i < graph->num_nodes; i++) {
+        graph->nodes[i] = empty;
+    }
+    for (i = 0; i < graph->num_nodes && error == cudaSuccess; i++) {
+        unsigned *bucket = pdl_impl_bucket(graph, handles[i]);
+        pdl_impl_node *node = &graph->nodes[i];
+
+        node->handle = handles[i];
+        node->next = *bucket;
+        *bucket = PDL_IMPL_CAST(unsigned, i + 1);
+        error = cudaGraphNodeGetType(node->handle, &node->type);
+        node->waits = PDL_WAITS_NO;
+        if (error == cudaSuccess && node->type == cudaGraphNodeTypeKernel) {
+            node->waits = waits != NULL ? waits(node->handle, user) : 0;
+            node->waits = node->waits <= PDL_WAITS_NO ? node->waits : 0;
+        }
+    }
+    return error;
+}
+
+/* Enters the edges into the lists of their ends. */
+PDL_API cudaError_t pdl_impl_enter_arcs(pdl_impl_graph *graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                        const pdl_impl_edge_data *data)
+{
+    size_t i;
+
+    for (i = 0; i < graph->num_arcs; i++) {
+        const unsigned first = pdl_impl_find_node(graph, from[i]), second = pdl_impl_find_node(graph, to[i]);
+        pdl_impl_arc *arc = &graph->arcs[i];
+
+        if (first == 0 || second == 0) {
+            return cudaErrorInvalidValue;
+        }
+        arc->from = first - 1;
+        arc->to = second - 1;
+        arc->next_in = graph->nodes[arc->to].first_in;
+        arc->next_out = graph->nodes[arc->from].first_out;
+        arc->missed = arc->unsafe = 0;
+        arc->kind = PDL_IMPL_CAST(unsigned char, pdl_impl_kind_of(&data[i]));
+        graph->nodes[arc->to].first_in = graph->nodes[arc->from].first_out = PDL_IMPL_CAST(unsigned, i + 1);
+        graph->nodes[arc->to].open++;
+    }
+    return cudaSuccess;
+}
+
+/* Reads a graph into scratch; *bytes becomes what that takes. */
+PDL_API cudaError_t pdl_impl_read_graph(pdl_impl_graph *graph, cudaGraph_t handle, pdl_graph_waits waits, void *user,
+                                        unsigned char *scratch, size_t *bytes)
+{
+    const size_t aside = (8 - PDL_IMPL_ADDRESS(scratch) % 8) % 8, given = *bytes;
+    pdl_impl_query query = PDL_ZERO;
+    cudaGraphNode_t *handles;
+    size_t room = 0;
+    void *memory;
+    cudaError_t error = cudaGraphGetNodes(handle, NULL, &graph->num_nodes);
+
+    if (given >= PDL_GRAPH_SCRATCH(graph->num_nodes, 0)) {
+        room = (given - PDL_GRAPH_SCRATCH(graph->num_nodes, 0)) / 48;
+    }
+    query.graph = handle;
+    graph->num_arcs = room;
+    memory = scratch != NULL ? scratch + aside : NULL;
+    graph->nodes = PDL_IMPL_CAST(pdl_impl_node *, memory);
+    memory = graph->nodes + graph->num_nodes;
+    graph->arcs = PDL_IMPL_CAST(pdl_impl_arc *, memory);
+    memory = graph->arcs + room;
+    handles = PDL_IMPL_CAST(cudaGraphNode_t *, memory);
+    memory = handles + graph->num_nodes + 2 * room;
+    if (error == cudaSuccess) {
+        error = pdl_impl_read_edges(&query, handles + graph->num_nodes, handles + graph->num_nodes + room,
+                                    PDL_IMPL_CAST(pdl_impl_edge_data *, memory), &graph->num_arcs);
+    }
+    if (error == cudaSuccess || error == cudaErrorMemoryAllocation) {
+        *bytes = PDL_GRAPH_SCRATCH(graph->num_nodes, graph->num_arcs);
+        error = *bytes > given ? cudaErrorMemoryAllocation : error;
+    }
+    error = error == cudaSuccess ? cudaGraphGetNodes(handle, handles, &graph->num_nodes) : error;
+    error = error == cudaSuccess ? pdl_impl_enter_nodes(graph, handles, waits, user) : error;
+    handles += graph->num_nodes;
+    return error == cudaSuccess ? pdl_impl_enter_arcs(graph, handles, handles + room,
+                                                      PDL_IMPL_CAST(pdl_impl_edge_data *, memory))
+                                : error;
+}
+
+/* Puts the nodes in an order in which every edge leads onwards; an error if there is none. */
+PDL_API cudaError_t pdl_impl_order(const pdl_impl_graph *graph)
+{
+    pdl_impl_node *nodes = graph->nodes;
+    size_t i, found = 0;
+    unsigned at;
+
+    for (i = 0; i < graph->num_nodes; i++) {
+        if (nodes[i].open == 0) {
+            nodes[found++].order = PDL_IMPL_CAST(unsigned, i);
+        }
+    }
+    for (i = 0; i < found; i++) {
+        for (at = nodes[nodes[i].order].first_out; at != 0; at = graph->arcs[at - 1].next_out) {
+            const unsigned to = graph->arcs[at - 1].to;
+
+            if (--nodes[to].open == 0) {
+                nodes[found++].order = to;
+            }
+        }
+    }
+    return found == graph->num_nodes ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/* Whether a node counts as one that waits: in the first round every unknown kernel does, in the second none. */
+PDL_API int pdl_impl_waits(const pdl_impl_node *node, unsigned round)
+{
+    return node->waits == PDL_WAITS_YES || (node->waits == PDL_WAITS_UNKNOWN && round == 1);
+}
+
+/* This producer's bit in the sets, 0 if it is none of these 64. */
+PDL_API unsigned long long pdl_impl_bit(const pdl_impl_node *node, unsigned first_slot)
+{
+    return node->slot > first_slot && node->slot <= first_slot + 64 ? 1ull << (node->slot - first_slot - 1) : 0;
+}
+
+/* Notes that an edge is unsafe, and one of the producers that are missed through it. */
+PDL_API void pdl_impl_note(const pdl_impl_graph *graph, pdl_impl_arc *arc, unsigned long long missed,
+                           unsigned first_slot, unsigned round)
+{
+    unsigned number = first_slot;
+
+    if (missed != 0 && arc->unsafe == 0) {
+        for (; (missed & 1) == 0; missed >>= 1) {
+            number++;
+        }
+        arc->missed = graph->nodes[number].source;
+    }
+    if (missed != 0) {
+        arc->unsafe = PDL_IMPL_CAST(unsigned char, arc->unsafe | round);
+    }
+}
+
+/* Computes a node's sets from those before it. A full edge brings what had completed when its producer had; an early edge
+ * what had when its producer started; the wait adds what the producers of programmatic edges stand for, and theirs in
+ * turn. What comes over an edge and is then in neither is missed. */
+PDL_API void pdl_impl_visit(const pdl_impl_graph *graph, pdl_impl_node *node, unsigned first_slot, unsigned round)
+{
+    const unsigned long long own = pdl_impl_bit(node, first_slot);
+    unsigned long long started = 0, waited = 0, seen;
+    unsigned at;
+
+    for (at = node->first_in; at != 0; at = graph->arcs[at - 1].next_in) {
+        const pdl_impl_arc *arc = &graph->arcs[at - 1];
+        const pdl_impl_node *from = &graph->nodes[arc->from];
+
+        started |= pdl_impl_is_early(arc->kind) ? from->started : from->completed;
+        waited |= pdl_impl_is_programmatic(arc->kind) ? from->retired : 0;
+    }
+    seen = pdl_impl_waits(node, round) ? started | waited : started;
+    node->started = started;
+    node->retired = started | waited | own;
+    node->completed = seen | own;
+    node->lost = 0;
+    for (at = node->first_in; at != 0; at = graph->arcs[at - 1].next_in) {
+        pdl_impl_arc *arc = &graph->arcs[at - 1];
+        const pdl_impl_node *from = &graph->nodes[arc->from];
+        const int early = pdl_impl_is_early(arc->kind);
+        const unsigned long long missed = (early ? pdl_impl_bit(from, first_slot) : from->lost) & ~seen;
+
+        if (node->type != cudaGraphNodeTypeEmpty) {
+            pdl_impl_note(graph, arc, missed, first_slot, round);
+        }
+        node->lost |= early || node->type == cudaGraphNodeTypeEmpty ? missed : 0;
+    }
+}
+
+/* Finds the unsafe edges: 64 producers at a time of edges that could be, one walk over the graph for each 64. */
+PDL_API void pdl_impl_find_unsafe(const pdl_impl_graph *graph, unsigned round)
+{
+    unsigned slots = 0, first;
+    size_t i;
+
+    for (i = 0; i < graph->num_nodes; i++) {
+        graph->nodes[i].slot = 0;
+    }
+    for (i = 0; i < graph->num_arcs; i++) {
+        const pdl_impl_arc *arc = &graph->arcs[i];
+        const int waits = pdl_impl_is_programmatic(arc->kind) && pdl_impl_waits(&graph->nodes[arc->to], round);
+
+        if (pdl_impl_is_early(arc->kind) && !waits && graph->nodes[arc->from].slot == 0) {
+            graph->nodes[slots].source = arc->from;
+            graph->nodes[arc->from].slot = ++slots;
+        }
+    }
+    for (first = 0; first < slots; first += 64) {
+        for (i = 0; i < graph->num_nodes; i++) {
+            pdl_impl_visit(graph, &graph->nodes[graph->nodes[i].order], first, round);
+        }
+    }
+}
+
+/* Findings on their way to the caller. */
+typedef struct pdl_impl_list {
+    pdl_graph_finding *findings;
+    size_t capacity, count;
+} pdl_impl_list;
+
+/* degree 0: error, 1: safe only if a kernel waits, 2: all is well. */
+PDL_API void pdl_impl_find(pdl_impl_list *list, int kind, unsigned degree, const pdl_impl_node *from,
+                           const pdl_impl_node *to, const pdl_impl_node *missed)
+{
+    const char *const sentences[][3] = {PDL_IMPL_FINDINGS(PDL_IMPL_FINDING_TEXT)};
+
+    if (list->count < list->capacity) {
+        pdl_graph_finding *finding = &list->findings[list->count];
+
+        finding->kind = PDL_IMPL_CAST(unsigned, kind);
+        finding->severity = PDL_IMPL_CAST(unsigned, degree == 0 ? PDL_SEVERITY_ERROR : PDL_SEVERITY_HINT);
+        finding->from = from != NULL ? from->handle : NULL;
+        finding->to = to->handle;
+        finding->missed = missed != NULL ? missed->handle : NULL;
+        finding->sentence = sentences[kind][degree];
+    }
+    list->count++;
+}
+
+/* What there is to say about an edge: the errors in one call, the hints in another. */
+PDL_API void pdl_impl_report_arc(const pdl_impl_graph *graph, const pdl_impl_arc *arc, int errors, pdl_impl_list *list)
+{
+    const pdl_impl_node *from = &graph->nodes[arc->from], *to = &graph->nodes[arc->to];
+    const unsigned degree = arc->unsafe & 1u ? 0 : arc->unsafe != 0 ? 1 : 2;
+    const int kind = pdl_impl_is_programmatic(arc->kind)           ? PDL_FINDING_NO_WAIT
+                     : arc->kind == PDL_EDGE_LAUNCH_COMPLETION ? PDL_FINDING_LAUNCH_COMPLETION
+                                                               : PDL_FINDING_FULL_EDGE;
+    const int always = kind == PDL_FINDING_LAUNCH_COMPLETION ||
+                       (kind == PDL_FINDING_NO_WAIT && to->waits == PDL_WAITS_NO);
+
+    if ((degree == 0) == errors && (degree != 2 || always)) {
+        pdl_impl_find(list, kind, degree, from, to, degree != 2 ? &graph->nodes[arc->missed] : NULL);
+    }
+    if (arc->kind == PDL_EDGE_UNKNOWN && !errors) {
+        pdl_impl_find(list, PDL_FINDING_UNKNOWN_EDGE, 2, from, to, NULL);
+    }
+}
+
+/* What there is to say about a node. */
+PDL_API void pdl_impl_report_node(const pdl_impl_graph *graph, const pdl_impl_node *node, pdl_impl_list *list)
+{
+    const pdl_impl_node *from = NULL;
+    unsigned at, edges = 0;
+
+    for (at = node->first_in; at != 0; at = graph->arcs[at - 1].next_in) {
+        edges++;
+        from = pdl_impl_is_programmatic(graph->arcs[at - 1].kind) ? &graph->nodes[graph->arcs[at - 1].from] : from;
+    }
+    if (edges > 1 && from != NULL) {
+        pdl_impl_find(list, PDL_FINDING_FAN_IN, 2, from, node, NULL);
+    }
+    if (node->type == cudaGraphNodeTypeGraph || node->type == 13) {
+        pdl_impl_find(list, PDL_FINDING_NESTED, 2, NULL, node, NULL);
+    }
+}
+#endif
+
+/* Check a graph for kernels that may run before, or beside, what they depend on.
+ *
+ * graph          of the runtime or the driver, however it was made; not changed
+ * waits, user    called once for each kernel node, with user; NULL: it is not known of any kernel whether it waits
+ * scratch        PDL_GRAPH_SCRATCH(nodes, edges) bytes, of any alignment; NULL only if *scratch_bytes is 0
+ * scratch_bytes  in: bytes in scratch; out: what is needed, exactly or as *num_edges of pdl_graph_edges
+ * findings       receives the findings, the errors first; NULL only if *num_findings is 0
+ * num_findings   in: entries in findings; out: how many there are, also if that is more; 0 after another error
+ *
+ * Returns cudaSuccess, whatever was found, or
+ *   cudaErrorInvalidValue       a pointer is NULL; the graph has a cycle
+ *   cudaErrorMemoryAllocation   scratch is too small (*scratch_bytes is now larger: nothing was checked), or findings is
+ *                               (*num_findings is now larger: the first ones are there)
+ *   cudaErrorNotSupported       the toolkit has no edge data
+ * or any error of cudaGraphGetNodes, cudaGraphGetEdges, cudaGraphNodeGetType.
+ *
+ * Errors   A node depends on all nodes from which a path leads to it, and behind its own wait, if it waits, all of them
+ *          have to have completed. An error says that one of them (missed) may then still run, by the documented order and
+ *          as measured: a full edge covers the kernel it leaves and what that one has waited for, no more; a wait covers
+ *          the producers of programmatic edges, and what their waits cover, executed or not. It names the edge over which
+ *          the order is lost; nodes further on may miss the same. Whether they share data, it cannot know.
+ * Hints    What is an error only if a kernel does not wait of which waits does not know it; a fan-in, which prevents
+ *          overlap; early edges that are safe because of others only; child graphs and conditional bodies (their nodes are
+ *          not looked into: cudaGraphChildGraphNodeGetGraph, and check that one); edge data of newer toolkits.
+ * Time     Grows with nodes plus edges, once, and once more for every 64 producers of edges that could be unsafe.
+ *
+ * Threads  any; not while the graph is changed.
+ * Source   PTX ISA griddepcontrol.wait; driver_types.h, cudaGraphKernelNodePort*; measurements
+ * Checked  EDGE-01, EDGE-09, EDGE-10, COMP-04, MEM-06
+ */
+PDL_NODISCARD PDL_API cudaError_t pdl_graph_check(cudaGraph_t graph, pdl_graph_waits waits, void *user, void *scratch,
+                                                  size_t *scratch_bytes, pdl_graph_finding *findings,
+                                                  size_t *num_findings)
+{
+    cudaError_t error = cudaErrorNotSupported;
+#if PDL_HAS_GRAPH_EDGES
+    pdl_impl_graph all = PDL_ZERO;
+    pdl_impl_list list = PDL_ZERO;
+    int errors;
+    size_t i;
+
+    if (graph == NULL || scratch_bytes == NULL || num_findings == NULL || (scratch == NULL && *scratch_bytes != 0) ||
+        (findings == NULL && *num_findings != 0)) {
+        return cudaErrorInvalidValue;
+    }
+    list.findings = findings;
+    list.capacity = *num_findings;
+    *num_findings = 0;
+    error = pdl_impl_read_graph(&all, graph, waits, user, PDL_IMPL_CAST(unsigned char *, scratch), scratch_bytes);
+    error = error == cudaSuccess ? pdl_impl_order(&all) : error;
+    if (error != cudaSuccess) {
+        return error;
+    }
+    pdl_impl_find_unsafe(&all, 1);
+    pdl_impl_find_unsafe(&all, 2);
+    for (errors = 1; errors >= 0; errors--) {
+        for (i = 0; i < all.num_arcs; i++) {
+            pdl_impl_report_arc(&all, &all.arcs[i], errors, &list);
+        }
+    }
+    for (i = 0; i < all.num_nodes; i++) {
+        pdl_impl_report_node(&all, &all.nodes[i], &list);
+    }
+    *num_findings = list.count;
+    error = list.count > list.capacity ? cudaErrorMemoryAllocation : cudaSuccess;
+#else
+    (void)graph, (void)waits, (void)user, (void)scratch, (void)scratch_bytes, (void)findings, (void)num_findings;
 #endif
     return error;
 }

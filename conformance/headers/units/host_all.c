@@ -5,6 +5,9 @@ extern const void *const kernel_address;
 cudaError_t use_launches(cudaStream_t stream, cudaEvent_t event);
 cudaError_t use_others(cudaStream_t stream, cudaLaunchAttribute *attrs);
 const char *use_estimate(const pdl_kernel *first, const pdl_kernel *second);
+cudaError_t use_graphs(cudaGraph_t graph, cudaGraphNode_t first, const pdl_kernel *kernel, void **args);
+cudaError_t use_reading(cudaGraph_t graph, cudaGraphNode_t node, cudaStream_t stream);
+cudaError_t use_check(cudaGraph_t graph, pdl_graph_finding *findings, size_t *num_findings);
 
 cudaError_t use_launches(cudaStream_t stream, cudaEvent_t event)
 {
@@ -55,4 +58,46 @@ const char *use_estimate(const pdl_kernel *first, const pdl_kernel *second)
         return "no estimate";
     }
     return pdl_reason_string(estimate.reason);
+}
+
+cudaError_t use_graphs(cudaGraph_t graph, cudaGraphNode_t first, const pdl_kernel *kernel, void **args)
+{
+    pdl_graph_edge edge = PDL_ZERO;
+    pdl_options options = PDL_ZERO;
+    dim3 one = {1, 1, 1};
+    cudaGraphNode_t node;
+    cudaError_t error;
+
+    edge.from = first;
+    edge.kind = PDL_EDGE_PROGRAMMATIC;
+    options.overlap = PDL_OVERLAP_IF_POSSIBLE;
+    error = pdl_graph_add_kernel(&node, graph, &edge, 1, kernel, one, one, args, 0, &options);
+    error = error == cudaSuccess ? pdl_graph_change(graph, &edge, PDL_EDGE_FULL, kernel, PDL_OVERLAP_NONE) : error;
+    error = error == cudaSuccess ? pdl_graph_remove(graph, &edge, 1) : error;
+    return error == cudaSuccess ? pdl_graph_connect(graph, &edge, 1, kernel, PDL_OVERLAP_REQUIRED) : error;
+}
+
+cudaError_t use_reading(cudaGraph_t graph, cudaGraphNode_t node, cudaStream_t stream)
+{
+    pdl_graph_edge edges[8];
+    size_t count = 8, programmatic;
+    cudaError_t error = pdl_graph_count_programmatic(graph, edges, &count, &programmatic);
+
+    error = error == cudaSuccess ? pdl_graph_edges_to(node, edges, &count) : error;
+    error = error == cudaSuccess ? pdl_graph_edges_from(node, edges, &count) : error;
+    return error == cudaSuccess ? pdl_graph_edges_of_capture(stream, &graph, edges, &count) : error;
+}
+
+static unsigned nobody_waits(cudaGraphNode_t node, void *user)
+{
+    (void)node, (void)user;
+    return PDL_WAITS_NO;
+}
+
+cudaError_t use_check(cudaGraph_t graph, pdl_graph_finding *findings, size_t *num_findings)
+{
+    static unsigned char scratch[PDL_GRAPH_SCRATCH(10, 20)];
+    size_t bytes = sizeof scratch;
+
+    return pdl_graph_check(graph, nobody_waits, NULL, scratch, &bytes, findings, num_findings);
 }
