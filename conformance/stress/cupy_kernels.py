@@ -14,7 +14,7 @@ os.environ["CUPY_CACHE_IN_MEMORY"] = "1"  # a kernel from an earlier run's cache
 
 import cupy  # noqa: E402
 
-TYPES = ("int8", "uint8", "int16", "int32", "uint32", "int64", "float16", "float32", "float64", "complex64")
+TYPES = ("uint8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64")
 ONE = ("negative", "absolute", "sign", "square", "sqrt", "exp", "expm1", "log1p", "sin", "cos", "tan", "tanh", "arctan", "rint",
        "floor", "ceil", "isnan", "isfinite", "invert", "reciprocal", "conjugate", "cbrt", "sinh", "cosh", "deg2rad", "signbit")
 TWO = ("add", "subtract", "multiply", "true_divide", "floor_divide", "maximum", "minimum", "power", "remainder", "equal", "less",
@@ -44,7 +44,7 @@ def main() -> None:
     for name, kind in list(calls())[shard::shards]:
         try:
             found = cupy.asnumpy(value(name, kind))
-        except TypeError:
+        except (TypeError, cupy.cuda.compiler.CompileException):
             continue  # there is no such kernel
         print(name, kind, f"{zlib.crc32(found.tobytes()):08x}")
 

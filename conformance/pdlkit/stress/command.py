@@ -55,7 +55,7 @@ def _parser() -> Parser:
     how.add_argument("--plain-runs", type=int, default=3, metavar="N", help="plain runs (default %(default)s)")
     how.add_argument("--repeats", type=int, default=1, metavar="N", help="runs per plan (default %(default)s)")
     how.add_argument("--confirm", type=int, default=2, metavar="N", help="runs per question of the bisection (default %(default)s)")
-    how.add_argument("--hold", type=int, metavar="NS", help="hold (default: 7000 in graphs, by the launch gap eagerly)")
+    how.add_argument("--hold", type=int, metavar="NS", help="hold (default: 20000 in graphs, by the launch gap eagerly)")
     how.add_argument("--only", metavar="REGEX", help="hold these kernels and no other")
     how.add_argument("--exempt", metavar="REGEX", help="leave these kernels as they are")
     how.add_argument("--protect", metavar="REGEX", help="give these kernels a wait at entry")

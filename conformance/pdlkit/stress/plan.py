@@ -8,7 +8,9 @@ from pathlib import Path
 
 from pdlkit.stress.hold_code import AFTER_WAIT, BEFORE_EXIT, HOLD, PROTECT, TRIGGER, Settings
 
-GRAPH_HOLD_NS = 7000
+# A dependent runs some 3 us behind its primary's trigger. A third kernel behind one that never waits (by a full edge of a
+# graph built by hand) comes later: on an H200 a hold of 7 us showed it in 0 of 20 runs.
+GRAPH_HOLD_NS = 20_000
 LEAST_OF_HOLD = 0.75  # a held block's delay lies between this part of the hold and the hold
 ONE_BY_ONE = 8
 NOTHING = Settings(0, 0, 0, 0)

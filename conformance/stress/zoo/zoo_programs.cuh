@@ -10,6 +10,8 @@ static void add_missing_waits(void)
         {"produce>consume"});
     add("missing-stream", "B01", "no wait", STREAM, {FIRST, S(produce, A_), S(consume, A_)},
         {FIRST, S(produce, A_), S(consume_ok, A_)}, {"produce>consume"});
+    add("missing-by-hand", "B01", "no wait behind a programmatic edge", BUILT_GRAPH,
+        {FIRST, S(produce, PLAIN), S(consume, A_)}, {FIRST, S(produce, PLAIN), S(consume_ok, A_)}, {"produce>consume"});
     add("compiled-out", "B02", "device half compiled out", GRAPH, {FIRST, S(produce, A_), S(gdc, A_)},
         {FIRST, S(produce, A_), S(gdc_ok, A_)}, {"produce>gdc"});
     add("new-in-chain", "B03", "new kernel without a wait in a chain", GRAPH,
@@ -72,6 +74,10 @@ static void add_late_and_partial_waits(void)
         {FIRST, S(produce, A_), S(restrict_hoist, A_ | RESTRICT_ARGS)}, {FIRST, S(produce, A_), S(restrict_hoist_ok, A_ | RESTRICT_ARGS)},
         {"produce>restrict_hoist"});
     AFTER("ping-pong", "B34", "write after read", read_in, overwrite_input, copy_a);
+    add("ping-pong-stream", "B34", "write after read", STREAM,
+        {FIRST, S(read_in, A_), S(overwrite_input, A_), S(copy_a, PLAIN)},
+        {FIRST, S(read_in, A_), S(overwrite_input_ok, A_), S(copy_a, PLAIN)}, {"read_in>overwrite_input"});
+    PAIR_OF("one-thread-stream", "B24", "one thread waits, no barrier", produce, one_thread, STREAM);
     AFTER("store-first", "B35", "store before the wait", produce, store_first, copy_a);
     AFTER("accumulate", "B36", "adds to a buffer that is being zeroed", zero_a, accumulate, copy_a);
 }
