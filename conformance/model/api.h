@@ -48,7 +48,9 @@ struct request {
     unsigned grid[3], block[3];
     size_t shared_bytes;
     cudaStream_t stream_handle;
-    bool programmatic, programmatic_given, cooperative, updatable;
+    bool programmatic, programmatic_given, cooperative, updatable, ignored_entry, urgent;
+    unsigned cluster;
+    unsigned char domain;
     cudaEvent_t event;
     bool at_block_start;
     cudaEvent_t launch_event;
@@ -119,6 +121,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
 bool event_fired_for_host(struct event *e);
 cudaError_t stream_move(struct stream *s, struct op *op, bool wait);
 bool takes_overlap(void); /* the seed decides whether a permitted overlap is taken */
+enum edge_kind trigger_for(const struct op *op); /* what a programmatic dependency of op waits for */
 bool reads_boldly(void); /* ... and how a question is answered that the documents leave open */
 bool legacy_is_forbidden(const struct stream *s); /* while another stream is captured */
 
@@ -137,6 +140,7 @@ struct arc {
     struct node *from, *to;
     edge_data data;
     bool of_event; /* made by capture from a programmatic event: for the device program-event-first-block */
+    bool first;    /* into its node: for the device one-edge-is-enough */
 };
 
 struct node {

@@ -35,8 +35,19 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     CALL(cudaGraphClone);
     const struct graph *g = graph_of(handle);
     FAIL_IF(out == NULL || g == NULL, cudaErrorInvalidValue);
-    *out = (cudaGraph_t)(void *)graph_copy(g);
+    struct graph *copy = graph_copy(g);
+    for (size_t i = 0; device.faults.clone_loses_edges && i < copy->arcs; i++)
+        copy->arc[i].data = full_edge;
+    *out = (cudaGraph_t)(void *)copy;
     return cudaSuccess;
+}
+
+static bool stands_before(const cudaGraphNode_t *deps, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (deps[k] == deps[i])
+            return true;
+    return false;
 }
 
 /* Adds n's incoming edges; a refused one takes the node away again. */
@@ -46,7 +57,12 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
     size_t before = g->arcs;
     for (size_t i = 0; i < count; i++) {
         struct node *from = node_of(deps[i]);
-        cudaError_t error = from == NULL ? cudaErrorInvalidValue : graph_connect(g, from, n, data_at(data, i));
+        edge_data d = data_at(data, i);
+        if (device.faults.typed_edges_programmatic && data == NULL && n->kernel != NULL && from != NULL && from->kernel != NULL)
+            d.from_port = d.type = 1;
+        if (device.faults.duplicates_accepted && stands_before(deps, i))
+            continue;
+        cudaError_t error = from == NULL ? cudaErrorInvalidValue : graph_connect(g, from, n, d);
         if (error == cudaSuccess)
             continue;
         g->arcs = before;
@@ -235,7 +251,8 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
 static size_t arc_find(const struct graph *g, const struct node *from, const struct node *to, edge_data d)
 {
     for (size_t i = 0; i < g->arcs; i++)
-        if (g->arc[i].from == from && g->arc[i].to == to && memcmp(&g->arc[i].data, &d, sizeof d) == 0)
+        if (g->arc[i].from == from && g->arc[i].to == to &&
+            (device.faults.removed_by_any_data || memcmp(&g->arc[i].data, &d, sizeof d) == 0))
             return i;
     return g->arcs;
 }

@@ -68,13 +68,15 @@ static cudaError_t read_event_attribute(struct request *r, const cudaLaunchAttri
 static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *a)
 {
     switch ((int)a->id) {
-    case 0:  /* ignore */
+    case 0: r->ignored_entry = true; return cudaSuccess;
+    case 8: r->urgent = a->val.priority < 0; return cudaSuccess;
     case 1:  /* access policy window */
     case 5:  /* cluster scheduling */
-    case 8:  /* priority */
     case 9:  /* memory-sync domain map */
     case 16: /* NVLink hint */ return cudaSuccess;
-    case 10: return (int)a->val.pad[0] <= 1 ? cudaSuccess : cudaErrorInvalidValue;
+    case 10:
+        r->domain = (unsigned char)a->val.pad[0];
+        return r->domain <= 1 ? cudaSuccess : cudaErrorInvalidValue;
     case 14: { /* carve-out, percent; -1 is the default */
         int percent;
         memcpy(&percent, a->val.pad, sizeof percent);
@@ -87,6 +89,7 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
         memcpy(v, a->val.pad, sizeof v);
         if (device.cc < 90)
             return cudaErrorNotSupported;
+        r->cluster = v[0] * v[1] * v[2];
         return cluster_fits(r, v[0], v[1], v[2]) ? cudaSuccess : cudaErrorInvalidClusterSize;
     }
     case 6:
@@ -140,8 +143,10 @@ static cudaError_t fill(struct request *r, const void *func, dim3 grid, dim3 blo
     memcpy(r->block, b, sizeof b);
     r->shared_bytes = shared;
     r->stream_handle = NULL;
-    r->programmatic = r->programmatic_given = r->cooperative = r->updatable = r->at_block_start = false;
+    r->ignored_entry = r->urgent = r->programmatic = r->programmatic_given = r->cooperative = r->updatable = r->at_block_start = false;
     r->event = r->launch_event = NULL;
+    r->cluster = 1;
+    r->domain = 0;
     r->num_attrs = 0;
     cudaError_t error = check_shape(r, f);
     if (error != cudaSuccess)
@@ -169,6 +174,7 @@ cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, co
     if (config->numAttrs > MODEL_MAX_ATTRS || (config->numAttrs != 0 && config->attrs == NULL))
         return cudaErrorInvalidValue;
     r->stream_handle = config->stream;
+    r->programmatic = device.faults.reads_unread && config->numAttrs == 0 && config->attrs != NULL;
     for (unsigned i = 0; i < config->numAttrs; i++) {
         r->attrs[r->num_attrs++] = config->attrs[i];
         error = read_attribute(r, &config->attrs[i]);
@@ -187,6 +193,11 @@ struct op *request_op(const struct request *r)
     op->grid->threads = r->block[0] * r->block[1] * r->block[2];
     op->grid->dynamic_shared = r->shared_bytes;
     op->grid->cooperative = r->cooperative;
+    op->grid->cluster = r->cluster;
+    op->attributed = r->programmatic;
+    op->covers_nothing = r->ignored_entry;
+    op->urgent = r->urgent;
+    op->domain = r->domain;
     memcpy(op->grid->args, r->args, r->kernel->args_bytes);
     return op;
 }
@@ -218,6 +229,8 @@ cudaError_t launch_in_stream(struct request *r)
     }
     if (r->updatable)
         return cudaErrorInvalidValue; /* only inside graphs */
+    if (device.faults.idle_attribute_refused && r->programmatic && (s->tail == NULL || s->tail->retired))
+        return cudaErrorInvalidValue;
     struct op *op = request_op(r);
     stream_append(s, op, launch_may_overlap(r, s));
     if (r->event != NULL)

@@ -21,7 +21,7 @@ struct capture {
     struct stream *origin;
     enum cudaStreamCaptureMode mode;
     unsigned long long id;
-    bool invalid, owns_graph;
+    bool invalid, owns_graph, lost_nodes;
     struct lane *lanes;
     cudaGraphNode_t *answer_nodes; /* what capture_info hands out */
     edge_data *answer_data;
@@ -149,7 +149,9 @@ static edge_data joined(const struct half_edge *h, const struct node *n, bool pr
 {
     edge_data d = h->data;
     bool kernels = h->node->type == cudaGraphNodeTypeKernel && n->type == cudaGraphNodeTypeKernel;
-    if (programmatic && kernels) {
+    if (device.faults.captured_attribute_full && programmatic)
+        return full_edge;
+    if (programmatic && (kernels || device.faults.captured_anywhere)) {
         d.from_port = cudaGraphKernelNodePortProgrammatic;
         d.type = cudaGraphDependencyTypeProgrammatic;
     } else if (!kernels) {
@@ -213,6 +215,10 @@ static void event_holds(struct event *e, struct stream *s, const struct half_edg
 static void kernel_event(struct stream *s, struct node *n, cudaEvent_t handle, unsigned char port, unsigned char type)
 {
     struct half_edge h = {n, full_edge, false, false};
+    if (device.faults.captured_event_full)
+        port = type = 0;
+    if (device.faults.captured_start_at_trigger && type == cudaGraphDependencyTypeProgrammatic)
+        port = cudaGraphKernelNodePortProgrammatic;
     h.data.from_port = port;
     h.data.type = type;
     h.of_event = type == cudaGraphDependencyTypeProgrammatic;
@@ -228,6 +234,9 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
     if (n->kernel == NULL)
         abort();
     *n->kernel = *r;
+    for (unsigned i = 0; device.faults.domain_not_captured && i < r->num_attrs; i++)
+        if ((int)r->attrs[i].id == 10)
+            n->kernel->attrs[i].val.pad[0] = 0;
     cudaError_t error = attach(s, n, launch_may_overlap(r, s));
     if (error != cudaSuccess)
         return error;
@@ -307,7 +316,7 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphN
     captures = c;
     struct lane *l = lane_of(c, s);
     for (size_t i = 0; i < count; i++) {
-        struct half_edge h = {node_of(deps[i]), data != NULL ? data[i] : full_edge, false, false};
+        struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[i] : full_edge, false, false};
         lane_depends(l, h);
     }
     return cudaSuccess;
@@ -334,7 +343,7 @@ cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGra
 static bool is_joined(const struct capture *c, const struct node *n)
 {
     for (size_t i = 0; i < c->graph->arcs; i++)
-        if (c->graph->arc[i].from == n && edge_is_default(c->graph->arc[i].data))
+        if (c->graph->arc[i].from == n && (edge_is_default(c->graph->arc[i].data) || device.faults.programmatic_join_accepted))
             return true;
     for (const struct lane *l = c->lanes; l != NULL; l = l->next)
         for (unsigned i = 0; l->stream == c->origin && i < l->halves; i++)
@@ -365,7 +374,7 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
         error = cudaErrorStreamCaptureUnmatched;
     else if (c->invalid)
         error = cudaErrorStreamCaptureInvalidated;
-    else if (!all_joined(c))
+    else if (!all_joined(c) || c->lost_nodes)
         error = cudaErrorStreamCaptureUnjoined;
     *out = NULL;
     if (error == cudaSuccess)
@@ -454,10 +463,12 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
     struct lane *l = lane_of(s->capture, s);
     for (size_t i = 0; i < count; i++)
         FAIL_IF(node_of(deps[i]) == NULL || node_of(deps[i])->graph != s->capture->graph, cudaErrorInvalidValue);
-    if (flags == cudaStreamSetCaptureDependencies)
+    if (flags == cudaStreamSetCaptureDependencies) {
+        s->capture->lost_nodes |= device.faults.removed_nodes_unjoined && l->halves != 0;
         l->halves = l->behinds = 0;
+    }
     for (size_t i = 0; i < count; i++) {
-        struct half_edge h = {node_of(deps[i]), data != NULL ? data[i] : full_edge, false, false};
+        struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[i] : full_edge, false, false};
         lane_depends(l, h);
     }
     return cudaSuccess;

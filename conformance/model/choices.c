@@ -14,7 +14,8 @@ void choices_seed(uint64_t seed)
     device.random[0] = scramble(&seed);
     device.random[1] = scramble(&seed) | 1;
     device.trace = 0;
-    device.lazy = device.faults.wait_before_flush ? 256 : 96 + choose(128);
+    bool late = device.faults.wait_before_flush || device.faults.exits_not_covered; /* nothing is visible before the flush */
+    device.lazy = late ? 256 : 96 + choose(128);
     device.hit = device.faults.wait_stale_lines ? 256 : 128 + choose(112);
-    device.drain = device.faults.wait_before_flush ? 0 : 2 + choose(24);
+    device.drain = late ? 0 : 2 + choose(24);
 }

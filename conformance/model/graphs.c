@@ -179,7 +179,7 @@ cudaError_t edge_check(const struct node *from, const struct node *to, edge_data
     if (from == to || from->graph != to->graph)
         return cudaErrorInvalidValue;
     bool legal = edge_is_legal(from, to, d);
-    if (device.faults.illegal_edge_accepted)
+    if (device.faults.illegal_edge_accepted || device.faults.captured_anywhere)
         return cudaSuccess;
     if (device.faults.legal_edge_refused && legal && d.type == cudaGraphDependencyTypeProgrammatic)
         return cudaErrorInvalidValue;
@@ -195,12 +195,12 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
     for (size_t i = g->arcs; left != 0; i--) {
         if (g->arc[i - 1].to != to)
             continue;
-        if (g->arc[i - 1].from == from)
-            return cudaErrorInvalidValue; /* EDGE-16 */
+        if (g->arc[i - 1].from == from) /* EDGE-16 */
+            return device.faults.edge_twice_accepted ? cudaSuccess : cudaErrorInvalidValue;
         left--;
     }
     g->arc = grown(g->arc, g->arcs, &g->arc_room, sizeof *g->arc);
-    struct arc a = {from, to, d, false};
+    struct arc a = {from, to, d, false, to->incoming == 0};
     g->arc[g->arcs++] = a;
     to->incoming++;
     return cudaSuccess;
@@ -308,17 +308,19 @@ static void arc_orders(const struct arc *a)
     enum edge_kind kind = EDGE_DONE;
     bool may_overlap = device.cc >= 90 && !device.faults.never_overlaps;
     bool takes = may_overlap && (device.faults.early || !once_in(256));
+    bool uncovered = device.faults.edge_becomes_launch_completion || (device.faults.program_event_not_covered && a->of_event);
     if (takes && a->of_event && device.faults.program_event_first_block)
         kind = EDGE_TOUCHED;
     else if (takes && a->data.from_port == 1)
-        kind = EDGE_TRIGGERED;
+        kind = trigger_for(a->to->op);
     else if (takes && a->data.from_port == 2)
         kind = EDGE_STARTED;
     else if (takes && device.faults.full_becomes_programmatic && a->from->op->kind == OP_KERNEL &&
              a->to->op->kind == OP_KERNEL)
         kind = EDGE_TRIGGERED;
-    op_after(a->to->op, a->from->last, kind);
-    if (programmatic && !device.faults.edge_becomes_launch_completion)
+    if (!device.faults.one_edge_is_enough || a->first)
+        op_after(a->to->op, a->from->last, kind);
+    if (programmatic && !uncovered)
         op_covers(a->to->op, a->from->last);
 }
 
@@ -366,8 +368,15 @@ static bool has_kernels(const struct graph *g)
 
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 {
-    struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN);
-    stream_append(s, start, false);
+    struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN), *before = s->kernel_tail;
+    if (device.faults.graph_root_overlaps && before != NULL) {
+        op_after(start, before, EDGE_TRIGGERED);
+        op_covers(end, before); /* the stream itself stays in order */
+        s->kernel_tail = NULL;
+        s->waits = 0;
+    } else {
+        stream_append(s, start, false);
+    }
     queue_between(exec->copy, start, end);
     op_submit(start);
     if (has_kernels(exec->copy))

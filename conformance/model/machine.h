@@ -44,6 +44,7 @@ struct grid { /* the kernel part of an op */
     unsigned blocks, threads;
     size_t dynamic_shared;
     bool cooperative;
+    unsigned cluster; /* blocks of one */
     unsigned next_block, triggered, trigger_calls;
     unsigned gone, exited, low_exited; /* blocks that ended; ... without a trigger; ... of the lower half */
     struct block *resident; /* list by next_of_grid */
@@ -59,6 +60,8 @@ struct op {
     unsigned blocked;    /* edges (and the submit) still to come before it may start */
     unsigned cover_open; /* covered ops not yet retired */
     bool covers_untriggered; /* for the device wait-needs-trigger */
+    bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */
+    unsigned char domain;
     bool ready, exited_all, started_all, triggered_any, triggered_all, done, retired;
     uint64_t done_at;
     struct grid *grid;
@@ -148,6 +151,12 @@ struct faults {
     bool event_at_launch, copy_does_not_wait;
     bool program_event_first_block, capture_loses_order, edge_becomes_launch_completion, full_becomes_programmatic;
     bool illegal_edge_accepted, legal_edge_refused, lossy_query_succeeds;
+    bool ordinary_not_covered, ignored_uncovers, reads_unread, exits_not_covered, program_event_not_covered;
+    bool first_start_counts, one_edge_is_enough, item_hides_primary, host_learns_early, idle_attribute_refused;
+    bool cluster_triggers_at_once, urgent_jumps, domain_not_covered, default_streams_not_covered, cooperative_not_covered;
+    bool captured_attribute_full, captured_event_full, captured_start_at_trigger, captured_anywhere, half_edge_data_lost;
+    bool programmatic_join_accepted, removed_nodes_unjoined, domain_not_captured, graph_root_overlaps;
+    bool edge_twice_accepted, removed_by_any_data, typed_edges_programmatic, duplicates_accepted, clone_loses_edges;
     bool never_overlaps, early; /* these two conform */
 };
 
@@ -260,6 +269,7 @@ void scheduler_reset(void);
 bool machine_step(void); /* false: no move is enabled */
 void perform(enum act act, struct op *op, struct thread *thread);
 cudaError_t run_until_retired(struct op *op);
+cudaError_t run_until_done(const struct op *op); /* what it overlapped may go on: only for a broken device */
 cudaError_t run_until_idle(void);
 cudaError_t run_a_little(void);
 void device_fails(cudaError_t error);

@@ -130,8 +130,20 @@ void op_after(struct op *op, struct op *pred, enum edge_kind kind)
         op->blocked++;
 }
 
+/* Devices whose wait leaves a kind of launch out */
+static bool left_uncovered(const struct op *op, const struct op *pred)
+{
+    const struct faults *f = &device.faults;
+    if (pred->grid == NULL)
+        return false;
+    return (f->ordinary_not_covered && !pred->attributed) || (f->ignored_uncovers && op->covers_nothing) ||
+           (f->cooperative_not_covered && pred->grid->cooperative) || (f->domain_not_covered && op->domain != pred->domain);
+}
+
 void op_covers(struct op *op, struct op *pred)
 {
+    if (left_uncovered(op, pred))
+        return;
     if (pred->retired) {
         op->covers_untriggered |= pred->grid != NULL && pred->grid->trigger_calls == 0;
         return;
@@ -293,6 +305,8 @@ static bool all_triggered(const struct op *op)
         return true;
     if (device.faults.trigger_counts_calls)
         return g->trigger_calls + exited >= g->blocks;
+    if (device.faults.cluster_triggers_at_once && g->cluster > 1)
+        return g->triggered * g->cluster + exited >= g->blocks;
     if (device.faults.unstarted_blocks_count || device.faults.dependents_steal_slots)
         return g->next_block > 0 && g->triggered + g->exited >= g->next_block;
     return g->triggered + exited >= g->blocks;
@@ -300,7 +314,7 @@ static bool all_triggered(const struct op *op)
 
 void op_block_started(struct op *op)
 {
-    if (op->grid->next_block == op->grid->blocks)
+    if (op->grid->next_block == op->grid->blocks || device.faults.first_start_counts)
         op_state(op, &op->started_all, EDGE_STARTED);
 }
 
@@ -318,7 +332,7 @@ void op_block_exited(struct op *op)
     op_block_triggered(op);
     if (op->grid->gone == op->grid->blocks) {
         op->exited_all = true;
-        bool slow = device.faults.wait_before_flush || once_in(3);
+        bool slow = device.faults.wait_before_flush || device.faults.exits_not_covered || once_in(3);
         post(ACT_FLUSH, op, NULL, slow ? choose_ns(1000, 4000) : choose_ns(30, 400));
         waiters_recheck();
     }
@@ -336,6 +350,8 @@ static bool covered_enough(const struct op *pred)
         return pred->exited_all;
     if (device.faults.wait_some_blocks)
         return pred->grid->low_exited >= pred->grid->blocks / 2;
+    if (device.faults.exits_not_covered) /* nor what they flush */
+        return pred->triggered_all && pred->grid->exited != 0 && pred->grid->gone - pred->grid->exited >= pred->grid->triggered;
     return false;
 }
 
@@ -345,7 +361,8 @@ bool wait_may_return(const struct thread *thread)
     if (device.faults.second_wait_hangs && thread->waits > 1)
         return false;
     const struct faults *f = &device.faults;
-    if (!f->wait_needs_trigger && !f->wait_at_trigger && !f->wait_before_flush && !f->wait_some_blocks)
+    if (!f->wait_needs_trigger && !f->wait_at_trigger && !f->wait_before_flush && !f->wait_some_blocks &&
+        !f->exits_not_covered)
         return op->cover_open == 0;
     for (const struct cover *c = op->covered; c != NULL; c = c->next)
         if (c->op != NULL && !covered_enough(c->op))

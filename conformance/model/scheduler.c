@@ -223,6 +223,16 @@ cudaError_t run_until_retired(struct op *op)
     return outcome();
 }
 
+cudaError_t run_until_done(const struct op *op)
+{
+    while (!op->done)
+        if (!machine_step()) {
+            device_fails(cudaErrorLaunchTimeout);
+            break;
+        }
+    return device.sticky;
+}
+
 cudaError_t run_until_idle(void)
 {
     while (device.live_ops != 0)

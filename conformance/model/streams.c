@@ -122,15 +122,23 @@ static bool moves_memory(const struct op *op)
     return op->kind == OP_COPY || op->kind == OP_SET;
 }
 
+enum edge_kind trigger_for(const struct op *op)
+{
+    return device.faults.urgent_jumps && op->urgent ? EDGE_TOUCHED : EDGE_TRIGGERED;
+}
+
 static void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
 {
     struct op *overlapped = !programmatic ? NULL : s->kernel_tail;
     if (programmatic && overlapped == NULL && s->previous_kernel != NULL && reads_boldly())
         overlapped = s->previous_kernel; /* AMB-16 */
     if (overlapped != NULL) {
-        op_after(op, overlapped, takes_overlap() ? EDGE_TRIGGERED : EDGE_RETIRED);
+        bool default_stream = s == &legacy || s == &per_thread, alone = s->tail == overlapped;
+        op_after(op, overlapped, !takes_overlap() ? EDGE_RETIRED : trigger_for(op));
+        if ((device.faults.default_streams_not_covered && default_stream) || (device.faults.item_hides_primary && !alone))
+            return;
         op_covers(op, overlapped);
-        if (s->tail != overlapped)
+        if (!alone)
             op_covers(op, s->tail); /* what stands between */
     } else if (s->tail != NULL) {
         struct op *early = NULL; /* on two broken devices: nothing but the start of this kernel is waited for */
@@ -254,7 +262,7 @@ static void event_awaited(struct stream *s, struct event *e)
 {
     if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))
         return;
-    bool covered = e->recorded == RECORDED_PROGRAMMATIC;
+    bool covered = e->recorded == RECORDED_PROGRAMMATIC && !device.faults.program_event_not_covered;
     struct pending_wait w = {e->op, e->device_at, covered};
     if (s->waits == MAX_WAITS) { /* fold them into one operation */
         struct op *join = op_new(OP_JOIN);
@@ -366,6 +374,8 @@ cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
         return call_result(s->capture != NULL ? cudaErrorStreamCaptureUnsupported : cudaErrorStreamCaptureImplicit);
     }
     stream_closes(s);
+    if (device.faults.host_learns_early && s->tail != NULL)
+        return call_result(run_until_done(s->tail));
     return call_result(run_until_retired(s->tail));
 }
 

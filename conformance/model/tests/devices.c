@@ -1,5 +1,5 @@
-/* Every broken device breaks its rule within a few trials, and the conforming ones never do: one small scenario per rule.
- * The kit's cases are larger and stricter; this keeps each fault flag honest by itself. */
+/* Every broken device breaks its rule within a few trials, and the conforming ones never do: one small scenario
+ * for each of those whose fault is in the machine. That the kit's cases notice every device is tested by pdlkit/devices.py. */
 #include "check.h"
 
 enum { WORDS = 256 };
@@ -340,12 +340,6 @@ int main(int argc, char **argv)
 {
     prints_traces = argc > 2;
     unsigned seeds = argc > 1 ? (unsigned)argv[1][0] - '0' : 3;
-    for (int i = 0; i < model_variant_count(); i++) {
-        int known = model_variant_conforming(i);
-        for (int s = 0; s < SCENARIOS; s++)
-            known |= strcmp(scenarios[s].device, model_variant_name(i)) == 0;
-        CHECK(known); /* a device without a scenario is a promise without a test */
-    }
     for (int s = 0; s < SCENARIOS; s++)
         for (uint64_t seed = 1; seed <= seeds; seed++) {
             if (count_broken(scenarios[s].device, seed, scenarios[s].breaks, 32) == 0) {
