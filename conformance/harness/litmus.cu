@@ -2,9 +2,9 @@
  *
  * usage: pdl-litmus-gpu [--runs N] [--seed HEX] [PROGRAM]...
  * The programs are data (conformance/model/litmus_programs.h), the kernel walks them (litmus_kernel.h). Before each step a
- * delay of 0 to 12 us is drawn from (seed, run, grid, block, step), so that the windows open in every order. Prints one JSON
- * line per program: how often each outcome was seen, its registers in order, as pdl-litmus prints the allowed ones;
- * pdlkit/litmus.py compares the two.
+ * delay of 0 to 12 us, now and then up to 60, is drawn from (seed, run, grid, block, step), so that the windows open in
+ * every order. Prints one JSON line per program: how often each outcome was seen, its registers in order, as pdl-litmus
+ * prints the allowed ones; pdlkit/litmus.py compares the two.
  * Exit 0, 64 bad arguments, 70 a call failed, 77 no usable GPU.
  */
 #include <stdio.h>
@@ -25,8 +25,9 @@
 DEVICE_FN void litmus_delay(const uint32_t *seen, uint32_t grid, uint32_t block, uint32_t step)
 {
     uint32_t draw = words_fresh((uint64_t)k_load_l2(seen + SEEN_SEED) << 32 | 0x1171u, grid * 64 + block * 16 + step);
-    uint32_t most = draw % 4 == 3 ? 12000 : draw % 4 == 2 ? 3000 : 0; /* half of the steps are not held at all */
-    uint64_t until = k_now() + (most ? draw / 4 % most : 0);
+    /* Half of the steps are not held at all; one in 64 long enough for a third kernel of a graph to begin meanwhile (F13). */
+    uint32_t most = draw % 64 == 63 ? 60000 : draw % 4 == 3 ? 12000 : draw % 4 == 2 ? 3000 : 0;
+    uint64_t until = k_now() + (most ? draw / 64 % most : 0);
     uint32_t spins = 0;
     while (k_now() < until && ++spins < K_SPIN_LIMIT)
         k_pause();
