@@ -73,17 +73,6 @@ void batch_plan(struct trial_plan *plans, const struct part *part, const struct 
     poison->residents = layout->slots;
 }
 
-struct oracle_trial batch_oracle_trial(const struct layout *layout, const struct trial_plan *plans, unsigned slot)
-{
-    struct oracle_trial trial;
-    memset(&trial, 0, sizeof(trial));
-    trial.key = plans[slot].key;
-    trial.batch_key = plans[slot].batch_key;
-    trial.offset = plans[slot].offset;
-    trial.words = layout->slot[slot].shape.words;
-    return trial;
-}
-
 static int launch_plain(const pdl_kernel *kernel, struct kernel_args *args, unsigned blocks, unsigned threads, cudaStream_t stream,
                         struct fault *fault)
 {

@@ -53,7 +53,6 @@ uint64_t part_group(const struct part *part, uint64_t batch);
 void batch_layout(struct layout *layout, const struct part *part, uint64_t group);
 /* Plans of a batch; plans[BATCH_POISON] is the poison kernel's. */
 void batch_plan(struct trial_plan *plans, const struct part *part, const struct layout *layout, uint64_t batch);
-struct oracle_trial batch_oracle_trial(const struct layout *layout, const struct trial_plan *plans, unsigned slot);
 
 /* Queue the trials themselves (after their plans): poison, then pair by pair. */
 int batch_queue_trials(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,

@@ -117,6 +117,31 @@ static int open_streams(struct device *device, struct fault *fault)
     return 1;
 }
 
+/* Readings are compared across SMs: how far they may be off is a matter of the clock's step, which differs between GPUs. */
+static int measure_tick(struct device *device, struct fault *fault)
+{
+    struct trial_state state;
+    struct kernel_args args = PDL_ZERO;
+    pdl_kernel kernel;
+    void *params[1];
+    dim3 one;
+
+    one.x = one.y = one.z = 1;
+    params[0] = &args;
+    args.state = device->buffers[0].state;
+    FAULT_TRY(fault, pdl_kernel_init(&kernel, batch_tick_kernel));
+    FAULT_TRY(fault, pdl_launch(&kernel, one, one, params, 0, device->stream, NULL));
+    FAULT_TRY(fault, cudaStreamSynchronize(device->stream));
+    FAULT_TRY(fault, cudaMemcpy(&state, args.state, sizeof(state), cudaMemcpyDeviceToHost));
+    if (state.target_ns > 1000000) {
+        fault->error = cudaErrorNotSupported;
+        fault->call = "%globaltimer, which does not tick";
+        return 0;
+    }
+    device->size.tick_ns = (unsigned)state.target_ns;
+    return 1;
+}
+
 int device_open(struct device *device, int ordinal, int is_model, struct fault *fault)
 {
     memset(device, 0, sizeof(*device));
@@ -128,7 +153,7 @@ int device_open(struct device *device, int ordinal, int is_model, struct fault *
     FAULT_TRY(fault, pdl_kernel_init(&device->poison, batch_poison_kernel));
     FAULT_TRY(fault, pdl_kernel_init(&device->gate, batch_gate_kernel));
     return open_streams(device, fault) && open_between(device, fault) && open_buffers(device, &device->buffers[0], fault) &&
-           open_buffers(device, &device->buffers[1], fault);
+           open_buffers(device, &device->buffers[1], fault) && (is_model || measure_tick(device, fault));
 }
 
 /* The process ends right after; only what would keep a device busy is released. */

@@ -49,6 +49,7 @@ void plan_size_fill(struct device_size *size, unsigned sms, int toy)
     size->hold_start_ns = 5000;
     size->hold_max_ns = 1500;
     size->bound_ns = 20000;
+    size->tick_ns = 32;
     size->warp = toy ? 4 : 32;
     size->max_threads = toy ? 32 : 1024;
     size->slots_per_sm = toy ? 4 : 32;
@@ -139,8 +140,9 @@ static void shape_contended(struct slot_shape *shape, const struct device_size *
 void plan_shape(struct slot_shape *shape, const struct case_info *info, const struct pair *pair, const struct device_size *size,
                 struct plan_source source, uint64_t group, unsigned slot, enum control control)
 {
-    uint64_t index = group * PLAN_MAX_SLOTS + slot;
     unsigned least = (pair->flags & PAIR_TWO_BLOCKS) ? 2 : 1;
+    unsigned first = control != CONTROL_NONE ? slot - slot % PLAN_CONTROL_EVERY : slot; /* a control has the shape it speaks for */
+    uint64_t index = group * PLAN_MAX_SLOTS + first;
 
     memset(shape, 0, sizeof(*shape));
     shape->words = draw_log(plan_draw(source, index, DRAW_WORDS), size->words_min, size->words_max) & ~3u;
@@ -168,7 +170,7 @@ void plan_shape(struct slot_shape *shape, const struct case_info *info, const st
     if (control != CONTROL_NONE && slot % PLAN_CONTROL_EVERY == PLAN_CONTROL_EVERY - 1)
         shape->control = control;
     shape->programmatic_primary = (pair->flags & PAIR_MIDDLE) && shape->control == CONTROL_NONE &&
-                                  plan_draw(source, index, DRAW_MIDDLE) % 2 == 0;
+                                  plan_draw(source, group * PLAN_MAX_SLOTS + slot, DRAW_MIDDLE) % 2 == 0;
 }
 
 static uint32_t draw_reads_early(uint64_t bits, uint32_t words)

@@ -23,6 +23,7 @@ struct device_size {             /* what shapes depend on */
     unsigned hold_start_ns;      /* D of the start rules */
     unsigned hold_max_ns;        /* visibility: longest hold behind the witness */
     unsigned bound_ns;           /* longest wait for a witness */
+    unsigned tick_ns;            /* of the device's clock, as device.c measured it */
 };
 
 struct plan_source {             /* where draws come from */

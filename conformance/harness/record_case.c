@@ -23,6 +23,7 @@ void record_start(struct record *record, const struct device *device, const stru
     record_count(record, "cc", (uint64_t)device->cc);
     record_count(record, "sms", device->size.sms);
     record_text(record, "uuid_hash", device->uuid_hash);
+    record_count(record, "tick_ns", device->size.tick_ns);
     record_close(record, '}');
     record_count(record, "driver", (uint64_t)device->driver_version);
     record_count(record, "runtime", (uint64_t)device->runtime_version);
@@ -241,7 +242,7 @@ void record_case(struct record *record, const struct case_info *info, const stru
     record_count(record, "schedules", tally->schedules);
     record_count(record, "shapes", tally->shapes);
     record_count(record, "sm_pairs", tally->sm_pairs);
-    record_count(record, "sm_pairs_possible", (uint64_t)device->size.sms * device->size.sms);
+    record_count(record, "sm_pairs_possible", tally_pairs_possible(device->size.sms));
     record_seconds(record, "base_s", base->wall_s);
     record_seconds(record, "wall_s", wall_s);
     record_hex(record, "plan_hash", tally->plan_hash);

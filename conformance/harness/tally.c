@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOCK_SLACK_NS 64u      /* %globaltimer ticks every 32 ns */
+#define CLOCK_SLACK_TICKS 2u    /* readings on two SMs */
 #define SHAPE_ROOM (1u << 14)    /* groups of a case hold at most a quarter as many trials */
 #define SCHEDULE_ROOM (1u << 22) /* at most half of it is filled; beyond that the count is a lower bound */
 
@@ -75,6 +75,12 @@ static void add_schedule(struct tally *tally, const struct slot_shape *shape, co
         tally->schedules += (uint64_t)set_add(tally->schedule_set, tally->schedule_room, oracle_hash(key, sizeof(key)) | 1);
 }
 
+uint64_t tally_pairs_possible(unsigned sms)
+{
+    uint64_t counted = sms < TALLY_SMS ? sms : TALLY_SMS;
+    return counted * counted;
+}
+
 static void add_sm_pair(struct tally *tally, unsigned writer, unsigned reader)
 {
     unsigned bit = writer * TALLY_SMS + reader;
@@ -107,10 +113,10 @@ static void add_sm_pairs(struct tally *tally, const struct slot_shape *shape, co
     }
 }
 
-static int overlapped(const struct trial_state *state)
+static int overlapped(const struct part *part, const struct trial_state *state)
 {
     return state->primary_store_ns && state->dependent_begin_ns != UINT64_MAX &&
-           state->dependent_begin_ns + CLOCK_SLACK_NS < state->primary_store_ns;
+           state->dependent_begin_ns + CLOCK_SLACK_TICKS * part->size.tick_ns < state->primary_store_ns;
 }
 
 /* Did the trial put the rule to the test? (Start rules also need their control: see tally_batch.) */
@@ -127,7 +133,7 @@ static int is_exercised(const struct part *part, const struct slot_shape *shape,
         return state->held_ns != UINT64_MAX && state->held_ns >= plan->hold_ns;
     if (plan->flags & PLAN_WITNESS) /* the clock has to bear the witness out */
         return state->witnessed >= shape->primary_blocks && state->dependent_begin_ns <= state->primary_store_ns;
-    return overlapped(state);
+    return overlapped(part, state);
 }
 
 static void add_forbidden(struct tally *tally, const struct slot_shape *shape, const struct trial_plan *plan,
@@ -154,6 +160,17 @@ static uint64_t fold(uint64_t hash, uint64_t value)
     return oracle_hash(pair, sizeof(pair));
 }
 
+static struct oracle_trial oracle_trial_of(const struct layout *layout, const struct trial_plan *plans, unsigned slot)
+{
+    struct oracle_trial trial;
+    memset(&trial, 0, sizeof(trial));
+    trial.key = plans[slot].key;
+    trial.batch_key = plans[slot].batch_key;
+    trial.offset = plans[slot].offset;
+    trial.words = layout->slot[slot].shape.words;
+    return trial;
+}
+
 static int is_control(const struct part *part, const struct layout *layout, unsigned slot)
 {
     return part->interleave != CONTROL_NONE && layout->slot[slot].shape.control != CONTROL_NONE;
@@ -167,7 +184,7 @@ void tally_plans(struct tally *tally, const struct part *part, const struct layo
     tally->plan_hash = fold(tally->plan_hash, oracle_hash(plans, layout->slots * sizeof(*plans)));
     tally->plan_hash = fold(tally->plan_hash, oracle_hash(layout->slot, layout->slots * sizeof(struct slot)));
     for (i = 0; want && i < layout->slots; i++) {
-        struct oracle_trial trial = batch_oracle_trial(layout, plans, i);
+        struct oracle_trial trial = oracle_trial_of(layout, plans, i);
         if (!is_control(part, layout, i))
             tally->expected_hash = fold(tally->expected_hash, oracle_expect(&trial, want));
     }
@@ -187,7 +204,7 @@ static int tally_trial(struct tally *tally, const struct part *part, const struc
     const struct slot_shape *shape = &layout->slot[i].shape;
     const struct trial_plan *plan = &b->plan_host[i];
     const struct trial_state *state = &b->state_host[i];
-    struct oracle_trial trial = batch_oracle_trial(layout, b->plan_host, i);
+    struct oracle_trial trial = oracle_trial_of(layout, b->plan_host, i);
     struct oracle_result words;
     int fresh;
 
@@ -196,7 +213,7 @@ static int tally_trial(struct tally *tally, const struct part *part, const struc
     tally->expected_hash = fold(tally->expected_hash, words.want_hash);
     tally->run++;
     tally->repeated += trial.stale_key == plan->key || (i && b->plan_host[i - 1].key == plan->key);
-    tally->overlap += (uint64_t)overlapped(state);
+    tally->overlap += (uint64_t)overlapped(part, state);
     tally->witnessed += (plan->flags & PLAN_WITNESS) && state->witnessed >= shape->primary_blocks;
     tally->cut_short += state->cut_short != 0 || b->gate_late_now;
     tally->outcome[fresh ? WORD_FRESH : words.first_class]++;
@@ -210,7 +227,7 @@ static int tally_trial(struct tally *tally, const struct part *part, const struc
 /* A copy sets no flag: that it began early shows in what it copied. */
 static int control_started(const struct part *part, const struct layout *layout, const struct buffers *b, unsigned i, uint32_t *want)
 {
-    struct oracle_trial trial = batch_oracle_trial(layout, b->plan_host, i);
+    struct oracle_trial trial = oracle_trial_of(layout, b->plan_host, i);
     struct oracle_result words;
 
     if (part->pair->flags & PAIR_COPY)
@@ -218,11 +235,25 @@ static int control_started(const struct part *part, const struct layout *layout,
     return b->state_host[i].early != 0;
 }
 
+/* A control that began early shows room for its own shape, not for that of a neighbour. */
+static uint64_t credited(const struct layout *layout, unsigned control, const unsigned *waiting, unsigned count)
+{
+    const struct slot_shape *shape = &layout->slot[control].shape;
+    uint64_t credit = 0;
+
+    while (count--) {
+        const struct slot_shape *held = &layout->slot[waiting[count]].shape;
+        credit += held->primary_blocks == shape->primary_blocks && held->dependent_blocks == shape->dependent_blocks &&
+                  held->threads == shape->threads && held->words == shape->words &&
+                  held->primary_shared_bytes == shape->primary_shared_bytes;
+    }
+    return credit;
+}
+
 void tally_batch(struct tally *tally, const struct part *part, const struct layout *layout, const struct buffers *b,
                  uint64_t batch, int sm_pairs, uint32_t *want)
 {
-    uint64_t waiting = 0; /* held trials whose control is still to come */
-    unsigned i;
+    unsigned waiting[PLAN_MAX_SLOTS], held = 0, i; /* held trials whose control is still to come */
 
     tally_plans(tally, part, layout, b->plan_host, NULL);
     for (i = 0; i < layout->slots; i++) {
@@ -230,13 +261,13 @@ void tally_batch(struct tally *tally, const struct part *part, const struct layo
             int started = control_started(part, layout, b, i, want);
             tally->controls++;
             tally->controls_started += (uint64_t)started;
-            tally->exercised += started ? waiting : 0;
-            waiting = 0;
+            tally->exercised += started ? credited(layout, i, waiting, held) : 0;
+            held = 0;
             continue;
         }
         if (tally_trial(tally, part, layout, b, batch, i, want)) {
             if (part->interleave != CONTROL_NONE)
-                waiting++;
+                waiting[held++] = i;
             else
                 tally->exercised++;
         }

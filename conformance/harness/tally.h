@@ -5,7 +5,7 @@
 #include "batch.h"
 
 #define TALLY_DETAILS 16u        /* forbidden trials that are told one by one */
-#define TALLY_SMS 256u           /* of the SM-pair bitmap */
+#define TALLY_SMS 512u           /* of the SM-pair bitmap; SMs beyond it are in no pair, and in no count of possible ones */
 
 struct forbidden {
     uint64_t batch;
@@ -35,6 +35,9 @@ struct tally {
 
 int tally_open(struct tally *tally);   /* 0 if memory is short */
 void tally_close(struct tally *tally);
+
+/* Pairs of SMs that a device of so many can fill. */
+uint64_t tally_pairs_possible(unsigned sms);
 
 /* Plans only: hashes of what is planned and expected. want is scratch. */
 void tally_plans(struct tally *tally, const struct part *part, const struct layout *layout, const struct trial_plan *plans,

@@ -51,6 +51,21 @@ KERNEL(batch_spacer)
     (void)k_poll(args.state, &args.state->began, plan.residents, plan.bound_ns);
 }
 
+/* How finely the clock ticks: the least step between two readings, ~0 if there was none. */
+KERNEL(batch_tick)
+{
+    uint64_t last = k_now(), least = ~(uint64_t)0;
+    uint32_t i;
+
+    for (i = 0; i < 8192; i++) {
+        uint64_t now = k_now();
+        if (now != last && now - last < least)
+            least = now - last;
+        last = now;
+    }
+    k_store64_relaxed(&args.state->target_ns, least);
+}
+
 /* The planted hang: keeps the device for plan->repeats seconds, then ends. The clock alone bounds it. */
 KERNEL(batch_hang)
 {
@@ -64,4 +79,5 @@ KERNEL(batch_hang)
 const void *const batch_poison_kernel = (const void *)SYMBOL(batch_poison);
 const void *const batch_gate_kernel = (const void *)SYMBOL(batch_gate);
 const void *const batch_spacer_kernel = (const void *)SYMBOL(batch_spacer);
+const void *const batch_tick_kernel = (const void *)SYMBOL(batch_tick);
 const void *const batch_hang_kernel = (const void *)SYMBOL(batch_hang);

@@ -6,7 +6,8 @@
 extern "C" {
 #endif
 
-extern const void *const batch_poison_kernel, *const batch_gate_kernel, *const batch_spacer_kernel, *const batch_hang_kernel;
+extern const void *const batch_poison_kernel, *const batch_gate_kernel, *const batch_spacer_kernel, *const batch_hang_kernel,
+    *const batch_tick_kernel;
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ from pdlkit.rules import Rule, RuleBook
 from pdlkit.verdicts import CaseResult, RunVerdict, bound95, worst
 
 SCHEMA_NAME = "pdl-report/1"
-_DEVICE_KEYS = ("name", "cc", "sms", "uuid_hash")
+_DEVICE_KEYS = ("name", "cc", "sms", "uuid_hash", "tick_ns")
 _CASE_KEYS = ("survived_x", "schedules", "shapes", "answers", "sm_pairs", "sm_pairs_possible", "plan_hash", "expected_hash", "kernels")
 _VARIANT_KEYS = ("kind", "tag", "status", "kills", "trials", "exercised", "must_die", "x_ns", "reason", "image")
 
