@@ -121,6 +121,7 @@ cudaError_t node_middle(const struct queue *queue, const struct trial_launch *tr
 {
     struct node what = node_of(&queue->middle, trial, blocks);
 
+    what.urgent = trial->urgent_dependent;
     return nodes_add(queue, &what, edges, count, node);
 }
 

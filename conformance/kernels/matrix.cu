@@ -11,7 +11,8 @@
  * counting   EDGE-15   data without nodes, and counting (AMB-13)
  * twice      EDGE-16   the same edge twice
  * other_data EDGE-16a  the same nodes with other data
- * remove     EDGE-17   removing an edge by its data
+ * remove     EDGE-17   removing an edge by its data, and one that is not there
+ * remove_other EDGE-17a removing an edge by other data
  * typed      EDGE-22   the functions without edge data
  * clone      EDGE-24a  the edges of a clone
  * list       EDGE-31   a node twice in the list of a new node
@@ -408,26 +409,48 @@ static void ask_other_data(struct ask *ask)
         }
 }
 
+/* Removes the edge of a fresh graph by this data, NULL for none. */
+static cudaError_t remove_from(struct ask *ask, cudaGraphEdgeData edge, const cudaGraphEdgeData *by, const char *what, const char *then)
+{
+    struct two two;
+    char text[32];
+    cudaError_t error;
+
+    if (!open_edge(ask, &two, edge))
+        return cudaErrorNotSupported;
+    error = edges_remove(two.graph, &two.from, &two.to, by, 1);
+    edge_of(&two, text, sizeof(text));
+    if (then)
+        ask_expect_text(ask, what, text, then);
+    (void)cudaGraphDestroy(two.graph);
+    return error;
+}
+
 static void ask_remove(struct ask *ask)
 {
     cudaGraphEdgeData zero = edges_data(0, 0, 0), trigger = edges_data(1, 0, 1), start = edges_data(2, 0, 1);
     struct two two;
 
-    if (!open_edge(ask, &two, trigger))
-        return;
-    ask_expect_refusal(ask, "a programmatic edge by no data", edges_remove(two.graph, &two.from, &two.to, NULL, 1));
-    ask_expect_refusal(ask, "a programmatic edge by zeros", edges_remove(two.graph, &two.from, &two.to, &zero, 1));
-    ask_expect_refusal(ask, "a programmatic edge by another port", edges_remove(two.graph, &two.from, &two.to, &start, 1));
-    expect_edge(ask, &two, "the edge after that", "1,0,1");
-    ask_expect(ask, "a programmatic edge by its data", edges_remove(two.graph, &two.from, &two.to, &trigger, 1), cudaSuccess);
-    expect_edge(ask, &two, "the edge after that too", "no edge");
-    (void)cudaGraphDestroy(two.graph);
+    ask_expect(ask, "a full edge by no data", remove_from(ask, zero, NULL, "the edge then", "no edge"), cudaSuccess);
+    ask_expect(ask, "a full edge by zeros", remove_from(ask, zero, &zero, "the edge then", "no edge"), cudaSuccess);
+    ask_expect(ask, "a programmatic edge by its data", remove_from(ask, trigger, &trigger, "the edge then", "no edge"), cudaSuccess);
+    ask_expect(ask, "one from block starts by its data", remove_from(ask, start, &start, "the edge then", "no edge"), cudaSuccess);
     if (!open_edge(ask, &two, zero))
         return;
-    ask_expect_refusal(ask, "a full edge as a programmatic one", edges_remove(two.graph, &two.from, &two.to, &trigger, 1));
-    ask_expect(ask, "a full edge by no data", edges_remove(two.graph, &two.from, &two.to, NULL, 1), cudaSuccess);
-    expect_edge(ask, &two, "the full edge after that", "no edge");
+    ask_expect_refusal(ask, "an edge that is not there, by no data", edges_remove(two.graph, &two.to, &two.from, NULL, 1));
+    ask_expect_refusal(ask, "an edge that is not there, by data", edges_remove(two.graph, &two.to, &two.from, &trigger, 1));
+    expect_edge(ask, &two, "the edge that is", "0,0,0");
     (void)cudaGraphDestroy(two.graph);
+}
+
+static void ask_remove_other(struct ask *ask)
+{
+    cudaGraphEdgeData zero = edges_data(0, 0, 0), trigger = edges_data(1, 0, 1), start = edges_data(2, 0, 1);
+
+    ask_expect_refusal(ask, "a programmatic edge by no data", remove_from(ask, trigger, NULL, NULL, NULL));
+    ask_expect_refusal(ask, "a programmatic edge by zeros", remove_from(ask, trigger, &zero, NULL, NULL));
+    ask_expect_refusal(ask, "a programmatic edge by another port", remove_from(ask, trigger, &start, NULL, NULL));
+    ask_expect_refusal(ask, "a full edge as a programmatic one", remove_from(ask, zero, &trigger, NULL, NULL));
 }
 
 static void ask_typed(struct ask *ask)
@@ -665,6 +688,7 @@ static const struct pair matrix_pairs[] = {
     PAIR_ASK("twice", ask_twice),
     PAIR_ASK("other_data", ask_other_data),
     PAIR_ASK("remove", ask_remove),
+    PAIR_ASK("remove_other", ask_remove_other),
     PAIR_ASK("typed", ask_typed),
     PAIR_ASK("clone", ask_clone),
     PAIR_ASK("list", ask_list),
