@@ -23,6 +23,7 @@ from pdlkit.lint.values import (
     add,
     arithmetic_shift,
     bitwise,
+    for_each_choice,
     half_pair,
     multiply,
     operation,
@@ -205,11 +206,17 @@ def _shift(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], 
 def _sign_extend(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], site: Any) -> Any:
     value, width = self.value(regs, ops[1]), self.value(regs, ops[2])[0]
     expression = None
-    if value[0] is not None and value[0][0] == "k" and width is not None and width[0] == "k" and 0 < width[1] < 32:
-        low = value[0][1] & ((1 << width[1]) - 1)
-        negative = low >> (width[1] - 1) and ".U32" not in opcode
-        expression = ("k", (low - (1 << width[1])) & 0xFFFFFFFF if negative else low)
+    if width is not None and width[0] == "k" and 0 < width[1] < 32:
+        bits, signed = width[1], ".U32" not in opcode
+        expression = for_each_choice(lambda part: _extended(part, bits, signed), value[0])
     return _write(_target(ops), (expression, NOTHING, value[2]))
+
+
+def _extended(value: Any, bits: int, signed: bool) -> Any:
+    if value[0] != "k":
+        return None
+    low = value[1] & ((1 << bits) - 1)
+    return ("k", (low - (1 << bits)) & 0xFFFFFFFF if signed and low >> (bits - 1) else low)
 
 
 @handles("LEA", "ULEA")
@@ -244,7 +251,13 @@ def _logic(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], 
     a, b, c = (self.value(regs, o) for o in rest[1:4])
     table = parse_operand(rest[4])
     varies = a[2] | b[2] | c[2]
-    expression = bitwise(table[1] & 0xFF, a[0], b[0], c[0]) if table[0] == "int" else None
+    expression = None
+    if table[0] == "int":
+        rows, second, third = table[1] & 0xFF, b[0], c[0]
+        first = a[0] if a[0] is not None and a[0][0] == "sel" and second is not None and third is not None else None
+        simple = first is not None and second[0] == third[0] == "k"
+        expression = for_each_choice(lambda part: bitwise(rows, part, second, third), first) if simple else \
+            bitwise(rows, a[0], second, third)
     outs: dict[Any, Any] = {}
     if predicate is not None and not predicate.endswith("T"):
         formula = cond.comparison("NE", False, expression, ("k", 0))
@@ -278,7 +291,8 @@ def _permute(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...]
     a, selector, b = (self.value(regs, o) for o in ops[1:4])
     expression = None
     if selector[0] is not None and selector[0][0] == "k":
-        expression = permuted(selector[0][1], a[0], b[0])
+        pattern, behind = selector[0][1], b[0]
+        expression = for_each_choice(lambda value: permuted(pattern, value, behind), a[0])
     if expression is None:
         expression = operation("prmt", a[0], selector[0], b[0])
     return _write(_target(ops), (expression, a[1] | b[1], a[2] | selector[2] | b[2]))

@@ -85,15 +85,13 @@ class Judge:
 
     def _judge_without_wait(self) -> None:
         """No wait in sight: an error, unless code that lint cannot see might contain one."""
-        result = Analysis(self.program, self.kernel).run()
-        if result.unresolved_calls:
-            self._unresolved(result)
+        touched, unseen = self.program.closure_touches(self.kernel)
+        if unseen:
+            self._unresolved(unseen)
             return
-        touched = len(result.accesses)
-        what = f"{touched} instruction{'s' if touched != 1 else ''} touch global memory" if touched else \
+        what = f"{touched} instruction{'s' if touched != 1 else ''} can touch global memory" if touched else \
             "it touches no global memory, but later kernels may rely on its order"
-        self.add("no-wait", f"named overlapping, and has no wait; {what}",
-                 roots=frozenset().union(*(a.roots for a in result.accesses.values())))
+        self.add("no-wait", f"named overlapping, and has no wait; {what}")
 
     def _judge_waiting(self, result: Result) -> None:
         for key in sorted(result.accesses):
@@ -104,15 +102,20 @@ class Judge:
             flow = self.program.flow(section)
             assert flow is not None
             self.add("unknown-opcode", f"{flow.function.opcodes[index]} is not in lint's tables", section, index)
-        self._unresolved(result)
+        self._unresolved(result.unresolved_calls)
         touching = any(f.id != "ordered-by-mbarrier" for f in self.findings)
         if result.exits and not touching:
             section, index = min(result.exits)
             self.add("exit-without-wait", "some threads end without a wait", section, index)
 
-    def _unresolved(self, result: Result) -> None:
-        for section, index, what in sorted(result.unresolved_calls):
-            self.add("unresolved-call", f"a call of {what}, before the wait", section, index)
+    def _unresolved(self, calls: Iterable[tuple[str, int, str]]) -> None:
+        """Each callee once, where it is called first."""
+        first: dict[str, tuple[str, int]] = {}
+        for section, index, what in sorted(calls):
+            first.setdefault(what, (section, index))
+        for what, (section, index) in first.items():
+            where = "before the wait" if self.waits else "in which a wait may be"
+            self.add("unresolved-call", f"a call of {what}, {where}", section, index)
 
     def _judge_access(self, access: Access) -> None:
         flow = self.program.flow(access.section)

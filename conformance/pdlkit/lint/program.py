@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from pdlkit.lint.destinations import destinations_of
 from pdlkit.lint.elf import Cubin, KernelInfo
-from pdlkit.lint.flow import Flow
+from pdlkit.lint.flow import Block, Flow
 from pdlkit.lint.opcodes import ACCESSES, Kind
 from pdlkit.lint.sass import Function, parse_function
 from pdlkit.lint.values import split_operands
@@ -17,6 +18,9 @@ SYSTEM_CALLS = frozenset(
      "cudaCGGetIntrinsicHandle", "cudaCGSynchronize", "cudaCGGetSize", "cudaCGGetRank"}
 )
 COPY_CALL = "__cuda_syscall_cp_async_bulk"  # sm_120 copies between shared memory and elsewhere by calling the driver
+_NEAR = 60  # instructions before a call in which its target is looked for
+_BANK4 = re.compile(r"c\[0x4\]\[(0x[0-9a-f]+)\]")
+_MOVED = re.compile(r"32@lo\(\(?(?:fun@unified\()?([\w$.]+)")
 # What matters of a callee; one with nothing of this only computes.
 _RELEVANT = ACCESSES | {Kind.WAIT, Kind.BARRIER, Kind.CLUSTER_BARRIER, Kind.MBARRIER, Kind.SIGNAL, Kind.TRIGGER, Kind.UNKNOWN,
                         Kind.PREFETCH, Kind.BARRIER_ARRIVE}
@@ -29,6 +33,7 @@ class Program:
         self.cubin, self.texts = cubin, texts
         self._functions: dict[str, Function] = {}
         self._flows: dict[str, Flow] = {}
+        self._closures: dict[str, list[str]] = {}
         self._summaries: dict[tuple[str, str], frozenset[str] | None] = {}
         self.instructions_parsed = 0
 
@@ -117,22 +122,49 @@ class Program:
                     work.append(successor)
         return frozenset(written)
 
+    def closure(self, kernel: str) -> list[str]:
+        """The sections whose code the kernel may reach."""
+        if kernel not in self._closures:
+            found, work = {kernel: None}, [kernel]
+            while work:
+                name = work.pop()
+                for block, targets in self._calls(name):
+                    for target in targets:
+                        if target is not None and target[0] not in found:
+                            found[target[0]] = None
+                            work.append(target[0])
+            self._closures[kernel] = list(found)
+        return self._closures[kernel]
+
+    def _calls(self, section: str) -> list[tuple[Block, list[tuple[str, int] | None]]]:
+        flow = self.flow(section)
+        calling = [b for b in flow.blocks if b.callee is not None] if flow is not None else []
+        return [(b, [self.resolve(section, b.callee)] if b.callee else list(self.indirect_targets(section))) for b in calling]
+
     def closure_has(self, kernel: str, kind: Kind) -> bool:
         """Whether any code that the kernel may reach has an instruction of this kind."""
-        seen, work = {kernel}, [kernel]
-        while work:
-            name = work.pop()
+        flows = [self.flow(name) for name in self.closure(kernel)]
+        return any(flow.kinds[i] is kind for flow in flows if flow is not None for i in flow.notable)
+
+    def closure_touches(self, kernel: str) -> tuple[int, list[tuple[str, int, str]]]:
+        """(instructions that can touch global memory, calls into code that is not in this file)."""
+        touched, unseen = 0, []
+        for name in self.closure(kernel):
             flow = self.flow(name)
             if flow is None:
                 continue
-            if any(flow.kinds[i] is kind for i in flow.notable):
-                return True
-            for block in flow.blocks:
-                if block.callee is None:
-                    continue
-                targets = [self.resolve(name, block.callee)] if block.callee else self.indirect_targets(name)
-                for target in targets:
-                    if target is not None and target[0] not in seen:
-                        seen.add(target[0])
-                        work.append(target[0])
-        return False
+            touched += sum(flow.kinds[i] in ACCESSES for i in flow.notable)
+            for block, targets in self._calls(name):
+                what = f"`{block.callee}`, which is not in this file" if block.callee else "a function pointer of unknown value"
+                if not self._drivers_own(flow, block) and (not targets or None in targets):
+                    unseen.append((name, block.end - 1, what))
+        return touched, unseen
+
+    def _drivers_own(self, flow: Flow, block: Block) -> bool:
+        """A call of the driver, by name or through a register into which its address was moved just before."""
+        if block.callee:
+            return block.callee in SYSTEM_CALLS or block.callee.startswith(COPY_CALL)
+        near = " ".join(flow.function.operands[max(0, block.end - _NEAR) : block.end])
+        places = [int(p, 16) & ~7 for p in _BANK4.findall(near)]
+        named = [self.cubin.constant4.get(p, "") for p in places] + _MOVED.findall(near)
+        return any(name in SYSTEM_CALLS or name.startswith(COPY_CALL) for name in named)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -196,6 +197,17 @@ def permuted(selector: int, a: Any, b: Any) -> Any:
     if mask == 0xFFFFFFFF:
         return ("k", value)
     return ("op", 1, "part", mask, value) if mask else None
+
+
+def for_each_choice(function: Callable[[Any], Any], value: Any) -> Any:
+    """The function of a value, and of both values where a condition chooses between two numbers."""
+    if value is None:
+        return None
+    if value[0] == "sel":
+        parts = [for_each_choice(function, part) for part in value[2:4]]
+        known = all(part is not None and part[0] in ("k", "sel") for part in parts)
+        return ("sel", value[1], *parts) if known else None
+    return function(value)
 
 
 def half_pair(high: str, low: str) -> int | None:

@@ -481,6 +481,9 @@ class Analysis:
         if block.callee:
             if block.callee in SYSTEM_CALLS:
                 return [None]
+            if block.callee.startswith(COPY_CALL):
+                self._copy_call(context, section, index, wait, regs)
+                return [None]
             found = self.program.resolve(section, block.callee)
             if found is None and wait != WAITED:
                 self.result.unresolved_calls.add((section, index, f"`{block.callee}`, which is not in this file"))
@@ -489,10 +492,7 @@ class Analysis:
         roots = self.evaluator.value(regs, operand)[1]
         symbols = {root[1] for root in roots if root[0] == "symbol"}
         if symbols and all(str(s).startswith(COPY_CALL) for s in symbols):
-            if wait in (WAITED, SIGNALLED):
-                self._gathered.objects.add(None)
-            if wait != WAITED:
-                self._copy_call(context, section, index, wait, regs)
+            self._copy_call(context, section, index, wait, regs)
             return [None]
         if symbols and len(symbols) == len(roots):
             if symbols <= SYSTEM_CALLS:
@@ -507,6 +507,10 @@ class Analysis:
 
     def _copy_call(self, context: Context, section: str, index: int, wait: int, regs: Registers) -> None:
         """Some bulk copies are calls of the driver on sm_120; the addresses are in the argument registers."""
+        if wait in (WAITED, SIGNALLED):
+            self._gathered.objects.add(None)
+        if wait == WAITED:
+            return
         found = self.result.accesses.setdefault((section, index), Access(section, index, Kind.ASYNC_LOAD))
         found.states.add(wait)
         found.contexts.add(context)
