@@ -36,7 +36,8 @@ enum { IN_MODULE, IN_LIBRARY };
 void kernel_found(const void *handle, const char *name, void *home, int where);
 void kernel_alias(const void *handle, const void *kernel);
 enum { EAGER, CAPTURED, BUILT };
-void kernel_launched(const void *handle, const void *stream, int how, int attribute, int event);
+/* 1 if the plan protects this kernel and it is machine code only: its launch must then lose the attribute */
+int kernel_launched(const void *handle, const void *stream, int how, int attribute, int event);
 void graph_launched(void);
 int stress_is_on(void);         /* a plan is there */
 int stress_watches_capture(void);

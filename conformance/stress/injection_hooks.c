@@ -243,17 +243,32 @@ static int how_launched(const void *stream, int per_thread)
     return is_capturing && is_capturing(stream, &status) == 0 && status == 1 ? CAPTURED : EAGER;
 }
 
-static void note(const struct launch *launch, const void *function, int per_thread)
+static int note(const struct launch *launch, const void *function, int per_thread)
 {
     int attribute = 0, event = 0;
     if (!stress_is_on()) {
-        return;
+        return 0;
     }
     for (unsigned i = 0; launch->attributes && i < launch->attribute_count; i++) {
         attribute |= launch->attributes[i].id == SERIALIZATION && launch->attributes[i].value.number;
         event |= launch->attributes[i].id == EVENT;
     }
-    kernel_launched(function, launch->stream, how_launched(launch->stream, per_thread), attribute, event);
+    return kernel_launched(function, launch->stream, how_launched(launch->stream, per_thread), attribute, event);
+}
+
+/* The same launch without the attribute: how a kernel is protected into which no wait can be inserted. */
+enum { MOST_ATTRIBUTES = 64 };
+static struct launch without_overlap(const struct launch *launch, struct attribute kept[MOST_ATTRIBUTES])
+{
+    struct launch changed = *launch;
+    changed.attribute_count = 0;
+    changed.attributes = kept;
+    for (unsigned i = 0; launch->attributes && i < launch->attribute_count; i++) {
+        if (launch->attributes[i].id != SERIALIZATION && changed.attribute_count < MOST_ATTRIBUTES) {
+            kept[changed.attribute_count++] = launch->attributes[i];
+        }
+    }
+    return changed;
 }
 
 typedef result (*launch_plain)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
@@ -284,8 +299,10 @@ typedef result (*launch_graph)(void *, void *);
     VISIBLE result cuLaunchKernelEx##suffix(const struct launch *launch, void *f, void **arguments, void **extra)         \
     {                                                                                                                     \
         REAL(cuLaunchKernelEx##suffix, launch_ex);                                                                        \
-        if (launch) {                                                                                                     \
-            note(launch, f, per_thread);                                                                                  \
+        struct attribute kept[MOST_ATTRIBUTES];                                                                           \
+        if (launch && note(launch, f, per_thread)) {                                                                      \
+            struct launch changed = without_overlap(launch, kept);                                                        \
+            return real(&changed, f, arguments, extra);                                                                   \
         }                                                                                                                 \
         return real(launch, f, arguments, extra);                                                                         \
     }                                                                                                                     \

@@ -352,10 +352,11 @@ static struct kernel **last_on(const void *stream)
     return &streams[i].last;
 }
 
-void kernel_launched(const void *handle, const void *stream, int how, int attribute, int event)
+int kernel_launched(const void *handle, const void *stream, int how, int attribute, int event)
 {
+    int bare = 0;
     if (!plan_on) {
-        return;
+        return 0;
     }
     pthread_mutex_lock(&lock);
     if (find(handle) == NULL) {
@@ -365,6 +366,7 @@ void kernel_launched(const void *handle, const void *stream, int how, int attrib
     if (kernel) {
         apply(kernel);
         report(kernel);
+        bare = kernel->tunable != 1 && (kernel->words[0] & FLAG_PROTECT);
         kernel->launches[how]++;
         kernel->attribute += attribute != 0;
         kernel->before_attribute += event != 0 || how == BUILT;
@@ -380,6 +382,7 @@ void kernel_launched(const void *handle, const void *stream, int how, int attrib
         }
     }
     pthread_mutex_unlock(&lock);
+    return bare;
 }
 
 void graph_launched(void)

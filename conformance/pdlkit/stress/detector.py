@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pdlkit.stress import lint_compare
 from pdlkit.stress.options import matches
 from pdlkit.stress.oracle import Observed
-from pdlkit.stress.plan import GRAPH_HOLD_NS, Plan, separating_sets
+from pdlkit.stress.plan import GRAPH_HOLD_NS, ONE_BY_ONE, Plan, separating_sets
 from pdlkit.stress.program import Calibration, Program, read_build_log, read_calibration
 from pdlkit.stress.search import Found, Race, search, settle
 
@@ -50,6 +50,7 @@ class Result:
     holds_ns: dict[str, int] = field(default_factory=dict)
     gap_us: int = 0
     plain_s: float = 0.0
+    foreseen_s: float = 0.0  # of one stressed run, at most
     stressed_s: float = 0.0
     runs: int = 0
     failed_runs: int = 0
@@ -77,6 +78,8 @@ class Detector:
         self.result = Result(seed=effort.seed)
         self.reference: Observed | None = None
         self.base = Plan(effort.seed)
+        self.primaries: list[str] = []
+        self.rewritten_s = 0.0
 
     def run(self) -> Result:
         """The whole session; the result is complete however it ends."""
@@ -130,8 +133,9 @@ class Detector:
             for kernel in found.kernels.values() if not kernel.rewritten}
         result.order = list(found.kernels)
         result.kernels = sorted(name for name, kernel in found.kernels.items() if kernel.rewritten)
+        self.rewritten_s = run.seconds
         result.holds_ns, result.gap_us = hold_lengths(found, self.effort.hold_ns), found.gap_us
-        self.program.kernels = result.kernels
+        self.program.kernels = result.order
         if not result.kernels:
             return self._end("no kernel could be rewritten" if found.kernels else "no kernel launch was seen")
         self._choose(found)
@@ -158,6 +162,16 @@ class Detector:
                          protect=frozenset(name for name in result.kernels if matches(effort.protect, name)))
         self.say(f"calibration: {len(result.kernels)} kernels rewritten, {len(self.primaries)} of them may be overlapped, "
                  f"launch gap {result.gap_us} us")
+        self._foresee(found)
+
+    def _foresee(self, found: Calibration) -> None:
+        """What a stressed run will cost at most: rewriting as it was measured, and each launch of a held kernel its whole hold."""
+        launches = {name: kernel.eager + (kernel.captured + kernel.built) * max(1, found.graph_launches)
+                    for name, kernel in found.kernels.items()}
+        added = max((launches[name] * self.result.holds_ns[name] for name in self.primaries), default=0) / 1e9
+        self.result.foreseen_s = self.rewritten_s + added * (1 if len(self.primaries) <= ONE_BY_ONE else len(self.primaries) / 2)
+        self.say(f"foreseen: {len(self._plans())} stressed runs of at most {self.result.foreseen_s:.2f} s "
+                 f"({self.result.foreseen_s / max(self.result.plain_s, 1e-9):.1f}x); rewriting alone {self.rewritten_s:.2f} s")
 
     def _plans(self) -> list[Plan]:
         plans = []
@@ -203,7 +217,7 @@ class Detector:
         result.code = RACE_FOUND
         self.say("bisecting")
         exact = [plan for plan in failing if not plan.mixed] or failing
-        found: Found = search(exact, self.result.kernels, lambda plan: self._fails(plan, self.effort.confirm))
+        found: Found = search(exact, sorted(self.result.order), lambda plan: self._fails(plan, self.effort.confirm))
         result.races, result.perhaps_the_same = settle(found.races, result.order, exact[0],
                                                        lambda plan: self._fails(plan, self.effort.confirm))
         result.unexplained = found.unexplained

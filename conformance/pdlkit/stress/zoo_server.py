@@ -80,12 +80,13 @@ def build(folder: Path, arch: str) -> dict[str, list[str]]:
     folder.mkdir(parents=True, exist_ok=True)
     wrapper = [sys.executable, str(Path(__file__).resolve().parent), "nvcc", nvcc]
     loaded = SOURCES / "zoo_loaded.cu"
-    jobs, links = [], []
+    jobs, links = [[nvcc, "-O3", f"-arch=sm_{arch}", "-c", str(SOURCES / "zoo_bare.cu"), "-o", str(folder / "zoo_bare.o")]], []
     for name, compiler in (("zoo-plain", [nvcc]), ("zoo", wrapper)):
         objects = [str(folder / f"{name}.o"), str(folder / f"{name}_old.o")]
         jobs.append([*compiler, "-O3", "-std=c++17", f"-arch=sm_{arch}", "-c", str(SOURCES / "zoo.cu"), "-o", objects[0]])
         jobs.append([*compiler, "-O3", "-gencode", f"arch=compute_80,code=sm_{arch}", "-c", str(SOURCES / "zoo_old.cu"),
                      "-o", objects[1]])
+        objects.append(str(folder / "zoo_bare.o"))
         links.append([nvcc, f"-arch=sm_{arch}", *objects, "-o", str(folder / name), "-ldl"])
     jobs.append([nvcc, f"-arch=compute_{arch}", "-ptx", str(loaded), "-o", str(folder / "zoo_loaded.ptx")])
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:

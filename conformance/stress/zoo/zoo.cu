@@ -20,6 +20,7 @@
     std::printf("{\"error\":\"%s: %s\"}\n", #call, cudaGetErrorString(e_)); std::fflush(stdout); std::exit(69); } } while (0)
 
 const void *old_image_kernel(void);
+const void *bare_kernel(bool ok);
 
 enum how { PLAIN, ATTRIBUTE, EVENT_EDGE, SWAPPED = 16, RESTRICT_ARGS = 32 };
 enum path { GRAPH, STREAM, BUILT_GRAPH, TWO_STREAMS };

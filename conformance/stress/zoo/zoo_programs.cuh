@@ -33,6 +33,9 @@ static void add_missing_waits(void)
     add("old-image", "B12", "image of an older architecture", GRAPH,
         {FIRST, S(produce, A_), step{"old_image", old_image_kernel(), A_}}, {FIRST, S(produce, A_), S(consume_ok, A_)},
         {"produce>old_image"});
+    add("machine-code", "B13", "a library's kernel without a wait", GRAPH,
+        {FIRST, S(produce, A_), step{"bare_consume", bare_kernel(false), A_}},
+        {FIRST, S(produce, A_), step{"bare_consume_ok", bare_kernel(true), A_}}, {"produce>bare_consume"});
     add("not-previous", "B41", "waits only for the previous kernel's data", GRAPH,
         {FIRST, S(produce, A_), S(unrelated, A_), S(skip_previous, A_)},
         {FIRST, S(produce, A_), S(unrelated, A_), S(skip_previous_ok, A_)}, {"produce>skip_previous"});

@@ -64,7 +64,8 @@ def test_ptx_is_rewritten_and_the_plan_is_written_before_each_launch(place: Path
 
 def test_a_plan_that_is_off_touches_nothing(place: Path, tmp_path: Path) -> None:
     lines = run(place, tmp_path, Plan(off=True), "dlsym")
-    assert lines[1:] == ["first runs with 0 0 0"] * 2 + ["second runs with 0 0 0"] * 2
+    assert [line for line in lines[1:] if "asks" not in line] == ["first runs with 0 0 0"] * 2 + ["second runs with 0 0 0"] * 2
+    assert all("asks for 1 attributes" in line for line in lines if "asks" in line)
 
 
 def test_launches_are_counted_and_fences_reported(place: Path, tmp_path: Path) -> None:
@@ -82,6 +83,13 @@ def test_machine_code_is_named_as_not_rewritten(place: Path, tmp_path: Path) -> 
     records = [json.loads(line) for line in (tmp_path / "records").read_text().splitlines()]
     assert [(entry["name"], entry["rewritten"]) for entry in records if entry["record"] == "kernel"] == [
         ("first", False), ("second", False)]
+
+
+def test_machine_code_is_protected_by_a_launch_without_the_attribute(place: Path, tmp_path: Path) -> None:
+    lines = run(place, tmp_path, Plan(protect=frozenset({"second"})), "address", "code.bin")
+    assert lines.count("first asks for 1 attributes") == 2 and lines.count("second asks for 0 attributes") == 2
+    lines = run(place, tmp_path, Plan(protect=frozenset({"second"})), "address")
+    assert lines.count("second asks for 1 attributes") == 2 and "second runs with 5 0 0" in lines  # a wait at its entry instead
 
 
 def test_without_a_plan_the_library_does_nothing(place: Path) -> None:
