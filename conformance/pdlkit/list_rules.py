@@ -149,7 +149,7 @@ def _show_broken_devices(as_json: bool) -> int:
 def _chosen(book: RuleBook, ids: Sequence[str]) -> list[Rule]:
     rules = []
     for rule_id in ids:
-        rule = book.rule(rule_id.upper())
+        rule = book.rule(rule_id) or book.rule(rule_id.upper())
         if rule is None:
             raise BadArguments(f"there is no rule {rule_id}; `list` shows them all")
         rules.append(rule)
