@@ -6,7 +6,7 @@
 
 #define CHECK(call) do { cudaError_t error_ = (call); if (error_ != cudaSuccess) { fprintf(stderr, \
     "line %d: %s\n", __LINE__, cudaGetErrorString(error_)); exit(1); } } while (0)
-enum { N = 1 << 19, BLOCKS = 128, THREADS = 256, TAPS = 1000, CHAIN = 40, REPEATS = 101 };
+enum { N = 1 << 20, BLOCKS = 128, THREADS = 256, TAPS = 2000, CHAIN = 40, REPEATS = 101 };
 
 static pdl_kernel blend_kernel;
 static cudaStream_t stream; static cudaEvent_t begin, end;

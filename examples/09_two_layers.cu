@@ -6,7 +6,7 @@
 
 #define CHECK(call) do { cudaError_t error_ = (call); if (error_ != cudaSuccess) { fprintf(stderr, \
     "line %d: %s\n", __LINE__, cudaGetErrorString(error_)); exit(1); } } while (0)
-enum { WIDTH = 1024, BATCH = 8, WARPS = 8, THREADS = 32 * WARPS, BLOCKS = WIDTH / WARPS, CHAIN = 40, REPEATS = 101 };
+enum { WIDTH = 1024, BATCH = 4, WARPS = 8, THREADS = 32 * WARPS, BLOCKS = WIDTH / WARPS, CHAIN = 40, REPEATS = 101 };
 
 static pdl_kernel layer_kernel;
 static cudaStream_t stream; static cudaEvent_t begin, end;

@@ -86,7 +86,8 @@ def _hidden(matrix: Matrix, path: str) -> str:
     short = [c for c in matrix.select(path, "prologue_short_main_us", "early") if c.of_limit < REACHED]
     said = "A prologue is hidden behind the main part of the kernel before: "
     if not short:
-        return said + "with a main part of 1 us every prologue of the matrix was." + _cite(hidden)
+        return (said + f"with a main part of 1 us even the longest of the matrix, {hidden[-1].value:g} us, to "
+                f"{hidden[-1].of_limit:.0%} of the limit." + _cite(hidden[-1:]))
     if not hidden:
         return said + "with a main part of 1 us none of the matrix was, to 90 % of the limit." + _cite(short)
     return (said + f"with a main part of 1 us up to {hidden[-1].value:g} us of it to {hidden[-1].of_limit:.0%} of the limit, "
