@@ -21,6 +21,7 @@ from pdlkit.stress.detector import RACE_FOUND, Detector, Effort, Result, sentenc
 from pdlkit.stress.oracle import DTYPES, Oracle
 from pdlkit.stress.plan import more_holds
 from pdlkit.stress.program import Program
+from pdlkit.stress.search import Race
 
 _EPILOG = """\
 parts:
@@ -107,10 +108,10 @@ def _effort(given: argparse.Namespace) -> Effort:
                   given.protect, more_holds(given.after_wait, given.before_exit))
 
 
-def _replay(given: argparse.Namespace, result: Result) -> str:
+def _replay(given: argparse.Namespace, result: Result, race: Race | None) -> str:
     words = ["python3", "conformance", "stress", "--seed", f"{result.seed:016x}", "--seeds", "1"]
-    if result.races:
-        words += ["--only", f"^({'|'.join(re.escape(name) for name in result.races[0].primary.split(' with '))})$"]
+    if race:
+        words += ["--only", f"^({'|'.join(re.escape(name) for name in race.primary.split(' with '))})$"]
     for name in ("check", "expr", "hold", "tolerance", "dtype", "exempt"):
         value = getattr(given, name)
         words += [f"--{name}", str(value)] if value is not None else []
@@ -120,7 +121,7 @@ def _replay(given: argparse.Namespace, result: Result) -> str:
     return shlex.join([*words, "--", *given.command])
 
 
-def _print(result: Result, replay: str) -> None:
+def _print(result: Result, replays: list[str]) -> None:
     for name, why in sorted(result.not_rewritten.items()):
         print(f"not stressed: {name}: {why}")
     for name in result.fenced:
@@ -130,18 +131,22 @@ def _print(result: Result, replay: str) -> None:
     if result.stressed_s and result.plain_s:
         print(f"time: plain {result.plain_s:.2f} s, stressed at most {result.stressed_s:.2f} s "
               f"({result.stressed_s / result.plain_s:.2f}x), {result.runs} runs")
-    for race in result.races:
-        print(sentence(race))
-        if all(name not in result.waiting for name in race.dependents):
-            print("  (no wait was seen in its code)" if result.waiting else "", end="\n" if result.waiting else "")
-    for race in result.perhaps_the_same:
-        print(f"perhaps the same fault, seen through other kernels: {sentence(race)}")
+    for race, replay in zip(result.races, replays):
+        print(f"\n{sentence(race)}")
+        if result.waiting and all(name not in result.waiting for name in race.dependents):
+            print("  no wait was seen in its code")
+        print(f"  replay: {replay}")
+    if result.races:
+        print("\nTo overwrite ahead of the wait what the other kernel still reads or writes looks the same.")
+    if result.perhaps_the_same:
+        print("Perhaps the same faults, seen through other kernels: "
+              + ", ".join(f"{race.primary} > {' + '.join(race.dependents)}" for race in result.perhaps_the_same))
     for text in result.unexplained if result.races else []:
         print(text)
     if not result.races:
         print(result.sentence)
-    if result.code == RACE_FOUND:
-        print(f"replay: {replay}")
+        if result.code == RACE_FOUND:
+            print(f"replay: {replays[0]}")
 
 
 def main(argv: list[str]) -> int:
@@ -159,11 +164,11 @@ def main(argv: list[str]) -> int:
             if os.environ.get("CUDA_LAUNCH_BLOCKING", "0") not in ("", "0") else []
         result = Detector(_program(given, folder), effort, lambda line: print(line, file=stream, flush=True)).run()
         result.notes = notes + result.notes
-        replay = _replay(given, result)
+        replays = [_replay(given, result, race) for race in result.races or [None]]
         if given.json:
-            print(json.dumps({"command": given.command, "replay": replay, **asdict(result)}, indent=2))
+            print(json.dumps({"command": given.command, "replays": replays, **asdict(result)}, indent=2))
         else:
-            _print(result, replay)
+            _print(result, replays)
         return result.code
     finally:
         if not kept:

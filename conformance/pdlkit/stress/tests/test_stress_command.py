@@ -29,7 +29,7 @@ def test_two_races_are_named_with_a_seed_to_replay(capsys: pytest.CaptureFixture
     assert code == 1
     assert "kernel b reads before, or without, its wait, what kernel a writes" in out
     assert "kernel c reads before, or without, its wait, what kernel d writes" in out
-    replay = next(line for line in out.splitlines() if line.startswith("replay: "))
+    replay = next(line for line in out.splitlines() if line.strip().startswith("replay: "))
     assert "--seed" in replay and "--only" in replay and "stressed at most" in out
 
 
