@@ -6,12 +6,11 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 from pdlkit.arguments import Parser
 from pdlkit.bench import programs
-from pdlkit.bench.guidance import Host, page
-from pdlkit.bench.matrix import Matrix, from_records
+from pdlkit.bench.guidance import page
+from pdlkit.bench.record import Bench, compared, from_measurement, from_text
 from pdlkit.exits import OK, BadArguments, KitExit
 from pdlkit.places import REPORTS, shown
 from pdlkit.venv import ensure_venv
@@ -33,7 +32,7 @@ def _parser() -> Parser:
     parser.add_argument("--programs", metavar="DIR", type=Path, help="use the programs built there, compile nothing")
     parser.add_argument("--build", metavar="DIR", type=Path, help="only compile the programs, into DIR")
     parser.add_argument("--records", metavar="DIR", type=Path,
-                        help="measure nothing: read gap.jsonl and cost.jsonl of an earlier run from there")
+                        help="measure nothing: read gap.jsonl and cost.jsonl, or else bench.json, of an earlier run from there")
     parser.add_argument("--compare", metavar="FILE", type=Path, help="also compare with the bench.json of another machine")
     parser.add_argument("--examples", metavar="FILE", type=Path,
                         help="what the examples gained (examples/gains.py run), to set beside the cells")
@@ -54,24 +53,18 @@ def _measure(folder: Path, place: Path, repetitions: int) -> None:
     (folder / "cost.jsonl").write_text("\n".join(cost) + "\n")
 
 
-def _read(folder: Path) -> tuple[Matrix, list[dict[str, Any]]]:
+def _read(folder: Path, examples: Path | None) -> Bench:
+    """From what the programs printed, or, where only that was kept, from a bench.json."""
     try:
+        if not (folder / "gap.jsonl").is_file() and (folder / "bench.json").is_file():
+            return from_text((folder / "bench.json").read_text())
         gap = (folder / "gap.jsonl").read_text().splitlines()
         cost = folder / "cost.jsonl"
-        costs = [json.loads(line) for line in cost.read_text().splitlines()] if cost.is_file() else []
-        return from_records(gap), costs
-    except (OSError, ValueError, KeyError) as error:
-        raise BadArguments(f"{shown(folder)} does not hold the records of a whole run: {error}") from None
-
-
-def _examples(file: Path | None) -> list[dict[str, Any]]:
-    if file is None:
-        return []
-    try:
-        rows = json.loads(file.read_text())["examples"]
-        return [row for row in rows if row["status"] == "right"]
+        costs = cost.read_text().splitlines() if cost.is_file() else []
+        rows = json.loads(examples.read_text())["examples"] if examples is not None else []
+        return from_measurement(gap, costs, programs.count_instructions(), rows)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadArguments(f"{shown(file)} is not a record of the examples: {error}") from None
+        raise BadArguments(f"{shown(folder)} does not hold the records of a whole run: {error}") from None
 
 
 def _plot(folder: Path) -> list[str]:
@@ -88,12 +81,11 @@ def _plot(folder: Path) -> list[str]:
     return done.stdout.split()
 
 
-def compared(ours: list[dict[str, Any]], other: dict[str, Any]) -> list[str]:
-    """One line per cell that both have: their times, and the ratio other to ours."""
-    theirs = {cell["cell"]: cell for cell in other["cells"]}
-    both = [(cell, theirs[cell["cell"]]) for cell in ours if cell["cell"] in theirs]
-    return [f"{mine['cell']}: {mine['us']:.3f} us here, {its['us']:.3f} us there, {its['us'] / mine['us']:.2f}x"
-            for mine, its in both]
+def _compare(bench: Bench, file: Path) -> list[str]:
+    try:
+        return compared(bench.matrix, from_text(file.read_text()).matrix)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadArguments(f"{file} is not a bench.json: {error}") from None
 
 
 def main(argv: list[str]) -> int:
@@ -108,27 +100,16 @@ def main(argv: list[str]) -> int:
     if options.records is None:
         place = options.programs or programs.build(_say, options.peers)
         _measure(folder, place, options.repetitions)
-    matrix, records = _read(options.records or folder)
-    costs = [record for record in records if "launcher" in record]
-    not_measured = [text for record in records for text in record.get("not_measured", ())]
-    examples = _examples(options.examples)
-    counts = [json.loads(line) for line in programs.count_instructions()]
-    cells = [cell.as_json() for cell in matrix.cells]
-    bench = {"schema": "pdl-bench-1", "device": matrix.device, "cells": cells, "host_cost": costs,
-             "not_measured": not_measured, "instructions": counts}
-    text = json.dumps(bench, indent=1) + "\n"
+    bench = _read(options.records or folder, options.examples)
+    text = bench.as_text()
     (folder / "bench.json").write_text(text)
     plots = [] if options.no_plots else _plot(folder)
-    (folder / "guidance.md").write_text(page(matrix, Host(costs, not_measured, counts), examples, plots))
+    (folder / "guidance.md").write_text(page(bench, plots))
     if options.json:
         print(text, end="")
     else:
-        print(f"{len(cells)} cells; PDL loses in {len(matrix.losses())}. Read {shown(folder / 'guidance.md')}")
+        matrix = bench.matrix
+        print(f"{len(matrix.cells)} cells; PDL loses in {len(matrix.losses())}. Read {shown(folder / 'guidance.md')}")
     if options.compare is not None:
-        try:
-            other = json.loads(options.compare.read_text())
-            lines = compared(cells, other)
-        except (OSError, ValueError, KeyError) as error:
-            raise BadArguments(f"{options.compare} is not a bench.json: {error}") from None
-        print("\n".join(lines), file=sys.stderr if options.json else sys.stdout)
+        print("\n".join(_compare(bench, options.compare)), file=sys.stderr if options.json else sys.stdout)
     return OK

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pdlkit.bench.matrix import MODES, Cell, Matrix
+from pdlkit.bench.record import Bench, Host
 
 AXES = {
     "prologue_us": "prologue, us", "prologue_short_main_us": "prologue, us, before a main part of 1 us",
@@ -18,15 +18,6 @@ AXES = {
 PATHS = ("stream", "graph")
 WORTH = 1.02  # a gain below 2 % is not worth a sentence
 REACHED = 0.9  # of the limit
-
-
-@dataclass(frozen=True)
-class Host:
-    """What launches cost the host: records of the launchers, what could not be had, and counts of instructions."""
-
-    costs: Sequence[dict[str, Any]] = ()
-    not_measured: Sequence[str] = ()
-    instructions: Sequence[dict[str, Any]] = ()
 
 
 def gain(matrix: Matrix, cell: Cell) -> float:
@@ -223,8 +214,9 @@ def _head(matrix: Matrix) -> list[str]:
     ]
 
 
-def page(matrix: Matrix, host: Host, examples: Sequence[dict[str, Any]], plots: Sequence[str]) -> str:
-    """The whole page as Markdown; made from the records, so a new run makes a new page."""
+def page(bench: Bench, plots: Sequence[str]) -> str:
+    """The whole page as Markdown; made from the record, so a new run makes a new page."""
+    matrix = bench.matrix
     lines = _head(matrix)
     for path in PATHS:
         lines += [f"## In short, in a {path}", "", *_bullets([
@@ -235,7 +227,7 @@ def page(matrix: Matrix, host: Host, examples: Sequence[dict[str, Any]], plots: 
         lines += ["How much prologue pays:", "", *_bullets(_prologue(matrix, path))]
         lines += ["Room on the multiprocessors:", "", *_bullets(_room(matrix, path))]
         lines += ["When to leave PDL off:", "", *_bullets(_off(matrix, path))]
-    lines += _examples(matrix, examples) + _host(host)
+    lines += _examples(matrix, bench.examples) + _host(bench.host)
     lines += ["## All cells", ""]
     for path in PATHS:
         for axis in AXES:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from pdlkit.bench.command import compared, main
-from pdlkit.bench.guidance import Host, gain, page
+from pdlkit.bench.command import main
+from pdlkit.bench.guidance import gain, page
 from pdlkit.bench.matrix import MODES, from_records
+from pdlkit.bench.record import Bench, compared, from_text
 from pdlkit.exits import BadArguments
+from pdlkit.places import KIT
 
 BASE = {"blocks": 132, "threads": 128, "shared": 0, "carveout": 0, "prologue_ns": 1000, "main_ns": 5000, "tail_ns": 0,
         "depth": 20, "apart": 0}
@@ -80,7 +82,7 @@ def test_records_that_are_not_whole_are_refused() -> None:
 
 def test_every_sentence_points_at_cells_that_exist() -> None:
     matrix = from_records(records())
-    text = page(matrix, Host(), [], [])
+    text = page(Bench(matrix), [])
     cited = set(re.findall(r"`((?:stream|graph)\.[^`]+)`", text))
     assert cited and cited <= {cell.name for cell in matrix.cells}
     for line in text.split("## All cells")[0].splitlines():
@@ -92,8 +94,39 @@ def test_command_from_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     (tmp_path / "gap.jsonl").write_text("\n".join(records()) + "\n")
     assert main(["--records", str(tmp_path), "--output", str(tmp_path / "out"), "--no-plots", "--json"]) == 0
     bench = json.loads(capsys.readouterr().out)
-    assert bench["schema"] == "pdl-bench-1" and (tmp_path / "out" / "guidance.md").is_file()
-    assert len(compared(bench["cells"], bench)) == len(bench["cells"])
+    assert bench["schema"] == "pdl-bench-2" and (tmp_path / "out" / "guidance.md").is_file()
+    assert len(bench["instructions"]) >= 3
     (tmp_path / "gap.jsonl").write_text("{}\n")
     with pytest.raises(BadArguments):
         main(["--records", str(tmp_path), "--output", str(tmp_path / "out"), "--no-plots"])
+
+
+def test_a_record_makes_the_same_page_again() -> None:
+    bench = Bench(from_records(records()), examples=[{"name": "01_x", "status": "right", "limit_percent": 80.0}])
+    again = from_text(bench.as_text())
+    assert again == bench and page(again, ["a.png"]) == page(bench, ["a.png"])
+    assert "- 01_x reaches 80 %." in page(again, [])
+    with pytest.raises(ValueError):
+        from_text(bench.as_text().replace("pdl-bench-2", "pdl-bench-0"))
+
+
+def test_machines_are_told_apart_only_beyond_the_intervals() -> None:
+    here = from_records(records())
+    slower = [json.loads(line) for line in records()]
+    for record in slower:
+        if record.get("axis") == "tail_us" and record.get("part") == "cell" and record["mode"] == "late":
+            record.update({key: record[key] + 1 for key in ("us", "low95", "high95")})
+    lines = compared(here, from_records(json.dumps(record) for record in slower))
+    assert compared(here, here)[-1] == "0 cells differ beyond both intervals"
+    assert len([line for line in lines if line.startswith(("stream.late.tail_us", "graph.late.tail_us"))]) == 4
+    assert "4 cells differ beyond both intervals:" in lines
+
+
+def test_recorded_pages_are_made_from_their_records() -> None:
+    files = sorted((KIT / "results").glob("*/bench.json"))
+    assert files
+    for file in files:
+        said = (file.parent / "guidance.md").read_text()
+        plots = re.findall(r"!\[\w+\]\((\w+\.png)\)", said)
+        assert plots and set(plots) == {path.name for path in file.parent.glob("*.png")}
+        assert page(from_text(file.read_text()), plots) == said, f"{file}: make the page again (bench --records)"

@@ -7,8 +7,9 @@ from itertools import count
 
 import pytest
 
-from pdlkit.bench.guidance import Host, _host
+from pdlkit.bench.guidance import _host
 from pdlkit.bench.launch_cost import OURS, RAW, RAW_PLAIN, Launcher, interval, measure, records
+from pdlkit.bench.record import Host
 
 
 def _launcher(name: str, cost: float, seed: int, peer: bool = False) -> Launcher:
