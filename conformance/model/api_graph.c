@@ -251,8 +251,7 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
 static size_t arc_find(const struct graph *g, const struct node *from, const struct node *to, edge_data d)
 {
     for (size_t i = 0; i < g->arcs; i++)
-        if (g->arc[i].from == from && g->arc[i].to == to &&
-            (device.faults.removed_by_any_data || memcmp(&g->arc[i].data, &d, sizeof d) == 0))
+        if (g->arc[i].from == from && g->arc[i].to == to && memcmp(&g->arc[i].data, &d, sizeof d) == 0)
             return i;
     return g->arcs;
 }
@@ -263,7 +262,8 @@ cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *
     struct graph *g = graph_of(graph);
     FAIL_IF(g == NULL || (count != 0 && (from == NULL || to == NULL)), cudaErrorInvalidValue);
     for (size_t i = 0; i < count; i++)
-        FAIL_IF(arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i)) == g->arcs, cudaErrorInvalidValue);
+        FAIL_IF(arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i)) == g->arcs && !device.faults.absent_edge_removed,
+                cudaErrorInvalidValue);
     for (size_t i = 0; i < count; i++) {
         size_t at = arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i));
         if (at < g->arcs)

@@ -343,7 +343,7 @@ cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGra
 static bool is_joined(const struct capture *c, const struct node *n)
 {
     for (size_t i = 0; i < c->graph->arcs; i++)
-        if (c->graph->arc[i].from == n && (edge_is_default(c->graph->arc[i].data) || device.faults.programmatic_join_accepted))
+        if (c->graph->arc[i].from == n && edge_is_default(c->graph->arc[i].data))
             return true;
     for (const struct lane *l = c->lanes; l != NULL; l = l->next)
         for (unsigned i = 0; l->stream == c->origin && i < l->halves; i++)
@@ -374,7 +374,7 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
         error = cudaErrorStreamCaptureUnmatched;
     else if (c->invalid)
         error = cudaErrorStreamCaptureInvalidated;
-    else if (!all_joined(c) || c->lost_nodes)
+    else if ((!all_joined(c) && !device.faults.unjoined_accepted) || c->lost_nodes)
         error = cudaErrorStreamCaptureUnjoined;
     *out = NULL;
     if (error == cudaSuccess)

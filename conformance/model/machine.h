@@ -155,8 +155,8 @@ struct faults {
     bool first_start_counts, one_edge_is_enough, item_hides_primary, host_learns_early, idle_attribute_refused;
     bool cluster_triggers_at_once, urgent_jumps, domain_not_covered, default_streams_not_covered, cooperative_not_covered;
     bool captured_attribute_full, captured_event_full, captured_start_at_trigger, captured_anywhere, half_edge_data_lost;
-    bool programmatic_join_accepted, removed_nodes_unjoined, domain_not_captured, graph_root_overlaps;
-    bool edge_twice_accepted, removed_by_any_data, typed_edges_programmatic, duplicates_accepted, clone_loses_edges;
+    bool unjoined_accepted, removed_nodes_unjoined, domain_not_captured, graph_root_overlaps;
+    bool edge_twice_accepted, absent_edge_removed, typed_edges_programmatic, duplicates_accepted, clone_loses_edges;
     bool never_overlaps, early; /* these two conform */
 };
 
