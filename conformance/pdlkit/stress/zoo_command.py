@@ -75,6 +75,8 @@ def _row(line: Line) -> str:
     if line.error:
         return f"{line.name:<18} {line.bug:<4} {line.path:<13} ERROR: {line.error}"
     named = "right" if line.named == sorted(line.expected) else f"WRONG: {', '.join(line.named) or 'nobody'}"
+    if line.header is not None:
+        named += f"; PDL_STRESS {line.header}/{line.runs}, twin {line.header_twin}"
     same = "" if line.hold_0_same else "; twin DIFFERS with a hold of 0"
     return (f"{line.name:<18} {line.bug:<4} {line.path:<13} {line.natural:>4}/{line.runs:<5} {line.shown:>4}/{line.runs:<5} "
             f"{line.twin_wrong:>3}/{line.twin_runs:<6} {named}{same}")
@@ -106,7 +108,7 @@ class Session:
             fresh.write_text(json.dumps(self.report, indent=1) + "\n", encoding="utf-8")
             fresh.replace(self.output)
 
-    def examine(self, plain: Server, stressed: Server) -> None:
+    def examine(self, plain: Server, stressed: Server, header: Server | None = None) -> None:
         """Every bug of one pair of programs."""
         try:
             entries, skipped = stressed.entries()
@@ -120,14 +122,14 @@ class Session:
         done = {line["name"] for line in self.lines}
         for entry in entries:
             if (self.only is None or entry.name in self.only) and entry.name not in done:
-                self._one(plain, stressed, entry)
+                self._one(plain, stressed, header, entry)
         self.keep()
 
-    def _one(self, plain: Server, stressed: Server, entry: Entry) -> None:
+    def _one(self, plain: Server, stressed: Server, header: Server | None, entry: Entry) -> None:
         if time.monotonic() > self.until:
             self.skipped[entry.name] = "the time given by --stop-after was over"
             return
-        examiner = Examiner(plain, stressed, entry, self.amount)
+        examiner = Examiner(plain, stressed, entry, self.amount, header)
         try:
             examiner.examine()
         except ZooError as error:
@@ -148,14 +150,16 @@ class Session:
         self.keep()
 
 
-def _pairs(given: object, commands: dict[str, list[str]], folder: Path) -> list[tuple[Server, Server]]:
-    pairs = [(Server(commands["plain"], folder / "plain", False), Server(commands["stressed"], folder / "stressed", True))]
+def _groups(given: object, commands: dict[str, list[str]], folder: Path) -> list[list[Server]]:
+    """Plain, stressed, and, where there is one, the build with PDL_STRESS."""
+    groups = [[Server(commands["plain"], folder / "plain", False), Server(commands["stressed"], folder / "stressed", True),
+               Server(commands["header"], folder / "header", False)]]
     script = zoo_server.SOURCES / "zoo_triton.py"
     if not given.no_triton:  # type: ignore[attr-defined]
         python = [sys.executable, str(script)]
         # PyTorch's own kernels would take long to load eagerly, and Triton's are loaded before they are counted
-        pairs.append((Server(python, folder / "plain-triton", False, True), Server(python, folder / "stressed-triton", True, True)))
-    return pairs
+        groups.append([Server(python, folder / "plain-triton", False, True), Server(python, folder / "stressed-triton", True, True)])
+    return groups
 
 
 def _resumed(path: Path | None, report: dict[str, object]) -> list[dict[str, object]]:
@@ -191,16 +195,16 @@ def main(argv: list[str]) -> int:
     output = Path(given.output) if given.output else None
     until = began + given.stop_after if given.stop_after else float("inf")
     session = Session(amount, stream, output, until, given.only, report, _resumed(output, report) if given.resume else [])
-    pairs = _pairs(given, commands, folder)
-    for server in [server for pair in pairs for server in pair]:
+    groups = _groups(given, commands, folder)
+    for server in [server for group in groups for server in group]:
         server.start()  # the imports of PyTorch run beside the first bugs; none of them touches the GPU yet
     session.say(f"{'bug':<18} {'like':<4} {'path':<13} {'natural':>10} {'shown':>10} {'twin wrong':>10} named by bisection")
-    for number, (plain, stressed) in enumerate(pairs):
-        session.examine(plain, stressed)
+    for number, group in enumerate(groups):
+        session.examine(*group)
         if number == 0 and not given.only:
-            session.cost(plain, stressed, given.hold)
-        plain.close()
-        stressed.close()
+            session.cost(group[0], group[1], given.hold)
+        for server in group:
+            server.close()
     report["seconds"] = time.monotonic() - began
     session.keep()
     session.say(f"{report['good']} of {report['bugs']} bugs shown and named with a silent twin; {len(session.skipped)} skipped; "

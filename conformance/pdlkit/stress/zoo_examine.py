@@ -43,6 +43,8 @@ class Line:
     by_plan: dict[str, int] = field(default_factory=dict)
     twin_runs: int = 0
     twin_wrong: int = 0
+    header: int | None = None       # wrong runs compiled with PDL_STRESS and without any library; None: no such build
+    header_twin: int | None = None  # the same of the twin, of as many runs
     hold_0_same: bool = False  # the twin with forced triggers and a hold of 0 computes what its plain build does
     named: list[str] = field(default_factory=list)
     also: list[str] = field(default_factory=list)
@@ -53,7 +55,7 @@ class Line:
     def good(self) -> bool:
         """Shown, named and not imagined."""
         return (self.error is None and self.runs > 0 and self.shown >= ENOUGH * self.runs and self.twin_runs > 0
-                and self.twin_wrong == 0 and self.hold_0_same and self.named == sorted(self.expected))
+                and self.twin_wrong == 0 and not self.header_twin and self.hold_0_same and self.named == sorted(self.expected))
 
     def report(self) -> dict[str, object]:
         """For the result file."""
@@ -74,8 +76,8 @@ def _label(plan: Plan) -> str:
 class Examiner:
     """One bug and its twin, on a plain and on a stressed build."""
 
-    def __init__(self, plain: Server, stressed: Server, entry: Entry, amount: Amount) -> None:
-        self.plain, self.stressed, self.entry, self.amount = plain, stressed, entry, amount
+    def __init__(self, plain: Server, stressed: Server, entry: Entry, amount: Amount, header: Server | None = None) -> None:
+        self.plain, self.stressed, self.entry, self.amount, self.header = plain, stressed, entry, amount, header
         self.line = Line(entry.name, entry.bug, entry.shape, entry.path, entry.races)
 
     def examine(self) -> Line:
@@ -89,6 +91,9 @@ class Examiner:
         failing = self._show()
         self._name(failing)
         self._twin()
+        if self.header:
+            line.header = self.header.run(entry, "bug", amount.runs).wrong
+            line.header_twin = self.header.run(entry, "twin", amount.runs).wrong
         line.seconds = time.monotonic() - began
         return line
 

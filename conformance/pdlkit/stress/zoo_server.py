@@ -17,7 +17,7 @@ from pdlkit.exits import SetupImpossible
 from pdlkit.places import KIT
 from pdlkit.stress import injection, lint_compare, nvcc_wrapper
 from pdlkit.stress.options import Options
-from pdlkit.stress.plan import Plan
+from pdlkit.stress.plan import GRAPH_HOLD_NS, Plan
 from pdlkit.toolchain import find_nvcc
 
 SOURCES = KIT / "stress" / "zoo"
@@ -75,13 +75,14 @@ def _toolkit() -> Path:
 
 
 def build(folder: Path, arch: str) -> dict[str, list[str]]:
-    """Command lines of the zoo for this architecture (90, 100, ...): as nvcc makes it, and as the wrapper does."""
+    """Command lines of the zoo for this architecture (90, 100, ...): as nvcc makes it, with PDL_STRESS, and by the wrapper."""
     nvcc = str(_toolkit())
     folder.mkdir(parents=True, exist_ok=True)
     wrapper = [sys.executable, str(Path(__file__).resolve().parent), "nvcc", nvcc]
     loaded = SOURCES / "zoo_loaded.cu"
     jobs, links = [[nvcc, "-O3", f"-arch=sm_{arch}", "-c", str(SOURCES / "zoo_bare.cu"), "-o", str(folder / "zoo_bare.o")]], []
-    for name, compiler in (("zoo-plain", [nvcc]), ("zoo", wrapper)):
+    in_header = [nvcc, f"-DPDL_STRESS={GRAPH_HOLD_NS}"]
+    for name, compiler in (("zoo-plain", [nvcc]), ("zoo-header", in_header), ("zoo", wrapper)):
         objects = [str(folder / f"{name}.o"), str(folder / f"{name}_old.o")]
         jobs.append([*compiler, "-O3", "-std=c++17", f"-arch=sm_{arch}", "-c", str(SOURCES / "zoo.cu"), "-o", objects[0]])
         jobs.append([*compiler, "-O3", "-gencode", f"arch=compute_80,code=sm_{arch}", "-c", str(SOURCES / "zoo_old.cu"),
@@ -93,7 +94,8 @@ def build(folder: Path, arch: str) -> dict[str, list[str]]:
         list(pool.map(_call, jobs))
         list(pool.map(_call, links))
     inputs = [str(folder / "zoo_loaded.ptx"), str(loaded)]
-    return {"plain": [str(folder / "zoo-plain"), *inputs], "stressed": [str(folder / "zoo"), *inputs]}
+    return {"plain": [str(folder / "zoo-plain"), *inputs], "header": [str(folder / "zoo-header"), *inputs],
+            "stressed": [str(folder / "zoo"), *inputs]}
 
 
 def _with_nvrtc(environment: dict[str, str]) -> dict[str, str]:

@@ -81,7 +81,7 @@ def test_a_line_is_good_only_if_everything_is() -> None:
     good = dict(name="", bug="", shape="", path="", expected=["a>b"], runs=100, shown=99, twin_runs=1, hold_0_same=True, named=["a>b"])
     assert Line(**good).good()
     for worse in ({"shown": 98}, {"twin_wrong": 1}, {"named": []}, {"named": ["a>b", "a>c"]}, {"hold_0_same": False}, {"error": "x"},
-                  {"runs": 0, "shown": 0}, {"twin_runs": 0}):
+                  {"runs": 0, "shown": 0}, {"twin_runs": 0}, {"header_twin": 1}):
         assert not Line(**(good | worse)).good()
 
 
@@ -141,7 +141,7 @@ def test_lint_sees_every_planted_bug_in_both_builds_and_no_twin(built: Path) -> 
 @needs_nvcc
 def test_the_wrapped_build_holds_the_words_and_the_plain_one_does_not(built: Path) -> None:
     assert b"pdlstress_consume_ok" in (built / "zoo").read_bytes() and b"pdlstress_old_image" in (built / "zoo").read_bytes()
-    assert b"pdlstress_" not in (built / "zoo-plain").read_bytes()
+    assert b"pdlstress_" not in (built / "zoo-plain").read_bytes() and b"pdlstress_" not in (built / "zoo-header").read_bytes()
     assert "loaded_nowait" in (built / "zoo_loaded.ptx").read_text()
 
 
@@ -156,7 +156,7 @@ def test_the_zoo_is_as_large_and_as_wide_as_it_has_to_be() -> None:
 def test_the_whole_command_with_a_library_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
                                                           capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(zoo_command, "_device", lambda: {"cc": 90, "name": "none"})
-    monkeypatch.setattr(zoo_server, "build", lambda folder, arch: {"plain": FAKE, "stressed": FAKE})
+    monkeypatch.setattr(zoo_server, "build", lambda folder, arch: {"plain": FAKE, "stressed": FAKE, "header": FAKE})
     monkeypatch.setattr(zoo_server, "work_folder", lambda: tmp_path / "work")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # PyTorch, should it be installed here, has no GPU: the pair is skipped either way
     (tmp_path / "torch.py").write_text("raise ImportError('no GPU')\n")
