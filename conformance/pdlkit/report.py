@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pdlkit import sources
+from pdlkit.ambiguities import contested
 from pdlkit.evidence import Evidence, kernels_of
 from pdlkit.machine_code import METHOD, MachineCode
 from pdlkit.places import ROOT
@@ -199,6 +200,7 @@ def build_report(facts: RunFacts) -> dict[str, Any]:
     if facts.code is not None:
         toolchain["code"] = {
             "method": METHOD, "architectures": facts.code.architectures(), "unreadable_images": facts.code.unreadable}
+    tests = [test_entry(facts, result) for result in facts.results]
     report: dict[str, Any] = {
         "schema": SCHEMA_NAME,
         "run": {
@@ -209,7 +211,8 @@ def build_report(facts: RunFacts) -> dict[str, Any]:
         "suite": suite_facts(facts.book), "toolchain": toolchain, "device": device_facts(facts),
         "driver": driver_facts(facts), "host": {**facts.host, "interposers": facts.interposers},
         "rules": [entry for rule in facts.book.rules if (entry := rule_entry(facts, rule))],
-        "tests": [test_entry(facts, result) for result in facts.results],
+        "tests": tests,
+        "contested": contested(tests),
         "mutation_score": mutation_score(facts.results),
         "processes": facts.processes, "problems": _sentences(facts.problems),
         "findings": _sentences(facts.verdict.findings),

@@ -43,6 +43,30 @@ def test_answer(question: ambiguities.Question, test: dict[str, Any], follows: s
     assert ambiguities.answer(question, test)[0] == follows
 
 
+def test_a_trial_with_wrong_words_and_an_early_start_is_one_trial() -> None:
+    both = entry(run=100, exercised=0, poison=100, early_start=100)
+    assert ambiguities.answer(BARE, both)[:2] == ("B", "wrong 100 of 100; overlap 0")
+
+
+def test_a_case_that_hung_answers_nothing() -> None:
+    hung = {**entry(), "status": "HANG", "reason": "no end"}
+    assert ambiguities.answer(QUESTION, hung) == ("HANG", "no end", "-")
+
+
+def test_mixes_show_where_the_estimate_was_wrong() -> None:
+    said = {"small": "overlapped 20 of 20; estimated yes", "full": "overlapped 3 of 20; estimated no: block slots",
+            "cluster": "overlapped 0 of 20; estimated yes", "broken": "not asked: cudaErrorInvalidValue"}
+    answers = [{"what": what, "answer": answer} for what, answer in said.items()]
+    lines = ambiguities.mixes([{**entry("FWD-06a.mixes.widened.stream", kind="api"), "answers": answers}])
+    assert [line.split("|")[-2].strip() for line in lines[-4:]] == ["yes", "**no**", "**no**", "-"]
+    assert ambiguities.mixes([entry()]) == []
+
+
+def test_the_report_holds_the_same_table() -> None:
+    row = ambiguities.contested([entry(fresh=100, overlap=90)])[0]
+    assert (row["id"], row["case"], row["follows"]) == ("AMB-01", "WAIT-08.silent.widened.stream", "A")
+
+
 def test_bound_is_of_the_exercised_trials() -> None:
     assert ambiguities.answer(QUESTION, entry(exercised=3000))[2] == ambiguities.bound95(3000) == "1.0e-03"
 
