@@ -23,7 +23,7 @@ LAUNCHES = 500  # fewer than the launch queue holds, so nobody waits for the dev
 RAW, RAW_PLAIN, OURS = "cudaLaunchKernelExC", "cudaLaunchKernelExC without overlap", "pdl_launch"
 NO_LAUNCHER = (
     "CCCL's cuda::launch has no option for PDL (headers of CCCL 13.3 read)",
-    "PyTorch has no PDL launcher of its own: Inductor's kernels are launched by Triton's",
+    "PyTorch has no PDL launcher of its own: Inductor's kernels are launched by Triton's; its eager launch is set beside them",
 )
 
 
@@ -86,12 +86,13 @@ def of_library(path: Path) -> tuple[list[Launcher], list[str]]:
 
 
 def of_python() -> tuple[list[Launcher], list[str]]:
-    """Triton's launchers, if this interpreter has Triton and PyTorch."""
+    """Triton's and PyTorch's launchers, if this interpreter has them."""
     try:
-        from pdlkit.bench.triton_launch import timers
-        return [Launcher(name, True, True, time) for name, time in timers()], []
-    except Exception as reason:  # whatever a foreign package throws: it is then not measured, and that is said
-        return [], [f"Triton's launchers: {type(reason).__name__}: {str(reason).splitlines()[0] if str(reason) else ''}"]
+        from pdlkit.bench.python_launch import timers
+    except ImportError as reason:
+        return [], [f"Triton's and PyTorch's launch paths: {reason}"]
+    found, missing = timers()
+    return [Launcher(name, overlap, True, time) for name, overlap, time in found], missing
 
 
 def measure(launchers: Sequence[Launcher], rounds: int) -> None:
