@@ -141,6 +141,7 @@ struct arc {
     edge_data data;
     bool of_event; /* made by capture from a programmatic event: for the device program-event-first-block */
     bool first;    /* into its node: for the device one-edge-is-enough */
+    bool rejoins;  /* made by capture behind an ordinary event, whatever kind the edge became */
 };
 
 struct node {

@@ -179,6 +179,7 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
         if (error != cudaSuccess)
             return error;
         g->arc[g->arcs - 1].of_event = l->half[i].of_event;
+        g->arc[g->arcs - 1].rejoins = l->half[i].kept_default;
     }
     if (!all_programmatic && !device.faults.capture_loses_order) {
         for (unsigned i = 0; i < l->behinds; i++)
@@ -343,7 +344,7 @@ cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGra
 static bool is_joined(const struct capture *c, const struct node *n)
 {
     for (size_t i = 0; i < c->graph->arcs; i++)
-        if (c->graph->arc[i].from == n && edge_is_default(c->graph->arc[i].data))
+        if (c->graph->arc[i].from == n && (c->graph->arc[i].rejoins || edge_is_default(c->graph->arc[i].data)))
             return true;
     for (const struct lane *l = c->lanes; l != NULL; l = l->next)
         for (unsigned i = 0; l->stream == c->origin && i < l->halves; i++)

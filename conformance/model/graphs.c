@@ -200,7 +200,7 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
         left--;
     }
     g->arc = grown(g->arc, g->arcs, &g->arc_room, sizeof *g->arc);
-    struct arc a = {from, to, d, false, to->incoming == 0};
+    struct arc a = {from, to, d, false, to->incoming == 0, false};
     g->arc[g->arcs++] = a;
     to->incoming++;
     return cudaSuccess;
