@@ -42,7 +42,9 @@ def disjunction(left: Formula, right: Formula) -> Formula:
     return negation(conjunction(negation(left), negation(right)))
 
 
-_EXTREMES = {"min.s": (disjunction, True), "min.u": (disjunction, False), "max.s": (conjunction, True), "max.u": (conjunction, False)}
+_EXTREMES = {
+    "min.s": (disjunction, True), "min.u": (disjunction, False), "max.s": (conjunction, True), "max.u": (conjunction, False),
+}
 
 
 def comparison(operator: str, signed: bool, left: Any, right: Any) -> Formula | None:

@@ -71,7 +71,7 @@ def _declaration(path: Path, number: int, row: dict[str, object]) -> Declaration
         raise BadArguments(f"{place}: kernel: {error}") from None
     parameters = _listed(row.get("parameter", []), int)
     variables = _listed(row.get("variable", []), str)
-    if parameters is None or variables is None or not parameters | variables or any(p < 1 for p in parameters):
+    if parameters is None or variables is None or not parameters | variables or any(int(str(p)) < 1 for p in parameters):
         raise BadArguments(f"{place}: `parameter` has to be a number from 1, or a list, or `variable` a name")
     return Declaration(place, pattern, parameters, variables, because.strip())  # type: ignore[arg-type]
 

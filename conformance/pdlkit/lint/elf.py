@@ -141,7 +141,7 @@ class Cubin:
     @cached_property
     def sm(self) -> int:
         """The architecture that the code is for, e.g. 90. New cubins keep it in another byte of the flags."""
-        return self.flags >> 8 & 0xFF if self.abi_version >= 8 else self.flags & 0xFF
+        return int(self.flags >> 8 & 0xFF) if self.abi_version >= 8 else int(self.flags & 0xFF)
 
     @cached_property
     def virtual_sm(self) -> int:

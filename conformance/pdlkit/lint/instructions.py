@@ -228,7 +228,8 @@ def _scaled(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...],
     varies = index[2] | base[2]
     if ".HI" in opcode and ".SX32" not in opcode and len(rest) == 4 and self.value(regs, rest[2])[0] == ("k", 0):
         count = self.value(regs, rest[3])[0]
-        down = shift_right(index[0], ("k", 32 - count[1])) if count is not None and count[0] == "k" and 0 < count[1] < 32 else None
+        known = count is not None and count[0] == "k" and 0 < count[1] < 32
+        down = shift_right(index[0], ("k", 32 - count[1])) if known else None
         negated = any(o.startswith(("-", "~")) for o in rest[:2])
         return {**outs, **_write(_target(ops), (None if negated else add(down, base[0]), base[1], varies))}
     if ".HI" in opcode or ".SX32" in opcode or ".64" in opcode:

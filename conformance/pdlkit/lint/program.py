@@ -18,7 +18,6 @@ SYSTEM_CALLS = frozenset(
      "cudaCGGetIntrinsicHandle", "cudaCGSynchronize", "cudaCGGetSize", "cudaCGGetRank"}
 )
 COPY_CALL = "__cuda_syscall_cp_async_bulk"  # sm_120 copies between shared memory and elsewhere by calling the driver
-_NEAR = 60  # instructions before a call in which its target is looked for
 _BANK4 = re.compile(r"c\[0x4\]\[(0x[0-9a-f]+)\]")
 _MOVED = re.compile(r"32@lo\(\(?(?:fun@unified\()?([\w$.]+)")
 # What matters of a callee; one with nothing of this only computes.
@@ -161,10 +160,10 @@ class Program:
         return touched, unseen
 
     def _drivers_own(self, flow: Flow, block: Block) -> bool:
-        """A call of the driver, by name or through a register into which its address was moved just before."""
+        """A call of the driver: by name, or through a register, and the section takes addresses of no other functions."""
         if block.callee:
             return block.callee in SYSTEM_CALLS or block.callee.startswith(COPY_CALL)
-        near = " ".join(flow.function.operands[max(0, block.end - _NEAR) : block.end])
-        places = [int(p, 16) & ~7 for p in _BANK4.findall(near)]
-        named = [self.cubin.constant4.get(p, "") for p in places] + _MOVED.findall(near)
-        return any(name in SYSTEM_CALLS or name.startswith(COPY_CALL) for name in named)
+        text = " ".join(o for o in flow.function.operands if "c[0x4]" in o or "32@lo" in o)
+        named = [self.cubin.constant4.get(int(p, 16) & ~7, "") for p in _BANK4.findall(text)] + _MOVED.findall(text)
+        functions = [n for n in named if n in self.cubin.function_names and n != flow.function.name]
+        return bool(functions) and all(n in SYSTEM_CALLS or n.startswith(COPY_CALL) for n in functions)
