@@ -48,6 +48,8 @@ class Tag:
     source: tuple[str, ...]
     flags: tuple[str, ...] = ()
     equivalent_candidate: str | None = None
+    lint: tuple[str, ...] = ()  # the findings of which lint has to make one where hardware kills this
+    lint_blind: str | None = None  # why lint cannot see it
 
     @property
     def symbol(self) -> str:
@@ -231,11 +233,17 @@ def _read_tag(data: Any, index: int) -> Tag:
         source=table.names("source"),
         flags=table.names("flags"),
         equivalent_candidate=table.take("equivalent_candidate", str, None),
+        lint=table.names("lint"),
+        lint_blind=table.take("lint_blind", str, None),
     )
     if tag.flags and tag.kind != "image":
         raise table.fail(f"`flags` is only for kind image, not {tag.kind}; remove it or change the kind")
     if tag.kind == "image" and not tag.flags:
         raise table.fail("kind image needs `flags`, the nvcc -gencode list of its image")
+    if tag.lint and tag.lint_blind:
+        raise table.fail("`lint` says what lint finds and `lint_blind` why it cannot; keep one of them")
+    if (tag.lint or tag.lint_blind) and tag.kind not in IMAGE_TAG_KINDS:
+        raise table.fail(f"lint judges machine code, and kind {tag.kind} plants nothing there; remove `lint`")
     for flag in tag.flags:
         if not re.fullmatch(r"[A-Za-z0-9_=,.]+", flag):
             raise table.fail(f"flag `{flag}` is no -gencode value such as arch=compute_80,code=sm_90")
