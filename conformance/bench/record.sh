@@ -39,5 +39,6 @@ mkdir -p "$out"
 [[ $# -ge 2 ]] || build "$programs"
 status=0
 python3 "$root/examples/gains.py" run "$programs" --output "$out/examples.json" || status=$?
-PYTHONPATH="$root/conformance" python3 -m pdlkit.bench --programs "$programs" --output "$out" --no-plots || status=$?
+PYTHONPATH="$root/conformance" python3 -m pdlkit.bench --programs "$programs" --examples "$out/examples.json" \
+  --output "$out" --no-plots || status=$?
 exit "$status"
