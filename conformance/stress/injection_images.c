@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 extern char **environ;
-enum { PATH_ROOM = 4096, LINE_ROOM = 16384, MOST_VARIABLES = 4096, LONGEST_HEADER = 1 << 16 };
+enum { PATH_ROOM = 4096, LINE_ROOM = 65536, MOST_VARIABLES = 4096, LONGEST_HEADER = 1 << 16 };
 
 void json_text(char *out, size_t room, const char *text)
 {

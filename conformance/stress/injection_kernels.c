@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_CONTEXTS = 8, MOST_STREAMS = 64, GAP_BUCKETS = 1001, NAME_ROOM = 4096 };
+enum { MOST_CONTEXTS = 8, MOST_STREAMS = 64, GAP_BUCKETS = 1001, NAME_ROOM = 16384 };
+#define NAME_FORMAT "%16383s" /* a C++ template's mangled name may have thousands of characters */
 
 struct kernel {
     const void *handle;
@@ -152,7 +153,7 @@ static void plan_read(void)
     while (fgets(line, sizeof line, file)) {
         if (strcmp(line, "calibrate\n") == 0) {
             plan_calibrates = 1;
-        } else if (sscanf(line, "%4095s %u %u %u %u", name, &words[0], &words[1], &words[2], &words[3]) == 5) {
+        } else if (sscanf(line, NAME_FORMAT " %u %u %u %u", name, &words[0], &words[1], &words[2], &words[3]) == 5) {
             plan_add(name, words);
         }
     }

@@ -3,7 +3,9 @@
  * Each kernel begins as a rewritten one does: the plan's trigger, wait and hold, then its own code. The plan is read and the
  * records are written as the injection library would; `stress` cannot tell this program from one on a GPU.
  *
- *     model_programs PROGRAM RUNS SEED      prints one line per run: the words of `out`, or how a call failed
+ *     model_programs PROGRAM RUNS SEED [early]      prints one line per run: the words of `out`, or how a call failed
+ *
+ * early: dependents start as soon as they may in the plain run, too.
  */
 #include <cuda_runtime_api.h>
 #include <stdint.h>
@@ -151,16 +153,16 @@ int main(int argc, char **argv)
     const struct program *program = NULL;
     uint32_t out[WORDS], *memory = NULL;
     cudaStream_t stream;
-    for (size_t i = 0; argc == 4 && i < sizeof programs / sizeof programs[0]; i++) {
+    for (size_t i = 0; argc >= 4 && i < sizeof programs / sizeof programs[0]; i++) {
         program = strcmp(programs[i].name, argv[1]) == 0 ? &programs[i] : program;
     }
     if (program == NULL) {
-        fprintf(stderr, "usage: model_programs PROGRAM RUNS SEED\n");
+        fprintf(stderr, "usage: model_programs PROGRAM RUNS SEED [early]\n");
         return 64;
     }
     plan_read();
     /* Both devices follow the rule book: one overlaps nothing, as a GPU by luck, the other all that a trigger allows. */
-    model_reset(plan_of("*")[0] & TRIGGER ? "early" : "never-overlaps", strtoull(argv[3], NULL, 10));
+    model_reset(argc > 4 || plan_of("*")[0] & TRIGGER ? "early" : "never-overlaps", strtoull(argv[3], NULL, 10));
     if (cudaMalloc((void **)&memory, 4 * WORDS * sizeof *memory) || cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) {
         return 69;
     }

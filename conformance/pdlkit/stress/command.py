@@ -131,6 +131,8 @@ def _print(result: Result, replays: list[str]) -> None:
     if result.stressed_s and result.plain_s:
         print(f"time: plain {result.plain_s:.2f} s, stressed at most {result.stressed_s:.2f} s "
               f"({result.stressed_s / result.plain_s:.2f}x), {result.runs} runs")
+    if result.natural:
+        print("the plain runs go wrong by themselves: they differ from runs in which every kernel waits first")
     for race, replay in zip(result.races, replays):
         print(f"\n{sentence(race)}")
         if result.waiting and all(name not in result.waiting for name in race.dependents):

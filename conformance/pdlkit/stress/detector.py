@@ -14,6 +14,7 @@ from pdlkit.stress.search import Found, Race, search, settle
 
 NOTHING_FOUND, RACE_FOUND, INCONCLUSIVE = 0, 1, 2
 MOST_EAGER_HOLD_NS = 1_000_000
+SURE = 10  # ordered runs that must agree before a program that is flaky by itself is taken for racy
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Result:
     stressed_runs: int = 0
     seed: int = 0
     notes: list[str] = field(default_factory=list)
+    natural: bool = False                                   # the plain runs themselves go wrong
     linted: int = 0                                         # kernels that wait, compared in both builds
     code_changes: list[str] = field(default_factory=list)   # what lint finds in one of the builds only
 
@@ -78,13 +80,15 @@ class Detector:
         self.result = Result(seed=effort.seed)
         self.reference: Observed | None = None
         self.base = Plan(effort.seed)
+        self.trouble: str | None = None  # what is wrong with the plain runs
+        self.changed: str | None = None  # what rewriting alone changes
         self.primaries: list[str] = []
         self.rewritten_s = 0.0
 
     def run(self) -> Result:
         """The whole session; the result is complete however it ends."""
-        finished = self._plain() and self._calibrate()
-        if finished:
+        self._plain()
+        if self._calibrate() and self._reference():
             failing = self._stress()
             self._conclude(failing)
         self.result.runs = self.program.runs
@@ -99,31 +103,28 @@ class Detector:
         self.result.sentence = sentence
         return False
 
-    def _plain(self) -> bool:
+    def _plain(self) -> None:
         """The reference, and whether the program agrees with itself."""
         seconds = []
         for number in range(self.effort.plain_runs):
             run = self.program.plain()
-            why = self._complaint(run)
-            if why and number == 0:
-                detail = run.stderr.decode(errors="replace").strip().splitlines()
-                return self._end(f"the program is wrong without any stress: {why}" + (f" ({detail[-1]})" if detail else ""))
-            if why:
-                return self._end(f"the program is flaky without any stress: plain run {number + 1}: {why}")
-            self.reference = self.reference or run
             seconds.append(run.seconds)
+            why = self._complaint(run)
+            if why:
+                detail = run.stderr.decode(errors="replace").strip().splitlines()
+                self.trouble = (f"the program is flaky without any stress: plain run {number + 1}: {why}" if number else
+                                f"the program is wrong without any stress: {why}" + (f" ({detail[-1]})" if detail else ""))
+                break
+            self.reference = self.reference or run
         self.result.plain_s = min(seconds)
-        self.say(f"plain: {len(seconds)} runs agree, {self.result.plain_s:.2f} s")
-        return True
+        self.say(self.trouble or f"plain: {len(seconds)} runs agree, {self.result.plain_s:.2f} s")
 
     def _calibrate(self) -> bool:
         """Which kernels there are, which can be held, and for how long."""
         records = self.program.folder / "calibration.jsonl"
         run = self.program.rewritten(Plan(off=True, calibrate=True), records)
-        why = self._complaint(run)
+        self.changed = None if self.trouble else self._complaint(run)
         self._lint()
-        if why:
-            return self._end(f"rewriting alone, with nothing held, changes the result: {why}")
         found, built = read_calibration(records), read_build_log(self.program.folder / "build.jsonl")
         result = self.result
         result.fenced, result.waiting = list(built["fenced"]), list(built["waiting"])
@@ -137,8 +138,32 @@ class Detector:
         result.holds_ns, result.gap_us = hold_lengths(found, self.effort.hold_ns), found.gap_us
         self.program.kernels = result.order
         if not result.kernels:
-            return self._end("no kernel could be rewritten" if found.kernels else "no kernel launch was seen")
+            return self._end(self.trouble or ("no kernel could be rewritten" if found.kernels else "no kernel launch was seen"))
         self._choose(found)
+        if self.trouble and not any(kernel.before_attribute for kernel in found.kernels.values()):
+            return self._end(self.trouble)
+        return True
+
+    def _reference(self) -> bool:
+        """Every kernel waits at its entry and nobody triggers early: so a correct program runs, and a racy one comes right.
+
+        What is wrong or flaky by itself and right like this, many times, has its race in the plain runs already.
+        """
+        exempt = frozenset(name for name in self.result.order if matches(self.effort.exempt, name))
+        ordered = Plan(self.effort.seed, protect=frozenset(self.result.order) - exempt, exempt=exempt, triggers=frozenset())
+        run = self.program.rewritten(ordered)
+        if not self.trouble and self._complaint(run) is None:
+            return True
+        self.reference = None
+        agree = self._complaint(run) is None
+        self.reference = run
+        for _ in range(SURE if self.trouble else 1):
+            agree = agree and self._complaint(self.program.rewritten(ordered)) is None
+        if not agree or self.changed:
+            return self._end(self.trouble or "rewriting alone, with nothing held, changes the result"
+                             + (f": {self.changed}" if self.changed else ", and not always in the same way"))
+        self.result.natural = True
+        self.say("natural: the plain runs go wrong by themselves; they are judged by runs in which every kernel waits first")
         return True
 
     def _lint(self) -> None:
@@ -208,6 +233,13 @@ class Detector:
 
     def _conclude(self, failing: list[Plan]) -> None:
         result = self.result
+        if not failing and self.trouble:
+            result.sentence = self.trouble
+            return
+        if not failing and result.natural:
+            result.code = RACE_FOUND
+            result.sentence = "the plain runs are not as runs in which every kernel waits first; no kernel could be blamed for it"
+            return
         if not failing:
             result.code = INCONCLUSIVE if result.not_rewritten else NOTHING_FOUND
             held = f"nothing found in {result.stressed_runs} stressed runs"
@@ -223,6 +255,9 @@ class Detector:
         result.unexplained = found.unexplained
         if not found.races and not found.unexplained:
             result.unexplained.append("it went wrong, but not again when asked for a culprit; try more --confirm runs")
+        if self.trouble and not result.races:
+            result.code, result.sentence = INCONCLUSIVE, self.trouble
+            return
         result.seed = exact[0].seed
         result.sentence = "; ".join([sentence(race) for race in result.races] + result.unexplained)
 

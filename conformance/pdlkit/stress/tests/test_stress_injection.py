@@ -92,6 +92,17 @@ def test_machine_code_is_protected_by_a_launch_without_the_attribute(place: Path
     assert lines.count("second asks for 1 attributes") == 2 and "second runs with 5 0 0" in lines  # a wait at its entry instead
 
 
+def test_names_of_thousands_of_characters_get_their_plan_and_their_record(place: Path, tmp_path: Path) -> None:
+    name = "_Z" + "k" * 9000
+    (place / "long.ptx").write_text(PTX.replace("first", name))
+    Plan(hold=frozenset({name}), lengths={name: 1000}, calibrate=True).write(tmp_path / "plan", [name])
+    environment = injection.environment(tmp_path, ["program"], Options()) | {
+        "LD_LIBRARY_PATH": str(place), "PDL_STRESS_PLAN": str(tmp_path / "plan"), "PDL_STRESS_RECORDS": str(tmp_path / "records")}
+    done = subprocess.run([place / "program", "dlsym", place / "long.ptx", name], env=environment, capture_output=True, text=True, check=True)
+    assert f"{name} runs with 3 750 250" in done.stdout
+    assert read_calibration(tmp_path / "records").kernels[name].rewritten
+
+
 def test_without_a_plan_the_library_does_nothing(place: Path) -> None:
     environment = {"LD_LIBRARY_PATH": str(place), "LD_PRELOAD": str(injection.library())}
     done = subprocess.run([place / "program", "dlsym", place / "module.ptx", "first"], env=environment, capture_output=True,

@@ -29,9 +29,9 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def stress(capsys: pytest.CaptureFixture[str], programs: Path, name: str, seed: int) -> tuple[int, dict]:
+def stress(capsys: pytest.CaptureFixture[str], programs: Path, name: str, seed: int, *more: str) -> tuple[int, dict]:
     code = main(["--compare-outputs", "--seed", "5", "--seeds", "1", "--plain-runs", "2", "--confirm", "1", "--json",
-                 "--", str(programs), name, "12", str(seed)])
+                 "--", str(programs), name, "12", str(seed), *more])
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -53,3 +53,11 @@ def test_a_planted_race_is_found_and_named(capsys: pytest.CaptureFixture[str], p
 def test_a_corrected_program_is_left_in_peace(capsys: pytest.CaptureFixture[str], programs: Path, name: str, seed: int) -> None:
     code, report = stress(capsys, programs, name, seed)
     assert code == 0 and report["races"] == [] and report["stressed_runs"] >= 3
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_race_that_shows_by_itself_is_not_taken_for_what_is_right(capsys: pytest.CaptureFixture[str], programs: Path, seed: int) -> None:
+    code, report = stress(capsys, programs, "missing", seed, "early")
+    assert code == 1 and report["natural"] and report["races"] == [{"primary": "produce", "dependents": ["consume"]}]
+    code, report = stress(capsys, programs, "missing-twin", seed, "early")
+    assert code == 0 and not report["natural"]
