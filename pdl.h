@@ -52,7 +52,11 @@
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>
+#if !defined(__cplusplus) || !defined(__GLIBC__)
 #include <stdlib.h>
+#elif !defined(_STDLIB_H) /* in C++, <stdlib.h> takes longer to compile than this file; all of it that is needed here: */
+extern "C" char *getenv(const char *name) noexcept;
+#endif
 
 /* ---- toolkit differences: the only lines that test CUDART_VERSION ------------------------------------------------ */
 
@@ -118,7 +122,8 @@ typedef struct pdl_impl_edge_data {
 #define PDL_DEBUG 0
 #endif
 
-/* Initialises any struct of this header; in both languages, without a warning. */
+/* Initialises any struct of this header; in both languages, without a warning. (An error is tested as a condition here,
+ * because cudaSuccess is 0, and because clang spends a tenth of a millisecond on each comparison of enumerators.) */
 #ifdef __cplusplus
 #define PDL_ZERO {}
 #define PDL_IMPL_CAST(type, value) static_cast<type>(value)
@@ -219,10 +224,10 @@ PDL_API int pdl_impl_count_params(const void *func)
 {
     int count = -1;
 #if PDL_DEBUG && PDL_HAS_PARAM_INFO
-    if (cudaPeekAtLastError() == cudaSuccess) {
+    if (!cudaPeekAtLastError()) {
         size_t offset, size;
 
-        for (count = 0; cudaFuncGetParamInfo(func, PDL_IMPL_CAST(size_t, count), &offset, &size) == cudaSuccess;) {
+        for (count = 0; cudaFuncGetParamInfo(func, PDL_IMPL_CAST(size_t, count), &offset, &size);) {
             count++;
         }
         count = cudaGetLastError() == cudaErrorInvalidValue ? count : -1; /* else this runtime cannot tell */
@@ -251,13 +256,13 @@ PDL_API cudaError_t pdl_impl_prepare(pdl_kernel *kernel, const void *func, int p
     }
     *kernel = filled;
     error = func != NULL || ptx_version > 0 ? cudaGetDevice(&filled.device) : cudaErrorInvalidValue;
-    for (i = 0; i < 8 && error == cudaSuccess; i++) {
+    for (i = 0; i < 8 && !error; i++) {
         error = cudaDeviceGetAttribute(&values[i], ids[i], filled.device);
     }
-    if (error == cudaSuccess && func != NULL) {
+    if (!error && func != NULL) {
         error = cudaFuncGetAttributes(&attributes, func);
     }
-    if (error != cudaSuccess) {
+    if (error) {
         return error;
     }
     for (i = 0; i < 3; i++) {
@@ -404,7 +409,7 @@ PDL_API cudaError_t pdl_impl_check(const pdl_kernel *kernel, const pdl_options *
         (kernel->func == NULL && launching)) {
         return cudaErrorInvalidValue; /* never prepared, or not for the runtime */
     }
-    if (error != cudaSuccess || o->overlap != PDL_OVERLAP_REQUIRED || kernel->reason == PDL_REASON_DISABLED) {
+    if (error || o->overlap != PDL_OVERLAP_REQUIRED || kernel->reason == PDL_REASON_DISABLED) {
         return error;
     }
     return !kernel->can_overlap                                                     ? cudaErrorNotSupported
@@ -514,7 +519,7 @@ PDL_API cudaError_t pdl_impl_record_behind(const pdl_kernel *kernel, const pdl_o
     const int carried = pdl_impl_overlaps(kernel, o);
     cudaError_t error = o->event != NULL && !carried ? cudaEventRecord(o->event, stream) : cudaSuccess;
 
-    if (error == cudaSuccess && o->launch_completion_event != NULL && !(carried && PDL_HAS_LAUNCH_COMPLETION_EVENT)) {
+    if (!error && o->launch_completion_event != NULL && !(carried && PDL_HAS_LAUNCH_COMPLETION_EVENT)) {
         error = cudaEventRecord(o->launch_completion_event, stream);
     }
     return error;
@@ -529,7 +534,7 @@ PDL_API cudaError_t pdl_impl_check_debug(const pdl_kernel *kernel, void **args)
     if (PDL_DEBUG) {
         error = args == NULL && kernel->num_params > 0 ? cudaErrorInvalidValue : cudaGetDevice(&device);
     }
-    return error == cudaSuccess && device != kernel->device ? cudaErrorInvalidDevice : error;
+    return !error && device != kernel->device ? cudaErrorInvalidDevice : error;
 }
 
 /* ---- launch ---------------------------------------------------------------------------------------------------- */
@@ -580,9 +585,9 @@ PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, dim3 grid
     cudaLaunchConfig_t config = PDL_ZERO;
     cudaError_t error = pdl_impl_check(kernel, o, 1);
 
-    error = error == cudaSuccess ? pdl_impl_check_shape(kernel, grid, block, o) : error;
-    error = error == cudaSuccess ? pdl_impl_check_debug(kernel, args) : error;
-    if (error != cudaSuccess) {
+    error = error ? error : pdl_impl_check_shape(kernel, grid, block, o);
+    error = error ? error : pdl_impl_check_debug(kernel, args);
+    if (error) {
         return error;
     }
     config.gridDim = grid;
@@ -592,7 +597,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, dim3 grid
     config.numAttrs = pdl_impl_fill(kernel, o, attrs);
     config.attrs = config.numAttrs != 0 ? attrs : NULL;
     error = cudaLaunchKernelExC(&config, kernel->func, args);
-    return error == cudaSuccess ? pdl_impl_record_behind(kernel, o, stream) : error;
+    return error ? error : pdl_impl_record_behind(kernel, o, stream);
 }
 
 #ifdef __cplusplus
@@ -691,17 +696,17 @@ PDL_NODISCARD PDL_API cudaError_t pdl_attributes_fill(const pdl_kernel *kernel, 
     const pdl_options *o = options != NULL ? options : &zero;
     cudaLaunchAttribute all[PDL_MAX_ATTRIBUTES];
     cudaError_t error = pdl_impl_check(kernel, o, 0);
-    const unsigned count = error == cudaSuccess ? pdl_impl_fill(kernel, o, all) : 0;
+    const unsigned count = !error ? pdl_impl_fill(kernel, o, all) : 0;
     unsigned i;
 
     if (num_attrs == NULL || count > capacity || (count != 0 && attrs == NULL)) {
         error = cudaErrorInvalidValue;
     }
-    for (i = 0; i < count && error == cudaSuccess; i++) {
+    for (i = 0; i < count && !error; i++) {
         attrs[i] = all[i];
     }
     if (num_attrs != NULL) {
-        *num_attrs = error == cudaSuccess ? count : 0;
+        *num_attrs = !error ? count : 0;
     }
     return error;
 }
@@ -724,7 +729,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_events_record_behind(const pdl_kernel *ker
     const pdl_options *o = options != NULL ? options : &zero;
     const cudaError_t error = pdl_impl_check(kernel, o, 0);
 
-    return error == cudaSuccess ? pdl_impl_record_behind(kernel, o, stream) : error;
+    return error ? error : pdl_impl_record_behind(kernel, o, stream);
 }
 
 /* ---- why no overlap? ------------------------------------------------------------------------------------------- */
@@ -764,7 +769,7 @@ PDL_API cudaError_t pdl_impl_read_room(int device, pdl_impl_room *room)
     cudaError_t error = cudaSuccess;
     int value = 0, i;
 
-    for (i = 0; i < 7 && error == cudaSuccess; i++) {
+    for (i = 0; i < 7 && !error; i++) {
         error = cudaDeviceGetAttribute(&value, ids[i], device);
         room->of[i] = PDL_IMPL_CAST(unsigned long long, value);
     }
@@ -857,7 +862,7 @@ PDL_API cudaError_t pdl_impl_check_pair(const pdl_shape *s)
     if (s == NULL || s->kernel == NULL || s->kernel->func == NULL) {
         return cudaErrorInvalidValue;
     }
-    return error == cudaSuccess ? pdl_impl_check_shape(s->kernel, s->grid, s->block, o) : error;
+    return error ? error : pdl_impl_check_shape(s->kernel, s->grid, s->block, o);
 }
 
 /* Estimate whether a dependent can start while its primary still runs, and if not, what to change.
@@ -896,9 +901,9 @@ PDL_NODISCARD PDL_API cudaError_t pdl_overlap_estimate(pdl_estimate *estimate, c
     }
     *estimate = empty;
     error = pdl_impl_check_pair(primary);
-    error = error == cudaSuccess ? pdl_impl_check_pair(dependent) : error;
-    error = error == cudaSuccess ? pdl_impl_read_room(primary->kernel->device, &sm) : error;
-    if (error != cudaSuccess) {
+    error = error ? error : pdl_impl_check_pair(dependent);
+    error = error ? error : pdl_impl_read_room(primary->kernel->device, &sm);
+    if (error) {
         return error;
     }
     first = pdl_impl_block_room(primary, &sm);
@@ -976,13 +981,13 @@ PDL_API unsigned pdl_graph_edge_judge(unsigned from_port, unsigned to_port, unsi
 /* 1 for the two kinds that a wait covers. */
 PDL_API int pdl_impl_is_programmatic(unsigned kind)
 {
-    return kind == PDL_EDGE_PROGRAMMATIC || kind == PDL_EDGE_BLOCK_START;
+    return kind - 1 < 2;
 }
 
 /* 1 for the three kinds with which the consumer may start while the producer runs. */
 PDL_API int pdl_impl_is_early(unsigned kind)
 {
-    return kind != PDL_EDGE_FULL && kind <= PDL_EDGE_LAUNCH_COMPLETION;
+    return kind - 1 < 3;
 }
 
 /* Edge data of a kind. */
@@ -995,128 +1000,82 @@ PDL_API pdl_impl_edge_data pdl_impl_data_of(unsigned kind)
     return data;
 }
 
-/* The kind of edge data. */
-PDL_API unsigned pdl_impl_kind_of(const pdl_impl_edge_data *data)
-{
-    const pdl_impl_edge_data *d = data;
-    const unsigned reserved = 0u | d->reserved[0] | d->reserved[1] | d->reserved[2] | d->reserved[3] | d->reserved[4];
-    const unsigned wrong = pdl_graph_edge_judge(d->from_port, d->to_port, d->type, reserved, cudaGraphNodeTypeKernel,
-                                                cudaGraphNodeTypeKernel);
-
-    return PDL_IMPL_CAST(unsigned, wrong != PDL_REASON_NONE ? PDL_EDGE_UNKNOWN
-                                   : d->from_port == 0      ? PDL_EDGE_FULL
-                                   : d->type == 0           ? PDL_EDGE_LAUNCH_COMPLETION
-                                   : d->from_port == 1      ? PDL_EDGE_PROGRAMMATIC
-                                                            : PDL_EDGE_BLOCK_START);
-}
-
 /* What is wrong with an edge that nobody has looked up. to_exists 0: the consumer is still to be added. */
-PDL_API unsigned pdl_impl_judge_ends(const pdl_graph_edge *edge, int to_exists)
+PDL_API int pdl_impl_judge_ends(const pdl_graph_edge *edge, int to_exists)
 {
-    const int no_nodes = edge->from == NULL || (to_exists && (edge->to == NULL || edge->to == edge->from));
-
-    return PDL_IMPL_CAST(unsigned, edge->kind > PDL_EDGE_LAUNCH_COMPLETION ? PDL_REASON_EDGE_KIND
-                                   : no_nodes                              ? PDL_REASON_EDGE_NODES
-                                                                           : PDL_REASON_NONE);
+    if (edge->from == NULL || (to_exists && (edge->to == NULL || edge->to == edge->from))) {
+        return PDL_REASON_EDGE_NODES;
+    }
+    return edge->kind == 0 || pdl_impl_is_early(edge->kind) ? PDL_REASON_NONE : PDL_REASON_EDGE_KIND;
 }
 
-/* What is wrong with asking for an edge, without a CUDA call. */
-PDL_API unsigned pdl_impl_judge_asked(const pdl_graph_edge *edge, int to_exists, const pdl_kernel *consumer,
-                                      unsigned overlap)
-{
-    const unsigned wrong = pdl_impl_judge_ends(edge, to_exists);
-
-    return PDL_IMPL_CAST(unsigned, wrong != PDL_REASON_NONE           ? PDL_IMPL_CAST(int, wrong)
-                                   : edge->kind == PDL_EDGE_FULL      ? PDL_REASON_NONE
-                                   : overlap == PDL_OVERLAP_NONE      ? PDL_REASON_NOT_ASKED
-                                   : consumer == NULL && pdl_impl_is_programmatic(edge->kind) ? PDL_REASON_EDGE_CONSUMER
-                                                                      : PDL_REASON_NONE);
-}
-
-/* The same, with the types of the nodes. */
+/* What is wrong with the types of an edge's nodes, as reason and error. */
 PDL_API cudaError_t pdl_impl_judge_nodes(pdl_graph_edge *edge, int to_exists)
 {
     const pdl_impl_edge_data data = pdl_impl_data_of(edge->kind);
     enum cudaGraphNodeType from = cudaGraphNodeTypeKernel, to = cudaGraphNodeTypeKernel;
-    cudaError_t error = cudaSuccess;
+    cudaError_t error = cudaGraphNodeGetType(edge->from, &from);
 
-    if (edge->kind != PDL_EDGE_FULL) {
-        error = cudaGraphNodeGetType(edge->from, &from);
-        error = error == cudaSuccess && to_exists ? cudaGraphNodeGetType(edge->to, &to) : error;
-    }
-    if (error != cudaSuccess) {
-        return error;
+    if (!error && to_exists) {
+        error = cudaGraphNodeGetType(edge->to, &to);
     }
     edge->reason = pdl_graph_edge_judge(data.from_port, 0, data.type, 0, from, to);
-    return edge->reason != PDL_REASON_NONE ? cudaErrorInvalidValue : cudaSuccess;
+    return error ? error : edge->reason != 0 ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-/* All checks of edges into one kernel, or into other nodes (consumer NULL). Afterwards a reason says which edges have to
- * become full ones. */
+/* All checks of edges into one kernel, or into other nodes (consumer NULL). Afterwards a reason other than 0 says which
+ * of them have to become full. */
 PDL_API cudaError_t pdl_impl_check_edges(pdl_graph_edge *edges, size_t num_edges, int to_exists,
                                          const pdl_kernel *consumer, unsigned overlap)
 {
-    unsigned cannot = PDL_REASON_NONE;
+    const unsigned cannot = consumer != NULL && !consumer->can_overlap ? consumer->reason
+                            : PDL_HAS_GRAPH_EDGES                      ? 0u
+                                                                       : PDL_IMPL_CAST(unsigned, PDL_REASON_EDGE_TOOLKIT);
     cudaError_t error = cudaSuccess;
     size_t i;
 
-    if ((edges == NULL && num_edges != 0) || overlap > PDL_OVERLAP_REQUIRED ||
-        (consumer != NULL && !consumer->can_overlap && consumer->reason == PDL_REASON_NONE)) {
+    if ((edges == NULL && num_edges != 0) || overlap > 2 ||
+        (consumer != NULL && !consumer->can_overlap && consumer->reason == 0)) {
         return cudaErrorInvalidValue;
     }
     for (i = 0; i < num_edges; i++) {
-        edges[i].reason = pdl_impl_judge_asked(&edges[i], to_exists, consumer, overlap);
-        error = edges[i].reason != PDL_REASON_NONE ? cudaErrorInvalidValue : error;
+        int wrong = pdl_impl_judge_ends(&edges[i], to_exists);
+
+        if (wrong == 0 && edges[i].kind != 0) {
+            wrong = overlap == 0 ? PDL_REASON_NOT_ASKED : PDL_REASON_NONE;
+            wrong = consumer == NULL && pdl_impl_is_programmatic(edges[i].kind) ? PDL_REASON_EDGE_CONSUMER : wrong;
+        }
+        edges[i].reason = PDL_IMPL_CAST(unsigned, wrong);
+        error = wrong != 0 ? cudaErrorInvalidValue : error;
     }
-    if (consumer != NULL && !consumer->can_overlap) {
-        cannot = consumer->reason;
-    } else if (!PDL_HAS_GRAPH_EDGES) {
-        cannot = PDL_REASON_EDGE_TOOLKIT;
+    for (i = 0; i < num_edges && !error; i++) {
+        error = edges[i].kind != 0 ? pdl_impl_judge_nodes(&edges[i], to_exists) : cudaSuccess;
     }
-    for (i = 0; i < num_edges && error == cudaSuccess; i++) {
-        error = pdl_impl_judge_nodes(&edges[i], to_exists);
-    }
-    for (i = 0; i < num_edges && error == cudaSuccess && cannot != PDL_REASON_NONE; i++) {
-        if (edges[i].kind != PDL_EDGE_FULL) {
+    for (i = 0; i < num_edges && !error && cannot != 0; i++) {
+        if (edges[i].kind != 0) {
             edges[i].reason = cannot;
-            error = overlap == PDL_OVERLAP_REQUIRED && cannot != PDL_REASON_DISABLED ? cudaErrorNotSupported : error;
+            error = overlap == 2 && cannot != PDL_REASON_DISABLED ? cudaErrorNotSupported : cudaSuccess;
         }
     }
     return error;
 }
 
-/* Adds or removes one edge. */
-PDL_API cudaError_t pdl_impl_set_edge(cudaGraph_t graph, const pdl_graph_edge *edge, unsigned kind, int add)
-{
-    const pdl_impl_edge_data data = pdl_impl_data_of(kind);
-    const cudaGraphNode_t from = edge->from, to = edge->to;
-
-    (void)data;
-    return add ? PDL_IMPL_EDGES(cudaGraphAddDependencies, _v2)(graph, &from, &to, PDL_IMPL_EDGE_DATA(&data) 1)
-               : PDL_IMPL_EDGES(cudaGraphRemoveDependencies, _v2)(graph, &from, &to, PDL_IMPL_EDGE_DATA(&data) 1);
-}
-
-/* What an edge with a reason becomes. */
-PDL_API unsigned pdl_impl_becomes(const pdl_graph_edge *edge)
-{
-    return edge->reason != PDL_REASON_NONE ? PDL_IMPL_CAST(unsigned, PDL_EDGE_FULL) : edge->kind;
-}
-
-/* Adds or removes edges: all or none. */
+/* Adds or removes edges, those with a reason as full ones: all or none. */
 PDL_API cudaError_t pdl_impl_set_edges(cudaGraph_t graph, const pdl_graph_edge *edges, size_t num_edges, int add)
 {
     cudaError_t error = cudaSuccess;
-    size_t done = 0;
+    size_t i;
 
-    while (done < num_edges && error == cudaSuccess) {
-        error = pdl_impl_set_edge(graph, &edges[done], pdl_impl_becomes(&edges[done]), add);
-        done += error == cudaSuccess;
+    for (i = 0; i < num_edges && !error; i++) {
+        const pdl_impl_edge_data data = pdl_impl_data_of(edges[i].reason != 0 ? 0 : edges[i].kind);
+        const cudaGraphNode_t from = edges[i].from, to = edges[i].to;
+
+        (void)data;
+        error = add ? PDL_IMPL_EDGES(cudaGraphAddDependencies, _v2)(graph, &from, &to, PDL_IMPL_EDGE_DATA(&data) 1)
+                    : PDL_IMPL_EDGES(cudaGraphRemoveDependencies, _v2)(graph, &from, &to, PDL_IMPL_EDGE_DATA(&data) 1);
     }
-    while (error != cudaSuccess && done != 0) {
-        done--;
-        if (pdl_impl_set_edge(graph, &edges[done], pdl_impl_becomes(&edges[done]), !add) != cudaSuccess) {
-            break;
-        }
+    if (error && i > 1) {
+        (void)!pdl_impl_set_edges(graph, edges, i - 1, !add);
     }
     return error;
 }
@@ -1127,8 +1086,8 @@ PDL_API cudaError_t pdl_impl_add_edges(cudaGraph_t graph, pdl_graph_edge *edges,
     const cudaError_t error = pdl_impl_set_edges(graph, edges, num_edges, 1);
     size_t i;
 
-    for (i = 0; i < num_edges && error == cudaSuccess; i++) {
-        edges[i].kind = pdl_impl_becomes(&edges[i]);
+    for (i = 0; i < num_edges && !error; i++) {
+        edges[i].kind = edges[i].reason != 0 ? 0 : edges[i].kind;
     }
     return error;
 }
@@ -1163,10 +1122,12 @@ PDL_API cudaError_t pdl_impl_add_edges(cudaGraph_t graph, pdl_graph_edge *edges,
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_connect(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges,
                                                     const pdl_kernel *consumer, unsigned overlap)
 {
-    cudaError_t error = graph == NULL ? cudaErrorInvalidValue : cudaSuccess;
+    cudaError_t error = cudaErrorInvalidValue;
 
-    error = error == cudaSuccess ? pdl_impl_check_edges(edges, num_edges, 1, consumer, overlap) : error;
-    return error == cudaSuccess ? pdl_impl_add_edges(graph, edges, num_edges) : error;
+    if (graph != NULL) {
+        error = pdl_impl_check_edges(edges, num_edges, 1, consumer, overlap);
+    }
+    return error ? error : pdl_impl_add_edges(graph, edges, num_edges);
 }
 
 /* Remove edges, all or none.
@@ -1185,18 +1146,22 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_connect(cudaGraph_t graph, pdl_graph
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_remove(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges)
 {
-    cudaError_t error = graph == NULL || (edges == NULL && num_edges != 0) ? cudaErrorInvalidValue : cudaSuccess;
     size_t i;
 
-    for (i = 0; i < num_edges && error == cudaSuccess; i++) {
-        edges[i].reason = pdl_impl_judge_ends(&edges[i], 1);
-        error = edges[i].reason != PDL_REASON_NONE ? cudaErrorInvalidValue : cudaSuccess;
-        if (!PDL_HAS_GRAPH_EDGES && error == cudaSuccess && edges[i].kind != PDL_EDGE_FULL) {
+    if (graph == NULL || (edges == NULL && num_edges != 0)) {
+        return cudaErrorInvalidValue;
+    }
+    for (i = 0; i < num_edges; i++) {
+        edges[i].reason = PDL_IMPL_CAST(unsigned, pdl_impl_judge_ends(&edges[i], 1));
+        if (edges[i].reason != 0) {
+            return cudaErrorInvalidValue;
+        }
+        if (!PDL_HAS_GRAPH_EDGES && edges[i].kind != 0) {
             edges[i].reason = PDL_REASON_EDGE_TOOLKIT;
-            error = cudaErrorNotSupported;
+            return cudaErrorNotSupported;
         }
     }
-    return error == cudaSuccess ? pdl_impl_set_edges(graph, edges, num_edges, 0) : error;
+    return pdl_impl_set_edges(graph, edges, num_edges, 0);
 }
 
 /* Change the kind of an edge.
@@ -1224,19 +1189,14 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_change(cudaGraph_t graph, pdl_graph_
     next.kind = kind;
     error = pdl_impl_check_edges(&next, 1, 1, consumer, overlap);
     edge->reason = next.reason;
-    if (error != cudaSuccess) {
-        return error;
+    if (!error) {
+        error = pdl_graph_remove(graph, &now, 1);
+        edge->reason = now.reason;
     }
-    error = pdl_graph_remove(graph, &now, 1);
-    edge->reason = now.reason;
-    if (error != cudaSuccess) {
-        return error;
-    }
-    error = pdl_impl_add_edges(graph, &next, 1);
-    if (error == cudaSuccess) {
-        *edge = next;
-    } else {
-        (void)!pdl_impl_set_edge(graph, &now, now.kind, 1);
+    if (!error) {
+        error = pdl_impl_add_edges(graph, &next, 1);
+        *edge = error ? *edge : next;
+        (void)!(error ? pdl_impl_set_edges(graph, &now, 1, 1) : error);
     }
     return error;
 }
@@ -1249,7 +1209,7 @@ PDL_API cudaError_t pdl_impl_set_attributes(cudaGraphNode_t node, const pdl_kern
     cudaError_t error = cudaSuccess;
     unsigned i;
 
-    for (i = 0; i < count && error == cudaSuccess; i++) {
+    for (i = 0; i < count && !error; i++) {
         error = cudaGraphKernelNodeSetAttribute(node, attrs[i].id, &attrs[i].val);
     }
     return error;
@@ -1284,19 +1244,18 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_add_kernel(cudaGraphNode_t *node, cu
     pdl_options o = options != NULL ? *options : zero;
     struct cudaKernelNodeParams params = PDL_ZERO;
     const unsigned overlap = o.overlap;
-    cudaError_t error = cudaSuccess;
+    cudaError_t error = cudaErrorInvalidValue;
     size_t i;
 
     o.overlap = PDL_OVERLAP_NONE;
-    if (node == NULL || graph == NULL || o.event != NULL || o.launch_completion_event != NULL ||
-        shared_bytes > 0xffffffffu) {
-        error = cudaErrorInvalidValue;
+    if (node != NULL && graph != NULL && o.event == NULL && o.launch_completion_event == NULL &&
+        shared_bytes <= 0xffffffffu) {
+        error = pdl_impl_check(kernel, &o, 1);
     }
-    error = error == cudaSuccess ? pdl_impl_check(kernel, &o, 1) : error;
-    error = error == cudaSuccess ? pdl_impl_check_shape(kernel, grid, block, &o) : error;
-    error = error == cudaSuccess ? pdl_impl_check_edges(edges, num_edges, 0, kernel, overlap) : error;
-    error = error == cudaSuccess ? pdl_impl_check_debug(kernel, args) : error;
-    if (error != cudaSuccess) {
+    error = error ? error : pdl_impl_check_shape(kernel, grid, block, &o);
+    error = error ? error : pdl_impl_check_edges(edges, num_edges, 0, kernel, overlap);
+    error = error ? error : pdl_impl_check_debug(kernel, args);
+    if (error) {
         return error;
     }
     params.func = PDL_IMPL_MUTABLE(kernel->func);
@@ -1305,15 +1264,15 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_add_kernel(cudaGraphNode_t *node, cu
     params.sharedMemBytes = PDL_IMPL_CAST(unsigned, shared_bytes);
     params.kernelParams = args;
     error = cudaGraphAddKernelNode(node, graph, NULL, 0, &params);
-    if (error != cudaSuccess) {
+    if (error) {
         return error;
     }
     for (i = 0; i < num_edges; i++) {
         edges[i].to = *node;
     }
     error = pdl_impl_set_attributes(*node, kernel, &o);
-    error = error == cudaSuccess ? pdl_impl_add_edges(graph, edges, num_edges) : error;
-    if (error != cudaSuccess) {
+    error = error ? error : pdl_impl_add_edges(graph, edges, num_edges);
+    if (error) {
         (void)!cudaGraphDestroyNode(*node);
         *node = NULL;
     }
@@ -1354,6 +1313,18 @@ PDL_API void pdl_impl_interleave(unsigned char *words, size_t count)
     }
 }
 
+/* The kind of edge data. */
+PDL_API unsigned pdl_impl_kind_of(const pdl_impl_edge_data *d)
+{
+    const unsigned others = 0u | d->to_port | d->reserved[0] | d->reserved[1] | d->reserved[2] | d->reserved[3] |
+                            d->reserved[4];
+    const unsigned code = d->from_port < 3 && d->type < 2 && others == 0 ? 3u * d->type + d->from_port : 1;
+    const unsigned char kinds[6] = {PDL_EDGE_FULL,    PDL_EDGE_UNKNOWN,      PDL_EDGE_LAUNCH_COMPLETION,
+                                    PDL_EDGE_UNKNOWN, PDL_EDGE_PROGRAMMATIC, PDL_EDGE_BLOCK_START};
+
+    return kinds[code];
+}
+
 /* What is read: the edges of a graph, or those of a node. */
 typedef struct pdl_impl_query {
     cudaGraph_t graph;       /* NULL: of the node */
@@ -1376,7 +1347,7 @@ PDL_API cudaError_t pdl_impl_count_edges(const pdl_impl_query *query, size_t roo
 {
     cudaError_t error = cudaErrorLossyQuery;
 
-    if (cudaPeekAtLastError() == cudaSuccess) {
+    if (!cudaPeekAtLastError()) {
         error = pdl_impl_ask_edges(query, NULL, NULL, NULL, count);
         error = error == cudaErrorLossyQuery ? cudaGetLastError() : error;
     }
@@ -1394,10 +1365,10 @@ PDL_API cudaError_t pdl_impl_read_edges(const pdl_impl_query *query, cudaGraphNo
     const size_t room = *count;
     cudaError_t error = room != 0 ? pdl_impl_ask_edges(query, from, to, data, count) : cudaSuccess;
 
-    if (error == cudaSuccess && *count == room) {
+    if (!error && *count == room) {
         error = pdl_impl_count_edges(query, room, count);
     }
-    return error == cudaSuccess && *count > room ? cudaErrorMemoryAllocation : error;
+    return !error && *count > room ? cudaErrorMemoryAllocation : error;
 }
 #endif
 
@@ -1421,8 +1392,8 @@ PDL_API cudaError_t pdl_impl_list_edges(const pdl_impl_query *query, pdl_graph_e
     }
     memory = room != 0 ? words + 16 * room : NULL;
     error = pdl_impl_read_edges(query, nodes, nodes + room, PDL_IMPL_CAST(pdl_impl_edge_data *, memory), &count);
-    *num_edges = error == cudaSuccess || error == cudaErrorMemoryAllocation ? count : 0;
-    if (error != cudaSuccess) {
+    *num_edges = !error || error == cudaErrorMemoryAllocation ? count : 0;
+    if (error) {
         return error;
     }
     for (i = 0; i < 2 * count; i++) {
@@ -1498,7 +1469,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_count_programmatic(cudaGraph_t graph
     cudaError_t error = count == NULL ? cudaErrorInvalidValue : pdl_graph_edges(graph, edges, num_edges);
     size_t i, found = 0;
 
-    for (i = 0; error == cudaSuccess && i < *num_edges; i++) {
+    for (i = 0; !error && i < *num_edges; i++) {
         found += pdl_impl_is_programmatic(edges[i].kind) ? 1u : 0u;
     }
     if (count != NULL) {
@@ -1536,19 +1507,19 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges_of_capture(cudaStream_t stream
         return cudaErrorInvalidValue;
     }
     error = PDL_IMPL_EDGES(cudaStreamGetCaptureInfo, _v3)(stream, &state, NULL, &captured, &nodes, &data, &count);
-    if (error == cudaSuccess && state != cudaStreamCaptureStatusActive) {
+    if (!error && state != cudaStreamCaptureStatusActive) {
         error = state == cudaStreamCaptureStatusNone ? cudaErrorIllegalState : cudaErrorStreamCaptureInvalidated;
     }
-    *num_edges = error == cudaSuccess ? count : 0;
+    *num_edges = !error ? count : 0;
     if (graph != NULL) {
-        *graph = error == cudaSuccess ? captured : NULL;
+        *graph = !error ? captured : NULL;
     }
-    for (i = 0; i < count && i < room && error == cudaSuccess; i++) {
+    for (i = 0; i < count && i < room && !error; i++) {
         edges[i] = empty;
         edges[i].from = nodes[i];
         edges[i].kind = pdl_impl_kind_of(data != NULL ? &data[i] : &full);
     }
-    error = error == cudaSuccess && count > room ? cudaErrorMemoryAllocation : error;
+    error = !error && count > room ? cudaErrorMemoryAllocation : error;
 #else
     (void)stream, (void)graph, (void)edges, (void)num_edges;
 #endif
@@ -1650,7 +1621,7 @@ PDL_API cudaError_t pdl_impl_enter_nodes(pdl_impl_graph *graph, const cudaGraphN
     for (i = 0; i < graph->num_nodes; i++) {
         graph->nodes[i] = empty;
     }
-    for (i = 0; i < graph->num_nodes && error == cudaSuccess; i++) {
+    for (i = 0; i < graph->num_nodes && !error; i++) {
         unsigned *bucket = pdl_impl_bucket(graph, handles[i]);
         pdl_impl_node *node = &graph->nodes[i];
 
@@ -1659,7 +1630,7 @@ PDL_API cudaError_t pdl_impl_enter_nodes(pdl_impl_graph *graph, const cudaGraphN
         *bucket = PDL_IMPL_CAST(unsigned, i + 1);
         error = cudaGraphNodeGetType(node->handle, &node->type);
         node->waits = PDL_WAITS_NO;
-        if (error == cudaSuccess && node->type == cudaGraphNodeTypeKernel) {
+        if (!error && node->type == cudaGraphNodeTypeKernel) {
             node->waits = waits != NULL ? waits(node->handle, user) : 0;
             node->waits = node->waits <= PDL_WAITS_NO ? node->waits : 0;
         }
@@ -1715,20 +1686,20 @@ PDL_API cudaError_t pdl_impl_read_graph(pdl_impl_graph *graph, cudaGraph_t handl
     memory = graph->arcs + room;
     handles = PDL_IMPL_CAST(cudaGraphNode_t *, memory);
     memory = handles + graph->num_nodes + 2 * room;
-    if (error == cudaSuccess) {
+    if (!error) {
         error = pdl_impl_read_edges(&query, handles + graph->num_nodes, handles + graph->num_nodes + room,
                                     PDL_IMPL_CAST(pdl_impl_edge_data *, memory), &graph->num_arcs);
     }
-    if (error == cudaSuccess || error == cudaErrorMemoryAllocation) {
+    if (!error || error == cudaErrorMemoryAllocation) {
         *bytes = PDL_GRAPH_SCRATCH(graph->num_nodes, graph->num_arcs);
         error = *bytes > given ? cudaErrorMemoryAllocation : error;
     }
-    error = error == cudaSuccess ? cudaGraphGetNodes(handle, handles, &graph->num_nodes) : error;
-    error = error == cudaSuccess ? pdl_impl_enter_nodes(graph, handles, waits, user) : error;
+    error = error ? error : cudaGraphGetNodes(handle, handles, &graph->num_nodes);
+    error = error ? error : pdl_impl_enter_nodes(graph, handles, waits, user);
     handles += graph->num_nodes;
-    return error == cudaSuccess ? pdl_impl_enter_arcs(graph, handles, handles + room,
+    return error ? error : pdl_impl_enter_arcs(graph, handles, handles + room,
                                                       PDL_IMPL_CAST(pdl_impl_edge_data *, memory))
-                                : error;
+                               ;
 }
 
 /* Puts the nodes in an order in which every edge leads onwards; an error if there is none. */
@@ -1955,8 +1926,8 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_check(cudaGraph_t graph, pdl_graph_w
     list.capacity = *num_findings;
     *num_findings = 0;
     error = pdl_impl_read_graph(&all, graph, waits, user, PDL_IMPL_CAST(unsigned char *, scratch), scratch_bytes);
-    error = error == cudaSuccess ? pdl_impl_order(&all) : error;
-    if (error != cudaSuccess) {
+    error = error ? error : pdl_impl_order(&all);
+    if (error) {
         return error;
     }
     pdl_impl_find_unsafe(&all, 1);
