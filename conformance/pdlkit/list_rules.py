@@ -16,6 +16,9 @@ from pdlkit.exits import OK, BadArguments, InvalidRun, SetupImpossible
 from pdlkit.rules import Rule, RuleBook, RulesError, load
 
 
+SOURCE_WIDTH = 56
+
+
 def parser() -> Parser:
     """The command line of `list`."""
     made = Parser("list", "rules, cases and mutants; with a rule's id, everything about that rule")
@@ -39,10 +42,23 @@ def _windows(rule: Rule) -> str:
 
 
 def _power(rule: Rule) -> str:
+    """What a run has to kill. In capitals: a rule that decides verdicts and has nothing to kill; its note says why."""
     parts = [*rule.mutants, *rule.controls]
     if any(case.broken_waits for case in rule.cases):
         parts.append("broken waits")
-    return ", ".join(parts) or "NONE"
+    if parts:
+        return ", ".join(parts)
+    if rule.untestable or rule.rule_class == "measured":
+        return "-"
+    if rule.kind == "api":
+        return "answers compared"
+    return "NO MUTANT" if any(case.proving for case in rule.cases) else "NO MUTANT, ONLY OBSERVES"
+
+
+def _source(rule: Rule) -> str:
+    """The documents, without the clauses, cut to a column."""
+    text = rule.source.partition(" (PDL-")[0]
+    return text if len(text) <= SOURCE_WIDTH else text[:SOURCE_WIDTH - 3].rstrip() + "..."
 
 
 def rules_table(book: RuleBook) -> list[str]:
@@ -50,8 +66,9 @@ def rules_table(book: RuleBook) -> list[str]:
     rows = []
     for rule in book.rules:
         cases = str(len(rule.cases)) if rule.cases else ("untestable" if rule.untestable else "NO CASE")
-        rows.append((rule.id, rule.rule_class, rule.kind, "core" if rule.core else "", cases, _windows(rule), _power(rule)))
-    lines = table(("rule", "class", "kind", "", "cases", "windows", "killed in the same run"), rows, 7)
+        rows.append((rule.id, rule.rule_class, rule.kind, "core" if rule.core else "", cases, _windows(rule), _source(rule),
+                     _power(rule)))
+    lines = table(("rule", "class", "kind", "", "cases", "windows", "source", "killed in the same run"), rows, 8)
     proving = sum(case.proving for case in book.cases)
     return [*lines, f" {len(book.rules)} rules, {len(book.cases)} cases ({proving} proving; * only observes), "
                     f"{len(book.tags)} mutants and controls; `list RULE` shows one rule"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 
@@ -34,8 +35,19 @@ def test_what_is_missing_stands_out(tmp_path: Path) -> None:
     book = load(tmp_path / "rules.toml")
     lines = list_rules.rules_table(book)
     bare = next(line for line in lines if "FWD-09" in line)
-    assert "untestable" in bare and "NONE" in bare
-    assert "NONE" not in next(line for line in lines if "WAIT-01" in line)
+    assert "untestable" in bare and "NO MUTANT" not in bare
+    assert "NO MUTANT" not in next(line for line in lines if "WAIT-01" in line)
+
+
+@pytest.mark.parametrize(("role", "words"), [("proving", "NO MUTANT"), ("observing", "NO MUTANT, ONLY OBSERVES")])
+def test_a_rule_that_nothing_tries_stands_out(role: str, words: str, tmp_path: Path) -> None:
+    data = copy.deepcopy(GOOD)
+    case = data["rule"][0]["case"][0]
+    case.update(mutants=[], controls=[], broken_waits=False, windows={"widened": role})
+    data["rule"][0].update(note="nothing applies", core=False)
+    (tmp_path / "rules.toml").write_bytes(text_of(data))
+    line = next(line for line in list_rules.rules_table(load(tmp_path / "rules.toml")) if "WAIT-01" in line)
+    assert line.rstrip().endswith("PTX  " + words)
 
 
 def test_list_json_is_whole(tmp_path: Path) -> None:
