@@ -12,7 +12,7 @@ from pdlkit.exits import BadArguments
 from pdlkit.stress.hold_code import AFTER_WAIT, BEFORE_EXIT, HOLD, PROTECT, TRIGGER, Settings
 
 VARIABLE = "PDL_STRESS_OPTIONS"
-DEFAULT_HOLD_NS = 4000
+DEFAULT_HOLD_NS = 20_000  # every kernel is held alike then, so blocks draw from 0 on: a primary must be held longer than its dependent
 MOST_HOLD_NS = 10_000_000  # 10 ms: far beyond any launch gap, far below any watchdog
 
 

@@ -14,7 +14,7 @@ import pytest
 from pdlkit.exits import BadArguments, SetupImpossible
 from pdlkit.stress import main, zoo_command, zoo_server
 from pdlkit.stress.zoo_command import Session, _resumed
-from pdlkit.stress.zoo_examine import Amount, Line, cost
+from pdlkit.stress.zoo_examine import Amount, Line
 from pdlkit.stress.zoo_server import SOURCES, Server
 from pdlkit.toolchain import find_nvcc
 
