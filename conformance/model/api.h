@@ -88,6 +88,7 @@ struct stream {
     struct pending_wait wait[MAX_WAITS];
     unsigned waits;
     bool leaked_attribute; /* for the device attribute-leaks */
+    bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
     struct capture *capture;
     struct stream *next;
 };

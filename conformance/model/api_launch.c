@@ -229,7 +229,7 @@ cudaError_t launch_in_stream(struct request *r)
     }
     if (r->updatable)
         return cudaErrorInvalidValue; /* only inside graphs */
-    if (device.faults.idle_attribute_refused && r->programmatic && (s->tail == NULL || s->tail->retired))
+    if (device.faults.idle_attribute_refused && r->programmatic && s->idle)
         return cudaErrorInvalidValue;
     struct op *op = request_op(r);
     stream_append(s, op, launch_may_overlap(r, s));

@@ -154,6 +154,7 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
 
 void stream_append(struct stream *s, struct op *op, bool programmatic)
 {
+    s->idle = false;
     order_behind_tail(s, op, programmatic && op->kind == OP_KERNEL);
     order_behind_waits(s, op);
     order_behind_others(s, op);
@@ -374,6 +375,7 @@ cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
         return call_result(s->capture != NULL ? cudaErrorStreamCaptureUnsupported : cudaErrorStreamCaptureImplicit);
     }
     stream_closes(s);
+    s->idle = true;
     if (device.faults.host_learns_early && s->tail != NULL)
         return call_result(run_until_done(s->tail));
     return call_result(run_until_retired(s->tail));
