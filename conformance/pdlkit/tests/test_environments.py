@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pdlkit import environments
-from pdlkit.environments import Environment, Row, markdown, measure, read_rows
+from pdlkit.environments import Environment, Row, line, measure, read_rows
 
 SERIAL = "import os\noverlap = 0 if os.environ.get('CUDA_LAUNCH_BLOCKING') == '1' else 60\n"
 RECORDS = SERIAL + '''
@@ -54,7 +54,20 @@ def test_a_missing_tool_and_a_dying_harness_say_so(tmp_path: Path) -> None:
     assert missing == [Row("no such tool", "-", "pdl-no-such-tool is not on this machine")]
     dying = measure(Environment("plain"), harness(tmp_path, "import sys; sys.exit('no GPU here')\n"), "cuda")
     assert {row.why for row in dying} == {"ended with 1: no GPU here"}
-    assert "ended with 1: no GPU here" in markdown([*missing, *dying], "cuda")
+    assert line(dying[0]) == f"| plain | `{environments.CASES[0]}` | ended with 1: no GPU here | - | - |"
+
+
+def test_what_was_measured_stays_if_the_rest_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(environment: Environment, *_: object) -> list[Row]:
+        if environment.name == "second":
+            raise KeyboardInterrupt
+        return [Row("first", "-", "here")]
+
+    monkeypatch.setattr(environments, "measure", stop)
+    monkeypatch.setattr(environments, "ENVIRONMENTS", (Environment("first"), Environment("second")))
+    with pytest.raises(KeyboardInterrupt):
+        environments.main([str(harness(tmp_path, RECORDS)), "--json", str(tmp_path / "rows.json")])
+    assert json.loads((tmp_path / "rows.json").read_text())[0]["environment"] == "first"
 
 
 def test_records_without_counts_are_no_rows() -> None:
