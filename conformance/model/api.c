@@ -81,14 +81,14 @@ cudaError_t CUDARTAPI cudaPeekAtLastError(void)
     return error;
 }
 
-static bool read_size(const char *name, unsigned most, unsigned *size)
+static bool read_size(const char *name, unsigned least, unsigned most, unsigned *size)
 {
     const char *text = getenv(name);
     char *end;
     if (text == NULL || text[0] == '\0')
         return true;
     unsigned long value = strtoul(text, &end, 10);
-    bool sound = text[0] >= '0' && text[0] <= '9' && *end == '\0' && value >= 1 && value <= most;
+    bool sound = text[0] >= '0' && text[0] <= '9' && *end == '\0' && value >= least && value <= most;
     if (sound)
         *size = (unsigned)value;
     return sound;
@@ -106,8 +106,8 @@ void model_reset(const char *variant, uint64_t seed)
     int cc = device.cc;
     device.sms = MODEL_SMS;
     device.slots = MODEL_SLOTS;
-    bool sized = read_size("PDL_MODEL_SMS", MODEL_MOST_SMS, &device.sms) &&
-                 read_size("PDL_MODEL_SLOTS", MODEL_MOST_SLOTS, &device.slots);
+    bool sized = read_size("PDL_MODEL_SMS", 1, MODEL_MOST_SMS, &device.sms) &&
+                 read_size("PDL_MODEL_SLOTS", 2, MODEL_MOST_SLOTS, &device.slots);
     scheduler_reset();
     blocks_reset();
     ops_reset();
