@@ -237,9 +237,10 @@ static void *current_context(void)
 }
 
 /* A new plan that says the same about this kernel leaves what was written; another one begins anew. */
-static void note_plan(struct kernel *kernel, const uint32_t words[4])
+static void note_plan(struct kernel *kernel)
 {
     if (kernel->generation != generation) {
+        const uint32_t *words = words_for(kernel->name);
         kernel->generation = generation;
         if (memcmp(kernel->words, words, sizeof kernel->words) != 0) {
             memcpy(kernel->words, words, sizeof kernel->words);
@@ -285,7 +286,7 @@ static void apply(struct kernel *kernel)
     result (*mode)(int *) = driver_symbol("cuThreadExchangeStreamCaptureMode");
     int relaxed = 2;
 
-    note_plan(kernel, words_for(kernel->name));
+    note_plan(kernel);
     if (context_is_done(kernel, current_context()) || !mode || mode(&relaxed) != 0) {
         return;
     }
