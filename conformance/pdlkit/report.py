@@ -14,6 +14,7 @@ from typing import Any
 
 from pdlkit import sources
 from pdlkit.ambiguities import contested
+from pdlkit.eager import compare
 from pdlkit.evidence import Evidence, kernels_of
 from pdlkit.machine_code import METHOD, MachineCode
 from pdlkit.places import ROOT
@@ -213,6 +214,7 @@ def build_report(facts: RunFacts) -> dict[str, Any]:
         "rules": [entry for rule in facts.book.rules if (entry := rule_entry(facts, rule))],
         "tests": tests,
         "contested": contested(tests),
+        "paths": compare(tests),
         "mutation_score": mutation_score(facts.results),
         "processes": facts.processes, "problems": _sentences(facts.problems),
         "findings": _sentences(facts.verdict.findings),
