@@ -98,6 +98,7 @@ class MachineCode:
     """The machine code of one harness, asked by kernel name."""
 
     def __init__(self, harness: Path) -> None:
+        self.path = harness
         cubins, self.unreadable = cubins_in(harness.read_bytes())
         self._by_symbol: dict[tuple[str, int], Cubin] = {}
         for cubin in cubins:

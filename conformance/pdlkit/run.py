@@ -25,6 +25,8 @@ from pdlkit.build import Built, build
 from pdlkit.device_choice import Choice, ask_probe, choose, parse_request
 from pdlkit.display import Progress, verdict_block
 from pdlkit.exits import BadArguments, InvalidRun
+from pdlkit.lint import against_hardware
+from pdlkit.lint.tools import at_hand
 from pdlkit.machine_code import MachineCode
 from pdlkit.records import CaseLog, Record
 from pdlkit.report import RunFacts, build_report, inconsistencies, write_report
@@ -226,9 +228,19 @@ def _go_on(options: argparse.Namespace) -> None:
     options.only, options.plant, options.output = identity.only, identity.plant, options.resume
 
 
+def _static_check(report: dict[str, Any], facts: RunFacts) -> list[str]:
+    """Lint's verdict on the kernels that ran, held against the hardware's; a disagreement is the kit's own error."""
+    if facts.code is None or facts.on_model or facts.plant is not None:
+        return []
+    if not at_hand():
+        print("static check left out: nvdisasm and cuobjdump are not on this machine", file=sys.stderr)
+        return []
+    return against_hardware.problems(report, facts.code.path, facts.book.tags)
+
+
 def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     report = build_report(facts)
-    wrong = inconsistencies(report)
+    wrong = [*inconsistencies(report), *_static_check(report, facts)]
     if wrong:
         verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings)
         report = build_report(dataclasses.replace(facts, verdict=verdict, problems=[*facts.problems, *wrong]))

@@ -5,8 +5,10 @@
     parameter = 2               # counted from 1; or a list
     because = "weights, written once when the model is loaded"
 
-A declaration covers reads only, also those through pointers that were read from that parameter. `variable = "name"`
-in place of `parameter` names a __device__ variable.
+A declaration covers reads only, also those through pointers that were read from that parameter. `writes = true` says that
+no earlier grid touches the memory at all: then it covers stores, atomic operations and copies as well. `variable = "name"`
+in place of `parameter` names a __device__ variable. Of a parameter that is a struct, `offsets = [0, 16]` takes only the
+members that begin at these bytes.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from pdlkit.exits import BadArguments
 from pdlkit.lint.elf import KernelInfo
 from pdlkit.lint.values import Root
 
+_POINTER = 8  # bytes
+
 
 @dataclass
 class Declaration:
@@ -28,18 +32,27 @@ class Declaration:
     parameters: frozenset[int]
     variables: frozenset[str]
     because: str
+    writes: bool = False  # covers stores, too
+    offsets: frozenset[int] = frozenset()  # of members of a struct; empty: all
     used: set[str] = field(default_factory=set)  # kernels in which it covered something
 
     def covers(self, root: Root, info: KernelInfo) -> bool:
         base = root[1] if root[0] == "via" else root
         if base[0] == "symbol":
             return base[1] in self.variables
-        return base[0] == "param" and ordinal_of(base[1], info) in self.parameters
+        if base[0] != "param" or ordinal_of(base[1], info) not in self.parameters:
+            return False
+        return not self.offsets or any(o <= within(base[1], info) < o + _POINTER for o in self.offsets)
 
 
 def ordinal_of(offset: int, info: KernelInfo) -> int | None:
     """The parameter, counted from 1, that lies at this offset of the parameter bank."""
     return next((p.ordinal + 1 for p in info.parameters if p.offset <= offset < p.offset + p.size), None)
+
+
+def within(offset: int, info: KernelInfo) -> int:
+    """How far into its parameter this offset of the parameter bank lies."""
+    return next((offset - p.offset for p in info.parameters if p.offset <= offset < p.offset + p.size), 0)
 
 
 def load(path: Path) -> list[Declaration]:
@@ -57,7 +70,7 @@ def load(path: Path) -> list[Declaration]:
 
 def _declaration(path: Path, number: int, row: dict[str, object]) -> Declaration:
     place = f"{path}, declaration {number}"
-    unknown = set(row) - {"kernel", "parameter", "variable", "because"}
+    unknown = set(row) - {"kernel", "parameter", "variable", "because", "writes", "offsets"}
     if unknown:
         raise BadArguments(f"{place}: unknown key {', '.join(sorted(unknown))}")
     because, kernel = row.get("because"), row.get("kernel")
@@ -73,7 +86,12 @@ def _declaration(path: Path, number: int, row: dict[str, object]) -> Declaration
     variables = _listed(row.get("variable", []), str)
     if parameters is None or variables is None or not parameters | variables or any(int(str(p)) < 1 for p in parameters):
         raise BadArguments(f"{place}: `parameter` has to be a number from 1, or a list, or `variable` a name")
-    return Declaration(place, pattern, parameters, variables, because.strip())  # type: ignore[arg-type]
+    offsets, writes = _listed(row.get("offsets", []), int), row.get("writes", False)
+    if offsets is None or (offsets and not parameters):
+        raise BadArguments(f"{place}: `offsets` has to be a list of bytes within the `parameter`")
+    if not isinstance(writes, bool):
+        raise BadArguments(f"{place}: `writes` has to be true or false")
+    return Declaration(place, pattern, parameters, variables, because.strip(), writes, offsets)  # type: ignore[arg-type]
 
 
 def _listed(value: object, kind: type) -> frozenset[object] | None:

@@ -67,7 +67,7 @@ RULES: dict[str, LintRule] = {
         HINT, "a prefetch before the wait may fetch what is about to be overwritten",
         "harmless for the result; it may fetch lines twice"),
     "declared-independent": LintRule(
-        HINT, "an early read that a declaration calls independent", "nothing, as long as the declared reason holds"),
+        HINT, "an early access that a declaration calls independent", "nothing, as long as the declared reason holds"),
     "ordered-by-mbarrier": LintRule(
         HINT, "reached without an own wait, behind a barrier object that other threads signal",
         "make sure that the signal comes from a thread that has waited"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pdlkit.lint.declarations import Declaration, ordinal_of
+from pdlkit.lint.declarations import Declaration, ordinal_of, within
 from pdlkit.lint.elf import KernelInfo
 from pdlkit.lint.findings import Finding
 from pdlkit.lint.flow import Flow
@@ -122,7 +122,7 @@ class Judge:
         assert flow is not None
         opcode = flow.function.opcodes[access.index]
         reads = access.kind in READS
-        if reads and self._declared(access):
+        if self._declared(access, reads):
             return
         if reads and self._constant_table(access, opcode):
             if not all(self._compilers_own(r) for r in access.roots):
@@ -168,8 +168,8 @@ class Judge:
 
     # what is accessed ----------------------------------------------------------------------------------------------
     def _subject(self, access: Access) -> str:
-        direct = sorted({o for r in access.roots if r[0] == "param" and (o := self._ordinal(r)) is not None})
-        through = sorted({o for r in access.roots if r[0] == "via" and (o := self._ordinal(r)) is not None} - set(direct))
+        direct = sorted({n for r in access.roots if r[0] == "param" and (n := self._named(r)) is not None})
+        through = sorted({n for r in access.roots if r[0] == "via" and (n := self._named(r)) is not None} - set(direct))
         names = sorted({str(r[1]) for r in access.roots if r[0] == "symbol"})
         parts = [f"parameter {o}" for o in direct]
         parts += [f"memory reached through parameter {o}" for o in through]
@@ -181,21 +181,30 @@ class Judge:
             parts = ["memory that a __constant__ variable points to"]
         return " or ".join(parts) or "global memory (address not followed)"
 
-    def _declared(self, access: Access) -> bool:
+    def _named(self, root: Root) -> str | None:
+        """The parameter's number, and where in it the pointer stands if it is a struct."""
+        ordinal, base = self._ordinal(root), root[1] if root[0] == "via" else root
+        if ordinal is None:
+            return None
+        member = within(base[1], self.info) // 8 * 8
+        struct = any(p.ordinal == ordinal - 1 and p.size > 8 for p in self.info.parameters)
+        return f"{ordinal} (byte {member})" if struct else str(ordinal)
+
+    def _declared(self, access: Access, reads: bool) -> bool:
         relevant = [r for r in access.roots if r[0] in ("param", "via", "symbol")]
         if not relevant:
             return False
         used = []
         for root in relevant:
-            declaration = next((d for d in self.declarations if d.covers(root, self.info)), None)
+            declaration = next((d for d in self.declarations if d.covers(root, self.info) and (reads or d.writes)), None)
             if declaration is None:
                 return False
             used.append(declaration)
         for declaration in used:
             declaration.used.add(self.kernel)
         reasons = "; ".join(sorted({d.because for d in used}))
-        self.add("declared-independent", f"{self._subject(access)} is read before the wait, declared independent because: "
-                 f"{reasons}", access.section, access.index, access.roots)
+        self.add("declared-independent", f"{self._subject(access)} is {_VERBS[access.kind]} without a wait, declared "
+                 f"independent because: {reasons}", access.section, access.index, access.roots)
         return True
 
     def _compilers_own(self, root: Root) -> bool:

@@ -82,7 +82,7 @@ def lint_files(files: Iterable[Path], options: Options) -> Report:
         if not declaration.used:
             what = ", ".join([f"parameter {p}" for p in sorted(declaration.parameters)]
                              + [f"variable {v}" for v in sorted(declaration.variables)])
-            message = f"`{declaration.kernel.pattern}`, {what}: no early read matches it"
+            message = f"`{declaration.kernel.pattern}`, {what}: no early access matches it"
             report.extra.append(Finding("unused-declaration", "", "", declaration.source, "", message, declaration.source))
     return report
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pdlkit.exits import SetupImpossible
-from pdlkit.venv import ensure_venv
+from pdlkit.venv import ensure_venv, venv_place
 
 PACKAGES = {
     "nvdisasm": "nvidia-cuda-nvdisasm==13.5.37",
@@ -36,6 +36,12 @@ def _installed(name: str) -> Path | None:
     if found:
         return Path(found)
     return next((folder / name for folder in _toolkit_folders() if (folder / name).is_file()), None)
+
+
+def at_hand() -> bool:
+    """Whether lint can run without fetching anything."""
+    wanted = tuple(PACKAGES[name] for name in _ANALYSIS)
+    return all(_installed(name) for name in _ANALYSIS) or (venv_place(wanted) / "complete").is_file()
 
 
 @lru_cache(maxsize=None)

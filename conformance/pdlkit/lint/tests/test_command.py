@@ -51,7 +51,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _nvcc(arch, "-fatbin", "-o", str(folder / "k.fatbin"), str(source))
     _nvcc(arch, "-ptx", "-o", str(folder / "k.ptx"), str(source))
     _nvcc(arch, "-c", "-o", str(folder / "k.o"), str(source))
-    _nvcc(arch, "-DLINKED", "-cudart", "none", "-Xlinker", "--unresolved-symbols=ignore-all", "-o", str(folder / "k.exe"), str(source))
+    _nvcc(arch, "-DLINKED", "-cudart", "none", "-Xlinker", "--unresolved-symbols=ignore-all", "-o", str(folder / "k.exe"),
+          str(source))
     _nvcc(arch, "-shared", "-cudart", "none", "-Xcompiler", "-fPIC", "-o", str(folder / "k.so"), str(source))
     _nvcc("-gencode", "arch=compute_80,code=sm_90", "-cubin", "-o", str(folder / "old.cubin"), str(source))
     subprocess.run(["ar", "rcs", str(folder / "k.a"), str(folder / "k.o")], check=True)
