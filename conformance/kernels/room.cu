@@ -80,7 +80,7 @@ struct side {
     enum room_kernel kernel;
     unsigned threads;
     unsigned per_sm;         /* blocks; 0: as many as fit alone */
-    unsigned less;           /* fewer blocks than that in all */
+    unsigned less;           /* fewer blocks than that in all; at least one is left */
     unsigned waves_halves;   /* with per_sm 0: 2 is one wave; 0 is 2 */
     unsigned shared_percent; /* dynamic shared memory of a block, of the most that one may have */
     unsigned carveout, cluster;
@@ -96,7 +96,7 @@ static const struct mix mixes[] = {
     { "threads: half taken, half wanted", { LIGHT, 1024, 1 }, { LIGHT, 1024, 1 } },
     { "threads: a warp too many wanted", { LIGHT, 544, 2 }, { LIGHT, 992, 1 } },
     { "threads: all but two blocks taken", { LIGHT, 1024, 0, 2 }, { LIGHT, 32, 1 } },
-    { "threads: all but two blocks taken, one wanted", { LIGHT, 1024, 0, 2 }, { LIGHT, 32, 1, 131 } },
+    { "threads: all but two blocks taken, one wanted", { LIGHT, 1024, 0, 2 }, { LIGHT, 32, 1, 100000 } },
     { "threads: all but 16 blocks taken", { LIGHT, 1024, 0, 16 }, { LIGHT, 32, 1 } },
     { "threads: all but 66 blocks taken", { LIGHT, 1024, 0, 66 }, { LIGHT, 32, 1 } },
     { "threads: dependent wants all", { LIGHT, 128, 1 }, { LIGHT, 1024, 2 } },
@@ -166,7 +166,8 @@ static cudaError_t prepare_side(const struct table *table, const struct side *si
         blocks = blocks * side->waves_halves / 2;
     p->several_waves = side->waves_halves > 2;
     round = side->cluster ? side->cluster : 1;
-    p->shape.grid = dim3((blocks - side->less) / round * round);
+    blocks = blocks > side->less ? blocks - side->less : 1;
+    p->shape.grid = dim3((blocks + round - 1) / round * round);
     p->shape.block = dim3(threads);
     p->options.carveout = side->carveout;
     p->options.cluster_x = side->cluster;
