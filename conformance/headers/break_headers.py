@@ -106,7 +106,7 @@ BREAKS = [
     # refusals
     Break("a kernel of the driver", HOST, "(kernel->func == NULL && launching)", "0", "contract.refusals"),
     Break("an axis of 0", HOST, "grid.x - 1 >= k->max_grid[0]", "grid.x > k->max_grid[0]", "contract.refusals"),
-    Break("an axis that is too large", HOST, "block.z - 1 >= k->max_block[2]", "block.z == 0", "contract.refusals"),
+    Break("an axis that is too large", HOST, "grid.z - 1 >= k->max_grid[2]", "grid.z == 0", "contract.refusals"),
     Break("too many threads", HOST, "* block.z > threads ?", "* block.z > 1024 ?", "contract.refusals"),
     Break("too many threads, in z", HOST, "* block.y * block.z > threads ?", "* block.y > threads ?", "contract.refusals"),
     Break("a cluster that does not divide", HOST, "(o->cluster_x != 0 && grid.x % o->cluster_x != 0) || ", "", "contract.refusals"),

@@ -139,6 +139,9 @@ static void copies_further_attributes(void)
     launches(&plain, &options, 0); /* num_attrs 0: not looked at */
     options.attrs = (const cudaLaunchAttribute *)8;
     launches(&plain, &options, 0);
+    options.has_priority = 1; /* nor by a launch that does not go the short way */
+    launches(&plain, &options, 1);
+    options.has_priority = 0;
     options.attrs = further;
     options.num_attrs = 2;
     options.overlap = PDL_OVERLAP_IF_POSSIBLE;
