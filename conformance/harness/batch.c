@@ -106,7 +106,7 @@ static int queue_poison(struct device *device, struct buffers *b, const struct p
         poison.blocks = device->size.sms * 2;
         poison.threads = device->size.max_threads / 4;
         FAULT_TRY(fault, nodes_add(queue, &poison, NULL, 0, &node));
-        nodes_next(queue->nodes);
+        nodes_next(queue->nodes, 0);
         return 1;
     }
     return launch_plain(&device->poison, &args, device->size.sms * 2, device->size.max_threads / 4, device->stream, fault);
@@ -144,7 +144,7 @@ int batch_queue_trials(struct device *device, struct buffers *b, const struct pa
         fill_trial(&trial, part->pair, b, &layout->slot[i], i);
         FAULT_TRY(fault, part->pair->queue(queue, &trial));
         if (queue->nodes)
-            nodes_next(queue->nodes);
+            nodes_next(queue->nodes, (part->pair->flags & PAIR_LINE) && trial.control == CONTROL_NONE);
     }
     return 1;
 }
@@ -217,6 +217,8 @@ int batch_graph(struct device *device, struct buffers *b, const struct part *par
                 const struct queue *queue, cudaGraphExec_t *exec, struct fault *fault)
 {
     int updated = queue->nodes && (part->pair->flags & PAIR_UPDATED);
+    int plain_line = (part->pair->flags & PAIR_LINE) && part->interleave == CONTROL_NONE; /* nothing urgent in it */
+    unsigned long long flags = plain_line ? 0 : cudaGraphInstantiateFlagUseNodePriority;
     cudaGraph_t graph = NULL;
 
     if (updated && !instantiate_decoy(device, b, part, layout, queue, exec, fault))
@@ -227,7 +229,7 @@ int batch_graph(struct device *device, struct buffers *b, const struct part *par
         if (!update(*exec, graph, fault))
             return 0;
     } else {
-        FAULT_TRY(fault, cudaGraphInstantiate(exec, graph, cudaGraphInstantiateFlagUseNodePriority)); /* PAIR_URGENT */
+        FAULT_TRY(fault, cudaGraphInstantiate(exec, graph, flags));
     }
     FAULT_TRY(fault, cudaGraphDestroy(graph));
     return 1;

@@ -89,10 +89,12 @@ cudaError_t nodes_add(const struct queue *queue, struct node *what, const pdl_gr
     return error;
 }
 
-void nodes_next(struct nodes *nodes)
+void nodes_next(struct nodes *nodes, int line)
 {
-    memcpy(nodes->before, nodes->own, sizeof(nodes->before));
-    nodes->befores = nodes->owns;
+    unsigned first = line && nodes->owns ? nodes->owns - 1 : 0;
+
+    nodes->befores = nodes->owns - first;
+    memcpy(nodes->before, nodes->own + first, nodes->befores * sizeof(nodes->own[0]));
     nodes->owns = 0;
 }
 

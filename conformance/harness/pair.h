@@ -34,6 +34,7 @@ enum pair_shape {
 #define PAIR_COPY 0x100u       /* a copy from data to input stands between the pair: the dependent reads input */
 #define PAIR_CLUSTER 0x200u  /* clusters of two: both sides have an even number of blocks */
 #define PAIR_HOST 0x400u     /* data lies in pinned host memory */
+#define PAIR_LINE 0x1000u      /* path built: a trial stands behind the last node of the one before alone, not behind all of it */
 #define PAIR_UPDATED 0x800u    /* path built: the executable graph is made from a decoy, then updated */
 #define PAIR_URGENT 0x80u      /* the dependent has the highest priority: else it queues behind blocks that have not begun */
 
@@ -170,8 +171,8 @@ struct node {                  /* what to add */
 };
 cudaError_t nodes_add(const struct queue *queue, struct node *what, const pdl_graph_edge *edges, unsigned count,
                       cudaGraphNode_t *node);
-/* What was added since the last call becomes what the next trial stands behind. */
-void nodes_next(struct nodes *nodes);
+/* What was added since the last call becomes what the next trial stands behind; line: the last node only. */
+void nodes_next(struct nodes *nodes, int line);
 
 /* A row of a file's table of pairs, and the table's export under the image's name. */
 #define PAIR(name, shape, flags, primary, dependent, queue)                                                      \

@@ -4,11 +4,10 @@
  *
  * pair        rules     the graph
  * full        EDGE-01   P -full-> D, D does not wait
- * relay       EDGE-01a  P -prog-> M -full-> D, M waits, D does not; urgent and forked as below
- * bridged     EDGE-01a  P -prog-> M -full-> D and P -full-> D, neither M nor D waits; urgent and forked as below
+ * relay       EDGE-01a  P -prog-> M -full-> D, M waits, D does not; the graph is one line
+ * bridged     EDGE-01a  P -prog-> M -full-> D and P -full-> D, neither M nor D waits
  * hidden      EDGE-01b  P -prog-> M -full-> D, neither M nor D waits (F13)
- * hidden_up   EDGE-01b  the same, M and D with a higher priority than P: they cannot share P's place in the device's queues
- * hidden_fork EDGE-01b  the same as hidden, and P has another node behind it
+ * hidden_line EDGE-01b  the same, and each trial stands behind the last node of the trial before alone: the graph is one line
  * reaching    EDGE-01b  P -prog-> M -prog-> D, only D waits (F14)
  * chained     EDGE-09   P -prog-> M -prog-> D, both wait
  * trigger     EDGE-09   P -prog-> D, D waits
@@ -194,46 +193,34 @@ static cudaError_t queue_launched(const struct queue *queue, const struct trial_
     return node_pair(queue, trial, PDL_EDGE_LAUNCH_COMPLETION);
 }
 
-#define BRIDGED 0x1u /* P -full-> D */
-#define FORKED 0x2u  /* P -prog-> another kernel as M is, before M */
-
-/* P -prog-> M -last-> D. Behind a plain chain an H200 orders D behind P as well (0 of 8,192 trials overlapped); a fork and another
- * priority of M and D ask the driver to lay them out apart. */
-static cudaError_t queue_chain(const struct queue *queue, const struct trial_launch *trial, unsigned last, unsigned how)
+/* P -prog-> M -last-> D, and P -full-> D if bridged. */
+static cudaError_t queue_chain(const struct queue *queue, const struct trial_launch *trial, unsigned last, int bridged)
 {
     pdl_graph_edge edges[2] = PDL_ZERO;
     cudaGraphNode_t node;
     cudaError_t error = node_primary(queue, trial, &edges[1].from);
 
     edges[1].kind = PDL_EDGE_PROGRAMMATIC;
-    if (error == cudaSuccess && (how & FORKED))
-        error = node_middle(queue, trial, 1, &edges[1], 1, &node);
     if (error == cudaSuccess)
         error = node_middle(queue, trial, 1, &edges[1], 1, &edges[0].from);
     edges[0].kind = last;
     edges[1].kind = PDL_EDGE_FULL;
-    return error == cudaSuccess ? node_dependent(queue, trial, edges, (how & BRIDGED) ? 2 : 1, &node) : error;
+    return error == cudaSuccess ? node_dependent(queue, trial, edges, bridged ? 2 : 1, &node) : error;
 }
 
 static cudaError_t queue_relay(const struct queue *queue, const struct trial_launch *trial)
 {
-    return trial->control == CONTROL_UNORDERED ? node_unordered(queue, trial) : queue_chain(queue, trial, PDL_EDGE_FULL, FORKED);
+    return trial->control == CONTROL_UNORDERED ? node_unordered(queue, trial) : queue_chain(queue, trial, PDL_EDGE_FULL, 0);
 }
 
 static cudaError_t queue_bridged(const struct queue *queue, const struct trial_launch *trial)
 {
-    return trial->control == CONTROL_UNORDERED ? node_unordered(queue, trial)
-                                               : queue_chain(queue, trial, PDL_EDGE_FULL, HIDDEN ? FORKED : FORKED | BRIDGED);
+    return trial->control == CONTROL_UNORDERED ? node_unordered(queue, trial) : queue_chain(queue, trial, PDL_EDGE_FULL, !HIDDEN);
 }
 
 static cudaError_t queue_hidden(const struct queue *queue, const struct trial_launch *trial)
 {
     return queue_chain(queue, trial, PDL_EDGE_FULL, 0);
-}
-
-static cudaError_t queue_hidden_fork(const struct queue *queue, const struct trial_launch *trial)
-{
-    return queue_chain(queue, trial, PDL_EDGE_FULL, FORKED);
 }
 
 static cudaError_t queue_reaching(const struct queue *queue, const struct trial_launch *trial)
@@ -345,11 +332,10 @@ static const struct wrap wrap_child = { open_inner, close_child }, wrap_body = {
 
 static const struct pair edge_pairs[] = {
     PAIR("full", SHAPE_WORDS, 0, edge_held_primary, edge_late_dependent, queue_full),
-    PAIR_OF_THREE("relay", SHAPE_WORDS, PAIR_URGENT, edge_held_primary, edge_relay, edge_late_dependent, queue_relay),
-    PAIR_OF_THREE("bridged", SHAPE_WORDS, PAIR_URGENT, edge_held_primary, edge_silent, edge_late_dependent, queue_bridged),
+    PAIR_OF_THREE("relay", SHAPE_WORDS, PAIR_LINE, edge_held_primary, edge_relay, edge_late_dependent, queue_relay),
+    PAIR_OF_THREE("bridged", SHAPE_WORDS, HIDDEN ? PAIR_LINE : 0, edge_held_primary, edge_silent, edge_late_dependent, queue_bridged),
     PAIR_OF_THREE("hidden", SHAPE_WORDS, 0, edge_primary, edge_silent, edge_late_dependent, queue_hidden),
-    PAIR_OF_THREE("hidden_up", SHAPE_WORDS, PAIR_URGENT, edge_primary, edge_silent, edge_late_dependent, queue_hidden),
-    PAIR_OF_THREE("hidden_fork", SHAPE_WORDS, 0, edge_primary, edge_silent, edge_late_dependent, queue_hidden_fork),
+    PAIR_OF_THREE("hidden_line", SHAPE_WORDS, PAIR_LINE, edge_primary, edge_silent, edge_late_dependent, queue_hidden),
     PAIR_OF_THREE("chained", SHAPE_WORDS, 0, edge_primary, edge_relay, edge_dependent, queue_reaching),
     PAIR_OF_THREE("reaching", SHAPE_WORDS, 0, edge_primary, edge_silent, edge_dependent, queue_reaching),
     PAIR("trigger", SHAPE_WORDS, 0, edge_primary, edge_dependent, queue_trigger),
