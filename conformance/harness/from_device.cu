@@ -62,6 +62,7 @@ __device__ static void meet(struct shared *s)
         }
 }
 
+#if CUDART_VERSION >= 12040 /* nodes that the device may update */
 __global__ void updating_primary(struct shared *s, const cudaGraphDeviceNode_t *node, unsigned value, int fenced)
 {
     (void)cudaGraphKernelNodeSetParam(*node, 0, &value, sizeof(value));
@@ -77,6 +78,7 @@ __global__ void updated_dependent(unsigned value, struct shared *s)
     s->value_seen = value;
     pdl_wait();
 }
+#endif
 
 __global__ void late_child(struct shared *s, unsigned key)
 {
