@@ -183,11 +183,17 @@ def survivors(report: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+_DOCUMENT = re.compile(r"(PTX ISA|CUDA Programming Guide|Runtime API|[a-z_]+\.h)((?:(?:,| and)? [0-9.]+[0-9])*)")
+
+
 def texts(report: Mapping[str, Any]) -> str:
-    """The texts a conforming run was judged by."""
-    found = dict.fromkeys(
-        re.sub(r" \(PDL-[^)]*\)$", "", rule["source"]) for rule in report["rules"] if rule["status"] == "PASS" and rule["class"] != "measured")
-    return "; ".join(found)
+    """The documents a conforming run was judged by, each once, with the parts that rules name; report.json has each rule's."""
+    found: dict[str, dict[str, None]] = {}
+    for rule in report["rules"]:
+        if rule["status"] == "PASS" and rule["class"] != "measured":
+            for name, part in _DOCUMENT.findall(rule["source"]):
+                found.setdefault(name, {}).update(dict.fromkeys(re.findall(r"[0-9]+(?:\.[0-9]+)*", part)))
+    return "; ".join(f"{name} {', '.join(sorted(parts))}".rstrip() for name, parts in found.items())
 
 
 def verdict_line(report: Mapping[str, Any]) -> str:
