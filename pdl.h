@@ -36,7 +36,7 @@
  *           PDL_LAUNCH (C), pdl_event_create; other launchers: pdl_attributes_fill, pdl_events_record_behind; why not:
  *           pdl_overlap_estimate; graphs: pdl_graph_add_kernel, pdl_graph_connect, pdl_graph_change, pdl_graph_remove,
  *           pdl_graph_edges, pdl_graph_edges_to, pdl_graph_edges_from, pdl_graph_edges_of_capture,
- *           pdl_graph_count_programmatic, pdl_graph_edge_judge, pdl_graph_check.
+ *           pdl_graph_connect_capture, pdl_graph_count_programmatic, pdl_graph_edge_judge, pdl_graph_check.
  */
 #if defined(PDL_H_INCLUDED) && PDL_VERSION_MAJOR != 0
 #error "two pdl.h of different major version in one file: include one of them only, or put them in different files"
@@ -1523,6 +1523,46 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges_of_capture(cudaStream_t stream
 #else
     (void)stream, (void)graph, (void)edges, (void)num_edges;
 #endif
+    return error;
+}
+
+/* Make the next work captured in a stream depend on these nodes, instead of on what came before it.
+ *
+ * stream            one that is being captured
+ * edges, num_edges  from and kind of each; to is not looked at; kind and reason are written; at most 32
+ * consumer, overlap as for pdl_graph_connect; consumer is the kernel that is launched next, NULL if that is no kernel
+ *
+ * Returns as pdl_graph_connect, with nothing changed after an error; cudaErrorInvalidValue more than 32 edges; any error
+ * of cudaStreamUpdateCaptureDependencies: cudaErrorIllegalState the stream is not captured. A launch with overlap makes
+ * full edges from kernels programmatic.
+ *
+ * Source   cudaStreamUpdateCaptureDependencies, cudaStreamSetCaptureDependencies
+ * Checked  EDGE-18, EDGE-20
+ */
+PDL_NODISCARD PDL_API cudaError_t pdl_graph_connect_capture(cudaStream_t stream, pdl_graph_edge *edges,
+                                                            size_t num_edges, const pdl_kernel *consumer,
+                                                            unsigned overlap)
+{
+    cudaGraphNode_t nodes[32];
+    pdl_impl_edge_data data[32];
+    cudaError_t error = cudaErrorInvalidValue;
+    size_t i;
+
+    if (num_edges <= 32) {
+        error = pdl_impl_check_edges(edges, num_edges, 0, consumer, overlap);
+    }
+    for (i = 0; i < num_edges && !error; i++) {
+        nodes[i] = edges[i].from;
+        data[i] = pdl_impl_data_of(edges[i].reason != 0 ? 0 : edges[i].kind);
+    }
+    (void)data;
+    if (!error) {
+        error = PDL_IMPL_EDGES(cudaStreamUpdateCaptureDependencies, _v2)(stream, nodes, PDL_IMPL_EDGE_DATA(data) num_edges,
+                                                                         cudaStreamSetCaptureDependencies);
+    }
+    for (i = 0; i < num_edges && !error; i++) {
+        edges[i].kind = edges[i].reason != 0 ? 0 : edges[i].kind;
+    }
     return error;
 }
 

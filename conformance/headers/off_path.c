@@ -21,6 +21,58 @@ static cudaError_t launch(const pdl_kernel *kernel, const pdl_options *options)
     return pdl_launch(kernel, one, one, args, 0, 0, options);
 }
 
+static unsigned nobody(cudaGraphNode_t node, void *user)
+{
+    (void)node, (void)user;
+    return PDL_WAITS_NO;
+}
+
+/* What reads kinds is not supported; full edges are; if possible means a full edge here. */
+static void graphs_have_full_edges_only(void)
+{
+    struct number number = {1};
+    void *args[] = {&number};
+    pdl_kernel kernel = PDL_ZERO;
+    pdl_graph_edge edge = PDL_ZERO, edges[4];
+    pdl_options options = PDL_ZERO;
+    size_t count = 4, programmatic = 0, bytes = 0, findings = 0;
+    cudaGraphNode_t node[2];
+    cudaGraph_t graph;
+
+    EXPECT_IS(pdl_kernel_init_driver(&kernel, 90), cudaSuccess);
+    EXPECT_IS(cudaGraphCreate(&graph, 0), cudaSuccess);
+    EXPECT_IS(pdl_kernel_init(&kernel, (const void *)plain_kernel), cudaSuccess);
+    EXPECT_IS(pdl_graph_add_kernel(&node[0], graph, NULL, 0, &kernel, one, one, args, 0, NULL), cudaSuccess);
+    for (int has_overlap = 0; has_overlap < 2; has_overlap++) { /* 1: toolkits 11.8 to 12.2 */
+        kernel.can_overlap = has_overlap;
+        kernel.reason = has_overlap ? PDL_REASON_NONE : PDL_REASON_TOOLKIT;
+        edge.from = node[0];
+        edge.kind = PDL_EDGE_PROGRAMMATIC;
+        options.overlap = PDL_OVERLAP_REQUIRED;
+        EXPECT_IS(pdl_graph_add_kernel(&node[1], graph, &edge, 1, &kernel, one, one, args, 0, &options),
+                  cudaErrorNotSupported);
+        EXPECT_IS(edge.reason, has_overlap ? PDL_REASON_EDGE_TOOLKIT : PDL_REASON_TOOLKIT);
+        options.overlap = PDL_OVERLAP_IF_POSSIBLE;
+        EXPECT_IS(pdl_graph_add_kernel(&node[1], graph, &edge, 1, &kernel, one, one, args, 0, &options), cudaSuccess);
+        EXPECT_IS(edge.kind, PDL_EDGE_FULL);
+        EXPECT_IS(pdl_graph_change(graph, &edge, PDL_EDGE_PROGRAMMATIC, &kernel, PDL_OVERLAP_REQUIRED),
+                  cudaErrorNotSupported);
+        EXPECT_IS(pdl_graph_remove(graph, &edge, 1), cudaSuccess);
+        edge.kind = PDL_EDGE_BLOCK_START;
+        EXPECT_IS(pdl_graph_remove(graph, &edge, 1), cudaErrorNotSupported);
+        EXPECT_IS(edge.reason, PDL_REASON_EDGE_TOOLKIT);
+        edge.kind = PDL_EDGE_FULL;
+        EXPECT_IS(pdl_graph_connect(graph, &edge, 1, &kernel, PDL_OVERLAP_NONE), cudaSuccess);
+    }
+    EXPECT_IS(pdl_graph_edges(graph, edges, &count), cudaErrorNotSupported);
+    EXPECT_IS(pdl_graph_edges_to(node[1], edges, &count), cudaErrorNotSupported);
+    EXPECT_IS(pdl_graph_edges_from(node[1], edges, &count), cudaErrorNotSupported);
+    EXPECT_IS(pdl_graph_edges_of_capture(0, NULL, edges, &count), cudaErrorNotSupported);
+    EXPECT_IS(pdl_graph_count_programmatic(graph, edges, &count, &programmatic), cudaErrorNotSupported);
+    EXPECT_IS(pdl_graph_check(graph, nobody, NULL, NULL, &bytes, NULL, &findings), cudaErrorNotSupported);
+    EXPECT_IS(cudaPeekAtLastError(), cudaSuccess);
+}
+
 int main(void)
 {
     pdl_kernel kernel = PDL_ZERO;
@@ -59,5 +111,6 @@ int main(void)
     EXPECT_IS(model_call_count("cudaEventRecord"), 3);
     options.overlap = PDL_OVERLAP_REQUIRED;
     EXPECT_IS(launch(&kernel, &options), cudaErrorNotSupported);
+    graphs_have_full_edges_only();
     return failed;
 }

@@ -111,3 +111,34 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t 
 {
     return cudaLaunchHostFunc(own(stream), call, data);
 }
+
+#if CUDART_VERSION >= 13000
+#define WITH_DATA(name, version) name##_ptsz
+#else
+#define WITH_DATA(name, version) name##version##_ptsz
+#endif
+
+cudaError_t CUDARTAPI WITH_DATA(cudaStreamGetCaptureInfo, _v3)(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                                               unsigned long long *id, cudaGraph_t *graph,
+                                                               const cudaGraphNode_t **deps, const edge_data **data,
+                                                               size_t *count);
+cudaError_t CUDARTAPI WITH_DATA(cudaStreamUpdateCaptureDependencies, _v2)(cudaStream_t stream, cudaGraphNode_t *deps,
+                                                                          const edge_data *data, size_t count,
+                                                                          unsigned flags);
+
+cudaError_t CUDARTAPI WITH_DATA(cudaStreamGetCaptureInfo, _v3)(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                                               unsigned long long *id, cudaGraph_t *graph,
+                                                               const cudaGraphNode_t **deps, const edge_data **data,
+                                                               size_t *count)
+{
+    CALL(cudaStreamGetCaptureInfo);
+    return capture_info(own(stream), status, id, graph, deps, data, count);
+}
+
+cudaError_t CUDARTAPI WITH_DATA(cudaStreamUpdateCaptureDependencies, _v2)(cudaStream_t stream, cudaGraphNode_t *deps,
+                                                                          const edge_data *data, size_t count,
+                                                                          unsigned flags)
+{
+    CALL(cudaStreamUpdateCaptureDependencies);
+    return capture_update(own(stream), deps, data, count, flags);
+}

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import itertools
 import json
 import os
 import re
@@ -151,12 +152,12 @@ def model_cell(place: checks.Place) -> str:
     for source in (kit / "model" / name for name in listed[1].split()):
         checks.must_pass([*base, "-c", str(source), "-o", str(objects / f"{source.stem}.o")])
     parts = [str(path) for path in sorted(objects.glob("*.o"))]
-    for test in HOST_TESTS:
+    for test, stream in itertools.product(HOST_TESTS, ([], ["-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"])):
         program = str(place.work / test)
         sources = [str(kit / "headers" / f"{name}.c") for name in (test, "kernels")]
-        checks.must_pass([*base, *sources, *parts, "-o", program, "-lpthread", "-lm"])
+        checks.must_pass([*base, *stream, *sources, *parts, "-o", program, "-lpthread", "-lm"])
         checks.must_pass([program])
-    return f"{len(HOST_TESTS)}"
+    return f"{2 * len(HOST_TESTS)}"
 
 
 def lacks_cell(place: checks.Place) -> str:
