@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pdlkit.stress import lint_compare
 from pdlkit.stress.options import matches
 from pdlkit.stress.oracle import Observed
-from pdlkit.stress.plan import GRAPH_HOLD_NS, ONE_BY_ONE, Plan, separating_sets
+from pdlkit.stress.plan import BUILT_HOLD_NS, GRAPH_HOLD_NS, ONE_BY_ONE, Plan, separating_sets
 from pdlkit.stress.program import Calibration, Program, read_build_log, read_calibration
 from pdlkit.stress.search import Found, Race, search, settle
 
@@ -65,10 +65,11 @@ class Result:
 
 def hold_lengths(found: Calibration, fixed: int | None) -> dict[str, int]:
     """A kernel that is launched eagerly is held as long as the launch gap is, with room; in a graph microseconds do."""
+    eager = min(MOST_EAGER_HOLD_NS, 2000 * found.gap_us + GRAPH_HOLD_NS)
     lengths = {}
     for kernel in found.kernels.values():
-        eager = min(MOST_EAGER_HOLD_NS, max(GRAPH_HOLD_NS, 2000 * found.gap_us + GRAPH_HOLD_NS))
-        lengths[kernel.name] = fixed if fixed is not None else eager if kernel.eager else GRAPH_HOLD_NS
+        length = max(eager if kernel.eager else GRAPH_HOLD_NS, BUILT_HOLD_NS if kernel.built else 0)
+        lengths[kernel.name] = length if fixed is None else fixed
     return lengths
 
 
@@ -176,7 +177,7 @@ class Detector:
     def _choose(self, found: Calibration) -> None:
         """The primaries: kernels behind which a launch asked for overlap; all of them if none is known."""
         effort, result = self.effort, self.result
-        exempt = frozenset(name for name in result.kernels if matches(effort.exempt, name))
+        exempt = frozenset(name for name in result.order if matches(effort.exempt, name))
         self.primaries = [name for name in result.kernels if name not in exempt and found.kernel(name).before_attribute]
         if not self.primaries:
             result.notes.append("no launch was seen that asks for overlap; every kernel is held all the same")
@@ -184,7 +185,7 @@ class Detector:
         if effort.only:
             self.primaries = [name for name in result.kernels if matches(effort.only, name) and name not in exempt]
         self.base = Plan(effort.seed, exempt=exempt, lengths=result.holds_ns, more=effort.more,
-                         protect=frozenset(name for name in result.kernels if matches(effort.protect, name)))
+                         protect=frozenset(name for name in result.order if matches(effort.protect, name)))
         self.say(f"calibration: {len(result.kernels)} kernels rewritten, {len(self.primaries)} of them may be overlapped, "
                  f"launch gap {result.gap_us} us")
         self._foresee(found)

@@ -74,7 +74,10 @@ def _sources_hash() -> str:
 def _row(line: Line) -> str:
     if line.error:
         return f"{line.name:<18} {line.bug:<4} {line.path:<13} ERROR: {line.error}"
-    named = "right" if line.named == sorted(line.expected) else f"WRONG: {', '.join(line.named) or 'nobody'}"
+    if line.impossible_here():
+        return (f"{line.name:<18} {line.bug:<4} {line.path:<13} {line.natural:>4}/{line.runs:<5} {line.shown:>4}/{line.runs:<5} "
+                f"{line.twin_wrong:>3}/{line.twin_runs:<6} cannot show here: {line.candidate}")
+    named = "right" if line.right() else f"WRONG: {', '.join(line.named) or 'nobody'}"
     if line.header is not None:
         named += f"; PDL_STRESS {line.header}/{line.runs}, twin {line.header_twin}"
     same = "" if line.hold_0_same else "; twin DIFFERS with a hold of 0"
@@ -102,7 +105,8 @@ class Session:
     def keep(self) -> None:
         """Write the report as it is now."""
         good = sum(bool(line["good"]) for line in self.lines)
-        self.report |= {"lines": self.lines, "skipped": self.skipped, "good": good, "bugs": len(self.lines)}
+        bugs = sum(not line["impossible_here"] for line in self.lines)
+        self.report |= {"lines": self.lines, "skipped": self.skipped, "good": good, "bugs": bugs}
         if self.output:
             fresh = self.output.with_name(f"{self.output.name}.{os.getpid()}")
             fresh.write_text(json.dumps(self.report, indent=1) + "\n", encoding="utf-8")
@@ -207,7 +211,8 @@ def main(argv: list[str]) -> int:
             server.close()
     report["seconds"] = time.monotonic() - began
     session.keep()
-    session.say(f"{report['good']} of {report['bugs']} bugs shown and named with a silent twin; {len(session.skipped)} skipped; "
+    session.say(f"{report['good']} of {report['bugs']} bugs shown and named with a silent twin; {len(session.lines) - report['bugs']} cannot show here; "
+                f"{len(session.skipped)} skipped; "
                 f"{report['seconds']:.0f} s")
     if given.json:
         print(json.dumps(report, indent=1))

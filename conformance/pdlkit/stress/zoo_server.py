@@ -39,6 +39,7 @@ class Entry:
     bug_kernels: list[str]
     twin_kernels: list[str]
     races: list[str]
+    candidate: str = ""
 
     def kernels(self, which: str) -> list[str]:
         """Each kernel once, by first launch."""

@@ -27,7 +27,7 @@ enum path { GRAPH, STREAM, BUILT_GRAPH, TWO_STREAMS };
 static const char *const path_names[] = {"graph", "stream", "graph by hand", "two streams"};
 
 struct step { const char *name; const void *kernel; int how; };
-struct program { const char *name, *bug, *shape; path way; std::vector<step> bug_steps, twin_steps; std::vector<std::string> races; };
+struct program { const char *name, *bug, *shape; path way; std::vector<step> bug_steps, twin_steps; std::vector<std::string> races; const char *candidate; };
 
 static buffers buf;
 static std::vector<unsigned> expected, seen;
@@ -234,7 +234,7 @@ static void cost(const char *kind, int length)
 {
     cudaStream_t stream;
     int how = std::strcmp(kind, "pdl") == 0 ? ATTRIBUTE : PLAIN;
-    program p = {"cost", "", "", GRAPH, {}, {}, {}};
+    program p = {"cost", "", "", GRAPH, {}, {}, {}, ""};
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     for (int i = 0; i < length; i++) {
         p.bug_steps.push_back(how == ATTRIBUTE ? S(chain, i ? ATTRIBUTE : PLAIN) : S(chain_plain, PLAIN));
@@ -253,9 +253,9 @@ static void cost(const char *kind, int length)
 }
 
 static void add(const char *name, const char *bug, const char *shape, path way, std::vector<step> bug_steps,
-                std::vector<step> twin_steps, std::vector<std::string> races)
+                std::vector<step> twin_steps, std::vector<std::string> races, const char *candidate = "")
 {
-    programs.push_back({name, bug, shape, way, bug_steps, twin_steps, races});
+    programs.push_back({name, bug, shape, way, bug_steps, twin_steps, races, candidate});
 }
 
 #include "zoo_programs.cuh"
@@ -279,7 +279,7 @@ static void list(void)
         for (size_t i = 0; i < p.races.size(); i++) {
             std::printf("%s\"%s\"", i ? "," : "", p.races[i].c_str());
         }
-        std::printf("]}\n");
+        std::printf("],\"candidate\":\"%s\"}\n", p.candidate);
     }
     std::printf("{\"end\":true}\n");
 }

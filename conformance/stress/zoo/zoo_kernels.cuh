@@ -56,6 +56,7 @@ PAIR(join) { WAIT_IF(ok); p.out[HERE] = p.a[HERE] + p.b[HERE]; }
 PAIR(other_pair) { WAIT_IF(ok); p.out[HERE] = p.c[HERE] + p.b[HERE]; }
 PAIR(skip_previous) { WAIT_IF(ok); p.out[HERE] = p.a[HERE] * 19; } /* "its input is not from the previous kernel" */
 PAIR(bystander) { WAIT_IF(ok); p.b[HERE] = 1; }                   /* touches nothing shared, and releases its successor */
+ZOO(last_copy) { p.out[HERE] = p.a[HERE] - 2; }
 ZOO(behind_bystander) { pdl_wait(); p.out[HERE] = p.a[HERE] - 1; }
 
 /* ---- partial wait -------------------------------------------------------------------------------------------------- */

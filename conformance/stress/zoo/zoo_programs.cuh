@@ -3,6 +3,7 @@
 
 #define A_ ATTRIBUTE
 #define FIRST S(poison, PLAIN)
+#define LAYOUT "how a graph is laid out over the device's queues is the driver's choice, and one queue keeps its order"
 
 static void add_missing_waits(void)
 {
@@ -43,7 +44,12 @@ static void add_missing_waits(void)
         {FIRST, S(produce, A_), S(consume, EVENT_EDGE)}, {FIRST, S(produce, A_), S(consume_ok, EVENT_EDGE)}, {"produce>consume"});
     add("transitive", "B38", "the middle kernel never waits", BUILT_GRAPH,
         {FIRST, S(produce, PLAIN), S(bystander, A_), S(behind_bystander, PLAIN)},
-        {FIRST, S(produce, PLAIN), S(bystander_ok, A_), S(behind_bystander, PLAIN)}, {"produce>bystander"});
+        {FIRST, S(produce, PLAIN), S(bystander_ok, A_), S(behind_bystander, PLAIN)},
+        {"produce>bystander|produce>behind_bystander+bystander"}, LAYOUT);
+    add("transitive-plain", "B38", "the middle kernel never waits, nor does the last", BUILT_GRAPH,
+        {FIRST, S(produce, PLAIN), S(bystander, A_), S(last_copy, PLAIN)},
+        {FIRST, S(produce, PLAIN), S(bystander_ok, A_), S(last_copy, PLAIN)},
+        {"produce>bystander|produce>bystander+last_copy"}, LAYOUT); /* a wait in either of the two helps */
     add("with-itself", "B22", "one kernel, launched in a row", GRAPH,
         {FIRST, S(produce, A_), S(iterate, PLAIN), S(iterate, A_ | SWAPPED), S(iterate, A_), S(iterate, A_ | SWAPPED), S(copy_a, PLAIN)},
         {FIRST, S(produce, A_), S(iterate_ok, PLAIN), S(iterate_ok, A_ | SWAPPED), S(iterate_ok, A_), S(iterate_ok, A_ | SWAPPED),
