@@ -430,7 +430,7 @@ static void ask_no_kernel(struct ask *ask)
             if (tables[t].scripts != waiter_scripts) /* whether those may be captured nobody says */
                 ask_expect(ask, tables[t].scripts[i].what, error, cudaSuccess);
             ask_expect_number(ask, "edges that a kernel's port would need", (long)reading.astray, 0);
-            ask_row(ask, "its edges", reading.text);
+            ask_row(ask, tables[t].scripts[i].what, reading.text);
         }
     close_studio(&studio);
 }

@@ -1,0 +1,87 @@
+"""Writes what a driver makes of edges, captures and queries as one page, from a report.
+
+    python3 conformance/pdlkit/graph_tables.py REPORT.json > conformance/results/NAME-graphs.md
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+if not __package__:  # run as a file: this folder must not shadow standard modules
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from pdlkit.exits import BAD_ARGUMENTS, OK  # noqa: E402
+
+CAPTURED = ("EDGE-11.attribute", "EDGE-12.event", "EDGE-13.start", "EDGE-30a.table", "EVT-12.waiters", "EDGE-30.no_kernel")
+MATRIX = "EDGE-08.codes"
+ANSWERS = ("EDGE-04.reserved", "EDGE-14.lossy", "EDGE-15.counting", "EDGE-16.twice", "EDGE-16a.other_data", "EDGE-17.remove",
+           "EDGE-17a.remove_other", "EDGE-19.unjoined", "EDGE-19a.pending", "EDGE-20.removed", "EDGE-23.retyped",
+           "EDGE-26a.special", "EVT-05.events", "EVT-06.flags", "ATTR-06a.copied")
+
+
+def _answers(tests: list[dict[str, Any]], name: str) -> list[tuple[str, str]]:
+    rows = (row for test in tests if test["name"].startswith(name + ".") for row in test.get("answers") or ())
+    return [(row["what"], row["answer"]) for row in rows]
+
+
+def _capture_rows(tests: list[dict[str, Any]]) -> Iterator[str]:
+    """What was captured, and its edges; a script that several cases capture is told once."""
+    told = set[str]()
+    for name in CAPTURED:
+        for what, answer in _answers(tests, name):
+            if (">" in answer or answer == "no edge") and what not in told:
+                told.add(what)
+                yield f"| {what} | {answer} | `{name.partition('.')[0]}` |"
+
+
+def _matrix_rows(tests: list[dict[str, Any]]) -> Iterator[str]:
+    """Kinds of nodes with the same codes together."""
+    groups: dict[str, list[str]] = {}
+    for what, answer in _answers(tests, MATRIX):
+        groups.setdefault(answer, []).append(what)
+    for answer, kinds in groups.items():
+        yield f"| {'; '.join(kinds)} | {'<br>'.join(answer.split('; '))} |"
+
+
+def _answer_rows(tests: list[dict[str, Any]]) -> Iterator[str]:
+    for name in ANSWERS:
+        shown = f"`{name}`"
+        for what, answer in _answers(tests, name):
+            yield f"| {shown} | {what} | {answer} |"
+            shown = ""
+
+
+def page(report: Mapping[str, Any]) -> str:
+    """The Markdown page."""
+    device, driver, tests = report["device"], report["driver"], report["tests"]
+    out = [
+        "# Edges, captures and queries", "",
+        f"{device.get('name', 'device')}, driver {driver.get('version') or driver.get('cuda', '?')}, toolkit {driver.get('toolkit', '?')}.",
+        "Made by `conformance/pdlkit/graph_tables.py` from a report; one driver, no promise. An edge is from_port,to_port,type.", "",
+        "## What capture makes", "",
+        "P is the first kernel, D the last, M one between them or beside P.", "",
+        "| captured | edges | case |", "|---|---|---|", *_capture_rows(tests), "",
+        "## Which edges are taken", "",
+        "Every combination of from_port 0 to 3, to_port 0 and 1, type 0 to 2, by the code that adding it gave.", "",
+        "| from and to | codes |", "|---|---|", *_matrix_rows(tests), "",
+        "## Other answers", "", "| case | asked | answer |", "|---|---|---|", *_answer_rows(tests),
+    ]
+    return "\n".join(out) + "\n"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Command line; 0 done, 64 bad arguments."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if len(arguments) != 1:
+        print("usage: graph_tables.py REPORT.json", file=sys.stderr)
+        return BAD_ARGUMENTS
+    sys.stdout.write(page(json.loads(Path(arguments[0]).read_text(encoding="utf-8"))))
+    return OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())
