@@ -32,6 +32,12 @@ def names() -> list[str]:
     return sorted(found)
 
 
+def path_of(name: str) -> str:
+    """Whether what an example measures runs in a stream or in a graph, by its source."""
+    sources = [*HERE.glob(f"{name}.cu"), *HERE.glob(f"{name}/main.c")]
+    return "graph" if any("cudaGraphLaunch(" in source.read_text() for source in sources) else "stream"
+
+
 def run_one(program: Path) -> dict[str, object]:
     """What one example said; status is right, skipped, wrong (its own verdict), or broken."""
     try:
@@ -47,7 +53,7 @@ def run_one(program: Path) -> dict[str, object]:
     row: dict[str, object] = {"name": match["name"], "status": "wrong" if done.returncode else "right"}
     for key in ("plain_us", "pdl_us", "gain", "limit_percent", "wrong"):
         row[key] = None if match[key] is None else float(match[key])
-    return row | {"per": match["per"], "note": match["note"]}
+    return row | {"per": match["per"], "path": path_of(program.name), "note": match["note"]}
 
 
 def device() -> dict[str, str]:

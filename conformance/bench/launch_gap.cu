@@ -15,16 +15,17 @@
 
 #define CHECK(call) check((call), __LINE__)
 #define HOLD_NS 250000
-enum { MOST_REPETITIONS = 501, MOST_VARIANTS = 24 };
+enum { MOST_REPETITIONS = 501, MOST_VARIANTS = 24, MOST_WORDS = 4 << 20 };
 enum mode { PLAIN, ATTRIBUTE, EARLY, LATE, MODES };
 enum path { STREAM, GRAPH, PATHS };
 static const char *const mode_names[] = {"plain", "attribute", "early", "late"};
 static const char *const path_names[] = {"stream", "graph"};
 
-struct shape { /* times in ns, depth in kernels, apart: every other kernel has 4 KiB of static shared memory */
+struct shape { /* times in ns, depth in kernels, apart: every other kernel has 4 KiB of static shared memory,
+                * words: read and written by each kernel as part of its main part */
     const char *axis;
     double value;
-    unsigned blocks, threads, shared, carveout, prologue, main, tail, depth, apart;
+    unsigned blocks, threads, shared, carveout, prologue, main, tail, depth, apart, words;
 };
 struct variant {
     struct shape shape;
@@ -39,6 +40,7 @@ static cudaStream_t stream;
 static cudaEvent_t begin, end;
 static pdl_kernel step_kernel, step_shared_kernel, hold_kernel;
 static struct variant variants[MOST_VARIANTS];
+static unsigned *buffers[2];
 static int num_variants, repetitions = 51;
 
 static void check(cudaError_t error, int line)
@@ -63,28 +65,35 @@ static __device__ void spin(unsigned ns)
     }
 }
 
-static __device__ void body(unsigned mode, unsigned prologue, unsigned main, unsigned tail)
+struct work {
+    unsigned mode, prologue, main, tail, words, *out;
+    const unsigned *in;
+};
+
+static __device__ void body(unsigned mode, struct work w)
 {
     if (mode == EARLY)
         pdl_trigger();
-    spin(prologue);
+    spin(w.prologue);
     pdl_wait();
-    spin(main);
+    spin(w.main);
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < w.words; i += gridDim.x * blockDim.x)
+        pdl_fresh(w.out)[i] = 3 * pdl_fresh(w.in)[i] + 1;
     if (mode == LATE)
         pdl_trigger();
-    spin(tail);
+    spin(w.tail);
 }
 
-extern "C" __global__ void gap_step(unsigned mode, unsigned prologue, unsigned main, unsigned tail)
+extern "C" __global__ void gap_step(struct work w)
 {
-    body(mode, prologue, main, tail);
+    body(w.mode, w);
 }
 
-extern "C" __global__ void gap_step_shared(unsigned mode, unsigned prologue, unsigned main, unsigned tail)
+extern "C" __global__ void gap_step_shared(struct work w)
 {
     __shared__ volatile unsigned used[1024];
-    used[threadIdx.x] = mode;
-    body(used[threadIdx.x], prologue, main, tail);
+    used[threadIdx.x] = w.mode;
+    body(used[threadIdx.x], w);
 }
 
 extern "C" __global__ void gap_hold(unsigned ns)
@@ -96,8 +105,8 @@ static void launch(const struct variant *v, unsigned i)
 {
     const struct shape *s = &v->shape;
     const int shared = s->apart && i % 2;
-    unsigned mode = v->mode, prologue = s->prologue, main_part = s->main, tail = s->tail;
-    void *args[] = {&mode, &prologue, &main_part, &tail};
+    struct work work = {(unsigned)v->mode, s->prologue, s->main, s->tail, s->words, buffers[(i + 1) % 2], buffers[i % 2]};
+    void *args[] = {&work};
     pdl_options options = PDL_ZERO;
 
     options.overlap = v->mode == PLAIN ? PDL_OVERLAP_NONE : PDL_OVERLAP_REQUIRED;
@@ -165,7 +174,7 @@ static void add_parts(const struct shape *shape, enum path path)
     s.prologue = 0;
     s.depth = 1;
     add(&s, PLAIN, path, "main");
-    s.main = s.tail = 0;
+    s.main = s.tail = s.words = 0;
     add(&s, PLAIN, path, "nothing");
     s.depth = shape->depth;
     add(&s, ATTRIBUTE, path, "empty");
@@ -180,9 +189,10 @@ static void print_variant(struct variant *v)
     qsort(v->us, (size_t)repetitions, sizeof(double), ascending);
     printf("{\"axis\":\"%s\",\"value\":%g,\"part\":\"%s\",\"path\":\"%s\",\"mode\":\"%s\",\"blocks\":%u,\"threads\":%u,"
            "\"shared\":%u,\"carveout\":%u,\"prologue_ns\":%u,\"main_ns\":%u,\"tail_ns\":%u,\"depth\":%u,\"apart\":%u,"
+           "\"words\":%u,"
            "\"us\":%.4f,\"low95\":%.4f,\"high95\":%.4f}\n",
            s->axis, s->value, v->part, path_names[v->path], mode_names[v->mode], s->blocks, s->threads, s->shared,
-           s->carveout, s->prologue, s->main, s->tail, s->depth, s->apart, v->us[middle],
+           s->carveout, s->prologue, s->main, s->tail, s->depth, s->apart, s->words, v->us[middle],
            v->us[middle > half ? middle - half : 0], v->us[middle + half < repetitions ? middle + half : repetitions - 1]);
     fflush(stdout);
 }
@@ -210,7 +220,7 @@ static void measure(const struct shape *shape)
 
 static void measure_matrix(unsigned sms, unsigned most_shared)
 {
-    const struct shape base = {"base", 0, sms, 128, 0, 0, 1000, 5000, 0, 20, 0};
+    const struct shape base = {"base", 0, sms, 128, 0, 0, 1000, 5000, 0, 20, 0, 0};
     const unsigned blocks[] = {1, sms / 2, sms, 2 * sms, 4 * sms, 8 * sms, 16 * sms}, threads[] = {32, 256, 512, 1024};
     const unsigned shared[] = {16, 48, 96, 110, 160}, prologues[] = {0, 250, 500, 2000, 4000, 8000};
     const unsigned mains[] = {0, 1000, 2000, 10000, 20000}, tails[] = {1000, 2000, 4000}, depths[] = {2, 5, 10, 40};
@@ -241,6 +251,15 @@ static void measure_matrix(unsigned sms, unsigned most_shared)
         s.value = long_prologues[i] / 1000.0;
         s.prologue = long_prologues[i];
         s.main = 1000;
+        measure(&s);
+    }
+    for (unsigned words = MOST_WORDS / 16; words <= MOST_WORDS; words *= 2) { /* a main part that moves memory */
+        s = base;
+        s.axis = "traffic_mib";
+        s.value = words * sizeof(unsigned) / 1048576.0;
+        s.threads = 256;
+        s.main = 0;
+        s.words = words;
         measure(&s);
     }
     for (unsigned i = 0; i < sizeof(carveouts) / sizeof(*carveouts); i++) { /* static shared memory in every other kernel */
@@ -281,6 +300,10 @@ int main(int argc, char **argv)
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CHECK(cudaEventCreate(&begin));
     CHECK(cudaEventCreate(&end));
+    for (int i = 0; i < 2; i++) {
+        CHECK(cudaMalloc(&buffers[i], MOST_WORDS * sizeof(unsigned)));
+        CHECK(cudaMemset(buffers[i], 0, MOST_WORDS * sizeof(unsigned)));
+    }
     printf("{\"device\":\"%s\",\"cc\":%d,\"sms\":%d,\"driver_cuda\":%d,\"runtime\":%d,\"repetitions\":%d}\n", device.name,
            10 * device.major + device.minor, device.multiProcessorCount, driver, runtime, repetitions);
     measure_matrix((unsigned)device.multiProcessorCount, (unsigned)device.sharedMemPerBlockOptin);

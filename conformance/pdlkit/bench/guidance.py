@@ -10,7 +10,7 @@ from pdlkit.bench.record import Bench, Host
 
 AXES = {
     "prologue_us": "prologue, us", "prologue_short_main_us": "prologue, us, before a main part of 1 us",
-    "main_us": "main part, us", "tail_us": "tail, us", "depth": "kernels in the chain", "blocks": "blocks",
+    "main_us": "main part, us", "traffic_mib": "main part, MiB read and as many written", "tail_us": "tail, us", "depth": "kernels in the chain", "blocks": "blocks",
     "blocks_empty": "blocks, kernels without any work", "threads": "threads per block",
     "shared_kib": "dynamic shared memory, KiB per block",
     "carveout_apart": "carve-out in percent (0: the driver's), every other kernel with 4 KiB of static shared memory",
@@ -128,7 +128,7 @@ def _prologue(matrix: Matrix, path: str) -> list[str]:
 
 def _room(matrix: Matrix, path: str) -> list[str]:
     said = []
-    for axis in ("blocks", "threads", "shared_kib", "carveout_apart", "depth"):
+    for axis in ("blocks", "threads", "shared_kib", "carveout_apart", "traffic_mib", "depth"):
         cells = matrix.select(path, axis, "early")
         lost = [cell for cell in cells if gain(matrix, cell) < WORTH]
         kept = [cell for cell in cells if gain(matrix, cell) >= WORTH]
@@ -165,10 +165,15 @@ def _examples(matrix: Matrix, examples: Sequence[dict[str, Any]]) -> list[str]:
     lines = ["## The examples", "",
              f"{len(chains) - len(low)} of {len(chains)} examples that are chains reach {REACHED:.0%} of their own limit: " +
              ", ".join(f"{row['name']} {row['limit_percent']:.0f} %" for row in chains) + ".", ""]
-    below = [c for path in PATHS for c in _early_cells(matrix, path) if c.of_limit < REACHED]
     for row in low:
-        lines.append(f"- {row['name']} reaches {row['limit_percent']:.0f} %. So do shapes in which the main part of the kernel "
-                     "before is too short to hide the prologue, or the next kernel finds no room." + _cite(below))
+        early = [cell for cell in _early_cells(matrix, row["path"]) if cell.of_limit < REACHED]
+        moving = matrix.select(row["path"], "traffic_mib", "early")
+        said = f"- {row['name']}, in a {row['path']}, reaches {row['limit_percent']:.0f} %."
+        if moving:
+            said += (f" A main part that moves memory, as its own does, reaches {min(c.of_limit for c in moving):.0%} to "
+                     f"{max(c.of_limit for c in moving):.0%} there." + _cite(moving))
+        lines.append(said + " Other shapes below 90 % on that path: " + ("; ".join(
+            f"{_at(cell)} ({cell.of_limit:.0%})" for cell in early if cell not in moving) or "none") + "." + _cite(early))
     return [*lines, ""] if low else lines
 
 

@@ -63,7 +63,7 @@ class Matrix:
         return [c for c in self.cells if c.mode != "plain" and c.low95 > self.plain_of(c).high95]
 
 
-_SHAPE = ("blocks", "threads", "shared", "carveout", "prologue_ns", "main_ns", "tail_ns", "depth", "apart")
+_SHAPE = ("blocks", "threads", "shared", "carveout", "prologue_ns", "main_ns", "tail_ns", "depth", "apart", "words")
 _BASE_AXES = {"blocks": "blocks", "threads": "threads", "shared_kib": "shared", "prologue_us": "prologue_ns",
               "main_us": "main_ns", "tail_us": "tail_ns", "depth": "depth"}
 _SCALE = {"shared_kib": 1024, "prologue_us": 1000, "main_us": 1000, "tail_us": 1000}

@@ -16,10 +16,10 @@ import matplotlib.pyplot as plt  # noqa: E402
 AXES = {
     "prologue_us": "prologue (us), main part 5 us", "prologue_short_main_us": "prologue (us), main part 1 us",
     "main_us": "main part (us)", "tail_us": "tail (us)", "depth": "kernels in the chain",
-    "blocks": "blocks", "blocks_empty": "blocks, kernels without work", "threads": "threads per block",
+    "traffic_mib": "main part (MiB read, as many written)", "blocks": "blocks", "blocks_empty": "blocks, kernels without work", "threads": "threads per block",
     "shared_kib": "shared memory (KiB per block)", "carveout_apart": "carve-out (%), kernels alternate",
 }
-LOGARITHMIC = ("blocks", "blocks_empty", "threads", "depth")
+LOGARITHMIC = ("blocks", "blocks_empty", "threads", "depth", "traffic_mib")
 COLOURS = {"plain": "#555555", "attribute": "#1f77b4", "early": "#d62728", "late": "#e69f00"}
 MARKS = {"plain": "s", "attribute": "v", "early": "o", "late": "^"}
 
@@ -48,9 +48,11 @@ def _panel(panel: plt.Axes, axis: str, cells: list[dict[str, Any]]) -> None:
 
 def gap(path: str, cells: list[dict[str, Any]], device: str) -> plt.Figure:
     """Time per kernel, a panel per axis."""
-    figure, panels = plt.subplots(2, 5, figsize=(20, 8))
+    figure, panels = plt.subplots(3, 4, figsize=(18, 12))
     for panel, axis in zip(panels.flat, AXES):
         _panel(panel, axis, [cell for cell in cells if cell["path"] == path and cell["axis"] == axis])
+    for panel in panels.flat[len(AXES):]:
+        panel.set_visible(False)
     for panel in panels[:, 0]:
         panel.set_ylabel("us per kernel")
     panels.flat[0].legend()

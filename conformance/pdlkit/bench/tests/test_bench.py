@@ -16,7 +16,7 @@ from pdlkit.exits import BadArguments
 from pdlkit.places import KIT
 
 BASE = {"blocks": 132, "threads": 128, "shared": 0, "carveout": 0, "prologue_ns": 1000, "main_ns": 5000, "tail_ns": 0,
-        "depth": 20, "apart": 0}
+        "depth": 20, "apart": 0, "words": 0}
 AXES = {"blocks": ("blocks", 1, (1, 528)), "threads": ("threads", 1, (32, 1024)), "shared_kib": ("shared", 1024, (16, 160)),
         "prologue_us": ("prologue_ns", 1000, (0, 2, 8)), "main_us": ("main_ns", 1000, (0, 20)),
         "tail_us": ("tail_ns", 1000, (1, 4)), "depth": ("depth", 1, (2, 40))}
@@ -102,10 +102,10 @@ def test_command_from_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_a_record_makes_the_same_page_again() -> None:
-    bench = Bench(from_records(records()), examples=[{"name": "01_x", "status": "right", "limit_percent": 80.0}])
+    bench = Bench(from_records(records()), examples=[{"name": "01_x", "status": "right", "path": "graph", "limit_percent": 80.0}])
     again = from_text(bench.as_text())
     assert again.as_text() == bench.as_text() and page(again, ["a.png"]) == page(bench, ["a.png"])
-    assert "- 01_x reaches 80 %." in page(again, [])
+    assert "- 01_x, in a graph, reaches 80 %." in page(again, [])
     with pytest.raises(ValueError):
         from_text(bench.as_text().replace("pdl-bench-2", "pdl-bench-0"))
 
