@@ -32,7 +32,11 @@ DEVICE_FN void between_dependent_of(const struct kernel_args *args, uint32_t wai
 }
 
 KERNEL(between_primary) { visibility_primary(&args, FORM_PLAIN); }
+#ifdef MUTANT_nowait
+KERNEL(between_dependent) { between_dependent_of(&args, 0); }
+#else
 KERNEL(between_dependent) { between_dependent_of(&args, 1); }
+#endif
 KERNEL(between_bare_dependent) { between_dependent_of(&args, 0); }
 KERNEL(between_nothing) { (void)args; }
 
