@@ -193,8 +193,9 @@ void tally_plans(struct tally *tally, const struct part *part, const struct layo
 static int is_forbidden(const struct part *part, int fresh, const struct trial_state *state)
 {
     unsigned allowed = part->info->allowed;
+    int early = state->early && strcmp(part->info->kind, "start") == 0; /* no other kind of trial is about it */
 
-    return (!fresh && !(allowed & CASE_ALLOWS_WRONG)) || (state->early && !(allowed & CASE_ALLOWS_EARLY));
+    return (!fresh && !(allowed & CASE_ALLOWS_WRONG)) || (early && !(allowed & CASE_ALLOWS_EARLY));
 }
 
 /* Returns 1 if the trial counts as exercised, as far as it can say alone. */

@@ -244,6 +244,28 @@ static void test_controls(void)
 
 /* ---- forbidden ---- */
 
+static uint64_t forbidden_where(unsigned allowed)
+{
+    struct bench *t = open_bench("start", CONTROL_UNORDERED);
+    uint64_t forbidden;
+
+    t->info.allowed = allowed;
+    t->states[0].early = 1;
+    t->seen[WORDS] ^= 1;
+    (void)count(t);
+    forbidden = t->tally.forbidden;
+    close_bench(t);
+    return forbidden;
+}
+
+static void test_allowed(void)
+{
+    check(forbidden_where(0) == 2, "an early start and a wrong word are forbidden");
+    check(forbidden_where(CASE_ALLOWS_WRONG) == 1, "the word is not where wrong words are allowed");
+    check(forbidden_where(CASE_ALLOWS_EARLY) == 1, "nor the start where early starts are");
+    check(forbidden_where(CASE_ALLOWS_WRONG | CASE_ALLOWS_EARLY) == 0, "nor either where both are");
+}
+
 static void test_forbidden(void)
 {
     struct bench *t = open_bench("visibility", CONTROL_NONE);
@@ -259,6 +281,12 @@ static void test_forbidden(void)
     t->seen[0] ^= 1;
     (void)count(t);
     check(t->tally.forbidden == 1 && t->tally.early_start == 1, "an early start with wrong words is one forbidden trial, not two");
+    close_bench(t);
+
+    t = open_bench("visibility", CONTROL_NONE);
+    t->states[0].early = 1;
+    (void)count(t);
+    check(t->tally.forbidden == 0, "an early start is no matter of visibility");
     close_bench(t);
 
     t = open_bench("start", CONTROL_UNORDERED);
@@ -323,6 +351,7 @@ int main(void)
     test_progress_and_start();
     test_controls();
     test_forbidden();
+    test_allowed();
     test_repeated_and_details();
     test_schedules_and_sms();
     printf("%u passed, %u failed\n", passed, failed);
