@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from pdlkit.places import ROOT
+from pdlkit.places import KIT, ROOT
 
 EXAMPLES = ROOT / "examples"
 FILES = sorted(EXAMPLES.glob("[0-9][0-9]_*.cu"))
@@ -57,6 +57,19 @@ def test_index_is_filled_from_a_record_and_only_from_it() -> None:
     assert text.count("| - | - |") == len(gains.names()) - 1
     row["status"] = "wrong"
     assert "1.41x" not in gains.filled(text, {"device": {"gpu": "G", "driver": "1"}, "examples": [row]})
+
+
+def test_index_holds_the_recorded_figures() -> None:
+    gains = _gains()
+    records = sorted((KIT / "results").glob("*-examples.json"))
+    assert records
+    assert any(gains.main(["check", str(record)]) == 0 for record in records), "make the index again: gains.py index RECORD"
+
+
+def test_path_of_an_example_is_read_from_its_source() -> None:
+    gains = _gains()
+    paths = {name: gains.path_of(name) for name in gains.names()}
+    assert paths["08_graph_by_hand"] == "graph" and paths["01_two_kernels"] == paths["15_c_host_nvrtc"] == "stream"
 
 
 def test_broken_and_wrong_examples_are_noticed(tmp_path: Path) -> None:
