@@ -2,7 +2,7 @@
 """Compile the labelled corpus and compare lint's findings with the labels.
 
     python3 conformance/codegen/judge_corpus.py                  what the tests run: sm_90 and sm_120 -O3, sm_90 -G
-    python3 conformance/codegen/judge_corpus.py --full           every architecture and every way of compiling
+    python3 conformance/codegen/judge_corpus.py --full --record  every architecture and every way of compiling; writes corpus.md
     python3 conformance/codegen/judge_corpus.py --only sm_100:-G
 
 Needs nvcc and a network or the toolkit's nvdisasm; no GPU. Ends with 1 if a bug was missed or a twin was blamed.
@@ -110,17 +110,34 @@ def judge(nvcc: Path, architecture: str, way: str, jobs: int = 2) -> tuple[Repor
     return report, compare(report, labels(), KNOWN_WITH_DEBUG if way == "-G" else frozenset())
 
 
+def as_markdown(rows: list[tuple[str, str, int, int, int]]) -> str:
+    """The recorded table: one line for each way, one column for each architecture."""
+    wanted = labels()
+    architectures = list(dict.fromkeys(r[0] for r in rows))
+    lines = ["# Lint against its corpus", "",
+             f"Written by judge_corpus.py, never by hand: {len(wanted)} kernels, {sum(map(bool, wanted.values()))} planted bugs and "
+             f"{sum(not v for v in wanted.values())} corrected twins.", "A cell: kernels judged, bugs missed or twins blamed, "
+             f"instructions. With -G the {len(KNOWN_WITH_DEBUG)} kernels of KNOWN_WITH_DEBUG are asserted to be", "judged wrongly: "
+             f"{', '.join(sorted(KNOWN_WITH_DEBUG))}.", "", "| | " + " | ".join(architectures) + " |",
+             "|---|" + "---|" * len(architectures)]
+    for way in dict.fromkeys(r[1] for r in rows):
+        cells = [f"{judged}, **{wrong}**, {count}" for a in architectures for arch, w, judged, wrong, count in rows if (arch, w) == (a, way)]
+        lines.append(f"| {way} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="all architectures, all ways")
     parser.add_argument("--only", metavar="SM:WAY", action="append", default=[])
+    parser.add_argument("--record", action="store_true", help="write corpus.md, the table of the results")
     parser.add_argument("--nvcc", default="nvcc")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     chosen = [(a, w) for a in ARCHITECTURES for w in WAYS] if arguments.full else list(QUICK)
     if arguments.only:
         chosen = [(a, w) for a, _, w in (o.partition(":") for o in arguments.only)]
-    bad = 0
+    bad, rows = 0, []
     for architecture, way in chosen:
         report, wrong = judge(Path(arguments.nvcc), architecture, way, arguments.jobs)
         judged = sum(v.judged for v in report.verdicts)
@@ -129,6 +146,9 @@ def main() -> int:
         for one in wrong:
             print(f"    {one.kernel}: {one.what}")
         bad += len(wrong)
+        rows.append((architecture, way, judged, len(wrong), report.instructions))
+    if arguments.record:
+        (HERE / "corpus.md").write_text(as_markdown(rows))
     return 1 if bad else 0
 
 
