@@ -50,6 +50,7 @@
 #define k_min64(p, v) ((void)model_atomic_min64((p), (v)))
 #define k_max64(p, v) ((void)model_atomic_max64((p), (v)))
 #define k_fence() model_fence()
+#define k_fence_system() model_fence()
 #define k_barrier() model_barrier()
 #define k_pause() model_pause(32)
 #define k_trigger() model_trigger()
@@ -148,6 +149,7 @@ DEVICE_FN void k_max64(void *p, uint64_t v)
 }
 
 #define k_fence() __threadfence()
+#define k_fence_system() __threadfence_system()
 #define k_barrier() __syncthreads()
 #define k_pause() ((void)0)
 #define k_trigger() pdl_trigger()
