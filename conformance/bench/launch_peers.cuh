@@ -9,16 +9,25 @@ static cudaError_t by_toolkit_template(int *argument)
     return cudaLaunchKernelEx(&config, cost_empty, argument);
 }
 
-/* What Thrust and CUB launch their kernels with; part of the toolkit from CCCL 2.7 on. */
+/* What Thrust and CUB launch their kernels with. It is older than its option for PDL; without that it is no peer. */
 #if __has_include(<thrust/system/cuda/detail/core/triple_chevron_launch.h>)
 #define HAS_TRIPLE_CHEVRON 1
 #define MISSING_TRIPLE_CHEVRON ""
 #include <thrust/system/cuda/detail/core/triple_chevron_launch.h>
 
+#include <type_traits>
+
+template <class launcher> static cudaError_t by_triple_chevron_of(int *argument)
+{
+    if constexpr (std::is_constructible<launcher, dim3, dim3, size_t, cudaStream_t, bool>::value)
+        return launcher(dim3(1), dim3(1), 0, stream, true).doit(cost_empty, argument);
+    else
+        return cudaErrorNotSupported;
+}
+
 static cudaError_t by_triple_chevron(int *argument)
 {
-    return THRUST_NS_QUALIFIER::cuda_cub::detail::triple_chevron(dim3(1), dim3(1), 0, stream, true)
-        .doit(cost_empty, argument);
+    return by_triple_chevron_of<THRUST_NS_QUALIFIER::cuda_cub::detail::triple_chevron>(argument);
 }
 #else
 #define HAS_TRIPLE_CHEVRON 0
