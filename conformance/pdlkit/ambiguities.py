@@ -1,6 +1,7 @@
 """Prints, from a report.json, what this device does where the documents disagree or are silent.
 
-    python3 conformance/pdlkit/ambiguities.py REPORT.json > conformance/results/ambiguities.md
+    python3 conformance/pdlkit/ambiguities.py REPORT.json > conformance/results/NAME-ambiguities.md
+    python3 conformance/pdlkit/ambiguities.py REPORT.json --json > conformance/results/NAME-ambiguities.json
 
 One line per question and case: claim A, claim B, which one the device followed, in how many trials, and the bound that
 goes with it. A measured answer is about one device and one driver; it is never a rule.
@@ -202,10 +203,12 @@ def text(report: Mapping[str, Any]) -> str:
 def main(argv: list[str] | None = None) -> int:
     """Command line; 0 done, 64 bad arguments."""
     arguments = sys.argv[1:] if argv is None else argv
-    if len(arguments) != 1:
-        print("usage: ambiguities.py REPORT.json", file=sys.stderr)
+    as_json = arguments[1:] == ["--json"]
+    if len(arguments) != 1 and not as_json:
+        print("usage: ambiguities.py REPORT.json [--json]", file=sys.stderr)
         return 64
-    sys.stdout.write(text(json.loads(Path(arguments[0]).read_text(encoding="utf-8"))))
+    report = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    sys.stdout.write(json.dumps(contested(report["tests"]), indent=1) + "\n" if as_json else text(report))
     return 0
 
 

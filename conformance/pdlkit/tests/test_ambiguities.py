@@ -84,3 +84,6 @@ def test_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path.write_text(json.dumps(report), encoding="utf-8")
     assert ambiguities.main([str(path)]) == 0
     assert "| `WAIT-08.silent.widened.stream` | A | wrong 0 of 90 exercised |" in capsys.readouterr().out
+    assert ambiguities.main([str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["bound"] == ambiguities.bound95(90)
+    assert ambiguities.main([str(path), "--yaml"]) == 64 and ambiguities.main([]) == 64
