@@ -9,6 +9,7 @@ from string import Template
 from typing import Any
 
 from pdlkit.places import ROOT
+from pdlkit.rules import Case
 from pdlkit.verdicts import CaseResult
 
 LINES_AT_MOST = 150
@@ -41,6 +42,9 @@ def device_part(text: str, with_wait: bool) -> str:
     bare = strip_comments(text)
     bare = re.sub(r"^template\b.*?^}\n", "", bare, flags=re.S | re.M)
     bare = re.sub(r"^#ifdef PDL_HAS_DEVICE\n#error[^\n]*\n#endif\n", "", bare, flags=re.M)
+    bare = re.sub(r"^#if [^\n]*defined\(PDL_STRESS\).*?^#define PDL_STRESS_\(early\) \(\(void\)0\)\n#endif\n", "", bare,
+                  flags=re.S | re.M)  # off in the kit's images
+    bare = re.sub(r"^(    PDL_STRESS_\([^\n]*\);|#undef PDL_STRESS_)\n", "", bare, flags=re.M)
     if not with_wait:
         bare = re.sub(r"^static [^\n]*\bpdl_wait\(.*?^}\n", "", bare, flags=re.S | re.M)
     return bare
@@ -99,6 +103,13 @@ def _arch(result: CaseResult) -> str:
     return str(max([90, *(v for v in versions if isinstance(v, int))]))
 
 
+def writes(case: Case) -> bool:
+    """Whether a program is written for a case: one in a stream would not show what an edge or an event did."""
+    if case.path == "built" or case.family == "event":
+        return False
+    return case.kind in ("visibility", "progress") or case.pair in START_PAIRS
+
+
 def program(result: CaseResult, seed: int, device_text: str) -> str | None:
     """The text of repro.cu for the first forbidden trial; None if the trial says too little to repeat it."""
     plan = next((dict(record.get("plan", record)) for record in result.forbidden), None)
@@ -106,6 +117,8 @@ def program(result: CaseResult, seed: int, device_text: str) -> str | None:
     if plan is None or not all(isinstance(plan.get(key), int) and plan[key] > 0 for key in needed):
         return None
     case = result.case
+    if not writes(case):
+        return None
     made = _start(plan, case.pair) if case.kind == "start" else _visibility(plan, case.pair)
     if made is None:
         return None

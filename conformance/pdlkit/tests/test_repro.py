@@ -27,7 +27,7 @@ BOOK = load(places.RULES)
 PROVING = [case for case in BOOK.cases if case.proving]
 PAIRS: dict[str, Case] = {
     f"{case.family}.{case.pair}.{case.path}": case
-    for case in PROVING if case.kind in ("visibility", "progress") or case.pair in repro.START_PAIRS
+    for case in PROVING if repro.writes(case)
 }
 STORE = PAIRS["wait.store.captured"]
 
@@ -64,6 +64,12 @@ def test_every_core_rule_has_a_program() -> None:
 def test_a_pair_it_does_not_know_gives_none_instead_of_a_wrong_one() -> None:
     other = [case for case in PROVING if case.kind == "start" and case.pair not in repro.START_PAIRS]
     assert all(repro.program(result(case), 1, DEVICE_TEXT) is None for case in other)
+
+
+def test_neither_events_nor_built_graphs_get_a_program_of_another_kind() -> None:
+    others = [case for case in PROVING if case.path == "built" or case.family == "event"]
+    assert others
+    assert all(repro.program(result(case), 1, DEVICE_TEXT) is None for case in others)
 
 
 def test_a_broken_wait_has_no_wait_in_it_and_a_real_one_has() -> None:
