@@ -160,12 +160,10 @@ def unproven_windows(report: Mapping[str, Any]) -> list[str]:
 
 def untold_power(report: Mapping[str, Any]) -> list[str]:
     """Rules that passed without any mutant, control or broken wait in this run."""
-    return [
-        f"{rule['id']} passed with no mutant, control or broken wait in this run; its power comes from the model's "
-        "broken devices only"
-        for rule in report["rules"]
-        if rule["status"] == "PASS" and rule["proving"] and not rule["applicable"] and not rule["broken_waits_killed"]
-    ]
+    bare = [rule["id"] for rule in report["rules"]
+            if rule["status"] == "PASS" and rule["proving"] and not rule["applicable"] and not rule["broken_waits_killed"]]
+    return [f"passed with no mutant, control or broken wait in this run, so with power from the model's broken devices only: "
+            f"{', '.join(bare)}"] if bare else []
 
 
 def survivors(report: Mapping[str, Any]) -> list[str]:
