@@ -115,6 +115,7 @@ def test_what_is_not_ascii_comes_through() -> None:
 def test_where_the_words_lie() -> None:
     assert ".visible .const .align 16 .b32 pdlstress_k[4]" in rewrite(H + ".visible .entry k() { ret; }\n", everything, True).text
     assert ".global .align 16 .b32 pdlstress_k[4]" in rewrite(CASES["constants of its own"][0], everything, True).text
+    assert ".const" not in rewrite(H + ".visible .entry k() { ret; }\n", everything, True, linked=True).text
     many = H + "".join(f".visible .entry k{n}() {{ ret; }}\n" for n in range(1100))
     assert ".const" not in rewrite(many, everything, True).text
 

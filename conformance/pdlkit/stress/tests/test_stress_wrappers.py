@@ -74,6 +74,13 @@ def test_embedded_ptx_is_rewritten(place: Path) -> None:
     assert has_words(place / "b.o")
 
 
+def test_modules_that_will_be_linked_leave_constant_memory_alone(place: Path) -> None:
+    """Sections of the machine code: constants of the program's own lie in .nv.constant3."""
+    for flags, there in (([], True), (["-rdc=true"], False)):
+        run([SCRIPTS / "pdl-stress-nvcc", "-arch=sm_90", "-cubin", *flags, "b.cu", "-o", "b.cubin"], _simple(place))
+        assert (b".nv.constant3" in (place / "b.cubin").read_bytes()) == there
+
+
 def test_an_exempted_kernel_stays(place: Path) -> None:
     before = dict(os.environ)
     os.environ["PDL_STRESS_OPTIONS"] = json.dumps({"exempt": "publishes"})
