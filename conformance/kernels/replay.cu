@@ -3,6 +3,7 @@
  * pair      rules     what is launched
  * million   EDGE-09b  one executable graph, a million times in the full profile
  * two       EDGE-09c  two executable graphs of one graph, each with memory of its own, in two streams
+ * disabled  EDGE-27   a graph whose middle node, with programmatic edges in and out, is disabled (GPU only; AMB-14)
  * boundary  COMP-12   a kernel that triggers, then a graph whose root does not wait; and a graph, then a kernel with the attribute
  *
  * The writer counts its launches, triggers, and stores late; the reader, behind a programmatic edge, waits and compares.
@@ -261,9 +262,75 @@ static void ask_boundary(struct ask *ask)
     boundary(ask, 1, "graph, then kernel with the attribute");
 }
 
+/* ---- disabled ---- */
+
+KERNEL(replay_middle)
+{
+    (void)args;
+    k_trigger();
+    k_wait_device();
+}
+
+#ifndef PDL_MODEL
+/* Writer -prog-> middle -prog-> reader, the middle disabled: does the reader overlap the writer, and does its wait cover it? */
+static cudaError_t run_disabled(struct room *room, cudaStream_t stream, unsigned launches)
+{
+    cudaGraphEdgeData data[2];
+    cudaGraphNode_t from[2], to[2];
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+    unsigned i;
+
+    data[0] = data[1] = edges_data(1, 0, 1);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&from[0], graph, (const void *)SYMBOL(replay_writer), &room->args, REPLAY_WORDS);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&to[0], graph, (const void *)SYMBOL(replay_middle), &room->args, 1);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&to[1], graph, (const void *)SYMBOL(replay_reader), &room->args, REPLAY_WORDS);
+    from[1] = to[0];
+    if (error == cudaSuccess)
+        error = edges_add(graph, from, to, data, 2);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphNodeSetEnabled(exec, to[0], 0);
+    for (i = 0; i < launches && error == cudaSuccess; i++) {
+        error = cudaGraphLaunch(exec, stream);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(stream);
+    }
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static void ask_disabled(struct ask *ask)
+{
+    struct trial_state state = PDL_ZERO;
+    struct room room;
+    cudaError_t error = open_room(&room);
+
+    if (error == cudaSuccess)
+        error = run_disabled(&room, ask->stream, 200);
+    ask_note(ask, "200 launches with the middle node disabled", error);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(&state, room.args.state, sizeof(state), cudaMemcpyDeviceToHost);
+    if (error == cudaSuccess) {
+        ask_note_number(ask, "readers that began before their writer had stored", (long)state.alive);
+        ask_note_number(ask, "wrong words behind their wait", (long)state.early);
+    }
+    close_room(&room);
+}
+#endif
+
 static const struct pair replay_pairs[] = {
     PAIR_ASK("million", ask_million),
     PAIR_ASK("two", ask_two),
     PAIR_ASK("boundary", ask_boundary),
+#ifndef PDL_MODEL
+    PAIR_ASK("disabled", ask_disabled),
+#endif
 };
 IMAGE(replay, replay_pairs)

@@ -80,7 +80,7 @@ QUESTIONS = (
     Question("AMB-14", "Does the wait cover in clones, updated graphs, child graphs and conditional bodies?", "yes", "no",
              ("EDGE-24.cloned", "EDGE-24.updated", "EDGE-25.child", "EDGE-26.body")),
     Question("AMB-14", "Which codes do updates of edge data, device launches, updatable and disabled nodes get?", "", "",
-             ("EDGE-23.retyped", "EDGE-26a.special")),
+             ("EDGE-23.retyped", "EDGE-26a.special", "EDGE-27.disabled")),
     Question("AMB-15", "Which way does cudaGraphKernelNodeCopyAttributes copy?", "", "", ("ATTR-06a.copied",)),
     Question("AMB-16", "What stands between keeps the attribute from taking effect?", "no: overlap", "no overlap seen",
              tuple(f"COMP-05.{item}" for item in _ITEMS), True),

@@ -20,7 +20,7 @@ CAPTURED = ("EDGE-11.attribute", "EDGE-12.event", "EDGE-13.start", "EDGE-30a.tab
 MATRIX = "EDGE-08.codes"
 ANSWERS = ("EDGE-04.reserved", "EDGE-14.lossy", "EDGE-15.counting", "EDGE-16.twice", "EDGE-16a.other_data", "EDGE-17.remove",
            "EDGE-17a.remove_other", "EDGE-19.unjoined", "EDGE-19a.pending", "EDGE-20.removed", "EDGE-23.retyped",
-           "EDGE-26a.special", "EVT-05.events", "EVT-06.flags", "ATTR-06a.copied")
+           "EDGE-26a.special", "EDGE-27.disabled", "EVT-05.events", "EVT-06.flags", "ATTR-06a.copied")
 
 
 def _answers(tests: list[dict[str, Any]], name: str) -> list[tuple[str, str]]:
