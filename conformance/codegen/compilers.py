@@ -121,8 +121,8 @@ def from_pypi(folder: Path, known: list[str]) -> list[Compiler]:
         place = folder / version
         minor = ".".join(version.split(".")[:2])
         if not (place / "complete").is_file():
-            packages = [f"nvidia-cuda-{part}=={version}" for part in ("nvcc", "crt", "nvrtc")] + [f"nvidia-nvvm=={version}"]
-            packages += [f"nvidia-cuda-runtime=={minor}.*", f"nvidia-cuda-cccl=={minor}.*"]
+            packages = [f"nvidia-cuda-nvcc=={version}", f"nvidia-cuda-crt=={version}", f"nvidia-nvvm=={version}"]
+            packages += [f"nvidia-cuda-{part}=={minor}.*" for part in ("nvrtc", "runtime")]
             _call([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(place), *packages])
             (place / "complete").touch()
         root = next(place.glob("nvidia/cu13"))

@@ -67,7 +67,9 @@ def open_images(file: Path, workplace: Path, architectures: frozenset[int]) -> I
 
 def _load(path: Path, inner: str | None, file: Path, from_ptx: bool = False) -> Image:
     try:
-        return Image(str(file), inner, path, Cubin.load(path), from_ptx)
+        cubin = Cubin.load(path)
+        _ = cubin.kernels  # a broken symbol table shows here
+        return Image(str(file), inner, path, cubin, from_ptx)
     except (CorruptFile, OSError) as error:
         raise Unreadable(f"{inner or 'the cubin'} cannot be read: {error}") from None
 

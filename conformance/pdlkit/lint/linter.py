@@ -20,6 +20,7 @@ from pdlkit.lint.program import Program
 from pdlkit.lint.sass import count_instructions, split_functions
 from pdlkit.lint.tools import ToolFailed, call, tool
 
+DEFECT = "lint failed on this machine code"
 _AT_ONCE = 400  # functions named in one call of nvdisasm; more and the command line gets long
 
 
@@ -74,8 +75,8 @@ def lint_files(files: Iterable[Path], options: Options) -> Report:
             first = len(report.verdicts)
             try:
                 for image in open_images(file, Path(folder), options.architectures):
-                    _lint_image(image, options, report)
-            except Unreadable as error:
+                    _lint_image_or_say_why(image, options, report)
+            except (Unreadable, CorruptFile) as error:
                 report.unreadable.append((str(file), str(error)))
             _settle_old_images(report, first)
     for declaration in options.declarations:
@@ -85,6 +86,21 @@ def lint_files(files: Iterable[Path], options: Options) -> Report:
             message = f"`{declaration.kernel.pattern}`, {what}: no early access matches it"
             report.extra.append(Finding("unused-declaration", "", "", declaration.source, "", message, declaration.source))
     return report
+
+
+def _lint_image_or_say_why(image: Image, options: Options, report: Report) -> None:
+    """One image of a file that cannot be analysed keeps none of the others from it."""
+    inner = f"{image.inner}: " if image.inner else ""
+    known = len(report.verdicts)
+    try:
+        _lint_image(image, options, report)
+    except (Unreadable, CorruptFile) as error:
+        report.unreadable.append((image.file, f"{inner}{error}"))
+    except Exception as error:  # noqa: BLE001 - code that no compiler wrote; the others still have to be judged
+        report.unreadable.append((image.file, f"{inner}{DEFECT} ({type(error).__name__}: {error}); the file may be damaged"))
+    else:
+        return
+    del report.verdicts[known:]
 
 
 def _lint_image(image: Image, options: Options, report: Report) -> None:
