@@ -132,7 +132,7 @@ class Detector:
         reasons = dict(built["left"])
         result.not_rewritten = {
             kernel.name: reasons.get(kernel.name, "machine code only: no PTX of it was seen")
-            for kernel in found.kernels.values() if not kernel.rewritten}
+            for kernel in found.kernels.values() if not kernel.rewritten and not matches(self.effort.exempt, kernel.name)}
         result.order = list(found.kernels)
         result.kernels = sorted(name for name, kernel in found.kernels.items() if kernel.rewritten)
         self.rewritten_s = run.seconds

@@ -33,6 +33,7 @@ int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *stream)
         return 901; /* what a real driver says in the middle of a capture */
     }
     memcpy((void *)(uintptr_t)to, from, n);
+    printf("words written\n");
     return 0;
 }
 int cuStreamSynchronize(void *stream) { (void)stream; return 0; }

@@ -35,6 +35,7 @@ int main(int argc, char **argv)
     load(&module, text);
     for (int i = 3; i < argc; i++) {
         get(&function, module, argv[i]);
+        printf("launching\n");
         run(&config, function, NULL, NULL);
         run(&config, function, NULL, NULL);
     }

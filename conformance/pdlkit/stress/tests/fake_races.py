@@ -20,7 +20,7 @@ records = os.environ.get("PDL_STRESS_RECORDS")
 if records:
     with open(records, "a", encoding="utf-8") as file:
         for name in kernels:
-            file.write(json.dumps({"record": "kernel", "name": name, "rewritten": True}) + "\n")
+            file.write(json.dumps({"record": "kernel", "name": name, "rewritten": name != "untouched"}) + "\n")
             file.write(json.dumps({"record": "launches", "name": name, "eager": 0, "captured": 3, "built": 0, "attribute": 3,
                                    "before_attribute": 3}) + "\n")
 bad = any(has(first, HOLD) and not (has(second, HOLD) and first != second) and not has(second, PROTECT) for first, second in pairs)

@@ -44,6 +44,14 @@ def test_replay_goes_wrong_at_once_and_exempting_the_primary_does_not(capsys: py
     assert stress(capsys, '[["a","b"]]', "--protect", "^b$")[0] == 0
 
 
+def test_what_the_user_exempts_does_not_make_a_session_inconclusive(capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["--compare-outputs", "--seed", "7", "--", sys.executable, FAKE, "[]", json.dumps(["a", "b", "untouched"])]
+    assert main(argv) == 2
+    out = capsys.readouterr().out
+    assert "not stressed: untouched: machine code only" in out and "1 kernels could not be rewritten" in out
+    assert main(["--exempt", "^untouched$", *argv]) == 0
+
+
 def test_json_is_alone_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     code, out = stress(capsys, '[["a","b"]]', "--json")
     report = json.loads(out)
