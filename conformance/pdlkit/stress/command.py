@@ -29,6 +29,8 @@ parts:
   stress nvcc ...                 stands in for nvcc (also as conformance/stress/pdl-stress-nvcc)
   stress ptxas ...                stands in for ptxas (also as conformance/stress/pdl-stress-ptxas)
   stress zoo                      the detector's own proof: planted bugs and their corrected twins, on this GPU
+  stress same -- COMMAND          whether a program computes the same once it is rewritten, with a hold of 0
+  stress roundtrip FILE.ptx...    whether PTX still assembles for every architecture once it is rewritten
 
 Triton, NVRTC and PTX given to the driver are rewritten on the way. A program built by nvcc is built with the wrapper first
 (-DCMAKE_CUDA_COMPILER_LAUNCHER=.../pdl-stress-nvcc, or make NVCC=.../pdl-stress-nvcc) and then named here.
