@@ -122,6 +122,16 @@ typedef struct pdl_impl_edge_data {
 #define PDL_DEBUG 0
 #endif
 
+/* Ends the function with the call's error, if there is one. */
+#define PDL_IMPL_TRY(call)                                                                                             \
+    do {                                                                                                               \
+        const cudaError_t pdl_impl_error = (call);                                                                     \
+                                                                                                                       \
+        if (pdl_impl_error) {                                                                                          \
+            return pdl_impl_error;                                                                                     \
+        }                                                                                                              \
+    } while (0)
+
 /* Initialises any struct of this header; in both languages, without a warning. (An error is tested as a condition here,
  * because cudaSuccess is 0, and because clang spends a tenth of a millisecond on each comparison of enumerators.) */
 #ifdef __cplusplus
@@ -227,7 +237,7 @@ PDL_API int pdl_impl_count_params(const void *func)
     if (!cudaPeekAtLastError()) {
         size_t offset, size;
 
-        for (count = 0; cudaFuncGetParamInfo(func, PDL_IMPL_CAST(size_t, count), &offset, &size);) {
+        for (count = 0; !cudaFuncGetParamInfo(func, PDL_IMPL_CAST(size_t, count), &offset, &size);) {
             count++;
         }
         count = cudaGetLastError() == cudaErrorInvalidValue ? count : -1; /* else this runtime cannot tell */
@@ -249,21 +259,17 @@ PDL_API cudaError_t pdl_impl_prepare(pdl_kernel *kernel, const void *func, int p
     struct cudaFuncAttributes attributes;
     pdl_kernel filled = PDL_ZERO;
     int values[8], i;
-    cudaError_t error;
 
     if (kernel == NULL) {
         return cudaErrorInvalidValue;
     }
     *kernel = filled;
-    error = func != NULL || ptx_version > 0 ? cudaGetDevice(&filled.device) : cudaErrorInvalidValue;
-    for (i = 0; i < 8 && !error; i++) {
-        error = cudaDeviceGetAttribute(&values[i], ids[i], filled.device);
+    PDL_IMPL_TRY(func != NULL || ptx_version > 0 ? cudaGetDevice(&filled.device) : cudaErrorInvalidValue);
+    for (i = 0; i < 8; i++) {
+        PDL_IMPL_TRY(cudaDeviceGetAttribute(&values[i], ids[i], filled.device));
     }
-    if (!error && func != NULL) {
-        error = cudaFuncGetAttributes(&attributes, func);
-    }
-    if (error) {
-        return error;
+    if (func != NULL) {
+        PDL_IMPL_TRY(cudaFuncGetAttributes(&attributes, func));
     }
     for (i = 0; i < 3; i++) {
         filled.max_grid[i] = PDL_IMPL_CAST(unsigned, values[i]);
@@ -766,14 +772,13 @@ PDL_API cudaError_t pdl_impl_read_room(int device, pdl_impl_room *room)
         cudaDevAttrMultiProcessorCount,           cudaDevAttrWarpSize,
         cudaDevAttrReservedSharedMemoryPerBlock,
     };
-    cudaError_t error = cudaSuccess;
     int value = 0, i;
 
-    for (i = 0; i < 7 && !error; i++) {
-        error = cudaDeviceGetAttribute(&value, ids[i], device);
+    for (i = 0; i < 7; i++) {
+        PDL_IMPL_TRY(cudaDeviceGetAttribute(&value, ids[i], device));
         room->of[i] = PDL_IMPL_CAST(unsigned long long, value);
     }
-    return error;
+    return cudaSuccess;
 }
 
 /* Shared memory that the launch itself asks for, per block; absurd sizes become 4 GiB, so that no sum overflows. */
@@ -894,18 +899,14 @@ PDL_NODISCARD PDL_API cudaError_t pdl_overlap_estimate(pdl_estimate *estimate, c
     pdl_impl_room sm, first, second;
     unsigned long long blocks, capacity, there, fit;
     unsigned limit = PDL_REASON_NONE;
-    cudaError_t error;
 
     if (estimate == NULL) {
         return cudaErrorInvalidValue;
     }
     *estimate = empty;
-    error = pdl_impl_check_pair(primary);
-    error = error ? error : pdl_impl_check_pair(dependent);
-    error = error ? error : pdl_impl_read_room(primary->kernel->device, &sm);
-    if (error) {
-        return error;
-    }
+    PDL_IMPL_TRY(pdl_impl_check_pair(primary));
+    PDL_IMPL_TRY(pdl_impl_check_pair(dependent));
+    PDL_IMPL_TRY(pdl_impl_read_room(primary->kernel->device, &sm));
     first = pdl_impl_block_room(primary, &sm);
     second = pdl_impl_block_room(dependent, &sm);
     capacity = pdl_impl_fit(&sm, &nothing, 0, &first, &limit);
@@ -1014,13 +1015,13 @@ PDL_API cudaError_t pdl_impl_judge_nodes(pdl_graph_edge *edge, int to_exists)
 {
     const pdl_impl_edge_data data = pdl_impl_data_of(edge->kind);
     enum cudaGraphNodeType from = cudaGraphNodeTypeKernel, to = cudaGraphNodeTypeKernel;
-    cudaError_t error = cudaGraphNodeGetType(edge->from, &from);
 
-    if (!error && to_exists) {
-        error = cudaGraphNodeGetType(edge->to, &to);
+    PDL_IMPL_TRY(cudaGraphNodeGetType(edge->from, &from));
+    if (to_exists) {
+        PDL_IMPL_TRY(cudaGraphNodeGetType(edge->to, &to));
     }
     edge->reason = pdl_graph_edge_judge(data.from_port, 0, data.type, 0, from, to);
-    return error ? error : edge->reason != 0 ? cudaErrorInvalidValue : cudaSuccess;
+    return edge->reason != 0 ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 /* All checks of edges into one kernel, or into other nodes (consumer NULL). Afterwards a reason other than 0 says which
@@ -1031,7 +1032,7 @@ PDL_API cudaError_t pdl_impl_check_edges(pdl_graph_edge *edges, size_t num_edges
     const unsigned cannot = consumer != NULL && !consumer->can_overlap ? consumer->reason
                             : PDL_HAS_GRAPH_EDGES                      ? 0u
                                                                        : PDL_IMPL_CAST(unsigned, PDL_REASON_EDGE_TOOLKIT);
-    cudaError_t error = cudaSuccess;
+    int any_wrong = 0;
     size_t i;
 
     if ((edges == NULL && num_edges != 0) || overlap > 2 ||
@@ -1046,18 +1047,18 @@ PDL_API cudaError_t pdl_impl_check_edges(pdl_graph_edge *edges, size_t num_edges
             wrong = consumer == NULL && pdl_impl_is_programmatic(edges[i].kind) ? PDL_REASON_EDGE_CONSUMER : wrong;
         }
         edges[i].reason = PDL_IMPL_CAST(unsigned, wrong);
-        error = wrong != 0 ? cudaErrorInvalidValue : error;
+        any_wrong |= wrong;
     }
-    for (i = 0; i < num_edges && !error; i++) {
-        error = edges[i].kind != 0 ? pdl_impl_judge_nodes(&edges[i], to_exists) : cudaSuccess;
+    for (i = 0; i < num_edges && !any_wrong; i++) {
+        PDL_IMPL_TRY(edges[i].kind != 0 ? pdl_impl_judge_nodes(&edges[i], to_exists) : cudaSuccess);
     }
-    for (i = 0; i < num_edges && !error && cannot != 0; i++) {
-        if (edges[i].kind != 0) {
-            edges[i].reason = cannot;
-            error = overlap == 2 && cannot != PDL_REASON_DISABLED ? cudaErrorNotSupported : cudaSuccess;
+    for (i = 0; i < num_edges && !any_wrong; i++) {
+        edges[i].reason = edges[i].kind != 0 ? cannot : 0;
+        if (edges[i].reason != 0 && overlap == 2 && cannot != PDL_REASON_DISABLED) {
+            return cudaErrorNotSupported;
         }
     }
-    return error;
+    return any_wrong ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 /* Adds or removes edges, those with a reason as full ones: all or none. */
@@ -1083,13 +1084,13 @@ PDL_API cudaError_t pdl_impl_set_edges(cudaGraph_t graph, const pdl_graph_edge *
 /* Adds checked edges, and says what has become of them. */
 PDL_API cudaError_t pdl_impl_add_edges(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges)
 {
-    const cudaError_t error = pdl_impl_set_edges(graph, edges, num_edges, 1);
     size_t i;
 
-    for (i = 0; i < num_edges && !error; i++) {
+    PDL_IMPL_TRY(pdl_impl_set_edges(graph, edges, num_edges, 1));
+    for (i = 0; i < num_edges; i++) {
         edges[i].kind = edges[i].reason != 0 ? 0 : edges[i].kind;
     }
-    return error;
+    return cudaSuccess;
 }
 
 /* Connect nodes of a graph with one kernel, or with others, by edges that say their kinds.
@@ -1122,12 +1123,8 @@ PDL_API cudaError_t pdl_impl_add_edges(cudaGraph_t graph, pdl_graph_edge *edges,
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_connect(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges,
                                                     const pdl_kernel *consumer, unsigned overlap)
 {
-    cudaError_t error = cudaErrorInvalidValue;
-
-    if (graph != NULL) {
-        error = pdl_impl_check_edges(edges, num_edges, 1, consumer, overlap);
-    }
-    return error ? error : pdl_impl_add_edges(graph, edges, num_edges);
+    PDL_IMPL_TRY(graph == NULL ? cudaErrorInvalidValue : pdl_impl_check_edges(edges, num_edges, 1, consumer, overlap));
+    return pdl_impl_add_edges(graph, edges, num_edges);
 }
 
 /* Remove edges, all or none.
@@ -1189,16 +1186,17 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_change(cudaGraph_t graph, pdl_graph_
     next.kind = kind;
     error = pdl_impl_check_edges(&next, 1, 1, consumer, overlap);
     edge->reason = next.reason;
-    if (!error) {
-        error = pdl_graph_remove(graph, &now, 1);
-        edge->reason = now.reason;
+    PDL_IMPL_TRY(error);
+    error = pdl_graph_remove(graph, &now, 1);
+    edge->reason = now.reason;
+    PDL_IMPL_TRY(error);
+    error = pdl_impl_add_edges(graph, &next, 1);
+    if (error) {
+        (void)!pdl_impl_set_edges(graph, &now, 1, 1);
+        return error;
     }
-    if (!error) {
-        error = pdl_impl_add_edges(graph, &next, 1);
-        *edge = error ? *edge : next;
-        (void)!(error ? pdl_impl_set_edges(graph, &now, 1, 1) : error);
-    }
-    return error;
+    *edge = next;
+    return cudaSuccess;
 }
 
 /* Gives a node the attributes that pdl_launch would give a launch without overlap; options are checked. */
@@ -1206,13 +1204,12 @@ PDL_API cudaError_t pdl_impl_set_attributes(cudaGraphNode_t node, const pdl_kern
 {
     cudaLaunchAttribute attrs[PDL_MAX_ATTRIBUTES];
     const unsigned count = pdl_impl_fill(kernel, o, attrs);
-    cudaError_t error = cudaSuccess;
     unsigned i;
 
-    for (i = 0; i < count && !error; i++) {
-        error = cudaGraphKernelNodeSetAttribute(node, attrs[i].id, &attrs[i].val);
+    for (i = 0; i < count; i++) {
+        PDL_IMPL_TRY(cudaGraphKernelNodeSetAttribute(node, attrs[i].id, &attrs[i].val));
     }
-    return error;
+    return cudaSuccess;
 }
 
 /* Add a kernel node: pdl_launch for a graph that is built by hand.
@@ -1244,29 +1241,24 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_add_kernel(cudaGraphNode_t *node, cu
     pdl_options o = options != NULL ? *options : zero;
     struct cudaKernelNodeParams params = PDL_ZERO;
     const unsigned overlap = o.overlap;
-    cudaError_t error = cudaErrorInvalidValue;
+    cudaError_t error;
     size_t i;
 
     o.overlap = PDL_OVERLAP_NONE;
-    if (node != NULL && graph != NULL && o.event == NULL && o.launch_completion_event == NULL &&
-        shared_bytes <= 0xffffffffu) {
-        error = pdl_impl_check(kernel, &o, 1);
+    if (node == NULL || graph == NULL || o.event != NULL || o.launch_completion_event != NULL ||
+        shared_bytes > 0xffffffffu) {
+        return cudaErrorInvalidValue;
     }
-    error = error ? error : pdl_impl_check_shape(kernel, grid, block, &o);
-    error = error ? error : pdl_impl_check_edges(edges, num_edges, 0, kernel, overlap);
-    error = error ? error : pdl_impl_check_debug(kernel, args);
-    if (error) {
-        return error;
-    }
+    PDL_IMPL_TRY(pdl_impl_check(kernel, &o, 1));
+    PDL_IMPL_TRY(pdl_impl_check_shape(kernel, grid, block, &o));
+    PDL_IMPL_TRY(pdl_impl_check_edges(edges, num_edges, 0, kernel, overlap));
+    PDL_IMPL_TRY(pdl_impl_check_debug(kernel, args));
     params.func = PDL_IMPL_MUTABLE(kernel->func);
     params.gridDim = grid;
     params.blockDim = block;
     params.sharedMemBytes = PDL_IMPL_CAST(unsigned, shared_bytes);
     params.kernelParams = args;
-    error = cudaGraphAddKernelNode(node, graph, NULL, 0, &params);
-    if (error) {
-        return error;
-    }
+    PDL_IMPL_TRY(cudaGraphAddKernelNode(node, graph, NULL, 0, &params));
     for (i = 0; i < num_edges; i++) {
         edges[i].to = *node;
     }
@@ -1363,12 +1355,10 @@ PDL_API cudaError_t pdl_impl_read_edges(const pdl_impl_query *query, cudaGraphNo
                                         pdl_impl_edge_data *data, size_t *count)
 {
     const size_t room = *count;
-    cudaError_t error = room != 0 ? pdl_impl_ask_edges(query, from, to, data, count) : cudaSuccess;
 
-    if (!error && *count == room) {
-        error = pdl_impl_count_edges(query, room, count);
-    }
-    return !error && *count > room ? cudaErrorMemoryAllocation : error;
+    PDL_IMPL_TRY(room != 0 ? pdl_impl_ask_edges(query, from, to, data, count) : cudaSuccess);
+    PDL_IMPL_TRY(*count == room ? pdl_impl_count_edges(query, room, count) : cudaSuccess);
+    return *count > room ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 #endif
 
@@ -1493,7 +1483,6 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_count_programmatic(cudaGraph_t graph
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges_of_capture(cudaStream_t stream, cudaGraph_t *graph,
                                                              pdl_graph_edge *edges, size_t *num_edges)
 {
-    cudaError_t error = cudaErrorNotSupported;
 #if PDL_HAS_GRAPH_EDGES
     const size_t room = edges != NULL && num_edges != NULL ? *num_edges : 0;
     enum cudaStreamCaptureStatus state = cudaStreamCaptureStatusNone;
@@ -1506,24 +1495,25 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges_of_capture(cudaStream_t stream
     if (num_edges == NULL) {
         return cudaErrorInvalidValue;
     }
-    error = PDL_IMPL_EDGES(cudaStreamGetCaptureInfo, _v3)(stream, &state, NULL, &captured, &nodes, &data, &count);
-    if (!error && state != cudaStreamCaptureStatusActive) {
-        error = state == cudaStreamCaptureStatusNone ? cudaErrorIllegalState : cudaErrorStreamCaptureInvalidated;
+    *num_edges = 0;
+    PDL_IMPL_TRY(PDL_IMPL_EDGES(cudaStreamGetCaptureInfo, _v3)(stream, &state, NULL, &captured, &nodes, &data, &count));
+    if (state != cudaStreamCaptureStatusActive) {
+        return state == cudaStreamCaptureStatusNone ? cudaErrorIllegalState : cudaErrorStreamCaptureInvalidated;
     }
-    *num_edges = !error ? count : 0;
+    *num_edges = count;
     if (graph != NULL) {
-        *graph = !error ? captured : NULL;
+        *graph = captured;
     }
-    for (i = 0; i < count && i < room && !error; i++) {
+    for (i = 0; i < count && i < room; i++) {
         edges[i] = empty;
         edges[i].from = nodes[i];
         edges[i].kind = pdl_impl_kind_of(data != NULL ? &data[i] : &full);
     }
-    error = !error && count > room ? cudaErrorMemoryAllocation : error;
+    return count > room ? cudaErrorMemoryAllocation : cudaSuccess;
 #else
     (void)stream, (void)graph, (void)edges, (void)num_edges;
+    return cudaErrorNotSupported;
 #endif
-    return error;
 }
 
 /* Make the next work captured in a stream depend on these nodes, instead of on what came before it.
@@ -1545,25 +1535,21 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_connect_capture(cudaStream_t stream,
 {
     cudaGraphNode_t nodes[32];
     pdl_impl_edge_data data[32];
-    cudaError_t error = cudaErrorInvalidValue;
     size_t i;
 
-    if (num_edges <= 32) {
-        error = pdl_impl_check_edges(edges, num_edges, 0, consumer, overlap);
-    }
-    for (i = 0; i < num_edges && !error; i++) {
+    PDL_IMPL_TRY(num_edges > 32 ? cudaErrorInvalidValue
+                                : pdl_impl_check_edges(edges, num_edges, 0, consumer, overlap));
+    for (i = 0; i < num_edges; i++) {
         nodes[i] = edges[i].from;
         data[i] = pdl_impl_data_of(edges[i].reason != 0 ? 0 : edges[i].kind);
     }
     (void)data;
-    if (!error) {
-        error = PDL_IMPL_EDGES(cudaStreamUpdateCaptureDependencies, _v2)(stream, nodes, PDL_IMPL_EDGE_DATA(data) num_edges,
-                                                                         cudaStreamSetCaptureDependencies);
-    }
-    for (i = 0; i < num_edges && !error; i++) {
+    PDL_IMPL_TRY(PDL_IMPL_EDGES(cudaStreamUpdateCaptureDependencies, _v2)(
+        stream, nodes, PDL_IMPL_EDGE_DATA(data) num_edges, cudaStreamSetCaptureDependencies));
+    for (i = 0; i < num_edges; i++) {
         edges[i].kind = edges[i].reason != 0 ? 0 : edges[i].kind;
     }
-    return error;
+    return cudaSuccess;
 }
 
 /* ---- graphs: does every kernel see what it depends on? --------------------------------------------------------- */
@@ -1655,27 +1641,26 @@ PDL_API cudaError_t pdl_impl_enter_nodes(pdl_impl_graph *graph, const cudaGraphN
                                          void *user)
 {
     const pdl_impl_node empty = PDL_ZERO;
-    cudaError_t error = cudaSuccess;
     size_t i;
 
     for (i = 0; i < graph->num_nodes; i++) {
         graph->nodes[i] = empty;
     }
-    for (i = 0; i < graph->num_nodes && !error; i++) {
+    for (i = 0; i < graph->num_nodes; i++) {
         unsigned *bucket = pdl_impl_bucket(graph, handles[i]);
         pdl_impl_node *node = &graph->nodes[i];
 
         node->handle = handles[i];
         node->next = *bucket;
         *bucket = PDL_IMPL_CAST(unsigned, i + 1);
-        error = cudaGraphNodeGetType(node->handle, &node->type);
+        PDL_IMPL_TRY(cudaGraphNodeGetType(node->handle, &node->type));
         node->waits = PDL_WAITS_NO;
-        if (!error && node->type == cudaGraphNodeTypeKernel) {
+        if (node->type == cudaGraphNodeTypeKernel) {
             node->waits = waits != NULL ? waits(node->handle, user) : 0;
             node->waits = node->waits <= PDL_WAITS_NO ? node->waits : 0;
         }
     }
-    return error;
+    return cudaSuccess;
 }
 
 /* Enters the edges into the lists of their ends. */
@@ -1712,8 +1697,9 @@ PDL_API cudaError_t pdl_impl_read_graph(pdl_impl_graph *graph, cudaGraph_t handl
     cudaGraphNode_t *handles;
     size_t room = 0;
     void *memory;
-    cudaError_t error = cudaGraphGetNodes(handle, NULL, &graph->num_nodes);
+    cudaError_t error;
 
+    PDL_IMPL_TRY(cudaGraphGetNodes(handle, NULL, &graph->num_nodes));
     if (given >= PDL_GRAPH_SCRATCH(graph->num_nodes, 0)) {
         room = (given - PDL_GRAPH_SCRATCH(graph->num_nodes, 0)) / 48;
     }
@@ -1726,20 +1712,16 @@ PDL_API cudaError_t pdl_impl_read_graph(pdl_impl_graph *graph, cudaGraph_t handl
     memory = graph->arcs + room;
     handles = PDL_IMPL_CAST(cudaGraphNode_t *, memory);
     memory = handles + graph->num_nodes + 2 * room;
-    if (!error) {
-        error = pdl_impl_read_edges(&query, handles + graph->num_nodes, handles + graph->num_nodes + room,
-                                    PDL_IMPL_CAST(pdl_impl_edge_data *, memory), &graph->num_arcs);
-    }
+    error = pdl_impl_read_edges(&query, handles + graph->num_nodes, handles + graph->num_nodes + room,
+                                PDL_IMPL_CAST(pdl_impl_edge_data *, memory), &graph->num_arcs);
     if (!error || error == cudaErrorMemoryAllocation) {
         *bytes = PDL_GRAPH_SCRATCH(graph->num_nodes, graph->num_arcs);
-        error = *bytes > given ? cudaErrorMemoryAllocation : error;
     }
-    error = error ? error : cudaGraphGetNodes(handle, handles, &graph->num_nodes);
-    error = error ? error : pdl_impl_enter_nodes(graph, handles, waits, user);
+    PDL_IMPL_TRY(error);
+    PDL_IMPL_TRY(*bytes > given ? cudaErrorMemoryAllocation : cudaGraphGetNodes(handle, handles, &graph->num_nodes));
+    PDL_IMPL_TRY(pdl_impl_enter_nodes(graph, handles, waits, user));
     handles += graph->num_nodes;
-    return error ? error : pdl_impl_enter_arcs(graph, handles, handles + room,
-                                                      PDL_IMPL_CAST(pdl_impl_edge_data *, memory))
-                               ;
+    return pdl_impl_enter_arcs(graph, handles, handles + room, PDL_IMPL_CAST(pdl_impl_edge_data *, memory));
 }
 
 /* Puts the nodes in an order in which every edge leads onwards; an error if there is none. */
@@ -1951,7 +1933,6 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_check(cudaGraph_t graph, pdl_graph_w
                                                   size_t *scratch_bytes, pdl_graph_finding *findings,
                                                   size_t *num_findings)
 {
-    cudaError_t error = cudaErrorNotSupported;
 #if PDL_HAS_GRAPH_EDGES
     pdl_impl_graph all = PDL_ZERO;
     pdl_impl_list list = PDL_ZERO;
@@ -1965,11 +1946,9 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_check(cudaGraph_t graph, pdl_graph_w
     list.findings = findings;
     list.capacity = *num_findings;
     *num_findings = 0;
-    error = pdl_impl_read_graph(&all, graph, waits, user, PDL_IMPL_CAST(unsigned char *, scratch), scratch_bytes);
-    error = error ? error : pdl_impl_order(&all);
-    if (error) {
-        return error;
-    }
+    PDL_IMPL_TRY(pdl_impl_read_graph(&all, graph, waits, user, PDL_IMPL_CAST(unsigned char *, scratch),
+                                     scratch_bytes));
+    PDL_IMPL_TRY(pdl_impl_order(&all));
     pdl_impl_find_unsafe(&all, 1);
     pdl_impl_find_unsafe(&all, 2);
     for (errors = 1; errors >= 0; errors--) {
@@ -1981,11 +1960,11 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_check(cudaGraph_t graph, pdl_graph_w
         pdl_impl_report_node(&all, &all.nodes[i], &list);
     }
     *num_findings = list.count;
-    error = list.count > list.capacity ? cudaErrorMemoryAllocation : cudaSuccess;
+    return list.count > list.capacity ? cudaErrorMemoryAllocation : cudaSuccess;
 #else
     (void)graph, (void)waits, (void)user, (void)scratch, (void)scratch_bytes, (void)findings, (void)num_findings;
+    return cudaErrorNotSupported;
 #endif
-    return error;
 }
 
 #endif /* PDL_H_INCLUDED */
