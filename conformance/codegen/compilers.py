@@ -52,8 +52,14 @@ def nvcc(path: Path, name: str | None = None) -> Compiler:
     release = re.search(r"V(\d+\.\d+\.\d+)", _call([str(path), "--version"]))
 
     def run(source: Path, architecture: str, way: str, output: Path) -> None:
-        flags = ["-G"] if way == "-G" else ["-O3", "-Xptxas", way]
-        _call([str(path), "-std=c++17", "-w", f"-arch={architecture}", *flags, "-I", str(ROOT), "-cubin", "-o", str(output), str(source)])
+        flags = [str(path), "-std=c++17", "-w", f"-arch={architecture}", "-I", str(ROOT)]
+        if way == "-G":
+            _call([*flags, "-G", "-cubin", "-o", str(output), str(source)])
+            return
+        ptx = output.with_name(f"{source.stem}.{output.name.split('.')[0]}.{architecture}.ptx")  # one for all levels of ptxas
+        if not ptx.is_file():
+            _call([*flags, "-O3", "-ptx", "-o", str(ptx), str(source)])
+        _call([str(path.parent / "ptxas"), f"-arch={architecture}", way, "-o", str(output), str(ptx)])
 
     return Compiler(name or f"nvcc {release.group(1) if release else 'of unknown version'}", WAYS, run)
 
@@ -63,10 +69,11 @@ def clang(path: Path) -> Compiler:
     release = re.search(r"version (\d+\.\d+)", _call([str(path), "--version"]))
 
     def run(source: Path, architecture: str, way: str, output: Path) -> None:
-        ptx = output.with_suffix(".ptx")
-        _call([str(path), "-x", "cuda", "--cuda-gpu-arch=sm_90", "--cuda-device-only", "-nocudainc", "-nocudalib", "-std=c++17",
-               "-fms-extensions", "-w", "-O3", "-Xclang", "-target-feature", "-Xclang", "+ptx80", "-S", "-I", str(ROOT), "-o",
-               str(ptx), str(source)])
+        ptx = output.with_name(f"{source.stem}.clang.ptx")
+        if not ptx.is_file():
+            _call([str(path), "-x", "cuda", "--cuda-gpu-arch=sm_90", "--cuda-device-only", "-nocudainc", "-nocudalib", "-std=c++17",
+                   "-fms-extensions", "-w", "-O3", "-Xclang", "-target-feature", "-Xclang", "+ptx80", "-S", "-I", str(ROOT), "-o",
+                   str(ptx), str(source)])
         _call([str(tool("ptxas")), f"-arch={architecture}", way, "-o", str(output), str(ptx)])
 
     return Compiler(f"clang {release.group(1) if release else 'of unknown version'}", tuple(w for w in WAYS if w != "-G"), run)
