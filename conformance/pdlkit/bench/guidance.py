@@ -181,6 +181,19 @@ def _span(value: Any) -> str:
     return f"{value['median']:.3f} ({value['low95']:.3f} to {value['high95']:.3f})"
 
 
+def _standing(costs: Sequence[dict[str, Any]]) -> list[str]:
+    """Where pdl_launch stands among the launchers with overlap."""
+    ours = [row for row in costs if row["launcher"] == "pdl_launch"]
+    peers = [row for row in costs if row["peer"] and row["overlap"]]
+    if not ours or not peers:
+        return []
+    said = f"- `pdl_launch` takes {_span(ours[0]['to_raw'])} of the raw call's time. "
+    faster = [row["launcher"] for row in peers if row["pdl_launch_to_it"]["low95"] > 1]
+    slower_ones = [row["launcher"] for row in peers if row["pdl_launch_to_it"]["high95"] < 1]
+    said += f"Faster than it beyond the interval: {', '.join(faster) or 'none'} of {len(peers)} peers; "
+    return [said + f"slower: {', '.join(slower_ones) or 'none'}.", ""]
+
+
 def _host(host: Host) -> list[str]:
     lines = ["## What a launch costs the host", ""]
     if host.costs:
@@ -191,10 +204,12 @@ def _host(host: Host) -> list[str]:
         ours = _span(row["pdl_launch_to_it"]) if "pdl_launch_to_it" in row else "-"
         lines.append(f"| {'peer: ' if row['peer'] else ''}`{row['launcher']}` | {'yes' if row['overlap'] else 'no'} | "
                      f"{row['us']:.2f} ({row['us_low95']:.2f} to {row['us_high95']:.2f}) | {_span(row['to_raw'])} | {ours} |")
+    if host.costs:
+        lines += ["", *_standing(host.costs)]
     if host.not_measured:
-        lines += ["", *(f"- Not measured: {text.rstrip('. ')}." for text in host.not_measured)]
+        lines += [*(f"- Not measured: {text.rstrip('. ')}." for text in host.not_measured), ""]
     if host.instructions:
-        lines += ["", "Instructions up to the one CUDA call, counted where this page was made, by a C compiler with -O2:", "",
+        lines += ["Instructions up to the one CUDA call, counted where this page was made, by a C compiler with -O2:", "",
                   "| way to launch | instructions | beyond the raw call |", "|---|---|---|"]
         lines += [f"| {row['way']} | {row['instructions']} | {row['beyond_raw']} |" for row in host.instructions]
     return [*lines, ""] if len(lines) > 2 else []

@@ -49,9 +49,10 @@ def _panel(panel: plt.Axes, axis: str, cells: list[dict[str, Any]]) -> None:
 def gap(path: str, cells: list[dict[str, Any]], device: str) -> plt.Figure:
     """Time per kernel, a panel per axis."""
     figure, panels = plt.subplots(3, 4, figsize=(18, 12))
-    for panel, axis in zip(panels.flat, AXES):
+    axes = [axis for axis in AXES if any(cell["axis"] == axis for cell in cells)]
+    for panel, axis in zip(panels.flat, axes):
         _panel(panel, axis, [cell for cell in cells if cell["path"] == path and cell["axis"] == axis])
-    for panel in panels.flat[len(AXES):]:
+    for panel in panels.flat[len(axes):]:
         panel.set_visible(False)
     for panel in panels[:, 0]:
         panel.set_ylabel("us per kernel")

@@ -36,6 +36,7 @@ def test_what_is_missing_is_said() -> None:
     missing = [row for row in _measured() if "not_measured" in row]
     assert len(missing) == 1 and "something: not here" in missing[0]["not_measured"]
     page = "\n".join(_host(Host([row for row in _measured() if "launcher" in row], missing[0]["not_measured"])))
+    assert "beyond the interval: none of 1 peers; slower: peer." in page
     assert "Not measured: something: not here." in page and "| peer: `peer` | yes |" in page
 
 
