@@ -33,6 +33,8 @@
  *   EVT-07   an ordinary event fires when everything before it in its stream has completed.
  *   EDGE-05  legal edges are (0,0,default), (2,0,default), (1,0,programmatic), (2,0,programmatic), the last three
  *            from a kernel, programmatic ones also to a kernel. EDGE-11 to 13: what capture makes of attributes.
+ *   EDGE-23  updating an executable graph by other edge data is refused, or they are taken over: the seed decides.
+ *   EDGE-25, EDGE-26  inside child graphs and bodies of conditional nodes edges mean the same.
  *   FWD-03   blocks of a dependent never start before all blocks of the kernel it overlaps have started.
  *
  * Memory
