@@ -90,6 +90,8 @@ static const struct litmus_program litmus_programs[] = {
     {"captured-no-wait-then-wait", "F10 F21", PATH_CAPTURED, 3, 1, {1, 1, 1}, {LATE_STORE, {{TRIG}}, {{WAIT, LD(X, 0)}}}, CHAIN(WITH_ATTRIBUTE, WITH_ATTRIBUTE), NO_EDGES},
     {"built-programmatic-then-full", "F13", PATH_BUILT, 3, 1, {1, 1, 1}, {LATE_STORE, {{TRIG}}, {{LD(X, 0)}}}, NO_CALLS, {PROG(0, 1), FULL(1, 2)}},
     {"built-full-does-not-help-a-wait", "F13", PATH_BUILT, 3, 1, {1, 1, 1}, {LATE_STORE, {{TRIG}}, {{WAIT, LD(X, 0)}}}, NO_CALLS, {PROG(0, 1), FULL(1, 2)}},
+    {"built-completion-then-full", "F13 AMB-11", PATH_BUILT, 3, 1, {1, 1, 1}, {LATE_STORE, {{TRIG}}, {{LD(X, 0)}}}, NO_CALLS, {LAUNCHED(0, 1), FULL(1, 2)}},
+    {"built-completion-then-wait", "F13 AMB-11", PATH_BUILT, 3, 1, {1, 1, 1}, {LATE_STORE, {{TRIG}}, {{WAIT, LD(X, 0)}}}, NO_CALLS, {LAUNCHED(0, 1), PROG(1, 2)}},
     {"built-programmatic-twice", "F14", PATH_BUILT, 3, 1, {1, 1, 1}, {LATE_STORE, {{TRIG}}, {{WAIT, LD(X, 0)}}}, NO_CALLS, {PROG(0, 1), PROG(1, 2)}},
     {"built-full-edge", "EDGE-01", PATH_BUILT, 2, 1, {1, 1, 0}, {LATE_STORE, {{LD(X, 0)}}}, NO_CALLS, {FULL(0, 1)}},
     {"built-block-start-wait", "EDGE-10", PATH_BUILT, 2, 1, {1, 1, 0}, {{{ST(X, 1)}}, {{WAIT, LD(X, 0)}}}, NO_CALLS, {START(0, 1)}},
