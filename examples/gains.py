@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"
@@ -85,9 +86,9 @@ def run(folder: Path, output: Path | None) -> int:
     return 0 if any(row["status"] == "right" for row in rows) else SKIPPED
 
 
-def filled(text: str, record: dict[str, object]) -> str:
+def filled(text: str, record: dict[str, Any]) -> str:
     """The index with the figures of a record; an example without a figure gets a dash."""
-    rows = {row["name"]: row for row in record["examples"] if row["status"] == "right"}  # type: ignore[index]
+    rows = {row["name"]: row for row in record["examples"] if row["status"] == "right"}
 
     def figures(match: re.Match[str]) -> str:
         row = rows.get(match["name"])
@@ -98,7 +99,7 @@ def filled(text: str, record: dict[str, object]) -> str:
         return f"{match[1]}{gain} | {limit} |"
 
     place = record["device"]
-    basis = f"Recorded on {place['gpu']}, driver {place['driver']}." if place else "Not recorded yet."  # type: ignore[index]
+    basis = f"Recorded on {place['gpu']}, driver {place['driver']}." if place else "Not recorded yet."
     return BASIS.sub(lambda match: f"{match[1]}{basis}{match[2]}", ROW.sub(figures, text))
 
 

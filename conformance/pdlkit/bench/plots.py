@@ -37,7 +37,7 @@ def _panel(panel: plt.Axes, axis: str, cells: list[dict[str, Any]]) -> None:
     limit = lines["plain"]
     panel.plot([p["value"] for p in limit], [p["limit_us"] for p in limit], "k--", linewidth=1, label="limit")
     panel.set_xlabel(AXES[axis])
-    panel.set_ylim(bottom=0)
+    panel.set_ylim(0, 1.05 * max(cell["high95"] for cell in cells))
     if axis in LOGARITHMIC:
         panel.set_xscale("log", base=2)
         ticks = sorted({point["value"] for point in limit})
