@@ -19,6 +19,8 @@ from pdlkit.stress.rewriter import LEAST_TARGET, Outcome, rewrite
 
 REAL = "PDL_STRESS_PTXAS"
 LOG = "PDL_STRESS_BUILD_LOG"  # a file that gets one JSON line per assembled module
+OUTPUT = ("-o", "--output-file")
+HEADER = 1 << 16  # bytes of a file within which PTX says its version
 _ARCH = re.compile(r"(?:sm|compute)_(\d+)")
 
 
@@ -46,6 +48,14 @@ def architecture(argv: list[str]) -> int | None:
             if match:
                 return int(match[1])
     return None
+
+
+def _is_ptx(word: str) -> bool:
+    """An input file; clang's end in .s, so it is the text that counts."""
+    if word.startswith("-") or not Path(word).is_file():
+        return False
+    with open(word, "rb") as file:
+        return b".version" in file.read(HEADER)
 
 
 def log(outcome: Outcome, source: str) -> None:
@@ -81,8 +91,7 @@ def _quiet(argv: list[str]) -> tuple[int, bytes, bytes]:
 def main(argv: list[str]) -> int:
     """As ptxas, with rewritten input."""
     real = real_ptxas()
-    sources = [index for index, word in enumerate(argv)
-               if not word.startswith("-") and word.endswith(".ptx") and (index == 0 or argv[index - 1] != "-o")]
+    sources = [index for index, word in enumerate(argv) if _is_ptx(word) and (index == 0 or argv[index - 1] not in OUTPUT)]
     if not sources:
         return _call([real, *argv])
     arch = architecture(argv)
@@ -112,9 +121,9 @@ def _keep_pair(real: str, argv: list[str], outcomes: list[Outcome], folder: Path
     """For a module that waits: both machine codes, if somebody asked for them to be linted."""
     waiting = [name for outcome in outcomes for name in outcome.waiting if name in outcome.rewritten]
     place = lint_compare.folder()
-    if not waiting or place is None or "-o" not in argv[:-1]:
+    output = next((index + 1 for index, word in enumerate(argv[:-1]) if word in OUTPUT), None)
+    if not waiting or place is None or output is None:
         return
-    output = argv.index("-o") + 1
     plain = folder / "plain.cubin"
     if _quiet([real, *argv[:output], str(plain), *argv[output + 1:]])[0] == 0 and Path(argv[output]).is_file():
         lint_compare.keep(place, plain, Path(argv[output]), waiting)

@@ -107,6 +107,14 @@ def test_ptxas_as_triton_calls_it(place: Path) -> None:
     assert "release" in run([SCRIPTS / "pdl-stress-ptxas", "--version"], place).stdout
 
 
+def test_ptxas_as_clang_calls_it(place: Path) -> None:
+    assert NVCC
+    run([NVCC.path, "-arch=sm_90", "-ptx", "a.cu", "-o", "a.s"], place)
+    done = run([SCRIPTS / "pdl-stress-ptxas", "-m64", "-O2", "--gpu-name", "sm_90", "--output-file", "a.cubin", "a.s"], place)
+    assert done.returncode == 0, done.stderr
+    assert has_words(place / "a.cubin")
+
+
 def test_ptxas_falls_back_and_names_the_kernels(place: Path) -> None:
     """A name that the inserted code would collide with: the assembler refuses, the kernel is built as it was and named."""
     (place / "c.ptx").write_text(".version 8.0\n.target sm_90\n.address_size 64\n.global .b32 pdlstress_k;\n"
