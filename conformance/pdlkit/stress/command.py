@@ -64,7 +64,10 @@ def _parser() -> Parser:
     how.add_argument("--protect", metavar="REGEX", help="give these kernels a wait at entry")
     how.add_argument("--after-wait", action="store_true", help="hold after each wait, too (not for nvcc builds made without)")
     how.add_argument("--before-exit", action="store_true", help="hold before each exit, too (likewise)")
-    how.add_argument("--lazy-loading", action="store_true", help="leave CUDA_MODULE_LOADING alone (first launches never overlap)")
+    loading = how.add_mutually_exclusive_group()
+    loading.add_argument("--lazy-loading", action="store_true",
+                         help="leave CUDA_MODULE_LOADING alone: first launches never overlap (default for Python with Triton)")
+    loading.add_argument("--eager-loading", action="store_true", help="load all kernels ahead (default for all others)")
     how.add_argument("--timeout", type=float, default=600.0, metavar="S", help="per run (default %(default)s)")
     parser.add_argument("--json", action="store_true", help="nothing but JSON on stdout")
     parser.add_argument("--keep", metavar="DIR", help="keep plans, records and caches here")
@@ -97,10 +100,15 @@ def _options(given: argparse.Namespace) -> stress_options.Options:
         after_wait=given.after_wait, before_exit=given.before_exit))
 
 
+def _loads_ahead(given: argparse.Namespace) -> bool:
+    """PyTorch has thousands of kernels, and Triton's are loaded before their first launch however others are."""
+    return given.eager_loading or not (given.lazy_loading or injection.tritons_ptxas(given.command))
+
+
 def _program(given: argparse.Namespace, folder: Path) -> Program:
     oracle = Oracle(given.check, given.expr, tuple(given.compare_files), given.compare_outputs, given.tolerance, given.dtype)
     build = stress_options.Options(exempt=given.exempt, after_wait=given.after_wait, before_exit=given.before_exit)
-    rewritten = injection.environment(folder, given.command, build, not given.lazy_loading)
+    rewritten = injection.environment(folder, given.command, build, _loads_ahead(given))
     return Program(given.command, folder, oracle, given.timeout, injection.plain_environment(), rewritten)
 
 
@@ -166,6 +174,8 @@ def main(argv: list[str]) -> int:
     try:
         notes = ["CUDA_LAUNCH_BLOCKING was set and is not passed on: it hides every missing wait"] \
             if os.environ.get("CUDA_LAUNCH_BLOCKING", "0") not in ("", "0") else []
+        if not _loads_ahead(given):
+            notes.append("kernels were loaded lazily, so first launches never overlapped; --eager-loading stresses them, too")
         result = Detector(_program(given, folder), effort, lambda line: print(line, file=stream, flush=True)).run()
         result.notes = notes + result.notes
         replays = [_replay(given, result, race) for race in result.races or [None]]

@@ -38,7 +38,7 @@ def library() -> Path:
     return target
 
 
-def _tritons_ptxas(command: list[str]) -> str | None:
+def tritons_ptxas(command: list[str]) -> str | None:
     """The assembler Triton would take: the user's setting, else the one inside its package."""
     named = os.environ.get("TRITON_PTXAS_PATH")
     if named:
@@ -82,7 +82,7 @@ def environment(folder: Path, command: list[str], options: Options, eager_loadin
     found[lint_compare.PAIRS] = str(pairs)
     if eager_loading:  # the first launch of a lazily loaded kernel never overlaps
         found.setdefault("CUDA_MODULE_LOADING", "EAGER")
-    inner = _tritons_ptxas(command)
+    inner = tritons_ptxas(command)
     if inner and not _has_ptxas():  # the toolkit's own comes first for NVRTC, whose PTX may be too new for Triton's
         found[ptxas_wrapper.REAL] = inner
     try:

@@ -114,3 +114,19 @@ def test_rewrite_from_the_command_line(tmp_path: Path) -> None:
     source.write_text("not PTX")
     assert subprocess.run([sys.executable, package, "rewrite", source, target], capture_output=True).returncode == 2
     assert subprocess.run([sys.executable, package, "rewrite", tmp_path / "none", target], capture_output=True).returncode == 64
+
+
+def test_python_with_triton_loads_lazily_unless_asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from pdlkit.stress import injection
+
+    monkeypatch.delenv("CUDA_MODULE_LOADING", raising=False)
+    program = "import os; print(os.environ.get('CUDA_MODULE_LOADING'))"
+
+    def notes(*options: str) -> str:
+        main([*options, "--json", "--expr", "'EAGER' in stdout", "--", sys.executable, "-c", program])
+        report = json.loads(capsys.readouterr().out)
+        return report["sentence"] + " ".join(report["notes"])
+    monkeypatch.setattr(injection, "tritons_ptxas", lambda command: None)
+    assert "wrong" not in notes() and "wrong" in notes("--lazy-loading")
+    monkeypatch.setattr(injection, "tritons_ptxas", lambda command: "/no/ptxas")
+    assert "loaded lazily" in notes() and "loaded lazily" not in notes("--eager-loading")
