@@ -15,6 +15,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from graph_breaks import CHECK, EDGES
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 HOST, DEVICE = "pdl.h", "pdl_device.cuh"
@@ -43,7 +45,7 @@ BREAKS = [
     Break("the wrong initialiser in C++", HOST, "#define PDL_ZERO {}", "#define PDL_ZERO {0}", "compile.warnings-g++"),
     Break("a mix-up in the debug path only", HOST, "size_t offset, size;", "int offset, size;", "compile.warnings-gcc"),
     Break("a name that only new toolkits have", HOST, "#define PDL_HAS_CARVEOUT (CUDART_VERSION >= 12050)", "#define PDL_HAS_CARVEOUT (CUDART_VERSION >= 11080)", "compile.old-toolkits"),
-    Break("an unused device variable", DEVICE, "#if PDL_HAS_DEVICE\n    asm volatile(\"griddepcontrol.wait", "    int unused;\n#if PDL_HAS_DEVICE\n    asm volatile(\"griddepcontrol.wait", "compile.nvcc-sm_80"),
+    Break("an unused device variable", DEVICE, "#if PDL_HAS_DEVICE\n    PDL_STRESS_(true);", "    int unused;\n#if PDL_HAS_DEVICE\n    PDL_STRESS_(true);", "compile.nvcc-sm_80"),
     Break("an instruction that does not exist", DEVICE, "griddepcontrol.wait;", "griddepcontrol.waits;", "compile.nvcc-sm_90"),
     Break("an instruction that does not exist", DEVICE, "griddepcontrol.wait;", "griddepcontrol.waits;", "compile.nvcc-sm_100"),
     Break("an instruction that does not exist", DEVICE, "griddepcontrol.wait;", "griddepcontrol.waits;", "compile.nvcc-sm_120"),
@@ -80,12 +82,12 @@ BREAKS = [
     Break("PDL_DISABLE=0 disables", HOST, "&& !(value[0] == '0' && value[1] == '\\0')", "", "contract.prepare"),
     Break("PDL_DISABLE= disables", HOST, "value[0] != '\\0' && ", "", "contract.prepare"),
     Break("PDL_DISABLE is not read", HOST, "pdl_impl_switched_on(\"PDL_DISABLE\") ?", "0 ?", "contract.prepare"),
-    Break("an old description after an error", HOST, "    *kernel = filled;\n    error =", "    error =", "contract.prepare"),
+    Break("an old description after an error", HOST, "    *kernel = filled;\n    PDL_IMPL_TRY(", "    PDL_IMPL_TRY(", "contract.prepare"),
     Break("NULL is prepared", HOST, "func != NULL || ptx_version > 0 ? cudaGetDevice", "1 ? cudaGetDevice", "contract.prepare"),
-    Break("an error of a query is lost", HOST, "for (i = 0; i < 8 && error == cudaSuccess; i++) {\n        error = cuda", "for (i = 0; i < 8 && error == cudaSuccess; i++) {\n        (void)cuda", "contract.prepare"),
+    Break("an error of a query is lost", HOST, "        PDL_IMPL_TRY(cudaDeviceGetAttribute(&values[i]", "        (void)(cudaDeviceGetAttribute(&values[i]", "contract.prepare"),
     Break("a limit of another axis", HOST, "PDL_IMPL_CAST(unsigned, values[3 + i])", "PDL_IMPL_CAST(unsigned, values[i])", "contract.prepare"),
     Break("a reason without a sentence", HOST, "reason < PDL_IMPL_REASON_COUNT ?", "reason + 1 < PDL_IMPL_REASON_COUNT ?", "contract.prepare"),
-    Break("the last error is taken", HOST, "    if (error != cudaSuccess) {\n        return error;\n    }\n    for (i = 0; i < 3", "    if (error != cudaSuccess) {\n        return cudaGetLastError();\n    }\n    for (i = 0; i < 3", "contract.prepare"),
+    Break("the last error is taken", HOST, "            return pdl_impl_error; ", "            return cudaGetLastError(); ", "contract.prepare"),
     # launch
     Break("overlap without being asked", HOST, "return kernel->can_overlap && options->overlap != PDL_OVERLAP_NONE", "return kernel->can_overlap", "contract.launch"),
     Break("overlap without a wait", HOST, "return kernel->can_overlap && options", "return options", "contract.launch"),
@@ -102,7 +104,7 @@ BREAKS = [
     Break("one CUDA call too many", HOST, "    config.gridDim = grid;", "    (void)cudaPeekAtLastError();\n    config.gridDim = grid;", "contract.launch"),
     Break("the stream is lost", HOST, "    config.stream = stream;\n", "", "contract.launch"),
     Break("shared memory is lost", HOST, "    config.dynamicSmemBytes = shared_bytes;\n", "", "contract.launch"),
-    Break("a record behind a failed launch", HOST, "return error == cudaSuccess ? pdl_impl_record_behind(kernel, o, stream) : error;\n}\n\n#ifdef", "(void)pdl_impl_record_behind(kernel, o, stream);\n    return error;\n}\n\n#ifdef", "contract.launch"),
+    Break("a record behind a failed launch", HOST, "return error ? error : pdl_impl_record_behind(kernel, o, stream);\n}\n\n#ifdef", "(void)pdl_impl_record_behind(kernel, o, stream);\n    return error;\n}\n\n#ifdef", "contract.launch"),
     # refusals
     Break("a kernel of the driver", HOST, "(kernel->func == NULL && launching)", "0", "contract.refusals"),
     Break("an axis of 0", HOST, "grid.x - 1 >= k->max_grid[0]", "grid.x > k->max_grid[0]", "contract.refusals"),
@@ -121,23 +123,23 @@ BREAKS = [
         "(o->event != NULL && o->event == o->launch_completion_event)", "(o->num_attrs != 0 && o->attrs == NULL)")],
     *[Break(f"attribute {number} twice", HOST, f"id == {number} ||", "", "contract.refusals") for number in (2, 4, 6, 7, 8, 10, 12, 14)],
     Break("a handle that is lost", HOST, "(id == 13 && launching)", "0", "contract.refusals"),
-    Break("required overlap that cannot be had", HOST, "return !kernel->can_overlap || (o->", "return (o->", "contract.refusals"),
+    Break("required overlap that cannot be had", HOST, "return !kernel->can_overlap                                                     ? cudaErrorNotSupported", "return 0 ? cudaErrorNotSupported", "contract.refusals"),
     Break("an event into nowhere", HOST, "return event != NULL ? cudaEventCreateWithFlags(event", "return 1 ? cudaEventCreateWithFlags(event", "contract.refusals"),
     # events
     Break("an event with timing", HOST, "(event, cudaEventDisableTiming)", "(event, cudaEventDefault)", "contract.events"),
     Break("the event is dropped", HOST, "o->event != NULL && !carried ?", "0 ?", "contract.events"),
     Break("the launch-completion event is dropped", HOST, "o->launch_completion_event != NULL && !(carried", "0 && !(carried", "contract.events"),
     Break("the event is recorded twice", HOST, "o->event != NULL && !carried ?", "o->event != NULL ?", "contract.events"),
-    Break("the event is recorded before the launch", HOST, "    error = cudaLaunchKernelExC(&config, kernel->func, args);\n    return error == cudaSuccess ? pdl_impl_record_behind(kernel, o, stream) : error;", "    error = pdl_impl_record_behind(kernel, o, stream);\n    return error == cudaSuccess ? cudaLaunchKernelExC(&config, kernel->func, args) : error;", "contract.events"),
+    Break("the event is recorded before the launch", HOST, "    error = cudaLaunchKernelExC(&config, kernel->func, args);\n    return error ? error : pdl_impl_record_behind(kernel, o, stream);", "    error = pdl_impl_record_behind(kernel, o, stream);\n    return error ? error : cudaLaunchKernelExC(&config, kernel->func, args);", "contract.events"),
     Break("always at the trigger", HOST, "o->event_trigger == PDL_EVENT_AT_BLOCK_START;", "0;", "contract.events"),
     Break("event_only starts early", HOST, "if (!o->event_only) {", "if (1) {", "contract.events"),
-    Break("an error of a record is lost", HOST, "    if (error == cudaSuccess && o->launch_completion_event", "    if (o->launch_completion_event", "contract.events"),
+    Break("an error of a record is lost", HOST, "    if (!error && o->launch_completion_event", "    if (o->launch_completion_event", "contract.events"),
     # other launchers
     Break("capacity is not looked at", HOST, "num_attrs == NULL || count > capacity ||", "num_attrs == NULL ||", "contract.attributes"),
     Break("a kernel nobody prepared", HOST, " || (!kernel->can_overlap && kernel->reason == PDL_REASON_NONE) ||", " ||", "contract.attributes"),
     Break("13 for nobody", HOST, "(id == 13 && launching)", "id == 13", "contract.attributes"),
-    Break("a count after an error", HOST, "*num_attrs = error == cudaSuccess ? count : 0", "*num_attrs = count", "contract.attributes"),
-    Break("records without a check", HOST, "return error == cudaSuccess ? pdl_impl_record_behind(kernel, o, stream) : error;\n}\n\n/* ---- why", "(void)error;\n    return pdl_impl_record_behind(kernel, o, stream);\n}\n\n/* ---- why", "contract.attributes"),
+    Break("a count after an error", HOST, "*num_attrs = !error ? count : 0", "*num_attrs = count", "contract.attributes"),
+    Break("records without a check", HOST, "return error ? error : pdl_impl_record_behind(kernel, o, stream);\n}\n\n/* ---- why", "(void)error;\n    return pdl_impl_record_behind(kernel, o, stream);\n}\n\n/* ---- why", "contract.attributes"),
     # estimate
     Break("block slots", HOST, "    room.of[0] = 1;\n", "", "contract.estimate"),
     Break("threads in warps", HOST, "(threads + sm->of[5] - 1) / sm->of[5] * sm->of[5]", "threads", "contract.estimate"),
@@ -158,18 +160,19 @@ BREAKS = [
     Break("a wrong number of arguments", HOST, " && num_args != (size_t)kernel->num_params", " && num_args > 99", "contract.debug"),
     Break("no arguments at all", HOST, "args == NULL && kernel->num_params > 0 ?", "0 ?", "contract.debug"),
     Break("the error of counting stays", HOST, "count = cudaGetLastError() == cudaErrorInvalidValue ?", "count = cudaPeekAtLastError() == cudaErrorInvalidValue ?", "contract.debug"),
-    Break("counting takes a pending error", HOST, "if (cudaPeekAtLastError() == cudaSuccess) {", "{", "contract.debug"),
+    Break("counting takes a pending error", HOST, "if (!cudaPeekAtLastError()) {", "{", "contract.debug"),
     Break("a launch that writes into the kernel", HOST, "    config.gridDim = grid;", "    ((pdl_kernel *)(size_t)kernel)->num_params = (int)o->overlap;\n    config.gridDim = grid;", "contract.threads"),
     Break("always the legacy stream", HOST, "config.stream = stream;", "config.stream = stream != NULL ? stream : cudaStreamLegacy;", "contract.per_thread_stream"),
     Break("no launch-completion events, and none behind", HOST, "!(carried && PDL_HAS_LAUNCH_COMPLETION_EVENT)", "!carried", "contract.off_path"),
-    Break("no carve-out, and no error", HOST, "(o->carveout != 0 && !PDL_HAS_CARVEOUT)", "0", "contract.off_path"),
-    Break("no domains, and no error", HOST, "(o->mem_sync_domain != 0 && !PDL_HAS_MEM_SYNC_DOMAIN)", "0", "contract.off_path"),
+    Break("no carve-out, and no error", HOST, "!PDL_HAS_CARVEOUT && o->carveout != 0 ?", "0 ?", "contract.off_path"),
+    Break("no domains, and no error", HOST, "if (!PDL_HAS_MEM_SYNC_DOMAIN && o->mem_sync_domain != 0) {", "if (0) {", "contract.off_path"),
     Break("no overlap, and no reason", HOST, ": !PDL_HAS_OVERLAP ", ": 0 ", "contract.off_path"),
-    Break("required launch-completion events", HOST, "|| (o->launch_completion_event != NULL && !PDL_HAS_LAUNCH_COMPLETION_EVENT)", "", "contract.off_path"),
+    Break("required launch-completion events", HOST, ": !PDL_HAS_LAUNCH_COMPLETION_EVENT && o->launch_completion_event != NULL ?", ": 0 ?", "contract.off_path"),
     Break("another function's type", HOST, "kernel == nullptr || kernel->func != reinterpret_cast<const void *>(func)", "kernel == nullptr", "contract.typed"),
     Break("typed arguments to a null kernel", HOST, "kernel == nullptr || kernel->func", "kernel->func", "contract.typed"),
     Break("linker symbols", HOST, "#define PDL_API static inline", "#define PDL_API __attribute__((weak, noinline))", "copies.c"),
     Break("linker symbols of templates", HOST, "#define PDL_API static inline", "#define PDL_API inline __attribute__((noinline))", "copies.cxx"),
+    *[Break(what, HOST, old, new, noticed_by) for what, old, new, noticed_by in (*EDGES, *CHECK)],
 ]
 
 

@@ -98,6 +98,7 @@ static void full_edge_behind_overlap(void)
         is(1, PDL_FINDING_FULL_EDGE, PDL_SEVERITY_HINT, 1, 2, 0);
         waits_of[1] = 77; /* no answer */
         EXPECT_IS(check(graph), 2);
+        is(0, PDL_FINDING_NO_WAIT, PDL_SEVERITY_HINT, 0, 1, 0);
         waits_of[1] = PDL_WAITS_NO;
         join(0, 2, PDL_EDGE_FULL); /* F15: what capture adds */
         EXPECT_IS(check(graph), 1);
