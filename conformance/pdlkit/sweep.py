@@ -132,23 +132,30 @@ def sweep_devices(
     return list(dict.fromkeys(text for text in _in_parallel(jobs, work, say, "runs of broken devices") if text))
 
 
-def summary(book: RuleBook, seen: Seen | None, broken: list[Device], options: argparse.Namespace, problems: int) -> dict[str, Any]:
-    """What --record writes: no time, no path, so that the same tree gives the same file."""
-    text: dict[str, Any] = {
-        "command": f"python3 conformance/pdlkit/sweep.py --seeds {options.seeds} --device-seeds {options.device_seeds}"
-                   + (" --through-run" if options.through_run else ""),
-        "suite": book.suite, "rules_hash": book.digest, "profile": PROFILE, "first_seed": f"{options.first:x}", "problems": problems,
+def conforming_part(book: RuleBook, seen: Seen, seeds: int) -> dict[str, Any]:
+    """What --record keeps of the conforming device."""
+    marked = [(case.name, outcome) for case in on_model.capable(book) if not case.serial
+              for outcome in (*case.allowed, *case.interesting)]
+    return {
+        "command": f"python3 conformance/pdlkit/sweep.py --seeds {seeds} --device-seeds 0", "rules_hash": book.digest,
+        "seeds": seeds, "cases": len(on_model.capable(book)), "verdicts": dict(sorted(seen.statuses.items())),
+        "mutants_and_controls": dict(sorted(seen.mutants.items())), "outcomes_marked_and_reached": len(marked),
     }
-    if seen is not None:
-        marked = [(case.name, outcome) for case in on_model.capable(book) if not case.serial
-                  for outcome in (*case.allowed, *case.interesting)]
-        text["conforming"] = {
-            "seeds": options.seeds, "cases": len(on_model.capable(book)), "verdicts": dict(sorted(seen.statuses.items())),
-            "mutants_and_controls": dict(sorted(seen.mutants.items())), "outcomes_marked_and_reached": len(marked),
-        }
-    text["broken_devices"] = {"seeds": options.device_seeds, "through_run": options.through_run,
-                              "caught_in": {device.name: device.rule for device in broken}}
-    return text
+
+
+def broken_part(book: RuleBook, broken: list[Device], seeds: int, through_run: bool) -> dict[str, Any]:
+    """What --record keeps of the broken devices."""
+    return {
+        "command": f"python3 conformance/pdlkit/sweep.py --seeds 0 --device-seeds {seeds}" + (" --through-run" if through_run else ""),
+        "rules_hash": book.digest, "seeds": seeds, "judged_by": "the exit code of run" if through_run else "the harness's records",
+        "caught_in": {device.name: device.rule for device in broken},
+    }
+
+
+def keep(path: Path, parts: dict[str, Any]) -> None:
+    """Write these parts and leave the others of the file alone; no time, no path: the same tree gives the same file."""
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    path.write_text(json.dumps({**kept, "profile": PROFILE, **parts}, indent=1) + "\n", encoding="utf-8")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -160,7 +167,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--first", type=lambda text: int(text, 16), default=1, metavar="HEX", help="first seed (1)")
     made.add_argument("--through-run", action="store_true", help="judge broken devices by the exit code of `run`")
     made.add_argument("--harness", type=Path, metavar="PATH", help="use this executable and build nothing")
-    made.add_argument("--record", type=Path, metavar="FILE", help="write a summary here if there is no problem")
+    made.add_argument("--record", type=Path, metavar="FILE", help="keep a summary here if there is no problem")
     return made
 
 
@@ -175,23 +182,25 @@ def _broken(harness: Path, names: list[str] | None) -> list[Device]:
 def sweep(options: argparse.Namespace, say: Callable[[str], None]) -> int:
     """Both parts; 0 or 1."""
     book, harness = on_model.load_book(), on_model.harness_at(options.harness)
-    seen, problems, broken = None, [], _broken(harness, options.device)
+    broken, problems, parts = _broken(harness, options.device), [], {}
     if options.seeds:
         seen = sweep_conforming(harness, book, range(options.first, options.first + options.seeds), say)
         problems += seen.problems
+        parts["conforming"] = conforming_part(book, seen, options.seeds)
         verdicts = ", ".join(f"{count:,} {status}" for status, count in sorted(seen.statuses.items()))
         say(f"{options.seeds:,} seeds of the model, {len(on_model.capable(book))} cases: {verdicts}")
     if options.device_seeds:
         escaped = sweep_devices(harness, book, broken, range(options.first, options.first + options.device_seeds),
                                 options.through_run, say)
         problems += escaped
+        parts["broken_devices"] = broken_part(book, broken, options.device_seeds, options.through_run)
         say(f"{len(broken)} broken devices, {options.device_seeds} seeds each: {len(escaped)} escaped")
     for problem in problems[:SHOWN]:
         say(problem)
     if len(problems) > SHOWN:
         say(f"and {len(problems) - SHOWN:,} more")
     if options.record and not problems:
-        options.record.write_text(json.dumps(summary(book, seen, broken, options, len(problems)), indent=1) + "\n", encoding="utf-8")
+        keep(options.record, parts)
     return FAILED if problems else OK
 
 
