@@ -181,6 +181,8 @@ def _broken(harness: Path, names: list[str] | None) -> list[Device]:
 
 def sweep(options: argparse.Namespace, say: Callable[[str], None]) -> int:
     """Both parts; 0 or 1."""
+    if options.record and options.device:
+        raise BadArguments("--record keeps what all broken devices did; leave --device out")
     book, harness = on_model.load_book(), on_model.harness_at(options.harness)
     broken, problems, parts = _broken(harness, options.device), [], {}
     if options.seeds:
