@@ -211,9 +211,8 @@ def main(argv: list[str]) -> int:
             server.close()
     report["seconds"] = time.monotonic() - began
     session.keep()
-    session.say(f"{report['good']} of {report['bugs']} bugs shown and named with a silent twin; {len(session.lines) - report['bugs']} cannot show here; "
-                f"{len(session.skipped)} skipped; "
-                f"{report['seconds']:.0f} s")
+    session.say(f"{report['good']} of {report['bugs']} bugs shown and named with a silent twin; "
+                f"{len(session.lines) - report['bugs']} cannot show here; {len(session.skipped)} skipped; {report['seconds']:.0f} s")
     if given.json:
         print(json.dumps(report, indent=1))
     return OK if report["bugs"] and report["good"] == report["bugs"] and not session.skipped else FAILED

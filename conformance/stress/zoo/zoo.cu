@@ -27,7 +27,13 @@ enum path { GRAPH, STREAM, BUILT_GRAPH, TWO_STREAMS };
 static const char *const path_names[] = {"graph", "stream", "graph by hand", "two streams"};
 
 struct step { const char *name; const void *kernel; int how; };
-struct program { const char *name, *bug, *shape; path way; std::vector<step> bug_steps, twin_steps; std::vector<std::string> races; const char *candidate; };
+struct program {
+    const char *name, *bug, *shape;
+    path way;
+    std::vector<step> bug_steps, twin_steps;
+    std::vector<std::string> races;
+    const char *candidate; /* why it need not be able to show on every driver; "" for all others */
+};
 
 static buffers buf;
 static std::vector<unsigned> expected, seen;

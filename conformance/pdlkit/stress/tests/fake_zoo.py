@@ -45,7 +45,8 @@ def wrong(name: str, kernels: list[str]) -> bool:
 def answer(words: list[str]) -> list[dict[str, object]]:
     if words[0] == "list":
         found = [{"name": name, "bug": "B00", "shape": "", "path": "graph", "bug_kernels": bug, "twin_kernels": twin,
-                  "races": [">".join(pair) for pair in pairs], "candidate": "why" if name == "layout" else ""} for name, (bug, twin, pairs) in ENTRIES.items()]
+                  "races": [">".join(pair) for pair in pairs], "candidate": "why" if name == "layout" else ""}
+                 for name, (bug, twin, pairs) in ENTRIES.items()]
         return [{"skipped": "other", "why": "it is not here"}, *found, {"end": True}]
     if words[0] == "reload":
         return [{"reloaded": "PDL_STRESS_PLAN" in os.environ}]

@@ -34,7 +34,8 @@ def compiled(folder: Path, header: str, *flags: str, kind: str = "-cubin") -> by
     assert NVCC
     (folder / "pdl_device.cuh").write_text(header)
     (folder / "a.cu").write_text(SOURCE)
-    done = subprocess.run([NVCC.path, "-std=c++11", *([] if any(flag.startswith("-arch") for flag in flags) else ["-arch=sm_90"]), "-Werror", "all-warnings", kind, *flags, "a.cu", "-o", "a.out"],
+    target = [] if any(flag.startswith("-arch") for flag in flags) else ["-arch=sm_90"]
+    done = subprocess.run([NVCC.path, "-std=c++11", *target, "-Werror", "all-warnings", kind, *flags, "a.cu", "-o", "a.out"],
                           cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return (folder / "a.out").read_bytes()
