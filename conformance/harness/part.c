@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "batch_kernels.h"
 #include "pdl.h"
@@ -53,6 +54,23 @@ struct flight {                  /* the two groups that are being replayed in tu
     cudaGraphExec_t exec[2];
 };
 
+/* Behind a line of nodes (F13) a primary may outlast the end of its graph, for as long as it is held: its arguments live in the
+ * executable graph, so that has to last longer. */
+static int destroy_graph(const struct part *part, cudaGraphExec_t *exec, struct fault *fault)
+{
+    struct timespec outlast = { 0, 1000000 };
+
+    if (!*exec)
+        return 1;
+    if (part->pair->flags & PAIR_LINE) {
+        FAULT_TRY(fault, cudaDeviceSynchronize());
+        (void)nanosleep(&outlast, NULL);
+    }
+    FAULT_TRY(fault, cudaGraphExecDestroy(*exec));
+    *exec = NULL;
+    return 1;
+}
+
 static int open_group(struct part *part, struct device *device, const struct queue *queue, int graphed, struct flight *flight,
                       unsigned which, uint64_t batch, struct fault *fault)
 {
@@ -60,9 +78,8 @@ static int open_group(struct part *part, struct device *device, const struct que
 
     batch_layout(&flight->layout[which], part, part_group(part, batch));
     memset(b->stale_key, 0, sizeof(b->stale_key));
-    if (flight->exec[which])
-        FAULT_TRY(fault, cudaGraphExecDestroy(flight->exec[which]));
-    flight->exec[which] = NULL;
+    if (!destroy_graph(part, &flight->exec[which], fault))
+        return 0;
     return !graphed || batch_graph(device, b, part, &flight->layout[which], queue, &flight->exec[which], fault);
 }
 
@@ -116,10 +133,7 @@ int part_run(struct part *part, struct device *device, const struct queue *queue
         return 0;
     }
     done = run_batches(part, device, queue, graphed, &flight, tally, progress, fault);
-    if (done && flight.exec[0])
-        done = cudaGraphExecDestroy(flight.exec[0]) == cudaSuccess;
-    if (done && flight.exec[1])
-        done = cudaGraphExecDestroy(flight.exec[1]) == cudaSuccess;
+    done = done && destroy_graph(part, &flight.exec[0], fault) && destroy_graph(part, &flight.exec[1], fault);
     free(flight.layout);
     return done;
 }
