@@ -165,5 +165,8 @@ class Program:
             return block.callee in SYSTEM_CALLS or block.callee.startswith(COPY_CALL)
         text = " ".join(o for o in flow.function.operands if "c[0x4]" in o or "32@lo" in o)
         named = [self.cubin.constant4.get(int(p, 16) & ~7, "") for p in _BANK4.findall(text)] + _MOVED.findall(text)
-        functions = [n for n in named if n in self.cubin.function_names and n != flow.function.name]
-        return bool(functions) and all(n in SYSTEM_CALLS or n.startswith(COPY_CALL) for n in functions)
+        if re.search(r"c\[0x4\]\[U?R", text):
+            named += self.cubin.constant4.values()
+        drivers = [n for n in named if n in SYSTEM_CALLS or n.startswith(COPY_CALL)]
+        others = [n for n in named if n in self.cubin.function_names and n not in drivers and n != flow.function.name]
+        return bool(drivers) and not others
