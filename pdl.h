@@ -148,8 +148,8 @@ typedef struct pdl_impl_edge_data {
 
 /* ---- reasons --------------------------------------------------------------------------------------------------- */
 
-/* Why a kernel does not overlap, and, from NOT_ASKED on, why a pair does not: PDL_REASON_NONE is 0, and so on. No code
- * ever changes its meaning; new ones are added behind. */
+/* Why a kernel does not overlap; from NOT_ASKED on, why a pair does not; from EDGE_TOOLKIT on, what is wrong with an edge
+ * of a graph. PDL_REASON_NONE is 0, and so on. No code ever changes its meaning; new ones are added behind. */
 #define PDL_IMPL_REASONS(X)                                                                                            \
     X(NONE, "nothing known stands in the way of overlap")                                                              \
     X(DISABLED, "the environment variable PDL_DISABLE is set")                                                         \
