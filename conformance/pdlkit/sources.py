@@ -8,12 +8,14 @@ from pathlib import Path
 
 from pdlkit.places import KIT, ROOT
 
+_NOT_ON_A_DEVICE = {"tests", "on_model"}
 _JUDGED = (ROOT / "pdl.h", ROOT / "pdl_device.cuh", KIT / "rules.toml", KIT / "harness", KIT / "kernels")
 
 
 def digest() -> str:
     """16 hexadecimal digits over the names and bytes of the headers, the rule book, the harness and the kernels."""
-    files = [path for place in _JUDGED for path in ([place] if place.is_file() else place.rglob("*")) if path.is_file()]
+    files = [path for place in _JUDGED for path in ([place] if place.is_file() else place.rglob("*"))
+             if path.is_file() and not _NOT_ON_A_DEVICE.intersection(path.relative_to(ROOT).parts)]
     state = hashlib.sha256()
     for path in sorted(files, key=lambda file: file.relative_to(ROOT).as_posix()):
         content = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -30,6 +30,9 @@ def test_a_changed_moved_or_added_file_changes_the_digest(tree: Path) -> None:
     (tree / "harness" / "new.c").write_text("")
     seen.append(sources.digest())
     assert len(set(seen)) == 4
+    (tree / "harness" / "tests").mkdir()
+    (tree / "harness" / "tests" / "test.c").write_text("")
+    assert sources.digest() == seen[-1], "what no device runs is not judged"
 
 
 def test_only_reports_are_compared(tmp_path: Path) -> None:
