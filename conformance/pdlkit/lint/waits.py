@@ -280,8 +280,7 @@ class Analysis:
         operands = [o for o in split_operands(flow.function.operands[index])[:2] if parse_operand(o)[0] != "pred"]
         found = [self.evaluator.value(regs, o)[0] for o in operands]
         if len(set(operands)) == 1 and len(operands) == 2 and found[0] is not None:  # number and threads in one register
-            packed = found[0][1] if found[0][0] == "k" else None
-            found = [None, None] if packed is None else [("k", packed & 15), ("k", packed >> 16)]
+            found = _unpacked(found[0])
         for base in leaves(found[0]) if found else ():
             self._sites.setdefault(base, set()).add((flow.function.name, index))
         if len(found) < 2:
@@ -522,6 +521,15 @@ class Analysis:
             self._note_return(context, wait)
             section, block = context[-1]
             self._go(edges, (context[:-1], section, block), wait, facts, regs)
+
+def _unpacked(both: Any) -> list[Any]:
+    """The number and the threads of a barrier that stand in one register, as threads << 16 | number & 15."""
+    if both[0] == "k":
+        return [("k", both[1] & 15), ("k", both[1] >> 16)]
+    if both[0] == "op" and both[2] == "lop248" and both[3][0] == "k" and both[4] == ("k", 15):
+        return [both[5], ("k", both[3][1] >> 16)]
+    return [None, None]
+
 
 def _survives_call(name: str) -> bool:
     """Registers that a callee keeps by the calling convention."""
