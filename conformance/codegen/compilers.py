@@ -17,6 +17,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent))
 
 from pdlkit.lint.tools import tool  # noqa: E402
+from pdlkit.toolchain import find_nvcc  # noqa: E402
 
 ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120")
 WAYS = ("-O3", "-O2", "-O1", "-O0", "-G")
@@ -107,7 +108,9 @@ def nvrtc(library: Path) -> Compiler:
 
 
 def installed_nvcc() -> Path:
-    return Path(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
+    """The toolkit's, also one that was fetched as a package."""
+    found = find_nvcc()
+    return found.path if found else Path("nvcc")
 
 
 def found_here(folder: Path) -> list[Compiler]:

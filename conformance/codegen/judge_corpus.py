@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,10 +29,7 @@ from pdlkit.lint.linter import Options, Report, lint_files  # noqa: E402
 
 CORPUS = HERE / "corpus"
 ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120")
-WAYS = {
-    "-O3": ["-O3"], "-O2": ["-O3", "-Xptxas", "-O2"], "-O1": ["-O3", "-Xptxas", "-O1"], "-O0": ["-O3", "-Xptxas", "-O0"],
-    "-G": ["-G"], "-rdc": ["-O3", "-rdc=true"],
-}
+WAYS = {"-O3": [], "-O2": [], "-O1": [], "-O0": [], "-G": ["-G"], "-rdc": ["-O3", "-rdc=true"]}  # -O: of ptxas
 # What lint is known to judge wrongly in debug code, where nothing is inlined and every value goes through the stack.
 # Asserted like the rest: an entry that no longer disagrees has to go.
 KNOWN_WITH_DEBUG = frozenset({
@@ -60,16 +58,27 @@ def labels() -> dict[str, frozenset[str]]:
     return found
 
 
+def _call(command: list[str], what: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{what}: {(done.stderr + done.stdout).strip()}")
+
+
 def compile_corpus(nvcc: Path, architecture: str, way: str, folder: Path, jobs: int = 2) -> list[Path]:
     """One cubin for each source; a failure is an error with the compiler's words."""
+    nvcc = Path(shutil.which(nvcc) or nvcc)
 
     def one(source: Path) -> Path:
         cubin = folder / f"{source.stem}.{architecture}{way}.cubin"
-        command = [str(nvcc), "-std=c++17", f"-arch={architecture}", *WAYS[way], "-w", "-lineinfo", "-I", str(ROOT), "-cubin",
-                   "-o", str(cubin), str(source)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"{source.name} for {architecture} {way}: {done.stderr.strip()}")
+        command = [str(nvcc), "-std=c++17", f"-arch={architecture}", "-w", "-lineinfo", "-I", str(ROOT)]
+        if WAYS[way]:
+            _call([*command, *WAYS[way], "-cubin", "-o", str(cubin), str(source)], f"{source.name} for {architecture} {way}")
+            return cubin
+        ptx = folder / f"{source.stem}.{architecture}.ptx"  # one for all levels of ptxas
+        if not ptx.is_file():
+            _call([*command, "-O3", "-ptx", "-o", str(ptx), str(source)], f"{source.name} for {architecture}")
+        _call([str(nvcc.parent / "ptxas"), f"-arch={architecture}", way, "-lineinfo", "-o", str(cubin), str(ptx)],
+              f"{source.name} for {architecture} {way}")
         return cubin
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -104,9 +113,8 @@ def _disagreements(report: Report, wanted: dict[str, frozenset[str]]) -> list[Di
     return wrong
 
 
-def judge(nvcc: Path, architecture: str, way: str, jobs: int = 2) -> tuple[Report, list[Disagreement]]:
-    with tempfile.TemporaryDirectory(prefix="pdl-corpus-") as folder:
-        report = lint_corpus(compile_corpus(nvcc, architecture, way, Path(folder), jobs))
+def judge(nvcc: Path, architecture: str, way: str, folder: Path, jobs: int = 2) -> tuple[Report, list[Disagreement]]:
+    report = lint_corpus(compile_corpus(nvcc, architecture, way, folder, jobs))
     return report, compare(report, labels(), KNOWN_WITH_DEBUG if way == "-G" else frozenset())
 
 
@@ -138,15 +146,17 @@ def main() -> int:
     if arguments.only:
         chosen = [(a, w) for a, _, w in (o.partition(":") for o in arguments.only)]
     bad, rows = 0, []
-    for architecture, way in chosen:
-        report, wrong = judge(Path(arguments.nvcc), architecture, way, arguments.jobs)
-        judged = sum(v.judged for v in report.verdicts)
-        print(f"{architecture} {way}: {judged} kernels, {len(wrong)} disagreements, {report.instructions} instructions in "
-              f"{report.own_seconds:.2f} s", flush=True)
-        for one in wrong:
-            print(f"    {one.kernel}: {one.what}")
-        bad += len(wrong)
-        rows.append((architecture, way, judged, len(wrong), report.instructions))
+    nvcc = Path(shutil.which(arguments.nvcc) or "/usr/local/cuda/bin/nvcc").resolve()
+    with tempfile.TemporaryDirectory(prefix="pdl-corpus-") as folder:
+        for architecture, way in chosen:
+            report, wrong = judge(nvcc, architecture, way, Path(folder), arguments.jobs)
+            judged = sum(v.judged for v in report.verdicts)
+            print(f"{architecture} {way}: {judged} kernels, {len(wrong)} disagreements, {report.instructions} instructions in "
+                  f"{report.own_seconds:.2f} s", flush=True)
+            for one in wrong:
+                print(f"    {one.kernel}: {one.what}")
+            bad += len(wrong)
+            rows.append((architecture, way, judged, len(wrong), report.instructions))
     if arguments.record:
         (HERE / "corpus.md").write_text(as_markdown(rows))
     return 1 if bad else 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,9 +11,11 @@ import pytest
 from pdlkit.lint.command import main
 from pdlkit.lint.images import open_images
 from pdlkit.lint.linter import DEFECT, Options, lint_files
+from pdlkit.toolchain import find_nvcc
 
 ROOT = Path(__file__).resolve().parents[4]
-_NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+_FOUND = find_nvcc()
+_NVCC = str(_FOUND.path) if _FOUND else "nvcc"
 _SOURCE = '#include "pdl_device.cuh"\nextern "C" __global__ void early(const float *a, float *o)\n{\n' \
           "    float v = *(const volatile float *)a;\n    pdl_wait();\n    *o = v;\n}\n"
 _SUFFIXES = ("cubin", "fatbin", "o", "a", "ptx")

@@ -28,8 +28,8 @@ def test_the_corpus_is_large_enough() -> None:
 
 
 @pytest.mark.parametrize(("architecture", "way"), judge_corpus.QUICK)
-def test_every_bug_is_found_and_no_twin_blamed(architecture: str, way: str) -> None:
-    _, wrong = judge_corpus.judge(Path(_NVCC), architecture, way)
+def test_every_bug_is_found_and_no_twin_blamed(architecture: str, way: str, tmp_path: Path) -> None:
+    _, wrong = judge_corpus.judge(Path(_NVCC), architecture, way, tmp_path)
     assert wrong == []
 
 
