@@ -129,7 +129,8 @@ def as_markdown(rows: list[tuple[str, str, int, int, int]]) -> str:
              f"{', '.join(sorted(KNOWN_WITH_DEBUG))}.", "", "| | " + " | ".join(architectures) + " |",
              "|---|" + "---|" * len(architectures)]
     for way in dict.fromkeys(r[1] for r in rows):
-        cells = [f"{judged}, **{wrong}**, {count}" for a in architectures for arch, w, judged, wrong, count in rows if (arch, w) == (a, way)]
+        found = {r[0]: f"{r[2]}, **{r[3]}**, {r[4]}" for r in rows if r[1] == way}
+        cells = [found.get(a, "not run") for a in architectures]
         lines.append(f"| {way} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -157,8 +158,8 @@ def main() -> int:
                 print(f"    {one.kernel}: {one.what}")
             bad += len(wrong)
             rows.append((architecture, way, judged, len(wrong), report.instructions))
-    if arguments.record:
-        (HERE / "corpus.md").write_text(as_markdown(rows))
+            if arguments.record:  # after each, so that an interrupted run leaves what it found
+                (HERE / "corpus.md").write_text(as_markdown(rows))
     return 1 if bad else 0
 
 

@@ -41,11 +41,25 @@ class Signals:
 
 
 def may_be_same(left: Any, right: Any) -> bool:
-    """Two addresses differ for sure only if they are the same expression plus different numbers."""
+    """Two addresses differ for sure only if they are the same expression plus different numbers, or of different variables."""
     if left is None or right is None:
         return True
     (left_base, left_offset), (right_base, right_offset) = _parted(left), _parted(right)
-    return left_base != right_base or left_offset == right_offset
+    if left_base == right_base:
+        return left_offset == right_offset
+    names: tuple[set[str], set[str]] = set(), set()
+    same = _without_names(left_base, names[0]) == _without_names(right_base, names[1])
+    return not (same and len(names[0]) == len(names[1]) == 1)
+
+
+def _without_names(expression: Any, names: set[str]) -> Any:
+    """The expression with one name for each variable whose address is in it; the names are added to the set."""
+    if not isinstance(expression, tuple):
+        return expression
+    if expression[:2] == ("c", 4) and isinstance(expression[2], tuple):
+        names.add(str(expression[2][0]))
+        return ("variable", *expression[2][1:])
+    return tuple(_without_names(part, names) for part in expression)
 
 
 def _parted(expression: Any) -> tuple[Any, int]:
