@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from pdlkit.arguments import Parser
@@ -56,12 +57,13 @@ def _measure(folder: Path, place: Path, repetitions: int) -> None:
 def _read(folder: Path, examples: Path | None) -> Bench:
     """From what the programs printed, or, where only that was kept, from a bench.json."""
     try:
+        rows = json.loads(examples.read_text())["examples"] if examples is not None else []
         if not (folder / "gap.jsonl").is_file() and (folder / "bench.json").is_file():
-            return from_text((folder / "bench.json").read_text())
+            kept = from_text((folder / "bench.json").read_text())
+            return kept if examples is None else replace(kept, examples=[row for row in rows if row["status"] == "right"])
         gap = (folder / "gap.jsonl").read_text().splitlines()
         cost = folder / "cost.jsonl"
         costs = cost.read_text().splitlines() if cost.is_file() else []
-        rows = json.loads(examples.read_text())["examples"] if examples is not None else []
         return from_measurement(gap, costs, programs.count_instructions(), rows)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadArguments(f"{shown(folder)} does not hold the records of a whole run: {error}") from None

@@ -96,6 +96,11 @@ def test_command_from_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     bench = json.loads(capsys.readouterr().out)
     assert bench["schema"] == "pdl-bench-2" and (tmp_path / "out" / "guidance.md").is_file()
     assert len(bench["instructions"]) >= 3
+    row = {"name": "01_x", "status": "right", "path": "stream", "limit_percent": 95.0}
+    (tmp_path / "examples.json").write_text(json.dumps({"examples": [row, row | {"status": "wrong"}]}))
+    again = ["--records", str(tmp_path / "out"), "--output", str(tmp_path / "again"), "--no-plots"]
+    assert main([*again, "--examples", str(tmp_path / "examples.json")]) == 0
+    assert "1 of 1 examples" in (tmp_path / "again" / "guidance.md").read_text()
     (tmp_path / "gap.jsonl").write_text("{}\n")
     with pytest.raises(BadArguments):
         main(["--records", str(tmp_path), "--output", str(tmp_path / "out"), "--no-plots"])
