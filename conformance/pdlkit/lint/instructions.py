@@ -303,7 +303,10 @@ def _permute(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...]
 def _extreme(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], site: Any) -> Any:
     if len(ops) < 4 or parse_operand(ops[0])[0] != "reg" or parse_operand(ops[-1])[0] != "pred":
         return None
-    a, b = self.value(regs, ops[1]), self.value(regs, ops[2])
+    sources = [o for o in ops[1:-1] if parse_operand(o)[0] != "pred"]  # sm_100 names two results of a comparison, too
+    if len(sources) != 2 or any(o not in ("PT", "UPT") for o in ops[1:-1] if o not in sources):
+        return None
+    a, b = self.value(regs, sources[0]), self.value(regs, sources[1])
     which = {"PT": "min", "!PT": "max", "UPT": "min", "!UPT": "max"}.get(ops[-1], opcode + ops[-1])
     name = which + (".u" if ".U32" in opcode else ".s")
     return _write(_target(ops), (operation(name, a[0], b[0]), NOTHING, a[2] | b[2]))

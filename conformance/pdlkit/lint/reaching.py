@@ -9,11 +9,11 @@ from pdlkit.lint.program import Program
 from pdlkit.lint.states import Access, Edges, Node
 
 
-def waits_before_barrier(start: Node, all_edges: dict[Node, Edges], known: dict[Node, bool]) -> bool:
+def waits_before_barrier(start: Node, all_edges: dict[Node, Edges], known: dict[Node, bool], past: bool = False) -> bool:
     """Whether some thread that gets here surely waits before it reaches a block-wide barrier or its end.
 
     At a branch that threads leave in different ways one way suffices; at one that the whole block leaves alike,
-    each way has to lead to a wait. Ways back in a loop are left out.
+    each way has to lead to a wait. Ways back in a loop are left out. `past`: barriers are passed.
     """
     if start in known:
         return known[start]
@@ -27,7 +27,7 @@ def waits_before_barrier(start: Node, all_edges: dict[Node, Edges], known: dict[
         if edges is None:
             known[node] = False
             continue
-        early = _first_event(edges.events)
+        early = _first_event(edges.events, past)
         if early is not None:
             known[node] = early
             continue
@@ -70,11 +70,11 @@ def mark_reaching(program: Program, all_edges: dict[Node, Edges], accesses: Iter
         access.reaches_wait = here in later or (here in waiting and behind) or (here in blocks and behind)
 
 
-def _first_event(events: list[tuple[str, int]]) -> bool | None:
+def _first_event(events: list[tuple[str, int]], past: bool) -> bool | None:
     """Whether the first event that decides is a wait; None if none decides."""
     for event, varies in events:
-        if event == "barrier":
+        if event == "barrier" and not past:
             return False
-        if varies:
+        if event == "wait" and varies:
             return True
     return None

@@ -2,6 +2,7 @@
 
 How far a path is:
     FRESH     nobody is known to have waited
+    AHEAD     siblings will wait, but only behind a further block-wide barrier: only what they signal then makes it safe
     SIBLING   this thread passed by a wait that other threads of its block execute; a block-wide barrier makes it safe
     CLUSTER   the same, but threads of another block of the cluster wait; a cluster barrier makes it safe
     SIGNALLED as SIBLING, then released by an object in shared memory (mbarrier): safe if a waiter signalled it
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from pdlkit.lint.opcodes import Kind
 from pdlkit.lint.values import VARIES_BY_BLOCK, Root
 
-FRESH, CLUSTER, SIBLING, SIGNALLED, WAITED = 0, 1, 2, 3, 4
+FRESH, AHEAD, CLUSTER, SIBLING, SIGNALLED, WAITED = 0, 1, 2, 3, 4, 5
 
 Context = tuple[tuple[str, int], ...]  # (section, block to return to), innermost last
 Node = tuple[Context, str, int]

@@ -17,7 +17,7 @@ from pdlkit.lint.opcodes import ACCESSES, GENERIC, Kind
 from pdlkit.lint.program import COPY_CALL, SYSTEM_CALLS, Program
 from pdlkit.lint.reaching import mark_reaching, waits_before_barrier
 from pdlkit.lint.signals import Range, Signals, barrier_range, leaves
-from pdlkit.lint.states import CLUSTER, FRESH, SIBLING, SIGNALLED, WAITED, Access, Context, Edges, Node, Result, passed_by
+from pdlkit.lint.states import AHEAD, CLUSTER, FRESH, SIBLING, SIGNALLED, WAITED, Access, Context, Edges, Node, Result, passed_by
 from pdlkit.lint.values import (
     UNKNOWN,
     VARIES_BY_THREAD,
@@ -29,7 +29,7 @@ from pdlkit.lint.values import (
 )
 
 _STATES_PER_NODE = 24
-_VISITS = 60_000
+_VISITS = 20_000
 _MAX_DEPTH = 16
 _ROUNDS = 4  # of learning which conditions to keep
 
@@ -58,6 +58,7 @@ class Analysis:
         self._follow_waited = False
         self._asked_signals = False
         self._will_wait: dict[Node, bool] = {}
+        self._waits_later: dict[Node, bool] = {}
         self.result = Result()
 
     # driving -------------------------------------------------------------------------------------------------------
@@ -267,7 +268,7 @@ class Analysis:
             return wait, facts
         if whole:
             edges.events.append(("barrier", 0))
-        if wait not in (SIBLING, SIGNALLED):
+        if wait not in (SIBLING, SIGNALLED) and (whole or wait != AHEAD):
             return wait, facts
         if not whole:
             self._asked_signals = True
@@ -294,7 +295,7 @@ class Analysis:
         address = self.evaluator.object_address(regs, flow.function.opcodes[index], flow.function.operands[index])
         if wait in (WAITED, SIGNALLED) and kind is not Kind.MBARRIER:
             self._gathered.objects.add(address)
-        if kind is Kind.MBARRIER and wait == SIBLING:
+        if kind is Kind.MBARRIER and wait in (SIBLING, AHEAD):
             self._asked_signals = True
             if self._signals is None or self._signals.reaches_object(address):
                 return SIGNALLED
@@ -418,6 +419,9 @@ class Analysis:
         others = any(waits_before_barrier(t, self.edges, self._will_wait) for t in everywhere if t != target)
         if others and not waits_before_barrier(target, self.edges, self._will_wait):
             return passed_by(wait, varies)
+        if wait == FRESH and not others and not waits_before_barrier(target, self.edges, self._waits_later, True):
+            later = any(waits_before_barrier(t, self.edges, self._waits_later, True) for t in everywhere if t != target)
+            return AHEAD if later else wait
         return wait
 
     def _call(

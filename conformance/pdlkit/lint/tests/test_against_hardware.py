@@ -10,7 +10,7 @@ import pytest
 
 from pdlkit import places
 from pdlkit.lint import against_hardware as leg
-from pdlkit.rules import IMAGE_TAG_KINDS, RuleBook, load
+from pdlkit.rules import RuleBook, load
 
 _HARNESSES = [places.BUILD / preset / "pdl-harness" for preset in ("test", "cuda")]
 
@@ -28,14 +28,14 @@ def recorded() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def harness() -> Path:
-    found = next((h for h in _HARNESSES if h.is_file()), None)
+    found = max((h for h in _HARNESSES if h.is_file()), key=lambda h: h.stat().st_mtime, default=None)
     if found is None:
         pytest.skip("no harness with machine code was built here")
     return found
 
 
 def test_every_planted_bug_says_whether_lint_sees_it(book: RuleBook) -> None:
-    silent = [t.tag for t in book.tags.values() if t.kind in IMAGE_TAG_KINDS and not (t.lint or t.lint_blind)]
+    silent = [t.tag for t in book.tags.values() if t.kind in ("kernel", "image") and not (t.lint or t.lint_blind)]
     assert silent == [], "give each of these `lint` or `lint_blind` in rules.toml"
 
 
