@@ -34,7 +34,7 @@ OK(scheduler)(const problem *shapes, const float *a, float *o)
     }
 }
 
-BUG(work_counter, "atomic-before-wait")(int *counter, const float *a, float *o, int tiles)
+BUG(work_counter, "atomic-before-wait|partial-wait")(int *counter, const float *a, float *o, int tiles)
 {
     __shared__ int mine;
     for (bool first = true;; first = false) {

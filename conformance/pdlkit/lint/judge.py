@@ -12,7 +12,7 @@ from pdlkit.lint.hints import hints_of
 from pdlkit.lint.lifetimes import used_after_wait
 from pdlkit.lint.opcodes import READS, WRITES, Kind, is_readonly
 from pdlkit.lint.program import Program
-from pdlkit.lint.states import AHEAD, CLUSTER, FRESH, SIBLING, SIGNALLED, Access, Result
+from pdlkit.lint.states import CLUSTER, FRESH, SIBLING, SIGNALLED, Access, Result
 from pdlkit.lint.values import Root
 from pdlkit.lint.waits import Analysis
 
@@ -144,7 +144,7 @@ class Judge:
             return "ordered-by-mbarrier"
         if FRESH in access.states:
             return _BY_KIND[access.kind] if access.reaches_wait else "path-without-wait"
-        return _BY_KIND[access.kind] if access.reaches_wait and not access.states & {AHEAD, SIBLING, CLUSTER, SIGNALLED} \
+        return _BY_KIND[access.kind] if access.reaches_wait and not access.states & {SIBLING, CLUSTER, SIGNALLED} \
             else "partial-wait"
 
     def _message(self, access: Access, rule: str, flow: Flow) -> str:
