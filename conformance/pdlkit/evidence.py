@@ -48,7 +48,10 @@ def lint_words(image: Path, symbols: set[str]) -> str:
     if done.returncode not in (0, 1):
         lines = done.stderr.strip().splitlines()
         return "lint cannot run here" + (f": {lines[-1][:160]}" if lines else "")
-    findings = [f for f in json.loads(done.stdout)["findings"] if f.get("kernel") in symbols]
+    said = json.loads(done.stdout)
+    if said["unreadable"]:
+        return f"lint cannot run here: {said['unreadable'][0]['message'][:160]}"
+    findings = [f for f in said["findings"] if f.get("kernel") in symbols]
     if not findings:
         return "lint finds nothing"
     return "lint: " + "; ".join(dict.fromkeys(f"{f['severity']} {f['id']} in {f['kernel']}" for f in findings))
