@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from pdlkit.exits import SetupImpossible
@@ -29,7 +30,7 @@ def library() -> Path:
     compiler = find_c_compiler()
     if compiler is None:
         raise SetupImpossible("there is no C compiler on PATH for the injection library (Debian and Ubuntu: apt-get install gcc)")
-    fresh = target.with_name(f"{target.name}.{os.getpid()}")
+    fresh = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}")  # shards compile side by side
     done = subprocess.run([str(compiler.path), *FLAGS, "-o", str(fresh), *map(str, sources), "-ldl", "-lpthread"],
                           capture_output=True, text=True, check=False)
     if done.returncode:

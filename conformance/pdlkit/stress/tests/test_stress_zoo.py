@@ -16,7 +16,7 @@ from pdlkit.stress import main, zoo_command, zoo_server
 from pdlkit.stress.zoo_command import Session, _resumed
 from pdlkit.stress.zoo_examine import Amount, Line
 from pdlkit.stress.zoo_server import SOURCES, Server
-from pdlkit.toolchain import find_nvcc
+from pdlkit.toolchain import cuda_headers, find_nvcc
 
 FAKE = [sys.executable, str(Path(__file__).parent / "fake_zoo.py")]
 
@@ -104,7 +104,10 @@ def test_without_a_gpu_the_command_says_so(monkeypatch: pytest.MonkeyPatch) -> N
 
 # ---- the sources ------------------------------------------------------------------------------------------------------
 
-needs_nvcc = pytest.mark.skipif(find_nvcc() is None, reason="there is no nvcc here")
+_NVCC = find_nvcc()
+_HEADERS = cuda_headers(_NVCC)
+needs_nvcc = pytest.mark.skipif(_NVCC is None or _HEADERS is None or not (_HEADERS / "nvrtc.h").is_file(),
+                                reason="there is no nvcc here, or no NVRTC beside it")
 
 
 @pytest.fixture(scope="module")
