@@ -4,20 +4,9 @@
 #include <string.h>
 
 #include "batch.h"
+#include "check.h"
 #include "tally.h"
 #include "words.h"
-
-static unsigned passed, failed;
-
-static void check(int holds, const char *what)
-{
-    if (holds)
-        passed++;
-    else {
-        failed++;
-        printf("FAILED %s\n", what);
-    }
-}
 
 static const char *const nobody[] = { NULL };
 static struct case_info info = { "TEST-01.pair.widened.captured", "TEST-01", "documented", "visibility", "test", "pair", "widened",

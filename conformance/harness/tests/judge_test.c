@@ -3,19 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check.h"
 #include "judge.h"
-
-static unsigned passed, failed;
-
-static void check(int holds, const char *what)
-{
-    if (holds)
-        passed++;
-    else {
-        failed++;
-        printf("FAILED %s\n", what);
-    }
-}
 
 static enum case_status judged_of(uint64_t planned, int proving, uint64_t exercised, uint64_t forbidden, unsigned survived, int broken)
 {

@@ -3,20 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "tally.h"
 #include "words.h"
-
-static unsigned passed, failed;
-
-static void check(int holds, const char *what)
-{
-    if (holds) {
-        passed++;
-    } else {
-        failed++;
-        printf("FAILED %s\n", what);
-    }
-}
 
 /* ---- a batch of four conforming trials, in which the dependent overlapped and waited ---- */
 
