@@ -70,11 +70,12 @@ def shown_by(report: Mapping[str, Any], tags: Mapping[str, Tag]) -> list[Shown]:
 
 
 def compare(harness: Path, shown: Iterable[Shown], tags: Mapping[str, Tag]) -> Comparison:
-    """Lint the harness and hold each kernel against what hardware showed of it."""
+    """Lint these kernels of the harness, and hold each against what hardware showed of it."""
     wanted = list(shown)
     mutants = [re.escape(one.symbol) for one in wanted if one.killed]
     named = re.compile(f"^({'|'.join(mutants)})$") if mutants else None
-    report = lint_files([harness], Options(overlapping=named, declarations=load_declarations(DECLARED)))
+    symbols = frozenset(one.symbol for one in wanted)
+    report = lint_files([harness], Options(overlapping=named, declarations=load_declarations(DECLARED), kernels=symbols))
     verdicts: dict[str, list[KernelVerdict]] = {}
     for verdict in report.verdicts:
         verdicts.setdefault(verdict.kernel, []).append(verdict)

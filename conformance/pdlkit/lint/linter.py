@@ -29,6 +29,7 @@ class Options:
     overlapping: re.Pattern[str] | None = None
     declarations: list[Declaration] = field(default_factory=list)
     architectures: frozenset[int] = frozenset()  # empty: all
+    kernels: frozenset[str] = frozenset()  # mangled names; empty: all
 
     def is_overlapping(self, kernel: str) -> bool:
         pattern = self.overlapping
@@ -106,10 +107,12 @@ def _lint_image_or_say_why(image: Image, options: Options, report: Report) -> No
 def _lint_image(image: Image, options: Options, report: Report) -> None:
     started = time.process_time()
     cubin = image.cubin
-    kernels = cubin.kernels
+    kernels = [k for k in cubin.kernels if not options.kernels or k in options.kernels]
+    if options.kernels and not kernels:
+        return
     named = {k for k in kernels if options.is_overlapping(k)}
     report.named += len(named)
-    wanted = _sections_wanted(image, named)
+    wanted = _sections_wanted(image, named) - (set(cubin.kernels) - set(kernels))
     try:
         texts = _disassemble(image, wanted, report) if wanted else {}
     except ToolFailed as error:
@@ -143,7 +146,7 @@ def _settle_old_images(report: Report, first: int) -> None:
             verdict.findings, verdict.judged = [], False
 
 
-def _sections_wanted(image: Image, named: set[str]) -> set[str] | None:
+def _sections_wanted(image: Image, named: set[str]) -> set[str]:
     """The code sections worth disassembling; a scan of the raw code spares the rest. An empty set: none."""
     cubin = image.cubin
     if cubin.sm < 90:
