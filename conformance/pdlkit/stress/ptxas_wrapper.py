@@ -16,6 +16,7 @@ from pdlkit.stress import lint_compare
 from pdlkit.stress import options as stress_options
 from pdlkit.stress.rewrite_command import as_json
 from pdlkit.stress.rewriter import LEAST_TARGET, Outcome, rewrite
+from pdlkit.toolchain import find_nvcc
 
 REAL = "PDL_STRESS_PTXAS"
 LOG = "PDL_STRESS_BUILD_LOG"  # a file that gets one JSON line per assembled module
@@ -31,6 +32,10 @@ def real_ptxas() -> str:
     for path in (os.environ.get(REAL), shutil.which("ptxas"), beside, "/usr/local/cuda/bin/ptxas"):
         if path and Path(path).is_file() and "stress" not in Path(path).resolve().parts[-2:]:
             return path
+    found = find_nvcc()  # last, because it asks nvcc for its version: one that was fetched as a package
+    fetched = found.path.resolve().with_name("ptxas") if found else None
+    if fetched and fetched.is_file():
+        return str(fetched)
     raise SetupImpossible(f"ptxas is not on PATH; put the CUDA Toolkit's bin folder there, or set {REAL} to the assembler")
 
 

@@ -21,13 +21,6 @@ PTX = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry first()\n{
 needs_nvcc = pytest.mark.skipif(NVCC is None, reason="there is no nvcc here")
 
 
-@pytest.fixture(autouse=True)
-def assembler(monkeypatch: pytest.MonkeyPatch) -> None:
-    """nvcc's own, which is not on PATH where the toolkit was fetched as a package."""
-    if NVCC and shutil.which("ptxas") is None:
-        monkeypatch.setenv("PDL_STRESS_PTXAS", str(NVCC.path.resolve().with_name("ptxas")))
-
-
 @needs_nvcc
 def test_the_zoo_travels_to_every_architecture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert NVCC
