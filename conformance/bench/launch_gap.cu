@@ -2,7 +2,7 @@
  *
  * usage: pdl-launch-gap [REPETITIONS]
  * Every kernel spins for a prologue, waits, spins for a main part and a tail. One base shape; each axis is varied alone.
- * The variants of a shape (stream and graph, four modes, and what the limit needs) are interleaved, repetition by
+ * The variants of a shape (stream and graph, five modes, and what the limit needs) are interleaved, repetition by
  * repetition. Chains in a stream are queued behind a busy device, so that the host's speed does not count.
  * Prints JSON lines: one device line, one line per cell. Exit 0, 64 bad arguments, 70 a call failed, 77 no usable GPU.
  */
@@ -16,9 +16,9 @@
 #define CHECK(call) check((call), __LINE__)
 #define HOLD_NS 250000
 enum { MOST_REPETITIONS = 501, MOST_VARIANTS = 24, MOST_WORDS = 4 << 20 };
-enum mode { PLAIN, ATTRIBUTE, EARLY, LATE, MODES };
+enum mode { PLAIN, ATTRIBUTE, EARLY, WAITED, LATE, MODES };
 enum path { STREAM, GRAPH, PATHS };
-static const char *const mode_names[] = {"plain", "attribute", "early", "late"};
+static const char *const mode_names[] = {"plain", "attribute", "early", "waited", "late"};
 static const char *const path_names[] = {"stream", "graph"};
 
 struct shape { /* times in ns, depth in kernels, apart: every other kernel has 4 KiB of static shared memory,
@@ -76,6 +76,8 @@ static __device__ void body(unsigned mode, struct work w)
         pdl_trigger();
     spin(w.prologue);
     pdl_wait();
+    if (mode == WAITED)
+        pdl_trigger();
     spin(w.main);
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < w.words; i += gridDim.x * blockDim.x)
         pdl_fresh(w.out)[i] = 3 * pdl_fresh(w.in)[i] + 1;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pdlkit.bench.matrix import MODES, Cell, Matrix
+from pdlkit.bench.matrix import Cell, Matrix
 from pdlkit.bench.record import Bench, Host
 
 AXES = {
@@ -55,7 +55,7 @@ def _early_cells(matrix: Matrix, path: str) -> list[Cell]:
 def _best_place(matrix: Matrix, path: str) -> str:
     early = _early_cells(matrix, path)
     beaten = [cell for cell in early
-              if any(slower(cell, _one(matrix, path, cell.axis, mode, cell.value)) for mode in MODES if mode != "early")]
+              if any(slower(cell, _one(matrix, path, cell.axis, mode, cell.value)) for mode in matrix.modes if mode != "early")]
     said = f"Put the trigger first: in {len(early) - len(beaten)} of {len(early)} shapes no other mode is faster."
     best = max(early, key=lambda cell: gain(matrix, cell))
     said += f" The most it gains is {gain(matrix, best):.2f}x ({_at(best)})."
@@ -97,7 +97,7 @@ def _leave_off(matrix: Matrix, path: str) -> str:
 
 # ---- axis by axis ----------------------------------------------------------------------------------------------------
 def _trigger(matrix: Matrix, path: str) -> list[str]:
-    by_mode = {mode: _one(matrix, path, "base", mode, 0) for mode in MODES}
+    by_mode = {mode: _one(matrix, path, "base", mode, 0) for mode in matrix.modes}
     best = min(by_mode.values(), key=lambda cell: cell.us)
     figures = ", ".join(f"{mode} {cell.us:.2f} us" for mode, cell in by_mode.items())
     said = [f"Base shape: {figures} per kernel; the best is `{best.mode}`, {best.of_limit:.0%} of the limit." +
@@ -147,10 +147,10 @@ def _off(matrix: Matrix, path: str) -> list[str]:
 
 
 def _table(matrix: Matrix, path: str, axis: str) -> list[str]:
-    rows = ["| " + AXES[axis] + " | plain, us | " + " | ".join(f"{mode}, us (gain, of limit)" for mode in MODES[1:]) + " |",
-            "|---|---|" + "---|" * (len(MODES) - 1)]
+    rows = ["| " + AXES[axis] + " | plain, us | " + " | ".join(f"{mode}, us (gain, of limit)" for mode in matrix.modes[1:]) + " |",
+            "|---|---|" + "---|" * (len(matrix.modes) - 1)]
     for plain in matrix.select(path, axis, "plain"):
-        others = [_one(matrix, path, axis, mode, plain.value) for mode in MODES[1:]]
+        others = [_one(matrix, path, axis, mode, plain.value) for mode in matrix.modes[1:]]
         texts = [f"{cell.us:.2f} ({gain(matrix, cell):.2f}x, {cell.of_limit:.0%})" for cell in others]
         rows.append(f"| {plain.value:g} | {plain.us:.2f} | " + " | ".join(texts) + " |")
     return [*rows, ""]

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-MODES = ("plain", "attribute", "early", "late")
+MODES = ("plain", "attribute", "early", "waited", "late")
+_ALWAYS = {"plain", "attribute", "early", "late"}  # records of before the mode "waited" can still be read
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,12 @@ class Matrix:
 
     device: dict[str, Any]
     cells: tuple[Cell, ...]
+
+    @property
+    def modes(self) -> list[str]:
+        """Those that were measured, in their order."""
+        found = {cell.mode for cell in self.cells}
+        return [mode for mode in MODES if mode in found]
 
     def select(self, path: str, axis: str, mode: str | None = None) -> list[Cell]:
         """The cells along one axis, in its order; the base shape is part of every axis it lies on."""
@@ -92,7 +99,7 @@ def _cells_of(axis: str, value: float, path: str, records: list[dict[str, Any]])
     empty = min(record["us"] for record in records if record["part"] == "empty")
     limit = max(0.0, parts["main"] - parts["nothing"]) + empty
     found = [r for r in records if r["part"] == "cell"]
-    if {r["mode"] for r in found} != set(MODES):
+    if not _ALWAYS <= {r["mode"] for r in found} <= set(MODES):
         raise ValueError(f"the records of {axis}={value:g} are not whole")
     return [
         Cell(axis, value, path, r["mode"], {key: r[key] for key in _SHAPE}, r["us"], r["low95"], r["high95"],

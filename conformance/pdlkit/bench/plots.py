@@ -20,8 +20,8 @@ AXES = {
     "shared_kib": "shared memory (KiB per block)", "carveout_apart": "carve-out (%), kernels alternate",
 }
 LOGARITHMIC = ("blocks", "blocks_empty", "threads", "depth", "traffic_mib")
-COLOURS = {"plain": "#555555", "attribute": "#1f77b4", "early": "#d62728", "late": "#e69f00"}
-MARKS = {"plain": "s", "attribute": "v", "early": "o", "late": "^"}
+COLOURS = {"plain": "#555555", "attribute": "#1f77b4", "early": "#d62728", "waited": "#8a2be2", "late": "#e69f00"}
+MARKS = {"plain": "s", "attribute": "v", "early": "o", "waited": "D", "late": "^"}
 
 
 def _panel(panel: plt.Axes, axis: str, cells: list[dict[str, Any]]) -> None:
@@ -29,7 +29,7 @@ def _panel(panel: plt.Axes, axis: str, cells: list[dict[str, Any]]) -> None:
     lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for cell in sorted(cells, key=lambda cell: cell["value"]):
         lines[cell["mode"]].append(cell)
-    for mode, colour in COLOURS.items():
+    for mode, colour in ((mode, COLOURS[mode]) for mode in COLOURS if mode in lines):
         points = lines[mode]
         values = [point["value"] for point in points]
         panel.plot(values, [point["us"] for point in points], color=colour, marker=MARKS[mode], markersize=4, label=mode)

@@ -20,7 +20,7 @@ BASE = {"blocks": 132, "threads": 128, "shared": 0, "carveout": 0, "prologue_ns"
 AXES = {"blocks": ("blocks", 1, (1, 528)), "threads": ("threads", 1, (32, 1024)), "shared_kib": ("shared", 1024, (16, 160)),
         "prologue_us": ("prologue_ns", 1000, (0, 2, 8)), "main_us": ("main_ns", 1000, (0, 20)),
         "tail_us": ("tail_ns", 1000, (1, 4)), "depth": ("depth", 1, (2, 40))}
-GAP = {"plain": 0.9, "attribute": 0.8, "early": 0.4, "late": 0.6}
+GAP = {"plain": 0.9, "attribute": 0.8, "early": 0.4, "waited": 0.5, "late": 0.6}
 
 
 def _shape_records(axis: str, value: float, shape: dict[str, int]) -> list[str]:
