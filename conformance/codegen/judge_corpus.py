@@ -26,6 +26,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from pdlkit.lint.findings import above_hint  # noqa: E402
 from pdlkit.lint.linter import Options, Report, lint_files  # noqa: E402
+from pdlkit.toolkit import toolkit_program  # noqa: E402
 
 CORPUS = HERE / "corpus"
 ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120")
@@ -140,14 +141,14 @@ def main() -> int:
     parser.add_argument("--full", action="store_true", help="all architectures, all ways")
     parser.add_argument("--only", metavar="SM:WAY", action="append", default=[])
     parser.add_argument("--record", action="store_true", help="write corpus.md, the table of the results")
-    parser.add_argument("--nvcc", default="nvcc")
+    parser.add_argument("--nvcc", default=toolkit_program("nvcc") or "nvcc")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     chosen = [(a, w) for a in ARCHITECTURES for w in WAYS] if arguments.full else list(QUICK)
     if arguments.only:
         chosen = [(a, w) for a, _, w in (o.partition(":") for o in arguments.only)]
     bad, rows = 0, []
-    nvcc = Path(shutil.which(arguments.nvcc) or "/usr/local/cuda/bin/nvcc").resolve()
+    nvcc = Path(shutil.which(arguments.nvcc) or arguments.nvcc).resolve()
     with tempfile.TemporaryDirectory(prefix="pdl-corpus-") as folder:
         for architecture, way in chosen:
             report, wrong = judge(nvcc, architecture, way, Path(folder), arguments.jobs)

@@ -13,6 +13,7 @@ from pathlib import Path
 from pdlkit import machine, sources, toolchain
 from pdlkit.arguments import Parser
 from pdlkit.exits import FAILED, OK
+from pdlkit.toolkit import toolkit_program
 
 OLDEST_CC = 90
 _FETCHED = "run and test fetch it as a package if there is a network"
@@ -49,13 +50,9 @@ def tools() -> list[Finding]:
             None: "not found: " + _FETCHED, "system": "the system's",
         }.get(xxhash, "found")),
     ]
-    dumpers = [name for name in ("nvdisasm", "cuobjdump") if _in_toolkit(name, nvcc)]
+    dumpers = [name for name in ("nvdisasm", "cuobjdump") if toolkit_program(name)]
     text = ", ".join(dumpers) or "neither nvdisasm nor cuobjdump; lint fetches them, run does not need them"
     return [*found, Finding("disassembler", "ok" if dumpers else "note", text)]
-
-
-def _in_toolkit(name: str, nvcc: toolchain.Tool | None) -> bool:
-    return bool(shutil.which(name)) or bool(nvcc and nvcc.path.resolve().with_name(name).is_file())
 
 
 def gpus() -> tuple[list[Finding], bool]:

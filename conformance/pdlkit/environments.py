@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,11 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+if not __package__:  # run as a file: this folder must not shadow standard modules
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from pdlkit.toolkit import toolkit_program  # noqa: E402
 
 CASES = ("ATTR-04.store.widened.captured", "ATTR-04.store.widened.stream")
 WRONG = ("stale", "poison", "misplaced", "torn", "foreign")
@@ -70,16 +74,6 @@ class Row:
     mutant_caught: int = 0
 
 
-def find_tool(name: str) -> Path | None:
-    """The tool on the PATH, or in the toolkit of the nvcc that is on it."""
-    found = shutil.which(name)
-    if found:
-        return Path(found)
-    nvcc = shutil.which("nvcc")
-    beside = Path(nvcc).resolve().with_name(name) if nvcc else Path("/usr/local/cuda/bin") / name
-    return beside if os.access(beside, os.X_OK) else None
-
-
 @contextmanager
 def mps_server(folder: Path) -> Iterator[dict[str, str]]:
     """An MPS server with a pipe and a log of its own; the variables that lead a program to it."""
@@ -113,7 +107,7 @@ def _run(environment: Environment, harness: Path, device: str, folder: Path) -> 
     records = folder / "records.jsonl"
     argv = [word.replace("{folder}", str(folder)) for word in environment.tool]
     if argv:
-        argv[0] = str(find_tool(argv[0]))
+        argv[0] = str(toolkit_program(argv[0]))
     argv += [str(harness), "--family", "wait", "--device", device, "--profile", "smoke", "--seed", "1", "--records", str(records)]
     for case in CASES:
         argv += ["--case", case]
@@ -132,7 +126,7 @@ def _run(environment: Environment, harness: Path, device: str, folder: Path) -> 
 def measure(environment: Environment, harness: Path, device: str) -> list[Row]:
     """The rows of one environment; one row that says why, if it cannot be had here."""
     needed = environment.tool[0] if environment.tool else "nvidia-cuda-mps-control" if environment.mps else None
-    if needed and find_tool(needed) is None:
+    if needed and toolkit_program(needed) is None:
         return [Row(environment.name, "-", f"{needed} is not on this machine")]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

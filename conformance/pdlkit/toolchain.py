@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pdlkit import packages
 from pdlkit.exits import SetupImpossible
+from pdlkit.toolkit import ROOTS, toolkit_program
 
 OLDEST_TOOLKIT = (12, 3)
 OLDEST_CMAKE = (3, 25)
@@ -82,36 +83,18 @@ def find_c_compiler() -> Tool | None:
     return None
 
 
-def _nvcc_places() -> list[Path]:
-    places = []
-    named = os.environ.get("CUDACXX")
-    if named:
-        places.append(Path(shutil.which(named) or named))
-    for variable in ("CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT"):
-        if os.environ.get(variable):
-            places.append(Path(os.environ[variable], "bin", "nvcc"))
-    on_path = shutil.which("nvcc")
-    if on_path:
-        places.append(Path(on_path))
-    places.append(Path("/usr/local/cuda/bin/nvcc"))
-    places += sorted(Path("/usr/local").glob("cuda-*/bin/nvcc"), reverse=True)
-    places += sorted(Path("/opt").glob("cuda*/bin/nvcc"), reverse=True)
-    fetched = packages.toolkit_root()
-    return [*places, fetched / "bin" / "nvcc"] if fetched else places
-
-
 def find_nvcc() -> Tool | None:
-    """nvcc: CUDACXX, CUDA_HOME, PATH, the usual folders, then one that was fetched as a package."""
-    for path in _nvcc_places():
-        if path.is_file() and os.access(path, os.X_OK):
-            return _tool("nvcc", path, r"release [0-9.]+, V")
-    return None
+    """nvcc: the program that CUDACXX names, whatever it is called; else the first that a toolkit has."""
+    named = os.environ.get("CUDACXX")
+    path = shutil.which(named) if named else None
+    path = path or toolkit_program("nvcc")
+    return _tool("nvcc", path, r"release [0-9.]+, V") if path else None
 
 
 def cuda_headers(nvcc: Tool | None) -> Path | None:
     """The folder that holds cuda_runtime_api.h."""
     roots = [nvcc.path.resolve().parents[1]] if nvcc else []
-    roots += [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT") if os.environ.get(name)]
+    roots += [Path(os.environ[name]) for name in ROOTS if os.environ.get(name)]
     folders = [folder for root in roots for folder in (root / "include", *root.glob("targets/*/include"))]
     folders += [Path("/usr/local/cuda/include"), Path("/usr/include")]
     return next((folder for folder in folders if (folder / "cuda_runtime_api.h").is_file()), None)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from functools import lru_cache
 from pathlib import Path
 
 from pdlkit.exits import SetupImpossible
+from pdlkit.toolkit import toolkit_program
 from pdlkit.venv import ensure_venv, venv_place
 
 PACKAGES = {
@@ -23,19 +23,9 @@ class ToolFailed(Exception):
     """A program of the toolkit could not read its input; the message is its own."""
 
 
-def _toolkit_folders() -> list[Path]:
-    folders = [Path(os.environ[v]) / "bin" for v in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(v)]
-    return [*folders, Path("/usr/local/cuda/bin")]
-
-
 def _installed(name: str) -> Path | None:
     override = os.environ.get("PDL_" + name.upper())
-    if override:
-        return Path(override)
-    found = shutil.which(name)
-    if found:
-        return Path(found)
-    return next((folder / name for folder in _toolkit_folders() if (folder / name).is_file()), None)
+    return Path(override) if override else toolkit_program(name)
 
 
 def at_hand() -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,7 +15,7 @@ from pdlkit.stress import lint_compare
 from pdlkit.stress import options as stress_options
 from pdlkit.stress.rewrite_command import as_json
 from pdlkit.stress.rewriter import LEAST_TARGET, Outcome, rewrite
-from pdlkit.toolchain import find_nvcc
+from pdlkit.toolkit import toolkit_programs
 
 REAL = "PDL_STRESS_PTXAS"
 LOG = "PDL_STRESS_BUILD_LOG"  # a file that gets one JSON line per assembled module
@@ -26,16 +25,11 @@ _ARCH = re.compile(r"(?:sm|compute)_(\d+)")
 
 
 def real_ptxas() -> str:
-    """The assembler behind this wrapper."""
-    nvcc = shutil.which("nvcc")
-    beside = str(Path(nvcc).resolve().with_name("ptxas")) if nvcc else None
-    for path in (os.environ.get(REAL), shutil.which("ptxas"), beside, "/usr/local/cuda/bin/ptxas"):
-        if path and Path(path).is_file() and "stress" not in Path(path).resolve().parts[-2:]:
-            return path
-    found = find_nvcc()  # last, because it asks nvcc for its version: one that was fetched as a package
-    fetched = found.path.resolve().with_name("ptxas") if found else None
-    if fetched and fetched.is_file():
-        return str(fetched)
+    """The assembler behind this wrapper, which may itself be the first one on PATH."""
+    named = os.environ.get(REAL)
+    for path in (Path(named or "/nowhere"), *toolkit_programs("ptxas")):
+        if path.is_file() and "stress" not in path.resolve().parts[-2:]:
+            return str(path)
     raise SetupImpossible(f"ptxas is not on PATH; put the CUDA Toolkit's bin folder there, or set {REAL} to the assembler")
 
 

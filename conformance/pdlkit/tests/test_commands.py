@@ -105,7 +105,7 @@ def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path))
     for name in ("toolkit_root", "ninja_program", "xxhash_folder"):
         monkeypatch.setattr(packages, name, lambda: None)
-    monkeypatch.setattr(toolchain, "_nvcc_places", list)
+    monkeypatch.setattr(toolchain, "find_nvcc", lambda: None)
     monkeypatch.setattr(toolchain, "cuda_headers", lambda _nvcc: None)
     return tmp_path
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -13,8 +12,9 @@ import pytest
 from pdlkit.stress.hold_code import AFTER_WAIT, BEFORE_EXIT, HOLD, PROTECT, TRIGGER, Settings
 from pdlkit.stress.options import Options
 from pdlkit.stress.rewriter import rewrite
+from pdlkit.toolkit import toolkit_program
 
-PTXAS = shutil.which("ptxas") or ("/usr/local/cuda/bin/ptxas" if Path("/usr/local/cuda/bin/ptxas").exists() else None)
+PTXAS = toolkit_program("ptxas")
 
 
 def head(version: str = "8.0", target: str = "sm_90") -> str:
