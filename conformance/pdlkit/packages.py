@@ -137,7 +137,7 @@ def _pip() -> Path:
     folder = BUILD / "venv" / "pip"
     python = folder / "bin" / "python3"
     if not (folder / "bin" / "pip").is_file():
-        made = subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], capture_output=True, text=True)
+        made = subprocess.run([sys.executable, "-P", "-m", "venv", "--clear", str(folder)], capture_output=True, text=True)
         if made.returncode != 0:
             raise SetupImpossible(
                 "Python cannot make a virtual environment here; install its venv module (Debian: apt-get install python3-venv)")

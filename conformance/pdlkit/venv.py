@@ -78,7 +78,7 @@ def _publish(draft: Path, place: Path) -> None:
 
 
 def _fill(draft: Path, packages: Sequence[str]) -> None:
-    made = subprocess.run([sys.executable, "-m", "venv", str(draft)], capture_output=True, text=True)
+    made = subprocess.run([sys.executable, "-P", "-m", "venv", str(draft)], capture_output=True, text=True)
     if made.returncode != 0:
         raise SetupImpossible(
             "Python cannot make a virtual environment here; install its venv module "
