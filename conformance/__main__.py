@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import importlib.util
 import os
 import sys
+import traceback
 from pathlib import Path
 
 if sys.version_info < (3, 11):  # before any import that would fail with a riddle
-    sys.exit("the conformance kit needs Python 3.11 or newer; this is " + sys.version.split()[0])
+    print("the conformance kit needs Python 3.11 or newer; this is " + sys.version.split()[0], file=sys.stderr)
+    sys.exit(69)
 
 # `python3 conformance` puts this folder on the path by itself; `python3 -m conformance` does not.
 _HERE = str(Path(__file__).resolve().parent)
 if _HERE not in sys.path:
     sys.path.insert(0, _HERE)
 
-from pdlkit.exits import BAD_ARGUMENTS, INTERRUPTED, KitExit  # noqa: E402
+from pdlkit.exits import BAD_ARGUMENTS, INTERRUPTED, INVALID, SETUP_IMPOSSIBLE, KitExit  # noqa: E402
 
 COMMANDS = {
     "run": ("pdlkit.run", "judge this GPU and driver (or the model) and write report.json"),
@@ -27,6 +30,9 @@ COMMANDS = {
     "stress": ("pdlkit.stress", "run a program with the window of its overlapping kernels widened"),
     "bench": ("pdlkit.bench", "what PDL is worth on this GPU"),
 }
+
+# What a machine can refuse that no command can mend: an error of any other kind is the kit's own.
+REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 def _available() -> dict[str, tuple[str, str]]:
@@ -61,6 +67,20 @@ def main(argv: list[str]) -> int:
     except BrokenPipeError:  # the reader (head, less) has gone; nothing more can be said on stdout
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERRUPTED
+    except OSError as error:
+        if error.errno not in REFUSED:
+            return _own_error(argv[0])
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"conformance {argv[0]}: this machine refuses: {where}{error.strerror}", file=sys.stderr)
+        return SETUP_IMPOSSIBLE
+    except Exception:  # Python would end with 1, which says VIOLATES or "a race was found"
+        return _own_error(argv[0])
+
+
+def _own_error(command: str) -> int:
+    traceback.print_exc()
+    print(f"conformance {command}: this is an error of the kit itself; nothing was judged", file=sys.stderr)
+    return INVALID
 
 
 if __name__ == "__main__":

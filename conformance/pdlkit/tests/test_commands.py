@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import copy
+import errno
+import importlib.util
 import json
+import os
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -167,3 +171,29 @@ def test_a_made_venv_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path
     (place / "complete").write_text("x==1\n")
     assert venv.ensure_venv(["x==1"]) == place / "bin" / "python3"
     assert venv.venv_place(["x==2"]) != place
+
+
+@pytest.fixture
+def entry() -> ModuleType:
+    """conformance/__main__.py as a module."""
+    spec = importlib.util.spec_from_file_location("pdl_entry", places.KIT / "__main__.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(("error", "code", "words"), [
+    (OSError(errno.EROFS, os.strerror(errno.EROFS), "/tree/build"), 69, "/tree/build: Read-only file system"),
+    (FileNotFoundError(errno.ENOENT, "No such file", "x"), 70, "an error of the kit itself"),
+    (KeyError("slip"), 70, "an error of the kit itself"),
+])
+def test_no_error_of_the_kit_looks_like_a_verdict(
+    error: Exception, code: int, words: str, entry: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_argv: list[str]) -> int:
+        raise error
+
+    monkeypatch.setattr(entry.importlib, "import_module", lambda _name: SimpleNamespace(main=fail))
+    assert entry.main(["run"]) == code
+    assert words in capsys.readouterr().err
