@@ -1,6 +1,7 @@
 # Architectures of a harness that is copied to machines with nothing but a driver: machine code for each of these that the
 # toolkit knows, and PTX of the oldest and of the newest for every GPU that comes later. Sets CMAKE_CUDA_ARCHITECTURES, and
-# takes the compiler's own libraries into the program.
+# takes the C++ library into the program. libgcc stays shared: every system with a C library has it, and the static one asks
+# for a newer C library than anything else does.
 find_program(PDL_PORTABLE_NVCC nvcc HINTS ${CUDAToolkit_ROOT} ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
 if(CMAKE_CUDA_COMPILER)
   set(PDL_PORTABLE_NVCC "${CMAKE_CUDA_COMPILER}")
@@ -21,5 +22,5 @@ list(TRANSFORM pdl_architectures APPEND "-real")
 set(CMAKE_CUDA_ARCHITECTURES ${pdl_oldest} ${pdl_architectures} ${pdl_newest})
 message(STATUS "The portable harness is built for ${CMAKE_CUDA_ARCHITECTURES}")
 if(CMAKE_HOST_UNIX)
-  add_link_options("$<HOST_LINK:-static-libstdc++;-static-libgcc>")
+  add_link_options("$<HOST_LINK:-static-libstdc++>")
 endif()

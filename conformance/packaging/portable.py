@@ -2,8 +2,8 @@
 
     python3 portable.py HARNESS [--cuda ROOT] [--record portable.md]
 
-Static CUDA runtime, no library but the C library's, machine code for each architecture of the preset that the toolkit knows, and
-PTX. 0 it can, 1 it cannot, 77 without the toolkit's cuobjdump (its Python package will do: --cuobjdump).
+Static CUDA runtime, no library but the C library's and libgcc_s, machine code for each architecture of the preset that the
+toolkit knows, and PTX. 0 it can, 1 it cannot, 77 without the toolkit's cuobjdump (its Python package will do: --cuobjdump).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 SKIP = 77
 WANTED = ("90", "100", "103", "110", "120")
-C_LIBRARY = re.compile(r"lib(c|m|dl|rt|pthread)\.so\.[0-9]+|ld-linux-[a-z0-9_-]+\.so\.[0-9]+")
+C_LIBRARY = re.compile(r"lib(c|m|dl|rt|pthread|gcc_s)\.so\.[0-9]+|ld-linux-[a-z0-9_-]+\.so\.[0-9]+")
 
 
 def say(*argv: str) -> str:
