@@ -128,6 +128,10 @@ cudaError_t queue_primary(const struct queue *queue, const struct trial_launch *
 cudaError_t queue_dependent(const struct queue *queue, const struct trial_launch *trial);
 /* As queue_dependent, with the attribute's value given, by the raw call. */
 cudaError_t queue_dependent_raw(const struct queue *queue, const struct trial_launch *trial, int value);
+/* Primary and dependent; without any dependency if the control says so. */
+cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial);
+/* The same, the primary in the remote memory-sync domain. */
+cudaError_t queue_domain(const struct queue *queue, const struct trial_launch *trial);
 /* Launched plainly. */
 cudaError_t queue_dependent_plain(const struct queue *queue, const struct trial_launch *trial);
 /* The middle kernel: one block, with the attribute. */

@@ -147,6 +147,26 @@ cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch
     return error == cudaSuccess ? queue_leave_side(queue) : error;
 }
 
+cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
+{
+    cudaError_t error;
+
+    if (trial->control == CONTROL_UNORDERED)
+        return queue_unordered(queue, trial);
+    error = queue_primary(queue, trial, trial->programmatic_primary);
+    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
+}
+
+cudaError_t queue_domain(const struct queue *queue, const struct trial_launch *trial)
+{
+    pdl_options options = PDL_ZERO;
+    cudaError_t error;
+
+    options.mem_sync_domain = PDL_DOMAIN_REMOTE;
+    error = queue_primary_with(queue, trial, &options);
+    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
+}
+
 cudaError_t queue_behind_event(const struct queue *queue, const struct trial_launch *trial, int programmatic)
 {
     pdl_options options = PDL_ZERO;

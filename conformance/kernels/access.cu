@@ -15,118 +15,59 @@
  * Mutant `hoist`: the dependent's words come from a load through the read-only path that stands before its wait, as a
  * compiler may place it (B28 to B32). Mutant `waw`: the dependent of rewrite stores its words before it waits (B35, B36).
  */
+#include "copies.h"
 #include "pair.h"
 #include "visibility.h"
 
-DEVICE_FN void access_begins(const struct kernel_args *args)
-{
-    dependent_begins(args);
-    dependent_is_alive(args);
-}
-
-DEVICE_FN void access_waits(const struct kernel_args *args, const struct trial_plan *plan)
-{
-#ifndef MUTANT_nowait
-    k_wait(args, plan);
-#else
-    (void)plan;
-#endif
-    dependent_waited(args);
-}
-
 KERNEL(access_primary) { visibility_primary(&args, FORM_PLAIN); }
-
-/* Every word through the read-only path. */
-DEVICE_FN void reads_read_only(const struct kernel_args *args, const struct trial_plan *plan)
-{
-    uint32_t first, last, i, j;
-
-    dependent_range(plan, &first, &last);
-    for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
-        for (j = 0; j < 4; j++)
-            k_store(args->seen + i + j, k_load_read_only(args->data + i + j));
-}
 
 KERNEL(access_dependent)
 {
     struct trial_plan plan = k_plan(&args);
 
-    access_begins(&args);
+    dependent_begins(&args);
+    dependent_is_alive(&args);
 #ifdef MUTANT_hoist
-    reads_read_only(&args, &plan);
+    dependent_reads(&args, &plan, FORM_READ_ONLY, 0, plan.words);
 #endif
-    access_waits(&args, &plan);
+    dependent_waits(&args, &plan);
 #ifndef MUTANT_hoist
     dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
 #endif
     dependent_finishes(&args);
 }
 
-/* ---- relaxed ---- */
-
-KERNEL(access_relaxed_primary)
-{
-    struct trial_plan plan = k_plan(&args);
-    uint32_t last = k_first(plan.words, k_block() + 1, k_blocks());
-    uint32_t i = k_first(plan.words, k_block(), k_blocks()) + k_group() * 4, j;
-
-    primary_begins(&args);
-    primary_triggers(&plan);
-    if (k_thread() == 0)
-        primary_holds(&args, &plan);
-    k_barrier();
-    for (; i < last; i += k_threads() * 4)
-        for (j = 0; j < 4; j++)
-            k_store_relaxed(args.data + i + j, words_fresh(plan.key, i + j));
-}
+KERNEL(access_relaxed_primary) { visibility_primary(&args, FORM_RELAXED); }
 
 KERNEL(access_relaxed_dependent)
 {
     struct trial_plan plan = k_plan(&args);
-    uint32_t first, last, i, j;
 
-    access_begins(&args);
-    access_waits(&args, &plan);
-    dependent_range(&plan, &first, &last);
-    for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
-        for (j = 0; j < 4; j++)
-            k_store(args.seen + i + j, k_load_relaxed(args.data + i + j));
+    dependent_begins_and_waits(&args, &plan);
+    dependent_reads(&args, &plan, FORM_RELAXED, 0, plan.words);
     dependent_finishes(&args);
 }
 
 /* ---- rewrite: the last word is the dependent's ---- */
 
-KERNEL(access_rewrite_primary)
-{
-    struct trial_plan plan = k_plan(&args);
-    uint32_t last = k_first(plan.words, k_block() + 1, k_blocks());
-    uint32_t i = k_first(plan.words, k_block(), k_blocks()) + k_group() * 4, j;
-
-    primary_begins(&args);
-    primary_triggers(&plan);
-    if (k_thread() == 0)
-        primary_holds(&args, &plan);
-    k_barrier();
-    for (; i < last; i += k_threads() * 4)
-        for (j = 0; j < 4; j++)
-            k_store(args.seen + i + j, words_overwritten(plan.key, i + j));
-}
+KERNEL(access_rewrite_primary) { visibility_primary(&args, FORM_REWRITE); }
 
 KERNEL(access_rewrite_dependent)
 {
     struct trial_plan plan = k_plan(&args);
     uint32_t first, last, i, j;
 
-    access_begins(&args);
+    dependent_begins(&args);
+    dependent_is_alive(&args);
 #ifndef MUTANT_waw
-    access_waits(&args, &plan);
+    dependent_waits(&args, &plan);
 #endif
     dependent_range(&plan, &first, &last);
     for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
         for (j = 0; j < 4; j++)
             k_store(args.seen + i + j, words_fresh(plan.key, i + j));
 #ifdef MUTANT_waw
-    access_waits(&args, &plan);
+    dependent_waits(&args, &plan);
 #endif
     dependent_finishes(&args);
 }
@@ -142,8 +83,8 @@ KERNEL(access_read_only_dependent)
     dependent_reads_lines(&args, &plan);
     k_barrier();
     dependent_is_alive(&args);
-    access_waits(&args, &plan);
-    reads_read_only(&args, &plan);
+    dependent_waits(&args, &plan);
+    dependent_reads(&args, &plan, FORM_READ_ONLY, 0, plan.words);
     dependent_finishes(&args);
 }
 
@@ -158,8 +99,6 @@ struct bulk_room {
     uint64_t unused;
     uint32_t words[BULK_WORDS];
 };
-
-DEVICE_FN uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
 DEVICE_FN void bulk_store(uint32_t *to, const uint32_t *from, uint32_t words)
 {
@@ -176,19 +115,6 @@ DEVICE_FN void bulk_load(struct bulk_room *room, const uint32_t *from, uint32_t 
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                  :: "r"(shared_address(room->words)), "l"(from), "r"(words * 4), "r"(shared_address(&room->barrier))
                  : "memory");
-}
-
-DEVICE_FN void bulk_arrives(struct trial_state *state, struct bulk_room *room, uint32_t phase)
-{
-    uint32_t done = 0, spins = 0;
-    while (!done) {
-        asm volatile("{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\tselp.u32 %0, 1, 0, p;\n\t}"
-                     : "=r"(done) : "r"(shared_address(&room->barrier)), "r"(phase) : "memory");
-        if (++spins > K_SPIN_LIMIT) {
-            k_add(&state->cut_short, 1);
-            return;
-        }
-    }
 }
 
 KERNEL(access_bulk_store_primary)
@@ -219,12 +145,10 @@ KERNEL(access_bulk_store_primary)
 KERNEL(access_roomy_primary)
 {
     __shared__ __align__(16) struct bulk_room room;
-    if (k_thread() == 0)
-        room.barrier = 0;
-    k_barrier();
+
+    takes_room(&room.barrier);
     visibility_primary(&args, FORM_PLAIN);
-    if (k_thread() == 0 && *(volatile uint64_t *)&room.barrier)
-        k_add(&args.state->reserved, 1);
+    keeps_room(&args, &room.barrier);
 }
 
 KERNEL(access_roomy_dependent)
@@ -232,14 +156,11 @@ KERNEL(access_roomy_dependent)
     __shared__ __align__(16) struct bulk_room room;
     struct trial_plan plan = k_plan(&args);
 
-    access_begins(&args);
-    if (k_thread() == 0)
-        *(volatile uint64_t *)&room.barrier = 0;
-    access_waits(&args, &plan);
+    takes_room(&room.barrier);
+    dependent_begins_and_waits(&args, &plan);
     dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
     dependent_finishes(&args);
-    if (k_thread() == 0 && *(volatile uint64_t *)&room.barrier)
-        k_add(&args.state->reserved, 1);
+    keeps_room(&args, &room.barrier);
 }
 
 KERNEL(access_bulk_load_dependent)
@@ -248,18 +169,15 @@ KERNEL(access_bulk_load_dependent)
     struct trial_plan plan = k_plan(&args);
     uint32_t first, last, i, n, j, phase = 0;
 
-    access_begins(&args);
-    if (k_thread() == 0)
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(shared_address(&room.barrier)) : "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* for the barrier and the room, not for global memory */
-    k_barrier();
-    access_waits(&args, &plan);
+    opens_room(&room.barrier);
+    dependent_begins_and_waits(&args, &plan);
     dependent_range(&plan, &first, &last);
     for (i = first; i < last; i += n) {
         n = last - i < BULK_WORDS ? last - i : BULK_WORDS;
         if (k_thread() == 0)
             bulk_load(&room, args.data + i, n);
-        bulk_arrives(args.state, &room, phase);
+        if (!copy_arrives(args.state, &room.barrier, phase))
+            break;
         phase ^= 1;
         for (j = k_thread(); j < n; j += k_threads())
             k_store(args.seen + i + j, room.words[j]);
@@ -270,22 +188,6 @@ KERNEL(access_bulk_load_dependent)
 #endif
 
 /* ---- queueing ---- */
-
-static cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
-{
-    cudaError_t error = queue_primary(queue, trial, 0);
-    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
-}
-
-static cudaError_t queue_domain(const struct queue *queue, const struct trial_launch *trial)
-{
-    pdl_options options = PDL_ZERO;
-    cudaError_t error;
-
-    options.mem_sync_domain = PDL_DOMAIN_REMOTE;
-    error = queue_primary_with(queue, trial, &options);
-    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
-}
 
 /* Without a share of the L2 set aside a window asks for nothing. Once; a device that has none to give (MIG) runs on without. */
 static void set_l2_aside(void)

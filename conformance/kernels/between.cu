@@ -18,26 +18,9 @@
 #include "gpu_only.h"
 #endif
 
-DEVICE_FN void between_dependent_of(const struct kernel_args *args, uint32_t waits)
-{
-    struct trial_plan plan = k_plan(args);
-
-    dependent_begins(args);
-    dependent_is_alive(args);
-    if (waits)
-        k_wait(args, &plan);
-    dependent_waited(args);
-    dependent_reads(args, &plan, FORM_PLAIN, 0, plan.words);
-    dependent_finishes(args);
-}
-
 KERNEL(between_primary) { visibility_primary(&args, FORM_PLAIN); }
-#ifdef MUTANT_nowait
-KERNEL(between_dependent) { between_dependent_of(&args, 0); }
-#else
-KERNEL(between_dependent) { between_dependent_of(&args, 1); }
-#endif
-KERNEL(between_bare_dependent) { between_dependent_of(&args, 0); }
+KERNEL(between_dependent) { reading_dependent(&args, WAITS); }
+KERNEL(between_bare_dependent) { reading_dependent(&args, 0); }
 KERNEL(between_nothing) { (void)args; }
 
 static void CUDART_CB nothing(void *unused) { (void)unused; }

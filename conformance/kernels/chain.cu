@@ -35,19 +35,7 @@ KERNEL(chain_patient_primary)
     primary_stores(&args, &plan, FORM_PLAIN);
 }
 
-KERNEL(chain_dependent)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    dependent_begins(&args);
-    dependent_is_alive(&args);
-#ifndef MUTANT_chain
-    k_wait(&args, &plan);
-#endif
-    dependent_waited(&args);
-    dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
-    dependent_finishes(&args);
-}
+KERNEL(chain_dependent) { reading_dependent(&args, WAITS); }
 
 KERNEL(chain_waiting)
 {

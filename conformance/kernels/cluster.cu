@@ -44,14 +44,7 @@ KERNEL(cluster_barrier_dependent)
     dependent_finishes(&args);
 }
 
-KERNEL(cluster_dependent)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    begins_and_waits(&args, &plan);
-    dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
-    dependent_finishes(&args);
-}
+KERNEL(cluster_dependent) { reading_dependent(&args, WAITS); }
 
 static cudaError_t queue_barrier(const struct queue *queue, const struct trial_launch *trial)
 {

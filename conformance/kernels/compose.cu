@@ -19,38 +19,12 @@
 #include "pair.h"
 #include "start.h"
 
-#ifdef MUTANT_eager
-#define EAGER 1
-#else
-#define EAGER 0
-#endif
-#ifdef MUTANT_nowait
-#define WAITS 0
-#else
-#define WAITS 1
-#endif
-#ifdef MUTANT_nobarrier
-#define BARRIER 0
-#else
-#define BARRIER 1
-#endif
 
 KERNEL(compose_primary) { visibility_primary(&args, FORM_PLAIN); }
 KERNEL(compose_withhold_primary) { withholding_primary(&args, EAGER); }
-KERNEL(compose_start_dependent) { start_dependent(&args, 1); }
+KERNEL(compose_start_dependent) { reading_dependent(&args, 1); }
 
-KERNEL(compose_dependent)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    dependent_begins(&args);
-    dependent_is_alive(&args);
-    if (WAITS)
-        k_wait(&args, &plan);
-    dependent_waited(&args);
-    dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
-    dependent_finishes(&args);
-}
+KERNEL(compose_dependent) { reading_dependent(&args, WAITS); }
 
 /* All blocks are there at once. Those behind the barrier give it four times its longest time; then the trial does not count. */
 DEVICE_FN void grid_barrier(const struct kernel_args *args, const struct trial_plan *plan)
@@ -136,19 +110,6 @@ static cudaError_t queue_cooperative_dependent(const struct queue *queue, const 
     return queue_both(queue, trial, &primary, &dependent);
 }
 
-static cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
-{
-    cudaError_t error = queue_primary(queue, trial, 0);
-    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
-}
-
-static cudaError_t queue_urgent(const struct queue *queue, const struct trial_launch *trial)
-{
-    if (trial->control == CONTROL_UNORDERED)
-        return queue_unordered(queue, trial);
-    return queue_pair(queue, trial);
-}
-
 /* The pair in another stream, between a fork from the kit's own and the way back. */
 static cudaError_t queue_in(const struct queue *queue, const struct trial_launch *trial, cudaStream_t stream)
 {
@@ -204,7 +165,7 @@ static const struct pair compose_pairs[] = {
     PAIR("cooperative_grid", SHAPE_WORDS, 0, compose_primary, compose_grid_dependent, queue_cooperative_dependent),
     { "modules", SHAPE_WORDS, PAIR_TWO_WARPS, (const void *)wait_store_primary_base, (const void *)SYMBOL(compose_dependent),
       "wait_store_primary", "compose_dependent", queue_pair, NULL, NULL, NULL },
-    PAIR("urgent", SHAPE_WORDS, PAIR_TWO_BLOCKS | PAIR_URGENT, compose_withhold_primary, compose_start_dependent, queue_urgent),
+    PAIR("urgent", SHAPE_WORDS, PAIR_TWO_BLOCKS | PAIR_URGENT, compose_withhold_primary, compose_start_dependent, queue_pair),
     PAIR("per_thread", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_per_thread),
     PAIR("legacy", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_legacy),
     PAIR_OF_THREE("blocked", SHAPE_FILL, 0, compose_primary, compose_holder, compose_dependent, queue_blocked),

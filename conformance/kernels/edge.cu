@@ -31,11 +31,6 @@
 #include "pair.h"
 #include "start.h"
 
-#ifdef MUTANT_eager
-#define EAGER 1
-#else
-#define EAGER 0
-#endif
 #ifdef MUTANT_graphedge
 #define GRAPHEDGE 1
 #else
@@ -57,34 +52,11 @@
 KERNEL(edge_primary) { visibility_primary(&args, FORM_PLAIN); }
 KERNEL(edge_held_primary) { held_primary(&args); }
 KERNEL(edge_withhold_primary) { withholding_primary(&args, EAGER); }
-KERNEL(edge_late_dependent) { start_dependent(&args, 0); }
-KERNEL(edge_waiting_dependent) { start_dependent(&args, 1); }
+KERNEL(edge_late_dependent) { reading_dependent(&args, 0); }
+KERNEL(edge_waiting_dependent) { reading_dependent(&args, 1); }
 
-KERNEL(edge_dependent)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    dependent_begins(&args);
-    dependent_is_alive(&args);
-#if !defined MUTANT_nowait && !defined MUTANT_chain
-    k_wait(&args, &plan);
-#endif
-    dependent_waited(&args);
-    dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
-    dependent_finishes(&args);
-}
-
-/* Never triggers: block starts have to do. */
-KERNEL(edge_mute_primary)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    primary_begins(&args);
-    if (k_thread() == 0)
-        primary_holds(&args, &plan);
-    k_barrier();
-    primary_stores(&args, &plan, FORM_PLAIN);
-}
+KERNEL(edge_dependent) { reading_dependent(&args, WAITS); }
+KERNEL(edge_mute_primary) { mute_primary(&args); }
 
 KERNEL(edge_silent)
 {
@@ -151,12 +123,7 @@ KERNEL(edge_even_reader)
 {
     struct trial_plan plan = k_plan(&args);
 
-    dependent_begins(&args);
-    dependent_is_alive(&args);
-#ifndef MUTANT_nowait
-    k_wait(&args, &plan);
-#endif
-    dependent_waited(&args);
+    dependent_begins_and_waits(&args, &plan);
     reads_share(&args, &plan, 0);
     dependent_finishes(&args);
 }
@@ -165,9 +132,8 @@ KERNEL(edge_odd_reader)
 {
     struct trial_plan plan = k_plan(&args);
 
-#ifndef MUTANT_nowait
-    k_wait(&args, &plan);
-#endif
+    if (WAITS)
+        k_wait(&args, &plan);
     reads_share(&args, &plan, 1);
 }
 

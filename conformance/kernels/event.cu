@@ -16,16 +16,11 @@
 #include "pair.h"
 #include "start.h"
 
-#ifdef MUTANT_eager
-#define EAGER 1
-#else
-#define EAGER 0
-#endif
 
 KERNEL(event_ordinary_primary) { held_primary(&args); }
-KERNEL(event_ordinary_dependent) { start_dependent(&args, 0); }
+KERNEL(event_ordinary_dependent) { reading_dependent(&args, 0); }
 KERNEL(event_programmatic_primary) { withholding_primary(&args, EAGER); }
-KERNEL(event_programmatic_dependent) { start_dependent(&args, 1); }
+KERNEL(event_programmatic_dependent) { reading_dependent(&args, 1); }
 
 static cudaError_t queue_ordinary(const struct queue *queue, const struct trial_launch *trial)
 {
@@ -39,19 +34,7 @@ static cudaError_t queue_programmatic(const struct queue *queue, const struct tr
 
 KERNEL(event_covered_primary) { visibility_primary(&args, FORM_PLAIN); }
 
-KERNEL(event_covered_dependent)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    dependent_begins(&args);
-    dependent_is_alive(&args);
-#ifndef MUTANT_nowait
-    k_wait(&args, &plan);
-#endif
-    dependent_waited(&args);
-    dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
-    dependent_finishes(&args);
-}
+KERNEL(event_covered_dependent) { reading_dependent(&args, WAITS); }
 
 /* With the attribute, in the side stream behind the primary's event: an ordinary one, or recorded with its launch. */
 static cudaError_t queue_with_attribute(const struct queue *queue, const struct trial_launch *trial, int programmatic)
@@ -87,32 +70,16 @@ static cudaError_t queue_covered_attr(const struct queue *queue, const struct tr
 
 /* ---- at block starts, and at the completion of the launch ---- */
 
-/* Never triggers: block starts have to do. */
-KERNEL(event_mute_primary)
-{
-    struct trial_plan plan = k_plan(&args);
+KERNEL(event_mute_primary) { mute_primary(&args); }
 
-    primary_begins(&args);
-    if (k_thread() == 0)
-        primary_holds(&args, &plan);
-    k_barrier();
-    primary_stores(&args, &plan, FORM_PLAIN);
-}
-
-/* As trigger.cu's resident pair, without a trigger: the blocks that are resident first keep their places until all of them have
- * watched. Those that begin later cannot say whether the dependent began before the last of them. */
+/* As trigger.cu's resident pair, without a trigger: blocks that begin later cannot say whether the dependent began before the
+ * last of them. */
 KERNEL(event_resident_primary)
 {
     struct trial_plan plan = k_plan(&args);
 
     primary_begins(&args);
-    if (k_thread() == 0 && k_block() < plan.residents) {
-        watches(&args, &plan);
-        k_add(&args.state->done, 1);
-        (void)k_poll(args.state, &args.state->done, plan.residents, plan.bound_ns);
-    }
-    k_barrier();
-    primary_stores(&args, &plan, FORM_PLAIN);
+    residents_watch(&args, &plan);
 }
 
 /* The dependent in the side stream behind an event of the primary's launch. */

@@ -23,14 +23,7 @@ KERNEL(far_poison)
 
 KERNEL(far_primary) { visibility_primary(&args, FORM_PLAIN); }
 
-KERNEL(far_dependent)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    begins_and_waits(&args, &plan);
-    dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
-    dependent_finishes(&args);
-}
+KERNEL(far_dependent) { reading_dependent(&args, WAITS); }
 
 static cudaError_t allocate_managed(void **far, size_t bytes) { return cudaMallocManaged(far, bytes, cudaMemAttachGlobal); }
 

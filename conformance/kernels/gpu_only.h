@@ -112,18 +112,5 @@ static inline cudaError_t launch_dependent_with(const struct queue *queue, const
 {
     return launch_with(queue, trial, &queue->dependent, trial->dependent_blocks, more, 1, carveout);
 }
-
-/* Tells that a block runs, then waits; the mutant `nowait` goes on at once. */
-DEVICE_FN void begins_and_waits(const struct kernel_args *args, const struct trial_plan *plan)
-{
-    dependent_begins(args);
-    dependent_is_alive(args);
-#ifndef MUTANT_nowait
-    k_wait(args, plan);
-#else
-    (void)plan;
-#endif
-    dependent_waited(args);
-}
 #endif
 #endif

@@ -12,7 +12,7 @@
 #include "start.h"
 
 KERNEL(launch_primary) { held_primary(&args); }
-KERNEL(launch_dependent) { start_dependent(&args, 0); }
+KERNEL(launch_dependent) { reading_dependent(&args, 0); }
 
 static cudaError_t queue_plain(const struct queue *queue, const struct trial_launch *trial)
 {

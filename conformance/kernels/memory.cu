@@ -19,10 +19,7 @@ DEVICE_FN void memory_dependent(const struct kernel_args *args, uint32_t form, u
         k_barrier(); /* on an H200, cached loads hang back once another warp of the block waits */
     }
     dependent_is_alive(args);
-#ifndef MUTANT_nowait
-    k_wait(args, &plan);
-#endif
-    dependent_waited(args);
+    dependent_waits(args, &plan);
     dependent_reads(args, &plan, form, 0, plan.words);
     dependent_finishes(args);
 }
@@ -33,12 +30,6 @@ KERNEL(memory_vector_primary) { visibility_primary(&args, FORM_VECTOR); }
 KERNEL(memory_vector_dependent) { memory_dependent(&args, FORM_VECTOR, 0); }
 KERNEL(memory_atomic_primary) { visibility_primary(&args, FORM_ATOMIC); }
 KERNEL(memory_lines_dependent) { memory_dependent(&args, FORM_PLAIN, 1); }
-
-static cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
-{
-    cudaError_t error = queue_primary(queue, trial, 0);
-    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
-}
 
 static const struct pair memory_pairs[] = {
     PAIR("plain", SHAPE_WORDS, 0, memory_plain_primary, memory_plain_dependent, queue_pair),

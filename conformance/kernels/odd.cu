@@ -17,21 +17,9 @@
 
 KERNEL(odd_primary) { visibility_primary(&args, FORM_PLAIN); }
 KERNEL(odd_held_primary) { held_primary(&args); }
-KERNEL(odd_plain_dependent) { start_dependent(&args, 0); }
+KERNEL(odd_plain_dependent) { reading_dependent(&args, 0); }
 
-KERNEL(odd_dependent)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    dependent_begins(&args);
-    dependent_is_alive(&args);
-#ifndef MUTANT_nowait
-    k_wait(&args, &plan);
-#endif
-    dependent_waited(&args);
-    dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
-    dependent_finishes(&args);
-}
+KERNEL(odd_dependent) { reading_dependent(&args, WAITS); }
 
 static void fill_attribute(cudaLaunchAttribute *attribute, int value)
 {

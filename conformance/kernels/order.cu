@@ -16,7 +16,7 @@
 #include "start.h"
 
 KERNEL(order_primary) { held_primary(&args); }
-KERNEL(order_dependent) { start_dependent(&args, 0); }
+KERNEL(order_dependent) { reading_dependent(&args, 0); }
 
 KERNEL(order_middle)
 {
@@ -27,7 +27,7 @@ KERNEL(order_middle)
 KERNEL(order_copy_dependent)
 {
     args.data = args.input;
-    start_dependent(&args, 0);
+    reading_dependent(&args, 0);
 }
 
 static cudaError_t queue_behind(const struct queue *queue, const struct trial_launch *trial)

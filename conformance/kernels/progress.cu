@@ -11,23 +11,7 @@
 
 KERNEL(progress_fill_primary) { visibility_primary(&args, FORM_PLAIN); }
 
-KERNEL(progress_fill_dependent)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    dependent_begins(&args);
-    dependent_is_alive(&args);
-    k_wait(&args, &plan);
-    dependent_waited(&args);
-    dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
-    dependent_finishes(&args);
-}
-
-static cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
-{
-    cudaError_t error = queue_primary(queue, trial, trial->programmatic_primary);
-    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
-}
+KERNEL(progress_fill_dependent) { reading_dependent(&args, 1); }
 
 static const struct pair progress_pairs[] = {
     PAIR("fill", SHAPE_FILL, PAIR_MIDDLE, progress_fill_primary, progress_fill_dependent, queue_pair),

@@ -8,6 +8,7 @@
  * rewritten      MEM-07   the primary rewrites, last, the tensor map that the dependent reads by; a proxy fence stands
  *                         behind the dependent's wait
  */
+#include "copies.h"
 #include "gpu_only.h"
 
 #ifdef PDL_MODEL
@@ -46,7 +47,7 @@ KERNEL_WITH(proxies_texture_dependent, cudaTextureObject_t texture)
 {
     struct trial_plan plan = k_plan(&args);
 
-    begins_and_waits(&args, &plan);
+    dependent_begins_and_waits(&args, &plan);
     reads_texture(&args, &plan, texture, 1);
     dependent_finishes(&args);
 }
@@ -57,7 +58,7 @@ KERNEL_WITH(proxies_texture_lines_dependent, cudaTextureObject_t texture)
 
     reads_texture(&args, &plan, texture, 0);
     k_barrier();
-    begins_and_waits(&args, &plan);
+    dependent_begins_and_waits(&args, &plan);
     reads_texture(&args, &plan, texture, 1);
     dependent_finishes(&args);
 }
@@ -123,16 +124,6 @@ struct maps {                /* of one trial's data */
     CUtensorMap real, decoy;
 };
 
-DEVICE_FN uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
-
-DEVICE_FN void opens_room(struct tensor_room *room)
-{
-    if (k_thread() == 0)
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(shared_address(&room->barrier)) : "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* for the barrier and the room, not for global memory */
-    k_barrier();
-}
-
 /* One thread asks for `boxes` boxes from word `at` of the buffer on. */
 DEVICE_FN void tensor_load(struct tensor_room *room, const void *map, uint32_t at, uint32_t boxes)
 {
@@ -144,22 +135,6 @@ DEVICE_FN void tensor_load(struct tensor_room *room, const void *map, uint32_t a
                      :: "r"(shared_address(room->words + i * BOX_WORDS)), "l"(map), "r"(at + i * BOX_WORDS), "r"(barrier) : "memory");
 }
 
-/* Returns 0 if the copy did not come within the bound: then nobody may go on to use the room. */
-DEVICE_FN uint32_t tensor_arrives(struct trial_state *state, struct tensor_room *room, uint32_t phase)
-{
-    uint32_t done = 0, spins = 0;
-
-    while (!done) {
-        asm volatile("{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\tselp.u32 %0, 1, 0, p;\n\t}"
-                     : "=r"(done) : "r"(shared_address(&room->barrier)), "r"(phase) : "memory");
-        if (++spins > K_SPIN_LIMIT) {
-            k_add(&state->cut_short, 1);
-            return 0;
-        }
-    }
-    return 1;
-}
-
 DEVICE_FN void reads_tensor(const struct kernel_args *args, const struct trial_plan *plan, struct tensor_room *room, const void *map)
 {
     uint32_t first, last, i, n, j, phase = 0;
@@ -169,7 +144,7 @@ DEVICE_FN void reads_tensor(const struct kernel_args *args, const struct trial_p
         n = last - i < ROOM_WORDS ? last - i : ROOM_WORDS;
         if (k_thread() == 0)
             tensor_load(room, map, plan->offset + i, (n + BOX_WORDS - 1) / BOX_WORDS);
-        if (!tensor_arrives(args->state, room, phase))
+        if (!copy_arrives(args->state, &room->barrier, phase))
             return;
         phase ^= 1;
         for (j = k_thread(); j < n; j += k_threads())
@@ -183,8 +158,8 @@ KERNEL_WITH(proxies_tensor_load_dependent, const __grid_constant__ struct maps m
     __shared__ __align__(128) struct tensor_room room;
     struct trial_plan plan = k_plan(&args);
 
-    opens_room(&room);
-    begins_and_waits(&args, &plan);
+    opens_room(&room.barrier);
+    dependent_begins_and_waits(&args, &plan);
     reads_tensor(&args, &plan, &room, &maps.real);
     dependent_finishes(&args);
 }
@@ -232,11 +207,9 @@ KERNEL(proxies_roomy_primary)
 {
     __shared__ __align__(128) struct tensor_room room;
 
-    if (k_thread() == 0)
-        *(volatile uint64_t *)&room.barrier = 0;
+    takes_room(&room.barrier);
     visibility_primary(&args, FORM_PLAIN);
-    if (k_thread() == 0 && *(volatile uint64_t *)&room.barrier)
-        k_add(&args.state->reserved, 1);
+    keeps_room(&args, &room.barrier);
 }
 
 KERNEL(proxies_roomy_dependent)
@@ -244,13 +217,11 @@ KERNEL(proxies_roomy_dependent)
     __shared__ __align__(128) struct tensor_room room;
     struct trial_plan plan = k_plan(&args);
 
-    if (k_thread() == 0)
-        *(volatile uint64_t *)&room.barrier = 0;
-    begins_and_waits(&args, &plan);
+    takes_room(&room.barrier);
+    dependent_begins_and_waits(&args, &plan);
     dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
     dependent_finishes(&args);
-    if (k_thread() == 0 && *(volatile uint64_t *)&room.barrier)
-        k_add(&args.state->reserved, 1);
+    keeps_room(&args, &room.barrier);
 }
 
 /* ---- rewritten: the map lies in the trial's scratch words; first the decoy, off by DECOY_SHIFT, then the real one ---- */
@@ -275,12 +246,10 @@ KERNEL_WITH(proxies_rewriting_primary, const __grid_constant__ struct maps maps)
 {
     __shared__ __align__(128) struct tensor_room room;
 
-    if (k_thread() == 0)
-        *(volatile uint64_t *)&room.barrier = 0;
+    takes_room(&room.barrier);
     visibility_primary(&args, FORM_PLAIN);
     stores_map(&args, &maps.real);
-    if (k_thread() == 0 && *(volatile uint64_t *)&room.barrier)
-        k_add(&args.state->reserved, 1);
+    keeps_room(&args, &room.barrier);
 }
 
 KERNEL(proxies_rewritten_dependent)
@@ -288,8 +257,8 @@ KERNEL(proxies_rewritten_dependent)
     __shared__ __align__(128) struct tensor_room room;
     struct trial_plan plan = k_plan(&args);
 
-    opens_room(&room);
-    begins_and_waits(&args, &plan);
+    opens_room(&room.barrier);
+    dependent_begins_and_waits(&args, &plan);
     asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" :: "l"(args.input) : "memory");
     reads_tensor(&args, &plan, &room, args.input);
     dependent_finishes(&args);

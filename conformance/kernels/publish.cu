@@ -53,34 +53,14 @@ KERNEL(publish_dependent)
 KERNEL(publish_early_store_dependent)
 {
     struct trial_plan plan = k_plan(&args);
-    uint32_t first, last, i, j;
 
     dependent_begins(&args);
     dependent_is_alive(&args);
-    dependent_range(&plan, &first, &last);
-    for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
-        for (j = 0; j < 4; j++)
-            k_store(args.input + i + j, words_overwritten(plan.key, i + j));
+    dependent_overwrites_input(&args, &plan);
     k_wait(&args, &plan);
     dependent_waited(&args);
     dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
     dependent_finishes(&args);
-}
-
-static cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
-{
-    cudaError_t error = queue_primary(queue, trial, 0);
-    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
-}
-
-static cudaError_t queue_domain(const struct queue *queue, const struct trial_launch *trial)
-{
-    pdl_options options = PDL_ZERO;
-    cudaError_t error;
-
-    options.mem_sync_domain = PDL_DOMAIN_REMOTE;
-    error = queue_primary_with(queue, trial, &options);
-    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
 }
 
 static const struct pair publish_pairs[] = {

@@ -8,6 +8,13 @@
 
 #include "visibility.h"
 
+/* A planted bug: the block that withholds its trigger triggers before its work. */
+#ifdef MUTANT_eager
+#define EAGER 1
+#else
+#define EAGER 0
+#endif
+
 /* Watch for hold_ns; the caller is one thread of a block. */
 DEVICE_FN void watches(const struct kernel_args *args, const struct trial_plan *plan)
 {
@@ -59,18 +66,28 @@ DEVICE_FN void withholding_primary(const struct kernel_args *args, uint32_t eage
     primary_stores(args, &plan, FORM_PLAIN);
 }
 
-/* The dependent of every start rule but ATTR's: tells that it runs, waits, reads. */
-DEVICE_FN void start_dependent(const struct kernel_args *args, uint32_t waits)
+/* The primary that never triggers: block starts have to do. */
+DEVICE_FN void mute_primary(const struct kernel_args *args)
 {
     struct trial_plan plan = k_plan(args);
 
-    dependent_begins(args);
-    dependent_is_alive(args);
-    if (waits)
-        k_wait(args, &plan);
-    dependent_waited(args);
-    dependent_reads(args, &plan, FORM_PLAIN, 0, plan.words);
-    dependent_finishes(args);
+    primary_begins(args);
+    if (k_thread() == 0)
+        primary_holds(args, &plan);
+    k_barrier();
+    primary_stores(args, &plan, FORM_PLAIN);
+}
+
+/* The blocks that are resident first keep their places until all of them have watched; then all store. */
+DEVICE_FN void residents_watch(const struct kernel_args *args, const struct trial_plan *plan)
+{
+    if (k_thread() == 0 && k_block() < plan->residents) {
+        watches(args, plan);
+        k_add(&args->state->done, 1);
+        (void)k_poll(args->state, &args->state->done, plan->residents, plan->bound_ns);
+    }
+    k_barrier();
+    primary_stores(args, plan, FORM_PLAIN);
 }
 
 #endif

@@ -14,16 +14,6 @@
 #include "pair.h"
 #include "visibility.h"
 
-#ifdef MUTANT_nowait
-#define WAITS 0
-#else
-#define WAITS 1
-#endif
-#ifdef MUTANT_nobarrier
-#define BARRIER 0
-#else
-#define BARRIER 1
-#endif
 
 enum waiter { WAITER_THREAD, WAITER_WARP, WAITER_FLAG, WAITER_FREE, WAITER_BRANCH, WAITER_ALL };
 
@@ -147,12 +137,6 @@ KERNEL(threads_leave_primary)
         k_barrier();
     }
     primary_stores(&args, &plan, FORM_PLAIN);
-}
-
-static cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
-{
-    cudaError_t error = queue_primary(queue, trial, 0);
-    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
 }
 
 static const struct pair threads_pairs[] = {

@@ -12,16 +12,10 @@
 #include "pair.h"
 #include "start.h"
 
-#ifdef MUTANT_eager
-#define EAGER 1
-#else
-#define EAGER 0
-#endif
 
 KERNEL(trigger_withhold_primary) { withholding_primary(&args, EAGER); }
 
-/* The blocks that are resident first keep their places until all of them have watched; those that begin later must not
- * find the dependent running. */
+/* The blocks that begin once others made room must not find the dependent running. */
 KERNEL(trigger_resident_primary)
 {
     struct trial_plan plan = k_plan(&args);
@@ -31,25 +25,10 @@ KERNEL(trigger_resident_primary)
         k_add(&args.state->early, 1);
     k_barrier(); /* any thread triggers for its block: none may before that look */
     primary_triggers(&plan);
-    if (k_thread() == 0 && k_block() < plan.residents) {
-        watches(&args, &plan);
-        k_add(&args.state->done, 1);
-        (void)k_poll(args.state, &args.state->done, plan.residents, plan.bound_ns);
-    }
-    k_barrier();
-    primary_stores(&args, &plan, FORM_PLAIN);
+    residents_watch(&args, &plan);
 }
 
-KERNEL(trigger_dependent) { start_dependent(&args, 1); }
-
-static cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
-{
-    cudaError_t error;
-    if (trial->control == CONTROL_UNORDERED)
-        return queue_unordered(queue, trial);
-    error = queue_primary(queue, trial, 0);
-    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
-}
+KERNEL(trigger_dependent) { reading_dependent(&args, 1); }
 
 static const struct pair trigger_pairs[] = {
     PAIR("withhold", SHAPE_WORDS, PAIR_TWO_BLOCKS, trigger_withhold_primary, trigger_dependent, queue_pair),

@@ -9,7 +9,19 @@
 
 #include "kernel.h"
 
-enum visibility_form { FORM_PLAIN, FORM_VECTOR, FORM_ATOMIC, FORM_FROM_INPUT };
+enum visibility_form { FORM_PLAIN, FORM_VECTOR, FORM_ATOMIC, FORM_RELAXED, FORM_READ_ONLY, FORM_FROM_INPUT, FORM_REWRITE };
+
+/* Planted bugs that many families share. */
+#if defined(MUTANT_nowait) || defined(MUTANT_chain)
+#define WAITS 0
+#else
+#define WAITS 1
+#endif
+#ifdef MUTANT_nobarrier
+#define BARRIER 0
+#else
+#define BARRIER 1
+#endif
 
 /* What the software waits of `brokenwait` need to know of the primary; empty in every other image. */
 #ifdef MUTANT_brokenwait
@@ -105,6 +117,10 @@ DEVICE_FN void store_word(const struct kernel_args *args, const struct trial_pla
         k_add(p, fresh - k_load_l2(p)); /* only poison can stand there: one addition makes it fresh */
     else if (form == FORM_FROM_INPUT) /* fresh if, and only if, the input still is what it was */
         k_store(p, fresh ^ k_load(args->input + i) ^ words_poison(plan->batch_key, WORDS_INPUT, plan->offset + i));
+    else if (form == FORM_RELAXED)
+        k_store_relaxed(p, fresh);
+    else if (form == FORM_REWRITE) /* where the dependent stores its own words, last */
+        k_store(args->seen + i, words_overwritten(plan->key, i));
     else
         k_store(p, fresh);
 }
@@ -218,7 +234,8 @@ DEVICE_FN void dependent_reads(const struct kernel_args *args, const struct tria
             k_load4(args->data + i, group);
         } else {
             for (j = 0; j < 4; j++)
-                group[j] = k_load(args->data + i + j);
+                group[j] = form == FORM_RELAXED ? k_load_relaxed(args->data + i + j) :
+                           form == FORM_READ_ONLY ? k_load_read_only(args->data + i + j) : k_load(args->data + i + j);
         }
         for (j = 0; j < 4; j++)
             if (i + j >= begin && i + j < end)
@@ -237,6 +254,46 @@ DEVICE_FN void dependent_finishes(const struct kernel_args *args)
     k_barrier();
     if (k_thread() == 0)
         k_add(&args->state->finished, 1);
+}
+
+/* Every thread waits; the mutant `nowait` goes on at once. */
+DEVICE_FN void dependent_waits(const struct kernel_args *args, const struct trial_plan *plan)
+{
+    if (WAITS)
+        k_wait(args, plan);
+    dependent_waited(args);
+}
+
+DEVICE_FN void dependent_begins_and_waits(const struct kernel_args *args, const struct trial_plan *plan)
+{
+    dependent_begins(args);
+    dependent_is_alive(args);
+    dependent_waits(args, plan);
+}
+
+/* The whole of most dependents: tells that it runs, waits, reads. */
+DEVICE_FN void reading_dependent(const struct kernel_args *args, uint32_t waits)
+{
+    struct trial_plan plan = k_plan(args);
+
+    dependent_begins(args);
+    dependent_is_alive(args);
+    if (waits)
+        k_wait(args, &plan);
+    dependent_waited(args);
+    dependent_reads(args, &plan, FORM_PLAIN, 0, plan.words);
+    dependent_finishes(args);
+}
+
+/* Stores where the primary still reads. */
+DEVICE_FN void dependent_overwrites_input(const struct kernel_args *args, const struct trial_plan *plan)
+{
+    uint32_t first, last, i, j;
+
+    dependent_range(plan, &first, &last);
+    for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
+        for (j = 0; j < 4; j++)
+            k_store(args->input + i + j, words_overwritten(plan->key, i + j));
 }
 
 #endif

@@ -94,15 +94,6 @@ KERNEL(wait_store_dependent)
 
 KERNEL(wait_overwrite_primary) { visibility_primary(&args, FORM_FROM_INPUT); }
 
-DEVICE_FN void overwrites_input(const struct kernel_args *args, const struct trial_plan *plan)
-{
-    uint32_t first, last, i, j;
-    dependent_range(plan, &first, &last);
-    for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
-        for (j = 0; j < 4; j++)
-            k_store(args->input + i + j, words_overwritten(plan->key, i + j));
-}
-
 KERNEL(wait_overwrite_dependent)
 {
     struct trial_plan plan = k_plan(&args);
@@ -110,12 +101,12 @@ KERNEL(wait_overwrite_dependent)
     dependent_begins(&args);
     dependent_is_alive(&args);
 #ifdef MUTANT_war
-    overwrites_input(&args, &plan);
+    dependent_overwrites_input(&args, &plan);
 #endif
     k_wait(&args, &plan);
     dependent_waited(&args);
 #ifndef MUTANT_war
-    overwrites_input(&args, &plan);
+    dependent_overwrites_input(&args, &plan);
 #endif
     dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words);
     dependent_finishes(&args);
@@ -127,27 +118,12 @@ KERNEL(wait_rewait_dependent)
     struct trial_plan plan = k_plan(&args);
     uint32_t i;
 
-    dependent_begins(&args);
-    dependent_is_alive(&args);
-#ifndef MUTANT_nowait
-    k_wait(&args, &plan);
-#endif
-    dependent_waited(&args);
+    dependent_begins_and_waits(&args, &plan);
     dependent_reads(&args, &plan, FORM_PLAIN, 0, plan.words / 2);
-#ifndef MUTANT_nowait
-    for (i = 1; i < plan.repeats; i++)
+    for (i = 1; WAITS && i < plan.repeats; i++)
         k_wait(&args, &plan);
-#else
-    (void)i;
-#endif
     dependent_reads(&args, &plan, FORM_PLAIN, plan.words / 2, plan.words);
     dependent_finishes(&args);
-}
-
-static cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
-{
-    cudaError_t error = queue_primary(queue, trial, 0);
-    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
 }
 
 static const struct pair wait_pairs[] = {

@@ -365,15 +365,22 @@ static void stream_closes(struct stream *s)
     op_submit(join);
 }
 
+/* A capture that the host tries to look behind is over. */
+static cudaError_t capture_forbids(const struct stream *s)
+{
+    if (s->capture == NULL && !legacy_is_forbidden(s))
+        return cudaSuccess;
+    capture_invalidate_all();
+    return s->capture != NULL ? cudaErrorStreamCaptureUnsupported : cudaErrorStreamCaptureImplicit;
+}
+
 cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
 {
     CALL(cudaStreamSynchronize);
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
-    if (s->capture != NULL || legacy_is_forbidden(s)) {
-        capture_invalidate_all();
-        return call_result(s->capture != NULL ? cudaErrorStreamCaptureUnsupported : cudaErrorStreamCaptureImplicit);
-    }
+    cudaError_t forbidden = capture_forbids(s);
+    FAIL_IF(forbidden != cudaSuccess, forbidden);
     stream_closes(s);
     s->idle = true;
     if (device.faults.host_learns_early && s->tail != NULL)
@@ -386,10 +393,8 @@ cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle)
     CALL(cudaStreamQuery);
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
-    if (s->capture != NULL || legacy_is_forbidden(s)) {
-        capture_invalidate_all();
-        return call_result(s->capture != NULL ? cudaErrorStreamCaptureUnsupported : cudaErrorStreamCaptureImplicit);
-    }
+    cudaError_t forbidden = capture_forbids(s);
+    FAIL_IF(forbidden != cudaSuccess, forbidden);
     stream_closes(s);
     if (s->tail == NULL || s->tail->retired)
         return cudaSuccess;

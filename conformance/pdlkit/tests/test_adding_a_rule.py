@@ -50,14 +50,14 @@ KERNEL(rested_dependent)
     dependent_finishes(&args);
 }
 
-static cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
+static cudaError_t queue_rested(const struct queue *queue, const struct trial_launch *trial)
 {
     cudaError_t error = queue_primary(queue, trial, 0);
     return error == cudaSuccess ? queue_dependent(queue, trial) : error;
 }
 
 static const struct pair rested_pairs[] = {
-    PAIR("pause", SHAPE_WORDS, 0, rested_primary, rested_dependent, queue_pair),
+    PAIR("pause", SHAPE_WORDS, 0, rested_primary, rested_dependent, queue_rested),
 };
 IMAGE(rested, rested_pairs)
 '''
