@@ -3,6 +3,8 @@
  * pair          rules    what is special
  * ordinary      EVT-07   the event is recorded behind the primary; the dependent does not wait
  * programmatic  EVT-01   the event is recorded with the primary's launch; one block withholds its trigger and watches
+ * rerecorded    EVT-07   the same event was recorded before, with the primary's launch: the waiter follows the later record
+ * recorded_late EVT-07a  the other way round: it is recorded again, behind the primary, once the waiter stands behind it
  * attributed    ATTR-11  as ordinary, and the dependent carries the attribute
  * covered       EVT-11   the event is recorded with the primary's launch; the dependent waits
  * covered_attr  EVT-11   the same, and the dependent carries the attribute (AMB-09)
@@ -102,6 +104,32 @@ static cudaError_t queue_behind_options(const struct queue *queue, const struct 
     return error == cudaSuccess ? queue_leave_side(queue) : error;
 }
 
+/* The event is recorded with the primary's launch, and again behind it: before the other stream waits for it, or after. */
+static cudaError_t queue_twice(const struct queue *queue, const struct trial_launch *trial, int again_first)
+{
+    pdl_options primary = PDL_ZERO, dependent = PDL_ZERO;
+    cudaError_t error;
+
+    if (trial->control == CONTROL_UNORDERED)
+        return queue_unordered(queue, trial);
+    primary.overlap = PDL_OVERLAP_REQUIRED;
+    primary.event_only = 1;
+    primary.event = queue->fork;
+    error = queue_primary_with(queue, trial, &primary);
+    if (error == cudaSuccess && again_first)
+        error = cudaEventRecord(queue->fork, queue->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(queue->side, queue->fork, 0);
+    if (error == cudaSuccess && !again_first)
+        error = cudaEventRecord(queue->fork, queue->stream);
+    if (error == cudaSuccess)
+        error = queue_dependent_with(queue, trial, queue->side, &dependent);
+    return error == cudaSuccess ? queue_leave_side(queue) : error;
+}
+
+static cudaError_t queue_rerecorded(const struct queue *queue, const struct trial_launch *trial) { return queue_twice(queue, trial, 1); }
+static cudaError_t queue_recorded_late(const struct queue *queue, const struct trial_launch *trial) { return queue_twice(queue, trial, 0); }
+
 static cudaError_t queue_at_start(const struct queue *queue, const struct trial_launch *trial)
 {
     pdl_options primary = PDL_ZERO;
@@ -125,6 +153,8 @@ static cudaError_t queue_completion(const struct queue *queue, const struct tria
 
 static const struct pair event_pairs[] = {
     PAIR("ordinary", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_ordinary),
+    PAIR("rerecorded", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_rerecorded),
+    PAIR("recorded_late", SHAPE_WORDS, 0, event_covered_primary, event_covered_dependent, queue_recorded_late),
     PAIR("programmatic", SHAPE_WORDS, PAIR_TWO_BLOCKS, event_programmatic_primary, event_programmatic_dependent, queue_programmatic),
     PAIR("attributed", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_attributed),
     PAIR("covered", SHAPE_WORDS, 0, event_covered_primary, event_covered_dependent, queue_programmatic),

@@ -272,56 +272,81 @@ KERNEL(replay_middle)
 }
 
 #ifndef PDL_MODEL
-/* Writer -prog-> middle -prog-> reader, the middle disabled: does the reader overlap the writer, and does its wait cover it? */
-static cudaError_t run_disabled(struct room *room, cudaStream_t stream, unsigned launches)
+/* Writer, middle, reader, the middle disabled: does the reader overlap the writer, and does it see all of it? */
+struct around {
+    const char *what;
+    cudaGraphEdgeData before, behind;
+    const void *reader;          /* behind a full edge it does not wait */
+};
+
+static cudaError_t make_around(const struct around *around, struct room *room, cudaGraphExec_t *exec)
 {
     cudaGraphEdgeData data[2];
     cudaGraphNode_t from[2], to[2];
     cudaGraph_t graph = NULL;
-    cudaGraphExec_t exec = NULL;
     cudaError_t error = cudaGraphCreate(&graph, 0);
-    unsigned i;
 
-    data[0] = data[1] = edges_data(1, 0, 1);
+    data[0] = around->before;
+    data[1] = around->behind;
     if (error == cudaSuccess)
         error = ask_add_kernel(&from[0], graph, (const void *)SYMBOL(replay_writer), &room->args, REPLAY_WORDS);
     if (error == cudaSuccess)
         error = ask_add_kernel(&to[0], graph, (const void *)SYMBOL(replay_middle), &room->args, 1);
     if (error == cudaSuccess)
-        error = ask_add_kernel(&to[1], graph, (const void *)SYMBOL(replay_reader), &room->args, REPLAY_WORDS);
+        error = ask_add_kernel(&to[1], graph, around->reader, &room->args, REPLAY_WORDS);
     from[1] = to[0];
     if (error == cudaSuccess)
         error = edges_add(graph, from, to, data, 2);
     if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, graph, 0);
+        error = cudaGraphInstantiate(exec, graph, 0);
     if (error == cudaSuccess)
-        error = cudaGraphNodeSetEnabled(exec, to[0], 0);
-    for (i = 0; i < launches && error == cudaSuccess; i++) {
-        error = cudaGraphLaunch(exec, stream);
-        if (error == cudaSuccess)
-            error = cudaStreamSynchronize(stream);
-    }
-    (void)cudaGraphExecDestroy(exec);
+        error = cudaGraphNodeSetEnabled(*exec, to[0], 0);
     (void)cudaGraphDestroy(graph);
     return error;
 }
 
-static void ask_disabled(struct ask *ask)
+static void ask_around(struct ask *ask, const struct around *around, unsigned launches)
 {
     struct trial_state state = PDL_ZERO;
     struct room room;
+    cudaGraphExec_t exec = NULL;
+    char text[128];
+    unsigned i;
     cudaError_t error = open_room(&room);
 
     if (error == cudaSuccess)
-        error = run_disabled(&room, ask->stream, 200);
-    ask_note(ask, "200 launches with the middle node disabled", error);
+        error = make_around(around, &room, &exec);
+    for (i = 0; i < launches && error == cudaSuccess; i++) {
+        error = cudaGraphLaunch(exec, ask->stream);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(ask->stream);
+    }
+    snprintf(text, sizeof(text), "%u launches with the middle node disabled, %s", launches, around->what);
+    ask_note(ask, text, error);
     if (error == cudaSuccess)
         error = cudaMemcpy(&state, room.args.state, sizeof(state), cudaMemcpyDeviceToHost);
     if (error == cudaSuccess) {
         ask_note_number(ask, "readers that began before their writer had stored", (long)state.alive);
-        ask_note_number(ask, "wrong words behind their wait", (long)state.early);
+        ask_note_number(ask, "wrong words that they read", (long)state.early);
     }
+    (void)cudaGraphExecDestroy(exec);
     close_room(&room);
+}
+
+static void ask_disabled(struct ask *ask)
+{
+    struct around around[3] = PDL_ZERO;
+    unsigned i;
+
+    around[0].what = "programmatic edges on both sides";
+    around[1].what = "a full edge before it, a programmatic one behind it";
+    around[2].what = "a programmatic edge before it, a full one behind it";
+    for (i = 0; i < 3; i++) {
+        around[i].before = edges_data(i != 1, 0, i != 1);
+        around[i].behind = edges_data(i != 2, 0, i != 2);
+        around[i].reader = i == 2 ? (const void *)SYMBOL(replay_bare_reader) : (const void *)SYMBOL(replay_reader);
+        ask_around(ask, &around[i], 200);
+    }
 }
 #endif
 

@@ -253,7 +253,9 @@ static void event_record(struct event *e, struct stream *s)
     stream_append(s, op, false);
     if ((e->flags & cudaEventDisableTiming) == 0)
         s->kernel_tail = NULL; /* F25 */
-    event_takes(e, RECORDED_ORDINARY, op, false);
+    bool by_launch = e->op != NULL && (e->recorded == RECORDED_PROGRAMMATIC || e->recorded == RECORDED_LAUNCH);
+    if (!device.faults.launch_record_stays || !by_launch)
+        event_takes(e, RECORDED_ORDINARY, op, false);
     if (device.faults.event_at_launch)
         e->device_at = e->host_at = EDGE_DONE;
     op_submit(op);

@@ -26,6 +26,7 @@ static const struct variant variants[] = {
     BROKEN("attribute-leaks", attribute_leaks, "ATTR-03", "attribute 6 stays in force for the stream's next launch"),
     BROKEN("dependents-steal-slots", dependents_steal_slots, "FWD-03", "dependents take slots that the predecessor's blocks still need"),
     BROKEN("event-at-launch", event_at_launch, "EVT-07", "an ordinary event fires when the kernel before it has started"),
+    BROKEN("launch-record-stays", launch_record_stays, "EVT-07", "recorded again, an event stays with the launch that recorded it, as long as that is in flight"),
     BROKEN("copy-does-not-wait", copy_does_not_wait, "MEM-06", "a copy or memset does not wait for the kernel before it"),
     BROKEN("program-event-first-block", program_event_first_block, "EVT-01", "a programmatic event fires at the first block's trigger"),
     BROKEN("capture-loses-order", capture_loses_order, "MEM-06", "capture forgets what a kernel that never waits had overlapped"),
