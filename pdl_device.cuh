@@ -13,7 +13,7 @@
  *     }
  *
  * In a kernel that is launched with overlap, do NOT
- *    1. put __restrict__ on any pointer, not even on the output alone: loads then move above the wait
+ *    1. put __restrict__ on any pointer, not even on the output alone: loads then move above the wait (PDL_RESTRICT)
  *    2. read with __ldg what another grid writes: neither fence nor fresh pointer holds such a read below the wait
  *    3. read something before the wait and again after it through the same pointer: the first value may be used twice
  *    4. store before the wait what the earlier grid still reads or writes: nothing orders the two
@@ -35,11 +35,16 @@
 #error "PDL_HAS_DEVICE is set by pdl_device.cuh alone: remove your definition"
 #endif
 
-/* 1 where wait and trigger are instructions, 0 where they are nothing (host pass, targets below compute_90). */
+/* PDL_HAS_DEVICE  1 where wait and trigger are instructions, 0 where they are nothing: host pass, targets below compute_90
+ * PDL_RESTRICT    __restrict__ where no kernel can overlap, nothing where one can, for code that older targets share.
+ *                 Put it on the parameter or member itself; deeper in a type, host and device would differ in a name.
+ */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define PDL_HAS_DEVICE 1
+#define PDL_RESTRICT
 #else
 #define PDL_HAS_DEVICE 0
+#define PDL_RESTRICT __restrict__
 #endif
 
 extern "C++" { /* in case somebody includes this file inside extern "C" */
@@ -136,7 +141,8 @@ static __device__ __forceinline__ void pdl_trigger(void)
  * pointer  to global memory (device, managed or mapped host memory), of any type; never to shared or local memory
  *
  * Memory   what is read through the result is read after this line, as a plain load, and shares no value with a read
- *          through any other pointer. It costs no instruction. It cannot hold back an explicit __ldg.
+ *          through any other pointer. It costs no instruction and keeps the width of the type; an alignment promised by
+ *          __builtin_assume_aligned() has to be promised again. It cannot hold back an explicit __ldg.
  * Checked  WAIT-01, MEM-01
  */
 template <typename pdl_type>
