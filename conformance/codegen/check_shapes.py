@@ -1,29 +1,43 @@
 #!/usr/bin/env python3
-"""Compile the shapes of shapes.cu and read the machine code.
+"""Compile the shapes of shapes.cu and types.cuh and read the machine code.
 
     python3 conformance/codegen/check_shapes.py                   what the tests run: nvcc, sm_90 and sm_120, -O3; sm_90 -G
     python3 conformance/codegen/check_shapes.py --full            every architecture, every way, nvcc, NVRTC and clang
     python3 conformance/codegen/check_shapes.py --full --toolkits FOLDER --record
-                                                                  also every toolkit 13.x of PyPI (installed below FOLDER),
-                                                                  and write shapes.md
+                                                                  every toolkit 13.x of PyPI (installed below FOLDER) and
+                                                                  clang, and write shapes.md
 
-SAFE shapes are asserted, DANGER shapes are recorded. Needs nvcc; NVRTC and clang only with --full; no GPU.
+SAFE shapes are asserted against their PLAIN twins, DANGER shapes are recorded; shapes.cu says what that means. Needs nvcc; NVRTC
+and clang 19 or newer only with --full; no GPU.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from compilers import ARCHITECTURES, WAYS, Compiler, CompilerFailed, found_here, from_pypi  # noqa: E402
+from compilers import (  # noqa: E402
+    ARCHITECTURES,
+    WAYS,
+    Compiler,
+    CompilerFailed,
+    clang_here,
+    from_pypi,
+    installed_nvcc,
+    nvcc,
+    nvrtc_here,
+)
 from pdlkit.lint.elf import Cubin  # noqa: E402
 from pdlkit.lint.flow import Flow  # noqa: E402
 from pdlkit.lint.opcodes import Kind, data_words, is_readonly  # noqa: E402
@@ -32,21 +46,26 @@ from pdlkit.lint.sass import split_functions  # noqa: E402
 from pdlkit.lint.tools import call, tool  # noqa: E402
 from pdlkit.lint.waits import Analysis  # noqa: E402
 
-SOURCE, RECORD = HERE / "shapes.cu", HERE / "shapes.md"
-_SAFE = re.compile(r"^SAFE\((\w+), (\d+), (\d+), (\d+), (\d+)\)", re.MULTILINE)
+SOURCE, TYPES, RECORD = HERE / "shapes.cu", HERE / "types.cuh", HERE / "shapes.md"
+_SAFE = re.compile(r"^SAFE\((\w+), (\d+), (\d+), (\d+)\)", re.MULTILINE)
+_COPY = re.compile(r"^(?:COPY|DOUBLE)\((\w+), .+, (\d+)\)$", re.MULTILINE)
 _DANGER = re.compile(r"^DANGER\((\w+)\)", re.MULTILINE)
 _LOADS = frozenset({Kind.LOAD, Kind.GENERIC_LOAD})
-_STORES = frozenset({Kind.STORE, Kind.GENERIC_STORE})
+_STORES = frozenset({Kind.STORE, Kind.GENERIC_STORE, Kind.ATOMIC, Kind.GENERIC_ATOMIC})
+_GLOBAL = ("LDG", "STG", "REDG", "ATOMG")
 _NARROW = {"U8": 8, "S8": 8, "U16": 16, "S16": 16}
-_DEBUG = "-G"  # objects are copied through the stack, by the same instructions: only what runs early means anything
+QUICK = [("sm_90", "-O3"), ("sm_120", "-O3"), ("sm_90", "-G")]
+DEBUG = "-G"  # functions are called and objects copied through the stack: only what runs early can be told
+WITHOUT = "without pdl_fresh()"
 _OWN_EARLY = {"two_reads": 1, "store_before": 1}  # accesses that a DANGER shape has above the wait by its source
 
 
 @dataclass(frozen=True)
 class Wanted:
-    loads: int
-    bits: int
-    stores: int
+    """What the source of a SAFE shape says: bits read and written at least, accesses above the wait."""
+
+    read: int
+    written: int
     early: int
 
 
@@ -55,14 +74,16 @@ class Seen:
     """What the machine code of one kernel has."""
 
     loads: list[str] = field(default_factory=list)  # opcodes
-    stores: list[str] = field(default_factory=list)
+    stores: list[str] = field(default_factory=list)  # with atomics
     early: int = 0
-    instructions: int = 0  # from the wait on; ahead of it the same address may be formed in one or in two
-    order: str = ""  # of stores (S), fences (F) and triggers (T)
+    instructions: int = 0  # from the wait on; how ptxas forms an address ahead of it is its choice
+    order: str = ""  # of stores (S), fences (F), triggers (T) and waits (W)
 
 
 def wanted_shapes() -> dict[str, Wanted]:
-    return {m[0]: Wanted(*map(int, m[1:])) for m in _SAFE.findall(SOURCE.read_text())}
+    text = SOURCE.read_text() + TYPES.read_text()
+    wanted = {m[0]: Wanted(*map(int, m[1:])) for m in _SAFE.findall(text)}
+    return wanted | {name: Wanted(int(bits), int(bits), 0) for name, bits in _COPY.findall(text)}
 
 
 def danger_shapes() -> list[str]:
@@ -95,7 +116,7 @@ def _counted(flow: Flow) -> Seen:
             seen.loads.append(opcode)
         elif kind in _STORES:
             seen.stores.append(opcode)
-        seen.order += {Kind.FENCE: "F", Kind.TRIGGER: "T"}.get(kind, "S" if kind in _STORES else "")
+        seen.order += {Kind.FENCE: "F", Kind.TRIGGER: "T", Kind.WAIT: "W"}.get(kind, "S" if kind in _STORES else "")
     return seen
 
 
@@ -104,26 +125,46 @@ def bits_of(opcode: str) -> int:
     return narrow or 32 * data_words(opcode)
 
 
+def _widths(opcodes: list[str]) -> list[int]:
+    return sorted(bits_of(o) for o in opcodes)
+
+
+def _generic(opcodes: list[str]) -> int:
+    return sum(not o.startswith(_GLOBAL) for o in opcodes)
+
+
 def faults(shape: str, wanted: Wanted, code: dict[str, Seen], way: str) -> Iterator[str]:
-    """What is wrong with a safe shape."""
-    seen, plain = code[f"safe_{shape}"], code.get(f"plain_{shape}")
-    if seen.early != wanted.early:
-        yield f"{seen.early} accesses can run before the wait instead of {wanted.early}"
-    if way == _DEBUG:
-        return
-    if len(seen.stores) != wanted.stores:
-        yield f"{len(seen.stores)} stores instead of {wanted.stores}"
-    if len(seen.loads) != wanted.loads:
-        yield f"{len(seen.loads)} loads instead of {wanted.loads}"
-    wrong = [o for o in seen.loads if bits_of(o) != wanted.bits or is_readonly(o)]
-    if wrong:
-        yield f"{wrong[0]} is not a plain load of {wanted.bits} bits"
+    """What is wrong with a safe shape: first what its source says, of both twins, then the one against the other."""
+    safe, plain = code[f"safe_{shape}"], code[f"plain_{shape}"]
+    for twin, seen in (("", safe), (f"{WITHOUT}, ", plain)):
+        if seen.early != wanted.early:
+            yield f"{twin}{seen.early} accesses can run before the wait instead of {wanted.early}"
+        if way != DEBUG:
+            yield from (twin + text for text in _lost(shape, wanted, seen))
+    if way != DEBUG:
+        yield from _worse(safe, plain, may_add=way not in ("-O3", "-O2"))
+
+
+def _lost(shape: str, wanted: Wanted, seen: Seen) -> Iterator[str]:
+    for word, opcodes, bits in (("read", seen.loads, wanted.read), ("written", seen.stores, wanted.written)):
+        if sum(_widths(opcodes)) < bits:
+            yield f"{sum(_widths(opcodes))} bits {word} instead of {bits}"
+    if not set(seen.order) & set("WT"):
+        yield "neither wait nor trigger is left"
     if shape == "stores_around_trigger" and not re.fullmatch(r"SF+TS", seen.order):
         yield f"store, fence, trigger, store became {seen.order}"
-    if way != "-O0" and any(not o.startswith("LDG") for o in seen.loads):
-        yield "the load is generic"
-    if way in ("-O3", "-O2") and plain is not None and seen.instructions > plain.instructions:
-        yield f"{seen.instructions} instructions, {plain.instructions} without pdl_fresh()"  # below -O2 loops keep their addresses
+
+
+def _worse(safe: Seen, plain: Seen, may_add: bool) -> Iterator[str]:
+    if any(is_readonly(o) for o in safe.loads):
+        yield "a load is read-only"
+    for word, mine, its in (("loads", safe.loads, plain.loads), ("stores", safe.stores, plain.stores)):
+        if _widths(mine) != _widths(its):
+            yield f"{word} of {_widths(mine)} bits, {_widths(its)} {WITHOUT}"
+        if _generic(mine) > _generic(its):
+            yield f"{_generic(mine)} generic {word}, {_generic(its)} {WITHOUT}"
+    if not may_add and safe.instructions > plain.instructions:
+        yield f"{safe.instructions} instructions, {plain.instructions} {WITHOUT}"
 
 
 def became(shape: str, code: dict[str, Seen]) -> str:
@@ -143,81 +184,135 @@ def became(shape: str, code: dict[str, Seen]) -> str:
 
 @dataclass
 class Outcome:
+    """One compiler, architecture and way, all sources."""
+
     compiler: str
     architecture: str
     way: str
-    faults: list[str]
-    dangers: dict[str, str]
+    judged: int = 0
+    faults: list[str] = field(default_factory=list)
+    added: int = 0  # instructions by which the worst safe shape is longer than its twin
+    loads: dict[str, str] = field(default_factory=dict)  # safe shape -> its loads, as words
+    dangers: dict[str, str] = field(default_factory=dict)
 
 
 def check(compiler: Compiler, architecture: str, way: str, folder: Path) -> Outcome:
-    cubin = compiler.compile(SOURCE, architecture, way, folder)
-    code = read_code(cubin)
-    wrong = [f"{shape}: {text}" for shape, wanted in wanted_shapes().items() for text in faults(shape, wanted, code, way)]
-    return Outcome(compiler.name, architecture, way, wrong, {s: became(s, code) for s in danger_shapes()})
+    code = read_code(compiler.compile(SOURCE, architecture, way, folder))
+    outcome = Outcome(compiler.name, architecture, way)
+    for shape, wanted in wanted_shapes().items():
+        safe = code[f"safe_{shape}"]
+        outcome.judged += 1
+        outcome.faults += [f"{shape}: {text}" for text in faults(shape, wanted, code, way)]
+        outcome.added = max(outcome.added, safe.instructions - code[f"plain_{shape}"].instructions)
+        counts = Counter(bits_of(o) for o in safe.loads)
+        outcome.loads[shape] = " + ".join(f"{n} x {bits}" for bits, n in sorted(counts.items(), reverse=True))
+    outcome.dangers = {shape: became(shape, code) for shape in danger_shapes()}
+    return outcome
 
 
-def check_all(compilers: list[Compiler], chosen: list[tuple[str, str]]) -> tuple[list[Outcome], list[str]]:
+def check_all(compilers: list[Compiler], chosen: list[tuple[str, str]], folder: Path) -> tuple[list[Outcome], list[str]]:
+    """Two compilers at a time; what each makes is told when it is done."""
     outcomes, failed = [], []
-    with tempfile.TemporaryDirectory(prefix="pdl-shapes-") as folder:
-        for compiler in compilers:
-            for architecture, way in chosen:
-                if way not in compiler.ways:
-                    continue
-                try:
-                    outcome = check(compiler, architecture, way, Path(folder))
-                except CompilerFailed as error:
-                    failed.append(f"{compiler.name}, {architecture} {way}: {error}")
-                    print(f"{failed[-1]}", flush=True)
-                    continue
-                outcomes.append(outcome)
-                print(f"{compiler.name}, {architecture} {way}: {len(wanted_shapes())} safe shapes, {len(outcome.faults)} faults",
-                      flush=True)
-                for text in outcome.faults:
-                    print(f"    {text}", flush=True)
+    with ThreadPoolExecutor(2) as workers:
+        for done, cannot in workers.map(lambda compiler: _check_one(compiler, chosen, folder), compilers):
+            outcomes += done
+            failed += cannot
+            for outcome in done:
+                print(f"{outcome.compiler}, {outcome.architecture} {outcome.way}: {outcome.judged} safe shapes, {len(outcome.faults)} faults")
+                print("".join(f"    {text}\n" for text in outcome.faults), end="")
+            print("".join(f"{text}\n" for text in cannot), end="", flush=True)
     return outcomes, failed
+
+
+def _check_one(compiler: Compiler, chosen: list[tuple[str, str]], folder: Path) -> tuple[list[Outcome], list[str]]:
+    outcomes, failed = [], []
+    for architecture, way in chosen:
+        try:
+            outcomes.append(check(compiler, architecture, way, folder))
+        except CompilerFailed as error:
+            failed.append(f"{compiler.name}, {architecture} {way}: {error}")
+    return outcomes, failed
+
+
+def _alike(names: list[str], answers: Callable[[str], object]) -> list[list[str]]:
+    """Compilers with the same answers, together."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(repr(answers(name)), []).append(name)
+    return list(groups.values())
+
+
+def _danger_cell(outcomes: list[Outcome], shape: str) -> str:
+    """What it became at -O3, and at the other ways where that differs; `/` parts what differs by architecture."""
+    by_way = {w: " / ".join(sorted({o.dangers[shape] for o in outcomes if o.way == w})) for w in dict.fromkeys(o.way for o in outcomes)}
+    usual = next(iter(by_way.values()))
+    return "; ".join([usual, *(f"{way} {words}" for way, words in by_way.items() if words != usual)])
+
+
+def _loads_cell(outcomes: list[Outcome], shape: str) -> str:
+    by_loads: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if outcome.way == "-O3":
+            by_loads.setdefault(outcome.loads[shape], []).append(outcome.architecture)
+    return "; ".join(words if len(by_loads) == 1 else f"{words} ({', '.join(where)})" for words, where in by_loads.items())
+
+
+def _table(head: str, names: list[str], outcomes: list[Outcome], shapes: list[str], cell: Callable[[list[Outcome], str], str],
+           only_where_different: bool = False) -> list[str]:
+    def column(name: str) -> list[str]:
+        return [cell([o for o in outcomes if o.compiler == name], shape) for shape in shapes]
+
+    groups = _alike(names, column)
+    columns = [column(group[0]) for group in groups]
+    lines = [f"| {head} | " + " | ".join(", ".join(group) for group in groups) + " |", "|---|" + "---|" * len(groups)]
+    for shape, *cells in zip(shapes, *columns, strict=True):
+        if not only_where_different or len(set(cells)) > 1 or any(";" in c for c in cells):
+            lines.append(f"| {shape} | " + " | ".join(cells) + " |")
+    return ["", *lines]
 
 
 def as_markdown(outcomes: list[Outcome], failed: list[str]) -> str:
     """The recorded table."""
-    compilers = list(dict.fromkeys(o.compiler for o in outcomes))
+    names = list(dict.fromkeys(o.compiler for o in outcomes))
     lines = ["# What compilers make of the shapes", "",
-             "Written by check_shapes.py, never by hand. SAFE shapes: every load plain, of its width, below the wait and its "
-             "barrier, nothing", "added. DANGER shapes: what the optimised code became; they are not asserted, and a compiler "
-             "that keeps one", "today owes that to nobody.", "", "| compiler | compilations | safe shapes | faults |", "|---|---|---|---|"]
-    for name in compilers:
+             "Written by check_shapes.py, never by hand. A SAFE shape has every load plain, below the wait and its barrier, and as wide as its",
+             "PLAIN twin, the same code without `pdl_fresh()` and restrict; at -O3 and -O2 nothing is added behind the wait. At -G only the order is",
+             "asserted, because objects are copied through the stack there. Architectures: "
+             f"{', '.join(dict.fromkeys(o.architecture for o in outcomes))}; ptxas: {', '.join(dict.fromkeys(o.way for o in outcomes))}.", "",
+             "`added`: instructions behind the wait by which the longest SAFE shape exceeds its twin, where ptxas forms the address of a fresh",
+             "pointer again in each turn of a loop or keeps it in registers of its own.", "",
+             "| compiler | compilations | safe shapes in each | faults | added at -O3, -O2 | at -O1 | at -O0 |", "|---|---|---|---|---|---|---|"]
+    for name in names:
         mine = [o for o in outcomes if o.compiler == name]
-        lines.append(f"| {name} | {len(mine)} | {len(wanted_shapes())} | {sum(len(o.faults) for o in mine)} |")
-    lines += ["", "| dangerous shape | " + " | ".join(compilers) + " |", "|---|" + "---|" * len(compilers)]
-    for shape in danger_shapes():
-        cells = []
-        for name in compilers:
-            words = [o.dangers[shape] for o in outcomes if o.compiler == name and o.way == "-O3"]
-            cells.append(" / ".join(sorted(set(words))))
-        lines.append(f"| {shape} | " + " | ".join(cells) + " |")
-    lines += ["", "No instruction is added behind the wait at -O3 and -O2; at -O1 and -O0 ptxas forms the address of a fresh pointer "
-              "again in", "each turn of a loop. At -G only the order is asserted, because objects are copied through the stack."]
-    lines += ["", f"Architectures {', '.join(dict.fromkeys(o.architecture for o in outcomes))}; ptxas "
-              f"{', '.join(dict.fromkeys(o.way for o in outcomes))}; the cells are of -O3, `/` parts what differs by architecture.", ""]
-    for text in [f"{o.compiler}, {o.architecture} {o.way}: {f}" for o in outcomes for f in o.faults] + failed:
-        lines.append(f"- {text}")
+        added = [max((o.added for o in mine if o.way in ways), default=0) for ways in (("-O3", "-O2"), ("-O1",), ("-O0",))]
+        lines.append(f"| {name} | {len(mine)} | {mine[0].judged} | {sum(len(o.faults) for o in mine)} | " + " | ".join(map(str, added)) + " |")
+    lines += ["", "DANGER shapes are not asserted, and a compiler that keeps one today owes that to nobody. What they became at -O3, and at another "
+              "way where that", "differs; `/` parts what differs by architecture."]
+    lines += _table("dangerous shape", names, outcomes, danger_shapes(), _danger_cell)
+    lines += ["", "How many loads of how many bits a SAFE shape has at -O3, and so its twin, where that depends on the compiler or the architecture. "
+              "clang 19", "copies a struct by 64 bits at a time, with or without a fresh pointer; it uses 128 where the members are computed with."]
+    lines += _table("safe shape", names, outcomes, list(outcomes[0].loads), _loads_cell, only_where_different=True)
+    wrong: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        for text in outcome.faults:
+            wrong.setdefault(f"{outcome.compiler}: {text}", []).append(f"{outcome.architecture} {outcome.way}")
+    lines += ["", *(f"- {text} ({', '.join(where)})" for text, where in wrong.items()), *(f"- {text}" for text in failed)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="every architecture, way and compiler of this machine")
-    parser.add_argument("--toolkits", type=Path, metavar="FOLDER", help="also the 13.x toolkits of PyPI, installed here")
+    parser.add_argument("--full", action="store_true", help="every architecture and way, NVRTC and clang too")
+    parser.add_argument("--toolkits", type=Path, metavar="FOLDER",
+                        help="nvcc and NVRTC of every toolkit 13.x of PyPI (installed here) in place of this machine's")
     parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}")
     arguments = parser.parse_args()
-    chosen = [(a, w) for a in ARCHITECTURES for w in WAYS] if arguments.full else [("sm_90", "-O3"), ("sm_120", "-O3"), ("sm_90", "-G")]
-    with tempfile.TemporaryDirectory(prefix="pdl-compilers-") as folder:
-        compilers = found_here(Path(folder))
-        if not arguments.full:
-            compilers = [c for c in compilers if c.name.startswith("nvcc")][:1]
-        if arguments.toolkits is not None:
-            compilers += from_pypi(arguments.toolkits, [c.name for c in compilers])
-        outcomes, failed = check_all(compilers, chosen)
+    compilers = from_pypi(arguments.toolkits) if arguments.toolkits else [nvcc(installed_nvcc())]
+    if arguments.full:
+        compilers += ([] if arguments.toolkits else nvrtc_here()) + clang_here()
+    chosen = list(itertools.product(ARCHITECTURES, WAYS)) if arguments.full else QUICK
+    with tempfile.TemporaryDirectory(prefix="pdl-shapes-") as folder:
+        outcomes, failed = check_all(compilers, chosen, Path(folder))
     if arguments.record:
         RECORD.write_text(as_markdown(outcomes, failed))
     return 1 if failed or not outcomes or any(o.faults for o in outcomes) else 0

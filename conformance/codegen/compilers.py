@@ -21,8 +21,6 @@ from pdlkit.toolchain import find_nvcc  # noqa: E402
 
 ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120")
 WAYS = ("-O3", "-O2", "-O1", "-O0", "-G")
-# Toolkits 13.x of PyPI, one nvcc each; 13.0 is also what the tests of this kit use.
-PYPI_NVCC = ("13.0.88", "13.1.115", "13.2.86", "13.3.73", "13.4.92", "13.5.37")
 
 
 class CompilerFailed(Exception):
@@ -32,7 +30,6 @@ class CompilerFailed(Exception):
 @dataclass(frozen=True)
 class Compiler:
     name: str
-    ways: tuple[str, ...]
     run: Callable[[Path, str, str, Path], None]  # source, architecture, way, output
 
     def compile(self, source: Path, architecture: str, way: str, folder: Path) -> Path:
@@ -49,7 +46,7 @@ def _call(command: list[str], environment: dict[str, str] | None = None) -> str:
     return done.stdout
 
 
-def nvcc(path: Path, name: str | None = None) -> Compiler:
+def nvcc(path: Path) -> Compiler:
     release = re.search(r"V(\d+\.\d+\.\d+)", _call([str(path), "--version"]))
 
     def run(source: Path, architecture: str, way: str, output: Path) -> None:
@@ -57,12 +54,12 @@ def nvcc(path: Path, name: str | None = None) -> Compiler:
         if way == "-G":
             _call([*flags, "-G", "-cubin", "-o", str(output), str(source)])
             return
-        ptx = output.with_name(f"{source.stem}.{output.name.split('.')[0]}.{architecture}.ptx")  # one for all levels of ptxas
+        ptx = output.with_name(f"{output.name.removesuffix(f'{way}.cubin')}.ptx")  # one for all levels of ptxas
         if not ptx.is_file():
             _call([*flags, "-O3", "-ptx", "-o", str(ptx), str(source)])
         _call([str(path.parent / "ptxas"), f"-arch={architecture}", way, "-o", str(output), str(ptx)])
 
-    return Compiler(name or f"nvcc {release.group(1) if release else 'of unknown version'}", WAYS, run)
+    return Compiler(f"nvcc {release.group(1) if release else 'of unknown version'}", run)
 
 
 def clang(path: Path) -> Compiler:
@@ -70,17 +67,18 @@ def clang(path: Path) -> Compiler:
     release = re.search(r"version (\d+\.\d+)", _call([str(path), "--version"]))
 
     def run(source: Path, architecture: str, way: str, output: Path) -> None:
-        ptx = output.with_name(f"{source.stem}.clang.ptx")
+        debug = way == "-G"
+        ptx = output.with_name(f"clang{'-G' if debug else ''}.ptx")
         if not ptx.is_file():
             _call([str(path), "-x", "cuda", "--cuda-gpu-arch=sm_90", "--cuda-device-only", "-nocudainc", "-nocudalib", "-std=c++17",
-                   "-fms-extensions", "-w", "-O3", "-Xclang", "-target-feature", "-Xclang", "+ptx80", "-S", "-I", str(ROOT), "-o",
-                   str(ptx), str(source)])
-        _call([str(tool("ptxas")), f"-arch={architecture}", way, "-o", str(output), str(ptx)])
+                   "-fms-extensions", "-w", *(["-O0", "-g", "--cuda-noopt-device-debug"] if debug else ["-O3"]),
+                   "-Xclang", "-target-feature", "-Xclang", "+ptx80", "-S", "-I", str(ROOT), "-o", str(ptx), str(source)])
+        _call([str(tool("ptxas")), f"-arch={architecture}", *(["-g", "-O0"] if debug else [way]), "-o", str(output), str(ptx)])
 
-    return Compiler(f"clang {release.group(1) if release else 'of unknown version'}", tuple(w for w in WAYS if w != "-G"), run)
+    return Compiler(f"clang {release.group(1) if release else 'of unknown version'}", run)
 
 
-def nvrtc(library: Path) -> Compiler:
+def nvrtc(library: Path, name: str | None = None) -> Compiler:
     loaded = ctypes.CDLL(str(library))
     major, minor = ctypes.c_int(), ctypes.c_int()
     loaded.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
@@ -104,7 +102,7 @@ def nvrtc(library: Path) -> Compiler:
         output.write_bytes(data.raw)
         loaded.nvrtcDestroyProgram(ctypes.byref(program))
 
-    return Compiler(f"NVRTC {major.value}.{minor.value}", WAYS, run)
+    return Compiler(name or f"NVRTC {major.value}.{minor.value}", run)
 
 
 def installed_nvcc() -> Path:
@@ -113,30 +111,38 @@ def installed_nvcc() -> Path:
     return found.path if found else Path("nvcc")
 
 
-def found_here(folder: Path) -> list[Compiler]:
-    """nvcc first; NVRTC and clang where this machine has them."""
-    compilers = [nvcc(installed_nvcc())]
-    libraries = sorted(installed_nvcc().resolve().parents[1].glob("lib*/libnvrtc.so.*"))
-    compilers += [nvrtc(libraries[0])] if libraries else []
-    for name in ("clang++-19", "clang++-20", "clang++-21"):
-        found = shutil.which(name)
-        compilers += [clang(Path(found))] if found else []
-    return compilers
+def nvrtc_here() -> list[Compiler]:
+    return [nvrtc(path) for path in sorted(installed_nvcc().resolve().parents[1].glob("lib*/libnvrtc.so.*"))[:1]]
 
 
-def from_pypi(folder: Path, known: list[str]) -> list[Compiler]:
-    """The other toolkits: nvcc with its parts, and NVRTC, each in a folder of its own."""
-    compilers: list[Compiler] = []
-    for version in PYPI_NVCC:
-        place = folder / version
-        minor = ".".join(version.split(".")[:2])
-        if not (place / "complete").is_file():
-            packages = [f"nvidia-cuda-nvcc=={version}", f"nvidia-cuda-crt=={version}", f"nvidia-nvvm=={version}"]
-            packages += [f"nvidia-cuda-{part}=={minor}.*" for part in ("nvrtc", "runtime")]
-            _call([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(place), *packages])
-            (place / "complete").touch()
-        root = next(place.glob("nvidia/cu13"))
+def clang_here() -> list[Compiler]:
+    return [clang(Path(found)) for name in ("clang++-19", "clang++-20", "clang++-21") if (found := shutil.which(name))]
+
+
+def pypi_versions(package: str) -> list[str]:
+    """Every 13.x that PyPI has, the oldest first."""
+    listed = _call([sys.executable, "-m", "pip", "index", "versions", package])
+    found = re.findall(r"\b13\.\d+\.\d+\b", listed.partition("Available versions:")[2].partition("\n")[0])
+    return sorted(found, key=lambda version: [int(part) for part in version.split(".")])
+
+
+def from_pypi(folder: Path) -> list[Compiler]:
+    """nvcc and NVRTC of each toolkit, each in a folder of its own: a compiler and its library need not have the same patch number."""
+    compilers = []
+    for version in pypi_versions("nvidia-cuda-nvcc"):
+        root = _installed(folder / version, [f"nvidia-{part}=={version}" for part in ("cuda-nvcc", "cuda-crt", "nvvm")]
+                          + [f"nvidia-cuda-runtime=={version.rpartition('.')[0]}.*"])
         for program in [*root.glob("bin/*"), *root.glob("nvvm/bin/*")]:
             program.chmod(program.stat().st_mode | 0o111)
-        compilers += [c for c in (nvcc(root / "bin" / "nvcc"), nvrtc(next(root.glob("lib/libnvrtc.so.*")))) if c.name not in known]
+        compilers.append(nvcc(root / "bin" / "nvcc"))
+    for version in pypi_versions("nvidia-cuda-nvrtc"):
+        root = _installed(folder / f"nvrtc-{version}", [f"nvidia-cuda-nvrtc=={version}"])
+        compilers.append(nvrtc(next(root.glob("lib/libnvrtc.so.*")), f"NVRTC {version}"))
     return compilers
+
+
+def _installed(place: Path, packages: list[str]) -> Path:
+    if not (place / "complete").is_file():
+        _call([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(place), *packages])
+        (place / "complete").touch()
+    return next(place.glob("nvidia/cu13"))

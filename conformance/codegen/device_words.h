@@ -6,9 +6,8 @@
 #if defined(__clang__) && defined(__CUDA__) && !defined(__CUDACC_VER_MAJOR__)
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
-#define __shared__ __attribute__((shared))
+#define __grid_constant__ /* clang 19 does not have it; it copies the parameter where it has to */
 #define __forceinline__ __inline__ __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
 
 struct alignas(16) float4 {
     float x, y, z, w;
@@ -16,27 +15,18 @@ struct alignas(16) float4 {
 struct alignas(8) float2 {
     float x, y;
 };
+struct alignas(16) double2 {
+    double x, y;
+};
 struct device_index {
     static __device__ __forceinline__ unsigned tid_x(void) { return __nvvm_read_ptx_sreg_tid_x(); }
     static __device__ __forceinline__ unsigned tid_y(void) { return __nvvm_read_ptx_sreg_tid_y(); }
     static __device__ __forceinline__ unsigned tid_z(void) { return __nvvm_read_ptx_sreg_tid_z(); }
-    static __device__ __forceinline__ unsigned block(void) { return __nvvm_read_ptx_sreg_ctaid_x(); }
-    static __device__ __forceinline__ unsigned threads(void) { return __nvvm_read_ptx_sreg_ntid_x(); }
     __declspec(property(get = tid_x)) unsigned x;
     __declspec(property(get = tid_y)) unsigned y;
     __declspec(property(get = tid_z)) unsigned z;
 };
-struct device_block {
-    static __device__ __forceinline__ unsigned block(void) { return __nvvm_read_ptx_sreg_ctaid_x(); }
-    __declspec(property(get = block)) unsigned x;
-};
-struct device_threads {
-    static __device__ __forceinline__ unsigned threads(void) { return __nvvm_read_ptx_sreg_ntid_x(); }
-    __declspec(property(get = threads)) unsigned x;
-};
 extern const __device__ device_index threadIdx;
-extern const __device__ device_block blockIdx;
-extern const __device__ device_threads blockDim;
 
 static __device__ __forceinline__ unsigned long __cvta_generic_to_global(const void *pointer)
 {
@@ -47,6 +37,7 @@ static __device__ __forceinline__ void *__cvta_global_to_generic(unsigned long a
     return (void *)(void __attribute__((address_space(1))) *)address;
 }
 static __device__ __forceinline__ void __threadfence(void) { __nvvm_membar_gl(); }
+static __device__ __forceinline__ int atomicAdd(int *pointer, int value) { return __nvvm_atom_add_gen_i(pointer, value); }
 template <typename T> static __device__ __forceinline__ T __ldg(const T *pointer)
 {
     return __nvvm_ldg_f(pointer); /* the shapes read floats this way */

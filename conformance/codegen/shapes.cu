@@ -1,19 +1,21 @@
 /* shapes.cu - kernels whose machine code is checked: each shape three times.
  *
- *   DANGER(shape, ...)  as people write it: with restrict or __ldg. What a compiler makes of it is recorded, not asserted.
- *   SAFE(shape, ...)    the same with pdl_fresh() or pdl_wait_block(). Asserted: plain loads of the same width, below the
- *                       wait and its barrier, and no more instructions than PLAIN has.
- *   PLAIN(shape, ...)   the yardstick: the same code with neither restrict nor pdl_fresh().
+ *   DANGER(shape)       as people write it: with restrict or __ldg. What a compiler makes of it is recorded, not asserted.
+ *   PLAIN(shape)        the yardstick: the same code with neither restrict nor pdl_fresh().
+ *   SAFE(shape, read, written, early)
+ *                       the same with restrict and with pdl_fresh() or pdl_wait_block(). Asserted: every access below the wait
+ *                       and its barrier, no load read-only; and against PLAIN: as many loads and stores, as wide, none generic
+ *                       that is not so there, no instruction more.
  *
- * The numbers behind a SAFE shape are what has to be in the machine code: loads of global memory, the bits of each, stores, and
- * how many of all these stand above the wait because the source says so.
- * check_shapes.py compiles and reads it.
+ * The numbers are what the source says, so that PLAIN itself cannot hide a fault: at least so many bits read and written, and
+ * so many accesses above the wait. types.cuh has the shapes that differ by type alone; check_shapes.py
+ * compiles and judges.
  */
 #include "device_words.h"
 #include "pdl_device.cuh"
 
 #define DANGER(shape) extern "C" __global__ void danger_##shape
-#define SAFE(shape, loads, bits, stores, early) extern "C" __global__ void safe_##shape
+#define SAFE(shape, read, written, early) extern "C" __global__ void safe_##shape
 #define PLAIN(shape) extern "C" __global__ void plain_##shape
 #define INLINED static __device__ __forceinline__
 
@@ -25,7 +27,7 @@ DANGER(straight)(const float *__restrict__ a, float *__restrict__ o)
     pdl_wait();
     o[me()] = a[me()] + 1.0f;
 }
-SAFE(straight, 1, 32, 1, 0)(const float *a, float *o)
+SAFE(straight, 32, 32, 0)(const float *__restrict__ a, float *__restrict__ o)
 {
     pdl_wait();
     pdl_fresh(o)[me()] = pdl_fresh(a)[me()] + 1.0f;
@@ -42,7 +44,7 @@ DANGER(vector)(const float4 *__restrict__ a, float4 *__restrict__ o)
     pdl_wait();
     o[me()] = a[me()];
 }
-SAFE(vector, 1, 128, 1, 0)(const float4 *a, float4 *o)
+SAFE(vector, 128, 128, 0)(const float4 *__restrict__ a, float4 *__restrict__ o)
 {
     pdl_wait();
     pdl_fresh(o)[me()] = pdl_fresh(a)[me()];
@@ -64,7 +66,7 @@ DANGER(first_turn)(const float *__restrict__ bias, float *__restrict__ o, int n)
         o[t * 128 + me()] = bias[me()];
     }
 }
-SAFE(first_turn, 1, 32, 1, 0)(const float *bias, float *o, int n)
+SAFE(first_turn, 32, 32, 0)(const float *__restrict__ bias, float *__restrict__ o, int n)
 {
 #pragma unroll 1
     for (int t = 0; t < n; t++) {
@@ -85,7 +87,7 @@ PLAIN(first_turn)(const float *bias, float *o, int n)
     }
 }
 
-/* F34 with the explicit read-only load: neither clobber nor fresh pointer holds it back, so it has no safe form but no __ldg */
+/* F34 with the explicit read-only load: nothing holds it back, neither fence nor fresh pointer, so no safe form has __ldg */
 DANGER(first_turn_ldg)(const float *bias, float *o, int n)
 {
 #pragma unroll 1
@@ -94,6 +96,27 @@ DANGER(first_turn_ldg)(const float *bias, float *o, int n)
             pdl_wait();
         }
         o[t * 128 + me()] = __ldg(bias + me());
+    }
+}
+DANGER(ldg_fenced)(const float *bias, float *o, int n)
+{
+#pragma unroll 1
+    for (int t = 0; t < n; t++) {
+        if (t == 0) {
+            pdl_wait();
+            __threadfence();
+        }
+        o[t * 128 + me()] = __ldg(bias + me());
+    }
+}
+DANGER(ldg_fresh)(const float *bias, float *o, int n)
+{
+#pragma unroll 1
+    for (int t = 0; t < n; t++) {
+        if (t == 0) {
+            pdl_wait();
+        }
+        o[t * 128 + me()] = __ldg(pdl_fresh(bias) + me());
     }
 }
 
@@ -114,7 +137,7 @@ DANGER(one_warp_output)(const float *a, float *__restrict__ o)
     __syncthreads();
     o[me()] = a[me()];
 }
-SAFE(one_warp, 1, 32, 1, 0)(const float *__restrict__ a, float *__restrict__ o)
+SAFE(one_warp, 32, 32, 0)(const float *__restrict__ a, float *__restrict__ o)
 {
     if (me() < 32) {
         pdl_wait();
@@ -131,7 +154,26 @@ PLAIN(one_warp)(const float *a, float *o)
     o[me()] = a[me()];
 }
 
-SAFE(wait_block, 1, 128, 1, 0)(const float4 *__restrict__ a, float4 *__restrict__ o)
+/* the macro is nothing where an overlap can be, so that accesses without pdl_fresh() are those of PLAIN */
+SAFE(restrict_macro, 32, 32, 0)(const float *PDL_RESTRICT a, float *PDL_RESTRICT o)
+{
+    if (me() < 32) {
+        pdl_wait();
+    }
+    __syncthreads();
+    o[me()] = a[me()];
+}
+PLAIN(restrict_macro)(const float *a, float *o)
+{
+    if (me() < 32) {
+        pdl_wait();
+    }
+    __syncthreads();
+    o[me()] = a[me()];
+}
+
+/* F35 with the form made for it */
+SAFE(wait_block, 128, 128, 0)(const float4 *__restrict__ a, float4 *__restrict__ o)
 {
     const float4 *mine = pdl_wait_block(a);
     pdl_fresh(o)[me()] = mine[me()];
@@ -154,7 +196,7 @@ DANGER(early_return)(const float *__restrict__ a, float *__restrict__ o, int n)
     pdl_wait();
     o[me()] = a[me()];
 }
-SAFE(early_return, 1, 32, 1, 0)(const float *__restrict__ a, float *__restrict__ o, int n)
+SAFE(early_return, 32, 32, 0)(const float *__restrict__ a, float *__restrict__ o, int n)
 {
     if ((int)me() >= n) {
         return;
@@ -181,7 +223,7 @@ DANGER(lambda)(const float *__restrict__ a, float *__restrict__ o)
     __syncthreads();
     o[me()] = read(me());
 }
-SAFE(lambda, 1, 32, 1, 0)(const float *__restrict__ a, float *__restrict__ o)
+SAFE(lambda, 32, 32, 0)(const float *__restrict__ a, float *__restrict__ o)
 {
     auto read = [=](unsigned i) { return pdl_fresh(a)[i]; };
     if (me() < 32) {
@@ -217,7 +259,7 @@ DANGER(member)(restricted p)
     __syncthreads();
     p.o[me()] = p.a[me()];
 }
-SAFE(member, 1, 32, 1, 0)(restricted p)
+SAFE(member, 32, 32, 0)(restricted p)
 {
     if (me() < 32) {
         pdl_wait();
@@ -246,7 +288,7 @@ DANGER(inlined)(const float *a, float *o)
     __syncthreads();
     copy_restricted(a, o);
 }
-SAFE(inlined, 1, 32, 1, 0)(const float *a, float *o)
+SAFE(inlined, 32, 32, 0)(const float *a, float *o)
 {
     if (me() < 32) {
         pdl_wait();
@@ -291,7 +333,7 @@ DANGER(pipelined)(const float4 *__restrict__ a, float4 *__restrict__ o, int n)
     __syncthreads();
     pipeline_restricted<2>(a, o, n);
 }
-SAFE(pipelined, 2, 128, 2, 0)(const float4 *__restrict__ a, float4 *__restrict__ o, int n)
+SAFE(pipelined, 256, 256, 0)(const float4 *__restrict__ a, float4 *__restrict__ o, int n)
 {
     if (me() < 32) {
         pdl_wait();
@@ -315,11 +357,17 @@ DANGER(two_reads)(const float *__restrict__ a, float *__restrict__ o)
     pdl_wait();
     o[me()] = a[me()] - before;
 }
-SAFE(two_reads, 2, 32, 1, 1)(const float *__restrict__ a, float *__restrict__ o)
+SAFE(two_reads, 64, 32, 1)(const float *__restrict__ a, float *__restrict__ o)
 {
     float before = a[me()];
     pdl_wait();
     pdl_fresh(o)[me()] = pdl_fresh(a)[me()] - before;
+}
+PLAIN(two_reads)(const float *a, float *o)
+{
+    float before = a[me()];
+    pdl_wait();
+    o[me()] = a[me()] - before;
 }
 
 /* a store before the wait and one behind it: both have to be there */
@@ -329,11 +377,17 @@ DANGER(store_before)(float *__restrict__ o, float x)
     pdl_wait();
     o[me()] = x + 1.0f;
 }
-SAFE(store_before, 0, 32, 2, 1)(float *__restrict__ o, float x)
+SAFE(store_before, 0, 64, 1)(float *__restrict__ o, float x)
 {
     pdl_fresh(o)[me()] = x;
     pdl_wait();
     pdl_fresh(o)[me()] = x + 1.0f;
+}
+PLAIN(store_before)(float *o, float x)
+{
+    o[me()] = x;
+    pdl_wait();
+    o[me()] = x + 1.0f;
 }
 
 /* F36b: store, fence, trigger, store */
@@ -344,7 +398,7 @@ DANGER(stores_around_trigger)(float *__restrict__ o)
     pdl_trigger();
     o[me()] = 2.0f;
 }
-SAFE(stores_around_trigger, 0, 32, 2, 0)(float *__restrict__ o)
+SAFE(stores_around_trigger, 0, 64, 0)(float *__restrict__ o)
 {
     pdl_fresh(o)[me()] = 1.0f;
     __threadfence();
@@ -359,37 +413,4 @@ PLAIN(stores_around_trigger)(float *o)
     o[me()] = 2.0f;
 }
 
-/* other types: what pdl_fresh() hands back keeps them */
-struct alignas(8) couple {
-    int first, second;
-};
-SAFE(couple, 1, 64, 1, 0)(const couple *__restrict__ a, couple *__restrict__ o)
-{
-    pdl_wait();
-    pdl_fresh(o)[me()] = pdl_fresh(a)[me()];
-}
-PLAIN(couple)(const couple *a, couple *o)
-{
-    pdl_wait();
-    o[me()] = a[me()];
-}
-SAFE(bytes, 1, 8, 1, 0)(const unsigned char *__restrict__ a, unsigned char *__restrict__ o)
-{
-    pdl_wait();
-    pdl_fresh(o)[me()] = pdl_fresh(a)[me()];
-}
-PLAIN(bytes)(const unsigned char *a, unsigned char *o)
-{
-    pdl_wait();
-    o[me()] = a[me()];
-}
-SAFE(doubles, 1, 64, 1, 0)(const double *__restrict__ a, double *__restrict__ o)
-{
-    pdl_wait();
-    pdl_fresh(o)[me()] = pdl_fresh(a)[me()] * 2.0;
-}
-PLAIN(doubles)(const double *a, double *o)
-{
-    pdl_wait();
-    o[me()] = a[me()] * 2.0;
-}
+#include "types.cuh"
