@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pdlkit.children import Ending, Stopper
-from pdlkit.exits import BadArguments
+from pdlkit.exits import BAD_ARGUMENTS, BadArguments
 from pdlkit.machine import Driver, ask_driver, nvidia_hardware
 from pdlkit.supervise import probe
 
@@ -52,6 +52,8 @@ def choose(request: str, oldest_cc: int, harness: Path | None) -> Choice:
     signs = nvidia_hardware()
     if request == "auto":
         if not signs:
+            if harness is not None and ask_probe(harness, "model")[0].exit_code == BAD_ARGUMENTS:
+                raise BadArguments(f"--harness {harness}: it runs on a GPU, and there is no NVIDIA hardware here")
             return Choice(
                 "model", note="no NVIDIA hardware here: judging the model, which is no evidence about hardware")
         request = "cuda"
@@ -100,7 +102,7 @@ def ask_probe(harness: Path, request: str) -> tuple[Ending, list[str]]:
     """The harness's own answer about a device, from a process of its own."""
     stopper = Stopper()
     try:
-        return probe(harness, request, stopper)
+        return probe(harness.resolve(), request, stopper)  # a bare name would be looked for on PATH
     finally:
         stopper.close()
 

@@ -12,7 +12,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from pdlkit import doctor, list_rules, machine, packages, places, toolchain, venv
+from pdlkit import device_choice, doctor, list_rules, machine, packages, places, toolchain, venv
 from pdlkit.device_choice import _judge
 from pdlkit.exits import BadArguments, SetupImpossible
 from pdlkit.machine import Driver, Gpu
@@ -99,6 +99,17 @@ def test_hardware_that_cannot_be_used_is_never_hidden(driver: Driver, absent: bo
 def test_a_device_that_is_not_there_is_a_bad_argument() -> None:
     with pytest.raises(BadArguments, match="offers 1 device,"):
         _judge("cuda:1", Driver(None, 13000, (H200,)), ["a sign"], 90)
+
+
+def test_a_given_harness_is_asked_wherever_it_lies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(device_choice, "nvidia_hardware", list)
+    monkeypatch.chdir(tmp_path)
+    harness = Path("harness")  # not on PATH
+    harness.write_text("#!/bin/sh\nexit $(test \"$3\" = model && echo 64 || echo 77)\n")
+    harness.chmod(0o755)
+    assert device_choice.choose("cuda", 90, harness).absent
+    with pytest.raises(BadArguments, match="it runs on a GPU, and there is no NVIDIA hardware here"):
+        device_choice.choose("auto", 90, harness)
 
 
 @pytest.fixture
