@@ -7,6 +7,7 @@ as such beside the case.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,6 +46,35 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
+def _number(text: str) -> float:
+    """A number of a record; what is none (NaN, Infinity, 1e999) would spoil every table that it reaches."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is no number")
+    return value
+
+
+def read_line(text: str) -> Any:
+    """One line of JSON, strictly; ValueError if it is none."""
+    return json.loads(text, parse_constant=_number, parse_float=_number)
+
+
+def _extras_problem(record: Record) -> str | None:
+    """What is wrong with the fields of a case record that may be left out, if anything."""
+    for key in ("schedules", "shapes", "sm_pairs", "sm_pairs_possible", "resolution_ns"):
+        if not (record.get(key) is None or _is_count(record[key])):
+            return f"its {key} is no count"
+    for key in ("kernels", "answers", "survived_x"):
+        if not isinstance(record.get(key, []), list):
+            return f"its {key} is no list"
+    for key, fields in (("kernels", ()), ("answers", ("what", "answer"))):
+        if not all(isinstance(row, Mapping) and all(isinstance(row.get(f), str) for f in fields) for row in record.get(key, [])):
+            return f"a row of its {key} says too little"
+    if not isinstance(record.get("reason"), str | None):
+        return "its reason is no text"
+    return None
+
+
 def _shape_problem(record: Record) -> str | None:
     """What is wrong with a case or variant record by itself, if anything."""
     kind = record.get("record")
@@ -52,12 +82,15 @@ def _shape_problem(record: Record) -> str | None:
         if record.get("status") not in CASE_STATUSES:
             return f"its verdict is {record.get('status')!r}, which is none of {', '.join(CASE_STATUSES)}"
         if record["status"] in ("NOT_SUPPORTED", "HANG"):
-            return None  # there was nothing to count
+            return _extras_problem(record)  # there was nothing to count
         trials, outcomes = record.get("trials"), record.get("outcomes")
         if not isinstance(trials, Mapping) or not all(_is_count(trials.get(k)) for k in ("planned", "run", "exercised")):
             return "its trials lack a count of planned, run or exercised"
+        if not all(_is_count(count) for count in trials.values()):
+            return "its trials are no table of counts"
         if not isinstance(outcomes, Mapping) or not all(_is_count(n) for n in outcomes.values()):
             return "its outcomes are no table of counts"
+        return _extras_problem(record)
     if kind == "variant":
         if record.get("kind") not in VARIANT_KINDS:
             return f"a variant is of kind {record.get('kind')!r}, which is none of {', '.join(VARIANT_KINDS)}"
@@ -65,6 +98,8 @@ def _shape_problem(record: Record) -> str | None:
             return "a variant has no tag"
         if record.get("kind") != "triage" and record.get("status") not in VARIANT_STATUSES:
             return f"variant {record.get('tag')} is {record.get('status')!r}, which is no status of a variant"
+        if not (record.get("x_ns") is None or _is_count(record["x_ns"])):
+            return f"variant {record.get('tag')} has an x_ns that is no count"
         if not all(_is_count(record.get(key)) for key in ("kills", "trials")):
             return f"variant {record.get('tag')} lacks its count of kills or trials"
     return None
@@ -92,8 +127,8 @@ class Session:
     def take(self, line: str) -> Record | None:
         """Read one line; returns the record if it could be used."""
         try:
-            record = json.loads(line)
-        except ValueError:
+            record = read_line(line)
+        except (ValueError, RecursionError):
             self.blame(f"a line is no JSON: {line[:80]!r}")
             return None
         if not isinstance(record, dict) or not isinstance(record.get("record"), str):

@@ -31,6 +31,8 @@ FORBIDDEN = {
 }
 ALLOWED = {"wrong": _WRONG_WORDS}  # what a word of rules.toml's `allowed` stands for
 JUDGING_CLASSES = ("documented", "derived")
+KILLS_FLOOR = 12  # JUDGE_KILLS and JUDGE_FLOOR_PERCENT of harness/judge.h
+EXERCISED_PERCENT = 80
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,14 @@ def judge_case(case: Case, log: CaseLog | None, tags: Mapping[str, Tag]) -> Case
         problems += contradictions(case, log, tags)
     if problems:
         return CaseResult(case, "KIT_ERROR", "; ".join(problems), **kept)
-    if log.casualty is not None:
-        return CaseResult(case, log.casualty, log.casualty_reason, **kept)
-    if not log.complete or log.verdict is None:
-        status = "CRASH" if log.began else "NOT_RUN"
-        return CaseResult(case, status, "there is no completion record", **kept)
+    status, why = log.casualty, log.casualty_reason
+    if status is None and not log.complete:
+        status, why = "CRASH" if log.began else "NOT_RUN", "there is no completion record"
+    if status is not None:
+        if log.forbidden:  # once is enough, however its child ended
+            return CaseResult(case, "FAIL", f"{len(log.forbidden)} forbidden trials were recorded before this: {status}, {why}", **kept)
+        return CaseResult(case, status, why, **kept)
+    assert log.verdict is not None
     reason = log.verdict.get("reason")
     if log.verdict["status"] == "FAIL" and not reason:
         reason = _failure_words(case, log.verdict)
@@ -107,22 +112,34 @@ def contradictions(case: Case, log: CaseLog, tags: Mapping[str, Tag]) -> list[st
     """What in a complete case cannot be true together."""
     record = log.verdict or {}
     status = record["status"]
-    if status in ("NOT_SUPPORTED", "HANG"):
-        return []
     found = list(_identity_problems(case, record))
-    trials = record["trials"]
-    if not trials["exercised"] <= trials["run"] <= trials["planned"]:
-        found.append("its counts do not add up: exercised, run and planned must not shrink in this order")
     bad = forbidden_count(case, record)
     if status != "FAIL" and (bad or log.forbidden):
         found.append(f"it says {status} beside {bad or len(log.forbidden)} forbidden outcomes")
+    if status in ("NOT_SUPPORTED", "HANG"):
+        return found
+    found += _count_problems(case, record)
     if status == "FAIL" and forbidden_outcomes(case) and not bad:
         found.append("it says FAIL without a forbidden outcome")
-    if status == "PASS" and case.proving:
-        if case.kind != "api" and trials["exercised"] == 0:
-            found.append("it says PASS without one exercised trial")
-        found += _power_problems(case, log.variants, tags)
+    found += _variant_problems(case, log.variants, tags)
+    if status == "PASS":
+        found += _power_problems(case, log.variants) if case.proving else ["it says PASS, but only observes"]
     return found
+
+
+def _count_problems(case: Case, record: Mapping[str, Any]) -> Iterable[str]:
+    trials, outcomes = record["trials"], record["outcomes"]
+    exercised, run, planned = trials["exercised"], trials["run"], trials["planned"]
+    if not exercised <= run <= planned:
+        yield "its counts do not add up: exercised, run and planned must not shrink in this order"
+    if case.kind != "api" and sum(outcomes.get(word, 0) for word in ("fresh", *_WRONG_WORDS)) != run:
+        yield "its counts do not add up: every trial that ran has one outcome for its words"
+    if record["status"] != "PASS":
+        return
+    if exercised == 0:
+        yield "it says PASS without one exercised trial"
+    elif case.kind != "api" and exercised * 100 < planned * EXERCISED_PERCENT:
+        yield f"it says PASS with {exercised:,} of {planned:,} trials exercised; the floor is {EXERCISED_PERCENT} %"
 
 
 def _identity_problems(case: Case, record: Mapping[str, Any]) -> Iterable[str]:
@@ -134,40 +151,51 @@ def _identity_problems(case: Case, record: Mapping[str, Any]) -> Iterable[str]:
             yield f"its record says {key} {record[key]!r}, the rule book says {want!r}"
 
 
-def _power_problems(case: Case, variants: Iterable[Record], tags: Mapping[str, Tag]) -> list[str]:
+def _power_problems(case: Case, variants: Iterable[Record]) -> list[str]:
     """A PASS whose detection power was not shown in the same run."""
-    seen: dict[tuple[str, str], list[Record]] = {}
-    for variant in variants:
-        seen.setdefault((variant["kind"], variant["tag"]), []).append(variant)
+    seen: dict[tuple[str, str], Record] = {(v["kind"], v["tag"]): v for v in variants}
     found = []
     for kind, names in (("mutant", case.mutants), ("control", case.controls)):
         for name in names:
-            records = seen.get((kind, name))
-            if not records:
+            record = seen.get((kind, name))
+            if record is None:
                 found.append(f"it says PASS, but its {kind} {name} was never run")
-            for record in records or ():
-                found += _variant_problems(record, tags)
-    if case.broken_waits:
-        sweep = [r for (kind, _), rs in seen.items() if kind == "broken_wait" for r in rs]
-        judged = [r for r in sweep if r["status"] != "NOT_APPLICABLE"]
-        if not sweep:
-            found.append("it says PASS, but no broken wait was run")
-        elif judged and not any(r["status"] == "KILLED" for r in judged):
-            found.append("it says PASS, but every broken wait survived")
-        found += [f"it says PASS, but the broken wait {r['tag']}, which must die, survived"
-                  for r in judged if r.get("must_die") and r["status"] == "SURVIVED"]
-    return found
+            elif record["status"] == "SURVIVED":
+                found.append(f"it says PASS, but {kind} {name} survived")
+    return [*found, *_broken_wait_problems([v for (kind, _), v in seen.items() if kind == "broken_wait"])] if case.broken_waits else found
 
 
-def _variant_problems(record: Record, tags: Mapping[str, Tag]) -> Iterable[str]:
-    name, status = record["tag"], record["status"]
-    if status == "SURVIVED":
-        yield f"it says PASS, but {record['kind']} {name} survived"
-    if status == "KILLED" and record["kills"] == 0:
-        yield f"{record['kind']} {name} is called KILLED with no kill"
-    tag = tags.get(name)
-    if status == "EQUIVALENT_HERE" and not (tag and tag.equivalent_candidate):
-        yield f"mutant {name} is called EQUIVALENT_HERE, but the rule book names it no candidate"
+def _broken_wait_problems(sweep: list[Record]) -> Iterable[str]:
+    judged = [v for v in sweep if v["status"] != "NOT_APPLICABLE"]
+    if not sweep:
+        yield "it says PASS, but no broken wait was run"
+    elif judged and not any(v["status"] == "KILLED" for v in judged):
+        yield "it says PASS, but every broken wait survived"
+    largest = max((v for v in judged if v.get("x_ns")), key=lambda v: v["x_ns"], default=None)
+    for v in judged:
+        if v["status"] == "SURVIVED" and (v.get("must_die") or v is largest):
+            yield f"it says PASS, but the broken wait {v['tag']}, which must die, survived"
+
+
+def _variant_problems(case: Case, variants: Iterable[Record], tags: Mapping[str, Tag]) -> Iterable[str]:
+    """What in the records of mutants, controls and broken waits cannot be true."""
+    listed = {"mutant": case.mutants, "control": case.controls}
+    seen = set[tuple[str, str]]()
+    for record in variants:
+        kind, name, status = record["kind"], record["tag"], record["status"] if record["kind"] != "triage" else None
+        tag = tags.get(name)
+        candidate = tag is not None and tag.equivalent_candidate is not None
+        if (kind, name) in seen:
+            yield f"{kind} {name} was recorded twice"
+        seen.add((kind, name))
+        if name not in listed.get(kind, (name,)):
+            yield f"it ran {kind} {name}, which the rule book does not list for it"
+        if record["kills"] > record["trials"]:
+            yield f"{kind} {name} has more kills than trials"
+        if status == "KILLED" and record["kills"] < (1 if candidate else KILLS_FLOOR):
+            yield f"{kind} {name} is called KILLED with {record['kills']} kills"
+        if status == "EQUIVALENT_HERE" and not candidate:
+            yield f"{kind} {name} is called EQUIVALENT_HERE, but the rule book names it no candidate"
 
 
 def worst(statuses: Iterable[str]) -> str:

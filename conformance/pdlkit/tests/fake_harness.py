@@ -40,10 +40,11 @@ def variants(case: Case, skip: str | None = None, status: str = "KILLED", change
 
 
 def verdict(case: Case, status: str = "PASS", exercised: int = 64, **outcomes: int) -> None:
+    fresh = 64 - sum(count for name, count in outcomes.items() if name != "early_start")
     say("case", case=case.name, rule=case.rule, **{"class": case.rule_class}, kind=case.kind, window=case.window,
         path=case.path, proving=case.proving, status=status, reason=None,
         trials={"planned": 64, "run": 64, "exercised": exercised, "witnessed": 60},
-        outcomes={"fresh": 64, "stale": 0, "poison": 0, "misplaced": 0, "torn": 0, "foreign": 0, "early_start": 0,
+        outcomes={"fresh": fresh, "stale": 0, "poison": 0, "misplaced": 0, "torn": 0, "foreign": 0, "early_start": 0,
                   "overlap": 3, **outcomes},
         resolution_ns=250 if case.broken_waits else None, survived_x=[], schedules=60, sm_pairs=10,
         sm_pairs_possible=16, wall_s=0.01, kernels=[])
@@ -110,6 +111,24 @@ def misbehave(case: Case, how: str) -> bool:
     elif how == "survivor":
         variants(case, status="SURVIVED", changed=case.mutants[0])
         verdict(case, "INCONCLUSIVE")
+    elif how == "fail-then-crash":
+        forbidden(case)
+        os.kill(os.getpid(), signal.SIGABRT)
+    elif how == "fail-then-hang":
+        forbidden(case)
+        spin_ignoring_sigterm(False)
+    elif how == "not-a-number":
+        variants(case)
+        print('{"record":"progress","case":"%s","part":"base","done":NaN,"planned":1e999}' % case.name, flush=True)
+        verdict(case)
+    elif how == "odd-extras":
+        variants(case)
+        say("case", case=case.name, status="NOT_SUPPORTED", reason=["too", "old"], schedules="many")
+    elif how == "truncated":
+        variants(case)
+        sys.stdout.write('{"record":"case","case":"%s","status":"PASS","trials":{"planned":64}' % case.name)
+        sys.stdout.flush()
+        sys.exit(0)
     elif how == "never-ends":
         variants(case)
         verdict(case)
@@ -138,7 +157,10 @@ def main() -> int:
     cases = [c for c in BOOK.cases if c.family == family and (not named or c.name in named)]
     if plan.get("startup") == "die":
         return 3
-    say("start", device={"name": "fake", "cc": 90, "sms": 4}, driver=13000, runtime=13000, toolkit=13000)
+    if plan.get("startup") != "mute":
+        start = {"device": {"name": "fake", "cc": 90, "sms": 4}, "driver": 13000, "runtime": 13000, "toolkit": 13000,
+                 "seed": option("--seed"), "profile": option("--profile"), "rules_hash": BOOK.digest}
+        say("start", **{**start, **plan.get("start", {}), **plan.get(f"start {family}", {})})
     for case in cases:
         how = plan.get(case.name) or plan.get(case.rule) or plan.get("*", "pass")
         if how == "unreached":
@@ -153,6 +175,8 @@ def main() -> int:
             verdict(case, "PASS" if case.proving else "INCONCLUSIVE")
         say("end", case=case.name)
     say("done")
+    if plan.get("behind") == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
     return int(plan.get("exit", 0))
 
 

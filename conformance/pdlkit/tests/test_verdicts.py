@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pdlkit.places import KIT
 from pdlkit.records import CaseLog
 from pdlkit.rules import Case, Tag
-from pdlkit.verdicts import CASE_VERDICTS, CaseResult, bound95, judge_case, judge_run, worst
+from pdlkit.verdicts import CASE_VERDICTS, EXERCISED_PERCENT, KILLS_FLOOR, CaseResult, bound95, judge_case, judge_run, worst
 
 TAGS = {
     "nowait": Tag("nowait", "kernel", "t", ()),
@@ -30,7 +32,8 @@ def case(rule_class: str = "documented", proving: bool = True, kind: str = "visi
 
 
 def record(status: str = "PASS", planned: int = 64, run: int = 64, exercised: int = 64, **outcomes: int) -> dict[str, Any]:
-    return {"record": "case", "status": status, "reason": None, "outcomes": {"fresh": 64, **outcomes},
+    wrong = sum(count for name, count in outcomes.items() if name != "early_start")
+    return {"record": "case", "status": status, "reason": None, "outcomes": {"fresh": run - wrong, **outcomes},
             "trials": {"planned": planned, "run": run, "exercised": exercised, "witnessed": 0}}
 
 
@@ -142,7 +145,18 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
     ("more exercised than run", case(), log(record(run=63)), "KIT_ERROR"),
     ("more run than planned", case(), log(record(planned=63)), "KIT_ERROR"),
     ("PASS with nothing exercised", case(), log(record(exercised=0)), "KIT_ERROR"),
-    ("an api rule has no trials", case(kind="api"), log(record(planned=0, run=0, exercised=0)), "PASS"),
+    ("an api rule that asked", case(kind="api"), log(record(planned=3, run=3, exercised=3)), "PASS"),
+    ("an api rule that asked nothing", case(kind="api"), log(record(planned=0, run=0, exercised=0)), "KIT_ERROR"),
+    ("PASS at the floor", case(), log(record(planned=80, run=80, exercised=64)), "PASS"),
+    ("PASS below the floor", case(), log(record(planned=81, run=81, exercised=64)), "KIT_ERROR"),
+    ("PASS of a run that was cut short", case(), log(record(planned=100)), "KIT_ERROR"),
+    ("PASS of a case that only observes", case(proving=False), log(record()), "KIT_ERROR"),
+    ("a trial without an outcome", case(), log({**record(), "outcomes": {"fresh": 63}}), "KIT_ERROR"),
+    ("an outcome without a trial", case(), log({**record(), "outcomes": {"fresh": 65}}), "KIT_ERROR"),
+    ("not supported, beside a forbidden trial", case(), log({"status": "NOT_SUPPORTED", "reason": "old"}, forbidden=[{}]), "KIT_ERROR"),
+    ("crashed behind a forbidden trial", case(), log(None, ended=False, forbidden=[{}], casualty="CRASH"), "FAIL"),
+    ("interrupted behind a forbidden trial", case(), log(None, ended=False, forbidden=[{}], casualty="NOT_RUN"), "FAIL"),
+    ("no end behind a forbidden trial", case(), log(None, ended=False, forbidden=[{}]), "FAIL"),
     ("PASS, mutant never run", case(**POWER), log(record(), *KILLED[1:]), "KIT_ERROR"),
     ("PASS, control never run", case(**POWER), log(record(), KILLED[0], KILLED[2]), "KIT_ERROR"),
     ("PASS, no broken wait", case(**POWER), log(record(), *KILLED[:2]), "KIT_ERROR"),
@@ -156,6 +170,17 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
      log(record(), *KILLED, variant("early-32", "SURVIVED", "broken_wait", must_die=False)), "PASS"),
     ("broken waits need hardware", case(**POWER),
      log(record(), *KILLED[:2], variant("early-8000", "NOT_APPLICABLE", "broken_wait", must_die=True)), "PASS"),
+    ("PASS, the largest broken wait survived and nobody said that it must die", case(**POWER),
+     log(record(), *KILLED[:2], variant("early-500", kind="broken_wait", x_ns=500),
+         variant("early-8000", "SURVIVED", "broken_wait", x_ns=8000)), "KIT_ERROR"),
+    ("a broken wait KILLED by one kill", case(**POWER),
+     log(record(), *KILLED[:2], {**variant("early-8000", kind="broken_wait", must_die=True), "kills": 1}), "KIT_ERROR"),
+    ("KILLED by eleven kills", case(mutants=("nowait",)), log(record(), {**variant("nowait"), "kills": 11}), "KIT_ERROR"),
+    ("a candidate equivalent KILLED by one kill", case(mutants=("same",)), log(record(), {**variant("same"), "kills": 1}), "PASS"),
+    ("more kills than trials", case(mutants=("nowait",)), log(record(), {**variant("nowait"), "kills": 65}), "KIT_ERROR"),
+    ("KILLED twice", case(mutants=("nowait",)), log(record(), variant("nowait"), variant("nowait")), "KIT_ERROR"),
+    ("SURVIVED, then KILLED", case(mutants=("nowait",)), log(record(), variant("nowait", "SURVIVED"), variant("nowait")), "KIT_ERROR"),
+    ("a mutant that the book does not list here", case(), log(record(), variant("nowait")), "KIT_ERROR"),
     ("KILLED with no kill", case(mutants=("nowait",)), log(record(), {**variant("nowait"), "kills": 0}), "KIT_ERROR"),
     ("equivalent, as the book allows", case(mutants=("same",)), log(record(), variant("same", "EQUIVALENT_HERE")), "PASS"),
     ("equivalent, which the book does not allow", case(mutants=("nowait",)),
@@ -170,6 +195,12 @@ def test_the_verdict_of_a_case(what: str, of: Case, said: CaseLog | None, expect
     result = judge_case(of, said, TAGS)
     assert result.status == expected, result.reason
     assert expected != "KIT_ERROR" or result.reason
+
+
+def test_the_floors_are_the_harness_s() -> None:
+    text = (KIT / "harness" / "judge.h").read_text()
+    assert re.search(rf"#define JUDGE_KILLS {KILLS_FLOOR}u\b", text)
+    assert re.search(rf"#define JUDGE_FLOOR_PERCENT {EXERCISED_PERCENT}u\b", text)
 
 
 @given(st.integers(1, 10**9))
