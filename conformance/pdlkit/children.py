@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from pdlkit.exits import SetupImpossible
+
 _MARK = "PDL_KIT_CHILD"  # inherited by every descendant, so that one that left the session is still found
 _STDERR_KEPT = 8192
 _KILL_PATIENCE_S = 30.0  # a process inside the driver may need this long to die
@@ -186,10 +188,13 @@ def run_child(
     token = secrets.token_hex(8)
     env = {**(os.environ if environment is None else environment), _MARK: token}
     started = time.monotonic()
-    process = subprocess.Popen(
-        list(argv), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
-        start_new_session=True, bufsize=0,
-    )
+    try:
+        process = subprocess.Popen(
+            list(argv), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
+            start_new_session=True, bufsize=0,
+        )
+    except OSError as error:
+        raise SetupImpossible(f"{Path(argv[0]).name} cannot be started: {error.strerror}") from None
     pipes = _Pipes(process, watch)
     hung = interrupted = False
     stuck: tuple[str, ...] = ()

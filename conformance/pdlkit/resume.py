@@ -10,7 +10,6 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pdlkit import sources
 from pdlkit.exits import BadArguments
@@ -34,7 +33,10 @@ class Identity:
     @staticmethod
     def of(folder: Path) -> Identity:
         """That of the interrupted run in this folder."""
-        return Identity(**_lines(folder)[0]["identity"])
+        try:
+            return Identity(**_lines(folder)[0]["identity"])
+        except TypeError:
+            raise BadArguments(f"--resume {folder}: the first line of {FILE} is damaged; start a new run") from None
 
 
 @dataclass
@@ -53,10 +55,8 @@ def _lines(folder: Path) -> list[Record]:
         raise BadArguments(f"--resume {folder}: no {FILE} there, so no run of this kit was begun in that folder") from None
     lines: list[Record] = []
     for line in text.splitlines():
-        try:
-            lines.append(json.loads(line))
-        except ValueError:
-            break  # the last line of a run that was killed while it wrote
+        if record := _record(line):  # not one that a kill cut: its family is run again
+            lines.append(record)
     if not lines or "identity" not in lines[0]:
         raise BadArguments(f"--resume {folder}: the first line of {FILE} is damaged; start a new run")
     return lines
@@ -64,6 +64,13 @@ def _lines(folder: Path) -> list[Record]:
 
 def _code(harness: Path) -> dict[str, str]:
     return {"sources": sources.digest(), "harness": hashlib.sha256(harness.read_bytes()).hexdigest()[:16]}
+
+
+def end_line(path: Path) -> None:
+    """Close a last line that a kill cut, so that the next one stands alone."""
+    if path.is_file() and not path.read_bytes().endswith(b"\n"):
+        with open(path, "a") as file:
+            file.write("\n")
 
 
 def begin(folder: Path, identity: Identity, harness: Path) -> None:
@@ -78,6 +85,7 @@ def keep(folder: Path, family: str, outcome: Outcome, cases: list[str], wall_s: 
         "processes": [process for process in outcome.processes if process["family"] == family],
         "logs": [asdict(outcome.logs[name]) for name in cases if name in outcome.logs],
     }
+    end_line(folder / FILE)
     with open(folder / FILE, "a") as file:
         file.write(json.dumps(line) + "\n")
 
@@ -89,6 +97,8 @@ def take_over(folder: Path, harness: Path, outcome: Outcome) -> Kept:
         raise BadArguments(f"--resume {folder}: the kit's code has changed since; start a new run")
     kept = Kept()
     for line in families:
+        if line["family"] in kept.families:
+            raise BadArguments(f"--resume {folder}: {FILE} holds the family {line['family']} twice; start a new run")
         kept.families.append(line["family"])
         kept.wall_s = max(kept.wall_s, line["wall_s"])
         outcome.start = outcome.start or line["start"]
@@ -105,18 +115,18 @@ def _refuse_hidden_faults(folder: Path, kept: Kept) -> None:
     except OSError:
         return
     for text in records:
-        record: Any = json.loads(text) if text.endswith("}") else {}
-        bad = record.get("record") == "casualty" or (record.get("record") == "case" and record.get("status") in _BAD_ENDS)
+        record = _record(text)
+        what = {"casualty": record.get("status"), "case": record.get("status"), "forbidden": "FAIL"}.get(record.get("record", ""))
+        bad = record.get("record") in ("casualty", "forbidden") or what in _BAD_ENDS
         if bad and record.get("family") not in kept.families:
-            raise BadArguments(f"--resume {folder}: {record['case']} was {record['status']} before the run was interrupted, and a "
+            raise BadArguments(f"--resume {folder}: {record.get('case')} was {what} before the run was interrupted, and a "
                                "second try would hide it; start a new run")
 
 
-def another_device(earlier: Record | None, now: Record | None) -> str | None:
-    """Why the two parts were not run by the same device and driver, if so."""
-    if not earlier or not now:
-        return None
-    for key in ("device", "driver", "runtime"):
-        if earlier.get(key) != now.get(key):
-            return f"the resumed run met another {key}: {earlier.get(key)}, then {now.get(key)}"
-    return None
+def _record(text: str) -> Record:
+    """A kept record; nothing of a line that was cut by a kill."""
+    try:
+        record = json.loads(text)
+    except ValueError:
+        return {}
+    return record if isinstance(record, dict) else {}

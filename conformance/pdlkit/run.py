@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import errno
+import fcntl
 import fnmatch
 import json
 import os
@@ -24,25 +26,25 @@ from pdlkit.arguments import Parser
 from pdlkit.build import Built, build
 from pdlkit.device_choice import Choice, ask_probe, choose, parse_request
 from pdlkit.display import Progress, verdict_block
-from pdlkit.exits import BadArguments, InvalidRun
+from pdlkit.exits import BadArguments, InvalidRun, SetupImpossible
 from pdlkit.lint import against_hardware
 from pdlkit.lint.tools import at_hand
 from pdlkit.machine_code import MachineCode
 from pdlkit.records import CaseLog, Record
 from pdlkit.report import RunFacts, build_report, inconsistencies, write_report
 from pdlkit.rules import PROFILES, Case, RuleBook, RulesError, load
-from pdlkit.supervise import Outcome, Plan, Supervisor
+from pdlkit.supervise import Outcome, Plan, Supervisor, start_problems
 from pdlkit.verdicts import CaseResult, RunVerdict, judge_case, judge_run
 
-
+_CANNOT_WRITE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EISDIR, errno.ENOENT)
 
 def parser() -> Parser:
     """The command line of `run`."""
     made = Parser("run", "judge a GPU and its driver, or the model, and write report.json", epilog=(
         "exit codes: 0 CONFORMS, 1 VIOLATES, 2 UNPROVEN, 70 INVALID, 77 NOT_APPLICABLE, 64 bad arguments, "
         "69 set-up impossible"))
-    made.add_argument("--device", default="auto", metavar="D", help="auto, cuda, cuda:N, model or model:NAME (auto)")
-    made.add_argument("--profile", choices=PROFILES, default="quick", help="how many trials (quick)")
+    made.add_argument("--device", metavar="D", help="auto, cuda, cuda:N, model or model:NAME (auto)")
+    made.add_argument("--profile", choices=PROFILES, help="how many trials (quick)")
     made.add_argument("--seed", metavar="HEX", help="64 bits, with or without 0x (a fresh one)")
     made.add_argument("--only", action="append", default=[], metavar="PATTERN",
                       help="only cases or rules whose name matches this glob; may be repeated")
@@ -83,6 +85,8 @@ class _RecordLog:
     """records.jsonl: every record but progress, as it comes, so that a killed run keeps what it had."""
 
     def __init__(self, path: Path, append: bool) -> None:
+        if append:
+            resume.end_line(path)
         self._file: TextIO = open(path, "a" if append else "w", buffering=1)
         self._lock = threading.Lock()
 
@@ -131,14 +135,14 @@ def _check_model_name(choice: Choice, built: Built) -> None:
         raise BadArguments(f"--device {choice.device}: no such device of the model; list --broken-devices names them")
 
 
-def _plan(options: argparse.Namespace, choice: Choice, built: Built, cases: list[Case], seed: int) -> Plan:
+def _plan(options: argparse.Namespace, choice: Choice, built: Built, book: RuleBook, cases: list[Case], seed: int) -> Plan:
     families: dict[str, list[str]] = {}
     for case in cases:
         families.setdefault(case.family, []).append(case.name)
     cores = len(os.sched_getaffinity(0))
     return Plan(
         harness=built.harness, device=choice.device, profile=options.profile, seed=seed, families=families,
-        subset=bool(options.only), plant=options.plant, parallel=min(2, cores) if choice.on_model else 1,
+        subset=bool(options.only), plant=options.plant, parallel=min(2, cores) if choice.on_model else 1, rules_hash=book.digest,
     )
 
 
@@ -171,17 +175,19 @@ def _nothing_ran(cases: list[Case], choice: Choice) -> list[CaseResult]:
 
 
 def _execute(
-    options: argparse.Namespace, choice: Choice, cases: list[Case], seed: int, folder: Path, say: Callable[[str], None]
+    options: argparse.Namespace, choice: Choice, book: RuleBook, cases: list[Case], seed: int, folder: Path, say: Callable[[str], None]
 ) -> tuple[Outcome, Built, float]:
     """Build, then run every family; returns what the children said, and how long they took."""
     built = _obtain(options, choice, say)
     _check_model_name(choice, built)
-    plan = _plan(options, choice, built, cases, seed)
+    plan = _plan(options, choice, built, book, cases, seed)
     earlier, kept = Outcome(), resume.Kept()
     if options.resume:
         kept = resume.take_over(folder, built.harness, earlier)
         cases = [case for case in cases if case.family not in kept.families]
+        _forget(folder)
     else:
+        _forget(folder)
         resume.begin(folder, resume.Identity(choice.device, options.profile, f"{seed:016x}", options.only, options.plant), built.harness)
     whole = dict(plan.families)
     for family in kept.families:
@@ -205,13 +211,15 @@ def _execute(
     finally:
         progress.close()
         log.close()
-    return _with_earlier(outcome, earlier), built, time.monotonic() - started
+    return _with_earlier(outcome, earlier, plan), built, time.monotonic() - started
 
 
-def _with_earlier(outcome: Outcome, earlier: Outcome) -> Outcome:
+def _with_earlier(outcome: Outcome, earlier: Outcome, plan: Plan) -> Outcome:
     """Both parts of a resumed run as one."""
-    other = resume.another_device(earlier.start, outcome.start)
-    outcome.problems[:0] = [*earlier.problems, *([other] if other else [])]
+    other = start_problems(earlier.start, plan, None) if earlier.start else []
+    if earlier.start and outcome.start:
+        other += start_problems(outcome.start, plan, earlier.start)
+    outcome.problems[:0] = [*earlier.problems, *dict.fromkeys(f"the interrupted run: {text}" for text in other)]
     outcome.processes[:0] = earlier.processes
     outcome.logs = {**earlier.logs, **outcome.logs}
     outcome.start = outcome.start or earlier.start
@@ -220,10 +228,12 @@ def _with_earlier(outcome: Outcome, earlier: Outcome) -> Outcome:
 
 def _go_on(options: argparse.Namespace) -> None:
     """Take over what the interrupted run was asked for."""
-    given = [name for name in ("seed", "output", "plant") if getattr(options, name) is not None]
-    if given or options.only:
-        raise BadArguments(f"--resume takes the seed, the cases and the folder of the interrupted run: leave out --{(given or ['only'])[0]}")
     identity = resume.Identity.of(options.resume)
+    given = [name for name in ("seed", "output", "plant", "only") if getattr(options, name)]
+    given += [name for name in ("device", "profile") if getattr(options, name) not in (None, getattr(identity, name))]
+    if given:
+        raise BadArguments(f"--resume takes the device, the profile, the seed, the cases and the folder of the interrupted run: "
+                           f"leave out --{given[0]}")
     options.device, options.profile, options.seed = identity.device, identity.profile, identity.seed
     options.only, options.plant, options.output = identity.only, identity.plant, options.resume
 
@@ -253,14 +263,35 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     return int(report["exit"])
 
 
-def _prepare(folder: Path) -> None:
-    """Make the output folder, without what an earlier run left there: it would be taken for this one's."""
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Make the output folder and keep it from other runs; what cannot be written there ends the run with a sentence."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for old in (folder / "report.json", *folder.glob("repro*.cu"), *folder.glob("images/*.cubin")):
-            old.unlink(missing_ok=True)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise BadArguments(f"--output {folder}: {error.strerror}") from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise BadArguments(f"--output {folder}: another run writes there; wait for it or name another folder") from None
+    except OSError:
+        pass  # a file system without locks
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _CANNOT_WRITE:
+            raise
+        raise SetupImpossible(f"{folder} cannot be written: {error.strerror}; --output DIR names another place") from None
+    finally:
+        os.close(handle)
+
+
+def _forget(folder: Path) -> None:
+    """Remove what an earlier run left in the folder and would be taken for this one's."""
+    for old in (folder / "report.json", *folder.glob("repro*.cu"), *folder.glob("images/*.cubin")):
+        old.unlink(missing_ok=True)
 
 
 def _load_rules() -> RuleBook:
@@ -270,34 +301,33 @@ def _load_rules() -> RuleBook:
         raise InvalidRun(str(error)) from None
 
 
-def main(argv: list[str]) -> int:
-    """The command `run`; returns its exit code."""
-    options = parser().parse_args(argv)
+def _checked(options: argparse.Namespace) -> argparse.Namespace:
+    """The options with their defaults; BadArguments for what cannot be meant."""
     if options.resume is not None:
         _go_on(options)
+    options.device = parse_request("auto" if options.device is None else options.device)
+    options.profile = options.profile or "quick"
     if options.plant is not None and not re.fullmatch(r"broken-wait(:[0-9]{1,6})?|hang|crash|no-record", options.plant):
         raise BadArguments(f"--plant {options.plant}: say broken-wait, broken-wait:X_NS, hang, crash or no-record")
-    request, seed = parse_request(options.device), parse_seed(options.seed)
-    if options.harness is not None and not os.access(options.harness, os.X_OK):
+    if options.harness is not None and not (options.harness.is_file() and os.access(options.harness, os.X_OK)):
         raise BadArguments(f"--harness {options.harness}: no such executable file")
-    book = _load_rules()
-    cases = select(book, options.only)
+    return options
 
-    def say(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
 
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _run(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: list[Case], seed: int, choice: Choice, folder: Path) -> int:
+    """Run the cases into the folder, judge them and write the report."""
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    choice = choose(request, min(case.min_cc for case in cases), options.harness)
-    if choice.note:
-        say(choice.note)
-    folder = options.output or _default_output(options.profile, choice.device)
-    _prepare(folder)
     interposed = {} if choice.on_model else machine.interposers()
     outcome, built, wall_s, code = Outcome(), None, 0.0, None
     if choice.broken or choice.absent:
+        _forget(folder)
         results = _nothing_ran(cases, choice)
     else:
-        outcome, built, wall_s = _execute(options, choice, cases, seed, folder, say)
+        outcome, built, wall_s = _execute(options, choice, book, cases, seed, folder, _say)
         results = _judge(book, cases, outcome.logs, choice.on_model)
         code = None if choice.on_model else MachineCode(built.harness)
     verdict = _verdict(results, outcome, choice, interposed, options.plant)
@@ -314,3 +344,14 @@ def main(argv: list[str]) -> int:
     return _finish(facts, folder, options)
 
 
+def main(argv: list[str]) -> int:
+    """The command `run`; returns its exit code."""
+    options = _checked(parser().parse_args(argv))
+    seed, book = parse_seed(options.seed), _load_rules()
+    cases = select(book, options.only)
+    choice = choose(options.device, min(case.min_cc for case in cases), options.harness)
+    if choice.note:
+        _say(choice.note)
+    folder = options.output or _default_output(options.profile, choice.device)
+    with _held(folder):
+        return _run(options, argv, book, cases, seed, choice, folder)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pdlkit.children import Ending, Stopper, run_child
 from pdlkit.records import CaseLog, Record, Session
@@ -19,6 +20,7 @@ from pdlkit.records import CaseLog, Record, Session
 START_S = 90.0  # from nothing to the first record: a CUDA context on a machine with many GPUs takes long
 BETWEEN_CASES_S = 60.0
 CASE_S = 60.0  # when a begin record names no deadline
+LONGEST_CASE_S = 24 * 3600.0
 GRACE_S = 3.0
 EXIT_S = 30.0  # from the closing record to the end of the process
 PROBE_S = 60.0
@@ -43,6 +45,7 @@ class Plan:
     plant: str | None = None
     parallel: int = 1
     environment: dict[str, str] | None = None
+    rules_hash: str | None = None  # of the rules that the records are judged by
 
     @property
     def on_gpu(self) -> bool:
@@ -71,6 +74,25 @@ class Outcome:
     unsupported: str | None = None
 
 
+def start_problems(start: Record | None, plan: Plan, earlier: Record | None) -> list[str]:
+    """Why this child did not run what was planned, with these rules, on the device that an earlier one had."""
+    if start is None:
+        return ["it ran cases and never said on what device"]
+    planned = {"profile": plan.profile, "seed": f"{plan.seed:016x}", "rules_hash": plan.rules_hash}
+    found = [f"it was built for or ran with another {key}: {start[key]} instead of {want}"
+             for key, want in planned.items() if want is not None and start.get(key, want) != want]
+    for key in ("device", "driver", "runtime"):
+        now, before = start.get(key), (earlier or start).get(key)
+        if _untimed(now) != _untimed(before):
+            found.append(f"it met another {key}: {before}, then {now}")
+    return found
+
+
+def _untimed(value: Any) -> Any:
+    """A device without its clock's step, which every child measures."""
+    return {k: v for k, v in value.items() if k != "tick_ns"} if isinstance(value, dict) else value
+
+
 class _FamilyWatch:
     """The watchdog's view of one child: every record is a sign of life; a case has one deadline of its own."""
 
@@ -89,7 +111,7 @@ class _FamilyWatch:
         if kind == "begin":
             self._began = now
             limit = record.get("deadline_s")
-            seconds = float(limit) if isinstance(limit, (int, float)) and limit > 0 else CASE_S
+            seconds = min(float(limit), LONGEST_CASE_S) if isinstance(limit, (int, float)) and limit > 0 else CASE_S
             self._deadline = now + seconds + GRACE_S
         elif kind == "end":
             log = self.session.last_ended
@@ -170,6 +192,8 @@ class Supervisor:
             settled = self._settle(session, ending, len(pending) == 1 and name_cases)
             pending = [case for case in pending if case not in settled]
             if session.done or ending.interrupted:
+                if ending.hung or ending.signal is not None:
+                    self._check_device(session, ending)
                 why = "the run was interrupted" if ending.interrupted else "its child closed without reaching it"
                 self._not_run(pending, why)
                 if not ending.interrupted:
@@ -210,9 +234,12 @@ class Supervisor:
                 if not ending.interrupted:
                     self._sink(session.family, {"record": "casualty", "case": log.name, "status": log.casualty})
         died = ending.hung or ending.signal is not None or not ending.reaped
-        if last is not None and not session.done and died and not ending.interrupted:
+        if last is not None and last.casualty is None and died and not ending.interrupted:
             last.casualty, last.casualty_reason = "CRASH", f"right behind this case its child {ending.words()}"
         with self._lock:
+            if any(log.began for log in settled.values()):
+                said = start_problems(session.start, self.plan, self.outcome.start)
+                self.outcome.problems += [f"family {session.family}: {text}" for text in said]
             self.outcome.logs.update(settled)
             self.outcome.problems += session.problems
             self.outcome.start = self.outcome.start or session.start

@@ -66,15 +66,17 @@ def run_fake(folder: Path, behaviour: dict[str, Any], *arguments: str, device: s
                        *arguments, folder=folder, env=fake)
 
 
-def interrupt_fake(folder: Path, stuck: str, number: int, *arguments: str, behaviour: dict[str, Any] | None = None) -> Ran:
+def interrupt_fake(folder: Path, stuck: str, number: int, *arguments: str, behaviour: dict[str, Any] | None = None,
+                   stuck_as: str = "hang-grandchild") -> Ran:
     """`run` with the fake harness hanging in the case `stuck`, where the run gets this signal."""
-    fake = json.dumps({"deadline_s": 100, **(behaviour or {}), stuck: "hang-grandchild"})
+    fake = json.dumps({"deadline_s": 100, **(behaviour or {}), stuck: stuck_as})
     process = subprocess.Popen(
         [sys.executable, "conformance", "run", "--harness", str(FAKE), "--device", "cuda", "--output", str(folder), "--seed", "5eed",
          *arguments], cwd=ROOT, env={**os.environ, MARK: str(folder), "FAKE_HARNESS": fake}, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    sign = f'"{"forbidden" if stuck_as.startswith("fail") else "begin"}", "case": "{stuck}"'
     records, end = folder / "records.jsonl", time.monotonic() + 60
-    while time.monotonic() < end and not (records.is_file() and f'"begin", "case": "{stuck}"' in records.read_text()):
+    while time.monotonic() < end and not (records.is_file() and sign in records.read_text()):
         time.sleep(0.05)
     process.send_signal(number)
     out, err = process.communicate(timeout=60)

@@ -49,11 +49,44 @@ def test_a_fault_in_the_unfinished_family_is_not_tried_again(how: str, tmp_path:
     assert ran.code == 64 and f"{STUCK} was {'FAIL' if how == 'fail' else 'CRASH'}" in ran.err
 
 
+def test_a_forbidden_trial_in_the_unfinished_case_is_not_tried_again(tmp_path: Path) -> None:
+    assert interrupt_fake(tmp_path, STUCK, signal.SIGINT, *CASES, stuck_as="fail-then-hang").code == 1
+    ran = go_on(tmp_path)
+    assert ran.code == 64 and f"{STUCK} was FAIL" in ran.err
+
+
+def test_lines_cut_by_a_kill_do_not_swallow_the_next(stopped: Path) -> None:
+    for name in (resume.FILE, "records.jsonl"):
+        (stopped / name).write_text((stopped / name).read_text() + '{"record": "begin", "family": {"x": 1}')
+    assert go_on(stopped).code == 0
+    assert go_on(stopped, behaviour={"*": "fail"}).code == 0  # nothing is left to run
+
+
+def test_a_family_that_was_kept_twice_is_refused(stopped: Path) -> None:
+    kept = stopped / resume.FILE
+    kept.write_text(kept.read_text() + kept.read_text().splitlines()[1] + "\n")
+    ran = go_on(stopped)
+    assert ran.code == 64 and "twice" in ran.err
+
+
+def test_a_refused_run_keeps_its_report(stopped: Path) -> None:
+    kept = stopped / resume.FILE
+    kept.write_text(kept.read_text().replace('"harness": "', '"harness": "0', 1))
+    assert go_on(stopped).code == 64 and (stopped / "report.json").is_file()
+
+
 def test_other_code_is_refused(stopped: Path) -> None:
     kept = stopped / resume.FILE
     kept.write_text(kept.read_text().replace('"harness": "', '"harness": "0', 1))
     ran = go_on(stopped)
     assert ran.code == 64 and "code has changed" in ran.err
+
+
+def test_another_seed_in_the_kept_records_makes_the_run_invalid(stopped: Path) -> None:
+    kept = stopped / resume.FILE
+    kept.write_text(kept.read_text().replace('5eed", "only"', '5eee", "only"'))
+    ran = go_on(stopped)
+    assert ran.code == 70 and "another seed: 0000000000005eed instead of 0000000000005eee" in ran.out
 
 
 def test_another_device_makes_the_run_invalid(stopped: Path) -> None:
@@ -63,7 +96,8 @@ def test_another_device_makes_the_run_invalid(stopped: Path) -> None:
     assert ran.code == 70 and "another driver: 12090, then 13000" in ran.out
 
 
-@pytest.mark.parametrize(("arguments", "word"), [(("--seed", "1"), "leave out --seed"), (("--only", "ATTR-05"), "leave out --only")])
+@pytest.mark.parametrize(("arguments", "word"), [(("--seed", "1"), "leave out --seed"), (("--only", "ATTR-05"), "leave out --only"),
+                                                 (("--profile", "full"), "leave out --profile"), (("--device", "model"), "leave out --device")])
 def test_choices_of_its_own_are_refused(arguments: tuple[str, ...], word: str, stopped: Path) -> None:
     ran = go_on(stopped, *arguments)
     assert ran.code == 64 and word in ran.err

@@ -51,6 +51,11 @@ MISBEHAVIOURS = [
     ("pass-without-mutants", "KIT_ERROR", 70, "was never run"),
     ("pass-not-exercised", "KIT_ERROR", 70, "without one exercised trial"),
     ("internal", "KIT_ERROR", 70, "gave up on itself"),
+    ("fail-then-crash", "FAIL", 1, "CRASH, its child gave no completion record"),
+    ("fail-then-hang", "FAIL", 1, "HANG, it gave no sign"),
+    ("not-a-number", "KIT_ERROR", 70, "no JSON"),
+    ("odd-extras", "KIT_ERROR", 70, "is no count"),
+    ("truncated", "CRASH", 2, "no completion record"),
     ("not-supported", "NOT_SUPPORTED", 0, ""),
 ]
 
@@ -106,6 +111,30 @@ def test_a_child_that_never_starts(tmp_path: Path) -> None:
 def test_an_exit_code_that_contradicts_the_records(tmp_path: Path) -> None:
     ran = run_fake(tmp_path, {"exit": 3}, "--only", "WAIT-05")
     assert ran.code == 70 and "exited with 3" in ran.out
+
+
+def test_a_child_that_dies_behind_its_closing_record(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {"behind": "crash"}, "--only", "WAIT-05", "--only", "WAIT-10")
+    assert ran.code == 2 and list(ran.statuses().values()).count("CRASH") == 1 and "right behind this case" in ran.out
+
+
+@pytest.mark.parametrize(("start", "word"), [
+    ({"seed": "0000000000000001"}, "another seed: 0000000000000001 instead of 0000000000005eed"), ({"profile": "full"}, "another profile"),
+    ({"rules_hash": "0"}, "another rules_hash")])
+def test_a_child_that_ran_something_else_is_invalid(start: dict[str, str], word: str, tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {"start": start}, "--only", "WAIT-05")
+    assert ran.code == 70 and word in ran.out
+
+
+@pytest.mark.parametrize("key", ["driver", "device"])
+def test_children_that_met_different_devices_are_invalid(key: str, tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {"start launch": {key: {"name": "other"}}}, "--only", "WAIT-05", "--only", "ATTR-05", device="cuda")
+    assert ran.code == 70 and f"it met another {key}" in ran.out
+
+
+def test_a_child_that_never_said_on_what_it_ran_is_invalid(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {"startup": "mute"}, "--only", "WAIT-05")
+    assert ran.code == 70 and "never said on what device" in ran.out
 
 
 def test_a_normal_child_that_leaves_a_grandchild(tmp_path: Path) -> None:
