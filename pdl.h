@@ -368,8 +368,8 @@ PDL_API int pdl_impl_refuses(unsigned id, int launching)
            (id == 13 && launching);
 }
 
-/* 1 if nothing but overlap is asked for. The most frequent launch, so it has a short way: launches are counted by the
- * instruction (conformance/bench/count_instructions.c). */
+/* 1 if nothing but overlap is asked for: the most frequent launch, so pdl_launch has a short way for it, which compilers
+ * put into the caller. conformance/bench/count_instructions.c counts it. */
 PDL_API int pdl_impl_only_overlap(const pdl_options *o)
 {
     return (o->event_trigger | o->event_only | o->cluster_x | o->cluster_y | o->cluster_z | o->cooperative |
@@ -382,15 +382,10 @@ PDL_API cudaError_t pdl_impl_check_options(const pdl_options *o, int launching)
 {
     unsigned i;
 
-    if (o->overlap <= PDL_OVERLAP_REQUIRED && pdl_impl_only_overlap(o)) {
-        return cudaSuccess;
-    }
     if (o->overlap > PDL_OVERLAP_REQUIRED || o->event_trigger > PDL_EVENT_AT_BLOCK_START || o->event_only > 1 ||
         o->cooperative > 1 || o->has_priority > 1 || o->mem_sync_domain > PDL_DOMAIN_REMOTE ||
-        o->carveout > PDL_CARVEOUT_NO_SHARED || o->num_attrs > PDL_MAX_ATTRIBUTES - 8) {
-        return cudaErrorInvalidValue;
-    }
-    if ((o->event_trigger != 0 && o->event == NULL) || (o->priority != 0 && o->has_priority == 0) ||
+        o->carveout > PDL_CARVEOUT_NO_SHARED || o->num_attrs > PDL_MAX_ATTRIBUTES - 8 ||
+        (o->event_trigger != 0 && o->event == NULL) || (o->priority != 0 && o->has_priority == 0) ||
         (o->event_only != 0 && o->event == NULL && o->launch_completion_event == NULL) ||
         (o->event != NULL && o->event == o->launch_completion_event) || (o->num_attrs != 0 && o->attrs == NULL)) {
         return cudaErrorInvalidValue;
@@ -485,9 +480,6 @@ PDL_API unsigned pdl_impl_fill(const pdl_kernel *kernel, const pdl_options *o, c
     unsigned count = pdl_impl_overlaps(kernel, o) ? pdl_impl_fill_overlap(o, attrs) : 0;
     unsigned i;
 
-    if (pdl_impl_only_overlap(o)) {
-        return count;
-    }
     if (o->cluster_x != 0 || o->cluster_y != 0 || o->cluster_z != 0) {
         cudaLaunchAttributeValue *value = pdl_impl_add(attrs, &count, cudaLaunchAttributeClusterDimension);
 
@@ -545,6 +537,35 @@ PDL_API cudaError_t pdl_impl_check_debug(const pdl_kernel *kernel, void **args)
 
 /* ---- launch ---------------------------------------------------------------------------------------------------- */
 
+PDL_API cudaError_t pdl_impl_launch_with(const pdl_kernel *kernel, dim3 grid, dim3 block, void **args,
+                                         size_t shared_bytes, cudaStream_t stream, cudaLaunchAttribute *attrs,
+                                         unsigned count)
+{
+    cudaLaunchConfig_t config = PDL_ZERO;
+
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = stream;
+    config.attrs = count != 0 ? attrs : NULL;
+    config.numAttrs = count;
+    return cudaLaunchKernelExC(&config, kernel->func, args);
+}
+
+/* Any launch, the refused ones, too. */
+PDL_API cudaError_t pdl_impl_launch_any(const pdl_kernel *kernel, dim3 grid, dim3 block, void **args,
+                                        size_t shared_bytes, cudaStream_t stream, const pdl_options *o)
+{
+    cudaLaunchAttribute attrs[PDL_MAX_ATTRIBUTES];
+
+    PDL_IMPL_TRY(pdl_impl_check(kernel, o, 1));
+    PDL_IMPL_TRY(pdl_impl_check_shape(kernel, grid, block, o));
+    PDL_IMPL_TRY(pdl_impl_check_debug(kernel, args));
+    PDL_IMPL_TRY(pdl_impl_launch_with(kernel, grid, block, args, shared_bytes, stream, attrs,
+                                      pdl_impl_fill(kernel, o, attrs)));
+    return pdl_impl_record_behind(kernel, o, stream);
+}
+
 /* Launch a kernel; with overlap it may begin before the previous kernel in the stream has finished.
  *
  * kernel        prepared by pdl_kernel_init for the current device
@@ -587,23 +608,14 @@ PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, dim3 grid
 {
     static const pdl_options zero = PDL_ZERO; /* on the stack it would cost thirty instructions */
     const pdl_options *o = options != NULL ? options : &zero;
-    cudaLaunchAttribute attrs[PDL_MAX_ATTRIBUTES];
-    cudaLaunchConfig_t config = PDL_ZERO;
-    cudaError_t error = pdl_impl_check(kernel, o, 1);
+    cudaLaunchAttribute attr;
 
-    error = error ? error : pdl_impl_check_shape(kernel, grid, block, o);
-    error = error ? error : pdl_impl_check_debug(kernel, args);
-    if (error) {
-        return error;
+    if (PDL_DEBUG || kernel == NULL || !kernel->can_overlap || !pdl_impl_only_overlap(o) ||
+        o->overlap > PDL_OVERLAP_REQUIRED || pdl_impl_check_shape(kernel, grid, block, o)) {
+        return pdl_impl_launch_any(kernel, grid, block, args, shared_bytes, stream, o);
     }
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = stream;
-    config.numAttrs = pdl_impl_fill(kernel, o, attrs);
-    config.attrs = config.numAttrs != 0 ? attrs : NULL;
-    error = cudaLaunchKernelExC(&config, kernel->func, args);
-    return error ? error : pdl_impl_record_behind(kernel, o, stream);
+    return pdl_impl_launch_with(kernel, grid, block, args, shared_bytes, stream, &attr,
+                                o->overlap != PDL_OVERLAP_NONE ? pdl_impl_fill_overlap(o, &attr) : 0);
 }
 
 #ifdef __cplusplus
