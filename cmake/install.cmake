@@ -1,5 +1,6 @@
 # What `cmake --install` lays down: the headers, the CMake package, pdl.pc. All of it may be moved afterwards, and none of
-# it depends on an architecture. GNUInstallDirs is not used: without a language it warns.
+# it depends on an architecture. The package works from the build folder, too. GNUInstallDirs is not used: without a
+# language it warns.
 include(CMakePackageConfigHelpers)
 
 set(pdl_include_dir include)
@@ -25,15 +26,20 @@ if(IS_ABSOLUTE "${pdl_include_dir}")
   set(pdl_pc_includedir "${pdl_include_dir}")
 endif()
 
-set(pdl_made "${CMAKE_CURRENT_BINARY_DIR}/package")
+set(pdl_made "${CMAKE_CURRENT_BINARY_DIR}/share/cmake/pdl") # where find_package looks below a prefix
 configure_file("${CMAKE_CURRENT_LIST_DIR}/pdl.pc.in" "${pdl_made}/pdl.pc" @ONLY)
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/pdlConfig.cmake.in" "${pdl_made}/pdlConfig.cmake"
                               INSTALL_DESTINATION "${pdl_package_dir}" NO_SET_AND_CHECK_MACRO)
+set(pdl_compatible SameMajorVersion)
+if(pdl_version_MAJOR EQUAL 0)
+  set(pdl_compatible SameMinorVersion) # before 1.0 a minor version may break
+endif()
 write_basic_package_version_file("${pdl_made}/pdlConfigVersion.cmake" VERSION ${pdl_VERSION}
-                                 COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
+                                 COMPATIBILITY ${pdl_compatible} ARCH_INDEPENDENT)
 
 install(TARGETS pdl EXPORT pdlTargets)
 install(EXPORT pdlTargets NAMESPACE pdl:: DESTINATION "${pdl_package_dir}")
+export(EXPORT pdlTargets NAMESPACE pdl:: FILE "${pdl_made}/pdlTargets.cmake")
 install(FILES pdl.h pdl_device.cuh DESTINATION "${pdl_include_dir}")
 install(FILES "${pdl_made}/pdlConfig.cmake" "${pdl_made}/pdlConfigVersion.cmake" DESTINATION "${pdl_package_dir}")
 install(FILES "${pdl_made}/pdl.pc" DESTINATION "${pdl_pc_dir}")

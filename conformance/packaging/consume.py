@@ -211,23 +211,33 @@ def find_package(place: Place) -> None:
     compile_and_run(place, build, "consumer", "consumer_cu")
 
 
+def asked_for(place: Place, wanted: str, prefix: Path, pointer_bytes: str = "8") -> bool:
+    """Whether a project that asks for this version finds one below the prefix."""
+    folder = place.work / "ask"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.21)\nproject(ask LANGUAGES NONE)\n"
+        f"set(CMAKE_SIZEOF_VOID_P {pointer_bytes})\nfind_package(pdl {wanted} CONFIG REQUIRED)\n"
+        "get_target_property(folders pdl::pdl INTERFACE_INCLUDE_DIRECTORIES)\n"
+        "if(NOT EXISTS ${folders}/pdl.h)\n  message(FATAL_ERROR ${folders})\nendif()\n")
+    done = call([place.cmake, "-S", folder, "-B", folder / "build", *place.generator, f"-DCMAKE_PREFIX_PATH={prefix}"], place.work)
+    return done.returncode == 0
+
+
 def install(place: Place) -> None:
-    """The version file: what fits is found, also for another pointer size, and what does not fit is not."""
+    """The version file: what fits is found, also for another pointer size and in a build folder, and what does not fit is not."""
     prefix = installed(place, from_parent=True)
     major, minor, patch = map(int, place.version.split("."))
     answers = {f"{major}.{minor}": True, f"{major}.{minor}.{patch}": True, f"{major}.{minor + 1}": False, f"{major + 1}.0": False}
+    if minor:  # before 1.0 a minor version may break
+        answers[f"{major}.{minor - 1}"] = major > 0
     for pointer_bytes in ("4", "8"):
         for wanted, fits in answers.items():
-            folder = place.work / "ask"
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            (folder / "CMakeLists.txt").write_text(
-                "cmake_minimum_required(VERSION 3.21)\nproject(ask LANGUAGES NONE)\n"
-                f"set(CMAKE_SIZEOF_VOID_P {pointer_bytes})\nfind_package(pdl {wanted} CONFIG REQUIRED)\n")
-            done = call([place.cmake, "-S", folder, "-B", folder / "build", *place.generator, f"-DCMAKE_PREFIX_PATH={prefix}"],
-                        place.work)
-            if (done.returncode == 0) != fits:
+            if asked_for(place, wanted, prefix, pointer_bytes) != fits:
                 raise Broken(f"find_package(pdl {wanted}) with {pointer_bytes}-byte pointers: expected {fits}")
+    if not asked_for(place, place.version, place.work / "pdl-build" / "pdl"):
+        raise Broken("find_package does not find pdl in a build folder")
 
 
 def add_subdirectory(place: Place) -> None:
