@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import fnmatch
 import json
 import subprocess
 import sys
@@ -13,27 +15,22 @@ from pdlkit.arguments import Parser
 from pdlkit.build import TARGETS, build, find_harness
 from pdlkit.display import table
 from pdlkit.exits import OK, BadArguments, InvalidRun, SetupImpossible
-from pdlkit.rules import Rule, RuleBook, RulesError, load
-
+from pdlkit.kernel_lines import kernel_file, mutant_lines, pair_line
+from pdlkit.rules import Rule, RuleBook, RulesError, Tag, load
 
 SOURCE_WIDTH = 56
 
 
 def parser() -> Parser:
     """The command line of `list`."""
-    made = Parser("list", "rules, cases and mutants; with a rule's id, everything about that rule")
-    made.add_argument("rule", nargs="*", metavar="RULE", help="an id such as WAIT-01")
+    made = Parser("list", "rules, cases and mutants; with a name, everything about the rules, the case or the mutant of that name")
+    made.add_argument("name", nargs="*", metavar="NAME", help="a rule such as WAIT-01 or 'EDGE-*', a case, a mutant such as nowait")
     what = made.add_mutually_exclusive_group()
     what.add_argument("--cases", action="store_true", help="every case")
     what.add_argument("--mutants", action="store_true", help="every mutant and control")
     what.add_argument("--broken-devices", action="store_true", help="the model's broken devices, one model:NAME a line")
     made.add_argument("--json", action="store_true", help="JSON on stdout, nothing else")
     return made
-
-
-def kernel_file(family: str) -> str:
-    """The file that holds a family's kernels."""
-    return places.in_tree(places.KERNELS / f"{family}.cu")
 
 
 def _windows(rule: Rule) -> str:
@@ -95,6 +92,27 @@ def mutants_table(book: RuleBook) -> list[str]:
     return table(("tag", "kind", "rules", "real bugs", "what it does"), rows, 5)
 
 
+def planted_at(tag: Tag, rule: Rule) -> list[str]:
+    """Where a mutant of this rule is planted: its lines, or the compiler's flags."""
+    if tag.flags:
+        return [f"-gencode {flag}" for flag in tag.flags]
+    families = dict.fromkeys(case.family for case in rule.cases if tag.tag in case.mutants)
+    return list(dict.fromkeys(line for family in families for line in mutant_lines(family, tag.symbol)))
+
+
+def tag_page(book: RuleBook, tag: Tag) -> list[str]:
+    """Everything about one mutant or control: what it does, where it is planted, which rules have to kill it."""
+    lines = [f"{tag.tag}  {tag.kind}", f"  {tag.text}"]
+    lines += [f"  bugs     {', '.join(tag.source)}"] if tag.source else []
+    lines += [f"  lint     {', '.join(tag.lint)}"] if tag.lint else []
+    lines += [f"  blind    lint cannot see it: {tag.lint_blind}"] if tag.lint_blind else []
+    lines += [f"  may live {tag.equivalent_candidate}"] if tag.equivalent_candidate else []
+    for rule in book.rules:
+        if tag.tag in (*rule.mutants, *rule.controls):
+            lines.append(f"  rule     {rule.id}  {', '.join(planted_at(tag, rule))}".rstrip())
+    return lines
+
+
 def rule_page(book: RuleBook, rule: Rule) -> list[str]:
     """Everything about one rule: from its sentence to the kernel that exercises it."""
     lines = [f"{rule.id}  {rule.rule_class}, {rule.kind}{', core' if rule.core else ''}", f"  {rule.text}",
@@ -105,15 +123,15 @@ def rule_page(book: RuleBook, rule: Rule) -> list[str]:
         lines.append(f"  note     {rule.note}")
     if rule.untestable:
         lines.append(f"  no case  {rule.untestable}")
-    for family in rule.families:
-        lines.append(f"  kernels  {kernel_file(family)}")
     for case in rule.cases:
         role = f"proving, {case.trials[1]:,} trials in quick" if case.proving else "observing"
-        lines.append(f"  case     {case.name}  ({role}{', GPU only' if case.gpu_only else ''})")
+        where = pair_line(case.family, case.pair)
+        lines.append(f"  case     {case.name}  ({role}{', GPU only' if case.gpu_only else ''})  {where}")
     for name in (*rule.mutants, *rule.controls):
         tag = book.tags[name]
-        source = f"  [{', '.join(tag.source)}]" if tag.source else ""
-        lines.append(f"  {'control' if tag.kind == 'control' else 'mutant':<7}  {name}: {tag.text}{source}")
+        planted = planted_at(tag, rule)
+        lines.append(f"  {'control' if tag.kind == 'control' else 'mutant':<7}  {name}: {tag.text}"
+                     + (f"  {', '.join(planted)}" if planted else "") + (f"  [{', '.join(tag.source)}]" if tag.source else ""))
     if any(case.broken_waits for case in rule.cases):
         lines.append("  broken waits: the wait is replaced in software and must be caught (real GPU only)")
     return lines
@@ -128,13 +146,13 @@ def rule_json(book: RuleBook, rule: Rule) -> dict[str, Any]:
         "kernels": [kernel_file(family) for family in rule.families],
         "cases": [
             {"name": case.name, "window": case.window, "path": case.path, "proving": case.proving,
-             "family": case.family, "pair": case.pair, "gpu_only": case.gpu_only, "broken_waits": case.broken_waits,
+             "family": case.family, "pair": case.pair, "at": pair_line(case.family, case.pair), "gpu_only": case.gpu_only, "broken_waits": case.broken_waits,
              "trials": list(case.trials), "mutants": list(case.mutants), "controls": list(case.controls)}
             for case in rule.cases
         ],
         "mutants": [
             {"tag": book.tags[name].tag, "kind": book.tags[name].kind, "text": book.tags[name].text,
-             "source": list(book.tags[name].source)}
+             "source": list(book.tags[name].source), "at": planted_at(book.tags[name], rule)}
             for name in (*rule.mutants, *rule.controls)
         ],
     }
@@ -163,33 +181,44 @@ def _show_broken_devices(as_json: bool) -> int:
     return OK
 
 
-def _chosen(book: RuleBook, ids: Sequence[str]) -> list[Rule]:
-    rules = []
-    for rule_id in ids:
-        rule = book.rule(rule_id) or book.rule(rule_id.upper())
-        if rule is None:
-            raise BadArguments(f"there is no rule {rule_id}; `list` shows them all")
-        rules.append(rule)
-    return rules
+def _chosen(book: RuleBook, names: Sequence[str]) -> tuple[list[Rule], list[Tag]]:
+    """The rules and mutants of these names; a case's name stands for its rule."""
+    rules, tags = dict[str, Rule](), dict[str, Tag]()
+    for name in names:
+        low = name.lower()
+        found = [rule for rule in book.rules if any(fnmatch.fnmatchcase(known.lower(), low) for known in (
+            rule.id, *(case.name for case in rule.cases)))]
+        if not found and low not in book.tags:
+            raise BadArguments(f"there is no rule, case or mutant {name}; `list`, `list --cases` and `list --mutants` show them all")
+        rules.update({rule.id: rule for rule in found})
+        tags.update({low: book.tags[low]} if low in book.tags else {})
+    return list(rules.values()), list(tags.values())
+
+
+def _options(argv: list[str]) -> argparse.Namespace:
+    options = parser().parse_args(argv)
+    listing = next((name for name in ("cases", "mutants", "broken_devices") if getattr(options, name)), None)
+    if listing and options.name:
+        raise BadArguments(f"--{listing.replace('_', '-')} lists them all; leave out {options.name[0]}")
+    return options
 
 
 def main(argv: list[str]) -> int:
     """The command `list`; returns its exit code."""
-    options = parser().parse_args(argv)
+    options = _options(argv)
     if options.broken_devices:
         return _show_broken_devices(options.json)
     try:
         book = load(places.RULES)
     except RulesError as error:
         raise InvalidRun(str(error)) from None
-    chosen = _chosen(book, options.rule)
+    rules, tags = _chosen(book, options.name)
     if options.json:
-        rules = [rule_json(book, rule) for rule in (chosen or book.rules)]
-        print(json.dumps({"suite": book.suite, "rules_hash": book.digest, "rules": rules}, indent=1))
-        return OK
-    if chosen:
-        blocks = ["\n".join(rule_page(book, rule)) for rule in chosen]
-        print("\n\n".join(blocks))
+        shown = rules or [rule for rule in book.rules if not tags or {tag.tag for tag in tags} & {*rule.mutants, *rule.controls}]
+        print(json.dumps({"suite": book.suite, "rules_hash": book.digest, "rules": [rule_json(book, rule) for rule in shown]}, indent=1))
+    elif options.name:
+        pages = [*(rule_page(book, rule) for rule in rules), *(tag_page(book, tag) for tag in tags)]
+        print("\n\n".join("\n".join(page) for page in pages))
     else:
         pick = cases_table if options.cases else mutants_table if options.mutants else rules_table
         print("\n".join(pick(book)))

@@ -15,6 +15,7 @@ import pytest
 from pdlkit import device_choice, doctor, list_rules, machine, packages, places, toolchain, venv
 from pdlkit.device_choice import _judge
 from pdlkit.exits import BadArguments, SetupImpossible
+from pdlkit.kernel_lines import pair_line
 from pdlkit.machine import Driver, Gpu
 from pdlkit.rules import load
 from pdlkit.tests.kit_runs import conformance
@@ -32,6 +33,29 @@ def test_one_step_from_a_rule_to_its_kernel_and_mutants(tmp_path: Path) -> None:
     out = conformance("list", "wait-01", folder=tmp_path).out
     for word in ("WAIT-01", "conformance/kernels/wait.cu", "nowait", "PTX ISA", "WAIT-01.store.widened.captured"):
         assert word in out
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("WAIT-01.overwrite.widened.stream", ["WAIT-01  documented", "wait.cu:"]), ("war", ["war  kernel", "B34", "rule     WAIT-01  conformance/"]),
+    ("erased-sass", ["-gencode arch=compute_80,code=sm_90"]), ("trig-0[12]", ["TRIG-01  doc", "TRIG-02  doc", "kernels/start.h:"])])
+def test_a_case_a_mutant_or_a_group_leads_there_too(name: str, words: list[str], tmp_path: Path) -> None:
+    out = conformance("list", name, folder=tmp_path).out
+    assert all(word in out for word in words), out
+
+
+@pytest.mark.parametrize("arguments", [("NOPE",), ("WAIT-01", "NOPE"), ("--cases", "WAIT-01"), ("--broken-devices", "WAIT-01")])
+def test_a_name_that_list_does_not_know_or_would_not_use_is_refused(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    ran = conformance("list", *arguments, folder=tmp_path)
+    assert ran.code == 64 and arguments[-1] in ran.err and not ran.out
+
+
+def test_every_case_and_every_mutant_has_its_line() -> None:
+    book = load(places.RULES)
+    for case in book.cases:
+        assert ":" in pair_line(case.family, case.pair), case.name
+    for rule in book.rules:
+        for name in rule.mutants:
+            assert list_rules.planted_at(book.tags[name], rule), f"{rule.id} {name}"
 
 
 def test_what_is_missing_stands_out(tmp_path: Path) -> None:
