@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -22,6 +23,11 @@ _REASONS_SHOWN = 8
 _REASON_WIDTH = 240
 
 
+def wants_colours(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
+    """On a terminal, unless NO_COLOR (no-color.org) or a dumb terminal says otherwise."""
+    return stream.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
+
+
 def coloured(text: str, verdict: str, on: bool) -> str:
     """The text in the verdict's colour, if colours are on."""
     code = _COLOURS.get(verdict)
@@ -33,7 +39,7 @@ class Progress:
 
     def __init__(self, total: int, stream: TextIO = sys.stderr, quiet: bool = False) -> None:
         self._total, self._stream = total, stream
-        self._live = not quiet and stream.isatty()
+        self._live = not quiet and stream.isatty() and os.environ.get("TERM") != "dumb"
         self._lock = threading.Lock()
         self._finished = 0
         self._bad = 0
@@ -66,7 +72,7 @@ class Progress:
         self._drawn = now
         bad = f", {self._bad} FAIL" if self._bad else ""
         text = f"[{self._finished}/{self._total}{bad}] {now - self._begin:.0f} s  " + " | ".join(self._now.values())
-        width = shutil.get_terminal_size().columns - 1
+        width = max(0, shutil.get_terminal_size().columns - 1)
         self._stream.write(f"\r\033[K{text[:width]}")
         self._stream.flush()
 

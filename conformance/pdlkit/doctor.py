@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pdlkit import machine, sources, toolchain
 from pdlkit.arguments import Parser
+from pdlkit.display import wants_colours
 from pdlkit.exits import FAILED, OK
 from pdlkit.toolkit import toolkit_program
 
@@ -159,7 +160,7 @@ def main(argv: list[str]) -> int:
         findings = {name: [asdict(item) for item in items] for name, items in sections.items()}
         print(json.dumps({"host": machine.host(), **findings, "gpu": usable, "model": runs_model, "advice": lines}, indent=1))
         return OK if usable or runs_model else FAILED
-    colours = sys.stdout.isatty()
+    colours = wants_colours(sys.stdout)
     for name, items in sections.items():
         if items:
             print(name)

@@ -25,7 +25,7 @@ from pdlkit import evidence, machine, places, resume, toolchain
 from pdlkit.arguments import Parser
 from pdlkit.build import Built, build
 from pdlkit.device_choice import Choice, ask_probe, choose, parse_request
-from pdlkit.display import Progress, verdict_block
+from pdlkit.display import Progress, verdict_block, wants_colours
 from pdlkit.exits import BadArguments, InvalidRun, SetupImpossible
 from pdlkit.lint import against_hardware
 from pdlkit.lint.tools import at_hand
@@ -259,7 +259,7 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
         print(json.dumps(report, indent=1, allow_nan=False))
     else:
         told = evidence.sentences(facts.evidence, folder)
-        print(verdict_block(report, places.shown(path), sys.stdout.isatty(), told))
+        print(verdict_block(report, places.shown(path), wants_colours(sys.stdout), told))
     return int(report["exit"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pdlkit.display import wants_colours
 from pdlkit.tests.kit_runs import FAKE, conformance, interrupt_fake, left_running, run_fake
 
 SEED_ENV = "FAKE_HARNESS"
@@ -245,6 +247,16 @@ def test_something_in_the_launch_path_keeps_a_gpu_from_conforming(tmp_path: Path
 def test_colours_only_on_a_terminal(tmp_path: Path) -> None:
     ran = run_fake(tmp_path, {CAPTURED: "fail"})
     assert "\033" not in ran.out + ran.err
+
+
+@pytest.mark.parametrize(("terminal", "environment", "expected"), [
+    (True, {}, True), (False, {}, False), (True, {"NO_COLOR": "1"}, False), (True, {"NO_COLOR": ""}, True), (True, {"TERM": "dumb"}, False)])
+def test_no_colour_for_those_who_want_none(terminal: bool, environment: dict[str, str], expected: bool) -> None:
+    class Stream(io.StringIO):
+        def isatty(self) -> bool:
+            return terminal
+
+    assert wants_colours(Stream(), environment) is expected
 
 
 def test_auto_without_hardware_is_the_model_and_says_so(tmp_path: Path) -> None:
