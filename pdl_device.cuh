@@ -14,7 +14,7 @@
  *
  * In a kernel that is launched with overlap, do NOT
  *    1. put __restrict__ on any pointer, not even on the output alone: loads then move above the wait (PDL_RESTRICT)
- *    2. read with __ldg what another grid writes: neither fence nor fresh pointer holds such a read below the wait
+ *    2. read with __ldg what another grid writes: no fresh pointer holds such a read below the wait, few fences do
  *    3. read something before the wait and again after it through the same pointer: the first value may be used twice
  *    4. store before the wait what the earlier grid still reads or writes: nothing orders the two
  *    5. publish by fence and pdl_trigger(): the trigger orders nothing, and with restrict the stores are removed

@@ -134,6 +134,10 @@ def from_pypi(folder: Path) -> list[Compiler]:
                           + [f"nvidia-cuda-runtime=={version.rpartition('.')[0]}.*"])
         for program in [*root.glob("bin/*"), *root.glob("nvvm/bin/*")]:
             program.chmod(program.stat().st_mode | 0o111)
+        expected = root / "nvvm" / "bin" / "cicc"
+        if not expected.exists():  # where 13.0.48 has it, its own nvcc does not look
+            expected.parent.mkdir(exist_ok=True)
+            expected.symlink_to(root / "bin" / "cicc")
         compilers.append(nvcc(root / "bin" / "nvcc"))
     for version in pypi_versions("nvidia-cuda-nvrtc"):
         root = _installed(folder / f"nvrtc-{version}", [f"nvidia-cuda-nvrtc=={version}"])

@@ -37,6 +37,7 @@ static __device__ __forceinline__ void *__cvta_global_to_generic(unsigned long a
     return (void *)(void __attribute__((address_space(1))) *)address;
 }
 static __device__ __forceinline__ void __threadfence(void) { __nvvm_membar_gl(); }
+static __device__ __forceinline__ void __threadfence_block(void) { __nvvm_membar_cta(); }
 static __device__ __forceinline__ int atomicAdd(int *pointer, int value) { return __nvvm_atom_add_gen_i(pointer, value); }
 template <typename T> static __device__ __forceinline__ T __ldg(const T *pointer)
 {

@@ -87,7 +87,31 @@ PLAIN(first_turn)(const float *bias, float *o, int n)
     }
 }
 
-/* F34 with the explicit read-only load: nothing holds it back, neither fence nor fresh pointer, so no safe form has __ldg */
+/* the same, the pointer made fresh once, in the first turn, under its old name */
+SAFE(first_turn_once, 32, 32, 0)(const float *__restrict__ bias, float *__restrict__ o, int n)
+{
+#pragma unroll 1
+    for (int t = 0; t < n; t++) {
+        if (t == 0) {
+            pdl_wait();
+            bias = pdl_fresh(bias);
+            o = pdl_fresh(o);
+        }
+        o[t * 128 + me()] = bias[me()];
+    }
+}
+PLAIN(first_turn_once)(const float *bias, float *o, int n)
+{
+#pragma unroll 1
+    for (int t = 0; t < n; t++) {
+        if (t == 0) {
+            pdl_wait();
+        }
+        o[t * 128 + me()] = bias[me()];
+    }
+}
+
+/* F34 with the explicit read-only load: no fresh pointer and not every fence holds it, so no safe form has __ldg */
 DANGER(first_turn_ldg)(const float *bias, float *o, int n)
 {
 #pragma unroll 1
@@ -105,6 +129,17 @@ DANGER(ldg_fenced)(const float *bias, float *o, int n)
         if (t == 0) {
             pdl_wait();
             __threadfence();
+        }
+        o[t * 128 + me()] = __ldg(bias + me());
+    }
+}
+DANGER(ldg_fenced_block)(const float *bias, float *o, int n)
+{
+#pragma unroll 1
+    for (int t = 0; t < n; t++) {
+        if (t == 0) {
+            pdl_wait();
+            __threadfence_block();
         }
         o[t * 128 + me()] = __ldg(bias + me());
     }
@@ -297,6 +332,24 @@ SAFE(inlined, 32, 32, 0)(const float *a, float *o)
     copy_fresh(a, o);
 }
 PLAIN(inlined)(const float *a, float *o)
+{
+    if (me() < 32) {
+        pdl_wait();
+    }
+    __syncthreads();
+    copy_plain(a, o);
+}
+
+/* fresh pointers handed on to a function of others, which has restrict */
+SAFE(handed_on, 32, 32, 0)(const float *__restrict__ a, float *__restrict__ o)
+{
+    if (me() < 32) {
+        pdl_wait();
+    }
+    __syncthreads();
+    copy_restricted(pdl_fresh(a), pdl_fresh(o));
+}
+PLAIN(handed_on)(const float *a, float *o)
 {
     if (me() < 32) {
         pdl_wait();
