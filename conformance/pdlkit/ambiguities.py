@@ -11,12 +11,21 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+if not __package__:  # run as a file: this folder must not shadow standard modules
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from pdlkit.exits import OK, BadArguments  # noqa: E402
+from pdlkit.read_report import read_report  # noqa: E402
+
+NAMED = 6  # of many things that were asked with one answer
+_OF = re.compile(r", of (\d+)$")
 WRONG_WORDS = ("stale", "poison", "misplaced", "torn", "foreign")
 _ITEMS = ("memset", "copy", "copy2d", "to_host", "to_gpu", "event", "timed", "host", "old", "graph", "kernels", "alloc", "prefetch",
           "memop")
@@ -117,10 +126,24 @@ def _share(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,}"
 
 
+def _together(whats: list[str]) -> str:
+    """What was asked with one answer: a few by name."""
+    names = list(dict.fromkeys(whats))
+    return " / ".join(names if len(names) <= NAMED else [*names[:NAMED - 1], f"{len(names) - NAMED + 1} more"])
+
+
 def _answers(entry: Entry) -> str | None:
-    """Every answer of a case that only asks; a reason holds but the first few."""
-    rows = entry.get("answers")
-    return "; ".join(f"{row['what']}: {row['answer']}" for row in rows) if rows else entry["reason"]
+    """Every answer of a case that only asks, each once; a reason holds but the first few."""
+    groups: dict[str, list[str]] = {}
+    for row in entry.get("answers") or ():
+        groups.setdefault(row["answer"], []).append(row["what"])
+    return "; ".join(f"{_together(whats)}: {answer}" for answer, whats in groups.items()) or entry["reason"]
+
+
+def _answers_bound(entry: Entry) -> str:
+    """The bound of what was asked so many times (`..., of 200`) and never seen; the widest of several."""
+    asked = [int(found[1]) for row in entry.get("answers") or () if row["answer"] == "0" and (found := _OF.search(row["what"]))]
+    return bound95(min(asked)) if asked else "-"
 
 
 def wrong_trials(outcomes: Mapping[str, int]) -> int:
@@ -131,8 +154,8 @@ def wrong_trials(outcomes: Mapping[str, int]) -> int:
 def answer(question: Question, entry: Entry) -> tuple[str, str, str]:
     """Which claim, the counts, the bound."""
     if entry["kind"] == "api" or entry["status"] not in ("PASS", "FAIL", "INCONCLUSIVE"):
-        said = _answers(entry) if not question.a else entry["reason"]
-        return (entry["status"] if question.a else "-"), said or _share(entry["trials"]["run"], entry["trials"]["run"]), "-"
+        said = entry["reason"] if entry["kind"] != "api" else f"{entry['trials']['run']:,} answers: {_answers(entry)}"
+        return (entry["status"] if question.a else "-"), said or entry["status"], _answers_bound(entry)
     run, exercised = entry["trials"]["run"], entry["trials"]["exercised"]
     wrong = wrong_trials(entry["outcomes"])
     overlap = entry["outcomes"].get("overlap", 0)
@@ -189,7 +212,8 @@ def text(report: Mapping[str, Any]) -> str:
            f"{driver.get('toolkit', '?')}, profile "
            f"{report['run']['profile']}, seed {report['run']['seed']}. Made by `conformance/pdlkit/ambiguities.py` from a report; "
            "one device, one driver, no promise.", "",
-           "Follows: the claim that the counts fit. Bound: 95 % upper limit of the rate of what was not seen. Version 13000 is 13.0.", "",
+           "Follows: the claim that the counts fit. Bound: 95 % upper limit of the rate of what was not seen. Version 13000 is 13.0. "
+           "An edge is from_port,to_port,type; all answers about edges and captures stand in the page of graphs beside this one.", "",
            "| question | claim A | claim B | case | follows | counts | bound |", "|---|---|---|---|---|---|---|"]
     shown = ""
     for id_, question, a, b, name, follows, counts, bound in rows(report["tests"]):
@@ -204,12 +228,15 @@ def main(argv: list[str] | None = None) -> int:
     """Command line; 0 done, 64 bad arguments."""
     arguments = sys.argv[1:] if argv is None else argv
     as_json = arguments[1:] == ["--json"]
-    if len(arguments) != 1 and not as_json:
-        print("usage: ambiguities.py REPORT.json [--json]", file=sys.stderr)
-        return 64
-    report = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    try:
+        if len(arguments) != 1 and not as_json:
+            raise BadArguments("usage: ambiguities.py REPORT.json [--json]")
+        report = read_report(Path(arguments[0]))
+    except BadArguments as error:
+        print(error, file=sys.stderr)
+        return error.code
     sys.stdout.write(json.dumps(contested(report["tests"]), indent=1) + "\n" if as_json else text(report))
-    return 0
+    return OK
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,7 +13,8 @@ from typing import Any
 if not __package__:  # run as a file: this folder must not shadow standard modules
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from pdlkit.exits import BAD_ARGUMENTS, OK  # noqa: E402
+from pdlkit.exits import OK, BadArguments  # noqa: E402
+from pdlkit.read_report import read_report  # noqa: E402
 
 CAPTURED = ("EDGE-11.attribute", "EDGE-12.event", "EDGE-13.start", "EDGE-30a.table", "EVT-12.waiters", "EDGE-30.no_kernel")
 MATRIX = "EDGE-08.codes"
@@ -76,10 +76,14 @@ def page(report: Mapping[str, Any]) -> str:
 def main(argv: list[str] | None = None) -> int:
     """Command line; 0 done, 64 bad arguments."""
     arguments = sys.argv[1:] if argv is None else argv
-    if len(arguments) != 1:
-        print("usage: graph_tables.py REPORT.json", file=sys.stderr)
-        return BAD_ARGUMENTS
-    sys.stdout.write(page(json.loads(Path(arguments[0]).read_text(encoding="utf-8"))))
+    try:
+        if len(arguments) != 1:
+            raise BadArguments("usage: graph_tables.py REPORT.json")
+        report = read_report(Path(arguments[0]))
+    except BadArguments as error:
+        print(error, file=sys.stderr)
+        return error.code
+    sys.stdout.write(page(report))
     return OK
 
 

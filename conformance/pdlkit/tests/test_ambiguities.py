@@ -49,6 +49,23 @@ def test_answer(question: ambiguities.Question, test: dict[str, Any], follows: s
     assert ambiguities.answer(question, test)[0] == follows
 
 
+def asked(**answers: str) -> dict[str, Any]:
+    rows = [{"what": what.replace("_", " ").replace(" of ", ", of "), "answer": said} for what, said in answers.items()]
+    return {**entry("MEM-09.host_end.widened.stream", kind="api", run=len(rows)), "answers": rows}
+
+
+def test_answers_that_are_the_same_stand_together() -> None:
+    said = asked(a="cudaSuccess", b="1", c="cudaSuccess")
+    assert ambiguities.answer(ambiguities.Question("AMB-12", "?", "", "", ()), said)[1] == "3 answers: a / c: cudaSuccess; b: 1"
+    many = asked(**{letter: "refused" for letter in "abcdefgh"})
+    assert ambiguities.answer(QUESTION, many)[1] == "8 answers: a / b / c / d / e / 3 more: refused"
+
+
+def test_what_was_asked_often_and_never_seen_has_its_bound() -> None:
+    assert ambiguities.answer(QUESTION, asked(stale_of_200="0", late_of_50="0", overlapped_of_8="8"))[2] == ambiguities.bound95(50)
+    assert ambiguities.answer(QUESTION, asked(stale_of_200="3"))[2] == "-"
+
+
 def test_a_trial_with_wrong_words_and_an_early_start_is_one_trial() -> None:
     both = entry(run=100, exercised=0, poison=100, early_start=100)
     assert ambiguities.answer(BARE, both)[:2] == ("B", "wrong 100 of 100; overlap 0")
@@ -78,7 +95,7 @@ def test_bound_is_of_the_exercised_trials() -> None:
 
 
 def test_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report = {"device": {"name": "GPU"}, "driver": {"version": "1"}, "run": {"profile": "quick", "seed": "0x1"},
+    report = {"schema": "pdl-report/1", "device": {"name": "GPU"}, "driver": {"version": "1"}, "run": {"profile": "quick", "seed": "0x1"},
               "tests": [entry(fresh=100, overlap=90)]}
     path = tmp_path / "report.json"
     path.write_text(json.dumps(report), encoding="utf-8")
@@ -86,4 +103,7 @@ def test_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "| `WAIT-08.silent.widened.stream` | A | wrong 0 of 90 exercised |" in capsys.readouterr().out
     assert ambiguities.main([str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["bound"] == ambiguities.bound95(90)
+    path.write_text("[]", encoding="utf-8")
+    assert ambiguities.main([str(path)]) == 64 and ambiguities.main([str(tmp_path / "none")]) == 64
+    assert "is no report" in (said := capsys.readouterr().err) and "No such file" in said
     assert ambiguities.main([str(path), "--yaml"]) == 64 and ambiguities.main([]) == 64
