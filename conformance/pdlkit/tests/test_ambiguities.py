@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,19 @@ def test_the_report_holds_the_same_table() -> None:
 
 def test_bound_is_of_the_exercised_trials() -> None:
     assert ambiguities.answer(QUESTION, entry(exercised=3000))[2] == ambiguities.bound95(3000) == "1.0e-03"
+
+
+@pytest.mark.parametrize(("k", "n"), [(1, 1), (10, 10), (3, 10), (50, 100), (999, 1000)])
+def test_what_was_seen_is_never_promised_too_often(k: int, n: int) -> None:
+    """At the bound, k or more of n trials have a chance of at most 5 %, and no bound above k / n could say so."""
+    floor = float(ambiguities.floor95(k, n).removeprefix(">= "))
+    assert 0 < floor <= k / n
+    assert sum(math.comb(n, i) * floor**i * (1 - floor) ** (n - i) for i in range(k, n + 1)) <= 0.05
+
+
+def test_always_seen_has_the_bound_of_never_missed() -> None:
+    assert ambiguities.floor95(61440, 61440) == f">= {math.floor(0.05 ** (1 / 61440) * 1e4) / 1e4:.4f}"
+    assert ambiguities.answer(QUESTION, entry(stale=40, overlap=90))[2] == ambiguities.floor95(40, 100)
 
 
 def test_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
