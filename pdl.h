@@ -126,14 +126,15 @@ typedef struct pdl_impl_edge_data {
 #define PDL_IMPL_TRY(call)                                                                                             \
     do {                                                                                                               \
         const cudaError_t pdl_impl_error = (call);                                                                     \
-                                                                                                                       \
         if (pdl_impl_error) {                                                                                          \
             return pdl_impl_error;                                                                                     \
         }                                                                                                              \
     } while (0)
 
-/* Initialises any struct of this header; in both languages, without a warning. (An error is tested as a condition here,
- * because cudaSuccess is 0, and because clang spends a tenth of a millisecond on each comparison of enumerators.) */
+/* PDL_ZERO initialises any struct of this header; in both languages, without a warning. PDL_IMPL_IS compares enumerators:
+ * as numbers, because a compiler of C++ looks through hundreds of operators for each comparison of enumerators and for each
+ * assignment to one. So an error is tested as a condition, because cudaSuccess is 0, and initialised, not assigned. */
+#define PDL_IMPL_IS(value, name) (PDL_IMPL_CAST(unsigned, value) == PDL_IMPL_CAST(unsigned, name))
 #ifdef __cplusplus
 #define PDL_ZERO {}
 #define PDL_IMPL_CAST(type, value) static_cast<type>(value)
@@ -165,7 +166,7 @@ typedef struct pdl_impl_edge_data {
     X(THREADS, "the primary leaves too few threads on a multiprocessor")                                               \
     X(REGISTERS, "the primary leaves too few registers on a multiprocessor")                                           \
     X(SHARED, "the primary leaves too little shared memory on a multiprocessor")                                       \
-    X(CARVEOUT, "the split of L1 and shared memory would have to change: raise the primary's carve-out")                  \
+    X(CARVEOUT, "the split of L1 and shared memory would have to change: give both the same carve-out, with room for both")   \
     X(EDGE_TOOLKIT, "built without edge data in graphs (PDL_HAS_GRAPH_EDGES is 0)")                                    \
     X(EDGE_KIND, "not a kind of edge that can be asked for")                                                           \
     X(EDGE_NODES, "an edge needs two nodes, and two different ones")                                                   \
@@ -187,7 +188,7 @@ PDL_API const char *pdl_reason_string(unsigned reason)
 {
     const char *const texts[] = {PDL_IMPL_REASONS(PDL_IMPL_REASON_TEXT)};
 
-    return reason < PDL_IMPL_REASON_COUNT ? texts[reason] : "unknown reason";
+    return reason < sizeof(texts) / sizeof(texts[0]) ? texts[reason] : "unknown reason";
 }
 
 /* ---- prepare --------------------------------------------------------------------------------------------------- */
@@ -218,16 +219,6 @@ PDL_API int pdl_impl_switched_on(const char *name)
     return value != NULL && value[0] != '\0' && !(value[0] == '0' && value[1] == '\0');
 }
 
-/* Why this kernel cannot overlap. The kill switch comes first, because it wins. */
-PDL_API unsigned pdl_impl_judge(int cc, int ptx_version)
-{
-    return PDL_IMPL_CAST(unsigned, pdl_impl_switched_on("PDL_DISABLE") ? PDL_REASON_DISABLED
-                                   : !PDL_HAS_OVERLAP                  ? PDL_REASON_TOOLKIT
-                                   : cc < 90                           ? PDL_REASON_DEVICE
-                                   : ptx_version < 90                  ? PDL_REASON_TARGET
-                                                                       : PDL_REASON_NONE);
-}
-
 /* Number of parameters, or -1. The query past the last one fails by design; so it is made only while CUDA's last error
  * is clean, and cleans up behind itself. */
 PDL_API int pdl_impl_count_params(const void *func)
@@ -240,7 +231,7 @@ PDL_API int pdl_impl_count_params(const void *func)
         for (count = 0; !cudaFuncGetParamInfo(func, PDL_IMPL_CAST(size_t, count), &offset, &size);) {
             count++;
         }
-        count = cudaGetLastError() == cudaErrorInvalidValue ? count : -1; /* else this runtime cannot tell */
+        count = PDL_IMPL_IS(cudaGetLastError(), cudaErrorInvalidValue) ? count : -1; /* else this runtime cannot tell */
     }
 #else
     (void)func;
@@ -268,9 +259,6 @@ PDL_API cudaError_t pdl_impl_prepare(pdl_kernel *kernel, const void *func, int p
     for (i = 0; i < 8; i++) {
         PDL_IMPL_TRY(cudaDeviceGetAttribute(&values[i], ids[i], filled.device));
     }
-    if (func != NULL) {
-        PDL_IMPL_TRY(cudaFuncGetAttributes(&attributes, func));
-    }
     for (i = 0; i < 3; i++) {
         filled.max_grid[i] = PDL_IMPL_CAST(unsigned, values[i]);
         filled.max_block[i] = PDL_IMPL_CAST(unsigned, values[3 + i]);
@@ -279,6 +267,7 @@ PDL_API cudaError_t pdl_impl_prepare(pdl_kernel *kernel, const void *func, int p
     filled.ptx_version = ptx_version;
     filled.num_params = -1;
     if (func != NULL) {
+        PDL_IMPL_TRY(cudaFuncGetAttributes(&attributes, func));
         filled.func = func;
         filled.ptx_version = attributes.ptxVersion;
         filled.binary_version = attributes.binaryVersion;
@@ -288,8 +277,12 @@ PDL_API cudaError_t pdl_impl_prepare(pdl_kernel *kernel, const void *func, int p
         filled.static_shared_bytes = attributes.sharedSizeBytes;
         filled.num_params = pdl_impl_count_params(func);
     }
-    filled.reason = pdl_impl_judge(filled.cc, filled.ptx_version);
-    filled.can_overlap = filled.reason == PDL_REASON_NONE;
+    filled.reason = PDL_IMPL_CAST(unsigned, pdl_impl_switched_on("PDL_DISABLE") ? PDL_REASON_DISABLED /* it wins */
+                                            : !PDL_HAS_OVERLAP                  ? PDL_REASON_TOOLKIT
+                                            : filled.cc < 90                    ? PDL_REASON_DEVICE
+                                            : filled.ptx_version < 90           ? PDL_REASON_TARGET
+                                                                                : PDL_REASON_NONE);
+    filled.can_overlap = filled.reason == 0;
     *kernel = filled;
     return cudaSuccess;
 }
@@ -359,15 +352,6 @@ typedef struct pdl_options {
     const cudaLaunchAttribute *attrs;       /* further launch attributes, copied behind the ones above */
 } pdl_options;
 
-/* 1 if this id may not be a further attribute. The helper itself sets 2 cooperative, 4 cluster, 6 stream serialization,
- * 7 programmatic event, 8 priority, 10 domain, 12 launch-completion event and 14 carve-out; 13, device-updatable node,
- * returns a handle through its entry, which a launch from a copy would lose. Numbers: older toolkits lack names. */
-PDL_API int pdl_impl_refuses(unsigned id, int launching)
-{
-    return id == 2 || id == 4 || id == 6 || id == 7 || id == 8 || id == 10 || id == 12 || id == 14 ||
-           (id == 13 && launching);
-}
-
 /* 1 if nothing but overlap is asked for: the most frequent launch, so pdl_launch has a short way for it, which compilers
  * put into the caller. conformance/bench/count_instructions.c counts it. */
 PDL_API int pdl_impl_only_overlap(const pdl_options *o)
@@ -377,45 +361,53 @@ PDL_API int pdl_impl_only_overlap(const pdl_options *o)
                0 && o->event == NULL && o->launch_completion_event == NULL;
 }
 
-/* What is wrong with the options alone, whatever the kernel. */
+/* What is wrong with the options alone, whatever the kernel. Not a further attribute can be what the helper itself sets: 2
+ * cooperative, 4 cluster, 6 stream serialization, 7 programmatic event, 8 priority, 10 domain, 12 launch-completion event,
+ * 14 carve-out; nor 13, device-updatable node, which returns a handle through its entry, and a launch from a copy would
+ * lose that. Numbers, because older toolkits lack names. */
 PDL_API cudaError_t pdl_impl_check_options(const pdl_options *o, int launching)
 {
+    const unsigned values[8] = {o->overlap,      o->event_trigger,   o->event_only, o->cooperative,
+                                o->has_priority, o->mem_sync_domain, o->carveout,   o->num_attrs};
+    const unsigned char most[8] = {
+        PDL_OVERLAP_REQUIRED, PDL_EVENT_AT_BLOCK_START, 1, 1, 1, PDL_DOMAIN_REMOTE, PDL_CARVEOUT_NO_SHARED, 16,
+    };
+    const unsigned refused = launching ? 0x75d4 : 0x55d4; /* bits 2, 4, 6, 7, 8, 10, 12, 14, and 13 */
     unsigned i;
 
-    if (o->overlap > PDL_OVERLAP_REQUIRED || o->event_trigger > PDL_EVENT_AT_BLOCK_START || o->event_only > 1 ||
-        o->cooperative > 1 || o->has_priority > 1 || o->mem_sync_domain > PDL_DOMAIN_REMOTE ||
-        o->carveout > PDL_CARVEOUT_NO_SHARED || o->num_attrs > PDL_MAX_ATTRIBUTES - 8 ||
-        (o->event_trigger != 0 && o->event == NULL) || (o->priority != 0 && o->has_priority == 0) ||
+    for (i = 0; i < 8; i++) {
+        if (values[i] > most[i]) {
+            return cudaErrorInvalidValue;
+        }
+    }
+    if ((o->event_trigger != 0 && o->event == NULL) || (o->priority != 0 && o->has_priority == 0) ||
         (o->event_only != 0 && o->event == NULL && o->launch_completion_event == NULL) ||
         (o->event != NULL && o->event == o->launch_completion_event) || (o->num_attrs != 0 && o->attrs == NULL)) {
         return cudaErrorInvalidValue;
     }
     for (i = 0; i < o->num_attrs; i++) {
-        if (pdl_impl_refuses(PDL_IMPL_CAST(unsigned, o->attrs[i].id), launching)) {
+        const unsigned id = PDL_IMPL_CAST(unsigned, o->attrs[i].id);
+
+        if (id < 16 && (refused >> id & 1) != 0) {
             return cudaErrorInvalidValue;
         }
     }
-    if (!PDL_HAS_MEM_SYNC_DOMAIN && o->mem_sync_domain != 0) {
-        return cudaErrorNotSupported;
-    }
-    return !PDL_HAS_CARVEOUT && o->carveout != 0 ? cudaErrorNotSupported : cudaSuccess;
+    return (!PDL_HAS_MEM_SYNC_DOMAIN && o->mem_sync_domain != 0) || (!PDL_HAS_CARVEOUT && o->carveout != 0)
+               ? cudaErrorNotSupported
+               : cudaSuccess;
 }
 
 /* What is wrong with options for this kernel: all own checks but those of the shape. */
 PDL_API cudaError_t pdl_impl_check(const pdl_kernel *kernel, const pdl_options *o, int launching)
 {
-    const cudaError_t error = pdl_impl_check_options(o, launching);
-
-    if (kernel == NULL || (!kernel->can_overlap && kernel->reason == PDL_REASON_NONE) ||
-        (kernel->func == NULL && launching)) {
+    PDL_IMPL_TRY(pdl_impl_check_options(o, launching));
+    if (kernel == NULL || (!kernel->can_overlap && kernel->reason == 0) || (kernel->func == NULL && launching)) {
         return cudaErrorInvalidValue; /* never prepared, or not for the runtime */
     }
-    if (error || o->overlap != PDL_OVERLAP_REQUIRED || kernel->reason == PDL_REASON_DISABLED) {
-        return error;
-    }
-    return !kernel->can_overlap                                                     ? cudaErrorNotSupported
-           : !PDL_HAS_LAUNCH_COMPLETION_EVENT && o->launch_completion_event != NULL ? cudaErrorNotSupported
-                                                                                    : cudaSuccess;
+    return PDL_IMPL_IS(o->overlap, PDL_OVERLAP_REQUIRED) && !PDL_IMPL_IS(kernel->reason, PDL_REASON_DISABLED) &&
+                   (!kernel->can_overlap || (!PDL_HAS_LAUNCH_COMPLETION_EVENT && o->launch_completion_event != NULL))
+               ? cudaErrorNotSupported
+               : cudaSuccess;
 }
 
 /* What is wrong with grid, block and cluster. */
@@ -437,7 +429,7 @@ PDL_API cudaError_t pdl_impl_check_shape(const pdl_kernel *k, dim3 grid, dim3 bl
 /* 1 if this launch is to carry programmatic attributes. */
 PDL_API int pdl_impl_overlaps(const pdl_kernel *kernel, const pdl_options *options)
 {
-    return kernel->can_overlap && options->overlap != PDL_OVERLAP_NONE;
+    return kernel->can_overlap && options->overlap != 0;
 }
 
 /* The next free entry, zeroed, with its id set. */
@@ -463,7 +455,7 @@ PDL_API unsigned pdl_impl_fill_overlap(const pdl_options *o, cudaLaunchAttribute
         cudaLaunchAttributeValue *value = pdl_impl_add(attrs, &count, cudaLaunchAttributeProgrammaticEvent);
 
         value->programmaticEvent.event = o->event;
-        value->programmaticEvent.triggerAtBlockStart = o->event_trigger == PDL_EVENT_AT_BLOCK_START;
+        value->programmaticEvent.triggerAtBlockStart = PDL_IMPL_IS(o->event_trigger, PDL_EVENT_AT_BLOCK_START);
     }
 #if PDL_HAS_LAUNCH_COMPLETION_EVENT
     if (o->launch_completion_event != NULL) {
@@ -494,15 +486,16 @@ PDL_API unsigned pdl_impl_fill(const pdl_kernel *kernel, const pdl_options *o, c
         pdl_impl_add(attrs, &count, cudaLaunchAttributePriority)->priority = o->priority;
     }
 #if PDL_HAS_MEM_SYNC_DOMAIN
-    if (o->mem_sync_domain != PDL_DOMAIN_OF_STREAM) {
+    if (o->mem_sync_domain != 0) {
         pdl_impl_add(attrs, &count, cudaLaunchAttributeMemSyncDomain)->memSyncDomain =
-            o->mem_sync_domain == PDL_DOMAIN_REMOTE ? cudaLaunchMemSyncDomainRemote : cudaLaunchMemSyncDomainDefault;
+            PDL_IMPL_IS(o->mem_sync_domain, PDL_DOMAIN_REMOTE) ? cudaLaunchMemSyncDomainRemote
+                                                               : cudaLaunchMemSyncDomainDefault;
     }
 #endif
 #if PDL_HAS_CARVEOUT
-    if (o->carveout != PDL_CARVEOUT_UNCHANGED) {
+    if (o->carveout != 0) {
         pdl_impl_add(attrs, &count, cudaLaunchAttributePreferredSharedMemoryCarveout)->sharedMemCarveout =
-            o->carveout == PDL_CARVEOUT_NO_SHARED ? 0 : o->carveout;
+            PDL_IMPL_IS(o->carveout, PDL_CARVEOUT_NO_SHARED) ? 0 : o->carveout;
     }
 #endif
     for (i = 0; i < o->num_attrs; i++) {
@@ -515,24 +508,24 @@ PDL_API unsigned pdl_impl_fill(const pdl_kernel *kernel, const pdl_options *o, c
 PDL_API cudaError_t pdl_impl_record_behind(const pdl_kernel *kernel, const pdl_options *o, cudaStream_t stream)
 {
     const int carried = pdl_impl_overlaps(kernel, o);
-    cudaError_t error = o->event != NULL && !carried ? cudaEventRecord(o->event, stream) : cudaSuccess;
 
-    if (!error && o->launch_completion_event != NULL && !(carried && PDL_HAS_LAUNCH_COMPLETION_EVENT)) {
-        error = cudaEventRecord(o->launch_completion_event, stream);
+    if (o->event != NULL && !carried) {
+        PDL_IMPL_TRY(cudaEventRecord(o->event, stream));
     }
-    return error;
+    return o->launch_completion_event != NULL && !(carried && PDL_HAS_LAUNCH_COMPLETION_EVENT)
+               ? cudaEventRecord(o->launch_completion_event, stream)
+               : cudaSuccess;
 }
 
 /* The checks of PDL_DEBUG: a kernel with parameters got some, and the device is the one it was prepared for. */
 PDL_API cudaError_t pdl_impl_check_debug(const pdl_kernel *kernel, void **args)
 {
     int device = kernel->device;
-    cudaError_t error = cudaSuccess;
 
     if (PDL_DEBUG) {
-        error = args == NULL && kernel->num_params > 0 ? cudaErrorInvalidValue : cudaGetDevice(&device);
+        PDL_IMPL_TRY(args == NULL && kernel->num_params > 0 ? cudaErrorInvalidValue : cudaGetDevice(&device));
     }
-    return !error && device != kernel->device ? cudaErrorInvalidDevice : error;
+    return device != kernel->device ? cudaErrorInvalidDevice : cudaSuccess;
 }
 
 /* ---- launch ---------------------------------------------------------------------------------------------------- */
@@ -611,11 +604,11 @@ PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, dim3 grid
     cudaLaunchAttribute attr;
 
     if (PDL_DEBUG || kernel == NULL || !kernel->can_overlap || !pdl_impl_only_overlap(o) ||
-        o->overlap > PDL_OVERLAP_REQUIRED || pdl_impl_check_shape(kernel, grid, block, o)) {
+        o->overlap > 2 || pdl_impl_check_shape(kernel, grid, block, o)) {
         return pdl_impl_launch_any(kernel, grid, block, args, shared_bytes, stream, o);
     }
     return pdl_impl_launch_with(kernel, grid, block, args, shared_bytes, stream, &attr,
-                                o->overlap != PDL_OVERLAP_NONE ? pdl_impl_fill_overlap(o, &attr) : 0);
+                                o->overlap != 0 ? pdl_impl_fill_overlap(o, &attr) : 0);
 }
 
 #ifdef __cplusplus
@@ -713,20 +706,18 @@ PDL_NODISCARD PDL_API cudaError_t pdl_attributes_fill(const pdl_kernel *kernel, 
     const pdl_options zero = PDL_ZERO;
     const pdl_options *o = options != NULL ? options : &zero;
     cudaLaunchAttribute all[PDL_MAX_ATTRIBUTES];
-    cudaError_t error = pdl_impl_check(kernel, o, 0);
-    const unsigned count = !error ? pdl_impl_fill(kernel, o, all) : 0;
-    unsigned i;
+    unsigned i, count;
 
-    if (num_attrs == NULL || count > capacity || (count != 0 && attrs == NULL)) {
-        error = cudaErrorInvalidValue;
-    }
-    for (i = 0; i < count && !error; i++) {
+    PDL_IMPL_TRY(num_attrs == NULL ? cudaErrorInvalidValue : cudaSuccess);
+    *num_attrs = 0;
+    PDL_IMPL_TRY(pdl_impl_check(kernel, o, 0));
+    count = pdl_impl_fill(kernel, o, all);
+    PDL_IMPL_TRY(count > capacity || (count != 0 && attrs == NULL) ? cudaErrorInvalidValue : cudaSuccess);
+    for (i = 0; i < count; i++) {
         attrs[i] = all[i];
     }
-    if (num_attrs != NULL) {
-        *num_attrs = !error ? count : 0;
-    }
-    return error;
+    *num_attrs = count;
+    return cudaSuccess;
 }
 
 /* Record, behind a launch with attributes from pdl_attributes_fill, the events that those could not carry.
@@ -745,9 +736,9 @@ PDL_NODISCARD PDL_API cudaError_t pdl_events_record_behind(const pdl_kernel *ker
 {
     const pdl_options zero = PDL_ZERO;
     const pdl_options *o = options != NULL ? options : &zero;
-    const cudaError_t error = pdl_impl_check(kernel, o, 0);
 
-    return error ? error : pdl_impl_record_behind(kernel, o, stream);
+    PDL_IMPL_TRY(pdl_impl_check(kernel, o, 0));
+    return pdl_impl_record_behind(kernel, o, stream);
 }
 
 /* ---- why no overlap? ------------------------------------------------------------------------------------------- */
@@ -776,6 +767,13 @@ typedef struct pdl_impl_room {
     unsigned long long of[7];
 } pdl_impl_room;
 
+/* What one side of a pair takes. */
+typedef struct pdl_impl_side {
+    pdl_impl_room block;
+    unsigned long long alone;             /* blocks on a multiprocessor without others */
+    unsigned long long least, split, most; /* shared memory of a multiprocessor: it runs there; wanted; it runs there */
+} pdl_impl_side;
+
 PDL_API cudaError_t pdl_impl_read_room(int device, pdl_impl_room *room)
 {
     const enum cudaDeviceAttr ids[7] = {
@@ -793,27 +791,6 @@ PDL_API cudaError_t pdl_impl_read_room(int device, pdl_impl_room *room)
     return cudaSuccess;
 }
 
-/* Shared memory that the launch itself asks for, per block; absurd sizes become 4 GiB, so that no sum overflows. */
-PDL_API unsigned long long pdl_impl_shared(const pdl_shape *s)
-{
-    const unsigned long long absurd = 1ull << 32;
-
-    return s->kernel->static_shared_bytes + (s->shared_bytes < absurd ? s->shared_bytes : absurd);
-}
-
-/* What one block takes: threads in whole warps, registers in steps of 8 per thread. */
-PDL_API pdl_impl_room pdl_impl_block_room(const pdl_shape *s, const pdl_impl_room *sm)
-{
-    const unsigned threads = s->block.x * s->block.y * s->block.z;
-    pdl_impl_room room = PDL_ZERO;
-
-    room.of[0] = 1;
-    room.of[1] = (threads + sm->of[5] - 1) / sm->of[5] * sm->of[5];
-    room.of[2] = room.of[1] * ((PDL_IMPL_CAST(unsigned, s->kernel->regs_per_thread) + 7u) / 8u * 8u);
-    room.of[3] = pdl_impl_shared(s) + sm->of[6];
-    return room;
-}
-
 /* How many blocks fit beside some others, and the PDL_REASON_* of what limits them. */
 PDL_API unsigned long long pdl_impl_fit(const pdl_impl_room *sm, const pdl_impl_room *other, unsigned long long others,
                                         const pdl_impl_room *block, unsigned *reason)
@@ -827,46 +804,60 @@ PDL_API unsigned long long pdl_impl_fit(const pdl_impl_room *sm, const pdl_impl_
 
         if (block->of[i] != 0 && left / block->of[i] < fit) {
             fit = left / block->of[i];
-            *reason = PDL_REASON_BLOCK_SLOTS + i;
+            *reason = PDL_IMPL_CAST(unsigned, PDL_REASON_BLOCK_SLOTS) + i;
         }
     }
     return fit;
 }
 
-/* Shared memory per multiprocessor that a launch asks for by its carve-out; otherwise, if the driver chooses. */
-PDL_API unsigned long long pdl_impl_split(const pdl_shape *s, const pdl_impl_room *sm, unsigned long long otherwise)
+/* The split that has this much shared memory: there are few, and the next larger one is taken. */
+PDL_API unsigned long long pdl_impl_split(const pdl_impl_room *sm, unsigned long long bytes)
 {
-    const int of_launch = s->options != NULL ? PDL_IMPL_CAST(int, s->options->carveout) : 0;
-    const int percent = of_launch == 0 ? s->kernel->preferred_carveout : of_launch % PDL_CARVEOUT_NO_SHARED;
+    const unsigned char splits[] = {8, 16, 32, 64, 100, 132, 164, 196, 228}; /* KiB */
+    unsigned i;
 
-    return percent < 0 ? otherwise : sm->of[3] * PDL_IMPL_CAST(unsigned, percent) / 100;
+    for (i = 0; i < sizeof(splits) && splits[i] * 1024ull < bytes; i++) {
+    }
+    return i < sizeof(splits) && splits[i] * 1024ull < sm->of[3] ? splits[i] * 1024ull : sm->of[3];
 }
 
-/* 1 if the dependent needs another split of L1 and shared memory than the one the primary's blocks run with. An idle
- * multiprocessor (no block there) takes any split. */
-PDL_API int pdl_impl_split_changes(const pdl_shape *primary, const pdl_shape *dependent, const pdl_impl_room *sm,
-                                   unsigned long long there, unsigned long long capacity)
+/* What one block takes: threads in whole warps, registers in steps of 8 per thread; absurd sizes of shared memory become
+ * 4 GiB, so that no sum overflows. And the splits: without a carve-out, a launch wants one that holds as many of its
+ * blocks as anything else allows, and runs in larger ones, too, never in smaller ones. With a carve-out it wants that,
+ * and runs in smaller ones that hold a block, never in larger ones. */
+PDL_API cudaError_t pdl_impl_measure(const pdl_shape *s, const pdl_impl_room *sm, pdl_impl_side *side)
 {
-    const unsigned long long own = pdl_impl_shared(primary);
-    const unsigned long long asked = pdl_impl_split(primary, sm, capacity * own);
-    const unsigned long long split = asked > own ? asked : own;
+    const unsigned long long threads = 1ull * s->block.x * s->block.y * s->block.z, absurd = 1ull << 32;
+    const unsigned of_launch = s->options != NULL ? s->options->carveout : 0;
+    const int percent = of_launch == 0 ? s->kernel->preferred_carveout : PDL_IMPL_CAST(int, of_launch % 101);
+    pdl_impl_room own = *sm;
+    unsigned limit;
 
-    return there != 0 &&
-           (there * own + pdl_impl_shared(dependent) > split || pdl_impl_split(dependent, sm, 0) > split);
+    side->block.of[0] = 1;
+    side->block.of[1] = (threads + sm->of[5] - 1) / sm->of[5] * sm->of[5];
+    side->block.of[2] = side->block.of[1] * ((PDL_IMPL_CAST(unsigned, s->kernel->regs_per_thread) + 7u) / 8u * 8u);
+    side->block.of[3] = s->kernel->static_shared_bytes + (s->shared_bytes < absurd ? s->shared_bytes : absurd) + sm->of[6];
+    side->alone = pdl_impl_fit(sm, sm, 0, &side->block, &limit);
+    side->least = pdl_impl_split(sm, side->block.of[3] * (percent < 0 ? side->alone : 1));
+    side->split = pdl_impl_split(sm, percent < 0 ? 0 : sm->of[3] * PDL_IMPL_CAST(unsigned, percent) / 100);
+    side->split = side->split > side->least ? side->split : side->least;
+    side->most = percent < 0 ? sm->of[3] : side->split;
+    own.of[3] = side->split;
+    side->alone = pdl_impl_fit(&own, &own, 0, &side->block, &limit);
+    return side->alone == 0 ? cudaErrorInvalidConfiguration : cudaSuccess;
 }
 
 /* What stands in the way whatever the sizes. */
 PDL_API unsigned pdl_impl_pair_reason(const pdl_kernel *primary, const pdl_kernel *dependent, const pdl_options *o)
 {
-    if (!dependent->can_overlap) {
-        return dependent->reason;
-    }
-    return PDL_IMPL_CAST(unsigned, o == NULL || o->overlap == PDL_OVERLAP_NONE || o->event_only ? PDL_REASON_NOT_ASKED
-                                   : primary->device != dependent->device         ? PDL_REASON_DEVICES
-                                   : primary->ptx_version < 90                    ? PDL_REASON_NO_TRIGGER
-                                   : pdl_impl_switched_on("CUDA_LAUNCH_BLOCKING") ? PDL_REASON_BLOCKING
-                                   : o->cooperative                               ? PDL_REASON_COOPERATIVE
-                                                                                  : PDL_REASON_NONE);
+    return !dependent->can_overlap
+               ? dependent->reason
+               : PDL_IMPL_CAST(unsigned, o == NULL || o->overlap == 0 || o->event_only  ? PDL_REASON_NOT_ASKED
+                                         : primary->device != dependent->device         ? PDL_REASON_DEVICES
+                                         : primary->ptx_version < 90                    ? PDL_REASON_NO_TRIGGER
+                                         : pdl_impl_switched_on("CUDA_LAUNCH_BLOCKING") ? PDL_REASON_BLOCKING
+                                         : o->cooperative                               ? PDL_REASON_COOPERATIVE
+                                                                                        : PDL_REASON_NONE);
 }
 
 /* The checks of pdl_launch for one of a pair. Required overlap that cannot be had is an answer here, not an error. */
@@ -874,12 +865,10 @@ PDL_API cudaError_t pdl_impl_check_pair(const pdl_shape *s)
 {
     const pdl_options zero = PDL_ZERO;
     const pdl_options *o = s != NULL && s->options != NULL ? s->options : &zero;
-    const cudaError_t error = pdl_impl_check_options(o, 1);
 
-    if (s == NULL || s->kernel == NULL || s->kernel->func == NULL) {
-        return cudaErrorInvalidValue;
-    }
-    return error ? error : pdl_impl_check_shape(s->kernel, s->grid, s->block, o);
+    PDL_IMPL_TRY(s == NULL || s->kernel == NULL || s->kernel->func == NULL ? cudaErrorInvalidValue
+                                                                           : pdl_impl_check_options(o, 1));
+    return pdl_impl_check_shape(s->kernel, s->grid, s->block, o);
 }
 
 /* Estimate whether a dependent can start while its primary still runs, and if not, what to change.
@@ -894,10 +883,12 @@ PDL_API cudaError_t pdl_impl_check_pair(const pdl_shape *s)
  *   cudaErrorNotSupported           a field of options that this toolkit does not have
  *   any error of cudaDeviceGetAttribute
  *
- * It compares block slots, threads, registers, shared memory and carve-out at the moment when the primary's last block
- * has started, on the least loaded multiprocessor, and takes the primary to trigger before it ends. It knows nothing of
+ * It compares block slots, threads, registers, shared memory and its split from L1 at the moment when the primary's last
+ * block has started, on the least loaded multiprocessor, and takes the primary to trigger before it ends. Blocks of a
+ * first wave are taken to spread evenly, those of later waves to go where places become free. Which split the driver sets
+ * is documented nowhere: the rules here are those that explain all that was measured on an H200. It knows nothing of
  * clusters, of other work on the device, nor of what lies between the two in the stream: a memset, or an event with
- * timing, prevents overlap. The driver may choose another carve-out than assumed. Reads CUDA_LAUNCH_BLOCKING.
+ * timing, prevents overlap. Reads CUDA_LAUNCH_BLOCKING.
  *
  * Capture  allowed. Threads: any; not while another thread changes the environment.
  * Source   measurements; PTX ISA griddepcontrol.launch_dependents (all blocks have started)
@@ -907,10 +898,10 @@ PDL_NODISCARD PDL_API cudaError_t pdl_overlap_estimate(pdl_estimate *estimate, c
                                                        const pdl_shape *dependent)
 {
     const pdl_estimate empty = PDL_ZERO;
-    const pdl_impl_room nothing = PDL_ZERO;
-    pdl_impl_room sm, first, second;
-    unsigned long long blocks, capacity, there, fit;
+    unsigned long long blocks, wave, last, there, fit;
+    pdl_impl_side first = PDL_ZERO, second = PDL_ZERO;
     unsigned limit = PDL_REASON_NONE;
+    pdl_impl_room sm = PDL_ZERO;
 
     if (estimate == NULL) {
         return cudaErrorInvalidValue;
@@ -919,28 +910,28 @@ PDL_NODISCARD PDL_API cudaError_t pdl_overlap_estimate(pdl_estimate *estimate, c
     PDL_IMPL_TRY(pdl_impl_check_pair(primary));
     PDL_IMPL_TRY(pdl_impl_check_pair(dependent));
     PDL_IMPL_TRY(pdl_impl_read_room(primary->kernel->device, &sm));
-    first = pdl_impl_block_room(primary, &sm);
-    second = pdl_impl_block_room(dependent, &sm);
-    capacity = pdl_impl_fit(&sm, &nothing, 0, &first, &limit);
-    if (capacity == 0 || pdl_impl_fit(&sm, &nothing, 0, &second, &limit) == 0) {
-        return cudaErrorInvalidConfiguration;
-    }
+    PDL_IMPL_TRY(pdl_impl_measure(primary, &sm, &first));
+    PDL_IMPL_TRY(pdl_impl_measure(dependent, &sm, &second));
     blocks = 1ull * primary->grid.x * primary->grid.y * primary->grid.z;
-    there = blocks / sm.of[4] < capacity ? blocks / sm.of[4] : capacity;
-    fit = pdl_impl_fit(&sm, &first, there, &second, &limit);
+    wave = sm.of[4] * first.alone;
+    last = (blocks - 1) % wave + 1;
+    there = blocks <= wave ? last / sm.of[4] : first.alone - (wave - last < first.alone ? wave - last : first.alone);
+    fit = pdl_impl_fit(&sm, &first.block, there, &second.block, &limit);
     if (fit != 0) {
         limit = PDL_REASON_NONE;
     }
-    if (fit != 0 && pdl_impl_split_changes(primary, dependent, &sm, there, capacity)) {
-        limit = PDL_REASON_CARVEOUT;
-        fit = 0;
+    if (fit != 0 && there != 0) { /* an idle multiprocessor takes any split */
+        sm.of[3] = first.split;
+        fit = pdl_impl_fit(&sm, &first.block, there, &second.block, &limit);
+        fit = first.split < second.least || first.split > second.most ? 0 : fit;
+        limit = PDL_IMPL_CAST(unsigned, fit != 0 ? PDL_REASON_NONE : PDL_REASON_CARVEOUT);
     }
     estimate->primary_blocks_per_sm = PDL_IMPL_CAST(unsigned, there);
     estimate->dependent_blocks_per_sm = PDL_IMPL_CAST(unsigned, fit);
-    estimate->primary_waves = (blocks - 1) / (sm.of[4] * capacity) + 1;
+    estimate->primary_waves = (blocks - 1) / wave + 1;
     estimate->reason = pdl_impl_pair_reason(primary->kernel, dependent->kernel, dependent->options);
-    estimate->reason = estimate->reason != PDL_REASON_NONE ? estimate->reason : limit;
-    estimate->may_overlap = estimate->reason == PDL_REASON_NONE;
+    estimate->reason = estimate->reason != 0 ? estimate->reason : limit;
+    estimate->may_overlap = estimate->reason == 0;
     return cudaSuccess;
 }
 
@@ -978,17 +969,17 @@ typedef struct pdl_graph_edge {
 PDL_API unsigned pdl_graph_edge_judge(unsigned from_port, unsigned to_port, unsigned type, unsigned reserved,
                                       enum cudaGraphNodeType from, enum cudaGraphNodeType to)
 {
-    const int from_kernel = from == cudaGraphNodeTypeKernel, to_kernel = to == cudaGraphNodeTypeKernel;
+    const int from_kernel = PDL_IMPL_IS(from, cudaGraphNodeTypeKernel), to_kernel = PDL_IMPL_IS(to, cudaGraphNodeTypeKernel);
 
-    return PDL_IMPL_CAST(unsigned, reserved != 0                      ? PDL_REASON_EDGE_RESERVED
-                                   : to_port != 0                     ? PDL_REASON_EDGE_TO_PORT
-                                   : type > 1                         ? PDL_REASON_EDGE_TYPE
-                                   : from_port > 2                    ? PDL_REASON_EDGE_FROM_PORT
-                                   : type == 1 && from_port == 0      ? PDL_REASON_EDGE_PORT_0
-                                   : type == 0 && from_port == 1      ? PDL_REASON_EDGE_PORT_1
-                                   : from_port != 0 && !from_kernel   ? PDL_REASON_EDGE_PRODUCER
-                                   : type == 1 && !to_kernel          ? PDL_REASON_EDGE_CONSUMER
-                                                                      : PDL_REASON_NONE);
+    return PDL_IMPL_CAST(unsigned, reserved != 0                    ? PDL_REASON_EDGE_RESERVED
+                                   : to_port != 0                   ? PDL_REASON_EDGE_TO_PORT
+                                   : type > 1                       ? PDL_REASON_EDGE_TYPE
+                                   : from_port > 2                  ? PDL_REASON_EDGE_FROM_PORT
+                                   : type == 1 && from_port == 0    ? PDL_REASON_EDGE_PORT_0
+                                   : type == 0 && from_port == 1    ? PDL_REASON_EDGE_PORT_1
+                                   : from_port != 0 && !from_kernel ? PDL_REASON_EDGE_PRODUCER
+                                   : type == 1 && !to_kernel        ? PDL_REASON_EDGE_CONSUMER
+                                                                    : PDL_REASON_NONE);
 }
 
 /* 1 for the two kinds that a wait covers. */
@@ -1014,37 +1005,22 @@ PDL_API pdl_impl_edge_data pdl_impl_data_of(unsigned kind)
 }
 
 /* What is wrong with an edge that nobody has looked up. to_exists 0: the consumer is still to be added. */
-PDL_API int pdl_impl_judge_ends(const pdl_graph_edge *edge, int to_exists)
+PDL_API unsigned pdl_impl_judge_ends(const pdl_graph_edge *edge, int to_exists)
 {
-    if (edge->from == NULL || (to_exists && (edge->to == NULL || edge->to == edge->from))) {
-        return PDL_REASON_EDGE_NODES;
-    }
-    return edge->kind == 0 || pdl_impl_is_early(edge->kind) ? PDL_REASON_NONE : PDL_REASON_EDGE_KIND;
+    return PDL_IMPL_CAST(unsigned, edge->from == NULL || (to_exists && (edge->to == NULL || edge->to == edge->from))
+                                       ? PDL_REASON_EDGE_NODES
+                                   : edge->kind < PDL_IMPL_CAST(unsigned, PDL_EDGE_UNKNOWN) ? PDL_REASON_NONE
+                                                                                            : PDL_REASON_EDGE_KIND);
 }
 
-/* What is wrong with the types of an edge's nodes, as reason and error. */
-PDL_API cudaError_t pdl_impl_judge_nodes(pdl_graph_edge *edge, int to_exists)
-{
-    const pdl_impl_edge_data data = pdl_impl_data_of(edge->kind);
-    enum cudaGraphNodeType from = cudaGraphNodeTypeKernel, to = cudaGraphNodeTypeKernel;
-
-    PDL_IMPL_TRY(cudaGraphNodeGetType(edge->from, &from));
-    if (to_exists) {
-        PDL_IMPL_TRY(cudaGraphNodeGetType(edge->to, &to));
-    }
-    edge->reason = pdl_graph_edge_judge(data.from_port, 0, data.type, 0, from, to);
-    return edge->reason != 0 ? cudaErrorInvalidValue : cudaSuccess;
-}
-
-/* All checks of edges into one kernel, or into other nodes (consumer NULL). Afterwards a reason other than 0 says which
- * of them have to become full. */
+/* All checks of edges into one kernel, or into other nodes (consumer NULL). Afterwards those that have to become full are,
+ * and their reason says why. */
 PDL_API cudaError_t pdl_impl_check_edges(pdl_graph_edge *edges, size_t num_edges, int to_exists,
                                          const pdl_kernel *consumer, unsigned overlap)
 {
-    const unsigned cannot = consumer != NULL && !consumer->can_overlap ? consumer->reason
-                            : PDL_HAS_GRAPH_EDGES                      ? 0u
-                                                                       : PDL_IMPL_CAST(unsigned, PDL_REASON_EDGE_TOOLKIT);
-    int any_wrong = 0;
+    const unsigned toolkit = PDL_HAS_GRAPH_EDGES ? 0 : PDL_IMPL_CAST(unsigned, PDL_REASON_EDGE_TOOLKIT);
+    const unsigned cannot = consumer != NULL && !consumer->can_overlap ? consumer->reason : toolkit;
+    unsigned any_wrong = 0;
     size_t i;
 
     if ((edges == NULL && num_edges != 0) || overlap > 2 ||
@@ -1052,55 +1028,52 @@ PDL_API cudaError_t pdl_impl_check_edges(pdl_graph_edge *edges, size_t num_edges
         return cudaErrorInvalidValue;
     }
     for (i = 0; i < num_edges; i++) {
-        int wrong = pdl_impl_judge_ends(&edges[i], to_exists);
-
-        if (wrong == 0 && edges[i].kind != 0) {
-            wrong = overlap == 0 ? PDL_REASON_NOT_ASKED : PDL_REASON_NONE;
-            wrong = consumer == NULL && pdl_impl_is_programmatic(edges[i].kind) ? PDL_REASON_EDGE_CONSUMER : wrong;
+        edges[i].reason = pdl_impl_judge_ends(&edges[i], to_exists);
+        if (edges[i].reason == 0 && edges[i].kind != 0) {
+            edges[i].reason = PDL_IMPL_CAST(unsigned, consumer == NULL && pdl_impl_is_programmatic(edges[i].kind)
+                                                          ? PDL_REASON_EDGE_CONSUMER
+                                                      : overlap == 0 ? PDL_REASON_NOT_ASKED
+                                                                     : PDL_REASON_NONE);
         }
-        edges[i].reason = PDL_IMPL_CAST(unsigned, wrong);
-        any_wrong |= wrong;
+        any_wrong |= edges[i].reason;
     }
     for (i = 0; i < num_edges && !any_wrong; i++) {
-        PDL_IMPL_TRY(edges[i].kind != 0 ? pdl_impl_judge_nodes(&edges[i], to_exists) : cudaSuccess);
+        const pdl_impl_edge_data data = pdl_impl_data_of(edges[i].kind);
+        enum cudaGraphNodeType from = cudaGraphNodeTypeKernel, to = cudaGraphNodeTypeKernel;
+
+        if (edges[i].kind != 0) {
+            PDL_IMPL_TRY(cudaGraphNodeGetType(edges[i].from, &from));
+            PDL_IMPL_TRY(to_exists ? cudaGraphNodeGetType(edges[i].to, &to) : cudaSuccess);
+            any_wrong = edges[i].reason = pdl_graph_edge_judge(data.from_port, 0, data.type, 0, from, to);
+        }
     }
-    for (i = 0; i < num_edges && !any_wrong; i++) {
+    for (i = 0; i < num_edges && !any_wrong && cannot != 0; i++) {
         edges[i].reason = edges[i].kind != 0 ? cannot : 0;
-        if (edges[i].reason != 0 && overlap == 2 && cannot != PDL_REASON_DISABLED) {
+        if (edges[i].kind != 0 && overlap == 2 && !PDL_IMPL_IS(cannot, PDL_REASON_DISABLED)) {
             return cudaErrorNotSupported;
         }
+        edges[i].kind = 0;
     }
     return any_wrong ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-/* Adds or removes edges, those with a reason as full ones: all or none. */
+/* Adds or removes edges: all or none. */
 PDL_API cudaError_t pdl_impl_set_edges(cudaGraph_t graph, const pdl_graph_edge *edges, size_t num_edges, int add)
 {
-    cudaError_t error = cudaSuccess;
     size_t i;
 
-    for (i = 0; i < num_edges && !error; i++) {
-        const pdl_impl_edge_data data = pdl_impl_data_of(edges[i].reason != 0 ? 0 : edges[i].kind);
+    for (i = 0; i < num_edges; i++) {
+        const pdl_impl_edge_data data = pdl_impl_data_of(edges[i].kind);
         const cudaGraphNode_t from = edges[i].from, to = edges[i].to;
+        const cudaError_t error =
+            add ? PDL_IMPL_EDGES(cudaGraphAddDependencies, _v2)(graph, &from, &to, PDL_IMPL_EDGE_DATA(&data) 1)
+                : PDL_IMPL_EDGES(cudaGraphRemoveDependencies, _v2)(graph, &from, &to, PDL_IMPL_EDGE_DATA(&data) 1);
 
         (void)data;
-        error = add ? PDL_IMPL_EDGES(cudaGraphAddDependencies, _v2)(graph, &from, &to, PDL_IMPL_EDGE_DATA(&data) 1)
-                    : PDL_IMPL_EDGES(cudaGraphRemoveDependencies, _v2)(graph, &from, &to, PDL_IMPL_EDGE_DATA(&data) 1);
-    }
-    if (error && i > 1) {
-        (void)!pdl_impl_set_edges(graph, edges, i - 1, !add);
-    }
-    return error;
-}
-
-/* Adds checked edges, and says what has become of them. */
-PDL_API cudaError_t pdl_impl_add_edges(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges)
-{
-    size_t i;
-
-    PDL_IMPL_TRY(pdl_impl_set_edges(graph, edges, num_edges, 1));
-    for (i = 0; i < num_edges; i++) {
-        edges[i].kind = edges[i].reason != 0 ? 0 : edges[i].kind;
+        if (error) {
+            (void)!pdl_impl_set_edges(graph, edges, i, !add);
+            return error;
+        }
     }
     return cudaSuccess;
 }
@@ -1136,7 +1109,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_connect(cudaGraph_t graph, pdl_graph
                                                     const pdl_kernel *consumer, unsigned overlap)
 {
     PDL_IMPL_TRY(graph == NULL ? cudaErrorInvalidValue : pdl_impl_check_edges(edges, num_edges, 1, consumer, overlap));
-    return pdl_impl_add_edges(graph, edges, num_edges);
+    return pdl_impl_set_edges(graph, edges, num_edges, 1);
 }
 
 /* Remove edges, all or none.
@@ -1161,7 +1134,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_remove(cudaGraph_t graph, pdl_graph_
         return cudaErrorInvalidValue;
     }
     for (i = 0; i < num_edges; i++) {
-        edges[i].reason = PDL_IMPL_CAST(unsigned, pdl_impl_judge_ends(&edges[i], 1));
+        edges[i].reason = pdl_impl_judge_ends(&edges[i], 1);
         if (edges[i].reason != 0) {
             return cudaErrorInvalidValue;
         }
@@ -1189,39 +1162,44 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_change(cudaGraph_t graph, pdl_graph_
                                                    const pdl_kernel *consumer, unsigned overlap)
 {
     pdl_graph_edge now = PDL_ZERO, next = PDL_ZERO;
-    cudaError_t error;
 
-    if (graph == NULL || edge == NULL) {
-        return cudaErrorInvalidValue;
-    }
+    PDL_IMPL_TRY(graph == NULL || edge == NULL ? cudaErrorInvalidValue : cudaSuccess);
     now = next = *edge;
     next.kind = kind;
-    error = pdl_impl_check_edges(&next, 1, 1, consumer, overlap);
-    edge->reason = next.reason;
-    PDL_IMPL_TRY(error);
-    error = pdl_graph_remove(graph, &now, 1);
-    edge->reason = now.reason;
-    PDL_IMPL_TRY(error);
-    error = pdl_impl_add_edges(graph, &next, 1);
-    if (error) {
-        (void)!pdl_impl_set_edges(graph, &now, 1, 1);
-        return error;
+    {
+        const cudaError_t error = pdl_impl_check_edges(&next, 1, 1, consumer, overlap);
+
+        edge->reason = next.reason;
+        PDL_IMPL_TRY(error);
+    }
+    PDL_IMPL_TRY(pdl_graph_remove(graph, edge, 1));
+    {
+        const cudaError_t error = pdl_impl_set_edges(graph, &next, 1, 1);
+
+        if (error) {
+            (void)!pdl_impl_set_edges(graph, &now, 1, 1);
+            return error;
+        }
     }
     *edge = next;
     return cudaSuccess;
 }
 
-/* Gives a node the attributes that pdl_launch would give a launch without overlap; options are checked. */
-PDL_API cudaError_t pdl_impl_set_attributes(cudaGraphNode_t node, const pdl_kernel *kernel, const pdl_options *o)
+/* Gives a new node the attributes that pdl_launch would give a launch without overlap, and its edges; all is checked. */
+PDL_API cudaError_t pdl_impl_furnish(cudaGraphNode_t node, cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges,
+                                     const pdl_kernel *kernel, const pdl_options *o)
 {
     cudaLaunchAttribute attrs[PDL_MAX_ATTRIBUTES];
     const unsigned count = pdl_impl_fill(kernel, o, attrs);
-    unsigned i;
+    size_t i;
 
     for (i = 0; i < count; i++) {
         PDL_IMPL_TRY(cudaGraphKernelNodeSetAttribute(node, attrs[i].id, &attrs[i].val));
     }
-    return cudaSuccess;
+    for (i = 0; i < num_edges; i++) {
+        edges[i].to = node;
+    }
+    return pdl_impl_set_edges(graph, edges, num_edges, 1);
 }
 
 /* Add a kernel node: pdl_launch for a graph that is built by hand.
@@ -1253,8 +1231,6 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_add_kernel(cudaGraphNode_t *node, cu
     pdl_options o = options != NULL ? *options : zero;
     struct cudaKernelNodeParams params = PDL_ZERO;
     const unsigned overlap = o.overlap;
-    cudaError_t error;
-    size_t i;
 
     o.overlap = PDL_OVERLAP_NONE;
     if (node == NULL || graph == NULL || o.event != NULL || o.launch_completion_event != NULL ||
@@ -1271,62 +1247,39 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_add_kernel(cudaGraphNode_t *node, cu
     params.sharedMemBytes = PDL_IMPL_CAST(unsigned, shared_bytes);
     params.kernelParams = args;
     PDL_IMPL_TRY(cudaGraphAddKernelNode(node, graph, NULL, 0, &params));
-    for (i = 0; i < num_edges; i++) {
-        edges[i].to = *node;
+    {
+        const cudaError_t error = pdl_impl_furnish(*node, graph, edges, num_edges, kernel, &o);
+
+        if (error) {
+            (void)!cudaGraphDestroyNode(*node);
+            *node = NULL;
+        }
+        return error;
     }
-    error = pdl_impl_set_attributes(*node, kernel, &o);
-    error = error ? error : pdl_impl_add_edges(graph, edges, num_edges);
-    if (error) {
-        (void)!cudaGraphDestroyNode(*node);
-        *node = NULL;
-    }
-    return error;
 }
 
-/* Reads and writes one of the 8-byte words that a row of edges consists of, whatever type they have just now. */
-PDL_API void pdl_impl_move_word(unsigned char *to, const unsigned char *from)
+/* The kind of edge data, from its bytes: from_port, to_port, type, and five that are reserved. */
+PDL_API unsigned pdl_impl_kind_of(const void *data)
+{
+    const unsigned char *byte = PDL_IMPL_CAST(const unsigned char *, data);
+    const unsigned char kinds[6] = {PDL_EDGE_FULL,    PDL_EDGE_UNKNOWN,      PDL_EDGE_LAUNCH_COMPLETION,
+                                    PDL_EDGE_UNKNOWN, PDL_EDGE_PROGRAMMATIC, PDL_EDGE_BLOCK_START};
+    const int others = byte[1] | byte[3] | byte[4] | byte[5] | byte[6] | byte[7];
+
+    return kinds[byte[0] < 3 && byte[2] < 2 && others == 0 ? 3 * byte[2] + byte[0] : 1];
+}
+
+/* Swaps two of the 8-byte words that an array of edges consists of, whatever type they have just now. */
+PDL_API void pdl_impl_swap_words(unsigned char *words, size_t one, size_t other)
 {
     unsigned i;
 
     for (i = 0; i < 8; i++) {
-        to[i] = from[i];
+        const unsigned char held = words[8 * one + i];
+
+        words[8 * one + i] = words[8 * other + i];
+        words[8 * other + i] = held;
     }
-}
-
-/* Turns count producers, then count consumers, then count edge data, into count edges, in place: a transposition, one
- * cycle of its permutation after the other, each from its smallest place. */
-PDL_API void pdl_impl_interleave(unsigned char *words, size_t count)
-{
-    unsigned char held[8], next[8];
-    size_t first, place;
-
-    for (first = 1; first + 1 < 3 * count; first++) {
-        for (place = first / count + first % count * 3; place > first;) {
-            place = place / count + place % count * 3;
-        }
-        if (place < first) {
-            continue;
-        }
-        pdl_impl_move_word(held, words + 8 * first);
-        do {
-            place = place / count + place % count * 3;
-            pdl_impl_move_word(next, words + 8 * place);
-            pdl_impl_move_word(words + 8 * place, held);
-            pdl_impl_move_word(held, next);
-        } while (place != first);
-    }
-}
-
-/* The kind of edge data. */
-PDL_API unsigned pdl_impl_kind_of(const pdl_impl_edge_data *d)
-{
-    const unsigned others = 0u | d->to_port | d->reserved[0] | d->reserved[1] | d->reserved[2] | d->reserved[3] |
-                            d->reserved[4];
-    const unsigned code = d->from_port < 3 && d->type < 2 && others == 0 ? 3u * d->type + d->from_port : 1;
-    const unsigned char kinds[6] = {PDL_EDGE_FULL,    PDL_EDGE_UNKNOWN,      PDL_EDGE_LAUNCH_COMPLETION,
-                                    PDL_EDGE_UNKNOWN, PDL_EDGE_PROGRAMMATIC, PDL_EDGE_BLOCK_START};
-
-    return kinds[code];
 }
 
 /* What is read: the edges of a graph, or those of a node. */
@@ -1349,17 +1302,16 @@ PDL_API cudaError_t pdl_impl_ask_edges(const pdl_impl_query *query, cudaGraphNod
  * so it is asked only while its last error is clean, which is cleaned again, and the answer is then a guess. */
 PDL_API cudaError_t pdl_impl_count_edges(const pdl_impl_query *query, size_t room, size_t *count)
 {
-    cudaError_t error = cudaErrorLossyQuery;
-
     if (!cudaPeekAtLastError()) {
-        error = pdl_impl_ask_edges(query, NULL, NULL, NULL, count);
-        error = error == cudaErrorLossyQuery ? cudaGetLastError() : error;
+        const cudaError_t error = pdl_impl_ask_edges(query, NULL, NULL, NULL, count);
+
+        if (!PDL_IMPL_IS(error, cudaErrorLossyQuery)) {
+            return error;
+        }
+        (void)cudaGetLastError();
     }
-    if (error == cudaErrorLossyQuery) {
-        *count = 2 * room + 16;
-        error = cudaSuccess;
-    }
-    return error;
+    *count = 2 * room + 16;
+    return cudaSuccess;
 }
 
 /* Reads edges into three arrays of *count entries; *count becomes their number. */
@@ -1374,44 +1326,50 @@ PDL_API cudaError_t pdl_impl_read_edges(const pdl_impl_query *query, cudaGraphNo
 }
 #endif
 
-/* Edges in place: an array of edges has just the room for the three arrays that CUDA writes. */
-PDL_API cudaError_t pdl_impl_list_edges(const pdl_impl_query *query, pdl_graph_edge *edges, size_t *num_edges)
+/* Edges in place: an array of edges has just the room for the three arrays that CUDA writes. Three columns become rows by
+ * swapping each place with the one whose content belongs there, or with where that has been swapped to meanwhile. */
+PDL_API cudaError_t pdl_impl_list_edges(cudaGraph_t graph, cudaGraphNode_t node, int out, pdl_graph_edge *edges,
+                                        size_t *num_edges)
 {
-    cudaError_t error = cudaErrorNotSupported;
 #if PDL_HAS_GRAPH_EDGES
+    const pdl_impl_query query = {graph, node, out};
     const size_t room = edges != NULL && num_edges != NULL ? *num_edges : 0;
     void *memory = edges;
     unsigned char *words = PDL_IMPL_CAST(unsigned char *, memory);
     cudaGraphNode_t *nodes = PDL_IMPL_CAST(cudaGraphNode_t *, memory);
-    pdl_impl_edge_data data = PDL_ZERO;
-    size_t i, count = room;
+    size_t i, place, count = room;
 
-    if (num_edges == NULL || (query->graph == NULL && query->node == NULL)) {
-        return cudaErrorInvalidValue;
-    }
+    PDL_IMPL_TRY(num_edges == NULL || (graph == NULL && node == NULL) ? cudaErrorInvalidValue : cudaSuccess);
+    *num_edges = 0;
     for (i = 0; i < 2 * room; i++) {
-        nodes[i] = query->node; /* one of the two arrays stays so */
+        nodes[i] = node; /* one of the two arrays stays so */
     }
     memory = room != 0 ? words + 16 * room : NULL;
-    error = pdl_impl_read_edges(query, nodes, nodes + room, PDL_IMPL_CAST(pdl_impl_edge_data *, memory), &count);
-    *num_edges = !error || error == cudaErrorMemoryAllocation ? count : 0;
-    if (error) {
-        return error;
+    {
+        const cudaError_t error =
+            pdl_impl_read_edges(&query, nodes, nodes + room, PDL_IMPL_CAST(pdl_impl_edge_data *, memory), &count);
+
+        *num_edges = !error || PDL_IMPL_IS(error, cudaErrorMemoryAllocation) ? count : 0;
+        PDL_IMPL_TRY(error);
     }
-    for (i = 0; i < 2 * count; i++) {
-        pdl_impl_move_word(words + 8 * (count + i), words + 8 * (i < count ? room + i : 2 * room - count + i));
+    for (i = 0; i < 2 * count; i++) { /* closes the gaps behind count */
+        pdl_impl_swap_words(words, count + i, i < count ? room + i : 2 * room - count + i);
     }
-    pdl_impl_interleave(words, count);
+    for (i = 0; i < 3 * count; i++) {
+        for (place = i % 3 * count + i / 3; place < i;) {
+            place = place % 3 * count + place / 3;
+        }
+        pdl_impl_swap_words(words, i, place);
+    }
     for (i = 0; i < count; i++) {
-        memory = &data;
-        pdl_impl_move_word(PDL_IMPL_CAST(unsigned char *, memory), words + 24 * i + 16);
-        edges[i].kind = pdl_impl_kind_of(&data);
-        edges[i].reason = PDL_REASON_NONE;
+        edges[i].kind = pdl_impl_kind_of(words + 24 * i + 16);
+        edges[i].reason = 0;
     }
+    return cudaSuccess;
 #else
-    (void)query, (void)edges, (void)num_edges;
+    (void)graph, (void)node, (void)out, (void)edges, (void)num_edges;
+    return cudaErrorNotSupported;
 #endif
-    return error;
 }
 
 /* Read the edges of a graph.
@@ -1433,29 +1391,19 @@ PDL_API cudaError_t pdl_impl_list_edges(const pdl_impl_query *query, pdl_graph_e
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges(cudaGraph_t graph, pdl_graph_edge *edges, size_t *num_edges)
 {
-    pdl_impl_query query = PDL_ZERO;
-
-    query.graph = graph;
-    return pdl_impl_list_edges(&query, edges, num_edges);
+    return pdl_impl_list_edges(graph, NULL, 0, edges, num_edges);
 }
 
 /* Read the edges that lead to a node. As pdl_graph_edges, with cudaGraphNodeGetDependencies. */
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges_to(cudaGraphNode_t node, pdl_graph_edge *edges, size_t *num_edges)
 {
-    pdl_impl_query query = PDL_ZERO;
-
-    query.node = node;
-    return pdl_impl_list_edges(&query, edges, num_edges);
+    return pdl_impl_list_edges(NULL, node, 0, edges, num_edges);
 }
 
 /* Read the edges that leave a node. As pdl_graph_edges, with cudaGraphNodeGetDependentNodes. */
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges_from(cudaGraphNode_t node, pdl_graph_edge *edges, size_t *num_edges)
 {
-    pdl_impl_query query = PDL_ZERO;
-
-    query.node = node;
-    query.out = 1;
-    return pdl_impl_list_edges(&query, edges, num_edges);
+    return pdl_impl_list_edges(NULL, node, 1, edges, num_edges);
 }
 
 /* Count the edges of a graph that let a kernel start early and wait: has the capture kept the overlap?
@@ -1468,16 +1416,15 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges_from(cudaGraphNode_t node, pdl
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_count_programmatic(cudaGraph_t graph, pdl_graph_edge *edges,
                                                                size_t *num_edges, size_t *count)
 {
-    cudaError_t error = count == NULL ? cudaErrorInvalidValue : pdl_graph_edges(graph, edges, num_edges);
-    size_t i, found = 0;
+    size_t i;
 
-    for (i = 0; !error && i < *num_edges; i++) {
-        found += pdl_impl_is_programmatic(edges[i].kind) ? 1u : 0u;
+    PDL_IMPL_TRY(count == NULL ? cudaErrorInvalidValue : cudaSuccess);
+    *count = 0;
+    PDL_IMPL_TRY(pdl_graph_edges(graph, edges, num_edges));
+    for (i = 0; i < *num_edges; i++) {
+        *count += pdl_impl_is_programmatic(edges[i].kind) ? 1u : 0u;
     }
-    if (count != NULL) {
-        *count = found;
-    }
-    return error;
+    return cudaSuccess;
 }
 
 /* Read what the next work captured in a stream will depend on.
@@ -1509,8 +1456,9 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_edges_of_capture(cudaStream_t stream
     }
     *num_edges = 0;
     PDL_IMPL_TRY(PDL_IMPL_EDGES(cudaStreamGetCaptureInfo, _v3)(stream, &state, NULL, &captured, &nodes, &data, &count));
-    if (state != cudaStreamCaptureStatusActive) {
-        return state == cudaStreamCaptureStatusNone ? cudaErrorIllegalState : cudaErrorStreamCaptureInvalidated;
+    if (!PDL_IMPL_IS(state, cudaStreamCaptureStatusActive)) {
+        return PDL_IMPL_IS(state, cudaStreamCaptureStatusNone) ? cudaErrorIllegalState
+                                                               : cudaErrorStreamCaptureInvalidated;
     }
     *num_edges = count;
     if (graph != NULL) {
@@ -1553,15 +1501,11 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_connect_capture(cudaStream_t stream,
                                 : pdl_impl_check_edges(edges, num_edges, 0, consumer, overlap));
     for (i = 0; i < num_edges; i++) {
         nodes[i] = edges[i].from;
-        data[i] = pdl_impl_data_of(edges[i].reason != 0 ? 0 : edges[i].kind);
+        data[i] = pdl_impl_data_of(edges[i].kind);
     }
     (void)data;
-    PDL_IMPL_TRY(PDL_IMPL_EDGES(cudaStreamUpdateCaptureDependencies, _v2)(
-        stream, nodes, PDL_IMPL_EDGE_DATA(data) num_edges, cudaStreamSetCaptureDependencies));
-    for (i = 0; i < num_edges; i++) {
-        edges[i].kind = edges[i].reason != 0 ? 0 : edges[i].kind;
-    }
-    return cudaSuccess;
+    return PDL_IMPL_EDGES(cudaStreamUpdateCaptureDependencies, _v2)(
+        stream, nodes, PDL_IMPL_EDGE_DATA(data) num_edges, cudaStreamSetCaptureDependencies);
 }
 
 /* ---- graphs: does every kernel see what it depends on? --------------------------------------------------------- */
@@ -1614,7 +1558,7 @@ typedef struct pdl_impl_node {
     unsigned bucket, next;           /* hash table of handles: first of the bucket, next in it; by place + 1 */
     unsigned open, order;            /* arcs still to come; node at this place of the topological order */
     unsigned slot, source;           /* number of this producer + 1; producer of this number */
-    enum cudaGraphNodeType type;
+    unsigned type;                   /* cudaGraphNodeType */
     unsigned waits;                  /* PDL_WAITS_*; NO if this is no kernel */
 } pdl_impl_node;
 
@@ -1660,16 +1604,18 @@ PDL_API cudaError_t pdl_impl_enter_nodes(pdl_impl_graph *graph, const cudaGraphN
     }
     for (i = 0; i < graph->num_nodes; i++) {
         unsigned *bucket = pdl_impl_bucket(graph, handles[i]);
+        enum cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
         pdl_impl_node *node = &graph->nodes[i];
 
         node->handle = handles[i];
         node->next = *bucket;
         *bucket = PDL_IMPL_CAST(unsigned, i + 1);
-        PDL_IMPL_TRY(cudaGraphNodeGetType(node->handle, &node->type));
+        PDL_IMPL_TRY(cudaGraphNodeGetType(node->handle, &type));
+        node->type = PDL_IMPL_CAST(unsigned, type);
         node->waits = PDL_WAITS_NO;
-        if (node->type == cudaGraphNodeTypeKernel) {
+        if (PDL_IMPL_IS(type, cudaGraphNodeTypeKernel)) {
             node->waits = waits != NULL ? waits(node->handle, user) : 0;
-            node->waits = node->waits <= PDL_WAITS_NO ? node->waits : 0;
+            node->waits = node->waits <= 2 ? node->waits : 0;
         }
     }
     return cudaSuccess;
@@ -1705,17 +1651,16 @@ PDL_API cudaError_t pdl_impl_read_graph(pdl_impl_graph *graph, cudaGraph_t handl
                                         unsigned char *scratch, size_t *bytes)
 {
     const size_t aside = (8 - PDL_IMPL_ADDRESS(scratch) % 8) % 8, given = *bytes;
-    pdl_impl_query query = PDL_ZERO;
+    pdl_impl_query query = {NULL, NULL, 0};
     cudaGraphNode_t *handles;
     size_t room = 0;
     void *memory;
-    cudaError_t error;
 
+    query.graph = handle;
     PDL_IMPL_TRY(cudaGraphGetNodes(handle, NULL, &graph->num_nodes));
     if (given >= PDL_GRAPH_SCRATCH(graph->num_nodes, 0)) {
         room = (given - PDL_GRAPH_SCRATCH(graph->num_nodes, 0)) / 48;
     }
-    query.graph = handle;
     graph->num_arcs = room;
     memory = scratch != NULL ? scratch + aside : NULL;
     graph->nodes = PDL_IMPL_CAST(pdl_impl_node *, memory);
@@ -1724,12 +1669,16 @@ PDL_API cudaError_t pdl_impl_read_graph(pdl_impl_graph *graph, cudaGraph_t handl
     memory = graph->arcs + room;
     handles = PDL_IMPL_CAST(cudaGraphNode_t *, memory);
     memory = handles + graph->num_nodes + 2 * room;
-    error = pdl_impl_read_edges(&query, handles + graph->num_nodes, handles + graph->num_nodes + room,
+    {
+        const cudaError_t error =
+            pdl_impl_read_edges(&query, handles + graph->num_nodes, handles + graph->num_nodes + room,
                                 PDL_IMPL_CAST(pdl_impl_edge_data *, memory), &graph->num_arcs);
-    if (!error || error == cudaErrorMemoryAllocation) {
-        *bytes = PDL_GRAPH_SCRATCH(graph->num_nodes, graph->num_arcs);
+
+        if (!error || PDL_IMPL_IS(error, cudaErrorMemoryAllocation)) {
+            *bytes = PDL_GRAPH_SCRATCH(graph->num_nodes, graph->num_arcs);
+        }
+        PDL_IMPL_TRY(error);
     }
-    PDL_IMPL_TRY(error);
     PDL_IMPL_TRY(*bytes > given ? cudaErrorMemoryAllocation : cudaGraphGetNodes(handle, handles, &graph->num_nodes));
     PDL_IMPL_TRY(pdl_impl_enter_nodes(graph, handles, waits, user));
     handles += graph->num_nodes;
@@ -1763,7 +1712,7 @@ PDL_API cudaError_t pdl_impl_order(const pdl_impl_graph *graph)
 /* Whether a node counts as one that waits: in the first round every unknown kernel does, in the second none. */
 PDL_API int pdl_impl_waits(const pdl_impl_node *node, unsigned round)
 {
-    return node->waits == PDL_WAITS_YES || (node->waits == PDL_WAITS_UNKNOWN && round == 1);
+    return PDL_IMPL_IS(node->waits, PDL_WAITS_YES) || (node->waits == 0 && round == 1);
 }
 
 /* This producer's bit in the sets, 0 if it is none of these 64. */
@@ -1795,6 +1744,7 @@ PDL_API void pdl_impl_note(const pdl_impl_graph *graph, pdl_impl_arc *arc, unsig
 PDL_API void pdl_impl_visit(const pdl_impl_graph *graph, pdl_impl_node *node, unsigned first_slot, unsigned round)
 {
     const unsigned long long own = pdl_impl_bit(node, first_slot);
+    const int empty = PDL_IMPL_IS(node->type, cudaGraphNodeTypeEmpty);
     unsigned long long started = 0, waited = 0, seen;
     unsigned at;
 
@@ -1816,10 +1766,10 @@ PDL_API void pdl_impl_visit(const pdl_impl_graph *graph, pdl_impl_node *node, un
         const int early = pdl_impl_is_early(arc->kind);
         const unsigned long long missed = (early ? pdl_impl_bit(from, first_slot) : from->lost) & ~seen;
 
-        if (node->type != cudaGraphNodeTypeEmpty) {
+        if (!empty) {
             pdl_impl_note(graph, arc, missed, first_slot, round);
         }
-        node->lost |= early || node->type == cudaGraphNodeTypeEmpty ? missed : 0;
+        node->lost |= early || empty ? missed : 0;
     }
 }
 
@@ -1878,16 +1828,17 @@ PDL_API void pdl_impl_report_arc(const pdl_impl_graph *graph, const pdl_impl_arc
 {
     const pdl_impl_node *from = &graph->nodes[arc->from], *to = &graph->nodes[arc->to];
     const unsigned degree = arc->unsafe & 1u ? 0 : arc->unsafe != 0 ? 1 : 2;
-    const int kind = pdl_impl_is_programmatic(arc->kind)           ? PDL_FINDING_NO_WAIT
-                     : arc->kind == PDL_EDGE_LAUNCH_COMPLETION ? PDL_FINDING_LAUNCH_COMPLETION
-                                                               : PDL_FINDING_FULL_EDGE;
-    const int always = kind == PDL_FINDING_LAUNCH_COMPLETION ||
-                       (kind == PDL_FINDING_NO_WAIT && to->waits == PDL_WAITS_NO);
+    const int programmatic = pdl_impl_is_programmatic(arc->kind), early = pdl_impl_is_early(arc->kind);
+    const int always = programmatic ? PDL_IMPL_IS(to->waits, PDL_WAITS_NO) : early;
 
     if ((degree == 0) == errors && (degree != 2 || always)) {
-        pdl_impl_find(list, kind, degree, from, to, degree != 2 ? &graph->nodes[arc->missed] : NULL);
+        pdl_impl_find(list,
+                      programmatic ? PDL_FINDING_NO_WAIT
+                      : early      ? PDL_FINDING_LAUNCH_COMPLETION
+                                   : PDL_FINDING_FULL_EDGE,
+                      degree, from, to, degree != 2 ? &graph->nodes[arc->missed] : NULL);
     }
-    if (arc->kind == PDL_EDGE_UNKNOWN && !errors) {
+    if (PDL_IMPL_IS(arc->kind, PDL_EDGE_UNKNOWN) && !errors) {
         pdl_impl_find(list, PDL_FINDING_UNKNOWN_EDGE, 2, from, to, NULL);
     }
 }
@@ -1905,7 +1856,7 @@ PDL_API void pdl_impl_report_node(const pdl_impl_graph *graph, const pdl_impl_no
     if (edges > 1 && from != NULL) {
         pdl_impl_find(list, PDL_FINDING_FAN_IN, 2, from, node, NULL);
     }
-    if (node->type == cudaGraphNodeTypeGraph || node->type == 13) {
+    if (PDL_IMPL_IS(node->type, cudaGraphNodeTypeGraph) || node->type == 13) { /* conditional: a name since 12.3 */
         pdl_impl_find(list, PDL_FINDING_NESTED, 2, NULL, node, NULL);
     }
 }

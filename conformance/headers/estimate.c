@@ -92,7 +92,8 @@ static void names_threads_and_registers(void)
     EXPECT_IS(ask().reason, PDL_REASON_REGISTERS);
 }
 
-/* The trap of a dependent with a little static shared memory behind a primary without any. */
+/* The trap of a dependent with a little static shared memory behind a primary without any: beside four such blocks, 16 KiB
+ * are wanted, and the primary's blocks run with 8. */
 static void knows_the_carveout(void)
 {
     pdl_options sets = PDL_ZERO;
@@ -103,11 +104,17 @@ static void knows_the_carveout(void)
     if (!PDL_HAS_CARVEOUT) {
         return; /* the rest asks for one */
     }
-    sets.carveout = 16;
+    sets.carveout = 25; /* 16 KiB */
     primary.options = &sets;
     EXPECT_IS(ask().reason, PDL_REASON_NONE);
-    sets.carveout = 5; /* 3,276 bytes */
+    sets.carveout = 26;
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    sets.carveout = 12; /* 7,864 bytes: 8 KiB */
     EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
+    asks.carveout = 12; /* with one of its own, the dependent runs where one block finds room */
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    EXPECT_IS(ask().dependent_blocks_per_sm, 2);
+    asks.carveout = 0;
     sets.carveout = PDL_CARVEOUT_NO_SHARED;
     EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
     primary.options = NULL;
@@ -117,10 +124,51 @@ static void knows_the_carveout(void)
     primary.grid.x = 3; /* one multiprocessor is idle and takes any split */
     EXPECT_IS(ask().reason, PDL_REASON_NONE);
     primary.grid.x = 8;
-    primary.shared_bytes = 4096; /* its own split holds four such blocks */
+    primary.shared_bytes = 4096; /* the same split as the dependent's */
     EXPECT_IS(ask().reason, PDL_REASON_NONE);
-    asks.carveout = 60; /* the dependent wants another split */
+}
+
+/* A carve-out of its own lets a dependent run in smaller splits, but in no larger one. */
+static void knows_the_carveout_of_both(void)
+{
+    pdl_options sets = PDL_ZERO;
+
+    if (!PDL_HAS_CARVEOUT) {
+        return;
+    }
+    primary.options = &sets;
+    sets.carveout = PDL_CARVEOUT_NO_SHARED;
+    asks.carveout = PDL_CARVEOUT_MAX;
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    sets.carveout = PDL_CARVEOUT_MAX;
+    asks.carveout = PDL_CARVEOUT_NO_SHARED;
     EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
+    asks.carveout = PDL_CARVEOUT_MAX;
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    asks.carveout = sets.carveout = 30; /* 19,660 bytes: 32 KiB */
+    primary.shared_bytes = dependent.shared_bytes = 10 * 1024;
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    EXPECT_IS(ask().dependent_blocks_per_sm, 1);
+    primary.shared_bytes = 16 * 1024; /* two of them fill it */
+    EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
+    primary.grid.x = 9; /* a second wave, of one block */
+    EXPECT_IS(ask().primary_waves, 2);
+    EXPECT_IS(ask().reason, PDL_REASON_NONE);
+}
+
+/* In later waves blocks go where places become free, so that one multiprocessor may be left with few. */
+static void knows_the_last_wave(void)
+{
+    primary.grid.x = 4 * 16;
+    EXPECT_IS(ask().primary_waves, 4);
+    EXPECT_IS(ask().reason, PDL_REASON_BLOCK_SLOTS);
+    primary.grid.x = 4 * 16 - 1;
+    EXPECT_IS(ask().primary_blocks_per_sm, 3);
+    EXPECT_IS(ask().dependent_blocks_per_sm, 1);
+    primary.grid.x = 3 * 16 + 12; /* four places free */
+    EXPECT_IS(ask().primary_blocks_per_sm, 0);
+    primary.grid.x = 12;
+    EXPECT_IS(ask().primary_blocks_per_sm, 3);
 }
 
 static void names_what_is_not_a_size(void)
@@ -193,8 +241,9 @@ static void refuses_bad_input(void)
 
 int main(void)
 {
-    void (*const tests[])(void) = {counts_what_fits,   names_the_resource,       names_threads_and_registers,
-                                   knows_the_carveout, names_what_is_not_a_size, refuses_bad_input};
+    void (*const tests[])(void) = {counts_what_fits,    names_the_resource,       names_threads_and_registers,
+                                   knows_the_carveout,  knows_the_carveout_of_both, knows_the_last_wave,
+                                   names_what_is_not_a_size, refuses_bad_input};
 
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
         set_up();
