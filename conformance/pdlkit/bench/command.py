@@ -11,6 +11,7 @@ from pathlib import Path
 from pdlkit.arguments import Parser
 from pdlkit.bench import programs
 from pdlkit.bench.guidance import page
+from pdlkit.bench.matrix import Matrix
 from pdlkit.bench.record import Bench, compared, from_measurement, from_text
 from pdlkit.exits import OK, BadArguments, KitExit
 from pdlkit.places import REPORTS, shown
@@ -83,11 +84,19 @@ def _plot(folder: Path) -> list[str]:
     return done.stdout.split()
 
 
-def _compare(bench: Bench, file: Path) -> list[str]:
+def _other(file: Path) -> Matrix:
+    """Another machine's matrix; asked for before anything is measured."""
     try:
-        return compared(bench.matrix, from_text(file.read_text()).matrix)
+        return from_text(file.read_text()).matrix
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadArguments(f"{file} is not a bench.json: {error}") from None
+
+
+def _compare(bench: Bench, other: Matrix) -> list[str]:
+    try:
+        return compared(bench.matrix, other)
+    except ValueError as error:
+        raise BadArguments(f"nothing to compare: {error}") from None
 
 
 def main(argv: list[str]) -> int:
@@ -97,6 +106,7 @@ def main(argv: list[str]) -> int:
     if options.build is not None:
         programs.build(_say, options.peers, options.build)
         return OK
+    other = _other(options.compare) if options.compare is not None else None
     folder: Path = options.output
     folder.mkdir(parents=True, exist_ok=True)
     if options.records is None:
@@ -112,6 +122,6 @@ def main(argv: list[str]) -> int:
     else:
         matrix = bench.matrix
         print(f"{len(matrix.cells)} cells; PDL loses in {len(matrix.losses())}. Read {shown(folder / 'guidance.md')}")
-    if options.compare is not None:
-        print("\n".join(_compare(bench, options.compare)), file=sys.stderr if options.json else sys.stdout)
+    if other is not None:
+        print("\n".join(_compare(bench, other)), file=sys.stderr if options.json else sys.stdout)
     return OK

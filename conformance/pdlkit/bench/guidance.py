@@ -10,12 +10,17 @@ from pdlkit.bench.record import Bench, Host
 
 AXES = {
     "prologue_us": "prologue, us", "prologue_short_main_us": "prologue, us, before a main part of 1 us",
-    "main_us": "main part, us", "traffic_mib": "main part, MiB read and as many written", "tail_us": "tail, us", "depth": "kernels in the chain", "blocks": "blocks",
+    "main_us": "main part, us", "traffic_mib": "main part, MiB read and as many written", "tail_us": "tail, us",
+    "depth": "kernels in the chain", "blocks": "blocks",
     "blocks_empty": "blocks, kernels without any work", "threads": "threads per block",
     "shared_kib": "dynamic shared memory, KiB per block",
     "carveout_apart": "carve-out in percent (0: the driver's), every other kernel with 4 KiB of static shared memory",
 }
 PATHS = ("stream", "graph")
+PLACES = {"plain": "Leave PDL off", "attribute": "Leave the trigger out", "early": "Put the trigger first",
+          "waited": "Put the trigger right behind the wait", "late": "Put the trigger behind the main part"}
+MODE_WORDS = {"plain": "no attribute", "attribute": "wait, no trigger", "early": "trigger first thing",
+              "waited": "trigger right behind the wait", "late": "trigger behind the main part"}
 WORTH = 1.02  # a gain below 2 % is not worth a sentence
 REACHED = 0.9  # of the limit
 
@@ -31,7 +36,7 @@ def slower(one: Cell, other: Cell) -> bool:
 
 
 def _cite(cells: Iterable[Cell]) -> str:
-    return " [" + "; ".join(f"`{cell.name}`" for cell in cells) + "]"
+    return " [" + "; ".join(dict.fromkeys(f"`{cell.name}`" for cell in cells)) + "]"
 
 
 def _one(matrix: Matrix, path: str, axis: str, mode: str, value: float) -> Cell:
@@ -42,26 +47,39 @@ def _at(cell: Cell) -> str:
     return f"{AXES.get(cell.axis, 'base shape')} = {cell.value:g}"
 
 
+def _shape_of(matrix: Matrix, cell: Cell) -> list[Cell]:
+    """The cells of one shape on one path, a mode each."""
+    return [_one(matrix, cell.path, cell.axis, mode, cell.value) for mode in matrix.modes]
+
+
+def _unbeaten(matrix: Matrix, cell: Cell) -> bool:
+    return not any(slower(cell, other) for other in _shape_of(matrix, cell))
+
+
 # ---- in short: what holds in all shapes of one path ------------------------------------------------------------------
-def _early_cells(matrix: Matrix, path: str) -> list[Cell]:
-    """One per shape: the base shape lies on several axes, and counts once."""
+def _shapes(matrix: Matrix, path: str, mode: str) -> list[Cell]:
+    """A cell per shape: the base shape lies on several axes, and counts once."""
     found: dict[tuple[tuple[str, int], ...], Cell] = {}
     for cell in matrix.cells:
-        if cell.path == path and cell.mode == "early":
+        if cell.path == path and cell.mode == mode:
             found.setdefault(tuple(sorted(cell.shape.items())), cell)
     return list(found.values())
 
 
 def _best_place(matrix: Matrix, path: str) -> str:
-    early = _early_cells(matrix, path)
-    beaten = [cell for cell in early
-              if any(slower(cell, _one(matrix, path, cell.axis, mode, cell.value)) for mode in matrix.modes if mode != "early")]
-    said = f"Put the trigger first: in {len(early) - len(beaten)} of {len(early)} shapes no other mode is faster."
-    best = max(early, key=lambda cell: gain(matrix, cell))
-    said += f" The most it gains is {gain(matrix, best):.2f}x ({_at(best)})."
+    standing = {mode: sum(_unbeaten(matrix, cell) for cell in _shapes(matrix, path, mode)) for mode in matrix.modes}
+    mode = max(standing, key=lambda name: standing[name])
+    cells = _shapes(matrix, path, mode)
+    best = max(cells, key=lambda cell: gain(matrix, cell))
+    others = ", ".join(f"`{name}` in {count}" for name, count in standing.items() if name != mode)
+    said = (f"{PLACES[mode]} (`{mode}`): in {standing[mode]} of {len(cells)} shapes no other mode is faster ({others}). "
+            f"The most it gains is {gain(matrix, best):.2f}x ({_at(best)}).")
+    beaten = [(cell, min(_shape_of(matrix, cell), key=lambda other: other.us))
+              for cell in cells if not _unbeaten(matrix, cell)]
     if not beaten:
         return said + _cite([best])
-    return said + " It is beaten at " + "; ".join(_at(cell) for cell in beaten) + "." + _cite([best, *beaten])
+    return (said + " It is beaten at " + "; ".join(f"{_at(cell)} by `{by.mode}`" for cell, by in beaten) + "." +
+            _cite([best, *(one for pair in beaten for one in pair)]))
 
 
 def _attribute_alone(matrix: Matrix, path: str) -> str:
@@ -73,26 +91,44 @@ def _attribute_alone(matrix: Matrix, path: str) -> str:
 
 
 def _hidden(matrix: Matrix, path: str) -> str:
-    hidden = [c for c in matrix.select(path, "prologue_short_main_us", "early") if c.of_limit >= REACHED]
-    short = [c for c in matrix.select(path, "prologue_short_main_us", "early") if c.of_limit < REACHED]
-    said = "A prologue is hidden behind the main part of the kernel before: "
+    cells = matrix.select(path, "prologue_short_main_us", "early")
+    hidden = [cell for cell in cells if cell.of_limit >= REACHED]
+    short = [cell for cell in cells if cell.of_limit < REACHED]
+    said = "A prologue is hidden behind the kernels before, by the trigger first, also where their main parts are only 1 us: "
     if not short:
-        return (said + f"with a main part of 1 us even the longest of the matrix, {hidden[-1].value:g} us, to "
-                f"{hidden[-1].of_limit:.0%} of the limit." + _cite(hidden[-1:]))
+        return (said + f"the longest of the matrix, {hidden[-1].value:g} us, reaches {hidden[-1].of_limit:.0%} of the limit." +
+                _cite(hidden[-1:]))
     if not hidden:
-        return said + "with a main part of 1 us none of the matrix was, to 90 % of the limit." + _cite(short)
-    return (said + f"with a main part of 1 us up to {hidden[-1].value:g} us of it to {hidden[-1].of_limit:.0%} of the limit, "
-            f"with {short[0].value:g} us only to {short[0].of_limit:.0%}." + _cite([hidden[-1], short[0]]))
+        return "No prologue before a main part of 1 us is hidden to 90 % of the limit." + _cite(short)
+    return (said + f"up to {hidden[-1].value:g} us of it reach {hidden[-1].of_limit:.0%} of the limit, "
+            f"{short[0].value:g} us only {short[0].of_limit:.0%}." + _cite([hidden[-1], short[0]]))
+
+
+def _fastest(matrix: Matrix, path: str, axis: str) -> str:
+    """Which mode is the fastest at each value, and which others cannot be told apart from it."""
+    cited: list[Cell] = []
+    parts = []
+    for plain in matrix.select(path, axis, "plain"):
+        cells = sorted(_shape_of(matrix, plain), key=lambda cell: cell.us)
+        alike = [cell for cell in cells[1:] if not slower(cell, cells[0])]
+        near = f" or {', '.join(f'`{cell.mode}`' for cell in alike)}" if alike else ""
+        parts.append(f"at {plain.value:g} `{cells[0].mode}`{near} ({cells[0].us:.2f} us, plain {plain.us:.2f} us)")
+        cited += [cells[0], *alike, plain]
+    return f"The fastest by {AXES[axis]}: " + "; ".join(parts) + "." + _cite(cited)
 
 
 def _leave_off(matrix: Matrix, path: str) -> str:
     losses = [cell for cell in matrix.losses() if cell.path == path and cell.mode == "early" and cell.axis != "base"]
     if not losses:
-        cells = [min(_early_cells(matrix, path), key=lambda cell: gain(matrix, cell))]
+        cells = [min(_shapes(matrix, path, "early"), key=lambda cell: gain(matrix, cell))]
         return f"No reason to leave it off: at worst the gain is {gain(matrix, cells[0]):.2f}x ({_at(cells[0])})." + _cite(cells)
     losses.sort(key=lambda cell: gain(matrix, cell))
-    return "Leave PDL, or at least the trigger, off where it costs: " + "; ".join(
-        f"{_at(cell)} ({gain(matrix, cell):.2f}x)" for cell in losses) + "." + _cite(losses)
+    parts, cited = [], []
+    for cell in losses:
+        best = min(_shape_of(matrix, cell), key=lambda other: other.us)
+        parts.append(f"{_at(cell)} ({gain(matrix, cell):.2f}x, best `{best.mode}` with {gain(matrix, best):.2f}x)")
+        cited += [cell, best]
+    return "The trigger first costs more than it saves at " + "; ".join(parts) + "." + _cite(cited)
 
 
 # ---- axis by axis ----------------------------------------------------------------------------------------------------
@@ -102,15 +138,8 @@ def _trigger(matrix: Matrix, path: str) -> list[str]:
     figures = ", ".join(f"{mode} {cell.us:.2f} us" for mode, cell in by_mode.items())
     said = [f"Base shape: {figures} per kernel; the best is `{best.mode}`, {best.of_limit:.0%} of the limit." +
             _cite(by_mode.values())]
-    for early in matrix.select(path, "tail_us", "early"):
-        late = _one(matrix, path, "tail_us", "late", early.value)
-        if slower(early, late) or slower(late, early):
-            better = "early" if early.us < late.us else "late"
-            said.append(f"With a tail of {early.value:g} us the {better} trigger is the faster one "
-                        f"({early.us:.2f} early, {late.us:.2f} us late)." + _cite([early, late]))
-        else:
-            said.append(f"With a tail of {early.value:g} us early and late triggers cannot be told apart." + _cite([early, late]))
-    return said
+    return [*said, *(_fastest(matrix, path, axis) for axis in ("tail_us", "traffic_mib", "blocks_empty")
+                     if matrix.select(path, axis))]
 
 
 def _prologue(matrix: Matrix, path: str) -> list[str]:
@@ -122,8 +151,7 @@ def _prologue(matrix: Matrix, path: str) -> list[str]:
             f"{gain(matrix, paying[-1]):.2f}x at {paying[-1].value:g} us." + _cite([paying[0], paying[-1]])]
     first, last = cells[0], cells[-1]
     left = (last.us - first.us) / (last.value - first.value)
-    said.append(f"Of each further microsecond of prologue {max(0.0, left):.2f} us is left to see." + _cite([first, last]))
-    return [*said, _hidden(matrix, path)]
+    return [*said, f"Of each further microsecond of prologue {max(0.0, left):.2f} us is left to see." + _cite([first, last])]
 
 
 def _room(matrix: Matrix, path: str) -> list[str]:
@@ -166,7 +194,7 @@ def _examples(matrix: Matrix, examples: Sequence[dict[str, Any]]) -> list[str]:
              f"{len(chains) - len(low)} of {len(chains)} examples that are chains reach {REACHED:.0%} of their own limit: " +
              ", ".join(f"{row['name']} {row['limit_percent']:.0f} %" for row in chains) + ".", ""]
     for row in low:
-        early = [cell for cell in _early_cells(matrix, row["path"]) if cell.of_limit < REACHED]
+        early = [cell for cell in _shapes(matrix, row["path"], "early") if cell.of_limit < REACHED]
         moving = matrix.select(row["path"], "traffic_mib", "early")
         said = f"- {row['name']}, in a {row['path']}, reaches {row['limit_percent']:.0f} %."
         if moving:
@@ -226,9 +254,9 @@ def _head(matrix: Matrix) -> list[str]:
         f"Made by `python3 conformance bench` on {matrix.device['device']}, {matrix.device['sms']} multiprocessors, CUDA driver "
         f"{matrix.device['driver_cuda']}, medians of {matrix.device['repetitions']} interleaved repetitions. Base shape: "
         f"{base['blocks']} blocks of {base['threads']} threads, prologue {base['prologue_ns'] / 1000:g} us, main part "
-        f"{base['main_ns'] / 1000:g} us, {base['depth']} kernels; one axis is varied at a time. Modes: plain (no attribute), "
-        "attribute (wait, no trigger), early (trigger first thing), late (trigger behind the main part). Names in brackets are "
-        "cells of the matrix, PATH.MODE.AXIS=VALUE; all of them stand in the tables at the end.", "",
+        f"{base['main_ns'] / 1000:g} us, {base['depth']} kernels; one axis is varied at a time. Modes: " +
+        ", ".join(f"{mode} ({MODE_WORDS[mode]})" for mode in matrix.modes) + ". Names in brackets are cells of the matrix, "
+        "PATH.MODE.AXIS=VALUE; all of them stand in the tables at the end.", "",
         "The limit: main part and tail alone plus the boundary of an empty PDL chain of that shape on that path. An empty chain "
         "also shows how its blocks are started, which a real main part hides; so a cell can reach a little more than 100 %.", "",
     ]
@@ -240,7 +268,8 @@ def page(bench: Bench, plots: Sequence[str]) -> str:
     lines = _head(matrix)
     for path in PATHS:
         lines += [f"## In short, in a {path}", "", *_bullets([
-            _best_place(matrix, path), _attribute_alone(matrix, path), _hidden(matrix, path), _leave_off(matrix, path)])]
+            _best_place(matrix, path), _attribute_alone(matrix, path),
+            *([_hidden(matrix, path)] if matrix.select(path, "prologue_short_main_us") else []), _leave_off(matrix, path)])]
     lines += [line for name in plots if name.endswith(".png") for line in (f"![{name.removesuffix('.png')}]({name})", "")]
     for path in PATHS:
         lines += [f"## In a {path}", "", "Where to put the trigger:", "", *_bullets(_trigger(matrix, path))]

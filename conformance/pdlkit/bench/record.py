@@ -51,7 +51,7 @@ def from_measurement(gap: Iterable[str], cost: Iterable[str], instructions: Iter
 
 
 def from_text(text: str) -> Bench:
-    """From a bench.json; ValueError or KeyError if it is none."""
+    """From a bench.json; ValueError, KeyError or TypeError if it is none."""
     data = json.loads(text)
     if data["schema"] != SCHEMA:
         raise ValueError(f"its schema is {data['schema']}, not {SCHEMA}")
@@ -65,6 +65,8 @@ def compared(here: Matrix, there: Matrix) -> list[str]:
     """Two machines: the mean ratio per path and mode, then each cell that differs beyond both intervals."""
     theirs = {cell.name: cell for cell in there.cells}
     pairs = [(cell, theirs[cell.name]) for cell in here.cells if cell.name in theirs]
+    if not pairs:
+        raise ValueError("the two machines have no cell in common")
     lines = [f"here {here.device['device']}, there {there.device['device']}; {len(pairs)} cells in both"]
     groups: dict[str, list[float]] = {}
     for mine, its in pairs:

@@ -127,6 +127,24 @@ def test_machines_are_told_apart_only_beyond_the_intervals() -> None:
     assert "4 cells differ beyond both intervals:" in lines
 
 
+def _edited(**changes: object) -> str:
+    bench = json.loads(Bench(from_records(records())).as_text())
+    bench["cells"][7].update({key: value for key, value in changes.items() if key in bench["cells"][7]})
+    return json.dumps({**bench, **{key: value for key, value in changes.items() if key in bench}})
+
+
+@pytest.mark.parametrize("text", [
+    "", "null", "[1]", '"x"', _edited(schema="other"), _edited(device={}), _edited(device=[1]), _edited(cells=[]), _edited(cells=3),
+    _edited(cells=["x"]), _edited(us=0), _edited(us=None), _edited(us="7"), _edited(us=float("nan")), _edited(high95=0.1),
+    _edited(mode="other"), _edited(limit_us=-1)])
+def test_what_is_no_record_is_refused_before_anything_is_measured(text: str, tmp_path: Path) -> None:
+    (tmp_path / "bench.json").write_text(text)
+    for argv in (["--compare", str(tmp_path / "bench.json")], ["--records", str(tmp_path)]):
+        with pytest.raises(BadArguments):
+            main([*argv, "--output", str(tmp_path / "out"), "--no-plots"])
+    assert not (tmp_path / "out" / "bench.json").exists()
+
+
 def test_recorded_pages_are_made_from_their_records() -> None:
     files = sorted((KIT / "results").glob("*/bench.json"))
     assert files
