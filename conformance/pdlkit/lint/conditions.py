@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pdlkit.lint.values import bitwise
+
 Formula = tuple[Any, ...]
 Facts = dict[Any, Any]
 
@@ -53,6 +55,8 @@ def comparison(operator: str, signed: bool, left: Any, right: Any) -> Formula | 
         return None
     if left[0] == "k" and right[0] != "k":
         return comparison({"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}.get(operator, operator), signed, right, left)
+    if left[0] == "any" or right[0] == "any":
+        return None
     if operator == "NE":
         return _negated(comparison("EQ", signed, left, right))
     if operator == "GE":
@@ -83,6 +87,10 @@ def _natural_limit(base: Any) -> int | None:
         return _NATURAL.get(base[1])
     if base[0] == "op" and base[2] == "and" and base[4][0] == "k" and base[4][1] < 2**31:
         return int(base[4][1])
+    if base[0] == "op" and base[2] == "lop60":  # exclusive or
+        limits = [p[1] if p[0] == "k" else _natural_limit(p) for p in base[3:5]]
+        if all(n is not None and n < 2**31 for n in limits):
+            return (1 << max(int(n).bit_length() for n in limits if n is not None)) - 1
     return None
 
 
@@ -98,6 +106,10 @@ def _against_constant(operator: str, signed: bool, left: Any, constant: int) -> 
         parts = [comparison(operator, signed, part, ("k", constant)) for part in left[3:5]]
         if parts[0] is not None and parts[1] is not None:
             return _EXTREMES[left[2]][0](parts[0], parts[1])
+    if operator == "EQ" and constant == 0 and left[0] == "op" and left[2].startswith("lop"):
+        apart = _zero_parts(int(left[2][3:]), left[3:6])
+        if apart is not None:
+            return apart
     value = _signed(constant) if signed else constant & 0xFFFFFFFF
     shift, base = 0, left
     while base[0] == "op" and base[2] == "shr" and base[4][0] == "k" and _natural_limit(base[3]) is not None:
@@ -116,6 +128,26 @@ def _against_constant(operator: str, signed: bool, left: Any, constant: int) -> 
     if first > last:
         return FALSE
     return TRUE if (first, last) == (low, high) else ("in", base, domain, first, last)
+
+
+def _zero_parts(table: int, inputs: Any) -> Formula | None:
+    """A bitwise combination is 0 only if each input is 0 that alone makes it 1: a | b & c is, where a is and b & c."""
+    parts: list[Formula | None] = []
+    left = list(inputs)
+    for position, column in enumerate((0xF0, 0xCC, 0xAA)):
+        if table & column == column:
+            parts.append(comparison("EQ", False, inputs[position], ("k", 0)))
+            left[position] = ("k", 0)
+    if not parts:
+        return None
+    rest = bitwise(table, *left)
+    parts.append(None if rest is None else comparison("EQ", False, rest, ("k", 0)))
+    whole: Formula = TRUE
+    for part in parts:
+        if part is None:
+            return None
+        whole = conjunction(whole, part)
+    return whole
 
 
 def _shifted(operator: str, base: Any, added: int, value: int) -> Formula:

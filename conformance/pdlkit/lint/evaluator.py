@@ -12,7 +12,8 @@ from pdlkit.lint import conditions as cond
 from pdlkit.lint.destinations import destinations_of, next_register
 from pdlkit.lint.elf import Cubin, KernelInfo
 from pdlkit.lint.instructions import HANDLERS, PREDICATE_UNKNOWN
-from pdlkit.lint.opcodes import Kind, data_words, kind_of
+from pdlkit.lint.memory import LOCAL, SHARED, load, spaces_of, store
+from pdlkit.lint.opcodes import Kind, kind_of
 from pdlkit.lint.values import (
     NOTHING,
     UNKNOWN,
@@ -23,9 +24,8 @@ from pdlkit.lint.values import (
     add,
     address_registers,
     indirect,
+    low_registers,
     parse_operand,
-    pure_window,
-    shared_address_registers,
     split_operands,
 )
 
@@ -33,6 +33,7 @@ Registers = dict[Any, Any]
 _LOCAL_WINDOW = {True: (0x20, 0x24), False: (0x2F8, 0x2FC)}  # below sm_100, from sm_100 on
 _CONSTANT_WINDOW = {True: (0xD0, 0xD4, 0x198, 0x19C), False: (0x120, 0x124, 0x348, 0x34C)}
 _PREDICATE_TRUE = (cond.TRUE, 0)
+_OWN_SPACE = {"STL": LOCAL, "LDL": LOCAL, "STS": SHARED, "LDS": SHARED}
 
 
 class Image:
@@ -44,11 +45,26 @@ class Image:
         self.code_table = cubin.code_table(kernel)  # constant bank 2: what function pointers are indices into
         self.local_window = _LOCAL_WINDOW[sm < 100]
         self.constant_window = _CONSTANT_WINDOW[sm < 100]
-        self.local_roots: frozenset[Root] = NOTHING  # of everything ever stored to local memory
-        self.local_varies = 0
-        self.shared_roots: frozenset[Root] = NOTHING  # of everything ever stored to shared memory
+        self.windows = {("c", 0, offset) for offset in (*self.local_window, *self.constant_window)}
+        self.parameter_window = ("c", 0, self.constant_window[2])
+        self._stored: dict[str, tuple[frozenset[Root], int]] = {LOCAL: (NOTHING, 0), SHARED: (NOTHING, 0)}  # ever, anywhere
         self.cluster_flag = ("c", 0, 0x140 if sm < 100 else 0x36C)  # 1 where the kernel runs in clusters
         self.varying_sites: set[Any] = set()  # results that threads of a block may hold differently
+
+    def remember(self, space: str, values: list[Value]) -> None:
+        for value in values:
+            roots, varies = self._stored[space]
+            self._stored[space] = (roots | value[1], varies | value[2])
+
+    def remembered(self, spaces: set[str], varies: int) -> tuple[frozenset[Root], int]:
+        """Roots of what may stand at an unknown place, and whether threads may find different things there."""
+        roots: frozenset[Root] = NOTHING
+        for space in spaces & {LOCAL, SHARED}:
+            roots |= self._stored[space][0]
+            varies |= self._stored[space][1] if space == LOCAL else 0  # all threads find the same in shared memory
+        if "constant" in spaces:
+            roots |= frozenset(("param", p.offset) for p in self.info.parameters)
+        return roots, varies
 
     def constant(self, bank: int, offset: int) -> Value:
         if bank == 0:
@@ -91,14 +107,16 @@ class Evaluator:
                 index = self.register(regs, parsed[2], 0)
                 choices = _constants(index[0])
                 if len(choices) != 1:
-                    return (None, self._any_of(parsed[1], [offset + c for c in choices]), index[2])
+                    return (None, self.any_of(parsed[1], [offset + c for c in choices]), index[2])
                 found = self.image.constant(parsed[1], offset + choices[0])
             return (None, found[1], found[2]) if parsed[4] else found
+        if tag == "place":
+            return (("c", 4, (parsed[1], "lo")), NOTHING, 0)
         if tag == "sym":
             return (("c", 4, parsed[1:]), frozenset({("symbol", parsed[1])}), 0)
         return UNKNOWN
 
-    def _any_of(self, bank: int, offsets: list[int]) -> frozenset[Root]:
+    def any_of(self, bank: int, offsets: list[int]) -> frozenset[Root]:
         """Where a word may come from that is loaded from one of these places, or, if there are none, from any."""
         if offsets:
             return frozenset(root for offset in offsets for root in self.image.constant(bank, offset)[1])
@@ -140,7 +158,7 @@ class Evaluator:
         memory = next((o for o in split_operands(operand_text) if o.startswith("[")), None)
         if memory is None or opcode.startswith("LDGSTS"):
             return None
-        names, offset = shared_address_registers(memory)
+        names, offset = low_registers(memory)
         if opcode.startswith(("UBLKCP", "UTMALDG")):  # it stands in the register behind the destination's
             names, offset = tuple(next_register(n) for n in names[:1]), 0
         elif not opcode.startswith(("SYNCS", "ARRIVES")):
@@ -184,14 +202,20 @@ class Evaluator:
             if result is not None:
                 return result if site is None else self._named(result, site)
         kind = kind_of(opcode)
-        if base in ("STL", "LDL"):
-            return self._local(regs, opcode, operands)
-        if base in ("STS", "LDS"):
-            return self._shared(regs, opcode, operands, site)
+        if base in _OWN_SPACE:
+            spaces = {_OWN_SPACE[base]}
+        elif kind in (Kind.GENERIC_LOAD, Kind.GENERIC_STORE):
+            spaces = spaces_of(self.address(regs, next((o for o in operands if "[" in o), ""))[0])
+        else:
+            spaces = set()
+        if spaces and base.startswith("LD"):
+            return load(self, regs, opcode, operands, spaces, site)
+        if spaces and len(operands) > 1:
+            store(self, regs, opcode, operands, spaces)
+            return {}
         if kind in (Kind.LOAD, Kind.GENERIC_LOAD, Kind.ATOMIC, Kind.GENERIC_ATOMIC):
             return self._loaded(regs, opcode, operands, site)
         if kind in (Kind.STORE, Kind.GENERIC_STORE):
-            self._generic_store(regs, opcode, operands)
             return {}
         return self._unknown(regs, opcode, operands, site)
 
@@ -227,65 +251,8 @@ class Evaluator:
 
     def _loaded(self, regs: Registers, opcode: str, operands: tuple[str, ...], site: Any) -> dict[Any, Any]:
         destinations, _ = destinations_of(opcode, operands)
-        memory = next((o for o in operands if "[" in o), "")
-        roots, varies = self.address(regs, memory)
-        if pure_window(roots) and opcode.startswith("LD") and len(destinations) == 1:
-            known = regs.get(("generic", *_generic_place(regs, memory), data_words(opcode), _narrowness(opcode)))
-            if known is not None:
-                return {destinations[0]: known}
-        through = indirect(roots) or (self.image.local_roots if pure_window(roots) else NOTHING)
-        return {n: self.fresh(n, site, through, varies) for n in destinations}
-
-    def _generic_store(self, regs: Registers, opcode: str, operands: tuple[str, ...]) -> None:
-        """Through a generic pointer to the stack or to shared memory: remembered if the place is known."""
-        roots, _ = self.address(regs, operands[0]) if operands else (NOTHING, 0)
-        if not pure_window(roots) or len(operands) < 2:
-            return
-        words, stored = data_words(opcode), self.value(regs, operands[-1])
-        self.image.local_roots |= stored[1] | self.value(regs, operands[-1], 1)[1]
-        base, offset = _generic_place(regs, operands[0])
-        for key in [k for k in regs if not isinstance(k, str)]:
-            same = key[0] == "generic" and key[1] == base and base is not None
-            if not same or (key[2] < offset + 4 * words and offset < key[2] + 4 * key[3]):
-                del regs[key]
-        narrow = _narrowness(opcode)
-        if base is not None and words == 1 and (not narrow or (stored[0] is not None and stored[0][0] in ("k", "sel"))):
-            regs[("generic", base, offset, words, narrow)] = stored
-
-    def _shared(self, regs: Registers, opcode: str, operands: tuple[str, ...], site: Any) -> dict[Any, Any]:
-        """Shared memory is not told apart by place: what is loaded may be anything that was stored."""
-        if opcode.startswith("STS"):
-            for half in range(data_words(opcode)):
-                self.image.shared_roots |= self.value(regs, operands[-1], half)[1]
-            return {}
-        destinations, _ = destinations_of(opcode, operands)
-        _, varies = self.address(regs, operands[-1])
-        return {n: self.fresh(n, site, self.image.shared_roots, varies) for n in destinations}
-
-    def _local(self, regs: Registers, opcode: str, operands: tuple[str, ...]) -> dict[Any, Any]:
-        """Local memory is the thread's own: a word stored at a known place is what is loaded from there."""
-        words = data_words(opcode)
-        memory = operands[0] if opcode.startswith("STL") else operands[-1]
-        names, offset = address_registers(memory)
-        place = regs.get(names[0], UNKNOWN)[0] if names else ("k", 0)
-        place = add(place, ("k", offset & 0xFFFFFFFF))
-        if opcode.startswith("STL"):
-            stored = [self.value(regs, operands[-1], half) for half in range(words)]
-            for value in stored:
-                self.image.local_roots |= value[1]
-                self.image.local_varies |= value[2]
-            if place is None:
-                for key in [k for k in regs if not isinstance(k, str)]:
-                    del regs[key]
-                return {}
-            return {("local", add(place, ("k", 4 * i))): value for i, value in enumerate(stored)}
-        fallback: Value = (None, self.image.local_roots, self.image.local_varies)
-        first = operands[0]
-        return {
-            next_register(first, i): regs.get(("local", add(place, ("k", 4 * i))), fallback) if place is not None else fallback
-            for i in range(words)
-            if parse_operand(first)[0] == "reg" and not first.endswith("Z")
-        }
+        roots, varies = self.address(regs, next((o for o in operands if "[" in o), ""))
+        return {n: self.fresh(n, site, indirect(roots), varies) for n in destinations}
 
 
 def _constants(expression: Any) -> list[int]:
@@ -296,21 +263,6 @@ def _constants(expression: Any) -> list[int]:
         return [expression[1]]
     either = [_constants(part) for part in expression[2:4]]
     return sorted({*either[0], *either[1]}) if all(either) else []
-
-
-def _generic_place(regs: Registers, memory: str) -> tuple[Any, int]:
-    """(expression of the address without its constant part or None, that constant)."""
-    names, offset = address_registers(memory)
-    address = add(regs.get(names[0], UNKNOWN)[0], ("k", offset & 0xFFFFFFFF)) if names else None
-    if address is None:
-        return None, 0
-    if address[0] == "op" and address[2] == "add" and address[4][0] == "k":
-        return address[3], address[4][1]
-    return address, 0
-
-
-def _narrowness(opcode: str) -> str:
-    return next((p for p in opcode.split(".") if p in ("U8", "S8", "U16", "S16")), "").replace("S", "U")
 
 
 def _choice(formula: Any, varies: int, new: Any, old: Any, is_predicate: bool) -> Any:

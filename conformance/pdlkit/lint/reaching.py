@@ -24,7 +24,7 @@ def waits_before_barrier(start: Node, all_edges: dict[Node, Edges], known: dict[
         if node in known:
             continue
         edges = all_edges.get(node)
-        if edges is None:
+        if edges is None or edges.traps:
             known[node] = False
             continue
         early = _first_event(edges.events, past)
@@ -37,7 +37,7 @@ def waits_before_barrier(start: Node, all_edges: dict[Node, Edges], known: dict[
             stack += [(t, False) for t in edges.targets if t not in known and t not in open_nodes]
             continue
         open_nodes.discard(node)
-        answers = [known[t] for t in edges.targets if t in known]
+        answers = [known[t] for t in edges.targets if t in known and not (t in all_edges and all_edges[t].traps)]
         known[node] = bool(answers) and (any(answers) if edges.varies else all(answers))
     return known[start]
 

@@ -44,12 +44,18 @@ def may_be_same(left: Any, right: Any) -> bool:
     """Two addresses differ for sure only if they are the same expression plus different numbers, or of different variables."""
     if left is None or right is None:
         return True
+    if left[0] == "any" or right[0] == "any":
+        return any(may_be_same(a, b) for a in _either(left) for b in _either(right))
     (left_base, left_offset), (right_base, right_offset) = _parted(left), _parted(right)
     if left_base == right_base:
         return left_offset == right_offset
     names: tuple[set[str], set[str]] = set(), set()
     same = _without_names(left_base, names[0]) == _without_names(right_base, names[1])
     return not (same and len(names[0]) == len(names[1]) == 1)
+
+
+def _either(address: Any) -> tuple[Any, ...]:
+    return tuple(address[1:]) if address[0] == "any" else (address,)
 
 
 def _without_names(expression: Any, names: set[str]) -> Any:

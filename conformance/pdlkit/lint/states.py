@@ -42,6 +42,7 @@ class Edges:
     targets: set[Node] = field(default_factory=set)
     varies: int = 0
     events: list[tuple[str, int]] = field(default_factory=list)  # ("wait", varies) or ("barrier", 0), in order
+    traps: bool = False  # ends the whole grid, so nobody asks what its threads would have done
 
 
 @dataclass

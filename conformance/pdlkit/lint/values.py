@@ -3,7 +3,8 @@ comes from.
 
 A value is (expression | None, roots, varies):
     expression  ("k", n), ("s", special register), ("c", bank, offset), ("site", id), ("op", size, name, a, b...),
-                ("sel", formula, a, b); never changes during one execution of the code that made it
+                ("sel", formula, a, b), none of which changes during one execution of the code that made it;
+                ("any", a, b...): one of these addresses, not always the same, so never part of a condition
     roots       where the parts of an address come from, see Root
     varies      bits: VARIES_BY_THREAD, VARIES_BY_BLOCK (in a cluster)
 A predicate is (formula | None, varies).
@@ -25,11 +26,13 @@ NOTHING: frozenset[Root] = frozenset()
 UNKNOWN: Value = (None, NOTHING, 0)
 ZERO: Value = (("k", 0), NOTHING, 0)
 THREAD_REGISTERS = ("SR_TID", "SR_LANEID", "SR_EQMASK", "SR_LTMASK", "SR_LEMASK", "SR_GTMASK", "SR_GEMASK", "SR_VIRTID")
+_MOST_PLACES = 6
 _MAX_SIZE = 14  # of an expression; larger ones are not worth comparing
 
 _REGISTER = re.compile(r"^([-~|!]*)(U?R(?:\d+|Z)|U?P(?:\d+|T))")
 _CONSTANT = re.compile(r"^([-~|]*)c\[(0x[0-9a-f]+)\]\[(?:(U?R(?:\d+|Z))\+?)?(-?0x[0-9a-f]+)?\]")
 _INTEGER = re.compile(r"^(-?)(0x[0-9a-f]+|\d+)$")
+_PLACE = re.compile(r"^`\(\$?([\w$.]+)\)$")  # of a shared variable that the linker has yet to lay out
 _HALF = re.compile(r"32@(lo|hi)\(\(?(?:fun@unified\()?([\w$.]+)")
 _REGISTER_IN_ADDRESS = re.compile(r"(U?R)(\d+|Z)(?:\.\w+)*")
 _ADDRESS = re.compile(r"(?:desc\[(UR\d+)\])?\[([^\]]*)\]")
@@ -45,7 +48,7 @@ def split_operands(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=65536)
 def parse_operand(text: str) -> tuple[Any, ...]:
     """("reg", name, negated), ("pred", name, negated), ("int", n), ("const", bank, register, offset),
-    ("sym", name, half) or ("other",)."""
+    ("sym", name, half), ("place", name) or ("other",)."""
     found = _REGISTER.match(text)
     if found:
         name = found.group(2)
@@ -61,6 +64,9 @@ def parse_operand(text: str) -> tuple[Any, ...]:
     found = _HALF.search(text)
     if found:
         return ("sym", found.group(2), found.group(1))
+    found = _PLACE.match(text)
+    if found:
+        return ("place", found.group(1))
     return ("other",)
 
 
@@ -81,9 +87,12 @@ def address_registers(text: str) -> tuple[tuple[str, ...], int]:
 
 
 @lru_cache(maxsize=65536)
-def shared_address_registers(text: str) -> tuple[tuple[str, ...], int]:
-    """The same for an address in shared memory, which has 32 bits."""
-    inside = text.strip("[]")
+def low_registers(text: str) -> tuple[tuple[str, ...], int]:
+    """The same with only the low halves, which are whole addresses in shared and local memory."""
+    found = _ADDRESS.search(text)
+    if not found:
+        return (), 0
+    inside = found.group(2)
     offset = re.search(r"(-?0x[0-9a-f]+)$", inside)
     names = [file + number for file, number in _REGISTER_IN_ADDRESS.findall(inside) if number != "Z"]
     return tuple(names), int(offset.group(1), 16) if offset else 0
@@ -93,7 +102,7 @@ def operation(name: str, *parts: Any) -> Any:
     """An expression over parts, or None if a part is unknown or the whole would get too large."""
     size = 1
     for part in parts:
-        if part is None:
+        if part is None or part[0] == "any":
             return None
         size += part[1] if part[0] == "op" else 1
     if size > _MAX_SIZE:
@@ -102,6 +111,7 @@ def operation(name: str, *parts: Any) -> Any:
 
 
 def add(left: Any, right: Any) -> Any:
+    """Sums have one form, so that two ways to add the same compare equal: sorted terms, the constant last."""
     if left is None or right is None:
         return None
     if left[0] == "k" and right[0] == "k":
@@ -110,11 +120,50 @@ def add(left: Any, right: Any) -> Any:
         return right
     if right == ("k", 0):
         return left
-    if left[0] == "k":
-        left, right = right, left
-    if right[0] == "k" and left[0] == "op" and left[2] == "add" and left[4][0] == "k":
-        return add(left[3], ("k", (left[4][1] + right[1]) & 0xFFFFFFFF))
-    return operation("add", left, right)
+    if left[0] == "any" or right[0] == "any":
+        many, one = (left, right) if left[0] == "any" else (right, left)
+        return None if one[0] == "any" else any_of([add(part, one) for part in many[1:]])
+    (ours, here), (theirs, there) = sum_terms(left), sum_terms(right)
+    terms = sorted([*ours, *theirs], key=repr) if ours and theirs else [*ours, *theirs]
+    total, constant = terms[0], (here + there) & 0xFFFFFFFF
+    for term in terms[1:]:
+        total = operation("add", total, term)
+        if total is None:
+            return None
+    return operation("add", total, ("k", constant)) if constant else total
+
+
+def any_of(parts: list[Any]) -> Any:
+    """One of these addresses, all in one object, the null pointer perhaps among them; None if that cannot be said."""
+    flat: set[Any] = set()
+    for part in parts:
+        if part is None:
+            return None
+        flat.update(part[1:] if part[0] == "any" else (part,))
+    bases = {tuple(sum_terms(part)[0]) for part in flat if part != ("k", 0)}
+    if len(flat) == 1:
+        return flat.pop()
+    return ("any", *sorted(flat)) if len(bases) == 1 and () not in bases and len(flat) <= _MOST_PLACES else None
+
+
+def joined(left: Value, right: Value) -> Value:
+    """What holds of either value."""
+    same = left[0] == right[0]
+    return left[0] if same else any_of([left[0], right[0]]), left[1] | right[1], left[2] | right[2]
+
+
+def sum_terms(expression: Any) -> tuple[list[Any], int]:
+    """(the terms that are no numbers, the sum of the numbers)."""
+    terms, constant = [], 0
+    while expression[0] == "op" and expression[2] == "add":
+        last, expression = expression[4], expression[3]
+        if last[0] == "k":
+            constant += last[1]
+        else:
+            terms.append(last)
+    if expression[0] == "k":
+        return terms[::-1], (constant + expression[1]) & 0xFFFFFFFF
+    return [expression, *reversed(terms)], constant & 0xFFFFFFFF
 
 
 def multiply(left: Any, right: Any) -> Any:
@@ -177,6 +226,12 @@ def bitwise(table: int, a: Any, b: Any, c: Any) -> Any:
     for pattern, choice in ((0xF0, a), (0xCC, b), (0xAA, c)):
         if table == pattern:
             return choice
+    if table not in (0xC0, 0xF0, 0xCC, 0xAA):
+        for shift, column, part in ((4, 0xF0, a), (2, 0xCC, b), (1, 0xAA, c)):
+            if part == ("k", 0) and (reduced := table & ~column & 0xFF | (table & ~column & 0xFF) << shift) != table:
+                return bitwise(reduced, a, b, c)  # what an input of 0 leaves
+        if table & 0xFF in (0x88, 0xA0):  # b & c, a & c
+            return bitwise(0xC0, b if table == 0x88 else a, c, ("k", 0))
     return operation(f"lop{table}", a, b, c)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from pdlkit.lint import conditions as cond
 from pdlkit.lint.evaluator import Evaluator, Image, Registers
 from pdlkit.lint.flow import Block, Flow
+from pdlkit.lint.memory import forget_shared
 from pdlkit.lint.opcodes import ACCESSES, GENERIC, Kind
 from pdlkit.lint.program import COPY_CALL, SYSTEM_CALLS, Program
 from pdlkit.lint.reaching import mark_reaching, waits_before_barrier
@@ -22,6 +23,7 @@ from pdlkit.lint.values import (
     UNKNOWN,
     VARIES_BY_THREAD,
     Root,
+    any_of,
     leaf_varies,
     parse_operand,
     pure_window,
@@ -35,6 +37,7 @@ _ROUNDS = 4  # of learning which conditions to keep
 
 _SPLIT = "@split"  # in the registers of a state: a branch that threads leave in different ways lies behind it
 _OBJECTS = frozenset({Kind.MBARRIER, Kind.SIGNAL, Kind.ASYNC_LOAD})  # a bulk copy signals when it is complete
+_MEETINGS = frozenset({Kind.BARRIER, Kind.CLUSTER_BARRIER, Kind.MBARRIER})  # behind which others' stores are seen
 _WRITE_REGISTERS = ACCESSES | {Kind.MBARRIER, Kind.SIGNAL, Kind.UNKNOWN}
 
 _SPLIT_VALUE = (None, frozenset[Root](), 0)
@@ -155,7 +158,8 @@ class Analysis:
                     joined: Any = (value[0] if same else None, value[1] | other[1] | (split and not same))
                 else:
                     same = value[0] == other[0]
-                    joined = (value[0] if same else None, value[1] | other[1], value[2] | other[2] | (split and not same))
+                    joined = (value[0] if same else any_of([value[0], other[0]]), value[1] | other[1],
+                              value[2] | other[2] | (split and not same))
                 if joined != value:
                     changed, value = True, joined
             merged[name] = value
@@ -212,6 +216,8 @@ class Analysis:
         formula, varies, decided = guard
         if kind is Kind.WAIT:
             return self._wait(node, index, guard, wait, facts, regs, edges)
+        if kind in _MEETINGS:
+            forget_shared(regs)
         if kind is Kind.BARRIER or kind is Kind.CLUSTER_BARRIER or kind is Kind.BARRIER_ARRIVE:
             return self._barrier(flow, index, kind, wait, facts, regs, edges)
         if kind in _OBJECTS:
@@ -334,19 +340,18 @@ class Analysis:
             varies |= second_varies
             formula = cond.conjunction(formula, second) if formula is not None and second is not None else None
             self._note_site(formula, section, index)
-        if kind is Kind.BRANCH:
+        if kind is Kind.BRANCH or kind is Kind.RETURN:
             self._branch(node, flow, block, formula, varies, wait, facts, regs, edges)
             return
         taken = cond.assume(formula, True, facts) if formula is not None else facts
         passed = cond.assume(formula, False, facts) if formula is not None else facts
         edges.varies |= varies
+        edges.traps = kind is Kind.TRAP and block.falls is None
         if taken is not None:
             if kind is Kind.EXIT and wait != WAITED:
                 self.result.exits.add((section, index))
             elif kind is Kind.CALL:
                 self._call(node, flow, block, wait, taken, dict(regs), edges)
-            elif kind is Kind.RETURN:
-                self._return(context, wait, taken, regs, edges)
             elif kind in (Kind.INDEXED_BRANCH, Kind.RECONVERGE, Kind.COLLECTIVE):
                 self._jump(node, flow, block, wait, taken, regs, edges)
         guarded = guard != "" or extra is not None
@@ -384,16 +389,19 @@ class Analysis:
             varies |= self.edges[node].varies  # decided on this path; other threads come here with another value
         if varies:
             regs[_SPLIT] = _SPLIT_VALUE
-        everywhere: list[Node] = [(context, section, t) for t in block.successors()]
+        behind: list[Node] = [] if block.falls is None else [(context, section, block.falls)]
+        jumps: list[Node] = [(context, section, t) for t in block.jumps]
+        if block.last is Kind.RETURN:
+            jumps = [(context[:-1], *context[-1])] if context else []
         for known, split in self._cases(formula, varies, facts):
             taken = cond.assume(formula, True, known) if formula is not None else known
             passed = cond.assume(formula, False, known) if formula is not None else known
-            ways: list[tuple[Node, cond.Facts | None]] = [((context, section, t), taken) for t in block.jumps]
-            if block.falls is not None:
-                ways.append(((context, section, block.falls), passed))
-            for target, there in ways:
+            for target, there in [(j, taken) for j in jumps] + [(b, passed) for b in behind]:
                 if there is not None and not self._outside_cluster(wait, there):
-                    self._go(edges, target, self._towards(target, everywhere, wait, split), there, regs)
+                    towards = self._towards(target, jumps + behind, wait, split)
+                    if block.last is Kind.RETURN and target in jumps:
+                        self._note_return(context, towards)
+                    self._go(edges, target, towards, there, regs)
 
     def _cases(self, formula: Any, varies: int, facts: cond.Facts) -> list[tuple[cond.Facts, int]]:
         """What is the same for the whole block is settled first; only the rest divides its threads."""
@@ -520,11 +528,6 @@ class Analysis:
         for number in range(4, 12):
             found.roots |= frozenset(r for r in regs.get(f"R{number}", UNKNOWN)[1] if r[0] != "window")
 
-    def _return(self, context: Context, wait: int, facts: cond.Facts, regs: Registers, edges: Edges) -> None:
-        if context:
-            self._note_return(context, wait)
-            section, block = context[-1]
-            self._go(edges, (context[:-1], section, block), wait, facts, regs)
 
 def _unpacked(both: Any) -> list[Any]:
     """The number and the threads of a barrier that stand in one register, as threads << 16 | number & 15."""
