@@ -21,6 +21,9 @@ from pdlkit.toolchain import find_nvcc  # noqa: E402
 
 ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120")
 WAYS = ("-O3", "-O2", "-O1", "-O0", "-G")
+CLANGS = ("clang++-19", "clang++-20", "clang++-21")
+CLANG_FLAGS = ["-x", "cuda", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib", "-fms-extensions", "-Xclang", "-target-feature", "-Xclang", "+ptx80",
+               "-I", str(ROOT)]
 
 
 class CompilerFailed(Exception):
@@ -70,9 +73,8 @@ def clang(path: Path) -> Compiler:
         debug = way == "-G"
         ptx = output.with_name(f"clang{'-G' if debug else ''}.ptx")
         if not ptx.is_file():
-            _call([str(path), "-x", "cuda", "--cuda-gpu-arch=sm_90", "--cuda-device-only", "-nocudainc", "-nocudalib", "-std=c++17",
-                   "-fms-extensions", "-w", *(["-O0", "-g", "--cuda-noopt-device-debug"] if debug else ["-O3"]),
-                   "-Xclang", "-target-feature", "-Xclang", "+ptx80", "-S", "-I", str(ROOT), "-o", str(ptx), str(source)])
+            _call([str(path), *CLANG_FLAGS, "--cuda-device-only", "-std=c++17", "-w",
+                   *(["-O0", "-g", "--cuda-noopt-device-debug"] if debug else ["-O3"]), "-S", "-o", str(ptx), str(source)])
         _call([str(tool("ptxas")), f"-arch={architecture}", *(["-g", "-O0"] if debug else [way]), "-o", str(output), str(ptx)])
 
     return Compiler(f"clang {release.group(1) if release else 'of unknown version'}", run)
@@ -86,23 +88,28 @@ def nvrtc(library: Path, name: str | None = None) -> Compiler:
     def run(source: Path, architecture: str, way: str, output: Path) -> None:
         flags = [f"--gpu-architecture={architecture}", "--std=c++17", f"-I{ROOT}", f"-I{source.parent}"]
         flags += ["--device-debug"] if way == "-G" else [f"--ptxas-options={way}"]
-        program = ctypes.c_void_p()
-        loaded.nvrtcCreateProgram(ctypes.byref(program), source.read_bytes(), source.name.encode(), 0, None, None)
-        given = (ctypes.c_char_p * len(flags))(*(f.encode() for f in flags))
-        failed = loaded.nvrtcCompileProgram(program, len(flags), given)
-        size = ctypes.c_size_t()
-        if failed:
-            loaded.nvrtcGetProgramLogSize(program, ctypes.byref(size))
-            log = ctypes.create_string_buffer(size.value)
-            loaded.nvrtcGetProgramLog(program, log)
-            raise CompilerFailed(f"NVRTC: {' / '.join(log.value.decode(errors='replace').splitlines()[:2])}")
-        loaded.nvrtcGetCUBINSize(program, ctypes.byref(size))
-        data = ctypes.create_string_buffer(size.value)
-        loaded.nvrtcGetCUBIN(program, data)
-        output.write_bytes(data.raw)
-        loaded.nvrtcDestroyProgram(ctypes.byref(program))
+        output.write_bytes(run_nvrtc(loaded, source.read_text(), flags, {}, "CUBIN"))
 
     return Compiler(name or f"NVRTC {major.value}.{minor.value}", run)
+
+
+def run_nvrtc(loaded: ctypes.CDLL, text: str, flags: list[str], headers: dict[str, str], kind: str) -> bytes:
+    """CUBIN or PTX of a text, with headers that need not be files. A warning is an error."""
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    texts, names = ((ctypes.c_char_p * len(headers))(*(h.encode() for h in part)) for part in (headers.values(), headers))
+    loaded.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"source.cu", len(headers), texts, names)
+    failed = loaded.nvrtcCompileProgram(program, len(flags), (ctypes.c_char_p * len(flags))(*(f.encode() for f in flags)))
+    loaded.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value + 1)
+    loaded.nvrtcGetProgramLog(program, log)
+    said = log.value.decode(errors="replace")
+    if failed or "warning" in said:
+        raise CompilerFailed(f"NVRTC: {' / '.join(said.splitlines()[:2])}")
+    getattr(loaded, f"nvrtcGet{kind}Size")(program, ctypes.byref(size))
+    data = ctypes.create_string_buffer(size.value)
+    getattr(loaded, f"nvrtcGet{kind}")(program, data)
+    loaded.nvrtcDestroyProgram(ctypes.byref(program))
+    return data.raw
 
 
 def installed_nvcc() -> Path:
@@ -111,12 +118,17 @@ def installed_nvcc() -> Path:
     return found.path if found else Path("nvcc")
 
 
+def nvrtc_library() -> Path | None:
+    return next(iter(sorted(installed_nvcc().resolve().parents[1].glob("lib*/libnvrtc.so.*"))), None)
+
+
 def nvrtc_here() -> list[Compiler]:
-    return [nvrtc(path) for path in sorted(installed_nvcc().resolve().parents[1].glob("lib*/libnvrtc.so.*"))[:1]]
+    library = nvrtc_library()
+    return [nvrtc(library)] if library else []
 
 
 def clang_here() -> list[Compiler]:
-    return [clang(Path(found)) for name in ("clang++-19", "clang++-20", "clang++-21") if (found := shutil.which(name))]
+    return [clang(Path(found)) for name in CLANGS if (found := shutil.which(name))]
 
 
 def pypi_versions(package: str) -> list[str]:

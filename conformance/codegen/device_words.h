@@ -36,6 +36,12 @@ static __device__ __forceinline__ void *__cvta_global_to_generic(unsigned long a
 {
     return (void *)(void __attribute__((address_space(1))) *)address;
 }
+struct dim3 { /* for the host pass, which does not run */
+    unsigned x, y, z;
+};
+typedef struct CUstream_st *cudaStream_t;
+extern "C" int cudaLaunchKernel(const void *, dim3, dim3, void **, unsigned long, cudaStream_t);
+extern "C" int __cudaPopCallConfiguration(dim3 *, dim3 *, unsigned long *, void *);
 static __device__ __forceinline__ void __threadfence(void) { __nvvm_membar_gl(); }
 static __device__ __forceinline__ void __threadfence_block(void) { __nvvm_membar_cta(); }
 static __device__ __forceinline__ int atomicAdd(int *pointer, int value) { return __nvvm_atom_add_gen_i(pointer, value); }

@@ -8,8 +8,7 @@
  *                       that is not so there, no instruction more.
  *
  * The numbers are what the source says, so that PLAIN itself cannot hide a fault: at least so many bits read and written, and
- * so many accesses above the wait. types.cuh has the shapes that differ by type alone; check_shapes.py
- * compiles and judges.
+ * so many accesses above the wait. types.cuh has the shapes that differ by type alone; check_shapes.py compiles and judges.
  */
 #include "device_words.h"
 #include "pdl_device.cuh"
@@ -20,6 +19,13 @@
 #define INLINED static __device__ __forceinline__
 
 INLINED unsigned me(void) { return threadIdx.x; }
+INLINED void one_warp_waits(void)
+{
+    if (me() < 32) {
+        pdl_wait();
+    }
+    __syncthreads();
+}
 
 /* F38: every thread waits at the top */
 DANGER(straight)(const float *__restrict__ a, float *__restrict__ o)
@@ -158,52 +164,34 @@ DANGER(ldg_fresh)(const float *bias, float *o, int n)
 /* F35: one warp waits, then a barrier; F35b: restrict on the output alone */
 DANGER(one_warp)(const float *__restrict__ a, float *o)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     o[me()] = a[me()];
 }
 DANGER(one_warp_output)(const float *a, float *__restrict__ o)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     o[me()] = a[me()];
 }
 SAFE(one_warp, 32, 32, 0)(const float *__restrict__ a, float *__restrict__ o)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     pdl_fresh(o)[me()] = pdl_fresh(a)[me()];
 }
 PLAIN(one_warp)(const float *a, float *o)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     o[me()] = a[me()];
 }
 
 /* the macro is nothing where an overlap can be, so that accesses without pdl_fresh() are those of PLAIN */
 SAFE(restrict_macro, 32, 32, 0)(const float *PDL_RESTRICT a, float *PDL_RESTRICT o)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     o[me()] = a[me()];
 }
 PLAIN(restrict_macro)(const float *a, float *o)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     o[me()] = a[me()];
 }
 
@@ -252,28 +240,19 @@ PLAIN(early_return)(const float *a, float *o, int n)
 DANGER(lambda)(const float *__restrict__ a, float *__restrict__ o)
 {
     auto read = [=](unsigned i) { return a[i]; };
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     o[me()] = read(me());
 }
 SAFE(lambda, 32, 32, 0)(const float *__restrict__ a, float *__restrict__ o)
 {
     auto read = [=](unsigned i) { return pdl_fresh(a)[i]; };
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     pdl_fresh(o)[me()] = read(me());
 }
 PLAIN(lambda)(const float *a, float *o)
 {
     auto read = [=](unsigned i) { return a[i]; };
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     o[me()] = read(me());
 }
 
@@ -288,26 +267,17 @@ struct pointers {
 };
 DANGER(member)(restricted p)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     p.o[me()] = p.a[me()];
 }
 SAFE(member, 32, 32, 0)(restricted p)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     pdl_fresh(p.o)[me()] = pdl_fresh(p.a)[me()];
 }
 PLAIN(member)(pointers p)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     p.o[me()] = p.a[me()];
 }
 
@@ -317,44 +287,29 @@ INLINED void copy_fresh(const float *__restrict__ a, float *__restrict__ o) { pd
 INLINED void copy_plain(const float *a, float *o) { o[me()] = a[me()]; }
 DANGER(inlined)(const float *a, float *o)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     copy_restricted(a, o);
 }
 SAFE(inlined, 32, 32, 0)(const float *a, float *o)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     copy_fresh(a, o);
 }
 PLAIN(inlined)(const float *a, float *o)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     copy_plain(a, o);
 }
 
 /* fresh pointers handed on to a function of others, which has restrict */
 SAFE(handed_on, 32, 32, 0)(const float *__restrict__ a, float *__restrict__ o)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     copy_restricted(pdl_fresh(a), pdl_fresh(o));
 }
 PLAIN(handed_on)(const float *a, float *o)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     copy_plain(a, o);
 }
 
@@ -380,26 +335,17 @@ template <int stages> INLINED void pipeline_restricted(const float4 *__restrict_
 }
 DANGER(pipelined)(const float4 *__restrict__ a, float4 *__restrict__ o, int n)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     pipeline_restricted<2>(a, o, n);
 }
 SAFE(pipelined, 256, 256, 0)(const float4 *__restrict__ a, float4 *__restrict__ o, int n)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     pipeline<2>(pdl_fresh(a), pdl_fresh(o), n);
 }
 PLAIN(pipelined)(const float4 *a, float4 *o, int n)
 {
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
+    one_warp_waits();
     pipeline<2>(a, o, n);
 }
 

@@ -3,14 +3,6 @@
  * The second half of shapes.cu, where SAFE and PLAIN are explained. Each COPY(name, type, bits) is such a pair; its SAFE kernel
  * has restrict on both pointers, so that there is something to spoil.
  */
-INLINED void one_warp_waits(void)
-{
-    if (me() < 32) {
-        pdl_wait();
-    }
-    __syncthreads();
-}
-
 #define COPY(name, type, bits)                                                             \
     SAFE(name, bits, bits, 0)(type const *__restrict__ a, type *__restrict__ o)            \
     {                                                                                      \
