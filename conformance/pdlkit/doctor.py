@@ -137,11 +137,11 @@ def results() -> list[Finding]:
 def advice(usable: bool, hardware: bool) -> list[str]:
     """What can be run here, and what would be missing."""
     lines = []
-    gaps = toolchain.missing_basics()
-    if usable and not gaps:
+    gaps, for_gpu = toolchain.missing_basics(False), toolchain.missing_basics(True)
+    if usable and not for_gpu:
         lines.append("`run` judges the GPU")
     elif hardware:
-        lines.append("`run --device cuda` cannot be run" + (": " + "; ".join(gaps) if gaps else ""))
+        lines.append("`run --device cuda` cannot be run" + (": " + "; ".join(for_gpu) if for_gpu else ""))
     lines.append("`run --device model` needs: " + "; ".join(gaps) if gaps else "`run --device model` works without a GPU")
     offline = toolchain.missing_parts(for_gpu=usable)
     return [*lines, *(f"without a network: {gap}" for gap in offline)]
@@ -155,7 +155,7 @@ def main(argv: list[str]) -> int:
     hardware, usable = gpus()
     sections = {"build": tools(), "device": hardware, "surroundings": surroundings(), "results": results()}
     lines = advice(usable, bool(machine.nvidia_hardware()))
-    runs_model = not toolchain.missing_basics()
+    runs_model = not toolchain.missing_basics(False)
     if options.json:
         findings = {name: [asdict(item) for item in items] for name, items in sections.items()}
         print(json.dumps({"host": machine.host(), **findings, "gpu": usable, "model": runs_model, "advice": lines}, indent=1))

@@ -83,6 +83,10 @@ def find_c_compiler() -> Tool | None:
     return None
 
 
+def _cxx_names() -> list[str]:
+    return [*filter(None, map(os.environ.get, ("CXX", "CUDAHOSTCXX"))), "c++", "g++", "clang++"]
+
+
 def find_nvcc() -> Tool | None:
     """nvcc: the program that CUDACXX names, whatever it is called; else the first that a toolkit has."""
     named = os.environ.get("CUDACXX")
@@ -129,7 +133,7 @@ class Toolchain:
 _APT = "Debian and Ubuntu: apt-get install "
 
 
-def missing_basics() -> list[str]:
+def missing_basics(for_gpu: bool) -> list[str]:
     """One sentence per thing that is missing and that only the machine's owner can install."""
     found: list[str] = []
     cmake = find_cmake()
@@ -139,6 +143,8 @@ def missing_basics() -> list[str]:
         found.append(f"CMake {dotted(cmake.version)} is too old; put {dotted(OLDEST_CMAKE)} or newer first on PATH")
     if find_c_compiler() is None:
         found.append(f"there is no C compiler on PATH ({_APT}g++, or set CC and CXX)")
+    elif for_gpu and not any(map(shutil.which, _cxx_names())):
+        found.append(f"there is no C++ compiler on PATH, without which nvcc compiles nothing ({_APT}g++, or set CXX)")
     return found
 
 
@@ -172,7 +178,7 @@ def missing_parts(for_gpu: bool) -> list[str]:
 
 def missing(for_gpu: bool) -> list[str]:
     """One sentence per thing that is missing for a build."""
-    return missing_basics() + missing_parts(for_gpu)
+    return missing_basics(for_gpu) + missing_parts(for_gpu)
 
 
 def _fetch(for_gpu: bool, driver_cuda: int | None) -> None:
@@ -199,7 +205,7 @@ def require(for_gpu: bool, driver_cuda: int | None = None) -> Toolchain:
 
     driver_cuda is what the driver can run, such as 12040; None if nothing will be run on a driver.
     """
-    if missing_basics():
+    if missing_basics(for_gpu):
         raise SetupImpossible("; ".join(missing(for_gpu)))
     if missing_parts(for_gpu):
         _fetch(for_gpu, driver_cuda)

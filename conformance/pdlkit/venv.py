@@ -80,10 +80,10 @@ def _publish(draft: Path, place: Path) -> None:
 def _fill(draft: Path, packages: Sequence[str]) -> None:
     made = subprocess.run([sys.executable, "-P", "-m", "venv", str(draft)], capture_output=True, text=True)
     if made.returncode != 0:
+        words = made.stdout + made.stderr
+        said = "" if "ensurepip" in words else f". It said: {_last_lines(words, 2)}"  # Debian's advice, in many lines
         raise SetupImpossible(
-            "Python cannot make a virtual environment here; install its venv module "
-            f"(Debian: apt-get install python3-venv). It said: {_last_lines(made.stdout + made.stderr, 2)}"
-        )
+            "Python cannot make a virtual environment here; install its venv module (Debian: apt-get install python3-venv)" + said)
     command = [str(_python_in(draft)), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
     wheels = os.environ.get(WHEELS_VARIABLE)
     if wheels:

@@ -161,7 +161,7 @@ def test_everything_missing_is_named_at_once(for_gpu: bool, words: list[str], ba
 
 
 def test_what_can_be_fetched_is_fetched_and_what_cannot_is_named(monkeypatch: pytest.MonkeyPatch, bare_machine: Path) -> None:
-    monkeypatch.setattr(toolchain, "missing_basics", list)
+    monkeypatch.setattr(toolchain, "missing_basics", lambda _for_gpu: [])
     asked: list[object] = []
 
     def refuse(*given: object) -> Path:
@@ -173,6 +173,19 @@ def test_what_can_be_fetched_is_fetched_and_what_cannot_is_named(monkeypatch: py
     with pytest.raises(SetupImpossible, match="sentence 1; sentence 2; sentence 3"):
         toolchain.require(True, 12040)
     assert asked == [(12040,), (), ()]
+
+
+def test_nvcc_needs_a_cxx_compiler_and_the_model_does_not(monkeypatch: pytest.MonkeyPatch, bare_machine: Path) -> None:
+    for name in ("CXX", "CUDAHOSTCXX"):
+        monkeypatch.delenv(name, raising=False)
+    compiler = bare_machine / "gcc"
+    compiler.write_text("#!/bin/sh\necho gcc 12.2.0\n")
+    compiler.chmod(0o755)
+    assert any("no C++ compiler" in text for text in toolchain.missing(for_gpu=True))
+    assert not any("no C++ compiler" in text for text in toolchain.missing(for_gpu=False))
+    compiler.rename(bare_machine / "g++")
+    monkeypatch.setenv("CC", "g++")
+    assert not any("no C++ compiler" in text for text in toolchain.missing(for_gpu=True))
 
 
 def test_a_missing_xxhash_says_where_to_put_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
