@@ -195,21 +195,32 @@ static int instantiate_decoy(struct device *device, struct buffers *b, const str
                              const struct queue *queue, cudaGraphExec_t *exec, struct fault *fault)
 {
     struct buffers decoy = *b;
+    struct layout retyped = *layout;
     cudaGraph_t graph = NULL;
+    unsigned i;
 
     decoy.data = decoy.seen = b->input;
-    if (!build(device, &decoy, part, layout, queue, &graph, fault))
+    for (i = 0; (part->pair->flags & PAIR_RETYPED) && i < retyped.slots; i++)
+        retyped.slot[i].shape.control = CONTROL_ATTRON;
+    if (!build(device, &decoy, part, &retyped, queue, &graph, fault))
         return 0;
     FAULT_TRY(fault, cudaGraphInstantiate(exec, graph, cudaGraphInstantiateFlagUseNodePriority));
     FAULT_TRY(fault, cudaGraphDestroy(graph));
     return 1;
 }
 
-static int update(cudaGraphExec_t exec, cudaGraph_t graph, struct fault *fault)
+/* retyped: nobody promises that such an update is taken; if it is not, there has to be a new executable graph. */
+static int update(cudaGraphExec_t *exec, cudaGraph_t graph, int retyped, unsigned long long flags, struct fault *fault)
 {
     cudaGraphExecUpdateResultInfo info;
+    cudaError_t error = cudaGraphExecUpdate(*exec, graph, &info);
 
-    FAULT_TRY(fault, cudaGraphExecUpdate(exec, graph, &info));
+    if (error == cudaErrorGraphExecUpdateFailure && retyped) {
+        (void)cudaGetLastError();
+        FAULT_TRY(fault, cudaGraphExecDestroy(*exec));
+        error = cudaGraphInstantiate(exec, graph, flags);
+    }
+    FAULT_TRY(fault, error);
     return 1;
 }
 
@@ -226,7 +237,7 @@ int batch_graph(struct device *device, struct buffers *b, const struct part *par
     if (!(queue->nodes ? build : capture)(device, b, part, layout, queue, &graph, fault))
         return 0;
     if (updated) {
-        if (!update(*exec, graph, fault))
+        if (!update(exec, graph, part->pair->flags & PAIR_RETYPED, flags, fault))
             return 0;
     } else {
         FAULT_TRY(fault, cudaGraphInstantiate(exec, graph, flags));

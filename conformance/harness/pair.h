@@ -36,6 +36,7 @@ enum pair_shape {
 #define PAIR_HOST 0x400u     /* data lies in pinned host memory */
 #define PAIR_LINE 0x1000u      /* path built: a trial stands behind the last node of the one before alone, not behind all of it */
 #define PAIR_UPDATED 0x800u    /* path built: the executable graph is made from a decoy, then updated */
+#define PAIR_RETYPED 0x2000u   /* with PAIR_UPDATED: the decoy's edges are programmatic; where the update is refused, made anew */
 #define PAIR_URGENT 0x80u      /* the dependent has the highest priority: else it queues behind blocks that have not begun */
 
 struct ask;

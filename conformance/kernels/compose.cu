@@ -10,6 +10,8 @@
  * urgent                COMP-03   the dependent has the highest priority; one block of the primary withholds its trigger
  * per_thread            COMP-06   in the per-thread default stream
  * legacy                COMP-06   in the legacy default stream
+ * from_per_thread       COMP-06a  primary in the per-thread default stream, dependent in the legacy one; nothing says so but the streams
+ * from_legacy           COMP-06a  the other way round
  * blocked               FWD-03a   the dependent's waiting blocks fill every slot, while a kernel in another stream holds some
  *                                 and ends only after the primary (B48)
  * crowded               FWD-03a   the same, and the primary has more blocks than the device has slots
@@ -24,6 +26,8 @@ KERNEL(compose_primary) { visibility_primary(&args, FORM_PLAIN); }
 KERNEL(compose_withhold_primary) { withholding_primary(&args, EAGER); }
 KERNEL(compose_start_dependent) { reading_dependent(&args, 1); }
 
+KERNEL(compose_held_primary) { held_primary(&args); }
+KERNEL(compose_late_dependent) { reading_dependent(&args, 0); }
 KERNEL(compose_dependent) { reading_dependent(&args, WAITS); }
 
 /* All blocks are there at once. Those behind the barrier give it four times its longest time; then the trial does not count. */
@@ -138,6 +142,38 @@ static cudaError_t queue_legacy(const struct queue *queue, const struct trial_la
     return queue_in(queue, trial, cudaStreamLegacy);
 }
 
+/* No event between the two: the legacy stream waits for blocking streams, and they for it. */
+static cudaError_t queue_across(const struct queue *queue, const struct trial_launch *trial, cudaStream_t first, cudaStream_t second)
+{
+    struct queue there = *queue;
+    cudaError_t error;
+
+    if (trial->control == CONTROL_UNORDERED)
+        return queue_unordered(queue, trial);
+    error = cudaEventRecord(queue->fork, queue->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(first, queue->fork, 0);
+    there.stream = first;
+    if (error == cudaSuccess)
+        error = queue_primary(&there, trial, 0);
+    there.stream = second;
+    if (error == cudaSuccess)
+        error = queue_dependent_plain(&there, trial);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(queue->join, second);
+    return error == cudaSuccess ? cudaStreamWaitEvent(queue->stream, queue->join, 0) : error;
+}
+
+static cudaError_t queue_from_per_thread(const struct queue *queue, const struct trial_launch *trial)
+{
+    return queue_across(queue, trial, cudaStreamPerThread, cudaStreamLegacy);
+}
+
+static cudaError_t queue_from_legacy(const struct queue *queue, const struct trial_launch *trial)
+{
+    return queue_across(queue, trial, cudaStreamLegacy, cudaStreamPerThread);
+}
+
 /* The middle kernel is the holder: half as many blocks as the dependent has, in the side stream, without the attribute. */
 static cudaError_t queue_blocked(const struct queue *queue, const struct trial_launch *trial)
 {
@@ -168,6 +204,8 @@ static const struct pair compose_pairs[] = {
     PAIR("urgent", SHAPE_WORDS, PAIR_TWO_BLOCKS | PAIR_URGENT, compose_withhold_primary, compose_start_dependent, queue_pair),
     PAIR("per_thread", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_per_thread),
     PAIR("legacy", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_legacy),
+    PAIR("from_per_thread", SHAPE_WORDS, 0, compose_held_primary, compose_late_dependent, queue_from_per_thread),
+    PAIR("from_legacy", SHAPE_WORDS, 0, compose_held_primary, compose_late_dependent, queue_from_legacy),
     PAIR_OF_THREE("blocked", SHAPE_FILL, 0, compose_primary, compose_holder, compose_dependent, queue_blocked),
     PAIR_OF_THREE("crowded", SHAPE_OVERFLOW, PAIR_URGENT, compose_primary, compose_holder, compose_dependent, queue_blocked),
 };

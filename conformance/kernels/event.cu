@@ -4,6 +4,7 @@
  * ordinary      EVT-07   the event is recorded behind the primary; the dependent does not wait
  * programmatic  EVT-01   the event is recorded with the primary's launch; one block withholds its trigger and watches
  * rerecorded    EVT-07   the same event was recorded before, with the primary's launch: the waiter follows the later record
+ * relayed       EVT-07   the other stream records an event of its own between its wait and the dependent
  * recorded_late EVT-07a  the other way round: it is recorded again, behind the primary, once the waiter stands behind it
  * attributed    ATTR-11  as ordinary, and the dependent carries the attribute
  * covered       EVT-11   the event is recorded with the primary's launch; the dependent waits
@@ -130,6 +131,24 @@ static cudaError_t queue_twice(const struct queue *queue, const struct trial_lau
 static cudaError_t queue_rerecorded(const struct queue *queue, const struct trial_launch *trial) { return queue_twice(queue, trial, 1); }
 static cudaError_t queue_recorded_late(const struct queue *queue, const struct trial_launch *trial) { return queue_twice(queue, trial, 0); }
 
+/* A record in the waiting stream takes nothing away from what stands behind it. */
+static cudaError_t queue_relayed(const struct queue *queue, const struct trial_launch *trial)
+{
+    pdl_options options = PDL_ZERO;
+    cudaError_t error;
+
+    if (trial->control == CONTROL_UNORDERED)
+        return queue_unordered(queue, trial);
+    error = queue_primary(queue, trial, 0);
+    if (error == cudaSuccess)
+        error = queue_enter_side(queue);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(queue->join, queue->side);
+    if (error == cudaSuccess)
+        error = queue_dependent_with(queue, trial, queue->side, &options);
+    return error == cudaSuccess ? queue_leave_side(queue) : error;
+}
+
 static cudaError_t queue_at_start(const struct queue *queue, const struct trial_launch *trial)
 {
     pdl_options primary = PDL_ZERO;
@@ -154,6 +173,7 @@ static cudaError_t queue_completion(const struct queue *queue, const struct tria
 static const struct pair event_pairs[] = {
     PAIR("ordinary", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_ordinary),
     PAIR("rerecorded", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_rerecorded),
+    PAIR("relayed", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_relayed),
     PAIR("recorded_late", SHAPE_WORDS, 0, event_covered_primary, event_covered_dependent, queue_recorded_late),
     PAIR("programmatic", SHAPE_WORDS, PAIR_TWO_BLOCKS, event_programmatic_primary, event_programmatic_dependent, queue_programmatic),
     PAIR("attributed", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_attributed),

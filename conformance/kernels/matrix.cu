@@ -202,6 +202,26 @@ static cudaError_t remove_from(struct ask *ask, cudaGraphEdgeData edge, const cu
     return error;
 }
 
+/* Of two edges out of one node the later one goes, and the other stays. */
+static void ask_remove_one(struct ask *ask)
+{
+    cudaGraphEdgeData trigger = edges_data(1, 0, 1), data[2];
+    struct kernel_args args = PDL_ZERO;
+    cudaGraphNode_t third, from[2];
+    size_t count = 2;
+    struct two two;
+
+    if (!open_edge(ask, &two, trigger))
+        return;
+    ask_expect(ask, "a third kernel", ask_add_kernel(&third, two.graph, (const void *)SYMBOL(matrix_nothing), &args, 1), cudaSuccess);
+    ask_expect(ask, "a second edge", edges_add(two.graph, &two.from, &third, &trigger, 1), cudaSuccess);
+    ask_expect(ask, "removing it", edges_remove(two.graph, &two.from, &third, &trigger, 1), cudaSuccess);
+    expect_edge(ask, &two, "the edge beside it", "1,0,1");
+    ask_expect(ask, "edges into its node", edges_into_node(two.to, from, data, &count), cudaSuccess);
+    ask_expect_number(ask, "their number", (long)count, 1);
+    (void)cudaGraphDestroy(two.graph);
+}
+
 static void ask_remove(struct ask *ask)
 {
     cudaGraphEdgeData zero = edges_data(0, 0, 0), trigger = edges_data(1, 0, 1), start = edges_data(2, 0, 1);
@@ -211,6 +231,7 @@ static void ask_remove(struct ask *ask)
     ask_expect(ask, "a full edge by zeros", remove_from(ask, zero, &zero, "the edge then", "no edge"), cudaSuccess);
     ask_expect(ask, "a programmatic edge by its data", remove_from(ask, trigger, &trigger, "the edge then", "no edge"), cudaSuccess);
     ask_expect(ask, "one from block starts by its data", remove_from(ask, start, &start, "the edge then", "no edge"), cudaSuccess);
+    ask_remove_one(ask);
     if (!open_edge(ask, &two, zero))
         return;
     ask_expect_refusal(ask, "an edge that is not there, by no data", edges_remove(two.graph, &two.to, &two.from, NULL, 1));

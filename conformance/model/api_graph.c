@@ -267,7 +267,7 @@ cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *
     for (size_t i = 0; i < count; i++) {
         size_t at = arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i));
         if (at < g->arcs)
-            graph_drop_arc(g, at);
+            graph_drop_arc(g, device.faults.neighbour_removed && at > 0 ? at - 1 : at);
     }
     return cudaSuccess;
 }

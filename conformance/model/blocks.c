@@ -118,6 +118,11 @@ static void thread_main(void *argument)
     struct block *b = t->block;
     b->op->grid->kernel->entry(b->op->grid->args);
     thread_leaves_runnable(t, THREAD_DONE);
+    if (device.faults.thread_end_triggers && !b->triggered) {
+        b->triggered = true;
+        b->op->grid->triggered++;
+        op_block_triggered(b->op);
+    }
     if (--b->live == 0)
         block_exits(b);
     else

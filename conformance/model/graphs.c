@@ -493,11 +493,14 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     memset(info, 0, sizeof *info);
     info->result = cudaGraphExecUpdateSuccess;
     /* EDGE-23 leaves changed edge data open: refused, or taken over */
-    if (!same_shape(e->copy, g) || (!same_edge_data(e->copy, g) && choose(2) != 0)) {
+    bool refuses = !device.faults.update_keeps_edges && choose(2) != 0;
+    if (!same_shape(e->copy, g) || (!same_edge_data(e->copy, g) && refuses)) {
         info->result = cudaGraphExecUpdateErrorTopologyChanged;
         return call_result(cudaErrorGraphExecUpdateFailure);
     }
     struct graph *copy = graph_copy(g);
+    for (size_t i = 0; device.faults.update_keeps_edges && i < copy->arcs; i++)
+        copy->arc[i].data = e->copy->arc[i].data;
     graph_delete(e->copy);
     e->copy = copy;
     return cudaSuccess;

@@ -157,7 +157,8 @@ struct faults {
     bool captured_attribute_full, captured_event_full, captured_start_at_trigger, captured_anywhere, half_edge_data_lost;
     bool unjoined_accepted, removed_nodes_unjoined, domain_not_captured, graph_root_overlaps;
     bool edge_twice_accepted, absent_edge_removed, typed_edges_programmatic, duplicates_accepted, clone_loses_edges;
-    bool launch_record_stays;
+    bool launch_record_stays, record_cuts_wait, thread_end_triggers, update_keeps_edges, legacy_runs_alone;
+    bool neighbour_removed;
     bool never_overlaps, early; /* these two conform */
 };
 

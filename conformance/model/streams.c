@@ -84,6 +84,8 @@ bool legacy_is_forbidden(const struct stream *s)
 
 static void order_behind_others(struct stream *s, struct op *op)
 {
+    if (device.faults.legacy_runs_alone)
+        return;
     if (s != &legacy) {
         if (is_blocking(s) && legacy.tail != NULL)
             op_after(op, legacy.tail, EDGE_RETIRED);
@@ -156,13 +158,14 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
 {
     s->idle = false;
     order_behind_tail(s, op, programmatic && op->kind == OP_KERNEL);
-    order_behind_waits(s, op);
+    if (op->kind != OP_RECORD || !device.faults.record_cuts_wait)
+        order_behind_waits(s, op);
     order_behind_others(s, op);
     if (op->kind == OP_KERNEL)
         s->kernel_tail = s->previous_kernel = s->last_kernel = op;
     else if (op->kind != OP_RECORD)
         s->kernel_tail = NULL;
-    if (op->kind != OP_RECORD)
+    if (op->kind != OP_RECORD || device.faults.record_cuts_wait)
         s->waits = 0;
     s->tail = op;
 }

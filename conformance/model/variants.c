@@ -61,8 +61,13 @@ static const struct variant variants[] = {
     BROKEN("domain-not-captured", domain_not_captured, "COMP-13", "capture loses a launch's memory-sync domain"),
     BROKEN("edge-twice-accepted", edge_twice_accepted, "EDGE-16", "an edge that is there may be added again"),
     BROKEN("absent-edge-removed", absent_edge_removed, "EDGE-17", "removing an edge that is not there succeeds"),
+    BROKEN("neighbour-removed", neighbour_removed, "EDGE-17", "removing an edge removes the one made before it"),
     BROKEN("typed-edges-programmatic", typed_edges_programmatic, "EDGE-22", "functions without edge data make programmatic edges between kernels"),
     BROKEN("duplicates-accepted", duplicates_accepted, "EDGE-31", "a node may stand twice in the list of a new node"),
+    BROKEN("record-cuts-wait", record_cuts_wait, "EVT-07", "an event record takes away what its stream waits for"),
+    BROKEN("thread-end-triggers", thread_end_triggers, "TRIG-01", "one thread's end counts as its block's trigger"),
+    BROKEN("legacy-runs-alone", legacy_runs_alone, "COMP-06a", "the legacy stream waits for no other stream, nor any for it"),
+    BROKEN("update-keeps-edges", update_keeps_edges, "EDGE-23a", "an update with other edge data is taken, and the old edges stay"),
     BROKEN("clone-loses-edges", clone_loses_edges, "EDGE-24a", "a cloned graph has full edges only"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };

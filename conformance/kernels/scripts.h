@@ -1,0 +1,282 @@
+/* scripts.h - what capture.cu captures: launches of every kind, and the scripts made of them.
+ *
+ * P is the first kernel, D the second, M one between them.
+ */
+#ifndef SCRIPTS_H_INCLUDED
+#define SCRIPTS_H_INCLUDED
+
+#include "graph_ask.h"
+#include "kernel.h"
+
+KERNEL(capture_p) { (void)args; }
+KERNEL(capture_m) { (void)args; }
+KERNEL(capture_d) { (void)args; }
+
+struct studio {                  /* what a script captures with */
+    cudaStream_t stream, side;
+    cudaEvent_t fork, join, released;
+    uint32_t *words;
+};
+
+#define P ((const void *)SYMBOL(capture_p))
+#define M ((const void *)SYMBOL(capture_m))
+#define D ((const void *)SYMBOL(capture_d))
+
+static int open_studio(struct ask *ask, struct studio *s)
+{
+    s->stream = ask->stream;
+    s->side = ask->side;
+    if (cudaEventCreateWithFlags(&s->fork, cudaEventDisableTiming) == cudaSuccess &&
+        cudaEventCreateWithFlags(&s->join, cudaEventDisableTiming) == cudaSuccess &&
+        cudaEventCreateWithFlags(&s->released, cudaEventDisableTiming) == cudaSuccess &&
+        cudaMalloc((void **)&s->words, 64) == cudaSuccess)
+        return 1;
+    ask_skip(ask, "events and memory", "none were given");
+    return 0;
+}
+
+static void close_studio(struct studio *s)
+{
+    (void)cudaEventDestroy(s->fork);
+    (void)cudaEventDestroy(s->join);
+    (void)cudaEventDestroy(s->released);
+    (void)cudaFree(s->words);
+}
+
+/* ---- launching ---- */
+
+static cudaError_t launch_with(const void *function, cudaStream_t stream, cudaLaunchAttribute *attrs, unsigned count)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    void *params[1];
+
+    params[0] = &args;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    config.blockDim.x = function == P ? 1 : function == M ? 2 : 3; /* letter() tells them by that */
+    config.stream = stream;
+    config.attrs = attrs;
+    config.numAttrs = count;
+    return cudaLaunchKernelExC(&config, function, params);
+}
+
+static cudaError_t launch_plain(const void *function, cudaStream_t stream) { return launch_with(function, stream, NULL, 0); }
+
+static cudaError_t launch_attr(const void *function, cudaStream_t stream, int value)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = value;
+    return launch_with(function, stream, &attribute, 1);
+}
+
+static cudaError_t launch_event(const void *function, cudaStream_t stream, cudaEvent_t event, int at_start, int flags)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    attribute.val.programmaticEvent.event = event;
+    attribute.val.programmaticEvent.flags = flags;
+    attribute.val.programmaticEvent.triggerAtBlockStart = at_start;
+    return launch_with(function, stream, &attribute, 1);
+}
+
+static cudaError_t launch_completion(const void *function, cudaStream_t stream, cudaEvent_t event, int flags)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+
+    attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
+    attribute.val.launchCompletionEvent.event = event;
+    attribute.val.launchCompletionEvent.flags = flags;
+    return launch_with(function, stream, &attribute, 1);
+}
+
+#define TRY(call)                  \
+    do {                           \
+        cudaError_t e_ = (call);   \
+        if (e_ != cudaSuccess)     \
+            return e_;             \
+    } while (0)
+
+static cudaError_t join(const struct studio *s)
+{
+    TRY(cudaEventRecord(s->join, s->side));
+    return cudaStreamWaitEvent(s->stream, s->join, 0);
+}
+
+/* ---- the scripts: each is captured from the stream s->stream, and leaves every other stream joined ---- */
+
+static cudaError_t plain(const struct studio *s) { TRY(launch_plain(P, s->stream)); return launch_plain(D, s->stream); }
+static cudaError_t attribute_one(const struct studio *s) { TRY(launch_plain(P, s->stream)); return launch_attr(D, s->stream, 1); }
+static cudaError_t attribute_zero(const struct studio *s) { TRY(launch_plain(P, s->stream)); return launch_attr(D, s->stream, 0); }
+
+static cudaError_t attribute_both(const struct studio *s)
+{
+    TRY(launch_attr(P, s->stream, 1));
+    return launch_attr(D, s->stream, 1);
+}
+
+static cudaError_t through_record(const struct studio *s)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(cudaEventRecord(s->fork, s->stream));
+    return launch_attr(D, s->stream, 1);
+}
+
+/* P records the event with its launch; D in the side stream waits for it. */
+static cudaError_t behind_event(const struct studio *s, int kind, int attribute)
+{
+    TRY(kind == 2 ? launch_completion(P, s->stream, s->released, 0) : launch_event(P, s->stream, s->released, kind, 0));
+    TRY(cudaStreamWaitEvent(s->side, s->released, 0));
+    TRY(attribute ? launch_attr(D, s->side, 1) : launch_plain(D, s->side));
+    return join(s);
+}
+
+static cudaError_t at_trigger(const struct studio *s) { return behind_event(s, 0, 0); }
+static cudaError_t at_start(const struct studio *s) { return behind_event(s, 1, 0); }
+static cudaError_t at_completion(const struct studio *s) { return behind_event(s, 2, 0); }
+static cudaError_t at_trigger_attr(const struct studio *s) { return behind_event(s, 0, 1); }
+static cudaError_t at_start_attr(const struct studio *s) { return behind_event(s, 1, 1); }
+static cudaError_t at_completion_attr(const struct studio *s) { return behind_event(s, 2, 1); }
+
+static cudaError_t ordinary_event(const struct studio *s, int attribute)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(cudaEventRecord(s->released, s->stream));
+    TRY(cudaStreamWaitEvent(s->side, s->released, 0));
+    TRY(attribute ? launch_attr(D, s->side, 1) : launch_plain(D, s->side));
+    return join(s);
+}
+
+static cudaError_t full_event(const struct studio *s) { return ordinary_event(s, 0); }
+static cudaError_t full_event_attr(const struct studio *s) { return ordinary_event(s, 1); }
+
+/* M in the side stream stands beside P; D, behind both, has the attribute or not. */
+static cudaError_t joined(const struct studio *s, int attribute)
+{
+    TRY(cudaEventRecord(s->fork, s->stream));
+    TRY(cudaStreamWaitEvent(s->side, s->fork, 0));
+    TRY(launch_plain(M, s->side));
+    TRY(launch_plain(P, s->stream));
+    TRY(join(s));
+    return attribute ? launch_attr(D, s->stream, 1) : launch_plain(D, s->stream);
+}
+
+static cudaError_t join_plain(const struct studio *s) { return joined(s, 0); }
+static cudaError_t join_attr(const struct studio *s) { return joined(s, 1); }
+
+/* P leads to M in its stream and to D in the other one, each with the attribute. */
+static cudaError_t fork_attr(const struct studio *s)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(cudaEventRecord(s->fork, s->stream));
+    TRY(cudaStreamWaitEvent(s->side, s->fork, 0));
+    TRY(launch_attr(M, s->stream, 1));
+    TRY(launch_attr(D, s->side, 1));
+    return join(s);
+}
+
+static cudaError_t middle(const struct studio *s, int attribute)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(launch_attr(M, s->stream, 1));
+    return attribute ? launch_attr(D, s->stream, 1) : launch_plain(D, s->stream);
+}
+
+static cudaError_t middle_plain(const struct studio *s) { return middle(s, 0); }
+static cudaError_t middle_attr(const struct studio *s) { return middle(s, 1); }
+
+static cudaError_t behind_memset(const struct studio *s)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(cudaMemsetAsync(s->words, 0, 16, s->stream));
+    return launch_attr(D, s->stream, 1);
+}
+
+static cudaError_t behind_copy(const struct studio *s)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(cudaMemcpyAsync(s->words + 8, s->words, 16, cudaMemcpyDeviceToDevice, s->stream));
+    return launch_attr(D, s->stream, 1);
+}
+
+static cudaError_t behind_host(const struct studio *s)
+{
+    TRY(launch_plain(P, s->stream));
+    TRY(cudaLaunchHostFunc(s->stream, ask_host_nothing, NULL));
+    return launch_attr(D, s->stream, 1);
+}
+
+/* D has the attribute behind a kernel of its own stream and a memset of the other one. */
+static cudaError_t kernel_and_memset(const struct studio *s)
+{
+    TRY(cudaEventRecord(s->fork, s->stream));
+    TRY(cudaStreamWaitEvent(s->side, s->fork, 0));
+    TRY(cudaMemsetAsync(s->words, 0, 16, s->side));
+    TRY(launch_plain(P, s->stream));
+    TRY(join(s));
+    return launch_attr(D, s->stream, 1);
+}
+
+static cudaError_t event_to(const struct studio *s, enum node_kind kind)
+{
+    TRY(launch_event(P, s->stream, s->released, 0, 0));
+    TRY(cudaStreamWaitEvent(s->side, s->released, 0));
+    switch (kind) {
+    case NODE_MEMSET: TRY(cudaMemsetAsync(s->words, 0, 16, s->side)); break;
+    case NODE_MEMCPY: TRY(cudaMemcpyAsync(s->words + 8, s->words, 16, cudaMemcpyDeviceToDevice, s->side)); break;
+    case NODE_HOST: TRY(cudaLaunchHostFunc(s->side, ask_host_nothing, NULL)); break;
+    default: break;
+    }
+    return join(s);
+}
+
+static cudaError_t event_to_memset(const struct studio *s) { return event_to(s, NODE_MEMSET); }
+static cudaError_t event_to_copy(const struct studio *s) { return event_to(s, NODE_MEMCPY); }
+static cudaError_t event_to_host(const struct studio *s) { return event_to(s, NODE_HOST); }
+static cudaError_t event_to_event(const struct studio *s) { return event_to(s, NODE_RECORD); }
+
+struct script {
+    const char *what;
+    cudaError_t (*run)(const struct studio *s);
+    const char *want;            /* the edges, as the documents say; NULL: nobody says */
+};
+
+static const struct script attribute_scripts[] = {
+    { "no attribute", plain, "P>D 0,0,0" },
+    { "attribute", attribute_one, "P>D 1,0,1" },
+    { "attribute 0", attribute_zero, "P>D 0,0,0" },
+    { "attribute on both", attribute_both, "P>D 1,0,1" },
+};
+static const struct script event_scripts[] = { { "programmatic event at triggers", at_trigger, "P>D 1,0,1" } };
+static const struct script start_scripts[] = { { "programmatic event at block starts", at_start, "P>D 2,0,1" } };
+static const struct script table_scripts[] = {
+    { "attribute behind an event record", through_record, NULL },
+    { "launch-completion event", at_completion, NULL },
+    { "ordinary event", full_event, NULL },
+    { "event at triggers, D with the attribute", at_trigger_attr, NULL },
+    { "event at block starts, D with the attribute", at_start_attr, NULL },
+    { "launch-completion event, D with the attribute", at_completion_attr, NULL },
+    { "ordinary event, D with the attribute", full_event_attr, NULL },
+    { "join of P and M", join_plain, NULL },
+    { "join of P and M, D with the attribute", join_attr, NULL },
+    { "fork from P, both with the attribute", fork_attr, NULL },
+    { "P, M with the attribute, D plain", middle_plain, NULL },
+    { "P, M and D with the attribute", middle_attr, NULL },
+};
+static const struct script no_kernel_scripts[] = {
+    { "memset before the attribute", behind_memset, NULL },
+    { "copy before the attribute", behind_copy, NULL },
+    { "host function before the attribute", behind_host, NULL },
+    { "kernel and memset before the attribute", kernel_and_memset, NULL },
+};
+static const struct script waiter_scripts[] = {
+    { "memset behind a programmatic event", event_to_memset, NULL },
+    { "copy behind a programmatic event", event_to_copy, NULL },
+    { "host function behind a programmatic event", event_to_host, NULL },
+    { "event record behind a programmatic event", event_to_event, NULL },
+};
+
+#endif
