@@ -270,6 +270,8 @@ def _held(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
+        if folder.is_relative_to(places.BUILD):  # nobody asked for it
+            raise
         raise BadArguments(f"--output {folder}: {error.strerror}") from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -281,7 +283,8 @@ def _held(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _CANNOT_WRITE:
+        elsewhere = isinstance(error.filename, str) and not Path(error.filename).is_relative_to(folder)
+        if error.errno not in _CANNOT_WRITE or elsewhere:
             raise
         raise SetupImpossible(f"{folder} cannot be written: {error.strerror}; --output DIR names another place") from None
     finally:

@@ -12,7 +12,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from pdlkit import device_choice, doctor, list_rules, machine, packages, places, toolchain, venv
+from pdlkit import device_choice, doctor, list_rules, machine, packages, places, run, toolchain, venv
 from pdlkit.device_choice import _judge
 from pdlkit.exits import BadArguments, SetupImpossible
 from pdlkit.kernel_lines import pair_line
@@ -245,3 +245,16 @@ def test_no_error_of_the_kit_looks_like_a_verdict(
     monkeypatch.setattr(entry.importlib, "import_module", lambda _name: SimpleNamespace(main=fail))
     assert entry.main(["run"]) == code
     assert words in capsys.readouterr().err
+
+
+def test_the_output_folder_is_blamed_for_what_is_its_own_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadArguments, match="--output"), run._held(tmp_path / "file" / "named"):
+        pass
+    with pytest.raises(SetupImpossible, match="out cannot be written"), run._held(tmp_path / "out"):
+        raise PermissionError(errno.EACCES, "no", str(tmp_path / "out" / "report.json"))
+    with pytest.raises(PermissionError), run._held(tmp_path / "out"):
+        raise PermissionError(errno.EACCES, "no", "/elsewhere")
+    monkeypatch.setattr(places, "BUILD", tmp_path)
+    with pytest.raises(NotADirectoryError), run._held(tmp_path / "file" / "chosen"):
+        pass
