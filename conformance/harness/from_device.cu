@@ -1,6 +1,9 @@
 /* from_device.cu - what the device itself launches or updates: relocatable device code, so it stands beside the harness.
  *
- *     pdl-from-device [TRIALS]        one JSON line per set-up; 0 done, 69 no such device, 70 a CUDA call failed
+ *     pdl-from-device [TRIALS [FIRST]]
+ *
+ * One JSON line per set-up, from the one of that number on. 0 done, 3 the last one told never ended: go on behind it in a new
+ * process; 69 no such device, 70 a CUDA call failed.
  *
  * children, inner    COMP-10, WAIT-12  from_device_child.cu
  * update             TRIG-12           from_device_update.cu
@@ -9,12 +12,14 @@
  * overlapped: trials in which the one that may be early ran while the other was held; the rest shows nothing. Every spin
  * is bounded.
  */
-#include <stdlib.h>
-
 #include "from_device.h"
 
 #define EXIT_SETUP 69
 #define EXIT_FAILED 70
+
+static unsigned first_setup, setups;
+
+int is_due(void) { return setups++ >= first_setup; }
 
 static cudaError_t ask_all(struct shared *s, unsigned trials, cudaStream_t stream)
 {
@@ -30,6 +35,7 @@ int main(int argc, char **argv)
     cudaStream_t stream;
     struct shared *s;
 
+    first_setup = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
     if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess || cudaMalloc((void **)&s, sizeof(*s)) != cudaSuccess) {
         fprintf(stderr, "pdl-from-device: there is no CUDA device that can be used\n");
         return EXIT_SETUP;

@@ -3,6 +3,8 @@
 #define FROM_DEVICE_H_INCLUDED
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include "pdl.h"
 #include "pdl_device.cuh"
@@ -10,6 +12,8 @@
 #define BOUND_NS 100000u /* no kernel watches longer */
 #define HOLD_NS 5000u
 #define WORDS 256u
+#define PATIENCE_S 3      /* for the end of one trial */
+#define EXIT_HANG 3       /* the set-up told last never ended: ask the rest in a new process */
 
 struct shared {              /* device memory of one trial */
     unsigned key;            /* expected in word i: key ^ i */
@@ -21,6 +25,12 @@ struct shared {              /* device memory of one trial */
 
 struct counts {
     unsigned trials, overlapped, wrong, refused;
+};
+
+/* One set-up of a question. */
+struct setup {
+    const char *question, *rule, *wrong; /* wrong: what a wrong trial is called */
+    char text[96];
 };
 
 #define TRY(call)                                                                              \
@@ -87,33 +97,54 @@ static inline cudaError_t empty(struct shared *s, unsigned trial, cudaStream_t s
     return cudaMemcpyAsync(s, &host, sizeof(host), cudaMemcpyHostToDevice, stream);
 }
 
-/* Waits for the trial and counts it; a word that is not the expected one makes it wrong. */
-static inline cudaError_t count_words(struct shared *s, cudaStream_t stream, struct counts *c)
+/* Set-ups are counted; those before the first one to ask are passed over. */
+int is_due(void);
+
+/* refused: a call of the device's that failed, by its last code; then nothing was asked. */
+static inline void tell(const struct setup *setup, const struct counts *c, int hung)
+{
+    printf("{\"question\": \"%s\", \"rule\": \"%s\", \"setup\": \"%s\", \"trials\": %u, \"overlapped\": %u, \"%s\": %u", setup->question,
+           setup->rule, setup->text, c->trials, c->overlapped, setup->wrong, c->wrong);
+    if (c->refused)
+        printf(", \"refused\": \"%s\"", cudaGetErrorName((cudaError_t)c->refused));
+    printf("%s}\n", hung ? ", \"hung\": true" : "");
+    fflush(stdout);
+}
+
+/* Fetches the trial. One that does not end is told, and ends the process: nothing else can be asked of this context. */
+static inline cudaError_t fetch(const struct setup *setup, const struct shared *s, struct shared *host, cudaStream_t stream,
+                                struct counts *c)
+{
+    time_t begin = time(NULL);
+    cudaError_t error;
+
+    while ((error = cudaStreamQuery(stream)) == cudaErrorNotReady)
+        if (time(NULL) - begin > PATIENCE_S) {
+            c->trials++;
+            tell(setup, c, 1);
+            _Exit(EXIT_HANG);
+        }
+    TRY(error);
+    TRY(cudaMemcpyAsync(host, s, sizeof(*host), cudaMemcpyDeviceToHost, stream));
+    TRY(cudaStreamSynchronize(stream));
+    c->trials++;
+    c->overlapped += host->met;
+    if (host->refused)
+        c->refused = host->refused;
+    return cudaSuccess;
+}
+
+/* Counts the trial; a word that is not the expected one makes it wrong. */
+static inline cudaError_t count_words(const struct setup *setup, struct shared *s, cudaStream_t stream, struct counts *c)
 {
     struct shared host;
     unsigned word, stale = 0;
 
-    TRY(cudaMemcpyAsync(&host, s, sizeof(host), cudaMemcpyDeviceToHost, stream));
-    TRY(cudaStreamSynchronize(stream));
+    TRY(fetch(setup, s, &host, stream, c));
     for (word = 0; word < WORDS; word++)
         stale += host.seen[word] != (host.key ^ word);
-    c->trials++;
-    c->overlapped += host.met;
     c->wrong += stale != 0;
-    if (host.refused)
-        c->refused = host.refused;
     return cudaSuccess;
-}
-
-/* refused: a call of the device's that failed, by its last code; then nothing was asked. */
-static inline void tell(const char *question, const char *rule, const char *setup, const struct counts *c, const char *wrong)
-{
-    printf("{\"question\": \"%s\", \"rule\": \"%s\", \"setup\": \"%s\", \"trials\": %u, \"overlapped\": %u, \"%s\": %u", question,
-           rule, setup, c->trials, c->overlapped, wrong, c->wrong);
-    if (c->refused)
-        printf(", \"refused\": \"%s\"", cudaGetErrorName((cudaError_t)c->refused));
-    printf("}\n");
-    fflush(stdout);
 }
 
 static inline cudaError_t launch(const void *function, unsigned threads, void **params, cudaStream_t stream,

@@ -158,8 +158,8 @@ static cudaError_t make_outer(struct shared *s, const void *function, unsigned t
 /* ---- questions ---- */
 
 /* attribute: 0 or 1, of a waiting or bare reader launched behind the graph; -1: none is. */
-static cudaError_t run_trials(struct shared *s, unsigned trials, cudaGraphExec_t exec, int attribute, cudaStream_t stream,
-                              struct counts *c)
+static cudaError_t run_trials(const struct setup *setup, struct shared *s, unsigned trials, cudaGraphExec_t exec, int attribute,
+                              cudaStream_t stream, struct counts *c)
 {
     cudaLaunchAttribute overlap = overlapping();
     int waits = attribute == 1;
@@ -171,30 +171,30 @@ static cudaError_t run_trials(struct shared *s, unsigned trials, cudaGraphExec_t
         TRY(cudaGraphLaunch(exec, stream));
         if (attribute >= 0)
             TRY(launch((const void *)graph_reader, WORDS, params, stream, &overlap, (unsigned)attribute));
-        TRY(cudaStreamSynchronize(stream));
-        TRY(count_words(s, stream, c));
+        TRY(count_words(setup, s, stream, c));
     }
     return cudaSuccess;
 }
 
-static void tell_graph(const char *question, int way, const char *name, const struct counts *c)
+static struct setup name_setup(const char *question, int way, const char *name)
 {
-    char setup[80];
+    struct setup setup = { question, "COMP-11", "stale", "" };
 
-    snprintf(setup, sizeof(setup), "%s, %s", way_names[way], name);
-    tell(question, "COMP-11", setup, c, "stale");
+    snprintf(setup.text, sizeof(setup.text), "%s, %s", way_names[way], name);
+    return setup;
 }
 
 /* Runs the trials if both graphs could be made, tells, and drops the graphs. outer: NULL if the host launches `inner`. */
 static cudaError_t finish(const char *question, int way, const char *name, cudaError_t made, struct shared *s, unsigned trials,
                           cudaGraphExec_t inner, cudaGraphExec_t outer, int attribute, cudaStream_t stream)
 {
+    struct setup setup = name_setup(question, way, name);
     struct counts c = PDL_ZERO;
 
     if (made == cudaSuccess)
-        TRY(run_trials(s, trials, outer ? outer : inner, attribute, stream, &c));
+        TRY(run_trials(&setup, s, trials, outer ? outer : inner, attribute, stream, &c));
     c.refused = made == cudaSuccess ? c.refused : (unsigned)made;
-    tell_graph(question, way, name, &c);
+    tell(&setup, &c, 0);
     if (outer)
         TRY(cudaGraphExecDestroy(outer));
     return inner ? cudaGraphExecDestroy(inner) : cudaSuccess;
@@ -203,8 +203,11 @@ static cudaError_t finish(const char *question, int way, const char *name, cudaE
 static cudaError_t ask_edge(struct shared *s, unsigned trials, int way, const struct link *link, cudaStream_t stream)
 {
     cudaGraphExec_t inner = NULL, outer = NULL;
-    cudaError_t made = make_inner(s, link, &inner, stream);
+    cudaError_t made;
 
+    if (!is_due())
+        return cudaSuccess;
+    made = make_inner(s, link, &inner, stream);
     if (made == cudaSuccess && way != WAY_HOST)
         made = make_outer(s, (const void *)launcher, 1, inner, way, NULL, &outer);
     return finish("edge", way, link->name, made, s, trials, inner, outer, -1, stream);
@@ -216,8 +219,11 @@ static cudaError_t ask_order(struct shared *s, unsigned trials, int way, const s
 {
     const char *name = link ? link->name : attribute ? "attribute and wait" : "ordinary launch, no wait";
     cudaGraphExec_t inner = NULL, outer = NULL;
-    cudaError_t made = make_inner(s, NULL, &inner, stream);
+    cudaError_t made;
 
+    if (!is_due())
+        return cudaSuccess;
+    made = make_inner(s, NULL, &inner, stream);
     if (made == cudaSuccess)
         made = make_outer(s, (const void *)launcher, 1, inner, way, link, &outer);
     return finish(link ? "member" : "behind", way, name, made, s, trials, inner, outer, attribute, stream);
@@ -226,8 +232,11 @@ static cudaError_t ask_order(struct shared *s, unsigned trials, int way, const s
 static cudaError_t ask_root(struct shared *s, unsigned trials, int way, cudaStream_t stream)
 {
     cudaGraphExec_t inner = NULL, outer = NULL;
-    cudaError_t made = make_root(s, &inner, stream);
+    cudaError_t made;
 
+    if (!is_due())
+        return cudaSuccess;
+    made = make_root(s, &inner, stream);
     if (made == cudaSuccess)
         made = make_outer(s, (const void *)storing_launcher, WORDS, inner, way, NULL, &outer);
     return finish("root", way, "first kernel waits", made, s, trials, inner, outer, -1, stream);
@@ -236,20 +245,22 @@ static cudaError_t ask_root(struct shared *s, unsigned trials, int way, cudaStre
 /* The launcher alone, in a stream and in no graph: does the device take that launch? */
 static cudaError_t ask_outside(struct shared *s, unsigned trials, cudaStream_t stream)
 {
+    int way = WAY_FORGET;
+    struct setup setup = name_setup("edge", way, "programmatic edge, launcher in no graph");
     struct counts c = PDL_ZERO;
     cudaGraphExec_t inner;
-    int way = WAY_FORGET;
     void *params[] = { &s, &inner, &way };
     unsigned i;
 
+    if (!is_due())
+        return cudaSuccess;
     TRY(make_inner(s, &links[1], &inner, stream));
     for (i = 0; i < trials && !c.refused; i++) {
         TRY(empty(s, i, stream));
         TRY(launch((const void *)launcher, 1, params, stream, NULL, 0));
-        TRY(cudaStreamSynchronize(stream));
-        TRY(count_words(s, stream, &c));
+        TRY(count_words(&setup, s, stream, &c));
     }
-    tell_graph("edge", way, "programmatic edge, launcher in no graph", &c);
+    tell(&setup, &c, 0);
     return cudaGraphExecDestroy(inner);
 }
 

@@ -92,7 +92,7 @@ static cudaError_t capture_update(struct update_args *a, cudaStream_t stream, cu
 }
 
 /* A graph of such nodes is launched once: the value it then keeps would hide a missed update. */
-static cudaError_t update_once(struct update_args *a, cudaStream_t stream, struct counts *c)
+static cudaError_t update_once(const struct setup *setup, struct update_args *a, cudaStream_t stream, struct counts *c)
 {
     struct shared host;
     cudaGraphExec_t exec;
@@ -100,13 +100,8 @@ static cudaError_t update_once(struct update_args *a, cudaStream_t stream, struc
     TRY(empty(a->s, c->trials, stream));
     TRY(capture_update(a, stream, &exec));
     TRY(cudaGraphLaunch(exec, stream));
-    TRY(cudaMemcpyAsync(&host, a->s, sizeof(host), cudaMemcpyDeviceToHost, stream));
-    TRY(cudaStreamSynchronize(stream));
-    c->trials++;
-    c->overlapped += host.met;
+    TRY(fetch(setup, a->s, &host, stream, c));
     c->wrong += host.value_seen != a->value;
-    if (host.refused)
-        c->refused = host.refused;
     return cudaGraphExecDestroy(exec);
 }
 
@@ -121,13 +116,17 @@ cudaError_t ask_updates(struct shared *s, unsigned trials, cudaStream_t stream)
     TRY(cudaMalloc((void **)&node, sizeof(*node)));
     a.node = node;
     for (a.how = UPDATE_FENCED; a.how <= UPDATE_LATE; a.how++) {
+        struct setup setup = { "update", "TRIG-12", "old_value", "" };
         struct counts c = PDL_ZERO;
 
+        if (!is_due())
+            continue;
+        snprintf(setup.text, sizeof(setup.text), "%s", update_names[a.how]);
         for (i = 0; i < trials; i++) {
             a.value = 0x5EED0000u + i;
-            TRY(update_once(&a, stream, &c));
+            TRY(update_once(&setup, &a, stream, &c));
         }
-        tell("update", "TRIG-12", update_names[a.how], &c, "old_value");
+        tell(&setup, &c, 0);
     }
     TRY(cudaFree(node));
     return cudaFree(a.crowd);
