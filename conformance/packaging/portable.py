@@ -1,14 +1,16 @@
 """Looks at a built harness: can it be copied to a machine that has only a driver?
 
-    python3 portable.py HARNESS [--cuda ROOT] [--record portable.md]
+    python3 portable.py HARNESS [--cuda ROOT] [--record portable.md] [--ran report.json]...
 
 Static CUDA runtime, no library but the C library's and libgcc_s, machine code for each architecture of the preset that the
 toolkit knows, and PTX. 0 it can, 1 it cannot, 77 without the toolkit's cuobjdump (its Python package will do: --cuobjdump).
+--ran adds what `run --harness` said of it elsewhere.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import shutil
 import subprocess
@@ -44,12 +46,26 @@ def images(cuobjdump: str, harness: Path) -> tuple[Counter[str], Counter[str]]:
     return code, ptx
 
 
+def ran(path: Path) -> str:
+    """What a report says of this harness on another machine."""
+    report = json.loads(path.read_text(encoding="utf-8"))
+    if "--harness" not in report["run"]["argv"] or report["device"]["kind"] != "gpu":
+        raise SystemExit(f"{path}: not the report of a harness that was carried to a GPU")
+    score, device, host = report["mutation_score"], report["device"], report["host"]
+    cases = sum(test["status"] == "PASS" for test in report["tests"])
+    only = f", only {' '.join(report['run']['only'])}" if report["run"]["only"] else ""
+    return (f"carried to {host['os']} with a {device['name']}, driver {report['driver']['version']}, no toolkit: profile "
+            f"{report['run']['profile']}{only}: {report['verdict']}, {cases} cases passed, mutation score "
+            f"{score['killed']}/{score['applicable']} ({report['run']['started'][:10]})")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Look at a harness that is to be copied.")
     parser.add_argument("harness", type=Path)
     parser.add_argument("--cuda", type=Path, default=Path("/usr/local/cuda"), help="the toolkit it was built with")
     parser.add_argument("--cuobjdump", help="its cuobjdump, if it lies elsewhere")
     parser.add_argument("--record", type=Path, help="Markdown file for what was found")
+    parser.add_argument("--ran", type=Path, action="append", default=[], help="report.json of a run with this harness")
     options = parser.parse_args(argv)
     cuobjdump = options.cuobjdump or shutil.which(str(options.cuda / "bin" / "cuobjdump")) or shutil.which("cuobjdump")
     if cuobjdump is None:
@@ -62,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     lines = [f"needs {', '.join(libraries(options.harness))}; glibc {newest_glibc(options.harness)} or newer",
              f"machine code: {', '.join(f'sm_{number} ({code[number]})' for number in sorted(code, key=int))}",
              f"PTX: {', '.join(f'compute_{number} ({ptx[number]})' for number in sorted(ptx, key=int))}",
-             f"size: {options.harness.stat().st_size / 1e6:.1f} MB"]
+             f"size: {options.harness.stat().st_size / 1e6:.1f} MB", *map(ran, options.ran)]
     print("\n".join(lines))
     if options.record:
         head = "# The portable harness\n\nWritten by portable.py, never by hand: `cmake --preset portable`, nvcc "

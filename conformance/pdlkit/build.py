@@ -43,7 +43,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 def _run_logged(argv: Sequence[str], log: Path, what: str) -> None:
     with open(log, "ab") as out:
-        out.write(("\n$ " + shlex.join(argv) + "\n").encode())
+        out.write(os.fsencode("\n$ " + shlex.join(argv) + "\n"))
         out.flush()
         done = subprocess.run(list(argv), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
     if done.returncode != 0:
