@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import re
 import shutil
 import subprocess
@@ -22,8 +21,8 @@ from pdlkit.toolchain import find_nvcc  # noqa: E402
 ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120")
 WAYS = ("-O3", "-O2", "-O1", "-O0", "-G")
 CLANGS = ("clang++-19", "clang++-20", "clang++-21")
-CLANG_FLAGS = ["-x", "cuda", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib", "-fms-extensions", "-Xclang", "-target-feature", "-Xclang", "+ptx80",
-               "-I", str(ROOT)]
+CLANG_FLAGS = ["-x", "cuda", "--cuda-gpu-arch=sm_90", "-nocudainc", "-nocudalib", "-fms-extensions", "-I", str(ROOT),
+               "-Xclang", "-target-feature", "-Xclang", "+ptx80"]  # fms: properties stand for threadIdx in device_words.h
 
 
 class CompilerFailed(Exception):
@@ -41,8 +40,8 @@ class Compiler:
         return output
 
 
-def _call(command: list[str], environment: dict[str, str] | None = None) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
+def _call(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         lines = [line for line in (done.stderr + done.stdout).strip().splitlines() if line]
         raise CompilerFailed(f"{Path(command[0]).name}: {' / '.join(lines[:2])}")

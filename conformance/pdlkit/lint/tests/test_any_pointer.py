@@ -66,7 +66,8 @@ def test_clang(tmp_path: Path, side: str) -> None:
     clang = next((found for name in compilers.CLANGS if (found := shutil.which(name))), None)
     if clang is None:
         pytest.skip("needs clang 19 or newer")
-    _run([clang, *compilers.CLANG_FLAGS, side, "-std=c++11", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-cuda-version", "-S", "-o", str(tmp_path / "any.s"), str(_SOURCE)])
+    strict = ["-std=c++11", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-cuda-version"]  # the last: of the toolkit, which is not used
+    _run([clang, *compilers.CLANG_FLAGS, side, *strict, "-S", "-o", str(tmp_path / "any.s"), str(_SOURCE)])
 
 
 @pytest.mark.parametrize(("old", "new", "target", "said"), [

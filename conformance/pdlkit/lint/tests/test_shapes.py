@@ -110,3 +110,20 @@ def test_a_broken_header_is_seen(tmp_path: Path, old: str, new: str, shape: str)
 def test_danger_is_recorded_for_every_shape(code: _Built) -> None:
     for seen in code.values():
         assert all(check_shapes.became(shape, seen) for shape in check_shapes.danger_shapes())
+
+
+def test_the_record_tells_faults_failures_and_differences() -> None:
+    dangers = dict.fromkeys(check_shapes.danger_shapes(), "kept")
+    worse = {**dangers, "straight": "read-only"}
+
+    def outcome(compiler: str, way: str, dangers: dict[str, str], faults: list[str], loads: str) -> check_shapes.Outcome:
+        return check_shapes.Outcome(compiler, "sm_90", way, 1, faults, 0, {"vector": loads}, dangers)
+
+    text = check_shapes.as_markdown(
+        [outcome("one 1", "-O3", dangers, [], "1 x 128"), outcome("one 2", "-O3", dangers, [], "1 x 128"),
+         outcome("other", "-O3", worse, ["vector: 1 generic loads"], "2 x 64"), outcome("other", "-G", dangers, [], "2 x 64")],
+        ["another, sm_90 -O3: nvcc: no such target"])
+    assert "| dangerous shape | one 1, one 2 | other |" in text
+    assert "| straight | kept | read-only; -G kept |" in text
+    assert "| vector | 1 x 128 | 2 x 64 |" in text
+    assert "- other: vector: 1 generic loads (sm_90 -O3)" in text and "- another, sm_90 -O3: nvcc: no such target" in text
