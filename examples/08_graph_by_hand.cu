@@ -6,19 +6,19 @@
 
 #define CHECK(call) do { cudaError_t error_ = (call); if (error_ != cudaSuccess) { fprintf(stderr, \
     "line %d: %s\n", __LINE__, cudaGetErrorString(error_)); exit(1); } } while (0)
-enum { N = 1 << 20, BLOCKS = 128, THREADS = 256, TAPS = 2000, CHAIN = 40, REPEATS = 101 };
+enum { N = 1 << 20, THREADS = 256, TAPS = 2000, CHAIN = 40, REPEATS = 101 };
 
 static pdl_kernel blend_kernel;
 static cudaStream_t stream; static cudaEvent_t begin, end;
-static unsigned *buffer[2], host[N];
+static unsigned *buffer[2], host[N]; static int blocks; // one per multiprocessor
 
 __global__ void blend(unsigned *out, const unsigned *in, int n, int taps)
 {
     unsigned w = 1;
     for (int k = 0; k < taps; k++) { w = w * 1664525u + 1013904223u; }
     pdl_wait(); // each kernel waits: behind one that does not, a full edge would not cover what came before it
-    pdl_trigger(); // only here, so that one kernel is ahead and not all that fit: see 07_captured_stream
-    for (int i = blockIdx.x * THREADS + threadIdx.x; i < n; i += BLOCKS * THREADS) {
+    pdl_trigger(); // here, so that one kernel is ahead, and each block where its words are: see 07_captured_stream
+    for (int i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) {
         pdl_fresh(out)[i] = 3 * pdl_fresh(in)[i] + w;
     }
 }
@@ -36,14 +36,13 @@ static void check(cudaGraph_t graph) // an edge over which a kernel could miss w
 
 static cudaGraph_t build(unsigned overlap, int length, int n, int taps)
 {
-    cudaGraph_t graph; cudaGraphNode_t node;
-    pdl_graph_edge edge = PDL_ZERO; pdl_options options = PDL_ZERO;
+    cudaGraph_t graph; cudaGraphNode_t node; pdl_graph_edge edge = PDL_ZERO; pdl_options options = PDL_ZERO;
     options.overlap = overlap;
     CHECK(cudaGraphCreate(&graph, 0));
     for (int i = 0; i < length; i++, edge.from = node) { // the first one has no edge
         void *args[] = {&buffer[(i + 1) % 2], &buffer[i % 2], &n, &taps};
         edge.kind = overlap != PDL_OVERLAP_NONE ? PDL_EDGE_PROGRAMMATIC : PDL_EDGE_FULL;
-        CHECK(pdl_graph_add_kernel(&node, graph, &edge, i != 0, &blend_kernel, BLOCKS, THREADS, args, 0, &options));
+        CHECK(pdl_graph_add_kernel(&node, graph, &edge, i != 0, &blend_kernel, blocks, THREADS, args, 0, &options));
     }
     check(graph);
     return graph;
@@ -80,6 +79,7 @@ int main(void)
     if (pdl_kernel_init(&blend_kernel, blend) != cudaSuccess || !blend_kernel.can_overlap) {
         fputs("skipped: no GPU here that can overlap kernels\n", stderr); return 77;
     }
+    CHECK(cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, blend_kernel.device));
     CHECK(cudaStreamCreate(&stream)); CHECK(cudaEventCreate(&begin)); CHECK(cudaEventCreate(&end));
     for (int i = 0; i < 2; i++) { CHECK(cudaMalloc(&buffer[i], sizeof(host))); }
     CHECK(cudaMemset(buffer[0], 0, sizeof(host)));

@@ -15,7 +15,7 @@
 
 #define CHECK(call) check((call), __LINE__)
 #define HOLD_NS 250000
-enum { MOST_REPETITIONS = 501, MOST_VARIANTS = 24, MOST_WORDS = 4 << 20 };
+enum { MOST_REPETITIONS = 501, MOST_VARIANTS = 24, MOST_WORDS = 4 << 20, MOST_PLACES = 1 << 16 };
 enum mode { PLAIN, ATTRIBUTE, EARLY, WAITED, LATE, MODES };
 enum path { STREAM, GRAPH, PATHS };
 static const char *const mode_names[] = {"plain", "attribute", "early", "waited", "late"};
@@ -33,14 +33,14 @@ struct variant {
     enum path path;
     const char *part; /* "cell", or what the limit is made of: "empty", "main", "nothing" */
     cudaGraphExec_t exec;
-    double us[MOST_REPETITIONS];
+    double us[MOST_REPETITIONS], moved;
 };
 
 static cudaStream_t stream;
 static cudaEvent_t begin, end;
 static pdl_kernel step_kernel, step_shared_kernel, hold_kernel;
 static struct variant variants[MOST_VARIANTS];
-static unsigned *buffers[2];
+static unsigned *buffers[2], *places;
 static int num_variants, repetitions = 51;
 
 static void check(cudaError_t error, int line)
@@ -68,6 +68,7 @@ static __device__ void spin(unsigned ns)
 struct work {
     unsigned mode, prologue, main, tail, words, *out;
     const unsigned *in;
+    unsigned *places; /* where each block runs, unless NULL */
 };
 
 static __device__ void body(unsigned mode, struct work w)
@@ -81,6 +82,8 @@ static __device__ void body(unsigned mode, struct work w)
     spin(w.main);
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < w.words; i += gridDim.x * blockDim.x)
         pdl_fresh(w.out)[i] = 3 * pdl_fresh(w.in)[i] + 1;
+    if (w.places != NULL && threadIdx.x == 0)
+        asm volatile("{ .reg .u32 sm; mov.u32 sm, %%smid; st.global.u32 [%0], sm; }" ::"l"(w.places + blockIdx.x) : "memory");
     if (mode == LATE)
         pdl_trigger();
     spin(w.tail);
@@ -107,7 +110,8 @@ static void launch(const struct variant *v, unsigned i)
 {
     const struct shape *s = &v->shape;
     const int shared = s->apart && i % 2;
-    struct work work = {(unsigned)v->mode, s->prologue, s->main, s->tail, s->words, buffers[(i + 1) % 2], buffers[i % 2]};
+    struct work work = {(unsigned)v->mode, s->prologue, s->main, s->tail, s->words, buffers[(i + 1) % 2], buffers[i % 2],
+                        s->words != 0 ? places + i * s->blocks : NULL};
     void *args[] = {&work};
     pdl_options options = PDL_ZERO;
 
@@ -152,6 +156,23 @@ static double time_us(const struct variant *v)
     return 1000.0 * ms / v->shape.depth;
 }
 
+/* The share of blocks that run on another multiprocessor than the block of their number in the kernel before, whose words
+ * they read; -1 if nothing is read. */
+static double moved_blocks(const struct variant *v)
+{
+    static unsigned on[MOST_PLACES];
+    const unsigned blocks = v->shape.blocks, all = blocks * v->shape.depth;
+    unsigned moved = 0;
+
+    if (v->shape.words == 0 || all <= blocks || all > MOST_PLACES)
+        return -1;
+    time_us(v);
+    CHECK(cudaMemcpy(on, places, all * sizeof(*on), cudaMemcpyDefault));
+    for (unsigned i = blocks; i < all; i++)
+        moved += on[i] != on[i - blocks];
+    return (double)moved / (all - blocks);
+}
+
 static int ascending(const void *x, const void *y)
 {
     return (*(const double *)x > *(const double *)y) - (*(const double *)x < *(const double *)y);
@@ -192,10 +213,13 @@ static void print_variant(struct variant *v)
     printf("{\"axis\":\"%s\",\"value\":%g,\"part\":\"%s\",\"path\":\"%s\",\"mode\":\"%s\",\"blocks\":%u,\"threads\":%u,"
            "\"shared\":%u,\"carveout\":%u,\"prologue_ns\":%u,\"main_ns\":%u,\"tail_ns\":%u,\"depth\":%u,\"apart\":%u,"
            "\"words\":%u,"
-           "\"us\":%.4f,\"low95\":%.4f,\"high95\":%.4f}\n",
+           "\"us\":%.4f,\"low95\":%.4f,\"high95\":%.4f",
            s->axis, s->value, v->part, path_names[v->path], mode_names[v->mode], s->blocks, s->threads, s->shared,
            s->carveout, s->prologue, s->main, s->tail, s->depth, s->apart, s->words, v->us[middle],
            v->us[middle > half ? middle - half : 0], v->us[middle + half < repetitions ? middle + half : repetitions - 1]);
+    if (v->moved >= 0)
+        printf(",\"moved\":%.3f", v->moved);
+    puts("}");
     fflush(stdout);
 }
 
@@ -214,6 +238,7 @@ static void measure(const struct shape *shape)
         for (int k = 0; k < num_variants; k++)
             variants[k].us[r < 0 ? 0 : r] = time_us(&variants[k]);
     for (int k = 0; k < num_variants; k++) {
+        variants[k].moved = moved_blocks(&variants[k]);
         if (variants[k].path == GRAPH)
             CHECK(cudaGraphExecDestroy(variants[k].exec));
         print_variant(&variants[k]);
@@ -302,6 +327,7 @@ int main(int argc, char **argv)
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CHECK(cudaEventCreate(&begin));
     CHECK(cudaEventCreate(&end));
+    CHECK(cudaMalloc(&places, MOST_PLACES * sizeof(unsigned)));
     for (int i = 0; i < 2; i++) {
         CHECK(cudaMalloc(&buffers[i], MOST_WORDS * sizeof(unsigned)));
         CHECK(cudaMemset(buffers[i], 0, MOST_WORDS * sizeof(unsigned)));

@@ -48,11 +48,9 @@ def _say(text: str) -> None:
 
 def _measure(folder: Path, place: Path, repetitions: int) -> None:
     _say("measuring the gap between launches")
-    gap = programs.run_gap(place, repetitions)
+    (folder / "gap.jsonl").write_text("\n".join(programs.run_gap(place, repetitions)) + "\n")
     _say("measuring the host's cost of a launch")
-    cost = programs.run_cost(place, 4 * repetitions)
-    (folder / "gap.jsonl").write_text("\n".join(gap) + "\n")
-    (folder / "cost.jsonl").write_text("\n".join(cost) + "\n")
+    (folder / "cost.jsonl").write_text("\n".join(programs.run_cost(place, 4 * repetitions)) + "\n")
 
 
 def _read(folder: Path, examples: Path | None) -> Bench:

@@ -167,6 +167,18 @@ def _room(matrix: Matrix, path: str) -> list[str]:
     return said
 
 
+def _places(matrix: Matrix, path: str) -> list[str]:
+    """Where blocks run that read what a kernel before has stored, at the size at which the modes lie furthest apart."""
+    plain = [cell for cell in matrix.select(path, "traffic_mib", "plain") if cell.moved is not None]
+    if not plain:
+        return []
+    rows = [_shape_of(matrix, cell) for cell in plain]
+    row = max(rows, key=lambda cells: max(cell.us for cell in cells) / min(cell.us for cell in cells))
+    parts = ", ".join(f"{cell.moved:.0%} `{cell.mode}` ({cell.us:.2f} us)" for cell in row)
+    return [f"With {row[0].value:g} MiB read and as many written, so many blocks run on another multiprocessor than their number "
+            f"in the kernel before, whose words they read: {parts}." + _cite(row)]
+
+
 def _off(matrix: Matrix, path: str) -> list[str]:
     losses = [cell for cell in matrix.losses() if cell.path == path and cell.axis != "base"]
     return [f"{AXES[cell.axis]} = {cell.value:g}: `{cell.mode}` takes {cell.us:.2f} us, plain "
@@ -274,7 +286,7 @@ def page(bench: Bench, plots: Sequence[str]) -> str:
     for path in PATHS:
         lines += [f"## In a {path}", "", "Where to put the trigger:", "", *_bullets(_trigger(matrix, path))]
         lines += ["How much prologue pays:", "", *_bullets(_prologue(matrix, path))]
-        lines += ["Room on the multiprocessors:", "", *_bullets(_room(matrix, path))]
+        lines += ["Room on the multiprocessors:", "", *_bullets(_room(matrix, path) + _places(matrix, path))]
         lines += ["When to leave PDL off:", "", *_bullets(_off(matrix, path))]
     lines += _examples(matrix, bench.examples) + _host(bench.host)
     lines += ["## All cells", ""]

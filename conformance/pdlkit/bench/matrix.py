@@ -30,6 +30,7 @@ class Cell:
     low95: float
     high95: float
     limit_us: float
+    moved: float | None = None  # share of blocks on another multiprocessor than in the kernel before, where memory is moved
 
     @property
     def name(self) -> str:
@@ -41,7 +42,8 @@ class Cell:
         return self.limit_us / self.us
 
     def as_json(self) -> dict[str, Any]:
-        return {"cell": self.name, **asdict(self), "of_limit": round(self.of_limit, 4)}
+        known = {key: value for key, value in asdict(self).items() if value is not None}
+        return {"cell": self.name, **known, "of_limit": round(self.of_limit, 4)}
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def _cells_of(axis: str, value: float, path: str, records: list[dict[str, Any]])
         raise ValueError(f"the records of {axis}={value:g} are not whole")
     return [
         Cell(axis, value, path, r["mode"], {key: r[key] for key in _SHAPE}, r["us"], r["low95"], r["high95"],
-             round(limit, 4))
+             round(limit, 4), r.get("moved"))
         for r in found
     ]
 

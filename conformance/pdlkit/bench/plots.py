@@ -16,9 +16,11 @@ import matplotlib.pyplot as plt  # noqa: E402
 AXES = {
     "prologue_us": "prologue (us), main part 5 us", "prologue_short_main_us": "prologue (us), main part 1 us",
     "main_us": "main part (us)", "tail_us": "tail (us)", "depth": "kernels in the chain",
-    "traffic_mib": "main part (MiB read, as many written)", "blocks": "blocks", "blocks_empty": "blocks, kernels without work", "threads": "threads per block",
+    "traffic_mib": "main part (MiB read, as many written); time: of plain", "blocks": "blocks",
+    "blocks_empty": "blocks, kernels without work", "threads": "threads per block",
     "shared_kib": "shared memory (KiB per block)", "carveout_apart": "carve-out (%), kernels alternate",
 }
+OF_PLAIN = ("traffic_mib",)  # times that grow with the value, so that only their ratio shows a difference
 LOGARITHMIC = ("blocks", "blocks_empty", "threads", "depth", "traffic_mib")
 COLOURS = {"plain": "#555555", "attribute": "#1f77b4", "early": "#d62728", "waited": "#8a2be2", "late": "#e69f00"}
 MARKS = {"plain": "s", "attribute": "v", "early": "o", "waited": "D", "late": "^"}
@@ -27,8 +29,10 @@ MARKS = {"plain": "s", "attribute": "v", "early": "o", "waited": "D", "late": "^
 def _panel(panel: plt.Axes, axis: str, cells: list[dict[str, Any]]) -> None:
     """A line per mode with its interval, and the limit."""
     lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    plain = {cell["value"]: cell["us"] if axis in OF_PLAIN else 1.0 for cell in cells if cell["mode"] == "plain"}
     for cell in sorted(cells, key=lambda cell: cell["value"]):
-        lines[cell["mode"]].append(cell)
+        times = {key: cell[key] / plain[cell["value"]] for key in ("us", "low95", "high95", "limit_us")}
+        lines[cell["mode"]].append({**cell, **times})
     for mode, colour in ((mode, COLOURS[mode]) for mode in COLOURS if mode in lines):
         points = lines[mode]
         values = [point["value"] for point in points]
@@ -37,7 +41,7 @@ def _panel(panel: plt.Axes, axis: str, cells: list[dict[str, Any]]) -> None:
     limit = lines["plain"]
     panel.plot([p["value"] for p in limit], [p["limit_us"] for p in limit], "k--", linewidth=1, label="limit")
     panel.set_xlabel(AXES[axis])
-    panel.set_ylim(0, 1.05 * max(cell["high95"] for cell in cells))
+    panel.set_ylim(0, 1.05 * max(point["high95"] for points in lines.values() for point in points))
     if axis in LOGARITHMIC:
         panel.set_xscale("log", base=2)
         ticks = sorted({point["value"] for point in limit})

@@ -56,7 +56,7 @@ def from_text(text: str) -> Bench:
     if data["schema"] != SCHEMA:
         raise ValueError(f"its schema is {data['schema']}, not {SCHEMA}")
     names = [field.name for field in fields(Cell)]
-    cells = tuple(Cell(**{name: row[name] for name in names}) for row in data["cells"])
+    cells = tuple(Cell(**{name: row[name] for name in names if name != "moved" or name in row}) for row in data["cells"])
     host = Host(data["host_cost"], data["not_measured"], data["instructions"])
     return Bench(Matrix(data["device"], cells), host, data["examples"])
 

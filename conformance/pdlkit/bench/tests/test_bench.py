@@ -48,6 +48,9 @@ def records() -> list[str]:
         lines += _shape_records("prologue_short_main_us", value / 1000, {**BASE, "prologue_ns": value, "main_ns": 1000})
     for value in (0, 25):
         lines += _shape_records("carveout_apart", value, {**BASE, "carveout": value, "apart": 1})
+    for value in (1, 4):
+        made = [json.loads(line) for line in _shape_records("traffic_mib", value, {**BASE, "main_ns": 0, "words": value << 18})]
+        lines += [json.dumps(row | ({"moved": 0.8 if row["mode"] == "early" else 0.06} if row["part"] == "cell" else {})) for row in made]
     for value in (1, 528):
         lines += _shape_records("blocks_empty", value, {**BASE, "blocks": value, "prologue_ns": 0, "main_ns": 0})
     return lines

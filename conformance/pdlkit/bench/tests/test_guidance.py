@@ -113,6 +113,9 @@ def false_words(cells: Cells, path: str, said: str) -> str | None:
         rows = [r for r in cells.along(path, AXIS_OF[m[1]], "early")
                 if (cells.rows[path, r["axis"], r["value"], "plain"]["us"] >= 1.02 * r["us"]) == (m[2] == "gained")]
         right = found == [(f"{r['value']:g}", cells.gain(r)) for r in rows]
+    elif m := re.fullmatch(r"With ([\d.]+) MiB read and .*: ((?:\d+% `\w+` \([\d.]+ us\)(?:, )?)+)\.", said):
+        rows = cells.shape(cells.rows[path, "traffic_mib", float(m[1]), "plain"])
+        right = set(m[2].split(", ")) == {f"{r['moved']:.0%} `{r['mode']}` ({r['us']:.2f} us)" for r in rows}
     elif m := re.fullmatch(rf"{AT}: `(\w+)` takes ([\d.]+) us, plain ([\d.]+) us \(([\d.]+)x\)\.", said):
         row, plain = at(m[1], m[2], m[3]), at(m[1], m[2], "plain")
         right = (f"{row['us']:.2f}", f"{plain['us']:.2f}", cells.gain(row)) == (m[4], m[5], m[6]) and row["low95"] > plain["high95"]
