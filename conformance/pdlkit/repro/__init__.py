@@ -38,13 +38,15 @@ def strip_comments(text: str) -> str:
 
 
 def device_part(text: str, with_wait: bool) -> str:
-    """Wait and trigger of pdl_device.cuh without comments; its templates are of no use here."""
+    """Wait and trigger of pdl_device.cuh without comments; its guard, its templates and PDL_RESTRICT are of no use here."""
     bare = strip_comments(text)
     bare = re.sub(r"^template\b.*?^}\n", "", bare, flags=re.S | re.M)
     bare = re.sub(r"^#ifdef PDL_HAS_DEVICE\n#error[^\n]*\n#endif\n", "", bare, flags=re.M)
     bare = re.sub(r"^#if [^\n]*defined\(PDL_STRESS\).*?^#define PDL_STRESS_\(early\) \(\(void\)0\)\n#endif\n", "", bare,
                   flags=re.S | re.M)  # off in the kit's images
     bare = re.sub(r"^(    PDL_STRESS_\([^\n]*\);|#undef PDL_STRESS_)\n", "", bare, flags=re.M)
+    bare = re.sub(r"^#define PDL_RESTRICT\b[^\n]*\n", "", bare, flags=re.M)
+    bare = re.sub(r"\A#ifndef (\w+)\n#define \1\n(.*)#endif\n\Z", r"\2", bare, flags=re.S)
     if not with_wait:
         bare = re.sub(r"^static [^\n]*\bpdl_wait\(.*?^}\n", "", bare, flags=re.S | re.M)
     return bare
