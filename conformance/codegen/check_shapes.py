@@ -14,7 +14,10 @@ and clang 19 or newer only with --full; no GPU.
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import hashlib
 import itertools
+import json
 import re
 import sys
 import tempfile
@@ -29,6 +32,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from compilers import (  # noqa: E402
     ARCHITECTURES,
+    ROOT,
     WAYS,
     Compiler,
     CompilerFailed,
@@ -210,27 +214,50 @@ def check(compiler: Compiler, architecture: str, way: str, folder: Path) -> Outc
     return outcome
 
 
-def check_all(compilers: list[Compiler], chosen: list[tuple[str, str]], folder: Path) -> tuple[list[Outcome], list[str]]:
-    """Two compilers at a time; what each makes is told when it is done."""
-    outcomes, failed = [], []
-    with ThreadPoolExecutor(2) as workers:
-        for done, cannot in workers.map(lambda compiler: _check_one(compiler, chosen, folder), compilers):
-            outcomes += done
-            failed += cannot
-            for outcome in done:
-                print(f"{outcome.compiler}, {outcome.architecture} {outcome.way}: {outcome.judged} safe shapes, {len(outcome.faults)} faults")
-                print("".join(f"    {text}\n" for text in outcome.faults), end="")
-            print("".join(f"{text}\n" for text in cannot), end="", flush=True)
-    return outcomes, failed
+class Kept:
+    """Outcomes in files, so that an interrupted run goes on. They are of one state of the sources and of what judges them."""
+
+    def __init__(self, folder: Path) -> None:
+        lint = HERE.parent / "pdlkit" / "lint"
+        mine = [HERE / name for name in ("device_words.h", "check_shapes.py", "compilers.py")]
+        judged = [SOURCE, TYPES, ROOT / "pdl_device.cuh", *mine, *lint.glob("*.py")]
+        digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(judged))).hexdigest()
+        self.folder = folder / f"outcomes-{digest[:16]}"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def outcome(self, compiler: Compiler, architecture: str, way: str, work: Path) -> Outcome:
+        kept = self.folder / f"{compiler.name} {architecture} {way}.json"
+        if kept.is_file():
+            return Outcome(**json.loads(kept.read_text()))
+        outcome = check(compiler, architecture, way, work)
+        kept.write_text(json.dumps(dataclasses.asdict(outcome)))
+        return outcome
 
 
-def _check_one(compiler: Compiler, chosen: list[tuple[str, str]], folder: Path) -> tuple[list[Outcome], list[str]]:
+def check_all(compilers: list[Compiler], chosen: list[tuple[str, str]], kept: Path) -> tuple[list[Outcome], list[str]]:
+    """Two compilations at a time."""
     outcomes, failed = [], []
-    for architecture, way in chosen:
-        try:
-            outcomes.append(check(compiler, architecture, way, folder))
-        except CompilerFailed as error:
-            failed.append(f"{compiler.name}, {architecture} {way}: {error}")
+    store = Kept(kept)
+
+    def check_ways(compiler: Compiler, architecture: str) -> list[Outcome | str]:
+        done: list[Outcome | str] = []
+        for way in (w for a, w in chosen if a == architecture):
+            try:
+                done.append(store.outcome(compiler, architecture, way, Path(work)))
+            except CompilerFailed as error:
+                done.append(f"{compiler.name}, {architecture} {way}: {error}")
+        return done
+
+    with tempfile.TemporaryDirectory(prefix="pdl-shapes-") as work, ThreadPoolExecutor(2) as workers:
+        pairs = itertools.product(compilers, dict.fromkeys(a for a, _ in chosen))
+        for outcome in itertools.chain.from_iterable(workers.map(lambda pair: check_ways(*pair), pairs)):
+            if isinstance(outcome, str):
+                failed.append(outcome)
+                print(outcome, flush=True)
+                continue
+            outcomes.append(outcome)
+            print(f"{outcome.compiler}, {outcome.architecture} {outcome.way}: {outcome.judged} safe shapes, {len(outcome.faults)} faults", flush=True)
+            print("".join(f"    {text}\n" for text in outcome.faults), end="", flush=True)
     return outcomes, failed
 
 
@@ -304,15 +331,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="every architecture and way, NVRTC and clang too")
     parser.add_argument("--toolkits", type=Path, metavar="FOLDER",
-                        help="nvcc and NVRTC of every toolkit 13.x of PyPI (installed here) in place of this machine's")
+                        help="nvcc and NVRTC of every toolkit 13.x of PyPI in place of this machine's; they are installed here, and what was "
+                             "judged is kept here, so that an interrupted run goes on")
+    parser.add_argument("--only", metavar="REGEX", default="", help="compilers whose name has this, such as 'clang' or '13\\.5'")
     parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}")
     arguments = parser.parse_args()
-    compilers = from_pypi(arguments.toolkits) if arguments.toolkits else [nvcc(installed_nvcc())]
+    compilers = from_pypi(arguments.toolkits, arguments.only) if arguments.toolkits else [nvcc(installed_nvcc())]
     if arguments.full:
         compilers += ([] if arguments.toolkits else nvrtc_here()) + clang_here()
+    compilers = [c for c in compilers if re.search(arguments.only, c.name)]
     chosen = list(itertools.product(ARCHITECTURES, WAYS)) if arguments.full else QUICK
     with tempfile.TemporaryDirectory(prefix="pdl-shapes-") as folder:
-        outcomes, failed = check_all(compilers, chosen, Path(folder))
+        outcomes, failed = check_all(compilers, chosen, arguments.toolkits or Path(folder))
     if arguments.record:
         RECORD.write_text(as_markdown(outcomes, failed))
     return 1 if failed or not outcomes or any(o.faults for o in outcomes) else 0

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,14 @@ def _call(command: list[str]) -> str:
     return done.stdout
 
 
+def _make_once(output: Path, command: list[str]) -> None:
+    """Several threads may want the same file: whoever is last replaces it by its like."""
+    if not output.is_file():
+        with tempfile.TemporaryDirectory(dir=output.parent) as own:
+            _call([*command, "-o", f"{own}/{output.name}"])
+            Path(own, output.name).replace(output)
+
+
 def nvcc(path: Path) -> Compiler:
     release = re.search(r"V(\d+\.\d+\.\d+)", _call([str(path), "--version"]))
 
@@ -57,8 +66,7 @@ def nvcc(path: Path) -> Compiler:
             _call([*flags, "-G", "-cubin", "-o", str(output), str(source)])
             return
         ptx = output.with_name(f"{output.name.removesuffix(f'{way}.cubin')}.ptx")  # one for all levels of ptxas
-        if not ptx.is_file():
-            _call([*flags, "-O3", "-ptx", "-o", str(ptx), str(source)])
+        _make_once(ptx, [*flags, "-O3", "-ptx", str(source)])
         _call([str(path.parent / "ptxas"), f"-arch={architecture}", way, "-o", str(output), str(ptx)])
 
     return Compiler(f"nvcc {release.group(1) if release else 'of unknown version'}", run)
@@ -71,9 +79,8 @@ def clang(path: Path) -> Compiler:
     def run(source: Path, architecture: str, way: str, output: Path) -> None:
         debug = way == "-G"
         ptx = output.with_name(f"clang{'-G' if debug else ''}.ptx")
-        if not ptx.is_file():
-            _call([str(path), *CLANG_FLAGS, "--cuda-device-only", "-std=c++17", "-w",
-                   *(["-O0", "-g", "--cuda-noopt-device-debug"] if debug else ["-O3"]), "-S", "-o", str(ptx), str(source)])
+        _make_once(ptx, [str(path), *CLANG_FLAGS, "--cuda-device-only", "-std=c++17", "-w",
+                         *(["-O0", "-g", "--cuda-noopt-device-debug"] if debug else ["-O3"]), "-S", str(source)])
         _call([str(tool("ptxas")), f"-arch={architecture}", *(["-g", "-O0"] if debug else [way]), "-o", str(output), str(ptx)])
 
     return Compiler(f"clang {release.group(1) if release else 'of unknown version'}", run)
@@ -137,10 +144,10 @@ def pypi_versions(package: str) -> list[str]:
     return sorted(found, key=lambda version: [int(part) for part in version.split(".")])
 
 
-def from_pypi(folder: Path) -> list[Compiler]:
+def from_pypi(folder: Path, only: str) -> list[Compiler]:
     """nvcc and NVRTC of each toolkit, each in a folder of its own: a compiler and its library need not have the same patch number."""
     compilers = []
-    for version in pypi_versions("nvidia-cuda-nvcc"):
+    for version in (v for v in pypi_versions("nvidia-cuda-nvcc") if re.search(only, f"nvcc {v}")):
         root = _installed(folder / version, [f"nvidia-{part}=={version}" for part in ("cuda-nvcc", "cuda-crt", "nvvm")]
                           + [f"nvidia-cuda-runtime=={version.rpartition('.')[0]}.*"])
         for program in [*root.glob("bin/*"), *root.glob("nvvm/bin/*")]:
@@ -150,7 +157,7 @@ def from_pypi(folder: Path) -> list[Compiler]:
             expected.parent.mkdir(exist_ok=True)
             expected.symlink_to(root / "bin" / "cicc")
         compilers.append(nvcc(root / "bin" / "nvcc"))
-    for version in pypi_versions("nvidia-cuda-nvrtc"):
+    for version in (v for v in pypi_versions("nvidia-cuda-nvrtc") if re.search(only, f"NVRTC {v}")):
         root = _installed(folder / f"nvrtc-{version}", [f"nvidia-cuda-nvrtc=={version}"])
         compilers.append(nvrtc(next(root.glob("lib/libnvrtc.so.*")), f"NVRTC {version}"))
     return compilers
