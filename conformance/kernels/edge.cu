@@ -75,16 +75,6 @@ KERNEL(edge_relay)
 }
 
 /* One of two: `share` 0 has the even groups of four words, 1 the odd ones. */
-DEVICE_FN void stores_share(const struct kernel_args *args, const struct trial_plan *plan, uint32_t share)
-{
-    uint32_t last = k_first(plan->words, k_block() + 1, k_blocks());
-    uint32_t i = k_first(plan->words, k_block(), k_blocks()) + k_group() * 4, j;
-
-    for (; i < last; i += k_threads() * 4)
-        for (j = 0; j < 4 && i / 4 % 2 == share; j++)
-            store_word(args, plan, FORM_PLAIN, i + j);
-}
-
 DEVICE_FN void reads_share(const struct kernel_args *args, const struct trial_plan *plan, uint32_t share)
 {
     uint32_t first, last, i, j;
@@ -95,30 +85,8 @@ DEVICE_FN void reads_share(const struct kernel_args *args, const struct trial_pl
             k_store(args->seen + i + j, k_load(args->data + i + j));
 }
 
-/* Withholds the trigger of one block, as withholding_primary(), and stores its share. */
-KERNEL(edge_first_of_two)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    primary_begins(&args);
-    if (k_block() != plan.withhold)
-        primary_triggers(&plan);
-    else if (k_thread() == 0)
-        watches(&args, &plan);
-    k_barrier();
-    stores_share(&args, &plan, 0);
-}
-
-KERNEL(edge_second_of_two)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    k_trigger();
-    if (k_thread() == 0)
-        k_delay(args.state, plan.hold_ns / 2);
-    k_barrier();
-    stores_share(&args, &plan, 1);
-}
+KERNEL(edge_first_of_two) { first_of_two(&args); }
+KERNEL(edge_second_of_two) { second_of_two(&args); }
 
 KERNEL(edge_even_reader)
 {

@@ -2,18 +2,21 @@
  *
  * pair          rules    what is special
  * ordinary      EVT-07   the event is recorded behind the primary; the dependent does not wait
+ * recorder      ATTR-03  one stream; the dependent's launch records a programmatic event and has no other attribute
+ * completer     ATTR-03  the same with a launch-completion event
  * programmatic  EVT-01   the event is recorded with the primary's launch; one block withholds its trigger and watches
  * rerecorded    EVT-07   the same event was recorded before, with the primary's launch: the waiter follows the later record
- * relayed       EVT-07   the other stream records an event of its own between its wait and the dependent
+ * relayed       EVT-07   the event has two waiters, and the other stream records an event of its own between its wait and the dependent
  * recorded_late EVT-07a  the other way round: it is recorded again, behind the primary, once the waiter stands behind it
  * attributed    ATTR-11  as ordinary, and the dependent carries the attribute
  * covered       EVT-11   the event is recorded with the primary's launch; the dependent waits
  * covered_attr  EVT-11   the same, and the dependent carries the attribute (AMB-09)
  * covered_start EVT-11   as covered, the event is released at block starts; the primary never triggers
  * resident      EVT-02   the event is released at block starts, but some blocks have not begun: shared memory limits the primary
+ * fan_in        COMP-04  two programmatic events, of kernels in two more streams, each of which stores half of the words
  * completion    EVT-09   a launch-completion event instead; the dependent waits (F18)
  *
- * Control `unordered`: the same pair without the event begins inside the hold. Mutants `eager`: see trigger.cu; `lce`: a
+ * Controls: `unordered`, the same pair without the event begins inside the hold; `attron`, the same launch with the attribute does. Mutants `eager`: see trigger.cu; `lce`: a
  * launch-completion event instead of the programmatic one.
  */
 #include "pair.h"
@@ -23,6 +26,8 @@
 KERNEL(event_ordinary_primary) { held_primary(&args); }
 KERNEL(event_ordinary_dependent) { reading_dependent(&args, 0); }
 KERNEL(event_programmatic_primary) { withholding_primary(&args, EAGER); }
+KERNEL(event_first_of_two) { first_of_two(&args); }
+KERNEL(event_second_of_two) { second_of_two(&args); }
 KERNEL(event_programmatic_dependent) { reading_dependent(&args, 1); }
 
 static cudaError_t queue_ordinary(const struct queue *queue, const struct trial_launch *trial)
@@ -131,7 +136,7 @@ static cudaError_t queue_twice(const struct queue *queue, const struct trial_lau
 static cudaError_t queue_rerecorded(const struct queue *queue, const struct trial_launch *trial) { return queue_twice(queue, trial, 1); }
 static cudaError_t queue_recorded_late(const struct queue *queue, const struct trial_launch *trial) { return queue_twice(queue, trial, 0); }
 
-/* A record in the waiting stream takes nothing away from what stands behind it. */
+/* Neither another waiter of the event nor a record in the waiting stream takes anything away from what stands behind. */
 static cudaError_t queue_relayed(const struct queue *queue, const struct trial_launch *trial)
 {
     pdl_options options = PDL_ZERO;
@@ -141,12 +146,46 @@ static cudaError_t queue_relayed(const struct queue *queue, const struct trial_l
         return queue_unordered(queue, trial);
     error = queue_primary(queue, trial, 0);
     if (error == cudaSuccess)
-        error = queue_enter_side(queue);
+        error = cudaEventRecord(queue->fork, queue->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(queue->stream, queue->fork, 0); /* its own: nothing to wait for */
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(queue->side, queue->fork, 0);
     if (error == cudaSuccess)
         error = cudaEventRecord(queue->join, queue->side);
     if (error == cudaSuccess)
         error = queue_dependent_with(queue, trial, queue->side, &options);
     return error == cudaSuccess ? queue_leave_side(queue) : error;
+}
+
+/* What the dependent's launch records says nothing about what stands before it. */
+static cudaError_t queue_recording(const struct queue *queue, const struct trial_launch *trial, pdl_options *dependent)
+{
+    cudaError_t error = queue_primary(queue, trial, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    if (trial->control == CONTROL_ATTRON)
+        return queue_dependent(queue, trial);
+    dependent->overlap = PDL_OVERLAP_REQUIRED;
+    dependent->event_only = 1;
+    return queue_dependent_with(queue, trial, queue->stream, dependent);
+}
+
+static cudaError_t queue_recorder(const struct queue *queue, const struct trial_launch *trial)
+{
+    pdl_options dependent = PDL_ZERO;
+
+    dependent.event = queue->join;
+    return queue_recording(queue, trial, &dependent);
+}
+
+static cudaError_t queue_completer(const struct queue *queue, const struct trial_launch *trial)
+{
+    pdl_options dependent = PDL_ZERO;
+
+    dependent.launch_completion_event = queue->join;
+    return queue_recording(queue, trial, &dependent);
 }
 
 static cudaError_t queue_at_start(const struct queue *queue, const struct trial_launch *trial)
@@ -162,6 +201,53 @@ static cudaError_t queue_at_start(const struct queue *queue, const struct trial_
     return queue_behind_options(queue, trial, &primary);
 }
 
+/* The stream waits for all that `other` did. */
+static cudaError_t bring_back(const struct queue *queue, cudaStream_t other)
+{
+    cudaError_t error = cudaEventRecord(queue->fork, other);
+    return error == cudaSuccess ? cudaStreamWaitEvent(queue->stream, queue->fork, 0) : error;
+}
+
+/* Launches `kernel`, with the event, in a stream that begins behind the queue's. */
+static cudaError_t launch_aside(const struct queue *queue, const struct trial_launch *trial, const pdl_kernel *kernel, cudaStream_t stream,
+                                cudaEvent_t event)
+{
+    struct queue there = *queue;
+    pdl_options options = PDL_ZERO;
+    cudaError_t error = cudaEventRecord(queue->fork, queue->stream);
+
+    there.stream = stream;
+    there.primary = *kernel;
+    options.overlap = PDL_OVERLAP_REQUIRED;
+    options.event_only = 1;
+    options.event = event;
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(stream, queue->fork, 0);
+    return error == cudaSuccess ? queue_primary_with(&there, trial, &options) : error;
+}
+
+/* The dependent stands in the queue's own stream, behind both events; the full way back comes behind it. */
+static cudaError_t queue_fan_in(const struct queue *queue, const struct trial_launch *trial)
+{
+    pdl_options options = PDL_ZERO;
+    cudaError_t error;
+
+    if (trial->control == CONTROL_UNORDERED)
+        return queue_unordered(queue, trial);
+    error = launch_aside(queue, trial, &queue->middle, queue->side, queue->join);
+    if (error == cudaSuccess)
+        error = launch_aside(queue, trial, &queue->primary, cudaStreamPerThread, queue->old);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(queue->stream, queue->old, 0);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(queue->stream, queue->join, 0);
+    if (error == cudaSuccess)
+        error = queue_dependent_with(queue, trial, queue->stream, &options);
+    if (error == cudaSuccess)
+        error = bring_back(queue, queue->side);
+    return error == cudaSuccess ? bring_back(queue, cudaStreamPerThread) : error;
+}
+
 static cudaError_t queue_completion(const struct queue *queue, const struct trial_launch *trial)
 {
     pdl_options primary = PDL_ZERO;
@@ -173,6 +259,8 @@ static cudaError_t queue_completion(const struct queue *queue, const struct tria
 static const struct pair event_pairs[] = {
     PAIR("ordinary", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_ordinary),
     PAIR("rerecorded", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_rerecorded),
+    PAIR("recorder", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_recorder),
+    PAIR("completer", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_completer),
     PAIR("relayed", SHAPE_WORDS, 0, event_ordinary_primary, event_ordinary_dependent, queue_relayed),
     PAIR("recorded_late", SHAPE_WORDS, 0, event_covered_primary, event_covered_dependent, queue_recorded_late),
     PAIR("programmatic", SHAPE_WORDS, PAIR_TWO_BLOCKS, event_programmatic_primary, event_programmatic_dependent, queue_programmatic),
@@ -181,6 +269,7 @@ static const struct pair event_pairs[] = {
     PAIR("covered_attr", SHAPE_WORDS, 0, event_covered_primary, event_covered_dependent, queue_covered_attr),
     PAIR("covered_start", SHAPE_WORDS, 0, event_mute_primary, event_covered_dependent, queue_at_start),
     PAIR("resident", SHAPE_RESOURCE, PAIR_URGENT, event_resident_primary, event_programmatic_dependent, queue_at_start),
+    PAIR_OF_THREE("fan_in", SHAPE_WORDS, PAIR_TWO_BLOCKS, event_first_of_two, event_second_of_two, event_programmatic_dependent, queue_fan_in),
     PAIR("completion", SHAPE_WORDS, 0, event_covered_primary, event_covered_dependent, queue_completion),
 };
 IMAGE(event, event_pairs)

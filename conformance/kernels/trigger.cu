@@ -2,7 +2,8 @@
  *
  * pair      rules     what is special
  * withhold  TRIG-01   one block withholds its trigger and watches; the others trigger, then stay or leave
- * thinned   TRIG-01   the same, and all threads of the withholding block but one store and leave at once
+ * thinned   TRIG-01   the same, and all threads of the withholding block but one store and leave at once; every second one of
+ *                     the others never triggers
  * repeat    TRIG-05   the same, and the others trigger many times
  * resident  TRIG-02   every block triggers first thing, but some have not begun: shared memory limits the primary. The
  *                     dependent has a higher priority, else the blocks before it in the queue alone would hold it back
@@ -22,7 +23,7 @@ KERNEL(trigger_thinned_primary)
     uint32_t withholds = k_block() == plan.withhold;
 
     primary_begins(&args);
-    if (EAGER || !withholds)
+    if (EAGER || (!withholds && k_block() % 2))
         primary_triggers(&plan);
     if (k_thread() == 0) {
         if (withholds)

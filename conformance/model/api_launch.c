@@ -207,7 +207,7 @@ bool launch_may_overlap(const struct request *r, struct stream *s)
 {
     bool leaked = s->leaked_attribute;
     s->leaked_attribute = device.faults.attribute_leaks && r->programmatic;
-    if (device.faults.plain_overlaps || leaked)
+    if (device.faults.plain_overlaps || leaked || (device.faults.recorder_overlaps && (r->event != NULL || r->launch_event != NULL)))
         return true;
     return r->programmatic && device.cc >= 90 && (!r->cooperative || reads_boldly());
 }

@@ -293,6 +293,8 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
     struct lane *l = lane_of(c, s);
     for (unsigned i = 0; i < e->captured_count; i++)
         lane_depends(l, e->captured[i]);
+    if (device.faults.event_spent)
+        e->captured_count = 0;
     return cudaSuccess;
 }
 

@@ -158,7 +158,7 @@ struct faults {
     bool unjoined_accepted, removed_nodes_unjoined, domain_not_captured, graph_root_overlaps;
     bool edge_twice_accepted, absent_edge_removed, typed_edges_programmatic, duplicates_accepted, clone_loses_edges;
     bool launch_record_stays, record_cuts_wait, thread_end_triggers, update_keeps_edges, legacy_runs_alone;
-    bool neighbour_removed;
+    bool neighbour_removed, event_spent, last_event_covered, mute_exit_counts_twice, recorder_overlaps;
     bool never_overlaps, early; /* these two conform */
 };
 

@@ -102,7 +102,7 @@ static void order_behind_waits(struct stream *s, struct op *op)
 {
     for (unsigned i = 0; i < s->waits; i++) {
         op_after(op, s->wait[i].op, s->wait[i].kind);
-        if (s->wait[i].covered)
+        if (s->wait[i].covered && (i + 1 == s->waits || !device.faults.last_event_covered))
             op_covers(op, s->wait[i].op);
     }
 }
@@ -418,6 +418,8 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
     if (s->capture != NULL || e->recorded == RECORDED_IN_CAPTURE)
         return call_result(capture_wait(s, e));
     event_awaited(s, e);
+    if (device.faults.event_spent)
+        e->op = NULL;
     return cudaSuccess;
 }
 
