@@ -1,6 +1,6 @@
 /* 15_c_host_nvrtc: a plain C program; the kernel is compiled at run time and launched by driver handles. Licence: 0BSD
- * gcc -std=c11 -O2 -I../.. -isystem /usr/local/cuda/include main.c -o 15_c_host_nvrtc -L/usr/local/cuda/lib64
- *     -L/usr/local/cuda/lib64/stubs -lnvrtc -lcudart -lcuda
+ * nvcc -O2 -I../.. main.c -o 15_c_host_nvrtc -lnvrtc -lcuda
+ * (nvcc hands it to the C compiler, with the paths of the toolkit; gcc does as well, given these.)
  * Run it here, or give -DEXAMPLE_ROOT: the kernel includes pdl_device.cuh, which NVRTC has to find.
  */
 #include <cuda.h>
