@@ -92,31 +92,33 @@ static void names_threads_and_registers(void)
     EXPECT_IS(ask().reason, PDL_REASON_REGISTERS);
 }
 
-/* The trap of a dependent with a little static shared memory behind a primary without any: beside four such blocks, 16 KiB
- * are wanted, and the primary's blocks run with 8. */
+/* The trap of a dependent with shared memory behind a primary without any: it wants 32 KiB, for four blocks of 8, and the
+ * primary's four blocks run with 16. */
 static void knows_the_carveout(void)
 {
     pdl_options sets = PDL_ZERO;
 
     dependent.kernel = &fixed;
+    EXPECT_IS(ask().reason, PDL_REASON_NONE); /* four blocks of 4 */
+    dependent.shared_bytes = 4096;
     EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
     EXPECT_IS(ask().dependent_blocks_per_sm, 0);
     if (!PDL_HAS_CARVEOUT) {
         return; /* the rest asks for one */
     }
-    sets.carveout = 25; /* 16 KiB */
     primary.options = &sets;
+    sets.carveout = 26; /* 17,039 bytes: 32 KiB */
     EXPECT_IS(ask().reason, PDL_REASON_NONE);
-    sets.carveout = 26;
-    EXPECT_IS(ask().reason, PDL_REASON_NONE);
-    sets.carveout = 12; /* 7,864 bytes: 8 KiB */
+    sets.carveout = 25; /* 16 KiB */
     EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
-    asks.carveout = 12; /* with one of its own, the dependent runs where one block finds room */
+    sets.carveout = PDL_CARVEOUT_NO_SHARED; /* changes nothing where there is none */
+    EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
+    asks.carveout = 25; /* with one of its own, the dependent needs no more than that */
     EXPECT_IS(ask().reason, PDL_REASON_NONE);
     EXPECT_IS(ask().dependent_blocks_per_sm, 2);
-    asks.carveout = 0;
-    sets.carveout = PDL_CARVEOUT_NO_SHARED;
+    asks.carveout = 12; /* 8 KiB */
     EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
+    asks.carveout = 0;
     primary.options = NULL;
     plain.preferred_carveout = 50; /* the function's own setting */
     EXPECT_IS(ask().reason, PDL_REASON_NONE);
@@ -124,8 +126,11 @@ static void knows_the_carveout(void)
     primary.grid.x = 3; /* one multiprocessor is idle and takes any split */
     EXPECT_IS(ask().reason, PDL_REASON_NONE);
     primary.grid.x = 8;
-    primary.shared_bytes = 4096; /* the same split as the dependent's */
+    primary.shared_bytes = 4096; /* four of these have a split of 32 KiB: the next above 16 */
     EXPECT_IS(ask().reason, PDL_REASON_NONE);
+    EXPECT_IS(ask().dependent_blocks_per_sm, 2);
+    dependent.shared_bytes = 5 * 1024; /* four of 9 KiB want 64 */
+    EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
 }
 
 /* A carve-out of its own lets a dependent run in smaller splits, but in no larger one. */
