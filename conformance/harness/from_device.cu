@@ -19,7 +19,14 @@
 
 static unsigned first_setup, setups;
 
-int is_due(void) { return setups++ >= first_setup; }
+int is_due(void)
+{
+    int due = setups++ >= first_setup;
+
+    if (due)
+        fprintf(stderr, "pdl-from-device: set-up %u begun\n", setups - 1);
+    return due;
+}
 
 static cudaError_t ask_all(struct shared *s, unsigned trials, cudaStream_t stream)
 {
@@ -36,7 +43,8 @@ int main(int argc, char **argv)
     struct shared *s;
 
     first_setup = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
-    if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess || cudaMalloc((void **)&s, sizeof(*s)) != cudaSuccess) {
+    if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess ||
+        cudaMalloc((void **)&s, sizeof(*s)) != cudaSuccess) {
         fprintf(stderr, "pdl-from-device: there is no CUDA device that can be used\n");
         return EXIT_SETUP;
     }

@@ -103,8 +103,8 @@ int is_due(void);
 /* refused: a call of the device's that failed, by its last code; then nothing was asked. */
 static inline void tell(const struct setup *setup, const struct counts *c, int hung)
 {
-    printf("{\"question\": \"%s\", \"rule\": \"%s\", \"setup\": \"%s\", \"trials\": %u, \"overlapped\": %u, \"%s\": %u", setup->question,
-           setup->rule, setup->text, c->trials, c->overlapped, setup->wrong, c->wrong);
+    printf("{\"question\": \"%s\", \"rule\": \"%s\", \"setup\": \"%s\", \"trials\": %u, \"overlapped\": %u, \"%s\": %u",
+           setup->question, setup->rule, setup->text, c->trials, c->overlapped, setup->wrong, c->wrong);
     if (c->refused)
         printf(", \"refused\": \"%s\"", cudaGetErrorName((cudaError_t)c->refused));
     printf("%s}\n", hung ? ", \"hung\": true" : "");
