@@ -116,6 +116,8 @@ def contradictions(case: Case, log: CaseLog, tags: Mapping[str, Tag]) -> list[st
     bad = forbidden_count(case, record)
     if status != "FAIL" and (bad or log.forbidden):
         found.append(f"it says {status} beside {bad or len(log.forbidden)} forbidden outcomes")
+    if log.error and status != "HANG":
+        found.append(f"it says {status} although {log.error}")
     if status in ("NOT_SUPPORTED", "HANG"):
         return found
     found += _count_problems(case, record)

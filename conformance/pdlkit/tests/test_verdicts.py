@@ -154,6 +154,8 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
     ("a trial without an outcome", case(), log({**record(), "outcomes": {"fresh": 63}}), "KIT_ERROR"),
     ("an outcome without a trial", case(), log({**record(), "outcomes": {"fresh": 65}}), "KIT_ERROR"),
     ("not supported, beside a forbidden trial", case(), log({"status": "NOT_SUPPORTED", "reason": "old"}, forbidden=[{}]), "KIT_ERROR"),
+    ("PASS behind a call that failed", case(), log(record(), error="cudaMalloc gave cudaErrorMemoryAllocation in part base"), "KIT_ERROR"),
+    ("a deadlock tells the call that found it", case(), log({"status": "HANG", "reason": "base"}, error="a call"), "HANG"),
     ("crashed behind a forbidden trial", case(), log(None, ended=False, forbidden=[{}], casualty="CRASH"), "FAIL"),
     ("interrupted behind a forbidden trial", case(), log(None, ended=False, forbidden=[{}], casualty="NOT_RUN"), "FAIL"),
     ("no end behind a forbidden trial", case(), log(None, ended=False, forbidden=[{}]), "FAIL"),

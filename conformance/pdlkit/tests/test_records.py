@@ -1,0 +1,111 @@
+"""Whatever a child writes, every line becomes a record or a problem, and what is kept can be judged and reported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pdlkit import places, report
+from pdlkit.display import verdict_block
+from pdlkit.records import Session
+from pdlkit.rules import load
+from pdlkit.verdicts import RunVerdict, judge_case, judge_run
+
+BOOK = load(places.RULES)
+CASE = next(case for case in BOOK.cases if case.rule == "WAIT-10" and case.path == "stream")
+GOOD: list[dict[str, Any]] = [
+    {"record": "start", "device": {"name": "GPU", "cc": 90, "sms": 4}, "driver": 13000, "runtime": 13000},
+    {"record": "begin", "case": CASE.name, "deadline_s": 5},
+    {"record": "variant", "case": CASE.name, "kind": "mutant", "tag": "notrig-nowait", "status": "EQUIVALENT_HERE", "kills": 0,
+     "trials": 64, "x_ns": None},
+    {"record": "case", "case": CASE.name, "status": "PASS", "reason": None, "trials": {"planned": 64, "run": 64, "exercised": 64},
+     "outcomes": {"fresh": 64}, "schedules": 60, "shapes": 4, "sm_pairs": 10, "sm_pairs_possible": 16, "resolution_ns": None,
+     "kernels": []},
+    {"record": "end", "case": CASE.name},
+    {"record": "done"},
+]
+ODD = st.one_of(st.none(), st.booleans(), st.integers(-(10**20), 10**400), st.floats(), st.text(max_size=5), st.lists(st.integers(), max_size=2),
+                st.dictionaries(st.text(max_size=3), st.integers(), max_size=2))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_suite() -> Iterator[None]:
+    """Asking git and hashing the sources once is enough for many reports."""
+    facts = report.suite_facts(BOOK)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "suite_facts", lambda book: facts)
+        yield
+
+
+def report_of(lines: list[str]) -> tuple[str, dict[str, Any]]:
+    """The case's verdict and the whole report from these lines of a child."""
+    session = Session(CASE.family, [CASE.name])
+    for line in lines:
+        session.take(line)
+    result = judge_case(CASE, session.logs[CASE.name], BOOK.tags)
+    facts = report.RunFacts(
+        book=BOOK, device="cuda", profile="smoke", seed=1, argv=[], only=[], started="", wall_s=0.0, results=[result],
+        verdict=judge_run([result], session.problems) if result.status != "KIT_ERROR" else RunVerdict("INVALID"),
+        start=session.start or {}, toolchain={}, host={}, interposers=[], problems=session.problems, processes=[], code=None)
+    made = report.build_report(facts)
+    assert verdict_block(made, "report.json", False)
+    return result.status, made
+
+
+def test_the_good_lines_pass() -> None:
+    status, made = report_of([json.dumps(record) for record in GOOD])
+    assert status == "PASS" and made["verdict"] == "CONFORMS"
+
+
+PLACES = [(index, key) for index, record in enumerate(GOOD) for key in record if key != "record"]
+
+
+@settings(deadline=None)
+@given(st.sampled_from(PLACES), ODD)
+def test_one_odd_value_never_ends_the_run_without_a_report(place: tuple[int, str], value: Any) -> None:
+    index, key = place
+    records = [dict(record) for record in GOOD]
+    records[index][key] = value
+    _, made = report_of([json.dumps(record) for record in records])
+    json.dumps(made, allow_nan=False)
+
+
+@settings(deadline=None)
+@given(st.sampled_from(["trials", "outcomes"]), st.sampled_from(["planned", "run", "exercised", "witnessed", "fresh", "stale"]), ODD)
+def test_one_odd_count_never_passes_as_another(table: str, key: str, value: Any) -> None:
+    records = [dict(record) for record in GOOD]
+    records[3][table] = {**GOOD[3][table], key: value}
+    status, made = report_of([json.dumps(record) for record in records])
+    json.dumps(made, allow_nan=False)
+    unchanged = value == GOOD[3][table].get(key, 0) and not isinstance(value, bool | float)
+    if table == "outcomes" and key in ("fresh", "stale") and not unchanged:
+        assert status == "KIT_ERROR"
+    if table == "trials" and key in ("planned", "run", "exercised") and status == "PASS":
+        assert isinstance(value, int) and (unchanged or key == "planned" or value >= 52)
+
+
+@settings(deadline=None)
+@given(st.integers(0, len(GOOD) - 1), st.integers(1, 30))
+def test_a_line_that_is_cut_never_passes(index: int, cut: int) -> None:
+    lines = [json.dumps(record) for record in GOOD]
+    lines[index] = lines[index][:-cut]
+    _, made = report_of(lines)
+    assert made["verdict"] != "CONFORMS"
+
+
+@pytest.mark.parametrize("drop", range(1, 5))
+def test_a_line_that_is_missing_never_passes(drop: int) -> None:
+    _, made = report_of([json.dumps(record) for index, record in enumerate(GOOD) if index != drop])
+    assert made["verdict"] != "CONFORMS"
+
+
+@pytest.mark.parametrize("twice", range(len(GOOD)))
+def test_a_line_that_comes_twice_is_never_taken(twice: int) -> None:
+    lines = [json.dumps(record) for record in GOOD]
+    _, made = report_of([*lines[:twice + 1], *lines[twice:]])
+    assert made["verdict"] == "INVALID"
