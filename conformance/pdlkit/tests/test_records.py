@@ -98,6 +98,20 @@ def test_a_line_that_is_cut_never_passes(index: int, cut: int) -> None:
     assert made["verdict"] != "CONFORMS"
 
 
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_what_is_no_number_is_no_json(number: str) -> None:
+    lines = [json.dumps(record) for record in GOOD]
+    lines.insert(2, f'{{"record": "forbidden", "case": "{CASE.name}", "state": {{"early": {number}}}}}')
+    status, made = report_of(lines)
+    assert status == "KIT_ERROR" and "no JSON" in made["tests"][0]["reason"]
+
+
+def test_a_count_beyond_every_device_is_none() -> None:
+    records, many = [dict(record) for record in GOOD], 10**400
+    records[3].update(trials={"planned": many, "run": many, "exercised": many}, outcomes={"fresh": many})
+    assert report_of([json.dumps(record) for record in records])[0] == "KIT_ERROR"
+
+
 @pytest.mark.parametrize("drop", range(1, 5))
 def test_a_line_that_is_missing_never_passes(drop: int) -> None:
     _, made = report_of([json.dumps(record) for index, record in enumerate(GOOD) if index != drop])
