@@ -37,8 +37,7 @@ static void check(cudaGraph_t graph) // an edge over which a kernel could miss w
 static cudaGraph_t build(unsigned overlap, int length, int n, int taps)
 {
     cudaGraph_t graph; cudaGraphNode_t node; pdl_graph_edge edge = PDL_ZERO; pdl_options options = PDL_ZERO;
-    options.overlap = overlap;
-    CHECK(cudaGraphCreate(&graph, 0));
+    options.overlap = overlap; CHECK(cudaGraphCreate(&graph, 0));
     for (int i = 0; i < length; i++, edge.from = node) { // the first one has no edge
         void *args[] = {&buffer[(i + 1) % 2], &buffer[i % 2], &n, &taps};
         edge.kind = overlap != PDL_OVERLAP_NONE ? PDL_EDGE_PROGRAMMATIC : PDL_EDGE_FULL;
@@ -84,7 +83,8 @@ int main(void)
     for (int i = 0; i < 2; i++) { CHECK(cudaMalloc(&buffer[i], sizeof(host))); }
     CHECK(cudaMemset(buffer[0], 0, sizeof(host)));
     for (int k = 0; k < 5; k++) {
-        CHECK(cudaGraphInstantiateWithFlags(&exec[k], build(v[k].overlap, v[k].length, v[k].n, v[k].taps), 0));
+        cudaGraph_t graph = build(v[k].overlap, v[k].length, v[k].n, v[k].taps);
+        CHECK(cudaGraphInstantiateWithFlags(&exec[k], graph, 0)); CHECK(cudaGraphDestroy(graph));
     }
     CHECK(cudaGraphLaunch(exec[1], stream));
     CHECK(cudaMemcpy(host, buffer[0], sizeof(host), cudaMemcpyDefault));
