@@ -78,6 +78,8 @@ QUESTIONS = (
     Question("AMB-09", "The same, the dependent having the attribute?", "yes", "no", ("EVT-11.covered_attr",)),
     Question("AMB-09", "Does the attribute on a dependent behind an ordinary event leave that event's order alone?", "yes", "no",
              ("ATTR-11.attributed",), bare=True),
+    Question("AMB-09", "Does a waiter keep to the launch that recorded its event, once that event is recorded again behind the launch?",
+             "yes: it still overlaps", "not seen", ("EVT-07a.recorded_late",), True),
     Question("AMB-10", "What does capture make of a launch-completion event, and of other things that the table leaves out?", "", "",
              ("EDGE-30a.table", "EVT-12.waiters")),
     Question("AMB-11", "Does a wait behind a launch-completion edge cover its kernel?", "yes", "no", ("EDGE-07.launched",)),
@@ -226,7 +228,9 @@ def text(report: Mapping[str, Any]) -> str:
            "one device, one driver, no promise.", "",
            "Follows: the claim that the counts fit. Bound, with 95 % confidence: the rate of what was not seen is at most this, or (>=) that of "
            "what was seen at least; where calls were answered there is no rate. Version 13000 is 13.0. "
-           "An edge is from_port,to_port,type; all answers about edges and captures stand in the page of graphs beside this one.", "",
+           "An edge is from_port,to_port,type; all answers about edges and captures stand in the page of graphs beside this one, what the "
+           "device itself launches (AMB-19) in the lines of pdl-from-device, profilers, sanitizers and an MPS server (AMB-20) in the page of "
+           "environments. MIG was not to be had: it takes a device whose owner has partitioned it.", "",
            "| question | claim A | claim B | case | follows | counts | bound |", "|---|---|---|---|---|---|---|"]
     shown = ""
     for id_, question, a, b, name, follows, counts, bound in rows(report["tests"]):
