@@ -140,9 +140,10 @@ static __device__ __forceinline__ void pdl_trigger(void)
  *
  * pointer  to global memory (device, managed or mapped host memory), of any type; never to shared or local memory
  *
- * Memory   what is read through the result is read after this line, as a plain load, and shares no value with a read
- *          through any other pointer. It costs no instruction and keeps the width of the type; an alignment promised by
- *          __builtin_assume_aligned() has to be promised again. It cannot hold back an explicit __ldg.
+ * Memory   what is read through the result is read behind the wait and the barrier above this line, as a plain load,
+ *          whatever was read from the same address before them. It costs no instruction and keeps the width of the type;
+ *          an alignment promised by __builtin_assume_aligned() has to be promised again. It cannot hold back an explicit
+ *          __ldg, and it is no volatile: two reads with neither wait nor barrier between them may become one.
  * Checked  WAIT-01, MEM-01
  */
 template <typename pdl_type>
