@@ -21,6 +21,7 @@ _WIDE_RESULTS = {"HMMA": 4, "IMMA": 4, "DMMA": 8, "QMMA": 4, "OMMA": 4, "BMMA": 
 _NO_RESULT = frozenset({"STS", "STL", "STG", "ST", "REDG", "RED", "BAR", "BRA", "EXIT", "MEMBAR", "BSSY", "BSYNC", "STSM",
                         "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "UBLKRED", "UTMAPF", "LDGSTS", "STAS", "WARPSYNC",
                         "CCTL", "NANOSLEEP", "DEPBAR", "BMOV", "CALL", "RET", "UTMACCTL", "UBLKPF", "SUST", "BREAK"})
+_ONLY_PREDICATES = frozenset({"ISETP", "UISETP", "FSETP", "UFSETP", "DSETP", "HSETP2", "PSETP", "UPSETP", "PLOP3", "UPLOP3", "FCHK"})
 
 
 @lru_cache(maxsize=65536)
@@ -29,6 +30,8 @@ def destinations_of(opcode: str, operands: tuple[str, ...]) -> tuple[tuple[str, 
     base = opcode.split(".", 1)[0]
     if base in _NO_RESULT or not operands:
         return (), operands
+    if base in _ONLY_PREDICATES:
+        return tuple(n for o in operands[:2] if not (n := parse_operand(o)[1]).endswith("T")), operands[2:]
     names: list[str] = []
     at = 0
     while at < len(operands) and at < 3:

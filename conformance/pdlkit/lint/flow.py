@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pdlkit.lint.opcodes import CONTROL, Kind, kind_of
 from pdlkit.lint.sass import Function, branch_targets
@@ -146,6 +147,24 @@ class Flow:
     def block_of_label(self, label: str) -> int | None:
         index = self.function.labels.get(label)
         return None if index is None else self.block_at.get(index)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The place of each block in an order in which, loops aside, a block comes before those that it leads to."""
+        place, found = [-1] * len(self.blocks), 0
+        for root in range(len(self.blocks)):
+            stack = [(root, 0)] if place[root] == -1 else []
+            while stack:
+                number, position = stack.pop()
+                if position == 0:
+                    place[number] = -2  # on the way
+                successors = self.blocks[number].successors()
+                child = next((k for k in range(position, len(successors)) if place[successors[k]] == -1), None)
+                if child is None:
+                    place[number], found = found, found + 1
+                else:
+                    stack += [(number, child + 1), (successors[child], 0)]
+        return [found - at for at in place]
 
     def mark_loops(self) -> None:
         """Set in_loop of every block on a cycle (strongly connected components, without recursion)."""

@@ -93,7 +93,9 @@ def store(self: Evaluator, regs: Registers, opcode: str, operands: tuple[str, ..
     if place is None:
         return
     for number, value in enumerate(values):
-        regs["mem", place[0], place[1], place[2] + 4 * number, min(width, 4)] = value
+        told = value[1] or value[0] is not None and value[0][0] != "site"
+        if told or place[0] == LOCAL:  # of shared memory there is too much to keep the words of which nothing is known
+            regs["mem", place[0], place[1], place[2] + 4 * number, min(width, 4)] = value
 
 
 def load(self: Evaluator, regs: Registers, opcode: str, operands: tuple[str, ...], spaces: set[str], site: Any) -> dict[Any, Any]:

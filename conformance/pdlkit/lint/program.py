@@ -8,6 +8,7 @@ from functools import cached_property
 from pdlkit.lint.destinations import destinations_of
 from pdlkit.lint.elf import Cubin, KernelInfo
 from pdlkit.lint.flow import Block, Flow
+from pdlkit.lint.liveness import Liveness, liveness
 from pdlkit.lint.opcodes import ACCESSES, Kind
 from pdlkit.lint.sass import Function, parse_function
 from pdlkit.lint.values import split_operands
@@ -32,6 +33,7 @@ class Program:
         self.cubin, self.texts = cubin, texts
         self._functions: dict[str, Function] = {}
         self._flows: dict[str, Flow] = {}
+        self._liveness: dict[str, Liveness] = {}
         self._closures: dict[str, list[str]] = {}
         self._summaries: dict[tuple[str, str], frozenset[str] | None] = {}
         self.instructions_parsed = 0
@@ -45,6 +47,12 @@ class Program:
             self.instructions_parsed += len(function.opcodes)
             self._flows[name] = Flow(function)
         return self._flows[name]
+
+    def liveness(self, name: str) -> Liveness:
+        """What matters of the registers in this section, which has been found to be there."""
+        if name not in self._liveness:
+            self._liveness[name] = liveness(self._flows[name])
+        return self._liveness[name]
 
     def info(self, kernel: str) -> KernelInfo:
         return self.cubin.kernel_info(kernel)

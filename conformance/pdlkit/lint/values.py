@@ -122,7 +122,8 @@ def add(left: Any, right: Any) -> Any:
         return left
     if left[0] == "any" or right[0] == "any":
         many, one = (left, right) if left[0] == "any" else (right, left)
-        return None if one[0] == "any" else any_of([add(part, one) for part in many[1:]])
+        moved = {add(part, one) for part in many[1:]}
+        return None if one[0] == "any" or None in moved else ("any", *sorted(moved))
     (ours, here), (theirs, there) = sum_terms(left), sum_terms(right)
     terms = sorted([*ours, *theirs], key=repr) if ours and theirs else [*ours, *theirs]
     total, constant = terms[0], (here + there) & 0xFFFFFFFF
@@ -133,23 +134,19 @@ def add(left: Any, right: Any) -> Any:
     return operation("add", total, ("k", constant)) if constant else total
 
 
-def any_of(parts: list[Any]) -> Any:
+def any_of(left: Any, right: Any) -> Any:
     """One of these addresses, all in one object, the null pointer perhaps among them; None if that cannot be said."""
-    flat: set[Any] = set()
-    for part in parts:
-        if part is None:
-            return None
-        flat.update(part[1:] if part[0] == "any" else (part,))
+    if left is None or right is None or left[0] == right[0] == "k" or "site" in (left[0], right[0]):
+        return None
+    flat = {*(left[1:] if left[0] == "any" else (left,)), *(right[1:] if right[0] == "any" else (right,))}
     bases = {tuple(sum_terms(part)[0]) for part in flat if part != ("k", 0)}
-    if len(flat) == 1:
-        return flat.pop()
     return ("any", *sorted(flat)) if len(bases) == 1 and () not in bases and len(flat) <= _MOST_PLACES else None
 
 
 def joined(left: Value, right: Value) -> Value:
     """What holds of either value."""
     same = left[0] == right[0]
-    return left[0] if same else any_of([left[0], right[0]]), left[1] | right[1], left[2] | right[2]
+    return left[0] if same else any_of(left[0], right[0]), left[1] | right[1], left[2] | right[2]
 
 
 def sum_terms(expression: Any) -> tuple[list[Any], int]:

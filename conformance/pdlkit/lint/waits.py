@@ -7,7 +7,7 @@ and addresses are followed back to parameters. Calls are walked as if they were 
 
 from __future__ import annotations
 
-from collections import deque
+from heapq import heappop, heappush
 from typing import Any
 
 from pdlkit.lint import conditions as cond
@@ -62,6 +62,8 @@ class Analysis:
         self._asked_signals = False
         self._will_wait: dict[Node, bool] = {}
         self._waits_later: dict[Node, bool] = {}
+        self._places: dict[Node, tuple[float, ...]] = {}
+        self._pushed = 0
         self.result = Result()
 
     # driving -------------------------------------------------------------------------------------------------------
@@ -110,12 +112,12 @@ class Analysis:
         self._entered: dict[Context, set[tuple[str, int]]] = {}  # what runs in this context was called at
         self._returned: dict[tuple[str, int], set[int]] = {}  # how far along calls of this function return
         self._awaiting: dict[tuple[str, int], list[tuple[Edges, Node, int, cond.Facts, Registers]]] = {}
-        self._queue: deque[tuple[Node, Any]] = deque()
+        self._queue: list[tuple[tuple[float, ...], int, Node, Any]] = []  # a heap: first what leads to the rest
         self._queued: set[tuple[Node, Any]] = set()
         self._enter(((), self.kernel, 0), FRESH, {}, {})
         visits = 0
         while self._queue:
-            node, key = self._queue.popleft()
+            _, _, node, key = heappop(self._queue)
             self._queued.discard((node, key))
             found = self.states[node].get(key)
             if found is None:
@@ -128,6 +130,9 @@ class Analysis:
 
     def _enter(self, node: Node, wait: int, facts: cond.Facts, regs: Registers) -> None:
         table = self.states.setdefault(node, {})
+        matters = self.program.liveness(node[1]).entering[node[2]]
+        if matters is not None:
+            regs = {k: v for k, v in regs.items() if k in matters or k is _SPLIT or isinstance(k, tuple)}
         kept = {k: v for k, v in facts.items() if k in self._kept} if self._keep_facts else {}
         key = (wait, frozenset(kept.items()))
         if key not in table and len(table) >= _STATES_PER_NODE:
@@ -141,7 +146,17 @@ class Analysis:
         table[key] = (kept, regs)
         if (node, key) not in self._queued:
             self._queued.add((node, key))
-            self._queue.append((node, key))
+            self._pushed += 1
+            heappush(self._queue, (self._place(node), self._pushed, node, key))
+
+    def _place(self, node: Node) -> tuple[float, ...]:
+        """Calls come where they return to, and just before that."""
+        if node not in self._places:
+            outer = [self.program.flow(section) for section, _ in node[0]] + [self.program.flow(node[1])]
+            blocks = [block for _, block in node[0]] + [node[2]]
+            places = [f.order[b] - 0.5 for f, b in zip(outer, blocks, strict=True) if f is not None]
+            self._places[node] = (*places[:-1], places[-1] + 0.5)
+        return self._places[node]
 
     def _join(self, old: Registers, new: Registers) -> Registers | None:
         """What holds in both; None if that is no less than the old."""
@@ -158,7 +173,7 @@ class Analysis:
                     joined: Any = (value[0] if same else None, value[1] | other[1] | (split and not same))
                 else:
                     same = value[0] == other[0]
-                    joined = (value[0] if same else any_of([value[0], other[0]]), value[1] | other[1],
+                    joined = (value[0] if same else any_of(value[0], other[0]), value[1] | other[1],
                               value[2] | other[2] | (split and not same))
                 if joined != value:
                     changed, value = True, joined
@@ -173,11 +188,14 @@ class Analysis:
         block = flow.blocks[number]
         flow.mark_loops()
         function, kinds = flow.function, flow.kinds
+        matters = self.program.liveness(section).matters
         edges = self.edges.setdefault(node, Edges()) if self._learning else Edges()
         edges.events.clear()
         for index in range(block.start, block.end):
             kind, guard = kinds[index], function.predicates[index]
             if kind is Kind.PLAIN:
+                if not matters[index]:
+                    continue
                 site = None if block.in_loop else (section, index, context)
                 self.evaluator.execute(regs, function.opcodes[index], function.operands[index], guard, site)
                 continue

@@ -14,12 +14,13 @@ import pytest
 _CODEGEN = Path(__file__).resolve().parents[3] / "codegen"
 sys.path.insert(0, str(_CODEGEN))
 
+import check_shapes  # noqa: E402
 import compilers  # noqa: E402
 from compilers import ROOT  # noqa: E402
 
 _SOURCE = _CODEGEN / "any_pointer.cu"
 # waits, triggers, loads of the kernel that older targets share
-_EXPECTED = {"compute_80": (0, 0, ["ld.global.nc.f32"]), "compute_90": (5, 1, ["ld.global.f32"])}
+_EXPECTED = {"compute_80": (0, 0, ["ld.global.nc.f32"]), "compute_90": (6, 1, ["ld.global.f32"])}
 
 
 def _run(command: list[str]) -> None:
@@ -74,10 +75,22 @@ def test_clang(tmp_path: Path, side: str) -> None:
     ("const volatile void *any = pointer;", "const void *any = pointer;", "compute_90", "error"),
     ("    return pointer;\n", "    return pointer + 0;\n", "compute_80", "error"),
     ("#define PDL_RESTRICT __restrict__", "#define PDL_RESTRICT", "compute_80", "'ld.global.f32'"),
-    ("&& __CUDA_ARCH__ >= 900", "", "compute_80", "error|assert \\(5")])
+    ("&& __CUDA_ARCH__ >= 900", "", "compute_80", "error|assert \\(6")])
 def test_a_broken_header_is_seen(tmp_path: Path, old: str, new: str, target: str, said: str) -> None:
     text = (ROOT / "pdl_device.cuh").read_text()
     assert old in text
     (tmp_path / "pdl_device.cuh").write_text(text.replace(old, new))
     with pytest.raises(AssertionError, match=said):
         _check_target(tmp_path, target, tmp_path)
+
+
+def _reads(folder: Path, headers: Path) -> int:
+    _run(_nvcc("-arch=sm_90", "-I", str(headers), "-cubin", "-o", str(folder / "any.cubin"), str(_SOURCE)))
+    return len(check_shapes.read_code(folder / "any.cubin")["read_three_times"].loads)
+
+
+def test_reads_are_not_shared_across_barrier_and_wait(tmp_path: Path) -> None:
+    assert _reads(tmp_path, ROOT) == 3
+    text = (ROOT / "pdl_device.cuh").read_text()
+    (tmp_path / "pdl_device.cuh").write_text(text.replace('asm volatile("" : "+l"(address) : : "memory");', ""))
+    assert _reads(tmp_path, tmp_path) == 1
