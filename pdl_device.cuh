@@ -35,7 +35,7 @@
 #error "PDL_HAS_DEVICE is set by pdl_device.cuh alone: remove your definition"
 #endif
 
-/* PDL_HAS_DEVICE  1 where wait and trigger are instructions, 0 where they are nothing: host pass, targets below compute_90
+/* PDL_HAS_DEVICE  1 where wait and trigger are instructions, 0 where they are nothing: on the host, below compute_90
  * PDL_RESTRICT    __restrict__ where no kernel can overlap, nothing where one can, for code that older targets share.
  *                 Put it on the parameter or member itself; deeper in a type, host and device would differ in a name.
  */
@@ -141,9 +141,9 @@ static __device__ __forceinline__ void pdl_trigger(void)
  * pointer  to global memory (device, managed or mapped host memory), of any type; never to shared or local memory
  *
  * Memory   what is read through the result is read behind the wait and the barrier above this line, as a plain load,
- *          whatever was read from the same address before them. It costs no instruction and keeps the width of the type;
- *          an alignment promised by __builtin_assume_aligned() has to be promised again. It cannot hold back an explicit
- *          __ldg, and it is no volatile: two reads with neither wait nor barrier between them may become one.
+ *          whatever was read from the same address before them. It costs no instruction and keeps the width of the
+ *          type; an alignment promised by __builtin_assume_aligned() has to be promised again. It cannot hold back an
+ *          explicit __ldg, and it is no volatile: two reads with no barrier or wait between them may become one.
  * Checked  WAIT-01, MEM-01
  */
 template <typename pdl_type>

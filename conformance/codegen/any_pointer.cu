@@ -53,3 +53,13 @@ extern "C" __global__ void shared_with_older_targets(const float *PDL_RESTRICT a
     pdl_wait();
     o[threadIdx.x] = a[threadIdx.x];
 }
+
+/* three reads of one address, with a barrier and a wait between them: all three are there */
+extern "C" __global__ void read_three_times(const float *__restrict__ a, float *__restrict__ o)
+{
+    const float first = pdl_fresh(a)[threadIdx.x];
+    __syncthreads();
+    const float second = pdl_fresh(a)[threadIdx.x];
+    pdl_wait();
+    pdl_fresh(o)[threadIdx.x] = pdl_fresh(a)[threadIdx.x] - first * second;
+}
