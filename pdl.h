@@ -602,13 +602,17 @@ PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, dim3 grid
     static const pdl_options zero = PDL_ZERO; /* on the stack it would cost thirty instructions */
     const pdl_options *o = options != NULL ? options : &zero;
     cudaLaunchAttribute attr;
+    unsigned count = 0;
 
     if (PDL_DEBUG || kernel == NULL || !kernel->can_overlap || !pdl_impl_only_overlap(o) ||
         o->overlap > 2 || pdl_impl_check_shape(kernel, grid, block, o)) {
         return pdl_impl_launch_any(kernel, grid, block, args, shared_bytes, stream, o);
     }
-    return pdl_impl_launch_with(kernel, grid, block, args, shared_bytes, stream, &attr,
-                                o->overlap != 0 ? pdl_impl_fill_overlap(o, &attr) : 0);
+    if (o->overlap != 0) {
+        pdl_impl_add(&attr, &count, cudaLaunchAttributeProgrammaticStreamSerialization)
+            ->programmaticStreamSerializationAllowed = 1;
+    }
+    return pdl_impl_launch_with(kernel, grid, block, args, shared_bytes, stream, &attr, count);
 }
 
 #ifdef __cplusplus
