@@ -94,3 +94,18 @@ def test_reads_are_not_shared_across_barrier_and_wait(tmp_path: Path) -> None:
     text = (ROOT / "pdl_device.cuh").read_text()
     (tmp_path / "pdl_device.cuh").write_text(text.replace('asm volatile("" : "+l"(address) : : "memory");', ""))
     assert _reads(tmp_path, tmp_path) == 1
+
+
+def _without_clobber(text: str) -> list[str]:
+    statements = re.findall(r"\basm\b[^;]*\((?:[^;\"]|\"[^\"]*\")*\);", text)
+    kept = [s for s in statements if "griddepcontrol" in s or "address" in s]
+    assert len(kept) == 4, kept  # wait, trigger, the trigger of PDL_STRESS, fresh pointer
+    return [s for s in kept if not s.startswith("asm volatile(") or '"memory"' not in s]
+
+
+def test_wait_trigger_and_fresh_pointer_have_a_clobber() -> None:
+    """Today's compilers make the same code without it, so only the text can tell."""
+    text = (ROOT / "pdl_device.cuh").read_text()
+    assert _without_clobber(text) == []
+    assert len(_without_clobber(text.replace(' ::: "memory"', ""))) == 3
+    assert len(_without_clobber(text.replace('asm volatile("" :', 'asm("" :'))) == 1
