@@ -65,77 +65,79 @@ def spin_ignoring_sigterm(grandchild: bool) -> None:
     time.sleep(300)
 
 
-def misbehave(case: Case, how: str) -> bool:
-    """True if the case was dealt with; ends the process where the behaviour says so."""
-    bad = {"start": "early_start"}.get(case.kind, "poison")
-    if how in ("hang", "hang-grandchild"):
+def dies(case: Case, how: str) -> None:
+    """Ends or hangs the process where the behaviour says so."""
+    if how.startswith("fail-then-"):
+        forbidden(case)
+    if how in ("verdict-then-crash", "never-ends", "leave-grandchild"):
+        variants(case)
+        verdict(case)
+    if how in ("hang", "hang-grandchild", "fail-then-hang"):
         say("progress", case=case.name, done=3, planned=64, part="base")
-        spin_ignoring_sigterm(how != "hang")
+        spin_ignoring_sigterm(how == "hang-grandchild")
     elif how == "segv":
         os.kill(os.getpid(), signal.SIGSEGV)
+    elif how in ("verdict-then-crash", "fail-then-crash"):
+        os.kill(os.getpid(), signal.SIGABRT)
     elif how == "sticky":
         say("error", case=case.name, part="base", call="cudaStreamSynchronize(s)", error="cudaErrorIllegalAddress")
         sys.exit(3)
     elif how == "silent-exit":
         sys.exit(0)
-    elif how == "leave-grandchild":
-        subprocess.Popen(["sleep", "300"], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        variants(case)
-        verdict(case)
-    elif how == "verdict-then-crash":
-        variants(case)
-        verdict(case)
-        os.kill(os.getpid(), signal.SIGABRT)
-    elif how == "two-verdicts":
-        variants(case)
-        verdict(case)
-        verdict(case, "FAIL", **{bad: 1})
-    elif how == "bad-json":
-        print('{"record":"case", oops', flush=True)
-        variants(case)
-        verdict(case)
-    elif how == "fail":
-        forbidden(case)
-        say("variant", case=case.name, kind="triage", tag="attroff", status="SURVIVED", kills=0, trials=64,
-            exercised=64, x_ns=None, reason=None, image=case.family)
-        variants(case)
-        verdict(case, "FAIL", **{bad: 5})
-    elif how == "pass-with-forbidden":
-        variants(case)
-        verdict(case, "PASS", **{bad: 5})
-    elif how == "pass-without-mutants":
-        verdict(case)
-    elif how == "pass-not-exercised":
-        variants(case)
-        verdict(case, exercised=0)
-    elif how == "survivor":
-        variants(case, status="SURVIVED", changed=case.mutants[0])
-        verdict(case, "INCONCLUSIVE")
-    elif how == "fail-then-crash":
-        forbidden(case)
-        os.kill(os.getpid(), signal.SIGABRT)
-    elif how == "fail-then-hang":
-        forbidden(case)
-        spin_ignoring_sigterm(False)
-    elif how == "not-a-number":
-        variants(case)
-        print('{"record":"progress","case":"%s","part":"base","done":NaN,"planned":1e999}' % case.name, flush=True)
-        verdict(case)
-    elif how == "odd-extras":
-        variants(case)
-        say("case", case=case.name, status="NOT_SUPPORTED", reason=["too", "old"], schedules="many")
     elif how == "truncated":
-        variants(case)
         sys.stdout.write('{"record":"case","case":"%s","status":"PASS","trials":{"planned":64}' % case.name)
         sys.stdout.flush()
         sys.exit(0)
-    elif how == "never-ends":
-        variants(case)
-        verdict(case)
-        return True
     elif how == "internal":
         print("the oracle disagrees with itself", file=sys.stderr)
         sys.exit(70)
+
+
+def says(case: Case, how: str) -> None:
+    """Says what fails, or does not fit together."""
+    bad = {"start": "early_start"}.get(case.kind, "poison")
+    if how == "fail":
+        forbidden(case)
+        say("variant", case=case.name, kind="triage", tag="attroff", status="SURVIVED", kills=0, trials=64,
+            exercised=64, x_ns=None, reason=None, image=case.family)
+    if how == "bad-json":
+        print('{"record":"case", oops', flush=True)
+    if how == "not-a-number":
+        print('{"record":"progress","case":"%s","part":"base","done":NaN,"planned":1e999}' % case.name, flush=True)
+    if how == "survivor":
+        variants(case, status="SURVIVED", changed=case.mutants[0])
+    elif how != "pass-without-mutants":
+        variants(case)
+    if how == "odd-extras":
+        say("case", case=case.name, status="NOT_SUPPORTED", reason=["too", "old"], schedules="many")
+    elif how == "survivor":
+        verdict(case, "INCONCLUSIVE")
+    elif how == "pass-not-exercised":
+        verdict(case, exercised=0)
+    elif how in ("fail", "pass-with-forbidden"):
+        verdict(case, "FAIL" if how == "fail" else "PASS", **{bad: 5})
+    else:
+        verdict(case)
+    if how == "two-verdicts":
+        verdict(case, "FAIL", **{bad: 1})
+
+
+DEADLY = ("hang", "hang-grandchild", "segv", "sticky", "silent-exit", "verdict-then-crash", "truncated", "internal", "fail-then-crash",
+          "fail-then-hang")
+ODD = ("fail", "bad-json", "not-a-number", "survivor", "odd-extras", "two-verdicts", "pass-not-exercised", "pass-with-forbidden",
+       "pass-without-mutants")
+
+
+def misbehave(case: Case, how: str) -> bool:
+    """True if the case was dealt with."""
+    if how in (*DEADLY, "never-ends"):
+        dies(case, how)
+        return True
+    if how == "leave-grandchild":
+        subprocess.Popen(["sleep", "300"], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        dies(case, how)
+    elif how in ODD:
+        says(case, how)
     else:
         return False
     say("end", case=case.name)
