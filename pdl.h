@@ -28,8 +28,9 @@
  *           then on an ordinary one. It wins over PDL_OVERLAP_REQUIRED and is no error.
  * Errors    cudaError_t. Bad input is found before any CUDA call: nothing is launched, CUDA's last error stays. The
  *           error of a CUDA call is handed on. One error comes with a running kernel: see pdl_launch, Events.
- * Threads   Everything may be called from any thread. A pdl_kernel is never written after it was prepared.
- * Capture   Launches may be captured. Prepare kernels before capture begins: that loads code.
+ * Threads   Everything may be called from any thread, but for one graph by one at a time. A pdl_kernel is never written
+ *           after it was prepared. Preparing and estimating read the environment: no other thread may change it then.
+ * Capture   Everything may be called while a stream is captured, but prepare kernels before: that loads code.
  * Versions  Patch: no change of names. Minor: additions. Major: a break; two majors in one file are refused. Two minors
  *           in two files of one program live side by side, because nothing here has a linker symbol.
  * Names     prepare: pdl_kernel_init, pdl_kernel_init_driver, pdl_reason_string; launch: pdl_launch (typed in C++),
@@ -143,7 +144,7 @@ typedef struct pdl_impl_edge_data {
 #else
 #define PDL_ZERO {0}
 #define PDL_IMPL_CAST(type, value) ((type)(value))
-#define PDL_IMPL_MUTABLE(pointer) ((void *)(pointer))
+#define PDL_IMPL_MUTABLE(pointer) ((void *)(size_t)(pointer))
 #define PDL_IMPL_ADDRESS(pointer) ((size_t)(pointer))
 #endif
 
@@ -301,7 +302,6 @@ PDL_API cudaError_t pdl_impl_prepare(pdl_kernel *kernel, const void *func, int p
  * sound may be wrong, because that device may run another image of the same kernel; PDL_DEBUG finds this.
  *
  * Capture  not while any stream is captured: loading code may be refused then, or break the capture.
- * Threads  any; not while another thread changes the environment.
  * Source   cudaFuncGetAttributes, ptxVersion; PTX ISA griddepcontrol (needs sm_90)
  * Checked  FB-04
  */
@@ -592,7 +592,6 @@ PDL_API cudaError_t pdl_impl_launch_any(const pdl_kernel *kernel, dim3 grid, dim
  *          the host may read on its strength. What launch_completion_event releases has no way to wait for this kernel.
  * Capture  Allowed. Overlap becomes a programmatic edge (12.3 or newer). A kernel that event releases gets one, too,
  *          launched with overlap or not; such a fork has to be joined by other means before capture ends.
- * Threads  Any; keeps no state.
  * Source   cudaLaunchKernelExC; driver_types.h, launch attributes 6, 7 and 12
  * Checked  ATTR-03, ATTR-05, TRIG-01, TRIG-02, WAIT-01, MEM-01, FWD-03, EVT-01, FB-04
  */
@@ -677,7 +676,6 @@ PDL_NODISCARD PDL_API cudaError_t pdl_impl_launch_counted(const pdl_kernel *kern
  *
  * Returns cudaSuccess, cudaErrorInvalidValue if event is NULL, or any error of cudaEventCreateWithFlags.
  *
- * Capture  allowed. Threads: any.
  * Source   driver_types.h cudaLaunchAttributeProgrammaticEvent: timing must be disabled
  * Checked  EVT-01
  */
@@ -732,7 +730,6 @@ PDL_NODISCARD PDL_API cudaError_t pdl_attributes_fill(const pdl_kernel *kernel, 
  * Returns cudaSuccess, also if there is nothing to record; cudaErrorInvalidValue and cudaErrorNotSupported as
  * pdl_attributes_fill; or any error of cudaEventRecord.
  *
- * Capture  allowed. Threads: any.
  * Checked  EVT-01
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_events_record_behind(const pdl_kernel *kernel, const pdl_options *options,
@@ -907,7 +904,6 @@ PDL_API cudaError_t pdl_impl_check_pair(const pdl_shape *s)
  * PDL_CARVEOUT_MAX for both is the safe way. It knows nothing of clusters, of other work on the device, nor of what lies
  * between the two in the stream: a memset, or an event with timing, prevents overlap. Reads CUDA_LAUNCH_BLOCKING.
  *
- * Capture  allowed. Threads: any; not while another thread changes the environment.
  * Source   measurements; PTX ISA griddepcontrol.launch_dependents (all blocks have started)
  * Checked  TRIG-02
  */
@@ -979,7 +975,6 @@ typedef struct pdl_graph_edge {
  *
  * Returns PDL_REASON_NONE, or the PDL_REASON_EDGE_* of the first thing that is wrong.
  *
- * Threads  any.
  * Source   driver_types.h, cudaGraphEdgeData, cudaGraphKernelNodePort*, cudaGraphDependencyType
  * Checked  EDGE-02 to EDGE-08
  */
@@ -1119,7 +1114,6 @@ PDL_API cudaError_t pdl_impl_set_edges(cudaGraph_t graph, const pdl_graph_edge *
  * Memory   Behind PDL_EDGE_PROGRAMMATIC and PDL_EDGE_BLOCK_START the consumer sees the producer's stores only after
  *          pdl_wait(), and a kernel that does not wait orders nothing for those behind it: pdl_graph_check finds these.
  *          Behind PDL_EDGE_LAUNCH_COMPLETION it sees them never.
- * Threads  any; but one at a time for each graph, as CUDA demands.
  * Source   cudaGraphAddDependencies; driver_types.h cudaGraphEdgeData; measurements
  * Checked  EDGE-01, EDGE-05, EDGE-09, EDGE-10, EDGE-16, COMP-04
  */
@@ -1140,7 +1134,6 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_connect(cudaGraph_t graph, pdl_graph
  * or, with no edge removed, any error of cudaGraphRemoveDependencies: cudaErrorInvalidValue there is no such edge, or it
  * is of another kind.
  *
- * Threads  as pdl_graph_connect.
  * Source   cudaGraphRemoveDependencies
  * Checked  EDGE-17
  */
@@ -1173,7 +1166,6 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_remove(cudaGraph_t graph, pdl_graph_
  * Returns as pdl_graph_remove and pdl_graph_connect; after an error the edge is what it was. CUDA has no call for this:
  * the edge is removed and added, and so comes last among the graph's edges.
  *
- * Threads  as pdl_graph_connect.
  * Checked  EDGE-17
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_change(cudaGraph_t graph, pdl_graph_edge *edge, unsigned kind,
@@ -1239,7 +1231,7 @@ PDL_API cudaError_t pdl_impl_furnish(cudaGraphNode_t node, cudaGraph_t graph, pd
  *
  * A kernel of the driver (CUfunction) is added by the driver's own call, without edges; pdl_graph_connect does the rest.
  *
- * Memory, Threads, Source and Checked  as pdl_graph_connect.
+ * Memory, Source and Checked  as pdl_graph_connect.
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, pdl_graph_edge *edges,
                                                        size_t num_edges, const pdl_kernel *kernel, dim3 grid, dim3 block,
@@ -1403,7 +1395,7 @@ PDL_API cudaError_t pdl_impl_list_edges(cudaGraph_t graph, cudaGraphNode_t node,
  *   cudaErrorNotSupported       the toolkit has no edge data
  * or any error of cudaGraphGetEdges.
  *
- * Never a lossy query. Threads  as pdl_graph_connect.
+ * Never a lossy query.
  * Source   cudaGraphGetEdges
  * Checked  EDGE-11, EDGE-14
  */
@@ -1906,7 +1898,6 @@ PDL_API void pdl_impl_report_node(const pdl_impl_graph *graph, const pdl_impl_no
  *          not looked into: cudaGraphChildGraphNodeGetGraph, and check that one); edge data of newer toolkits.
  * Time     Grows with nodes plus edges, once, and once more for every 64 producers of edges that could be unsafe.
  *
- * Threads  any; not while the graph is changed.
  * Source   PTX ISA griddepcontrol.wait; driver_types.h, cudaGraphKernelNodePort*; measurements
  * Checked  EDGE-01, EDGE-09, EDGE-10, COMP-04, MEM-06
  */
