@@ -167,7 +167,7 @@ typedef struct pdl_impl_edge_data {
     X(THREADS, "the primary leaves too few threads on a multiprocessor")                                               \
     X(REGISTERS, "the primary leaves too few registers on a multiprocessor")                                           \
     X(SHARED, "the primary leaves too little shared memory on a multiprocessor")                                       \
-    X(CARVEOUT, "the split of L1 and shared memory would have to change: try PDL_CARVEOUT_MAX for both")                 \
+    X(CARVEOUT, "the split of L1 and shared memory would have to change: try the carve-out PDL_CARVEOUT_MAX for both") \
     X(EDGE_TOOLKIT, "built without edge data in graphs (PDL_HAS_GRAPH_EDGES is 0)")                                    \
     X(EDGE_KIND, "not a kind of edge that can be asked for")                                                           \
     X(EDGE_NODES, "an edge needs two nodes, and two different ones")                                                   \
