@@ -17,6 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from break_headers import BREAKS, ROOT
+
 SKIP = 77
 UNITS = Path(__file__).resolve().parent / "units"
 
@@ -276,6 +278,12 @@ def check_text(place: Place) -> None:
     expect(not reserved, f"reserved names: {reserved}")
 
 
+def check_breaks(place: Place) -> None:
+    """Each entry of break_headers.py still finds what it breaks, in the headers of this tree."""
+    stale = [f"{change.what} ({change.noticed_by})" for change in BREAKS if change.old not in (ROOT / change.file).read_text(encoding="utf-8")]
+    expect(not stale, "break_headers.py breaks what is no longer there: " + ", ".join(stale))
+
+
 def check_features(place: Place) -> None:
     """PDL_HAS_* are 0 or 1 in #if, as they come and when set from outside; with -Wundef, so they exist."""
     unit = place.work / "features.c"
@@ -367,7 +375,7 @@ def checks() -> dict[str, Callable[[Place], None]]:
     table: dict[str, Callable[[Place], None]] = {
         "copies-in-one-unit": check_copies_in_one_unit, "includes": check_includes, "includes-nvcc": check_includes_nvcc,
         "hostile-macros": check_hostile_macros, "hostile-macros-nvcc": check_hostile_macros_nvcc,
-        "no-symbols-nvcc": check_no_symbols_nvcc, "refusals": check_refusals, "text": check_text,
+        "no-symbols-nvcc": check_no_symbols_nvcc, "refusals": check_refusals, "text": check_text, "breaks": check_breaks,
         "features": check_features, "ptx": check_ptx, "nvrtc": check_nvrtc, "old-toolkits": check_old_toolkits,
     }
     for name in ("gcc", "clang", "g++", "clang++"):
