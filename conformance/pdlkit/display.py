@@ -221,7 +221,9 @@ def verdict_block(report: Mapping[str, Any], where: str, colours: bool, evidence
         lines += table(_HEADER, _rows(report), _LEFT, colours)
         if any(rule["bound95"] is not None for rule in report["rules"]):
             lines.append(" p95: a fault of this probability per trial would have shown, for this generator of schedules")
-    notes = [*untold_power(report), *survivors(report), *unproven_windows(report), *sentences(report["paths"])]
+    unchecked = str(report.get("static_check") or "").startswith("left out")
+    notes = [f"static check {report['static_check']}"] if unchecked else []
+    notes += [*untold_power(report), *survivors(report), *unproven_windows(report), *sentences(report["paths"])]
     lines += [f" note     {line}" for line in notes]
     lines += [f" finding  {line}" for line in report["findings"]]
     reasons = report["reasons"]

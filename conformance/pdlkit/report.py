@@ -52,6 +52,7 @@ class RunFacts:
     driver: dict[str, Any] = field(default_factory=dict)
     plant: str | None = None
     evidence: dict[str, Evidence] = field(default_factory=dict)
+    static_check: str | None = None  # what lint compared with the hardware, or why it was left out
 
     @property
     def on_model(self) -> bool:
@@ -215,7 +216,7 @@ def build_report(facts: RunFacts) -> dict[str, Any]:
         "tests": tests,
         "contested": contested(tests),
         "paths": compare(tests),
-        "mutation_score": mutation_score(facts.results),
+        "mutation_score": mutation_score(facts.results), "static_check": facts.static_check,
         "processes": facts.processes, "problems": _sentences(facts.problems),
         "findings": _sentences(facts.verdict.findings),
         "reasons": _sentences(facts.verdict.reasons), "verdict": facts.verdict.verdict, "exit": facts.verdict.exit,

@@ -238,28 +238,38 @@ def _go_on(options: argparse.Namespace) -> None:
     options.only, options.plant, options.output = identity.only, identity.plant, options.resume
 
 
-def _static_check(report: dict[str, Any], facts: RunFacts) -> list[str]:
-    """Lint's verdict on the kernels that ran, held against the hardware's; a disagreement is the kit's own error."""
+def _static_check(report: dict[str, Any], facts: RunFacts) -> tuple[str | None, list[str]]:
+    """Lint's verdict on the kernels that ran, held against the hardware's: what was done, and the disagreements."""
     if facts.code is None or facts.on_model or facts.plant is not None:
-        return []
+        return None, []
     if not at_hand():
-        print("static check left out: nvdisasm and cuobjdump are not on this machine", file=sys.stderr)
-        return []
-    return against_hardware.problems(report, facts.code.path, facts.book.tags)
+        return "left out: nvdisasm and cuobjdump are not on this machine", []
+    shown = against_hardware.shown_by(report, facts.book.tags)
+    try:
+        result = against_hardware.compare(facts.code.path, shown, facts.book.tags) if shown else None
+    except Exception as error:  # whatever is wrong with lint, the run keeps what it found
+        return "failed", [f"static check: lint ended with {type(error).__name__}: {error}"]
+    if result is None:
+        return "left out: no kernel was proven or killed", []
+    return f"{result.compared} kernels compared", [f"static check: {text}" for text in result.disagreements]
 
 
 def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     report = build_report(facts)
-    wrong = [*inconsistencies(report), *_static_check(report, facts)]
+    path = write_report(report, folder)  # what was found is safe before it is held against lint
+    told, wrong = _static_check(report, facts)
+    wrong = [*inconsistencies(report), *wrong]
     if wrong:
         verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings)
-        report = build_report(dataclasses.replace(facts, verdict=verdict, problems=[*facts.problems, *wrong]))
-    path = write_report(report, folder)
+        facts = dataclasses.replace(facts, verdict=verdict, problems=[*facts.problems, *wrong])
+    if told or wrong:
+        report = build_report(dataclasses.replace(facts, static_check=told))
+        path = write_report(report, folder)
     if options.json:
         print(json.dumps(report, indent=1, allow_nan=False))
     else:
-        told = evidence.sentences(facts.evidence, folder)
-        print(verdict_block(report, places.shown(path), wants_colours(sys.stdout), told))
+        said = evidence.sentences(facts.evidence, folder)
+        print(verdict_block(report, places.shown(path), wants_colours(sys.stdout), said))
     return int(report["exit"])
 
 

@@ -6,11 +6,14 @@ import io
 import json
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pdlkit import run
 from pdlkit.display import wants_colours
+from pdlkit.lint.against_hardware import Comparison
 from pdlkit.tests.kit_runs import FAKE, conformance, interrupt_fake, left_running, run_fake
 
 SEED_ENV = "FAKE_HARNESS"
@@ -206,6 +209,25 @@ def test_bad_arguments_end_with_64_and_a_sentence(arguments: list[str], word: st
 def test_help_is_there(arguments: list[str], tmp_path: Path) -> None:
     ran = conformance(*arguments, folder=tmp_path)
     assert ran.code == 0 and "usage" in ran.out and not ran.err
+
+
+def _breaks(*_arguments: object) -> None:
+    raise KeyError("R2")
+
+
+@pytest.mark.parametrize(("there", "shown", "compare", "told", "wrong"), [
+    (False, {}, None, "left out: nvdisasm", []), (True, {}, None, "left out: no kernel", []),
+    (True, {"k": 1}, lambda *_: Comparison(3, [], ["k differs"]), "3 kernels compared", ["static check: k differs"]),
+    (True, {"k": 1}, _breaks, "failed", ["static check: lint ended with KeyError: 'R2'"])])
+def test_the_static_check_says_what_it_did_and_costs_no_report(
+    there: bool, shown: dict[str, int], compare: Any, told: str, wrong: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "at_hand", lambda: there)
+    monkeypatch.setattr(run.against_hardware, "shown_by", lambda *_: shown)
+    monkeypatch.setattr(run.against_hardware, "compare", compare)
+    facts: Any = SimpleNamespace(code=SimpleNamespace(path=FAKE), on_model=False, plant=None, book=SimpleNamespace(tags={}))
+    said, found = run._static_check({}, facts)
+    assert said and said.startswith(told) and found == wrong
 
 
 def test_a_planted_fault_that_nobody_saw_is_invalid(tmp_path: Path) -> None:
