@@ -1094,7 +1094,7 @@ PDL_API cudaError_t pdl_impl_set_edges(cudaGraph_t graph, const pdl_graph_edge *
 /* Connect nodes of a graph with one kernel, or with others, by edges that say their kinds.
  *
  * graph      of the runtime or the driver; one that is being captured, too
- * edges      from, to and kind of each; kind and reason are written
+ * edges      from, to and kind of each; kind and reason are written, also if CUDA then refuses
  * num_edges  0 does nothing
  * consumer   the kernel of every node that an edge leads to, prepared by pdl_kernel_init or pdl_kernel_init_driver;
  *            NULL if these are no kernels
