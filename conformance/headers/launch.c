@@ -107,6 +107,7 @@ static void passes_each_option(void)
     options.overlap = PDL_OVERLAP_IF_POSSIBLE;
     launches(&plain, &options, 5 + PDL_HAS_CARVEOUT);
     EXPECT_IS(last_launch()->attrs[0].id, 6);
+    EXPECT_IS(last_attribute(6)->programmaticStreamSerializationAllowed, 1);
 }
 
 static void tells_zero_from_nothing(void)
