@@ -257,8 +257,9 @@ static cudaError_t ask_outside(struct shared *s, unsigned trials, cudaStream_t s
     TRY(make_inner(s, &links[1], &inner, stream));
     for (i = 0; i < trials && !c.refused; i++) {
         TRY(empty(s, i, stream));
-        TRY(launch((const void *)launcher, 1, params, stream, NULL, 0));
-        TRY(count_words(&setup, s, stream, &c));
+        c.refused = (unsigned)launch((const void *)launcher, 1, params, stream, NULL, 0);
+        if (!c.refused)
+            TRY(count_words(&setup, s, stream, &c));
     }
     tell(&setup, &c, 0);
     return cudaGraphExecDestroy(inner);
