@@ -41,7 +41,8 @@ def test_the_schema_is_a_schema() -> None:
 @pytest.mark.parametrize("device", ["model", "cuda"])
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_every_report_is_valid_and_adds_up(situation: str, device: str, tmp_path: Path) -> None:
-    report = run_fake(tmp_path, SITUATIONS[situation], device=device).report
+    only = [] if situation == "conforms" else ["--only=WAIT-0?", "--only=MEM-01", "--only=ATTR-03", "--only=TRIG-01"]  # a child per family
+    report = run_fake(tmp_path, SITUATIONS[situation], *only, device=device).report
     assert errors(report) == []
     assert inconsistencies(report) == []
     text = json.dumps(report)
