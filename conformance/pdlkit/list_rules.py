@@ -68,7 +68,7 @@ def rules_table(book: RuleBook) -> list[str]:
     lines = table(("rule", "class", "kind", "", "cases", "windows", "source", "killed in the same run"), rows, 8)
     proving = sum(case.proving for case in book.cases)
     return [*lines, f" {len(book.rules)} rules, {len(book.cases)} cases ({proving} proving; * only observes), "
-                    f"{len(book.tags)} mutants and controls; `list RULE` shows one rule"]
+                    f"{len(book.tags)} mutants and controls; `list NAME` shows one"]
 
 
 def cases_table(book: RuleBook) -> list[str]:

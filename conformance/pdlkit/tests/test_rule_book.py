@@ -71,3 +71,13 @@ def test_what_runs_on_a_gpu_only_is_said_where_it_is_needed(book: RuleBook) -> N
         source = (places.KERNELS / f"{case.family}.cu").read_text(encoding="utf-8")
         if f"IMAGE_WITHOUT_PAIRS({case.family})" in source:
             assert case.gpu_only, f"{case.name}: the model has no kernels of {case.family}"
+
+
+def test_the_changelog_counts_what_there_is(book: RuleBook) -> None:
+    told = (places.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1]
+    rules = re.search(r"(\d+) rules with (\d+)\s+cases, (\d+)\s+of them", told)
+    assert rules and [int(n) for n in rules.groups()] == [len(book.rules), len(book.cases), sum(bool(r.cases) for r in book.rules)]
+    assert told.startswith(book.suite + " ")
+    table = (places.KIT / "model" / "devices.md").read_text(encoding="utf-8").split("\n|---|---|---|\n")[1].split("\n\n")[0]
+    devices = re.search(r"(\d+) broken devices", told)
+    assert devices and int(devices[1]) == len(table.splitlines())
