@@ -158,7 +158,7 @@ def test_an_interrupted_run_keeps_what_it_had(number: int, tmp_path: Path) -> No
 
 
 def test_json_is_alone_on_stdout(tmp_path: Path) -> None:
-    ran = run_fake(tmp_path, {CAPTURED: "fail"}, "--json")
+    ran = run_fake(tmp_path, {CAPTURED: "fail"}, "--only", "WAIT-0?", "--json")
     assert json.loads(ran.out) == ran.report and ran.code == 1
 
 
@@ -261,13 +261,13 @@ def test_seeds_are_read_with_and_without_prefix(text: str, tmp_path: Path) -> No
 
 def test_something_in_the_launch_path_keeps_a_gpu_from_conforming(tmp_path: Path) -> None:
     env = {"CUDA_LAUNCH_BLOCKING": "1"}
-    ran = run_fake(tmp_path, {}, device="cuda", env=env)
+    ran = run_fake(tmp_path, {}, "--only", "WAIT-0?", device="cuda", env=env)
     assert ran.code == 2 and ran.report["host"]["interposers"] == ["CUDA_LAUNCH_BLOCKING"]
-    assert run_fake(tmp_path, {}, device="model", env=env).code == 0
+    assert run_fake(tmp_path, {}, "--only", "WAIT-0?", device="model", env=env).code == 0
 
 
 def test_colours_only_on_a_terminal(tmp_path: Path) -> None:
-    ran = run_fake(tmp_path, {CAPTURED: "fail"})
+    ran = run_fake(tmp_path, {CAPTURED: "fail"}, "--only", "WAIT-0?")
     assert "\033" not in ran.out + ran.err
 
 
