@@ -16,15 +16,21 @@ from pdlkit.lint.opcodes import Kind, data_words
 from pdlkit.lint.values import split_operands
 
 _NAME = re.compile(r"(U?[RP])(\d+)")
+_SLOT = re.compile(r"\[R1(?:\+(-?0x[0-9a-f]+))?\]")
 _FIRST = {"R": 0, "UR": 256, "P": 512, "UP": 528}
-_ALL = (1 << 544) - 1
 _BACK = {first: file for file, first in _FIRST.items()}
+_REGISTERS = (1 << 544) - 1
+_PREDICATES = _REGISTERS >> 512 << 512
+_SLOTS = 256  # words of the stack told apart; what stands behind shares a bit with one of these
+_SHARED = 1 << (544 + _SLOTS)
+_STACK = _SHARED - 1 & ~_REGISTERS
+_GENERIC = _SHARED << 1  # words reached by generic addresses: no spilled registers, which loads from the stack itself reach
+_ALL = _REGISTERS | _STACK | _SHARED | _GENERIC
 # Only where they read or write matters, not what they carry.
 _ADDRESS_ONLY = frozenset({Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.TEXTURE, Kind.PREFETCH})
 _KEEPS_ALL = frozenset({Kind.CALL, Kind.RETURN})
-_OWN_STORES = ("STL", "STS")
+_REAL = re.compile(r"U?[FHD](ADD|FMA|MUL|MNMX|SEL|SET|RND)|MUFU|[HDIQOB]G?MMA|I2F|F2F")
 _ALL_PREDICATES = ("P2R", "R2P", "UP2UR", "UR2UP", "UP2R", "R2UP")
-_PREDICATES = _ALL >> 512 << 512
 
 
 @dataclass(frozen=True)
@@ -33,78 +39,128 @@ class Liveness:
     matters: bytearray  # of each instruction
 
 
-@lru_cache(maxsize=1 << 18)
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """Bits: what it writes; what that replaces; what it reads for that; what it reads in any case."""
+
+    written: int
+    replaced: int
+    read: int
+    asked: int
+    always: bool  # it matters by itself
+    real: bool = False  # it computes a floating-point number, which is no address: what it was made of is of no use in memory
+
+
+@lru_cache(maxsize=1 << 16)
 def _bit(name: str) -> int:
     found = _NAME.match(name)
     return 1 << (_FIRST[found.group(1)] + int(found.group(2))) if found else 0
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=1 << 16)
 def _mentioned(text: str, words: int) -> int:
     """Bits of the registers in this text; one of 64 or more bits is named by its first."""
     bits = 0
     for file, number in _NAME.findall(text):
         run = (1 << words) - 1 if "R" in file else 1
         bits |= run << (_FIRST[file] + int(number))
-    return bits & _ALL
+    return bits & _REGISTERS
 
 
-@lru_cache(maxsize=1 << 18)
-def _effect(opcode: str, operands: str, predicate: str, kind: Kind) -> tuple[int, int, bool]:
-    """(bits written, bits read, whether it matters by itself)."""
-    parts = split_operands(operands)
-    names, _ = destinations_of(opcode, parts)
+def _memory(memory: str, opcode: str) -> int:
+    """Bits of the words that a shared, local or generic address may name."""
+    if opcode.startswith(("STS", "LDS")):
+        return _SHARED
+    if not opcode.startswith(("STL", "LDL")):
+        return _GENERIC | _SHARED | (_STACK if opcode.startswith("LD") else 0)
+    found = _SLOT.search(memory)
+    if found is None:
+        return _STACK | _GENERIC
+    first = int(found.group(1) or "0", 16) // 4
+    return sum(1 << (544 + (first + i) % _SLOTS) for i in range(data_words(opcode)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _effect(opcode: str, operands: str, predicate: str, kind: Kind) -> _Effect:
+    parts, guard = split_operands(operands), _mentioned(predicate, 1)
     written = 0
-    for name in names:
+    for name in destinations_of(opcode, parts)[0]:
         written |= _bit(name)
-    guard = _mentioned(predicate, 1)
     if opcode.startswith(_ALL_PREDICATES):
-        return 0, _mentioned(operands, 2) | _PREDICATES | guard, True
-    if kind is Kind.PLAIN and not opcode.startswith(_OWN_STORES):
-        return written, _mentioned(", ".join(parts[1:]), max(2, data_words(opcode))) | guard, False
-    if kind in _ADDRESS_ONLY:
-        return written, _mentioned(", ".join(p for p in parts if "[" in p), 2) | guard, True
-    return written, _mentioned(operands, 8) | guard, True
+        return _Effect(0, 0, 0, _mentioned(operands, 2) | _PREDICATES | guard, True)
+    where = ", ".join(p for p in parts if "[" in p)
+    address, generic = _mentioned(where, 2) | guard, kind in (Kind.GENERIC_LOAD, Kind.GENERIC_STORE)
+    if opcode.startswith(("STL", "STS")) and kind is Kind.PLAIN or kind is Kind.GENERIC_STORE:
+        data = _mentioned(operands, data_words(opcode) + 1) | guard
+        return _Effect(_memory(where, opcode), 0, data, address if generic else 0, generic)
+    if opcode.startswith(("LDL", "LDS")) and kind is Kind.PLAIN or kind is Kind.GENERIC_LOAD:
+        held = _memory(where, opcode)
+        return _Effect(written, written, held | address, address if generic else 0, generic)
+    if kind is Kind.PLAIN:
+        read = _mentioned(", ".join(parts[1:]), max(2, data_words(opcode))) | guard
+        return _Effect(written, written, read, 0, False, bool(_REAL.match(opcode)))
+    asked = address if kind in _ADDRESS_ONLY else _mentioned(operands, 8) | guard
+    return _Effect(written, written, asked, asked, True)
 
 
 def liveness(flow: Flow) -> Liveness:
-    """Backwards through the blocks until nothing is added. A callee may look at anything, and so may who called it."""
-    function, kinds, count = flow.function, flow.kinds, len(flow.blocks)
+    """A callee may look at anything, and so may who called it. Shared memory is read by other threads, elsewhere."""
+    function = flow.function
     effects = [_effect(o, t, p, k) for o, t, p, k in
-               zip(function.opcodes, function.operands, function.predicates, kinds, strict=True)]
+               zip(function.opcodes, function.operands, function.predicates, flow.kinds, strict=True)]
+    entering, matters = _backwards(flow, effects, 0)
+    if any((a | b) & _SHARED for a, b in entering):
+        entering, matters = _backwards(flow, effects, _SHARED)
+    return Liveness([_names(a | b) for a, b in entering], matters)
+
+
+def _backwards(flow: Flow, effects: list[_Effect], everywhere: int) -> tuple[list[tuple[int, int]], bytearray]:
+    """Through the blocks, last first, until nothing is added: (what is asked for, what only goes to memory)."""
+    kinds, predicates, count = flow.kinds, flow.function.predicates, len(flow.blocks)
     predecessors: list[list[int]] = [[] for _ in range(count)]
     for number, block in enumerate(flow.blocks):
         for successor in block.successors():
             predecessors[successor].append(number)
-    entering, matters = [0] * count, bytearray(len(kinds))
+    entering, matters = [(0, everywhere)] * count, bytearray(len(kinds))
     work, waiting = list(range(count)), [True] * count
     while work:
         number = work.pop()
         waiting[number] = False
-        block, live = flow.blocks[number], 0
+        block, live, stored = flow.blocks[number], 0, everywhere
         for successor in block.successors():
-            live |= entering[successor]
+            live |= entering[successor][0]
+            stored |= entering[successor][1]
         for index in range(block.end - 1, block.start - 1, -1):
-            written, read, by_itself = effects[index]
+            effect = effects[index]
             if kinds[index] in _KEEPS_ALL:
                 live, matters[index] = _ALL, 1
-            elif by_itself or written & live:
+                continue
+            asked, kept = effect.written & live, effect.written & stored
+            if asked or kept:
                 matters[index] = 1
-                live = (live if function.predicates[index] else live & ~written) | read
-        if live != entering[number]:
-            entering[number] = live
+                if not predicates[index]:
+                    live, stored = live & ~effect.replaced, stored & ~effect.replaced
+                if asked:
+                    live |= effect.read
+                elif not effect.real:
+                    stored |= effect.read
+            if effect.always:
+                matters[index] = 1
+                live |= effect.asked
+        if (live, stored) != entering[number]:
+            entering[number] = (live, stored)
             for before in predecessors[number]:
                 if not waiting[before]:
                     waiting[before] = True
                     work.append(before)
-    return Liveness([_names(bits) for bits in entering], matters)
+    return entering, matters
 
 
 @lru_cache(maxsize=4096)
 def _names(bits: int) -> frozenset[str] | None:
-    if bits == _ALL:
+    if bits & _REGISTERS == _REGISTERS:
         return None
-    names = set()
+    names, bits = set(), bits & _REGISTERS
     while bits:
         at = (bits & -bits).bit_length() - 1
         first = max(f for f in _BACK if f <= at)

@@ -26,6 +26,7 @@ NOTHING: frozenset[Root] = frozenset()
 UNKNOWN: Value = (None, NOTHING, 0)
 ZERO: Value = (("k", 0), NOTHING, 0)
 THREAD_REGISTERS = ("SR_TID", "SR_LANEID", "SR_EQMASK", "SR_LTMASK", "SR_LEMASK", "SR_GTMASK", "SR_GEMASK", "SR_VIRTID")
+_STACK_POINTERS = (("c", 0, 0x28), ("c", 0, 0x37C))  # before sm_100, from sm_100 on
 _MOST_PLACES = 6
 _MAX_SIZE = 14  # of an expression; larger ones are not worth comparing
 
@@ -135,12 +136,13 @@ def add(left: Any, right: Any) -> Any:
 
 
 def any_of(left: Any, right: Any) -> Any:
-    """One of these addresses, all in one object, the null pointer perhaps among them; None if that cannot be said."""
+    """One of these places on the stack, the null pointer perhaps among them; None if that cannot be said."""
     if left is None or right is None or left[0] == right[0] == "k" or "site" in (left[0], right[0]):
         return None
     flat = {*(left[1:] if left[0] == "any" else (left,)), *(right[1:] if right[0] == "any" else (right,))}
     bases = {tuple(sum_terms(part)[0]) for part in flat if part != ("k", 0)}
-    return ("any", *sorted(flat)) if len(bases) == 1 and () not in bases and len(flat) <= _MOST_PLACES else None
+    stack = len(bases) == 1 and any(term in _STACK_POINTERS for term in next(iter(bases)))
+    return ("any", *sorted(flat)) if stack and len(flat) <= _MOST_PLACES else None
 
 
 def joined(left: Value, right: Value) -> Value:

@@ -31,7 +31,7 @@ from pdlkit.lint.values import (
 )
 
 _STATES_PER_NODE = 24
-_VISITS = 20_000
+_VISITS, _VISITS_PER_NODE = 6_000, 3  # more, and conditions are not kept apart
 _MAX_DEPTH = 16
 _ROUNDS = 4  # of learning which conditions to keep
 
@@ -123,7 +123,7 @@ class Analysis:
             if found is None:
                 continue
             visits += 1
-            if visits > _VISITS and self._keep_facts:
+            if self._keep_facts and visits > _VISITS + _VISITS_PER_NODE * len(self.edges):
                 return False
             self._walk(node, key[0], dict(found[0]), dict(found[1]))
         return True
