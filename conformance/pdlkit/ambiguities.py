@@ -13,7 +13,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -184,12 +184,12 @@ def answer(question: Question, entry: Entry) -> tuple[str, str, str]:
     return "-", f"never exercised in {run:,}", "-"
 
 
-def _chosen(question: Question, tests: list[Entry]) -> Iterator[Entry]:
+def _chosen(question: Question, tests: Sequence[Entry]) -> Iterator[Entry]:
     for name in question.cases:
         yield from (test for test in tests if test["name"].startswith(name + "."))
 
 
-def rows(tests: list[Entry]) -> Iterator[tuple[str, ...]]:
+def rows(tests: Sequence[Entry]) -> Iterator[tuple[str, ...]]:
     """The table's rows."""
     for question in QUESTIONS:
         for entry in _chosen(question, tests):
@@ -197,13 +197,13 @@ def rows(tests: list[Entry]) -> Iterator[tuple[str, ...]]:
             yield question.id, question.text, question.a, question.b, entry["name"], follows, counts, bound
 
 
-def contested(tests: list[Entry]) -> list[dict[str, Any]]:
+def contested(tests: Sequence[Entry]) -> list[dict[str, Any]]:
     """The table for a report: one entry per question and case, in the order of the questions."""
     keys = ("id", "question", "claim_a", "claim_b", "case", "follows", "counts", "bound")
     return [dict(zip(keys, row, strict=True)) for row in rows(tests)]
 
 
-def mixes(tests: list[Entry]) -> list[str]:
+def mixes(tests: Sequence[Entry]) -> list[str]:
     """Which mixes of launches overlapped, beside what pdl.h had estimated (FWD-06a)."""
     answers = [pair for test in tests if test["name"].startswith("FWD-06a.") for pair in test.get("answers") or ()]
     if not answers:

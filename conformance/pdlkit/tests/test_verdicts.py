@@ -48,7 +48,7 @@ def log(verdict: dict[str, Any] | None, *variants: dict[str, Any], ended: bool =
 
 # status of the case, class of the rule, proving: the run's verdict when this is the run's only other case
 # beside one proven case of a documented rule.
-EXPECTED = {
+EXPECTED: dict[str, Any] = {
     "PASS": lambda rule_class, proving: "CONFORMS",
     "NOT_SUPPORTED": lambda rule_class, proving: "CONFORMS",
     "FAIL": lambda rule_class, proving: "CONFORMS" if rule_class == "measured" else "VIOLATES",
@@ -110,7 +110,7 @@ def test_problems_of_the_kit_and_interposers_count() -> None:
     assert judge_run(failed, [], ["LD_PRELOAD"]).verdict == "VIOLATES"
 
 
-POWER = {"mutants": ("nowait",), "controls": ("attron",), "broken_waits": True}
+POWER: dict[str, Any] = {"mutants": ("nowait",), "controls": ("attron",), "broken_waits": True}
 KILLED = (variant("nowait"), variant("attron", kind="control"), variant("early-8000", kind="broken_wait", must_die=True))
 
 CASES: list[tuple[str, Case, CaseLog | None, str]] = [
