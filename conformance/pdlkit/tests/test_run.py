@@ -13,6 +13,7 @@ import pytest
 
 from pdlkit import run
 from pdlkit.display import wants_colours
+from pdlkit.lint import against_hardware
 from pdlkit.lint.against_hardware import Comparison
 from pdlkit.tests.kit_runs import FAKE, conformance, interrupt_fake, left_running, run_fake
 
@@ -223,8 +224,8 @@ def test_the_static_check_says_what_it_did_and_costs_no_report(
     there: bool, shown: dict[str, int], compare: Any, told: str, wrong: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "at_hand", lambda: there)
-    monkeypatch.setattr(run.against_hardware, "shown_by", lambda *_: shown)
-    monkeypatch.setattr(run.against_hardware, "compare", compare)
+    monkeypatch.setattr(against_hardware, "shown_by", lambda *_: shown)
+    monkeypatch.setattr(against_hardware, "compare", compare)
     facts: Any = SimpleNamespace(code=SimpleNamespace(path=FAKE), on_model=False, plant=None, book=SimpleNamespace(tags={}))
     said, found = run._static_check({}, facts)
     assert said and said.startswith(told) and found == wrong
