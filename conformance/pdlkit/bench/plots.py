@@ -60,7 +60,8 @@ def gap(path: str, cells: list[dict[str, Any]], device: str) -> plt.Figure:
         panel.set_visible(False)
     for panel in panels[:, 0]:
         panel.set_ylabel("us per kernel")
-    panels.flat[0].legend()
+    handles, labels = panels.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower right", bbox_to_anchor=(0.9, 0.12), fontsize=14)  # where no panel is
     figure.suptitle(f"{device}, in a {path}: time per kernel of a dependent chain (lower is better)")
     figure.tight_layout()
     return figure

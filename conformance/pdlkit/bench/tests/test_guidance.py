@@ -38,7 +38,7 @@ class Cells:
         return [r for (p, a, v, _), r in self.rows.items() if (p, a, v) == (row["path"], row["axis"], row["value"])]
 
     def unbeaten(self, row: dict) -> bool:
-        return not any(row["low95"] > other["high95"] for other in self.shape(row))
+        return not any(row["low95"] > other["high95"] and row["us"] >= 1.02 * other["us"] for other in self.shape(row))
 
     def each_shape(self, path: str, mode: str) -> list[dict]:
         once = {json.dumps(r["shape"], sort_keys=True): r for (p, _, _, m), r in reversed(self.rows.items()) if (p, m) == (path, mode)}
@@ -55,7 +55,7 @@ def false_words(cells: Cells, path: str, said: str) -> str | None:
     def at(axis: str, value: str, mode: str) -> dict:
         return cells.rows[path, AXIS_OF[axis], float(value), mode]
 
-    if m := re.fullmatch(r".* \(`(\w+)`\): in (\d+) of (\d+) shapes no other mode is faster \(.*?\)\. The most it gains is "
+    if m := re.fullmatch(r".* \(`(\w+)`\): in (\d+) of (\d+) shapes no other mode is 2 % faster \(.*?\)\. The most it gains is "
                          rf"([\d.]+)x \({AT}\)\.(?: It is beaten at (.*)\.)?", said):
         mode, rows = m[1], cells.each_shape(path, m[1])
         standing = {name: sum(map(cells.unbeaten, cells.each_shape(path, name))) for name in {k[3] for k in cells.rows}}
