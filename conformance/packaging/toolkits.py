@@ -32,7 +32,8 @@ import compile_checks as checks  # noqa: E402
 from pdlkit.packages import complete_toolkit  # noqa: E402
 from versions import CLAUSES, Check, holds  # noqa: E402
 
-HOST_TESTS = ("prepare", "launch", "refusals", "events", "attributes", "estimate", "off_path", "graph", "graph_check", "graph_findings")
+HOST_TESTS = ("prepare", "launch", "refusals", "events", "attributes", "estimate", "estimate_measured", "threads", "off_path", "graph",
+              "graph_check", "graph_findings")
 C_COMPILERS = ("gcc-9", "gcc-10", "gcc-11", "gcc-12", "gcc-13", "gcc-14", "gcc-15", "clang-13", "clang-14", "clang-15", "clang-16",
                "clang-17", "clang-18", "clang-19", "clang-21")
 BASELINE = '#include <cuda_runtime_api.h>\n#include <stdlib.h>\nint baseline_(void);\nint baseline_(void) { return 0; }\n'
