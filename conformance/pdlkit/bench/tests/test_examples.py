@@ -34,6 +34,13 @@ def test_form(file: Path) -> None:
     assert "return 77;" in file.read_text() and "return wrong != 0;" in file.read_text()
 
 
+def test_form_of_the_c_host() -> None:
+    name = "15_c_host_nvrtc"
+    lines = (EXAMPLES / name / "main.c").read_text().splitlines()
+    assert lines[0].startswith(f"/* {name}: ") and lines[0].endswith("Licence: 0BSD") and max(map(len, lines)) <= 120
+    assert re.fullmatch(rf" \* nvcc .*-I\.\./\.\. main\.c -o {name} .*", lines[1])
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_call_is_checked(file: Path) -> None:
     text = re.sub(r"//.*", "", file.read_text())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -21,38 +22,38 @@ AT = r"(?P<axis>[^=;]+) = (?P<value>[\d.]+)"
 class Cells:
     """The rows of a bench.json by path, axis, value and mode."""
 
-    def __init__(self, bench: dict, factor: float = 1.0, names: frozenset[str] = frozenset()) -> None:
-        self.rows = {}
+    def __init__(self, bench: dict[str, Any], factor: float = 1.0, names: frozenset[str] = frozenset()) -> None:
+        self.rows: dict[tuple[str, str, float, str], dict[str, Any]] = {}
         for row in bench["cells"]:
             scale = factor if row["cell"] in names else 1.0
             us = {key: row[key] * scale for key in ("us", "low95", "high95")}
             self.rows[row["path"], row["axis"], row["value"], row["mode"]] = {**row, **us}
 
-    def gain(self, row: dict) -> str:
+    def gain(self, row: dict[str, Any]) -> str:
         return f"{self.rows[row['path'], row['axis'], row['value'], 'plain']['us'] / row['us']:.2f}"
 
-    def along(self, path: str, axis: str, mode: str) -> list[dict]:
+    def along(self, path: str, axis: str, mode: str) -> list[dict[str, Any]]:
         return sorted((r for (p, a, _, m), r in self.rows.items() if (p, a, m) == (path, axis, mode)), key=lambda r: r["value"])
 
-    def shape(self, row: dict) -> list[dict]:
+    def shape(self, row: dict[str, Any]) -> list[dict[str, Any]]:
         return [r for (p, a, v, _), r in self.rows.items() if (p, a, v) == (row["path"], row["axis"], row["value"])]
 
-    def unbeaten(self, row: dict) -> bool:
+    def unbeaten(self, row: dict[str, Any]) -> bool:
         return not any(row["low95"] > other["high95"] and row["us"] >= 1.02 * other["us"] for other in self.shape(row))
 
-    def each_shape(self, path: str, mode: str) -> list[dict]:
+    def each_shape(self, path: str, mode: str) -> list[dict[str, Any]]:
         once = {json.dumps(r["shape"], sort_keys=True): r for (p, _, _, m), r in reversed(self.rows.items()) if (p, m) == (path, mode)}
         return list(once.values())
 
 
-def percent(row: dict) -> str:
+def percent(row: dict[str, Any]) -> str:
     return f"{row['limit_us'] / row['us']:.0%}"
 
 
 def false_words(cells: Cells, path: str, said: str) -> str | None:
     """What is wrong with a sentence, or None; a sentence that nobody here can read is wrong, too."""
 
-    def at(axis: str, value: str, mode: str) -> dict:
+    def at(axis: str, value: str, mode: str) -> dict[str, Any]:
         return cells.rows[path, AXIS_OF[axis], float(value), mode]
 
     if m := re.fullmatch(r".* \(`(\w+)`\): in (\d+) of (\d+) shapes no other mode is 2 % faster \(.*?\)\. The most it gains is "
