@@ -87,6 +87,7 @@ def clang(path: Path) -> Compiler:
 
 
 def nvrtc(library: Path, name: str | None = None) -> Compiler:
+    """Each compilation has a process of its own: in one process, what NVRTC 13.0 makes depends on an earlier one with debug code."""
     loaded = ctypes.CDLL(str(library))
     major, minor = ctypes.c_int(), ctypes.c_int()
     loaded.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
@@ -94,7 +95,7 @@ def nvrtc(library: Path, name: str | None = None) -> Compiler:
     def run(source: Path, architecture: str, way: str, output: Path) -> None:
         flags = [f"--gpu-architecture={architecture}", "--std=c++17", f"-I{ROOT}", f"-I{source.parent}"]
         flags += ["--device-debug"] if way == "-G" else [f"--ptxas-options={way}"]
-        output.write_bytes(run_nvrtc(loaded, source.read_text(), flags, {}, "CUBIN"))
+        _call([sys.executable, "-B", str(Path(__file__)), str(library), str(source), str(output), *flags])
 
     return Compiler(name or f"NVRTC {major.value}.{minor.value}", run)
 
@@ -168,3 +169,18 @@ def _installed(place: Path, packages: list[str]) -> Path:
         _call([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(place), *packages])
         (place / "complete").touch()
     return next(place.glob("nvidia/cu13"))
+
+
+def main() -> int:
+    """What nvrtc() calls: LIBRARY SOURCE OUTPUT FLAG..."""
+    library, source, output = map(Path, sys.argv[1:4])
+    try:
+        output.write_bytes(run_nvrtc(ctypes.CDLL(str(library)), source.read_text(), sys.argv[4:], {}, "CUBIN"))
+    except CompilerFailed as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
