@@ -115,7 +115,8 @@ int main(void)
     CUdevice device;
     CUmodule module;
     if (cuInit(0) != CUDA_SUCCESS || cuDeviceGet(&device, 0) != CUDA_SUCCESS ||
-        cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) != CUDA_SUCCESS || major < 9) {
+        cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) != CUDA_SUCCESS ||
+        major < 9) {
         fputs("skipped: no GPU here that can overlap kernels\n", stderr);
         return 77;
     }

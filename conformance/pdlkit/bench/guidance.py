@@ -279,9 +279,10 @@ def page(bench: Bench, plots: Sequence[str]) -> str:
     matrix = bench.matrix
     lines = _head(matrix)
     for path in PATHS:
+        moving = [_fastest(matrix, path, "traffic_mib")] if matrix.select(path, "traffic_mib") else []
+        hidden = [_hidden(matrix, path)] if matrix.select(path, "prologue_short_main_us") else []
         lines += [f"## In short, in a {path}", "", *_bullets([
-            _best_place(matrix, path), *([_fastest(matrix, path, "traffic_mib")] if matrix.select(path, "traffic_mib") else []),
-            _attribute_alone(matrix, path), *([_hidden(matrix, path)] if matrix.select(path, "prologue_short_main_us") else []), _leave_off(matrix, path)])]
+            _best_place(matrix, path), *moving, _attribute_alone(matrix, path), *hidden, _leave_off(matrix, path)])]
     lines += [line for name in plots if name.endswith(".png") for line in (f"![{name.removesuffix('.png')}]({name})", "")]
     for path in PATHS:
         lines += [f"## In a {path}", "", "Where to put the trigger:", "", *_bullets(_trigger(matrix, path))]
