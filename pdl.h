@@ -392,9 +392,10 @@ PDL_API cudaError_t pdl_impl_check_options(const pdl_options *o, int launching)
             return cudaErrorInvalidValue;
         }
     }
-    return (!PDL_HAS_MEM_SYNC_DOMAIN && o->mem_sync_domain != 0) || (!PDL_HAS_CARVEOUT && o->carveout != 0)
-               ? cudaErrorNotSupported
-               : cudaSuccess;
+    if (!PDL_HAS_MEM_SYNC_DOMAIN && o->mem_sync_domain != 0) {
+        return cudaErrorNotSupported;
+    }
+    return !PDL_HAS_CARVEOUT && o->carveout != 0 ? cudaErrorNotSupported : cudaSuccess;
 }
 
 /* What is wrong with options for this kernel: all own checks but those of the shape. */
@@ -405,7 +406,7 @@ PDL_API cudaError_t pdl_impl_check(const pdl_kernel *kernel, const pdl_options *
         return cudaErrorInvalidValue; /* never prepared, or not for the runtime */
     }
     return PDL_IMPL_IS(o->overlap, PDL_OVERLAP_REQUIRED) && !PDL_IMPL_IS(kernel->reason, PDL_REASON_DISABLED) &&
-                   (!kernel->can_overlap || (!PDL_HAS_LAUNCH_COMPLETION_EVENT && o->launch_completion_event != NULL))
+                   (kernel->can_overlap ? !PDL_HAS_LAUNCH_COMPLETION_EVENT && o->launch_completion_event != NULL : 1)
                ? cudaErrorNotSupported
                : cudaSuccess;
 }
