@@ -18,10 +18,30 @@
 KERNEL(order_primary) { held_primary(&args); }
 KERNEL(order_dependent) { reading_dependent(&args, 0); }
 
+/* Tells that it ran: a trial in which it did not, while the primary was held, says nothing of what stands behind both. */
 KERNEL(order_middle)
 {
-    (void)args;
     k_trigger();
+    k_store_relaxed(&args.state->reserved, 1);
+}
+
+DEVICE_FN void middle_ran(const struct kernel_args *args)
+{
+    if (k_thread() == 0 && k_load_relaxed(&args->state->reserved) == 0)
+        k_add(&args->state->cut_short, 1);
+}
+
+KERNEL(order_behind_primary)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    primary_begins(&args);
+    primary_triggers(&plan);
+    if (k_thread() == 0)
+        watches(&args, &plan);
+    middle_ran(&args);
+    k_barrier();
+    primary_stores(&args, &plan, FORM_PLAIN);
 }
 
 KERNEL(order_copy_dependent)
@@ -49,6 +69,7 @@ KERNEL(order_input_primary)
     primary_triggers(&plan);
     if (k_thread() == 0)
         watches(&args, &plan);
+    middle_ran(&args);
     k_barrier();
     primary_stores(&args, &plan, FORM_FROM_INPUT);
 }
@@ -102,9 +123,9 @@ static cudaError_t queue_behind_event_of_middle(const struct queue *queue, const
 
 static const struct pair order_pairs[] = {
     PAIR("copy", SHAPE_WORDS, PAIR_COPY, order_primary, order_copy_dependent, queue_copy),
-    PAIR_OF_THREE("behind", SHAPE_WORDS, 0, order_primary, order_middle, order_dependent, queue_behind),
-    PAIR_OF_THREE("behind_copy", SHAPE_WORDS, PAIR_COPY, order_primary, order_middle, order_copy_dependent, queue_behind_copy),
+    PAIR_OF_THREE("behind", SHAPE_WORDS, 0, order_behind_primary, order_middle, order_dependent, queue_behind),
+    PAIR_OF_THREE("behind_copy", SHAPE_WORDS, PAIR_COPY, order_behind_primary, order_middle, order_copy_dependent, queue_behind_copy),
     PAIR_OF_THREE("behind_memset", SHAPE_WORDS, PAIR_COPY, order_input_primary, order_middle, order_dependent, queue_behind_memset),
-    PAIR_OF_THREE("behind_event", SHAPE_WORDS, 0, order_primary, order_middle, order_dependent, queue_behind_event_of_middle),
+    PAIR_OF_THREE("behind_event", SHAPE_WORDS, 0, order_behind_primary, order_middle, order_dependent, queue_behind_event_of_middle),
 };
 IMAGE(order, order_pairs)
