@@ -133,7 +133,7 @@ BREAKS = [
     *[Break(f"attribute {number} twice", HOST, "launching ? 0x75d4 : 0x55d4", f"(launching ? 0x75d4 : 0x55d4) & ~{1 << number}", "contract.refusals")
       for number in (2, 4, 6, 7, 8, 10, 12, 14)],
     Break("a handle that is lost", HOST, "launching ? 0x75d4 : 0x55d4", "0x55d4", "contract.refusals"),
-    Break("required overlap that cannot be had", HOST, "(!kernel->can_overlap || (!PDL_HAS_LAUNCH", "(0 || (!PDL_HAS_LAUNCH", "contract.refusals"),
+    Break("required overlap that cannot be had", HOST, "!= NULL : 1)", "!= NULL : 0)", "contract.refusals"),
     Break("an event into nowhere", HOST, "return event != NULL ? cudaEventCreateWithFlags(event", "return 1 ? cudaEventCreateWithFlags(event", "contract.refusals"),
     # events
     Break("an event with timing", HOST, "(event, cudaEventDisableTiming)", "(event, cudaEventDefault)", "contract.events"),
@@ -183,10 +183,10 @@ BREAKS = [
     Break("a launch that writes into the kernel", HOST, "    config.gridDim = grid;", "    ((pdl_kernel *)(size_t)kernel)->num_params = (int)count;\n    config.gridDim = grid;", "contract.threads"),
     Break("always the legacy stream", HOST, "config.stream = stream;", "config.stream = stream != NULL ? stream : cudaStreamLegacy;", "contract.per_thread_stream"),
     Break("no launch-completion events, and none behind", HOST, "!(carried && PDL_HAS_LAUNCH_COMPLETION_EVENT)", "!carried", "contract.off_path"),
-    Break("no carve-out, and no error", HOST, "|| (!PDL_HAS_CARVEOUT && o->carveout != 0)", "", "contract.off_path"),
-    Break("no domains, and no error", HOST, "(!PDL_HAS_MEM_SYNC_DOMAIN && o->mem_sync_domain != 0) ||", "", "contract.off_path"),
+    Break("no carve-out, and no error", HOST, "return !PDL_HAS_CARVEOUT && o->carveout != 0 ?", "return 0 ?", "contract.off_path"),
+    Break("no domains, and no error", HOST, "if (!PDL_HAS_MEM_SYNC_DOMAIN && o->mem_sync_domain != 0) {", "if (0) {", "contract.off_path"),
     Break("no overlap, and no reason", HOST, ": !PDL_HAS_OVERLAP ", ": 0 ", "contract.off_path"),
-    Break("required launch-completion events", HOST, " || (!PDL_HAS_LAUNCH_COMPLETION_EVENT && o->launch_completion_event != NULL))", ")", "contract.off_path"),
+    Break("required launch-completion events", HOST, "!PDL_HAS_LAUNCH_COMPLETION_EVENT && o->launch_completion_event != NULL : 1", "0 : 1", "contract.off_path"),
     Break("another function's type", HOST, "kernel == nullptr || kernel->func != reinterpret_cast<const void *>(func)", "kernel == nullptr", "contract.typed"),
     Break("typed arguments to a null kernel", HOST, "kernel == nullptr || kernel->func", "kernel->func", "contract.typed"),
     Break("linker symbols", HOST, "#define PDL_API static inline", "#define PDL_API __attribute__((weak, noinline))", "copies.c"),
