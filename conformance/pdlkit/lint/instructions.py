@@ -36,7 +36,7 @@ from pdlkit.lint.values import (
 if TYPE_CHECKING:
     from pdlkit.lint.evaluator import Evaluator, Registers
 
-_CLUSTER_REGISTERS = ("SR_CgaCtaId", "SR_CTARANK", "SR_CLUSTERCTARANK", "SR_CTAID")
+CLUSTER_REGISTERS = ("SR_CgaCtaId", "SR_CTARANK", "SR_CLUSTERCTARANK", "SR_CTAID")
 _CHANGING = ("SR_CLOCK", "SR_GLOBALTIMER", "SR_REGALLOC", "SR_SMEMSZ")
 PREDICATE_UNKNOWN = (None, 0)
 
@@ -105,7 +105,7 @@ def _special(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...]
     if source in ("SR_SWINHI", "SR_SHMEMHI"):
         roots = frozenset({("window", "shared")})
     varies = VARIES_BY_THREAD if source.startswith(THREAD_REGISTERS) else 0
-    varies |= VARIES_BY_BLOCK if source.startswith(_CLUSTER_REGISTERS) else 0
+    varies |= VARIES_BY_BLOCK if source.startswith(CLUSTER_REGISTERS) else 0
     return _write(name, (("s", source), roots, varies))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from pdlkit.lint import conditions as cond
 from pdlkit.lint.evaluator import Evaluator, Image, Registers
 from pdlkit.lint.flow import Block, Flow
+from pdlkit.lint.instructions import CLUSTER_REGISTERS
 from pdlkit.lint.memory import forget_shared
 from pdlkit.lint.opcodes import ACCESSES, GENERIC, Kind
 from pdlkit.lint.program import COPY_CALL, SYSTEM_CALLS, Program
@@ -21,6 +22,7 @@ from pdlkit.lint.signals import Range, Signals, barrier_range, leaves
 from pdlkit.lint.states import AHEAD, CLUSTER, FRESH, SIBLING, SIGNALLED, WAITED, Access, Context, Edges, Node, Result, passed_by
 from pdlkit.lint.values import (
     UNKNOWN,
+    VARIES_BY_BLOCK,
     VARIES_BY_THREAD,
     Root,
     any_of,
@@ -41,6 +43,16 @@ _MEETINGS = frozenset({Kind.BARRIER, Kind.CLUSTER_BARRIER, Kind.MBARRIER})  # be
 _WRITE_REGISTERS = ACCESSES | {Kind.MBARRIER, Kind.SIGNAL, Kind.UNKNOWN}
 
 _SPLIT_VALUE = (None, frozenset[Root](), 0)
+
+
+def _asks_for_block(formula: Any) -> bool:
+    """Whether blocks of one cluster can answer differently."""
+    if not isinstance(formula, tuple) or not formula:
+        return False
+    if formula[0] == "s":
+        return isinstance(formula[1], str) and formula[1].startswith(CLUSTER_REGISTERS)
+    return any(_asks_for_block(part) for part in formula[1:])
+
 
 class Analysis:
     """One kernel of one program."""
@@ -425,13 +437,14 @@ class Analysis:
         """What is the same for the whole block is settled first; only the rest divides its threads."""
         if formula is None or formula[0] == "k" or not varies or self._learning:
             return [(facts, varies)]
-        cases = [facts]
         parts = cond.atoms(formula)
         same = [a for a in parts if not leaf_varies(a, self.image.varying_sites)] if len(parts) > 1 else []
-        for atom in same[:3]:
-            both = [cond.assume(atom, value, f) for f in cases for value in (True, False)]
-            cases = [f for f in both if f is not None]
-        return [(f, varies if cond.truth(formula, f) is None else 0) for f in cases]
+        settled: list[tuple[cond.Facts, int]] = [(facts, varies)]
+        for atom in sorted(same[:3], key=_asks_for_block):  # what blocks answer differently leaves waiters in others
+            left = varies & VARIES_BY_BLOCK if _asks_for_block(atom) else 0
+            both = [(cond.assume(atom, value, f), v) for f, v in settled for value in (True, False)]
+            settled = [(f, min(v, left) if cond.truth(formula, f) is not None else v) for f, v in both if f is not None]
+        return settled
 
     def _outside_cluster(self, wait: int, facts: cond.Facts) -> bool:
         """Where there is no cluster there is one rank, and nobody passes by the wait of another."""
