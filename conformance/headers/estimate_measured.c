@@ -1,6 +1,6 @@
 /* pdl_overlap_estimate beside what an H200 did (driver 580.159.04), with the numbers of that GPU in place of the model's: the
- * mixes of rule FWD-06a (conformance/kernels/room.cu), and the tables of measure_splits.cu. Twenty launches of each either all overlapped, or
- * at most one did. */
+ * mixes of rule FWD-06a (conformance/kernels/room.cu), and the tables of measure_splits.cu. Twenty launches of each either
+ * all overlapped, or at most one did. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
