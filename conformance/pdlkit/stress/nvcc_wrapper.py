@@ -24,15 +24,17 @@ STAND_INS = {"ptxas": ptxas_wrapper.REAL, "fatbinary": fatbinary_wrapper.REAL}
 
 
 def work_folder() -> Path:
-    """A folder of ours that can be written: below build/, or else below the user's temporary folder."""
+    """A folder of ours that can be written and be named in LD_PRELOAD: below build/, or else below the user's temporary folder."""
     for place in (BUILD / "stress", Path(tempfile.gettempdir(), f"pdl-stress-{os.getuid()}")):
+        if set(" :") & set(str(place)):  # the loader takes both for the end of a name
+            continue
         try:
             place.mkdir(parents=True, exist_ok=True)
         except OSError:
             continue
         if os.access(place, os.W_OK):
             return place
-    raise SetupImpossible("neither build/ nor the temporary folder can be written")
+    raise SetupImpossible("neither build/ nor the temporary folder can be written and has a path without spaces and colons")
 
 
 def _script(part: str, variable: str, real: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -101,8 +102,9 @@ def test_the_oracle_compares_files_and_numbers(tmp_path: Path) -> None:
     assert not wrong(binary, seen(f=b"\0\0\x80\x3f"), seen(f=b"\1\0\x80\x3f")) and wrong(binary, seen(f=b"\0\0\0\x40"), seen(f=b"\0\0\x80\x3f"))
     assert wrong(Oracle(), seen(code=None), seen()) and wrong(Oracle(), seen(code=1), seen()) and not wrong(Oracle(), seen(b"x"), seen())
     assert wrong(Oracle(expression="'good' in stdout"), seen(b"bad"), seen()) and wrong(Oracle(expression="nonsense"), seen(), seen())
-    assert wrong(Oracle(check=f"{sys.executable} -c 'raise SystemExit(1)'"), seen(), seen())
-    assert not wrong(Oracle(check=f"{sys.executable} -c pass"), seen(), seen())
+    python = shlex.quote(sys.executable)
+    assert wrong(Oracle(check=f"{python} -c 'raise SystemExit(1)'"), seen(), seen())
+    assert not wrong(Oracle(check=f"{python} -c pass"), seen(), seen())
 
 
 def test_rewrite_from_the_command_line(tmp_path: Path) -> None:

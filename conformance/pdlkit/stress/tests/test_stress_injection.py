@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pdlkit.stress import injection
+from pdlkit.exits import SetupImpossible
+from pdlkit.stress import injection, nvcc_wrapper
 from pdlkit.stress.options import Options
 from pdlkit.stress.plan import Plan
 from pdlkit.stress.program import read_build_log, read_calibration
@@ -110,3 +111,14 @@ def test_without_a_plan_the_library_does_nothing(place: Path) -> None:
     done = subprocess.run([place / "program", "dlsym", place / "module.ptx", "first"], env=environment, capture_output=True,
                           text=True, check=True)
     assert done.stdout.splitlines()[0] == "loaded as it is" and "carve-out" not in done.stdout
+
+
+def test_the_library_lies_where_the_loader_can_be_told_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvcc_wrapper, "BUILD", tmp_path / "a tree")
+    monkeypatch.setattr(nvcc_wrapper.tempfile, "gettempdir", lambda: str(tmp_path))
+    assert nvcc_wrapper.work_folder().parent == tmp_path
+    monkeypatch.setattr(nvcc_wrapper.tempfile, "gettempdir", lambda: str(tmp_path / "a:b"))
+    with pytest.raises(SetupImpossible, match="spaces and colons"):
+        nvcc_wrapper.work_folder()
+    monkeypatch.setattr(nvcc_wrapper, "BUILD", tmp_path / "tree")
+    assert nvcc_wrapper.work_folder() == tmp_path / "tree" / "stress"
