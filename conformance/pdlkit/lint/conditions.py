@@ -81,14 +81,14 @@ def _signed(value: int) -> int:
     return value - 2**32 if value >= 2**31 else value
 
 
-def _natural_limit(base: Any) -> int | None:
+def natural_limit(base: Any) -> int | None:
     """The largest value of a base that is small and not negative, or None."""
     if base[0] == "s":
         return _NATURAL.get(base[1])
     if base[0] == "op" and base[2] == "and" and base[4][0] == "k" and base[4][1] < 2**31:
         return int(base[4][1])
     if base[0] == "op" and base[2] == "lop60":  # exclusive or
-        limits = [p[1] if p[0] == "k" else _natural_limit(p) for p in base[3:5]]
+        limits = [p[1] if p[0] == "k" else natural_limit(p) for p in base[3:5]]
         if all(n is not None and n < 2**31 for n in limits):
             return (1 << max(int(n).bit_length() for n in limits if n is not None)) - 1
     return None
@@ -112,11 +112,11 @@ def _against_constant(operator: str, signed: bool, left: Any, constant: int) -> 
             return apart
     value = _signed(constant) if signed else constant & 0xFFFFFFFF
     shift, base = 0, left
-    while base[0] == "op" and base[2] == "shr" and base[4][0] == "k" and _natural_limit(base[3]) is not None:
+    while base[0] == "op" and base[2] == "shr" and base[4][0] == "k" and natural_limit(base[3]) is not None:
         shift, base = shift + base[4][1], base[3]
     if shift == 0 and not signed and operator != "EQ" and base[0] == "op" and base[2] == "add" and base[4][0] == "k":
         return _shifted(operator, base[3], base[4][1], value)
-    limit = _natural_limit(base)
+    limit = natural_limit(base)
     domain = "u" if limit is not None or not signed else "s"
     low, high = (0, limit) if limit is not None else _LIMITS[domain]
     if operator == "EQ":
@@ -180,7 +180,7 @@ def _known(formula: Formula, facts: Facts) -> list[tuple[int, int]]:
         inner = facts.get((source, "u"), facts.get((source, "s")))
         if inner and all(0 <= a and b <= base[4][1] for a, b in inner):
             return list(inner)
-    limit = _natural_limit(base)
+    limit = natural_limit(base)
     return [(0, limit) if limit is not None else _LIMITS[domain]]
 
 

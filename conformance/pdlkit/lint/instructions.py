@@ -29,6 +29,7 @@ from pdlkit.lint.values import (
     operation,
     parse_operand,
     permuted,
+    reciprocal_of,
     shift_left,
     shift_right,
 )
@@ -166,9 +167,47 @@ def _multiply_add(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str,
         high_expression = high[0] if moved else None
         return {**outs, **_pair(name, (low_expression, roots, varies), (high_expression, high[1], varies | high[2]))}
     expression = None if (negative and not moved) or ".X" in opcode or ".HI" in opcode else add(product, c[0])
+    if ".HI" in opcode and c is ZERO and not negative:
+        expression = _quotient(a[0], b[0])
     if moved and rest[2].startswith("-"):
         expression = multiply(self.value(regs, rest[2].lstrip("-"))[0], ("k", 0xFFFFFFFF))
     return {**outs, **_write(name, (expression, roots, varies))}
+
+
+@handles("IABS")
+def _absolute(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], site: Any) -> Any:
+    value = self.value(regs, ops[1])
+    small = value[0] is not None and (value[0][0] == "k" and value[0][1] < 2**31 or cond.natural_limit(value[0]) is not None)
+    return _write(_target(ops), value) if small else None
+
+
+@handles("I2F", "MUFU", "F2I")
+def _reciprocal(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], site: Any) -> Any:
+    """Debug code divides integers by a number in steps that begin with an estimate of its reciprocal."""
+    value = self.value(regs, ops[-1])
+    number = value[0][1] if value[0] is not None and value[0][0] == "k" and opcode.startswith("I2F.U32.RP") else \
+        reciprocal_of(value[0])
+    return _write(_target(ops), (("op", 1, "reciprocal", ("k", number)), NOTHING, value[2])) if number else None
+
+
+def _quotient(a: Any, b: Any) -> Any:
+    """The high half of a product with such a reciprocal: a better one, or the quotient, perhaps 1 or 2 too small."""
+    first, second = reciprocal_of(a), reciprocal_of(b)
+    if first is not None and second is not None:
+        return ("op", 1, "reciprocal", ("k", first))
+    number, divided = (first, b) if first is not None else (second, a)
+    return None if number is None else operation("quotient", divided, ("k", number))
+
+
+def _divided(value: Value) -> Value:
+    """The quotient at the end of those steps, as a shift where it is one."""
+    e = value[0]
+    if e is None or e[0] != "op" or e[2] != "quotient":
+        return value
+    number = e[4][1]
+    if cond.natural_limit(e[3]) is not None and number & number - 1 == 0:
+        return shift_right(e[3], ("k", number.bit_length() - 1)), value[1], value[2]
+    return operation("div", e[3], e[4]), value[1], value[2]
 
 
 @handles("HFMA2")
@@ -191,7 +230,7 @@ def _shift(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...], 
     varies = low[2] | count[2] | high[2]
     expression = None
     if ".R" in opcode and ".HI" in opcode and low is ZERO:
-        if ".U32" in opcode or cond._natural_limit(high[0] or ("x",)) is not None:
+        if ".U32" in opcode or cond.natural_limit(high[0] or ("x",)) is not None:
             expression = shift_right(high[0], count[0])
         else:
             expression = arithmetic_shift(high[0], count[0])
@@ -278,9 +317,11 @@ def _select(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...],
 
 def _chosen(formula: Any, varies: int, a: Value, b: Value) -> Value:
     if formula is not None and formula[0] == "k":
-        return a if formula[1] else b
+        return _divided(a if formula[1] else b)
     expression = None
-    if formula is not None and a[0] is not None and b[0] is not None and a[0][0] == b[0][0] == "k":
+    if b[0] is not None and b[0][0] == "op" and b[0][2] == "quotient" and a[0] == add(b[0], ("k", 1)):
+        expression = b[0]  # one more, or not: a step of a division
+    elif formula is not None and a[0] is not None and b[0] is not None and a[0][0] == b[0][0] == "k":
         expression = ("sel", formula, a[0], b[0])
     return (expression, a[1] | b[1], a[2] | b[2] | varies)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from pdlkit.lint.declarations import Declaration, ordinal_of, within
@@ -28,6 +29,7 @@ _VERBS = {
     Kind.ATOMIC: "changed by an atomic operation", Kind.GENERIC_ATOMIC: "changed by an atomic operation",
     Kind.ASYNC_LOAD: "copied from", Kind.ASYNC_STORE: "copied to", Kind.TEXTURE: "read as a texture",
 }
+_OWN_SYMBOL = re.compile(r"__cudart_|_ZTV|\$str|__unnamed|__const|\w+\$\d+$")
 
 
 class Judge:
@@ -208,7 +210,8 @@ class Judge:
         return True
 
     def _compilers_own(self, root: Root) -> bool:
-        return root[0] == "symbol" and str(root[1]).startswith(("__cudart_", "_ZTV", "$str", "__unnamed", "__const"))
+        """Its tables and texts, and the empty objects of debug code, which have a number behind a dollar sign."""
+        return root[0] == "symbol" and bool(_OWN_SYMBOL.match(str(root[1])))
 
     def _constant_table(self, access: Access, opcode: str) -> bool:
         """Only addresses of initialised module variables, read as the compiler reads constants."""

@@ -19,6 +19,7 @@ SYSTEM_CALLS = frozenset(
      "cudaCGGetIntrinsicHandle", "cudaCGSynchronize", "cudaCGGetSize", "cudaCGGetRank"}
 )
 COPY_CALL = "__cuda_syscall_cp_async_bulk"  # sm_120 copies between shared memory and elsewhere by calling the driver
+_SHORT = 64  # instructions of a callee: the conversions and indices that debug code calls for
 _BANK4 = re.compile(r"c\[0x4\]\[(0x[0-9a-f]+)\]")
 _MOVED = re.compile(r"32@lo\(\(?(?:fun@unified\()?([\w$.]+)")
 # What matters of a callee; one with nothing of this only computes.
@@ -97,7 +98,7 @@ class Program:
         return sorted(t for t in found if t is not None)
 
     def written_if_harmless(self, section: str, block: int) -> frozenset[str] | None:
-        """The registers that a callee writes if it only computes, else None."""
+        """The registers that a callee writes if it only computes and is too long to be walked for its result, else None."""
         key = (section, str(block))
         if key not in self._summaries:
             self._summaries[key] = None  # recursion: not harmless
@@ -109,11 +110,12 @@ class Program:
         if flow is None:
             return None
         written: set[str] = set()
-        seen, work = {start}, [start]
+        seen, work, length = {start}, [start], 0
         while work:
             block = flow.blocks[work.pop()]
             if any(flow.kinds[i] in _RELEVANT for i in flow.notable_in(block)) or block.unresolved:
                 return None
+            length += block.end - block.start
             for index in range(block.start, block.end):
                 opcode, operands = flow.function.opcodes[index], split_operands(flow.function.operands[index])
                 written.update(destinations_of(opcode, operands)[0])
@@ -127,7 +129,7 @@ class Program:
                 if successor not in seen:
                     seen.add(successor)
                     work.append(successor)
-        return frozenset(written)
+        return frozenset(written) if length > _SHORT else None
 
     def closure(self, kernel: str) -> list[str]:
         """The sections whose code the kernel may reach."""

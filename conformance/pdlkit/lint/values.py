@@ -202,6 +202,15 @@ def shift_left(value: Any, count: Any) -> Any:
     return multiply(value, ("k", 1 << (count[1] & 31)))
 
 
+def reciprocal_of(expression: Any) -> int | None:
+    """The number whose reciprocal this was made of, by the steps of an integer division; None if of none."""
+    if not isinstance(expression, tuple) or not expression or expression[0] != "op":
+        return None
+    if expression[2] == "reciprocal":
+        return int(expression[3][1])
+    return next((n for part in expression[3:] if (n := reciprocal_of(part)) is not None), None)
+
+
 def bitwise(table: int, a: Any, b: Any, c: Any) -> Any:
     """LOP3 with truth table over three expressions; exact on constants, else only a & k, copies and the like."""
     if a is not None and b is not None and c is not None and a[0] == b[0] == c[0] == "k":

@@ -331,11 +331,16 @@ class Analysis:
         address = self.evaluator.object_address(regs, flow.function.opcodes[index], flow.function.operands[index])
         if wait in (WAITED, SIGNALLED) and kind is not Kind.MBARRIER:
             self._gathered.objects.add(address)
-        if kind is Kind.MBARRIER and wait in (SIBLING, AHEAD):
+        if kind is Kind.MBARRIER and wait in (SIBLING, AHEAD) and not self._passes_at_once(flow, index, regs):
             self._asked_signals = True
             if self._signals is None or self._signals.reaches_object(address):
                 return SIGNALLED
         return wait
+
+    def _passes_at_once(self, flow: Flow, index: int, regs: Registers) -> bool:
+        """A producer's first wait for an empty stage asks for the phase before the first, and nobody has signalled yet."""
+        phase = self.evaluator.value(regs, split_operands(flow.function.operands[index])[-1])[0]
+        return phase is not None and phase[0] == "k" and phase[1] != 0
 
     def _access(self, node: Node, flow: Flow, index: int, kind: Kind, wait: int, regs: Registers) -> None:
         context, section, _ = node
