@@ -127,7 +127,7 @@ def test_ptxas_falls_back_and_names_the_kernels(place: Path) -> None:
 @pytest.mark.skipif(shutil.which("cmake") is None or shutil.which("make") is None, reason="there is no cmake or make here")
 def test_cmake_launcher_and_make(place: Path) -> None:
     (place / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CUDA)\nadd_executable(a a.cu)\n")
-    (place / "Makefile").write_text("b: a.cu\n\t$(NVCC) -arch=sm_90 $< -o $@\n")
+    (place / "Makefile").write_text('b: a.cu\n\t"$(NVCC)" -arch=sm_90 $< -o $@\n')
     assert NVCC
     done = run(["cmake", "-S", place, "-B", place / "build", "-G", "Unix Makefiles", f"-DCMAKE_CUDA_COMPILER={NVCC.path}",
                 "-DCMAKE_CUDA_ARCHITECTURES=90", f"-DCMAKE_CUDA_COMPILER_LAUNCHER={SCRIPTS / 'pdl-stress-nvcc'}"], place)
