@@ -64,7 +64,7 @@ def call(argv: Sequence[str | Path], cwd: Path, more: Mapping[str, str] | None =
     environment = {name: value for name, value in os.environ.items() if name not in ("DESTDIR", "CMAKE_PREFIX_PATH")}
     environment["LC_ALL"] = "C"
     return subprocess.run([str(word) for word in argv], cwd=cwd, env={**environment, **(more or {})}, text=True,
-                          stdin=subprocess.DEVNULL, capture_output=True, check=False)
+                          errors="replace", stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
 def must(argv: Sequence[str | Path], cwd: Path, more: Mapping[str, str] | None = None) -> str:
