@@ -110,6 +110,11 @@ def _against_constant(operator: str, signed: bool, left: Any, constant: int) -> 
         apart = _zero_parts(int(left[2][3:]), left[3:6])
         if apart is not None:
             return apart
+    if operator == "EQ" and constant == 0 and left[0] == "op" and left[2] == "and" and left[4][0] == "k":
+        below = left[4][1] & -left[4][1]  # its lowest bit; all above it are asked for: x & ~31 == 0 is x < 32
+        highest = natural_limit(left[3]) or 2**32 - 1
+        if below and not highest & ~(left[4][1] | below - 1):
+            return comparison("LT", False, left[3], ("k", below)) or FALSE
     value = _signed(constant) if signed else constant & 0xFFFFFFFF
     shift, base = 0, left
     while base[0] == "op" and base[2] == "shr" and base[4][0] == "k" and natural_limit(base[3]) is not None:
