@@ -103,31 +103,60 @@ def _effect(opcode: str, operands: str, predicate: str, kind: Kind) -> _Effect:
     return _Effect(written, written, asked, asked, True)
 
 
-def liveness(flow: Flow) -> Liveness:
-    """A callee may look at anything, and so may who called it. Shared memory is read by other threads, elsewhere."""
+def liveness(flow: Flow, until_wait: bool) -> Liveness:
+    """A callee may look at anything, and so may who called it. Shared memory is read by other threads, elsewhere.
+
+    `until_wait`: only code that can run before the wait is looked at; in all other code everything matters.
+    """
+    chosen = _before_wait(flow) if until_wait else list(range(len(flow.blocks)))
+    effects: dict[int, _Effect] = {}
     function = flow.function
-    effects = [_effect(o, t, p, k) for o, t, p, k in
-               zip(function.opcodes, function.operands, function.predicates, flow.kinds, strict=True)]
-    entering, matters = _backwards(flow, effects, 0)
-    if any((a | b) & _SHARED for a, b in entering):
-        entering, matters = _backwards(flow, effects, _SHARED)
+    for number in chosen:
+        for i in range(flow.blocks[number].start, flow.blocks[number].end):
+            effects[i] = _effect(function.opcodes[i], function.operands[i], function.predicates[i], flow.kinds[i])
+    entering, matters = _backwards(flow, chosen, effects, 0)
+    if any((entering[n][0] | entering[n][1]) & _SHARED for n in chosen):
+        entering, matters = _backwards(flow, chosen, effects, _SHARED)
     return Liveness([_names(a | b) for a, b in entering], matters)
 
 
-def _backwards(flow: Flow, effects: list[_Effect], everywhere: int) -> tuple[list[tuple[int, int]], bytearray]:
+def _before_wait(flow: Flow) -> list[int]:
+    """The blocks that can be reached without a wait; all, if something is called, which may lead anywhere."""
+    seen, work = {0}, [0]
+    while work:
+        block = flow.blocks[work.pop()]
+        if block.callee is not None:
+            return list(range(len(flow.blocks)))
+        if flow.kinds[block.end - 1] is Kind.WAIT and not flow.function.predicates[block.end - 1]:
+            continue
+        for successor in block.successors():
+            if successor not in seen:
+                seen.add(successor)
+                work.append(successor)
+    return sorted(seen)
+
+
+def _backwards(
+    flow: Flow, chosen: list[int], effects: dict[int, _Effect], everywhere: int
+) -> tuple[list[tuple[int, int]], bytearray]:
     """Through the blocks, last first, until nothing is added: (what is asked for, what only goes to memory)."""
     kinds, predicates, count = flow.kinds, flow.function.predicates, len(flow.blocks)
     predecessors: list[list[int]] = [[] for _ in range(count)]
-    for number, block in enumerate(flow.blocks):
-        for successor in block.successors():
+    for number in chosen:
+        for successor in flow.blocks[number].successors():
             predecessors[successor].append(number)
-    entering, matters = [(0, everywhere)] * count, bytearray(len(kinds))
-    work, waiting = list(range(count)), [True] * count
+    entering, matters = [(_ALL, 0)] * count, bytearray(b"\1" * len(kinds))
+    for number in chosen:
+        block, entering[number] = flow.blocks[number], (0, everywhere)
+        matters[block.start : block.end] = bytes(block.end - block.start)
+    ending = set() if len(chosen) == count else {  # nothing is asked behind the wait
+        n for n in chosen if kinds[flow.blocks[n].end - 1] is Kind.WAIT and not predicates[flow.blocks[n].end - 1]}
+    work, waiting = list(chosen), [True] * count
     while work:
         number = work.pop()
         waiting[number] = False
         block, live, stored = flow.blocks[number], 0, everywhere
-        for successor in block.successors():
+        for successor in () if number in ending else block.successors():
             live |= entering[successor][0]
             stored |= entering[successor][1]
         for index in range(block.end - 1, block.start - 1, -1):

@@ -34,7 +34,7 @@ class Program:
         self.cubin, self.texts = cubin, texts
         self._functions: dict[str, Function] = {}
         self._flows: dict[str, Flow] = {}
-        self._liveness: dict[str, Liveness] = {}
+        self._liveness: dict[tuple[str, bool], Liveness] = {}
         self._closures: dict[str, list[str]] = {}
         self._summaries: dict[tuple[str, str], frozenset[str] | None] = {}
         self.instructions_parsed = 0
@@ -49,11 +49,12 @@ class Program:
             self._flows[name] = Flow(function)
         return self._flows[name]
 
-    def liveness(self, name: str) -> Liveness:
+    def liveness(self, name: str, until_wait: bool) -> Liveness:
         """What matters of the registers in this section, which has been found to be there."""
-        if name not in self._liveness:
-            self._liveness[name] = liveness(self._flows[name])
-        return self._liveness[name]
+        key = (name, until_wait)
+        if key not in self._liveness:
+            self._liveness[key] = liveness(self._flows[name], until_wait)
+        return self._liveness[key]
 
     def info(self, kernel: str) -> KernelInfo:
         return self.cubin.kernel_info(kernel)

@@ -142,7 +142,7 @@ class Analysis:
 
     def _enter(self, node: Node, wait: int, facts: cond.Facts, regs: Registers) -> None:
         table = self.states.setdefault(node, {})
-        matters = self.program.liveness(node[1]).entering[node[2]]
+        matters = self.program.liveness(node[1], self._until_wait(node[1])).entering[node[2]]
         if matters is not None:
             regs = {k: v for k, v in regs.items() if k in matters or k is _SPLIT or isinstance(k, tuple)}
         kept = {k: v for k, v in facts.items() if k in self._kept} if self._keep_facts else {}
@@ -160,6 +160,10 @@ class Analysis:
             self._queued.add((node, key))
             self._pushed += 1
             heappush(self._queue, (self._place(node), self._pushed, node, key))
+
+    def _until_wait(self, section: str) -> bool:
+        """Whether only code before the wait is followed there: what waiters signal lies behind it, and callees begin anywhere."""
+        return section == self.kernel and not self._follow_waited
 
     def _place(self, node: Node) -> tuple[float, ...]:
         """Calls come where they return to, and just before that."""
@@ -200,7 +204,7 @@ class Analysis:
         block = flow.blocks[number]
         flow.mark_loops()
         function, kinds = flow.function, flow.kinds
-        matters = self.program.liveness(section).matters
+        matters = self.program.liveness(section, self._until_wait(section)).matters
         edges = self.edges.setdefault(node, Edges()) if self._learning else Edges()
         edges.events.clear()
         for index in range(block.start, block.end):
