@@ -53,7 +53,7 @@ def destinations_of(opcode: str, operands: tuple[str, ...]) -> tuple[tuple[str, 
 def _register_run(base: str, opcode: str, first: str) -> list[str]:
     if first.endswith("Z"):
         return []
-    count = _WIDE_RESULTS.get(base, data_words(opcode))
+    count = 1 if opcode.startswith("CS2R.32") else _WIDE_RESULTS.get(base, data_words(opcode))
     if ".WIDE" in opcode or opcode.endswith((".F64", ".S64", ".U64")) or ".F64." in opcode:
         count = max(count, 2)
     return [next_register(first, i) for i in range(count)]

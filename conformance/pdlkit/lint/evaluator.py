@@ -114,6 +114,8 @@ class Evaluator:
             return (("c", 4, (parsed[1], "lo")), NOTHING, 0)
         if tag == "sym":
             return (("c", 4, parsed[1:]), frozenset({("symbol", parsed[1])}), 0)
+        if tag == "table":  # threads find different words if they ask for different ones
+            return (None, NOTHING, self.register(regs, parsed[1], 0)[2])
         return UNKNOWN
 
     def any_of(self, bank: int, offsets: list[int]) -> frozenset[Root]:

@@ -107,7 +107,9 @@ def _special(self: Evaluator, regs: Registers, opcode: str, ops: tuple[str, ...]
         roots = frozenset({("window", "shared")})
     varies = VARIES_BY_THREAD if source.startswith(THREAD_REGISTERS) else 0
     varies |= VARIES_BY_BLOCK if source.startswith(CLUSTER_REGISTERS) else 0
-    return _write(name, (("s", source), roots, varies))
+    value: Value = (("s", source), roots, varies)
+    wide = opcode.startswith("CS2") and ".32" not in opcode
+    return _pair(name, value, UNKNOWN) if wide else _write(name, value)
 
 
 def _sum(self: Evaluator, regs: Registers, sources: list[str], half: int = 0) -> Value:

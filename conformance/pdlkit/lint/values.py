@@ -33,6 +33,7 @@ _MAX_SIZE = 14  # of an expression; larger ones are not worth comparing
 _REGISTER = re.compile(r"^([-~|!]*)(U?R(?:\d+|Z)|U?P(?:\d+|T))")
 _CONSTANT = re.compile(r"^([-~|]*)c\[(0x[0-9a-f]+)\]\[(?:(U?R(?:\d+|Z))\+?)?(-?0x[0-9a-f]+)?\]")
 _INTEGER = re.compile(r"^(-?)(0x[0-9a-f]+|\d+)$")
+_TABLE = re.compile(r"^c\[(?:0x[0-9a-f]+\]\[)?(U?R\d+)\+`")  # of constants, at a place that the linker has yet to fill in
 _PLACE = re.compile(r"^`\(\$?([\w$.]+)\)$")  # of a shared variable that the linker has yet to lay out
 _HALF = re.compile(r"32@(lo|hi)\(\(?(?:fun@unified\()?([\w$.]+)")
 _REGISTER_IN_ADDRESS = re.compile(r"(U?R)(\d+|Z)(?:\.\w+)*")
@@ -49,7 +50,7 @@ def split_operands(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=65536)
 def parse_operand(text: str) -> tuple[Any, ...]:
     """("reg", name, negated), ("pred", name, negated), ("int", n), ("const", bank, register, offset),
-    ("sym", name, half), ("place", name) or ("other",)."""
+    ("sym", name, half), ("place", name), ("table", register that indexes it) or ("other",)."""
     found = _REGISTER.match(text)
     if found:
         name = found.group(2)
@@ -68,6 +69,9 @@ def parse_operand(text: str) -> tuple[Any, ...]:
     found = _PLACE.match(text)
     if found:
         return ("place", found.group(1))
+    found = _TABLE.match(text)
+    if found:
+        return ("table", found.group(1))
     return ("other",)
 
 
