@@ -18,7 +18,7 @@ from pdlkit.lint.values import split_operands
 _NAME = re.compile(r"(U?[RP])(\d+)")
 _SLOT = re.compile(r"\[R1(?:\+(-?0x[0-9a-f]+))?\]")
 _FIRST = {"R": 0, "UR": 256, "P": 512, "UP": 528}
-_BACK = {first: file for file, first in _FIRST.items()}
+_COUNT = {"R": 256, "UR": 256, "P": 16, "UP": 16}
 _REGISTERS = (1 << 544) - 1
 _PREDICATES = _REGISTERS >> 512 << 512
 _SLOTS = 256  # words of the stack told apart; what stands behind shares a bit with one of these
@@ -189,10 +189,8 @@ def _backwards(
 def _names(bits: int) -> frozenset[str] | None:
     if bits & _REGISTERS == _REGISTERS:
         return None
-    names, bits = set(), bits & _REGISTERS
-    while bits:
-        at = (bits & -bits).bit_length() - 1
-        first = max(f for f in _BACK if f <= at)
-        names.add(f"{_BACK[first]}{at - first}")
-        bits &= bits - 1
+    names: set[str] = set()
+    for file, first in _FIRST.items():
+        digits = f"{bits >> first & (1 << _COUNT[file]) - 1:b}"
+        names.update(f"{file}{number}" for number, digit in enumerate(reversed(digits)) if digit == "1")
     return frozenset(names)

@@ -144,7 +144,10 @@ class Analysis:
         table = self.states.setdefault(node, {})
         matters = self.program.liveness(node[1], self._until_wait(node[1])).entering[node[2]]
         if matters is not None:
-            regs = {k: v for k, v in regs.items() if k in matters or k is _SPLIT or isinstance(k, tuple)}
+            gone, regs = regs.keys() - matters, dict(regs)
+            for name in gone:
+                if name is not _SPLIT and not isinstance(name, tuple):
+                    del regs[name]
         kept = {k: v for k, v in facts.items() if k in self._kept} if self._keep_facts else {}
         key = (wait, frozenset(kept.items()))
         if key not in table and len(table) >= _STATES_PER_NODE:
@@ -176,6 +179,8 @@ class Analysis:
 
     def _join(self, old: Registers, new: Registers) -> Registers | None:
         """What holds in both; None if that is no less than the old."""
+        if old.items() <= new.items():
+            return None
         merged, changed = {}, False
         split = _SPLIT in old and _SPLIT in new  # then a difference is one between threads
         for name, value in old.items():
