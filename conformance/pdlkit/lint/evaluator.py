@@ -133,7 +133,8 @@ class Evaluator:
             return ZERO
         if half:
             name = next_register(name, half)
-        return regs.get(name, UNKNOWN)
+        found: Value = regs.get(name, UNKNOWN)
+        return found
 
     def predicate(self, regs: Registers, operand: str) -> tuple[Any, int]:
         """(formula or None, varies) of P0, !P0, PT, !UPT..."""

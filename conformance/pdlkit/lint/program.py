@@ -138,7 +138,7 @@ class Program:
             found, work = {kernel: None}, [kernel]
             while work:
                 name = work.pop()
-                for block, targets in self._calls(name):
+                for _, targets in self._calls(name):
                     for target in targets:
                         if target is not None and target[0] not in found:
                             found[target[0]] = None

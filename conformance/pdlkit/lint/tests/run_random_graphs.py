@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pdlkit.lint.tests.random_graphs import disagreements
 
-
 RECORD = Path(__file__).resolve().parents[3] / "codegen" / "random_graphs.md"
 
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,12 +60,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict]:
+def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
     code = main(["--json", *arguments])
     return code, json.loads(capsys.readouterr().out)
 
 
-def _ids(content: dict, kernel: str) -> set[str]:
+def _ids(content: dict[str, Any], kernel: str) -> set[str]:
     return {f["id"] for f in content["findings"] if f["kernel"] == kernel and f["severity"] != "hint"}
 
 
