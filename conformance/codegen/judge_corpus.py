@@ -3,7 +3,7 @@
 
     python3 conformance/codegen/judge_corpus.py                  what the tests run: sm_90 and sm_120 -O3, sm_90 -G
     python3 conformance/codegen/judge_corpus.py --full --record  every architecture and every way of compiling; writes corpus.md
-    python3 conformance/codegen/judge_corpus.py --only sm_100:-G
+    python3 conformance/codegen/judge_corpus.py --only sm_100:-G  with --record, the other cells of corpus.md stay
 
 Needs nvcc and a network or the toolkit's nvdisasm; no GPU. Ends with 1 if a bug was missed or a twin was blamed.
 """
@@ -28,13 +28,14 @@ from pdlkit.lint.findings import above_hint  # noqa: E402
 from pdlkit.lint.linter import Options, Report, lint_files  # noqa: E402
 from pdlkit.toolkit import toolkit_program  # noqa: E402
 
-CORPUS = HERE / "corpus"
+CORPUS, RECORD = HERE / "corpus", HERE / "corpus.md"
 ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120")
 WAYS = {"-O3": [], "-O2": [], "-O1": [], "-O0": [], "-G": ["-G"], "-rdc": ["-O3", "-rdc=true"]}  # -O: of ptxas
 # What lint is known to judge wrongly: CUB's block scan in debug code, whose pointers lie in arrays on the stack. Asserted like
 # the rest: an entry that no longer disagrees has to go.
 KNOWN_WRONG = {("sm_90", "-G"): frozenset({"ok_block_load"}), ("sm_90a", "-G"): frozenset({"ok_block_load"})}
 QUICK = (("sm_90", "-O3"), ("sm_120", "-O3"), ("sm_90", "-G"))
+Cells = dict[tuple[str, str], tuple[int, int, int]]  # (architecture, way) -> kernels judged, disagreements, instructions
 _LABEL = re.compile(r'^(BUG|OK)\((\w+)(?:, "([^"]*)")?\)', re.MULTILINE)
 
 
@@ -118,20 +119,34 @@ def judge(nvcc: Path, architecture: str, way: str, folder: Path, jobs: int = 2) 
     return report, compare(report, labels(), KNOWN_WRONG.get((architecture, way), frozenset()))
 
 
-def as_markdown(rows: list[tuple[str, str, int, int, int]]) -> str:
-    """The recorded table: one line for each way, one column for each architecture."""
+def recorded(text: str) -> Cells:
+    """The cells of a recorded table; none if it is of another corpus."""
+    cells: Cells = {}
+    lines = [[part.strip() for part in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
+    for way, *found in lines[1:] if _size() in text else []:
+        for architecture, cell in zip(lines[0][1:], found, strict=True):
+            if cell != "not run":
+                judged, wrong, instructions = map(int, cell.replace("*", "").split(","))
+                cells[architecture, way] = (judged, wrong, instructions)
+    return cells
+
+
+def _size() -> str:
     wanted = labels()
-    architectures = list(dict.fromkeys(r[0] for r in rows))
+    return f"{len(wanted)} kernels, {sum(map(bool, wanted.values()))} planted bugs and {sum(not v for v in wanted.values())} corrected twins."
+
+
+def as_markdown(cells: Cells) -> str:
+    """The recorded table: one line for each way, one column for each architecture."""
+    architectures = [a for a in ARCHITECTURES if any(a == c[0] for c in cells)]
     known = "; ".join(f"{a} {w}: {', '.join(sorted(k))}" for (a, w), k in KNOWN_WRONG.items()) or "none"
     lines = ["# Lint against its corpus", "",
-             f"Written by judge_corpus.py, never by hand: {len(wanted)} kernels, {sum(map(bool, wanted.values()))} planted bugs and "
-             f"{sum(not v for v in wanted.values())} corrected twins.", "A cell: kernels judged, bugs missed or twins blamed, "
-             f"instructions. Asserted to be judged wrongly: {known}.", "", "| | " + " | ".join(architectures) + " |",
-             "|---|" + "---|" * len(architectures)]
-    for way in dict.fromkeys(r[1] for r in rows):
-        found = {r[0]: f"{r[2]}, **{r[3]}**, {r[4]}" for r in rows if r[1] == way}
-        cells = [found.get(a, "not run") for a in architectures]
-        lines.append(f"| {way} | " + " | ".join(cells) + " |")
+             f"Written by judge_corpus.py, never by hand: {_size()}",
+             f"A cell: kernels judged, bugs missed or twins blamed, instructions. Asserted to be judged wrongly: {known}.", "",
+             "| | " + " | ".join(architectures) + " |", "|---|" + "---|" * len(architectures)]
+    for way in (w for w in WAYS if any(w == c[1] for c in cells)):
+        found = [cells.get((a, way)) for a in architectures]
+        lines.append(f"| {way} | " + " | ".join("not run" if c is None else f"{c[0]}, **{c[1]}**, {c[2]}" for c in found) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -139,7 +154,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="all architectures, all ways")
     parser.add_argument("--only", metavar="SM:WAY", action="append", default=[])
-    parser.add_argument("--record", action="store_true", help="write corpus.md, the table of the results")
+    parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}, the table of the results")
     parser.add_argument("--nvcc", default=toolkit_program("nvcc") or "nvcc")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="keep the machine code here, and use again what is newer than its source")
@@ -147,7 +162,8 @@ def main() -> int:
     chosen = [(a, w) for a in ARCHITECTURES for w in WAYS] if arguments.full else list(QUICK)
     if arguments.only:
         chosen = [(a, w) for a, _, w in (o.partition(":") for o in arguments.only)]
-    bad, rows = 0, []
+    bad = 0
+    cells = recorded(RECORD.read_text()) if arguments.only and RECORD.is_file() else {}
     nvcc = Path(shutil.which(arguments.nvcc) or arguments.nvcc).resolve()
     with tempfile.TemporaryDirectory(prefix="pdl-corpus-") as place:
         folder = arguments.folder or Path(place)
@@ -160,9 +176,9 @@ def main() -> int:
             for one in wrong:
                 print(f"    {one.kernel}: {one.what}")
             bad += len(wrong)
-            rows.append((architecture, way, judged, len(wrong), report.instructions))
+            cells[architecture, way] = (judged, len(wrong), report.instructions)
             if arguments.record:  # after each, so that an interrupted run leaves what it found
-                (HERE / "corpus.md").write_text(as_markdown(rows))
+                RECORD.write_text(as_markdown(cells))
     return 1 if bad else 0
 
 

@@ -39,3 +39,10 @@ def test_the_comparison_can_fail(tmp_path: Path) -> None:
     turned = {k: frozenset({"partial-wait"}) if not v else frozenset() for k, v in judge_corpus.labels().items()
               if any(x.kernel == k for x in report.verdicts)}
     assert len(judge_corpus.compare(report, turned)) == len(turned)
+
+
+def test_the_record_reads_back() -> None:
+    cells = {("sm_90", "-G"): (3, 1, 400), ("sm_120", "-O3"): (5, 0, 60)}
+    text = judge_corpus.as_markdown(cells)
+    assert judge_corpus.recorded(text) == cells
+    assert judge_corpus.recorded(text.replace(" planted bugs", "9 planted bugs")) == {}  # of another corpus
