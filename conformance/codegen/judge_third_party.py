@@ -28,6 +28,7 @@ from pdlkit.lint.findings import above_hint  # noqa: E402
 from pdlkit.lint.linter import Options, lint_files  # noqa: E402
 
 RECORD = HERE / "third_party.md"
+_MOST_TOLD = 12  # different findings of one file
 _CCCL = r"""
 #include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
@@ -137,6 +138,17 @@ def told(row: Row) -> str:
             f"{row.own_s:.1f} s, disassembler {row.disassembler_s:.1f} s, {sum(row.findings.values())} findings above hint")
 
 
+def findings_told(row: Row) -> list[str]:
+    """What was found, wherever it stands in the code; only how often, if that is too much to read."""
+    told: Counter[tuple[str, str]] = Counter()
+    for (rule, message), count in row.findings.items():
+        told[rule, re.sub(r", at \+0x[0-9a-f]+,", "", message)] += count
+    if len(told) <= _MOST_TOLD:
+        return [f"{rule}, {count} times: {message}" for (rule, message), count in sorted(told.items())]
+    return [f"{rule}, {sum(n for (r, _), n in told.items() if r == rule)} times in "
+            f"{len({m.split(': ')[0] for r, m in told if r == rule})} of its kernels" for rule in sorted({r for r, _ in told})]
+
+
 def as_markdown(rows: list[Row]) -> str:
     lines = ["# Lint on binaries of others", "",
              "Written by judge_third_party.py, never by hand. Every kernel is analysed as if it were named overlapping; the findings",
@@ -150,8 +162,7 @@ def as_markdown(rows: list[Row]) -> str:
     total, own = sum(r.instructions for r in rows), sum(r.own_s for r in rows)
     lines += ["", f"Together {total:,} instructions, {total / own if own else 0:,.0f} per second.", ""]
     for r in rows:
-        for (rule, message), count in sorted(r.findings.items()):
-            lines.append(f"- {r.name}, {rule}, {count} times: {message}")
+        lines += [f"- {r.name}, {text}" for text in findings_told(r)]
         lines += [f"- {r.name}, unreadable: {u}" for u in r.unreadable]
     return "\n".join(lines).rstrip() + "\n"
 
