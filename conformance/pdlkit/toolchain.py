@@ -90,7 +90,7 @@ def _cxx_names() -> list[str]:
 def find_nvcc() -> Tool | None:
     """nvcc: the program that CUDACXX names, whatever it is called; else the first that a toolkit has."""
     named = os.environ.get("CUDACXX")
-    path = shutil.which(named) if named else None
+    path: str | Path | None = shutil.which(named) if named else None
     path = path or toolkit_program("nvcc")
     return _tool("nvcc", path, r"release [0-9.]+, V") if path else None
 
