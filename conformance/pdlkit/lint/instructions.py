@@ -12,6 +12,7 @@ from pdlkit.lint import conditions as cond
 from pdlkit.lint.destinations import next_register
 from pdlkit.lint.opcodes import data_words
 from pdlkit.lint.values import (
+    CLUSTER_REGISTERS,
     NOTHING,
     THREAD_REGISTERS,
     UNKNOWN,
@@ -37,7 +38,6 @@ from pdlkit.lint.values import (
 if TYPE_CHECKING:
     from pdlkit.lint.evaluator import Evaluator, Registers
 
-CLUSTER_REGISTERS = ("SR_CgaCtaId", "SR_CTARANK", "SR_CLUSTERCTARANK", "SR_CTAID")
 _CHANGING = ("SR_CLOCK", "SR_GLOBALTIMER", "SR_REGALLOC", "SR_SMEMSZ")
 PREDICATE_UNKNOWN = (None, 0)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +26,7 @@ NOTHING: frozenset[Root] = frozenset()
 UNKNOWN: Value = (None, NOTHING, 0)
 ZERO: Value = (("k", 0), NOTHING, 0)
 THREAD_REGISTERS = ("SR_TID", "SR_LANEID", "SR_EQMASK", "SR_LTMASK", "SR_LEMASK", "SR_GTMASK", "SR_GEMASK", "SR_VIRTID")
+CLUSTER_REGISTERS = ("SR_CgaCtaId", "SR_CTARANK", "SR_CLUSTERCTARANK", "SR_CTAID")
 _STACK_POINTERS = (("c", 0, 0x28), ("c", 0, 0x37C))  # before sm_100, from sm_100 on
 _MOST_PLACES = 6
 _MAX_SIZE = 14  # of an expression; larger ones are not worth comparing
@@ -295,12 +296,12 @@ def indirect(roots: frozenset[Root]) -> frozenset[Root]:
     return frozenset(root if root[0] == "via" else ("via", root) for root in roots if root[0] != "window")
 
 
-def leaf_varies(expression: Any, varying_sites: set[Any]) -> bool:
-    """Whether threads of one block can hold different values of this expression (or formula)."""
+def leaf_varies(expression: Any, varying_sites: Collection[Any], registers: tuple[str, ...] = THREAD_REGISTERS) -> bool:
+    """Whether threads of a block (or blocks, by their registers) can hold different values of this expression or formula."""
     if not isinstance(expression, tuple) or not expression:
         return False
     if expression[0] == "s":
-        return isinstance(expression[1], str) and expression[1].startswith(THREAD_REGISTERS)
+        return isinstance(expression[1], str) and expression[1].startswith(registers)
     if expression[0] == "site":
         return expression in varying_sites
-    return any(leaf_varies(part, varying_sites) for part in expression[1:])
+    return any(leaf_varies(part, varying_sites, registers) for part in expression[1:])

@@ -13,7 +13,6 @@ from typing import Any
 from pdlkit.lint import conditions as cond
 from pdlkit.lint.evaluator import Evaluator, Image, Registers
 from pdlkit.lint.flow import Block, Flow
-from pdlkit.lint.instructions import CLUSTER_REGISTERS
 from pdlkit.lint.memory import forget_shared
 from pdlkit.lint.opcodes import ACCESSES, GENERIC, Kind
 from pdlkit.lint.program import COPY_CALL, SYSTEM_CALLS, Program
@@ -21,6 +20,7 @@ from pdlkit.lint.reaching import mark_reaching, waits_before_barrier
 from pdlkit.lint.signals import Range, Signals, barrier_range, leaves
 from pdlkit.lint.states import AHEAD, CLUSTER, FRESH, SIBLING, SIGNALLED, WAITED, Access, Context, Edges, Node, Result, passed_by
 from pdlkit.lint.values import (
+    CLUSTER_REGISTERS,
     UNKNOWN,
     VARIES_BY_BLOCK,
     VARIES_BY_THREAD,
@@ -47,11 +47,7 @@ _SPLIT_VALUE = (None, frozenset[Root](), 0)
 
 def _asks_for_block(formula: Any) -> bool:
     """Whether blocks of one cluster can answer differently."""
-    if not isinstance(formula, tuple) or not formula:
-        return False
-    if formula[0] == "s":
-        return isinstance(formula[1], str) and formula[1].startswith(CLUSTER_REGISTERS)
-    return any(_asks_for_block(part) for part in formula[1:])
+    return leaf_varies(formula, (), CLUSTER_REGISTERS)
 
 
 class Analysis:
