@@ -42,22 +42,20 @@ from compilers import (  # noqa: E402
     nvcc,
     nvrtc_here,
 )
+from pdlkit.lint.analyser import Question, analyse  # noqa: E402
 from pdlkit.lint.elf import Cubin  # noqa: E402
-from pdlkit.lint.flow import Flow  # noqa: E402
-from pdlkit.lint.opcodes import Kind, data_words, is_readonly  # noqa: E402
-from pdlkit.lint.program import Program  # noqa: E402
-from pdlkit.lint.sass import split_functions  # noqa: E402
-from pdlkit.lint.tools import call, tool  # noqa: E402
-from pdlkit.lint.waits import Analysis  # noqa: E402
+from pdlkit.lint.facts import KernelFacts  # noqa: E402
+from pdlkit.lint.tools import output_of, tool  # noqa: E402
 
 SOURCE, TYPES, RECORD = HERE / "shapes.cu", HERE / "types.cuh", HERE / "shapes.md"
 _SAFE = re.compile(r"^SAFE\((\w+), (\d+), (\d+), (\d+)\)", re.MULTILINE)
 _COPY = re.compile(r"^(?:COPY|DOUBLE)\((\w+), .+, (\d+)\)$", re.MULTILINE)
 _DANGER = re.compile(r"^DANGER\((\w+)\)", re.MULTILINE)
-_LOADS = frozenset({Kind.LOAD, Kind.GENERIC_LOAD})
-_STORES = frozenset({Kind.STORE, Kind.GENERIC_STORE, Kind.ATOMIC, Kind.GENERIC_ATOMIC})
+_LOADS = frozenset({"LOAD", "GENERIC_LOAD"})
+_STORES = frozenset({"STORE", "GENERIC_STORE", "ATOMIC", "GENERIC_ATOMIC"})
+_ORDER = {"FENCE": "F", "TRIGGER": "T", "WAIT": "W"} | dict.fromkeys(_STORES, "S")
 _GLOBAL = ("LDG", "STG", "REDG", "ATOMG")
-_NARROW = {"U8": 8, "S8": 8, "U16": 16, "S16": 16}
+_WIDTHS = {"U8": 8, "S8": 8, "U16": 16, "S16": 16, "64": 64, "128": 128, "256": 256}
 QUICK = [("sm_90", "-O3"), ("sm_120", "-O3"), ("sm_90", "-G")]
 DEBUG = "-G"  # functions are called and objects copied through the stack: only what runs early can be told
 WITHOUT = "without pdl_fresh()"
@@ -96,37 +94,35 @@ def danger_shapes() -> list[str]:
 
 def read_code(cubin: Path) -> dict[str, Seen]:
     """Every kernel of a cubin."""
-    texts = dict(split_functions(call([str(tool("nvdisasm")), "-c", str(cubin)])))
-    program = Program(Cubin.load(cubin), texts)
-    found = {}
-    for kernel in program.cubin.kernels:
-        flow = program.flow(kernel)
-        assert flow is not None
-        seen = found[kernel] = _counted(flow)
-        if program.closure_has(kernel, Kind.WAIT):
-            seen.early = len(Analysis(program, kernel).run().accesses)
-    return found
+    image = Cubin.load(cubin)
+    listing = output_of([str(tool("nvdisasm")), "-c", str(cubin)])
+    answer = analyse(Question.of(image, image.kernels), [listing], code=True)
+    return {kernel: _counted(answer.kernels[kernel]) for kernel in image.kernels}
 
 
-def _counted(flow: Flow) -> Seen:
-    seen = Seen()
-    function = flow.function
-    last = max(i for i, kind in enumerate(flow.kinds) if kind is Kind.EXIT)
-    first = next((i for i, kind in enumerate(flow.kinds) if kind is Kind.WAIT), 0)
-    seen.instructions = sum(o != "NOP" for o in function.opcodes[first : last + 1])
-    for index in flow.notable:
-        kind, opcode = flow.kinds[index], function.opcodes[index]
+def _counted(facts: KernelFacts) -> Seen:
+    kinds = [kind for _, kind in facts.code]
+    last = max(i for i, kind in enumerate(kinds) if kind == "EXIT")
+    first = kinds.index("WAIT") if "WAIT" in kinds else 0
+    seen = Seen(early=len(facts.accesses) if facts.waits else 0,
+                instructions=sum(opcode != "NOP" for opcode, _ in facts.code[first : last + 1]))
+    for opcode, kind in facts.code:
         if kind in _LOADS:
             seen.loads.append(opcode)
         elif kind in _STORES:
             seen.stores.append(opcode)
-        seen.order += {Kind.FENCE: "F", Kind.TRIGGER: "T", Kind.WAIT: "W"}.get(kind, "S" if kind in _STORES else "")
+        seen.order += _ORDER.get(kind, "")
     return seen
 
 
 def bits_of(opcode: str) -> int:
-    narrow = next((_NARROW[p] for p in opcode.split(".") if p in _NARROW), 0)
-    return narrow or 32 * data_words(opcode)
+    """That its data has in each thread."""
+    widths = [_WIDTHS[part] for part in opcode.split(".") if part in _WIDTHS]
+    return min((w for w in widths if w < 32), default=max(widths, default=32))
+
+
+def is_readonly(opcode: str) -> bool:
+    return "CONSTANT" in opcode.split(".")
 
 
 def _widths(opcodes: list[str]) -> list[int]:
@@ -220,7 +216,7 @@ class Kept:
     def __init__(self, folder: Path) -> None:
         lint = HERE.parent / "pdlkit" / "lint"
         mine = [HERE / name for name in ("device_words.h", "check_shapes.py", "compilers.py")]
-        judged = [SOURCE, TYPES, ROOT / "pdl_device.cuh", *mine, *lint.glob("*.py")]
+        judged = [SOURCE, TYPES, ROOT / "pdl_device.cuh", *mine, *lint.glob("*.py"), *lint.glob("analysis/*.[ch]")]
         digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(judged))).hexdigest()
         self.folder = folder / f"outcomes-{digest[:16]}"
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -243,7 +243,7 @@ def _static_check(report: dict[str, Any], facts: RunFacts) -> tuple[str | None, 
     if facts.code is None or facts.on_model or facts.plant is not None:
         return None, []
     if not at_hand():
-        return "left out: nvdisasm and cuobjdump are not on this machine", []
+        return "left out: nvdisasm, cuobjdump or a C compiler is not on this machine", []
     shown = against_hardware.shown_by(report, facts.book.tags)
     try:
         result = against_hardware.compare(facts.code.path, shown, facts.book.tags) if shown else None

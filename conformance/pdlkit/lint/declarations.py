@@ -20,7 +20,7 @@ from pathlib import Path
 
 from pdlkit.exits import BadArguments
 from pdlkit.lint.elf import KernelInfo
-from pdlkit.lint.values import Root
+from pdlkit.lint.facts import Root
 
 _POINTER = 8  # bytes
 

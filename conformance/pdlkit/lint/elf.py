@@ -204,6 +204,16 @@ class Cubin:
     def function_names(self) -> frozenset[str]:
         return frozenset(s.name for s in self.symbols if s.kind == _STT_FUNC)
 
+    @cached_property
+    def homes(self) -> dict[str, tuple[str, int]]:
+        """Function -> (the section that holds it, perhaps with others, index of its first instruction there)."""
+        found = {}
+        for symbol in self.symbols:
+            if symbol.kind == _STT_FUNC and 0 < symbol.section < len(self.sections):
+                section = self.sections[symbol.section].name.removeprefix(".text.")
+                found[symbol.name] = (section, symbol.value // 16)
+        return found
+
     def code_table(self, kernel: str) -> dict[int, str]:
         """Offset in constant bank 2 -> function of the kernel's section whose place in it stands there."""
         table, code = self.section(".nv.constant2." + kernel), self.text_of(kernel)

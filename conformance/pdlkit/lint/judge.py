@@ -6,28 +6,22 @@ import re
 from collections.abc import Iterable
 
 from pdlkit.lint.declarations import Declaration, ordinal_of, within
-from pdlkit.lint.elf import KernelInfo
+from pdlkit.lint.elf import Cubin, KernelInfo
+from pdlkit.lint.facts import READS, Access, KernelFacts, Place, Root
 from pdlkit.lint.findings import Finding
-from pdlkit.lint.flow import Flow
 from pdlkit.lint.hints import hints_of
-from pdlkit.lint.lifetimes import used_after_wait
-from pdlkit.lint.opcodes import READS, WRITES, Kind, is_readonly
-from pdlkit.lint.program import Program
-from pdlkit.lint.states import CLUSTER, FRESH, SIBLING, SIGNALLED, Access, Result
-from pdlkit.lint.values import Root
-from pdlkit.lint.waits import Analysis
 
 _BY_KIND = {
-    Kind.LOAD: "read-before-wait", Kind.GENERIC_LOAD: "read-before-wait",
-    Kind.STORE: "write-before-wait", Kind.GENERIC_STORE: "write-before-wait",
-    Kind.ATOMIC: "atomic-before-wait", Kind.GENERIC_ATOMIC: "atomic-before-wait",
-    Kind.ASYNC_LOAD: "async-copy-before-wait", Kind.ASYNC_STORE: "async-copy-before-wait",
-    Kind.TEXTURE: "texture-before-wait",
+    "LOAD": "read-before-wait", "GENERIC_LOAD": "read-before-wait",
+    "STORE": "write-before-wait", "GENERIC_STORE": "write-before-wait",
+    "ATOMIC": "atomic-before-wait", "GENERIC_ATOMIC": "atomic-before-wait",
+    "ASYNC_LOAD": "async-copy-before-wait", "ASYNC_STORE": "async-copy-before-wait",
+    "TEXTURE": "texture-before-wait",
 }
 _VERBS = {
-    Kind.LOAD: "read", Kind.GENERIC_LOAD: "read", Kind.STORE: "written", Kind.GENERIC_STORE: "written",
-    Kind.ATOMIC: "changed by an atomic operation", Kind.GENERIC_ATOMIC: "changed by an atomic operation",
-    Kind.ASYNC_LOAD: "copied from", Kind.ASYNC_STORE: "copied to", Kind.TEXTURE: "read as a texture",
+    "LOAD": "read", "GENERIC_LOAD": "read", "STORE": "written", "GENERIC_STORE": "written",
+    "ATOMIC": "changed by an atomic operation", "GENERIC_ATOMIC": "changed by an atomic operation",
+    "ASYNC_LOAD": "copied from", "ASYNC_STORE": "copied to", "TEXTURE": "read as a texture",
 }
 _OWN_SYMBOL = re.compile(r"__cudart_|_ZTV|\$str|__unnamed|__const|\w+\$\d+$")
 
@@ -35,125 +29,102 @@ _OWN_SYMBOL = re.compile(r"__cudart_|_ZTV|\$str|__unnamed|__const|\w+\$\d+$")
 class Judge:
     """Writes the findings of one kernel; `names` are (file, image, arch, mangled, demangled)."""
 
-    def __init__(self, program: Program, names: tuple[str, str | None, str, str, str], overlapping: bool,
+    def __init__(self, cubin: Cubin, names: tuple[str, str | None, str, str, str], overlapping: bool,
                  declarations: Iterable[Declaration]) -> None:
-        self.program, self.overlapping = program, overlapping
+        self.cubin, self.overlapping = cubin, overlapping
         self.file, self.image, self.arch, self.kernel, self.demangled = names
-        self.info: KernelInfo = program.info(self.kernel)
+        self.info: KernelInfo = cubin.kernel_info(self.kernel)
         self.declarations = [
             d for d in declarations if d.kernel.search(self.kernel) or d.kernel.search(self.demangled)
         ]
         self.findings: list[Finding] = []
-        self.waits = False
 
-    def add(self, rule: str, message: str, section: str | None = None, index: int | None = None,
-            roots: frozenset[Root] = frozenset()) -> Finding:
-        offset, source, instruction = None, None, None
-        place = self.kernel
-        if section is not None and index is not None:
-            flow = self.program.flow(section)
-            assert flow is not None
-            function = flow.function
-            offset = function.addresses[index]
-            source = function.line_of(index)
-            instruction = f"{function.opcodes[index]} {function.operands[index]}".strip()
-            place = section
-        where = f"{self.file}: {self.arch} {place}" + ("" if offset is None else f"+0x{offset:04x}")
-        if source is not None:
-            where += f" ({source[0]}:{source[1]})"
-        ordinals = sorted({o for r in roots if (o := self._ordinal(r)) is not None})
-        finding = Finding(rule, self.kernel, self.demangled, self.file, self.arch, message, where, offset, section,
-                          source, instruction, ordinals, self.image)
+    def add(self, rule: str, message: str, place: Place | None = None, roots: frozenset[Root] = frozenset()) -> None:
+        where = f"{self.file}: {self.arch} {self.kernel if place is None else place.section}"
+        finding = Finding(rule, self.kernel, self.demangled, self.file, self.arch, message, where, image=self.image)
+        if place is not None:
+            finding.offset, finding.section = place.offset, place.section
+            finding.source, finding.instruction = place.source, place.instruction
+            finding.where += f"+0x{place.offset:04x}" + (f" ({place.source[0]}:{place.source[1]})" if place.source else "")
+        finding.parameters = sorted({o for r in roots if (o := self._ordinal(r)) is not None})
         self.findings.append(finding)
-        return finding
 
     def _ordinal(self, root: Root) -> int | None:
         base = root[1] if root[0] == "via" else root
         return ordinal_of(base[1], self.info) if base[0] == "param" else None
 
     # judging -------------------------------------------------------------------------------------------------------
-    def judge(self) -> list[Finding]:
-        program, kernel = self.program, self.kernel
-        waits = self.waits = program.closure_has(kernel, Kind.WAIT)
-        if self.overlapping and 0 < program.cubin.virtual_sm < 90:
-            self.add("no-device-half", f"compiled for compute_{program.cubin.virtual_sm}; named overlapping")
+    def judge(self, facts: KernelFacts) -> list[Finding]:
+        virtual = self.cubin.virtual_sm
+        if self.overlapping and 0 < virtual < 90:
+            self.add("no-device-half", f"compiled for compute_{virtual}; named overlapping")
             return self.findings
-        if waits:
-            self._judge_waiting(Analysis(program, kernel).run())
+        if facts.waits:
+            self._judge_waiting(facts)
         elif self.overlapping:
-            self._judge_without_wait()
-        self.findings += hints_of(self, waits)
+            self._judge_without_wait(facts)
+        for rule, message, place in hints_of(facts, self.overlapping):
+            self.add(rule, message, place)
         return self.findings
 
-    def _judge_without_wait(self) -> None:
+    def _judge_without_wait(self, facts: KernelFacts) -> None:
         """No wait in sight: an error, unless code that lint cannot see might contain one."""
-        touched, unseen = self.program.closure_touches(self.kernel)
-        if unseen:
-            self._unresolved(unseen)
+        if facts.unseen:
+            self._unresolved(facts.unseen, "in which a wait may be")
             return
+        touched = facts.touched
         what = f"{touched} instruction{'s' if touched != 1 else ''} can touch global memory" if touched else \
             "it touches no global memory, but later kernels may rely on its order"
         self.add("no-wait", f"named overlapping, and has no wait; {what}")
 
-    def _judge_waiting(self, result: Result) -> None:
-        for key in sorted(result.accesses):
-            self._judge_access(result.accesses[key])
-        for section, index in sorted(result.prefetches):
-            self.add("prefetch-before-wait", "a prefetch is issued before the wait", section, index)
-        for section, index in sorted(result.unknown):
-            flow = self.program.flow(section)
-            assert flow is not None
-            self.add("unknown-opcode", f"{flow.function.opcodes[index]} is not in lint's tables", section, index)
-        self._unresolved(result.unresolved_calls)
+    def _judge_waiting(self, facts: KernelFacts) -> None:
+        for access in facts.accesses:
+            self._judge_access(access)
+        for place in facts.prefetches:
+            self.add("prefetch-before-wait", "a prefetch is issued before the wait", place)
+        for place, opcode in facts.unknown:
+            self.add("unknown-opcode", f"{opcode} is not in lint's tables", place)
+        self._unresolved(facts.unresolved, "before the wait")
         touching = any(f.id != "ordered-by-mbarrier" for f in self.findings)
-        if result.exits and not touching:
-            section, index = min(result.exits)
-            self.add("exit-without-wait", "some threads end without a wait", section, index)
+        if facts.exit is not None and not touching:
+            self.add("exit-without-wait", "some threads end without a wait", facts.exit)
 
-    def _unresolved(self, calls: Iterable[tuple[str, int, str]]) -> None:
+    def _unresolved(self, calls: Iterable[tuple[Place, str]], where: str) -> None:
         """Each callee once, where it is called first."""
-        first: dict[str, tuple[str, int]] = {}
-        for section, index, what in sorted(calls):
-            first.setdefault(what, (section, index))
-        for what, (section, index) in first.items():
-            where = "before the wait" if self.waits else "in which a wait may be"
-            self.add("unresolved-call", f"a call of {what}, {where}", section, index)
+        first: dict[str, Place] = {}
+        for place, what in calls:
+            first.setdefault(what, place)
+        for what, place in first.items():
+            self.add("unresolved-call", f"a call of {what}, {where}", place)
 
     def _judge_access(self, access: Access) -> None:
-        flow = self.program.flow(access.section)
-        assert flow is not None
-        opcode = flow.function.opcodes[access.index]
         reads = access.kind in READS
         if self._declared(access, reads):
             return
-        if reads and self._constant_table(access, opcode):
+        if reads and self._constant_table(access):
             if not all(self._compilers_own(r) for r in access.roots):
-                self.add("read-only-variable", f"{self._subject(access)} is read before the wait", access.section,
-                         access.index, access.roots)
+                self.add("read-only-variable", f"{self._subject(access)} is read before the wait", access.place, access.roots)
             return
         rule = self._rule(access)
-        message = self._message(access, rule, flow)
-        self.add(rule, message, access.section, access.index, access.roots)
-        if access.kind in (Kind.LOAD, Kind.GENERIC_LOAD) and rule != "ordered-by-mbarrier" and access.reaches_wait:
-            use = used_after_wait(flow, access.index)
-            if use is not None:
-                self.add("value-across-wait", f"what was read from {self._subject(access)} before the wait, at "
-                         f"+0x{flow.function.addresses[access.index]:04x}, is used after it", access.section, use,
-                         access.roots)
+        self.add(rule, self._message(access, rule), access.place, access.roots)
+        loads = access.kind in ("LOAD", "GENERIC_LOAD") and rule != "ordered-by-mbarrier" and access.reaches_wait
+        if loads and access.used is not None:
+            self.add("value-across-wait", f"what was read from {self._subject(access)} before the wait, at "
+                     f"+0x{access.place.offset:04x}, is used after it", access.used, access.roots)
 
     def _rule(self, access: Access) -> str:
-        if access.states == {SIGNALLED} and access.kind is not Kind.ASYNC_LOAD:
+        if access.states == {"SIGNALLED"} and access.kind != "ASYNC_LOAD":
             return "ordered-by-mbarrier"
-        if FRESH in access.states:
+        if "FRESH" in access.states:
             return _BY_KIND[access.kind] if access.reaches_wait else "path-without-wait"
-        return _BY_KIND[access.kind] if access.reaches_wait and not access.states & {SIBLING, CLUSTER, SIGNALLED} \
+        return _BY_KIND[access.kind] if access.reaches_wait and not access.states & {"SIBLING", "CLUSTER", "SIGNALLED"} \
             else "partial-wait"
 
-    def _message(self, access: Access, rule: str, flow: Flow) -> str:
+    def _message(self, access: Access, rule: str) -> str:
         verb = _VERBS[access.kind]
         subject = self._subject(access)
         if rule == "partial-wait":
-            scope = "of the cluster" if access.states == {CLUSTER} else "of the block"
+            scope = "of the cluster" if access.states == {"CLUSTER"} else "of the block"
             text = f"{subject} is {verb} by threads that do not wait; other threads {scope} do, but no barrier lies between"
         elif rule == "path-without-wait":
             text = f"{subject} is {verb} on a path that never waits"
@@ -161,11 +132,10 @@ class Judge:
             text = f"{subject} is {verb} behind a barrier object in shared memory, without an own wait"
         else:
             text = f"{subject} is {verb} before the wait"
-        if is_readonly(flow.function.opcodes[access.index]):
+        if access.readonly:
             text += ", through the read-only path"
-        callers = {context[-1][0] for context in access.contexts if context}
-        if callers and access.section != self.kernel:
-            text += f" (called from {', '.join(sorted(callers))})"
+        if access.callers and access.place.section != self.kernel:
+            text += f" (called from {', '.join(access.callers)})"
         return text
 
     # what is accessed ----------------------------------------------------------------------------------------------
@@ -206,21 +176,17 @@ class Judge:
             declaration.used.add(self.kernel)
         reasons = "; ".join(sorted({d.because for d in used}))
         self.add("declared-independent", f"{self._subject(access)} is {_VERBS[access.kind]} without a wait, declared "
-                 f"independent because: {reasons}", access.section, access.index, access.roots)
+                 f"independent because: {reasons}", access.place, access.roots)
         return True
 
     def _compilers_own(self, root: Root) -> bool:
         """Its tables and texts, and the empty objects of debug code, which have a number behind a dollar sign."""
         return root[0] == "symbol" and bool(_OWN_SYMBOL.match(str(root[1])))
 
-    def _constant_table(self, access: Access, opcode: str) -> bool:
+    def _constant_table(self, access: Access) -> bool:
         """Only addresses of initialised module variables, read as the compiler reads constants."""
         own = bool(access.roots) and all(self._compilers_own(r) for r in access.roots)
         variables = bool(access.roots) and all(
-            r[0] == "symbol" and r[1] in self.program.cubin.initialised_symbols for r in access.roots
+            r[0] == "symbol" and r[1] in self.cubin.initialised_symbols for r in access.roots
         )
-        return own or (variables and is_readonly(opcode))
-
-
-def judged_kinds() -> frozenset[Kind]:
-    return READS | WRITES
+        return own or (variables and access.readonly)

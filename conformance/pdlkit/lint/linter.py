@@ -9,19 +9,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pdlkit.exits import KitExit
+from pdlkit.lint.analyser import Question, analyse
 from pdlkit.lint.declarations import Declaration
 from pdlkit.lint.demangle import demangled
+from pdlkit.lint.disassembly import disassemble, sections_wanted
 from pdlkit.lint.elf import CorruptFile
+from pdlkit.lint.facts import KernelFacts
 from pdlkit.lint.findings import RULES, Finding, above_hint
 from pdlkit.lint.images import Image, Unreadable, open_images
 from pdlkit.lint.judge import Judge
-from pdlkit.lint.opcodes import SCANNED_ARCHITECTURES, TRIGGER_CODE, WAIT_CODE
-from pdlkit.lint.program import Program
-from pdlkit.lint.sass import count_instructions, split_functions
-from pdlkit.lint.tools import ToolFailed, call, tool
+from pdlkit.lint.tools import ToolFailed
 
 DEFECT = "lint failed on this machine code"
-_AT_ONCE = 400  # functions named in one call of nvdisasm; more and the command line gets long
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Report:
     extra: list[Finding] = field(default_factory=list)  # of no kernel: unused declarations
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     instructions: int = 0
-    own_seconds: float = 0.0  # of one core, in our code
+    own_seconds: float = 0.0  # of one core, in our code, the analysis included
     disassembler_seconds: float = 0.0  # on the clock, in nvdisasm
     named: int = 0  # kernels that matched --overlapping
 
@@ -97,6 +97,8 @@ def _lint_image_or_say_why(image: Image, options: Options, report: Report) -> No
         _lint_image(image, options, report)
     except (Unreadable, CorruptFile) as error:
         report.unreadable.append((image.file, f"{inner}{error}"))
+    except KitExit:  # nothing of the image: a tool is missing
+        raise
     except Exception as error:  # noqa: BLE001 - code that no compiler wrote; the others still have to be judged
         report.unreadable.append((image.file, f"{inner}{DEFECT} ({type(error).__name__}: {error}); the file may be damaged"))
     else:
@@ -112,29 +114,40 @@ def _lint_image(image: Image, options: Options, report: Report) -> None:
         return
     named = {k for k in kernels if options.is_overlapping(k)}
     report.named += len(named)
-    wanted = _sections_wanted(image, named) - (set(cubin.kernels) - set(kernels))
-    try:
-        texts = _disassemble(image, wanted, report) if wanted else {}
-    except ToolFailed as error:
-        raise Unreadable(f"{image.inner or 'the cubin'} cannot be disassembled: {error}") from None
-    program = Program(cubin, texts)
+    wanted = sections_wanted(cubin, named) - (set(cubin.kernels) - set(kernels))
+    analysed = _analyse(image, kernels, wanted, report) if wanted else {}
     arch = f"sm_{cubin.sm}"
     for kernel in kernels:
         name = demangled(kernel)
         verdict = KernelVerdict(kernel, name, image.file, image.inner, arch, False)
         report.verdicts.append(verdict)
-        if kernel not in texts:
-            if kernel in named:
-                verdict.judged = True
-                judge = Judge(program, (image.file, image.inner, arch, kernel, name), True, [])
-                judge.add("no-device-half", f"machine code for {arch}, which cannot overlap; named overlapping")
-                verdict.findings = judge.findings
+        facts = analysed.get(kernel)
+        verdict.judged = kernel in named
+        if facts is None and kernel not in named:
             continue
-        judge = Judge(program, (image.file, image.inner, arch, kernel, name), kernel in named, options.declarations)
-        verdict.findings = judge.judge()
-        verdict.judged = judge.waits or kernel in named
-    report.instructions += sum(count_instructions(text) for text in texts.values())
+        judge = Judge(cubin, (image.file, image.inner, arch, kernel, name), kernel in named, options.declarations)
+        if facts is not None:
+            verdict.findings = judge.judge(facts)
+            verdict.judged |= facts.waits
+        else:
+            judge.add("no-device-half", f"machine code for {arch}, which cannot overlap; named overlapping")
+            verdict.findings = judge.findings
     report.own_seconds += time.process_time() - started
+
+
+def _analyse(image: Image, kernels: list[str], wanted: set[str], report: Report) -> dict[str, KernelFacts]:
+    """What the analysis says of those kernels that the disassembler prints."""
+    started = time.perf_counter()
+    try:
+        parts = disassemble(image, wanted)
+    except ToolFailed as error:
+        raise Unreadable(f"{image.inner or 'the cubin'} cannot be disassembled: {error}") from None
+    finally:
+        report.disassembler_seconds += time.perf_counter() - started
+    answer = analyse(Question.of(image.cubin, (k for k in kernels if k in parts)), parts.values())
+    report.instructions += answer.instructions
+    report.own_seconds += answer.seconds
+    return answer.kernels
 
 
 def _settle_old_images(report: Report, first: int) -> None:
@@ -144,44 +157,6 @@ def _settle_old_images(report: Report, first: int) -> None:
     for verdict in verdicts:
         if int(verdict.arch.removeprefix("sm_")) < 90 and verdict.kernel in modern:
             verdict.findings, verdict.judged = [], False
-
-
-def _sections_wanted(image: Image, named: set[str]) -> set[str]:
-    """The code sections worth disassembling; a scan of the raw code spares the rest. An empty set: none."""
-    cubin = image.cubin
-    if cubin.sm < 90:
-        return set()
-    sections = [s for s in cubin.sections if s.name.startswith(".text.")]
-    everything = {s.name.removeprefix(".text.") for s in sections}
-    if cubin.sm not in SCANNED_ARCHITECTURES:
-        return everything
-    opcodes = frozenset({WAIT_CODE, TRIGGER_CODE})
-    hits = {s.name.removeprefix(".text.") for s in sections if cubin.may_contain(s, opcodes)}
-    if not hits and not named:
-        return set()
-    kernels = set(cubin.kernels)
-    if hits - kernels:  # a wait in a device function: any kernel may call it
-        return everything
-    return hits | named | (everything - kernels)
-
-
-def _disassemble(image: Image, wanted: set[str], report: Report) -> dict[str, str]:
-    """Section -> text, from as few calls of nvdisasm as possible; whole cubins when most of it is wanted."""
-    started = time.perf_counter()
-    cubin = image.cubin
-    indices = {s.name: i for i, s in enumerate(cubin.symbols) if s.kind == 2}
-    command = [str(tool("nvdisasm")), "-c", "-g", str(image.path)]
-    total = sum(1 for s in cubin.sections if s.name.startswith(".text."))
-    texts: dict[str, str] = {}
-    chosen = [indices[name] for name in sorted(wanted) if name in indices]
-    if len(wanted) > _AT_ONCE or len(wanted) * 2 > total or len(chosen) < len(wanted):
-        texts = dict(split_functions(call(command)))
-    elif chosen:
-        texts = dict(split_functions(call([*command, "-fun", ",".join(map(str, chosen))])))
-    report.disassembler_seconds += time.perf_counter() - started
-    if not texts:
-        raise ToolFailed("nvdisasm printed no code")
-    return {name: text for name, text in texts.items() if name in wanted}
 
 
 def rule_names() -> list[str]:

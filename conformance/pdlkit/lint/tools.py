@@ -1,4 +1,4 @@
-"""The programs that lint calls: nvdisasm, cuobjdump, ptxas. Taken from the toolkit, else from pinned PyPI packages."""
+"""The programs of others that lint calls: nvdisasm, cuobjdump, ptxas. Taken from the toolkit, else from pinned PyPI packages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pdlkit.exits import SetupImpossible
+from pdlkit.lint import analyser
 from pdlkit.toolkit import toolkit_program
 from pdlkit.venv import ensure_venv, venv_place
 
@@ -31,7 +32,8 @@ def _installed(name: str) -> Path | None:
 def at_hand() -> bool:
     """Whether lint can run without fetching anything."""
     wanted = tuple(PACKAGES[name] for name in _ANALYSIS)
-    return all(_installed(name) for name in _ANALYSIS) or (venv_place(wanted) / "complete").is_file()
+    tools = all(_installed(name) for name in _ANALYSIS) or (venv_place(wanted) / "complete").is_file()
+    return tools and analyser.at_hand()
 
 
 @lru_cache(maxsize=None)
@@ -49,7 +51,12 @@ def tool(name: str) -> Path:
     return found
 
 
-def call(command: list[str], cwd: Path | None = None, timeout: float = 900) -> str:
+def call(command: list[str], cwd: Path | None = None) -> str:
+    """Standard output of a program as text; otherwise as output_of."""
+    return output_of(command, cwd).decode(errors="replace")
+
+
+def output_of(command: list[str], cwd: Path | None = None, timeout: float = 900) -> bytes:
     """Standard output of a program; ToolFailed with its last lines if it fails, SetupImpossible if it cannot start."""
     try:
         done = subprocess.run(command, cwd=cwd, capture_output=True, timeout=timeout)
@@ -61,4 +68,4 @@ def call(command: list[str], cwd: Path | None = None, timeout: float = 900) -> s
         lines = (done.stderr + done.stdout).decode(errors="replace").strip().splitlines()
         said = " / ".join(lines[-2:]) or f"exit code {done.returncode}"
         raise ToolFailed(f"{Path(command[0]).name}: {said}")
-    return done.stdout.decode(errors="replace")
+    return done.stdout

@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+import pytest
 
-from pdlkit.lint.destinations import destinations_of
-from pdlkit.lint.evaluator import Evaluator
-from pdlkit.lint.values import NOTHING, VARIES_BY_THREAD, parse_operand
+from pdlkit.lint.analyser import Question, analyse
+from pdlkit.lint.elf import KernelInfo, Parameter
+from pdlkit.lint.facts import Access
+
+_INFO = KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 4)], 0x210, 12, 0)
+
+
+def _accesses(*code: str) -> list[Access]:
+    """Of a kernel `k` with this code; a line that ends with a colon is a label."""
+    lines, offset = ['\t.section\t.text.k,"ax",@progbits'], 0
+    for text in code:
+        if text.endswith(":"):
+            lines.append(text)
+        else:
+            lines.append(f"        /*{offset:04x}*/                   {text} ;")
+            offset += 16
+    answer = analyse(Question(90, {"k": _INFO}, entries=["k"]), [("\n".join(lines) + "\n").encode()])
+    return list(answer.kernels["k"].accesses)
+
+
+def _roots_of_copy(special: str, pointer: str) -> set[tuple[object, ...]]:
+    """Where an address comes from that is copied from this register, behind the read of a special register."""
+    found = _accesses(f"LDC {pointer}, c[0x0][0x210]", special, f"MOV R4, {pointer}", "MOV R5, RZ", "LDG.E R9, desc[UR4][R4.64]",
+                      "ACQBULK", "EXIT")
+    assert len(found) == 1
+    return set(found[0].roots)
 
 
 def test_a_special_register_fills_one_word_or_two() -> None:
-    assert destinations_of("CS2R.32", ("R0", "SR_CgaSize"))[0] == ("R0",)  # R1 is the stack pointer
-    assert destinations_of("CS2R", ("R2", "SR_CLOCKLO"))[0] == ("R2", "R3")
+    assert _roots_of_copy("CS2R.32 R0, SR_CgaSize", "R1") == {("param", 0)}  # R1 is the stack pointer
+    assert _roots_of_copy("CS2R R2, SR_CLOCKLO", "R3") == set()
+    assert _roots_of_copy("CS2R.32 R2, SR_CLOCKLO", "R3") == {("param", 0)}
 
 
-def test_a_jump_table_that_is_not_linked_yet_varies_as_its_index() -> None:
-    operand = "c[R2+`((kernel.const_opt.0.12 + -0x8000))]"
-    assert parse_operand(operand) == ("table", "R2")
-    evaluator: Any = Evaluator(None)  # type: ignore[arg-type]
-    assert evaluator.value({"R2": (None, NOTHING, VARIES_BY_THREAD)}, operand)[2] == VARIES_BY_THREAD
-    assert evaluator.value({"R2": (("k", 4), NOTHING, 0)}, operand)[2] == 0
+@pytest.mark.parametrize(("index", "states"), [("S2R R2, SR_TID.X", {"SIBLING"}), ("LDC R2, c[0x0][0x218]", {"FRESH"})])
+def test_a_jump_table_that_is_not_linked_yet_varies_as_its_index(index: str, states: set[str]) -> None:
+    """Only where threads leave in different ways do those that read have siblings that wait."""
+    found = _accesses("LDC.64 R6, c[0x0][0x210]", index, "LDC R4, c[R2+`((k.const_opt.0.12 + -0x8000))]",
+                      'BRX R4 -0x40 (*"BRANCH_TARGETS .L_wait,.L_read"*)', ".L_wait:", "ACQBULK", "EXIT", ".L_read:",
+                      "LDG.E R9, desc[UR4][R6.64]", "EXIT")
+    assert [access.states for access in found] == [states]

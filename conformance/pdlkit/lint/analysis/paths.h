@@ -1,0 +1,142 @@
+/* The analysis of one kernel, shared by paths.c, steps.c, leaving.c, calls.c, signals.c and reaching.c. */
+#ifndef PDL_LINT_PATHS_H
+#define PDL_LINT_PATHS_H
+
+#include "analysis.h"
+
+typedef uint32_t context; /* the calls on the way here; 0: none, the kernel itself */
+typedef uint32_t node_id; /* a block in a context */
+
+struct frame { /* of a context: the innermost call */
+    context outer;
+    struct section *section; /* in which it returns */
+    uint32_t block;          /* to which */
+    uint32_t depth;          /* 1: called by the kernel */
+};
+
+struct event { /* what decides whether a thread waits before it meets its siblings */
+    bool is_wait;   /* else a barrier of the whole block or cluster */
+    uint8_t varies; /* of a wait: whether only some threads execute it */
+};
+
+struct edges { /* how a node can be left, gathered on the first pass */
+    node_id *targets;
+    struct event *events; /* in order */
+    size_t target_count, target_capacity, event_count, event_capacity;
+    uint8_t varies;
+    bool known; /* the node was walked */
+    bool traps; /* ends the whole grid, so nobody asks what its threads would have done */
+};
+
+struct state { /* what is known at the entry of a node, for one progress and one set of facts */
+    enum progress wait;
+    facts facts;
+    bool queued, split;
+    struct value *values; /* of the node's live registers, in that order */
+    struct memory_word *words;
+    size_t word_count, word_capacity;
+};
+
+struct live { /* registers that matter at the entry of a block */
+    uint32_t count;
+    uint16_t *reg;
+};
+
+enum answer { NOT_ASKED, NO, YES };
+struct node_state {
+    context context;
+    struct section *section;
+    uint32_t block;
+    uint32_t first_site; /* number of the place of its first instruction */
+    const struct live *live; /* NULL: not entered on this pass */
+    const bool *matters;     /* of each instruction of its section */
+    expr *noted;             /* of each instruction: the last condition noted there */
+    node_id *ways;           /* to which it jumps, and the one behind it, if control can fall through */
+    uint32_t jump_count;
+    uint32_t *place; /* in the order of visits: one number for each call, and the own */
+    struct edges edges;
+    struct state *states;
+    size_t state_count, state_capacity;
+    uint8_t will_wait, waits_later; /* enum answer */
+};
+
+struct signals { /* what threads signal that have waited, or were released by such */
+    bool any_barrier, barrier[16][16]; /* by the smallest and the largest number it can have */
+    expr *objects;                     /* addresses of barrier objects, sorted; 0: any */
+    size_t object_count, object_capacity;
+};
+void signals_clear(struct signals *);
+void signal_barrier(struct signals *, const struct range *range); /* NULL: any */
+void signal_object(struct signals *, expr address);
+bool signals_equal(const struct signals *, const struct signals *);
+bool reaches_barrier(const struct signals *, const struct range *range, bool threads_known);
+bool reaches_object(const struct signals *, expr address);
+/* The barrier numbers that the expression can mean on a path with these facts; false: any. */
+bool barrier_range(expr, facts, struct range *);
+
+struct analysis {
+    const struct kernel *kernel;
+    struct section *section; /* the kernel's own */
+    struct node_state *nodes;
+    size_t node_count, node_capacity, edged_count;
+    bool learning, keep_facts, follow_waited, asked_signals, heard; /* heard: `signals` is known */
+    struct signals signals, gathered;
+    struct findings *found;
+};
+extern struct analysis now;
+
+/* paths.c */
+node_id node_at(context, struct section *, uint32_t block);
+context context_in(context outer, struct section *section, uint32_t block);
+struct frame *frame_of(context); /* NULL of 0 */
+bool contexts_are_many(void); /* so many that calls are no longer walked */
+bool context_has(context, const struct section *, uint32_t block);
+const node_id *ways_out(node_id, unsigned *jumps); /* to which it jumps; the last one, not counted, is behind(node) */
+node_id behind(node_id);                           /* of one through which control can fall */
+/* Leaves a node for another. */
+void go(node_id from, node_id target, enum progress, facts, const struct registers *);
+void note_formula(expr formula, node_id, uint32_t index); /* is asked here */
+void note_keys(const fact_key *keys, unsigned count, const struct section *, uint32_t index);
+void add_access(const struct section *, uint32_t index, uint8_t kind, enum progress, roots, context);
+void add_place(enum found_place, const struct section *, uint32_t index);
+void add_unresolved(const struct section *, uint32_t index, const char *why, name callee);
+
+/* Whether only code before the wait is followed there: what waiters signal lies behind it, and callees begin anywhere. */
+static inline bool until_wait(const struct section *section)
+{
+    return section == now.section && !now.follow_waited;
+}
+
+/* steps.c */
+void walk(node_id, enum progress, facts, struct registers *);
+static inline enum progress passed_by(enum progress wait, uint8_t varies)
+{
+    if (wait == WAITED || wait == SIBLING || wait == SIGNALLED || !varies)
+        return wait;
+    return varies & VARIES_BY_BLOCK ? CLUSTER : SIBLING; /* a block all of whose threads pass by has no waiter of its own */
+}
+
+/* leaving.c */
+void leave(node_id, enum progress, facts, struct registers *);
+enum { MOST_CASES = 8 };
+struct a_case {
+    facts facts;
+    uint8_t varies;
+};
+/* What is the same for the whole block is settled first; only the rest divides its threads. */
+unsigned cases_of(expr formula, uint8_t varies, facts, struct a_case cases[MOST_CASES]);
+
+/* calls.c */
+void calls_begin(void);     /* of one kernel */
+void calls_propagate(void); /* of one pass */
+/* May change the registers. */
+void call(node_id, enum progress, facts, struct registers *);
+void note_return(context, enum progress);
+
+/* reaching.c */
+/* Whether some thread that gets here surely waits before it reaches a block-wide barrier (`past`: barriers are passed) or its
+ * end. At a branch that threads leave in different ways one way suffices, else each has to lead to a wait. */
+bool waits_before_barrier(node_id, bool past);
+void mark_reaching(void); /* which of the accesses found can be followed by a wait of the same thread */
+
+#endif
