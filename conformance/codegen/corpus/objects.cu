@@ -186,3 +186,59 @@ OK(called_roles)(const float *a, const float *b, float *o, int n)
         consume(s[warp & 1], o, &full[warp & 1]);
     }
 }
+
+/* Between wait and signal lie more ways than lint can keep apart. Who signals has to be found nevertheless. */
+template <int ROUNDS> INLINED void many_ways(volatile int *own, int flags)
+{
+#pragma unroll
+    for (int round = 0; round < ROUNDS; round++)
+#pragma unroll
+        for (int bit = 0; bit < 10; bit++)
+            if (flags >> bit & 1)
+                for (int i = own[bit]; i < 9; i++)
+                    own[bit] = i + round;
+}
+BUG(many_ways, "partial-wait|read-before-wait")(const float *a, float *o, int flags)
+{
+    __shared__ unsigned long long data, ready;
+    __shared__ int own[10];
+    int warp = threadIdx.x / 32;
+    if (threadIdx.x == 0) {
+        object_init(&data, 32);
+        object_init(&ready, 32);
+    }
+    __syncthreads();
+    if (warp == 0) {
+        pdl_wait();
+        many_ways<12>(own, flags);
+        object_arrive(&data);
+    } else if (warp == 1) {
+        many_ways<2>(own, flags);
+        object_arrive(&ready);
+    } else { /* relies on the warp that did not wait */
+        object_wait(&ready, 0);
+        o[threadIdx.x] = *(const volatile float *)(a + threadIdx.x);
+    }
+}
+OK(many_ways)(const float *a, float *o, int flags)
+{
+    __shared__ unsigned long long data, ready;
+    __shared__ int own[10];
+    int warp = threadIdx.x / 32;
+    if (threadIdx.x == 0) {
+        object_init(&data, 32);
+        object_init(&ready, 32);
+    }
+    __syncthreads();
+    if (warp == 0) {
+        pdl_wait();
+        many_ways<12>(own, flags);
+        object_arrive(&data);
+    } else if (warp == 1) {
+        many_ways<2>(own, flags);
+        object_arrive(&ready);
+    } else {
+        object_wait(&data, 0);
+        o[threadIdx.x] = *(const volatile float *)(a + threadIdx.x);
+    }
+}

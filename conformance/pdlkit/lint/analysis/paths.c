@@ -13,7 +13,7 @@ enum {
     VISITS = 6000, /* more, and conditions are not kept apart */
     VISITS_PER_NODE = 3,
     MOST_CONTEXTS = 1 << 19,
-    ROUNDS = 4 /* of learning which conditions to keep, and of gathering signals */
+    ROUNDS = 4 /* of learning which conditions to keep */
 };
 
 struct analysis now;
@@ -452,8 +452,7 @@ static void findings_clear(struct findings *found)
     map_clear(&places_found);
 }
 
-/* Follows all paths to a fixed point; false if there are too many to keep conditions apart. */
-static bool propagate(void)
+bool propagate(void)
 {
     findings_clear(now.found);
     for (size_t n = 0; n < now.node_count; n++) {
@@ -477,31 +476,13 @@ static bool propagate(void)
     return true;
 }
 
-static bool propagate_if_simplified(void)
+bool propagate_if_simplified(void)
 {
     if (propagate())
         return false;
     now.keep_facts = false;
     propagate();
     return true;
-}
-
-/* Gathers what threads signal that waited, then what those signal that they release, until nothing is added. */
-static bool judge_signals(void)
-{
-    now.follow_waited = now.heard = true;
-    signals_clear(&now.signals);
-    for (int round = 0; round < ROUNDS; round++) {
-        signals_clear(&now.gathered);
-        propagate();
-        if (signals_equal(&now.gathered, &now.signals))
-            break;
-        struct signals last = now.signals;
-        now.signals = now.gathered;
-        now.gathered = last;
-    }
-    now.follow_waited = false;
-    return propagate_if_simplified();
 }
 
 static void begin(const struct kernel *kernel, struct findings *found)

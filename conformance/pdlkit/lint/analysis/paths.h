@@ -71,6 +71,9 @@ void signal_object(struct signals *, expr address);
 bool signals_equal(const struct signals *, const struct signals *);
 bool reaches_barrier(const struct signals *, const struct range *range, bool threads_known);
 bool reaches_object(const struct signals *, expr address);
+/* Gathers what threads signal that waited, then what those signal that they release, until nothing is added; then judges with
+ * it. True if conditions could not be kept apart. */
+bool judge_signals(void);
 /* The barrier numbers that the expression can mean on a path with these facts; false: any. */
 bool barrier_range(expr, facts, struct range *);
 
@@ -86,6 +89,8 @@ struct analysis {
 extern struct analysis now;
 
 /* paths.c */
+bool propagate(void);               /* follows all paths to a fixed point; false: too many to keep conditions apart */
+bool propagate_if_simplified(void); /* the same, in any case; true if conditions are no longer kept apart */
 node_id node_at(context, struct section *, uint32_t block);
 context context_in(context outer, struct section *section, uint32_t block);
 struct frame *frame_of(context); /* NULL of 0 */

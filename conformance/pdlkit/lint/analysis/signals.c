@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_BARRIERS = 16 };
+enum { MOST_BARRIERS = 16, ROUNDS = 4 };
 
 void signals_clear(struct signals *s)
 {
@@ -98,4 +98,35 @@ bool barrier_range(expr e, facts known, struct range *range)
     if (range->high >= MOST_BARRIERS)
         range->high = MOST_BARRIERS - 1;
     return true;
+}
+
+/* One round of gathering. It has to come to its end: what was not walked would count as never signalled. */
+static bool gather_signals(bool apart)
+{
+    now.keep_facts = apart;
+    signals_clear(&now.gathered);
+    if (propagate())
+        return apart;
+    now.keep_facts = false;
+    signals_clear(&now.gathered);
+    propagate();
+    return false;
+}
+
+bool judge_signals(void)
+{
+    bool keep = now.keep_facts, apart = keep;
+    now.follow_waited = now.heard = true;
+    signals_clear(&now.signals);
+    for (int round = 0; round < ROUNDS; round++) {
+        apart = gather_signals(apart);
+        if (signals_equal(&now.gathered, &now.signals))
+            break;
+        struct signals last = now.signals;
+        now.signals = now.gathered;
+        now.gathered = last;
+    }
+    now.follow_waited = false;
+    now.keep_facts = keep;
+    return propagate_if_simplified();
 }
