@@ -34,6 +34,15 @@ class Access:
     callers: tuple[str, ...]  # sections from which its function was called
     reaches_wait: bool
     used: Place | None  # behind a wait, where what it loaded is used first
+    decided: frozenset[str]  # as states, if the deciding parameters say that the kernel waits; empty: not reached then
+
+
+@dataclass(frozen=True)
+class Deciders:
+    """Parameters that alone decide whether the kernel waits at all."""
+
+    offsets: tuple[int, ...]  # of the bytes that are asked, in the parameters
+    place: Place  # of the first branch that asks
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,7 @@ class KernelFacts:
     unknown: tuple[tuple[Place, str], ...] = ()  # with their opcodes
     unresolved: tuple[tuple[Place, str], ...] = ()  # calls before the wait, with what is called
     exit: Place | None = None  # the first without a wait
+    deciders: Deciders | None = None
     touched: int = 0  # instructions that can touch global memory
     unseen: tuple[tuple[Place, str], ...] = ()  # calls into code that is not in this file
     hints: Hints = field(default_factory=Hints)
@@ -75,7 +85,7 @@ def kernel_of(row: dict[str, Any]) -> KernelFacts | None:
         str(row["kernel"]), bool(row["waits"]), bool(row["triggers"]), bool(row["simplified"]),
         tuple(sorted(map(_access, row["accesses"]), key=lambda a: _order(a.place))),
         tuple(sorted(map(_place, row["prefetches"]), key=_order)), _named(row["unknown"], "opcode"),
-        _named(row["unresolved"], "what"), _perhaps(row["exit"]), int(row["touched"]), _named(row["unseen"], "what"),
+        _named(row["unresolved"], "what"), _perhaps(row["exit"]), _deciders(row["deciders"]), int(row["touched"]), _named(row["unseen"], "what"),
         _hints(row["hints"]), tuple((str(opcode), str(kind)) for opcode, kind in row.get("code", ())))
 
 
@@ -106,7 +116,11 @@ def _root(value: list[Any]) -> Root:
 def _access(row: dict[str, Any]) -> Access:
     return Access(_place(row["place"]), str(row["kind"]), bool(row["readonly"]), frozenset(map(str, row["states"])),
                   frozenset(map(_root, row["roots"])), tuple(sorted(map(str, row["callers"]))), bool(row["reaches_wait"]),
-                  _perhaps(row["used"]))
+                  _perhaps(row["used"]), frozenset(map(str, row["decided_states"])))
+
+
+def _deciders(row: dict[str, Any] | None) -> Deciders | None:
+    return None if row is None else Deciders(tuple(sorted(map(int, row["offsets"]))), _place(row["place"]))
 
 
 def _hints(row: dict[str, Any]) -> Hints:

@@ -98,6 +98,7 @@ class Finding:
     instruction: str | None = None
     parameters: list[int] = field(default_factory=list)  # counted from 1
     image: str | None = None  # the cubin inside a container
+    condition: str | None = None  # it would not be there if these parameters said that the kernel waits
 
     @property
     def severity(self) -> str:
@@ -113,7 +114,7 @@ class Finding:
             "where": self.where, "message": self.message, "advice": self.advice, "file": self.file,
             "image": self.image, "arch": self.arch, "section": self.section, "offset": self.offset,
             "source": {"file": self.source[0], "line": self.source[1]} if self.source else None,
-            "instruction": self.instruction, "parameters": self.parameters,
+            "instruction": self.instruction, "parameters": self.parameters, "condition": self.condition,
         }
 
 

@@ -23,6 +23,7 @@ _VERBS = {
     "ATOMIC": "changed by an atomic operation", "GENERIC_ATOMIC": "changed by an atomic operation",
     "ASYNC_LOAD": "copied from", "ASYNC_STORE": "copied to", "TEXTURE": "read as a texture",
 }
+_UNDER_CONDITION = ("path-without-wait", "partial-wait")  # what comes ahead of a wait does so however that is decided
 _OWN_SYMBOL = re.compile(r"__cudart_|_ZTV|\$str|__unnamed|__const|\w+\$\d+$")
 
 
@@ -38,8 +39,9 @@ class Judge:
             d for d in declarations if d.kernel.search(self.kernel) or d.kernel.search(self.demangled)
         ]
         self.findings: list[Finding] = []
+        self.condition: str | None = None  # the parameters that decide whether this kernel waits
 
-    def add(self, rule: str, message: str, place: Place | None = None, roots: frozenset[Root] = frozenset()) -> None:
+    def add(self, rule: str, message: str, place: Place | None = None, roots: frozenset[Root] = frozenset()) -> Finding:
         where = f"{self.file}: {self.arch} {self.kernel if place is None else place.section}"
         finding = Finding(rule, self.kernel, self.demangled, self.file, self.arch, message, where, image=self.image)
         if place is not None:
@@ -48,6 +50,7 @@ class Judge:
             finding.where += f"+0x{place.offset:04x}" + (f" ({place.source[0]}:{place.source[1]})" if place.source else "")
         finding.parameters = sorted({o for r in roots if (o := self._ordinal(r)) is not None})
         self.findings.append(finding)
+        return finding
 
     def _ordinal(self, root: Root) -> int | None:
         base = root[1] if root[0] == "via" else root
@@ -78,6 +81,8 @@ class Judge:
         self.add("no-wait", f"named overlapping, and has no wait; {what}")
 
     def _judge_waiting(self, facts: KernelFacts) -> None:
+        if facts.deciders is not None:
+            self.condition = " and ".join(sorted({self._byte_of(o) for o in facts.deciders.offsets}))
         for access in facts.accesses:
             self._judge_access(access)
         for place in facts.prefetches:
@@ -106,7 +111,11 @@ class Judge:
                 self.add("read-only-variable", f"{self._subject(access)} is read before the wait", access.place, access.roots)
             return
         rule = self._rule(access)
-        self.add(rule, self._message(access, rule), access.place, access.roots)
+        finding = self.add(rule, self._message(access, rule), access.place, access.roots)
+        if self.condition is not None and rule in _UNDER_CONDITION and not access.decided - {"SIGNALLED"}:
+            finding.condition = self.condition
+            verb = "decide" if " and " in self.condition else "decides"
+            finding.message += f"; {self.condition} {verb} whether the kernel waits"
         loads = access.kind in ("LOAD", "GENERIC_LOAD") and rule != "ordered-by-mbarrier" and access.reaches_wait
         if loads and access.used is not None:
             self.add("value-across-wait", f"what was read from {self._subject(access)} before the wait, at "
@@ -161,6 +170,13 @@ class Judge:
         member = within(base[1], self.info) // 8 * 8
         struct = any(p.ordinal == ordinal - 1 and p.size > 8 for p in self.info.parameters)
         return f"{ordinal} (byte {member})" if struct else str(ordinal)
+
+    def _byte_of(self, offset: int) -> str:
+        """The parameter, and which byte of it if it is a struct."""
+        parameter = next((p for p in self.info.parameters if p.offset <= offset < p.offset + p.size), None)
+        if parameter is None:
+            return f"byte {offset} of the parameters"
+        return f"parameter {parameter.ordinal + 1}" + (f" (byte {offset - parameter.offset})" if parameter.size > 8 else "")
 
     def _declared(self, access: Access, reads: bool) -> bool:
         relevant = [r for r in access.roots if r[0] in ("param", "via", "symbol")]

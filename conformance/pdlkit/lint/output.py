@@ -10,6 +10,8 @@ from pdlkit.lint.linter import Report
 
 _SARIF_LEVELS = {ERROR: "error", WARNING: "warning", HINT: "note"}
 _ORDER = {ERROR: 0, WARNING: 1, HINT: 2}
+_MOST_ALIKE = 4  # findings of one kernel and kind under one condition, each told in full
+_MOST_PLACES = 12  # of the others
 
 
 def _counts(findings: list[Finding]) -> dict[str, int]:
@@ -25,8 +27,8 @@ def as_text(report: Report, hints: bool) -> str:
             continue
         inside = f" in {verdict.image}" if verdict.image else ""
         lines.append(f"{verdict.demangled} ({verdict.arch}{inside}, {verdict.file})")
-        for finding in sorted(shown, key=lambda f: (_ORDER[f.severity], f.offset or 0)):
-            lines += _finding_lines(finding)
+        for alike in _folded(sorted(shown, key=lambda f: (_ORDER[f.severity], f.offset or 0))):
+            lines += _finding_lines(alike[0], alike[1:])
         lines.append("")
     for finding in report.extra:
         lines += [*_finding_lines(finding), ""]
@@ -34,11 +36,31 @@ def as_text(report: Report, hints: bool) -> str:
     return "\n".join(lines)
 
 
-def _finding_lines(finding: Finding) -> list[str]:
+def _folded(findings: list[Finding]) -> list[list[Finding]]:
+    """Each alone, but those that have one cause together: a parameter that decides whether the kernel waits."""
+    alike: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        if finding.condition is not None:
+            alike.setdefault((finding.id, finding.condition), []).append(finding)
+    told: list[list[Finding]] = []
+    for finding in findings:
+        group = alike.get((finding.id, finding.condition or ""), [])
+        if len(group) <= _MOST_ALIKE:
+            told.append([finding])
+        elif finding is group[0]:
+            told.append(group)
+    return told
+
+
+def _finding_lines(finding: Finding, others: list[Finding] | None = None) -> list[str]:
     place = finding.where.split(": ", 1)[-1].split(" ", 1)[-1] if finding.offset is not None else ""
     lines = [f"  {finding.severity}: {finding.message} [{finding.id}]"]
     if place:
         lines.append(f"      at {place}: {finding.instruction}")
+    if others:
+        places = ", ".join(f"+0x{f.offset or 0:04x}" for f in others[:_MOST_PLACES])
+        more = ", ..." if len(others) > _MOST_PLACES else ""
+        lines.append(f"      and {len(others)} more of this kind, for the same reason, at {places}{more} (--json tells each)")
     if finding.severity != HINT:
         lines.append(f"      {finding.advice}")
     return lines

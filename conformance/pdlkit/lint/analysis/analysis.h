@@ -468,7 +468,8 @@ struct place {
 struct access { /* one instruction that some path reaches without a wait */
     struct place place;
     uint8_t kind;
-    uint8_t states; /* bits of enum progress */
+    uint8_t states;         /* bits of enum progress */
+    uint8_t decided_states; /* the same, if the deciding parameters say that the kernel waits; 0: not reached then */
     roots roots;
     bool reaches_wait;
     name *callers; /* sections from which its function was called */
@@ -484,11 +485,17 @@ struct place_list { /* each once */
     struct place *place;
     size_t count, capacity;
 };
+struct deciders { /* parameters that alone decide whether there is a wait; count 0: there are none */
+    uint32_t *offset; /* in the parameters, each once */
+    size_t count, capacity;
+    struct place place; /* of the first branch that asks them */
+};
 struct findings {
     struct access *accesses;
     struct unresolved *unresolved;
     size_t access_count, access_capacity, unresolved_count, unresolved_capacity;
     struct place_list places[FOUND_PLACES];
+    struct deciders deciders;
     bool simplified; /* too many paths: conditions were not kept apart */
 };
 void analyse(const struct kernel *, struct findings *);

@@ -236,6 +236,19 @@ static expr permuted_as(expr value, const void *with)
     return permuted(permutation->selector, value, permutation->behind);
 }
 
+/* One or two bytes of a word, the rest zero; 0: it is something else. */
+static expr bytes_taken(expr word, uint32_t pattern, expr rest)
+{
+    uint32_t first = pattern & 0xF, second = pattern >> 4 & 0xF;
+    bool two = second == first + 1 && second < 4;
+
+    if (rest != EXPR_ZERO || first > 3 || (!two && !(second & 4)) || !(pattern >> 8 & 4) || !(pattern >> 12 & 4))
+        return 0;
+    if (node_of(word)->tag == TAG_SELECT || node_of(word)->tag == TAG_PART || node_of(word)->tag == TAG_ANY || is_number(word))
+        return 0;
+    return bitwise(0xC0, shift_right(word, number(8 * first)), number(two ? 0xFFFF : 0xFF), EXPR_ZERO);
+}
+
 static bool permute(struct registers *regs, const struct instruction *instruction, struct result *result)
 {
     const struct decoded *d = instruction->decoded;
@@ -251,7 +264,9 @@ static bool permute(struct registers *regs, const struct instruction *instructio
     if (a.expression && is_number_of(selector.expression, &pattern)) {
         struct permutation permutation = {pattern, b.expression};
 
-        expression = for_each_choice(a.expression, permuted_as, &permutation);
+        expression = bytes_taken(a.expression, pattern, b.expression);
+        if (!expression)
+            expression = for_each_choice(a.expression, permuted_as, &permutation);
     }
     if (!expression)
         expression = operation(OPERATION_PERMUTE, 3, (expr[]){a.expression, selector.expression, b.expression});

@@ -238,7 +238,7 @@ static facts those_kept(facts all)
 {
     uint32_t found;
     if (!now.keep_facts || all == 0)
-        return 0;
+        return now.assumed;
     if (map_get(&kept_facts, all, &found))
         return found;
     found = facts_kept(all, kept, kept_count);
@@ -246,8 +246,7 @@ static facts those_kept(facts all)
     return found;
 }
 
-/* Conditions that are asked at more than one place are kept from now on; false if these are no others than before. */
-static bool keep_more(bool first)
+bool keep_more(bool first)
 {
     static size_t last;
     if (!first && asked_often_count == last)
@@ -386,9 +385,9 @@ static void enter(node_id target, enum progress wait, facts known, const struct 
     struct node_state *node = &now.nodes[target];
     known = those_kept(known);
     struct state *state = state_with(node, wait, known);
-    if (state == NULL && node->state_count >= STATES_PER_NODE && known != 0) {
-        known = 0;
-        state = state_with(node, wait, 0);
+    if (state == NULL && node->state_count >= STATES_PER_NODE && known != now.assumed) {
+        known = now.assumed;
+        state = state_with(node, wait, known);
     }
     if (node->live == NULL) {
         node->live = live_of(node->section, node->block);
@@ -466,7 +465,7 @@ bool propagate(void)
     memset(&working.file, 0, sizeof working.file);
     working.word_count = 0;
     working.split = false;
-    enter(node_at(0, now.section, 0), FRESH, 0, &working);
+    enter(node_at(0, now.section, 0), FRESH, now.assumed, &working);
     for (size_t visits = 1; queue_count; visits++) {
         struct queued next = pop();
         if (now.keep_facts && visits > VISITS + VISITS_PER_NODE * now.edged_count)
@@ -524,6 +523,7 @@ void analyse(const struct kernel *kernel, struct findings *found)
         simplified = judge_signals() || simplified;
     found->simplified = simplified;
     mark_reaching();
+    judge_deciders();
 }
 
 /* what is found -------------------------------------------------------------------------------------------------------------------- */

@@ -85,6 +85,7 @@ struct analysis {
     bool learning, keep_facts, follow_waited, asked_signals, heard; /* heard: `signals` is known */
     struct signals signals, gathered;
     struct findings *found;
+    facts assumed; /* of every path: from deciders.c; else 0 */
 };
 extern struct analysis now;
 
@@ -100,6 +101,8 @@ const node_id *ways_out(node_id, unsigned *jumps); /* to which it jumps; the las
 node_id behind(node_id);                           /* of one through which control can fall */
 /* Leaves a node for another. */
 void go(node_id from, node_id target, enum progress, facts, const struct registers *);
+/* Conditions that are asked at more than one place are kept from now on; false if these are no others than before. */
+bool keep_more(bool first);
 void note_formula(expr formula, node_id, uint32_t index); /* is asked here */
 void note_keys(const fact_key *keys, unsigned count, const struct section *, uint32_t index);
 void add_access(const struct section *, uint32_t index, uint8_t kind, enum progress, roots, context);
@@ -143,5 +146,8 @@ void note_return(context, enum progress);
  * end. At a branch that threads leave in different ways one way suffices, else each has to lead to a wait. */
 bool waits_before_barrier(node_id, bool past);
 void mark_reaching(void); /* which of the accesses found can be followed by a wait of the same thread */
+
+/* deciders.c */
+void judge_deciders(void); /* what of the accesses found depends on parameters that decide whether there is a wait */
 
 #endif

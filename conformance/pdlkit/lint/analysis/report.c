@@ -208,12 +208,12 @@ static void write_roots(FILE *out, roots set)
     putc(']', out);
 }
 
-static void write_states(FILE *out, unsigned states)
+static void write_states(FILE *out, const char *key, unsigned states)
 {
     const char *between = "";
     unsigned i;
 
-    fputs(",\"states\":[", out);
+    fprintf(out, ",\"%s\":[", key);
     for (i = 0; i < PROGRESSES; i++)
         if (states >> i & 1) {
             fprintf(out, "%s\"%s\"", between, progress_names[i]);
@@ -247,7 +247,8 @@ static void write_access(FILE *out, const struct access *access)
     write_place(out, section, access->place.index);
     fprintf(out, ",\"kind\":\"%s\"", access->kind < KINDS ? kind_names[access->kind] : "UNKNOWN");
     write_bool(out, "readonly", section->code[access->place.index].decoded->opcode->readonly);
-    write_states(out, access->states);
+    write_states(out, "states", access->states);
+    write_states(out, "decided_states", access->decided_states);
     write_roots(out, access->roots);
     write_callers(out, access);
     write_bool(out, "reaches_wait", access->reaches_wait);
@@ -350,6 +351,24 @@ static void write_exit(FILE *out, const struct place_list *exits)
         fputs("null", out);
 }
 
+/* Offsets in the parameters, and where they are asked. */
+static void write_deciders(FILE *out, const struct deciders *deciders)
+{
+    size_t i;
+
+    fputs(",\"deciders\":", out);
+    if (!deciders->count) {
+        fputs("null", out);
+        return;
+    }
+    fputs("{\"offsets\":[", out);
+    for (i = 0; i < deciders->count; i++)
+        fprintf(out, "%s%" PRIu32, i ? "," : "", deciders->offset[i]);
+    fputs("],\"place\":", out);
+    write_place(out, deciders->place.section, deciders->place.index);
+    putc('}', out);
+}
+
 static void write_hints(FILE *out, const struct section *section)
 {
     struct hints hints = hints_of(section);
@@ -416,6 +435,7 @@ void report_kernel(FILE *out, const struct kernel *kernel, bool with_code)
     write_places(out, "unknown", &found.places[FOUND_UNKNOWN], true);
     write_calls(out, "unresolved", found.unresolved, found.unresolved_count);
     write_exit(out, &found.places[FOUND_EXIT]);
+    write_deciders(out, &found.deciders);
     fprintf(out, ",\"touched\":%zu", touched);
     write_calls(out, "unseen", unseen, unseen_count);
     write_hints(out, section);
