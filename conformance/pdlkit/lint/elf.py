@@ -276,7 +276,8 @@ def _note_attribute(info: KernelInfo, code: int, value: bytes) -> None:
         info.parameter_base, info.parameter_bytes = struct.unpack_from("<HH", value, 4)
     elif code in (_EIATTR_KPARAM_INFO, _EIATTR_KPARAM_INFO_V2) and len(value) >= 12:
         _, ordinal, offset, packed = struct.unpack_from("<IHHI", value, 0)
-        info.parameters.append(Parameter(ordinal, offset, packed >> 18))
+        size = packed >> 18 if code == _EIATTR_KPARAM_INFO else packed & 0xFFFFFF  # V2: where 14 bits are too few
+        info.parameters.append(Parameter(ordinal, offset, size))
     elif code in (_EIATTR_MAX_THREADS, _EIATTR_REQNTID) and len(value) >= 12:
         x, y, z = struct.unpack_from("<III", value, 0)
         info.max_threads = x * y * z

@@ -35,6 +35,16 @@ extern "C" __global__ void never(const float *a, float *o) { o[threadIdx.x] = a[
 int main() { early<<<1, 32>>>(nullptr, nullptr, nullptr); return 0; }
 #endif
 """
+_LARGE = r"""
+#include "pdl_device.cuh"
+struct large { char filler[20000]; const float *a; }; /* its size needs the newer record of a parameter */
+extern "C" __global__ void behind_large(float *o, const __grid_constant__ large l, const float *a)
+{
+    float v = *(const volatile float *)(a + threadIdx.x), w = *(const volatile float *)(l.a + threadIdx.x);
+    pdl_wait();
+    o[threadIdx.x] = v + w;
+}
+"""
 
 
 def _nvcc(*arguments: str) -> None:
@@ -78,6 +88,15 @@ def test_every_kind_of_file(built: Path, capsys: pytest.CaptureFixture[str], nam
     found = next(f for f in content["findings"] if f["id"] == "read-before-wait")
     assert found["parameters"] == [2] and "parameter 2 is read before the wait" in found["message"]
     assert {"kernel", "id", "severity", "where", "message"} <= set(found)
+
+
+def test_large_parameters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "k.cu").write_text(_LARGE)
+    _nvcc("-arch=sm_90", "-cubin", "-o", str(tmp_path / "k.cubin"), str(tmp_path / "k.cu"))
+    _, content = _json(capsys, str(tmp_path / "k.cubin"))
+    found = [f for f in content["findings"] if f["id"] == "read-before-wait"]
+    assert sorted(f["parameters"] for f in found) == [[2], [3]]
+    assert any("parameter 2 (byte 20000)" in f["message"] for f in found)
 
 
 def test_named_overlapping(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
