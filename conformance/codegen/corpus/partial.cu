@@ -371,3 +371,27 @@ OK(late_half)(const float *a, float *o)
     __syncthreads();
     o[threadIdx.x] = s[threadIdx.x];
 }
+
+/* Only half of the block comes to the barrier at which the first warp says that it waited; no branch is left of that. */
+BUG(guarded_barrier, "partial-wait")(const float *a, float *o)
+{
+    if (threadIdx.x < 32) {
+        pdl_wait();
+    }
+    if (threadIdx.x < 64) {
+        named_barrier(1, 64);
+    }
+    o[threadIdx.x] = a[threadIdx.x];
+}
+OK(guarded_barrier)(const float *a, float *o)
+{
+    if (threadIdx.x < 32) {
+        pdl_wait();
+    }
+    if (threadIdx.x < 64) {
+        named_barrier(1, 64);
+    }
+    if (threadIdx.x < 64) {
+        o[threadIdx.x] = a[threadIdx.x];
+    }
+}

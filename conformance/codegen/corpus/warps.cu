@@ -214,6 +214,37 @@ OK(roles_by_shuffle)(const float *a, float *o)
     }
 }
 
+/* The consumers' warp makes the barrier object. What it asked there decides its later branches, which divide the block all the same. */
+INLINED void roles_in_turn(bool first_waits, const float *a, const float *b, float *o)
+{
+    __shared__ unsigned long long full[4], empty[4];
+    __shared__ float s[2][32];
+    int warp = __shfl_sync(0xffffffffu, (int)(threadIdx.x / 32), 0);
+    if (warp == 4) {
+        for (int i = 0; i < 4; i++) {
+            barrier_init(&full[i], 128);
+            barrier_init(&empty[i], 128);
+        }
+    }
+    __syncthreads();
+    if (warp < 2) {
+        if (first_waits) {
+            pdl_wait();
+        }
+        s[0][threadIdx.x & 31] = a[threadIdx.x];
+        barrier_arrive(&full[0]);
+    } else if (warp < 4) {
+        pdl_wait();
+        s[1][threadIdx.x & 31] = b[threadIdx.x];
+        barrier_arrive(&full[0]);
+    } else {
+        barrier_wait(&full[0], 0);
+        o[threadIdx.x] = s[0][threadIdx.x & 31] + s[1][threadIdx.x & 31];
+    }
+}
+BUG(roles_in_turn, "partial-wait")(const float *a, const float *b, float *o) { roles_in_turn(false, a, b, o); }
+OK(roles_in_turn)(const float *a, const float *b, float *o) { roles_in_turn(true, a, b, o); }
+
 BUG(producer_named, "partial-wait")(const float *a, float *o, int n)
 {
     __shared__ float s[2][128];

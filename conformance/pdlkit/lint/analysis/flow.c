@@ -329,8 +329,16 @@ static struct jumps *all_jumps(const struct section *section)
     return jumps;
 }
 
-/* A block starts at the first instruction, at labels and targets, behind transfers, and behind waits, which may have a guard
- * and so part two states. leads: of each index and of the one behind the last. */
+/* What may have a guard and so part two states: threads that waited or met others from those that did not. */
+static bool parts(const struct instruction *instruction)
+{
+    uint8_t kind = instruction->kind;
+
+    return kind == KIND_WAIT || (instruction->guarded && (kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER));
+}
+
+/* A block starts at the first instruction, at labels and targets, behind transfers, and behind what parts two states.
+ * leads: of each index and of the one behind the last. */
 static void mark_leaders(const struct section *section, const struct jumps *jumps, bool *leads)
 {
     leads[0] = true;
@@ -341,7 +349,7 @@ static void mark_leaders(const struct section *section, const struct jumps *jump
     for (uint32_t at = 0; at < section->notable_count; at++) {
         uint32_t index = section->notable[at];
 
-        if (kind_transfers(section->code[index].kind) || section->code[index].kind == KIND_WAIT)
+        if (kind_transfers(section->code[index].kind) || parts(&section->code[index]))
             leads[index + 1] = true;
         for (uint32_t n = 0; n < jumps[at].count; n++)
             leads[jumps[at].to[n]] = true;

@@ -151,6 +151,22 @@ static enum outcome barrier(struct step *step, const struct instruction *instruc
     return waited(step);
 }
 
+/* A barrier under a guard that is open: who does not execute it is released by nobody. */
+static enum outcome barrier_under(struct step *step, const struct instruction *instruction, uint32_t index, expr guard)
+{
+    struct step met = *step;
+    facts without = guard ? assume(guard, false, step->facts) : step->facts;
+    if (guard)
+        met.facts = assume(guard, true, step->facts);
+    enum outcome outcome = met.facts == NO_PATH ? ENDS : barrier(&met, instruction, index);
+    if (outcome == GOES_ON && met.wait == step->wait)
+        return GOES_ON;
+    if (outcome == GOES_ON && step->section->blocks[now.nodes[step->node].block].falls != NO_BLOCK)
+        go(step->node, behind(step->node), met.wait, met.facts, step->registers);
+    step->facts = without;
+    return without == NO_PATH ? ENDS : GOES_ON;
+}
+
 /* A producer's first wait for an empty stage asks for the phase before the first, and nobody has signalled yet. */
 static bool passes_at_once(const struct step *step, const struct instruction *instruction)
 {
@@ -202,8 +218,10 @@ static enum outcome happen(struct step *step, const struct instruction *instruct
         return wait_under(step, guard, decided);
     if (meets_others(kind))
         forget_shared(step->registers);
-    if (kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER || kind == KIND_BARRIER_ARRIVE)
+    if (kind == KIND_BARRIER_ARRIVE || ((kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER) && decided == IS_TRUE))
         return barrier(step, instruction, index);
+    if (kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER)
+        return barrier_under(step, instruction, index, guard.expression);
     if (has_object(kind))
         object(step, instruction);
     if (step->wait == WAITED)
@@ -226,9 +244,12 @@ static enum outcome take(struct step *step, const struct block *block, uint32_t 
         guard = predicate_value(step->registers, instruction->guard, instruction->guard_negated);
     note_formula(guard.expression, step->node, index);
     enum truth decided = guard.expression ? truth(guard.expression, step->facts) : IS_OPEN;
-    if (decided == IS_FALSE)
+    bool last = index == block->end - 1;
+    /* a branch that is decided on this path may divide a block all the same */
+    bool divides = last && (block->last == KIND_BRANCH || block->last == KIND_RETURN) && guard.expression != EXPR_FALSE;
+    if (decided == IS_FALSE && !divides)
         return GOES_ON;
-    if (index == block->end - 1 && block->last != KIND_PLAIN) {
+    if (last && block->last != KIND_PLAIN) {
         leave(step->node, step->wait, step->facts, step->registers);
         return ENDS;
     }
