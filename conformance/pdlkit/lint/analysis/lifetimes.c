@@ -100,30 +100,75 @@ static const struct mentions *mentions_of(const struct decoded *decoded)
     return &all[count++];
 }
 
-static bool uses(const struct decoded *decoded, const struct set *live)
+/* A register that was overwritten under a guard: what stands under the same guard sees the new value. */
+struct shadow {
+    uint16_t reg, guard;
+    bool negated;
+};
+enum { MOST_SHADOWS = 16 };
+struct shadows { /* of one block; more than fit are not remembered */
+    struct shadow all[MOST_SHADOWS];
+    unsigned count;
+};
+
+static bool is_shadowed(const struct shadows *shadows, unsigned reg, uint16_t guard, bool negated)
 {
-    const struct mentions *mentions = mentions_of(decoded);
+    for (unsigned i = 0; i < shadows->count; i++)
+        if (shadows->all[i].reg == reg && shadows->all[i].guard == guard && shadows->all[i].negated == negated)
+            return true;
+    return false;
+}
+
+/* They end when their guard is written. */
+static void end_shadows(struct shadows *shadows, unsigned predicate)
+{
+    unsigned left = 0;
+
+    for (unsigned i = 0; i < shadows->count; i++)
+        if (shadows->all[i].guard != predicate)
+            shadows->all[left++] = shadows->all[i];
+    shadows->count = left;
+}
+
+static bool uses(const struct instruction *code, const struct set *live, const struct shadows *shadows)
+{
+    const struct mentions *mentions = mentions_of(code->decoded);
 
     for (uint32_t n = 0; n < mentions->count; n++) {
-        if (has(live, mentioned[mentions->first + n]))
+        uint16_t reg = mentioned[mentions->first + n];
+
+        if (has(live, reg) && !is_shadowed(shadows, reg, code->guard, code->guard_negated))
             return true;
     }
     return false;
 }
 
-static void overwrite(const struct instruction *code, struct set *live)
+static void clear(struct set *live, unsigned reg)
 {
-    for (unsigned n = 0; !code->guarded && n < code->decoded->destination_count; n++) {
+    live->word[reg / 64] &= ~((uint64_t)1 << reg % 64);
+}
+
+static void overwrite(const struct instruction *code, struct set *live, struct shadows *shadows)
+{
+    for (unsigned n = 0; n < code->decoded->destination_count; n++) {
         unsigned reg = code->decoded->destinations[n];
 
-        if (reg < FIRST_P)
-            live->word[reg / 64] &= ~((uint64_t)1 << reg % 64);
+        if (is_predicate(reg))
+            end_shadows(shadows, reg);
+        if (!has(live, reg))
+            continue;
+        if (!code->guarded || is_shadowed(shadows, reg, code->guard, !code->guard_negated))
+            clear(live, reg);
+        else if (shadows->count < MOST_SHADOWS && code->guard != NO_REGISTER)
+            shadows->all[shadows->count++] = (struct shadow){(uint16_t)reg, code->guard, code->guard_negated};
     }
 }
 
 /* From this instruction to the end of its block, or until nothing is left: the first use, or -1. */
 static int64_t first_use(const struct section *section, uint32_t from, struct state *state)
 {
+    struct shadows shadows = {.count = 0};
+
     for (uint32_t index = from; index < section->blocks[state->block].end; index++) {
         const struct instruction *code = &section->code[index];
 
@@ -131,9 +176,9 @@ static int64_t first_use(const struct section *section, uint32_t from, struct st
             state->waited = true;
             continue;
         }
-        if (state->waited && uses(code->decoded, &state->live))
+        if (state->waited && uses(code, &state->live, &shadows))
             return index;
-        overwrite(code, &state->live);
+        overwrite(code, &state->live, &shadows);
         if (is_empty(&state->live))
             break;
     }

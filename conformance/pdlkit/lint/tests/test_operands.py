@@ -45,3 +45,16 @@ def test_a_jump_table_that_is_not_linked_yet_varies_as_its_index(index: str, sta
                       'BRX R4 -0x40 (*"BRANCH_TARGETS .L_wait,.L_read"*)', ".L_wait:", "ACQBULK", "EXIT", ".L_read:",
                       "LDG.E R9, desc[UR4][R6.64]", "EXIT")
     assert [access.states for access in found] == [states]
+
+
+@pytest.mark.parametrize(("between", "use", "used"), [
+    (["@P1 MOV R4, RZ"], "@P1 IADD3 R6, R4, 0x1, RZ", False),  # sees the new value, always
+    (["@P1 MOV R4, RZ"], "IADD3 R6, R4, 0x1, RZ", True),
+    (["@P1 MOV R4, RZ"], "@!P1 IADD3 R6, R4, 0x1, RZ", True),
+    (["@P1 MOV R4, RZ", "ISETP.NE.AND P1, PT, R2, 0x7, PT"], "@P1 IADD3 R6, R4, 0x1, RZ", True),  # another condition by now
+    (["@P1 MOV R4, RZ", "@!P1 MOV R4, 0x5"], "IADD3 R6, R4, 0x1, RZ", False),  # overwritten either way
+])
+def test_a_value_overwritten_under_a_guard_is_not_used_under_it(between: list[str], use: str, used: bool) -> None:
+    found = _accesses("LDC.64 R2, c[0x0][0x210]", "LDG.E R4, desc[UR4][R2.64]", "ACQBULK", "S2R R2, SR_TID.X",
+                      "ISETP.NE.AND P1, PT, R2, 0x3, PT", *between, use, "EXIT")
+    assert [access.used is not None for access in found] == [used]
