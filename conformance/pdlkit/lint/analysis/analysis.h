@@ -1,7 +1,7 @@
 /* What threads of a kernel can do before they, or their block, have waited: the analysis behind lint.
  *
  * One process reads one image (the facts of a cubin and nvdisasm's listing of it), writes what it found as JSON and ends.
- * So tables belong to their files, and nothing is freed. Values are kept once each and named by a number, so equal values
+ * So tables belong to their files, and hardly anything is freed. Values are kept once each and named by a number, so equal values
  * have equal numbers. Everything that a kernel's analysis makes is forgotten before the next kernel (values_begin).
  */
 #ifndef PDL_LINT_ANALYSIS_H

@@ -1,10 +1,11 @@
 /* Calls: walked as if they were inlined, unless a callee cannot be seen, does nothing of interest or calls itself. */
 #include "paths.h"
+#include "report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 16, FIRST_ARGUMENT = 4, LAST_ARGUMENT = 15, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31 };
+enum { MOST_DEPTH = 64, FIRST_ARGUMENT = 4, LAST_ARGUMENT = 15, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31 };
 
 /* A recursive call is not walked again: it returns as far along as an outer one does, once that is known. */
 struct waiting {
@@ -29,16 +30,27 @@ static size_t entered_capacity;
 
 void calls_begin(void)
 {
+    calls_propagate();
     map_clear(&function_numbers);
+    for (size_t i = 0; i < function_count; i++)
+        free(functions[i].waiting);
     function_count = 0;
-    if (entered != NULL)
-        memset(entered, 0, entered_capacity * sizeof *entered);
+}
+
+static void forget_waiting(struct function *function)
+{
+    for (size_t k = 0; k < function->waiting_count; k++) {
+        free(function->waiting[k].registers->words);
+        free(function->waiting[k].registers);
+    }
+    function->waiting_count = 0;
+    function->returned = 0;
 }
 
 void calls_propagate(void)
 {
     for (size_t i = 0; i < function_count; i++)
-        functions[i].returned = 0, functions[i].waiting_count = 0;
+        forget_waiting(&functions[i]);
     for (size_t i = 0; i < entered_capacity; i++)
         entered[i].count = 0;
 }
@@ -85,7 +97,8 @@ static enum progress further(enum progress a, enum progress b)
 
 static void await_return(struct target target, node_id node, node_id behind, enum progress wait, facts known, const struct registers *registers)
 {
-    struct function *function = &functions[function_number(target)];
+    uint32_t number = function_number(target); /* may move them all */
+    struct function *function = &functions[number];
     function->waiting = grown(function->waiting, &function->waiting_capacity, function->waiting_count + 1, sizeof *function->waiting);
     function->waiting[function->waiting_count++] = (struct waiting){node, behind, wait, known, copy_of(registers)};
     for (unsigned p = FRESH; p < PROGRESSES; p++)
@@ -237,6 +250,20 @@ static void enter_callee(node_id node, struct target target, node_id behind, boo
     go(node, node_at(inner, target.section, target.block), wait, known, registers);
 }
 
+/* Whether a callee that is not walked, or what it calls, could have been blamed or could have waited. */
+static bool matters(const struct section *callee)
+{
+    static struct map known; /* by name */
+    uint32_t holds = 0;
+    if (!map_get(&known, callee->name, &holds)) {
+        uint32_t kinds = closure_kinds(callee->name);
+        for (uint8_t kind = 0; kind < KINDS; kind++)
+            holds |= kinds >> kind & 1 && (kind_accesses(kind) || kind == KIND_WAIT || kind == KIND_UNKNOWN);
+        map_put(&known, callee->name, holds);
+    }
+    return holds;
+}
+
 void call(node_id node, enum progress wait, facts known, struct registers *registers)
 {
     struct section *section = now.nodes[node].section;
@@ -246,7 +273,7 @@ void call(node_id node, enum progress wait, facts known, struct registers *regis
     node_id after = returns ? behind(node) : 0;
     uint32_t site = block->in_loop ? 0 : now.nodes[node].first_site + (block->end - 1 - block->start);
     bool recursive = returns && context_has(c, section, (uint32_t)block->falls);
-    bool deep = (c != 0 && frame_of(c)->depth >= MOST_DEPTH) || contexts_are_many();
+    bool deep = (c != 0 && frame_of(c)->depth >= MOST_DEPTH) || nodes_are_many();
     const struct target *targets;
     size_t count = call_targets(&now.nodes[node], block, wait, registers, &targets);
     for (size_t i = 0; i < count; i++) {
@@ -257,6 +284,8 @@ void call(node_id node, enum progress wait, facts known, struct registers *regis
             enter_callee(node, target, after, returns, wait, known, registers);
             continue;
         }
+        if (target.section != NULL && written == NULL && !recursive && wait != WAITED && matters(target.section))
+            add_unresolved(section, block->end - 1, "a function so deep in calls that it was not followed there", 0);
         after_skipped_call(registers, written, written_count, site);
         if (recursive && target.section != NULL)
             await_return(target, node, after, wait, known, registers);

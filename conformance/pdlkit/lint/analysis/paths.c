@@ -6,13 +6,14 @@
  */
 #include "paths.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     STATES_PER_NODE = 24,
     VISITS = 6000, /* more, and conditions are not kept apart */
     VISITS_PER_NODE = 3,
-    MOST_CONTEXTS = 1 << 19,
+    MOST_NODES = 1 << 16, /* with more, calls are no longer walked: real kernels have had no 3,000 */
     ROUNDS = 4 /* of learning which conditions to keep */
 };
 
@@ -90,9 +91,9 @@ context context_in(context outer, struct section *section, uint32_t block)
     return (context)frame_count;
 }
 
-bool contexts_are_many(void)
+bool nodes_are_many(void)
 {
-    return frame_count >= MOST_CONTEXTS;
+    return now.node_count >= MOST_NODES;
 }
 
 bool context_has(context c, const struct section *section, uint32_t block)
@@ -484,10 +485,24 @@ bool propagate_if_simplified(void)
     return true;
 }
 
+/* A kernel full of calls has so many nodes that those of several do not fit into memory together. */
+static void forget_nodes(void)
+{
+    for (size_t n = 0; n < now.node_count; n++) {
+        struct node_state *node = &now.nodes[n];
+        free(node->noted);
+        free(node->ways);
+        free(node->place);
+        free(node->edges.targets);
+        free(node->edges.events);
+        free(node->states);
+        *node = (struct node_state){0};
+    }
+}
+
 static void begin(const struct kernel *kernel, struct findings *found)
 {
-    for (size_t n = 0; n < now.node_capacity; n++)
-        now.nodes[n] = (struct node_state){0};
+    forget_nodes();
     struct node_state *nodes = now.nodes;
     size_t capacity = now.node_capacity;
     struct signals signals = now.signals, gathered = now.gathered;

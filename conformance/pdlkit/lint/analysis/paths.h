@@ -95,7 +95,7 @@ bool propagate_if_simplified(void); /* the same, in any case; true if conditions
 node_id node_at(context, struct section *, uint32_t block);
 context context_in(context outer, struct section *section, uint32_t block);
 struct frame *frame_of(context); /* NULL of 0 */
-bool contexts_are_many(void); /* so many that calls are no longer walked */
+bool nodes_are_many(void); /* so many that calls are no longer walked */
 bool context_has(context, const struct section *, uint32_t block);
 const node_id *ways_out(node_id, unsigned *jumps); /* to which it jumps; the last one, not counted, is behind(node) */
 node_id behind(node_id);                           /* of one through which control can fall */
