@@ -66,13 +66,13 @@ def main(argv: list[str]) -> int:
                       _architectures(arguments.arch))
     report = lint_files([Path(f) for f in arguments.files], options)
     if arguments.json:
-        print(output.dump(output.as_json(report)))
+        output.say(output.dump(output.as_json(report)), "utf-8")
     elif arguments.sarif:
-        print(output.dump(output.as_sarif(report)))
+        output.say(output.dump(output.as_sarif(report)), "utf-8")
     else:
-        print(output.as_text(report, hints=not arguments.no_hints))
+        output.say(output.as_text(report, hints=not arguments.no_hints))
     for file, message in report.unreadable:
-        print(f"lint: {file}: {message}", file=sys.stderr)
+        print(output.visible(f"lint: {file}: {message}"), file=sys.stderr)
     if options.overlapping is not None and not report.named:
         print(f"lint: --overlapping {options.overlapping.pattern}: no kernel matches", file=sys.stderr)
     if arguments.timing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import tempfile
 import time
@@ -9,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pdlkit.exits import KitExit
+from pdlkit.exits import KitExit, SetupImpossible
 from pdlkit.lint.analyser import Question, analyse
 from pdlkit.lint.declarations import Declaration
 from pdlkit.lint.demangle import demangled
 from pdlkit.lint.disassembly import disassemble, sections_wanted
-from pdlkit.lint.elf import CorruptFile
+from pdlkit.lint.elf import CorruptFile, Cubin
 from pdlkit.lint.facts import KernelFacts
 from pdlkit.lint.findings import RULES, Finding, above_hint
 from pdlkit.lint.images import Image, Unreadable, open_images
@@ -22,6 +23,7 @@ from pdlkit.lint.judge import Judge
 from pdlkit.lint.tools import ToolFailed
 
 DEFECT = "lint failed on this machine code"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE)
 
 
 @dataclass
@@ -71,14 +73,10 @@ class Report:
 def lint_files(files: Iterable[Path], options: Options) -> Report:
     """Analyse every file; one that cannot be read is noted and the others go on."""
     report = Report()
-    with tempfile.TemporaryDirectory(prefix="pdl-lint-") as folder:
+    with _workplace() as folder:
         for file in files:
             first = len(report.verdicts)
-            try:
-                for image in open_images(file, Path(folder), options.architectures):
-                    _lint_image_or_say_why(image, options, report)
-            except (Unreadable, CorruptFile) as error:
-                report.unreadable.append((str(file), str(error)))
+            _lint_file(file, Path(folder), options, report)
             _settle_old_images(report, first)
     for declaration in options.declarations:
         if not declaration.used:
@@ -87,6 +85,32 @@ def lint_files(files: Iterable[Path], options: Options) -> Report:
             message = f"`{declaration.kernel.pattern}`, {what}: no early access matches it"
             report.extra.append(Finding("unused-declaration", "", "", declaration.source, "", message, declaration.source))
     return report
+
+
+def _workplace() -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="pdl-lint-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise SetupImpossible(f"lint needs a temporary folder ({error}); set TMPDIR to one that can be written") from None
+
+
+def _lint_file(file: Path, workplace: Path, options: Options, report: Report) -> None:
+    try:
+        for image in open_images(file, workplace, options.architectures):
+            _lint_image_or_say_why(image, options, report)
+    except (Unreadable, CorruptFile) as error:
+        report.unreadable.append((str(file), str(error)))
+    except MemoryError:
+        report.unreadable.append((str(file), "there is not enough memory for it"))
+    except OSError as error:
+        _stop_if_full(error)
+        report.unreadable.append((str(file), f"it cannot be read: {error}"))
+
+
+def _stop_if_full(error: OSError) -> None:
+    """Without room for what lint writes, the next file would fail as well, and none of them is to blame."""
+    if error.errno in _FULL:
+        raise SetupImpossible(f"lint cannot write below {tempfile.gettempdir()}: {error.strerror}; set TMPDIR") from None
 
 
 def _lint_image_or_say_why(image: Image, options: Options, report: Report) -> None:
@@ -99,7 +123,11 @@ def _lint_image_or_say_why(image: Image, options: Options, report: Report) -> No
         report.unreadable.append((image.file, f"{inner}{error}"))
     except KitExit:  # nothing of the image: a tool is missing
         raise
+    except MemoryError:
+        report.unreadable.append((image.file, f"{inner}there is not enough memory for it"))
     except Exception as error:  # noqa: BLE001 - code that no compiler wrote; the others still have to be judged
+        if isinstance(error, OSError):
+            _stop_if_full(error)
         report.unreadable.append((image.file, f"{inner}{DEFECT} ({type(error).__name__}: {error}); the file may be damaged"))
     else:
         return
@@ -125,6 +153,9 @@ def _lint_image(image: Image, options: Options, report: Report) -> None:
         verdict.judged = kernel in named
         if facts is None and kernel not in named:
             continue
+        if facts is None and cubin.sm >= 90:
+            report.unreadable.append((image.file, f"{image.inner + ': ' if image.inner else ''}the kernel {name} has no code"))
+            continue
         judge = Judge(cubin, (image.file, image.inner, arch, kernel, name), kernel in named, options.declarations)
         if facts is not None:
             verdict.findings = judge.judge(facts)
@@ -147,7 +178,19 @@ def _analyse(image: Image, kernels: list[str], wanted: set[str], report: Report)
     answer = analyse(Question.of(image.cubin, (k for k in kernels if k in parts)), parts.values())
     report.instructions += answer.instructions
     report.own_seconds += answer.seconds
+    _demand_all(image.cubin, wanted, set(parts), answer.instructions)
     return answer.kernels
+
+
+def _demand_all(cubin: Cubin, wanted: set[str], printed: set[str], instructions: int) -> None:
+    """What the disassembler left out, or what lint could not read of it, would be skipped silently."""
+    sizes = {s.name.removeprefix(".text."): s.size // 16 for s in cubin.sections if s.name.startswith(".text.")}
+    missing = sorted(name for name in wanted - printed if sizes.get(name))
+    if missing:
+        raise Unreadable(f"nvdisasm printed nothing of {missing[0]}" + (f" and {len(missing) - 1} others" if missing[1:] else ""))
+    there = sum(sizes[name] for name in printed if name in sizes)
+    if instructions < there:
+        raise Unreadable(f"of {there} instructions that nvdisasm should have printed lint can read {instructions}")
 
 
 def _settle_old_images(report: Report, first: int) -> None:

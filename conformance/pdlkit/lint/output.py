@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import re
+import sys
 from typing import Any
+from urllib.parse import quote
 
+from pdlkit.exits import SetupImpossible
 from pdlkit.lint.findings import ERROR, HINT, RULES, WARNING, Finding, above_hint
 from pdlkit.lint.linter import Report
 
 _SARIF_LEVELS = {ERROR: "error", WARNING: "warning", HINT: "note"}
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_HALVES = re.compile(r"[\ud800-\udfff]")  # bytes of a file's name that are no UTF-8
 _ORDER = {ERROR: 0, WARNING: 1, HINT: 2}
 _MOST_ALIKE = 4  # findings of one kernel and kind under one condition, each told in full
 _MOST_PLACES = 12  # of the others
@@ -33,7 +41,7 @@ def as_text(report: Report, hints: bool) -> str:
     for finding in report.extra:
         lines += [*_finding_lines(finding), ""]
     lines.append(_summary(report))
-    return "\n".join(lines)
+    return "\n".join(map(visible, lines))
 
 
 def _folded(findings: list[Finding]) -> list[list[Finding]]:
@@ -113,12 +121,16 @@ def as_sarif(report: Report) -> dict[str, Any]:
     }
 
 
+def _uri(path: str) -> str:
+    return quote(os.fsencode(path))
+
+
 def _sarif_result(finding: Finding) -> dict[str, Any]:
     if finding.source is not None:
-        location: dict[str, Any] = {"artifactLocation": {"uri": finding.source[0]},
+        location: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.source[0])},
                                     "region": {"startLine": max(finding.source[1], 1)}}
     else:
-        location = {"artifactLocation": {"uri": finding.file}}
+        location = {"artifactLocation": {"uri": _uri(finding.file)}}
     logical = {"name": finding.demangled, "fullyQualifiedName": finding.kernel, "kind": "function"}
     return {
         "ruleId": finding.id, "level": _SARIF_LEVELS[finding.severity],
@@ -136,4 +148,24 @@ def exit_code(report: Report) -> int:
 
 
 def dump(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=1, ensure_ascii=False)
+    return _HALVES.sub("\ufffd", json.dumps(content, indent=1, ensure_ascii=False))
+
+
+def visible(line: str) -> str:
+    """Names in damaged files hold anything; a terminal would obey it."""
+    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", line)
+
+
+def say(text: str, encoding: str | None = None) -> None:
+    """On stdout, whatever its encoding; JSON is UTF-8 everywhere."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding=encoding or sys.stdout.encoding, errors="backslashreplace")
+    print(text)
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python tries again when it ends
+        raise SetupImpossible(f"stdout cannot be written: {error.strerror}") from None

@@ -59,7 +59,7 @@ def call(command: list[str], cwd: Path | None = None) -> str:
 def output_of(command: list[str], cwd: Path | None = None, timeout: float = 900) -> bytes:
     """Standard output of a program; ToolFailed with its last lines if it fails, SetupImpossible if it cannot start."""
     try:
-        done = subprocess.run(command, cwd=cwd, capture_output=True, timeout=timeout)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, cwd=cwd, capture_output=True, timeout=timeout)
     except subprocess.TimeoutExpired:
         raise ToolFailed(f"{Path(command[0]).name} did not end in {timeout:.0f} s") from None
     except OSError as error:
