@@ -72,7 +72,6 @@ extern const char *const kind_names[KINDS]; /* "LOAD"... as the enumerators, wit
 
 static inline bool kind_accesses(uint8_t kind) { return kind >= KIND_LOAD && kind <= KIND_GENERIC_ATOMIC; }
 static inline bool kind_is_generic(uint8_t kind) { return kind >= KIND_GENERIC_LOAD && kind <= KIND_GENERIC_ATOMIC; }
-static inline bool kind_transfers(uint8_t kind) { return kind >= KIND_BRANCH && kind <= KIND_COLLECTIVE; }
 
 /* Registers by number: R0 to R254, UR0.., P0.., UP0... RZ, URZ, PT and UPT have none. */
 enum { FIRST_R = 0, FIRST_UR = 256, FIRST_P = 512, FIRST_UP = 528, REGISTERS = 544, NO_REGISTER = 0xFFFF };
@@ -202,6 +201,12 @@ struct source_line {
     uint32_t line;
 };
 
+enum attention { /* what the analysis asks of a section's code */
+    ALL_OF_IT,    /* whoever calls it */
+    UNTIL_A_WAIT, /* of a kernel, only of what can run before the wait; elsewhere everything matters */
+    ITS_SIGNALS,  /* of a kernel: where it goes and whom it signals, not what it reads and writes */
+    ATTENTIONS
+};
 struct liveness {
     uint64_t (*entering)[(REGISTERS + 63) / 64]; /* of each block: the registers that matter there */
     bool *any;                                   /* of each block: any register may */
@@ -217,7 +222,7 @@ struct section {
     uint32_t *block_of; /* of each instruction */
     struct source_line *lines;
     struct map labels;               /* name -> index of the instruction behind it */
-    struct liveness *liveness[2];    /* made when first asked for */
+    struct liveness *liveness[ATTENTIONS]; /* made when first asked for */
 };
 
 /* Reads a listing; sections in the order of the text. 0 instructions is no error. */
@@ -229,8 +234,8 @@ bool is_divergent_jump(const struct instruction *);
 /* The register through which an indexed branch or a call goes; NULL if it names none. */
 const struct operand *transfer_register(const struct instruction *);
 
-/* liveness.c. `until_wait`: only what can run before the wait is looked at; elsewhere everything matters. */
-const struct liveness *liveness_of(struct section *, bool until_wait);
+/* liveness.c */
+const struct liveness *liveness_of(struct section *, enum attention);
 
 /* lifetimes.c: the first use, behind a wait in the same section, of what this instruction loaded; -1 if there is none. */
 int64_t used_after_wait(const struct section *, uint32_t load);
@@ -246,7 +251,7 @@ enum tag {
     TAG_SPECIAL,    /* a: name of the special register */
     TAG_CONSTANT,   /* a: bank, b: offset */
     TAG_SYMBOL,     /* a: name, b: half: half of the address of a symbol */
-    TAG_SITE,       /* a: number of the place (site_of), b: register: a result that nobody can compute */
+    TAG_SITE,       /* a: number of the place (first_site in paths.h), b: register: a result that nobody can compute */
     TAG_OPERATION,  /* a: enum operation; kids */
     TAG_PART,       /* a: mask of known bits, b: those bits */
     TAG_SELECT,     /* kids: formula, expression if it holds, expression if not */
@@ -294,7 +299,6 @@ bool is_number(expr);
 bool is_number_of(expr, uint32_t *n);
 
 expr add(expr, expr); /* sums have one form: sorted terms, the number last */
-expr any_of(expr, expr);
 unsigned sum_terms(expr, expr terms[MOST_SIZE + 1], uint32_t *constant); /* how many terms that are no numbers */
 expr multiply(expr, expr); /* the number, if there is one, last */
 expr shift_right(expr, expr count);
@@ -336,6 +340,7 @@ struct value joined(struct value, struct value); /* what holds of either; both a
 /* Whether threads of a block (enum varies) can hold different values of this expression or formula. */
 bool leaf_varies(expr, uint8_t by);
 void note_varying_site(expr); /* threads of a block may hold this differently */
+extern uint32_t revisions;    /* how often such an answer, or that what was stored (memory.c), has changed */
 
 /* conditions.c: formulas, and what is known of them on one path ------------------------------------------------------ */
 
@@ -392,12 +397,13 @@ struct result { /* what an instruction writes, in order */
     struct value value[MOST_RESULTS];
 };
 
+enum { FIRST_ARGUMENT = 4, LAST_ARGUMENT = 15 }; /* registers of a call */
+
 struct kernel;
 void evaluator_begin(const struct kernel *);
-/* `site`: the number of the place (site_of), 0 in a loop, where a result is not the same each time. */
+/* `site`: the number of the place; 0 in a loop, where a result is not the same each time. */
 void execute(struct registers *, const struct instruction *, uint32_t site);
 struct value operand_value(const struct registers *, const struct operand *, unsigned half);
-struct value register_value(const struct registers *, uint16_t reg, unsigned half); /* NO_REGISTER: zero */
 struct value predicate_value(const struct registers *, uint16_t reg, bool negated); /* NO_REGISTER: true; formula 0: unknown */
 roots address_roots(const struct registers *, const struct address *, uint8_t *varies);
 expr object_address(const struct registers *, const struct instruction *);
@@ -405,7 +411,6 @@ struct value fresh(unsigned reg, uint32_t site, roots, uint8_t varies);
 void forget_shared(struct registers *);
 /* For opcode_of: what computes this opcode; NULL. */
 bool (*computes(const char *base))(struct registers *, const struct instruction *, struct result *);
-uint32_t site_of(name section, uint32_t index, uint32_t context); /* never 0 */
 
 /* program.c: the image, its kernels, what calls can reach -------------------------------------------------------------- */
 
@@ -445,7 +450,6 @@ struct target resolve(struct section *caller, name label);
 size_t indirect_targets(struct section *caller, const struct target **targets);
 /* The registers that a callee writes if it only computes and is too long to be walked for its result, else NULL. */
 const uint16_t *written_if_harmless(struct target, size_t *count);
-size_t closure(name kernel, struct section *const **sections); /* whose code the kernel may reach, its own first */
 bool is_system_call(name);
 bool is_copy_call(name);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 64, FIRST_ARGUMENT = 4, LAST_ARGUMENT = 15, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31 };
+enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31 };
 
 /* A recursive call is not walked again: it returns as far along as an outer one does, once that is known. */
 struct waiting {
@@ -151,7 +151,7 @@ static void copy_call(const struct node_state *node, uint32_t index, enum progre
     roots from = 0;
     if (wait == WAITED || wait == SIGNALLED)
         signal_object(&now.gathered, 0);
-    if (wait == WAITED)
+    if (now.follow_waited)
         return;
     for (unsigned r = FIRST_ARGUMENT; r <= LAST_COPY_ARGUMENT; r++)
         from = roots_union(from, roots_without(registers->file[r].roots, not_window));
@@ -211,7 +211,7 @@ static size_t called_through(const struct node_state *node, uint32_t index, enum
     size_t possible = indirect_targets(node->section, targets);
     if (possible == 0) {
         *targets = nobody;
-        if (wait != WAITED)
+        if (!now.follow_waited)
             add_unresolved(node->section, index, "a function pointer of unknown value", 0);
     }
     return possible ? possible : 1;
@@ -233,7 +233,7 @@ static size_t call_targets(const struct node_state *node, const struct block *bl
         return 1;
     }
     direct = resolve(node->section, block->callee);
-    if (direct.section == NULL && wait != WAITED)
+    if (direct.section == NULL && !now.follow_waited)
         add_unresolved(node->section, index, NULL, block->callee);
     *targets = &direct;
     return 1;

@@ -154,6 +154,7 @@ static facts gather_assumption(void)
             assumption = assumed_at_end((node_id)n, assumed_inside(&now.nodes[n], assumption));
     for (size_t n = 0; n < now.node_count; n++)
         now.nodes[n].will_wait = now.nodes[n].waits_later = NOT_ASKED;
+    revisions++;
     return assumption;
 }
 

@@ -22,7 +22,6 @@ static struct value *constants;
 static size_t constant_count, constant_capacity;
 
 static struct map addressable; /* roots -> those of them that can be an address */
-static struct map place_numbers, site_numbers;
 static struct {
     uint32_t n;
     expr expression; /* 0: none yet */
@@ -39,8 +38,6 @@ void evaluator_begin(const struct kernel *kernel)
     map_clear(&constant_numbers);
     constant_count = 0;
     map_clear(&addressable);
-    map_clear(&place_numbers);
-    map_clear(&site_numbers);
     memset(numbers, 0, sizeof(numbers));
     parameters_gathered = false;
     own_loads[WINDOW_LOCAL] = name_of_text("LDL");
@@ -48,24 +45,6 @@ void evaluator_begin(const struct kernel *kernel)
     own_stores[WINDOW_LOCAL] = name_of_text("STL");
     own_stores[WINDOW_SHARED] = name_of_text("STS");
     memory_begin();
-}
-
-/* Not yet seen keys get the next number. */
-static uint32_t number_in(struct map *map, uint32_t high, uint32_t low)
-{
-    uint64_t key = (uint64_t)high << 32 | low;
-    uint32_t found;
-
-    if (map_get(map, key, &found))
-        return found;
-    found = (uint32_t)map->count + 1;
-    map_put(map, key, found);
-    return found;
-}
-
-uint32_t site_of(name section, uint32_t index, uint32_t context)
-{
-    return number_in(&site_numbers, number_in(&place_numbers, section, index), context);
 }
 
 expr numbered(uint32_t n)
@@ -227,7 +206,8 @@ static struct value constant_operand(const struct registers *regs, const struct 
 
 /* operands --------------------------------------------------------------------------------------------------------- */
 
-struct value register_value(const struct registers *regs, uint16_t reg, unsigned half)
+/* NO_REGISTER: zero. */
+static struct value register_value(const struct registers *regs, uint16_t reg, unsigned half)
 {
     if (reg == NO_REGISTER)
         return zero_value();

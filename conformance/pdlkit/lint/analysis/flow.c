@@ -32,6 +32,11 @@ struct gathering {
     size_t count, capacity;
 };
 
+static bool transfers(uint8_t kind)
+{
+    return kind >= KIND_BRANCH && kind <= KIND_COLLECTIVE;
+}
+
 static const char *operand_text(const struct instruction *code)
 {
     return text_of(code->decoded->text);
@@ -323,7 +328,7 @@ static struct jumps *all_jumps(const struct section *section)
         uint32_t index = section->notable[at];
 
         jumps[at] = (struct jumps){0};
-        if (kind_transfers(section->code[index].kind))
+        if (transfers(section->code[index].kind))
             jumps[at] = targets_of(section, &gathering, index);
     }
     return jumps;
@@ -349,7 +354,7 @@ static void mark_leaders(const struct section *section, const struct jumps *jump
     for (uint32_t at = 0; at < section->notable_count; at++) {
         uint32_t index = section->notable[at];
 
-        if (kind_transfers(section->code[index].kind) || parts(&section->code[index]))
+        if (transfers(section->code[index].kind) || parts(&section->code[index]))
             leads[index + 1] = true;
         for (uint32_t n = 0; n < jumps[at].count; n++)
             leads[jumps[at].to[n]] = true;
@@ -429,7 +434,7 @@ static void connect(struct section *section, const struct jumps *jumps)
         const struct instruction *code = &section->code[block->end - 1];
         int32_t behind = number + 1 < section->block_count ? (int32_t)(number + 1) : NO_BLOCK;
 
-        if (!kind_transfers(code->kind)) {
+        if (!transfers(code->kind)) {
             block->falls = behind;
             continue;
         }

@@ -133,7 +133,7 @@ static void jump(node_id node, const struct block *block, uint8_t varies, enum p
         const struct operand *through = transfer_register(last);
         varies |= through ? operand_value(registers, through, 0).varies : 0;
         note_varies(node, varies);
-        if (block->unresolved)
+        if (block->unresolved && !now.follow_waited)
             add_unresolved(section, block->end - 1, "an indexed branch whose targets are not listed", 0);
     }
     const node_id *ways = ways_out(node, &count);
@@ -180,7 +180,7 @@ void leave(node_id node, enum progress wait, facts known, struct registers *regi
         go(node, behind(node), wait, passed != NO_PATH ? passed : known, registers);
     if (taken == NO_PATH)
         return;
-    if (block->last == KIND_EXIT && wait != WAITED)
+    if (block->last == KIND_EXIT && !now.follow_waited)
         add_place(FOUND_EXIT, section, block->end - 1);
     else if (block->last == KIND_CALL)
         call(node, wait, taken, registers);

@@ -19,6 +19,7 @@ enum {
 static struct {
     roots roots;
     uint8_t varies;
+    bool asked; /* what is added from now on would have been an answer */
 } stored[2]; /* ever, anywhere, by enum window */
 
 void memory_begin(void)
@@ -237,10 +238,14 @@ static void remember(unsigned spaces, const struct data *data)
     for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++) {
         if (!(spaces & 1u << space))
             continue;
+        roots from = stored[space].roots;
+        uint8_t varies = stored[space].varies;
         for (unsigned i = 0; i < data->count; i++) {
             stored[space].roots = united(stored[space].roots, data->value[i].roots);
             stored[space].varies |= data->value[i].varies;
         }
+        if (stored[space].asked && (from != stored[space].roots || varies != stored[space].varies))
+            revisions++;
     }
 }
 
@@ -364,6 +369,8 @@ static struct value unknown_word(unsigned spaces, uint8_t varies)
 {
     struct value found = value_of(0, 0, varies);
 
+    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++)
+        stored[space].asked |= spaces >> space & 1;
     if (spaces & LOCAL_SPACE) {
         found.roots = united(found.roots, stored[WINDOW_LOCAL].roots);
         found.varies |= stored[WINDOW_LOCAL].varies;

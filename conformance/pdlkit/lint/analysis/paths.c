@@ -168,7 +168,7 @@ node_id behind(node_id node)
 
 /* registers that matter ------------------------------------------------------------------------------------------------ */
 
-static struct live **lives[2]; /* by `until_wait` and section: of each of its blocks */
+static struct live **lives[ATTENTIONS]; /* by section: of each of its blocks */
 
 static struct live live_in(const struct liveness *liveness, uint32_t block)
 {
@@ -184,12 +184,12 @@ static struct live live_in(const struct liveness *liveness, uint32_t block)
 
 static const struct live *live_of(struct section *section, uint32_t block)
 {
-    bool early = until_wait(section);
-    if (lives[early] == NULL)
-        lives[early] = allocate(image.section_count * sizeof *lives[early]);
-    struct live **live = &lives[early][section - image.sections];
+    enum attention attention = attention_to(section);
+    if (lives[attention] == NULL)
+        lives[attention] = allocate(image.section_count * sizeof *lives[attention]);
+    struct live **live = &lives[attention][section - image.sections];
     if (*live == NULL) {
-        const struct liveness *liveness = liveness_of(section, early);
+        const struct liveness *liveness = liveness_of(section, attention);
         *live = allocate(section->block_count * sizeof **live);
         for (uint32_t b = 0; b < section->block_count; b++)
             (*live)[b] = live_in(liveness, b);
@@ -202,7 +202,6 @@ static const struct live *live_of(struct section *section, uint32_t block)
 static uint64_t *asked_at; /* by fact key: section and index of the first place, plus 1 */
 static uint8_t *asked_often, *kept; /* by fact key: at more than one place; kept in this pass */
 static size_t asked_capacity, often_capacity, kept_capacity, kept_count, asked_often_count;
-static struct map places_found; /* what of a place was found, and where it is listed */
 static struct map kept_facts; /* facts -> those of them that are kept */
 
 void note_keys(const fact_key *keys, unsigned count, const struct section *section, uint32_t index)
@@ -247,9 +246,25 @@ static facts those_kept(facts all)
     return found;
 }
 
+/* whether a pass would only repeat the last one ---------------------------------------------------------------------------------- */
+
+static uint32_t revisions_before[2]; /* the last pass, by follow_waited */
+
+static void note_pass(void)
+{
+    revisions_before[now.follow_waited] = revisions;
+    signals_clear(&now.asked[now.follow_waited]);
+}
+
+bool would_repeat(bool follow_waited, const struct signals *before, const struct signals *after)
+{
+    return revisions == revisions_before[follow_waited] && answered_alike(&now.asked[follow_waited], before, after);
+}
+
 bool keep_more(bool first)
 {
     static size_t last;
+    bool changes = first; /* what is kept of a set that was met */
     if (!first && asked_often_count == last)
         return false;
     last = asked_often_count;
@@ -257,8 +272,12 @@ bool keep_more(bool first)
     kept = grown(kept, &kept_capacity, kept_count, sizeof *kept);
     if (kept_count)
         memcpy(kept, asked_often, kept_count);
-    map_clear(&kept_facts);
-    return true;
+    for (size_t i = 0; i < kept_facts.capacity && !changes; i++)
+        if (kept_facts.keys[i] != 0)
+            changes = facts_kept((facts)(kept_facts.keys[i] - 1), kept, kept_count) != kept_facts.values[i];
+    if (changes)
+        map_clear(&kept_facts);
+    return changes || !would_repeat(false, NULL, NULL);
 }
 
 /* the queue: first what leads to the rest --------------------------------------------------------------------------------- */
@@ -392,7 +411,7 @@ static void enter(node_id target, enum progress wait, facts known, const struct 
     }
     if (node->live == NULL) {
         node->live = live_of(node->section, node->block);
-        node->matters = liveness_of(node->section, until_wait(node->section))->matters;
+        node->matters = liveness_of(node->section, attention_to(node->section))->matters;
     }
     if (state == NULL) {
         node->states = grown(node->states, &node->state_capacity, node->state_count + 1, sizeof *node->states);
@@ -444,17 +463,11 @@ static void visit(struct queued next)
     walk(next.node, state->wait, state->facts, &working);
 }
 
-static void findings_clear(struct findings *found)
-{
-    found->access_count = found->unresolved_count = 0;
-    for (int what = 0; what < FOUND_PLACES; what++)
-        found->places[what].count = 0;
-    map_clear(&places_found);
-}
-
 bool propagate(void)
 {
-    findings_clear(now.found);
+    if (!now.follow_waited)
+        found_begin();
+    note_pass();
     for (size_t n = 0; n < now.node_count; n++) {
         now.nodes[n].state_count = 0;
         now.nodes[n].live = NULL;
@@ -505,9 +518,10 @@ static void begin(const struct kernel *kernel, struct findings *found)
     forget_nodes();
     struct node_state *nodes = now.nodes;
     size_t capacity = now.node_capacity;
-    struct signals signals = now.signals, gathered = now.gathered;
+    struct signals signals = now.signals, gathered = now.gathered, asked[2] = {now.asked[0], now.asked[1]};
     now = (struct analysis){.kernel = kernel, .section = section_named(kernel->name), .nodes = nodes, .node_capacity = capacity,
-                            .learning = true, .signals = signals, .gathered = gathered, .found = found};
+                            .learning = true, .signals = signals, .gathered = gathered, .asked = {asked[0], asked[1]},
+                            .found = found};
     map_clear(&node_numbers);
     map_clear(&frame_numbers);
     map_clear(&kept_facts);
@@ -539,65 +553,4 @@ void analyse(const struct kernel *kernel, struct findings *found)
     found->simplified = simplified;
     mark_reaching();
     judge_deciders();
-}
-
-/* what is found -------------------------------------------------------------------------------------------------------------------- */
-
-static struct place place_in(const struct section *section, uint32_t index)
-{
-    return (struct place){image.sections + (section - image.sections), index};
-}
-
-static uint64_t found_key(const struct section *section, uint32_t index, unsigned what)
-{
-    return (uint64_t)what << 60 | (uint64_t)(section - image.sections) << 32 | index;
-}
-
-static void add_caller(struct access *access, name caller)
-{
-    for (size_t i = 0; i < access->caller_count; i++)
-        if (access->callers[i] == caller)
-            return;
-    access->callers = grown(access->callers, &access->caller_capacity, access->caller_count + 1, sizeof *access->callers);
-    access->callers[access->caller_count++] = caller;
-}
-
-void add_access(const struct section *section, uint32_t index, uint8_t kind, enum progress wait, roots from, context c)
-{
-    struct findings *found = now.found;
-    uint32_t at;
-    if (!map_get(&places_found, found_key(section, index, 0), &at)) {
-        at = (uint32_t)found->access_count;
-        found->accesses = grown(found->accesses, &found->access_capacity, at + 1u, sizeof *found->accesses);
-        found->accesses[found->access_count++] = (struct access){.place = place_in(section, index), .kind = kind};
-        map_put(&places_found, found_key(section, index, 0), at);
-    }
-    struct access *access = &found->accesses[at];
-    access->states |= (uint8_t)(1u << wait);
-    access->roots = roots_union(access->roots, from);
-    if (c != 0)
-        add_caller(access, frame_of(c)->section->name);
-}
-
-void add_place(enum found_place what, const struct section *section, uint32_t index)
-{
-    struct place_list *places = &now.found->places[what];
-    uint32_t there;
-    if (map_get(&places_found, found_key(section, index, 1u + what), &there))
-        return;
-    map_put(&places_found, found_key(section, index, 1u + what), 0);
-    places->place = grown(places->place, &places->capacity, places->count + 1, sizeof *places->place);
-    places->place[places->count++] = place_in(section, index);
-}
-
-void add_unresolved(const struct section *section, uint32_t index, const char *why, name callee)
-{
-    struct findings *found = now.found;
-    for (size_t i = 0; i < found->unresolved_count; i++) {
-        const struct unresolved *old = &found->unresolved[i];
-        if (old->place.section == section && old->place.index == index && old->why == why && old->callee == callee)
-            return;
-    }
-    found->unresolved = grown(found->unresolved, &found->unresolved_capacity, found->unresolved_count + 1, sizeof *found->unresolved);
-    found->unresolved[found->unresolved_count++] = (struct unresolved){place_in(section, index), why, callee};
 }

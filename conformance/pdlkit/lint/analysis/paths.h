@@ -1,4 +1,5 @@
-/* The analysis of one kernel, shared by paths.c, steps.c, leaving.c, calls.c, signals.c and reaching.c. */
+/* The analysis of one kernel, shared by paths.c, steps.c, leaving.c, calls.c, signals.c, found.c and
+ * reaching.c. */
 #ifndef PDL_LINT_PATHS_H
 #define PDL_LINT_PATHS_H
 
@@ -60,7 +61,7 @@ struct node_state {
     uint8_t will_wait, waits_later; /* enum answer */
 };
 
-struct signals { /* what threads signal that have waited, or were released by such */
+struct signals { /* what threads signal that have waited, or were released by such; also: what was asked for */
     bool any_barrier, barrier[16][16]; /* by the smallest and the largest number it can have */
     expr *objects;                     /* addresses of barrier objects, sorted; 0: any */
     size_t object_count, object_capacity;
@@ -69,8 +70,11 @@ void signals_clear(struct signals *);
 void signal_barrier(struct signals *, const struct range *range); /* NULL: any */
 void signal_object(struct signals *, expr address);
 bool signals_equal(const struct signals *, const struct signals *);
-bool reaches_barrier(const struct signals *, const struct range *range, bool threads_known);
-bool reaches_object(const struct signals *, expr address);
+/* Whether a thread that waited signals this barrier, as far as that is heard; notes that it was asked. */
+bool barrier_helps(const struct range *range); /* NULL: any */
+bool object_helps(expr address);
+/* Whether all that was asked for has the same answer with these signals and those; NULL: nothing is heard, so all help. */
+bool answered_alike(const struct signals *asked, const struct signals *, const struct signals *);
 /* Gathers what threads signal that waited, then what those signal that they release, until nothing is added; then judges with
  * it. True if conditions could not be kept apart. */
 bool judge_signals(void);
@@ -84,6 +88,7 @@ struct analysis {
     size_t node_count, node_capacity, edged_count;
     bool learning, keep_facts, follow_waited, asked_signals, heard; /* heard: `signals` is known */
     struct signals signals, gathered;
+    struct signals asked[2]; /* by follow_waited: on the last such pass */
     struct findings *found;
     facts assumed; /* of every path: from deciders.c; else 0 */
 };
@@ -92,6 +97,8 @@ extern struct analysis now;
 /* paths.c */
 bool propagate(void);               /* follows all paths to a fixed point; false: too many to keep conditions apart */
 bool propagate_if_simplified(void); /* the same, in any case; true if conditions are no longer kept apart */
+/* Whether a pass would only repeat the last such one, everything else being equal, with these signals in place of those. */
+bool would_repeat(bool follow_waited, const struct signals *before, const struct signals *after);
 node_id node_at(context, struct section *, uint32_t block);
 context context_in(context outer, struct section *section, uint32_t block);
 struct frame *frame_of(context); /* NULL of 0 */
@@ -105,14 +112,17 @@ void go(node_id from, node_id target, enum progress, facts, const struct registe
 bool keep_more(bool first);
 void note_formula(expr formula, node_id, uint32_t index); /* is asked here */
 void note_keys(const fact_key *keys, unsigned count, const struct section *, uint32_t index);
+
+/* found.c */
+void found_begin(void); /* of one pass: forgets what an earlier one found */
 void add_access(const struct section *, uint32_t index, uint8_t kind, enum progress, roots, context);
 void add_place(enum found_place, const struct section *, uint32_t index);
 void add_unresolved(const struct section *, uint32_t index, const char *why, name callee);
 
-/* Whether only code before the wait is followed there: what waiters signal lies behind it, and callees begin anywhere. */
-static inline bool until_wait(const struct section *section)
+/* What waiters signal lies behind the wait, and callees in other sections begin anywhere. */
+static inline enum attention attention_to(const struct section *section)
 {
-    return section == now.section && !now.follow_waited;
+    return section != now.section ? ALL_OF_IT : now.follow_waited ? ITS_SIGNALS : UNTIL_A_WAIT;
 }
 
 /* steps.c */

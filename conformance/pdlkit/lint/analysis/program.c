@@ -383,8 +383,9 @@ static size_t callees_of(struct section *section, struct section *const **callee
     return linkage->callee_count;
 }
 
-/* Only the last one is kept: kernels are looked at one after the other, and together they would be too much. */
-size_t closure(name kernel, struct section *const **sections)
+/* Whose code the kernel may reach, its own first. Only the last one is kept: kernels are looked at one after the other, and
+ * together they would be too much. */
+static size_t closure(name kernel, struct section *const **sections)
 {
     static struct section **found, **open;
     static size_t found_count, open_count;

@@ -69,9 +69,9 @@ static unsigned ranges_signalled(const struct signals *s, bool *single)
 
 /* Whether each barrier that this number can mean is one of those signalled. How many of the numbers occur depends on the size
  * of the block. If that is not known, only a single number that all waiters share says that the others have no waiter. */
-bool reaches_barrier(const struct signals *s, const struct range *range, bool threads_known)
+static bool reaches_barrier(const struct signals *s, const struct range *range)
 {
-    bool single = false;
+    bool single = false, threads_known = now.kernel->max_threads != 0;
     unsigned count = ranges_signalled(s, &single);
     if (range == NULL || s->any_barrier)
         return s->any_barrier || count != 0;
@@ -83,12 +83,45 @@ bool reaches_barrier(const struct signals *s, const struct range *range, bool th
     return true;
 }
 
-bool reaches_object(const struct signals *s, expr address)
+static bool reaches_object(const struct signals *s, expr address)
 {
     for (size_t i = 0; i < s->object_count; i++)
         if (may_be_same(address, s->objects[i]))
             return true;
     return false;
+}
+
+bool barrier_helps(const struct range *range)
+{
+    now.asked_signals = true;
+    signal_barrier(&now.asked[now.follow_waited], range);
+    return !now.heard || reaches_barrier(&now.signals, range);
+}
+
+bool object_helps(expr address)
+{
+    now.asked_signals = true;
+    signal_object(&now.asked[now.follow_waited], address);
+    return !now.heard || reaches_object(&now.signals, address);
+}
+
+static bool barrier_alike(const struct range *range, const struct signals *a, const struct signals *b)
+{
+    return (a == NULL || reaches_barrier(a, range)) == (b == NULL || reaches_barrier(b, range));
+}
+
+bool answered_alike(const struct signals *asked, const struct signals *a, const struct signals *b)
+{
+    if (asked->any_barrier && !barrier_alike(NULL, a, b))
+        return false;
+    for (uint32_t low = 0; low < MOST_BARRIERS; low++)
+        for (uint32_t high = low; high < MOST_BARRIERS; high++)
+            if (asked->barrier[low][high] && !barrier_alike(&(struct range){low, high}, a, b))
+                return false;
+    for (size_t i = 0; i < asked->object_count; i++)
+        if ((a == NULL || reaches_object(a, asked->objects[i])) != (b == NULL || reaches_object(b, asked->objects[i])))
+            return false;
+    return true;
 }
 
 bool barrier_range(expr e, facts known, struct range *range)
@@ -120,13 +153,13 @@ bool judge_signals(void)
     signals_clear(&now.signals);
     for (int round = 0; round < ROUNDS; round++) {
         apart = gather_signals(apart);
-        if (signals_equal(&now.gathered, &now.signals))
-            break;
         struct signals last = now.signals;
         now.signals = now.gathered;
         now.gathered = last;
+        if (signals_equal(&last, &now.signals) || would_repeat(true, &last, &now.signals))
+            break;
     }
     now.follow_waited = false;
     now.keep_facts = keep;
-    return propagate_if_simplified();
+    return !would_repeat(false, NULL, &now.signals) && propagate_if_simplified();
 }

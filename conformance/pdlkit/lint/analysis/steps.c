@@ -143,12 +143,7 @@ static enum outcome barrier(struct step *step, const struct instruction *instruc
         add_event(step, false, 0);
     if (step->wait != SIBLING && step->wait != SIGNALLED && (whole || step->wait != AHEAD))
         return GOES_ON;
-    if (!whole) {
-        now.asked_signals = true;
-        if (now.heard && !reaches_barrier(&now.signals, numbers, now.kernel->max_threads != 0))
-            return GOES_ON;
-    }
-    return waited(step);
+    return whole || barrier_helps(numbers) ? waited(step) : GOES_ON;
 }
 
 /* A barrier under a guard that is open: who does not execute it is released by nobody. */
@@ -185,8 +180,7 @@ static void object(struct step *step, const struct instruction *instruction)
         signal_object(&now.gathered, address);
     if (!waits || (step->wait != SIBLING && step->wait != AHEAD) || passes_at_once(step, instruction))
         return;
-    now.asked_signals = true;
-    if (!now.heard || reaches_object(&now.signals, address))
+    if (object_helps(address))
         step->wait = SIGNALLED;
 }
 
@@ -224,7 +218,7 @@ static enum outcome happen(struct step *step, const struct instruction *instruct
         return barrier_under(step, instruction, index, guard.expression);
     if (has_object(kind))
         object(step, instruction);
-    if (step->wait == WAITED)
+    if (now.follow_waited) /* nothing but signals is gathered */
         return GOES_ON;
     if (kind_accesses(kind))
         access_memory(step, instruction, index);
@@ -281,7 +275,8 @@ void walk(node_id node, enum progress wait, facts known, struct registers *regis
     begin_edges(node);
     for (uint32_t index = block->start; index < block->end; index++) {
         uint32_t site = block->in_loop ? 0 : first_site + (index - block->start);
-        if (section->code[index].kind != KIND_PLAIN) {
+        uint8_t kind = section->code[index].kind;
+        if (kind != KIND_PLAIN && (matters[index] || !now.follow_waited)) {
             if (take(&step, block, index, site) == ENDS)
                 return;
         } else if (matters[index]) {

@@ -24,6 +24,7 @@ static struct kept_node **chunks; /* nodes stay where they are */
 static size_t chunk_capacity;
 static struct index nodes;
 static uint32_t varying_sites;
+uint32_t revisions;
 
 /* Sums that were asked for lately. */
 static struct answer {
@@ -368,7 +369,7 @@ static unsigned flattened(expr *sorted, unsigned count, expr e)
     return count;
 }
 
-expr any_of(expr left, expr right)
+static expr any_of(expr left, expr right)
 {
     expr flat[2 * MOST_KIDS];
     unsigned count;
@@ -455,5 +456,6 @@ void note_varying_site(expr e)
     if (e && !kept(e)->varying) {
         kept(e)->varying = true;
         varying_sites++;
+        revisions += kept(e)->checked != 0;
     }
 }
