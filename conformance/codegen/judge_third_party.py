@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Lint binaries that others made, and write what came of it.
 
-    python3 conformance/codegen/judge_third_party.py FILE... [--arch sm_90] [--cccl] [--triton PYTHON] [--record]
+    python3 conformance/codegen/judge_third_party.py FILE... [--arch sm_90] [--waiting FILE]... [--cccl] [--triton PYTHON] [--record]
 
---cccl compiles programs from CCCL's headers (Thrust and CUB, which wait by themselves); --triton lets that interpreter compile
+--arch keeps only code for these GPUs of the FILEs; of a file behind --waiting, of every architecture, only those images
+are analysed that have a wait. --cccl compiles programs from CCCL's headers (Thrust and CUB, which wait by themselves); --triton lets that interpreter compile
 kernels with Triton, as its cache would hold them. Prints for each file how fast our own code was (CPU time of one core,
-everything analysed as if it were named overlapping) and how long the disassembler took, and each finding above hint of the
-kernels that wait. Ends with 1 if a file could not be analysed.
+everything analysed as if it were named overlapping) and how long the disassembler took, and the findings above hint of the
+kernels that wait. Progress goes to stderr. Ends with 1 if a file could not be analysed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,11 +27,17 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from compilers import installed_nvcc  # noqa: E402
+from pdlkit.lint.disassembly import may_wait  # noqa: E402
+from pdlkit.lint.elf import CorruptFile, Cubin  # noqa: E402
 from pdlkit.lint.findings import above_hint  # noqa: E402
+from pdlkit.lint.images import Image, Unreadable, open_images  # noqa: E402
 from pdlkit.lint.linter import Options, lint_files  # noqa: E402
+from pdlkit.lint.tools import ToolFailed, call, tool  # noqa: E402
 
 RECORD = HERE / "third_party.md"
 _MOST_TOLD = 12  # different findings of one file
+_LARGE = 10_000  # instructions of an image that count as much: its speed says something
+_PROGRESS_S = 15.0
 _CCCL = r"""
 #include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
@@ -101,20 +110,57 @@ for arch in (90, 100, 120):
 @dataclass
 class Row:
     name: str
+    images: int = 0
     kernels: int = 0
     waiting: int = 0
     instructions: int = 0
     own_s: float = 0.0
     disassembler_s: float = 0.0
+    slowest: tuple[float, str] | None = None  # instructions per second in one large image
     unreadable: list[str] = field(default_factory=list)
     findings: Counter[tuple[str, str]] = field(default_factory=Counter)  # (id, message) of kernels that wait
 
+    @property
+    def rate(self) -> float:
+        return self.instructions / self.own_s if self.own_s else 0.0
 
-def judge(file: Path, architectures: frozenset[int]) -> Row:
-    """Everything of the file is analysed; findings count for the kernels that wait."""
-    report = lint_files([file], Options(overlapping=re.compile(""), architectures=architectures))
-    row = Row(file.name, len(report.verdicts), 0, report.instructions, report.own_seconds, report.disassembler_seconds,
-              [message for _, message in report.unreadable])
+
+def judge(file: Path, architectures: frozenset[int], waiting: bool) -> Row:
+    """Everything of the file is analysed, or only the images that have a wait; findings count for the kernels that wait."""
+    row, told = Row(f"{file.name}, images that wait" if waiting else file.name), time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="pdl-third-") as folder:
+        try:
+            for image in images_with_a_wait(file, Path(folder)) if waiting else open_images(file, Path(folder), architectures):
+                add_image(row, image.path, image.inner or file.name)
+                if time.monotonic() - told > _PROGRESS_S:
+                    told = time.monotonic()
+                    print(f"... {row.name}: {image.inner or ''}, {row.images} images, {row.instructions:,} instructions", file=sys.stderr)
+        except (Unreadable, CorruptFile, ToolFailed) as error:
+            row.unreadable.append(str(error))
+    return row
+
+
+def images_with_a_wait(file: Path, folder: Path) -> Iterator[Image]:
+    """Only machine code that is there: PTX beside it is not assembled."""
+    call([str(tool("cuobjdump")), "-xelf", "all", str(file.resolve())], cwd=folder)
+    for cubin in sorted(folder.glob("*.cubin")):
+        found = Cubin.load(cubin)
+        if may_wait(found):
+            yield Image(str(file), cubin.name, cubin, found)
+        cubin.unlink()
+
+
+def add_image(row: Row, cubin: Path, name: str) -> None:
+    report = lint_files([cubin], Options(overlapping=re.compile("")))
+    row.images += 1
+    row.kernels += len(report.verdicts)
+    row.instructions += report.instructions
+    row.own_s += report.own_seconds
+    row.disassembler_s += report.disassembler_seconds
+    row.unreadable += [f"{name}: {message}" for _, message in report.unreadable]
+    rate = report.instructions / report.own_seconds if report.own_seconds else 0.0
+    if report.instructions >= _LARGE and (row.slowest is None or rate < row.slowest[0]):
+        row.slowest = rate, name
     for verdict in report.verdicts:
         found = above_hint(verdict.findings)
         if {f.id for f in found} & {"no-wait", "no-device-half"}:
@@ -122,7 +168,6 @@ def judge(file: Path, architectures: frozenset[int]) -> Row:
         row.waiting += 1
         for finding in found:
             row.findings[finding.id, f"{short(verdict.demangled)}: {finding.message}"] += 1
-    return row
 
 
 def short(name: str) -> str:
@@ -133,37 +178,45 @@ def short(name: str) -> str:
 
 
 def told(row: Row) -> str:
-    rate = row.instructions / row.own_s if row.own_s else 0.0
-    return (f"{row.name}: {row.kernels} kernels, {row.waiting} wait, {row.instructions} instructions, {rate:,.0f}/s, own "
-            f"{row.own_s:.1f} s, disassembler {row.disassembler_s:.1f} s, {sum(row.findings.values())} findings above hint")
+    return (f"{row.name}: {row.images} images, {row.kernels} kernels, {row.waiting} wait, {row.instructions} instructions, "
+            f"{row.rate:,.0f}/s, slowest large image {row.slowest[0] if row.slowest else 0:,.0f}/s, own {row.own_s:.1f} s, "
+            f"disassembler {row.disassembler_s:.1f} s, {sum(row.findings.values())} findings above hint")
 
 
 def findings_told(row: Row) -> list[str]:
-    """What was found, wherever it stands in the code; only how often, if that is too much to read."""
+    """What was found, wherever it stands in the code; if that is too much to read, only how often and what decides it."""
     told: Counter[tuple[str, str]] = Counter()
     for (rule, message), count in row.findings.items():
         told[rule, re.sub(r", at \+0x[0-9a-f]+,", "", message)] += count
     if len(told) <= _MOST_TOLD:
         return [f"{rule}, {count} times: {message}" for (rule, message), count in sorted(told.items())]
-    return [f"{rule}, {sum(n for (r, _), n in told.items() if r == rule)} times in "
-            f"{len({m.split(': ')[0] for r, m in told if r == rule})} of its kernels" for rule in sorted({r for r, _ in told})]
+    kinds: dict[tuple[str, str], tuple[int, set[str]]] = {}
+    for (rule, message), count in told.items():
+        kernel, _, rest = message.partition(": ")
+        decided = re.search(r"; (parameter .* whether the kernel waits)$", rest)
+        key = rule, f" ({decided[1]})" if decided else ""
+        before, kernels = kinds.get(key, (0, set()))
+        kinds[key] = before + count, kernels | {kernel}
+    return [f"{rule}, {count} times in kernels of {len(kernels)} names{why}" for (rule, why), (count, kernels) in sorted(kinds.items())]
 
 
 def as_markdown(rows: list[Row]) -> str:
     lines = ["# Lint on binaries of others", "",
              "Written by judge_third_party.py, never by hand. Every kernel is analysed as if it were named overlapping; the findings",
-             "are those of kernels that wait. Speed: instructions per second of one core in our own code, the disassembler apart.", "",
-             "| file | kernels | that wait | instructions | own code | per second | disassembler | findings above hint | unreadable |",
-             "|---|---|---|---|---|---|---|---|---|"]
+             "are those of kernels that wait. Speed: instructions per second of one core in our own code, the disassembler apart; the",
+             f"slowest image is one of at least {_LARGE:,} instructions. An image without a wait is not followed along its paths.", "",
+             "| file | images | kernels | that wait | instructions | own code | per second | slowest image | disassembler | findings above hint "
+             "| unreadable |",
+             "|---|---|---|---|---|---|---|---|---|---|---|"]
     for r in rows:
-        rate = f"{r.instructions / r.own_s:,.0f}" if r.own_s else "-"
-        lines.append(f"| {r.name} | {r.kernels} | {r.waiting} | {r.instructions:,} | {r.own_s:.1f} s | {rate} | {r.disassembler_s:.1f} s | "
-                     f"{sum(r.findings.values())} | {len(r.unreadable)} |")
+        slowest = f"{r.slowest[0]:,.0f} ({re.sub(r'^.*[.]so[.](?=[0-9]+[.]sm_)', '', r.slowest[1])})" if r.slowest else "-"
+        lines.append(f"| {r.name} | {r.images} | {r.kernels:,} | {r.waiting:,} | {r.instructions:,} | {r.own_s:.1f} s | {r.rate:,.0f} | "
+                     f"{slowest} | {r.disassembler_s:.1f} s | {sum(r.findings.values()):,} | {len(r.unreadable)} |")
     total, own = sum(r.instructions for r in rows), sum(r.own_s for r in rows)
     lines += ["", f"Together {total:,} instructions, {total / own if own else 0:,.0f} per second.", ""]
     for r in rows:
-        lines += [f"- {r.name}, {text}" for text in findings_told(r)]
-        lines += [f"- {r.name}, unreadable: {u}" for u in r.unreadable]
+        lines += [f"- {r.name}: {text}" for text in findings_told(r)]
+        lines += [f"- {r.name}: unreadable: {u}" for u in r.unreadable]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -171,6 +224,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
     parser.add_argument("--arch", action="append", default=[], metavar="SM")
+    parser.add_argument("--waiting", action="append", default=[], type=Path, metavar="FILE")
     parser.add_argument("--cccl", action="store_true")
     parser.add_argument("--triton", type=Path, metavar="PYTHON", help="an interpreter that can import triton")
     parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}")
@@ -188,11 +242,11 @@ def main() -> int:
             (folder / "kernels.py").write_text(_TRITON)
             subprocess.run([str(arguments.triton), str(folder / "kernels.py"), str(folder)], check=True)
             files += sorted(folder.glob("triton-*.cubin"))
-        for file in files:
-            rows.append(judge(file, architectures))
+        for file, waiting in [(f, False) for f in files] + [(f, True) for f in arguments.waiting]:
+            rows.append(judge(file, frozenset() if waiting else architectures, waiting))
             print(told(rows[-1]), flush=True)
-            for (rule, message), count in sorted(rows[-1].findings.items()):
-                print(f"    {rule}, {count} times: {message}")
+            for text in findings_told(rows[-1]):
+                print(f"    {text}")
             for text in rows[-1].unreadable:
                 print(f"    unreadable: {text}")
     if arguments.record:

@@ -30,6 +30,13 @@ def sections_wanted(cubin: Cubin, named: set[str]) -> set[str]:
     return hits | named | (everything - kernels)
 
 
+def may_wait(cubin: Cubin) -> bool:
+    """Whether some code section holds what a wait looks like; true for an architecture of which that is not known."""
+    sections = [s for s in cubin.sections if s.name.startswith(".text.")]
+    return cubin.sm >= 90 and (cubin.sm not in _SCANNED_ARCHITECTURES
+                               or any(cubin.may_contain(s, frozenset({_WAIT_CODE})) for s in sections))
+
+
 def disassemble(image: Image, wanted: set[str]) -> dict[str, memoryview]:
     """Section -> its part of the listing, from one call of nvdisasm; of the whole cubin when most of it is wanted."""
     cubin = image.cubin
