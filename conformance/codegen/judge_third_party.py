@@ -27,6 +27,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from compilers import installed_nvcc  # noqa: E402
+from pdlkit.lint.analyser import program  # noqa: E402
 from pdlkit.lint.disassembly import may_wait  # noqa: E402
 from pdlkit.lint.elf import CorruptFile, Cubin  # noqa: E402
 from pdlkit.lint.findings import above_hint  # noqa: E402
@@ -231,6 +232,7 @@ def main() -> int:
     arguments = parser.parse_args()
     architectures = frozenset(int(re.sub(r"\D", "", a)) for a in arguments.arch)
     rows = []
+    program()  # compiled now, if it has to be: that is no time of any file
     with tempfile.TemporaryDirectory(prefix="pdl-third-") as place:
         folder, files = Path(place), list(arguments.files)
         if arguments.cccl:
