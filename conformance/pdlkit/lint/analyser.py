@@ -140,13 +140,16 @@ class Question:
     functions: Iterable[str] = ()
     addresses: Iterable[str] = ()
     homes: dict[str, tuple[str, int]] = field(default_factory=dict)
+    words: dict[str, Sequence[int]] = field(default_factory=dict)  # of constant bank 2 of those kernels
+    tables: dict[str, dict[str, int]] = field(default_factory=dict)  # named parts of it
 
     @classmethod
     def of(cls, cubin: Cubin, kernels: Iterable[str]) -> Question:
         chosen = list(dict.fromkeys(kernels))
         return cls(cubin.sm, {k: cubin.kernel_info(k) for k in chosen}, {k: cubin.code_table(k) for k in chosen},
                    list(dict.fromkeys(cubin.kernels)), cubin.constant4, sorted(cubin.function_names),
-                   sorted(cubin.function_addresses), cubin.homes)
+                   sorted(cubin.function_addresses), cubin.homes,
+                   {k: cubin.constant2(k) for k in chosen}, {k: cubin.tables(k) for k in chosen})
 
     def lines(self) -> list[str]:
         rows: list[tuple[str | int, ...]] = [("sm", self.sm)]
@@ -154,6 +157,8 @@ class Question:
             rows.append(("kernel", kernel, info.parameter_base, info.parameter_bytes, min(info.max_threads, _LARGEST)))
             rows += [("parameter", p.offset, p.size) for p in info.parameters]
             rows += [("code", offset, name) for offset, name in self.code_tables.get(kernel, {}).items()]
+            rows += [("word", 4 * i, word) for i, word in enumerate(self.words.get(kernel, ()))]
+            rows += [("table", offset, name) for name, offset in self.tables.get(kernel, {}).items() if offset <= _LARGEST]
         rows += [("entry", name) for name in self.entries]
         rows += [("constant4", offset, name) for offset, name in self.constant4.items() if offset <= _LARGEST]
         rows += [("function", name) for name in self.functions]

@@ -18,6 +18,7 @@ _STT_FUNC = 2
 _ATTR_SIZED = 4  # format byte of an attribute that carries its own size
 _EIATTR_PARAM_CBANK, _EIATTR_KPARAM_INFO, _EIATTR_MAX_THREADS, _EIATTR_REQNTID = 0x0A, 0x17, 0x05, 0x10
 _EIATTR_KPARAM_INFO_V2 = 0x45
+_LARGEST_TABLE = 1 << 14  # bytes
 _CONSTANT4 = ".nv.constant4"
 _RELOCATIONS = {4: 24, 9: 16}  # section kind (RELA, REL) -> bytes of a record
 _ADDRESS_HALVES = (0x38, 0x39, 0x70, 0x71)  # relocations of a move of half an address; a direct call has others
@@ -223,6 +224,19 @@ class Cubin:
         raw = self.bytes_of(table)
         words = struct.unpack_from(f"<{len(raw) // 8}Q", raw)
         return {8 * i: functions[word] for i, word in enumerate(words) if word in functions}
+
+    def constant2(self, kernel: str) -> tuple[int, ...]:
+        """The words of constant bank 2, where the compiler puts the tables of its indexed branches; none if it is large."""
+        table = self.section(".nv.constant2." + kernel)
+        raw = self.bytes_of(table) if table is not None else b""
+        return struct.unpack_from(f"<{len(raw) // 4}I", raw) if len(raw) <= _LARGEST_TABLE else ()
+
+    def tables(self, kernel: str) -> dict[str, int]:
+        """Named part of constant bank 2 -> its offset there: an object file's code names its tables."""
+        table = self.section(".nv.constant2." + kernel)
+        if table is None:
+            return {}
+        return {s.name: s.value for s in self.symbols if s.section == table.index and s.name and not s.name.startswith(".")}
 
     @cached_property
     def function_addresses(self) -> frozenset[str]:

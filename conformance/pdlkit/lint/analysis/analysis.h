@@ -147,7 +147,7 @@ struct operand {
     uint32_t bank; /* of a constant */
     int64_t offset;
     uint32_t number;
-    name symbol;            /* of a half or a place */
+    name symbol;            /* of a half, a place or a table */
     name text;              /* as it is written */
     struct address address; /* if there is a [..] in it */
 };
@@ -233,6 +233,8 @@ bool extra_predicate(const struct instruction *, uint16_t *reg, bool *negated, b
 bool is_divergent_jump(const struct instruction *);
 /* The register through which an indexed branch or a call goes; NULL if it names none. */
 const struct operand *transfer_register(const struct instruction *);
+/* The offset to which an indexed branch goes if its register holds this number; false: nobody can say. */
+bool indexed_target(const struct instruction *, uint32_t held, uint32_t *target);
 
 /* liveness.c */
 const struct liveness *liveness_of(struct section *, enum attention);
@@ -289,6 +291,8 @@ expr special(name);
 expr constant_word(uint32_t bank, uint32_t offset);
 expr symbol_half(name, unsigned half);
 expr site_result(uint32_t site, unsigned reg);
+#define VARIABLE_SITE 0x80000000u /* | number: a variable (apart.c), in place of a site */
+unsigned variables_in(expr, uint32_t *list, unsigned most); /* the numbers of those found in it, each once */
 expr operation(uint32_t op, unsigned count, const expr *parts); /* 0 if a part is 0 or TAG_ANY, or it gets too large */
 expr reciprocal(uint32_t n);
 expr part(uint32_t mask, uint32_t bits);
@@ -299,6 +303,7 @@ bool is_number(expr);
 bool is_number_of(expr, uint32_t *n);
 
 expr add(expr, expr); /* sums have one form: sorted terms, the number last */
+expr one_number_of(expr, expr); /* TAG_ANY of numbers, or 0 */
 unsigned sum_terms(expr, expr terms[MOST_SIZE + 1], uint32_t *constant); /* how many terms that are no numbers */
 expr multiply(expr, expr); /* the number, if there is one, last */
 expr shift_right(expr, expr count);
@@ -384,7 +389,7 @@ struct memory_word {
 };
 struct registers {
     struct value file[REGISTERS];
-    bool split; /* a branch that threads leave in different ways lies behind */
+    uint8_t split; /* enum varies: behind a branch that these leave in different ways, and have not met again since */
     struct memory_word *words; /* sorted by key (memory_compare) */
     size_t word_count, word_capacity;
 };
@@ -401,6 +406,9 @@ enum { FIRST_ARGUMENT = 4, LAST_ARGUMENT = 15 }; /* registers of a call */
 
 struct kernel;
 void evaluator_begin(const struct kernel *);
+enum { FOLLOWS_VARIABLES = 1, KEEPS_CHOICES = 2 };
+/* Variables (VARIABLE_SITE) are kept in whatever is computed from them; a choice of numbers is kept if its condition is unknown. */
+void evaluator_follow(unsigned how);
 /* `site`: the number of the place; 0 in a loop, where a result is not the same each time. */
 void execute(struct registers *, const struct instruction *, uint32_t site);
 struct value operand_value(const struct registers *, const struct operand *, unsigned half);
@@ -409,6 +417,7 @@ roots address_roots(const struct registers *, const struct address *, uint8_t *v
 expr object_address(const struct registers *, const struct instruction *);
 struct value fresh(unsigned reg, uint32_t site, roots, uint8_t varies);
 void forget_shared(struct registers *);
+struct value *stored_word(const struct registers *, const struct memory_key *); /* NULL: none is kept */
 /* For opcode_of: what computes this opcode; NULL. */
 bool (*computes(const char *base))(struct registers *, const struct instruction *, struct result *);
 
@@ -423,6 +432,8 @@ struct kernel {
     uint32_t parameter_count;
     struct parameter *parameters;
     struct map code_table; /* offset in constant bank 2 -> name of a function */
+    struct map words;      /* offset in constant bank 2 -> what stands there */
+    struct map tables;     /* name of a part of constant bank 2 -> offset */
 };
 struct image {
     unsigned sm;

@@ -297,6 +297,17 @@ static uint32_t extreme_of(const struct decoded *d)
     return is_unsigned ? OPERATION_MIN_UNSIGNED : OPERATION_MIN_SIGNED;
 }
 
+static expr extreme(uint32_t op, expr left, expr right)
+{
+    uint32_t a, b;
+    bool first;
+
+    if (!left || !right || op >= OPERATION_NAMED || !is_number_of(left, &a) || !is_number_of(right, &b))
+        return operation(op, 2, (expr[]){left, right});
+    first = op == OPERATION_MIN_SIGNED || op == OPERATION_MAX_SIGNED ? (int32_t)a < (int32_t)b : a < b;
+    return first == (op == OPERATION_MIN_SIGNED || op == OPERATION_MIN_UNSIGNED) ? left : right;
+}
+
 bool take_extreme(struct registers *regs, const struct instruction *instruction, struct result *result)
 {
     const struct decoded *d = instruction->decoded;
@@ -319,7 +330,29 @@ bool take_extreme(struct registers *regs, const struct instruction *instruction,
     a = operand_value(regs, sources[0], 0);
     b = operand_value(regs, sources[1], 0);
     put(result, target(d),
-        value_of(operation(extreme_of(d), 2, (expr[]){a.expression, b.expression}), 0, a.varies | b.varies));
+        value_of(extreme(extreme_of(d), a.expression, b.expression), 0, a.varies | b.varies));
+    return true;
+}
+
+/* VIADDMNMX: of a sum and a number. */
+bool take_extreme_of_sum(struct registers *regs, const struct instruction *instruction, struct result *result)
+{
+    const struct decoded *d = instruction->decoded;
+    unsigned first = d->count - 4; /* sm_100 names two results of a comparison, too */
+    struct value a, b, c;
+
+    if (d->count < 5 || d->operands[0].kind != OPERAND_REGISTER || d->operands[d->count - 1].kind != OPERAND_PREDICATE)
+        return false;
+    for (unsigned i = 1; i < first; i++)
+        if (d->operands[i].kind != OPERAND_PREDICATE || !d->operands[i].zero || d->operands[i].sign)
+            return false;
+    a = operand_value(regs, &d->operands[first], 0);
+    b = operand_value(regs, &d->operands[first + 1], 0);
+    c = operand_value(regs, &d->operands[first + 2], 0);
+    if (d->operands[first].sign || d->operands[first + 1].sign || d->operands[first + 2].sign || !a.expression || !b.expression)
+        return false;
+    put(result, target(d),
+        value_of(extreme(extreme_of(d), add(a.expression, b.expression), c.expression), 0, a.varies | b.varies | c.varies));
     return true;
 }
 

@@ -131,7 +131,7 @@ static void after_skipped_call(struct registers *registers, const uint16_t *writ
             if (!(r >= FIRST_KEPT && r <= LAST_KEPT) && !(r >= FIRST_UR && r < FIRST_P))
                 registers->file[r] = (struct value){0};
         registers->word_count = 0;
-        registers->split = false;
+        registers->split = 0;
         return;
     }
     for (unsigned r = FIRST_ARGUMENT; r <= LAST_ARGUMENT; r++)

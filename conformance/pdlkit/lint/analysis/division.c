@@ -89,6 +89,8 @@ static struct value chosen(struct value condition, struct value a, struct value 
         found.expression = b.expression; /* one more, or not: a step of a division */
     else if (condition.expression && a.expression && b.expression && is_number(a.expression) && is_number(b.expression))
         found.expression = select_of(condition.expression, a.expression, b.expression);
+    else
+        found.expression = choice_of_numbers(a.expression, b.expression);
     return found;
 }
 

@@ -13,6 +13,7 @@ static const struct windows {
 } windows_before_100 = {{0x20, 0x24}, {0xD0, 0xD4, 0x198, 0x19C}},
   windows_from_100 = {{0x2F8, 0x2FC}, {0x120, 0x124, 0x348, 0x34C}};
 enum { PARAMETER_WINDOW = 2 /* of constant[] */, MOST_CHOICES = 16, NUMBERS_REMEMBERED = 1024, MOST_BANKS = 0xFFFF };
+enum { TABLES = 2 /* a bank */ };
 
 static const struct kernel *evaluated;
 static const struct windows *windows;
@@ -29,6 +30,7 @@ static struct {
 
 static roots all_parameters;
 static bool parameters_gathered;
+static unsigned followed; /* evaluator_follow */
 static name own_loads[2], own_stores[2]; /* by enum window: LDL, LDS; STL, STS */
 
 void evaluator_begin(const struct kernel *kernel)
@@ -44,8 +46,13 @@ void evaluator_begin(const struct kernel *kernel)
     own_loads[WINDOW_SHARED] = name_of_text("LDS");
     own_stores[WINDOW_LOCAL] = name_of_text("STL");
     own_stores[WINDOW_SHARED] = name_of_text("STS");
+    followed = 0;
     memory_begin();
 }
+
+void evaluator_follow(unsigned how) { followed = how; }
+bool follows_variables(void) { return followed & FOLLOWS_VARIABLES; }
+expr choice_of_numbers(expr left, expr right) { return followed & KEEPS_CHOICES ? one_number_of(left, right) : 0; }
 
 expr numbered(uint32_t n)
 {
@@ -125,7 +132,7 @@ static roots constant_roots(uint32_t bank, uint32_t offset)
 struct value constant_value(uint32_t bank, uint32_t offset)
 {
     uint64_t key = ((uint64_t)bank + 1) << 32 | offset;
-    uint32_t at;
+    uint32_t at, word;
 
     if (bank > MOST_BANKS)
         return value_of(constant_word(bank, offset), 0, 0);
@@ -133,6 +140,8 @@ struct value constant_value(uint32_t bank, uint32_t offset)
         return constants[at];
     constants = grown(constants, &constant_capacity, constant_count + 1, sizeof(*constants));
     constants[constant_count] = value_of(constant_word(bank, offset), constant_roots(bank, offset), 0);
+    if (bank == TABLES && map_get(&evaluated->words, offset, &word))
+        constants[constant_count].expression = numbered(word);
     map_put(&constant_numbers, key, (uint32_t)constant_count);
     return constants[constant_count++];
 }
@@ -216,6 +225,18 @@ static struct value register_value(const struct registers *regs, uint16_t reg, u
     return reg == NO_REGISTER ? (struct value){0} : regs->file[reg];
 }
 
+/* Threads find different words in a table if they ask for different ones. */
+static struct value table_word(const struct registers *regs, const struct operand *operand, unsigned half)
+{
+    struct value index = operand->reg == NO_REGISTER ? zero_value() : regs->file[operand->reg];
+    uint32_t n, place, word;
+
+    if (index.expression && is_number_of(index.expression, &n) && map_get(&evaluated->tables, operand->symbol, &place) &&
+        map_get(&evaluated->words, (uint32_t)(n + place + operand->offset) + 4 * half, &word))
+        return value_of(numbered(word), 0, index.varies);
+    return value_of(0, 0, index.varies);
+}
+
 struct value unsigned_value(const struct registers *regs, const struct operand *operand, unsigned half)
 {
     switch (operand->kind) {
@@ -231,8 +252,8 @@ struct value unsigned_value(const struct registers *regs, const struct operand *
         return value_of(symbol_half(operand->symbol, 0), 0, 0);
     case OPERAND_HALF:
         return value_of(symbol_half(operand->symbol, operand->half), roots_of(root_of(ROOT_SYMBOL, operand->symbol)), 0);
-    case OPERAND_TABLE: /* threads find different words if they ask for different ones */
-        return value_of(0, 0, operand->reg == NO_REGISTER ? 0 : regs->file[operand->reg].varies);
+    case OPERAND_TABLE:
+        return table_word(regs, operand, half);
     default:
         return (struct value){0};
     }
@@ -464,6 +485,8 @@ static struct value chosen_value(struct value guard, struct value new, struct va
         return value_of(new.expression, from, new.varies | old.varies);
     if (guard.expression && new.expression && old.expression && is_number(new.expression) && is_number(old.expression))
         merged = select_of(guard.expression, new.expression, old.expression);
+    if (!merged)
+        merged = choice_of_numbers(new.expression, old.expression);
     return value_of(merged, from, new.varies | old.varies | guard.varies);
 }
 
@@ -480,6 +503,39 @@ static void write_results(struct registers *regs, const struct result *result, s
     }
 }
 
+/* Predicates that an instruction writes besides what it computes: nobody can say. */
+static void put_other_predicates(const struct decoded *d, struct result *result)
+{
+    for (unsigned i = 0; i < d->destination_count; i++) {
+        bool there = !is_predicate(d->destinations[i]);
+
+        for (unsigned k = 0; k < result->count && !there; k++)
+            there = result->reg[k] == d->destinations[i];
+        if (!there)
+            put(result, d->destinations[i], value_of(0, 0, VARIES_BY_THREAD));
+    }
+}
+
+/* Results that could not be expressed are still known to come from a variable. */
+static void follow_variables(const struct registers *regs, const struct decoded *d, struct result *result)
+{
+    uint32_t ignored;
+    expr from = 0;
+
+    for (unsigned i = 0; i < d->count && !from; i++) {
+        const struct operand *operand = &d->operands[i];
+        expr found = operand->kind == OPERAND_PREDICATE ? condition_value(regs, operand).expression
+                     : operand->reg != NO_REGISTER      ? regs->file[operand->reg].expression
+                                                        : 0;
+
+        if (found && variables_in(found, &ignored, 1))
+            from = found;
+    }
+    for (unsigned i = 0; i < result->count && from; i++)
+        if (!result->value[i].expression)
+            result->value[i].expression = is_predicate(result->reg[i]) ? atom(from) : from;
+}
+
 void execute(struct registers *regs, const struct instruction *instruction, uint32_t site)
 {
     const struct decoded *d = instruction->decoded;
@@ -491,9 +547,16 @@ void execute(struct registers *regs, const struct instruction *instruction, uint
     if (guard.expression == EXPR_FALSE)
         return;
     result.count = 0;
-    if (d->opcode->compute && d->opcode->compute(regs, instruction, &result))
+    if (follows_variables())
+        site = 0;
+    if (d->opcode->compute && d->opcode->compute(regs, instruction, &result)) {
+        if (result.count < d->destination_count)
+            put_other_predicates(d, &result);
         name_results(&result, site);
-    else
+    } else {
         put_generic(regs, d, site, &result);
+    }
+    if (follows_variables())
+        follow_variables(regs, d, &result);
     write_results(regs, &result, guard);
 }

@@ -81,6 +81,8 @@ roots parameter_roots(void);           /* of all parameters */
 uint32_t parameter_offset(int64_t at); /* in constant bank 0, of the byte at `at` of the parameters */
 bool is_window_word(expr);             /* a word of constant bank 0 that holds where local or constant memory begins */
 bool is_parameter_window(expr);
+bool follows_variables(void);
+expr choice_of_numbers(expr, expr); /* 0, unless such choices are kept */
 /* Results that nobody can compute; they come from where the sources do. */
 void put_unknown(const struct registers *, const struct decoded *, uint8_t varies, struct result *);
 
@@ -94,6 +96,7 @@ void store_words(struct registers *, const struct decoded *, unsigned spaces);
 /* arithmetic.c, division.c, predicates.c */
 
 computation add_integers, multiply_and_add, scale_and_add, shift_bits, extend_sign, take_extreme, take_absolute, choose;
+computation take_extreme_of_sum;
 computation estimate_reciprocal, estimate_from_integer;
 expr multiply_high(expr, expr); /* the high half of a product, if it is a step of a division */
 computation combine_bits, compare_integers, combine_predicates;

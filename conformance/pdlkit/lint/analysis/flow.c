@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum {
+    INSTRUCTION_BYTES = 16,
     COLLECTIVE_REACH = 64, /* instructions from WARPSYNC.COLLECTIVE to its ENDCOLLECTIVE, at most */
     MOST_TARGETS = 1024    /* of one BSYNC; only garbage has more, and would make lists of lists */
 };
@@ -124,6 +125,28 @@ bool extra_predicate(const struct instruction *code, uint16_t *reg, bool *negate
 const struct operand *transfer_register(const struct instruction *code)
 {
     return transfer_of(code->decoded)->through;
+}
+
+/* BRX R6 -0x110 counts from behind itself; in an object file the distance is "`(((.text.kernel - .) - 0x10))", to the section. */
+bool indexed_target(const struct instruction *code, uint32_t held, uint32_t *target)
+{
+    const char *at = operand_text(code), *section = strstr(at, "`(((.text.");
+    uint32_t distance;
+    char *end;
+
+    at += strcspn(at, " ");
+    at += strspn(at, " ");
+    if (!section) {
+        bool back = *at == '-';
+
+        distance = (uint32_t)strtoul(at + back, &end, 16);
+        if (end == at + back)
+            return false;
+        *target = held + code->offset + INSTRUCTION_BYTES + (back ? 0u - distance : distance);
+        return true;
+    }
+    *target = held;
+    return section == at && strstr(section, " - .) - 0x10))");
 }
 
 /* BRA.DIV and BRA.CONV jump as the warp happens to be, not by a predicate. */

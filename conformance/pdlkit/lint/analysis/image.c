@@ -162,6 +162,26 @@ static bool read_code(const struct line *line)
     return last_kernel() && read_constant(line, &last_kernel()->code_table);
 }
 
+static bool read_word(const struct line *line)
+{
+    uint32_t offset, word;
+
+    if (!last_kernel() || !field_word(line, 1, &offset) || !field_word(line, 2, &word))
+        return false;
+    map_put(&last_kernel()->words, offset, word);
+    return true;
+}
+
+static bool read_table(const struct line *line)
+{
+    uint32_t offset;
+
+    if (!last_kernel() || !field_word(line, 1, &offset))
+        return false;
+    map_put(&last_kernel()->tables, field_name(line, 2), offset);
+    return true;
+}
+
 static bool read_constant4(const struct line *line)
 {
     symbols = grown(symbols, &symbol_capacity, symbol_count + 1, sizeof(*symbols));
@@ -224,6 +244,8 @@ static const struct fact {
     { "kernel", 5, read_kernel },
     { "parameter", 3, read_parameter },
     { "code", 3, read_code },
+    { "word", 3, read_word },
+    { "table", 3, read_table },
     { "entry", 2, read_entry },
     { "constant4", 3, read_constant4 },
     { "function", 2, read_function },

@@ -22,13 +22,15 @@ static bool move(struct registers *regs, const struct instruction *instruction, 
     return true;
 }
 
+/* R2UR UR4, R8; of R2UR P0, UR4, R8 the predicate says whether all threads hold the same. */
 static bool move_to_uniform(struct registers *regs, const struct instruction *instruction, struct result *result)
 {
     const struct decoded *d = instruction->decoded;
+    unsigned to = d->count && d->operands[0].kind == OPERAND_PREDICATE;
 
-    for (unsigned i = 1; i < d->count; i++) {
-        if (d->operands[i].kind == OPERAND_REGISTER) {
-            put(result, target(d), operand_value(regs, &d->operands[i], 0));
+    for (unsigned i = to + 1; i < d->count; i++) {
+        if (d->operands[i].kind == OPERAND_REGISTER && d->operands[to].kind == OPERAND_REGISTER) {
+            put(result, d->operands[to].reg, operand_value(regs, &d->operands[i], 0));
             return true;
         }
     }
@@ -344,7 +346,8 @@ static const struct {
     {"USEL", choose},               {"FSEL", choose},
     {"UFSEL", choose},              {"PRMT", permute},
     {"UPRMT", permute},             {"VIMNMX", take_extreme},
-    {"IMNMX", take_extreme},        {"UIMNMX", take_extreme},
+    {"IMNMX", take_extreme},
+    {"VIADDMNMX", take_extreme_of_sum}, {"UVIADDMNMX", take_extreme_of_sum},        {"UIMNMX", take_extreme},
     {"UVIMNMX", take_extreme},      {"SHFL", shuffle},
     {"ISETP", compare_integers},    {"UISETP", compare_integers},
     {"PLOP3", combine_predicates},  {"UPLOP3", combine_predicates},

@@ -88,6 +88,22 @@ static void note_varies(node_id node, uint8_t varies)
         now.nodes[node].edges.varies |= varies;
 }
 
+/* What is decided on this path may be so because other threads come here with another value. Numbers kept apart decide more, and
+ * may differ from one turn of a loop to the next instead: of these only what counted before they were. */
+static uint8_t varies_elsewhere(node_id node, enum progress wait, uint8_t varies, bool decided)
+{
+    struct node_state *here = &now.nodes[node];
+    if (now.learning || !here->edges.known)
+        return 0;
+    if (now.apart)
+        return decided ? here->varied : 0;
+    if (decided)
+        varies |= here->edges.varies;
+    if (wait != WAITED && wait != SIBLING && wait != SIGNALLED)
+        here->varied &= varies;
+    return varies;
+}
+
 static void take_way(node_id node, const node_id *ways, unsigned count, unsigned chosen, enum progress wait, struct a_case how,
                      bool returns, const struct registers *registers)
 {
@@ -109,10 +125,8 @@ static void branch(node_id node, const struct block *block, struct value asked, 
     if (is_divergent_jump(last) || last->decoded->opcode->parts & PART_ANY)
         formula = 0;
     note_varies(node, varies);
-    if (formula != 0 && node_of(formula)->tag == TAG_NUMBER && !now.learning && now.nodes[node].edges.known)
-        varies |= now.nodes[node].edges.varies; /* decided on this path; other threads come here with another value */
-    if (varies)
-        registers->split = true;
+    varies |= varies_elsewhere(node, wait, varies, formula != 0 && node_of(formula)->tag == TAG_NUMBER);
+    registers->split |= varies;
     const node_id *ways = ways_out(node, &jumps);
     count = jumps + (block->falls != NO_BLOCK);
     unsigned possible = cases_of(formula, varies, known, cases);
@@ -124,20 +138,38 @@ static void branch(node_id node, const struct block *block, struct value asked, 
         }
 }
 
+/* Where an indexed branch goes if its register holds a number that a table says, as one of `ways`; `count` if nobody can say. */
+static unsigned known_way(const struct section *section, const struct block *block, expr held, unsigned count)
+{
+    uint32_t n, target;
+    if (!held || !is_number_of(held, &n) || !indexed_target(&section->code[block->end - 1], n, &target))
+        return count;
+    for (unsigned i = 0; i < count; i++)
+        if (section->code[section->blocks[block->jumps[i]].start].offset == target)
+            return i;
+    return count;
+}
+
 static void jump(node_id node, const struct block *block, uint8_t varies, enum progress wait, facts known, const struct registers *registers)
 {
     struct section *section = now.nodes[node].section;
     const struct instruction *last = &section->code[block->end - 1];
     unsigned count;
+    const node_id *ways = ways_out(node, &count);
+    unsigned known_one = count;
     if (block->last == KIND_INDEXED_BRANCH) {
         const struct operand *through = transfer_register(last);
-        varies |= through ? operand_value(registers, through, 0).varies : 0;
+        struct value held = through ? operand_value(registers, through, 0) : (struct value){0};
+        varies |= held.varies;
         note_varies(node, varies);
+        note_variables(held.expression);
+        if (!now.learning && now.nodes[node].edges.known)
+            known_one = known_way(section, block, held.expression, count);
+        varies |= varies_elsewhere(node, wait, varies, known_one < count);
         if (block->unresolved && !now.follow_waited)
             add_unresolved(section, block->end - 1, "an indexed branch whose targets are not listed", 0);
     }
-    const node_id *ways = ways_out(node, &count);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = known_one < count ? known_one : 0; i < (known_one < count ? known_one + 1 : count); i++)
         go(node, ways[i], towards(ways[i], ways, count, wait, varies), known, registers);
 }
 

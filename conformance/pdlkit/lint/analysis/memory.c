@@ -175,6 +175,13 @@ static const struct value *word_value(const struct registers *regs, const struct
     return at < regs->word_count && !memory_compare(&regs->words[at].key, &key) ? &regs->words[at].value : NULL;
 }
 
+struct value *stored_word(const struct registers *regs, const struct memory_key *key)
+{
+    size_t at = word_at(regs, key->space, key->base, key->offset, key->bytes);
+
+    return at < regs->word_count && !memory_compare(&regs->words[at].key, key) ? &regs->words[at].value : NULL;
+}
+
 static void remove_words(struct registers *regs, size_t from, size_t to)
 {
     if (from >= to)
@@ -345,7 +352,8 @@ static bool word_in(const struct registers *regs, const struct spot *place, unsi
         word = word_value(regs, place, further(place->offset, 0u - back), 4);
     if (!word)
         return false;
-    *found = bytes == 4 ? *word : value_of(is_small(word->expression, bytes) ? word->expression : 0, 0, word->varies);
+    *found = bytes == 4 ? *word : value_of(is_small(word->expression, bytes) || follows_variables() ? word->expression : 0, 0,
+                                                 word->varies);
     return true;
 }
 

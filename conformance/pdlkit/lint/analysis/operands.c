@@ -266,6 +266,19 @@ static bool as_place(struct operand *operand, const char *text)
     return true;
 }
 
+/* Of +`((kernel.const_opt.0.12 + -0x8000))] the name and the number. */
+static void read_place_of_table(struct operand *operand, const char *text)
+{
+    const char *from = behind(text, "+`(("), *to = from ? strstr(from, " + ") : NULL;
+    int64_t distance;
+
+    text = to ? to + 3 : "";
+    if (!read_signed_hex(&text, &distance) || !behind(text, "))"))
+        return;
+    operand->symbol = name_of(from, (size_t)(to - from));
+    operand->offset = distance;
+}
+
 static bool as_table(struct operand *operand, const char *text)
 {
     struct mention index;
@@ -281,6 +294,7 @@ static bool as_table(struct operand *operand, const char *text)
         return false;
     operand->kind = OPERAND_TABLE;
     operand->reg = index.reg;
+    read_place_of_table(operand, inside);
     return true;
 }
 

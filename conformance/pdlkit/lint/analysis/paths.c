@@ -36,7 +36,7 @@ static struct chunk *another_chunk(size_t bytes)
     return new;
 }
 
-static void *lent(size_t bytes)
+void *lent(size_t bytes)
 {
     bytes = (bytes + 15) & ~(size_t)15;
     struct chunk **next = &chunks;
@@ -226,6 +226,14 @@ void note_formula(expr formula, node_id at, uint32_t index)
     fact_key keys[64];
     if (formula == 0 || formula == EXPR_TRUE || formula == EXPR_FALSE)
         return;
+    if (now.naming) {
+        note_variables(formula);
+        return;
+    }
+    if (now.apart) {
+        note_keys(keys, fact_keys(formula, keys, 64), node->section, index);
+        return;
+    }
     if (node->noted == NULL)
         node->noted = allocate((block->end - block->start) * sizeof *node->noted);
     if (node->noted[index - block->start] == formula)
@@ -332,8 +340,8 @@ static inline bool equal(const struct value *a, const struct value *b)
     return a->expression == b->expression && a->roots == b->roots && a->varies == b->varies && a->known == b->known;
 }
 
-/* What holds of both, when they came on the same way if `split` is false; true if that is less than the old. */
-static bool join_value(struct value *old, struct value new, bool predicate, bool split)
+/* What holds of both, when they came on the same way if `split` is 0; true if that is less than the old. */
+static bool join_value(struct value *old, struct value new, bool predicate, uint8_t split, expr variable)
 {
     struct value both = {0};
     if (new.known) {
@@ -341,14 +349,16 @@ static bool join_value(struct value *old, struct value new, bool predicate, bool
         both = joined(*old, new);
         if (predicate && !same)
             both.expression = 0;
-        both.varies |= (uint8_t)(split && !same);
+        if (variable)
+            both.expression = variable;
+        both.varies |= same ? 0 : split;
     }
     bool less = !equal(&both, old);
     *old = both;
     return less;
 }
 
-static bool join_words(struct state *old, const struct registers *new, bool split)
+static bool join_words(node_id node, struct state *old, const struct registers *new, uint8_t split)
 {
     size_t kept_words = 0, at = 0;
     bool less = false;
@@ -358,8 +368,10 @@ static bool join_words(struct state *old, const struct registers *new, bool spli
             at++;
         if (at == new->word_count || memory_compare(&new->words[at].key, &word->key) != 0)
             continue;
-        if (!equal(&word->value, &new->words[at].value))
-            less = join_value(&word->value, new->words[at].value, false, split) || less;
+        const struct value *other = &new->words[at].value;
+        expr variable = now.naming ? variable_of(node, NO_REGISTER, &word->key, word->value.expression, other->expression) : 0;
+        if (!equal(&word->value, other))
+            less = join_value(&word->value, *other, false, split, variable) || less;
         old->words[kept_words++] = *word;
     }
     less = less || kept_words != old->word_count;
@@ -367,15 +379,19 @@ static bool join_words(struct state *old, const struct registers *new, bool spli
     return less;
 }
 
-static bool join(const struct live *live, struct state *old, const struct registers *new)
+static bool join(node_id node, struct state *old, const struct registers *new)
 {
-    bool split = old->split && new->split, less = old->split && !new->split; /* split: a difference is one between threads */
+    const struct live *live = now.nodes[node].live;
+    uint8_t split = old->split & new->split; /* a difference is one between these */
+    bool less = split != old->split;
     for (uint32_t i = 0; i < live->count; i++) {
         unsigned reg = live->reg[i];
-        if (old->values[i].known && !equal(&old->values[i], &new->file[reg]))
-            less = join_value(&old->values[i], new->file[reg], is_predicate(reg), split) || less;
+        if (old->values[i].known && !equal(&old->values[i], &new->file[reg])) {
+            expr variable = now.naming ? variable_of(node, (uint16_t)reg, NULL, old->values[i].expression, new->file[reg].expression) : 0;
+            less = join_value(&old->values[i], new->file[reg], is_predicate(reg), split, variable) || less;
+        }
     }
-    less = join_words(old, new, split) || less;
+    less = join_words(node, old, new, split) || less;
     old->split = split;
     return less;
 }
@@ -392,22 +408,28 @@ static void fill(const struct live *live, struct state *state, const struct regi
     state->split = from->split;
 }
 
-static struct state *state_with(struct node_state *node, enum progress wait, facts known)
+static struct state *state_with(node_id at, enum progress wait, facts known, const expr *numbers)
 {
+    const struct node_state *node = &now.nodes[at];
     for (size_t i = 0; i < node->state_count; i++)
-        if (node->states[i].wait == wait && node->states[i].facts == known)
+        if (node->states[i].wait == wait && node->states[i].facts == known && same_numbers(at, node->states[i].numbers, numbers))
             return &node->states[i];
     return NULL;
 }
 
-static void enter(node_id target, enum progress wait, facts known, const struct registers *registers)
+void enter(node_id target, enum progress wait, facts known, const struct registers *registers)
 {
+    if (now.apart && enter_each_choice(target, wait, known, registers))
+        return;
     struct node_state *node = &now.nodes[target];
+    expr *numbers = now.apart ? numbers_of(target, registers) : NULL;
     known = those_kept(known);
-    struct state *state = state_with(node, wait, known);
+    struct state *state = state_with(target, wait, known, numbers);
+    if (state == NULL && node->state_count >= STATES_PER_NODE && numbers != NULL)
+        state = state_with(target, wait, known, numbers = NULL);
     if (state == NULL && node->state_count >= STATES_PER_NODE && known != now.assumed) {
         known = now.assumed;
-        state = state_with(node, wait, known);
+        state = state_with(target, wait, known, NULL);
     }
     if (node->live == NULL) {
         node->live = live_of(node->section, node->block);
@@ -416,9 +438,9 @@ static void enter(node_id target, enum progress wait, facts known, const struct 
     if (state == NULL) {
         node->states = grown(node->states, &node->state_capacity, node->state_count + 1, sizeof *node->states);
         state = &node->states[node->state_count++];
-        *state = (struct state){.wait = wait, .facts = known};
+        *state = (struct state){.wait = wait, .facts = known, .numbers = numbers};
         fill(node->live, state, registers);
-    } else if (!join(node->live, state, registers)) {
+    } else if (!join(target, state, registers)) {
         return;
     }
     if (!state->queued) {
@@ -471,6 +493,8 @@ bool propagate(void)
     for (size_t n = 0; n < now.node_count; n++) {
         now.nodes[n].state_count = 0;
         now.nodes[n].live = NULL;
+        if (!now.naming && !now.apart)
+            now.nodes[n].varied = VARIES_BY_THREAD | VARIES_BY_BLOCK;
     }
     give_back_all();
     calls_propagate();
@@ -478,7 +502,7 @@ bool propagate(void)
     pushed = 0;
     memset(&working.file, 0, sizeof working.file);
     working.word_count = 0;
-    working.split = false;
+    working.split = 0;
     enter(node_at(0, now.section, 0), FRESH, now.assumed, &working);
     for (size_t visits = 1; queue_count; visits++) {
         struct queued next = pop();
@@ -551,6 +575,8 @@ void analyse(const struct kernel *kernel, struct findings *found)
     if (now.asked_signals)
         simplified = judge_signals() || simplified;
     found->simplified = simplified;
+    if (!simplified && found->access_count)
+        keep_apart();
     mark_reaching();
     judge_deciders();
 }

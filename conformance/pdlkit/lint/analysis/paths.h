@@ -8,6 +8,8 @@
 typedef uint32_t context; /* the calls on the way here; 0: none, the kernel itself */
 typedef uint32_t node_id; /* a block in a context */
 
+enum { MOST_NUMBERS = 8, MOST_SLOTS = 64 };
+
 struct frame { /* of a context: the innermost call */
     context outer;
     struct section *section; /* in which it returns */
@@ -29,10 +31,20 @@ struct edges { /* how a node can be left, gathered on the first pass */
     bool traps; /* ends the whole grid, so nobody asks what its threads would have done */
 };
 
+struct slot { /* of a node: a register or word whose numbers are kept apart there (apart.c) */
+    uint16_t reg; /* NO_REGISTER: the word */
+    struct memory_key key;
+    uint32_t variable;
+    unsigned seen_count;
+    expr seen[MOST_NUMBERS]; /* those kept apart; others are joined */
+};
+
 struct state { /* what is known at the entry of a node, for one progress and one set of facts */
     enum progress wait;
     facts facts;
-    bool queued, split;
+    expr *numbers; /* of the node's slots; 0: any that is not kept apart */
+    bool queued;
+    uint8_t split;
     struct value *values; /* of the node's live registers, in that order */
     struct memory_word *words;
     size_t word_count, word_capacity;
@@ -56,9 +68,12 @@ struct node_state {
     uint32_t jump_count;
     uint32_t *place; /* in the order of visits: one number for each call, and the own */
     struct edges edges;
+    struct slot *slots;
+    size_t slot_count, slot_capacity;
     struct state *states;
     size_t state_count, state_capacity;
     uint8_t will_wait, waits_later; /* enum answer */
+    uint8_t varied; /* whether threads that are not safe always left it in different ways, while numbers were not kept apart */
 };
 
 struct signals { /* what threads signal that have waited, or were released by such; also: what was asked for */
@@ -87,6 +102,7 @@ struct analysis {
     struct node_state *nodes;
     size_t node_count, node_capacity, edged_count;
     bool learning, keep_facts, follow_waited, asked_signals, heard; /* heard: `signals` is known */
+    bool naming, apart; /* passes of apart.c */
     struct signals signals, gathered;
     struct signals asked[2]; /* by follow_waited: on the last such pass */
     struct findings *found;
@@ -125,6 +141,20 @@ static inline enum attention attention_to(const struct section *section)
     return section != now.section ? ALL_OF_IT : now.follow_waited ? ITS_SIGNALS : UNTIL_A_WAIT;
 }
 
+void *lent(size_t bytes); /* until the next pass */
+void enter(node_id target, enum progress, facts, const struct registers *);
+
+/* apart.c */
+void keep_apart(void);
+void note_variables(expr asked);
+/* On the naming pass: the expression of what is joined at a node if one of these is a number or comes from a variable, else 0. */
+expr variable_of(node_id, uint16_t reg, const struct memory_key *, expr old, expr new);
+/* Enters the node once for each number that this register or word can have; false if there is no choice. */
+bool enter_each_choice(node_id target, enum progress, facts, const struct registers *);
+/* The numbers of the node's slots; NULL if there are none, or all of them are joined. */
+expr *numbers_of(node_id, const struct registers *);
+bool same_numbers(node_id, const expr *left, const expr *right);
+
 /* steps.c */
 void walk(node_id, enum progress, facts, struct registers *);
 static inline enum progress passed_by(enum progress wait, uint8_t varies)
@@ -155,6 +185,7 @@ void note_return(context, enum progress);
 /* Whether some thread that gets here surely waits before it reaches a block-wide barrier (`past`: barriers are passed) or its
  * end. At a branch that threads leave in different ways one way suffices, else each has to lead to a wait. */
 bool waits_before_barrier(node_id, bool past);
+uint8_t *reaching_nodes(void); /* by node: whether a wait can be reached from it */
 void mark_reaching(void); /* which of the accesses found can be followed by a wait of the same thread */
 
 /* deciders.c */

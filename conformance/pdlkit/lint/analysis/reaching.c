@@ -102,7 +102,7 @@ static uint64_t block_key(const struct node_state *node)
 }
 
 /* The nodes from which a wait can be reached, by walking the edges until nothing is added. */
-static uint8_t *reaching_nodes(void)
+uint8_t *reaching_nodes(void)
 {
     uint8_t *reaching = allocate(now.node_count + 1);
     for (size_t n = 0; n < now.node_count; n++)

@@ -139,8 +139,10 @@ static enum outcome barrier(struct step *step, const struct instruction *instruc
         signal_barrier(&now.gathered, numbers);
     if (step->wait == WAITED || instruction->kind == KIND_BARRIER_ARRIVE)
         return GOES_ON;
-    if (whole)
+    if (whole) {
         add_event(step, false, 0);
+        step->registers->split &= (uint8_t)~VARIES_BY_THREAD;
+    }
     if (step->wait != SIBLING && step->wait != SIGNALLED && (whole || step->wait != AHEAD))
         return GOES_ON;
     return whole || barrier_helps(numbers) ? waited(step) : GOES_ON;

@@ -9,6 +9,7 @@ enum {
     MOST_NODES = 1 << 24, /* beyond, nothing can be said of what has parts */
     MOST_DEPTH = 200,     /* likewise; so whoever walks an expression may recurse */
     MOST_PLACES = 6,
+    MOST_STEPS = 200, /* parts looked at for variables */
     ANSWERS = 1 << 12
 };
 
@@ -379,6 +380,56 @@ static expr any_of(expr left, expr right)
         return 0;
     count = flattened(flat, flattened(flat, 0, left), right);
     return count <= MOST_PLACES && share_a_stack_pointer(flat, count) ? places(flat, count) : 0;
+}
+
+/* One of a few numbers, not always the same; 0 if there are too many, or something else can be in it. */
+expr one_number_of(expr left, expr right)
+{
+    expr flat[2 * MOST_KIDS];
+    unsigned count, i;
+
+    if (left == 0 || right == 0 || left == right)
+        return left == right ? left : 0;
+    count = flattened(flat, flattened(flat, 0, left), right);
+    for (i = 0; i < count; i++)
+        if (!is_number(flat[i]))
+            return 0;
+    return count <= MOST_PLACES ? places(flat, count) : 0;
+}
+
+static unsigned listed(uint32_t *list, unsigned count, uint32_t one, unsigned most)
+{
+    unsigned i;
+
+    for (i = 0; i < count; i++)
+        if (list[i] == one)
+            return count;
+    if (count < most)
+        list[count++] = one;
+    return count;
+}
+
+static unsigned list_variables(expr e, uint32_t *list, unsigned count, unsigned most, unsigned *steps)
+{
+    const struct node *node = node_of(e);
+    expr parts[MOST_KIDS + 1];
+    unsigned parts_left;
+
+    if (e == 0 || !(leaves_in(e) & LEAF_SITE) || *steps == 0)
+        return count;
+    --*steps;
+    if (node->tag == TAG_SITE && node->a & VARIABLE_SITE)
+        return listed(list, count, node->a & ~VARIABLE_SITE, most);
+    for (parts_left = parts_of(node, parts); parts_left; parts_left--)
+        count = list_variables(parts[parts_left - 1], list, count, most, steps);
+    return count;
+}
+
+unsigned variables_in(expr e, uint32_t *list, unsigned most)
+{
+    unsigned steps = MOST_STEPS;
+
+    return list_variables(e, list, 0, most, &steps);
 }
 
 struct value joined(struct value left, struct value right)
