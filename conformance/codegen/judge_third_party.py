@@ -234,7 +234,7 @@ def main() -> int:
     rows = []
     program()  # compiled now, if it has to be: that is no time of any file
     with tempfile.TemporaryDirectory(prefix="pdl-third-") as place:
-        folder, files = Path(place), list(arguments.files)
+        folder, files = Path(place), list[Path]()
         if arguments.cccl:
             (folder / "cccl.cu").write_text(_CCCL)
             files.append(folder / "cccl-program")
@@ -244,15 +244,17 @@ def main() -> int:
             (folder / "kernels.py").write_text(_TRITON)
             subprocess.run([str(arguments.triton), str(folder / "kernels.py"), str(folder)], check=True)
             files += sorted(folder.glob("triton-*.cubin"))
-        for file, waiting in [(f, False) for f in files] + [(f, True) for f in arguments.waiting]:
-            rows.append(judge(file, frozenset() if waiting else architectures, waiting))
+        tasks = [(file, frozenset[int](), False) for file in files] + [(file, frozenset[int](), True) for file in arguments.waiting]
+        tasks += [(file, architectures, False) for file in arguments.files]
+        for task in tasks:
+            rows.append(judge(*task))
+            if arguments.record:  # after each file: the last ones can take long
+                RECORD.write_text(as_markdown(rows))
             print(told(rows[-1]), flush=True)
             for text in findings_told(rows[-1]):
                 print(f"    {text}")
             for text in rows[-1].unreadable:
                 print(f"    unreadable: {text}")
-    if arguments.record:
-        RECORD.write_text(as_markdown(rows))
     return 1 if not rows or any(r.unreadable for r in rows) else 0
 
 
