@@ -3,11 +3,11 @@
 
     python3 conformance/codegen/judge_third_party.py FILE... [--arch sm_90] [--waiting FILE]... [--cccl] [--triton PYTHON] [--record]
 
---arch keeps only code for these GPUs of the FILEs; of a file behind --waiting, of every architecture, only those images
-are analysed that have a wait. --cccl compiles programs from CCCL's headers (Thrust and CUB, which wait by themselves); --triton lets that interpreter compile
-kernels with Triton, as its cache would hold them. Prints for each file how fast our own code was (CPU time of one core,
-everything analysed as if it were named overlapping) and how long the disassembler took, and the findings above hint of the
-kernels that wait. Progress goes to stderr. Ends with 1 if a file could not be analysed.
+--arch keeps only code for these GPUs of the FILEs; of a file behind --waiting, of every architecture, only those images are
+analysed that may have a wait. --cccl compiles programs from CCCL's headers (Thrust and CUB, which wait by themselves);
+--triton lets that interpreter compile kernels with Triton, as its cache would hold them. Prints for each file how fast our own
+code was (CPU time of one core, everything analysed as if it were named overlapping) and how long the disassembler took, and
+the findings above hint of the kernels that wait. Progress goes to stderr. Ends with 1 if a file could not be analysed.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Row:
 
 def judge(file: Path, architectures: frozenset[int], waiting: bool) -> Row:
     """Everything of the file is analysed, or only the images that have a wait; findings count for the kernels that wait."""
-    row, told = Row(f"{file.name}, images that wait" if waiting else file.name), time.monotonic()
+    row, told = Row(f"{file.name}, images that may wait" if waiting else file.name), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="pdl-third-") as folder:
         try:
             for image in images_with_a_wait(file, Path(folder)) if waiting else open_images(file, Path(folder), architectures):
