@@ -133,9 +133,8 @@ class Judge:
         verb = _VERBS[access.kind]
         subject = self._subject(access)
         if rule == "partial-wait":
-            who, between = ("blocks", "cluster barrier") if access.states == {"CLUSTER"} else ("threads", "barrier")
-            of = "" if who == "blocks" else " of the block"
-            text = f"{subject} is {verb} by {who} that do not wait; other {who}{of} do, but no {between} lies between"
+            scope = "of this or another block" if access.states == {"CLUSTER"} else "of the block"
+            text = f"{subject} is {verb} by threads that do not wait; other threads {scope} do, but no barrier lies between"
         elif rule == "path-without-wait":
             text = f"{subject} is {verb} on a path that never waits"
         elif rule == "ordered-by-mbarrier":

@@ -414,6 +414,8 @@ void execute(struct registers *, const struct instruction *, uint32_t site);
 struct value operand_value(const struct registers *, const struct operand *, unsigned half);
 struct value predicate_value(const struct registers *, uint16_t reg, bool negated); /* NO_REGISTER: true; formula 0: unknown */
 roots address_roots(const struct registers *, const struct address *, uint8_t *varies);
+/* tensors.c: of the low word of a tensor map's address, which may be that of a parameter. */
+roots tensor_map_roots(const struct value *low);
 expr object_address(const struct registers *, const struct instruction *);
 struct value fresh(unsigned reg, uint32_t site, roots, uint8_t varies);
 void forget_shared(struct registers *);

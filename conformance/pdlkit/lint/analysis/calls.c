@@ -140,9 +140,9 @@ static void after_skipped_call(struct registers *registers, const uint16_t *writ
         registers->file[written[i]] = fresh(written[i], site, 0, varies);
 }
 
-static bool not_window(root r)
+static bool no_global(root r)
 {
-    return root_kind(r) == ROOT_WINDOW;
+    return root_kind(r) == ROOT_WINDOW || (root_kind(r) == ROOT_SYMBOL && is_copy_call(root_number(r)));
 }
 
 /* Some bulk copies are calls of the driver on sm_120; the addresses are in the argument registers. */
@@ -154,7 +154,7 @@ static void copy_call(const struct node_state *node, uint32_t index, enum progre
     if (now.follow_waited)
         return;
     for (unsigned r = FIRST_ARGUMENT; r <= LAST_COPY_ARGUMENT; r++)
-        from = roots_union(from, roots_without(registers->file[r].roots, not_window));
+        from = roots_union(from, roots_without(tensor_map_roots(&registers->file[r]), no_global));
     add_access(node->section, index, KIND_ASYNC_LOAD, wait, from, node->context);
 }
 

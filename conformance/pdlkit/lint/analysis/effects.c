@@ -143,10 +143,10 @@ static bool moves_all_predicates(const char *text)
     return false;
 }
 
-/* Only where they read or write matters, not what they carry. */
-static bool only_address_matters(uint8_t kind)
+/* Only where they read or write matters, not what they carry. What a surface is stands apart from its address. */
+static bool only_address_matters(uint8_t kind, const char *text)
 {
-    return kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOMIC || kind == KIND_TEXTURE || kind == KIND_PREFETCH;
+    return (kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOMIC || kind == KIND_PREFETCH) && !starts_with(text, "SU");
 }
 
 static bool accesses_only(uint8_t kind)
@@ -181,10 +181,10 @@ static void read_effect(struct reading *reading, const struct decoded *decoded, 
         effect->real = plain && computes_real(text);
         if (plain)
             mention(&reading->read, reading->sources, reading->end, opcode->words > 2 ? opcode->words : 2);
-        else if (!only_address_matters(opcode->kind)) /* by what it reads in any case all is said */
+        else if (!only_address_matters(opcode->kind, text)) /* by what it reads in any case all is said */
             mention(&reading->asked, reading->operands, reading->end, 8);
     }
-    if (!plain && (kind_is_generic(opcode->kind) || only_address_matters(opcode->kind))
+    if (!plain && (kind_is_generic(opcode->kind) || only_address_matters(opcode->kind, text))
         && opcode->kind != KIND_GENERIC_ATOMIC)
         reading->asked = reading->address;
     effect->only_accesses = accesses_only(opcode->kind);

@@ -186,22 +186,58 @@ static void object(struct step *step, const struct instruction *instruction)
         step->wait = SIGNALLED;
 }
 
-/* Copies between memories have two addresses; the global one is that of the source or the destination. */
+/* Copies between memories have two addresses; the global one, or that of the tensor map, may be the second. */
 static bool global_is_second(const struct opcode *opcode)
 {
     const char *text = text_of(opcode->text);
-    return strncmp(text, "LDGSTS", 6) == 0 || strncmp(text, "UBLKCP.S", 8) == 0 || strncmp(text, "UTMALDG", 7) == 0;
+    return strncmp(text, "LDGSTS", 6) == 0 || strncmp(text, "UBLKCP.S", 8) == 0 || strncmp(text, "UTMA", 4) == 0;
+}
+
+/* Where the address points; that of a tensor copy is its map's, often a parameter. */
+static roots roots_of_access(const struct registers *registers, const struct decoded *decoded, uint8_t which)
+{
+    const struct address *address = &decoded->operands[which].address;
+    uint8_t varies;
+    roots from = address_roots(registers, address, &varies);
+    if (strncmp(text_of(decoded->opcode->text), "UTMA", 4) != 0 || address->count == 0 || address->reg[0] >= REGISTERS)
+        return from;
+    struct value low = registers->file[address->reg[0]];
+    low.roots = from;
+    return tensor_map_roots(&low);
+}
+
+/* A texture or surface is named by a register: a uniform one, or one of those with coordinates. */
+static roots roots_of_texture(const struct registers *registers, const struct decoded *decoded)
+{
+    roots uniform = 0, all = 0;
+    for (unsigned i = 0; i < decoded->count; i++) {
+        const struct operand *operand = &decoded->operands[i];
+        if (operand->kind != OPERAND_REGISTER || operand->zero)
+            continue;
+        roots from = operand_value(registers, operand, 0).roots;
+        all = roots_union(all, from);
+        if (operand->reg >= FIRST_UR && operand->reg < FIRST_P)
+            uniform = roots_union(uniform, from);
+    }
+    return uniform ? uniform : all;
+}
+
+static bool is_texture(const struct instruction *instruction)
+{
+    return instruction->kind == KIND_TEXTURE || strncmp(text_of(instruction->decoded->opcode->text), "SU", 2) == 0;
 }
 
 static void access_memory(const struct step *step, const struct instruction *instruction, uint32_t index)
 {
     const struct decoded *decoded = instruction->decoded;
-    uint8_t varies = 0, which = decoded->memory;
+    uint8_t which = decoded->memory;
     roots from = 0;
     if (decoded->second_memory < decoded->count && global_is_second(decoded->opcode))
         which = decoded->second_memory;
-    if (which < decoded->count)
-        from = address_roots(step->registers, &decoded->operands[which].address, &varies);
+    if (is_texture(instruction))
+        from = roots_of_texture(step->registers, decoded);
+    else if (which < decoded->count)
+        from = roots_of_access(step->registers, decoded, which);
     if (!kind_is_generic(instruction->kind) || !roots_only_windows(from))
         add_access(step->section, index, instruction->kind, step->wait, from, step->context);
 }

@@ -45,6 +45,42 @@ extern "C" __global__ void behind_large(float *o, const __grid_constant__ large 
     o[threadIdx.x] = v + w;
 }
 """
+_TENSORS = r"""
+#include "pdl_device.cuh"
+struct alignas(64) map { char opaque[128]; };
+static __device__ void fetch(const void *m)
+{
+    __shared__ alignas(128) float to[32];
+    __shared__ unsigned long long full;
+    asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2}], [%3];"
+                 : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(m), "r"(0), "r"((unsigned)__cvta_generic_to_shared(&full)));
+}
+extern "C" __global__ void last(int n, const __grid_constant__ map a, const __grid_constant__ map b) { fetch(&b); pdl_wait(); }
+extern "C" __global__ void either(int n, const __grid_constant__ map a, const __grid_constant__ map b)
+{
+    fetch(n ? &a : &b);
+    pdl_wait();
+}
+struct maps { map one, many[4]; };
+extern "C" __global__ void indexed(int n, const __grid_constant__ maps m) { fetch(&m.many[n]); pdl_wait(); }
+extern "C" __global__ void stored(int n, const __grid_constant__ map a, const __grid_constant__ map b)
+{
+    asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, {%1}], [%2];" : : "l"(&b), "r"(0), "r"(n));
+    pdl_wait();
+}
+"""
+
+_TEXTURES = r"""
+#include "pdl_device.cuh"
+struct several { cudaTextureObject_t t[8]; };
+extern "C" __global__ void one(float *o, int x, cudaTextureObject_t t) { float v = tex2D<float>(t, x, 0.5f); pdl_wait(); o[0] = v; }
+extern "C" __global__ void chosen(float *o, const several s, int x) /* by each thread: a loop makes the choice uniform */
+{
+    float4 v = tex3D<float4>(s.t[threadIdx.x & 7], threadIdx.x, x, 0.5f);
+    pdl_wait();
+    o[threadIdx.x] = v.x + v.w;
+}
+"""
 
 
 def _nvcc(*arguments: str) -> None:
@@ -97,6 +133,25 @@ def test_large_parameters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     found = [f for f in content["findings"] if f["id"] == "read-before-wait"]
     assert sorted(f["parameters"] for f in found) == [[2], [3]]
     assert any("parameter 2 (byte 20000)" in f["message"] for f in found)
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_120"])
+def test_a_tensor_copy_names_the_parameter_that_holds_its_map(tmp_path: Path, capsys: pytest.CaptureFixture[str], arch: str) -> None:
+    (tmp_path / "k.cu").write_text(_TENSORS)
+    _nvcc("-arch=" + arch, "-cubin", "-o", str(tmp_path / "k.cubin"), str(tmp_path / "k.cu"))
+    _, content = _json(capsys, str(tmp_path / "k.cubin"))
+    found = {f["kernel"]: f for f in content["findings"] if f["id"] == "async-copy-before-wait"}
+    assert {k: f["parameters"] for k, f in found.items()} == {"last": [3], "either": [2, 3], "indexed": [2], "stored": [3]}
+    assert "parameter 2 (byte 128)" in found["indexed"]["message"]
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_120"])
+def test_a_texture_names_the_parameter_that_holds_it(tmp_path: Path, capsys: pytest.CaptureFixture[str], arch: str) -> None:
+    (tmp_path / "k.cu").write_text(_TEXTURES)
+    _nvcc("-arch=" + arch, "-cubin", "-o", str(tmp_path / "k.cubin"), str(tmp_path / "k.cu"))
+    _, content = _json(capsys, str(tmp_path / "k.cubin"))
+    found = {f["kernel"]: f["parameters"] for f in content["findings"] if f["id"] == "texture-before-wait"}
+    assert found["one"] == [3] and 2 in found["chosen"]
 
 
 def test_named_overlapping(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
