@@ -71,11 +71,12 @@ static void read_predicate(const char *text, struct transfer *transfer)
         part += negated, length -= negated;
         uniform = length > 0 && part[0] == 'U';
         part += uniform, length -= uniform;
-        if (length != 2 || part[0] != 'P' || part[1] < '0' || part[1] > '9')
+        if (length != 2 || part[0] != 'P' || !(isdigit((unsigned char)part[1]) || (part[1] == 'T' && negated)))
             continue;
         transfer->has_predicate = true;
         transfer->negated = negated;
-        transfer->reg = (uint16_t)((uniform ? FIRST_UP : FIRST_P) + part[1] - '0');
+        if (part[1] != 'T') /* !UPT: never; ptxas writes such branches around asynchronous stores */
+            transfer->reg = (uint16_t)((uniform ? FIRST_UP : FIRST_P) + part[1] - '0');
     }
 }
 
@@ -118,7 +119,7 @@ bool extra_predicate(const struct instruction *code, uint16_t *reg, bool *negate
 
     *reg = transfer->reg;
     *negated = transfer->negated;
-    *always = false; /* PT does not count as a predicate here */
+    *always = false; /* PT alone does not count as a predicate here */
     return transfer->has_predicate;
 }
 

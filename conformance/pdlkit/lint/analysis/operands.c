@@ -406,7 +406,7 @@ static const struct {
     {"HMMA", 4},    {"IMMA", 4},    {"DMMA", 8},    {"QMMA", 4},    {"OMMA", 4},  {"BMMA", 4},  {"HGMMA", 128},
     {"IGMMA", 128}, {"QGMMA", 128}, {"BGMMA", 128}, {"LDTM", 128},  {"LDSM", 4},  {"LDT", 64},  {"TEX", 4},
     {"TLD", 4},     {"TLD4", 4},    {"TXD", 4},     {"CS2R", 2},    {"FADD2", 2}, {"FFMA2", 2}, {"FMUL2", 2},
-    {"DADD", 2},    {"DMUL", 2},    {"DFMA", 2},    {"LDGMC", 4},   {"UGETNEXTWORKID", 4},
+    {"DADD", 2},    {"DMUL", 2},    {"DFMA", 2},    {"LDGMC", 4},   {"UGETNEXTWORKID", 4}, {"MOV64IUR", 2},
 };
 static const char *const no_result[] = {
     "STS", "STL", "STG", "ST", "REDG", "RED", "BAR", "BRA", "EXIT", "MEMBAR", "BSSY", "BSYNC", "STSM", "UTMALDG", "UTMASTG",

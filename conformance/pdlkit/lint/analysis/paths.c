@@ -13,7 +13,7 @@ enum {
     STATES_PER_NODE = 24,
     VISITS = 6000, /* more, and conditions are not kept apart */
     VISITS_PER_NODE = 3,
-    MOST_NODES = 1 << 16, /* with more, calls are no longer walked: real kernels have had no 3,000 */
+    MOST_NODES = 1 << 15, /* with more, calls are no longer walked: real kernels have had no 3,000 */
     ROUNDS = 4 /* of learning which conditions to keep */
 };
 
