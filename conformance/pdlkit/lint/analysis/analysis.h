@@ -510,6 +510,7 @@ struct deciders { /* parameters that alone decide whether there is a wait; count
 struct findings {
     struct access *accesses;
     struct unresolved *unresolved;
+    size_t state_count; /* of all accesses together */
     size_t access_count, access_capacity, unresolved_count, unresolved_capacity;
     struct place_list places[FOUND_PLACES];
     struct deciders deciders;

@@ -141,7 +141,7 @@ static bool find_slots(void)
     uint8_t *reaching = reaching_nodes();
     bool any = false;
     for (size_t n = 0; n < now.node_count; n++)
-        any = reaching[n] || any;
+        any = (reaching[n] && now.nodes[n].loses_numbers) || any;
     if (any) {
         variable_count = 0;
         now.naming = true;
@@ -155,7 +155,7 @@ static bool find_slots(void)
     }
     bool found = false;
     for (size_t n = 0; n < now.node_count; n++)
-        found = choose_slots(&now.nodes[n], any && reaching[n]) || found;
+        found = (choose_slots(&now.nodes[n], any && reaching[n]) && now.nodes[n].section->blocks[now.nodes[n].block].in_loop) || found;
     free(reaching);
     return found;
 }
@@ -240,6 +240,7 @@ void keep_apart(void)
     *now.found = (struct findings){0};
     bool done = find_slots();
     now.apart = true;
+    now.enough = before.state_count;
     evaluator_follow(KEEPS_CHOICES);
     for (bool more = done; done && more; more = keep_more(false))
         done = propagate();

@@ -6,7 +6,7 @@ static struct map places_found; /* what of a place was found, and where it is li
 void found_begin(void)
 {
     struct findings *found = now.found;
-    found->access_count = found->unresolved_count = 0;
+    found->access_count = found->state_count = found->unresolved_count = 0;
     for (int what = 0; what < FOUND_PLACES; what++)
         found->places[what].count = 0;
     map_clear(&places_found);
@@ -42,6 +42,7 @@ void add_access(const struct section *section, uint32_t index, uint8_t kind, enu
         map_put(&places_found, found_key(section, index, 0), at);
     }
     struct access *access = &found->accesses[at];
+    found->state_count += !(access->states >> wait & 1);
     access->states |= (uint8_t)(1u << wait);
     access->roots = roots_union(access->roots, from);
     if (c != 0)

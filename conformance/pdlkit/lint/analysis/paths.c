@@ -340,6 +340,12 @@ static inline bool equal(const struct value *a, const struct value *b)
     return a->expression == b->expression && a->roots == b->roots && a->varies == b->varies && a->known == b->known;
 }
 
+static inline void note_lost(node_id node, expr old, expr new)
+{
+    if (old != new && old != 0 && is_number(old) && now.nodes[node].section->blocks[now.nodes[node].block].in_loop)
+        now.nodes[node].loses_numbers = true;
+}
+
 /* What holds of both, when they came on the same way if `split` is 0; true if that is less than the old. */
 static bool join_value(struct value *old, struct value new, bool predicate, uint8_t split, expr variable)
 {
@@ -370,6 +376,7 @@ static bool join_words(node_id node, struct state *old, const struct registers *
             continue;
         const struct value *other = &new->words[at].value;
         expr variable = now.naming ? variable_of(node, NO_REGISTER, &word->key, word->value.expression, other->expression) : 0;
+        note_lost(node, word->value.expression, other->expression);
         if (!equal(&word->value, other))
             less = join_value(&word->value, *other, false, split, variable) || less;
         old->words[kept_words++] = *word;
@@ -388,6 +395,7 @@ static bool join(node_id node, struct state *old, const struct registers *new)
         unsigned reg = live->reg[i];
         if (old->values[i].known && !equal(&old->values[i], &new->file[reg])) {
             expr variable = now.naming ? variable_of(node, (uint16_t)reg, NULL, old->values[i].expression, new->file[reg].expression) : 0;
+            note_lost(node, old->values[i].expression, new->file[reg].expression);
             less = join_value(&old->values[i], new->file[reg], is_predicate(reg), split, variable) || less;
         }
     }
@@ -507,6 +515,8 @@ bool propagate(void)
     for (size_t visits = 1; queue_count; visits++) {
         struct queued next = pop();
         if (now.keep_facts && visits > VISITS + VISITS_PER_NODE * now.edged_count)
+            return false;
+        if (now.apart && now.found->state_count >= now.enough)
             return false;
         visit(next);
     }

@@ -68,6 +68,7 @@ struct node_state {
     uint32_t jump_count;
     uint32_t *place; /* in the order of visits: one number for each call, and the own */
     struct edges edges;
+    bool loses_numbers; /* in a loop, at its entry, where paths with different ones meet */
     struct slot *slots;
     size_t slot_count, slot_capacity;
     struct state *states;
@@ -103,6 +104,7 @@ struct analysis {
     size_t node_count, node_capacity, edged_count;
     bool learning, keep_facts, follow_waited, asked_signals, heard; /* heard: `signals` is known */
     bool naming, apart; /* passes of apart.c */
+    size_t enough;      /* a pass with numbers apart that finds as many states gains nothing */
     struct signals signals, gathered;
     struct signals asked[2]; /* by follow_waited: on the last such pass */
     struct findings *found;
