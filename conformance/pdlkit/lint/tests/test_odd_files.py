@@ -30,14 +30,14 @@ def _said(report: Report) -> str:
     return "; ".join(message for _, message in report.unreadable)
 
 
-def test_a_pipe_and_a_folder_are_refused_at_once(files: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_a_pipe_and_a_folder_are_refused_at_once(files: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     report = lint_files([tmp_path / "pipe", tmp_path, Path("a\0b"), files / "k.cubin"], Options())
     assert len(report.unreadable) == 3 and _judged(report) == ["early"]
 
 
 @pytest.mark.parametrize("suffix", ["cubin", "ptx"])
-def test_a_file_that_fits_into_no_memory(files: Path, tmp_path: Path, suffix: str) -> None:  # noqa: F811
+def test_a_file_that_fits_into_no_memory(files: Path, tmp_path: Path, suffix: str) -> None:
     huge = tmp_path / "huge"
     huge.write_bytes((files / f"k.{suffix}").read_bytes())
     os.truncate(huge, 1 << 40)
@@ -47,7 +47,7 @@ def test_a_file_that_fits_into_no_memory(files: Path, tmp_path: Path, suffix: st
 
 @pytest.mark.parametrize("name", ["-o", "@k", "a b\nc", "x" * 250, "\udcff\udcfe"])
 @pytest.mark.parametrize("suffix", ["cubin", "o", "ptx"])
-def test_names_of_every_kind(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, suffix: str) -> None:  # noqa: F811
+def test_names_of_every_kind(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, suffix: str) -> None:
     monkeypatch.chdir(tmp_path)
     Path(name).write_bytes((files / f"k.{suffix}").read_bytes())
     report = lint_files([Path(name)], Options())
@@ -55,7 +55,7 @@ def test_names_of_every_kind(files: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("form", ["--json", "--sarif", "--no-hints"])
-def test_any_name_can_be_printed_anywhere(files: Path, tmp_path: Path, form: str) -> None:  # noqa: F811
+def test_any_name_can_be_printed_anywhere(files: Path, tmp_path: Path, form: str) -> None:
     file = tmp_path / "\udcff ü\x1b[2J.cubin"
     file.write_bytes((files / "k.cubin").read_bytes())
     environment = {**os.environ, "PYTHONIOENCODING": "ascii:strict"}
@@ -68,13 +68,13 @@ def test_any_name_can_be_printed_anywhere(files: Path, tmp_path: Path, form: str
         assert uris and all(re.fullmatch(r"[\w./%~-]+", uri, re.ASCII) for uri in uris)
 
 
-def test_a_full_disk_behind_stdout(files: Path) -> None:  # noqa: F811
+def test_a_full_disk_behind_stdout(files: Path) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run([*COMMAND, "--json", str(files / "k.cubin")], stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 69 and b"Traceback" not in done.stderr
 
 
-def test_no_temporary_folder(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_no_temporary_folder(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def none(*_: object, **__: object) -> None:
         raise FileNotFoundError(2, "No usable temporary directory found")
 
@@ -86,7 +86,7 @@ def test_no_temporary_folder(files: Path, monkeypatch: pytest.MonkeyPatch) -> No
 # archives ------------------------------------------------------------------------------------------------------------
 
 
-def test_an_archive_cut_in_its_second_member(files: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_an_archive_cut_in_its_second_member(files: Path, tmp_path: Path) -> None:
     whole = (files / "k.a").read_bytes()
     cut = tmp_path / "cut.a"
     cut.write_bytes(whole + whole[8 : len(whole) // 2])
@@ -94,7 +94,7 @@ def test_an_archive_cut_in_its_second_member(files: Path, tmp_path: Path) -> Non
     assert _judged(report) == ["early"] and "ends inside" in _said(report)
 
 
-def test_an_archive_whose_first_object_is_broken(files: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_an_archive_whose_first_object_is_broken(files: Path, tmp_path: Path) -> None:
     damaged = bytearray((files / "k.o").read_bytes())
     at = damaged.find(b"\x50\xed\x55\xba")
     damaged[at + 4 : at + 16] = b"\xff" * 12
@@ -106,18 +106,18 @@ def test_an_archive_whose_first_object_is_broken(files: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("suffix", ["cubin", "fatbin", "ptx", "a"])
-def test_archive_members_that_cuobjdump_passes_by(files: Path, tmp_path: Path, suffix: str) -> None:  # noqa: F811
+def test_archive_members_that_cuobjdump_passes_by(files: Path, tmp_path: Path, suffix: str) -> None:
     subprocess.run(["ar", "qc", str(tmp_path / "odd.a"), str(files / "k.o"), str(files / f"k.{suffix}")], check=True)
     report = lint_files([tmp_path / "odd.a"], Options())
     assert _judged(report) == ["early", "early"] and not report.unreadable
 
 
-def test_a_thin_archive_is_named_as_such(files: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_a_thin_archive_is_named_as_such(files: Path, tmp_path: Path) -> None:
     subprocess.run(["ar", "qcT", str(tmp_path / "thin.a"), str(files / "k.o")], check=True)
     assert "thin archive" in _said(lint_files([tmp_path / "thin.a"], Options()))
 
 
-def test_two_fatbins_of_which_one_is_cut(files: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_two_fatbins_of_which_one_is_cut(files: Path, tmp_path: Path) -> None:
     whole = (files / "k.fatbin").read_bytes()
     (tmp_path / "k.fatbin").write_bytes(whole + whole[: len(whole) // 2])
     report = lint_files([tmp_path / "k.fatbin"], Options())
@@ -127,10 +127,11 @@ def test_two_fatbins_of_which_one_is_cut(files: Path, tmp_path: Path) -> None:  
 # PTX -----------------------------------------------------------------------------------------------------------------
 
 
-def test_ptx_as_others_write_it(files: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_ptx_as_others_write_it(files: Path, tmp_path: Path) -> None:
     text = (files / "k.ptx").read_text()
     head, separator, rest = text.partition(".target")
-    forms = [text.replace("\n", "\r\n"), head.rstrip() + " " + separator + rest, head + "/* .target sm_50 */\n" + separator + rest,
+    forms = [text.replace("\n", "\r\n"), head.rstrip() + " " + separator + rest,
+             head + "/* .target sm_50 */\n" + separator + rest,
              head + "// .target sm_50\n" + separator + rest]
     for form in forms:
         (tmp_path / "k.ptx").write_text(form, newline="")
@@ -147,7 +148,8 @@ def test_ptx_as_others_write_it(files: Path, tmp_path: Path) -> None:  # noqa: F
     ("sed 's/.text.early,/.text.other,/'", "nothing of early"),
     ("tr ' -~' '*'", "no code"),
 ])
-def test_a_disassembler_that_says_half(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, filtered: str, said: str) -> None:  # noqa: F811
+def test_a_disassembler_that_says_half(
+        files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, filtered: str, said: str) -> None:
     false = tmp_path / "nvdisasm"
     false.write_text(f"#!/bin/sh\n'{tools.tool('nvdisasm')}' \"$@\" | {filtered}\n")
     false.chmod(0o755)
@@ -161,6 +163,6 @@ def test_kinds_of_files_by_their_first_bytes() -> None:
         "container", "unknown", "fatbin", "unknown"]
 
 
-def test_the_command_says_what_is_wrong_and_goes_on(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
+def test_the_command_says_what_is_wrong_and_goes_on(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--json", str(tmp_path / "absent"), str(files / "k.cubin")]) == 1
     assert json.loads(capsys.readouterr().out)["unreadable"][0]["message"] == "No such file or directory"
