@@ -211,3 +211,25 @@ OK(message)(const float *a, float *o, int n)
     pdl_wait();
     o[threadIdx.x] = a[threadIdx.x];
 }
+
+/* The second call finds its target through a register that the first has to keep. */
+INLINED void failing_twice(const char *what, int n)
+{
+    if (n < 0) {
+        __assert_fail(what, "calls", 1, "");
+        __assert_fail(what, "calls", 2, "");
+    }
+}
+BUG(failing_twice, "read-before-wait")(const float *a, float *o, int n)
+{
+    float v = *(const volatile float *)(a + threadIdx.x);
+    failing_twice("n", n);
+    pdl_wait();
+    o[threadIdx.x] = v;
+}
+OK(failing_twice)(const float *a, float *o, int n)
+{
+    failing_twice("n", n);
+    pdl_wait();
+    o[threadIdx.x] = a[threadIdx.x];
+}

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31 };
+enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31, KEPT = 2 };
 
 /* A recursive call is not walked again: it returns as far along as an outer one does, once that is known. */
 struct waiting {
@@ -128,7 +128,7 @@ static void after_skipped_call(struct registers *registers, const uint16_t *writ
     uint8_t varies = 0;
     if (written == NULL) { /* what it keeps by the calling convention stays */
         for (unsigned r = 0; r < REGISTERS; r++)
-            if (!(r >= FIRST_KEPT && r <= LAST_KEPT) && !(r >= FIRST_UR && r < FIRST_P))
+            if (r != KEPT && !(r >= FIRST_KEPT && r <= LAST_KEPT) && !(r >= FIRST_UR && r < FIRST_P))
                 registers->file[r] = (struct value){0};
         registers->word_count = 0;
         registers->split = 0;
