@@ -8,15 +8,15 @@ import re
 _LINE = re.compile(rb"(\s+/\*[0-9a-f]{4,}\*/\s+)((?:@\S+ )?)([A-Z][\w.]*)(.*?)(;.*)$")
 _OPERANDS = (b"R0 R254 RZ R255 R999999 UR0 UR62 URZ P0 P6 PT !P0 !PT UP6 UPT -R3 |R3| R2.64 0x7fffffff -0x80000000 1 -1 32 gsb0 "
              b"B0 B99 0xffffffffffffffffff c[0x0][0x210] c[0x0][R3+0x210] c[0x4][R2] c[0x2][0x0] c[0x3][-0x10] "
-             b"desc[UR4][R2.64+0x10] [R1+0x8] [UR4+0xffffffff] [R1+-0x80000000] [] ] [ `(.L_x_1) `( 32@lo(x) 32@hi(fun@unified(y)) SR_TID.X SR_CTAID.X "
-             b"(*\"BRANCH_TARGETS .L_x_0,.L_x_1\"*)").split(b" ")
+             b"desc[UR4][R2.64+0x10] [R1+0x8] [UR4+0xffffffff] [R1+-0x80000000] [] ] [ `(.L_x_1) `( 32@lo(x) "
+             b"32@hi(fun@unified(y)) SR_TID.X SR_CTAID.X (*\"BRANCH_TARGETS .L_x_0,.L_x_1\"*)").split(b" ")
 _GUARDS = (b"", b"@P0 ", b"@!P6 ", b"@UP0 ", b"@!PT ", b"@P99999999999 ")
 _PARTS = b"64 128 256 X HI WIDE U32 EX AND U8 S16 DIV ANY CONV LUT".split()
 _NUMBERS = (0, 1, 31, 32, 63, 64, 0x7F, 0xFFFF, 1 << 31, (1 << 32) - 1, 1 << 60, 1 << 63)
 _OPCODES = (b"MOV IADD3 IMAD.WIDE LOP3.LUT SHF.R.U32.HI ISETP.NE.AND PLOP3.LUT SEL PRMT LEA.HI LDG.E STG.E LD.E ST.E LDS STS "
             b"LDL.64 STL.64 ACQBULK BAR.SYNC.DEFER_BLOCKING BAR.ARV SYNCS.PHASECHK.TRANS64.TRYWAIT SYNCS.ARRIVE.TRANS64 EXIT "
-            b"RET.REL.NODEC BSYNC BRX WARPSYNC.COLLECTIVE R2UR S2R I2F.RP VIMNMX.U32 P2R R2P UBLKCP.S.G UTMALDG.2D ATOMG.E.ADD SHFL.IDX "
-            b"XYZZY").split()
+            b"RET.REL.NODEC BSYNC BRX WARPSYNC.COLLECTIVE R2UR S2R I2F.RP VIMNMX.U32 P2R R2P UBLKCP.S.G UTMALDG.2D ATOMG.E.ADD "
+            b"SHFL.IDX XYZZY").split()
 
 
 def _changed(line: bytes, labels: list[bytes], dice: random.Random) -> bytes:

@@ -88,3 +88,17 @@ def test_calls_in_calls_are_given_up_and_said_so(program: Path) -> None:
         text += [f"        /*{16 * i:04x}*/                   {line} ;" for i, line in enumerate(code)]
     row = json.loads(_answer(program, "\n".join([*text, ""]).encode()).splitlines()[0])
     assert "so deep in calls" in str(row["unresolved"]) and row["accesses"]
+
+
+def test_recursion_into_functions_that_nobody_called_before(program: Path) -> None:
+    """f1 calls itself through a register of which it knows what it holds, then, inside, through one of which it does not."""
+    names = [f"f{n}" for n in range(12)]
+    text = ["pdl-lint-facts\t1", "sm\t90", "kernel\tf0\t528\t64\t32", *[f"function\t{name}" for name in names]]
+    text += [*[f"address\t{name}" for name in names[1:]], "entry\tf0", "listing"]
+    bodies = {"f0": ["MOV R2, 32@lo(f1)", "MOV R3, 32@lo(f1)", "CALL.ABS.NOINC R2", "ACQBULK", "EXIT"],
+              "f1": ["MOV R2, R3", "LDG.E R3, [R8.64]", "CALL.ABS.NOINC R2", "RET.REL.NODEC R20 `(f1)"]}
+    for name in names:
+        code = bodies.get(name, ["LDG.E R4, [R8.64]", f"RET.REL.NODEC R20 `({name})"])
+        text += [f'\t.section\t.text.{name},"ax",@progbits', f"{name}:"]
+        text += [f"        /*{16 * i:04x}*/                   {line} ;" for i, line in enumerate(code)]
+    assert json.loads(_answer(program, "\n".join([*text, ""]).encode()).splitlines()[0])["present"]
