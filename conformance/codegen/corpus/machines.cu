@@ -61,7 +61,7 @@ template <phase second> INLINED void enumerated(const float *a, float *o, int n)
 BUG(enumerated, "read-before-wait|path-without-wait")(const float *a, float *o, int n) { enumerated<LOADS>(a, o, n); }
 OK(enumerated)(const float *a, float *o, int n) { enumerated<WAITS>(a, o, n); }
 
-/* a persistent kernel: tiles in shared memory are cleared in one phase, the wait comes ahead of the next; each ends at a barrier */
+/* a persistent kernel: shared memory is cleared in one phase, the wait comes ahead of the next; each ends at a barrier */
 template <int waits_in> INLINED void phased(const float *a, float *o, int tiles)
 {
     __shared__ float s[128];
@@ -83,7 +83,10 @@ template <int waits_in> INLINED void phased(const float *a, float *o, int tiles)
         }
     }
 }
-BUG(phased, "read-before-wait|write-before-wait|path-without-wait|partial-wait")(const float *a, float *o, int tiles) { phased<2>(a, o, tiles); }
+BUG(phased, "read-before-wait|write-before-wait|path-without-wait|partial-wait")(const float *a, float *o, int tiles)
+{
+    phased<2>(a, o, tiles);
+}
 OK(phased)(const float *a, float *o, int tiles) { phased<1>(a, o, tiles); }
 
 /* ping-pong: two buffers in turn, and nothing of global memory before the second has been filled */
@@ -104,7 +107,10 @@ template <bool early> INLINED void ping_pong(const float *a, float *o, int tiles
         phase ^= 1;
     }
 }
-BUG(ping_pong, "read-before-wait|write-before-wait|path-without-wait|partial-wait")(const float *a, float *o, int tiles) { ping_pong<true>(a, o, tiles); }
+BUG(ping_pong, "read-before-wait|write-before-wait|path-without-wait|partial-wait")(const float *a, float *o, int tiles)
+{
+    ping_pong<true>(a, o, tiles);
+}
 OK(ping_pong)(const float *a, float *o, int tiles) { ping_pong<false>(a, o, tiles); }
 
 /* the wait in the fourth turn of a counted loop, that neither is unrolled nor ends before it */
@@ -244,6 +250,31 @@ template <bool early> INLINED void running_sums(const float *a, float *o, int n)
 }
 BUG(running_sums, "read-before-wait|write-before-wait")(const float *a, float *o, int n) { running_sums<true>(a, o, n); }
 OK(running_sums)(const float *a, float *o, int n) { running_sums<false>(a, o, n); }
+
+/* a called function of debug code keeps pointers in an aligned frame of its own, below that of its caller */
+CALLED int compared(const float *p, int n)
+{
+    alignas(16) const float *volatile list[4] = {p, p + n, p, p + 2 * n};
+    return n + (list[0] == list[1 + (n & 1)]);
+}
+BUG(aligned_frames, "write-before-wait")(const float *a, float *o, int n)
+{
+    __shared__ float s[128];
+    float *volatile mine = o + threadIdx.x;
+    n += compared(a, n);
+    *mine = (float)n;
+    pdl_wait();
+    o[threadIdx.x] = s[threadIdx.x] + a[n];
+}
+OK(aligned_frames)(const float *a, float *o, int n)
+{
+    __shared__ float s[128];
+    float *volatile mine = s + threadIdx.x;
+    n += compared(a, n);
+    *mine = (float)n;
+    pdl_wait();
+    o[threadIdx.x] = *mine + a[n];
+}
 
 /* wait and barrier in a called function, which asks itself which thread it is */
 CALLED void one_warp_waits(void)

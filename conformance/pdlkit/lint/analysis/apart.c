@@ -154,8 +154,11 @@ static bool find_slots(void)
         any = spread_asked();
     }
     bool found = false;
-    for (size_t n = 0; n < now.node_count; n++)
-        found = (choose_slots(&now.nodes[n], any && reaching[n]) && now.nodes[n].section->blocks[now.nodes[n].block].in_loop) || found;
+    for (size_t n = 0; n < now.node_count; n++) {
+        struct node_state *node = &now.nodes[n];
+        if (choose_slots(node, any && reaching[n]))
+            found = found || node->section->blocks[node->block].in_loop;
+    }
     free(reaching);
     return found;
 }

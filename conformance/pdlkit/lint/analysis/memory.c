@@ -14,6 +14,7 @@ enum {
     CONSTANT_SPACE = 1u << WINDOW_CONSTANT,
     MOST_WORDS = 4096, /* kept for one state; where a word is not kept, nothing is known of it */
     MOST_DATA = 8,     /* words that one instruction stores */
+    MOST_SLACK = 1024, /* bytes that a frame can lie lower than it has to */
 };
 
 static struct {
@@ -94,7 +95,7 @@ static expr base_of(const expr *terms, unsigned count)
 /* False: nothing can be said. A generic address begins with its window. */
 static bool place_of(expr address, uint8_t space, struct spot *place)
 {
-    expr terms[MOST_SIZE + 1], kept[MOST_SIZE + 1];
+    expr terms[MOST_SIZE + 1], kept[MOST_SIZE + 1] = {0};
     uint32_t constant;
     unsigned count = sum_terms(address, terms, &constant), kept_count = 0;
     bool from_parameters = false;
@@ -284,14 +285,71 @@ static bool is_told(struct value value)
     return value.roots || (value.expression && node_of(value.expression)->tag != TAG_SITE);
 }
 
+/* Where a base lies: between these distances from another that is no frame's. */
+struct frame_place {
+    expr base;
+    int64_t nearest, farthest;
+};
+
+/* A function of debug code puts its frame at a multiple of 16 below its caller's: (stack pointer - bytes) & ~15. */
+static bool is_aligned_down(expr base, expr *inner, uint32_t *slack)
+{
+    const struct node *node = base ? node_of(base) : NULL;
+    uint32_t mask;
+
+    if (node && node->tag == TAG_SUM_TERMS && node->kid_count == 1)
+        node = node_of(node->kids[0]);
+    if (!node || node->tag != TAG_OPERATION || node->a != OPERATION_AND || node->kid_count != 2)
+        return false;
+    if (!is_number_of(node->kids[1], &mask))
+        return false;
+    *slack = ~mask;
+    *inner = node->kids[0];
+    return (*slack & (*slack + 1)) == 0 && *slack < MOST_SLACK;
+}
+
+static struct frame_place frame_place_of(expr base)
+{
+    struct frame_place found = {base, 0, 0};
+    expr inner, terms[MOST_SIZE + 1];
+    uint32_t slack, constant;
+
+    while (is_aligned_down(found.base, &inner, &slack)) {
+        unsigned count = sum_terms(inner, terms, &constant);
+
+        found.base = base_of(terms, count);
+        found.nearest += (int64_t)as_signed(constant) - slack;
+        found.farthest += as_signed(constant);
+    }
+    return found;
+}
+
+/* As join_words, without the words of other frames that this place cannot reach. */
+static void join_near(struct registers *regs, size_t from, size_t to, const struct spot *place, unsigned bytes,
+                      const struct data *data)
+{
+    struct frame_place here = frame_place_of(place->base), there = here;
+    expr last = place->base;
+
+    for (; from < to; from++) {
+        const struct memory_key *key = &regs->words[from].key;
+
+        if (key->base != last)
+            there = frame_place_of(last = key->base);
+        if (here.base != there.base || (here.nearest + place->offset < there.farthest + key->offset + key->bytes &&
+                                        there.nearest + key->offset < here.farthest + place->offset + bytes))
+            join_words(regs, from, from + 1, data);
+    }
+}
+
 /* Words under the same base are replaced; what stands under another base may be the same word, and is joined. */
 static void store_at(struct registers *regs, const struct spot *place, unsigned bytes, const struct data *data)
 {
     size_t here = word_at(regs, place->space, place->base, INT32_MIN, 0);
     size_t behind = word_at(regs, place->space, place->base + 1, INT32_MIN, 0);
 
-    join_words(regs, word_at(regs, place->space, 0, INT32_MIN, 0), here, data);
-    join_words(regs, behind, word_at(regs, place->space + 1u, 0, INT32_MIN, 0), data);
+    join_near(regs, word_at(regs, place->space, 0, INT32_MIN, 0), here, place, bytes, data);
+    join_near(regs, behind, word_at(regs, place->space + 1u, 0, INT32_MIN, 0), place, bytes, data);
     remove_overlapping(regs, place, bytes);
     for (unsigned i = 0; i < data->count; i++) {
         /* of shared memory there is too much to keep the words of which nothing is known */
