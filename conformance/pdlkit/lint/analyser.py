@@ -179,13 +179,14 @@ class Answer:
 
 def analyse(question: Question, listing: Iterable[bytes | memoryview], code: bool = False) -> Answer:
     """Everything about these kernels; the listing in pieces that follow each other. `code`: with their opcodes."""
+    command = [str(program()), *(["--code"] if code else [])]  # compiled ahead of the clock, once
     with tempfile.TemporaryFile() as stream:  # a pipe of this size would be filled in very many steps
         stream.write("\n".join([*question.lines(), ""]).encode(errors="replace"))
         for piece in listing:
             stream.write(piece)
         stream.seek(0)
         before = _children_seconds()
-        output = _run([str(program()), *(["--code"] if code else [])], stream)
+        output = _run(command, stream)
         seconds = _children_seconds() - before
     try:
         *rows, last = map(json.loads, output.splitlines())

@@ -81,12 +81,13 @@ def kernel_of(row: dict[str, Any]) -> KernelFacts | None:
     the line is none of the program's."""
     if not row["present"]:
         return None
+    root_sets = [frozenset(map(_root, roots)) for roots in row["root_sets"]]
     return KernelFacts(
         str(row["kernel"]), bool(row["waits"]), bool(row["triggers"]), bool(row["simplified"]),
-        tuple(sorted(map(_access, row["accesses"]), key=lambda a: _order(a.place))),
+        tuple(sorted((_access(a, root_sets) for a in row["accesses"]), key=lambda a: _order(a.place))),
         tuple(sorted(map(_place, row["prefetches"]), key=_order)), _named(row["unknown"], "opcode"),
-        _named(row["unresolved"], "what"), _perhaps(row["exit"]), _deciders(row["deciders"]), int(row["touched"]), _named(row["unseen"], "what"),
-        _hints(row["hints"]), tuple((str(opcode), str(kind)) for opcode, kind in row.get("code", ())))
+        _named(row["unresolved"], "what"), _perhaps(row["exit"]), _deciders(row["deciders"]), int(row["touched"]),
+        _named(row["unseen"], "what"), _hints(row["hints"]), tuple((str(opcode), str(kind)) for opcode, kind in row.get("code", ())))
 
 
 def _order(place: Place) -> tuple[str, int]:
@@ -113,9 +114,9 @@ def _root(value: list[Any]) -> Root:
     return ("via", _root(of)) if kind == "via" else (str(kind), of)
 
 
-def _access(row: dict[str, Any]) -> Access:
+def _access(row: dict[str, Any], root_sets: list[frozenset[Root]]) -> Access:
     return Access(_place(row["place"]), str(row["kind"]), bool(row["readonly"]), frozenset(map(str, row["states"])),
-                  frozenset(map(_root, row["roots"])), tuple(sorted(map(str, row["callers"]))), bool(row["reaches_wait"]),
+                  root_sets[row["roots"]], tuple(sorted(map(str, row["callers"]))), bool(row["reaches_wait"]),
                   _perhaps(row["used"]), frozenset(map(str, row["decided_states"])))
 
 

@@ -39,6 +39,8 @@ class Judge:
             d for d in declarations if d.kernel.search(self.kernel) or d.kernel.search(self.demangled)
         ]
         self.findings: list[Finding] = []
+        self._ordinals: dict[frozenset[Root], list[int]] = {}  # what was found out of roots; many accesses share theirs
+        self._subjects: dict[frozenset[Root], str] = {}
         self.condition: str | None = None  # the parameters that decide whether this kernel waits
 
     def add(self, rule: str, message: str, place: Place | None = None, roots: frozenset[Root] = frozenset()) -> Finding:
@@ -48,7 +50,9 @@ class Judge:
             finding.offset, finding.section = place.offset, place.section
             finding.source, finding.instruction = place.source, place.instruction
             finding.where += f"+0x{place.offset:04x}" + (f" ({place.source[0]}:{place.source[1]})" if place.source else "")
-        finding.parameters = sorted({o for r in roots if (o := self._ordinal(r)) is not None})
+        if roots not in self._ordinals:
+            self._ordinals[roots] = sorted({o for r in roots if (o := self._ordinal(r)) is not None})
+        finding.parameters = list(self._ordinals[roots])
         self.findings.append(finding)
         return finding
 
@@ -149,16 +153,21 @@ class Judge:
 
     # what is accessed ----------------------------------------------------------------------------------------------
     def _subject(self, access: Access) -> str:
-        direct = sorted({n for r in access.roots if r[0] == "param" and (n := self._named(r)) is not None})
-        through = sorted({n for r in access.roots if r[0] == "via" and (n := self._named(r)) is not None} - set(direct))
-        names = sorted({str(r[1]) for r in access.roots if r[0] == "symbol"})
+        if access.roots not in self._subjects:
+            self._subjects[access.roots] = self._subject_of(access.roots)
+        return self._subjects[access.roots]
+
+    def _subject_of(self, roots: frozenset[Root]) -> str:
+        direct = sorted({n for r in roots if r[0] == "param" and (n := self._named(r)) is not None})
+        through = sorted({n for r in roots if r[0] == "via" and (n := self._named(r)) is not None} - set(direct))
+        names = sorted({str(r[1]) for r in roots if r[0] == "symbol"})
         parts = [f"parameter {o}" for o in direct]
         parts += [f"memory reached through parameter {o}" for o in through]
         parts += [f"variable {n}" for n in names]
-        if not parts and any(r[0] == "via" and r[1][0] == "symbol" for r in access.roots):
-            parts = [f"memory reached through variable {r[1][1]}" for r in sorted(access.roots) if r[0] == "via"
+        if not parts and any(r[0] == "via" and r[1][0] == "symbol" for r in roots):
+            parts = [f"memory reached through variable {r[1][1]}" for r in sorted(roots) if r[0] == "via"
                      and r[1][0] == "symbol"]
-        if not parts and any(r[0] == "bank" for r in access.roots):
+        if not parts and any(r[0] == "bank" for r in roots):
             parts = ["memory that a __constant__ variable points to"]
         return " or ".join(parts) or "global memory (address not followed)"
 
@@ -179,7 +188,7 @@ class Judge:
         return f"parameter {parameter.ordinal + 1}" + (f" (byte {offset - parameter.offset})" if parameter.size > 8 else "")
 
     def _declared(self, access: Access, reads: bool) -> bool:
-        relevant = [r for r in access.roots if r[0] in ("param", "via", "symbol")]
+        relevant = [r for r in access.roots if r[0] in ("param", "via", "symbol")] if self.declarations else []
         if not relevant:
             return False
         used = []

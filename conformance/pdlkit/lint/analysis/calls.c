@@ -284,7 +284,7 @@ void call(node_id node, enum progress wait, facts known, struct registers *regis
             enter_callee(node, target, after, returns, wait, known, registers);
             continue;
         }
-        if (target.section != NULL && written == NULL && !recursive && wait != WAITED && matters(target.section))
+        if (target.section != NULL && written == NULL && !recursive && !now.follow_waited && matters(target.section))
             add_unresolved(section, block->end - 1, "a function so deep in calls that it was not followed there", 0);
         after_skipped_call(registers, written, written_count, site);
         if (recursive && target.section != NULL)

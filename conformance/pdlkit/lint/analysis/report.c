@@ -199,7 +199,7 @@ static void write_roots(FILE *out, roots set)
     const root *list;
     unsigned i, count = set ? roots_list(set, &list) : 0;
 
-    fputs(",\"roots\":[", out);
+    putc('[', out);
     for (i = 0; i < count; i++) {
         if (i)
             putc(',', out);
@@ -238,8 +238,28 @@ static void write_callers(FILE *out, const struct access *access)
     putc(']', out);
 }
 
-static void write_access(FILE *out, const struct access *access)
+/* Each set of roots once, numbered from 0: most accesses share theirs with others. */
+static void write_root_sets(FILE *out, const struct findings *found, struct map *numbers)
 {
+    uint32_t number;
+    size_t i;
+
+    fputs(",\"root_sets\":[", out);
+    for (i = 0; i < found->access_count; i++) {
+        if (map_get(numbers, found->accesses[i].roots, &number))
+            continue;
+        number = (uint32_t)numbers->count;
+        map_put(numbers, found->accesses[i].roots, number);
+        if (number)
+            putc(',', out);
+        write_roots(out, found->accesses[i].roots);
+    }
+    putc(']', out);
+}
+
+static void write_access(FILE *out, const struct access *access, const struct map *root_sets)
+{
+    uint32_t root_set = 0;
     const struct section *section = access->place.section;
     bool loads = access->kind == KIND_LOAD || access->kind == KIND_GENERIC_LOAD;
 
@@ -249,7 +269,8 @@ static void write_access(FILE *out, const struct access *access)
     write_bool(out, "readonly", section->code[access->place.index].decoded->opcode->readonly);
     write_states(out, "states", access->states);
     write_states(out, "decided_states", access->decided_states);
-    write_roots(out, access->roots);
+    map_get(root_sets, access->roots, &root_set);
+    fprintf(out, ",\"roots\":%" PRIu32, root_set);
     write_callers(out, access);
     write_bool(out, "reaches_wait", access->reaches_wait);
     putc(',', out);
@@ -260,14 +281,17 @@ static void write_access(FILE *out, const struct access *access)
 
 static void write_accesses(FILE *out, const struct findings *found)
 {
+    static struct map root_sets;
     size_t i;
 
+    map_clear(&root_sets);
     sort(found->accesses, found->access_count, sizeof(*found->accesses), by_place_of_access);
+    write_root_sets(out, found, &root_sets);
     fputs(",\"accesses\":[", out);
     for (i = 0; i < found->access_count; i++) {
         if (i)
             putc(',', out);
-        write_access(out, &found->accesses[i]);
+        write_access(out, &found->accesses[i], &root_sets);
     }
     putc(']', out);
 }
