@@ -29,7 +29,7 @@ from pdlkit.places import BUILD
 from pdlkit.toolchain import Tool, find_c_compiler
 
 SOURCES = Path(__file__).resolve().with_name("analysis")
-FLAGS = ("-std=c11", "-O2")
+FLAGS = ("-std=c11", "-O3")
 LIMIT_S = 3600.0  # for one image
 _FIRST_LINE = "pdl-lint-facts\t1"
 _LARGEST = 2**32 - 1

@@ -339,6 +339,7 @@ struct value { /* of a predicate: expression is a formula, no roots */
     roots roots;
     uint8_t varies;
     uint8_t known; /* 0: nothing was ever written there on this path; then the rest is 0, too */
+    uint16_t zero; /* so that equal values are equal bytes */
 };
 struct value joined(struct value, struct value); /* what holds of either; both are known */
 

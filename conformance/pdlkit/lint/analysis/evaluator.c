@@ -13,7 +13,7 @@ static const struct windows {
 } windows_before_100 = {{0x20, 0x24}, {0xD0, 0xD4, 0x198, 0x19C}},
   windows_from_100 = {{0x2F8, 0x2FC}, {0x120, 0x124, 0x348, 0x34C}};
 enum { PARAMETER_WINDOW = 2 /* of constant[] */, MOST_CHOICES = 16, NUMBERS_REMEMBERED = 1024, MOST_BANKS = 0xFFFF };
-enum { TABLES = 2 /* a bank */ };
+enum { TABLES = 2 /* a bank */, CONSTANTS_REMEMBERED = 1024 };
 
 static const struct kernel *evaluated;
 static const struct windows *windows;
@@ -28,6 +28,11 @@ static struct {
     expr expression; /* 0: none yet */
 } numbers[NUMBERS_REMEMBERED];
 
+static struct {
+    uint32_t bank, offset;
+    struct value value; /* not known: none yet */
+} recent_constants[CONSTANTS_REMEMBERED];
+
 static roots all_parameters;
 static bool parameters_gathered;
 static unsigned followed; /* evaluator_follow */
@@ -41,6 +46,7 @@ void evaluator_begin(const struct kernel *kernel)
     constant_count = 0;
     map_clear(&addressable);
     memset(numbers, 0, sizeof(numbers));
+    memset(recent_constants, 0, sizeof(recent_constants));
     parameters_gathered = false;
     own_loads[WINDOW_LOCAL] = name_of_text("LDL");
     own_loads[WINDOW_SHARED] = name_of_text("LDS");
@@ -129,7 +135,7 @@ static roots constant_roots(uint32_t bank, uint32_t offset)
     return bank == 3 ? roots_of(root_of(ROOT_BANK, bank)) : 0;
 }
 
-struct value constant_value(uint32_t bank, uint32_t offset)
+static struct value constant_found(uint32_t bank, uint32_t offset)
 {
     uint64_t key = ((uint64_t)bank + 1) << 32 | offset;
     uint32_t at, word;
@@ -144,6 +150,18 @@ struct value constant_value(uint32_t bank, uint32_t offset)
         constants[constant_count].expression = numbered(word);
     map_put(&constant_numbers, key, (uint32_t)constant_count);
     return constants[constant_count++];
+}
+
+struct value constant_value(uint32_t bank, uint32_t offset)
+{
+    size_t at = (offset / 4 ^ bank << 7) % CONSTANTS_REMEMBERED;
+
+    if (!recent_constants[at].value.known || recent_constants[at].bank != bank || recent_constants[at].offset != offset) {
+        recent_constants[at].value = constant_found(bank, offset);
+        recent_constants[at].bank = bank;
+        recent_constants[at].offset = offset;
+    }
+    return recent_constants[at].value;
 }
 
 struct choices {

@@ -166,37 +166,6 @@ node_id behind(node_id node)
     return ways[jumps];
 }
 
-/* registers that matter ------------------------------------------------------------------------------------------------ */
-
-static struct live **lives[ATTENTIONS]; /* by section: of each of its blocks */
-
-static struct live live_in(const struct liveness *liveness, uint32_t block)
-{
-    struct live live = {0};
-    uint16_t reg[REGISTERS];
-    for (unsigned r = 0; r < REGISTERS; r++)
-        if (liveness->any[block] || liveness->entering[block][r / 64] >> (r % 64) & 1)
-            reg[live.count++] = (uint16_t)r;
-    live.reg = allocate(live.count * sizeof *reg + 1);
-    memcpy(live.reg, reg, live.count * sizeof *reg);
-    return live;
-}
-
-static const struct live *live_of(struct section *section, uint32_t block)
-{
-    enum attention attention = attention_to(section);
-    if (lives[attention] == NULL)
-        lives[attention] = allocate(image.section_count * sizeof *lives[attention]);
-    struct live **live = &lives[attention][section - image.sections];
-    if (*live == NULL) {
-        const struct liveness *liveness = liveness_of(section, attention);
-        *live = allocate(section->block_count * sizeof **live);
-        for (uint32_t b = 0; b < section->block_count; b++)
-            (*live)[b] = live_in(liveness, b);
-    }
-    return &(*live)[block];
-}
-
 /* where conditions are asked ------------------------------------------------------------------------------------------ */
 
 static uint64_t *asked_at; /* by fact key: section and index of the first place, plus 1 */
@@ -364,6 +333,16 @@ static bool join_value(struct value *old, struct value new, bool predicate, uint
     return less;
 }
 
+/* Whether joining would leave the old value as it is; if false, it may all the same. */
+static inline bool covers(const struct value *old, const struct value *new, uint8_t split)
+{
+    bool same = old->expression == new->expression;
+    uint8_t varies = new->varies | (same ? 0 : split);
+    if (now.naming) /* every difference gets a name */
+        return equal(old, new);
+    return new->known && (same || !old->expression) && (!new->roots || new->roots == old->roots) && !(varies & ~old->varies);
+}
+
 static bool join_words(node_id node, struct state *old, const struct registers *new, uint8_t split)
 {
     size_t kept_words = 0, at = 0;
@@ -377,7 +356,7 @@ static bool join_words(node_id node, struct state *old, const struct registers *
         const struct value *other = &new->words[at].value;
         expr variable = now.naming ? variable_of(node, NO_REGISTER, &word->key, word->value.expression, other->expression) : 0;
         note_lost(node, word->value.expression, other->expression);
-        if (!equal(&word->value, other))
+        if (!covers(&word->value, other, split))
             less = join_value(&word->value, *other, false, split, variable) || less;
         old->words[kept_words++] = *word;
     }
@@ -386,18 +365,31 @@ static bool join_words(node_id node, struct state *old, const struct registers *
     return less;
 }
 
+static bool join_run(node_id node, struct run run, struct value *old, const struct registers *new, uint8_t split)
+{
+    bool less = false;
+    for (unsigned i = 0; i < run.count; i++) {
+        uint16_t reg = (uint16_t)(run.first + i);
+        const struct value *other = &new->file[reg];
+        if (old[i].known && !covers(&old[i], other, split)) {
+            expr variable = now.naming ? variable_of(node, reg, NULL, old[i].expression, other->expression) : 0;
+            note_lost(node, old[i].expression, other->expression);
+            less = join_value(&old[i], *other, is_predicate(reg), split, variable) || less;
+        }
+    }
+    return less;
+}
+
 static bool join(node_id node, struct state *old, const struct registers *new)
 {
     const struct live *live = now.nodes[node].live;
     uint8_t split = old->split & new->split; /* a difference is one between these */
     bool less = split != old->split;
-    for (uint32_t i = 0; i < live->count; i++) {
-        unsigned reg = live->reg[i];
-        if (old->values[i].known && !equal(&old->values[i], &new->file[reg])) {
-            expr variable = now.naming ? variable_of(node, (uint16_t)reg, NULL, old->values[i].expression, new->file[reg].expression) : 0;
-            note_lost(node, old->values[i].expression, new->file[reg].expression);
-            less = join_value(&old->values[i], new->file[reg], is_predicate(reg), split, variable) || less;
-        }
+    struct value *value = old->values;
+    for (uint32_t n = 0; n < live->run_count; value += live->runs[n++].count) {
+        const struct run run = live->runs[n];
+        if (memcmp(value, &new->file[run.first], run.count * sizeof *value) != 0)
+            less = join_run(node, run, value, new, split) || less;
     }
     less = join_words(node, old, new, split) || less;
     old->split = split;
@@ -407,8 +399,9 @@ static bool join(node_id node, struct state *old, const struct registers *new)
 static void fill(const struct live *live, struct state *state, const struct registers *from)
 {
     state->values = lent((live->count + 1) * sizeof *state->values);
-    for (uint32_t i = 0; i < live->count; i++)
-        state->values[i] = from->file[live->reg[i]];
+    struct value *value = state->values;
+    for (uint32_t n = 0; n < live->run_count; value += live->runs[n++].count)
+        memcpy(value, &from->file[live->runs[n].first], live->runs[n].count * sizeof *value);
     state->words = lent((from->word_count + 1) * sizeof *state->words);
     state->word_count = from->word_count;
     if (from->word_count)
@@ -483,8 +476,9 @@ static void visit(struct queued next)
     struct state *state = &node->states[next.state];
     state->queued = false;
     memset(working.file, 0, sizeof working.file);
-    for (uint32_t i = 0; i < node->live->count; i++)
-        working.file[node->live->reg[i]] = state->values[i];
+    const struct value *value = state->values;
+    for (uint32_t n = 0; n < node->live->run_count; value += node->live->runs[n++].count)
+        memcpy(&working.file[node->live->runs[n].first], value, node->live->runs[n].count * sizeof *value);
     working.words = grown(working.words, &working.word_capacity, state->word_count, sizeof *working.words);
     working.word_count = state->word_count;
     if (state->word_count)

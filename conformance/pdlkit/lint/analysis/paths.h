@@ -50,9 +50,13 @@ struct state { /* what is known at the entry of a node, for one progress and one
     size_t word_count, word_capacity;
 };
 
-struct live { /* registers that matter at the entry of a block */
-    uint32_t count;
+struct live { /* registers that matter at the entry of a block, as runs of neighbours */
+    bool made;
+    uint32_t count, run_count; /* registers; runs */
     uint16_t *reg;
+    struct run {
+        uint16_t first, count;
+    } *runs;
 };
 
 enum answer { NOT_ASKED, NO, YES };
@@ -130,6 +134,9 @@ void go(node_id from, node_id target, enum progress, facts, const struct registe
 bool keep_more(bool first);
 void note_formula(expr formula, node_id, uint32_t index); /* is asked here */
 void note_keys(const fact_key *keys, unsigned count, const struct section *, uint32_t index);
+
+/* live.c */
+const struct live *live_of(struct section *, uint32_t block); /* on this pass */
 
 /* found.c */
 void found_begin(void); /* of one pass: forgets what an earlier one found */
