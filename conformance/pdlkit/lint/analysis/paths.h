@@ -1,5 +1,4 @@
-/* The analysis of one kernel, shared by paths.c, steps.c, leaving.c, calls.c, signals.c, found.c and
- * reaching.c. */
+/* The analysis of one kernel, shared by paths.c and the files named below. */
 #ifndef PDL_LINT_PATHS_H
 #define PDL_LINT_PATHS_H
 
