@@ -417,6 +417,9 @@ static const char *const only_predicates[] = {
     "ISETP", "UISETP", "FSETP", "UFSETP", "DSETP", "HSETP2", "PSETP", "UPSETP", "PLOP3", "UPLOP3", "FCHK", NULL,
 };
 
+static const char *const unpacks[] = {"R2P", "UR2UP", "R2UP", NULL};
+enum { MOST_PREDICATES = 7 };
+
 static bool is_among(const char *const *texts, const char *text)
 {
     while (*texts && strcmp(*texts, text))
@@ -491,6 +494,19 @@ static void find_written(struct written *written, const struct opcode *opcode, c
     written->first_source = at < count ? at : 0;
 }
 
+/* R2P PR, R0, 0xf: the predicates whose bits are set in the mask; all of them, if it is no number. */
+static void find_unpacked(struct written *written, uint16_t first, const struct operand *operands, unsigned count)
+{
+    const struct operand *mask = count > 2 ? &operands[count - 1] : NULL;
+    uint32_t bits = mask != NULL && mask->kind == OPERAND_NUMBER ? mask->number : UINT32_MAX;
+
+    for (unsigned i = 0; i < MOST_PREDICATES; i++) {
+        if (bits >> i & 1)
+            add_written(written, (uint16_t)(first + i));
+    }
+    written->first_source = count > 1;
+}
+
 static void destinations_of(struct written *written, const struct opcode *opcode, const struct operand *operands, unsigned count)
 {
     const char *base = text_of(opcode->base);
@@ -498,6 +514,10 @@ static void destinations_of(struct written *written, const struct opcode *opcode
     written->count = written->first_source = 0;
     if (!count || is_among(no_result, base))
         return;
+    if (is_among(unpacks, base)) {
+        find_unpacked(written, strcmp(base, "R2P") ? FIRST_UP : FIRST_P, operands, count);
+        return;
+    }
     if (!is_among(only_predicates, base)) {
         find_written(written, opcode, operands, count);
         return;

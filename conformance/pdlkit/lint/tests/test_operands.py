@@ -58,3 +58,9 @@ def test_a_value_overwritten_under_a_guard_is_not_used_under_it(between: list[st
     found = _accesses("LDC.64 R2, c[0x0][0x210]", "LDG.E R4, desc[UR4][R2.64]", "ACQBULK", "S2R R2, SR_TID.X",
                       "ISETP.NE.AND P1, PT, R2, 0x3, PT", *between, use, "EXIT")
     assert [access.used is not None for access in found] == [used]
+
+
+@pytest.mark.parametrize(("mask", "found"), [("0x1", 1), ("0x2", 0)])
+def test_predicates_that_are_unpacked_from_a_register_lose_what_they_held(mask: str, found: int) -> None:
+    assert len(_accesses("LDC.64 R2, c[0x0][0x210]", "LDC R5, c[0x0][0x218]", "ISETP.EQ.AND P0, PT, RZ, RZ, PT",
+                         f"R2P PR, R5, {mask}", "@P0 ACQBULK", "LDG.E R4, desc[UR4][R2.64]", "EXIT")) == found
