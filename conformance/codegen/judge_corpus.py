@@ -30,7 +30,8 @@ from pdlkit.toolkit import toolkit_program  # noqa: E402
 
 CORPUS, RECORD = HERE / "corpus", HERE / "corpus.md"
 ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120")
-WAYS = {"-O3": [], "-O2": [], "-O1": [], "-O0": [], "-G": ["-G"], "-rdc": ["-O3", "-rdc=true"]}  # -O: of ptxas
+WAYS = {"-O3": [], "-O2": [], "-O1": [], "-O0": [], "-G": ["-G"], "-rdc": ["-O3", "-rdc=true"],
+        "-Ofc": ["-Ofc=max"]}  # -O: of ptxas
 # What lint is known to judge wrongly, by architecture and way. Asserted like
 # the rest: an entry that no longer disagrees has to go.
 KNOWN_WRONG: dict[tuple[str, str], frozenset[str]] = {}

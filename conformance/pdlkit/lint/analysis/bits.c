@@ -25,11 +25,20 @@ expr shift_arithmetic(expr value, expr count)
     return by == 0 ? value : operation_of_two(OPERATION_SHIFT_ARITHMETIC, value, count);
 }
 
+static expr times(expr value, const void *factor)
+{
+    return multiply(value, number(*(const uint32_t *)factor));
+}
+
 expr shift_left(expr value, expr count)
 {
     uint32_t by;
 
-    return value && is_number_of(count, &by) ? multiply(value, number(1u << (by & 31))) : 0;
+    if (!value || !is_number_of(count, &by))
+        return 0;
+    uint32_t factor = 1u << (by & 31);
+    expr choice = for_each_choice(value, times, &factor);
+    return choice ? choice : times(value, &factor);
 }
 
 /* Numbers that a condition chooses between ------------------------------------------------------------------------- */

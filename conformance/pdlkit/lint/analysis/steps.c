@@ -164,13 +164,27 @@ static enum outcome barrier_under(struct step *step, const struct instruction *i
     return without == NO_PATH ? ENDS : GOES_ON;
 }
 
+/* What the facts of this path leave of a choice between two values; the value itself, if they leave both. */
+static expr settled(expr e, facts known)
+{
+    while (e != 0 && node_of(e)->tag == TAG_SELECT) {
+        enum truth holds = truth(node_of(e)->kids[0], known);
+        if (holds == IS_OPEN)
+            break;
+        e = node_of(e)->kids[holds == IS_TRUE ? 1 : 2];
+    }
+    return e;
+}
+
 /* A producer's first wait for an empty stage asks for the phase before the first, and nobody has signalled yet. */
 static bool passes_at_once(const struct step *step, const struct instruction *instruction)
 {
     const struct decoded *decoded = instruction->decoded;
     uint32_t phase;
-    return decoded->count > 0 && is_number_of(operand_value(step->registers, &decoded->operands[decoded->count - 1], 0).expression, &phase) &&
-           phase != 0;
+    if (decoded->count == 0)
+        return false;
+    expr asked = operand_value(step->registers, &decoded->operands[decoded->count - 1], 0).expression;
+    return is_number_of(settled(asked, step->facts), &phase) && phase != 0;
 }
 
 /* A thread waits for a barrier object in shared memory, or signals one. */
