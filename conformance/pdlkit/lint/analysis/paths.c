@@ -12,7 +12,6 @@
 enum {
     STATES_PER_NODE = 24,
     VISITS = 6000, /* more, and conditions are not kept apart */
-    VISITS_PER_NODE = 3,
     MOST_NODES = 1 << 15, /* with more, calls are no longer walked: real kernels have had no 3,000 */
     ROUNDS = 4 /* of learning which conditions to keep */
 };
@@ -508,7 +507,7 @@ bool propagate(void)
     enter(node_at(0, now.section, 0), FRESH, now.assumed, &working);
     for (size_t visits = 1; queue_count; visits++) {
         struct queued next = pop();
-        if (now.keep_facts && visits > VISITS + VISITS_PER_NODE * now.edged_count)
+        if (now.keep_facts && visits > VISITS)
             return false;
         if (now.apart && now.found->state_count >= now.enough)
             return false;

@@ -104,7 +104,7 @@ struct analysis {
     const struct kernel *kernel;
     struct section *section; /* the kernel's own */
     struct node_state *nodes;
-    size_t node_count, node_capacity, edged_count;
+    size_t node_count, node_capacity;
     bool learning, keep_facts, follow_waited, asked_signals, heard; /* heard: `signals` is known */
     bool naming, apart; /* passes of apart.c */
     size_t enough;      /* a pass with numbers apart that finds as many states gains nothing */

@@ -161,5 +161,8 @@ bool judge_signals(void)
     }
     now.follow_waited = false;
     now.keep_facts = keep;
-    return !would_repeat(false, NULL, &now.signals) && propagate_if_simplified();
+    if (would_repeat(false, NULL, &now.signals))
+        return false;
+    now.keep_facts = apart; /* where the paths of waiters became too many, those of the others do */
+    return propagate_if_simplified() || keep != apart;
 }

@@ -311,8 +311,6 @@ static void begin_edges(node_id node)
     struct edges *edges = &now.nodes[node].edges;
     if (!now.learning)
         return;
-    if (!edges->known)
-        now.edged_count++;
     edges->known = true;
     edges->event_count = 0;
 }
