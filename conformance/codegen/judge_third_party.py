@@ -163,9 +163,9 @@ def add_image(row: Row, cubin: Path, name: str) -> None:
     if report.instructions >= _LARGE and (row.slowest is None or rate < row.slowest[0]):
         row.slowest = rate, name
     for verdict in report.verdicts:
-        found = above_hint(verdict.findings)
-        if {f.id for f in found} & {"no-wait", "no-device-half"}:
+        if not verdict.waits:
             continue
+        found = above_hint(verdict.findings)
         row.waiting += 1
         for finding in found:
             row.findings[finding.id, f"{short(verdict.demangled)}: {finding.message}"] += 1

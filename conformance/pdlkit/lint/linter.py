@@ -48,6 +48,7 @@ class KernelVerdict:
     image: str | None
     arch: str
     judged: bool  # False: it has no wait and was not named, so nothing follows from its code
+    waits: bool = False  # its code, or code that it calls in the same file, has a wait
     findings: list[Finding] = field(default_factory=list)
 
     @property
@@ -159,6 +160,7 @@ def _lint_image(image: Image, options: Options, report: Report) -> None:
         judge = Judge(cubin, (image.file, image.inner, arch, kernel, name), kernel in named, options.declarations)
         if facts is not None:
             verdict.findings = judge.judge(facts)
+            verdict.waits = facts.waits
             verdict.judged |= facts.waits
         else:
             judge.add("no-device-half", f"machine code for {arch}, which cannot overlap; named overlapping")
