@@ -11,7 +11,6 @@ import json
 import os
 import re
 import resource
-import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
+from pdlkit.children import signal_name
 from pdlkit.exits import SetupImpossible
 from pdlkit.lint.elf import Cubin, KernelInfo
 from pdlkit.lint.facts import KernelFacts, kernel_of
@@ -216,12 +216,5 @@ def _run(command: list[str], stream: IO[bytes]) -> bytes:
         return done.stdout
     lines = done.stderr.decode(errors="replace").strip().splitlines()
     code = done.returncode
-    how = f"signal {_signal_name(-code)}" if code < 0 else f"exit code {code}"
-    raise AnalyserFailed(f"the analysis ended with {how}{': ' + lines[-1] if lines else ''}")
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return str(number)
+    how = f"died of {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+    raise AnalyserFailed(f"the analysis {how}{': ' + lines[-1] if lines else ''}")
