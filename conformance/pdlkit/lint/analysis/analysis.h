@@ -263,8 +263,7 @@ enum tag {
     TAG_ATOM,       /* a: site */
     TAG_RELATION,   /* a: enum comparison (EQ, LT), b: 1 signed; kids: left, right; an atom as well */
     TAG_NOT,        /* kids: one */
-    TAG_AND,        /* kids: two */
-    TAG_OR          /* kids: two */
+    TAG_AND         /* kids: two; a or b is not (not a and not b) */
 };
 enum operation {
     OPERATION_ADD, OPERATION_MULTIPLY, OPERATION_SHIFT_RIGHT, OPERATION_SHIFT_ARITHMETIC, OPERATION_AND, OPERATION_PERMUTE,

@@ -220,14 +220,14 @@ static enum truth opposite(enum truth inner) { return inner == IS_OPEN ? IS_OPEN
 
 static enum truth truth_of_both(const struct node *node, facts known)
 {
-    enum truth deciding = node->tag == TAG_AND ? IS_FALSE : IS_TRUE, left = truth(node->kids[0], known), right;
+    enum truth left = truth(node->kids[0], known), right;
 
-    if (left == deciding)
-        return deciding;
+    if (left == IS_FALSE)
+        return IS_FALSE;
     right = truth(node->kids[1], known);
-    if (right == deciding)
-        return deciding;
-    return left == IS_OPEN || right == IS_OPEN ? IS_OPEN : opposite(deciding);
+    if (right == IS_FALSE)
+        return IS_FALSE;
+    return left == IS_OPEN || right == IS_OPEN ? IS_OPEN : IS_TRUE;
 }
 
 enum truth truth(expr formula, facts known)
@@ -243,8 +243,7 @@ enum truth truth(expr formula, facts known)
     case TAG_RELATION: return !find(known, key_of(formula, DOMAIN_ATOM), &found) ? IS_OPEN : found ? IS_TRUE : IS_FALSE;
     case TAG_IN: return truth_within(node, known);
     case TAG_NOT: return opposite(truth(node->kids[0], known));
-    case TAG_AND:
-    case TAG_OR: break;
+    case TAG_AND: break;
     default: return IS_OPEN;
     }
     if (!map_get(&truths, pair_of(formula, known), &found)) {
@@ -256,16 +255,14 @@ enum truth truth(expr formula, facts known)
 
 static facts assume_of_both(const struct node *node, bool holds, facts known)
 {
-    enum truth decided, neutral = node->tag == TAG_AND ? IS_TRUE : IS_FALSE;
     unsigned i;
 
-    if ((node->tag == TAG_AND) == holds) { /* both parts are decided alike */
+    if (holds) {
         known = assume(node->kids[0], holds, known);
         return known == NO_PATH ? NO_PATH : assume(node->kids[1], holds, known);
     }
     for (i = 0; i < 2; i++) {
-        decided = truth(node->kids[i], known);
-        if (decided == neutral)
+        if (truth(node->kids[i], known) == IS_TRUE)
             return assume(node->kids[1 - i], holds, known);
     }
     return known;
@@ -278,8 +275,7 @@ static facts assume_open(expr formula, const struct node *node, bool holds, fact
     case TAG_ATOM:
     case TAG_RELATION: return with_fact(known, key_of(formula, DOMAIN_ATOM), holds);
     case TAG_IN: return assume_within(node, holds, known);
-    case TAG_AND:
-    case TAG_OR: return assume_of_both(node, holds, known);
+    case TAG_AND: return assume_of_both(node, holds, known);
     default: return known;
     }
 }
@@ -332,8 +328,7 @@ static uint32_t find_keys(expr formula)
     case TAG_RELATION: return list_kept(&key_lists, &key, 1);
     case TAG_IN: return keys_within(node);
     case TAG_NOT: return keys_of_formula(node->kids[0]);
-    case TAG_AND:
-    case TAG_OR: return list_union(&key_lists, keys_of_formula(node->kids[0]), keys_of_formula(node->kids[1]));
+    case TAG_AND: return list_union(&key_lists, keys_of_formula(node->kids[0]), keys_of_formula(node->kids[1]));
     default: return 0;
     }
 }
@@ -396,7 +391,6 @@ unsigned formula_atoms(expr formula, expr *atoms, unsigned most)
     case TAG_RELATION: atoms[count++] = formula; break;
     case TAG_NOT:
     case TAG_AND:
-    case TAG_OR:
         for (i = 0; i < node->kid_count; i++)
             count += formula_atoms(node->kids[i], atoms + count, most - count);
         break;

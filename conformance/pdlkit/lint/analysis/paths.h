@@ -88,7 +88,6 @@ struct signals { /* what threads signal that have waited, or were released by su
 void signals_clear(struct signals *);
 void signal_barrier(struct signals *, const struct range *range); /* NULL: any */
 void signal_object(struct signals *, expr address);
-bool signals_equal(const struct signals *, const struct signals *);
 /* Whether a thread that waited signals this barrier, as far as that is heard; notes that it was asked. */
 bool barrier_helps(const struct range *range); /* NULL: any */
 bool object_helps(expr address);

@@ -38,7 +38,7 @@ void signal_object(struct signals *s, expr address)
     s->object_count++;
 }
 
-bool signals_equal(const struct signals *a, const struct signals *b)
+static bool signals_equal(const struct signals *a, const struct signals *b)
 {
     return a->any_barrier == b->any_barrier && memcmp(a->barrier, b->barrier, sizeof a->barrier) == 0 &&
            a->object_count == b->object_count &&
