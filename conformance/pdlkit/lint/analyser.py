@@ -14,7 +14,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from pdlkit.children import signal_name
+from pdlkit.compiled import compile_to
 from pdlkit.exits import SetupImpossible
 from pdlkit.lint.elf import Cubin, KernelInfo
 from pdlkit.lint.facts import KernelFacts, kernel_of
@@ -96,21 +96,7 @@ def program() -> Path:
 def _compile(compiler: Tool) -> Path:
     target = _writable_folder() / _name_by(compiler)
     print(f"compiling lint's analysis with {compiler.words()}", file=sys.stderr, flush=True)
-    draft = target.with_name(f"draft-{target.name}.{os.getpid()}.{threading.get_ident()}")  # others may compile it now
-    command = [str(compiler.path), *FLAGS, "-o", str(draft), *map(str, sorted(SOURCES.glob("*.c")))]
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
-        if done.returncode:
-            lines = (done.stderr + done.stdout).strip().splitlines()
-            telling = [line for line in lines if "error:" in line or "undefined" in line] or lines
-            said = telling[0] if telling else f"exit code {done.returncode}"
-            raise SetupImpossible(f"lint's analysis does not compile with {compiler.path}: {said}; set CC to another one")
-        draft.replace(target)
-    except OSError as error:
-        raise SetupImpossible(f"lint's analysis cannot be compiled with {compiler.path}: {error}") from None
-    finally:
-        draft.unlink(missing_ok=True)
-    return target
+    return compile_to(target, compiler, [*FLAGS, *sorted(SOURCES.glob("*.c"))], "lint's analysis")
 
 
 def _writable_folder() -> Path:

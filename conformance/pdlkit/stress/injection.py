@@ -7,9 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
+from pdlkit.compiled import compile_to
 from pdlkit.exits import SetupImpossible
 from pdlkit.places import KIT
 from pdlkit.stress import lint_compare, nvcc_wrapper, ptxas_wrapper
@@ -30,13 +30,7 @@ def library() -> Path:
     compiler = find_c_compiler()
     if compiler is None:
         raise SetupImpossible("there is no C compiler on PATH for the injection library (Debian and Ubuntu: apt-get install gcc)")
-    fresh = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}")  # shards compile side by side
-    done = subprocess.run([str(compiler.path), *FLAGS, "-o", str(fresh), *map(str, sources), "-ldl", "-lpthread"],
-                          capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SetupImpossible(f"the injection library does not compile: {done.stderr.strip().splitlines()[0]}")
-    fresh.replace(target)
-    return target
+    return compile_to(target, compiler, [*FLAGS, *sources, "-ldl", "-lpthread"], "the injection library")
 
 
 def tritons_ptxas(command: list[str]) -> str | None:
