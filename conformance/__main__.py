@@ -10,25 +10,24 @@ import sys
 import traceback
 from pathlib import Path
 
-if sys.version_info < (3, 11):  # before any import that would fail with a riddle
+if sys.version_info < (3, 11):  # before any import that would fail obscurely
     print("the conformance kit needs Python 3.11 or newer; this is " + sys.version.split()[0], file=sys.stderr)
     sys.exit(69)
 
-# `python3 conformance` puts this folder on the path by itself; `python3 -m conformance` does not.
-_HERE = str(Path(__file__).resolve().parent)
-if _HERE not in sys.path:
-    sys.path.insert(0, _HERE)
+if not __package__:  # `python3 conformance` puts this folder on the path instead of the one that holds the package
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from pdlkit.exits import BAD_ARGUMENTS, INTERRUPTED, INVALID, SETUP_IMPOSSIBLE, KitExit  # noqa: E402
+from conformance.pdlkit.exits import BAD_ARGUMENTS, INTERRUPTED, INVALID, SETUP_IMPOSSIBLE, KitExit  # noqa: E402
 
 COMMANDS = {
-    "run": ("pdlkit.run", "judge this GPU and driver (or the model) and write report.json"),
-    "test": ("pdlkit.selftest", "every test that needs no GPU"),
-    "list": ("pdlkit.list_rules", "rules, cases and mutants"),
-    "doctor": ("pdlkit.doctor", "what this machine can run, and what is in the way"),
-    "lint": ("pdlkit.lint", "static check of machine code for missing waits"),
-    "stress": ("pdlkit.stress", "run a program with the window of its overlapping kernels widened"),
-    "bench": ("pdlkit.bench", "what PDL is worth on this GPU"),
+    "run": ("conformance.pdlkit.run", "judge this GPU and driver (or the model) and write report.json"),
+    "test": ("conformance.pdlkit.selftest", "every test that needs no GPU"),
+    "list": ("conformance.pdlkit.list_rules", "rules, cases and mutants"),
+    "doctor": ("conformance.pdlkit.doctor", "what this machine can run, and what is in the way"),
+    "lint": ("conformance.lint", "static check of machine code for missing waits"),
+    "stress": ("conformance.stress", "run a program with the window of its overlapping kernels widened"),
+    "bench": ("conformance.bench", "what PDL is worth on this GPU"),
+    "dev": ("conformance.dev", "tools for those who change the kit"),
 }
 
 # What a machine can refuse that no command can mend: an error of any other kind is the kit's own.

@@ -1,6 +1,6 @@
 /* launch_cost.cu - launchers side by side: pdl_launch, the calls it stands for, and the wrappers of others.
  *
- * A library (libpdl-launch-cost.so) for pdlkit/bench/launch_cost.py, which times them in one process, interleaved, beside
+ * A library (libpdl-launch-cost.so) for bench/launch_cost.py, which times them in one process, interleaved, beside
  * launchers that only Python reaches (Triton). Every launcher starts the same empty kernel, one block of one thread, in one
  * stream. Functions return 0, or an error that cost_error() puts into words.
  */

@@ -1,4 +1,4 @@
-/* case.h - the rule book's cases as C data; cases.h is made from rules.toml by pdlkit/generate_cases.py. */
+/* case.h - the rule book's cases as C data; cases.h is made from rules.toml by `conformance dev generate-cases`. */
 #ifndef CASE_H_INCLUDED
 #define CASE_H_INCLUDED
 

@@ -1,7 +1,7 @@
 /* kernel.h - the only way a kernel of the kit touches the device: PTX on a GPU, calls into conformance/model there.
  *
  * One source, two devices: every .cu of conformance/kernels is CUDA C++ for nvcc and C for the model. All accesses are
- * volatile PTX, so that what is tested is the device and not the compiler (that is conformance/codegen's work).
+ * volatile PTX, so that what is tested is the device and not the compiler (conformance/lint/shapes checks that).
  * KERNEL(name) opens a kernel whose only parameter is `struct kernel_args args`; SYMBOL(name) adds the image's suffix,
  * because CMake compiles a family's file once per tag.
  */

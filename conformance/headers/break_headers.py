@@ -1,7 +1,7 @@
 """Breaks pdl.h and pdl_device.cuh on purpose, one line at a time, and shows that the named test notices.
 
 A test that cannot fail proves nothing: every check of compile_checks.py and every promise that a contract program tests has
-a break here. Run by hand (a few minutes): python3 conformance/headers/break_headers.py [--only PATTERN] [--build DIR]
+a break here. Run by hand (a few minutes): python3 conformance dev break-headers [--only PATTERN] [--build DIR]
 compile.old-toolkits needs PDL_TOOLKIT_INCLUDES (include folders of other toolkits) in the environment, or it is skipped.
 Exit codes: 0 every break was noticed, 1 one was not, 70 a break no longer applies, does not build, or its test is skipped.
 """
@@ -11,12 +11,11 @@ from __future__ import annotations
 import argparse
 import re
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph_breaks import CHECK, EDGES
+from conformance.headers.graph_breaks import CHECK, EDGES
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -233,11 +232,11 @@ def try_all(changes: list[Break], headers: Path, build: Path) -> int:
     return 70 if useless else int(missed != 0)
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="a regular expression over description and test")
     parser.add_argument("--build", type=Path, help="build folder to use again; default: a temporary one")
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     changes = [change for change in BREAKS if re.search(options.only, f"{change.what} {change.noticed_by}")]
     with tempfile.TemporaryDirectory() as scratch:
         headers = Path(scratch) / "headers"
@@ -250,7 +249,3 @@ def main() -> int:
         if run(["cmake", "--build", str(build), "-j2"]) != 0 or run(["ctest", "--test-dir", str(build), "-j2"]) != 0:
             raise SystemExit("the tests fail on the unbroken headers")
         return try_all(changes, headers, build)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

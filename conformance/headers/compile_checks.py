@@ -12,12 +12,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from break_headers import BREAKS, ROOT
+from conformance.headers.break_headers import BREAKS, ROOT
 
 SKIP = 77
 UNITS = Path(__file__).resolve().parent / "units"
@@ -388,14 +387,14 @@ def checks() -> dict[str, Callable[[Place], None]]:
     return table
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     table = checks()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("check", choices=sorted(table))
     parser.add_argument("--headers", type=Path, required=True, help="folder of pdl.h and pdl_device.cuh")
     parser.add_argument("--cuda", type=Path, required=True, help="root of the CUDA toolkit")
     parser.add_argument("--work", type=Path, required=True, help="scratch folder")
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     place = Place(options.headers.resolve(), options.cuda.resolve(), options.work.resolve() / options.check)
     place.work.mkdir(parents=True, exist_ok=True)
     try:
@@ -407,7 +406,3 @@ def main() -> int:
         print(reason)
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

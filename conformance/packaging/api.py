@@ -1,6 +1,6 @@
 """The public names and layouts of the headers, recorded in api.txt; says when they change, and what version that asks for.
 
-    python3 api.py [--record] [--released] [--cuda ROOT] [--headers FOLDER]
+    python3 conformance dev api [--record] [--released] [--cuda ROOT] [--headers FOLDER]
 
 Without --record it compares: 0 nothing changed, 1 something did. Recording writes api.txt; once a version is recorded as
 released, a later change is recorded only under a version that semantic versioning allows for it.
@@ -16,8 +16,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-RECORD = HERE / "api.txt"
+from conformance.pdlkit.places import ROOT
+
+RECORD = Path(__file__).with_name("api.txt")
 DIFFERS = 1
 _STRUCT = re.compile(r"typedef struct (pdl_\w+) \{([^{}]*)\} \1;")
 _HOST_FUNCTION = re.compile(r"((?:template <[^{};]*?> )?)PDL_PUBLIC ([^{};]*?) ?\{")
@@ -120,7 +121,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Compare the headers' public names and layouts with the record.")
     parser.add_argument("--record", action="store_true", help="write api.txt")
     parser.add_argument("--released", action="store_true", help="with --record: this version is released")
-    parser.add_argument("--headers", type=Path, default=HERE.parents[1], help="folder of pdl.h and pdl_device.cuh")
+    parser.add_argument("--headers", type=Path, default=ROOT, help="folder of pdl.h and pdl_device.cuh")
     parser.add_argument("--cuda", type=Path, default=Path("/usr/local/cuda"), help="root of a CUDA Toolkit")
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as work:
@@ -141,10 +142,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         RECORD.write_text("\n".join([f"version {'.'.join(map(str, now))}, {state}", *found]) + "\n", encoding="utf-8")
         return 0
     if changed:
-        print(f"the headers are not what {RECORD.name} says; if that is meant: python3 conformance/packaging/api.py --record, and a line "
+        print(f"the headers are not what {RECORD.name} says; if that is meant: python3 conformance dev api --record, and a line "
               "in CHANGELOG.md", file=sys.stderr)
     return DIFFERS if changed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

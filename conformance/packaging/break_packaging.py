@@ -1,6 +1,6 @@
 """Breaks the packaging in a copy of the tree, one fault at a time, and shows that a test of this folder notices each.
 
-    python3 break_packaging.py --work FOLDER [--cuda ROOT]
+    python3 conformance dev break-packaging --work FOLDER [--cuda ROOT]
 
 Exit codes: 0 every fault was noticed and the unbroken copy passes, 1 otherwise.
 """
@@ -113,7 +113,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         wrong += code != 1
         print(f"{'noticed' if code == 1 else 'NOT NOTICED'}: {fault.what} ({fault.test}): {said[:90]}", flush=True)
     return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

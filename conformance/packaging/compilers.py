@@ -1,7 +1,7 @@
 """pdl.h with every host compiler of this machine, and, on demand, with those of other Debian suites.
 
-    python3 compilers.py [--cuda ROOT] [--quick]
-    python3 compilers.py --roots FOLDER --record compilers.md [--mirror ADDRESS]      (as root, with debootstrap)
+    python3 conformance dev compilers [--cuda ROOT] [--quick]
+    python3 conformance dev compilers --roots FOLDER --record compilers.md [--mirror ADDRESS]      (as root, with debootstrap)
 
 All warnings are errors; C99 to C23, C++11 to C++23 as far as the compiler goes. 0 no complaint, 1 a complaint, 77 no compiler.
 """
@@ -17,11 +17,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "headers")]
-
-import compile_checks as checks  # noqa: E402
-from toolkits import C_COMPILERS, NotApplicable, host_cell, standards, toolkit_version  # noqa: E402
+from conformance.headers import compile_checks as checks
+from conformance.packaging.toolkits import C_COMPILERS, NotApplicable, host_cell, standards, toolkit_version
+from conformance.pdlkit.places import KIT, ROOT
 
 SKIP = 77
 INSIDE = "PDL_COMPILERS_INSIDE"
@@ -81,9 +79,9 @@ def enter(root: Path, suite: str, options: argparse.Namespace) -> dict[str, str]
     """Run this command again in a mount namespace where the root sees the headers, the toolkit and the scratch folder."""
     bin_folder = wrappers(root, suite, options.roots / "bin" / suite)
     mounts = [f"mkdir -p {root}{path} && mount --bind {path} {root}{path}" for path in
-              (options.headers.resolve(), options.cuda.resolve(), HERE.parents[1], Path(tempfile.gettempdir()))]
+              (options.headers.resolve(), options.cuda.resolve(), ROOT, Path(tempfile.gettempdir()))]
     script = "; ".join([f"mount --rbind /dev {root}/dev", *mounts, 'exec "$@"'])
-    argv = [sys.executable, "-B", __file__, "--cuda", str(options.cuda.resolve()), "--headers", str(options.headers.resolve())]
+    argv = [sys.executable, "-B", str(KIT), "dev", "compilers", "--cuda", str(options.cuda.resolve()), "--headers", str(options.headers.resolve())]
     environment = {**os.environ, INSIDE: " ".join(SUITES[suite]), "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(["unshare", "--mount", "/bin/sh", "-ec", script, "sh", *argv], env=environment, stdout=subprocess.PIPE, text=True,
                           check=False)
@@ -105,7 +103,7 @@ def record(path: Path, cells: dict[str, str], version: int) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Compile pdl.h with many host compilers.")
-    parser.add_argument("--headers", type=Path, default=HERE.parents[1], help="folder of pdl.h")
+    parser.add_argument("--headers", type=Path, default=ROOT, help="folder of pdl.h")
     parser.add_argument("--cuda", type=Path, default=Path("/usr/local/cuda"), help="root of a CUDA Toolkit")
     parser.add_argument("--quick", action="store_true", help="without PDL_DEBUG and PDL_HAS_*")
     parser.add_argument("--roots", type=Path, help="folder for debootstrap roots: the compilers of other suites, too")
@@ -131,7 +129,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("skipped: no compiler with a version in its name")
         return SKIP
     return 1 if any(text == "FAIL" for text in cells.values()) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Builds one consumer project outside the tree, as a user would, and looks for what must not happen.
 
-    python3 consume.py WAY --source ROOT --work FOLDER [--cuda ROOT] [--cmake PROGRAM]
+    python3 conformance dev consume WAY --source ROOT --work FOLDER [--cuda ROOT] [--cmake PROGRAM]
 
 WAY is vendored, find_package, add_subdirectory, fetch_content, pkg_config or install.
 Exit codes: 0 it works, 1 it does not, 77 a program it needs is missing.
@@ -307,7 +307,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     print(f"{options.way}: works")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Runs the README's two commands on new, minimal Debian machines, and writes what was said.
 
-    python3 fresh_machines.py --roots FOLDER --record fresh-machines.md [--toolkit ROOT] [--mirror ADDRESS] [--only WORD]...
+    python3 conformance dev fresh-machines --roots FOLDER --record fresh-machines.md [--toolkit ROOT] [--mirror ADDRESS] [--only WORD]...
 
 Needs root, debootstrap and a network. A machine is a debootstrap root with python3, its venv package, git, cmake and a C++
 compiler; each scenario runs in namespaces of its own, on a new copy of the last commit. `--only` picks scenarios by words of
@@ -15,7 +15,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -177,7 +176,3 @@ def main(argv: Sequence[str] | None = None) -> int:
             record(options.record, scenario, section(scenario, transcript))
             wrong += sum(not right(scenario, said) for said in transcript)
     return 1 if wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """What pdl.h adds, in compile time, to a file that already includes cuda_runtime_api.h: the median of interleaved pairs.
 
-    python3 include_cost.py [--cuda ROOT] [--pairs 25] [--limit-ms 15]
+    python3 conformance dev include-cost [--cuda ROOT] [--pairs 25] [--limit-ms 15]
 
 Counts the compiler's CPU time (user and system), not the time on the clock. What else runs on the machine can only add to it, so
 a median above the limit is measured again, up to three times. 0 within the limit, 1 above it, 77 no compiler.
@@ -13,7 +13,6 @@ import os
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -75,7 +74,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("skipped: no compiler")
         return SKIP
     return 1 if max(measured) > options.limit_ms else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

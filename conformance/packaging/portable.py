@@ -1,6 +1,6 @@
 """Looks at a built harness: can it be copied to a machine that has only a driver?
 
-    python3 portable.py HARNESS [--cuda ROOT] [--record portable.md] [--ran report.json]...
+    python3 conformance dev portable HARNESS [--cuda ROOT] [--record portable.md] [--ran report.json]...
 
 Static CUDA runtime, no library but the C library's and libgcc_s, machine code for each architecture of the preset that the
 toolkit knows, and PTX. 0 it can, 1 it cannot, 77 without the toolkit's cuobjdump (its Python package will do: --cuobjdump).
@@ -90,7 +90,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"it cannot be copied: it needs {foreign}, lacks {gone}, has {ptx[wanted[0]]} pieces of PTX for the oldest", file=sys.stderr)
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

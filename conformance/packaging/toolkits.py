@@ -1,6 +1,6 @@
 """The headers against every CUDA Toolkit and compiler: one command, one generated table.
 
-    python3 toolkits.py --prefixes FOLDER --record toolkits.md [--only 12.3]...
+    python3 conformance dev toolkits --prefixes FOLDER --record toolkits.md [--only 12.3]...
 
 Installs the runtime headers, NVRTC, ptxas and, where there is one, nvcc of each toolkit from its Python packages into a
 throw-away prefix; compiles pdl.h with each compiler of this machine, pdl_device.cuh with nvcc, else NVRTC and ptxas, and with
@@ -24,13 +24,12 @@ from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE.parent), str(HERE.parent / "headers"), str(HERE)]
 
-import api  # noqa: E402
-import compile_checks as checks  # noqa: E402
-from pdlkit.packages import complete_toolkit  # noqa: E402
-from versions import CLAUSES, Check, holds  # noqa: E402
+from conformance.headers import compile_checks as checks
+from conformance.packaging import api
+from conformance.packaging.versions import CLAUSES, Check, holds
+from conformance.pdlkit.packages import complete_toolkit
+from conformance.pdlkit.places import KIT, ROOT
 
 HOST_TESTS = ("prepare", "launch", "refusals", "events", "attributes", "estimate", "estimate_measured", "threads", "off_path", "graph",
               "graph_check", "graph_findings")
@@ -311,7 +310,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         root = install(toolkit, options.prefixes.resolve())
         number = toolkit_version(root)
         versions[toolkit.name] = f"{number // 1000}.{number % 1000 // 10}{' (newest)' if toolkit.name == 'newest' else ''}"
-        done = subprocess.run([sys.executable, "-B", __file__, "--prefixes", str(options.prefixes), "--headers", str(options.headers),
+        done = subprocess.run([sys.executable, "-B", str(KIT), "dev", "toolkits", "--prefixes", str(options.prefixes), "--headers", str(options.headers),
                                "--column", str(root)], stdout=subprocess.PIPE, text=True, check=True)
         columns[toolkit.name] = json.loads(done.stdout)
         print(f"{toolkit.name}: {sum(text.startswith('ok') for text in columns[toolkit.name].values())} ok, "
@@ -319,7 +318,3 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.record:
         options.record.write_text(render(columns, versions), encoding="utf-8")
     return 1 if any(text == "FAIL" for cells in columns.values() for text in cells.values()) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

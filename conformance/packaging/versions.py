@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import compile_checks as checks
+from conformance.headers import compile_checks as checks
 
 NEVER = 10**6
 

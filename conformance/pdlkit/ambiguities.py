@@ -1,7 +1,7 @@
 """Prints, from a report.json, what this device does where the documents disagree or are silent.
 
-    python3 conformance/pdlkit/ambiguities.py REPORT.json > conformance/results/NAME-ambiguities.md
-    python3 conformance/pdlkit/ambiguities.py REPORT.json --json > conformance/results/NAME-ambiguities.json
+    python3 conformance dev ambiguities REPORT.json > conformance/results/NAME-ambiguities.md
+    python3 conformance dev ambiguities REPORT.json --json > conformance/results/NAME-ambiguities.json
 
 One line per question and case: claim A, claim B, which one the device followed, in how many trials, and the bound that
 goes with it. A measured answer is about one device and one driver; it is never a rule.
@@ -18,11 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-if not __package__:  # run as a file: this folder must not shadow standard modules
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-from pdlkit.exits import OK, BadArguments  # noqa: E402
-from pdlkit.read_report import read_report  # noqa: E402
+from conformance.pdlkit.exits import OK, BadArguments
+from conformance.pdlkit.read_report import read_report
 
 NAMED = 6  # of many things that were asked with one answer
 _OF = re.compile(r", of (\d+)$")
@@ -224,7 +221,7 @@ def text(report: Mapping[str, Any]) -> str:
     out = ["# Where the documents disagree or are silent", "",
            f"{device.get('name', 'device')}, driver {driver.get('version') or driver.get('cuda', '?')}, toolkit "
            f"{driver.get('toolkit', '?')}, profile "
-           f"{report['run']['profile']}, seed {report['run']['seed']}. Made by `conformance/pdlkit/ambiguities.py` from a report; "
+           f"{report['run']['profile']}, seed {report['run']['seed']}. Made by `conformance dev ambiguities` from a report; "
            "one device, one driver, no promise.", "",
            "Follows: the claim that the counts fit. Bound, with 95 % confidence: the rate of what was not seen is at most this, or (>=) that of "
            "what was seen at least; where calls were answered there is no rate. Version 13000 is 13.0. "
@@ -254,7 +251,3 @@ def main(argv: list[str] | None = None) -> int:
         return error.code
     sys.stdout.write(json.dumps(contested(report["tests"]), indent=1) + "\n" if as_json else text(report))
     return OK
-
-
-if __name__ == "__main__":
-    sys.exit(main())

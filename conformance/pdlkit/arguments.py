@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import NoReturn
 
-from pdlkit.exits import BadArguments
+from conformance.pdlkit.exits import BadArguments
 
 
 class Parser(argparse.ArgumentParser):

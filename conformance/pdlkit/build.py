@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pdlkit.exits import SetupImpossible
-from pdlkit.places import BUILD, ROOT, in_tree
-from pdlkit.toolchain import Toolchain, ask, dotted, version_in
+from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.places import BUILD, ROOT, in_tree
+from conformance.pdlkit.toolchain import Toolchain, ask, dotted, version_in
 
 Say = Callable[[str], None]
 TARGETS = {"cuda": "pdl-harness", "model": "pdl-harness-model"}

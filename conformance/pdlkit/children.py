@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from pdlkit.exits import SetupImpossible
+from conformance.pdlkit.exits import SetupImpossible
 
 _MARK = "PDL_KIT_CHILD"  # inherited by every descendant, so that one that left the session is still found
 _STDERR_KEPT = 8192

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from pdlkit.exits import SetupImpossible
-from pdlkit.toolchain import Tool
+from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.toolchain import Tool
 
 
 def compile_to(target: Path, compiler: Tool, arguments: Sequence[str | Path], what: str) -> Path:

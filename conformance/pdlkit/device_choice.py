@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pdlkit.children import Ending, Stopper
-from pdlkit.exits import BAD_ARGUMENTS, BadArguments
-from pdlkit.machine import Driver, ask_driver, nvidia_hardware
-from pdlkit.supervise import probe
+from conformance.pdlkit.children import Ending, Stopper
+from conformance.pdlkit.exits import BAD_ARGUMENTS, BadArguments
+from conformance.pdlkit.machine import Driver, ask_driver, nvidia_hardware
+from conformance.pdlkit.supervise import probe
 
 _REQUEST = re.compile(r"auto|cuda(:[0-9]{1,3})?|model(:[a-z0-9_-]+)?")
 

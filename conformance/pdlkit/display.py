@@ -11,8 +11,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
-from pdlkit.eager import sentences
-from pdlkit.records import Record
+from conformance.pdlkit.eager import sentences
+from conformance.pdlkit.records import Record
 
 _COLOURS = {
     "PASS": "32", "CONFORMS": "1;32", "FAIL": "1;31", "HANG": "1;31", "VIOLATES": "1;31", "CRASH": "31",

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pdlkit import machine, sources, toolchain
-from pdlkit.arguments import Parser
-from pdlkit.display import wants_colours
-from pdlkit.exits import FAILED, OK
-from pdlkit.toolkit import toolkit_program
+from conformance.pdlkit import machine, sources, toolchain
+from conformance.pdlkit.arguments import Parser
+from conformance.pdlkit.display import wants_colours
+from conformance.pdlkit.exits import FAILED, OK
+from conformance.pdlkit.toolkit import toolkit_program
 
 OLDEST_CC = 90
 _FETCHED = "run and test fetch it as a package if there is a network"

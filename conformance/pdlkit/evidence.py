@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pdlkit import places, repro
-from pdlkit.machine_code import Cubin, MachineCode, symbol_of
-from pdlkit.verdicts import CaseResult
+from conformance.pdlkit import places, repro
+from conformance.pdlkit.machine_code import Cubin, MachineCode, symbol_of
+from conformance.pdlkit.verdicts import CaseResult
 
 KEPT = 4  # failing cases for which files are written; the others say the same
-LINT_S = 120.0
-KIT_DECLARED = places.KIT / "pdlkit" / "lint" / "kit.toml"
+LINT_S = 600.0  # against a hang: lint takes seconds
+KIT_DECLARED = places.KIT / "lint" / "kit.toml"
 
 
 @dataclass
@@ -38,17 +38,27 @@ def kernels_of(result: CaseResult) -> list[tuple[str, int]]:
     return found
 
 
+def ask_lint(arguments: list[str]) -> dict[str, Any] | str:
+    """The answer of one command of lint, which runs as a child: its JSON, or the sentence that says why there is none."""
+    try:
+        done = subprocess.run([sys.executable, str(places.KIT), *arguments], capture_output=True, text=True, timeout=LINT_S,
+                              stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return f"lint did not end in {LINT_S:.0f} s"
+    if done.returncode in (0, 1):
+        try:
+            return dict(json.loads(done.stdout))
+        except ValueError:
+            return "lint printed invalid JSON"
+    lines = done.stderr.strip().splitlines()
+    return "lint cannot run here" + (f": {lines[-1][:160]}" if lines else "")
+
+
 def lint_words(image: Path, symbols: set[str]) -> str:
     """What lint says about these kernels of a saved image; never an error of this command."""
-    argv = [sys.executable, str(places.KIT), "lint", "--json", "--no-hints", "--independent", str(KIT_DECLARED), str(image)]
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=LINT_S, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
-        return "lint took too long"
-    if done.returncode not in (0, 1):
-        lines = done.stderr.strip().splitlines()
-        return "lint cannot run here" + (f": {lines[-1][:160]}" if lines else "")
-    said = json.loads(done.stdout)
+    said = ask_lint(["lint", "--json", "--no-hints", "--independent", str(KIT_DECLARED), str(image)])
+    if isinstance(said, str):
+        return said
     if said["unreadable"]:
         return f"lint cannot run here: {said['unreadable'][0]['message'][:160]}"
     findings = [f for f in said["findings"] if f.get("kernel") in symbols]

@@ -1,6 +1,6 @@
 """Writes cases.h and variants.cmake from rules.toml, so that C and CMake never restate a rule.
 
-    python3 conformance/pdlkit/generate_cases.py --rules conformance/rules.toml --out DIR
+    python3 conformance dev generate-cases --rules conformance/rules.toml --out DIR
 
 Same input, same bytes; a file whose bytes would not change is left alone, so that nothing is rebuilt for it.
 """
@@ -11,12 +11,8 @@ import argparse
 import sys
 from pathlib import Path
 
-if not __package__:  # run as a file by CMake: this folder must not shadow standard modules
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-from pdlkit.exits import BAD_ARGUMENTS  # noqa: E402
-from pdlkit.rules import Case, RuleBook, RulesError, load  # noqa: E402
-
+from conformance.pdlkit.exits import BAD_ARGUMENTS
+from conformance.pdlkit.rules import Case, RuleBook, RulesError, load
 
 _ALLOWS = {"wrong": "CASE_ALLOWS_WRONG", "early_start": "CASE_ALLOWS_EARLY"}
 
@@ -127,7 +123,3 @@ def main(argv: list[str] | None = None) -> int:
     write_if_changed(options.out / "cases.h", cases_header(book))
     write_if_changed(options.out / "variants.cmake", variants_cmake(book))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Writes what a driver makes of edges, captures and queries as one page, from a report.
 
-    python3 conformance/pdlkit/graph_tables.py REPORT.json > conformance/results/NAME-graphs.md
+    python3 conformance dev graph-tables REPORT.json > conformance/results/NAME-graphs.md
 """
 
 from __future__ import annotations
@@ -10,11 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-if not __package__:  # run as a file: this folder must not shadow standard modules
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-from pdlkit.exits import OK, BadArguments  # noqa: E402
-from pdlkit.read_report import read_report  # noqa: E402
+from conformance.pdlkit.exits import OK, BadArguments
+from conformance.pdlkit.read_report import read_report
 
 CAPTURED = ("EDGE-11.attribute", "EDGE-12.event", "EDGE-13.start", "EDGE-30a.table", "EVT-12.waiters", "EDGE-30.no_kernel")
 MATRIX = "EDGE-08.codes"
@@ -61,7 +58,7 @@ def page(report: Mapping[str, Any]) -> str:
     out = [
         "# Edges, captures and queries", "",
         f"{device.get('name', 'device')}, driver {driver.get('version') or driver.get('cuda', '?')}, toolkit {driver.get('toolkit', '?')}.",
-        "Made by `conformance/pdlkit/graph_tables.py` from a report; one driver, no promise. An edge is from_port,to_port,type.", "",
+        "Made by `conformance dev graph-tables` from a report; one driver, no promise. An edge is from_port,to_port,type.", "",
         "## What capture makes", "",
         "P is the first kernel, D the last, M one between them or beside P.", "",
         "| captured | edges | case |", "|---|---|---|", *_capture_rows(tests), "",
@@ -85,7 +82,3 @@ def main(argv: list[str] | None = None) -> int:
         return error.code
     sys.stdout.write(page(report))
     return OK
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from pdlkit import places
+from conformance.pdlkit import places
 
 
 @cache

@@ -10,13 +10,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from pdlkit import places, toolchain
-from pdlkit.arguments import Parser
-from pdlkit.build import TARGETS, build, find_harness
-from pdlkit.display import table
-from pdlkit.exits import OK, BadArguments, InvalidRun, SetupImpossible
-from pdlkit.kernel_lines import kernel_file, mutant_lines, pair_line
-from pdlkit.rules import Rule, RuleBook, RulesError, Tag, load
+from conformance.pdlkit import places, toolchain
+from conformance.pdlkit.arguments import Parser
+from conformance.pdlkit.build import TARGETS, build, find_harness
+from conformance.pdlkit.display import table
+from conformance.pdlkit.exits import OK, BadArguments, InvalidRun, SetupImpossible
+from conformance.pdlkit.kernel_lines import kernel_file, mutant_lines, pair_line
+from conformance.pdlkit.rules import Rule, RuleBook, RulesError, Tag, load
 
 SOURCE_WIDTH = 56
 

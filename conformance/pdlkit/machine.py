@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pdlkit.children import Stopper, run_child
+from conformance.pdlkit.children import Stopper, run_child
 
 QUERY_S = 45.0
 _NVIDIA, _DISPLAY_CLASSES = "0x10de", ("0x0300", "0x0302")

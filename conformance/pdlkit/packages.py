@@ -15,9 +15,9 @@ import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from pdlkit.exits import SetupImpossible
-from pdlkit.places import BUILD
-from pdlkit.venv import WHEELS_VARIABLE, ensure_venv, venv_place
+from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.places import BUILD
+from conformance.pdlkit.venv import WHEELS_VARIABLE, ensure_venv, venv_place
 
 TOOLKIT_VERSION = (13, 0)
 TOOLKIT = (

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pdlkit.exits import BadArguments
+from conformance.pdlkit.exits import BadArguments
 
 
 def read_report(path: Path) -> dict[str, Any]:

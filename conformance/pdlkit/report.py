@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pdlkit import sources
-from pdlkit.ambiguities import contested
-from pdlkit.eager import compare
-from pdlkit.evidence import Evidence, kernels_of
-from pdlkit.machine_code import METHOD, MachineCode
-from pdlkit.places import ROOT
-from pdlkit.records import Record
-from pdlkit.rules import Rule, RuleBook
-from pdlkit.verdicts import CaseResult, RunVerdict, bound95, worst
+from conformance.pdlkit import sources
+from conformance.pdlkit.ambiguities import contested
+from conformance.pdlkit.eager import compare
+from conformance.pdlkit.evidence import Evidence, kernels_of
+from conformance.pdlkit.machine_code import METHOD, MachineCode
+from conformance.pdlkit.places import ROOT
+from conformance.pdlkit.records import Record
+from conformance.pdlkit.rules import Rule, RuleBook
+from conformance.pdlkit.verdicts import CaseResult, RunVerdict, bound95, worst
 
 SCHEMA_NAME = "pdl-report/1"
 _DEVICE_KEYS = ("name", "cc", "sms", "uuid_hash", "tick_ns")

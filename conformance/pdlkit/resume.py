@@ -11,10 +11,10 @@ import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from pdlkit import sources
-from pdlkit.exits import BadArguments
-from pdlkit.records import CaseLog, Record
-from pdlkit.supervise import Outcome
+from conformance.pdlkit import sources
+from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.records import CaseLog, Record
+from conformance.pdlkit.supervise import Outcome
 
 FILE = "families.jsonl"
 _BAD_ENDS = ("FAIL", "HANG")

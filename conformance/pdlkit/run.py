@@ -21,20 +21,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from pdlkit import evidence, machine, places, resume, toolchain
-from pdlkit.arguments import Parser
-from pdlkit.build import Built, build
-from pdlkit.device_choice import Choice, ask_probe, choose, parse_request
-from pdlkit.display import Progress, verdict_block, wants_colours
-from pdlkit.exits import BadArguments, InvalidRun, SetupImpossible
-from pdlkit.lint import against_hardware
-from pdlkit.lint.tools import at_hand
-from pdlkit.machine_code import MachineCode
-from pdlkit.records import CaseLog, Record
-from pdlkit.report import RunFacts, build_report, inconsistencies, write_report
-from pdlkit.rules import PROFILES, Case, RuleBook, RulesError, load
-from pdlkit.supervise import Outcome, Plan, Supervisor, start_problems
-from pdlkit.verdicts import CaseResult, RunVerdict, judge_case, judge_run
+from conformance.pdlkit import evidence, machine, places, resume, toolchain
+from conformance.pdlkit.arguments import Parser
+from conformance.pdlkit.build import Built, build
+from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_request
+from conformance.pdlkit.display import Progress, verdict_block, wants_colours
+from conformance.pdlkit.exits import BadArguments, InvalidRun, SetupImpossible
+from conformance.pdlkit.machine_code import MachineCode
+from conformance.pdlkit.records import CaseLog, Record
+from conformance.pdlkit.report import RunFacts, build_report, inconsistencies, write_report
+from conformance.pdlkit.rules import PROFILES, Case, RuleBook, RulesError, load
+from conformance.pdlkit.supervise import Outcome, Plan, Supervisor, start_problems
+from conformance.pdlkit.verdicts import CaseResult, RunVerdict, judge_case, judge_run
 
 _CANNOT_WRITE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EISDIR, errno.ENOENT)
 
@@ -238,26 +236,22 @@ def _go_on(options: argparse.Namespace) -> None:
     options.only, options.plant, options.output = identity.only, identity.plant, options.resume
 
 
-def _static_check(report: dict[str, Any], facts: RunFacts) -> tuple[str | None, list[str]]:
-    """Lint's verdict on the kernels that ran, held against the hardware's: what was done, and the disagreements."""
+def _static_check(report: Path, facts: RunFacts) -> tuple[str | None, list[str]]:
+    """Lint's findings on the kernels that ran, compared with what the hardware showed: what was done, and the disagreements."""
     if facts.code is None or facts.on_model or facts.plant is not None:
         return None, []
-    if not at_hand():
-        return "left out: nvdisasm, cuobjdump or a C compiler is not on this machine", []
-    shown = against_hardware.shown_by(report, facts.book.tags)
-    try:
-        result = against_hardware.compare(facts.code.path, shown, facts.book.tags) if shown else None
-    except Exception as error:  # whatever is wrong with lint, the run keeps what it found
-        return "failed", [f"static check: lint ended with {type(error).__name__}: {error}"]
-    if result is None:
-        return "left out: no kernel was proven or killed", []
-    return f"{result.compared} kernels compared", [f"static check: {text}" for text in result.disagreements]
+    said = evidence.ask_lint(["dev", "lint-against-hardware", "--json", str(report), str(facts.code.path)])
+    if isinstance(said, str):  # the run keeps what it found, whatever is wrong with lint
+        return "failed", [f"static check: {said}"]
+    if "left_out" in said:
+        return f"left out: {said['left_out']}", []
+    return f"{said['compared']} kernels compared", [f"static check: {text}" for text in said["disagreements"]]
 
 
 def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     report = build_report(facts)
-    path = write_report(report, folder)  # what was found is safe before it is held against lint
-    told, wrong = _static_check(report, facts)
+    path = write_report(report, folder)  # before lint is asked, so that nothing can lose it
+    told, wrong = _static_check(path, facts)
     wrong = [*inconsistencies(report), *wrong]
     if wrong:
         verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings)

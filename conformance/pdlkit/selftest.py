@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from pdlkit import places, toolchain
-from pdlkit.arguments import Parser
-from pdlkit.build import configure, locked
-from pdlkit.exits import FAILED, OK, SetupImpossible
-from pdlkit.venv import ensure_venv
+from conformance.pdlkit import places, toolchain
+from conformance.pdlkit.arguments import Parser
+from conformance.pdlkit.build import configure, locked
+from conformance.pdlkit.exits import FAILED, OK, SetupImpossible
+from conformance.pdlkit.venv import ensure_venv
 
 PACKAGES = ("pytest==8.3.3", "hypothesis==6.115.3", "jsonschema==4.23.0")
-_OWN_TESTS = "pdlkit."
+_OWN_TESTS = "pdlkit."  # the room whose tests always exist
 
 
 def _say(text: str) -> None:

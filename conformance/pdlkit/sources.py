@@ -1,26 +1,84 @@
-"""Ties a recorded result to the code that was judged, also where the tree was copied without its history."""
+"""Ties a recorded result to the code that judged, also where the tree was copied without its history.
+
+The digest covers what decides a verdict: the headers, the harness, the kernels, the rules, and the Python that turns records
+into verdicts. It does not depend on where a file lies or what it is called, nor on comments, layout, docstrings and prose.
+"""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
+import re
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
-from pdlkit.places import KIT, ROOT
+from conformance.pdlkit.places import KIT, ROOT
 
-_NOT_ON_A_DEVICE = {"tests", "on_model"}
-_JUDGED = (ROOT / "pdl.h", ROOT / "pdl_device.cuh", KIT / "rules.toml", KIT / "harness", KIT / "kernels")
+# What is covered. Programs that only measure or test stand elsewhere, or in one of the folders below.
+JUDGED = ("pdl.h", "pdl_device.cuh", "conformance/rules.toml", "conformance/harness", "conformance/kernels",
+          "conformance/pdlkit/generate_cases.py", "conformance/pdlkit/records.py", "conformance/pdlkit/rules.py",
+          "conformance/pdlkit/supervise.py", "conformance/pdlkit/verdicts.py")
+NOT_JUDGED = {"tests", "on_model"}
+PROSE = {"note", "source", "text", "untestable", "no_device"}  # keys of rules.toml that people read and nothing evaluates
+_C_TOKEN = re.compile(r"""//(?:\\\n|[^\n])*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\s+""", re.DOTALL)
+
+
+def _c(text: str) -> str:
+    """C without comments and layout; only a preprocessor directive keeps its line."""
+    def short(match: re.Match[str]) -> str:
+        token = match.group()
+        if token[0] in "\"'":
+            return token
+        return "\n" if token.isspace() and "\n" in token else " "
+
+    bare = _C_TOKEN.sub(short, _C_TOKEN.sub(short, text.replace("\\\n", " ")))  # twice: a comment leaves a space beside others
+    lines = (line.strip() for line in bare.split("\n"))
+    return "".join(f"\n{line}\n" if line.startswith("#") else f"{line} " if line else "" for line in lines)
+
+
+class _Silent(ast.NodeTransformer):
+    """Drops imports, which name places, and docstrings."""
+
+    def visit_Import(self, node: ast.Import) -> None:
+        return None
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        return None
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str) else node
+
+
+def _python(text: str) -> str:
+    return ast.dump(_Silent().visit(ast.parse(text)))
+
+
+def _toml(text: str) -> str:
+    def kept(value: object) -> object:
+        if isinstance(value, dict):
+            return {key: kept(entry) for key, entry in value.items() if key not in PROSE}
+        return [kept(entry) for entry in value] if isinstance(value, list) else value
+
+    return json.dumps(kept(tomllib.loads(text)), sort_keys=True, default=str)
+
+
+_READERS = {".toml": _toml, ".py": _python, ".c": _c, ".h": _c, ".cu": _c, ".cuh": _c}
+
+
+def _files() -> Iterator[Path]:
+    for name in JUDGED:
+        place = ROOT / name
+        for path in [place] if place.is_file() else place.rglob("*"):
+            if path.is_file() and path.suffix in _READERS and not NOT_JUDGED.intersection(path.relative_to(ROOT).parts):
+                yield path
 
 
 def digest() -> str:
-    """16 hexadecimal digits over the names and bytes of the headers, the rule book, the harness and the kernels."""
-    files = [path for place in _JUDGED for path in ([place] if place.is_file() else place.rglob("*"))
-             if path.is_file() and not _NOT_ON_A_DEVICE.intersection(path.relative_to(ROOT).parts)]
-    state = hashlib.sha256()
-    for path in sorted(files, key=lambda file: file.relative_to(ROOT).as_posix()):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        state.update(f"{path.relative_to(ROOT).as_posix()} {content}\n".encode())
-    return state.hexdigest()[:16]
+    """16 hexadecimal digits over what each judged file says."""
+    said = (_READERS[path.suffix](path.read_text(encoding="utf-8")) for path in _files())
+    return hashlib.sha256("".join(sorted(hashlib.sha256(text.encode()).hexdigest() for text in said)).encode()).hexdigest()[:16]
 
 
 def recorded(folder: Path = KIT / "results") -> list[tuple[str, str | None]]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pdlkit.children import Ending, Stopper, run_child
-from pdlkit.records import CaseLog, Record, Session
+from conformance.pdlkit.children import Ending, Stopper, run_child
+from conformance.pdlkit.records import CaseLog, Record, Session
 
 START_S = 90.0  # from nothing to the first record: a CUDA context on a machine with many GPUs takes long
 BETWEEN_CASES_S = 60.0

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pdlkit import packages
-from pdlkit.exits import SetupImpossible
-from pdlkit.toolkit import ROOTS, toolkit_program
+from conformance.pdlkit import packages
+from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.toolkit import ROOTS, toolkit_program
 
 OLDEST_TOOLKIT = (12, 3)
 OLDEST_CMAKE = (3, 25)

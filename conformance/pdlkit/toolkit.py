@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from pdlkit import packages
+from conformance.pdlkit import packages
 
 ROOTS = ("CUDA_HOME", "CUDA_PATH", "CUDAToolkit_ROOT")  # variables that name a toolkit's folder
 

@@ -17,8 +17,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from pdlkit.exits import SetupImpossible
-from pdlkit.places import BUILD, in_tree
+from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.places import BUILD, in_tree
 
 WHEELS_VARIABLE = "PDL_WHEELS"
 _DONE = "complete"

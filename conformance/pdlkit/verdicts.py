@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pdlkit import exits
-from pdlkit.records import CaseLog, Record
-from pdlkit.rules import Case, Tag
+from conformance.pdlkit import exits
+from conformance.pdlkit.records import CaseLog, Record
+from conformance.pdlkit.rules import Case, Tag
 
 CASE_VERDICTS = (
     "KIT_ERROR", "DEVICE_LOST", "CRASH", "HANG", "FAIL", "NOT_RUN", "INCONCLUSIVE", "PASS", "NOT_SUPPORTED",

@@ -1,13 +1,12 @@
 """The same seed gives the same trace from every build, and no build upsets a sanitizer.
 
 Compiles the model with each compiler and level found, runs its tests, and compares what they print.
-Usage: check_builds.py --cuda-include DIR --work DIR [--quick]
+Usage: python3 conformance dev check-builds --cuda-include DIR --work DIR [--quick]
 """
 
 import argparse
 import shutil
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,12 +59,12 @@ def check(build: Build, include: Path, work: Path) -> str:
     return said + run([str(compile_one(build, MODEL / "litmus.c", include, work)), "--seeds", "50"])
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cuda-include", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--quick", action="store_true", help="only gcc -O0, clang -O2 and clang with sanitizers")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     given.work.mkdir(parents=True, exist_ok=True)
     builds = [b for b in BUILDS if shutil.which(b.compiler) and (not given.quick or b in (BUILDS[0], BUILDS[3], BUILDS[6]))]
     with ThreadPoolExecutor(2) as pool:
@@ -75,7 +74,3 @@ def main() -> int:
     if wrong:
         print(f"not the same as {builds[0].name}: {', '.join(wrong)}")
     return 1 if wrong or not said[0] else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,12 +1,11 @@
 """The litmus programs' allowed outcomes are the committed ones, nothing else is ever seen, and broken devices change them.
 
-Usage: check_litmus.py --litmus PDL_LITMUS [--update]
+Usage: python3 conformance dev check-litmus --litmus PDL_LITMUS [--update]
 """
 
 import argparse
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 TABLE = Path(__file__).resolve().parent.parent / "litmus_outcomes.json"
@@ -26,11 +25,11 @@ def outcomes(litmus: Path, *options: str) -> dict[str, dict[str, object]]:
     return {line["program"]: line for line in lines}
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--litmus", type=Path, required=True)
     parser.add_argument("--update", action="store_true", help="write the table instead of comparing with it")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     found = outcomes(given.litmus.resolve(), "--seeds", "300")
     table = {n: {k: line[k] for k in ("source", "path", "registers", "allowed")} for n, line in found.items()}
     if given.update:
@@ -49,7 +48,3 @@ def main() -> int:
             print(f"{device}: no program has an outcome that the conforming device does not allow")
             bad = 1
     return bad
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -2,7 +2,7 @@
 
 Builds the harness, the model and the kernels with each compiler and level, and compares the records of all families with
 those of the reference. Exit 0: the same; 1: not; 77: no other compiler is here.
-Usage: check_records.py --harness REFERENCE --work DIR [--seeds N] [--quick] [-- CMAKE_OPTION...]
+Usage: python3 conformance dev check-records --harness REFERENCE --work DIR [--seeds N] [--quick] [-- CMAKE_OPTION...]
 """
 
 import argparse
@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,14 +86,14 @@ def compare(reference: Path, other: Path, seeds: int) -> list[str]:
     return wrong
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--harness", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--quick", action="store_true", help="only clang -O0 and clang with sanitizers")
     parser.add_argument("options", nargs="*", help="for CMake, behind --")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     chosen = [build for i, build in enumerate(BUILDS) if not given.quick or i in QUICK]
     present = [build for build in chosen if shutil.which(build.compiler)]
     bad = 0
@@ -104,7 +103,3 @@ def main() -> int:
         print("\n".join(wrong[:5]), end="\n" if wrong else "")
         bad += bool(wrong)
     return 1 if bad else 0 if present else 77
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,5 +1,5 @@
 /* Every broken device breaks its rule within a few trials, and the conforming ones never do: one small scenario
- * for each of those whose fault is in the machine. That the kit's cases notice every device is tested by pdlkit/devices.py. */
+ * for each of those whose fault is in the machine. That the kit's cases notice every device is tested by conformance dev devices. */
 #include "check.h"
 
 enum { WORDS = 256 };

@@ -8,9 +8,9 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from pdlkit.places import ROOT
-from pdlkit.rules import Case
-from pdlkit.verdicts import CaseResult
+from conformance.pdlkit.places import ROOT
+from conformance.pdlkit.rules import Case
+from conformance.pdlkit.verdicts import CaseResult
 
 LINES_AT_MOST = 150
 START_PAIRS = ("plain", "zero", "withhold", "repeat", "resident")  # of the start rules, those a program is made for

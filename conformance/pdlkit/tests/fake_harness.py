@@ -15,9 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from pdlkit.rules import Case, load  # noqa: E402
+from conformance.pdlkit.rules import Case, load
 
 BOOK = load(Path(__file__).resolve().parents[2] / "rules.toml")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pdlkit import places
+from conformance.pdlkit import places
 
 ENTRY = '''
 [[rule]]

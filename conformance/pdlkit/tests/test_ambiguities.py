@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pdlkit import ambiguities, places
-from pdlkit.rules import load
+from conformance.pdlkit import ambiguities, places
+from conformance.pdlkit.rules import load
 
 
 def entry(name: str = "WAIT-08.silent.widened.stream", kind: str = "visibility", run: int = 100, exercised: int = 90,

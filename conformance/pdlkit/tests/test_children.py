@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from pdlkit import children
-from pdlkit.children import Ending, Stopper, run_child
+from conformance.pdlkit import children
+from conformance.pdlkit.children import Ending, Stopper, run_child
 
 LIMIT_S = 1.0
 SOON_S = 8.0  # far above what any of these needs, far below what a child would take by itself

@@ -12,14 +12,14 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from pdlkit import device_choice, doctor, list_rules, machine, packages, places, run, toolchain, venv
-from pdlkit.device_choice import _judge
-from pdlkit.exits import BadArguments, SetupImpossible
-from pdlkit.kernel_lines import pair_line
-from pdlkit.machine import Driver, Gpu
-from pdlkit.rules import load
-from pdlkit.tests.kit_runs import conformance
-from pdlkit.tests.test_rules import GOOD, text_of
+from conformance.pdlkit import device_choice, doctor, list_rules, machine, packages, places, run, toolchain, venv
+from conformance.pdlkit.device_choice import _judge
+from conformance.pdlkit.exits import BadArguments, SetupImpossible
+from conformance.pdlkit.kernel_lines import pair_line
+from conformance.pdlkit.machine import Driver, Gpu
+from conformance.pdlkit.rules import load
+from conformance.pdlkit.tests.kit_runs import conformance
+from conformance.pdlkit.tests.test_rules import GOOD, text_of
 
 
 def test_list_shows_every_rule(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pdlkit.eager import compare, sentences
+from conformance.pdlkit.eager import compare, sentences
 
 
 def a_test(path: str, run: int = 100, fresh: int = 100, overlap: int = 100, rule: str = "EVT-11") -> dict[str, Any]:

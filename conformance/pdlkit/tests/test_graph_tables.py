@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pdlkit import graph_tables, places
-from pdlkit.rules import load
+from conformance.pdlkit import graph_tables, places
+from conformance.pdlkit.rules import load
 
 
 def a_report(**answers: list[tuple[str, str]]) -> dict[str, Any]:

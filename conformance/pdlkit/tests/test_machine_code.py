@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdlkit import evidence, places
-from pdlkit.machine_code import MachineCode, cubins_in, symbol_of
-from pdlkit.rules import load
-from pdlkit.toolchain import find_nvcc
-from pdlkit.verdicts import CaseResult
+from conformance.pdlkit import evidence, places
+from conformance.pdlkit.machine_code import MachineCode, cubins_in, symbol_of
+from conformance.pdlkit.rules import load
+from conformance.pdlkit.toolchain import find_nvcc
+from conformance.pdlkit.verdicts import CaseResult
 
 SOURCE = 'extern "C" __global__ void one(float *p) {{ p[threadIdx.x] *= {factor}f; }}\n' \
     'extern "C" __global__ void two(int *p) {{ *p = 1; }}\nint main() {{ return 0; }}\n'

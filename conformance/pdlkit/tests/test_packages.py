@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pdlkit import packages
-from pdlkit.exits import SetupImpossible
+from conformance.pdlkit import packages
+from conformance.pdlkit.exits import SetupImpossible
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdlkit import places, report
-from pdlkit.display import verdict_block
-from pdlkit.records import Session
-from pdlkit.rules import load
-from pdlkit.verdicts import RunVerdict, judge_case, judge_run
+from conformance.pdlkit import places, report
+from conformance.pdlkit.display import verdict_block
+from conformance.pdlkit.records import Session
+from conformance.pdlkit.rules import load
+from conformance.pdlkit.verdicts import RunVerdict, judge_case, judge_run
 
 BOOK = load(places.RULES)
 CASE = next(case for case in BOOK.cases if case.rule == "WAIT-10" and case.path == "stream")

@@ -14,9 +14,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pdlkit import places
-from pdlkit.report import inconsistencies, scrub, without_folders
-from pdlkit.tests.kit_runs import run_fake
+from conformance.pdlkit import places
+from conformance.pdlkit.report import inconsistencies, scrub, without_folders
+from conformance.pdlkit.tests.kit_runs import run_fake
 
 SCHEMA = json.loads(places.SCHEMA.read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

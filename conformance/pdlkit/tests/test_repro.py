@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from pdlkit import places, repro
-from pdlkit.rules import Case, load
-from pdlkit.tests.kit_runs import run_fake
-from pdlkit.toolchain import find_nvcc
-from pdlkit.verdicts import CaseResult
+from conformance.pdlkit import places, repro
+from conformance.pdlkit.rules import Case, load
+from conformance.pdlkit.tests.kit_runs import run_fake
+from conformance.pdlkit.toolchain import find_nvcc
+from conformance.pdlkit.verdicts import CaseResult
 
 DEVICE_TEXT = (places.ROOT / "pdl_device.cuh").read_text()
 PLAN: dict[str, Any] = {

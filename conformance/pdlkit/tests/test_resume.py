@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pdlkit import resume
-from pdlkit.tests.kit_runs import FAKE, Ran, conformance, interrupt_fake, run_fake
+from conformance.pdlkit import resume
+from conformance.pdlkit.tests.kit_runs import FAKE, Ran, conformance, interrupt_fake, run_fake
 
 STUCK, ASIDE = "WAIT-05.rewait.widened.captured", "WAIT-05.rewait.widened.stream"
 DONE = "ATTR-05.zero.widened.stream"

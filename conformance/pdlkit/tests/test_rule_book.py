@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from pdlkit import places
-from pdlkit.rules import RuleBook, load
+from conformance.pdlkit import places
+from conformance.pdlkit.rules import RuleBook, load
 
 # How many clauses each group has; the ids run from 01 on without a gap.
 CLAUSES = {"ATTR": 14, "TRIG": 12, "WAIT": 13, "MEM": 9, "EVT": 14, "EDGE": 32, "COMP": 15, "FWD": 6, "FB": 7, "TOOL": 5, "VER": 9}

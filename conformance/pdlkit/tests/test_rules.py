@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pdlkit import places
-from pdlkit.generate_cases import c_string, cases_header, main, variants_cmake
-from pdlkit.rules import RulesError, load, parse
+from conformance.pdlkit import places
+from conformance.pdlkit.generate_cases import c_string, cases_header, main, variants_cmake
+from conformance.pdlkit.rules import RulesError, load, parse
 
 GOOD: dict[str, Any] = {
     "suite": "0.1.0",

@@ -11,11 +11,9 @@ from typing import Any
 
 import pytest
 
-from pdlkit import run
-from pdlkit.display import wants_colours
-from pdlkit.lint import against_hardware
-from pdlkit.lint.against_hardware import Comparison
-from pdlkit.tests.kit_runs import FAKE, conformance, interrupt_fake, left_running, run_fake
+from conformance.pdlkit import evidence, run
+from conformance.pdlkit.display import wants_colours
+from conformance.pdlkit.tests.kit_runs import FAKE, conformance, interrupt_fake, left_running, run_fake
 
 SEED_ENV = "FAKE_HARNESS"
 QUICK: dict[str, Any] = {"deadline_s": 0.2}
@@ -212,22 +210,16 @@ def test_help_is_there(arguments: list[str], tmp_path: Path) -> None:
     assert ran.code == 0 and "usage" in ran.out and not ran.err
 
 
-def _breaks(*_arguments: object) -> None:
-    raise KeyError("R2")
-
-
-@pytest.mark.parametrize(("there", "shown", "compare", "told", "wrong"), [
-    (False, {}, None, "left out: nvdisasm", []), (True, {}, None, "left out: no kernel", []),
-    (True, {"k": 1}, lambda *_: Comparison(3, [], ["k differs"]), "3 kernels compared", ["static check: k differs"]),
-    (True, {"k": 1}, _breaks, "failed", ["static check: lint ended with KeyError: 'R2'"])])
+@pytest.mark.parametrize(("answer", "told", "wrong"), [
+    ({"left_out": "no kernel was proven or killed"}, "left out: no kernel", []),
+    ({"compared": 3, "disagreements": ["k differs"]}, "3 kernels compared", ["static check: k differs"]),
+    ("lint cannot run here: broken", "failed", ["static check: lint cannot run here: broken"])])
 def test_the_static_check_says_what_it_did_and_costs_no_report(
-    there: bool, shown: dict[str, int], compare: Any, told: str, wrong: list[str], monkeypatch: pytest.MonkeyPatch
+    answer: Any, told: str, wrong: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "at_hand", lambda: there)
-    monkeypatch.setattr(against_hardware, "shown_by", lambda *_: shown)
-    monkeypatch.setattr(against_hardware, "compare", compare)
-    facts: Any = SimpleNamespace(code=SimpleNamespace(path=FAKE), on_model=False, plant=None, book=SimpleNamespace(tags={}))
-    said, found = run._static_check({}, facts)
+    monkeypatch.setattr(evidence, "ask_lint", lambda _: answer)
+    facts: Any = SimpleNamespace(code=SimpleNamespace(path=FAKE), on_model=False, plant=None)
+    said, found = run._static_check(FAKE, facts)
     assert said and said.startswith(told) and found == wrong
 
 
@@ -283,7 +275,7 @@ def test_no_colour_for_those_who_want_none(terminal: bool, environment: dict[str
 
 
 def test_auto_without_hardware_is_the_model_and_says_so(tmp_path: Path) -> None:
-    from pdlkit.machine import nvidia_hardware
+    from conformance.pdlkit.machine import nvidia_hardware
 
     ran = run_fake(tmp_path, {}, "--only", "WAIT-05", device="auto")
     on_model = ran.report["device"]["kind"] == "model"

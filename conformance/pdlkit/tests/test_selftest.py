@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pdlkit.selftest import closing_line
+from conformance.pdlkit.selftest import closing_line
 
 
 @pytest.mark.parametrize(("states", "line"), [

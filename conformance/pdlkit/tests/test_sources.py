@@ -7,32 +7,58 @@ from pathlib import Path
 
 import pytest
 
-from pdlkit import sources
+from conformance.pdlkit import sources
+
+C = '#define A 1 /* one */\nint f(void) { return A; } // "f"\nconst char *s = "a  /* b */";\n'
+PYTHON = '"""Judges."""\nimport json\n\ndef f(x):\n    """Says."""\n    return x > 2  # two\n'
+TOML = '[[rule]]\nid = "A"\nclass = "derived"\ntext = "one"\n'
 
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "harness").mkdir()
-    (tmp_path / "pdl.h").write_text("one")
-    (tmp_path / "harness" / "main.c").write_text("two")
+    for name, text in (("harness/main.c", C), ("verdicts.py", PYTHON), ("rules.toml", TOML)):
+        (tmp_path / name).write_text(text)
     monkeypatch.setattr(sources, "ROOT", tmp_path)
-    monkeypatch.setattr(sources, "_JUDGED", (tmp_path / "pdl.h", tmp_path / "harness"))
+    monkeypatch.setattr(sources, "JUDGED", ("harness", "verdicts.py", "rules.toml"))
     return tmp_path
 
 
-def test_a_changed_moved_or_added_file_changes_the_digest(tree: Path) -> None:
-    seen = [sources.digest(), sources.digest()]
-    assert seen[0] == seen[1]
-    (tree / "pdl.h").write_text("other")
-    seen.append(sources.digest())
-    (tree / "harness" / "main.c").rename(tree / "harness" / "other.c")
-    seen.append(sources.digest())
-    (tree / "harness" / "new.c").write_text("")
-    seen.append(sources.digest())
-    assert len(set(seen)) == 4
+@pytest.mark.parametrize(("name", "old", "new"), [
+    ("harness/main.c", "/* one */", "/* two\n lines */"), ("harness/main.c", '// "f"', "// it's"), ("harness/main.c", "{ return", "{\n\n  return"),
+    ("verdicts.py", "# two", "# three"), ("verdicts.py", "Says.", "Tells."), ("verdicts.py", "import json", "import re"),
+    ("rules.toml", '"one"', '"two"'), ("rules.toml", "[[rule]]", "# a comment\n[[rule]]")])
+def test_comments_layout_and_prose_change_nothing(tree: Path, name: str, old: str, new: str) -> None:
+    before, text = sources.digest(), (tree / name).read_text()
+    assert old in text
+    (tree / name).write_text(text.replace(old, new))
+    assert sources.digest() == before
+
+
+@pytest.mark.parametrize(("name", "old", "new"), [
+    ("harness/main.c", "A 1", "A 2"), ("harness/main.c", "a  /*", "a /*"), ("harness/main.c", "/* b */", "/* c */"),
+    ("harness/main.c", "#define A 1 /* one */\nint", "#define A 1 int"), ("verdicts.py", "> 2", ">= 2"), ("rules.toml", "derived", "measured")])
+def test_what_decides_changes_the_digest(tree: Path, name: str, old: str, new: str) -> None:
+    before, text = sources.digest(), (tree / name).read_text()
+    assert old in text
+    (tree / name).write_text(text.replace(old, new))
+    assert sources.digest() != before
+
+
+def test_a_moved_file_is_the_same_and_an_added_one_is_not(tree: Path) -> None:
+    before = sources.digest()
+    (tree / "harness" / "deeper").mkdir()
+    (tree / "harness" / "main.c").rename(tree / "harness" / "deeper" / "other.c")
+    assert sources.digest() == before
     (tree / "harness" / "tests").mkdir()
-    (tree / "harness" / "tests" / "test.c").write_text("")
-    assert sources.digest() == seen[-1], "what no device runs is not judged"
+    (tree / "harness" / "tests" / "test.c").write_text("int x;")
+    assert sources.digest() == before, "what no device runs does not judge"
+    (tree / "harness" / "new.c").write_text("int x;")
+    assert sources.digest() != before
+
+
+def test_every_judged_place_exists() -> None:
+    assert all((sources.ROOT / name).exists() for name in sources.JUDGED)
 
 
 def test_only_reports_are_compared(tmp_path: Path) -> None:

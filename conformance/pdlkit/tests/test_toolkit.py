@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from pdlkit import packages, toolkit
-from pdlkit.stress import ptxas_wrapper
+from conformance.pdlkit import packages, toolkit
 
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A machine on which nothing names a toolkit, and PATH is one empty folder."""
-    for name in ("CUDACXX", *toolkit.ROOTS, ptxas_wrapper.REAL):
+    for name in ("CUDACXX", *toolkit.ROOTS):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
     monkeypatch.setattr(packages, "toolkit_root", lambda: None)
@@ -59,14 +57,3 @@ def test_a_file_that_cannot_be_started_is_passed_over(machine: Path) -> None:
     put(machine / "path").chmod(0o644)
     (machine / "path" / "nvcc").mkdir()
     assert below(machine) == [] == below(machine, "nvcc")
-
-
-def test_the_assembler_behind_the_stand_in_is_not_the_stand_in(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in, real = put(machine / "stress", "pdl-stress-ptxas"), put(machine / "second")
-    (machine / "path").mkdir()
-    (machine / "path" / "ptxas").symlink_to(stand_in)
-    monkeypatch.setenv("PATH", os.pathsep.join((str(machine / "path"), str(machine / "second"))))
-    assert ptxas_wrapper.real_ptxas() == str(real)
-    other = put(machine / "other")
-    monkeypatch.setenv(ptxas_wrapper.REAL, str(other))
-    assert ptxas_wrapper.real_ptxas() == str(other)

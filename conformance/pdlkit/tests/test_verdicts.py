@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdlkit.places import KIT
-from pdlkit.records import CaseLog
-from pdlkit.rules import Case, Tag
-from pdlkit.verdicts import CASE_VERDICTS, EXERCISED_PERCENT, KILLS_FLOOR, CaseResult, bound95, judge_case, judge_run, worst
+from conformance.pdlkit.places import KIT
+from conformance.pdlkit.records import CaseLog
+from conformance.pdlkit.rules import Case, Tag
+from conformance.pdlkit.verdicts import CASE_VERDICTS, EXERCISED_PERCENT, KILLS_FLOOR, CaseResult, bound95, judge_case, judge_run, worst
 
 TAGS = {
     "nowait": Tag("nowait", "kernel", "t", ()),

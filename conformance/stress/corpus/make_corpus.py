@@ -1,7 +1,7 @@
 """Makes real PTX for `stress roundtrip` with every compiler that is there: nvcc, NVRTC of several toolkits, clang, Triton.
 
-    python3 conformance/packaging/toolkits.py --prefixes PREFIXES --record toolkits.md    # fetches the toolkits
-    python3 conformance/stress/corpus/make_corpus.py FOLDER --prefixes PREFIXES --triton python3
+    python3 conformance dev toolkits --prefixes PREFIXES --record toolkits.md    # fetches the toolkits
+    python3 conformance dev make-corpus FOLDER --prefixes PREFIXES --triton python3
     python3 conformance stress roundtrip FOLDER/*.ptx --record conformance/stress/corpus/roundtrip.json
 
 What cannot be made is named; nothing is silently left out. Needs no GPU.
@@ -75,13 +75,13 @@ def by_clang(folder: Path, clang: str, prefix: Path) -> None:
                        "-Wno-unknown-cuda-version", "-S", ZOO, "-o", target])
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     """0 if something was made."""
     parser = argparse.ArgumentParser(description="Make PTX with every compiler that is there.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--prefixes", type=Path, help="toolkits, one folder each, as packaging/toolkits.py makes them")
     parser.add_argument("--triton", metavar="PYTHON", help="an interpreter that has Triton")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     given.folder.mkdir(parents=True, exist_ok=True)
     nvcc = shutil.which("nvcc")
     cccl = Path(nvcc).resolve().parents[1] / "include" / "cccl" if nvcc else Path("none")
@@ -98,7 +98,3 @@ def main() -> int:
     if given.triton:
         _run("triton", [given.triton, HERE / "triton_kernels.py", given.folder])
     return 0 if any(given.folder.glob("*.ptx")) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

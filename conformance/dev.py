@@ -1,0 +1,55 @@
+"""`python3 conformance dev NAME ...`: the tools of those who change the kit. Each has --help."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+from conformance.pdlkit.exits import OK, BadArguments
+
+TOOLS = {
+    "ambiguities": ("pdlkit.ambiguities", "write what a device does where the documents disagree, from a report"),
+    "api": ("packaging.api", "compare the headers' public names and layouts with the record"),
+    "break-headers": ("headers.break_headers", "break the headers line by line and show that a test notices"),
+    "break-packaging": ("packaging.break_packaging", "break the packaging and show that a test notices"),
+    "check-builds": ("model.tests.check_builds", "compare the model's traces between compilers and sanitizers"),
+    "check-litmus": ("model.tests.check_litmus", "compare the litmus outcomes with the recorded ones"),
+    "check-records": ("model.tests.check_records", "compare the harness's records between compilers and sanitizers"),
+    "check-shapes": ("lint.shapes.check_shapes", "compile the compiler's safe and dangerous shapes and read the machine code"),
+    "compile-checks": ("headers.compile_checks", "one compile check of the headers"),
+    "compile-with-nvrtc": ("lint.shapes.compilers", "compile one file with one NVRTC library, in a process that does nothing else"),
+    "compilers": ("packaging.compilers", "compile pdl.h with every host compiler"),
+    "consume": ("packaging.consume", "build one consumer project outside the tree"),
+    "devices": ("model.devices", "write the table of broken devices and the cases that notice them"),
+    "environments": ("probes.environments", "measure what tools and settings do to overlap"),
+    "fresh-machines": ("packaging.fresh_machines", "run the README's commands on new, minimal machines"),
+    "generate-cases": ("pdlkit.generate_cases", "write cases.h and variants.cmake from rules.toml"),
+    "graph-tables": ("pdlkit.graph_tables", "write what a driver makes of edges and captures, from a report"),
+    "include-cost": ("packaging.include_cost", "measure what including pdl.h costs to compile"),
+    "judge-corpus": ("lint.corpus.judge_corpus", "compare lint's findings on the labelled corpus with the labels"),
+    "judge-third-party": ("lint.third_party.judge_third_party", "lint binaries that others made"),
+    "lint-against-hardware": ("lint.against_hardware", "compare lint's findings on the harness with a report from a GPU"),
+    "litmus": ("probes.litmus", "compare a GPU's litmus outcomes with the allowed ones"),
+    "make-corpus": ("stress.corpus.make_corpus", "make real PTX for `stress roundtrip`"),
+    "portable": ("packaging.portable", "check that a harness runs where there is only a driver"),
+    "random-graphs": ("lint.tests.run_random_graphs", "compare lint's analysis with enumeration on random graphs"),
+    "sweep": ("model.sweep", "run the model over many seeds and every broken device"),
+    "toolkits": ("packaging.toolkits", "check the headers against every CUDA Toolkit"),
+}
+
+
+def _help() -> str:
+    rows = "".join(f"  {name:<22} {text}\n" for name, (_, text) in TOOLS.items())
+    return f"usage: python3 conformance dev NAME [options]\n\n{rows}\nEvery tool has --help."
+
+
+def main(argv: list[str]) -> int:
+    """Run one tool; without a name, list them."""
+    if not argv or argv[0] in ("-h", "--help"):
+        print(_help())
+        return OK
+    entry = TOOLS.get(argv[0])
+    if entry is None:
+        raise BadArguments(f"there is no tool `{argv[0]}`; `python3 conformance dev` lists them")
+    sys.argv[0] = f"conformance dev {argv[0]}"  # what argparse calls the program
+    return int(importlib.import_module(f"conformance.{entry[0]}").main(argv[1:]))

@@ -1,0 +1,206 @@
+"""Calls the analysis: a C program (analysis/), compiled here once, that follows every path of an image's kernels.
+
+It reads what the cubin says of its kernels and nvdisasm's listing from its standard input, and writes JSON, one line for each
+kernel. analysis/analysis.h says what it does; here is how it is made, asked and understood.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import IO
+
+from conformance.lint.facts import KernelFacts, kernel_of
+from conformance.pdlkit.children import signal_name
+from conformance.pdlkit.compiled import compile_to
+from conformance.pdlkit.elf import Cubin, KernelInfo
+from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.places import BUILD
+from conformance.pdlkit.toolchain import Tool, find_c_compiler
+
+SOURCES = Path(__file__).resolve().with_name("analysis")
+FLAGS = ("-std=c11", "-O3")
+LIMIT_S = 3600.0  # for one image
+_FIRST_LINE = "pdl-lint-facts\t1"
+_LARGEST = 2**32 - 1
+_SEPARATORS = re.compile(r"[\t\n\r]")
+
+
+class AnalyserFailed(Exception):
+    """The analysis of an image did not end well; the message says how."""
+
+
+# the program ---------------------------------------------------------------------------------------------------------
+
+
+def _folders() -> list[Path]:
+    """Where it may lie: below build/, else below the user's temporary folder."""
+    return [BUILD / "lint", Path(tempfile.gettempdir(), f"pdl-lint-{os.getuid()}")]
+
+
+def _is_ours(folder: Path) -> bool:
+    """A folder that nobody else could have put a program into."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    return folder.parent != Path(tempfile.gettempdir()) or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
+
+
+def _name() -> str:
+    """Of programs from these sources; behind it stands the compiler's part."""
+    files = sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h")])
+    text = b"".join(b"%s\0%d\0%s" % (os.fsencode(f.name), len(data := f.read_bytes()), data) for f in files)
+    return "analysis-" + hashlib.sha256(text).hexdigest()[:12]
+
+
+def _name_by(compiler: Tool) -> str:
+    words = f"{compiler.path}\0{compiler.words()}\0{' '.join(FLAGS)}"
+    return f"{_name()}-{hashlib.sha256(words.encode(errors='replace')).hexdigest()[:8]}"
+
+
+def _built(name: str) -> Path | None:
+    """A program made earlier; the name may be a pattern."""
+    found = (path for folder in _folders() if _is_ours(folder) for path in sorted(folder.glob(name)))
+    return next((path for path in found if path.is_file() and os.access(path, os.X_OK)), None)
+
+
+def at_hand() -> bool:
+    """Whether the analysis can run: there is a compiler, or it was compiled before."""
+    return find_c_compiler() is not None or _built(f"{_name()}-{'?' * 8}") is not None
+
+
+@lru_cache(maxsize=None)
+def program() -> Path:
+    """The program's path, compiled if these sources have not been before; SetupImpossible with what to do if that fails."""
+    compiler = find_c_compiler()
+    found = _built(_name_by(compiler) if compiler else f"{_name()}-{'?' * 8}")
+    if found is not None:
+        return found
+    if compiler is None:
+        raise SetupImpossible("there is no C compiler on PATH, with which lint builds its analysis once "
+                              "(Debian and Ubuntu: apt-get install gcc, or set CC)")
+    return _compile(compiler)
+
+
+def _compile(compiler: Tool) -> Path:
+    target = _writable_folder() / _name_by(compiler)
+    print(f"compiling lint's analysis with {compiler.words()}", file=sys.stderr, flush=True)
+    return compile_to(target, compiler, [*FLAGS, *sorted(SOURCES.glob("*.c"))], "lint's analysis")
+
+
+def _writable_folder() -> Path:
+    for folder in _folders():
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError:
+            continue
+        if _is_ours(folder) and os.access(folder, os.W_OK):
+            return folder
+    raise SetupImpossible("lint cannot put its analysis anywhere: neither build/ nor the temporary folder can be written")
+
+
+# what it reads -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the analysis has to know of an image besides its listing."""
+
+    sm: int
+    kernels: dict[str, KernelInfo]  # those to be judged
+    code_tables: dict[str, dict[int, str]] = field(default_factory=dict)  # of those kernels
+    entries: Sequence[str] = ()  # all kernels
+    constant4: dict[int, str] = field(default_factory=dict)
+    functions: Iterable[str] = ()
+    addresses: Iterable[str] = ()
+    homes: dict[str, tuple[str, int]] = field(default_factory=dict)
+    words: dict[str, Sequence[int]] = field(default_factory=dict)  # of constant bank 2 of those kernels
+    tables: dict[str, dict[str, int]] = field(default_factory=dict)  # named parts of it
+
+    @classmethod
+    def of(cls, cubin: Cubin, kernels: Iterable[str]) -> Question:
+        chosen = list(dict.fromkeys(kernels))
+        return cls(cubin.sm, {k: cubin.kernel_info(k) for k in chosen}, {k: cubin.code_table(k) for k in chosen},
+                   list(dict.fromkeys(cubin.kernels)), cubin.constant4, sorted(cubin.function_names),
+                   sorted(cubin.function_addresses), cubin.homes,
+                   {k: cubin.constant2(k) for k in chosen}, {k: cubin.tables(k) for k in chosen})
+
+    def lines(self) -> list[str]:
+        rows: list[tuple[str | int, ...]] = [("sm", self.sm)]
+        for kernel, info in self.kernels.items():
+            rows.append(("kernel", kernel, info.parameter_base, info.parameter_bytes, min(info.max_threads, _LARGEST)))
+            rows += [("parameter", p.offset, p.size) for p in info.parameters]
+            rows += [("code", offset, name) for offset, name in self.code_tables.get(kernel, {}).items()]
+            rows += [("word", 4 * i, word) for i, word in enumerate(self.words.get(kernel, ()))]
+            rows += [("table", offset, name) for name, offset in self.tables.get(kernel, {}).items() if offset <= _LARGEST]
+        rows += [("entry", name) for name in self.entries]
+        rows += [("constant4", offset, name) for offset, name in self.constant4.items() if offset <= _LARGEST]
+        rows += [("function", name) for name in self.functions]
+        rows += [("address", name) for name in self.addresses]
+        rows += [("home", name, section, min(index, _LARGEST)) for name, (section, index) in self.homes.items()]
+        return [_FIRST_LINE, *("\t".join(_SEPARATORS.sub("?", str(part)) for part in row) for row in rows), "listing"]
+
+
+# asking --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answer:
+    kernels: dict[str, KernelFacts]  # those that the listing has
+    instructions: int
+    seconds: float  # of one core
+
+
+def analyse(question: Question, listing: Iterable[bytes | memoryview], code: bool = False) -> Answer:
+    """Everything about these kernels; the listing in pieces that follow each other. `code`: with their opcodes."""
+    command = [str(program()), *(["--code"] if code else [])]  # compiled ahead of the clock, once
+    with tempfile.TemporaryFile() as stream:  # a pipe of this size would be filled in very many steps
+        stream.write("\n".join([*question.lines(), ""]).encode(errors="replace"))
+        for piece in listing:
+            stream.write(piece)
+        stream.seek(0)
+        before = _children_seconds()
+        output = _run(command, stream)
+        seconds = _children_seconds() - before
+    try:
+        *rows, last = map(json.loads, output.splitlines())
+        found = [(str(row["kernel"]), kernel_of(row)) for row in rows]
+        instructions = int(last["instructions"])
+    except (LookupError, TypeError, ValueError) as error:
+        raise AnalyserFailed(f"what the analysis wrote cannot be read: {type(error).__name__}: {error}") from None
+    wanted = {_SEPARATORS.sub("?", kernel): kernel for kernel in question.kernels}
+    if {name for name, _ in found} != wanted.keys():
+        raise AnalyserFailed("what the analysis wrote is not whole")
+    return Answer({wanted[name]: facts for name, facts in found if facts is not None}, instructions, seconds)
+
+
+def _children_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _run(command: list[str], stream: IO[bytes]) -> bytes:
+    try:
+        done = subprocess.run(command, stdin=stream, capture_output=True, timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        raise AnalyserFailed(f"the analysis did not end in {LIMIT_S:.0f} s") from None
+    except OSError as error:
+        raise SetupImpossible(f"{command[0]} cannot be started: {error}") from None
+    if done.returncode == 0:
+        return done.stdout
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
+    code = done.returncode
+    how = f"died of {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+    raise AnalyserFailed(f"the analysis {how}{': ' + lines[-1] if lines else ''}")

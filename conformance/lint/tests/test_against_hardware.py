@@ -1,0 +1,57 @@
+"""Lint and the recorded hardware run have to agree about the kit's kernels, as they are built here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.lint import against_hardware as leg
+from conformance.pdlkit import places
+from conformance.pdlkit.rules import RuleBook, load
+
+_HARNESSES = [places.BUILD / preset / "pdl-harness" for preset in ("test", "cuda")]
+
+
+@pytest.fixture(scope="module")
+def book() -> RuleBook:
+    return load(places.RULES)
+
+
+@pytest.fixture(scope="module")
+def recorded() -> dict[str, Any]:
+    newest = max((places.KIT / "results").glob("*-full.json"), key=lambda p: json.loads(p.read_text())["run"]["started"])
+    return dict(json.loads(newest.read_text()))
+
+
+@pytest.fixture(scope="module")
+def harness() -> Path:
+    found = max((h for h in _HARNESSES if h.is_file()), key=lambda h: h.stat().st_mtime, default=None)
+    if found is None:
+        pytest.skip("no harness with machine code was built here")
+    return found
+
+
+def test_every_planted_bug_says_whether_lint_sees_it(book: RuleBook) -> None:
+    silent = [t.tag for t in book.tags.values() if t.kind in ("kernel", "image") and not (t.lint or t.lint_blind)]
+    assert silent == [], "give each of these `lint` or `lint_blind` in rules.toml"
+
+
+def test_lint_says_what_hardware_showed(harness: Path, recorded: dict[str, Any], book: RuleBook) -> None:
+    shown = leg.shown_by(recorded, book.tags)
+    result = leg.compare(harness, shown, book.tags)
+    assert result.disagreements == []
+    assert result.compared >= 20 and {one.killed for one in shown} == {True, False}
+
+
+def test_a_disagreement_is_told(harness: Path, recorded: dict[str, Any], book: RuleBook) -> None:
+    """The check can fail: what passed is said to be killed, and what was killed to have passed."""
+    honest = leg.shown_by(recorded, book.tags)
+    waits = next(o for o in honest if not o.killed and o.symbol == "wait_store_dependent_base")
+    late = next(o for o in honest if o.image == "latewait")
+    as_late = leg.Shown(waits.case, waits.kernel, "base", True)
+    tags = {**book.tags, "base": book.tags["latewait"]}
+    turned = [as_late, leg.Shown(late.case, late.kernel, late.image, False)]
+    assert len(leg.compare(harness, turned, tags).disagreements) == 2

@@ -1,0 +1,193 @@
+"""How lint makes and calls its analysis: no compiler, a compiler that fails, programs that crash, hang or talk nonsense."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from conformance.lint import analyser, disassembly
+from conformance.lint.analyser import AnalyserFailed, Question, analyse
+from conformance.lint.linter import DEFECT, Options, lint_files
+from conformance.pdlkit.elf import KernelInfo, Parameter
+from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.toolchain import Tool, find_c_compiler, find_nvcc
+
+_ROOT = Path(__file__).resolve().parents[3]
+_FOUND = find_nvcc()
+_NVCC = str(_FOUND.path) if _FOUND else "nvcc"
+_SOURCE = '#include "pdl_device.cuh"\nextern "C" __global__ void {name}(const float *a, float *o)\n{{\n' \
+          "    float v = *(const volatile float *)a;\n    pdl_wait();\n    *o = v;\n}}\n"
+_QUESTION = Question(90, {"k": KernelInfo()}, entries=["k"])
+_CRASH = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+_GARBAGE = "print('{\"kernel\": nothing')"
+_ANSWER = "print('{\"kernel\": \"k\", \"present\": false}\\n{\"instructions\": 7}')"
+
+
+@pytest.fixture(autouse=True)
+def _forgetful() -> Iterator[None]:
+    """What one test found is not found again by the next."""
+    analyser.program.cache_clear()
+    yield
+    analyser.program.cache_clear()
+
+
+def _script(folder: Path, python: str) -> Path:
+    path = folder / "program"
+    path.write_text(f"#!{sys.executable}\n{python}\n")
+    path.chmod(0o755)
+    return path
+
+
+def _elsewhere(monkeypatch: pytest.MonkeyPatch, folder: Path, source: str = "int main(void) { return 0; }") -> None:
+    """Another build folder, and other sources, which compile at once."""
+    sources = folder / "sources"
+    sources.mkdir()
+    (sources / "main.c").write_text(source)
+    monkeypatch.setattr(analyser, "SOURCES", sources)
+    monkeypatch.setattr(analyser, "_folders", lambda: [folder / "build"])
+
+
+# making it -------------------------------------------------------------------------------------------------------------
+
+
+def test_it_is_compiled_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _elsewhere(monkeypatch, tmp_path)
+    made = analyser.program()
+    assert subprocess.run([str(made)]).returncode == 0 and list(made.parent.iterdir()) == [made]
+    assert "compiling" in capsys.readouterr().err
+    analyser.program.cache_clear()
+    assert analyser.program() == made and capsys.readouterr().err == ""
+    (analyser.SOURCES / "main.c").write_text("int main(void) { return 1; }")
+    analyser.program.cache_clear()
+    assert analyser.program() != made  # other sources, another program
+
+
+def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _elsewhere(monkeypatch, tmp_path)
+    with monkeypatch.context() as without:
+        without.setattr(analyser, "find_c_compiler", lambda: None)
+        assert not analyser.at_hand()
+        with pytest.raises(SetupImpossible, match=r"no C compiler on PATH.*apt-get install gcc, or set CC"):
+            analyser.program()
+    assert analyser.at_hand()
+    made = analyser.program()
+    monkeypatch.setattr(analyser, "find_c_compiler", lambda: None)
+    analyser.program.cache_clear()
+    assert analyser.program() == made and analyser.at_hand()  # made earlier, and as good without one
+
+
+def test_what_does_not_compile_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _elsewhere(monkeypatch, tmp_path, "int main(void) { return absent; }")
+    with pytest.raises(SetupImpossible, match="does not compile.*absent.*set CC"):
+        analyser.program()
+    monkeypatch.setattr(analyser, "find_c_compiler", lambda: Tool("gcc", tmp_path / "none", None))
+    with pytest.raises(SetupImpossible, match="cannot be compiled"):
+        analyser.program()
+    assert list((tmp_path / "build").iterdir()) == []
+
+
+def test_several_may_compile_it_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _elsewhere(monkeypatch, tmp_path)
+    compiler = find_c_compiler()
+    assert compiler is not None
+    with ThreadPoolExecutor(6) as workers:
+        made = set(workers.map(lambda _: analyser._compile(compiler), range(6)))
+    assert len(made) == 1 and list((tmp_path / "build").iterdir()) == list(made)
+
+
+def test_nobody_else_can_put_a_program_into_the_temporary_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    folder = tmp_path / "pdl-lint"
+    folder.mkdir(mode=0o700)
+    assert analyser._is_ours(folder)
+    folder.chmod(0o777)
+    assert not analyser._is_ours(folder)
+
+
+# asking it -------------------------------------------------------------------------------------------------------------
+
+
+def test_what_it_reads() -> None:
+    info = KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 4)], 0x210, 12, 2**70)
+    question = Question(90, {"k": info}, {"k": {16: "f\tg"}}, ["k", "m\nn"], {8: "v", 2**40: "far"}, ["f", "k"], ["f"], {"f": ("k", 3)},
+                        {"k": (1, 2)}, {"k": {"a\tb": 4}})
+    assert question.lines() == [
+        "pdl-lint-facts\t1", "sm\t90", "kernel\tk\t528\t12\t4294967295", "parameter\t0\t8", "parameter\t8\t4", "code\t16\tf?g",
+            "word\t0\t1", "word\t4\t2", "table\t4\ta?b",
+        "entry\tk", "entry\tm?n", "constant4\t8\tv", "function\tf", "function\tk", "address\tf", "home\tf\tk\t3", "listing"]
+
+
+def test_sections_of_a_listing() -> None:
+    head, code = b"\t.headerflags\n", b"        /*0000*/  EXIT ;\n"
+    one, two = b'\t.section\t.text.one,"ax",@progbits\n', b'\t.section\t.text.tw\xff,"ax"\n'
+    other = b"\t.section\t.text.broken\n\t.section\t.nv.info\n"
+    parts = disassembly.code_sections(head + one + code + other + two + code)
+    assert {name: bytes(part) for name, part in parts.items()} == {
+        "one": one + code + other, "tw\ufffd": two.replace(b"\xff", "\ufffd".encode()) + code}
+    assert bytes(disassembly.code_sections(one)["one"]) == one and disassembly.code_sections(b"") == {}
+
+
+def test_an_answer_is_understood(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(analyser, "program", lambda: _script(tmp_path, _ANSWER))
+    answer = analyse(_QUESTION, [])
+    assert answer.kernels == {} and answer.instructions == 7 and answer.seconds > 0
+
+
+@pytest.mark.parametrize(("python", "said"), [
+    (_CRASH, "SIGSEGV"), (_GARBAGE, "cannot be read"), ("import time; time.sleep(60)", "did not end in 1 s"),
+    ("import sys; sys.exit('no memory')", "exit code 1: no memory"), ("", "cannot be read"), ("print(7)", "cannot be read"),
+    ("print('{\"instructions\": 1}')", "not whole"), ("print('[]')", "cannot be read"),
+    ("print('{\"kernel\": \"k\", \"present\": true}\\n{\"instructions\": 1}')", "KeyError"),
+    ("import sys; sys.stdout.buffer.write(bytes(range(256)))", "cannot be read")])
+def test_a_program_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, python: str, said: str) -> None:
+    monkeypatch.setattr(analyser, "program", lambda: _script(tmp_path, python))
+    monkeypatch.setattr(analyser, "LIMIT_S", 1.0 if "sleep" in python else 60.0)
+    with pytest.raises(AnalyserFailed, match=said):
+        analyse(_QUESTION, [])
+
+
+def test_a_program_that_cannot_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(analyser, "program", lambda: tmp_path / "absent")
+    with pytest.raises(SetupImpossible, match="cannot be started"):
+        analyse(_QUESTION, [])
+
+
+# files -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cubins(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder, made = tmp_path_factory.mktemp("cubins"), []
+    for name in ("bad", "good"):
+        source = folder / f"{name}.cu"
+        source.write_text(_SOURCE.format(name=name))
+        made.append(source.with_suffix(".cubin"))
+        subprocess.run([_NVCC, "-arch=sm_90", "-I", str(_ROOT), "-cubin", "-o", str(made[-1]), str(source)], check=True,
+                       capture_output=True)
+    return made
+
+
+@pytest.mark.parametrize("python", [_CRASH, _GARBAGE, "import time; time.sleep(60)"])
+def test_the_other_files_are_still_judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cubins: list[Path], python: str) -> None:
+    real = analyser.program()
+    fails_on_bad = f"import os, sys\nif b'kernel\\tbad' in sys.stdin.buffer.read():\n    {python}\nelse:\n" \
+                   f"    sys.stdin.seek(0)\n    os.lseek(0, 0, 0)\n    os.execv({str(real)!r}, [{str(real)!r}])"
+    monkeypatch.setattr(analyser, "program", lambda: _script(tmp_path, fails_on_bad))
+    monkeypatch.setattr(analyser, "LIMIT_S", 5.0)
+    report = lint_files(cubins, Options())
+    assert [(file, DEFECT in message, "AnalyserFailed" in message) for file, message in report.unreadable] == [(str(cubins[0]), True, True)]
+    assert [v.kernel for v in report.verdicts] == ["good"]
+    assert "read-before-wait" in {f.id for f in report.findings}
+
+
+def test_lint_says_that_a_compiler_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cubins: list[Path]) -> None:
+    _elsewhere(monkeypatch, tmp_path)
+    monkeypatch.setattr(analyser, "find_c_compiler", lambda: None)
+    with pytest.raises(SetupImpossible, match="C compiler"):
+        lint_files(cubins, Options())

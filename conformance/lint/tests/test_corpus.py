@@ -1,0 +1,43 @@
+"""Lint against the labelled corpus, and against the labels turned round."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.lint.corpus import judge_corpus
+from conformance.pdlkit.toolchain import find_nvcc
+
+_FOUND = find_nvcc()  # also one that was fetched as a package
+_NVCC = str(_FOUND.path) if _FOUND else "nvcc"
+
+
+def test_the_corpus_is_large_enough() -> None:
+    wanted = judge_corpus.labels()
+    assert len(wanted) >= 150
+    hard = ("warps.cu", "pipelines.cu", "classes.cu", "calls.cu", "branches.cu", "partial.cu", "persistent.cu", "groups.cu", "objects.cu", "paths.cu",
+            "library.cu")
+    shapes = {shape for name in hard for _, shape, _ in judge_corpus._LABEL.findall((judge_corpus.CORPUS / name).read_text())}
+    assert len(shapes) >= 40
+
+
+@pytest.mark.parametrize(("architecture", "way"), judge_corpus.QUICK)
+def test_every_bug_is_found_and_no_twin_blamed(architecture: str, way: str, tmp_path: Path) -> None:
+    _, wrong = judge_corpus.judge(Path(_NVCC), architecture, way, tmp_path)
+    assert wrong == []
+
+
+def test_the_comparison_can_fail(tmp_path: Path) -> None:
+    cubins = [c for c in judge_corpus.compile_corpus(Path(_NVCC), "sm_90", "-O3", tmp_path) if c.stem.startswith("straight")]
+    report = judge_corpus.lint_corpus(cubins)
+    turned = {k: frozenset({"partial-wait"}) if not v else frozenset() for k, v in judge_corpus.labels().items()
+              if any(x.kernel == k for x in report.verdicts)}
+    assert len(judge_corpus.compare(report, turned)) == len(turned)
+
+
+def test_the_record_reads_back() -> None:
+    cells = {("sm_90", "-G"): (3, 1, 400), ("sm_120", "-O3"): (5, 0, 60)}
+    text = judge_corpus.as_markdown(cells)
+    assert judge_corpus.recorded(text) == cells
+    assert judge_corpus.recorded(text.replace(" planted bugs", "9 planted bugs")) == {}  # of another corpus

@@ -1,0 +1,66 @@
+"""What single instructions read and write, where a wrong answer once blamed a correct kernel."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.lint.analyser import Question, analyse
+from conformance.lint.facts import Access
+from conformance.pdlkit.elf import KernelInfo, Parameter
+
+_INFO = KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 4)], 0x210, 12, 0)
+
+
+def _accesses(*code: str) -> list[Access]:
+    """Of a kernel `k` with this code; a line that ends with a colon is a label."""
+    lines, offset = ['\t.section\t.text.k,"ax",@progbits'], 0
+    for text in code:
+        if text.endswith(":"):
+            lines.append(text)
+        else:
+            lines.append(f"        /*{offset:04x}*/                   {text} ;")
+            offset += 16
+    answer = analyse(Question(90, {"k": _INFO}, entries=["k"]), [("\n".join(lines) + "\n").encode()])
+    return list(answer.kernels["k"].accesses)
+
+
+def _roots_of_copy(special: str, pointer: str) -> set[tuple[object, ...]]:
+    """Where an address comes from that is copied from this register, behind the read of a special register."""
+    found = _accesses(f"LDC {pointer}, c[0x0][0x210]", special, f"MOV R4, {pointer}", "MOV R5, RZ", "LDG.E R9, desc[UR4][R4.64]",
+                      "ACQBULK", "EXIT")
+    assert len(found) == 1
+    return set(found[0].roots)
+
+
+def test_a_special_register_fills_one_word_or_two() -> None:
+    assert _roots_of_copy("CS2R.32 R0, SR_CgaSize", "R1") == {("param", 0)}  # R1 is the stack pointer
+    assert _roots_of_copy("CS2R R2, SR_CLOCKLO", "R3") == set()
+    assert _roots_of_copy("CS2R.32 R2, SR_CLOCKLO", "R3") == {("param", 0)}
+
+
+@pytest.mark.parametrize(("index", "states"), [("S2R R2, SR_TID.X", {"SIBLING"}), ("LDC R2, c[0x0][0x218]", {"FRESH"})])
+def test_a_jump_table_that_is_not_linked_yet_varies_as_its_index(index: str, states: set[str]) -> None:
+    """Only where threads leave in different ways do those that read have siblings that wait."""
+    found = _accesses("LDC.64 R6, c[0x0][0x210]", index, "LDC R4, c[R2+`((k.const_opt.0.12 + -0x8000))]",
+                      'BRX R4 -0x40 (*"BRANCH_TARGETS .L_wait,.L_read"*)', ".L_wait:", "ACQBULK", "EXIT", ".L_read:",
+                      "LDG.E R9, desc[UR4][R6.64]", "EXIT")
+    assert [access.states for access in found] == [states]
+
+
+@pytest.mark.parametrize(("between", "use", "used"), [
+    (["@P1 MOV R4, RZ"], "@P1 IADD3 R6, R4, 0x1, RZ", False),  # sees the new value, always
+    (["@P1 MOV R4, RZ"], "IADD3 R6, R4, 0x1, RZ", True),
+    (["@P1 MOV R4, RZ"], "@!P1 IADD3 R6, R4, 0x1, RZ", True),
+    (["@P1 MOV R4, RZ", "ISETP.NE.AND P1, PT, R2, 0x7, PT"], "@P1 IADD3 R6, R4, 0x1, RZ", True),  # another condition by now
+    (["@P1 MOV R4, RZ", "@!P1 MOV R4, 0x5"], "IADD3 R6, R4, 0x1, RZ", False),  # overwritten either way
+])
+def test_a_value_overwritten_under_a_guard_is_not_used_under_it(between: list[str], use: str, used: bool) -> None:
+    found = _accesses("LDC.64 R2, c[0x0][0x210]", "LDG.E R4, desc[UR4][R2.64]", "ACQBULK", "S2R R2, SR_TID.X",
+                      "ISETP.NE.AND P1, PT, R2, 0x3, PT", *between, use, "EXIT")
+    assert [access.used is not None for access in found] == [used]
+
+
+@pytest.mark.parametrize(("mask", "found"), [("0x1", 1), ("0x2", 0)])
+def test_predicates_that_are_unpacked_from_a_register_lose_what_they_held(mask: str, found: int) -> None:
+    assert len(_accesses("LDC.64 R2, c[0x0][0x210]", "LDC R5, c[0x0][0x218]", "ISETP.EQ.AND P0, PT, RZ, RZ, PT",
+                         f"R2P PR, R5, {mask}", "@P0 ACQBULK", "LDG.E R4, desc[UR4][R2.64]", "EXIT")) == found

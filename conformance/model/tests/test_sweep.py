@@ -1,0 +1,113 @@
+"""What the sweep and the table of broken devices call a problem, without running the model."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from conformance.model import devices, on_model, sweep
+from conformance.model.on_model import Device
+from conformance.pdlkit import places
+from conformance.pdlkit.rules import Case, RuleBook, load
+from conformance.pdlkit.verdicts import CaseResult
+
+BOOK = load(places.RULES)
+CASE = next(case for case in on_model.capable(BOOK) if case.kind == "visibility" and not case.allowed and not case.serial)
+
+
+def small_book(*rules: str) -> RuleBook:
+    """The project's book with these rules only."""
+    return dataclasses.replace(BOOK, rules=tuple(rule for rule in BOOK.rules if rule.id in rules))
+
+
+def test_the_model_can_run_what_is_not_for_a_gpu_only() -> None:
+    names = {case.name for case in on_model.capable(BOOK)}
+    assert names and all((case.name in names) != case.gpu_only for case in BOOK.cases)
+
+
+@pytest.mark.parametrize(("allowed", "serial", "outcomes", "problems"), [
+    ((), None, {"overlap": 1}, 0),
+    ((), None, {"fresh": 9}, 1),
+    (("wrong",), None, {"overlap": 1}, 1),
+    (("wrong",), None, {"overlap": 1, "torn": 1}, 0),
+    (("wrong", "early_start"), None, {"overlap": 1, "torn": 1}, 1),
+    ((), "in order", {"fresh": 9}, 0),
+    ((), "in order", {"overlap": 1}, 1),
+    (("wrong",), "in order", {"stale": 1}, 1),
+])
+def test_what_has_to_be_reached(allowed: tuple[str, ...], serial: str | None, outcomes: dict[str, int], problems: int) -> None:
+    case = dataclasses.replace(CASE, allowed=allowed, serial=serial)
+    assert len(sweep.reach_problems(case, Counter(outcomes))) == problems
+
+
+@pytest.mark.parametrize(("proving", "status", "problems"), [
+    (True, "PASS", 0), (True, "INCONCLUSIVE", 1), (False, "INCONCLUSIVE", 0), (False, "FAIL", 1), (True, "HANG", 1),
+    (False, "KIT_ERROR", 1), (False, "NOT_SUPPORTED", 1), (True, "CRASH", 1), (False, "NOT_RUN", 1),
+])
+def test_which_verdicts_are_problems(proving: bool, status: str, problems: int) -> None:
+    seen = sweep.Seen()
+    seen.add(1, CaseResult(dataclasses.replace(CASE, proving=proving), status, None))
+    assert len(seen.problems) == problems
+
+
+FAKE = '''#!{python}
+import json, sys
+def say(**record): print(json.dumps(record))
+cases = [sys.argv[i + 1] for i, word in enumerate(sys.argv) if word == "--case"] or {names!r}
+say(record="start")
+for name in cases:
+    say(record="begin", case=name)
+    status = "HANG" if name == {hung!r} else "NOT_SUPPORTED"
+    say(record="case", case=name, status=status, reason="base")
+    say(record="end", case=name)
+    if status == "HANG":
+        sys.exit(1)
+if {closes!r}:
+    say(record="done")
+'''
+
+
+def run_fake(folder: Path, cases: list[Case], hung: str = "", closes: bool = True) -> list[str]:
+    """The verdicts of a harness that calls one case a HANG and does not support the others."""
+    harness = folder / "harness"
+    names = [case.name for case in cases]
+    harness.write_text(FAKE.format(python=sys.executable, names=names, hung=hung, closes=closes))
+    harness.chmod(0o755)
+    return [r.status for r in on_model.run_family(harness, BOOK, on_model.CONFORMING, "smoke", 1, cases)]
+
+
+def family() -> list[Case]:
+    return [case for case in on_model.capable(BOOK) if case.family == CASE.family][:4]
+
+
+def test_another_process_goes_on_behind_a_hang(tmp_path: Path) -> None:
+    cases = family()
+    assert run_fake(tmp_path, cases, cases[1].name) == ["NOT_SUPPORTED", "HANG", "NOT_SUPPORTED", "NOT_SUPPORTED"]
+
+
+def test_a_process_that_does_not_close_is_the_kit_s_error(tmp_path: Path) -> None:
+    assert run_fake(tmp_path, family(), closes=False)[-1] == "KIT_ERROR"
+
+
+def test_the_table_says_who_notices_and_why_nobody_does() -> None:
+    book = small_book("WAIT-01", "ATTR-01", "WAIT-02")
+    broken = [Device("sleepy", "WAIT-01", False, "never wakes"), Device("other", "ATTR-05", False, "x")]
+    found = {"WAIT-01": {"sleepy": ["store"], "other": ["overwrite"]}}
+    rows = devices.page(book, broken, found).splitlines()
+    assert "| sleepy | WAIT-01 | never wakes |" in rows
+    assert "| WAIT-01 | documented | **sleepy**, other | WAIT-01.store, WAIT-01.overwrite |" in rows
+    assert any(row.startswith("| ATTR-01 | documented | sizes and ids") and row.endswith("| - |") for row in rows)
+    assert any(row.startswith("| WAIT-02 | documented | no case: ") for row in rows)
+
+
+def test_a_rule_without_a_device_or_a_reason_is_a_problem() -> None:
+    broken = [Device("sleepy", "WAIT-01", False)]
+    hit = {"WAIT-01": {"sleepy": ["store"]}}
+    assert not devices.problems(small_book("WAIT-01", "ATTR-01"), broken, hit)
+    assert len(devices.problems(small_book("WAIT-01"), broken, {})) == 2  # the rule, and the device that escapes it
+    stale = {**hit, "ATTR-01": {"sleepy": ["layout"]}}
+    assert len(devices.problems(small_book("WAIT-01", "ATTR-01"), broken, stale)) == 1

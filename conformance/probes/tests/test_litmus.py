@@ -1,0 +1,47 @@
+"""The comparison of allowed and observed litmus outcomes: what is outside is never lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.probes import litmus
+
+
+def write(path: Path, rows: list[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def pair(tmp_path: Path, observed: dict[str, int]) -> list[str]:
+    allowed = write(tmp_path / "a", [{"program": "mp", "allowed": ["0", "1"]}, {"program": "other", "allowed": ["1"]}])
+    seen = write(tmp_path / "o", [{"program": "mp", "source": "F2", "runs": 10, "observed": observed}])
+    return [str(allowed), str(seen)]
+
+
+def test_nothing_outside_is_a_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert litmus.main(pair(tmp_path, {"1": 10})) == 0
+    out = capsys.readouterr().out
+    assert "1 programs; 1 of 2 allowed outcomes were seen, 0 that are not allowed" in out
+    assert "| mp | F2 | 10 | 0, 1 | 1 (10) | 0 | - |" in out
+
+
+def test_one_outcome_outside_is_a_failure(tmp_path: Path) -> None:
+    result = tmp_path / "compared.json"
+    assert litmus.main([*pair(tmp_path, {"1": 9, "hang": 1}), "--json", str(result)]) == 1
+    assert json.loads(result.read_text())[0]["outside"] == ["hang"]
+
+
+def test_a_program_without_an_enumeration_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    allowed = write(tmp_path / "a", [{"program": "mp", "allowed": ["0"]}])
+    seen = write(tmp_path / "o", [{"program": "unknown", "source": "", "runs": 1, "observed": {"0": 1}}])
+    assert litmus.main([str(allowed), str(seen)]) == 64
+    assert "no allowed outcomes for unknown" in capsys.readouterr().err
+
+
+def test_swapped_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    allowed, seen = pair(tmp_path, {"1": 1})
+    assert litmus.main([seen, allowed]) == 64
+    assert "is this the right file?" in capsys.readouterr().err

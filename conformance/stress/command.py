@@ -1,0 +1,191 @@
+"""`python3 conformance stress [options] -- COMMAND...`: the command line of the detector."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import secrets
+import shlex
+import shutil
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+from conformance.pdlkit.arguments import Parser
+from conformance.pdlkit.exits import BadArguments
+from conformance.stress import options as stress_options
+from conformance.stress.detector import RACE_FOUND, Detector, Effort, Result, sentence
+from conformance.stress.injection import library as injection
+from conformance.stress.oracle import DTYPES, Oracle
+from conformance.stress.plan import more_holds
+from conformance.stress.program import Program
+from conformance.stress.ptx import nvcc_wrapper
+from conformance.stress.search import Race
+
+_EPILOG = """\
+parts:
+  stress rewrite IN.ptx OUT.ptx   rewrite a file ahead of assembly
+  stress nvcc ...                 stands in for nvcc (also as conformance/stress/pdl-stress-nvcc)
+  stress ptxas ...                stands in for ptxas (also as conformance/stress/pdl-stress-ptxas)
+  stress zoo                      the detector's own proof: planted bugs and their corrected twins, on this GPU
+  stress same -- COMMAND          whether a program computes the same once it is rewritten, with a hold of 0
+  stress roundtrip FILE.ptx...    whether PTX still assembles for every architecture once it is rewritten
+
+Triton, NVRTC and PTX given to the driver are rewritten on the way. A program built by nvcc is built with the wrapper first
+(-DCMAKE_CUDA_COMPILER_LAUNCHER=.../pdl-stress-nvcc, or make NVCC=.../pdl-stress-nvcc) and then named here.
+
+A trigger is only a hint and time is never promised, so a program whose result changes was wrong. One legal pattern does
+break: publishing data by a fence and then the trigger. Kernels that fence right before they trigger are reported; if they
+publish that way, name them with --exempt.
+
+exit codes: 0 nothing found, 1 a race found, 2 inconclusive, 64 bad arguments, 69 set-up impossible"""
+
+
+def _parser() -> Parser:
+    parser = Parser("stress", "Run a program with the window of every PDL pair widened; name the kernels that race.",
+                    epilog=_EPILOG, usage="python3 conformance stress [options] -- COMMAND...")
+    judge = parser.add_argument_group("what is right (against the plain run; the exit code always counts)")
+    judge.add_argument("--check", metavar="COMMAND", help="run after each run; exit code 0 means right")
+    judge.add_argument("--expr", metavar="PYTHON", help="true means right; knows stdout, stderr, code, files, plain, math")
+    judge.add_argument("--compare-files", metavar="FILE", action="append", default=[], help="an output file, bit for bit")
+    judge.add_argument("--compare-outputs", action="store_true", help="the program's own standard output")
+    judge.add_argument("--tolerance", type=float, metavar="REL", help="numbers may differ by this much, relative to max(1, |x|)")
+    judge.add_argument("--dtype", choices=sorted(DTYPES), help="files are binary arrays (default: text with numbers)")
+    how = parser.add_argument_group("how")
+    how.add_argument("--seed", metavar="HEX", help="64 bits; the same seed gives the same delays (default: new)")
+    how.add_argument("--seeds", type=int, default=2, metavar="N", help="seeds to try (default %(default)s)")
+    how.add_argument("--plain-runs", type=int, default=3, metavar="N", help="plain runs (default %(default)s)")
+    how.add_argument("--repeats", type=int, default=1, metavar="N", help="runs per plan (default %(default)s)")
+    how.add_argument("--confirm", type=int, default=2, metavar="N", help="runs per question of the bisection (default %(default)s)")
+    how.add_argument("--hold", type=int, metavar="NS", help="hold (default: 20000 in graphs, by the launch gap eagerly)")
+    how.add_argument("--only", metavar="REGEX", help="hold these kernels and no other")
+    how.add_argument("--exempt", metavar="REGEX", help="leave these kernels as they are")
+    how.add_argument("--protect", metavar="REGEX", help="give these kernels a wait at entry")
+    how.add_argument("--after-wait", action="store_true", help="hold after each wait, too (not for nvcc builds made without)")
+    how.add_argument("--before-exit", action="store_true", help="hold before each exit, too (likewise)")
+    loading = how.add_mutually_exclusive_group()
+    loading.add_argument("--lazy-loading", action="store_true",
+                         help="leave CUDA_MODULE_LOADING alone: first launches never overlap (default for Python with Triton)")
+    loading.add_argument("--eager-loading", action="store_true", help="load all kernels ahead (default for all others)")
+    how.add_argument("--timeout", type=float, default=600.0, metavar="S", help="per run (default %(default)s)")
+    parser.add_argument("--json", action="store_true", help="nothing but JSON on stdout")
+    parser.add_argument("--keep", metavar="DIR", help="keep plans, records and caches here")
+    parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def _checked(given: argparse.Namespace) -> argparse.Namespace:
+    if given.command[:1] == ["--"]:
+        given.command = given.command[1:]
+    if not given.command:
+        raise BadArguments("there is no command to run; write it behind --")
+    if shutil.which(given.command[0]) is None:
+        raise BadArguments(f"{given.command[0]} is not a program that can be run")
+    for name in ("seeds", "plain_runs", "repeats", "confirm"):
+        if getattr(given, name) < 1:
+            raise BadArguments(f"--{name.replace('_', '-')} takes 1 or more")
+    if given.dtype and given.tolerance is None:
+        raise BadArguments("--dtype says how to read numbers; it needs --tolerance")
+    if given.tolerance is not None and not given.tolerance >= 0:
+        raise BadArguments("--tolerance takes a number of at least 0")
+    if given.timeout <= 0:
+        raise BadArguments("--timeout takes seconds, more than 0")
+    return given
+
+
+def _options(given: argparse.Namespace) -> stress_options.Options:
+    return stress_options.checked(stress_options.Options(
+        only=given.only, exempt=given.exempt, protect=given.protect, hold_ns=given.hold or 0,
+        after_wait=given.after_wait, before_exit=given.before_exit))
+
+
+def _loads_ahead(given: argparse.Namespace) -> bool:
+    """PyTorch has thousands of kernels, and Triton's are loaded before their first launch however others are."""
+    return given.eager_loading or not (given.lazy_loading or injection.tritons_ptxas(given.command))
+
+
+def _program(given: argparse.Namespace, folder: Path) -> Program:
+    oracle = Oracle(given.check, given.expr, tuple(given.compare_files), given.compare_outputs, given.tolerance, given.dtype)
+    build = stress_options.Options(exempt=given.exempt, after_wait=given.after_wait, before_exit=given.before_exit)
+    rewritten = injection.environment(folder, given.command, build, _loads_ahead(given))
+    return Program(given.command, folder, oracle, given.timeout, injection.plain_environment(), rewritten)
+
+
+def _effort(given: argparse.Namespace) -> Effort:
+    seed = stress_options.seed_of(given.seed) if given.seed else secrets.randbits(64)
+    return Effort(seed, given.seeds, given.plain_runs, given.repeats, given.confirm, given.hold, given.only, given.exempt,
+                  given.protect, more_holds(given.after_wait, given.before_exit))
+
+
+def _replay(given: argparse.Namespace, result: Result, race: Race | None) -> str:
+    words = ["python3", "conformance", "stress", "--seed", f"{result.seed:016x}", "--seeds", "1"]
+    if race:
+        words += ["--only", f"^({'|'.join(re.escape(name) for name in race.primary.split(' with '))})$"]
+    for name in ("check", "expr", "hold", "tolerance", "dtype", "exempt"):
+        value = getattr(given, name)
+        words += [f"--{name}", str(value)] if value is not None else []
+    for file in given.compare_files:
+        words += ["--compare-files", file]
+    words += [f"--{name.replace('_', '-')}" for name in ("compare_outputs", "after_wait", "before_exit") if getattr(given, name)]
+    return shlex.join([*words, "--", *given.command])
+
+
+def _print(result: Result, replays: list[str]) -> None:
+    for name, why in sorted(result.not_rewritten.items()):
+        print(f"not stressed: {name}: {why}")
+    for name in result.fenced:
+        print(f"note: {name} fences right before it triggers; if it publishes that way, which is legal, use --exempt")
+    for note in [*result.code_changes, *result.notes]:
+        print(f"note: {note}")
+    if result.stressed_s and result.plain_s:
+        print(f"time: plain {result.plain_s:.2f} s, stressed at most {result.stressed_s:.2f} s "
+              f"({result.stressed_s / result.plain_s:.2f}x), {result.runs} runs")
+    if result.natural:
+        print("the plain runs go wrong by themselves: they differ from runs in which every kernel waits first")
+    for race, replay in zip(result.races, replays):
+        print(f"\n{sentence(race)}")
+        if result.waiting and all(name not in result.waiting for name in race.dependents):
+            print("  no wait was seen in its code")
+        print(f"  replay: {replay}")
+    if result.races:
+        print("\nTo overwrite ahead of the wait what the other kernel still reads or writes looks the same.")
+    if result.perhaps_the_same:
+        print("Perhaps the same faults, seen through other kernels: "
+              + ", ".join(f"{race.primary} > {' + '.join(race.dependents)}" for race in result.perhaps_the_same))
+    for text in result.unexplained if result.races else []:
+        print(text)
+    if not result.races:
+        print(result.sentence)
+        if result.code == RACE_FOUND:
+            print(f"replay: {replays[0]}")
+
+
+def main(argv: list[str]) -> int:
+    """A whole session."""
+    given = _checked(_parser().parse_args(argv))
+    _options(given)
+    effort = _effort(given)
+    kept = Path(given.keep).resolve() if given.keep else None
+    if kept:
+        kept.mkdir(parents=True, exist_ok=True)
+    folder = kept or Path(tempfile.mkdtemp(prefix="session-", dir=nvcc_wrapper.work_folder()))
+    stream = sys.stderr if given.json else sys.stdout
+    try:
+        notes = ["CUDA_LAUNCH_BLOCKING was set and is not passed on: it hides every missing wait"] \
+            if os.environ.get("CUDA_LAUNCH_BLOCKING", "0") not in ("", "0") else []
+        if not _loads_ahead(given):
+            notes.append("kernels were loaded lazily, so first launches never overlapped; --eager-loading stresses them, too")
+        result = Detector(_program(given, folder), effort, lambda line: print(line, file=stream, flush=True)).run()
+        result.notes = notes + result.notes
+        replays = [_replay(given, result, race) for race in result.races or [None]]
+        if given.json:
+            print(json.dumps({"command": given.command, "replays": replays, **asdict(result)}, indent=2))
+        else:
+            _print(result, replays)
+        return result.code
+    finally:
+        if not kept:
+            shutil.rmtree(folder, ignore_errors=True)

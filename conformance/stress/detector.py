@@ -1,0 +1,269 @@
+"""The detector: plain runs, calibration, stressed runs, bisection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from conformance.stress import lint_compare
+from conformance.stress.options import matches
+from conformance.stress.oracle import Observed
+from conformance.stress.plan import BUILT_HOLD_NS, GRAPH_HOLD_NS, ONE_BY_ONE, Plan, separating_sets
+from conformance.stress.program import Calibration, Program, read_build_log, read_calibration
+from conformance.stress.search import Found, Race, search, settle
+
+NOTHING_FOUND, RACE_FOUND, INCONCLUSIVE = 0, 1, 2
+MOST_EAGER_HOLD_NS = 1_000_000
+SURE = 10  # ordered runs that must agree before a program that is flaky by itself is taken for racy
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is run and on which kernels."""
+
+    seed: int
+    seeds: int = 2
+    plain_runs: int = 3
+    repeats: int = 1       # runs per stressed plan
+    confirm: int = 2       # runs per question of the bisection
+    hold_ns: int | None = None
+    only: str | None = None
+    exempt: str | None = None
+    protect: str | None = None
+    more: int = 0
+
+
+@dataclass
+class Result:
+    """Everything the command prints."""
+
+    code: int = INCONCLUSIVE
+    sentence: str = ""
+    races: list[Race] = field(default_factory=list)
+    perhaps_the_same: list[Race] = field(default_factory=list)
+    unexplained: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    not_rewritten: dict[str, str] = field(default_factory=dict)
+    fenced: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    kernels: list[str] = field(default_factory=list)
+    order: list[str] = field(default_factory=list)  # by first launch
+    holds_ns: dict[str, int] = field(default_factory=dict)
+    gap_us: int = 0
+    plain_s: float = 0.0
+    foreseen_s: float = 0.0  # of one stressed run, at most
+    stressed_s: float = 0.0
+    runs: int = 0
+    failed_runs: int = 0
+    stressed_runs: int = 0
+    seed: int = 0
+    notes: list[str] = field(default_factory=list)
+    natural: bool = False                                   # the plain runs themselves go wrong
+    linted: int = 0                                         # kernels that wait, compared in both builds
+    code_changes: list[str] = field(default_factory=list)   # what lint finds in one of the builds only
+
+
+def hold_lengths(found: Calibration, fixed: int | None) -> dict[str, int]:
+    """A kernel that is launched eagerly is held as long as the launch gap is, with room; in a graph microseconds do."""
+    eager = min(MOST_EAGER_HOLD_NS, 2000 * found.gap_us + GRAPH_HOLD_NS)
+    lengths = {}
+    for kernel in found.kernels.values():
+        length = max(eager if kernel.eager else GRAPH_HOLD_NS, BUILT_HOLD_NS if kernel.built else 0)
+        lengths[kernel.name] = length if fixed is None else fixed
+    return lengths
+
+
+class Detector:
+    """One session."""
+
+    def __init__(self, program: Program, effort: Effort, say: Callable[[str], None]) -> None:
+        self.program, self.effort, self.say = program, effort, say
+        self.result = Result(seed=effort.seed)
+        self.reference: Observed | None = None
+        self.base = Plan(effort.seed)
+        self.trouble: str | None = None  # what is wrong with the plain runs
+        self.changed: str | None = None  # what rewriting alone changes
+        self.primaries: list[str] = []
+        self.rewritten_s = 0.0
+
+    def run(self) -> Result:
+        """The whole session; the result is complete however it ends."""
+        self._plain()
+        if self._calibrate() and self._reference():
+            failing = self._stress()
+            self._conclude(failing)
+        self.result.runs = self.program.runs
+        return self.result
+
+    def _complaint(self, run: Observed) -> str | None:
+        from pathlib import Path
+
+        return self.program.oracle.complaint(run, self.reference, Path.cwd(), self.program.plain_environment)
+
+    def _end(self, sentence: str) -> bool:
+        self.result.sentence = sentence
+        return False
+
+    def _plain(self) -> None:
+        """The reference, and whether the program agrees with itself."""
+        seconds = []
+        for number in range(self.effort.plain_runs):
+            run = self.program.plain()
+            seconds.append(run.seconds)
+            why = self._complaint(run)
+            if why:
+                detail = run.stderr.decode(errors="replace").strip().splitlines()
+                self.trouble = (f"the program is flaky without any stress: plain run {number + 1}: {why}" if number else
+                                f"the program is wrong without any stress: {why}" + (f" ({detail[-1]})" if detail else ""))
+                break
+            self.reference = self.reference or run
+        self.result.plain_s = min(seconds)
+        self.say(self.trouble or f"plain: {len(seconds)} runs agree, {self.result.plain_s:.2f} s")
+
+    def _calibrate(self) -> bool:
+        """Which kernels there are, which can be held, and for how long."""
+        records = self.program.folder / "calibration.jsonl"
+        run = self.program.rewritten(Plan(off=True, calibrate=True), records)
+        self.changed = None if self.trouble else self._complaint(run)
+        self._lint()
+        found, built = read_calibration(records), read_build_log(self.program.folder / "build.jsonl")
+        result = self.result
+        result.fenced, result.waiting = list(built["fenced"]), list(built["waiting"])
+        reasons = dict(built["left"])
+        result.not_rewritten = {
+            kernel.name: reasons.get(kernel.name, "machine code only: no PTX of it was seen")
+            for kernel in found.kernels.values() if not kernel.rewritten and not matches(self.effort.exempt, kernel.name)}
+        result.order = list(found.kernels)
+        result.kernels = sorted(name for name, kernel in found.kernels.items() if kernel.rewritten)
+        self.rewritten_s = run.seconds
+        result.holds_ns, result.gap_us = hold_lengths(found, self.effort.hold_ns), found.gap_us
+        self.program.kernels = result.order
+        if not result.kernels:
+            return self._end(self.trouble or ("no kernel could be rewritten" if found.kernels else "no kernel launch was seen"))
+        self._choose(found)
+        if self.trouble and not any(kernel.before_attribute for kernel in found.kernels.values()):
+            return self._end(self.trouble)
+        return True
+
+    def _reference(self) -> bool:
+        """Every kernel waits at its entry and nobody triggers early: so a correct program runs, and a racy one comes right.
+
+        What is wrong or flaky by itself and right like this, many times, has its race in the plain runs already.
+        """
+        exempt = frozenset(name for name in self.result.order if matches(self.effort.exempt, name))
+        ordered = Plan(self.effort.seed, protect=frozenset(self.result.order) - exempt, exempt=exempt, triggers=frozenset())
+        run = self.program.rewritten(ordered)
+        if not self.trouble and self._complaint(run) is None:
+            return True
+        self.reference = None
+        agree = self._complaint(run) is None
+        self.reference = run
+        for _ in range(SURE if self.trouble else 1):
+            agree = agree and self._complaint(self.program.rewritten(ordered)) is None
+        if not agree or self.changed:
+            return self._end(self.trouble or "rewriting alone, with nothing held, changes the result"
+                             + (f": {self.changed}" if self.changed else ", and not always in the same way"))
+        self.result.natural = True
+        self.say("natural: the plain runs go wrong by themselves; they are judged by runs in which every kernel waits first")
+        return True
+
+    def _lint(self) -> None:
+        """What rewriting changed in the modules that were made on the way; nvcc's wrapper says it at build time."""
+        found = lint_compare.compare(self.program.folder / "pairs")
+        self.result.linted, self.result.code_changes = found.kernels if not found.problem else 0, found.changes
+        if found.problem:
+            self.result.notes.append(found.problem)
+
+    def _choose(self, found: Calibration) -> None:
+        """The primaries: kernels behind which a launch asked for overlap; all of them if none is known."""
+        effort, result = self.effort, self.result
+        exempt = frozenset(name for name in result.order if matches(effort.exempt, name))
+        self.primaries = [name for name in result.kernels if name not in exempt and found.kernel(name).before_attribute]
+        if not self.primaries:
+            result.notes.append("no launch was seen that asks for overlap; every kernel is held all the same")
+            self.primaries = [name for name in result.kernels if name not in exempt]
+        if effort.only:
+            self.primaries = [name for name in result.kernels if matches(effort.only, name) and name not in exempt]
+        self.base = Plan(effort.seed, exempt=exempt, lengths=result.holds_ns, more=effort.more,
+                         protect=frozenset(name for name in result.order if matches(effort.protect, name)))
+        self.say(f"calibration: {len(result.kernels)} kernels rewritten, {len(self.primaries)} of them may be overlapped, "
+                 f"launch gap {result.gap_us} us")
+        self._foresee(found)
+
+    def _foresee(self, found: Calibration) -> None:
+        """What a stressed run will cost at most: rewriting as it was measured, and each launch of a held kernel its whole hold."""
+        launches = {name: kernel.eager + (kernel.captured + kernel.built) * max(1, found.graph_launches)
+                    for name, kernel in found.kernels.items()}
+        added = max((launches[name] * self.result.holds_ns[name] for name in self.primaries), default=0) / 1e9
+        self.result.foreseen_s = self.rewritten_s + added * (1 if len(self.primaries) <= ONE_BY_ONE else len(self.primaries) / 2)
+        self.say(f"foreseen: {len(self._plans())} stressed runs of at most {self.result.foreseen_s:.2f} s "
+                 f"({self.result.foreseen_s / max(self.result.plain_s, 1e-9):.1f}x); rewriting alone {self.rewritten_s:.2f} s")
+
+    def _plans(self) -> list[Plan]:
+        plans = []
+        for number in range(self.effort.seeds):
+            seed = (self.effort.seed + number * 0x9E3779B97F4A7C15) % (1 << 64)
+            base = replace(self.base, seed=seed)
+            sets = [frozenset(self.primaries)] if self.effort.only else separating_sets(self.primaries, seed)
+            plans += [replace(base, hold=held) for held in sets]
+            if not self.effort.only and len(self.primaries) > 1:
+                plans.append(replace(base, hold=frozenset(self.primaries), mixed=True))
+        return plans
+
+    def _fails(self, plan: Plan, times: int) -> bool:
+        for _ in range(times):
+            run = self.program.rewritten(plan)
+            self.result.stressed_runs += 1
+            self.result.stressed_s = max(self.result.stressed_s, run.seconds)
+            why = self._complaint(run)
+            if why:
+                self.result.failed_runs += 1
+                if len(self.result.failures) < 16:
+                    self.result.failures.append(why)
+                return True
+        return False
+
+    def _stress(self) -> list[Plan]:
+        failing = []
+        for plan in self._plans():
+            bad = self._fails(plan, self.effort.repeats)
+            held = "random delays in all" if plan.mixed else f"{len(plan.hold)} held"
+            self.say(f"stressed: seed {plan.seed:016x}, {held}: {'WRONG: ' + self.result.failures[-1] if bad else 'right'}")
+            failing += [plan] if bad else []
+        return failing
+
+    def _conclude(self, failing: list[Plan]) -> None:
+        result = self.result
+        if not failing and self.trouble:
+            result.sentence = self.trouble
+            return
+        if not failing and result.natural:
+            result.code = RACE_FOUND
+            result.sentence = "the plain runs are not as runs in which every kernel waits first; no kernel could be blamed for it"
+            return
+        if not failing:
+            result.code = INCONCLUSIVE if result.not_rewritten else NOTHING_FOUND
+            held = f"nothing found in {result.stressed_runs} stressed runs"
+            result.sentence = held + (f"; {len(result.not_rewritten)} kernels could not be rewritten and were not stressed"
+                                      if result.not_rewritten else "")
+            return
+        result.code = RACE_FOUND
+        self.say("bisecting")
+        exact = [plan for plan in failing if not plan.mixed] or failing
+        found: Found = search(exact, sorted(self.result.order), lambda plan: self._fails(plan, self.effort.confirm))
+        result.races, result.perhaps_the_same = settle(found.races, result.order, exact[0],
+                                                       lambda plan: self._fails(plan, self.effort.confirm))
+        result.unexplained = found.unexplained
+        if not found.races and not found.unexplained:
+            result.unexplained.append("it went wrong, but not again when asked for a culprit; try more --confirm runs")
+        if self.trouble and not result.races:
+            result.code, result.sentence = INCONCLUSIVE, self.trouble
+            return
+        result.seed = exact[0].seed
+        result.sentence = "; ".join([sentence(race) for race in result.races] + result.unexplained)
+
+
+def sentence(race: Race) -> str:
+    """The finding."""
+    dependents = " together with ".join(race.dependents)
+    return f"kernel {dependents} reads before, or without, its wait, what kernel {race.primary} writes"

@@ -1,0 +1,128 @@
+"""Says whether a run came out right: the user's command, expression or files, or the program's own output."""
+
+from __future__ import annotations
+
+import array
+import math
+import shlex
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conformance.pdlkit.exits import BadArguments
+
+CHECK_S = 600.0
+DTYPES = {"float32": "f", "float64": "d", "int32": "i", "int64": "q"}
+
+
+@dataclass
+class Observed:
+    """What is kept of one run."""
+
+    code: int | None            # None: it did not end in time
+    stdout: bytes
+    stderr: bytes
+    seconds: float
+    files: dict[str, bytes | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """How two runs are compared and how one is judged. Everything that is asked for must hold."""
+
+    check: str | None = None
+    expression: str | None = None
+    files: tuple[str, ...] = ()
+    compare_stdout: bool = False
+    tolerance: float | None = None
+    dtype: str | None = None  # of binary files when a tolerance is given; None: text with numbers
+
+    def collect(self, folder: Path) -> dict[str, bytes | None]:
+        """The output files as they are now; None for one that is missing."""
+        return {name: (folder / name).read_bytes() if (folder / name).is_file() else None for name in self.files}
+
+    def clear(self, folder: Path) -> None:
+        """Remove the output files, so that a run that writes none is not judged by the last one's."""
+        for name in self.files:
+            (folder / name).unlink(missing_ok=True)
+
+    def complaint(self, run: Observed, plain: Observed | None, folder: Path, environment: dict[str, str]) -> str | None:
+        """Why this run is wrong, compared with a plain one; None if it is right."""
+        if run.code is None:
+            return "it did not end in time"
+        if plain is None and run.code != 0 and not (self.check or self.expression):
+            return f"it ended with exit code {run.code}"
+        if plain is not None and run.code != plain.code:
+            return f"exit code {run.code} instead of {plain.code}"
+        return self._check(folder, environment) or self._expression(run, plain) or self._compare(run, plain)
+
+    def _check(self, folder: Path, environment: dict[str, str]) -> str | None:
+        if not self.check:
+            return None
+        try:
+            done = subprocess.run(shlex.split(self.check), cwd=folder, env=environment, capture_output=True, timeout=CHECK_S,
+                                  check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise BadArguments(f"--check `{self.check}` could not be run: {error}") from error
+        return f"--check ended with exit code {done.returncode}" if done.returncode else None
+
+    def _expression(self, run: Observed, plain: Observed | None) -> str | None:
+        if not self.expression:
+            return None
+        names = {"stdout": run.stdout.decode(errors="replace"), "stderr": run.stderr.decode(errors="replace"),
+                 "code": run.code, "files": run.files, "plain": plain or run, "math": math}
+        try:
+            good = eval(self.expression, names)  # the user's own expression, on the user's own machine
+        except Exception as error:  # whatever it raises is a wrong run unless the plain run raises it, too
+            return f"--expr raised {type(error).__name__}: {error}"
+        return None if good else "--expr is false"
+
+    def _compare(self, run: Observed, plain: Observed | None) -> str | None:
+        if plain is None:
+            return None
+        if self.compare_stdout and self._differ(run.stdout, plain.stdout, None):
+            return "its output differs from the plain run's"
+        for name in self.files:
+            one, other = run.files.get(name), plain.files.get(name)
+            if one is None or other is None:
+                if one is not other:
+                    return f"{name} is missing"
+            elif self._differ(one, other, self.dtype):
+                return f"{name} differs from the plain run's"
+        return None
+
+    def _differ(self, one: bytes, other: bytes, dtype: str | None) -> bool:
+        if one == other:
+            return False
+        if self.tolerance is None:
+            return True
+        if dtype:
+            if len(one) != len(other) or len(one) % array.array(DTYPES[dtype]).itemsize:
+                return True
+            return not _close(array.array(DTYPES[dtype], one), array.array(DTYPES[dtype], other), self.tolerance)
+        return not _close_text(one.split(), other.split(), self.tolerance)
+
+
+def _near(a: float, b: float, tolerance: float) -> bool:
+    return a == b or (math.isnan(a) and math.isnan(b)) or abs(a - b) <= tolerance * max(abs(a), abs(b), 1.0)
+
+
+def _close(one: array.array, other: array.array, tolerance: float) -> bool:
+    return all(_near(a, b, tolerance) for a, b in zip(one, other))
+
+
+def _close_text(one: list[bytes], other: list[bytes], tolerance: float) -> bool:
+    if len(one) != len(other):
+        return False
+    for a, b in zip(one, other):
+        if a != b:
+            try:
+                if not _near(float(a), float(b), tolerance):
+                    return False
+            except ValueError:
+                return False
+    return True
+
+
+Judge = Callable[[Observed], str | None]

@@ -1,0 +1,81 @@
+"""What one run of the program does in which kernel, and the file through which the injection library learns it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conformance.stress.ptx.hold_code import AFTER_WAIT, BEFORE_EXIT, HOLD, PROTECT, TRIGGER, Settings
+
+# A dependent runs some 3 us behind its primary's trigger. In a graph built by hand a third kernel, behind one that never
+# waits, may run early by a full edge, and later than that.
+GRAPH_HOLD_NS, BUILT_HOLD_NS = 20_000, 60_000
+LEAST_OF_HOLD = 0.75  # a held block's delay lies between this part of the hold and the hold
+ONE_BY_ONE = 8
+NOTHING = Settings(0, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Kernels to hold (with their own length), to protect by a wait at entry, to leave alone; all others only trigger,
+    or, if `triggers` names some, only those and the held ones.
+
+    The trigger is a hint and time is never promised, so no plan may change what a correct program computes.
+    """
+
+    seed: int = 0
+    hold: frozenset[str] = frozenset()
+    protect: frozenset[str] = frozenset()
+    exempt: frozenset[str] = frozenset()
+    triggers: frozenset[str] | None = None
+    lengths: Mapping[str, int] = field(default_factory=dict)  # ns per kernel; GRAPH_HOLD_NS if not named
+    more: int = 0          # AFTER_WAIT, BEFORE_EXIT
+    mixed: bool = False    # every block of every held kernel draws from 0 to the hold
+    off: bool = False      # rewritten code, no trigger, no hold
+    calibrate: bool = False
+
+    def settings(self, kernel: str) -> Settings:
+        """What happens in this kernel."""
+        if self.off or kernel in self.exempt:
+            return NOTHING
+        early = self.triggers is None or kernel in self.triggers or kernel in self.hold
+        flags = (TRIGGER if early else 0) | (PROTECT if kernel in self.protect else 0)
+        if kernel not in self.hold:
+            return Settings(flags, 0, 0, self.seed)
+        length = self.lengths.get(kernel, GRAPH_HOLD_NS)
+        least = 0 if self.mixed else int(length * LEAST_OF_HOLD)
+        return Settings(flags | HOLD | self.more, least, length - least, self.seed)
+
+    def write(self, path: Path, kernels: Iterable[str]) -> None:
+        """The plan file; kernels that nobody knows yet only trigger."""
+        lines = ["calibrate"] if self.calibrate else []
+        default = 0 if self.off else TRIGGER
+        lines.append(f"* {default} 0 0 1")
+        for kernel in sorted(kernels):
+            lines.append(" ".join(map(str, (kernel, *self.settings(kernel).words(kernel)))))
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def more_holds(after_wait: bool, before_exit: bool) -> int:
+    """The flags of the holds that are made only if asked for."""
+    return (AFTER_WAIT if after_wait else 0) | (BEFORE_EXIT if before_exit else 0)
+
+
+def separating_sets(kernels: list[str], seed: int) -> list[frozenset[str]]:
+    """Sets to hold, so that for any two kernels some set has the first and not the second.
+
+    A race shows if its primary is held and its dependent is not. Few kernels are held one by one, which also shows what
+    needs a third kernel not to be held; many in 2 log2(n) sets, where the seed changes who shares a set with whom.
+    """
+    import random
+
+    order = sorted(kernels)
+    random.Random(seed).shuffle(order)
+    if len(order) <= ONE_BY_ONE:
+        return [frozenset([name]) for name in order]
+    sets = []
+    for bit in range((len(order) - 1).bit_length()):
+        ones = frozenset(name for number, name in enumerate(order) if number >> bit & 1)
+        sets += [ones, frozenset(order) - ones]
+    return sets

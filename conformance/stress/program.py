@@ -1,0 +1,124 @@
+"""Runs the program under test: plainly, or rewritten and with a plan; reads what the injection library noted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conformance.pdlkit.exits import BadArguments
+from conformance.stress.oracle import Observed, Oracle
+from conformance.stress.plan import Plan
+
+
+@dataclass
+class Launches:
+    """What is known of a kernel after the calibration run."""
+
+    name: str
+    rewritten: bool = False
+    eager: int = 0
+    captured: int = 0
+    built: int = 0
+    attribute: int = 0         # launches that asked for overlap
+    before_attribute: int = 0  # launches that may be overlapped by the next one
+
+
+@dataclass
+class Calibration:
+    """The kernels of a program and the pace at which it launches them."""
+
+    kernels: dict[str, Launches] = field(default_factory=dict)
+    gap_us: int = 0
+    graph_launches: int = 0
+
+    def kernel(self, name: str) -> Launches:
+        """The entry of this kernel."""
+        return self.kernels.setdefault(name, Launches(name))
+
+
+def read_calibration(path: Path) -> Calibration:
+    """From the records of one run; several processes add up."""
+    found = Calibration()
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+        entry = json.loads(line)
+        if entry["record"] == "kernel":
+            kernel = found.kernel(entry["name"])
+            kernel.rewritten = kernel.rewritten or entry["rewritten"]
+        elif entry["record"] == "launches":
+            kernel = found.kernel(entry["name"])
+            for name in ("eager", "captured", "built", "attribute", "before_attribute"):
+                setattr(kernel, name, getattr(kernel, name) + entry[name])
+        elif entry["record"] == "gaps":
+            found.gap_us = max(found.gap_us, entry["p90_us"])
+            found.graph_launches += entry["graph_launches"]
+    return found
+
+
+def read_build_log(path: Path) -> dict[str, list[str] | dict[str, str]]:
+    """What the rewriter said: kernels left alone with the reason, fences right before triggers, kernels that wait."""
+    left: dict[str, str] = {}
+    fenced: set[str] = set()
+    waiting: set[str] = set()
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+        entry = json.loads(line)
+        left |= entry["left"]
+        fenced.update(entry["fence_before_trigger"])
+        waiting.update(entry["waiting"])
+    return {"left": left, "fenced": sorted(fenced), "waiting": sorted(waiting)}
+
+
+@dataclass
+class Program:
+    """A command line with the folder of this session."""
+
+    command: list[str]
+    folder: Path
+    oracle: Oracle
+    timeout: float
+    plain_environment: dict[str, str]
+    rewritten_environment: dict[str, str]
+    kernels: Iterable[str] = ()
+    runs: int = 0
+
+    def plain(self) -> Observed:
+        """As the user runs it. A build made by the nvcc wrapper rests, because its plan is switched off."""
+        quiet = self.folder / "plain.plan"
+        Plan(off=True).write(quiet, ())
+        names = ("LD_PRELOAD", "CUDA_MODULE_LOADING")
+        environment = self.plain_environment | {name: self.rewritten_environment[name] for name in names
+                                                if name in self.rewritten_environment}
+        return self._run(environment | {"PDL_STRESS_PLAN": str(quiet)})
+
+    def rewritten(self, plan: Plan, records: Path | None = None) -> Observed:
+        """With a plan."""
+        path = self.folder / "current.plan"
+        plan.write(path, self.kernels)
+        environment = self.rewritten_environment | {"PDL_STRESS_PLAN": str(path)}
+        if records:
+            environment["PDL_STRESS_RECORDS"] = str(records)
+        return self._run(environment)
+
+    def _run(self, environment: dict[str, str]) -> Observed:
+        self.runs += 1
+        here = Path.cwd()
+        self.oracle.clear(here)
+        began = time.monotonic()
+        try:
+            child = subprocess.Popen(self.command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, start_new_session=True)
+        except OSError as error:
+            raise BadArguments(f"cannot start {self.command[0]}: {error.strerror}") from error
+        try:
+            out, err = child.communicate(timeout=self.timeout)
+            code: int | None = child.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            out, err = child.communicate()
+            code = None
+        return Observed(code, out, err, time.monotonic() - began, self.oracle.collect(here))

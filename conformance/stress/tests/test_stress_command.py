@@ -1,0 +1,134 @@
+"""The whole command against a program that races by rule."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.places import KIT
+from conformance.stress import main
+from conformance.stress.detector import hold_lengths
+from conformance.stress.oracle import Observed, Oracle
+from conformance.stress.program import Calibration
+
+FAKE = str(Path(__file__).parent / "fake_races.py")
+KERNELS = json.dumps(["a", "b", "c", "d", "e"])
+
+
+def stress(capsys: pytest.CaptureFixture[str], pairs: str, *options: str) -> tuple[int, str]:
+    code = main([*options, "--compare-outputs", "--seed", "7", "--", sys.executable, FAKE, pairs, KERNELS])
+    return code, capsys.readouterr().out
+
+
+def test_two_races_are_named_with_a_seed_to_replay(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = stress(capsys, '[["a","b"],["d","c"]]')
+    assert code == 1
+    assert "kernel b reads before, or without, its wait, what kernel a writes" in out
+    assert "kernel c reads before, or without, its wait, what kernel d writes" in out
+    replay = next(line for line in out.splitlines() if line.strip().startswith("replay: "))
+    assert "--seed" in replay and "--only" in replay and "stressed at most" in out
+
+
+def test_a_right_program_is_left_in_peace(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = stress(capsys, "[]")
+    assert code == 0 and "nothing found" in out
+
+
+def test_replay_goes_wrong_at_once_and_exempting_the_primary_does_not(capsys: pytest.CaptureFixture[str]) -> None:
+    assert stress(capsys, '[["a","b"]]', "--seeds", "1", "--only", "^a$")[0] == 1
+    assert stress(capsys, '[["a","b"]]', "--exempt", "^a$")[0] == 0
+    assert stress(capsys, '[["a","b"]]', "--protect", "^b$")[0] == 0
+
+
+def test_what_the_user_exempts_does_not_make_a_session_inconclusive(capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["--compare-outputs", "--seed", "7", "--", sys.executable, FAKE, "[]", json.dumps(["a", "b", "untouched"])]
+    assert main(argv) == 2
+    out = capsys.readouterr().out
+    assert "not stressed: untouched: machine code only" in out and "1 kernels could not be rewritten" in out
+    assert main(["--exempt", "^untouched$", *argv]) == 0
+
+
+def test_json_is_alone_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = stress(capsys, '[["a","b"]]', "--json")
+    report = json.loads(out)
+    assert code == 1 and report["races"] == [{"primary": "a", "dependents": ["b"]}] and report["failed_runs"] > 0
+
+
+def test_a_flaky_program_is_inconclusive(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["--compare-outputs", "--", sys.executable, "-c", "import os; print(os.getpid())"])
+    assert code == 2 and "flaky" in capsys.readouterr().out
+
+
+def test_a_program_without_kernels_is_inconclusive(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--", sys.executable, "-c", "pass"]) == 2
+    assert main(["--", sys.executable, "-c", "raise SystemExit(3)"]) == 2
+    assert "wrong without any stress" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("argv", [[], ["--"], ["--seed", "xyz", "--", "true"], ["--seeds", "0", "--", "true"],
+                                  ["--only", "(", "--", "true"], ["--", "/no/such/program"], ["--hold", "-1", "--", "true"],
+                                  ["--dtype", "float32", "--", "true"], ["--bogus", "--", "true"]])
+def test_bad_arguments(argv: list[str]) -> None:
+    with pytest.raises(BadArguments):
+        main(argv)
+
+
+def test_the_hold_follows_the_path() -> None:
+    found = Calibration(gap_us=30)
+    found.kernel("eager").eager = 5
+    found.kernel("graph").captured = 5
+    lengths = hold_lengths(found, None)
+    assert lengths["graph"] < 30_000 < 60_000 <= lengths["eager"]
+    assert set(hold_lengths(found, 123).values()) == {123}
+
+
+def seen(stdout: bytes = b"", code: int | None = 0, **files: bytes) -> Observed:
+    return Observed(code, stdout, b"", 1.0, dict(files))
+
+
+def test_the_oracle_compares_files_and_numbers(tmp_path: Path) -> None:
+    def wrong(oracle: Oracle, run: Observed, plain: Observed) -> bool:
+        return oracle.complaint(run, plain, tmp_path, {}) is not None
+    exact, near = Oracle(files=("f",)), Oracle(files=("f",), tolerance=1e-3)
+    binary = Oracle(files=("f",), tolerance=1e-3, dtype="float32")
+    one, close, far = (b"1.0 x", b"1.0001 x", b"1.1 x")
+    assert wrong(exact, seen(f=close), seen(f=one)) and not wrong(near, seen(f=close), seen(f=one))
+    assert wrong(near, seen(f=far), seen(f=one)) and wrong(near, seen(f=b"1.0 y"), seen(f=one))
+    assert not wrong(binary, seen(f=b"\0\0\x80\x3f"), seen(f=b"\1\0\x80\x3f")) and wrong(binary, seen(f=b"\0\0\0\x40"), seen(f=b"\0\0\x80\x3f"))
+    assert wrong(Oracle(), seen(code=None), seen()) and wrong(Oracle(), seen(code=1), seen()) and not wrong(Oracle(), seen(b"x"), seen())
+    assert wrong(Oracle(expression="'good' in stdout"), seen(b"bad"), seen()) and wrong(Oracle(expression="nonsense"), seen(), seen())
+    python = shlex.quote(sys.executable)
+    assert wrong(Oracle(check=f"{python} -c 'raise SystemExit(1)'"), seen(), seen())
+    assert not wrong(Oracle(check=f"{python} -c pass"), seen(), seen())
+
+
+def test_rewrite_from_the_command_line(tmp_path: Path) -> None:
+    source, target = tmp_path / "in.ptx", tmp_path / "out.ptx"
+    source.write_text(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n")
+    done = subprocess.run([sys.executable, KIT, "stress", "rewrite", source, target, "--json"], capture_output=True, text=True)
+    assert done.returncode == 0 and json.loads(done.stdout)["rewritten"] == ["k"] and "launch_dependents" in target.read_text()
+    source.write_text("not PTX")
+    assert subprocess.run([sys.executable, KIT, "stress", "rewrite", source, target], capture_output=True).returncode == 2
+    assert subprocess.run([sys.executable, KIT, "stress", "rewrite", tmp_path / "none", target], capture_output=True).returncode == 64
+
+
+def test_python_with_triton_loads_lazily_unless_asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from conformance.stress.injection import library as injection
+
+    monkeypatch.delenv("CUDA_MODULE_LOADING", raising=False)
+    program = "import os; print(os.environ.get('CUDA_MODULE_LOADING'))"
+
+    def notes(*options: str) -> str:
+        main([*options, "--json", "--expr", "'EAGER' in stdout", "--", sys.executable, "-c", program])
+        report = json.loads(capsys.readouterr().out)
+        return report["sentence"] + " ".join(report["notes"])
+    monkeypatch.setattr(injection, "tritons_ptxas", lambda command: None)
+    assert "wrong" not in notes() and "wrong" in notes("--lazy-loading")
+    monkeypatch.setattr(injection, "tritons_ptxas", lambda command: "/no/ptxas")
+    assert "loaded lazily" in notes() and "loaded lazily" not in notes("--eager-loading")

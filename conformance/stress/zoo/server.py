@@ -1,0 +1,227 @@
+"""Builds the zoo of planted bugs and talks to a running one."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.places import KIT
+from conformance.pdlkit.toolchain import find_nvcc
+from conformance.stress import lint_compare
+from conformance.stress.injection import library as injection
+from conformance.stress.options import Options
+from conformance.stress.plan import GRAPH_HOLD_NS, Plan
+from conformance.stress.ptx import nvcc_wrapper
+
+SOURCES = KIT / "stress" / "zoo"
+ANSWER_S = 60.0  # the longest answer is a thousand runs of some tens of microseconds, or the first import of PyTorch
+
+
+class ZooError(Exception):
+    """One program of the zoo failed; the others may go on."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A planted bug and its twin, as the zoo lists them."""
+
+    name: str
+    bug: str
+    shape: str
+    path: str
+    bug_kernels: list[str]
+    twin_kernels: list[str]
+    races: list[str]
+    candidate: str = ""
+
+    def kernels(self, which: str) -> list[str]:
+        """Each kernel once, by first launch."""
+        return list(dict.fromkeys(self.bug_kernels if which == "bug" else self.twin_kernels))
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What one order to run came back with."""
+
+    marks: str      # one character per run: . right, X wrong
+    us: float       # of one run
+    expected: str   # hash of the right words
+
+    @property
+    def wrong(self) -> int:
+        """How many runs went wrong."""
+        return self.marks.count("X")
+
+
+def _call(argv: list[str]) -> None:
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        error = next((line for line in lines if "error" in line), lines[0] if lines else argv[0])
+        raise SetupImpossible(f"the zoo does not build: {error}")
+
+
+def _toolkit() -> Path:
+    nvcc = find_nvcc()
+    if nvcc is None:
+        raise SetupImpossible("nvcc is not there; put the CUDA Toolkit's bin folder on PATH or set CUDA_HOME")
+    return nvcc.path
+
+
+def build(folder: Path, arch: str) -> dict[str, list[str]]:
+    """Command lines of the zoo for this architecture (90, 100, ...): as nvcc makes it, with PDL_STRESS, and by the wrapper."""
+    nvcc = str(_toolkit())
+    folder.mkdir(parents=True, exist_ok=True)
+    wrapper = [sys.executable, str(KIT), "stress", "nvcc", nvcc]
+    loaded = SOURCES / "zoo_loaded.cu"
+    jobs, links = [[nvcc, "-O3", f"-arch=sm_{arch}", "-c", str(SOURCES / "zoo_bare.cu"), "-o", str(folder / "zoo_bare.o")]], []
+    in_header = [nvcc, f"-DPDL_STRESS={GRAPH_HOLD_NS}"]
+    for name, compiler in (("zoo-plain", [nvcc]), ("zoo-header", in_header), ("zoo", wrapper)):
+        objects = [str(folder / f"{name}.o"), str(folder / f"{name}_old.o")]
+        jobs.append([*compiler, "-O3", "-std=c++17", f"-arch=sm_{arch}", "-c", str(SOURCES / "zoo.cu"), "-o", objects[0]])
+        jobs.append([*compiler, "-O3", "-gencode", f"arch=compute_80,code=sm_{arch}", "-c", str(SOURCES / "zoo_old.cu"),
+                     "-o", objects[1]])
+        objects.append(str(folder / "zoo_bare.o"))
+        links.append([nvcc, f"-arch=sm_{arch}", *objects, "-o", str(folder / name), "-ldl"])
+    jobs.append([nvcc, f"-arch=compute_{arch}", "-ptx", str(loaded), "-o", str(folder / "zoo_loaded.ptx")])
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(_call, jobs))
+        list(pool.map(_call, links))
+    inputs = [str(folder / "zoo_loaded.ptx"), str(loaded)]
+    return {"plain": [str(folder / "zoo-plain"), *inputs], "header": [str(folder / "zoo-header"), *inputs],
+            "stressed": [str(folder / "zoo"), *inputs]}
+
+
+def _with_nvrtc(environment: dict[str, str]) -> dict[str, str]:
+    """The loader's path with the toolkit's libraries behind what is there, for the programs that use NVRTC."""
+    found = find_nvcc()
+    if found is None:
+        return environment
+    home = found.path.resolve().parent.parent
+    places = [environment.get("LD_LIBRARY_PATH", ""), str(home / "lib64"), str(home / "targets" / "x86_64-linux" / "lib")]
+    return environment | {"LD_LIBRARY_PATH": ":".join(filter(None, places))}
+
+
+@dataclass
+class Server:
+    """A program that answers lines (the zoo, or the Triton one). It is started on the first question, and again after a fall."""
+
+    command: list[str]
+    folder: Path
+    stressed: bool
+    lazy_loading: bool = False
+    child: subprocess.Popen[bytes] | None = None
+    _buffer: bytes = field(default=b"", repr=False)
+
+    def start(self) -> None:
+        """Start the program; a stressed one has the injection library in front of it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.plan_file = self.folder / "zoo.plan"
+        Plan(off=True).write(self.plan_file, ())
+        if self.stressed:
+            environment = injection.environment(self.folder, self.command, Options(), not self.lazy_loading) | {
+                lint_compare.PAIRS: "",
+                "PDL_STRESS_PLAN": str(self.plan_file), "PDL_STRESS_RECORDS": str(self.folder / "records.jsonl")}
+        else:
+            environment = injection.plain_environment() | {"TRITON_CACHE_DIR": str(self.folder / "triton")}
+            environment |= {} if self.lazy_loading else {"CUDA_MODULE_LOADING": "EAGER"}
+        with (self.folder / "stderr.txt").open("wb") as errors:
+            self.child = subprocess.Popen(self.command, env=_with_nvrtc(environment), stdin=subprocess.PIPE,
+                                          stdout=subprocess.PIPE, stderr=errors)
+        self._buffer = b""
+
+    def ask(self, line: str) -> dict[str, object]:
+        """One line there, one JSON line back."""
+        if self.child is None:
+            self.start()
+        assert self.child and self.child.stdin
+        try:
+            self.child.stdin.write(line.encode() + b"\n")
+            self.child.stdin.flush()
+        except BrokenPipeError:
+            pass
+        return self._answer(line)
+
+    def _line(self) -> bytes:
+        """The next line of the program; nothing at its end. ZooError if it says nothing for too long."""
+        assert self.child and self.child.stdout
+        until = time.monotonic() + ANSWER_S
+        while b"\n" not in self._buffer:
+            ready, _, _ = select.select([self.child.stdout], [], [], max(0.0, until - time.monotonic()))
+            if not ready:
+                raise ZooError(f"no answer in {ANSWER_S:.0f} s")
+            part = os.read(self.child.stdout.fileno(), 1 << 16)
+            if not part:
+                return b""
+            self._buffer += part
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    def _answer(self, question: str) -> dict[str, object]:
+        try:
+            text = self._line()
+            while text and not text.startswith(b"{"):
+                text = self._line()
+            answer = json.loads(text) if text else {"error": "it ended"}
+        except (ZooError, ValueError) as error:
+            answer = {"error": str(error)}
+        if "error" in answer:
+            self.close()
+            said = (self.folder / "stderr.txt").read_text(errors="replace").strip().splitlines()
+            raise ZooError(f"{Path(self.command[0]).name}: `{question}`: {answer['error']}" + (f" ({said[-1]})" if said else ""))
+        return answer
+
+    def entries(self) -> tuple[list[Entry], dict[str, str]]:
+        """What the zoo holds, and what it cannot have here, with the reason."""
+        found, skipped = [], {}
+        answer = self.ask("list")
+        while "end" not in answer:
+            if "skipped" in answer:
+                skipped[str(answer["skipped"])] = str(answer["why"])
+            else:
+                found.append(Entry(**answer))  # type: ignore[arg-type]
+            answer = self._answer("list")
+        return found, skipped
+
+    def use(self, plan: Plan, kernels: Iterable[str]) -> None:
+        """Put this plan into force for the kernels."""
+        if self.child is None:
+            self.start()
+        plan.write(self.plan_file, kernels)
+        if not self.ask("reload")["reloaded"]:
+            raise ZooError("the injection library is not in front of the zoo (LD_PRELOAD had no effect)")
+
+    def run(self, entry: Entry, which: str, count: int) -> Runs:
+        """So many runs of the bug or of its twin."""
+        answer = self.ask(f"run {entry.name} {which} {count}")
+        return Runs(str(answer["runs"]), float(answer["us"]), str(answer["expected"]))  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """End the program."""
+        child, self.child = self.child, None
+        if child is None:
+            return
+        if child.stdin:
+            try:
+                child.stdin.close()
+            except BrokenPipeError:
+                pass
+        try:
+            child.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+def work_folder() -> Path:
+    """Where the zoo is built."""
+    return nvcc_wrapper.work_folder() / "zoo"
