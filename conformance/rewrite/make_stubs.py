@@ -20,7 +20,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103", "sm_110", "sm_120")
+ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103", "sm_110", "sm_120", "sm_121")
 HOLES = {0x5EED0001: "LEAST", 0x5EED0002: "SPAN", 0x5EED0003: "SEED", 0x5EED0004: "WORDS_LOW", 0x5EED0005: "WORDS_HIGH",
          0x5EED0006: "SLEEP"}
 MARKER = 0x82D  # PREEXIT

@@ -130,9 +130,7 @@ static void add_displaced(const struct kernel *kernel, uint64_t at)
     if ((op == OP_WAIT && flags & PLAN_HOLD_AFTER_WAIT) || (op == OP_TRIGGER && flags & PLAN_HOLD_AFTER_TRIGGER)) {
         add_sleep(kernel, guard);
     }
-    if (op != OP_EXIT || guard != always) {
-        edit_append(kernel->edit, branch(here(kernel), at + INSTRUCTION, plain_branch));
-    }
+    edit_append(kernel->edit, branch(here(kernel), at + INSTRUCTION, plain_branch)); /* an exit may depend on predicates */
 }
 
 static void branch_away(const struct kernel *kernel, uint64_t at, uint64_t to)

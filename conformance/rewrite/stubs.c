@@ -524,5 +524,11 @@ const struct stubs all_stubs[] = {
       {hold_sm_120, sizeof hold_sm_120 / sizeof hold_sm_120[0], 6, 3, {{27, HOLE_SEED}, {33, HOLE_LEAST}, {36, HOLE_SPAN}}},
       {sleep_sm_90, sizeof sleep_sm_90 / sizeof sleep_sm_90[0], 4, 1, {{0, HOLE_SLEEP}}},
       {live_sm_120, sizeof live_sm_120 / sizeof live_sm_120[0], 12, 2, {{3, HOLE_WORDS_LOW}, {4, HOLE_WORDS_HIGH}}}}},
+    {"sm_121", 121, 0x380,
+     {{trigger_sm_90, sizeof trigger_sm_90 / sizeof trigger_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
+      {wait_sm_90, sizeof wait_sm_90 / sizeof wait_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
+      {hold_sm_120, sizeof hold_sm_120 / sizeof hold_sm_120[0], 6, 3, {{27, HOLE_SEED}, {33, HOLE_LEAST}, {36, HOLE_SPAN}}},
+      {sleep_sm_90, sizeof sleep_sm_90 / sizeof sleep_sm_90[0], 4, 1, {{0, HOLE_SLEEP}}},
+      {live_sm_120, sizeof live_sm_120 / sizeof live_sm_120[0], 12, 2, {{3, HOLE_WORDS_LOW}, {4, HOLE_WORDS_HIGH}}}}},
 };
 const unsigned stubs_count = sizeof all_stubs / sizeof all_stubs[0];
