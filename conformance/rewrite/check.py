@@ -144,6 +144,15 @@ def code_sections(image: bytes) -> dict[str, bytes]:
     return found
 
 
+def _differing(code: bytes, now: bytes) -> list[int]:
+    """Where instructions differ; by blocks first, because most are the same."""
+    places = []
+    for block in range(0, len(code), 4096):
+        if code[block : block + 4096] != now[block : min(block + 4096, len(code))]:
+            places += [at for at in range(block, min(block + 4096, len(code)), 16) if code[at : at + 16] != now[at : at + 16]]
+    return places
+
+
 def changes(before: bytes, after: bytes) -> list[Change] | str:
     """The sections that differ; a sentence if the images cannot be compared."""
     old, new = code_sections(before), code_sections(after)
@@ -156,7 +165,7 @@ def changes(before: bytes, after: bytes) -> list[Change] | str:
         now = new[name]
         if len(now) < len(code):
             return f"a section became shorter: {len(code)} to {len(now)} bytes"
-        places = [at for at in range(0, len(code), 16) if code[at : at + 16] != now[at : at + 16]] if code != now[: len(code)] else []
+        places = _differing(code, now)
         found.append(Change(name, len(code), places, [code[p : p + 16] for p in places], [now[p : p + 16] for p in places],
                             now[len(code) :]))
     return found

@@ -175,9 +175,9 @@ static const void *assembled(const char *ptx, size_t size, size_t *code_size, vo
 const void *ptx_assembled(const char *ptx, size_t size, size_t *new_size)
 {
     result (*destroy)(void *) = driver_symbol("cuLinkDestroy");
-    void *state = NULL;
+    void *state = NULL, *outer = NULL;
     size_t code_size = 0;
-    const void *code = assembled(ptx, size, &code_size, &state);
+    const void *code = enter_context(&outer) ? assembled(ptx, size, &code_size, &state) : NULL;
     const void *out = code ? machine_code_instead(code, code_size, new_size) : NULL;
     if (code == NULL) {
         say_passed("PTX", 0, "the driver's compiler could not make machine code of it ahead of loading");
@@ -185,6 +185,7 @@ const void *ptx_assembled(const char *ptx, size_t size, size_t *new_size)
     if (state && destroy) {
         destroy(state);
     }
+    leave_context(outer);
     return out;
 }
 

@@ -31,13 +31,17 @@ void *real_symbol(struct hook *hook);     /* the driver's own function, NULL if 
 void *driver_symbol(const char *name);    /* any other function of the driver */
 struct hook *hook_named(const char *exported);
 
+enum { WORDS = 4 }; /* flags, least, span, seed */
+
 /* names.c: the plan, and what is known of each kernel by its name */
 struct named {
     char *name;
     int seen, rewritten;   /* images that hold it, and those in which it was rewritten */
     char *refusal;         /* why not, of the last image in which it was not; NULL: nothing stood in the way */
     unsigned waits, triggers;
-    uint32_t *words;       /* in memory that kernels read, where the plan is live; else NULL */
+    uint64_t words;        /* the device's address of its numbers, where the plan is live; else 0 */
+    uint32_t *on_host;     /* the same for the host, if it can be written there */
+    uint32_t now[WORDS];   /* the numbers that stand there */
     struct named *next;
 };
 int plan_is_on(void);
@@ -46,7 +50,9 @@ void plan_reload(void);
 const struct kernel_plan *plan_of(const char *kernel);
 struct named *named(const char *kernel); /* NULL if there is no memory */
 void note_outcome(const char *kernel, int rewritten, const char *refusal, unsigned waits, unsigned triggers);
-uint64_t live_words(struct named *kernel); /* the device's address of its words; 0 where the plan is not live */
+uint64_t live_words(struct named *kernel); /* the device's address of its numbers; 0 where the plan is not live */
+int enter_context(void **outer);           /* 1: some context is current; what was done is undone by leave_context */
+void leave_context(void *outer);
 
 /* kernels.c: handles and launches */
 enum { IN_MODULE, IN_LIBRARY };
