@@ -80,12 +80,6 @@ static uint64_t shifted(const struct shifts *shifts, uint64_t offset)
     return before ? offset + shifts->totals[before - 1] : offset;
 }
 
-/* Whether some grown section ends inside these bytes, which then would have to grow, too. */
-static int torn(const struct shifts *shifts, uint64_t offset, uint64_t size)
-{
-    return size && ends_up_to(shifts, offset) != ends_up_to(shifts, offset + size - 1);
-}
-
 static uint64_t growth_of(const struct edit *edit)
 {
     uint64_t bytes = edit->code_count * INSTRUCTION;
@@ -108,23 +102,34 @@ struct growing {
     unsigned char *out;
 };
 
+/* Whether these bytes have some in common with a code section that grows (other than the edit `own`, if not 0). */
+static int overlaps(const struct growing *growing, uint64_t offset, uint64_t size, uint32_t own)
+{
+    size_t next = ends_up_to(growing->shifts, offset);
+    if (size == 0 || next == growing->count) {
+        return 0;
+    }
+    const struct edit *edit = &growing->edits[next];
+    return edit->old_end - edit->old_size < offset + size && next + 1 != own;
+}
+
 static const char *layout_problem(const struct growing *growing)
 {
     const struct cubin *cubin = growing->cubin;
-    const struct shifts *shifts = growing->shifts;
     for (size_t i = 1; i < growing->count; i++) {
         if (growing->edits[i].old_end - growing->edits[i].old_size < growing->edits[i - 1].old_end) {
             return "its code sections overlap";
         }
     }
     for (uint32_t i = 1; i < cubin->section_count; i++) {
-        if (torn(shifts, cubin->sections[i].offset, cubin->sections[i].size)) {
-            return "a section overlaps the end of a code section";
+        if (overlaps(growing, cubin->sections[i].offset, cubin->sections[i].size, growing->owners[i])) {
+            return "a section overlaps a code section";
         }
     }
-    if (torn(shifts, cubin->section_table, (uint64_t)cubin->section_count * SECTION_HEADER)
-        || torn(shifts, cubin->program_table, (uint64_t)cubin->program_count * PROGRAM_HEADER) || torn(shifts, 0, ELF_HEADER)) {
-        return "a header overlaps the end of a code section";
+    if (overlaps(growing, cubin->section_table, (uint64_t)cubin->section_count * SECTION_HEADER, 0)
+        || overlaps(growing, cubin->program_table, (uint64_t)cubin->program_count * PROGRAM_HEADER, 0)
+        || overlaps(growing, 0, ELF_HEADER, 0)) {
+        return "a header overlaps a code section";
     }
     return NULL;
 }

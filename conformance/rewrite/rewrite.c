@@ -428,6 +428,23 @@ static uint32_t count_entries(const struct cubin *cubin)
     return count;
 }
 
+/* The new image, if it can be read as the old one could: where records of a damaged image overlap, changing one spoils another. */
+static void *grow_and_check(const struct cubin *cubin, struct edit *edits, size_t count, size_t *size, const char **why)
+{
+    struct cubin again;
+    unsigned char *out = grow(cubin, edits, count, size, why);
+    if (out == NULL) {
+        return NULL;
+    }
+    if (cubin_open(&again, out, *size) != NULL || elf_extent(out, *size) == 0) {
+        *why = "some of its headers and records overlap";
+        free(out);
+        out = NULL;
+    }
+    cubin_close(&again);
+    return out;
+}
+
 static enum rewrite_result rewrite_opened(const struct cubin *cubin, const struct rewriting *how, void **out, size_t *out_size,
                                           const char **why)
 {
@@ -443,7 +460,7 @@ static enum rewrite_result rewrite_opened(const struct cubin *cubin, const struc
         *why = NULL;
         result = REWRITE_UNCHANGED;
         if (count) {
-            *out = grow(cubin, edits, count, out_size, why);
+            *out = grow_and_check(cubin, edits, count, out_size, why);
             result = *out ? REWRITE_DONE : REWRITE_IMPOSSIBLE;
         }
     }
