@@ -89,6 +89,9 @@ def _checked(given: argparse.Namespace) -> argparse.Namespace:
         raise BadArguments("--dtype says how to read numbers; it needs --tolerance")
     if given.tolerance is not None and not given.tolerance >= 0:
         raise BadArguments("--tolerance takes a number of at least 0")
+    for name in given.compare_files:
+        if Path(name).exists() and not Path(name).is_file():
+            raise BadArguments(f"--compare-files takes regular files; {name} is none")
     if given.timeout <= 0:
         raise BadArguments("--timeout takes seconds, more than 0")
     return given

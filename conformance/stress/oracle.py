@@ -55,6 +55,14 @@ class Observed:
     copies: dict[int, Copy] = field(default_factory=dict)  # to the host, by their number
 
 
+def _mark(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
 @dataclass(frozen=True)
 class Oracle:
     """How two runs are compared and how one is judged. Everything that is asked for must hold."""
@@ -82,14 +90,14 @@ class Oracle:
                 return f"copy {number} to the host ({one.bytes} bytes{behind}) differs from the plain runs' {share}"
         return None
 
-    def collect(self, folder: Path) -> dict[str, bytes | None]:
-        """The output files as they are now; None for one that is missing."""
-        return {name: (folder / name).read_bytes() if (folder / name).is_file() else None for name in self.files}
+    def marks(self, folder: Path) -> dict[str, tuple[int, ...]]:
+        """How the output files stand before a run. Nothing is removed: a file that a run does not write has the same mark after it."""
+        return {name: _mark(folder / name) for name in self.files}
 
-    def clear(self, folder: Path) -> None:
-        """Remove the output files, so that a run that writes none is not judged by the last one's."""
-        for name in self.files:
-            (folder / name).unlink(missing_ok=True)
+    def collect(self, folder: Path, before: dict[str, tuple[int, ...]]) -> dict[str, bytes | None]:
+        """The output files that this run wrote; None for one that it did not."""
+        return {name: (folder / name).read_bytes() if (folder / name).is_file() and _mark(folder / name) != before[name] else None
+                for name in self.files}
 
     def complaint(self, run: Observed, plain: Observed | None, folder: Path, environment: dict[str, str]) -> str | None:
         """Why this run is wrong, compared with a plain one; None if it is right."""
@@ -131,7 +139,7 @@ class Oracle:
             one, other = run.files.get(name), plain.files.get(name)
             if one is None or other is None:
                 if one is not other:
-                    return f"{name} is missing"
+                    return f"{name} was not written"
             elif self._differ(one, other, self.dtype):
                 return f"{name} differs from the plain run's"
         return None

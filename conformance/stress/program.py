@@ -109,7 +109,7 @@ class Program:
         copies.unlink(missing_ok=True)
         if self.oracle.digests:
             environment = environment | {"PDL_STRESS_DIGESTS": str(copies)}
-        self.oracle.clear(here)
+        before = self.oracle.marks(here)
         began = time.monotonic()
         try:
             child = subprocess.Popen(self.command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -123,4 +123,4 @@ class Program:
             os.killpg(child.pid, signal.SIGKILL)
             out, err = child.communicate()
             code = None
-        return Observed(code, out, err, time.monotonic() - began, self.oracle.collect(here), read_copies(copies))
+        return Observed(code, out, err, time.monotonic() - began, self.oracle.collect(here, before), read_copies(copies))
