@@ -155,7 +155,7 @@ def test_the_zoo_is_machine_code_only_and_every_kernel_of_it_can_be_rewritten(bu
     for image in tmp_path.glob("*.cubin"):
         said = subprocess.run([library.tool(), image, tmp_path / "out", "--plan", tmp_path / "plan"], capture_output=True, text=True)
         kernels += [json.loads(line) for line in said.stdout.splitlines()]
-    assert len(kernels) > 80 and all(kernel["rewritten"] for kernel in kernels)
+    assert len(kernels) > 70 and all(kernel["rewritten"] for kernel in kernels)
     assert {"consume_ok", "old_image", "bare_consume"} <= {kernel["kernel"] for kernel in kernels}
 
 
