@@ -19,6 +19,8 @@ CLASSES = ("documented", "derived", "measured")
 RULE_KINDS = ("visibility", "start", "progress", "api")
 WINDOWS = ("widened", "natural", "contended")
 PATHS = ("stream", "captured", "built")
+CAPABILITIES = {"stream": "streams", "captured": "captured graphs", "built": "built graphs"}  # what a path puts to the test
+EVENTS = "events"
 ROLES = ("proving", "observing")
 TAG_KINDS = ("kernel", "host", "image", "control", "broken_wait")
 ALLOWABLE = ("wrong", "early_start")  # outcomes that the documents may permit where a rule is only measured
@@ -80,6 +82,12 @@ class Case:
     allowed: tuple[str, ...] = ()  # counted, never a FAIL
     interesting: tuple[str, ...] = ()  # not required of a device, and reached by a model that is not timid
     serial: str | None = None  # why nothing overlaps on this path of the model
+    events: bool = False  # it is about programmatic or launch-completion events
+
+    @property
+    def capability(self) -> str:
+        """The part of programmatic launch that a verdict on this case speaks of."""
+        return EVENTS if self.events else CAPABILITIES[self.path]
 
     @property
     def name(self) -> str:
@@ -342,7 +350,7 @@ def _read_cases(data: Any, index: int, rule: Rule, tags: Mapping[str, Tag]) -> I
     _check_tags(table, tags, "controls", controls, proving)
     if broken_waits and not proving:
         raise table.fail("has broken_waits but no proving window; make one window proving or remove it")
-    gpu_only = table.take("gpu_only", bool, False)
+    gpu_only, events = table.take("gpu_only", bool, False), table.take("events", bool, False)
     trials = _read_trials(table, rule.kind)
     allowed, interesting, serial = _read_outcomes(table, rule, paths)
     table.finish()
@@ -353,7 +361,7 @@ def _read_cases(data: Any, index: int, rule: Rule, tags: Mapping[str, Tag]) -> I
                 window=window, path=path, proving=proves, broken_waits=broken_waits and proves, gpu_only=gpu_only,
                 min_cc=rule.min_cc, min_toolkit=rule.min_toolkit, trials=trials,
                 mutants=mutants if proves else (), controls=controls if proves else (),
-                allowed=allowed, interesting=interesting, serial=serial.get(path),
+                allowed=allowed, interesting=interesting, serial=serial.get(path), events=events,
             )
 
 
