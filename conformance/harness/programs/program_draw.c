@@ -151,6 +151,9 @@ void program_draw_stream(struct program *p, struct dice *dice, const struct prog
             add_link(p, from, i, early ? event_of_launch(p, from, dice) : LINK_FULL);
             step->attribute = 0; /* what the attribute means behind an event is an open question */
         }
+        /* It might begin before the item, fill the device and wait for an item that waits for the other lane: a legal deadlock. */
+        if (forks && last[lane] != PROGRAM_STEPS && p->step[last[lane]].kind != STEP_KERNEL)
+            step->attribute = 0;
         last[lane] = i;
     }
     program_entitle(p, dice);

@@ -28,6 +28,7 @@ static cudaError_t open_memory(struct program_room *room)
     TRY(cudaHostGetDevicePointer((void **)&room->mapped, room->staging, 0));
     TRY(cudaMalloc((void **)&memory, plans + words + sizeof(struct trial_state)));
     TRY(cudaMemset(memory, 0, plans + words + sizeof(struct trial_state)));
+    TRY(cudaDeviceSynchronize()); /* the streams of a program do not wait for the default one */
     room->plan = (struct step_plan *)(void *)memory;
     room->data = (uint32_t *)(void *)(memory + plans);
     room->state = (struct trial_state *)(void *)(memory + plans + words);
