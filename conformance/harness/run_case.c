@@ -23,7 +23,7 @@ const struct pair *run_find_pair(const struct case_info *info, const char *tag)
 }
 
 /* The model claims no bound: it runs as many trials as show every move, and no more. */
-static const unsigned long long model_trials[PROFILE_COUNT] = { 64, 2048, 16384, 131072 };
+static const unsigned long long model_trials[PROFILE_COUNT] = { 512, 2048, 16384, 131072 };
 
 unsigned long long run_trials(const struct case_info *info, enum profile profile, int is_model)
 {

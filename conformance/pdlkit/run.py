@@ -15,13 +15,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from conformance.pdlkit import evidence, machine, places, resume, toolchain
+from conformance.pdlkit import evidence, machine, places, resume, toolchain, waivers
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.build import Built, build
 from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_request
@@ -51,6 +51,8 @@ def parser() -> Parser:
                       help="go on with the interrupted run in DIR: its device, profile, seed and choice of cases")
     made.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else, on stdout")
     made.add_argument("--harness", type=Path, metavar="PATH", help="use this executable and build nothing")
+    made.add_argument("--waive", type=Path, metavar="FILE",
+                      help="known defects of drivers, in TOML: their rules fail and do not decide the verdict")
     made.add_argument("--plant", metavar="NAME", help="have the harness plant a fault, to see the kit catch it")
     return made
 
@@ -155,16 +157,21 @@ def _judge(book: RuleBook, cases: list[Case], logs: dict[str, CaseLog], on_model
 
 
 def _verdict(
-    results: list[CaseResult], outcome: Outcome, choice: Choice, interposed: dict[str, str], plant: str | None
+    results: list[CaseResult], outcome: Outcome, choice: Choice, interposed: dict[str, str], plant: str | None, waived: Sequence[str]
 ) -> RunVerdict:
     if choice.broken:
         return RunVerdict("INVALID", (choice.broken,))
     if choice.absent:
         return RunVerdict("NOT_APPLICABLE", (choice.absent,))
-    verdict = judge_run(results, outcome.problems, [f"{name} ({why})" for name, why in interposed.items()])
+    verdict = judge_run(results, outcome.problems, [f"{name} ({why})" for name, why in interposed.items()], waived)
     if plant is not None and verdict.verdict == "CONFORMS":
         return RunVerdict("INVALID", (f"the planted fault `{plant}` was not seen",), verdict.findings)
     return verdict
+
+
+def _device_name(outcome: Outcome) -> str | None:
+    device = (outcome.start or {}).get("device")
+    return str(device["name"]) if isinstance(device, dict) and "name" in device else None
 
 
 def _nothing_ran(cases: list[Case], choice: Choice) -> list[CaseResult]:
@@ -254,7 +261,7 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     told, wrong = _static_check(path, facts)
     wrong = [*inconsistencies(report), *wrong]
     if wrong:
-        verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings)
+        verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings, facts.verdict.waived)
         facts = dataclasses.replace(facts, verdict=verdict, problems=[*facts.problems, *wrong])
     if told or wrong:
         report = build_report(dataclasses.replace(facts, static_check=told))
@@ -337,16 +344,17 @@ def _run(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: li
         outcome, built, wall_s = _execute(options, choice, book, cases, seed, folder, _say)
         results = _judge(book, cases, outcome.logs, choice.on_model)
         code = None if choice.on_model else MachineCode(built.harness)
-    verdict = _verdict(results, outcome, choice, interposed, options.plant)
     driver: dict[str, Any] = {}
     if not choice.on_model:
         driver = {"version": machine.driver_version(), "kernel_module": machine.kernel_module()}
+    applied = waivers.apply(options.waivers, results, _device_name(outcome), driver.get("version"), datetime.now(UTC).date())
+    verdict = _verdict(results, outcome, choice, interposed, options.plant, applied.rules)
     facts = RunFacts(
         book=book, device=choice.device, profile=options.profile, seed=seed, argv=argv, only=options.only,
         started=started, wall_s=wall_s, results=results, verdict=verdict, start=outcome.start or {},
         toolchain=built.toolchain if built else {}, host=machine.host(), interposers=sorted(interposed),
         problems=outcome.problems, processes=outcome.processes, code=code, driver=driver, plant=options.plant,
-        evidence=evidence.gather(results, code, folder, seed),
+        evidence=evidence.gather(results, code, folder, seed), waivers=applied,
     )
     return _finish(facts, folder, options)
 
@@ -356,6 +364,7 @@ def main(argv: list[str]) -> int:
     options = _checked(parser().parse_args(argv))
     seed, book = parse_seed(options.seed), _load_rules()
     cases = select(book, options.only)
+    options.waivers = waivers.load(options.waive, book) if options.waive else []
     choice = choose(options.device, min(case.min_cc for case in cases), options.harness)
     if choice.note:
         _say(choice.note)
