@@ -52,19 +52,21 @@ def _run_logged(argv: Sequence[str], log: Path, what: str) -> None:
         raise SetupImpossible(f"{what} failed; the lines above are the end of {in_tree(log)}")
 
 
+def cmake_settings(tools: Toolchain) -> list[str]:
+    """CMake's arguments that name these tools, wherever the tools lie; for every tree that is configured with them."""
+    settings = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools.ninja.path}"] if tools.ninja else ["-G", "Unix Makefiles"]
+    if tools.nvcc is not None:
+        settings.append(f"-DCMAKE_CUDA_COMPILER={tools.nvcc.path}")
+        settings.append(f"-DCUDAToolkit_ROOT={tools.nvcc.path.resolve().parents[1]}")
+    if tools.xxhash != "system":
+        settings.append(f"-DXXHASH_INCLUDE_DIR={Path(tools.xxhash).resolve()}")
+    return settings
+
+
 def configure(device: str, tools: Toolchain, architectures: str | None = None, more: Sequence[str] = ()) -> Path:
     """Run CMake's configure step by the preset of that name; quick when nothing changed."""
     folder = BUILD / device
-    argv = [str(tools.cmake.path), "--preset", device, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
-    if tools.ninja is not None:
-        argv += ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools.ninja.path}"]
-    else:
-        argv += ["-G", "Unix Makefiles"]
-    if tools.nvcc is not None:
-        argv.append(f"-DCMAKE_CUDA_COMPILER={tools.nvcc.path}")
-        argv.append(f"-DCUDAToolkit_ROOT={tools.nvcc.path.resolve().parents[1]}")
-    if tools.xxhash != "system":
-        argv.append(f"-DXXHASH_INCLUDE_DIR={Path(tools.xxhash).resolve()}")
+    argv = [str(tools.cmake.path), "--preset", device, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *cmake_settings(tools)]
     if architectures:
         argv.append(f"-DCMAKE_CUDA_ARCHITECTURES={architectures}")
     argv += more
