@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.places import BUILD, ROOT, in_tree
+from conformance.pdlkit.private_folder import locked
 from conformance.pdlkit.toolchain import Toolchain, ask, dotted, version_in
 
 Say = Callable[[str], None]
@@ -30,15 +29,6 @@ class Built:
     harness: Path
     folder: Path | None  # None: a harness given by --harness
     toolchain: dict[str, Any]
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder for this process; a second run waits instead of building into the same files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _run_logged(argv: Sequence[str], log: Path, what: str) -> None:
@@ -96,7 +86,7 @@ def build(device: str, tools: Toolchain, say: Say, architectures: str | None = N
     """Build the harness of "cuda" or "model"; SetupImpossible with the compiler's words if it does not build."""
     if not (ROOT / "CMakePresets.json").is_file():
         raise SetupImpossible("CMakePresets.json is missing from the project's root; this copy of the tree is not whole")
-    with locked(BUILD / device):
+    with locked(BUILD / device, f"building the harness for {device}"):
         with_nvcc = f", {tools.nvcc.words()}" if device == "cuda" and tools.nvcc else ""
         say(f"building the harness for {device} with {tools.compiler.words()}{with_nvcc}")
         folder = configure(device, tools, architectures)
