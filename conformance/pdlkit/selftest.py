@@ -19,7 +19,8 @@ from conformance.pdlkit.exits import FAILED, OK, SetupImpossible
 from conformance.pdlkit.private_folder import locked
 from conformance.pdlkit.venv import ensure_venv
 
-PACKAGES = ("pytest==8.3.3", "hypothesis==6.115.3", "jsonschema==4.23.0")
+PACKAGES = "test"  # set of requirements
+_NEEDED = ("pytest", "hypothesis", "jsonschema")
 _OWN_TESTS = "pdlkit."  # the room whose tests always exist
 
 
@@ -32,9 +33,8 @@ def test_python() -> Path:
     try:
         return ensure_venv(PACKAGES)
     except SetupImpossible as reason:
-        names = [package.partition("==")[0] for package in PACKAGES]
-        if all(importlib.util.find_spec(name) for name in names):
-            _say(f"using this Python's own {', '.join(names)}, whatever their versions: {reason}")
+        if all(importlib.util.find_spec(name) for name in _NEEDED):
+            _say(f"using this Python's own {', '.join(_NEEDED)}, whatever their versions: {reason}")
             return Path(sys.executable)
         raise
 
