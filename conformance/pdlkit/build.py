@@ -6,13 +6,13 @@ import json
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.pdlkit.children import run_shown
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.places import BUILD, ROOT, in_tree
 from conformance.pdlkit.private_folder import locked
@@ -35,8 +35,8 @@ def _run_logged(argv: Sequence[str], log: Path, what: str) -> None:
     with open(log, "ab") as out:
         out.write(os.fsencode("\n$ " + shlex.join(argv) + "\n"))
         out.flush()
-        done = subprocess.run(list(argv), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
-    if done.returncode != 0:
+        code = run_shown(argv, ROOT, out)
+    if code != 0:
         tail = log.read_text(errors="replace").splitlines()[-30:]
         print("\n".join(tail), file=sys.stderr)
         raise SetupImpossible(f"{what} failed; the lines above are the end of {in_tree(log)}")

@@ -7,6 +7,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from conformance.pdlkit.children import run_tool
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.toolkit import toolkit_program
 from conformance.pdlkit.venv import complete_venv, ensure_venv, pins
@@ -51,11 +52,9 @@ def call(command: list[str], cwd: Path | None = None) -> str:
 def output_of(command: list[str], cwd: Path | None = None, timeout: float = 900) -> bytes:
     """Standard output of a program; ToolFailed with its last lines if it fails, SetupImpossible if it cannot start."""
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, cwd=cwd, capture_output=True, timeout=timeout)
+        done = run_tool(command, cwd=cwd, timeout=timeout)
     except subprocess.TimeoutExpired:
         raise ToolFailed(f"{Path(command[0]).name} did not end in {timeout:.0f} s") from None
-    except OSError as error:
-        raise SetupImpossible(f"{command[0]} cannot be started: {error}") from None
     if done.returncode != 0:
         lines = (done.stderr + done.stdout).decode(errors="replace").strip().splitlines()
         said = " / ".join(lines[-2:]) or f"exit code {done.returncode}"
