@@ -55,6 +55,7 @@ def main(argv: list[str]) -> int:
     if entry is None:
         print(f"conformance: there is no command `{argv[0]}`\n\n{_help()}", file=sys.stderr)
         return BAD_ARGUMENTS
+    os.umask(os.umask(0) | 0o022)  # whatever the user's umask: nothing that is made can be written by others
     try:
         return int(importlib.import_module(entry[0]).main(argv[1:]))
     except KitExit as stop:

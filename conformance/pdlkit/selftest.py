@@ -14,11 +14,13 @@ from xml.etree import ElementTree
 
 from conformance.pdlkit import places, toolchain
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.build import configure, locked
+from conformance.pdlkit.build import configure
 from conformance.pdlkit.exits import FAILED, OK, SetupImpossible
+from conformance.pdlkit.private_folder import locked
 from conformance.pdlkit.venv import ensure_venv
 
-PACKAGES = ("pytest==8.3.3", "hypothesis==6.115.3", "jsonschema==4.23.0")
+PACKAGES = "test"  # set of requirements
+_NEEDED = ("pytest", "hypothesis", "jsonschema")
 _OWN_TESTS = "pdlkit."  # the room whose tests always exist
 
 
@@ -31,9 +33,8 @@ def test_python() -> Path:
     try:
         return ensure_venv(PACKAGES)
     except SetupImpossible as reason:
-        names = [package.partition("==")[0] for package in PACKAGES]
-        if all(importlib.util.find_spec(name) for name in names):
-            _say(f"using this Python's own {', '.join(names)}, whatever their versions: {reason}")
+        if all(importlib.util.find_spec(name) for name in _NEEDED):
+            _say(f"using this Python's own {', '.join(_NEEDED)}, whatever their versions: {reason}")
             return Path(sys.executable)
         raise
 
@@ -63,7 +64,7 @@ def main(argv: list[str]) -> int:
     tools = toolchain.require(for_gpu=True)
     python = test_python()
     folder = places.BUILD / "test"
-    with locked(folder):
+    with locked(folder, "running the tests"):
         _say(f"== configure ({tools.compiler.words()}, {tools.nvcc.words() if tools.nvcc else 'no nvcc'})")
         configure("test", tools, None, [f"-DPDL_TEST_PYTHON={python}"])
         jobs = str(max(1, options.jobs))

@@ -12,7 +12,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from conformance.pdlkit import device_choice, doctor, list_rules, machine, packages, places, run, toolchain, venv
+from conformance.pdlkit import device_choice, doctor, list_rules, machine, packages, places, run, toolchain
 from conformance.pdlkit.device_choice import _judge
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.kernel_lines import pair_line
@@ -202,23 +202,6 @@ def test_an_old_cmake_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     assert any("3.16.3 is too old" in text for text in toolchain.missing(for_gpu=False))
-
-
-def test_packages_that_cannot_be_had_end_with_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(venv, "BUILD", tmp_path)
-    monkeypatch.setenv(venv.WHEELS_VARIABLE, str(tmp_path))
-    with pytest.raises(SetupImpossible, match="no-such-package-of-ours==1.0.* PDL_WHEELS"):
-        venv.ensure_venv(["no-such-package-of-ours==1.0"], quiet=True)
-    assert list((tmp_path / "venv").iterdir()) == [], "a half-made venv must not stay"
-
-
-def test_a_made_venv_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(venv, "BUILD", tmp_path)
-    place = venv.venv_place(["x==1"])
-    place.mkdir(parents=True)
-    (place / "complete").write_text("x==1\n")
-    assert venv.ensure_venv(["x==1"]) == place / "bin" / "python3"
-    assert venv.venv_place(["x==2"]) != place
 
 
 @pytest.fixture
