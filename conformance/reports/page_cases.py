@@ -85,6 +85,8 @@ def _trials(case: Case, on_model: bool) -> list[Child]:
         picture = element("div", timeline(trial, unit), class_="scroll", tabindex=0, role="region",
                           aria_label=f"Timeline of a forbidden trial of {case['name']}, batch {trial.get('batch')}, slot {trial.get('slot')}")
         parts += [element("p", words), picture]
+    if shown:
+        parts.insert(0, element("p", "Timelines of forbidden trials. Red: the wait has returned, and the primary still stores.", class_="soft"))
     left = len(case["forbidden"]) - len(shown)
     if shown and left:
         parts.append(element("p", f"The report holds {left} more forbidden trials of this case.", class_="soft"))

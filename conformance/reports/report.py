@@ -38,12 +38,12 @@ def parser() -> Parser:
 def deliver(text: str, out: str) -> None:
     """Write the text in one step, so that nobody reads half of it; - is stdout."""
     if out == "-":
-        sys.stdout.write(text)
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
         return
     final = Path(out)
     draft = final.with_name(f".{final.name}.{os.getpid()}")
     try:
-        draft.write_text(text, encoding="utf-8")
+        draft.write_bytes(text.encode("utf-8", "replace"))
         draft.replace(final)
     except OSError as error:
         raise BadArguments(f"{out} cannot be written: {error.strerror}; name another place") from None
@@ -55,10 +55,10 @@ def deliver(text: str, out: str) -> None:
 def _summary(text: str) -> None:
     target = os.environ.get("GITHUB_STEP_SUMMARY")
     if not target:
-        sys.stdout.write(text)
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
         return
     try:
-        with open(target, "a", encoding="utf-8") as file:
+        with open(target, "a", encoding="utf-8", errors="replace") as file:
             file.write(text + "\n")
     except OSError as error:
         raise BadArguments(f"GITHUB_STEP_SUMMARY={target} cannot be written: {error.strerror}") from None
