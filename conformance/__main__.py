@@ -28,6 +28,7 @@ COMMANDS = {
     "stress": ("conformance.stress", "run a program with the window of its overlapping kernels widened"),
     "bench": ("conformance.bench", "what PDL is worth on this GPU"),
     "report": ("conformance.reports.report", "pages and interchange files from one report.json"),
+    "diff": ("conformance.reports.diff", "compare two reports: same, worse or better"),
     "dev": ("conformance.dev", "tools for those who change the kit"),
 }
 
