@@ -29,6 +29,7 @@ COMMANDS = {
     "bench": ("conformance.bench", "what PDL is worth on this GPU"),
     "report": ("conformance.reports.report", "pages and interchange files from one report.json"),
     "diff": ("conformance.reports.diff", "compare two reports: same, worse or better"),
+    "replay": ("conformance.reports.replay", "repeat one trial of a run and say how often it went wrong"),
     "dev": ("conformance.dev", "tools for those who change the kit"),
 }
 

@@ -129,7 +129,7 @@ def _rule(rule: Mapping[str, Any], cases: list[Mapping[str, Any]], report: Repor
         ("broken waits", f"{rule['broken_waits_killed']} killed" if rule["broken_waits_killed"] else None),
         ("SM pairs", f"{thousands(rule['sm_pairs'])} of {thousands(rule['sm_pairs_possible'])}" if rule["sm_pairs_possible"] else None),
     ]
-    inside = [facts(rows), case_details(rule["id"], cases, report["device"]["kind"] == "model")]
+    inside = [facts(rows), case_details(rule["id"], cases, report)]
     return element("details", summary, element("div", inside, class_="inside"), id=rule["id"],
                    open="" if rule["status"] in ("FAIL", "HANG") and len(report["rules"]) < 20 else None)
 

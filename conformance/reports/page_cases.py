@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.pdlkit.display import thousands
-from conformance.reports.content import bound_words, ns_words
+from conformance.pdlkit.replay_token import tokens
+from conformance.reports.content import Report, bound_words, ns_words
 from conformance.reports.frame import badge, bullets, facts, table
 from conformance.reports.markup import Child, Markup, element, joined
 from conformance.reports.pictures import has_timeline, share, timeline
@@ -15,7 +16,7 @@ _TIMELINES = 3  # per case; the report keeps up to 16 forbidden trials, which mo
 Case = Mapping[str, Any]
 
 
-def case_details(rule: str, cases: list[Case], on_model: bool) -> Markup:
+def case_details(rule: str, cases: list[Case], report: Report) -> Markup:
     """Everything that the report says of a rule's cases."""
     rows: list[list[Child]] = []
     for case in cases:
@@ -24,7 +25,7 @@ def case_details(rule: str, cases: list[Case], on_model: bool) -> Markup:
                      thousands(trials["run"]), thousands(trials["exercised"]), _outcomes(case), bound_words(case["bound95"]),
                      ns_words(case["resolution_ns"]), thousands(case["schedules"]), thousands(case.get("shapes"))])
     head = ["case", "verdict", "role", "run", "exercised", "outcomes", "bound", "resolution", "schedules", "shapes"]
-    more = [details for case in cases if (details := _more(case, on_model)) is not None]
+    more = [details for case in cases if (details := _more(case, report)) is not None]
     return joined((table(f"Cases of {rule}", head, rows, frozenset({3, 4, 6, 7, 8, 9})), more))
 
 
@@ -32,14 +33,17 @@ def _outcomes(case: Case) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {thousands(count)}" for name, count in case["outcomes"].items() if count) or "–"
 
 
-def _more(case: Case, on_model: bool) -> Markup | None:
+def _more(case: Case, report: Report) -> Markup | None:
     parts: list[Child] = []
     variants = [*case["mutants"], *case["controls"], *case["broken_waits"]]
     if variants:
         parts.append(_variants(case["name"], variants))
     if case["triage"]:
         parts.append(_triage(case))
-    parts += _trials(case, on_model)
+    parts += _trials(case, report["device"]["kind"] == "model")
+    token = next(tokens(report, case), None)
+    if token is not None:
+        parts.append(element("p", "Again: ", element("code", f"python3 conformance replay {token}")))
     if case.get("answers"):
         rows: list[list[Child]] = [[answer["what"], answer["answer"]] for answer in case["answers"]]
         parts.append(table(f"Answers in {case['name']}", ["asked", "answered"], rows))
