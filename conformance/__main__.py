@@ -30,6 +30,7 @@ COMMANDS = {
     "report": ("conformance.reports.report", "pages and interchange files from one report.json"),
     "diff": ("conformance.reports.diff", "compare two reports: same, worse or better"),
     "replay": ("conformance.reports.replay", "repeat one trial of a run and say how often it went wrong"),
+    "submit": ("conformance.reports.submit", "check a result before it goes into the public record"),
     "dev": ("conformance.dev", "tools for those who change the kit"),
 }
 
