@@ -31,6 +31,7 @@ COMMANDS = {
     "diff": ("conformance.reports.diff", "compare two reports: same, worse or better"),
     "replay": ("conformance.reports.replay", "repeat one trial of a run and say how often it went wrong"),
     "submit": ("conformance.reports.submit", "check a result before it goes into the public record"),
+    "site": ("conformance.reports.site", "make the static site of the public record"),
     "dev": ("conformance.dev", "tools for those who change the kit"),
 }
 
