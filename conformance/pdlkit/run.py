@@ -28,6 +28,8 @@ from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_re
 from conformance.pdlkit.display import Progress, verdict_block, wants_colours
 from conformance.pdlkit.exits import BadArguments, InvalidRun, SetupImpossible
 from conformance.pdlkit.machine_code import MachineCode
+from conformance.pdlkit.page import NAME as PAGE
+from conformance.pdlkit.page import write_page
 from conformance.pdlkit.records import CaseLog, Record
 from conformance.pdlkit.report import RunFacts, build_report, inconsistencies, write_report
 from conformance.pdlkit.rules import PROFILES, Case, RuleBook, RulesError, load
@@ -266,11 +268,13 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     if told or wrong:
         report = build_report(dataclasses.replace(facts, static_check=told))
         path = write_report(report, folder)
+    page = write_page(path)
     if options.json:
         print(json.dumps(report, indent=1, allow_nan=False))
     else:
         said = evidence.sentences(facts.evidence, folder)
         print(verdict_block(report, places.shown(path), wants_colours(sys.stdout), said))
+        print(f"page     {places.shown(page) if page else 'could not be written; `report` says why'}")
     return int(report["exit"])
 
 
@@ -304,7 +308,7 @@ def _held(folder: Path) -> Iterator[None]:
 
 def _forget(folder: Path) -> None:
     """Remove what an earlier run left in the folder and would be taken for this one's."""
-    for old in (folder / "report.json", *folder.glob("repro*.cu"), *folder.glob("images/*.cubin")):
+    for old in (folder / "report.json", folder / PAGE, *folder.glob("repro*.cu"), *folder.glob("images/*.cubin")):
         old.unlink(missing_ok=True)
 
 
