@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from conformance.pdlkit.build import locked
 from conformance.pdlkit.exits import NOT_APPLICABLE, KitExit, SetupImpossible
 from conformance.pdlkit.places import BUILD, KIT, ROOT
+from conformance.pdlkit.private_folder import locked
 from conformance.pdlkit.toolchain import require
 
 GAP, COST = "pdl-launch-gap", "libpdl-launch-cost.so"
@@ -44,7 +44,7 @@ def peer_headers(say: Callable[[str], None]) -> Path:
 def build(say: Callable[[str], None], peers: bool = False, folder: Path = BUILD / "bench") -> Path:
     """Compile both into the folder, unless they are newer than what they are made of."""
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder):
+    with locked(folder, "building the programs of bench"):
         tools = require(for_gpu=True)
         assert tools.nvcc is not None
         include = [f"-I{ROOT}"] + ([f"-I{peer_headers(say)}"] if peers else [])

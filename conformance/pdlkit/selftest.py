@@ -14,8 +14,9 @@ from xml.etree import ElementTree
 
 from conformance.pdlkit import places, toolchain
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.build import configure, locked
+from conformance.pdlkit.build import configure
 from conformance.pdlkit.exits import FAILED, OK, SetupImpossible
+from conformance.pdlkit.private_folder import locked
 from conformance.pdlkit.venv import ensure_venv
 
 PACKAGES = ("pytest==8.3.3", "hypothesis==6.115.3", "jsonschema==4.23.0")
@@ -63,7 +64,7 @@ def main(argv: list[str]) -> int:
     tools = toolchain.require(for_gpu=True)
     python = test_python()
     folder = places.BUILD / "test"
-    with locked(folder):
+    with locked(folder, "running the tests"):
         _say(f"== configure ({tools.compiler.words()}, {tools.nvcc.words() if tools.nvcc else 'no nvcc'})")
         configure("test", tools, None, [f"-DPDL_TEST_PYTHON={python}"])
         jobs = str(max(1, options.jobs))

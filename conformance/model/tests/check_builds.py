@@ -45,7 +45,7 @@ def compile_one(build: Build, program: Path, include: Path, work: Path) -> Path:
 
 
 def run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
     if done.returncode != 0:
         raise SystemExit(f"{command[0]} ends with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
     return done.stdout

@@ -18,7 +18,7 @@ SHOWN = (
 
 
 def outcomes(litmus: Path, *options: str) -> dict[str, dict[str, object]]:
-    done = subprocess.run([str(litmus), *options], capture_output=True, text=True, timeout=240)
+    done = subprocess.run([str(litmus), *options], capture_output=True, text=True, timeout=3600)
     if done.returncode != 0:
         raise SystemExit(f"pdl-litmus {' '.join(options)} ends with {done.returncode}: {done.stderr}")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
