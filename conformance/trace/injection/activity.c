@@ -33,6 +33,7 @@ struct resource_data { void *context, *handle, *descriptor; };
 static struct {
     int (*register_callbacks)(void (*)(uint8_t **, size_t *, size_t *), void (*)(void *, uint32_t, uint8_t *, size_t, size_t));
     int (*enable)(int);
+    int (*disable)(int);
     int (*next_record)(uint8_t *, size_t, uint8_t **);
     int (*flush_all)(uint32_t);
     int (*dropped)(void *, uint32_t, size_t *);
@@ -230,6 +231,7 @@ static int find_functions(void *handle)
     const struct { const char *name; void **place; int needed; } functions[] = {
         {"cuptiActivityRegisterCallbacks", (void **)&cupti.register_callbacks, 1},
         {"cuptiActivityEnable", (void **)&cupti.enable, 1},
+        {"cuptiActivityDisable", (void **)&cupti.disable, 1},
         {"cuptiActivityGetNextRecord", (void **)&cupti.next_record, 1},
         {"cuptiActivityFlushAll", (void **)&cupti.flush_all, 1},
         {"cuptiGetTimestamp", (void **)&cupti.timestamp, 1},
@@ -285,6 +287,36 @@ void activity_start(void)
         cupti.enable(KIND_MEMSET);
     }
     write_line("{\"times\":\"%s\",\"code\":%d}", cupti.on ? "CUPTI" : "refused", code);
+}
+
+/* One of N launches of graphs is timed, and one of N stretches of plain launches between synchronisations: whole steps, so
+ * that the pairs in them are as they would be. Nothing is switched while a launch is under way in another thread. */
+int activity_sampled(int operation)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static unsigned every, units;
+    static int on = 1, begins = 1;
+    if (!cupti.on) {
+        return 1;
+    }
+    pthread_mutex_lock(&lock);
+    if (!every) {
+        const char *text = getenv("PDL_TRACE_SAMPLE");
+        every = text && atoi(text) > 1 ? (unsigned)atoi(text) : 1;
+    }
+    if (operation == OP_SYNCHRONIZE) {
+        begins = 1;
+    } else if (every > 1 && (operation == OP_GRAPH || begins)) {
+        int wanted = units++ % every == 0;
+        begins = operation == OP_GRAPH;
+        if (wanted != on) {
+            on = wanted;
+            (on ? cupti.enable : cupti.disable)(KIND_CONCURRENT_KERNEL);
+        }
+    }
+    int answer = on;
+    pthread_mutex_unlock(&lock);
+    return answer;
 }
 
 void activity_flush(int all)

@@ -146,6 +146,38 @@ void forget_kernels(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* ---- devices ------------------------------------------------------------------------------------------------------- */
+
+/* What a multiprocessor has room for, once per device. */
+static void write_device(int device)
+{
+    enum { MOST_DEVICES = 256 };
+    static const struct { int id; const char *name; } asked[] = {
+        {16, "sms"}, {75, "cc_major"}, {76, "cc_minor"}, {106, "block_slots"}, {39, "threads"}, {82, "registers"},
+        {81, "shared"}, {10, "warp"}, {111, "reserved_shared"}};
+    static unsigned char written[MOST_DEVICES];
+    result (*attribute)(int *, int, int) = (result(*)(int *, int, int))driver_symbol("cuDeviceGetAttribute");
+    result (*name)(char *, int, int) = (result(*)(char *, int, int))driver_symbol("cuDeviceGetName");
+    char text[256] = "", quoted[1600], more[512];
+    size_t used = 0;
+    if (!attribute || device < 0 || device >= MOST_DEVICES || written[device]) {
+        return;
+    }
+    written[device] = 1;
+    more[0] = 0;
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        int value = 0;
+        if (attribute(&value, asked[i].id, device) == 0) {
+            used += (size_t)snprintf(more + used, sizeof more - used, ",\"%s\":%d", asked[i].name, value);
+        }
+    }
+    if (name) {
+        name(text, sizeof text - 1, device);
+    }
+    json_text(quoted, sizeof quoted, text);
+    write_line("{\"device\":%d,\"name\":%s%s}", device, quoted, more);
+}
+
 /* ---- streams ------------------------------------------------------------------------------------------------------- */
 
 uint32_t stream_number(const void *stream, int per_thread)
@@ -162,6 +194,7 @@ uint32_t stream_number(const void *stream, int per_thread)
     }
     pthread_mutex_lock(&lock);
     uint32_t number = stream_count++;
+    write_device(current_device());
     write_line("{\"stream\":%u,\"device\":%d,\"context\":\"%p\",\"id\":%lld,\"kind\":\"%s\"}", number, current_device(), context,
                (long long)activity_stream_id(context, stream, per_thread), own ? "per-thread" : handle <= 1 ? "default" : "created");
     add(streams, key, context, tag, number);

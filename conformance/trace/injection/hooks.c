@@ -31,6 +31,9 @@ static struct event begun(int operation, const void *stream, int per_thread, uin
         event.thread = thread_number();
         event.stream = stream_number(stream, per_thread);
         event.flags = is_capturing(stream, per_thread) ? IN_CAPTURE : 0;
+        if (operation == OP_GRAPH || operation == OP_SYNCHRONIZE) {
+            event.flags |= activity_sampled(operation) ? 0 : NOT_SAMPLED;
+        }
         event.begin = host_now();
     }
     return event;
@@ -116,6 +119,7 @@ static struct event launch_begun(const struct launch *launch, const void *functi
     event.stream = stream_number(launch->stream, per_thread);
     event.kernel = kernel_number(function, &first);
     event.flags |= (first ? FIRST_OF_KERNEL : 0) | (is_capturing(launch->stream, per_thread) ? IN_CAPTURE : 0);
+    event.flags |= !(event.flags & IN_CAPTURE) && !activity_sampled(OP_LAUNCH) ? NOT_SAMPLED : 0;
     event.begin = host_now();
     return event;
 }

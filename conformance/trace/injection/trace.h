@@ -17,7 +17,7 @@ enum operation {
 
 enum launch_flag {
     ASKED_OVERLAP = 1, ASKED_COOPERATIVE = 2, ASKED_CLUSTER = 4, ASKED_EVENT = 8, ASKED_COMPLETION_EVENT = 16,
-    IN_CAPTURE = 32, ASKED_UPDATABLE = 64, FIRST_OF_KERNEL = 128
+    IN_CAPTURE = 32, ASKED_UPDATABLE = 64, FIRST_OF_KERNEL = 128, NOT_SAMPLED = 256
 };
 
 struct event {
@@ -59,6 +59,7 @@ uint32_t exec_number(const void *exec);
 /* activity.c: CUPTI, found at run time; without it there are no times of the device */
 void activity_start(void);
 void activity_flush(int all);
+int activity_sampled(int operation); /* whether this launch is timed; with --sample not every one is */
 uint64_t activity_now(void); /* CUPTI's clock, 0 without CUPTI */
 int64_t activity_stream_id(void *context, const void *stream, int per_thread);
 int64_t activity_node_id(const void *node);
