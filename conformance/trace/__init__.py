@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 
-_PARTS = {"diff": "conformance.trace.diff", "annotate": "conformance.trace.annotate"}
+_PARTS = {"diff": "conformance.trace.diff", "annotate": "conformance.trace.annotate",
+          "zoo": "conformance.trace.zoo.command"}
 
 
 def main(argv: list[str]) -> int:

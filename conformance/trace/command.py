@@ -141,7 +141,8 @@ def _write(given: argparse.Namespace, timelines: list[Timeline], pairs: list[Pai
     if given.launches:
         launches.write(Path(given.launches), timelines, pairs, where)
     if given.json:
-        print(json.dumps(report.as_json(summary, presence, given.command, {"command_exit": ran.code, "wall_s": round(ran.wall_s, 3)}), indent=1))
+        more = {"command_exit": ran.code, "wall_s": round(ran.wall_s, 3)}
+        print(json.dumps(report.as_json(summary, presence, given.command, more), indent=1))
     else:
         print(report.table(summary, presence))
         written = [value for value in (given.html, given.perfetto, given.launches) if value]

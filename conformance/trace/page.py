@@ -93,7 +93,8 @@ def data(summary: Summary, timelines: Sequence[Timeline], pairs: Sequence[Pair],
         [f"{us(summary.step_us)} us", f"per {summary.steps.name} (median of {summary.steps.count:,})"],
         [f"{load.runs:,}", "kernels"], [f"{us(load.sum_us)} us", "sum of their times"], [f"{us(load.union_us)} us", "union of their times"],
     ]
-    about = " ".join(command) + f" — {summary.device}. " + (presence.sentence + ". " if presence else "") + " ".join(f"Note: {n}." for n in summary.notes)
+    notes = [presence.sentence] if presence else []
+    about = " ".join(command) + f" — {summary.device}. " + " ".join(f"{note}." for note in [*notes, *summary.notes])
     return {**shown, "rows": titles, "facts": facts, "about": about,
             "pairs": [_pair_row(group, summary.steps.count, number) for group in summary.groups[:100]]}
 

@@ -95,6 +95,8 @@ class Finder:
                 before, others, names = last.get(stream, []), waited.pop(stream, []), between.pop(stream, [])
                 if item.runs:
                     yield from self._boundary(item, before, others, names)
+                if event.flags & (ASKED_EVENT | ASKED_COMPLETION_EVENT):
+                    recorded[event.detail] = item.runs
                 last[stream] = item.runs  # none if it was not timed: what follows has no known primary then
             elif event.operation in ("event", "timed_event"):
                 recorded[event.detail] = last.get(stream, [])

@@ -30,13 +30,15 @@ def _events(timelines: Sequence[Timeline], pairs: Sequence[Pair]) -> Iterator[di
     place = {id(pair.dependent): pair for pair in pairs}
     for timeline in timelines:
         pid, rank = timeline.process.pid, timeline.process.rank
-        yield {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": Path(timeline.process.program).name + (f" rank {rank}" if rank else "")}}
+        program = Path(timeline.process.program).name + (f" rank {rank}" if rank else "")
+        yield {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": program}}
         rows: dict[int, tuple[int, int]] = {}
         for stream in sorted({run.stream for run in timeline.runs}):
             own = [run for run in timeline.runs if run.stream == stream]
             rows |= {identity: (stream, row) for identity, row in lanes(own).items()}
         for stream, row in sorted(set(rows.values())):
-            yield {"ph": "M", "name": "thread_name", "pid": pid, "tid": stream * 100 + row, "args": {"name": f"stream {stream}" + (f", row {row + 1}" if row else "")}}
+            title = f"stream {stream}" + (f", row {row + 1}" if row else "")
+            yield {"ph": "M", "name": "thread_name", "pid": pid, "tid": stream * 100 + row, "args": {"name": title}}
         for number, run in enumerate(timeline.runs):
             stream, row = rows[id(run)]
             yield _slice(run, pid, stream * 100 + row, begin, place.get(id(run)))

@@ -76,6 +76,13 @@ def _environment(f: Facts) -> list[Reason]:
     return found
 
 
+def _first(f: Facts) -> list[Reason]:
+    if not f.dependent_first:
+        return []
+    return [Reason("first-launch", ("F30",), "this is the first launch of the kernel, and its code was loaded for it",
+                   "load kernels ahead: CUDA_MODULE_LOADING=EAGER or a launch before the loop")]
+
+
 def _late(f: Facts) -> list[Reason]:
     if f.path == "graph" or f.late_us is None or f.late_us < 0:
         return []
@@ -118,9 +125,6 @@ def _code(f: Facts) -> list[Reason]:
     if f.dependent_cooperative:
         found.append(Reason("cooperative", ("F27",), "the dependent is a cooperative launch, which never starts early",
                             "launch it without, if it needs no grid barrier"))
-    if f.dependent_first:
-        found.append(Reason("first-launch", ("F30",), "this is the first launch of the kernel, and its code was loaded for it",
-                            "load kernels ahead: CUDA_MODULE_LOADING=EAGER or a launch before the loop"))
     return found
 
 
@@ -130,8 +134,8 @@ def _joins(f: Facts) -> list[Reason]:
         found.append(Reason("several-edges", ("EDGE-09",), f"{f.incoming} edges lead into the dependent, and it was never seen to start "
                             "early then", "let one kernel come last before it"))
     if f.path == "stream" and f.asked == EVENT:
-        found.append(Reason("event-across-streams", ("F17", "EVT-04"), "an event of another stream releases it, which overlaps in graphs only",
-                            "capture both streams into a graph"))
+        found.append(Reason("event-across-streams", ("F17", "EVT-04"),
+                            "an event of another stream releases it, which overlaps in graphs only", "capture both streams into a graph"))
     return found
 
 
@@ -190,7 +194,7 @@ def why_not(facts: Facts) -> list[Reason]:
             return [Reason("waits-first", ("WAIT-02", "F43"), "the dependent waits first thing, so only its launch is hidden",
                            "move work that needs no earlier kernel above the wait")]
         return []
-    found = [*_environment(facts), *_late(facts), *_not_asked(facts), *_between(facts), *_code(facts), *_joins(facts),
+    found = [*_environment(facts), *_first(facts), *_late(facts), *_not_asked(facts), *_between(facts), *_code(facts), *_joins(facts),
              *_space(facts), *_trigger(facts)]
     found = found or _tracing(facts) or _too_short(facts)
     if not found:

@@ -220,7 +220,7 @@ class _Reader:
         if kind == "K":
             self.raw.append(row)
         elif kind == "launch":
-            process.events.append(HostEvent("launch", row[1], row[2], row[3], row[4], row[5], row[6], 0, row[7], _shape(row[8]),
+            process.events.append(HostEvent("launch", row[1], row[2], row[3], row[4], row[5], row[6], row[13], row[7], _shape(row[8]),
                                             _shape(row[9]), row[10], row[11], row[12]))
         elif kind == "node":
             process.graphs[row[1]].nodes.append(_node(row))

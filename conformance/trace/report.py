@@ -84,7 +84,8 @@ def _row(number: int, group: Group, steps: int) -> list[str]:
         of = f" ({count:,} of {len(group.pairs):,})" if count < len(group.pairs) else ""
         lines += _wrapped(f"{reason.code}{of}: {reason.sentence()}", 13)
     if group.ranges:
-        lines += _wrapped(f"in {clipped(group.ranges[0], 60)}" + (f" and {len(group.ranges) - 1} more ranges" if group.ranges[1:] else ""), 13)
+        others = f" and {len(group.ranges) - 1} more ranges" if group.ranges[1:] else ""
+        lines += _wrapped(f"in {clipped(group.ranges[0], 60)}{others}", 13)
     return lines
 
 
@@ -141,7 +142,8 @@ def as_json(summary: Summary, presence: Presence | None, command: Sequence[str],
     critical = summary.critical
     return {
         "schema": SCHEMA, "command": list(command), **more, "device": summary.device, "processes": summary.processes,
-        "kernels": summary.runs, "steps": {"name": summary.steps.name, "count": summary.steps.count, "median_us": round(summary.step_us, 3)},
+        "kernels": summary.runs,
+        "steps": {"name": summary.steps.name, "count": summary.steps.count, "median_us": round(summary.step_us, 3)},
         "recoverable_us_per_step": round(summary.recoverable_us, 3),
         "by_launching_ahead_us_per_step": round(summary.by_graph_us, 3),
         "critical_path": None if critical is None else {

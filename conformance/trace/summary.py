@@ -135,11 +135,13 @@ def _critical(members: Sequence[Run], pairs: Iterable[Pair]) -> Critical | None:
     return Critical(len(chain), span, busy, span - busy)
 
 
-def summarise(timelines: Sequence[Timeline], pairs: list[Pair], wanted_step: str | None, chosen: slice = slice(None)) -> Summary:
+def summarise(timelines: Sequence[Timeline], pairs: list[Pair], wanted_step: str | None,
+              chosen: slice | None = None) -> Summary:
     """Of all processes together."""
     runs = [run for timeline in timelines for run in timeline.runs]
     steps, members = _stepwise(timelines, wanted_step)
-    members = sorted((sorted(part, key=lambda run: run.start) for part in members if part), key=lambda part: part[0].start)[chosen]
+    ordered = [sorted(part, key=lambda run: run.start) for part in members if part]
+    members = sorted(ordered, key=lambda part: part[0].start)[chosen or slice(None)]
     in_steps = {id(run) for part in members for run in part}
     counted = [pair for pair in pairs if id(pair.dependent) in in_steps and id(pair.primary) in in_steps]
     spans = sorted((max(run.end for run in part) - part[0].start) / 1000 for part in members)

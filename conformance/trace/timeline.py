@@ -154,7 +154,7 @@ def _join_graphs(process: Process, items: list[Item]) -> tuple[int, int]:
     for identity in {*launches, *groups}:
         expected = launches[identity]
         found = [groups[identity][correlation] for correlation in sorted(groups[identity])]
-        for item, activities in zip(expected, found):
+        for item, activities in zip(expected, found, strict=False):
             item.runs = _graph_runs(process, item.event, activities)
         unmatched += sum(len(group) for group in found[len(expected):])
         untimed += max(0, len(expected) - len(found)) if identity >= 0 else 0

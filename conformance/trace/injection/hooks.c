@@ -109,6 +109,9 @@ static struct event launch_begun(const struct launch *launch, const void *functi
     }
     for (unsigned i = 0; launch->attributes && i < launch->attribute_count; i++) {
         event.flags |= flag_of(&launch->attributes[i]);
+        if (launch->attributes[i].id == EVENT || launch->attributes[i].id == COMPLETION_EVENT) {
+            event.detail = (uint64_t)(uintptr_t)launch->attributes[i].value.event;
+        }
         event.carveout = launch->attributes[i].id == CARVEOUT ? launch->attributes[i].value.number : event.carveout;
     }
     for (int i = 0; i < 3; i++) {

@@ -135,9 +135,9 @@ static size_t format_event(char *out, size_t room, const struct event *e, uint64
     const char *name = operation_names[e->operation];
     unsigned long long begin = e->begin, end = e->end, id = number;
     if (e->operation == OP_LAUNCH) {
-        return (size_t)snprintf(out, room, "[\"launch\",%llu,%llu,%llu,%u,%u,%d,%u,[%u,%u,%u],[%u,%u,%u],%u,%u,%d]\n", id, begin,
+        return (size_t)snprintf(out, room, "[\"launch\",%llu,%llu,%llu,%u,%u,%d,%u,[%u,%u,%u],[%u,%u,%u],%u,%u,%d,%llu]\n", id, begin,
                                 end, e->thread, e->stream, e->code, e->kernel, e->grid[0], e->grid[1], e->grid[2], e->block[0],
-                                e->block[1], e->block[2], e->shared, e->flags, e->carveout);
+                                e->block[1], e->block[2], e->shared, e->flags, e->carveout, (unsigned long long)e->detail);
     }
     return (size_t)snprintf(out, room, "[\"%s\",%llu,%llu,%llu,%u,%u,%d,%llu,%u]\n", name, id, begin, end, e->thread, e->stream,
                             e->code, (unsigned long long)e->detail, e->flags);

@@ -22,7 +22,7 @@ enum launch_flag {
 
 struct event {
     uint64_t begin, end; /* host clock, ns */
-    uint64_t detail;     /* of an event operation its handle, of a graph launch the instantiation's number */
+    uint64_t detail;     /* the event that is recorded or waited for; of a graph launch the instantiation's number */
     uint32_t thread, stream, kernel;
     uint32_t grid[3], block[3], shared;
     uint32_t flags;
