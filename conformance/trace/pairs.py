@@ -69,6 +69,27 @@ class Knowledge:
     serialiser: str = ""
 
 
+@dataclass(frozen=True)
+class _Before:
+    """What a kernel may follow: runs, and what was put on the stream after them."""
+
+    runs: list[Run]
+    between: tuple[str, ...]
+
+
+@dataclass
+class _Stream:
+    """A stream, as it stands before its next launch."""
+
+    last: _Before = field(default_factory=lambda: _Before([], ()))
+    waited: list[_Before] = field(default_factory=list)  # of other streams
+
+    def pass_over(self, operation: str) -> None:
+        """Something else was put on the stream."""
+        self.last = replace(self.last, between=(*self.last.between, operation))
+        self.waited = [replace(before, between=(*before.between, operation)) for before in self.waited]
+
+
 class Finder:
     """Finds the pairs of one process."""
 
@@ -85,41 +106,39 @@ class Finder:
     # ---- streams ----
 
     def _stream_pairs(self) -> Iterator[Pair]:
-        last: dict[int, list[Run]] = {}  # of each stream: the runs of its last launch
-        between: dict[int, list[str]] = defaultdict(list)
-        recorded: dict[int, list[Run]] = {}  # by event: what ran before it
-        waited: dict[int, list[Run]] = defaultdict(list)
+        streams: dict[int, _Stream] = defaultdict(_Stream)
+        recorded: dict[int, _Before] = {}  # by event
         for item in self.timeline.items:
-            event, stream = item.event, item.event.stream
+            event, stream = item.event, streams[item.event.stream]
             if event.operation in _ON_STREAM:
-                before, others, names = last.get(stream, []), waited.pop(stream, []), between.pop(stream, [])
                 if item.runs:
-                    yield from self._boundary(item, before, others, names)
+                    yield from self._boundary(item, stream)
                 if event.flags & (ASKED_EVENT | ASKED_COMPLETION_EVENT):
-                    recorded[event.detail] = item.runs
-                last[stream] = item.runs  # none if it was not timed: what follows has no known primary then
-            elif event.operation in ("event", "timed_event"):
-                recorded[event.detail] = last.get(stream, [])
-                between[stream].append(event.operation)
+                    recorded[event.detail] = _Before(item.runs, ())
+                streams[event.stream] = _Stream(_Before(item.runs, ()))  # without runs if it was not timed
             elif event.operation == "wait_event":
-                waited[stream] += recorded.get(event.detail, [])
-                between[stream].append(event.operation)
+                if event.detail in recorded:
+                    stream.waited.append(recorded[event.detail])
+                stream.pass_over(event.operation)
             elif event.operation != "synchronize":
-                between[stream].append(event.operation)
+                stream.pass_over(event.operation)
+                if event.operation in ("event", "timed_event"):
+                    recorded[event.detail] = stream.last
 
-    def _boundary(self, item: Item, own: list[Run], others: list[Run], between: list[str]) -> Iterator[Pair]:
+    def _boundary(self, item: Item, stream: _Stream) -> Iterator[Pair]:
         dependent = item.runs[0]
-        before = max([*own, *others], key=lambda run: run.end, default=None)
-        if before is None or before.start > dependent.start or before.device != dependent.device:
+        candidates = [(run, before.between, before is not stream.last) for before in [stream.last, *stream.waited] for run in before.runs]
+        if not candidates:
+            return
+        before, between, foreign = max(candidates, key=lambda candidate: candidate[0].end)
+        if before.start > dependent.start or before.device != dependent.device:
             return
         whole = dependent.graph is not None or before.graph is not None
-        foreign = all(before is not run for run in own)
-        flags = dependent.flags
-        asked = reasons.NOT_ASKED if whole else reasons.ATTRIBUTE if flags & ASKED_OVERLAP else reasons.NOT_ASKED
+        asked = reasons.ATTRIBUTE if dependent.flags & ASKED_OVERLAP and not whole else reasons.NOT_ASKED
         if foreign and not whole and before.flags & (ASKED_EVENT | ASKED_COMPLETION_EVENT):
             asked = reasons.EVENT if before.flags & ASKED_EVENT else reasons.COMPLETION_EDGE
-        facts = replace(self._facts(before, dependent), path="boundary" if whole else "stream", asked=asked,
-                        between=tuple(between), late_us=_late_us(before, dependent))
+        facts = replace(self._facts(before, dependent), path="boundary" if whole else "stream", asked=asked, between=between,
+                        late_us=_late_us(before, dependent))
         place = f"start of graph {dependent.graph}" if dependent.graph is not None else \
             f"end of graph {before.graph}" if before.graph is not None else "streams" if foreign else "stream"
         yield Pair(before, dependent, facts, place)
