@@ -113,7 +113,7 @@ struct opcode {
     uint8_t comparison; /* enum comparison, of the word behind the first dot; COMPARES_NOT */
     uint32_t parts;
     bool readonly; /* .CONSTANT */
-    /* From evaluator.c: what it computes; NULL where nobody can say. */
+    /* From transfer.c: what it computes; NULL where nobody can say. */
     bool (*compute)(struct registers *, const struct instruction *, struct result *);
 };
 enum comparison { COMPARES_NOT, COMPARES_EQ, COMPARES_NE, COMPARES_LT, COMPARES_LE, COMPARES_GT, COMPARES_GE };
@@ -178,7 +178,7 @@ struct instruction {
 const struct opcode *opcode_of(const char *text, size_t length);
 const struct decoded *decode(const struct opcode *opcode, const char *operands, size_t length);
 
-/* flow.c: the listing's sections, their blocks, where each can go -------------------------------------------------- */
+/* control_flow.c: the listing's sections, their blocks, where each can go -------------------------------------------------- */
 
 enum { NO_BLOCK = -1 };
 
@@ -239,7 +239,7 @@ bool indexed_target(const struct instruction *, uint32_t held, uint32_t *target)
 /* liveness.c */
 const struct liveness *liveness_of(struct section *, enum attention);
 
-/* lifetimes.c: the first use, behind a wait in the same section, of what this instruction loaded; -1 if there is none. */
+/* uses_after_wait.c: the first use, behind a wait in the same section, of what this instruction loaded; -1 if there is none. */
 int64_t used_after_wait(const struct section *, uint32_t load);
 
 /* values.c: expressions, roots, values ----------------------------------------------------------------------------- */
@@ -253,7 +253,7 @@ enum tag {
     TAG_SPECIAL,    /* a: name of the special register */
     TAG_CONSTANT,   /* a: bank, b: offset */
     TAG_SYMBOL,     /* a: name, b: half: half of the address of a symbol */
-    TAG_SITE,       /* a: number of the place (first_site in paths.h), b: register: a result that nobody can compute */
+    TAG_SITE,       /* a: number of the place (first_site in dataflow.h), b: register: a result that nobody can compute */
     TAG_OPERATION,  /* a: enum operation; kids */
     TAG_PART,       /* a: mask of known bits, b: those bits */
     TAG_SELECT,     /* kids: formula, expression if it holds, expression if not */
@@ -290,7 +290,7 @@ expr special(name);
 expr constant_word(uint32_t bank, uint32_t offset);
 expr symbol_half(name, unsigned half);
 expr site_result(uint32_t site, unsigned reg);
-#define VARIABLE_SITE 0x80000000u /* | number: a variable (apart.c), in place of a site */
+#define VARIABLE_SITE 0x80000000u /* | number: a variable (partitioning.c), in place of a site */
 unsigned variables_in(expr, uint32_t *list, unsigned most); /* the numbers of those found in it, each once */
 expr operation(uint32_t op, unsigned count, const expr *parts); /* 0 if a part is 0 or TAG_ANY, or it gets too large */
 expr reciprocal(uint32_t n);
@@ -375,7 +375,7 @@ struct range {
 bool value_range(expr, facts, struct range *); /* smallest and largest number it can be; false: nothing is known */
 bool may_be_same(expr, expr); /* addresses of barrier objects; 0: any */
 
-/* evaluator.c, instructions.c, memory.c: one instruction's effect on the registers ------------------------------------- */
+/* transfer.c, transfer_table.c, memory.c: one instruction's effect on the registers ------------------------------------- */
 
 struct memory_key {
     uint8_t space; /* enum window: local or shared */
@@ -423,7 +423,7 @@ struct value *stored_word(const struct registers *, const struct memory_key *); 
 /* For opcode_of: what computes this opcode; NULL. */
 bool (*computes(const char *base))(struct registers *, const struct instruction *, struct result *);
 
-/* program.c: the image, its kernels, what calls can reach -------------------------------------------------------------- */
+/* call_graph.c: the image, its kernels, what calls can reach -------------------------------------------------------------- */
 
 struct parameter {
     uint32_t offset, size;
@@ -466,7 +466,7 @@ const uint16_t *written_if_harmless(struct target, size_t *count);
 bool is_system_call(name);
 bool is_copy_call(name);
 
-/* paths.c, reaching.c: the analysis ----------------------------------------------------------------------------------- */
+/* fixed_point.c, reaching.c: the analysis ----------------------------------------------------------------------------------- */
 
 enum progress {
     FRESH,     /* nobody is known to have waited */

@@ -213,7 +213,7 @@ class Kept:
     def __init__(self, folder: Path) -> None:
         lint = HERE.parent
         mine = [HERE / name for name in ("device_words.h", "check_shapes.py", "compilers.py")]
-        judged = [SOURCE, TYPES, ROOT / "pdl_device.cuh", *mine, *lint.glob("*.py"), *lint.glob("analysis/*.[ch]")]
+        judged = [SOURCE, TYPES, ROOT / "pdl_device.cuh", *mine, *lint.glob("*.py"), *lint.glob("analysis/**/*.[ch]")]
         digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(judged))).hexdigest()
         self.folder = folder / f"outcomes-{digest[:16]}"
         self.folder.mkdir(parents=True, exist_ok=True)

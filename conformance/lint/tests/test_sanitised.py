@@ -20,7 +20,7 @@ from conformance.pdlkit.elf import Cubin
 from conformance.pdlkit.toolchain import find_c_compiler
 
 SOURCE = ROOT / "conformance" / "lint" / "corpus" / "warps.cu"
-FLAGS = ["-std=c11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+FLAGS = ["-std=c11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{analyser.SOURCES}"]
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:exitcode=99", "UBSAN_OPTIONS": "exitcode=98"}
 ROUNDS, SEED, LIMIT_S = 120, 20251121, 60
 
@@ -35,7 +35,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tried = [str(compiler.path), *FLAGS, "-o", str(folder / "try"), str(folder / "try.c")]
     if any(subprocess.run(command, capture_output=True).returncode for command in (tried, [str(folder / "try")])):
         pytest.skip(f"{compiler.words()} has no sanitizers here")
-    command = [str(compiler.path), *FLAGS, "-o", str(folder / "analysis"), *map(str, sorted(analyser.SOURCES.glob("*.c")))]
+    command = [str(compiler.path), *FLAGS, "-o", str(folder / "analysis"), *map(str, analyser.c_files())]
     subprocess.run(command, check=True, capture_output=True)
     return folder / "analysis"
 

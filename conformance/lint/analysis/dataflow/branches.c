@@ -1,0 +1,221 @@
+/* The ways out of a block: branches, jumps, exits. */
+#include "dataflow/dataflow.h"
+
+#include <string.h>
+
+enum { MOST_SETTLED = 3 }; /* 2^3 cases: MOST_CASES */
+
+/* Whether blocks of one cluster can answer differently. */
+static bool asks_for_block(expr formula)
+{
+    return leaf_varies(formula, VARIES_BY_BLOCK);
+}
+
+/* The first atoms that are the same for all threads of a block; those that blocks answer differently come last. */
+static unsigned uniform_atoms(expr formula, expr same[MOST_SETTLED])
+{
+    expr atoms[32], ordered[MOST_SETTLED];
+    unsigned count = formula_atoms(formula, atoms, 32), chosen = 0, placed = 0;
+    if (count < 2)
+        return 0;
+    for (unsigned i = 0; i < count && chosen < MOST_SETTLED; i++)
+        if (!leaf_varies(atoms[i], VARIES_BY_THREAD))
+            ordered[chosen++] = atoms[i];
+    for (int later = 0; later < 2; later++) /* what blocks answer differently leaves waiters in others */
+        for (unsigned i = 0; i < chosen; i++)
+            if (asks_for_block(ordered[i]) == (later == 1))
+                same[placed++] = ordered[i];
+    return placed;
+}
+
+unsigned cases_of(expr formula, uint8_t varies, facts known, struct a_case cases[MOST_CASES])
+{
+    expr same[MOST_SETTLED];
+    unsigned count = 1, atoms;
+    cases[0] = (struct a_case){known, varies};
+    if (formula == 0 || node_of(formula)->tag == TAG_NUMBER || !varies || now.learning)
+        return 1;
+    atoms = uniform_atoms(formula, same);
+    for (unsigned a = 0; a < atoms; a++) {
+        struct a_case next[MOST_CASES];
+        unsigned made = 0;
+        uint8_t left = asks_for_block(same[a]) ? varies & VARIES_BY_BLOCK : 0;
+        for (unsigned i = 0; i < count; i++)
+            for (int holds = 1; holds >= 0; holds--) {
+                facts there = assume(same[a], holds, cases[i].facts);
+                if (there == NO_PATH)
+                    continue;
+                uint8_t least = cases[i].varies < left ? cases[i].varies : left;
+                next[made++] = (struct a_case){there, truth(formula, there) != IS_OPEN ? least : cases[i].varies};
+            }
+        memcpy(cases, next, made * sizeof *next);
+        count = made;
+    }
+    return count;
+}
+
+/* Where there is no cluster there is one rank, and nobody passes by the wait of another. */
+static bool outside_cluster(enum progress wait, facts known)
+{
+    expr flag = constant_word(0, image.sm < 100 ? 0x140 : 0x36C); /* 1 where the kernel runs in clusters */
+    return wait == CLUSTER && truth(comparison(COMPARES_EQ, false, flag, number(1)), known) == IS_FALSE;
+}
+
+static bool another_waits(node_id target, const node_id *everywhere, unsigned count, bool past)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (everywhere[i] != target && waits_before_barrier(everywhere[i], past))
+            return true;
+    return false;
+}
+
+/* The state after choosing one way of a branch that other threads may leave in another way. */
+static enum progress towards(node_id target, const node_id *everywhere, unsigned count, enum progress wait, uint8_t varies)
+{
+    if (!varies || wait == WAITED || wait == SIBLING || wait == SIGNALLED || now.learning)
+        return wait;
+    bool others = another_waits(target, everywhere, count, false);
+    if (others && !waits_before_barrier(target, false))
+        return passed_by(wait, varies);
+    if (wait == FRESH && !others && !waits_before_barrier(target, true))
+        return another_waits(target, everywhere, count, true) ? AHEAD : wait;
+    return wait;
+}
+
+static void note_varies(node_id node, uint8_t varies)
+{
+    if (now.learning)
+        now.nodes[node].edges.varies |= varies;
+}
+
+/* What is decided on this path may be so because other threads come here with another value. Numbers kept apart decide more, and
+ * may differ from one turn of a loop to the next instead: of these only what counted before they were. */
+static uint8_t varies_elsewhere(node_id node, enum progress wait, uint8_t varies, bool decided)
+{
+    struct node_state *here = &now.nodes[node];
+    if (now.learning || !here->edges.known)
+        return 0;
+    if (now.apart)
+        return decided ? here->varied : 0;
+    if (decided)
+        varies |= here->edges.varies;
+    if (wait != WAITED && wait != SIBLING && wait != SIGNALLED)
+        here->varied &= varies;
+    return varies;
+}
+
+static void take_way(node_id node, const node_id *ways, unsigned count, unsigned chosen, enum progress wait, struct a_case how,
+                     bool returns, const struct registers *registers)
+{
+    if (how.facts == NO_PATH || outside_cluster(wait, how.facts))
+        return;
+    enum progress there = towards(ways[chosen], ways, count, wait, how.varies);
+    if (returns)
+        note_return(now.nodes[node].context, there);
+    go(node, ways[chosen], there, how.facts, registers);
+}
+
+static void branch(node_id node, const struct block *block, struct value asked, enum progress wait, facts known, struct registers *registers)
+{
+    const struct instruction *last = &now.nodes[node].section->code[block->end - 1];
+    struct a_case cases[MOST_CASES];
+    unsigned jumps, count;
+    expr formula = asked.expression;
+    uint8_t varies = asked.varies;
+    if (is_divergent_jump(last) || last->decoded->opcode->parts & PART_ANY)
+        formula = 0;
+    note_varies(node, varies);
+    varies |= varies_elsewhere(node, wait, varies, formula != 0 && node_of(formula)->tag == TAG_NUMBER);
+    registers->split |= varies;
+    const node_id *ways = ways_out(node, &jumps);
+    count = jumps + (block->falls != NO_BLOCK);
+    unsigned possible = cases_of(formula, varies, known, cases);
+    for (unsigned i = 0; i < possible; i++)
+        for (unsigned way = 0; way < count; way++) {
+            struct a_case how = cases[i];
+            how.facts = formula ? assume(formula, way < jumps, how.facts) : how.facts;
+            take_way(node, ways, count, way, wait, how, block->last == KIND_RETURN && way < jumps, registers);
+        }
+}
+
+/* Where an indexed branch goes if its register holds a number that a table says, as one of `ways`; `count` if nobody can say. */
+static unsigned known_way(const struct section *section, const struct block *block, expr held, unsigned count)
+{
+    uint32_t n, target;
+    if (!held || !is_number_of(held, &n) || !indexed_target(&section->code[block->end - 1], n, &target))
+        return count;
+    for (unsigned i = 0; i < count; i++)
+        if (section->code[section->blocks[block->jumps[i]].start].offset == target)
+            return i;
+    return count;
+}
+
+static void jump(node_id node, const struct block *block, uint8_t varies, enum progress wait, facts known, const struct registers *registers)
+{
+    struct section *section = now.nodes[node].section;
+    const struct instruction *last = &section->code[block->end - 1];
+    unsigned count;
+    const node_id *ways = ways_out(node, &count);
+    unsigned known_one = count;
+    if (block->last == KIND_INDEXED_BRANCH) {
+        const struct operand *through = transfer_register(last);
+        struct value held = through ? operand_value(registers, through, 0) : (struct value){0};
+        varies |= held.varies;
+        note_varies(node, varies);
+        note_variables(held.expression);
+        if (!now.learning && now.nodes[node].edges.known)
+            known_one = known_way(section, block, held.expression, count);
+        varies |= varies_elsewhere(node, wait, varies, known_one < count);
+        if (block->unresolved && !now.follow_waited)
+            add_unresolved(section, block->end - 1, "an indexed branch whose targets are not listed", 0);
+    }
+    for (unsigned i = known_one < count ? known_one : 0; i < (known_one < count ? known_one + 1 : count); i++)
+        go(node, ways[i], towards(ways[i], ways, count, wait, varies), known, registers);
+}
+
+/* What is asked: the guard and the predicate operand. Formula 0: nobody can say. */
+static struct value asked_of(node_id node, uint32_t index, const struct registers *registers, bool *guarded)
+{
+    const struct instruction *last = &now.nodes[node].section->code[index];
+    struct value asked = {.expression = EXPR_TRUE, .known = 1};
+    uint16_t reg;
+    bool negated, always;
+    if (last->guarded)
+        asked = predicate_value(registers, last->guard, last->guard_negated);
+    *guarded = last->guarded;
+    if (!extra_predicate(last, &reg, &negated, &always))
+        return asked;
+    *guarded = true;
+    struct value second = predicate_value(registers, always ? NO_REGISTER : reg, negated);
+    asked.varies |= second.varies;
+    asked.expression = asked.expression && second.expression ? conjunction(asked.expression, second.expression) : 0;
+    note_formula(asked.expression, node, index);
+    return asked;
+}
+
+void leave(node_id node, enum progress wait, facts known, struct registers *registers)
+{
+    struct section *section = now.nodes[node].section;
+    const struct block *block = &section->blocks[now.nodes[node].block];
+    bool guarded, stays = block->last == KIND_RECONVERGE || block->last == KIND_COLLECTIVE;
+    struct value asked = asked_of(node, block->end - 1, registers, &guarded);
+    if (block->last == KIND_BRANCH || block->last == KIND_RETURN) {
+        branch(node, block, asked, wait, known, registers);
+        return;
+    }
+    facts taken = asked.expression ? assume(asked.expression, true, known) : known;
+    facts passed = asked.expression ? assume(asked.expression, false, known) : known;
+    note_varies(node, asked.varies);
+    if (now.learning)
+        now.nodes[node].edges.traps = block->last == KIND_TRAP && block->falls == NO_BLOCK;
+    if (block->falls != NO_BLOCK && ((guarded && passed != NO_PATH) || stays)) /* first, because a call changes registers */
+        go(node, behind(node), wait, passed != NO_PATH ? passed : known, registers);
+    if (taken == NO_PATH)
+        return;
+    if (block->last == KIND_EXIT && !now.follow_waited)
+        add_place(FOUND_EXIT, section, block->end - 1);
+    else if (block->last == KIND_CALL)
+        call(node, wait, taken, registers);
+    else if (block->last == KIND_INDEXED_BRANCH || stays)
+        jump(node, block, asked.varies, wait, taken, registers);
+}

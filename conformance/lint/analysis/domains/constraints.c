@@ -1,0 +1,400 @@
+/* constraints.c - what is known on one path: which intervals an expression lies in, and which atoms are true. */
+#include "domains/values_private.h"
+
+enum {
+    MOST_FACTS = 1024,    /* of one path; no more are learnt */
+    MOST_INTERVALS = 4096 /* of one expression; likewise */
+};
+enum domain { DOMAIN_UNSIGNED, DOMAIN_SIGNED, DOMAIN_ATOM, DOMAINS = 4 };
+
+struct interval {
+    int64_t low, high;
+};
+struct fact {
+    fact_key key;
+    uint32_t value; /* a list of intervals, or whether the atom is true */
+};
+
+static struct lists fact_lists = { .element_bytes = sizeof(struct fact) }; /* sorted by key */
+static struct lists interval_lists = { .element_bytes = sizeof(struct interval) };
+static struct lists key_lists = { .element_bytes = sizeof(fact_key) };
+static struct map truths, assumptions, formula_keys, expression_keys;
+
+void facts_begin(void)
+{
+    lists_begin(&fact_lists);
+    lists_begin(&interval_lists);
+    lists_begin(&key_lists);
+    map_clear(&truths);
+    map_clear(&assumptions);
+    map_clear(&formula_keys);
+    map_clear(&expression_keys);
+}
+
+static fact_key key_of(expr e, enum domain domain) { return e * DOMAINS + (uint32_t)domain; }
+
+/* Facts ---------------------------------------------------------------------------------------------------------- */
+
+/* The first fact with this key or a larger one. */
+static uint32_t place_of(struct list list, fact_key key)
+{
+    const struct fact *all = list.elements;
+    uint32_t low = 0, high = list.count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (all[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool find(facts known, fact_key key, uint32_t *value)
+{
+    struct list list = list_of(&fact_lists, known);
+    uint32_t at = place_of(list, key);
+    const struct fact *all = list.elements;
+
+    if (at == list.count || all[at].key != key)
+        return false;
+    *value = all[at].value;
+    return true;
+}
+
+static struct fact *scratch_facts(size_t wanted)
+{
+    static struct fact *scratch;
+    static size_t capacity;
+
+    if (wanted > capacity)
+        scratch = grown(scratch, &capacity, wanted * 2 + 64, sizeof(*scratch));
+    return scratch;
+}
+
+static facts with_fact(facts known, fact_key key, uint32_t value)
+{
+    struct list list = list_of(&fact_lists, known);
+    const struct fact *old = list.elements;
+    struct fact *all = scratch_facts((size_t)list.count + 1);
+    uint32_t at = place_of(list, key), count = 0, i;
+
+    for (i = 0; i < at; i++)
+        all[count++] = old[i];
+    all[count++] = (struct fact){ key, value };
+    for (i += at < list.count && old[at].key == key; i < list.count; i++)
+        all[count++] = old[i];
+    return count > MOST_FACTS ? known : list_kept(&fact_lists, all, count);
+}
+
+facts facts_kept(facts known, const uint8_t *kept, size_t count)
+{
+    struct list list = list_of(&fact_lists, known == NO_PATH ? 0 : known);
+    const struct fact *old = list.elements;
+    struct fact *all = scratch_facts(list.count);
+    uint32_t left = 0, i;
+
+    for (i = 0; i < list.count && old[i].key < count; i++)
+        if (kept[old[i].key])
+            all[left++] = old[i];
+    return left == list.count ? known : list_kept(&fact_lists, all, left);
+}
+
+/* Intervals ------------------------------------------------------------------------------------------------------ */
+
+/* x of x & (2^m - 1), which is x itself where x is known to be small. */
+static bool is_masked(expr base, expr *source, uint32_t *mask)
+{
+    return is_by_number(base, OPERATION_AND, source, mask) && ((*mask + 1) & *mask) == 0;
+}
+
+static bool all_within(struct list list, int64_t low, int64_t high)
+{
+    const struct interval *all = list.elements;
+    uint32_t i;
+
+    for (i = 0; i < list.count; i++)
+        if (all[i].low < low || all[i].high > high)
+            return false;
+    return true;
+}
+
+/* The intervals that this base is known to lie in, at least one. The list may be that of the last call. */
+static struct list intervals_of(expr base, enum domain domain, facts known)
+{
+    static struct interval natural;
+    uint32_t list, mask;
+    expr source;
+
+    if (find(known, key_of(base, domain), &list))
+        return list_of(&interval_lists, list);
+    if (is_masked(base, &source, &mask) && (find(known, key_of(source, DOMAIN_UNSIGNED), &list) ||
+                                            find(known, key_of(source, DOMAIN_SIGNED), &list))) {
+        struct list inner = list_of(&interval_lists, list);
+        if (all_within(inner, 0, mask))
+            return inner;
+    }
+    if (kept_limit(base) != NO_LIMIT)
+        natural = (struct interval){ 0, kept_limit(base) };
+    else if (domain == DOMAIN_SIGNED)
+        natural = (struct interval){ INT32_MIN, INT32_MAX };
+    else
+        natural = (struct interval){ 0, UINT32_MAX };
+    return (struct list){ &natural, 1 };
+}
+
+bool range_known(expr base, facts known, struct range *range)
+{
+    struct list list = intervals_of(base, DOMAIN_UNSIGNED, known == NO_PATH ? 0 : known);
+    const struct interval *all = list.elements;
+    int64_t low = all[0].low, high = all[0].high;
+    uint32_t i;
+
+    if (list.count == 1 && low == 0 && high == UINT32_MAX)
+        return false;
+    for (i = 1; i < list.count; i++) {
+        low = all[i].low < low ? all[i].low : low;
+        high = all[i].high > high ? all[i].high : high;
+    }
+    range->low = (uint32_t)low;
+    range->high = (uint32_t)high;
+    return true;
+}
+
+static enum domain domain_of(const struct node *in) { return in->b ? DOMAIN_SIGNED : DOMAIN_UNSIGNED; }
+
+static enum truth truth_within(const struct node *in, facts known)
+{
+    struct list list = intervals_of(in->a, domain_of(in), known);
+    const struct interval *all = list.elements;
+    bool any = false;
+    uint32_t i;
+
+    for (i = 0; i < list.count && !any; i++)
+        any = all[i].low <= in->high && in->low <= all[i].high;
+    if (!any)
+        return IS_FALSE;
+    return all_within(list, in->low, in->high) ? IS_TRUE : IS_OPEN;
+}
+
+static uint32_t append(struct interval *list, uint32_t count, int64_t low, int64_t high)
+{
+    if (low > high)
+        return count;
+    list[count] = (struct interval){ low, high };
+    return count + 1;
+}
+
+static facts assume_within(const struct node *in, bool holds, facts known)
+{
+    static struct interval *kept;
+    static size_t capacity;
+    struct list list = intervals_of(in->a, domain_of(in), known);
+    const struct interval *all = list.elements;
+    uint32_t count = 0, i;
+
+    if ((size_t)list.count * 2 > capacity)
+        kept = grown(kept, &capacity, (size_t)list.count * 2 + 16, sizeof(*kept));
+    for (i = 0; i < list.count; i++) {
+        int64_t low = all[i].low, high = all[i].high;
+        if (holds) {
+            count = append(kept, count, low > in->low ? low : in->low, high < in->high ? high : in->high);
+        } else {
+            count = append(kept, count, low, high < in->low ? high : in->low - 1);
+            count = append(kept, count, low > in->high ? low : in->high + 1, high);
+        }
+    }
+    if (count == 0)
+        return NO_PATH;
+    if (count > MOST_INTERVALS)
+        return known;
+    return with_fact(known, key_of(in->a, domain_of(in)), list_kept(&interval_lists, kept, count));
+}
+
+/* Truth ---------------------------------------------------------------------------------------------------------- */
+
+static uint64_t pair_of(uint32_t formula, facts known) { return (uint64_t)formula << 32 | known; }
+
+static enum truth opposite(enum truth inner) { return inner == IS_OPEN ? IS_OPEN : inner == IS_TRUE ? IS_FALSE : IS_TRUE; }
+
+static enum truth truth_of_both(const struct node *node, facts known)
+{
+    enum truth left = truth(node->kids[0], known), right;
+
+    if (left == IS_FALSE)
+        return IS_FALSE;
+    right = truth(node->kids[1], known);
+    if (right == IS_FALSE)
+        return IS_FALSE;
+    return left == IS_OPEN || right == IS_OPEN ? IS_OPEN : IS_TRUE;
+}
+
+enum truth truth(expr formula, facts known)
+{
+    const struct node *node = node_of(formula);
+    uint32_t found;
+
+    if (known == NO_PATH)
+        return IS_OPEN;
+    switch (node->tag) {
+    case TAG_NUMBER: return node->a ? IS_TRUE : IS_FALSE;
+    case TAG_ATOM:
+    case TAG_RELATION: return !find(known, key_of(formula, DOMAIN_ATOM), &found) ? IS_OPEN : found ? IS_TRUE : IS_FALSE;
+    case TAG_IN: return truth_within(node, known);
+    case TAG_NOT: return opposite(truth(node->kids[0], known));
+    case TAG_AND: break;
+    default: return IS_OPEN;
+    }
+    if (!map_get(&truths, pair_of(formula, known), &found)) {
+        found = truth_of_both(node, known);
+        map_put(&truths, pair_of(formula, known), found);
+    }
+    return (enum truth)found;
+}
+
+static facts assume_of_both(const struct node *node, bool holds, facts known)
+{
+    unsigned i;
+
+    if (holds) {
+        known = assume(node->kids[0], holds, known);
+        return known == NO_PATH ? NO_PATH : assume(node->kids[1], holds, known);
+    }
+    for (i = 0; i < 2; i++) {
+        if (truth(node->kids[i], known) == IS_TRUE)
+            return assume(node->kids[1 - i], holds, known);
+    }
+    return known;
+}
+
+/* Of a formula that the facts leave open. */
+static facts assume_open(expr formula, const struct node *node, bool holds, facts known)
+{
+    switch (node->tag) {
+    case TAG_ATOM:
+    case TAG_RELATION: return with_fact(known, key_of(formula, DOMAIN_ATOM), holds);
+    case TAG_IN: return assume_within(node, holds, known);
+    case TAG_AND: return assume_of_both(node, holds, known);
+    default: return known;
+    }
+}
+
+facts assume(expr formula, bool holds, facts known)
+{
+    const struct node *node = node_of(formula);
+    enum truth decided = truth(formula, known);
+    uint64_t key = pair_of(formula * 2 + holds, known);
+    uint32_t found;
+
+    if (known == NO_PATH)
+        return NO_PATH;
+    if (decided != IS_OPEN)
+        return (decided == IS_TRUE) == holds ? known : NO_PATH;
+    if (node->tag == TAG_NOT)
+        return assume(node->kids[0], !holds, known);
+    if (!map_get(&assumptions, key, &found)) {
+        found = assume_open(formula, node, holds, known);
+        map_put(&assumptions, key, found);
+    }
+    return found;
+}
+
+/* What facts are kept under -------------------------------------------------------------------------------------- */
+
+/* Of an expression with a mask also those of the expression without. */
+static uint32_t keys_within(const struct node *in)
+{
+    fact_key own = key_of(in->a, domain_of(in)), keys[2];
+    expr source;
+    uint32_t mask;
+
+    if (!is_masked(in->a, &source, &mask))
+        return list_kept(&key_lists, &own, 1);
+    keys[0] = key_of(source, DOMAIN_UNSIGNED);
+    keys[1] = key_of(source, DOMAIN_SIGNED);
+    return list_union(&key_lists, list_kept(&key_lists, keys, 2), list_kept(&key_lists, &own, 1));
+}
+
+static uint32_t keys_of_formula(expr formula);
+
+static uint32_t find_keys(expr formula)
+{
+    const struct node *node = node_of(formula);
+    fact_key key = key_of(formula, DOMAIN_ATOM);
+
+    switch (node->tag) {
+    case TAG_ATOM:
+    case TAG_RELATION: return list_kept(&key_lists, &key, 1);
+    case TAG_IN: return keys_within(node);
+    case TAG_NOT: return keys_of_formula(node->kids[0]);
+    case TAG_AND: return list_union(&key_lists, keys_of_formula(node->kids[0]), keys_of_formula(node->kids[1]));
+    default: return 0;
+    }
+}
+
+static uint32_t keys_of_formula(expr formula)
+{
+    uint32_t found;
+
+    if (!map_get(&formula_keys, formula, &found)) {
+        found = find_keys(formula);
+        map_put(&formula_keys, formula, found);
+    }
+    return found;
+}
+
+static unsigned handed_out(uint32_t keys, fact_key *to, unsigned most)
+{
+    struct list list = list_of(&key_lists, keys);
+    unsigned count = list.count < most ? list.count : most, i;
+
+    for (i = 0; i < count; i++)
+        to[i] = ((const fact_key *)list.elements)[i];
+    return count;
+}
+
+unsigned fact_keys(expr formula, fact_key *keys, unsigned most) { return handed_out(keys_of_formula(formula), keys, most); }
+
+static uint32_t keys_of_leaves(expr e)
+{
+    expr parts[MOST_KIDS + 1];
+    fact_key key = key_of(e, DOMAIN_UNSIGNED);
+    unsigned count, i;
+    uint32_t keys = 0;
+
+    if (!(leaves_in(e) & LEAF_SPECIAL))
+        return 0;
+    if (node_of(e)->tag == TAG_SPECIAL)
+        return list_kept(&key_lists, &key, 1);
+    if (map_get(&expression_keys, e, &keys))
+        return keys;
+    count = parts_of(node_of(e), parts);
+    for (i = 0; i < count; i++)
+        keys = list_union(&key_lists, keys, keys_of_leaves(parts[i]));
+    map_put(&expression_keys, e, keys);
+    return keys;
+}
+
+unsigned leaf_keys(expr e, fact_key *keys, unsigned most) { return handed_out(keys_of_leaves(e), keys, most); }
+
+unsigned formula_atoms(expr formula, expr *atoms, unsigned most)
+{
+    const struct node *node = node_of(formula);
+    unsigned count = 0, i;
+
+    if (most == 0)
+        return 0;
+    switch (node->tag) {
+    case TAG_IN:
+    case TAG_ATOM:
+    case TAG_RELATION: atoms[count++] = formula; break;
+    case TAG_NOT:
+    case TAG_AND:
+        for (i = 0; i < node->kid_count; i++)
+            count += formula_atoms(node->kids[i], atoms + count, most - count);
+        break;
+    default: break;
+    }
+    return count;
+}
