@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
-from conformance.lint.facts import KernelFacts, kernel_of
+from conformance.lint.results import KernelResult, kernel_of
 from conformance.pdlkit.children import signal_name
 from conformance.pdlkit.compiled import compile_to
 from conformance.pdlkit.elf import Cubin, KernelInfo
@@ -31,7 +31,7 @@ from conformance.pdlkit.toolchain import Tool, find_c_compiler
 SOURCES = Path(__file__).resolve().with_name("analysis")
 FLAGS = ("-std=c11", "-O3", f"-I{SOURCES}")
 LIMIT_S = 3600.0  # for one image
-_FIRST_LINE = "pdl-lint-facts\t1"
+_FIRST_LINE = "pdl-lint-image\t1"
 _LARGEST = 2**32 - 1
 _SEPARATORS = re.compile(r"[\t\n\r]")
 
@@ -163,7 +163,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    kernels: dict[str, KernelFacts]  # those that the listing has
+    kernels: dict[str, KernelResult]  # those that the listing has
     instructions: int
     seconds: float  # of one core
 
@@ -188,7 +188,7 @@ def analyse(question: Question, listing: Iterable[bytes | memoryview], code: boo
     wanted = {_SEPARATORS.sub("?", kernel): kernel for kernel in question.kernels}
     if {name for name, _ in found} != wanted.keys():
         raise AnalyserFailed("what the analysis wrote is not whole")
-    return Answer({wanted[name]: facts for name, facts in found if facts is not None}, instructions, seconds)
+    return Answer({wanted[name]: result for name, result in found if result is not None}, instructions, seconds)
 
 
 def _children_seconds() -> float:

@@ -1,6 +1,6 @@
 /* What threads of a kernel can do before they, or their block, have waited: the analysis behind lint.
  *
- * One process reads one image (the facts of a cubin and nvdisasm's listing of it), writes what it found as JSON and ends.
+ * One process reads one image (the constraints of a cubin and nvdisasm's listing of it), writes what it found as JSON and ends.
  * So tables belong to their files, and hardly anything is freed. Values are kept once each and named by a number, so equal values
  * have equal numbers. Everything that a kernel's analysis makes is forgotten before the next kernel (values_begin).
  */
@@ -242,7 +242,7 @@ const struct liveness *liveness_of(struct section *, enum attention);
 /* uses_after_wait.c: the first use, behind a wait in the same section, of what this instruction loaded; -1 if there is none. */
 int64_t used_after_wait(const struct section *, uint32_t load);
 
-/* values.c: expressions, roots, values ----------------------------------------------------------------------------- */
+/* values.c: expressions, provenance, values ----------------------------------------------------------------------------- */
 
 typedef uint32_t expr; /* 0: nothing can be said */
 
@@ -282,7 +282,7 @@ struct node {
 };
 const struct node *node_of(expr);
 
-void values_begin(void); /* forgets all expressions, facts and roots; those below are the first of the new ones */
+void values_begin(void); /* forgets all expressions, constraints and provenance; those below are the first of the new ones */
 enum { EXPR_FALSE = 1, EXPR_ZERO = 1, EXPR_TRUE = 2, EXPR_ONE = 2 };
 
 expr number(uint32_t n);
@@ -316,26 +316,26 @@ expr for_each_choice(expr value, expr (*f)(expr, const void *), const void *with
 uint32_t reciprocal_in(expr); /* the number whose reciprocal this was made of; 0: of none */
 
 /* Where the parts of an address come from. */
-enum root_kind { ROOT_PARAMETER, ROOT_SYMBOL, ROOT_WINDOW, ROOT_BANK };
+enum origin_kind { ORIGIN_PARAMETER, ORIGIN_SYMBOL, ORIGIN_WINDOW, ORIGIN_BANK };
 enum window { WINDOW_LOCAL, WINDOW_SHARED, WINDOW_CONSTANT };
-typedef uint32_t root; /* ROOT_VIA | kind << 28 | offset, name, window or bank */
-#define ROOT_VIA 0x80000000u /* loaded through an address with this root */
-static inline root root_of(enum root_kind kind, uint32_t n) { return (uint32_t)kind << 28 | (n & 0x0FFFFFFFu); }
-static inline enum root_kind root_kind(root r) { return (enum root_kind)(r >> 28 & 7); }
-static inline uint32_t root_number(root r) { return r & 0x0FFFFFFFu; }
+typedef uint32_t origin; /* ORIGIN_VIA | kind << 28 | offset, name, window or bank */
+#define ORIGIN_VIA 0x80000000u /* loaded through an address with this origin */
+static inline origin origin_of(enum origin_kind kind, uint32_t n) { return (uint32_t)kind << 28 | (n & 0x0FFFFFFFu); }
+static inline enum origin_kind origin_kind(origin r) { return (enum origin_kind)(r >> 28 & 7); }
+static inline uint32_t origin_number(origin r) { return r & 0x0FFFFFFFu; }
 
-typedef uint32_t roots; /* a set; 0: empty */
-roots roots_of(root);
-roots roots_union(roots, roots);
-unsigned roots_list(roots, const root **list); /* sorted, how many */
-roots roots_without(roots, bool (*drop)(root));
-roots roots_indirect(roots); /* of a value loaded through an address with these: each via, windows left out */
-bool roots_only_windows(roots); /* and not empty: the address can only lie in shared, local or constant memory */
+typedef uint32_t provenance; /* a set; 0: empty */
+provenance provenance_of(origin);
+provenance provenance_union(provenance, provenance);
+unsigned provenance_list(provenance, const origin **list); /* sorted, how many */
+provenance provenance_without(provenance, bool (*drop)(origin));
+provenance provenance_indirect(provenance); /* of a value loaded through an address with these: each via, windows left out */
+bool provenance_only_windows(provenance); /* and not empty: the address can only lie in shared, local or constant memory */
 
 enum { VARIES_BY_THREAD = 1, VARIES_BY_BLOCK = 2 }; /* block: in a cluster */
-struct value { /* of a predicate: expression is a formula, no roots */
+struct value { /* of a predicate: expression is a formula, no provenance */
     expr expression;
-    roots roots;
+    provenance provenance;
     uint8_t varies;
     uint8_t known; /* 0: nothing was ever written there on this path; then the rest is 0, too */
     uint16_t zero; /* so that equal values are equal bytes */
@@ -357,22 +357,22 @@ expr atom(expr site);
 bool natural_limit(expr, uint32_t *largest); /* of a base that is small and not negative */
 bool formula_is_small(expr); /* worth keeping: no more than 24 nodes, counted with repetition */
 
-typedef uint32_t facts; /* 0: none; a set of what is known, kept once */
-enum { NO_PATH = 0xFFFFFFFF };
+typedef uint32_t constraints; /* 0: none; a set of what is known, kept once */
+enum { INFEASIBLE = 0xFFFFFFFF };
 enum truth { IS_FALSE, IS_TRUE, IS_OPEN };
-enum truth truth(expr formula, facts);
-facts assume(expr formula, bool holds, facts); /* NO_PATH if there is no such path */
+enum truth truth(expr formula, constraints);
+constraints assume(expr formula, bool holds, constraints); /* INFEASIBLE if there is no such path */
 
-typedef uint32_t fact_key; /* what a fact is kept under: expr * 4 + (0 unsigned base, 1 signed base, 2 atom) */
-unsigned fact_keys(expr formula, fact_key *keys, unsigned most); /* of this formula, each once; how many there are */
-unsigned leaf_keys(expr, fact_key *keys, unsigned most); /* of special registers in this expression, as unsigned bases */
-facts facts_kept(facts, const uint8_t *kept, size_t count); /* those whose key is below count and has kept[key] */
+typedef uint32_t constraint_key; /* what a constraint is kept under: expr * 4 + (0 unsigned base, 1 signed base, 2 atom) */
+unsigned constraint_keys(expr formula, constraint_key *keys, unsigned most); /* of this formula, each once; how many there are */
+unsigned leaf_keys(expr, constraint_key *keys, unsigned most); /* of special registers in this expression, as unsigned bases */
+constraints constraints_kept(constraints, const uint8_t *kept, size_t count); /* those whose key is below count and has kept[key] */
 unsigned formula_atoms(expr formula, expr *atoms, unsigned most); /* the parts that are no combination of others, in order */
 
 struct range {
     uint32_t low, high;
 };
-bool value_range(expr, facts, struct range *); /* smallest and largest number it can be; false: nothing is known */
+bool value_range(expr, constraints, struct range *); /* smallest and largest number it can be; false: nothing is known */
 bool may_be_same(expr, expr); /* addresses of barrier objects; 0: any */
 
 /* transfer.c, transfer_table.c, memory.c: one instruction's effect on the registers ------------------------------------- */
@@ -413,11 +413,11 @@ void evaluator_follow(unsigned how);
 void execute(struct registers *, const struct instruction *, uint32_t site);
 struct value operand_value(const struct registers *, const struct operand *, unsigned half);
 struct value predicate_value(const struct registers *, uint16_t reg, bool negated); /* NO_REGISTER: true; formula 0: unknown */
-roots address_roots(const struct registers *, const struct address *, uint8_t *varies);
+provenance address_provenance(const struct registers *, const struct address *, uint8_t *varies);
 /* tensors.c: of the low word of a tensor map's address, which may be that of a parameter. */
-roots tensor_map_roots(const struct value *low);
+provenance tensor_map_provenance(const struct value *low);
 expr object_address(const struct registers *, const struct instruction *);
-struct value fresh(unsigned reg, uint32_t site, roots, uint8_t varies);
+struct value fresh(unsigned reg, uint32_t site, provenance, uint8_t varies);
 void forget_shared(struct registers *);
 struct value *stored_word(const struct registers *, const struct memory_key *); /* NULL: none is kept */
 /* For opcode_of: what computes this opcode; NULL. */
@@ -487,7 +487,7 @@ struct access { /* one instruction that some path reaches without a wait */
     uint8_t kind;
     uint8_t states;         /* bits of enum progress */
     uint8_t decided_states; /* the same, if the deciding parameters say that the kernel waits; 0: not reached then */
-    roots roots;
+    provenance provenance;
     bool reaches_wait;
     name *callers; /* sections from which its function was called */
     size_t caller_count, caller_capacity;
@@ -514,7 +514,7 @@ struct findings {
     size_t access_count, access_capacity, unresolved_count, unresolved_capacity;
     struct place_list places[FOUND_PLACES];
     struct deciders deciders;
-    bool simplified; /* too many paths: conditions were not kept apart */
+    bool imprecise; /* too many paths: conditions were not kept apart */
 };
 void analyse(const struct kernel *, struct findings *);
 

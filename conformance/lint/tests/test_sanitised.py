@@ -79,7 +79,7 @@ def test_listings_that_no_disassembler_wrote(program: Path, whole: bytes) -> Non
 def test_calls_in_calls_are_given_up_and_said_so(program: Path) -> None:
     """Twelve functions that each call the next one four times have more ways through them than anybody can walk."""
     names = [f"f{n}" for n in range(12)]
-    text = ["pdl-lint-facts\t1", "sm\t90", "kernel\tf0\t528\t64\t32", *[f"function\t{name}" for name in names], "listing"]
+    text = ["pdl-lint-image\t1", "sm\t90", "kernel\tf0\t528\t64\t32", *[f"function\t{name}" for name in names], "listing"]
     for name, callee in zip(names, [*names[1:], None], strict=True):
         calls = [f"CALL.REL.NOINC `({callee})"] * 4 if callee else []
         ends = ["ACQBULK", "EXIT"] if name == "f0" else ["NOP", f"RET.REL.NODEC R20 `({name})"]
@@ -93,7 +93,7 @@ def test_calls_in_calls_are_given_up_and_said_so(program: Path) -> None:
 def test_recursion_into_functions_that_nobody_called_before(program: Path) -> None:
     """f1 calls itself through a register of which it knows what it holds, then, inside, through one of which it does not."""
     names = [f"f{n}" for n in range(12)]
-    text = ["pdl-lint-facts\t1", "sm\t90", "kernel\tf0\t528\t64\t32", *[f"function\t{name}" for name in names]]
+    text = ["pdl-lint-image\t1", "sm\t90", "kernel\tf0\t528\t64\t32", *[f"function\t{name}" for name in names]]
     text += [*[f"address\t{name}" for name in names[1:]], "entry\tf0", "listing"]
     bodies = {"f0": ["MOV R2, 32@lo(f1)", "MOV R3, 32@lo(f1)", "CALL.ABS.NOINC R2", "ACQBULK", "EXIT"],
               "f1": ["MOV R2, R3", "LDG.E R3, [R8.64]", "CALL.ABS.NOINC R2", "RET.REL.NODEC R20 `(f1)"]}

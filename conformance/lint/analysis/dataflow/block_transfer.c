@@ -8,7 +8,7 @@ struct step { /* where the path is */
     struct section *section;
     context context;
     enum progress wait;
-    facts facts;
+    constraints constraints;
     struct registers *registers;
 };
 enum outcome { GOES_ON, ENDS };
@@ -48,8 +48,8 @@ static enum outcome waited(struct step *step)
 static void follow_waiters(const struct step *step, expr formula)
 {
     const struct node_state *node = &now.nodes[step->node];
-    facts there = assume(formula, true, step->facts);
-    if (there != NO_PATH && step->section->blocks[node->block].falls != NO_BLOCK)
+    constraints there = assume(formula, true, step->constraints);
+    if (there != INFEASIBLE && step->section->blocks[node->block].falls != NO_BLOCK)
         go(step->node, behind(step->node), WAITED, there, step->registers);
 }
 
@@ -63,12 +63,12 @@ static enum outcome wait_under(struct step *step, struct value guard, enum truth
     add_event(step, true, guard.varies);
     if (now.follow_waited && guard.expression != 0)
         follow_waiters(step, guard.expression);
-    unsigned possible = 0, count = cases_of(guard.expression, guard.varies, step->facts, cases);
+    unsigned possible = 0, count = cases_of(guard.expression, guard.varies, step->constraints, cases);
     enum progress least = PROGRESSES;
-    facts last = step->facts, first = 0;
+    constraints last = step->constraints, first = 0;
     for (unsigned i = 0; i < count; i++) {
-        facts there = guard.expression ? assume(guard.expression, false, cases[i].facts) : cases[i].facts;
-        if (there == NO_PATH)
+        constraints there = guard.expression ? assume(guard.expression, false, cases[i].constraints) : cases[i].constraints;
+        if (there == INFEASIBLE)
             continue;
         enum progress passed = passed_by(step->wait, cases[i].varies);
         least = passed < least ? passed : least;
@@ -79,7 +79,7 @@ static enum outcome wait_under(struct step *step, struct value guard, enum truth
         return waited(step);
     /* of several cases the one in which nobody waits says most; what is known of it is not kept apart */
     step->wait = least;
-    step->facts = possible == 1 ? first : last;
+    step->constraints = possible == 1 ? first : last;
     return GOES_ON;
 }
 
@@ -105,7 +105,7 @@ static bool barrier_of(const struct step *step, const struct instruction *instru
     const struct operand *operands[2];
     expr found[2] = {0, 0};
     unsigned count = 0;
-    fact_key keys[16];
+    constraint_key keys[16];
     for (unsigned i = 0; i < 2 && i < instruction->decoded->count; i++)
         if (instruction->decoded->operands[i].kind != OPERAND_PREDICATE)
             operands[count++] = &instruction->decoded->operands[i];
@@ -123,7 +123,7 @@ static bool barrier_of(const struct step *step, const struct instruction *instru
     uint32_t threads, most = now.kernel->max_threads;
     if (count == 2)
         *whole = is_number_of(found[1], &threads) && most > 0 && most <= threads;
-    return barrier_range(found[0], step->facts, range);
+    return barrier_range(found[0], step->constraints, range);
 }
 
 static enum outcome barrier(struct step *step, const struct instruction *instruction, uint32_t index)
@@ -152,20 +152,20 @@ static enum outcome barrier(struct step *step, const struct instruction *instruc
 static enum outcome barrier_under(struct step *step, const struct instruction *instruction, uint32_t index, expr guard)
 {
     struct step met = *step;
-    facts without = guard ? assume(guard, false, step->facts) : step->facts;
+    constraints without = guard ? assume(guard, false, step->constraints) : step->constraints;
     if (guard)
-        met.facts = assume(guard, true, step->facts);
-    enum outcome outcome = met.facts == NO_PATH ? ENDS : barrier(&met, instruction, index);
+        met.constraints = assume(guard, true, step->constraints);
+    enum outcome outcome = met.constraints == INFEASIBLE ? ENDS : barrier(&met, instruction, index);
     if (outcome == GOES_ON && met.wait == step->wait)
         return GOES_ON;
     if (outcome == GOES_ON && step->section->blocks[now.nodes[step->node].block].falls != NO_BLOCK)
-        go(step->node, behind(step->node), met.wait, met.facts, step->registers);
-    step->facts = without;
-    return without == NO_PATH ? ENDS : GOES_ON;
+        go(step->node, behind(step->node), met.wait, met.constraints, step->registers);
+    step->constraints = without;
+    return without == INFEASIBLE ? ENDS : GOES_ON;
 }
 
-/* What the facts of this path leave of a choice between two values; the value itself, if they leave both. */
-static expr settled(expr e, facts known)
+/* What the constraints of this path leave of a choice between two values; the value itself, if they leave both. */
+static expr settled(expr e, constraints known)
 {
     while (e != 0 && node_of(e)->tag == TAG_SELECT) {
         enum truth holds = truth(node_of(e)->kids[0], known);
@@ -184,7 +184,7 @@ static bool passes_at_once(const struct step *step, const struct instruction *in
     if (decoded->count == 0)
         return false;
     expr asked = operand_value(step->registers, &decoded->operands[decoded->count - 1], 0).expression;
-    return is_number_of(settled(asked, step->facts), &phase) && phase != 0;
+    return is_number_of(settled(asked, step->constraints), &phase) && phase != 0;
 }
 
 /* A thread waits for a barrier object in shared memory, or signals one. */
@@ -208,30 +208,30 @@ static bool global_is_second(const struct opcode *opcode)
 }
 
 /* Where the address points; that of a tensor copy is its map's, often a parameter. */
-static roots roots_of_access(const struct registers *registers, const struct decoded *decoded, uint8_t which)
+static provenance provenance_of_access(const struct registers *registers, const struct decoded *decoded, uint8_t which)
 {
     const struct address *address = &decoded->operands[which].address;
     uint8_t varies;
-    roots from = address_roots(registers, address, &varies);
+    provenance from = address_provenance(registers, address, &varies);
     if (strncmp(text_of(decoded->opcode->text), "UTMA", 4) != 0 || address->count == 0 || address->reg[0] >= REGISTERS)
         return from;
     struct value low = registers->file[address->reg[0]];
-    low.roots = from;
-    return tensor_map_roots(&low);
+    low.provenance = from;
+    return tensor_map_provenance(&low);
 }
 
 /* A texture or surface is named by a register: a uniform one, or one of those with coordinates. */
-static roots roots_of_texture(const struct registers *registers, const struct decoded *decoded)
+static provenance provenance_of_texture(const struct registers *registers, const struct decoded *decoded)
 {
-    roots uniform = 0, all = 0;
+    provenance uniform = 0, all = 0;
     for (unsigned i = 0; i < decoded->count; i++) {
         const struct operand *operand = &decoded->operands[i];
         if (operand->kind != OPERAND_REGISTER || operand->zero)
             continue;
-        roots from = operand_value(registers, operand, 0).roots;
-        all = roots_union(all, from);
+        provenance from = operand_value(registers, operand, 0).provenance;
+        all = provenance_union(all, from);
         if (operand->reg >= FIRST_UR && operand->reg < FIRST_P)
-            uniform = roots_union(uniform, from);
+            uniform = provenance_union(uniform, from);
     }
     return uniform ? uniform : all;
 }
@@ -245,14 +245,14 @@ static void access_memory(const struct step *step, const struct instruction *ins
 {
     const struct decoded *decoded = instruction->decoded;
     uint8_t which = decoded->memory;
-    roots from = 0;
+    provenance from = 0;
     if (decoded->second_memory < decoded->count && global_is_second(decoded->opcode))
         which = decoded->second_memory;
     if (is_texture(instruction))
-        from = roots_of_texture(step->registers, decoded);
+        from = provenance_of_texture(step->registers, decoded);
     else if (which < decoded->count)
-        from = roots_of_access(step->registers, decoded, which);
-    if (!kind_is_generic(instruction->kind) || !roots_only_windows(from))
+        from = provenance_of_access(step->registers, decoded, which);
+    if (!kind_is_generic(instruction->kind) || !provenance_only_windows(from))
         add_access(step->section, index, instruction->kind, step->wait, from, step->context);
 }
 
@@ -289,14 +289,14 @@ static enum outcome take(struct step *step, const struct block *block, uint32_t 
     if (instruction->guarded)
         guard = predicate_value(step->registers, instruction->guard, instruction->guard_negated);
     note_formula(guard.expression, step->node, index);
-    enum truth decided = guard.expression ? truth(guard.expression, step->facts) : IS_OPEN;
+    enum truth decided = guard.expression ? truth(guard.expression, step->constraints) : IS_OPEN;
     bool last = index == block->end - 1;
     /* a branch that is decided on this path may divide a block all the same */
     bool divides = last && (block->last == KIND_BRANCH || block->last == KIND_RETURN) && guard.expression != EXPR_FALSE;
     if (decided == IS_FALSE && !divides)
         return GOES_ON;
     if (last && block->last != KIND_PLAIN) {
-        leave(step->node, step->wait, step->facts, step->registers);
+        leave(step->node, step->wait, step->constraints, step->registers);
         return ENDS;
     }
     if (happen(step, instruction, index, guard, decided) == ENDS)
@@ -315,7 +315,7 @@ static void begin_edges(node_id node)
     edges->event_count = 0;
 }
 
-void walk(node_id node, enum progress wait, facts known, struct registers *registers)
+void walk(node_id node, enum progress wait, constraints known, struct registers *registers)
 {
     struct section *section = now.nodes[node].section;
     const struct block *block = &section->blocks[now.nodes[node].block];
@@ -334,5 +334,5 @@ void walk(node_id node, enum progress wait, facts known, struct registers *regis
         }
     }
     if (block->falls != NO_BLOCK)
-        go(node, behind(node), step.wait, step.facts, registers);
+        go(node, behind(node), step.wait, step.constraints, registers);
 }

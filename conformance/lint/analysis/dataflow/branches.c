@@ -28,7 +28,7 @@ static unsigned uniform_atoms(expr formula, expr same[MOST_SETTLED])
     return placed;
 }
 
-unsigned cases_of(expr formula, uint8_t varies, facts known, struct a_case cases[MOST_CASES])
+unsigned cases_of(expr formula, uint8_t varies, constraints known, struct a_case cases[MOST_CASES])
 {
     expr same[MOST_SETTLED];
     unsigned count = 1, atoms;
@@ -42,8 +42,8 @@ unsigned cases_of(expr formula, uint8_t varies, facts known, struct a_case cases
         uint8_t left = asks_for_block(same[a]) ? varies & VARIES_BY_BLOCK : 0;
         for (unsigned i = 0; i < count; i++)
             for (int holds = 1; holds >= 0; holds--) {
-                facts there = assume(same[a], holds, cases[i].facts);
-                if (there == NO_PATH)
+                constraints there = assume(same[a], holds, cases[i].constraints);
+                if (there == INFEASIBLE)
                     continue;
                 uint8_t least = cases[i].varies < left ? cases[i].varies : left;
                 next[made++] = (struct a_case){there, truth(formula, there) != IS_OPEN ? least : cases[i].varies};
@@ -55,7 +55,7 @@ unsigned cases_of(expr formula, uint8_t varies, facts known, struct a_case cases
 }
 
 /* Where there is no cluster there is one rank, and nobody passes by the wait of another. */
-static bool outside_cluster(enum progress wait, facts known)
+static bool outside_cluster(enum progress wait, constraints known)
 {
     expr flag = constant_word(0, image.sm < 100 ? 0x140 : 0x36C); /* 1 where the kernel runs in clusters */
     return wait == CLUSTER && truth(comparison(COMPARES_EQ, false, flag, number(1)), known) == IS_FALSE;
@@ -95,7 +95,7 @@ static uint8_t varies_elsewhere(node_id node, enum progress wait, uint8_t varies
     struct node_state *here = &now.nodes[node];
     if (now.learning || !here->edges.known)
         return 0;
-    if (now.apart)
+    if (now.partitioned)
         return decided ? here->varied : 0;
     if (decided)
         varies |= here->edges.varies;
@@ -107,15 +107,15 @@ static uint8_t varies_elsewhere(node_id node, enum progress wait, uint8_t varies
 static void take_way(node_id node, const node_id *ways, unsigned count, unsigned chosen, enum progress wait, struct a_case how,
                      bool returns, const struct registers *registers)
 {
-    if (how.facts == NO_PATH || outside_cluster(wait, how.facts))
+    if (how.constraints == INFEASIBLE || outside_cluster(wait, how.constraints))
         return;
     enum progress there = towards(ways[chosen], ways, count, wait, how.varies);
     if (returns)
         note_return(now.nodes[node].context, there);
-    go(node, ways[chosen], there, how.facts, registers);
+    go(node, ways[chosen], there, how.constraints, registers);
 }
 
-static void branch(node_id node, const struct block *block, struct value asked, enum progress wait, facts known, struct registers *registers)
+static void branch(node_id node, const struct block *block, struct value asked, enum progress wait, constraints known, struct registers *registers)
 {
     const struct instruction *last = &now.nodes[node].section->code[block->end - 1];
     struct a_case cases[MOST_CASES];
@@ -133,7 +133,7 @@ static void branch(node_id node, const struct block *block, struct value asked, 
     for (unsigned i = 0; i < possible; i++)
         for (unsigned way = 0; way < count; way++) {
             struct a_case how = cases[i];
-            how.facts = formula ? assume(formula, way < jumps, how.facts) : how.facts;
+            how.constraints = formula ? assume(formula, way < jumps, how.constraints) : how.constraints;
             take_way(node, ways, count, way, wait, how, block->last == KIND_RETURN && way < jumps, registers);
         }
 }
@@ -150,7 +150,7 @@ static unsigned known_way(const struct section *section, const struct block *blo
     return count;
 }
 
-static void jump(node_id node, const struct block *block, uint8_t varies, enum progress wait, facts known, const struct registers *registers)
+static void jump(node_id node, const struct block *block, uint8_t varies, enum progress wait, constraints known, const struct registers *registers)
 {
     struct section *section = now.nodes[node].section;
     const struct instruction *last = &section->code[block->end - 1];
@@ -193,7 +193,7 @@ static struct value asked_of(node_id node, uint32_t index, const struct register
     return asked;
 }
 
-void leave(node_id node, enum progress wait, facts known, struct registers *registers)
+void leave(node_id node, enum progress wait, constraints known, struct registers *registers)
 {
     struct section *section = now.nodes[node].section;
     const struct block *block = &section->blocks[now.nodes[node].block];
@@ -203,14 +203,14 @@ void leave(node_id node, enum progress wait, facts known, struct registers *regi
         branch(node, block, asked, wait, known, registers);
         return;
     }
-    facts taken = asked.expression ? assume(asked.expression, true, known) : known;
-    facts passed = asked.expression ? assume(asked.expression, false, known) : known;
+    constraints taken = asked.expression ? assume(asked.expression, true, known) : known;
+    constraints passed = asked.expression ? assume(asked.expression, false, known) : known;
     note_varies(node, asked.varies);
     if (now.learning)
         now.nodes[node].edges.traps = block->last == KIND_TRAP && block->falls == NO_BLOCK;
-    if (block->falls != NO_BLOCK && ((guarded && passed != NO_PATH) || stays)) /* first, because a call changes registers */
-        go(node, behind(node), wait, passed != NO_PATH ? passed : known, registers);
-    if (taken == NO_PATH)
+    if (block->falls != NO_BLOCK && ((guarded && passed != INFEASIBLE) || stays)) /* first, because a call changes registers */
+        go(node, behind(node), wait, passed != INFEASIBLE ? passed : known, registers);
+    if (taken == INFEASIBLE)
         return;
     if (block->last == KIND_EXIT && !now.follow_waited)
         add_place(FOUND_EXIT, section, block->end - 1);

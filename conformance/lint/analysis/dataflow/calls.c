@@ -11,7 +11,7 @@ enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31
 struct waiting {
     node_id node, behind;
     enum progress wait;
-    facts facts;
+    constraints constraints;
     struct registers *registers;
 };
 static struct function { /* one that is called */
@@ -95,7 +95,7 @@ static enum progress further(enum progress a, enum progress b)
     return a > b ? a : b;
 }
 
-static void await_return(struct target target, node_id node, node_id behind, enum progress wait, facts known, const struct registers *registers)
+static void await_return(struct target target, node_id node, node_id behind, enum progress wait, constraints known, const struct registers *registers)
 {
     uint32_t number = function_number(target); /* may move them all */
     struct function *function = &functions[number];
@@ -117,7 +117,7 @@ void note_return(context c, enum progress wait)
         function->returned |= (uint8_t)(1u << wait);
         for (size_t k = 0; k < function->waiting_count; k++) {
             const struct waiting *one = &function->waiting[k];
-            go(one->node, one->behind, further(one->wait, wait), one->facts, one->registers);
+            go(one->node, one->behind, further(one->wait, wait), one->constraints, one->registers);
         }
     }
 }
@@ -140,21 +140,21 @@ static void after_skipped_call(struct registers *registers, const uint16_t *writ
         registers->file[written[i]] = fresh(written[i], site, 0, varies);
 }
 
-static bool no_global(root r)
+static bool no_global(origin r)
 {
-    return root_kind(r) == ROOT_WINDOW || (root_kind(r) == ROOT_SYMBOL && is_copy_call(root_number(r)));
+    return origin_kind(r) == ORIGIN_WINDOW || (origin_kind(r) == ORIGIN_SYMBOL && is_copy_call(origin_number(r)));
 }
 
 /* Some bulk copies are calls of the driver on sm_120; the addresses are in the argument registers. */
 static void copy_call(const struct node_state *node, uint32_t index, enum progress wait, const struct registers *registers)
 {
-    roots from = 0;
+    provenance from = 0;
     if (wait == WAITED || wait == SIGNALLED)
         signal_object(&now.gathered, 0);
     if (now.follow_waited)
         return;
     for (unsigned r = FIRST_ARGUMENT; r <= LAST_COPY_ARGUMENT; r++)
-        from = roots_union(from, roots_without(tensor_map_roots(&registers->file[r]), no_global));
+        from = provenance_union(from, provenance_without(tensor_map_provenance(&registers->file[r]), no_global));
     add_access(node->section, index, KIND_ASYNC_LOAD, wait, from, node->context);
 }
 
@@ -185,13 +185,13 @@ static size_t called_through(const struct node_state *node, uint32_t index, enum
     static name *names;
     static size_t capacity;
     const struct operand *through = transfer_register(&node->section->code[index]);
-    const root *list;
-    unsigned total = through ? roots_list(operand_value(registers, through, 0).roots, &list) : 0;
+    const origin *list;
+    unsigned total = through ? provenance_list(operand_value(registers, through, 0).provenance, &list) : 0;
     size_t count = 0, copies = 0, systems = 0;
     names = grown(names, &capacity, total + 1u, sizeof *names);
     for (unsigned i = 0; i < total; i++)
-        if (root_kind(list[i]) == ROOT_SYMBOL && !(list[i] & ROOT_VIA)) {
-            names[count] = root_number(list[i]);
+        if (origin_kind(list[i]) == ORIGIN_SYMBOL && !(list[i] & ORIGIN_VIA)) {
+            names[count] = origin_number(list[i]);
             copies += is_copy_call(names[count]);
             systems += is_system_call(names[count]);
             count++;
@@ -239,7 +239,7 @@ static size_t call_targets(const struct node_state *node, const struct block *bl
     return 1;
 }
 
-static void enter_callee(node_id node, struct target target, node_id behind, bool returns, enum progress wait, facts known,
+static void enter_callee(node_id node, struct target target, node_id behind, bool returns, enum progress wait, constraints known,
                          const struct registers *registers)
 {
     const struct node_state *here = &now.nodes[node];
@@ -264,7 +264,7 @@ static bool matters(const struct section *callee)
     return holds;
 }
 
-void call(node_id node, enum progress wait, facts known, struct registers *registers)
+void call(node_id node, enum progress wait, constraints known, struct registers *registers)
 {
     struct section *section = now.nodes[node].section;
     const struct block *block = &section->blocks[now.nodes[node].block];

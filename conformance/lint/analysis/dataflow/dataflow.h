@@ -38,9 +38,9 @@ struct slot { /* of a node: a register or word whose numbers are kept apart ther
     expr seen[MOST_NUMBERS]; /* those kept apart; others are joined */
 };
 
-struct state { /* what is known at the entry of a node, for one progress and one set of facts */
+struct state { /* what is known at the entry of a node, for one progress and one set of constraints */
     enum progress wait;
-    facts facts;
+    constraints constraints;
     expr *numbers; /* of the node's slots; 0: any that is not kept apart */
     bool queued;
     uint8_t split;
@@ -96,27 +96,27 @@ bool answered_alike(const struct signals *asked, const struct signals *, const s
 /* Gathers what threads signal that waited, then what those signal that they release, until nothing is added; then judges with
  * it. True if conditions could not be kept apart. */
 bool judge_signals(void);
-/* The barrier numbers that the expression can mean on a path with these facts; false: any. */
-bool barrier_range(expr, facts, struct range *);
+/* The barrier numbers that the expression can mean on a path with these constraints; false: any. */
+bool barrier_range(expr, constraints, struct range *);
 
 struct analysis {
     const struct kernel *kernel;
     struct section *section; /* the kernel's own */
     struct node_state *nodes;
     size_t node_count, node_capacity;
-    bool learning, keep_facts, follow_waited, asked_signals, heard; /* heard: `signals` is known */
-    bool naming, apart; /* passes of partitioning.c */
-    size_t enough;      /* a pass with numbers apart that finds as many states gains nothing */
+    bool learning, keep_constraints, follow_waited, asked_signals, heard; /* heard: `signals` is known */
+    bool naming, partitioned; /* passes of partitioning.c */
+    size_t enough;      /* a pass with numbers kept apart that finds as many states gains nothing */
     struct signals signals, gathered;
     struct signals asked[2]; /* by follow_waited: on the last such pass */
     struct findings *found;
-    facts assumed; /* of every path: from deciders.c; else 0 */
+    constraints assumed; /* of every path: from deciders.c; else 0 */
 };
 extern struct analysis now;
 
 /* fixed_point.c */
 bool propagate(void);               /* follows all paths to a fixed point; false: too many to keep conditions apart */
-bool propagate_if_simplified(void); /* the same, in any case; true if conditions are no longer kept apart */
+bool propagate_or_merge(void); /* the same, in any case; true if conditions are no longer kept apart */
 /* Whether a pass would only repeat the last such one, everything else being equal, with these signals in place of those. */
 bool would_repeat(bool follow_waited, const struct signals *before, const struct signals *after);
 node_id node_at(context, struct section *, uint32_t block);
@@ -127,18 +127,18 @@ bool context_has(context, const struct section *, uint32_t block);
 const node_id *ways_out(node_id, unsigned *jumps); /* to which it jumps; the last one, not counted, is behind(node) */
 node_id behind(node_id);                           /* of one through which control can fall */
 /* Leaves a node for another. */
-void go(node_id from, node_id target, enum progress, facts, const struct registers *);
+void go(node_id from, node_id target, enum progress, constraints, const struct registers *);
 /* Conditions that are asked at more than one place are kept from now on; false if these are no others than before. */
 bool keep_more(bool first);
 void note_formula(expr formula, node_id, uint32_t index); /* is asked here */
-void note_keys(const fact_key *keys, unsigned count, const struct section *, uint32_t index);
+void note_keys(const constraint_key *keys, unsigned count, const struct section *, uint32_t index);
 
 /* live_registers.c */
 const struct live *live_of(struct section *, uint32_t block); /* on this pass */
 
 /* findings.c */
 void found_begin(void); /* of one pass: forgets what an earlier one found */
-void add_access(const struct section *, uint32_t index, uint8_t kind, enum progress, roots, context);
+void add_access(const struct section *, uint32_t index, uint8_t kind, enum progress, provenance, context);
 void add_place(enum found_place, const struct section *, uint32_t index);
 void add_unresolved(const struct section *, uint32_t index, const char *why, name callee);
 
@@ -149,21 +149,21 @@ static inline enum attention attention_to(const struct section *section)
 }
 
 void *lent(size_t bytes); /* until the next pass */
-void enter(node_id target, enum progress, facts, const struct registers *);
+void enter(node_id target, enum progress, constraints, const struct registers *);
 
 /* partitioning.c */
-void keep_apart(void);
+void partition_states(void);
 void note_variables(expr asked);
 /* On the naming pass: the expression of what is joined at a node if one of these is a number or comes from a variable, else 0. */
 expr variable_of(node_id, uint16_t reg, const struct memory_key *, expr old, expr new);
 /* Enters the node once for each number that this register or word can have; false if there is no choice. */
-bool enter_each_choice(node_id target, enum progress, facts, const struct registers *);
+bool enter_each_choice(node_id target, enum progress, constraints, const struct registers *);
 /* The numbers of the node's slots; NULL if there are none, or all of them are joined. */
 expr *numbers_of(node_id, const struct registers *);
 bool same_numbers(node_id, const expr *left, const expr *right);
 
 /* block_transfer.c */
-void walk(node_id, enum progress, facts, struct registers *);
+void walk(node_id, enum progress, constraints, struct registers *);
 static inline enum progress passed_by(enum progress wait, uint8_t varies)
 {
     if (wait == WAITED || wait == SIBLING || wait == SIGNALLED || !varies)
@@ -172,20 +172,20 @@ static inline enum progress passed_by(enum progress wait, uint8_t varies)
 }
 
 /* branches.c */
-void leave(node_id, enum progress, facts, struct registers *);
+void leave(node_id, enum progress, constraints, struct registers *);
 enum { MOST_CASES = 8 };
 struct a_case {
-    facts facts;
+    constraints constraints;
     uint8_t varies;
 };
 /* What is the same for the whole block is settled first; only the rest divides its threads. */
-unsigned cases_of(expr formula, uint8_t varies, facts, struct a_case cases[MOST_CASES]);
+unsigned cases_of(expr formula, uint8_t varies, constraints, struct a_case cases[MOST_CASES]);
 
 /* calls.c */
 void calls_begin(void);     /* of one kernel */
 void calls_propagate(void); /* of one pass */
 /* May change the registers. */
-void call(node_id, enum progress, facts, struct registers *);
+void call(node_id, enum progress, constraints, struct registers *);
 void note_return(context, enum progress);
 
 /* reaching.c */

@@ -90,15 +90,15 @@ static bool of_parameters(expr e, bool add)
     return true;
 }
 
-static facts assumed_too(expr formula, bool holds, facts known, const struct section *section, uint32_t index)
+static constraints assumed_too(expr formula, bool holds, constraints known, const struct section *section, uint32_t index)
 {
-    fact_key keys[64];
+    constraint_key keys[64];
     if (formula == 0 || node_of(formula)->tag == TAG_NUMBER || !of_parameters(formula, false))
         return known;
-    facts more = assume(formula, holds, known);
-    if (more == NO_PATH || more == known)
+    constraints more = assume(formula, holds, known);
+    if (more == INFEASIBLE || more == known)
         return known;
-    unsigned count = fact_keys(formula, keys, 64);
+    unsigned count = constraint_keys(formula, keys, 64);
     note_keys(keys, count, section, index);
     note_keys(keys, count, section, index + 1); /* asked at two places: kept */
     of_parameters(formula, true);
@@ -108,10 +108,10 @@ static facts assumed_too(expr formula, bool holds, facts known, const struct sec
 }
 
 /* Waits in this node that have a guard. On the assumption they have none. */
-static facts assumed_inside(struct node_state *node, facts known)
+static constraints assumed_inside(struct node_state *node, constraints known)
 {
     const struct block *block = &node->section->blocks[node->block];
-    facts before = known;
+    constraints before = known;
     for (uint32_t i = block->start; i < block->end; i++)
         if (node->section->code[i].kind == KIND_WAIT && node->section->code[i].guarded)
             known = assumed_too(node->noted[i - block->start], true, known, node->section, i);
@@ -122,7 +122,7 @@ static facts assumed_inside(struct node_state *node, facts known)
 }
 
 /* The branch at the end of this node. Decided, it has one way. */
-static facts assumed_at_end(node_id id, facts known)
+static constraints assumed_at_end(node_id id, constraints known)
 {
     struct node_state *node = &now.nodes[id];
     const struct block *block = &node->section->blocks[node->block];
@@ -144,9 +144,9 @@ static facts assumed_at_end(node_id id, facts known)
     return known;
 }
 
-static facts gather_assumption(void)
+static constraints gather_assumption(void)
 {
-    facts assumption = 0;
+    constraints assumption = 0;
     size_t count = now.node_count; /* as many as find_sure_waits saw */
     find_sure_waits();
     for (size_t n = 0; n < count; n++)
@@ -186,7 +186,7 @@ void judge_deciders(void)
         keep_more(true);
         now.asked_signals = now.heard = false;
         now.found = &decided;
-        propagate_if_simplified();
+        propagate_or_merge();
         if (now.asked_signals)
             judge_signals();
         now.found = found;

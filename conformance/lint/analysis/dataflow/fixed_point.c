@@ -167,12 +167,12 @@ node_id behind(node_id node)
 
 /* where conditions are asked ------------------------------------------------------------------------------------------ */
 
-static uint64_t *asked_at; /* by fact key: section and index of the first place, plus 1 */
-static uint8_t *asked_often, *kept; /* by fact key: at more than one place; kept in this pass */
+static uint64_t *asked_at; /* by constraint key: section and index of the first place, plus 1 */
+static uint8_t *asked_often, *kept; /* by constraint key: at more than one place; kept in this pass */
 static size_t asked_capacity, often_capacity, kept_capacity, kept_count, asked_often_count;
-static struct map kept_facts; /* facts -> those of them that are kept */
+static struct map kept_constraints; /* constraints -> those of them that are kept */
 
-void note_keys(const fact_key *keys, unsigned count, const struct section *section, uint32_t index)
+void note_keys(const constraint_key *keys, unsigned count, const struct section *section, uint32_t index)
 {
     uint64_t place = ((uint64_t)(section - image.sections) << 32 | index) + 1;
     for (unsigned i = 0; i < count; i++) {
@@ -191,15 +191,15 @@ void note_formula(expr formula, node_id at, uint32_t index)
 {
     struct node_state *node = &now.nodes[at];
     const struct block *block = &node->section->blocks[node->block];
-    fact_key keys[64];
+    constraint_key keys[64];
     if (formula == 0 || formula == EXPR_TRUE || formula == EXPR_FALSE)
         return;
     if (now.naming) {
         note_variables(formula);
         return;
     }
-    if (now.apart) {
-        note_keys(keys, fact_keys(formula, keys, 64), node->section, index);
+    if (now.partitioned) {
+        note_keys(keys, constraint_keys(formula, keys, 64), node->section, index);
         return;
     }
     if (node->noted == NULL)
@@ -207,18 +207,18 @@ void note_formula(expr formula, node_id at, uint32_t index)
     if (node->noted[index - block->start] == formula)
         return;
     node->noted[index - block->start] = formula;
-    note_keys(keys, fact_keys(formula, keys, 64), node->section, index);
+    note_keys(keys, constraint_keys(formula, keys, 64), node->section, index);
 }
 
-static facts those_kept(facts all)
+static constraints those_kept(constraints all)
 {
     uint32_t found;
-    if (!now.keep_facts || all == 0)
+    if (!now.keep_constraints || all == 0)
         return now.assumed;
-    if (map_get(&kept_facts, all, &found))
+    if (map_get(&kept_constraints, all, &found))
         return found;
-    found = facts_kept(all, kept, kept_count);
-    map_put(&kept_facts, all, found);
+    found = constraints_kept(all, kept, kept_count);
+    map_put(&kept_constraints, all, found);
     return found;
 }
 
@@ -248,11 +248,11 @@ bool keep_more(bool first)
     kept = grown(kept, &kept_capacity, kept_count, sizeof *kept);
     if (kept_count)
         memcpy(kept, asked_often, kept_count);
-    for (size_t i = 0; i < kept_facts.capacity && !changes; i++)
-        if (kept_facts.keys[i] != 0)
-            changes = facts_kept((facts)(kept_facts.keys[i] - 1), kept, kept_count) != kept_facts.values[i];
+    for (size_t i = 0; i < kept_constraints.capacity && !changes; i++)
+        if (kept_constraints.keys[i] != 0)
+            changes = constraints_kept((constraints)(kept_constraints.keys[i] - 1), kept, kept_count) != kept_constraints.values[i];
     if (changes)
-        map_clear(&kept_facts);
+        map_clear(&kept_constraints);
     return changes || !would_repeat(false, NULL, NULL);
 }
 
@@ -305,7 +305,7 @@ static struct queued pop(void)
 
 static inline bool equal(const struct value *a, const struct value *b)
 {
-    return a->expression == b->expression && a->roots == b->roots && a->varies == b->varies && a->known == b->known;
+    return a->expression == b->expression && a->provenance == b->provenance && a->varies == b->varies && a->known == b->known;
 }
 
 static inline void note_lost(node_id node, expr old, expr new)
@@ -339,7 +339,7 @@ static inline bool covers(const struct value *old, const struct value *new, uint
     uint8_t varies = new->varies | (same ? 0 : split);
     if (now.naming) /* every difference gets a name */
         return equal(old, new);
-    return new->known && (same || !old->expression) && (!new->roots || new->roots == old->roots) && !(varies & ~old->varies);
+    return new->known && (same || !old->expression) && (!new->provenance || new->provenance == old->provenance) && !(varies & ~old->varies);
 }
 
 static bool join_words(node_id node, struct state *old, const struct registers *new, uint8_t split)
@@ -408,21 +408,21 @@ static void fill(const struct live *live, struct state *state, const struct regi
     state->split = from->split;
 }
 
-static struct state *state_with(node_id at, enum progress wait, facts known, const expr *numbers)
+static struct state *state_with(node_id at, enum progress wait, constraints known, const expr *numbers)
 {
     const struct node_state *node = &now.nodes[at];
     for (size_t i = 0; i < node->state_count; i++)
-        if (node->states[i].wait == wait && node->states[i].facts == known && same_numbers(at, node->states[i].numbers, numbers))
+        if (node->states[i].wait == wait && node->states[i].constraints == known && same_numbers(at, node->states[i].numbers, numbers))
             return &node->states[i];
     return NULL;
 }
 
-void enter(node_id target, enum progress wait, facts known, const struct registers *registers)
+void enter(node_id target, enum progress wait, constraints known, const struct registers *registers)
 {
-    if (now.apart && enter_each_choice(target, wait, known, registers))
+    if (now.partitioned && enter_each_choice(target, wait, known, registers))
         return;
     struct node_state *node = &now.nodes[target];
-    expr *numbers = now.apart ? numbers_of(target, registers) : NULL;
+    expr *numbers = now.partitioned ? numbers_of(target, registers) : NULL;
     known = those_kept(known);
     struct state *state = state_with(target, wait, known, numbers);
     if (state == NULL && node->state_count >= STATES_PER_NODE && numbers != NULL)
@@ -438,7 +438,7 @@ void enter(node_id target, enum progress wait, facts known, const struct registe
     if (state == NULL) {
         node->states = grown(node->states, &node->state_capacity, node->state_count + 1, sizeof *node->states);
         state = &node->states[node->state_count++];
-        *state = (struct state){.wait = wait, .facts = known, .numbers = numbers};
+        *state = (struct state){.wait = wait, .constraints = known, .numbers = numbers};
         fill(node->live, state, registers);
     } else if (!join(target, state, registers)) {
         return;
@@ -458,7 +458,7 @@ static void add_target(struct edges *edges, node_id target)
     edges->targets[edges->target_count++] = target;
 }
 
-void go(node_id from, node_id target, enum progress wait, facts known, const struct registers *registers)
+void go(node_id from, node_id target, enum progress wait, constraints known, const struct registers *registers)
 {
     if (now.learning)
         add_target(&now.nodes[from].edges, target);
@@ -483,7 +483,7 @@ static void visit(struct queued next)
     if (state->word_count)
         memcpy(working.words, state->words, state->word_count * sizeof *working.words);
     working.split = state->split;
-    walk(next.node, state->wait, state->facts, &working);
+    walk(next.node, state->wait, state->constraints, &working);
 }
 
 bool propagate(void)
@@ -494,7 +494,7 @@ bool propagate(void)
     for (size_t n = 0; n < now.node_count; n++) {
         now.nodes[n].state_count = 0;
         now.nodes[n].live = NULL;
-        if (!now.naming && !now.apart)
+        if (!now.naming && !now.partitioned)
             now.nodes[n].varied = VARIES_BY_THREAD | VARIES_BY_BLOCK;
     }
     give_back_all();
@@ -507,20 +507,20 @@ bool propagate(void)
     enter(node_at(0, now.section, 0), FRESH, now.assumed, &working);
     for (size_t visits = 1; queue_count; visits++) {
         struct queued next = pop();
-        if (now.keep_facts && visits > VISITS)
+        if (now.keep_constraints && visits > VISITS)
             return false;
-        if (now.apart && now.found->state_count >= now.enough)
+        if (now.partitioned && now.found->state_count >= now.enough)
             return false;
         visit(next);
     }
     return true;
 }
 
-bool propagate_if_simplified(void)
+bool propagate_or_merge(void)
 {
     if (propagate())
         return false;
-    now.keep_facts = false;
+    now.keep_constraints = false;
     propagate();
     return true;
 }
@@ -551,7 +551,7 @@ static void begin(const struct kernel *kernel, struct findings *found)
                             .found = found};
     map_clear(&node_numbers);
     map_clear(&frame_numbers);
-    map_clear(&kept_facts);
+    map_clear(&kept_constraints);
     frame_count = sites = 0;
     if (asked_capacity)
         memset(asked_at, 0, asked_capacity * sizeof *asked_at);
@@ -569,17 +569,17 @@ void analyse(const struct kernel *kernel, struct findings *found)
     begin(kernel, found);
     if (now.section == NULL || now.section->block_count == 0)
         return;
-    bool simplified = false;
+    bool imprecise = false;
     propagate(); /* first pass: branches, conditions, what is stored to local memory */
     now.learning = false;
-    now.keep_facts = true;
-    for (int round = 0; round < ROUNDS && !simplified && keep_more(round == 0); round++)
-        simplified = propagate_if_simplified(); /* conditions kept apart let more conditions be told */
+    now.keep_constraints = true;
+    for (int round = 0; round < ROUNDS && !imprecise && keep_more(round == 0); round++)
+        imprecise = propagate_or_merge(); /* conditions kept apart let more conditions be told */
     if (now.asked_signals)
-        simplified = judge_signals() || simplified;
-    found->simplified = simplified;
-    if (!simplified && found->access_count)
-        keep_apart();
+        imprecise = judge_signals() || imprecise;
+    found->imprecise = imprecise;
+    if (!imprecise && found->access_count)
+        partition_states();
     mark_reaching();
     judge_deciders();
 }

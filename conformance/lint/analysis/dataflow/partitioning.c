@@ -145,12 +145,12 @@ static bool find_slots(void)
     if (any) {
         variable_count = 0;
         now.naming = true;
-        now.keep_facts = false;
+        now.keep_constraints = false;
         evaluator_follow(FOLLOWS_VARIABLES);
         propagate();
         evaluator_follow(0);
         now.naming = false;
-        now.keep_facts = true;
+        now.keep_constraints = true;
         any = spread_asked();
     }
     bool found = false;
@@ -179,7 +179,7 @@ static bool is_choice(expr e)
                       (node->tag == TAG_SELECT && is_of_numbers(e)));
 }
 
-bool enter_each_choice(node_id target, enum progress wait, facts known, const struct registers *registers)
+bool enter_each_choice(node_id target, enum progress wait, constraints known, const struct registers *registers)
 {
     for (size_t i = 0; i < now.nodes[target].slot_count; i++) {
         struct value *held = held_in(&now.nodes[target].slots[i], registers);
@@ -188,9 +188,9 @@ bool enter_each_choice(node_id target, enum progress wait, facts known, const st
         expr whole = held->expression; /* put back below */
         struct node node = *node_of(whole);
         for (unsigned kid = node.tag == TAG_SELECT; kid < node.kid_count; kid++) {
-            facts there = node.tag == TAG_SELECT ? assume(node.kids[0], kid == 1, known) : known;
+            constraints there = node.tag == TAG_SELECT ? assume(node.kids[0], kid == 1, known) : known;
             held->expression = node.kids[kid];
-            if (there != NO_PATH)
+            if (there != INFEASIBLE)
                 enter(target, wait, there, registers);
         }
         held->expression = whole;
@@ -237,17 +237,17 @@ bool same_numbers(node_id at, const expr *left, const expr *right)
 }
 
 /* Both the pass before and this one find all that can happen, so the better of them counts. */
-void keep_apart(void)
+void partition_states(void)
 {
     struct findings before = *now.found;
     *now.found = (struct findings){0};
     bool done = find_slots();
-    now.apart = true;
+    now.partitioned = true;
     now.enough = before.state_count;
     evaluator_follow(KEEPS_CHOICES);
     for (bool more = done; done && more; more = keep_more(false))
         done = propagate();
-    now.apart = false;
+    now.partitioned = false;
     evaluator_follow(0);
     if (!done || (now.asked_signals && !now.heard) || now.found->access_count > before.access_count)
         *now.found = before;

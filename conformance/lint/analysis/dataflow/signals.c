@@ -124,7 +124,7 @@ bool answered_alike(const struct signals *asked, const struct signals *a, const 
     return true;
 }
 
-bool barrier_range(expr e, facts known, struct range *range)
+bool barrier_range(expr e, constraints known, struct range *range)
 {
     if (!value_range(e, known, range) || range->low >= MOST_BARRIERS)
         return false;
@@ -134,13 +134,13 @@ bool barrier_range(expr e, facts known, struct range *range)
 }
 
 /* One round of gathering. It has to come to its end: what was not walked would count as never signalled. */
-static bool gather_signals(bool apart)
+static bool gather_signals(bool partitioned)
 {
-    now.keep_facts = apart;
+    now.keep_constraints = partitioned;
     signals_clear(&now.gathered);
     if (propagate())
-        return apart;
-    now.keep_facts = false;
+        return partitioned;
+    now.keep_constraints = false;
     signals_clear(&now.gathered);
     propagate();
     return false;
@@ -148,11 +148,11 @@ static bool gather_signals(bool apart)
 
 bool judge_signals(void)
 {
-    bool keep = now.keep_facts, apart = keep;
+    bool keep = now.keep_constraints, partitioned = keep;
     now.follow_waited = now.heard = true;
     signals_clear(&now.signals);
     for (int round = 0; round < ROUNDS; round++) {
-        apart = gather_signals(apart);
+        partitioned = gather_signals(partitioned);
         struct signals last = now.signals;
         now.signals = now.gathered;
         now.gathered = last;
@@ -160,9 +160,9 @@ bool judge_signals(void)
             break;
     }
     now.follow_waited = false;
-    now.keep_facts = keep;
+    now.keep_constraints = keep;
     if (would_repeat(false, NULL, &now.signals))
         return false;
-    now.keep_facts = apart; /* where the paths of waiters became too many, those of the others do */
-    return propagate_if_simplified() || keep != apart;
+    now.keep_constraints = partitioned; /* where the paths of waiters became too many, those of the others do */
+    return propagate_or_merge() || keep != partitioned;
 }

@@ -70,7 +70,7 @@ static struct value sum(const struct registers *regs, const struct decoded *d, u
             continue;
         value = addend(regs, &d->operands[i], half);
         total.expression = sum_of(total.expression, value.expression);
-        total.roots = united(total.roots, value.roots);
+        total.provenance = united(total.provenance, value.provenance);
         total.varies |= value.varies;
     }
     return total;
@@ -101,7 +101,7 @@ struct product {
     struct value a, b, c;
     const struct operand *addend;
     expr expression; /* of a * b */
-    roots roots;     /* of the whole */
+    provenance provenance;     /* of the whole */
     uint8_t varies;
     bool moved, negative; /* moved: a factor is RZ */
 };
@@ -110,7 +110,7 @@ static void put_wide_product(const struct registers *regs, const struct decoded 
                              struct result *result)
 {
     struct value high = operand_value(regs, p->addend, 1);
-    struct value low = value_of(p->negative ? 0 : sum_of(p->expression, p->c.expression), p->roots, p->varies);
+    struct value low = value_of(p->negative ? 0 : sum_of(p->expression, p->c.expression), p->provenance, p->varies);
 
     high.varies |= p->varies;
     if (!p->moved)
@@ -149,18 +149,18 @@ bool multiply_and_add(struct registers *regs, const struct instruction *instruct
     p.addend = sources.list[2];
     p.moved = is_zero(p.a) || is_zero(p.b);
     p.negative = is_negative(sources.list[0]) || is_negative(sources.list[1]) || is_negative(sources.list[2]);
-    p.roots = p.c.roots;
+    p.provenance = p.c.provenance;
     if (p.b.expression == EXPR_ONE)
-        p.roots = united(p.roots, p.a.roots);
+        p.provenance = united(p.provenance, p.a.provenance);
     else if (p.a.expression == EXPR_ONE)
-        p.roots = united(p.roots, p.b.roots);
+        p.provenance = united(p.provenance, p.b.provenance);
     p.varies = p.c.varies | (p.moved ? 0 : p.a.varies | p.b.varies);
     p.expression = p.moved ? EXPR_ZERO : product_of(p.a.expression, p.b.expression);
     put_carries(d, result);
     if (has(d, PART_WIDE))
         put_wide_product(regs, d, &p, result);
     else
-        put(result, target(d), value_of(low_product(regs, d, &p), p.roots, p.varies));
+        put(result, target(d), value_of(low_product(regs, d, &p), p.provenance, p.varies));
     return true;
 }
 
@@ -190,7 +190,7 @@ bool scale_and_add(struct registers *regs, const struct instruction *instruction
     base = operand_value(regs, sources.list[1], 0);
     third = operand_value(regs, sources.list[2], 0);
     inverted = is_inverted(sources.list[0]) || is_inverted(sources.list[1]);
-    whole = value_of(0, base.roots, index.varies | base.varies);
+    whole = value_of(0, base.provenance, index.varies | base.varies);
     put_carries(d, result);
     if (has(d, PART_HI) && !has(d, PART_SX32) && sources.count == 4 && third.expression == EXPR_ZERO) {
         if (!inverted)
@@ -198,7 +198,7 @@ bool scale_and_add(struct registers *regs, const struct instruction *instruction
                                       base.expression);
     } else if (has(d, PART_HI | PART_SX32 | PART_64)) {
         if (has(d, PART_64)) {
-            put_pair(result, target(d), whole, value_of(0, operand_value(regs, sources.list[1], 1).roots, whole.varies));
+            put_pair(result, target(d), whole, value_of(0, operand_value(regs, sources.list[1], 1).provenance, whole.varies));
             return true;
         }
     } else if (!inverted) {

@@ -2,7 +2,7 @@
 #include "domains/values_private.h"
 
 enum {
-    MOST_FACTS = 1024,    /* of one path; no more are learnt */
+    MOST_CONSTRAINTS = 1024,    /* of one path; no more are learnt */
     MOST_INTERVALS = 4096 /* of one expression; likewise */
 };
 enum domain { DOMAIN_UNSIGNED, DOMAIN_SIGNED, DOMAIN_ATOM, DOMAINS = 4 };
@@ -10,19 +10,19 @@ enum domain { DOMAIN_UNSIGNED, DOMAIN_SIGNED, DOMAIN_ATOM, DOMAINS = 4 };
 struct interval {
     int64_t low, high;
 };
-struct fact {
-    fact_key key;
+struct constraint {
+    constraint_key key;
     uint32_t value; /* a list of intervals, or whether the atom is true */
 };
 
-static struct lists fact_lists = { .element_bytes = sizeof(struct fact) }; /* sorted by key */
+static struct lists constraint_lists = { .element_bytes = sizeof(struct constraint) }; /* sorted by key */
 static struct lists interval_lists = { .element_bytes = sizeof(struct interval) };
-static struct lists key_lists = { .element_bytes = sizeof(fact_key) };
+static struct lists key_lists = { .element_bytes = sizeof(constraint_key) };
 static struct map truths, assumptions, formula_keys, expression_keys;
 
-void facts_begin(void)
+void constraints_begin(void)
 {
-    lists_begin(&fact_lists);
+    lists_begin(&constraint_lists);
     lists_begin(&interval_lists);
     lists_begin(&key_lists);
     map_clear(&truths);
@@ -31,14 +31,14 @@ void facts_begin(void)
     map_clear(&expression_keys);
 }
 
-static fact_key key_of(expr e, enum domain domain) { return e * DOMAINS + (uint32_t)domain; }
+static constraint_key key_of(expr e, enum domain domain) { return e * DOMAINS + (uint32_t)domain; }
 
-/* Facts ---------------------------------------------------------------------------------------------------------- */
+/* Constraints ---------------------------------------------------------------------------------------------------------- */
 
-/* The first fact with this key or a larger one. */
-static uint32_t place_of(struct list list, fact_key key)
+/* The first constraint with this key or a larger one. */
+static uint32_t place_of(struct list list, constraint_key key)
 {
-    const struct fact *all = list.elements;
+    const struct constraint *all = list.elements;
     uint32_t low = 0, high = list.count;
 
     while (low < high) {
@@ -51,11 +51,11 @@ static uint32_t place_of(struct list list, fact_key key)
     return low;
 }
 
-static bool find(facts known, fact_key key, uint32_t *value)
+static bool find(constraints known, constraint_key key, uint32_t *value)
 {
-    struct list list = list_of(&fact_lists, known);
+    struct list list = list_of(&constraint_lists, known);
     uint32_t at = place_of(list, key);
-    const struct fact *all = list.elements;
+    const struct constraint *all = list.elements;
 
     if (at == list.count || all[at].key != key)
         return false;
@@ -63,9 +63,9 @@ static bool find(facts known, fact_key key, uint32_t *value)
     return true;
 }
 
-static struct fact *scratch_facts(size_t wanted)
+static struct constraint *scratch_constraints(size_t wanted)
 {
-    static struct fact *scratch;
+    static struct constraint *scratch;
     static size_t capacity;
 
     if (wanted > capacity)
@@ -73,32 +73,32 @@ static struct fact *scratch_facts(size_t wanted)
     return scratch;
 }
 
-static facts with_fact(facts known, fact_key key, uint32_t value)
+static constraints with_constraint(constraints known, constraint_key key, uint32_t value)
 {
-    struct list list = list_of(&fact_lists, known);
-    const struct fact *old = list.elements;
-    struct fact *all = scratch_facts((size_t)list.count + 1);
+    struct list list = list_of(&constraint_lists, known);
+    const struct constraint *old = list.elements;
+    struct constraint *all = scratch_constraints((size_t)list.count + 1);
     uint32_t at = place_of(list, key), count = 0, i;
 
     for (i = 0; i < at; i++)
         all[count++] = old[i];
-    all[count++] = (struct fact){ key, value };
+    all[count++] = (struct constraint){ key, value };
     for (i += at < list.count && old[at].key == key; i < list.count; i++)
         all[count++] = old[i];
-    return count > MOST_FACTS ? known : list_kept(&fact_lists, all, count);
+    return count > MOST_CONSTRAINTS ? known : list_kept(&constraint_lists, all, count);
 }
 
-facts facts_kept(facts known, const uint8_t *kept, size_t count)
+constraints constraints_kept(constraints known, const uint8_t *kept, size_t count)
 {
-    struct list list = list_of(&fact_lists, known == NO_PATH ? 0 : known);
-    const struct fact *old = list.elements;
-    struct fact *all = scratch_facts(list.count);
+    struct list list = list_of(&constraint_lists, known == INFEASIBLE ? 0 : known);
+    const struct constraint *old = list.elements;
+    struct constraint *all = scratch_constraints(list.count);
     uint32_t left = 0, i;
 
     for (i = 0; i < list.count && old[i].key < count; i++)
         if (kept[old[i].key])
             all[left++] = old[i];
-    return left == list.count ? known : list_kept(&fact_lists, all, left);
+    return left == list.count ? known : list_kept(&constraint_lists, all, left);
 }
 
 /* Intervals ------------------------------------------------------------------------------------------------------ */
@@ -121,7 +121,7 @@ static bool all_within(struct list list, int64_t low, int64_t high)
 }
 
 /* The intervals that this base is known to lie in, at least one. The list may be that of the last call. */
-static struct list intervals_of(expr base, enum domain domain, facts known)
+static struct list intervals_of(expr base, enum domain domain, constraints known)
 {
     static struct interval natural;
     uint32_t list, mask;
@@ -144,9 +144,9 @@ static struct list intervals_of(expr base, enum domain domain, facts known)
     return (struct list){ &natural, 1 };
 }
 
-bool range_known(expr base, facts known, struct range *range)
+bool range_known(expr base, constraints known, struct range *range)
 {
-    struct list list = intervals_of(base, DOMAIN_UNSIGNED, known == NO_PATH ? 0 : known);
+    struct list list = intervals_of(base, DOMAIN_UNSIGNED, known == INFEASIBLE ? 0 : known);
     const struct interval *all = list.elements;
     int64_t low = all[0].low, high = all[0].high;
     uint32_t i;
@@ -164,7 +164,7 @@ bool range_known(expr base, facts known, struct range *range)
 
 static enum domain domain_of(const struct node *in) { return in->b ? DOMAIN_SIGNED : DOMAIN_UNSIGNED; }
 
-static enum truth truth_within(const struct node *in, facts known)
+static enum truth truth_within(const struct node *in, constraints known)
 {
     struct list list = intervals_of(in->a, domain_of(in), known);
     const struct interval *all = list.elements;
@@ -186,7 +186,7 @@ static uint32_t append(struct interval *list, uint32_t count, int64_t low, int64
     return count + 1;
 }
 
-static facts assume_within(const struct node *in, bool holds, facts known)
+static constraints assume_within(const struct node *in, bool holds, constraints known)
 {
     static struct interval *kept;
     static size_t capacity;
@@ -206,19 +206,19 @@ static facts assume_within(const struct node *in, bool holds, facts known)
         }
     }
     if (count == 0)
-        return NO_PATH;
+        return INFEASIBLE;
     if (count > MOST_INTERVALS)
         return known;
-    return with_fact(known, key_of(in->a, domain_of(in)), list_kept(&interval_lists, kept, count));
+    return with_constraint(known, key_of(in->a, domain_of(in)), list_kept(&interval_lists, kept, count));
 }
 
 /* Truth ---------------------------------------------------------------------------------------------------------- */
 
-static uint64_t pair_of(uint32_t formula, facts known) { return (uint64_t)formula << 32 | known; }
+static uint64_t pair_of(uint32_t formula, constraints known) { return (uint64_t)formula << 32 | known; }
 
 static enum truth opposite(enum truth inner) { return inner == IS_OPEN ? IS_OPEN : inner == IS_TRUE ? IS_FALSE : IS_TRUE; }
 
-static enum truth truth_of_both(const struct node *node, facts known)
+static enum truth truth_of_both(const struct node *node, constraints known)
 {
     enum truth left = truth(node->kids[0], known), right;
 
@@ -230,12 +230,12 @@ static enum truth truth_of_both(const struct node *node, facts known)
     return left == IS_OPEN || right == IS_OPEN ? IS_OPEN : IS_TRUE;
 }
 
-enum truth truth(expr formula, facts known)
+enum truth truth(expr formula, constraints known)
 {
     const struct node *node = node_of(formula);
     uint32_t found;
 
-    if (known == NO_PATH)
+    if (known == INFEASIBLE)
         return IS_OPEN;
     switch (node->tag) {
     case TAG_NUMBER: return node->a ? IS_TRUE : IS_FALSE;
@@ -253,13 +253,13 @@ enum truth truth(expr formula, facts known)
     return (enum truth)found;
 }
 
-static facts assume_of_both(const struct node *node, bool holds, facts known)
+static constraints assume_of_both(const struct node *node, bool holds, constraints known)
 {
     unsigned i;
 
     if (holds) {
         known = assume(node->kids[0], holds, known);
-        return known == NO_PATH ? NO_PATH : assume(node->kids[1], holds, known);
+        return known == INFEASIBLE ? INFEASIBLE : assume(node->kids[1], holds, known);
     }
     for (i = 0; i < 2; i++) {
         if (truth(node->kids[i], known) == IS_TRUE)
@@ -268,29 +268,29 @@ static facts assume_of_both(const struct node *node, bool holds, facts known)
     return known;
 }
 
-/* Of a formula that the facts leave open. */
-static facts assume_open(expr formula, const struct node *node, bool holds, facts known)
+/* Of a formula that the constraints leave open. */
+static constraints assume_open(expr formula, const struct node *node, bool holds, constraints known)
 {
     switch (node->tag) {
     case TAG_ATOM:
-    case TAG_RELATION: return with_fact(known, key_of(formula, DOMAIN_ATOM), holds);
+    case TAG_RELATION: return with_constraint(known, key_of(formula, DOMAIN_ATOM), holds);
     case TAG_IN: return assume_within(node, holds, known);
     case TAG_AND: return assume_of_both(node, holds, known);
     default: return known;
     }
 }
 
-facts assume(expr formula, bool holds, facts known)
+constraints assume(expr formula, bool holds, constraints known)
 {
     const struct node *node = node_of(formula);
     enum truth decided = truth(formula, known);
     uint64_t key = pair_of(formula * 2 + holds, known);
     uint32_t found;
 
-    if (known == NO_PATH)
-        return NO_PATH;
+    if (known == INFEASIBLE)
+        return INFEASIBLE;
     if (decided != IS_OPEN)
-        return (decided == IS_TRUE) == holds ? known : NO_PATH;
+        return (decided == IS_TRUE) == holds ? known : INFEASIBLE;
     if (node->tag == TAG_NOT)
         return assume(node->kids[0], !holds, known);
     if (!map_get(&assumptions, key, &found)) {
@@ -300,12 +300,12 @@ facts assume(expr formula, bool holds, facts known)
     return found;
 }
 
-/* What facts are kept under -------------------------------------------------------------------------------------- */
+/* What constraints are kept under -------------------------------------------------------------------------------------- */
 
 /* Of an expression with a mask also those of the expression without. */
 static uint32_t keys_within(const struct node *in)
 {
-    fact_key own = key_of(in->a, domain_of(in)), keys[2];
+    constraint_key own = key_of(in->a, domain_of(in)), keys[2];
     expr source;
     uint32_t mask;
 
@@ -321,7 +321,7 @@ static uint32_t keys_of_formula(expr formula);
 static uint32_t find_keys(expr formula)
 {
     const struct node *node = node_of(formula);
-    fact_key key = key_of(formula, DOMAIN_ATOM);
+    constraint_key key = key_of(formula, DOMAIN_ATOM);
 
     switch (node->tag) {
     case TAG_ATOM:
@@ -344,22 +344,22 @@ static uint32_t keys_of_formula(expr formula)
     return found;
 }
 
-static unsigned handed_out(uint32_t keys, fact_key *to, unsigned most)
+static unsigned handed_out(uint32_t keys, constraint_key *to, unsigned most)
 {
     struct list list = list_of(&key_lists, keys);
     unsigned count = list.count < most ? list.count : most, i;
 
     for (i = 0; i < count; i++)
-        to[i] = ((const fact_key *)list.elements)[i];
+        to[i] = ((const constraint_key *)list.elements)[i];
     return count;
 }
 
-unsigned fact_keys(expr formula, fact_key *keys, unsigned most) { return handed_out(keys_of_formula(formula), keys, most); }
+unsigned constraint_keys(expr formula, constraint_key *keys, unsigned most) { return handed_out(keys_of_formula(formula), keys, most); }
 
 static uint32_t keys_of_leaves(expr e)
 {
     expr parts[MOST_KIDS + 1];
-    fact_key key = key_of(e, DOMAIN_UNSIGNED);
+    constraint_key key = key_of(e, DOMAIN_UNSIGNED);
     unsigned count, i;
     uint32_t keys = 0;
 
@@ -376,7 +376,7 @@ static uint32_t keys_of_leaves(expr e)
     return keys;
 }
 
-unsigned leaf_keys(expr e, fact_key *keys, unsigned most) { return handed_out(keys_of_leaves(e), keys, most); }
+unsigned leaf_keys(expr e, constraint_key *keys, unsigned most) { return handed_out(keys_of_leaves(e), keys, most); }
 
 unsigned formula_atoms(expr formula, expr *atoms, unsigned most)
 {

@@ -81,7 +81,7 @@ static struct value divided(struct value value)
 
 static struct value chosen(struct value condition, struct value a, struct value b)
 {
-    struct value found = value_of(0, united(a.roots, b.roots), a.varies | b.varies | condition.varies);
+    struct value found = value_of(0, united(a.provenance, b.provenance), a.varies | b.varies | condition.varies);
 
     if (condition.expression == EXPR_TRUE || condition.expression == EXPR_FALSE)
         return divided(condition.expression == EXPR_TRUE ? a : b);

@@ -18,7 +18,7 @@ enum {
 };
 
 static struct {
-    roots roots;
+    provenance provenance;
     uint8_t varies;
     bool asked; /* what is added from now on would have been an answer */
 } stored[2]; /* ever, anywhere, by enum window */
@@ -28,15 +28,15 @@ void memory_begin(void)
     memset(stored, 0, sizeof(stored));
 }
 
-unsigned spaces_of(roots from)
+unsigned spaces_of(provenance from)
 {
-    const root *list;
+    const origin *list;
     unsigned spaces = 0;
 
-    if (!from || !roots_only_windows(from))
+    if (!from || !provenance_only_windows(from))
         return 0;
-    for (unsigned count = roots_list(from, &list); count; count--)
-        spaces |= 1u << (root_number(list[count - 1]) & 3);
+    for (unsigned count = provenance_list(from, &list); count; count--)
+        spaces |= 1u << (origin_number(list[count - 1]) & 3);
     return spaces;
 }
 
@@ -246,13 +246,13 @@ static void remember(unsigned spaces, const struct data *data)
     for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++) {
         if (!(spaces & 1u << space))
             continue;
-        roots from = stored[space].roots;
+        provenance from = stored[space].provenance;
         uint8_t varies = stored[space].varies;
         for (unsigned i = 0; i < data->count; i++) {
-            stored[space].roots = united(stored[space].roots, data->value[i].roots);
+            stored[space].provenance = united(stored[space].provenance, data->value[i].provenance);
             stored[space].varies |= data->value[i].varies;
         }
-        if (stored[space].asked && (from != stored[space].roots || varies != stored[space].varies))
+        if (stored[space].asked && (from != stored[space].provenance || varies != stored[space].varies))
             revisions++;
     }
 }
@@ -282,7 +282,7 @@ static void remove_overlapping(struct registers *regs, const struct spot *place,
 
 static bool is_told(struct value value)
 {
-    return value.roots || (value.expression && node_of(value.expression)->tag != TAG_SITE);
+    return value.provenance || (value.expression && node_of(value.expression)->tag != TAG_SITE);
 }
 
 /* Where a base lies: between these distances from another that is no frame's. */
@@ -392,7 +392,7 @@ static bool is_small(expr expression, unsigned bytes)
 static bool parameter_word(const struct spot *place, unsigned ahead, unsigned bytes, struct value *found)
 {
     if (place->base)
-        *found = value_of(0, parameter_roots(), 0);
+        *found = value_of(0, parameter_provenance(), 0);
     else if (bytes == 4)
         *found = constant_value(0, parameter_offset((int64_t)place->offset + ahead));
     return place->base || bytes == 4;
@@ -430,7 +430,7 @@ static bool word_in_any(const struct registers *regs, const struct possible *pla
     return true;
 }
 
-/* What may stand at an unknown place: its roots, and whether threads may find different things there. */
+/* What may stand at an unknown place: its provenance, and whether threads may find different things there. */
 static struct value unknown_word(unsigned spaces, uint8_t varies)
 {
     struct value found = value_of(0, 0, varies);
@@ -438,13 +438,13 @@ static struct value unknown_word(unsigned spaces, uint8_t varies)
     for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++)
         stored[space].asked |= spaces >> space & 1;
     if (spaces & LOCAL_SPACE) {
-        found.roots = united(found.roots, stored[WINDOW_LOCAL].roots);
+        found.provenance = united(found.provenance, stored[WINDOW_LOCAL].provenance);
         found.varies |= stored[WINDOW_LOCAL].varies;
     }
     if (spaces & SHARED_SPACE) /* all threads find the same in shared memory */
-        found.roots = united(found.roots, stored[WINDOW_SHARED].roots);
+        found.provenance = united(found.provenance, stored[WINDOW_SHARED].provenance);
     if (spaces & CONSTANT_SPACE)
-        found.roots = united(found.roots, parameter_roots());
+        found.provenance = united(found.provenance, parameter_provenance());
     return found;
 }
 
@@ -463,7 +463,7 @@ void load_words(const struct registers *regs, const struct decoded *d, unsigned 
     for (unsigned i = 0; i < d->destination_count; i++) {
         if (!word_in_any(regs, &places, 4 * i, bytes, &found)) {
             found = unknown_word(spaces, varies);
-            found = fresh(d->destinations[i], site, found.roots, found.varies);
+            found = fresh(d->destinations[i], site, found.provenance, found.varies);
         }
         put(result, d->destinations[i], found);
     }

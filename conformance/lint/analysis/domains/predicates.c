@@ -46,7 +46,7 @@ bool combine_bits(struct registers *regs, const struct instruction *instruction,
         put(result, d->operands[0].reg,
             value_of(expression ? comparison(COMPARES_NE, false, expression, EXPR_ZERO) : 0, 0, varies));
     if (rest[0].kind == OPERAND_REGISTER)
-        put(result, rest[0].reg, value_of(expression, united(united(a.roots, b.roots), c.roots), varies));
+        put(result, rest[0].reg, value_of(expression, united(united(a.provenance, b.provenance), c.provenance), varies));
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* provenance.c - sets of roots, and the index and the arrays kept once that expressions and facts are made of, too. */
+/* provenance.c - sets of provenance, and the index and the arrays kept once that expressions and constraints are made of, too. */
 #include "domains/values_private.h"
 
 #include <stdlib.h>
@@ -163,20 +163,20 @@ uint32_t list_union(struct lists *lists, uint32_t left, uint32_t right)
     return list_kept(lists, all, count);
 }
 
-/* Roots ---------------------------------------------------------------------------------------------------------- */
+/* Origins ---------------------------------------------------------------------------------------------------------- */
 
-static struct lists sets = { .element_bytes = sizeof(root) };
+static struct lists sets = { .element_bytes = sizeof(origin) };
 static struct map unions;
 
-void roots_begin(void)
+void provenance_begin(void)
 {
     lists_begin(&sets);
     map_clear(&unions);
 }
 
-roots roots_of(root r) { return list_kept(&sets, &r, 1); }
+provenance provenance_of(origin r) { return list_kept(&sets, &r, 1); }
 
-roots roots_union(roots left, roots right)
+provenance provenance_union(provenance left, provenance right)
 {
     uint64_t key = left < right ? (uint64_t)left << 32 | right : (uint64_t)right << 32 | left;
     uint32_t both;
@@ -192,7 +192,7 @@ roots roots_union(roots left, roots right)
     return both;
 }
 
-unsigned roots_list(roots set, const root **list)
+unsigned provenance_list(provenance set, const origin **list)
 {
     struct list found = list_of(&sets, set);
 
@@ -200,10 +200,10 @@ unsigned roots_list(roots set, const root **list)
     return found.count;
 }
 
-roots roots_without(roots set, bool (*drop)(root))
+provenance provenance_without(provenance set, bool (*drop)(origin))
 {
     struct list found = list_of(&sets, set);
-    const root *list = found.elements;
+    const origin *list = found.elements;
     uint32_t *rest = scratch(found.count), count = 0, i;
 
     for (i = 0; i < found.count; i++)
@@ -212,24 +212,24 @@ roots roots_without(roots set, bool (*drop)(root))
     return count == found.count ? set : list_kept(&sets, rest, count);
 }
 
-static bool is_window(root r) { return !(r & ROOT_VIA) && root_kind(r) == ROOT_WINDOW; }
+static bool is_window(origin r) { return !(r & ORIGIN_VIA) && origin_kind(r) == ORIGIN_WINDOW; }
 
 static int by_number(const void *a, const void *b)
 {
-    root x = *(const root *)a, y = *(const root *)b;
+    origin x = *(const origin *)a, y = *(const origin *)b;
 
     return (x > y) - (x < y);
 }
 
-roots roots_indirect(roots set)
+provenance provenance_indirect(provenance set)
 {
     struct list found = list_of(&sets, set);
-    const root *list = found.elements;
+    const origin *list = found.elements;
     uint32_t *via = scratch(found.count), count = 0, kept = 0, i;
 
     for (i = 0; i < found.count; i++)
         if (!is_window(list[i]))
-            via[count++] = list[i] | ROOT_VIA;
+            via[count++] = list[i] | ORIGIN_VIA;
     if (count > 1)
         qsort(via, count, sizeof(*via), by_number);
     for (i = 0; i < count; i++)
@@ -238,10 +238,10 @@ roots roots_indirect(roots set)
     return list_kept(&sets, via, kept);
 }
 
-bool roots_only_windows(roots set)
+bool provenance_only_windows(provenance set)
 {
     struct list found = list_of(&sets, set);
-    const root *list = found.elements;
+    const origin *list = found.elements;
     uint32_t i;
 
     for (i = 0; i < found.count; i++)

@@ -129,7 +129,7 @@ static bool combined_range(uint32_t op, uint32_t by, struct range *range)
     }
 }
 
-static bool chosen_range(const struct node *node, facts known, struct range *range)
+static bool chosen_range(const struct node *node, constraints known, struct range *range)
 {
     struct range other;
 
@@ -140,7 +140,7 @@ static bool chosen_range(const struct node *node, facts known, struct range *ran
     return true;
 }
 
-bool value_range(expr e, facts known, struct range *range)
+bool value_range(expr e, constraints known, struct range *range)
 {
     const struct node *node = node_of(e);
     uint32_t by;

@@ -9,13 +9,13 @@ static bool is_choice(expr expression)
     return node_of(expression)->tag == TAG_SELECT || node_of(expression)->tag == TAG_ANY;
 }
 
-static roots parameters_at(expr address, unsigned nested);
+static provenance parameters_at(expr address, unsigned nested);
 
 /* The sum, for each of what its term `chosen` can be. */
-static roots parameters_of_choices(const expr *terms, unsigned count, unsigned chosen, uint32_t constant, unsigned nested)
+static provenance parameters_of_choices(const expr *terms, unsigned count, unsigned chosen, uint32_t constant, unsigned nested)
 {
     const struct node *node = node_of(terms[chosen]);
-    roots found = 0;
+    provenance found = 0;
 
     for (unsigned kid = node->tag == TAG_SELECT; kid < node->kid_count; kid++) {
         expr sum = sum_of(numbered(constant), node->kids[kid]);
@@ -28,7 +28,7 @@ static roots parameters_of_choices(const expr *terms, unsigned count, unsigned c
 }
 
 /* What is added to the place of the parameters says which one is meant; an index that is not known stays in its array. */
-static roots parameters_at(expr address, unsigned nested)
+static provenance parameters_at(expr address, unsigned nested)
 {
     expr terms[MOST_SIZE + 1];
     uint32_t constant;
@@ -45,25 +45,25 @@ static roots parameters_at(expr address, unsigned nested)
             return parameters_of_choices(terms, count, i, constant, nested);
         in_parameters = in_parameters || is_parameter_window(terms[i]);
     }
-    return in_parameters && constant < now.kernel->parameter_bytes ? roots_of(root_of(ROOT_PARAMETER, constant)) : 0;
+    return in_parameters && constant < now.kernel->parameter_bytes ? provenance_of(origin_of(ORIGIN_PARAMETER, constant)) : 0;
 }
 
 /* All parameters that can hold a tensor map. */
-static roots large_parameters(void)
+static provenance large_parameters(void)
 {
-    roots found = 0;
+    provenance found = 0;
 
     for (uint32_t i = 0; i < now.kernel->parameter_count; i++)
         if (now.kernel->parameters[i].size >= TENSOR_MAP_BYTES)
-            found = united(found, roots_of(root_of(ROOT_PARAMETER, now.kernel->parameters[i].offset)));
+            found = united(found, provenance_of(origin_of(ORIGIN_PARAMETER, now.kernel->parameters[i].offset)));
     return found;
 }
 
-roots tensor_map_roots(const struct value *low)
+provenance tensor_map_provenance(const struct value *low)
 {
-    roots found = parameters_at(low->expression, 0);
+    provenance found = parameters_at(low->expression, 0);
 
-    if (!found && low->roots && roots_only_windows(low->roots))
+    if (!found && low->provenance && provenance_only_windows(low->provenance))
         found = large_parameters();
-    return united(low->roots, found);
+    return united(low->provenance, found);
 }

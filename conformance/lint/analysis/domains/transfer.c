@@ -1,6 +1,6 @@
 /* transfer.c - one instruction's effect on the registers, as far as conditions and addresses need it.
  *
- * Unhandled instructions make their destinations unknown and hand the roots of their sources on, so a missing case costs
+ * Unhandled instructions make their destinations unknown and hand the provenance of their sources on, so a missing case costs
  * precision and never hides an access.
  */
 #include "domains/transfer.h"
@@ -22,7 +22,7 @@ static struct map constant_numbers; /* bank and offset -> index in constants */
 static struct value *constants;
 static size_t constant_count, constant_capacity;
 
-static struct map addressable; /* roots -> those of them that can be an address */
+static struct map addressable; /* provenance -> those of them that can be an address */
 static struct {
     uint32_t n;
     expr expression; /* 0: none yet */
@@ -33,7 +33,7 @@ static struct {
     struct value value; /* not known: none yet */
 } recent_constants[CONSTANTS_REMEMBERED];
 
-static roots all_parameters;
+static provenance all_parameters;
 static bool parameters_gathered;
 static unsigned followed; /* evaluator_follow */
 static name own_loads[2], own_stores[2]; /* by enum window: LDL, LDS; STL, STS */
@@ -98,41 +98,41 @@ bool is_parameter_window(expr expression)
 
 uint32_t parameter_offset(int64_t at) { return (uint32_t)((uint64_t)at + evaluated->parameter_base); }
 
-roots parameter_roots(void)
+provenance parameter_provenance(void)
 {
     if (!parameters_gathered) {
         all_parameters = 0;
         for (uint32_t i = 0; i < evaluated->parameter_count; i++)
-            all_parameters = united(all_parameters, roots_of(root_of(ROOT_PARAMETER, evaluated->parameters[i].offset)));
+            all_parameters = united(all_parameters, provenance_of(origin_of(ORIGIN_PARAMETER, evaluated->parameters[i].offset)));
         parameters_gathered = true;
     }
     return all_parameters;
 }
 
-static roots first_bank_roots(uint32_t offset)
+static provenance first_bank_provenance(uint32_t offset)
 {
     uint32_t bytes = evaluated->parameter_bytes ? evaluated->parameter_bytes : 1, base = evaluated->parameter_base;
 
     if (is_among(offset, windows->local, 2))
-        return roots_of(root_of(ROOT_WINDOW, WINDOW_LOCAL));
+        return provenance_of(origin_of(ORIGIN_WINDOW, WINDOW_LOCAL));
     if (is_among(offset, windows->constant, 4))
-        return roots_of(root_of(ROOT_WINDOW, WINDOW_CONSTANT));
+        return provenance_of(origin_of(ORIGIN_WINDOW, WINDOW_CONSTANT));
     if (base && offset >= base && offset - base < bytes)
-        return roots_of(root_of(ROOT_PARAMETER, offset - base));
+        return provenance_of(origin_of(ORIGIN_PARAMETER, offset - base));
     return 0;
 }
 
-static roots constant_roots(uint32_t bank, uint32_t offset)
+static provenance constant_provenance(uint32_t bank, uint32_t offset)
 {
     name symbol;
 
     if (bank == 0)
-        return first_bank_roots(offset);
+        return first_bank_provenance(offset);
     if (bank == 4)
-        return roots_of(root_of(ROOT_SYMBOL, map_get(&image.constant4, offset & ~7u, &symbol) ? symbol : name_of_text("?")));
+        return provenance_of(origin_of(ORIGIN_SYMBOL, map_get(&image.constant4, offset & ~7u, &symbol) ? symbol : name_of_text("?")));
     if (bank == 2 && map_get(&evaluated->code_table, offset, &symbol))
-        return roots_of(root_of(ROOT_SYMBOL, symbol));
-    return bank == 3 ? roots_of(root_of(ROOT_BANK, bank)) : 0;
+        return provenance_of(origin_of(ORIGIN_SYMBOL, symbol));
+    return bank == 3 ? provenance_of(origin_of(ORIGIN_BANK, bank)) : 0;
 }
 
 static struct value constant_found(uint32_t bank, uint32_t offset)
@@ -145,7 +145,7 @@ static struct value constant_found(uint32_t bank, uint32_t offset)
     if (map_get(&constant_numbers, key, &at))
         return constants[at];
     constants = grown(constants, &constant_capacity, constant_count + 1, sizeof(*constants));
-    constants[constant_count] = value_of(constant_word(bank, offset), constant_roots(bank, offset), 0);
+    constants[constant_count] = value_of(constant_word(bank, offset), constant_provenance(bank, offset), 0);
     if (bank == TABLES && map_get(&evaluated->words, offset, &word))
         constants[constant_count].expression = numbered(word);
     map_put(&constant_numbers, key, (uint32_t)constant_count);
@@ -186,31 +186,31 @@ static bool numbers_in(expr expression, struct choices *choices)
     return true;
 }
 
-static roots function_roots(void)
+static provenance function_provenance(void)
 {
     const struct map *table = &evaluated->code_table;
-    roots found = 0;
+    provenance found = 0;
 
     for (size_t i = 0; i < table->capacity; i++)
         if (table->keys[i] && table->values[i])
-            found = united(found, roots_of(root_of(ROOT_SYMBOL, table->values[i])));
+            found = united(found, provenance_of(origin_of(ORIGIN_SYMBOL, table->values[i])));
     return found;
 }
 
 /* Where a word may come from that is loaded from one of these places, or, if there are none, from any. */
-static roots roots_of_any(uint32_t bank, uint32_t offset, const struct choices *choices)
+static provenance provenance_of_any(uint32_t bank, uint32_t offset, const struct choices *choices)
 {
-    roots found = 0;
+    provenance found = 0;
 
     for (unsigned i = 0; i < choices->count; i++)
-        found = united(found, constant_value(bank, offset + choices->number[i]).roots);
+        found = united(found, constant_value(bank, offset + choices->number[i]).provenance);
     if (choices->count)
         return found;
     if (bank == 0)
-        return parameter_roots();
+        return parameter_provenance();
     if (bank == 2)
-        return function_roots();
-    return bank == 3 ? roots_of(root_of(ROOT_BANK, bank)) : 0;
+        return function_provenance();
+    return bank == 3 ? provenance_of(origin_of(ORIGIN_BANK, bank)) : 0;
 }
 
 static struct value constant_operand(const struct registers *regs, const struct operand *operand, unsigned half)
@@ -228,7 +228,7 @@ static struct value constant_operand(const struct registers *regs, const struct 
         choices.count = 0;
     if (choices.count == 1)
         return constant_value(operand->bank, offset + choices.number[0]);
-    return value_of(0, roots_of_any(operand->bank, offset, &choices), index.varies);
+    return value_of(0, provenance_of_any(operand->bank, offset, &choices), index.varies);
 }
 
 /* operands --------------------------------------------------------------------------------------------------------- */
@@ -269,7 +269,7 @@ struct value unsigned_value(const struct registers *regs, const struct operand *
     case OPERAND_PLACE:
         return value_of(symbol_half(operand->symbol, 0), 0, 0);
     case OPERAND_HALF:
-        return value_of(symbol_half(operand->symbol, operand->half), roots_of(root_of(ROOT_SYMBOL, operand->symbol)), 0);
+        return value_of(symbol_half(operand->symbol, operand->half), provenance_of(origin_of(ORIGIN_SYMBOL, operand->symbol)), 0);
     case OPERAND_TABLE:
         return table_word(regs, operand, half);
     default:
@@ -305,15 +305,15 @@ struct value condition_value(const struct registers *regs, const struct operand 
 /* addresses -------------------------------------------------------------------------------------------------------- */
 
 /* Addresses of functions are on the stack to return to, and parameters too small for a pointer can only be an index. */
-static bool is_no_address(root from)
+static bool is_no_address(origin from)
 {
-    uint32_t n = root_number(from), ignored;
+    uint32_t n = origin_number(from), ignored;
 
-    if (from & ROOT_VIA)
+    if (from & ORIGIN_VIA)
         return false;
-    if (root_kind(from) == ROOT_SYMBOL)
+    if (origin_kind(from) == ORIGIN_SYMBOL)
         return map_get(&image.functions, n, &ignored);
-    if (root_kind(from) != ROOT_PARAMETER)
+    if (origin_kind(from) != ORIGIN_PARAMETER)
         return false;
     for (uint32_t i = 0; i < evaluated->parameter_count; i++) {
         const struct parameter *p = &evaluated->parameters[i];
@@ -324,20 +324,20 @@ static bool is_no_address(root from)
     return false;
 }
 
-roots address_roots(const struct registers *regs, const struct address *address, uint8_t *varies)
+provenance address_provenance(const struct registers *regs, const struct address *address, uint8_t *varies)
 {
-    roots found = 0, kept;
+    provenance found = 0, kept;
 
     *varies = 0;
     for (unsigned i = 0; i < address->count; i++) {
         struct value low = register_value(regs, address->reg[i], 0), high = register_value(regs, address->reg[i], 1);
 
-        found = united(united(found, low.roots), high.roots);
+        found = united(united(found, low.provenance), high.provenance);
         *varies |= low.varies | high.varies;
     }
     if (!found || map_get(&addressable, found, &kept))
         return found ? kept : 0;
-    kept = roots_without(found, is_no_address);
+    kept = provenance_without(found, is_no_address);
     map_put(&addressable, found, kept);
     return kept;
 }
@@ -375,7 +375,7 @@ expr object_address(const struct registers *regs, const struct instruction *inst
 /* effects ---------------------------------------------------------------------------------------------------------- */
 
 /* A result nobody can compute, but that is the same wherever this execution of the site is meant. */
-struct value fresh(unsigned reg, uint32_t site, roots from, uint8_t varies)
+struct value fresh(unsigned reg, uint32_t site, provenance from, uint8_t varies)
 {
     expr expression = site ? site_result(site, reg) : 0;
 
@@ -393,10 +393,10 @@ static void name_results(struct result *result, uint32_t site)
         return;
     for (unsigned i = 0; i < result->count; i++)
         if (!result->value[i].expression)
-            result->value[i] = fresh(result->reg[i], site, result->value[i].roots, result->value[i].varies);
+            result->value[i] = fresh(result->reg[i], site, result->value[i].provenance, result->value[i].varies);
 }
 
-static void put_everywhere(const struct decoded *d, roots from, uint8_t varies, struct result *result)
+static void put_everywhere(const struct decoded *d, provenance from, uint8_t varies, struct result *result)
 {
     for (unsigned i = 0; i < d->destination_count; i++) {
         uint16_t reg = d->destinations[i];
@@ -407,7 +407,7 @@ static void put_everywhere(const struct decoded *d, roots from, uint8_t varies, 
 
 void put_unknown(const struct registers *regs, const struct decoded *d, uint8_t varies, struct result *result)
 {
-    roots from = 0;
+    provenance from = 0;
 
     for (unsigned i = d->first_source; i < d->count; i++) {
         const struct operand *operand = &d->operands[i];
@@ -417,7 +417,7 @@ void put_unknown(const struct registers *regs, const struct decoded *d, uint8_t 
         } else if (operand->kind == OPERAND_REGISTER || operand->kind == OPERAND_CONSTANT) {
             struct value found = unsigned_value(regs, operand, 0);
 
-            from = united(from, found.roots);
+            from = united(from, found.provenance);
             varies |= found.varies;
         }
     }
@@ -427,9 +427,9 @@ void put_unknown(const struct registers *regs, const struct decoded *d, uint8_t 
 static void put_loaded(const struct registers *regs, const struct decoded *d, struct result *result)
 {
     uint8_t varies = 0;
-    roots from = d->memory < d->count ? address_roots(regs, &d->operands[d->memory].address, &varies) : 0;
+    provenance from = d->memory < d->count ? address_provenance(regs, &d->operands[d->memory].address, &varies) : 0;
 
-    put_everywhere(d, from ? roots_indirect(from) : 0, varies, result);
+    put_everywhere(d, from ? provenance_indirect(from) : 0, varies, result);
 }
 
 /* The memories that an instruction without a way of its own reads or writes; 0: none, or perhaps global memory. */
@@ -443,7 +443,7 @@ static unsigned own_spaces(const struct registers *regs, const struct decoded *d
             return 1u << space;
     if ((kind != KIND_GENERIC_LOAD && kind != KIND_GENERIC_STORE) || d->memory >= d->count)
         return 0;
-    return spaces_of(address_roots(regs, &d->operands[d->memory].address, &varies));
+    return spaces_of(address_provenance(regs, &d->operands[d->memory].address, &varies));
 }
 
 static bool is_own_load(const struct opcode *opcode)
@@ -496,7 +496,7 @@ static struct value chosen_formula(struct value guard, struct value new, struct 
 /* The register after a write under a guard: new where the guard holds, else old. */
 static struct value chosen_value(struct value guard, struct value new, struct value old)
 {
-    roots from = united(new.roots, old.roots);
+    provenance from = united(new.provenance, old.provenance);
     expr merged = 0;
 
     if (new.expression && new.expression == old.expression)

@@ -6,22 +6,22 @@
 
 typedef bool computation(struct registers *, const struct instruction *, struct result *);
 
-static inline struct value value_of(expr expression, roots from, uint8_t varies)
+static inline struct value value_of(expr expression, provenance from, uint8_t varies)
 {
-    return (struct value){.expression = expression, .roots = from, .varies = varies, .known = 1};
+    return (struct value){.expression = expression, .provenance = from, .varies = varies, .known = 1};
 }
 
 static inline struct value zero_value(void) { return value_of(EXPR_ZERO, 0, 0); }
 
 /* RZ, or a register that holds the same, wherever that came from. */
-static inline bool is_zero(struct value value) { return value.expression == EXPR_ZERO && !value.roots && !value.varies; }
+static inline bool is_zero(struct value value) { return value.expression == EXPR_ZERO && !value.provenance && !value.varies; }
 
 /* Most sets are empty or the same, and then nobody has to be called. */
-static inline roots united(roots a, roots b)
+static inline provenance united(provenance a, provenance b)
 {
     if (a == b || !b)
         return a;
-    return a ? roots_union(a, b) : b;
+    return a ? provenance_union(a, b) : b;
 }
 
 static inline expr sum_of(expr a, expr b)
@@ -77,7 +77,7 @@ expr numbered(uint32_t n); /* number(n), remembered */
 struct value unsigned_value(const struct registers *, const struct operand *, unsigned half);
 struct value condition_value(const struct registers *, const struct operand *);
 struct value constant_value(uint32_t bank, uint32_t offset);
-roots parameter_roots(void);           /* of all parameters */
+provenance parameter_provenance(void);           /* of all parameters */
 uint32_t parameter_offset(int64_t at); /* in constant bank 0, of the byte at `at` of the parameters */
 bool is_window_word(expr);             /* a word of constant bank 0 that holds where local or constant memory begins */
 bool is_parameter_window(expr);
@@ -89,7 +89,7 @@ void put_unknown(const struct registers *, const struct decoded *, uint8_t varie
 /* memory.c */
 
 void memory_begin(void);
-unsigned spaces_of(roots); /* bits 1 << enum window: where an address with these roots lies; 0: perhaps in global memory */
+unsigned spaces_of(provenance); /* bits 1 << enum window: where an address with these provenance lies; 0: perhaps in global memory */
 void load_words(const struct registers *, const struct decoded *, unsigned spaces, uint32_t site, struct result *);
 void store_words(struct registers *, const struct decoded *, unsigned spaces);
 

@@ -113,7 +113,7 @@ static bool read_special(const struct decoded *d, bool wide, bool zero_wide, str
     } else {
         value = value_of(special(source), 0, traits & (VARIES_BY_THREAD | VARIES_BY_BLOCK));
         if (traits & SPECIAL_SHARED_WINDOW)
-            value.roots = roots_of(root_of(ROOT_WINDOW, WINDOW_SHARED));
+            value.provenance = provenance_of(origin_of(ORIGIN_WINDOW, WINDOW_SHARED));
     }
     if (wide)
         put_pair(result, target(d), value, behind);
@@ -272,7 +272,7 @@ static bool permute(struct registers *regs, const struct instruction *instructio
     }
     if (!expression)
         expression = operation(OPERATION_PERMUTE, 3, (expr[]){a.expression, selector.expression, b.expression});
-    put(result, target(d), value_of(expression, united(a.roots, b.roots), a.varies | selector.varies | b.varies));
+    put(result, target(d), value_of(expression, united(a.provenance, b.provenance), a.varies | selector.varies | b.varies));
     return true;
 }
 

@@ -131,9 +131,9 @@ void values_begin(void)
     room_for(0);
     memset(answers, 0, sizeof(answers));
     varying_sites = 1;
-    roots_begin();
+    provenance_begin();
     conditions_begin();
-    facts_begin();
+    constraints_begin();
     number(0);
     number(1);
 }
@@ -435,7 +435,7 @@ unsigned variables_in(expr e, uint32_t *list, unsigned most)
 struct value joined(struct value left, struct value right)
 {
     left.expression = left.expression == right.expression ? left.expression : any_of(left.expression, right.expression);
-    left.roots = roots_union(left.roots, right.roots);
+    left.provenance = provenance_union(left.provenance, right.provenance);
     left.varies |= right.varies;
     return left;
 }

@@ -83,10 +83,10 @@ enum { NO_LIMIT = -1 };
 int32_t kept_limit(expr);                  /* natural_limit, or NO_LIMIT */
 int32_t find_limit(const struct node *);   /* the same of a node whose parts are kept */
 uint8_t special_leaves(name);              /* enum leaf, of a special register */
-bool range_known(expr base, facts, struct range *); /* what facts or nature allow, if that is not any number */
+bool range_known(expr base, constraints, struct range *); /* what constraints or nature allow, if that is not any number */
 
-void roots_begin(void);
+void provenance_begin(void);
 void conditions_begin(void);
-void facts_begin(void);
+void constraints_begin(void);
 
 #endif

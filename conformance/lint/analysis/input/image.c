@@ -1,4 +1,4 @@
-/* Reads the image: the facts of a cubin, a line each, then nvdisasm's listing of it. */
+/* Reads the image: the description of a cubin, a line each, then nvdisasm's listing of it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static char *read_all(FILE *file, size_t *length)
 
 /* fields -------------------------------------------------------------------------------------------------------------- */
 
-/* False if there are more than any line of facts has. */
+/* False if there are more than any line of the description has. */
 static bool split(const char *at, const char *end, struct line *line)
 {
     line->count = 0;
@@ -110,7 +110,7 @@ static bool field_word(const struct line *line, unsigned field, uint32_t *n)
     return good;
 }
 
-/* facts --------------------------------------------------------------------------------------------------------------- */
+/* the description --------------------------------------------------------------------------------------------------------------- */
 
 static bool read_sm(const struct line *line)
 {
@@ -235,11 +235,11 @@ static bool read_home(const struct line *line)
     return true;
 }
 
-static const struct fact {
+static const struct description_line {
     const char *word;
     unsigned fields; /* the word included */
     bool (*read)(const struct line *);
-} known_facts[] = {
+} known_lines[] = {
     { "sm", 2, read_sm },
     { "kernel", 5, read_kernel },
     { "parameter", 3, read_parameter },
@@ -253,13 +253,13 @@ static const struct fact {
     { "home", 4, read_home },
 };
 
-static bool read_fact(const struct line *line)
+static bool read_description_line(const struct line *line)
 {
     size_t i;
 
-    for (i = 0; i < sizeof(known_facts) / sizeof(*known_facts); i++)
-        if (says(line->field[0], known_facts[i].word))
-            return line->count == known_facts[i].fields && known_facts[i].read(line);
+    for (i = 0; i < sizeof(known_lines) / sizeof(*known_lines); i++)
+        if (says(line->field[0], known_lines[i].word))
+            return line->count == known_lines[i].fields && known_lines[i].read(line);
     return false;
 }
 
@@ -267,15 +267,15 @@ static _Noreturn void malformed(size_t line_number, const char *start, const cha
 {
     size_t length = (size_t)(end - start), i;
 
-    fprintf(stderr, "Line %zu of the facts is malformed: \"", line_number);
+    fprintf(stderr, "Line %zu of the description is malformed: \"", line_number);
     for (i = 0; i < length && i < SHOWN; i++)
         putc(start[i] >= ' ' && start[i] < 127 ? start[i] : '?', stderr);
     fputs(i < length ? "...\".\n" : "\".\n", stderr);
     exit(MALFORMED);
 }
 
-/* The listing behind the facts. */
-static char *read_facts(char *at, const char *end)
+/* The listing that follows the description. */
+static char *read_description(char *at, const char *end)
 {
     size_t count = 0;
     struct line line;
@@ -286,16 +286,16 @@ static char *read_facts(char *at, const char *end)
         bool good = split(at, stop, &line);
 
         if (++count == 1)
-            good = good && line.count == 2 && says(line.field[0], "pdl-lint-facts") && says(line.field[1], "1");
+            good = good && line.count == 2 && says(line.field[0], "pdl-lint-image") && says(line.field[1], "1");
         else if (good && line.count == 1 && says(line.field[0], "listing"))
             return newline ? newline + 1 : at + (end - at);
         else
-            good = good && read_fact(&line);
+            good = good && read_description_line(&line);
         if (!good)
             malformed(count, at, stop);
         at += stop - at + (newline ? 1 : 0);
     }
-    fputs(count ? "The facts end without a listing.\n" : "There are no facts on standard input.\n", stderr);
+    fputs(count ? "The description ends without a listing.\n" : "There is no description on standard input.\n", stderr);
     exit(MALFORMED);
 }
 
@@ -319,7 +319,7 @@ static void sort_addresses(void)
 void read_image(FILE *file)
 {
     size_t length;
-    char *text = read_all(file, &length), *listing = read_facts(text, text + length);
+    char *text = read_all(file, &length), *listing = read_description(text, text + length);
 
     sort_addresses();
     image.section_count = read_listing(listing, length - (size_t)(listing - text), &image.sections);

@@ -143,7 +143,7 @@ static bool moves_all_predicates(const char *text)
     return false;
 }
 
-/* Only where they read or write matters, not what they carry. What a surface is stands apart from its address. */
+/* Only where they read or write matters, not what they carry. What a surface is stands partitioned from its address. */
 static bool only_address_matters(uint8_t kind, const char *text)
 {
     return (kind == KIND_LOAD || kind == KIND_STORE || kind == KIND_ATOMIC || kind == KIND_PREFETCH) && !starts_with(text, "SU");

@@ -168,23 +168,23 @@ static void sort(void *array, size_t count, size_t element_bytes, int (*compare)
 
 /* accesses ------------------------------------------------------------------------------------------------------------ */
 
-static void write_root(FILE *out, root written)
+static void write_origin(FILE *out, origin written)
 {
-    uint32_t n = root_number(written);
-    bool via = written & ROOT_VIA;
+    uint32_t n = origin_number(written);
+    bool via = written & ORIGIN_VIA;
 
     if (via)
         fputs("[\"via\",", out);
-    switch (root_kind(written)) {
-    case ROOT_PARAMETER:
+    switch (origin_kind(written)) {
+    case ORIGIN_PARAMETER:
         fprintf(out, "[\"param\",%" PRIu32 "]", n);
         break;
-    case ROOT_SYMBOL:
+    case ORIGIN_SYMBOL:
         fputs("[\"symbol\",", out);
         write_name(out, n);
         putc(']', out);
         break;
-    case ROOT_WINDOW:
+    case ORIGIN_WINDOW:
         fprintf(out, "[\"window\",\"%s\"]", n <= WINDOW_CONSTANT ? window_names[n] : "?");
         break;
     default:
@@ -194,16 +194,16 @@ static void write_root(FILE *out, root written)
         putc(']', out);
 }
 
-static void write_roots(FILE *out, roots set)
+static void write_provenance(FILE *out, provenance set)
 {
-    const root *list;
-    unsigned i, count = set ? roots_list(set, &list) : 0;
+    const origin *list;
+    unsigned i, count = set ? provenance_list(set, &list) : 0;
 
     putc('[', out);
     for (i = 0; i < count; i++) {
         if (i)
             putc(',', out);
-        write_root(out, list[i]);
+        write_origin(out, list[i]);
     }
     putc(']', out);
 }
@@ -238,28 +238,28 @@ static void write_callers(FILE *out, const struct access *access)
     putc(']', out);
 }
 
-/* Each set of roots once, numbered from 0: most accesses share theirs with others. */
-static void write_root_sets(FILE *out, const struct findings *found, struct map *numbers)
+/* Each set of provenance once, numbered from 0: most accesses share theirs with others. */
+static void write_origin_sets(FILE *out, const struct findings *found, struct map *numbers)
 {
     uint32_t number;
     size_t i;
 
-    fputs(",\"root_sets\":[", out);
+    fputs(",\"origin_sets\":[", out);
     for (i = 0; i < found->access_count; i++) {
-        if (map_get(numbers, found->accesses[i].roots, &number))
+        if (map_get(numbers, found->accesses[i].provenance, &number))
             continue;
         number = (uint32_t)numbers->count;
-        map_put(numbers, found->accesses[i].roots, number);
+        map_put(numbers, found->accesses[i].provenance, number);
         if (number)
             putc(',', out);
-        write_roots(out, found->accesses[i].roots);
+        write_provenance(out, found->accesses[i].provenance);
     }
     putc(']', out);
 }
 
-static void write_access(FILE *out, const struct access *access, const struct map *root_sets)
+static void write_access(FILE *out, const struct access *access, const struct map *origin_sets)
 {
-    uint32_t root_set = 0;
+    uint32_t origin_set = 0;
     const struct section *section = access->place.section;
     bool loads = access->kind == KIND_LOAD || access->kind == KIND_GENERIC_LOAD;
 
@@ -269,8 +269,8 @@ static void write_access(FILE *out, const struct access *access, const struct ma
     write_bool(out, "readonly", section->code[access->place.index].decoded->opcode->readonly);
     write_states(out, "states", access->states);
     write_states(out, "decided_states", access->decided_states);
-    map_get(root_sets, access->roots, &root_set);
-    fprintf(out, ",\"roots\":%" PRIu32, root_set);
+    map_get(origin_sets, access->provenance, &origin_set);
+    fprintf(out, ",\"origins\":%" PRIu32, origin_set);
     write_callers(out, access);
     write_bool(out, "reaches_wait", access->reaches_wait);
     putc(',', out);
@@ -281,17 +281,17 @@ static void write_access(FILE *out, const struct access *access, const struct ma
 
 static void write_accesses(FILE *out, const struct findings *found)
 {
-    static struct map root_sets;
+    static struct map origin_sets;
     size_t i;
 
-    map_clear(&root_sets);
+    map_clear(&origin_sets);
     sort(found->accesses, found->access_count, sizeof(*found->accesses), by_place_of_access);
-    write_root_sets(out, found, &root_sets);
+    write_origin_sets(out, found, &origin_sets);
     fputs(",\"accesses\":[", out);
     for (i = 0; i < found->access_count; i++) {
         if (i)
             putc(',', out);
-        write_access(out, &found->accesses[i], &root_sets);
+        write_access(out, &found->accesses[i], &origin_sets);
     }
     putc(']', out);
 }
@@ -453,7 +453,7 @@ void report_kernel(FILE *out, const struct kernel *kernel, bool with_code)
         touched = closure_touches(kernel->name, &unseen, &unseen_count);
     write_bool(out, "waits", waits);
     write_bool(out, "triggers", kinds >> KIND_TRIGGER & 1);
-    write_bool(out, "simplified", found.simplified);
+    write_bool(out, "imprecise", found.imprecise);
     write_accesses(out, &found);
     write_places(out, "prefetches", &found.places[FOUND_PREFETCH], false);
     write_places(out, "unknown", &found.places[FOUND_UNKNOWN], true);

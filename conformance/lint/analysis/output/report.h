@@ -4,7 +4,7 @@
 
 #include "analysis.h"
 
-/* image.c: fills `image`; a malformed line of facts ends the process with a sentence and 64. */
+/* image.c: fills `image`; a malformed line of constraints ends the process with a sentence and 64. */
 void read_image(FILE *);
 size_t constant4_symbols(const name **symbols); /* those of the map, in any order */
 

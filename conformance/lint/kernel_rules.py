@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from conformance.lint.declarations import Declaration, ordinal_of, within
-from conformance.lint.facts import READS, Access, KernelFacts, Place, Root
+from conformance.lint.results import READS, Access, KernelResult, Place, Origin
 from conformance.lint.findings import Finding
 from conformance.lint.hints import hints_of
 from conformance.pdlkit.elf import Cubin, KernelInfo
@@ -27,7 +27,7 @@ _UNDER_CONDITION = ("path-without-wait", "partial-wait")  # what comes ahead of 
 _OWN_SYMBOL = re.compile(r"__cudart_|_ZTV|\$str|__unnamed|__const|\w+\$\d+$")
 
 
-class Judge:
+class KernelRules:
     """Writes the findings of one kernel; `names` are (file, image, arch, mangled, demangled)."""
 
     def __init__(self, cubin: Cubin, names: tuple[str, str | None, str, str, str], overlapping: bool,
@@ -39,64 +39,64 @@ class Judge:
             d for d in declarations if d.kernel.search(self.kernel) or d.kernel.search(self.demangled)
         ]
         self.findings: list[Finding] = []
-        self._ordinals: dict[frozenset[Root], list[int]] = {}  # what was found out of roots; many accesses share theirs
-        self._subjects: dict[frozenset[Root], str] = {}
+        self._ordinals: dict[frozenset[Origin], list[int]] = {}  # what was found out of origins; many accesses share theirs
+        self._subjects: dict[frozenset[Origin], str] = {}
         self.condition: str | None = None  # the parameters that decide whether this kernel waits
 
-    def add(self, rule: str, message: str, place: Place | None = None, roots: frozenset[Root] = frozenset()) -> Finding:
+    def add(self, rule: str, message: str, place: Place | None = None, origins: frozenset[Origin] = frozenset()) -> Finding:
         where = f"{self.file}: {self.arch} {self.kernel if place is None else place.section}"
         finding = Finding(rule, self.kernel, self.demangled, self.file, self.arch, message, where, image=self.image)
         if place is not None:
             finding.offset, finding.section = place.offset, place.section
             finding.source, finding.instruction = place.source, place.instruction
             finding.where += f"+0x{place.offset:04x}" + (f" ({place.source[0]}:{place.source[1]})" if place.source else "")
-        if roots not in self._ordinals:
-            self._ordinals[roots] = sorted({o for r in roots if (o := self._ordinal(r)) is not None})
-        finding.parameters = list(self._ordinals[roots])
+        if origins not in self._ordinals:
+            self._ordinals[origins] = sorted({o for r in origins if (o := self._ordinal(r)) is not None})
+        finding.parameters = list(self._ordinals[origins])
         self.findings.append(finding)
         return finding
 
-    def _ordinal(self, root: Root) -> int | None:
-        base = root[1] if root[0] == "via" else root
+    def _ordinal(self, origin: Origin) -> int | None:
+        base = origin[1] if origin[0] == "via" else origin
         return ordinal_of(base[1], self.info) if base[0] == "param" else None
 
     # judging -------------------------------------------------------------------------------------------------------
-    def judge(self, facts: KernelFacts) -> list[Finding]:
+    def judge(self, result: KernelResult) -> list[Finding]:
         virtual = self.cubin.virtual_sm
         if self.overlapping and 0 < virtual < 90:
             self.add("no-device-half", f"compiled for compute_{virtual}; named overlapping")
             return self.findings
-        if facts.waits:
-            self._judge_waiting(facts)
+        if result.waits:
+            self._judge_waiting(result)
         elif self.overlapping:
-            self._judge_without_wait(facts)
-        for rule, message, place in hints_of(facts, self.overlapping):
+            self._judge_without_wait(result)
+        for rule, message, place in hints_of(result, self.overlapping):
             self.add(rule, message, place)
         return self.findings
 
-    def _judge_without_wait(self, facts: KernelFacts) -> None:
+    def _judge_without_wait(self, result: KernelResult) -> None:
         """No wait in sight: an error, unless code that lint cannot see might contain one."""
-        if facts.unseen:
-            self._unresolved(facts.unseen, "in which a wait may be")
+        if result.unseen:
+            self._unresolved(result.unseen, "in which a wait may be")
             return
-        touched = facts.touched
+        touched = result.touched
         what = f"{touched} instruction{'s' if touched != 1 else ''} can touch global memory" if touched else \
             "it touches no global memory, but later kernels may rely on its order"
         self.add("no-wait", f"named overlapping, and has no wait; {what}")
 
-    def _judge_waiting(self, facts: KernelFacts) -> None:
-        if facts.deciders is not None:
-            self.condition = " and ".join(sorted({self._byte_of(o) for o in facts.deciders.offsets}))
-        for access in facts.accesses:
+    def _judge_waiting(self, result: KernelResult) -> None:
+        if result.deciders is not None:
+            self.condition = " and ".join(sorted({self._byte_of(o) for o in result.deciders.offsets}))
+        for access in result.accesses:
             self._judge_access(access)
-        for place in facts.prefetches:
+        for place in result.prefetches:
             self.add("prefetch-before-wait", "a prefetch is issued before the wait", place)
-        for place, opcode in facts.unknown:
+        for place, opcode in result.unknown:
             self.add("unknown-opcode", f"{opcode} is not in lint's tables", place)
-        self._unresolved(facts.unresolved, "before the wait")
+        self._unresolved(result.unresolved, "before the wait")
         touching = any(f.id != "ordered-by-mbarrier" for f in self.findings)
-        if facts.exit is not None and not touching:
-            self.add("exit-without-wait", "some threads end without a wait", facts.exit)
+        if result.exit is not None and not touching:
+            self.add("exit-without-wait", "some threads end without a wait", result.exit)
 
     def _unresolved(self, calls: Iterable[tuple[Place, str]], where: str) -> None:
         """Each callee once, where it is called first."""
@@ -111,11 +111,11 @@ class Judge:
         if self._declared(access, reads):
             return
         if reads and self._constant_table(access):
-            if not all(self._compilers_own(r) for r in access.roots):
-                self.add("read-only-variable", f"{self._subject(access)} is read before the wait", access.place, access.roots)
+            if not all(self._compilers_own(r) for r in access.origins):
+                self.add("read-only-variable", f"{self._subject(access)} is read before the wait", access.place, access.origins)
             return
         rule = self._rule(access)
-        finding = self.add(rule, self._message(access, rule), access.place, access.roots)
+        finding = self.add(rule, self._message(access, rule), access.place, access.origins)
         if self.condition is not None and rule in _UNDER_CONDITION and not access.decided - {"SIGNALLED"}:
             finding.condition = self.condition
             verb = "decide" if " and " in self.condition else "decides"
@@ -123,7 +123,7 @@ class Judge:
         loads = access.kind in ("LOAD", "GENERIC_LOAD") and rule != "ordered-by-mbarrier" and access.reaches_wait
         if loads and access.used is not None:
             self.add("value-across-wait", f"what was read from {self._subject(access)} before the wait, at "
-                     f"+0x{access.place.offset:04x}, is used after it", access.used, access.roots)
+                     f"+0x{access.place.offset:04x}, is used after it", access.used, access.origins)
 
     def _rule(self, access: Access) -> str:
         if access.states == {"SIGNALLED"} and access.kind != "ASYNC_LOAD":
@@ -153,27 +153,27 @@ class Judge:
 
     # what is accessed ----------------------------------------------------------------------------------------------
     def _subject(self, access: Access) -> str:
-        if access.roots not in self._subjects:
-            self._subjects[access.roots] = self._subject_of(access.roots)
-        return self._subjects[access.roots]
+        if access.origins not in self._subjects:
+            self._subjects[access.origins] = self._subject_of(access.origins)
+        return self._subjects[access.origins]
 
-    def _subject_of(self, roots: frozenset[Root]) -> str:
-        direct = sorted({n for r in roots if r[0] == "param" and (n := self._named(r)) is not None})
-        through = sorted({n for r in roots if r[0] == "via" and (n := self._named(r)) is not None} - set(direct))
-        names = sorted({str(r[1]) for r in roots if r[0] == "symbol"})
+    def _subject_of(self, origins: frozenset[Origin]) -> str:
+        direct = sorted({n for r in origins if r[0] == "param" and (n := self._named(r)) is not None})
+        through = sorted({n for r in origins if r[0] == "via" and (n := self._named(r)) is not None} - set(direct))
+        names = sorted({str(r[1]) for r in origins if r[0] == "symbol"})
         parts = [f"parameter {o}" for o in direct]
         parts += [f"memory reached through parameter {o}" for o in through]
         parts += [f"variable {n}" for n in names]
-        if not parts and any(r[0] == "via" and r[1][0] == "symbol" for r in roots):
-            parts = [f"memory reached through variable {r[1][1]}" for r in sorted(roots) if r[0] == "via"
+        if not parts and any(r[0] == "via" and r[1][0] == "symbol" for r in origins):
+            parts = [f"memory reached through variable {r[1][1]}" for r in sorted(origins) if r[0] == "via"
                      and r[1][0] == "symbol"]
-        if not parts and any(r[0] == "bank" for r in roots):
+        if not parts and any(r[0] == "bank" for r in origins):
             parts = ["memory that a __constant__ variable points to"]
         return " or ".join(parts) or "global memory (address not followed)"
 
-    def _named(self, root: Root) -> str | None:
+    def _named(self, origin: Origin) -> str | None:
         """The parameter's number, and where in it the pointer stands if it is a struct."""
-        ordinal, base = self._ordinal(root), root[1] if root[0] == "via" else root
+        ordinal, base = self._ordinal(origin), origin[1] if origin[0] == "via" else origin
         if ordinal is None:
             return None
         member = within(base[1], self.info) // 8 * 8
@@ -188,12 +188,12 @@ class Judge:
         return f"parameter {parameter.ordinal + 1}" + (f" (byte {offset - parameter.offset})" if parameter.size > 8 else "")
 
     def _declared(self, access: Access, reads: bool) -> bool:
-        relevant = [r for r in access.roots if r[0] in ("param", "via", "symbol")] if self.declarations else []
+        relevant = [r for r in access.origins if r[0] in ("param", "via", "symbol")] if self.declarations else []
         if not relevant:
             return False
         used = []
-        for root in relevant:
-            declaration = next((d for d in self.declarations if d.covers(root, self.info) and (reads or d.writes)), None)
+        for origin in relevant:
+            declaration = next((d for d in self.declarations if d.covers(origin, self.info) and (reads or d.writes)), None)
             if declaration is None:
                 return False
             used.append(declaration)
@@ -201,17 +201,17 @@ class Judge:
             declaration.used.add(self.kernel)
         reasons = "; ".join(sorted({d.because for d in used}))
         self.add("declared-independent", f"{self._subject(access)} is {_VERBS[access.kind]} without a wait, declared "
-                 f"independent because: {reasons}", access.place, access.roots)
+                 f"independent because: {reasons}", access.place, access.origins)
         return True
 
-    def _compilers_own(self, root: Root) -> bool:
+    def _compilers_own(self, origin: Origin) -> bool:
         """Its tables and texts, and the empty objects of debug code, which have a number behind a dollar sign."""
-        return root[0] == "symbol" and bool(_OWN_SYMBOL.match(str(root[1])))
+        return origin[0] == "symbol" and bool(_OWN_SYMBOL.match(str(origin[1])))
 
     def _constant_table(self, access: Access) -> bool:
         """Only addresses of initialised module variables, read as the compiler reads constants."""
-        own = bool(access.roots) and all(self._compilers_own(r) for r in access.roots)
-        variables = bool(access.roots) and all(
-            r[0] == "symbol" and r[1] in self.cubin.initialised_symbols for r in access.roots
+        own = bool(access.origins) and all(self._compilers_own(r) for r in access.origins)
+        variables = bool(access.origins) and all(
+            r[0] == "symbol" and r[1] in self.cubin.initialised_symbols for r in access.origins
         )
         return own or (variables and access.readonly)

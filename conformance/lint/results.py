@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # Where a part of an address comes from: ("param", offset), ("symbol", name), ("window", "local" | "shared" | "constant"),
-# ("bank", n), or ("via", root): loaded through an address with that root
-Root = tuple[Any, ...]
+# ("bank", n), or ("via", origin): loaded through an address with that origin
+Origin = tuple[Any, ...]
 
 READS = frozenset({"LOAD", "ASYNC_LOAD", "TEXTURE", "GENERIC_LOAD"})
 
@@ -30,7 +30,7 @@ class Access:
     kind: str  # as in analysis/analysis.h, without KIND_
     readonly: bool
     states: frozenset[str]  # how far those paths are: enum progress in analysis/analysis.h
-    roots: frozenset[Root]
+    origins: frozenset[Origin]
     callers: tuple[str, ...]  # sections from which its function was called
     reaches_wait: bool
     used: Place | None  # behind a wait, where what it loaded is used first
@@ -57,13 +57,13 @@ class Hints:
 
 
 @dataclass(frozen=True)
-class KernelFacts:
+class KernelResult:
     """One kernel. Accesses and the like are in the order of their places."""
 
     kernel: str
     waits: bool = False
     triggers: bool = False
-    simplified: bool = False  # too many paths: conditions were not kept apart
+    imprecise: bool = False  # too many paths: conditions were not kept apart
     accesses: tuple[Access, ...] = ()
     prefetches: tuple[Place, ...] = ()
     unknown: tuple[tuple[Place, str], ...] = ()  # with their opcodes
@@ -76,15 +76,15 @@ class KernelFacts:
     code: tuple[tuple[str, str], ...] = ()  # (opcode, kind) of all instructions, if asked for
 
 
-def kernel_of(row: dict[str, Any]) -> KernelFacts | None:
+def kernel_of(row: dict[str, Any]) -> KernelResult | None:
     """From one line of the program; None if the image has no code of this kernel. Any LookupError, TypeError or ValueError:
     the line is none of the program's."""
     if not row["present"]:
         return None
-    root_sets = [frozenset(map(_root, roots)) for roots in row["root_sets"]]
-    return KernelFacts(
-        str(row["kernel"]), bool(row["waits"]), bool(row["triggers"]), bool(row["simplified"]),
-        tuple(sorted((_access(a, root_sets) for a in row["accesses"]), key=lambda a: _order(a.place))),
+    origin_sets = [frozenset(map(_origin, origins)) for origins in row["origin_sets"]]
+    return KernelResult(
+        str(row["kernel"]), bool(row["waits"]), bool(row["triggers"]), bool(row["imprecise"]),
+        tuple(sorted((_access(a, origin_sets) for a in row["accesses"]), key=lambda a: _order(a.place))),
         tuple(sorted(map(_place, row["prefetches"]), key=_order)), _named(row["unknown"], "opcode"),
         _named(row["unresolved"], "what"), _perhaps(row["exit"]), _deciders(row["deciders"]), int(row["touched"]),
         _named(row["unseen"], "what"), _hints(row["hints"]), tuple((str(opcode), str(kind)) for opcode, kind in row.get("code", ())))
@@ -109,14 +109,14 @@ def _named(rows: list[dict[str, Any]], key: str) -> tuple[tuple[Place, str], ...
     return tuple(sorted(found, key=lambda pair: (*_order(pair[0]), pair[1])))
 
 
-def _root(value: list[Any]) -> Root:
+def _origin(value: list[Any]) -> Origin:
     kind, of = value
-    return ("via", _root(of)) if kind == "via" else (str(kind), of)
+    return ("via", _origin(of)) if kind == "via" else (str(kind), of)
 
 
-def _access(row: dict[str, Any], root_sets: list[frozenset[Root]]) -> Access:
+def _access(row: dict[str, Any], origin_sets: list[frozenset[Origin]]) -> Access:
     return Access(_place(row["place"]), str(row["kind"]), bool(row["readonly"]), frozenset(map(str, row["states"])),
-                  root_sets[row["roots"]], tuple(sorted(map(str, row["callers"]))), bool(row["reaches_wait"]),
+                  origin_sets[row["origins"]], tuple(sorted(map(str, row["callers"]))), bool(row["reaches_wait"]),
                   _perhaps(row["used"]), frozenset(map(str, row["decided_states"])))
 
 
