@@ -66,6 +66,7 @@ enum kind {
     KIND_BARRIER_ARRIVE,
     KIND_UNKNOWN,
     KIND_SIGNAL, /* arrives at an object in shared memory */
+    KIND_CLUSTER_ARRIVE, /* the first half of a cluster barrier */
     KINDS
 };
 extern const char *const kind_names[KINDS]; /* "LOAD"... as the enumerators, without KIND_ */
@@ -188,6 +189,7 @@ struct block {
     bool calls;          /* directly (callee) or through a register (callee 0) */
     bool unresolved;     /* an indexed branch without a list of targets */
     bool in_loop;        /* on a cycle */
+    uint64_t in_turns, heads_turns; /* loops with a wait (loops.c) that the block is in, and those that it is the head of */
     int32_t falls;       /* the block behind it, if control can fall through; NO_BLOCK */
     uint32_t jump_count;
     uint32_t *jumps;
@@ -223,6 +225,7 @@ struct section {
     struct source_line *lines;
     struct map labels;               /* name -> index of the instruction behind it */
     struct liveness *liveness[ATTENTIONS]; /* made when first asked for */
+    bool knows_loops;
 };
 
 /* Reads a listing; sections in the order of the text. 0 instructions is no error. */
@@ -294,6 +297,8 @@ expr site_result(uint32_t site, unsigned reg);
 unsigned variables_in(expr, uint32_t *list, unsigned most); /* the numbers of those found in it, each once */
 expr operation(uint32_t op, unsigned count, const expr *parts); /* 0 if a part is 0 or TAG_ANY, or it gets too large */
 expr reciprocal(uint32_t n);
+expr table_word(expr index, uint32_t place); /* of constant bank 2, where jump tables are: at `place` + index */
+bool is_table_word(expr, expr *index, uint32_t *place);
 expr part(uint32_t mask, uint32_t bits);
 expr select_of(expr formula, expr if_true, expr if_false);
 expr interned(const struct node *); /* as it is */
@@ -355,6 +360,7 @@ expr disjunction(expr, expr);
 expr comparison(enum comparison, bool is_signed, expr left, expr right); /* 0 if nothing can be said */
 expr atom(expr site);
 bool natural_limit(expr, uint32_t *largest); /* of a base that is small and not negative */
+expr equals_number(expr, uint32_t n); /* a formula, also of sums, products and bounds; no step of it overflows */
 bool formula_is_small(expr); /* worth keeping: no more than 24 nodes, counted with repetition */
 
 typedef uint32_t constraints; /* 0: none; a set of what is known, kept once */
@@ -367,6 +373,7 @@ typedef uint32_t constraint_key; /* what a constraint is kept under: expr * 4 + 
 unsigned constraint_keys(expr formula, constraint_key *keys, unsigned most); /* of this formula, each once; how many there are */
 unsigned leaf_keys(expr, constraint_key *keys, unsigned most); /* of special registers in this expression, as unsigned bases */
 constraints constraints_kept(constraints, const uint8_t *kept, size_t count); /* those whose key is below count and has kept[key] */
+constraints constraints_common(constraints, constraints); /* what holds on either of two paths */
 unsigned formula_atoms(expr formula, expr *atoms, unsigned most); /* the parts that are no combination of others, in order */
 
 struct range {
@@ -387,8 +394,18 @@ struct memory_word {
     struct memory_key key;
     struct value value;
 };
+/* How far a thread is with split barriers, and how many barriers lie between it and the wait of its siblings. */
+enum { MANY_PHASES = 3, NAMED_BARRIERS = 16 };
+struct phases {
+    uint8_t block_debt;      /* block-wide barriers that end before the siblings wait; MANY_PHASES: so many or unknown */
+    uint8_t cluster_debt;    /* the same of cluster barriers */
+    bool cluster_arrived;    /* between arriving at the cluster's barrier and waiting for it, on some path */
+    uint8_t named[NAMED_BARRIERS]; /* how often each named barrier was used, at least; up to MANY_PHASES */
+};
 struct registers {
     struct value file[REGISTERS];
+    struct phases phases;
+    uint64_t turns; /* of the loops with a wait (loops.c): those in a later turn than the first */
     uint8_t split; /* enum varies: behind a branch that these leave in different ways, and have not met again since */
     struct memory_word *words; /* sorted by key (memory_compare) */
     size_t word_count, word_capacity;

@@ -18,23 +18,23 @@ static bool meets_others(uint8_t kind) /* behind which others' stores are seen *
     return kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER || kind == KIND_MBARRIER;
 }
 
-static bool has_object(uint8_t kind) /* a bulk copy signals when it is complete */
+static bool signals_object(uint8_t kind) /* a bulk copy signals when it is complete */
 {
-    return kind == KIND_MBARRIER || kind == KIND_SIGNAL || kind == KIND_ASYNC_LOAD;
+    return kind == KIND_SIGNAL || kind == KIND_ASYNC_LOAD;
 }
 
 static bool writes_registers(uint8_t kind)
 {
-    return kind_accesses(kind) || kind == KIND_MBARRIER || kind == KIND_SIGNAL || kind == KIND_UNKNOWN;
+    return kind_accesses(kind) || kind == KIND_SIGNAL || kind == KIND_UNKNOWN;
 }
 
-static void add_event(const struct step *step, bool is_wait, uint8_t varies)
+static void add_event(const struct step *step, enum event_kind kind, uint8_t varies)
 {
     if (!now.learning)
         return;
     struct edges *edges = &now.nodes[step->node].edges;
     edges->events = grown(edges->events, &edges->event_capacity, edges->event_count + 1, sizeof *edges->events);
-    edges->events[edges->event_count++] = (struct event){is_wait, varies};
+    edges->events[edges->event_count++] = (struct event){(uint8_t)kind, varies};
 }
 
 /* The thread is safe from here on: followed only if it matters what it signals. */
@@ -57,10 +57,10 @@ static enum outcome wait_under(struct step *step, struct value guard, enum truth
 {
     struct a_case cases[MOST_CASES];
     if (decided == IS_TRUE || guard.expression == EXPR_TRUE) {
-        add_event(step, true, VARIES_BY_THREAD);
+        add_event(step, EVENT_WAIT, VARIES_BY_THREAD);
         return waited(step);
     }
-    add_event(step, true, guard.varies);
+    add_event(step, EVENT_WAIT, guard.varies);
     if (now.follow_waited && guard.expression != 0)
         follow_waiters(step, guard.expression);
     unsigned possible = 0, count = cases_of(guard.expression, guard.varies, step->constraints, cases);
@@ -78,6 +78,8 @@ static enum outcome wait_under(struct step *step, struct value guard, enum truth
     if (possible == 0)
         return waited(step);
     /* of several cases the one in which nobody waits says most; what is known of it is not kept apart */
+    if (least != step->wait)
+        step->registers->phases.block_debt = 0, step->registers->phases.cluster_debt = step->registers->phases.cluster_arrived;
     step->wait = least;
     step->constraints = possible == 1 ? first : last;
     return GOES_ON;
@@ -126,26 +128,63 @@ static bool barrier_of(const struct step *step, const struct instruction *instru
     return barrier_range(found[0], step->constraints, range);
 }
 
+/* The end of a cluster barrier: it helps if the siblings waited before they arrived at it. */
+static enum outcome cluster_barrier(struct step *step)
+{
+    struct phases *phases = &step->registers->phases;
+    phases->cluster_arrived = false;
+    if (step->wait == FRESH || step->wait == WAITED)
+        return GOES_ON;
+    if (phases->cluster_debt == 0)
+        return waited(step);
+    phases->cluster_debt -= phases->cluster_debt < MANY_PHASES;
+    return GOES_ON;
+}
+
+/* A barrier of the whole block: siblings that wait behind it will have waited at the next one. */
+static void pass_block_barrier(struct step *step)
+{
+    struct phases *phases = &step->registers->phases;
+    add_event(step, EVENT_BLOCK_BARRIER, 0);
+    step->registers->split &= (uint8_t)~VARIES_BY_THREAD;
+    if (step->wait != AHEAD || phases->block_debt == MANY_PHASES)
+        return;
+    phases->block_debt -= phases->block_debt > 0;
+    if (phases->block_debt == 0)
+        step->wait = SIBLING;
+}
+
+/* How often this thread has used the barrier, at least; this is one time more. */
+static uint8_t count_use(struct step *step, const struct range *numbers)
+{
+    if (numbers == NULL || numbers->low != numbers->high)
+        return step->wait == WAITED ? 0 : MANY_PHASES; /* whichever it is, it helps */
+    uint8_t *uses = &step->registers->phases.named[numbers->low], before = *uses;
+    *uses += before < MANY_PHASES;
+    return before;
+}
+
 static enum outcome barrier(struct step *step, const struct instruction *instruction, uint32_t index)
 {
-    if (instruction->kind == KIND_CLUSTER_BARRIER) {
-        add_event(step, false, 0);
-        return step->wait == SIBLING || step->wait == CLUSTER || step->wait == SIGNALLED ? waited(step) : GOES_ON;
-    }
     struct range range;
     bool whole, known = barrier_of(step, instruction, index, &range, &whole);
     const struct range *numbers = known ? &range : NULL;
-    if (step->wait == WAITED)
-        signal_barrier(&now.gathered, numbers);
-    if (step->wait == WAITED || instruction->kind == KIND_BARRIER_ARRIVE)
+    enum progress before = step->wait;
+    uint8_t uses = count_use(step, numbers);
+    if (before == WAITED) {
+        signal_barrier(&now.gathered, numbers, uses);
         return GOES_ON;
-    if (whole) {
-        add_event(step, false, 0);
-        step->registers->split &= (uint8_t)~VARIES_BY_THREAD;
     }
-    if (step->wait != SIBLING && step->wait != SIGNALLED && (whole || step->wait != AHEAD))
+    if (whole)
+        pass_block_barrier(step);
+    if (instruction->kind == KIND_BARRIER_ARRIVE || (before != SIBLING && before != SIGNALLED && (whole || before != AHEAD)))
         return GOES_ON;
-    return whole || barrier_helps(numbers) ? waited(step) : GOES_ON;
+    return whole || barrier_helps(numbers, uses) ? waited(step) : GOES_ON;
+}
+
+static enum outcome either_barrier(struct step *step, const struct instruction *instruction, uint32_t index)
+{
+    return instruction->kind == KIND_CLUSTER_BARRIER ? cluster_barrier(step) : barrier(step, instruction, index);
 }
 
 /* A barrier under a guard that is open: who does not execute it is released by nobody. */
@@ -155,11 +194,13 @@ static enum outcome barrier_under(struct step *step, const struct instruction *i
     constraints without = guard ? assume(guard, false, step->constraints) : step->constraints;
     if (guard)
         met.constraints = assume(guard, true, step->constraints);
-    enum outcome outcome = met.constraints == INFEASIBLE ? ENDS : barrier(&met, instruction, index);
-    if (outcome == GOES_ON && met.wait == step->wait)
+    struct phases before = step->registers->phases;
+    enum outcome outcome = met.constraints == INFEASIBLE ? ENDS : either_barrier(&met, instruction, index);
+    if (outcome == GOES_ON && met.wait == step->wait && memcmp(&before, &step->registers->phases, sizeof before) == 0)
         return GOES_ON;
     if (outcome == GOES_ON && step->section->blocks[now.nodes[step->node].block].falls != NO_BLOCK)
         go(step->node, behind(step->node), met.wait, met.constraints, step->registers);
+    step->registers->phases = before;
     step->constraints = without;
     return without == INFEASIBLE ? ENDS : GOES_ON;
 }
@@ -187,17 +228,42 @@ static bool passes_at_once(const struct step *step, const struct instruction *in
     return is_number_of(settled(asked, step->constraints), &phase) && phase != 0;
 }
 
-/* A thread waits for a barrier object in shared memory, or signals one. */
-static void object(struct step *step, const struct instruction *instruction)
+/* A thread signals a barrier object in shared memory. */
+static void signal_of(const struct step *step, const struct instruction *instruction)
 {
-    expr address = object_address(step->registers, instruction);
-    bool waits = instruction->kind == KIND_MBARRIER;
-    if (!waits && (step->wait == WAITED || step->wait == SIGNALLED))
-        signal_object(&now.gathered, address);
-    if (!waits || (step->wait != SIBLING && step->wait != AHEAD) || passes_at_once(step, instruction))
+    if (step->wait == WAITED || step->wait == SIGNALLED)
+        signal_object(&now.gathered, object_address(step->registers, instruction));
+}
+
+/* The predicate that says how a wait for an object has ended; NO_REGISTER if nobody asks. */
+static uint16_t object_answer(const struct instruction *instruction)
+{
+    const struct decoded *decoded = instruction->decoded;
+    for (unsigned i = 0; i < decoded->destination_count; i++)
+        if (is_predicate(decoded->destinations[i]))
+            return decoded->destinations[i];
+    return NO_REGISTER;
+}
+
+/* A thread waits for a barrier object: it is released where its guard holds and the answer is true. Elsewhere nobody releases
+ * it, so these two ways are followed one by one. */
+static void wait_for_object(struct step *step, const struct instruction *instruction, struct value guard, uint32_t site)
+{
+    struct registers *registers = step->registers;
+    uint16_t answer = object_answer(instruction);
+    bool may_help = (step->wait == SIBLING || step->wait == AHEAD) && !passes_at_once(step, instruction);
+    bool helps = may_help && object_helps(object_address(registers, instruction)) && answer != NO_REGISTER;
+    constraints there = guard.expression ? assume(guard.expression, true, step->constraints) : step->constraints;
+    struct value before = answer != NO_REGISTER ? registers->file[answer] : (struct value){0};
+    execute(registers, instruction, site);
+    if (!helps || there == INFEASIBLE)
         return;
-    if (object_helps(address))
-        step->wait = SIGNALLED;
+    uint8_t varies = registers->file[answer].varies;
+    registers->file[answer] = (struct value){.expression = EXPR_TRUE, .varies = varies, .known = 1};
+    if (step->section->blocks[now.nodes[step->node].block].falls != NO_BLOCK)
+        go(step->node, behind(step->node), SIGNALLED, there, registers);
+    expr skipped = guard.expression && before.expression ? conjunction(negation(guard.expression), before.expression) : 0;
+    registers->file[answer].expression = guard.expression == EXPR_TRUE ? EXPR_FALSE : skipped;
 }
 
 /* Copies between memories have two addresses; the global one, or that of the tensor map, may be the second. */
@@ -264,12 +330,17 @@ static enum outcome happen(struct step *step, const struct instruction *instruct
         return wait_under(step, guard, decided);
     if (meets_others(kind))
         forget_shared(step->registers);
+    if (kind == KIND_CLUSTER_ARRIVE) {
+        add_event(step, EVENT_CLUSTER_BARRIER, 0);
+        step->registers->phases.cluster_arrived = true;
+        return GOES_ON;
+    }
     if (kind == KIND_BARRIER_ARRIVE || ((kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER) && decided == IS_TRUE))
-        return barrier(step, instruction, index);
+        return either_barrier(step, instruction, index);
     if (kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER)
         return barrier_under(step, instruction, index, guard.expression);
-    if (has_object(kind))
-        object(step, instruction);
+    if (signals_object(kind))
+        signal_of(step, instruction);
     if (now.follow_waited) /* nothing but signals is gathered */
         return GOES_ON;
     if (kind_accesses(kind))
@@ -301,7 +372,9 @@ static enum outcome take(struct step *step, const struct block *block, uint32_t 
     }
     if (happen(step, instruction, index, guard, decided) == ENDS)
         return ENDS;
-    if (writes_registers(instruction->kind))
+    if (instruction->kind == KIND_MBARRIER)
+        wait_for_object(step, instruction, guard, site);
+    else if (writes_registers(instruction->kind))
         execute(step->registers, instruction, site);
     return GOES_ON;
 }

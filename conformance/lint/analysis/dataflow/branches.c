@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_SETTLED = 3 }; /* 2^3 cases: MOST_CASES */
+enum { MOST_SETTLED = 3 /* 2^3 cases: MOST_CASES */, MOST_ENTRIES = 64 };
 
 /* Whether blocks of one cluster can answer differently. */
 static bool asks_for_block(expr formula)
@@ -61,25 +61,35 @@ static bool outside_cluster(enum progress wait, constraints known)
     return wait == CLUSTER && truth(comparison(COMPARES_EQ, false, flag, number(1)), known) == IS_FALSE;
 }
 
-static bool another_waits(node_id target, const node_id *everywhere, unsigned count, bool past)
+/* Of the other ways: whether one leads to a wait, and the fewest barriers ahead of it. */
+static struct wait_ahead others_ahead(node_id target, const node_id *everywhere, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (everywhere[i] != target && waits_before_barrier(everywhere[i], past))
-            return true;
-    return false;
+    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES};
+    for (unsigned i = 0; i < count; i++) {
+        struct wait_ahead ahead = everywhere[i] != target ? wait_ahead_of(everywhere[i]) : (struct wait_ahead){.answer = NO};
+        if (ahead.answer != YES)
+            continue;
+        best.answer = YES;
+        best.block = ahead.block < best.block ? ahead.block : best.block;
+        best.cluster = ahead.cluster < best.cluster ? ahead.cluster : best.cluster;
+    }
+    return best;
 }
 
 /* The state after choosing one way of a branch that other threads may leave in another way. */
-static enum progress towards(node_id target, const node_id *everywhere, unsigned count, enum progress wait, uint8_t varies)
+static enum progress towards(node_id target, const node_id *everywhere, unsigned count, enum progress wait, uint8_t varies,
+                             struct phases *phases)
 {
     if (!varies || wait == WAITED || wait == SIBLING || wait == SIGNALLED || now.learning)
         return wait;
-    bool others = another_waits(target, everywhere, count, false);
-    if (others && !waits_before_barrier(target, false))
-        return passed_by(wait, varies);
-    if (wait == FRESH && !others && !waits_before_barrier(target, true))
-        return another_waits(target, everywhere, count, true) ? AHEAD : wait;
-    return wait;
+    struct wait_ahead others = others_ahead(target, everywhere, count), own = wait_ahead_of(target);
+    bool passes_by = others.answer == YES && others.block == 0 && (own.answer != YES || own.block > 0);
+    if (!passes_by && (wait != FRESH || others.answer != YES || own.answer == YES))
+        return wait;
+    unsigned debt = others.cluster + phases->cluster_arrived;
+    phases->block_debt = others.block;
+    phases->cluster_debt = debt < MANY_PHASES ? (uint8_t)debt : MANY_PHASES;
+    return passes_by ? passed_by(wait, varies) : AHEAD;
 }
 
 static void note_varies(node_id node, uint8_t varies)
@@ -105,14 +115,16 @@ static uint8_t varies_elsewhere(node_id node, enum progress wait, uint8_t varies
 }
 
 static void take_way(node_id node, const node_id *ways, unsigned count, unsigned chosen, enum progress wait, struct a_case how,
-                     bool returns, const struct registers *registers)
+                     bool returns, struct registers *registers)
 {
     if (how.constraints == INFEASIBLE || outside_cluster(wait, how.constraints))
         return;
-    enum progress there = towards(ways[chosen], ways, count, wait, how.varies);
+    struct phases before = registers->phases;
+    enum progress there = towards(ways[chosen], ways, count, wait, how.varies, &registers->phases);
     if (returns)
         note_return(now.nodes[node].context, there);
     go(node, ways[chosen], there, how.constraints, registers);
+    registers->phases = before;
 }
 
 static void branch(node_id node, const struct block *block, struct value asked, enum progress wait, constraints known, struct registers *registers)
@@ -138,39 +150,95 @@ static void branch(node_id node, const struct block *block, struct value asked, 
         }
 }
 
-/* Where an indexed branch goes if its register holds a number that a table says, as one of `ways`; `count` if nobody can say. */
-static unsigned known_way(const struct section *section, const struct block *block, expr held, unsigned count)
+/* Which of the ways of an indexed branch leads to this offset in the section; `count` if none does. */
+static unsigned way_to(const struct section *section, const struct block *block, uint32_t target, unsigned count)
 {
-    uint32_t n, target;
-    if (!held || !is_number_of(held, &n) || !indexed_target(&section->code[block->end - 1], n, &target))
-        return count;
     for (unsigned i = 0; i < count; i++)
         if (section->code[section->blocks[block->jumps[i]].start].offset == target)
             return i;
     return count;
 }
 
-static void jump(node_id node, const struct block *block, uint8_t varies, enum progress wait, constraints known, const struct registers *registers)
+/* Where an indexed branch goes if its register holds this word; `count` if nobody can say. */
+static unsigned way_of_word(const struct section *section, const struct block *block, uint32_t word, unsigned count)
+{
+    uint32_t target;
+    return indexed_target(&section->code[block->end - 1], word, &target) ? way_to(section, block, target, count) : count;
+}
+
+static unsigned known_way(const struct section *section, const struct block *block, expr held, unsigned count)
+{
+    uint32_t n;
+    return held && is_number_of(held, &n) ? way_of_word(section, block, n, count) : count;
+}
+
+struct entry { /* of a jump table */
+    unsigned way;
+    expr formula; /* what the index is if this entry is taken; 0: nothing can be said */
+};
+
+/* The entries of the table that the jump's register was loaded from, up to the first word that leads to none of the ways. Each
+ * way keeps the condition that leads there. 0: it is not known to come from a table. */
+static unsigned entries_of(node_id node, const struct block *block, expr held, unsigned count, struct entry entries[MOST_ENTRIES])
+{
+    struct section *section = now.nodes[node].section;
+    expr index;
+    uint32_t place, word;
+    unsigned found = 0;
+    if (!is_table_word(held, &index, &place))
+        return 0;
+    for (; found < MOST_ENTRIES && map_get(&now.kernel->words, place + 4 * found, &word); found++) {
+        unsigned way = way_of_word(section, block, word, count);
+        if (way == count)
+            break;
+        entries[found] = (struct entry){way, equals_number(index, 4 * found)};
+        note_formula(entries[found].formula, node, block->end - 1);
+    }
+    return found;
+}
+
+static void jump_by_table(node_id node, const node_id *ways, unsigned count, const struct entry *entries, unsigned entry_count,
+                          enum progress wait, uint8_t varies, constraints known, struct registers *registers)
+{
+    struct phases before = registers->phases;
+    for (unsigned i = 0; i < entry_count; i++) {
+        node_id target = ways[entries[i].way];
+        constraints there = entries[i].formula ? assume(entries[i].formula, true, known) : known;
+        if (there == INFEASIBLE)
+            continue;
+        go(node, target, towards(target, ways, count, wait, varies, &registers->phases), there, registers);
+        registers->phases = before;
+    }
+}
+
+static void jump(node_id node, const struct block *block, uint8_t varies, enum progress wait, constraints known, struct registers *registers)
 {
     struct section *section = now.nodes[node].section;
     const struct instruction *last = &section->code[block->end - 1];
-    unsigned count;
+    struct entry entries[MOST_ENTRIES];
+    unsigned count, entry_count = 0;
     const node_id *ways = ways_out(node, &count);
-    unsigned known_one = count;
     if (block->last == KIND_INDEXED_BRANCH) {
         const struct operand *through = transfer_register(last);
         struct value held = through ? operand_value(registers, through, 0) : (struct value){0};
+        unsigned known_one = count;
         varies |= held.varies;
         note_varies(node, varies);
         note_variables(held.expression);
         if (!now.learning && now.nodes[node].edges.known)
             known_one = known_way(section, block, held.expression, count);
+        entry_count = entries_of(node, block, held.expression, count, entries);
+        if (known_one < count) {
+            entries[0] = (struct entry){known_one, 0};
+            entry_count = 1;
+        }
         varies |= varies_elsewhere(node, wait, varies, known_one < count);
         if (block->unresolved && !now.follow_waited)
             add_unresolved(section, block->end - 1, "an indexed branch whose targets are not listed", 0);
     }
-    for (unsigned i = known_one < count ? known_one : 0; i < (known_one < count ? known_one + 1 : count); i++)
-        go(node, ways[i], towards(ways[i], ways, count, wait, varies), known, registers);
+    for (unsigned i = 0; entry_count == 0 && i < count; i++)
+        jump_by_table(node, ways, count, &(struct entry){i, 0}, 1, wait, varies, known, registers);
+    jump_by_table(node, ways, count, entries, entry_count, wait, varies, known, registers);
 }
 
 /* What is asked: the guard and the predicate operand. Formula 0: nobody can say. */

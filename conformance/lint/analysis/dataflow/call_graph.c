@@ -208,7 +208,7 @@ static bool is_relevant(uint8_t kind)
 {
     return kind_accesses(kind) || kind == KIND_WAIT || kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER ||
            kind == KIND_MBARRIER || kind == KIND_SIGNAL || kind == KIND_TRIGGER || kind == KIND_UNKNOWN ||
-           kind == KIND_PREFETCH || kind == KIND_BARRIER_ARRIVE;
+           kind == KIND_PREFETCH || kind == KIND_BARRIER_ARRIVE || kind == KIND_CLUSTER_ARRIVE;
 }
 
 static void walk_to(uint32_t *walked, uint32_t block)

@@ -95,7 +95,7 @@ static enum progress further(enum progress a, enum progress b)
     return a > b ? a : b;
 }
 
-static void await_return(struct target target, node_id node, node_id behind, enum progress wait, constraints known, const struct registers *registers)
+static void await_return(struct target target, node_id node, node_id behind, enum progress wait, constraints known, struct registers *registers)
 {
     uint32_t number = function_number(target); /* may move them all */
     struct function *function = &functions[number];
@@ -240,7 +240,7 @@ static size_t call_targets(const struct node_state *node, const struct block *bl
 }
 
 static void enter_callee(node_id node, struct target target, node_id behind, bool returns, enum progress wait, constraints known,
-                         const struct registers *registers)
+                         struct registers *registers)
 {
     const struct node_state *here = &now.nodes[node];
     context inner = here->context;

@@ -363,7 +363,7 @@ static bool parts(const struct instruction *instruction)
 {
     uint8_t kind = instruction->kind;
 
-    return kind == KIND_WAIT || (instruction->guarded && (kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER));
+    return kind == KIND_WAIT || kind == KIND_MBARRIER || (instruction->guarded && (kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER));
 }
 
 /* A block starts at the first instruction, at labels and targets, behind transfers, and behind what parts two states.

@@ -16,8 +16,13 @@ struct frame { /* of a context: the innermost call */
     uint32_t depth;          /* 1: called by the kernel */
 };
 
+enum event_kind {
+    EVENT_WAIT,
+    EVENT_BLOCK_BARRIER,   /* the thread arrives at a barrier of the whole block */
+    EVENT_CLUSTER_BARRIER, /* the thread arrives at the cluster's barrier */
+};
 struct event { /* what decides whether a thread waits before it meets its siblings */
-    bool is_wait;   /* else a barrier of the whole block or cluster */
+    uint8_t kind;
     uint8_t varies; /* of a wait: whether only some threads execute it */
 };
 
@@ -42,7 +47,11 @@ struct state { /* what is known at the entry of a node, for one progress and one
     enum progress wait;
     constraints constraints;
     expr *numbers; /* of the node's slots; 0: any that is not kept apart */
+    uint64_t turns;
+    struct phases phases;
     bool queued;
+    uint8_t weakened; /* how often its constraints became fewer */
+    bool merged; /* of paths with different constraints, because there were too many states; it keeps what they share */
     uint8_t split;
     struct value *values; /* of the node's live registers, in that order */
     struct memory_word *words;
@@ -59,6 +68,10 @@ struct live { /* registers that matter at the entry of a block, as runs of neigh
 };
 
 enum answer { NOT_ASKED, NO, YES };
+struct wait_ahead { /* whether a thread surely waits from here on, and how many barriers it arrives at before that */
+    uint8_t answer;
+    uint8_t block, cluster; /* up to MANY_PHASES */
+};
 struct node_state {
     context context;
     struct section *section;
@@ -76,20 +89,23 @@ struct node_state {
     size_t slot_count, slot_capacity;
     struct state *states;
     size_t state_count, state_capacity;
-    uint8_t will_wait, waits_later; /* enum answer */
+    struct wait_ahead ahead;
     uint8_t varied; /* whether threads that are not safe always left it in different ways, while numbers were not kept apart */
 };
 
 struct signals { /* what threads signal that have waited, or were released by such; also: what was asked for */
-    bool any_barrier, barrier[16][16]; /* by the smallest and the largest number it can have */
+    bool any_barrier;
+    /* By the smallest and the largest number it can have: 0, not signalled; else 1 + how often the signaller had used the
+     * barrier before. */
+    uint8_t barrier[NAMED_BARRIERS][NAMED_BARRIERS];
     expr *objects;                     /* addresses of barrier objects, sorted; 0: any */
     size_t object_count, object_capacity;
 };
 void signals_clear(struct signals *);
-void signal_barrier(struct signals *, const struct range *range); /* NULL: any */
+void signal_barrier(struct signals *, const struct range *range, uint8_t uses); /* NULL: any; uses: before this one */
 void signal_object(struct signals *, expr address);
 /* Whether a thread that waited signals this barrier, as far as that is heard; notes that it was asked. */
-bool barrier_helps(const struct range *range); /* NULL: any */
+bool barrier_helps(const struct range *range, uint8_t uses); /* NULL: any; uses: of this thread, before this one */
 bool object_helps(expr address);
 /* Whether all that was asked for has the same answer with these signals and those; NULL: nothing is heard, so all help. */
 bool answered_alike(const struct signals *asked, const struct signals *, const struct signals *);
@@ -106,6 +122,8 @@ struct analysis {
     size_t node_count, node_capacity;
     bool learning, keep_constraints, follow_waited, asked_signals, heard; /* heard: `signals` is known */
     bool naming, partitioned; /* passes of partitioning.c */
+    bool merged;              /* on this pass paths were merged although their constraints differ */
+    size_t most_states;       /* of one node, with constraints kept apart */
     size_t enough;      /* a pass with numbers kept apart that finds as many states gains nothing */
     struct signals signals, gathered;
     struct signals asked[2]; /* by follow_waited: on the last such pass */
@@ -116,6 +134,7 @@ extern struct analysis now;
 
 /* fixed_point.c */
 bool propagate(void);               /* follows all paths to a fixed point; false: too many to keep conditions apart */
+bool propagate_with_few_states(void); /* the same with fewer states of each node; false also where that was done already */
 bool propagate_or_merge(void); /* the same, in any case; true if conditions are no longer kept apart */
 /* Whether a pass would only repeat the last such one, everything else being equal, with these signals in place of those. */
 bool would_repeat(bool follow_waited, const struct signals *before, const struct signals *after);
@@ -127,11 +146,15 @@ bool context_has(context, const struct section *, uint32_t block);
 const node_id *ways_out(node_id, unsigned *jumps); /* to which it jumps; the last one, not counted, is behind(node) */
 node_id behind(node_id);                           /* of one through which control can fall */
 /* Leaves a node for another. */
-void go(node_id from, node_id target, enum progress, constraints, const struct registers *);
+void go(node_id from, node_id target, enum progress, constraints, struct registers *);
 /* Conditions that are asked at more than one place are kept from now on; false if these are no others than before. */
 bool keep_more(bool first);
 void note_formula(expr formula, node_id, uint32_t index); /* is asked here */
 void note_keys(const constraint_key *keys, unsigned count, const struct section *, uint32_t index);
+
+/* loops.c: the first turn of a loop with a wait is kept apart from the later ones */
+void find_loops(struct section *);
+uint64_t turns_after(node_id from, node_id target, uint64_t turns);
 
 /* live_registers.c */
 const struct live *live_of(struct section *, uint32_t block); /* on this pass */
@@ -189,9 +212,9 @@ void call(node_id, enum progress, constraints, struct registers *);
 void note_return(context, enum progress);
 
 /* reaching.c */
-/* Whether some thread that gets here surely waits before it reaches a block-wide barrier (`past`: barriers are passed) or its
- * end. At a branch that threads leave in different ways one way suffices, else each has to lead to a wait. */
-bool waits_before_barrier(node_id, bool past);
+/* Whether some thread that gets here surely waits before it ends. At a branch that threads leave in different ways one way
+ * suffices, else each has to lead to a wait. */
+struct wait_ahead wait_ahead_of(node_id);
 uint8_t *reaching_nodes(void); /* by node: whether a wait can be reached from it */
 void mark_reaching(void); /* which of the accesses found can be followed by a wait of the same thread */
 

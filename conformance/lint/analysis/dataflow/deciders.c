@@ -11,7 +11,7 @@ static size_t waits_capacity;
 
 static bool ends_in_wait(const struct edges *edges)
 {
-    return edges->target_count == 0 && edges->event_count && edges->events[edges->event_count - 1].is_wait;
+    return edges->target_count == 0 && edges->event_count && edges->events[edges->event_count - 1].kind == EVENT_WAIT;
 }
 
 /* From what the nodes behind it have, until nothing changes: a loop waits if all ways out of it do. */
@@ -116,7 +116,7 @@ static constraints assumed_inside(struct node_state *node, constraints known)
         if (node->section->code[i].kind == KIND_WAIT && node->section->code[i].guarded)
             known = assumed_too(node->noted[i - block->start], true, known, node->section, i);
     for (size_t i = 0; i < node->edges.event_count && known != before; i++)
-        if (node->edges.events[i].is_wait)
+        if (node->edges.events[i].kind == EVENT_WAIT)
             node->edges.events[i].varies |= VARIES_BY_THREAD;
     return known;
 }
@@ -153,7 +153,7 @@ static constraints gather_assumption(void)
         if (now.nodes[n].edges.known && now.nodes[n].noted != NULL)
             assumption = assumed_at_end((node_id)n, assumed_inside(&now.nodes[n], assumption));
     for (size_t n = 0; n < now.node_count; n++)
-        now.nodes[n].will_wait = now.nodes[n].waits_later = NOT_ASKED;
+        now.nodes[n].ahead.answer = NOT_ASKED;
     revisions++;
     return assumption;
 }

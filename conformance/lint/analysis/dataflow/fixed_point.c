@@ -10,8 +10,10 @@
 #include <string.h>
 
 enum {
-    STATES_PER_NODE = 24,
-    VISITS = 6000, /* more, and conditions are not kept apart */
+    STATES_PER_NODE = 24, /* more, and paths are merged: only what they share stays known */
+    FEW_STATES = 6,       /* the same where 24 are too many */
+    VISITS = 6000,        /* more, and fewer states are kept; with these, conditions are not kept apart */
+    WEAKENED = 64,        /* of a merged state, how often its constraints are weakened before none is left */
     MOST_NODES = 1 << 15, /* with more, calls are no longer walked: real kernels have had no 3,000 */
     ROUNDS = 4 /* of learning which conditions to keep */
 };
@@ -120,6 +122,7 @@ node_id node_at(context c, struct section *section, uint32_t block)
     uint32_t number;
     if (map_get(&node_numbers, place_key(c, section, block), &number))
         return number;
+    find_loops(section);
     now.nodes = grown(now.nodes, &now.node_capacity, now.node_count + 1, sizeof *now.nodes);
     struct node_state *node = &now.nodes[now.node_count];
     *node = (struct node_state){.context = c, .section = section, .block = block, .first_site = sites + 1};
@@ -379,6 +382,17 @@ static bool join_run(node_id node, struct run run, struct value *old, const stru
     return less;
 }
 
+static bool join_phases(struct phases *old, const struct phases *new)
+{
+    struct phases before = *old;
+    old->block_debt = new->block_debt > old->block_debt ? new->block_debt : old->block_debt;
+    old->cluster_debt = new->cluster_debt > old->cluster_debt ? new->cluster_debt : old->cluster_debt;
+    old->cluster_arrived = old->cluster_arrived || new->cluster_arrived;
+    for (unsigned i = 0; i < NAMED_BARRIERS; i++)
+        old->named[i] = new->named[i] < old->named[i] ? new->named[i] : old->named[i];
+    return memcmp(&before, old, sizeof before) != 0;
+}
+
 static bool join(node_id node, struct state *old, const struct registers *new)
 {
     const struct live *live = now.nodes[node].live;
@@ -391,6 +405,7 @@ static bool join(node_id node, struct state *old, const struct registers *new)
             less = join_run(node, run, value, new, split) || less;
     }
     less = join_words(node, old, new, split) || less;
+    less = join_phases(&old->phases, &new->phases) || less;
     old->split = split;
     return less;
 }
@@ -406,14 +421,35 @@ static void fill(const struct live *live, struct state *state, const struct regi
     if (from->word_count)
         memcpy(state->words, from->words, from->word_count * sizeof *state->words);
     state->split = from->split;
+    state->phases = from->phases;
 }
 
-static struct state *state_with(node_id at, enum progress wait, constraints known, const expr *numbers)
+static struct state *state_with(node_id at, enum progress wait, constraints known, const expr *numbers, uint64_t turns)
 {
     const struct node_state *node = &now.nodes[at];
-    for (size_t i = 0; i < node->state_count; i++)
-        if (node->states[i].wait == wait && node->states[i].constraints == known && same_numbers(at, node->states[i].numbers, numbers))
-            return &node->states[i];
+    for (size_t i = 0; i < node->state_count; i++) {
+        struct state *state = &node->states[i];
+        if (state->wait == wait && state->constraints == known && state->turns == turns && !state->merged &&
+            same_numbers(at, state->numbers, numbers))
+            return state;
+    }
+    return NULL;
+}
+
+/* The state of this node in which paths are merged that are too many to be kept apart; its constraints become what it shares
+ * with this path, and `weaker` says whether that is less than before. NULL: there is none yet. */
+static struct state *merged_state(const struct node_state *node, enum progress wait, uint64_t turns, constraints known, bool *weaker)
+{
+    for (size_t i = 0; i < node->state_count; i++) {
+        struct state *state = &node->states[i];
+        if (!state->merged || state->wait != wait || state->turns != turns)
+            continue;
+        constraints common = state->weakened < WEAKENED ? constraints_common(state->constraints, known) : now.assumed;
+        *weaker = common != state->constraints;
+        state->weakened += *weaker;
+        state->constraints = common;
+        return state;
+    }
     return NULL;
 }
 
@@ -424,13 +460,13 @@ void enter(node_id target, enum progress wait, constraints known, const struct r
     struct node_state *node = &now.nodes[target];
     expr *numbers = now.partitioned ? numbers_of(target, registers) : NULL;
     known = those_kept(known);
-    struct state *state = state_with(target, wait, known, numbers);
-    if (state == NULL && node->state_count >= STATES_PER_NODE && numbers != NULL)
-        state = state_with(target, wait, known, numbers = NULL);
-    if (state == NULL && node->state_count >= STATES_PER_NODE && known != now.assumed) {
-        known = now.assumed;
-        state = state_with(target, wait, known, NULL);
-    }
+    uint64_t turns = now.keep_constraints ? registers->turns : 0;
+    struct state *state = state_with(target, wait, known, numbers, turns);
+    bool full = state == NULL && node->state_count >= now.most_states, weaker = false;
+    if (full && numbers != NULL)
+        state = state_with(target, wait, known, numbers = NULL, turns);
+    if (full && state == NULL && (state = merged_state(node, wait, turns, known, &weaker)) != NULL)
+        now.merged = true;
     if (node->live == NULL) {
         node->live = live_of(node->section, node->block);
         node->matters = liveness_of(node->section, attention_to(node->section))->matters;
@@ -438,9 +474,9 @@ void enter(node_id target, enum progress wait, constraints known, const struct r
     if (state == NULL) {
         node->states = grown(node->states, &node->state_capacity, node->state_count + 1, sizeof *node->states);
         state = &node->states[node->state_count++];
-        *state = (struct state){.wait = wait, .constraints = known, .numbers = numbers};
+        *state = (struct state){.wait = wait, .constraints = known, .numbers = numbers, .turns = turns, .merged = full};
         fill(node->live, state, registers);
-    } else if (!join(target, state, registers)) {
+    } else if (!join(target, state, registers) && !weaker) {
         return;
     }
     if (!state->queued) {
@@ -458,11 +494,15 @@ static void add_target(struct edges *edges, node_id target)
     edges->targets[edges->target_count++] = target;
 }
 
-void go(node_id from, node_id target, enum progress wait, constraints known, const struct registers *registers)
+void go(node_id from, node_id target, enum progress wait, constraints known, struct registers *registers)
 {
     if (now.learning)
         add_target(&now.nodes[from].edges, target);
+    uint64_t turns = registers->turns;
+    if (now.keep_constraints)
+        registers->turns = turns_after(from, target, turns);
     enter(target, wait, known, registers);
+    registers->turns = turns;
 }
 
 /* driving ---------------------------------------------------------------------------------------------------------------------- */
@@ -483,6 +523,8 @@ static void visit(struct queued next)
     if (state->word_count)
         memcpy(working.words, state->words, state->word_count * sizeof *working.words);
     working.split = state->split;
+    working.phases = state->phases;
+    working.turns = state->turns;
     walk(next.node, state->wait, state->constraints, &working);
 }
 
@@ -504,6 +546,9 @@ bool propagate(void)
     memset(&working.file, 0, sizeof working.file);
     working.word_count = 0;
     working.split = 0;
+    working.phases = (struct phases){0};
+    working.turns = 0;
+    now.merged = false;
     enter(node_at(0, now.section, 0), FRESH, now.assumed, &working);
     for (size_t visits = 1; queue_count; visits++) {
         struct queued next = pop();
@@ -516,9 +561,17 @@ bool propagate(void)
     return true;
 }
 
+bool propagate_with_few_states(void)
+{
+    if (!now.keep_constraints || now.most_states == FEW_STATES)
+        return false;
+    now.most_states = FEW_STATES;
+    return propagate();
+}
+
 bool propagate_or_merge(void)
 {
-    if (propagate())
+    if (propagate() || propagate_with_few_states())
         return false;
     now.keep_constraints = false;
     propagate();
@@ -547,7 +600,7 @@ static void begin(const struct kernel *kernel, struct findings *found)
     size_t capacity = now.node_capacity;
     struct signals signals = now.signals, gathered = now.gathered, asked[2] = {now.asked[0], now.asked[1]};
     now = (struct analysis){.kernel = kernel, .section = section_named(kernel->name), .nodes = nodes, .node_capacity = capacity,
-                            .learning = true, .signals = signals, .gathered = gathered, .asked = {asked[0], asked[1]},
+                            .learning = true, .most_states = STATES_PER_NODE, .signals = signals, .gathered = gathered, .asked = {asked[0], asked[1]},
                             .found = found};
     map_clear(&node_numbers);
     map_clear(&frame_numbers);
@@ -577,7 +630,7 @@ void analyse(const struct kernel *kernel, struct findings *found)
         imprecise = propagate_or_merge(); /* conditions kept apart let more conditions be told */
     if (now.asked_signals)
         imprecise = judge_signals() || imprecise;
-    found->imprecise = imprecise;
+    found->imprecise = imprecise || now.merged;
     if (!imprecise && found->access_count)
         partition_states();
     mark_reaching();

@@ -1,38 +1,55 @@
 /* Questions about the graph of all paths: does a wait lie ahead? */
 #include "dataflow/dataflow.h"
 
-/* Whether the first event that decides is a wait. */
-static enum answer first_event(const struct edges *edges, bool past)
+static uint8_t more_phases(uint8_t a, uint8_t b)
 {
-    for (size_t i = 0; i < edges->event_count; i++) {
-        const struct event *event = &edges->events[i];
-        if (!event->is_wait && !past)
-            return NO;
-        if (event->is_wait && event->varies)
-            return YES;
-    }
-    return NOT_ASKED;
+    return a + b < MANY_PHASES ? (uint8_t)(a + b) : MANY_PHASES;
 }
 
-static uint8_t *answer_of(node_id node, bool past)
+/* The barriers of this node up to its first wait; the answer is YES if there is one. In a loop nobody knows how often. */
+static struct wait_ahead events_of(const struct node_state *node)
 {
-    return past ? &now.nodes[node].waits_later : &now.nodes[node].will_wait;
+    uint8_t step = node->section->blocks[node->block].in_loop ? MANY_PHASES : 1;
+    struct wait_ahead found = {0};
+    for (size_t i = 0; i < node->edges.event_count; i++) {
+        const struct event *event = &node->edges.events[i];
+        if (event->kind == EVENT_BLOCK_BARRIER)
+            found.block = more_phases(found.block, step);
+        else if (event->kind == EVENT_CLUSTER_BARRIER)
+            found.cluster = more_phases(found.cluster, step);
+        else if (event->varies) {
+            found.answer = YES;
+            return found;
+        }
+    }
+    return found;
 }
+
+static uint8_t smaller(uint8_t a, uint8_t b) { return a < b ? a : b; }
+static uint8_t larger(uint8_t a, uint8_t b) { return a > b ? a : b; }
 
 /* From the answers of the nodes behind it; ways back in a loop have none yet and are left out. */
-static enum answer combined(const struct edges *edges, bool past)
+static struct wait_ahead combined(const struct edges *edges)
 {
-    bool any = false, all = true, some = false;
+    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES}, worst = {YES, 0, 0};
+    bool some = false;
     for (size_t i = 0; i < edges->target_count; i++) {
-        node_id target = edges->targets[i];
-        uint8_t answer = *answer_of(target, past);
-        if (answer == NOT_ASKED || now.nodes[target].edges.traps)
+        const struct node_state *target = &now.nodes[edges->targets[i]];
+        struct wait_ahead ahead = target->ahead;
+        if (ahead.answer == NOT_ASKED || target->edges.traps)
             continue;
         some = true;
-        any = any || answer == YES;
-        all = all && answer == YES;
+        if (ahead.answer == NO) {
+            worst.answer = NO;
+            continue;
+        }
+        best = (struct wait_ahead){YES, smaller(best.block, ahead.block), smaller(best.cluster, ahead.cluster)};
+        worst.block = larger(worst.block, ahead.block);
+        worst.cluster = larger(worst.cluster, ahead.cluster);
     }
-    return some && (edges->varies ? any : all) ? YES : NO;
+    if (!some)
+        return (struct wait_ahead){.answer = NO};
+    return edges->varies ? best : worst;
 }
 
 struct visit {
@@ -50,48 +67,49 @@ static void visit_later(node_id node, bool done)
     visits[visit_count++] = (struct visit){node, done};
 }
 
-static void ask(struct visit visit, bool past)
+static void ask(struct visit visit)
 {
-    const struct edges *edges = &now.nodes[visit.node].edges;
-    uint8_t *answer = answer_of(visit.node, past);
-    if (*answer != NOT_ASKED)
+    struct node_state *node = &now.nodes[visit.node];
+    const struct edges *edges = &node->edges;
+    if (node->ahead.answer != NOT_ASKED)
         return;
     if (!edges->known || edges->traps) {
-        *answer = NO;
+        node->ahead.answer = NO;
         return;
     }
-    enum answer early = first_event(edges, past);
-    if (early != NOT_ASKED) {
-        *answer = (uint8_t)early;
+    struct wait_ahead here = events_of(node);
+    if (here.answer == YES) {
+        node->ahead = here;
         return;
     }
     if (visit.done) {
+        struct wait_ahead ahead = combined(edges);
         open_nodes[visit.node] = false;
-        *answer = (uint8_t)combined(edges, past);
+        node->ahead = (struct wait_ahead){ahead.answer, more_phases(here.block, ahead.block), more_phases(here.cluster, ahead.cluster)};
         return;
     }
     open_nodes[visit.node] = true;
     visit_later(visit.node, true);
     for (size_t i = 0; i < edges->target_count; i++)
-        if (*answer_of(edges->targets[i], past) == NOT_ASKED && !open_nodes[edges->targets[i]])
+        if (now.nodes[edges->targets[i]].ahead.answer == NOT_ASKED && !open_nodes[edges->targets[i]])
             visit_later(edges->targets[i], false);
 }
 
-bool waits_before_barrier(node_id start, bool past)
+struct wait_ahead wait_ahead_of(node_id start)
 {
-    if (*answer_of(start, past) == NOT_ASKED) {
+    if (now.nodes[start].ahead.answer == NOT_ASKED) {
         open_nodes = grown(open_nodes, &open_capacity, now.node_count, sizeof *open_nodes);
         visit_later(start, false);
         while (visit_count)
-            ask(visits[--visit_count], past);
+            ask(visits[--visit_count]);
     }
-    return *answer_of(start, past) == YES;
+    return now.nodes[start].ahead;
 }
 
 static bool has_wait(const struct edges *edges)
 {
     for (size_t i = 0; i < edges->event_count; i++)
-        if (edges->events[i].is_wait)
+        if (edges->events[i].kind == EVENT_WAIT)
             return true;
     return false;
 }

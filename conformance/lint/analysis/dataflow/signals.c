@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_BARRIERS = 16, ROUNDS = 4 };
+enum { MOST_BARRIERS = NAMED_BARRIERS, ROUNDS = 4 };
 
 void signals_clear(struct signals *s)
 {
@@ -17,12 +17,15 @@ void signals_clear(struct signals *s)
     s->object_count = 0;
 }
 
-void signal_barrier(struct signals *s, const struct range *range)
+void signal_barrier(struct signals *s, const struct range *range, uint8_t uses)
 {
-    if (range == NULL)
+    if (range == NULL) {
         s->any_barrier = true;
-    else
-        s->barrier[range->low][range->high] = true;
+        return;
+    }
+    uint8_t *first = &s->barrier[range->low][range->high];
+    if (*first == 0 || uses + 1 < *first)
+        *first = (uint8_t)(uses + 1);
 }
 
 void signal_object(struct signals *s, expr address)
@@ -45,11 +48,11 @@ static bool signals_equal(const struct signals *a, const struct signals *b)
            (a->object_count == 0 || memcmp(a->objects, b->objects, a->object_count * sizeof *a->objects) == 0);
 }
 
-static bool reaches_number(const struct signals *s, uint32_t first, uint32_t last)
+static bool reaches_number(const struct signals *s, uint32_t first, uint32_t last, uint8_t uses)
 {
     for (uint32_t low = 0; low <= last; low++)
         for (uint32_t high = first; high < MOST_BARRIERS; high++)
-            if (s->barrier[low][high])
+            if (s->barrier[low][high] && s->barrier[low][high] - 1 <= uses)
                 return true;
     return false;
 }
@@ -69,16 +72,16 @@ static unsigned ranges_signalled(const struct signals *s, bool *single)
 
 /* Whether each barrier that this number can mean is one of those signalled. How many of the numbers occur depends on the size
  * of the block. If that is not known, only a single number that all waiters share says that the others have no waiter. */
-static bool reaches_barrier(const struct signals *s, const struct range *range)
+static bool reaches_barrier(const struct signals *s, const struct range *range, uint8_t uses)
 {
     bool single = false, threads_known = now.kernel->max_threads != 0;
     unsigned count = ranges_signalled(s, &single);
     if (range == NULL || s->any_barrier)
         return s->any_barrier || count != 0;
     if (!threads_known && range->low != range->high && !(count == 1 && single))
-        return reaches_number(s, range->low, range->high);
+        return reaches_number(s, range->low, range->high, uses);
     for (uint32_t n = range->low; n <= range->high; n++)
-        if (!reaches_number(s, n, n))
+        if (!reaches_number(s, n, n, uses))
             return false;
     return true;
 }
@@ -91,11 +94,11 @@ static bool reaches_object(const struct signals *s, expr address)
     return false;
 }
 
-bool barrier_helps(const struct range *range)
+bool barrier_helps(const struct range *range, uint8_t uses)
 {
     now.asked_signals = true;
-    signal_barrier(&now.asked[now.follow_waited], range);
-    return !now.heard || reaches_barrier(&now.signals, range);
+    signal_barrier(&now.asked[now.follow_waited], range, uses);
+    return !now.heard || reaches_barrier(&now.signals, range, uses);
 }
 
 bool object_helps(expr address)
@@ -105,18 +108,23 @@ bool object_helps(expr address)
     return !now.heard || reaches_object(&now.signals, address);
 }
 
-static bool barrier_alike(const struct range *range, const struct signals *a, const struct signals *b)
+/* For every number of earlier uses with which it may have been asked. */
+static bool barrier_alike(const struct range *range, uint8_t first, const struct signals *a, const struct signals *b)
 {
-    return (a == NULL || reaches_barrier(a, range)) == (b == NULL || reaches_barrier(b, range));
+    for (uint8_t uses = first; uses <= MANY_PHASES; uses++)
+        if ((a == NULL || reaches_barrier(a, range, uses)) != (b == NULL || reaches_barrier(b, range, uses)))
+            return false;
+    return true;
 }
 
 bool answered_alike(const struct signals *asked, const struct signals *a, const struct signals *b)
 {
-    if (asked->any_barrier && !barrier_alike(NULL, a, b))
+    if (asked->any_barrier && !barrier_alike(NULL, MANY_PHASES, a, b))
         return false;
     for (uint32_t low = 0; low < MOST_BARRIERS; low++)
         for (uint32_t high = low; high < MOST_BARRIERS; high++)
-            if (asked->barrier[low][high] && !barrier_alike(&(struct range){low, high}, a, b))
+            if (asked->barrier[low][high] &&
+                !barrier_alike(&(struct range){low, high}, (uint8_t)(asked->barrier[low][high] - 1), a, b))
                 return false;
     for (size_t i = 0; i < asked->object_count; i++)
         if ((a == NULL || reaches_object(a, asked->objects[i])) != (b == NULL || reaches_object(b, asked->objects[i])))
@@ -139,6 +147,9 @@ static bool gather_signals(bool partitioned)
     now.keep_constraints = partitioned;
     signals_clear(&now.gathered);
     if (propagate())
+        return partitioned;
+    signals_clear(&now.gathered);
+    if (propagate_with_few_states())
         return partitioned;
     now.keep_constraints = false;
     signals_clear(&now.gathered);

@@ -212,6 +212,35 @@ static expr with_number(enum comparison how, bool is_signed, expr left, expr rig
     return found ? found : of_interval(how, is_signed, left, value);
 }
 
+/* Numbers as an index is computed from them ------------------------------------------------------------------------ */
+
+/* Of the smaller of x and a number: it is that number wherever x is not below it. */
+static expr equals_bounded(const struct node *node, uint32_t n)
+{
+    uint32_t most;
+
+    if (!is_number_of(node->kids[1], &most) || n > most)
+        return is_number(node->kids[1]) ? EXPR_FALSE : 0;
+    return n < most ? equals_number(node->kids[0], n) : comparison(COMPARES_GE, false, node->kids[0], node->kids[1]);
+}
+
+expr equals_number(expr e, uint32_t n)
+{
+    const struct node *node = e ? node_of(e) : NULL;
+    uint32_t by;
+    expr inner;
+
+    if (!node)
+        return 0;
+    if (is_by_number(e, OPERATION_MULTIPLY, &inner, &by) && by)
+        return n % by ? EXPR_FALSE : equals_number(inner, n / by);
+    if (is_by_number(e, OPERATION_ADD, &inner, &by))
+        return equals_number(inner, n - by);
+    if (node->tag == TAG_OPERATION && (node->a == OPERATION_MIN_SIGNED || node->a == OPERATION_MIN_UNSIGNED))
+        return equals_bounded(node, n);
+    return comparison(COMPARES_EQ, false, e, number(n));
+}
+
 /* Any comparison ------------------------------------------------------------------------------------------------- */
 
 static expr relation(enum comparison how, bool is_signed, expr left, expr right)

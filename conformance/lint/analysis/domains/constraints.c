@@ -101,6 +101,55 @@ constraints constraints_kept(constraints known, const uint8_t *kept, size_t coun
     return left == list.count ? known : list_kept(&constraint_lists, all, left);
 }
 
+/* Sorted by where they begin; neighbours become one. */
+static uint32_t united_intervals(uint32_t left, uint32_t right)
+{
+    static struct interval *merged;
+    static size_t capacity;
+    struct list a = list_of(&interval_lists, left), b = list_of(&interval_lists, right);
+    const struct interval *first = a.elements, *second = b.elements;
+    uint32_t count = 0, i = 0, k = 0;
+
+    merged = grown(merged, &capacity, (size_t)a.count + b.count + 1, sizeof(*merged));
+    while (i < a.count || k < b.count) {
+        struct interval next = k == b.count || (i < a.count && first[i].low <= second[k].low) ? first[i++] : second[k++];
+
+        if (count && next.low <= merged[count - 1].high + 1)
+            merged[count - 1].high = next.high > merged[count - 1].high ? next.high : merged[count - 1].high;
+        else
+            merged[count++] = next;
+    }
+    return list_kept(&interval_lists, merged, count);
+}
+
+constraints constraints_common(constraints left, constraints right)
+{
+    struct list a = list_of(&constraint_lists, left), b = list_of(&constraint_lists, right);
+    const struct constraint *first = a.elements, *second = b.elements;
+    struct constraint *all;
+    uint32_t count = 0, i = 0, k = 0;
+
+    if (left == right)
+        return left;
+    all = scratch_constraints(a.count);
+    while (i < a.count && k < b.count) {
+        if (first[i].key != second[k].key) {
+            if (first[i].key < second[k].key)
+                i++;
+            else
+                k++;
+            continue;
+        }
+        if (first[i].value == second[k].value)
+            all[count++] = first[i];
+        else if (first[i].key % DOMAINS != DOMAIN_ATOM)
+            all[count++] = (struct constraint){ first[i].key, united_intervals(first[i].value, second[k].value) };
+        i++;
+        k++;
+    }
+    return list_kept(&constraint_lists, all, count);
+}
+
 /* Intervals ------------------------------------------------------------------------------------------------------ */
 
 /* x of x & (2^m - 1), which is x itself where x is known to be small. */

@@ -228,6 +228,8 @@ static struct value constant_operand(const struct registers *regs, const struct 
         choices.count = 0;
     if (choices.count == 1)
         return constant_value(operand->bank, offset + choices.number[0]);
+    if (operand->bank == TABLES && index.expression && !choices.count)
+        return value_of(table_word(index.expression, offset), function_provenance(), index.varies);
     return value_of(0, provenance_of_any(operand->bank, offset, &choices), index.varies);
 }
 
@@ -244,7 +246,7 @@ static struct value register_value(const struct registers *regs, uint16_t reg, u
 }
 
 /* Threads find different words in a table if they ask for different ones. */
-static struct value table_word(const struct registers *regs, const struct operand *operand, unsigned half)
+static struct value word_of_table(const struct registers *regs, const struct operand *operand, unsigned half)
 {
     struct value index = operand->reg == NO_REGISTER ? zero_value() : regs->file[operand->reg];
     uint32_t n, place, word;
@@ -252,6 +254,8 @@ static struct value table_word(const struct registers *regs, const struct operan
     if (index.expression && is_number_of(index.expression, &n) && map_get(&evaluated->tables, operand->symbol, &place) &&
         map_get(&evaluated->words, (uint32_t)(n + place + operand->offset) + 4 * half, &word))
         return value_of(numbered(word), 0, index.varies);
+    if (index.expression && map_get(&evaluated->tables, operand->symbol, &place))
+        return value_of(table_word(index.expression, (uint32_t)(place + operand->offset) + 4 * half), 0, index.varies);
     return value_of(0, 0, index.varies);
 }
 
@@ -271,7 +275,7 @@ struct value unsigned_value(const struct registers *regs, const struct operand *
     case OPERAND_HALF:
         return value_of(symbol_half(operand->symbol, operand->half), provenance_of(origin_of(ORIGIN_SYMBOL, operand->symbol)), 0);
     case OPERAND_TABLE:
-        return table_word(regs, operand, half);
+        return word_of_table(regs, operand, half);
     default:
         return (struct value){0};
     }

@@ -177,6 +177,30 @@ expr operation(uint32_t op, unsigned count, const expr *parts)
 
 expr operation_of_two(uint32_t op, expr left, expr right) { return operation(op, 2, (expr[]){ left, right }); }
 
+static uint32_t table_operation(void)
+{
+    static name word;
+
+    if (!word)
+        word = name_of_text("word of a table");
+    return OPERATION_NAMED + word;
+}
+
+expr table_word(expr index, uint32_t place)
+{
+    return operation(table_operation(), 2, (expr[]){ index, number(place) });
+}
+
+bool is_table_word(expr e, expr *index, uint32_t *place)
+{
+    const struct node *node = e ? node_of(e) : NULL;
+
+    if (!node || node->tag != TAG_OPERATION || node->a != table_operation() || node->kid_count != 2)
+        return false;
+    *index = node->kids[0];
+    return is_number_of(node->kids[1], place);
+}
+
 expr reciprocal(uint32_t n)
 {
     struct node node = { .tag = TAG_OPERATION, .size = 1, .kid_count = 1, .a = OPERATION_RECIPROCAL };
