@@ -67,6 +67,7 @@ enum kind {
     KIND_UNKNOWN,
     KIND_SIGNAL, /* arrives at an object in shared memory */
     KIND_CLUSTER_ARRIVE, /* the first half of a cluster barrier */
+    KIND_WARP_BARRIER,
     KINDS
 };
 extern const char *const kind_names[KINDS]; /* "LOAD"... as the enumerators, without KIND_ */
@@ -322,7 +323,7 @@ uint32_t reciprocal_in(expr); /* the number whose reciprocal this was made of; 0
 
 /* Where the parts of an address come from. */
 enum origin_kind { ORIGIN_PARAMETER, ORIGIN_SYMBOL, ORIGIN_WINDOW, ORIGIN_BANK };
-enum window { WINDOW_LOCAL, WINDOW_SHARED, WINDOW_CONSTANT };
+enum window { WINDOW_LOCAL, WINDOW_SHARED, WINDOW_CONSTANT, WINDOW_HEAP }; /* heap: what this thread got from malloc */
 typedef uint32_t origin; /* ORIGIN_VIA | kind << 28 | offset, name, window or bank */
 #define ORIGIN_VIA 0x80000000u /* loaded through an address with this origin */
 static inline origin origin_of(enum origin_kind kind, uint32_t n) { return (uint32_t)kind << 28 | (n & 0x0FFFFFFFu); }
@@ -335,7 +336,8 @@ provenance provenance_union(provenance, provenance);
 unsigned provenance_list(provenance, const origin **list); /* sorted, how many */
 provenance provenance_without(provenance, bool (*drop)(origin));
 provenance provenance_indirect(provenance); /* of a value loaded through an address with these: each via, windows left out */
-bool provenance_only_windows(provenance); /* and not empty: the address can only lie in shared, local or constant memory */
+bool provenance_only_windows(provenance); /* and not empty: the address can only lie in memory that no other grid knows */
+bool provenance_has_heap(provenance);
 
 enum { VARIES_BY_THREAD = 1, VARIES_BY_BLOCK = 2 }; /* block: in a cluster */
 struct value { /* of a predicate: expression is a formula, no provenance */
@@ -349,6 +351,7 @@ struct value joined(struct value, struct value); /* what holds of either; both a
 
 /* Whether threads of a block (enum varies) can hold different values of this expression or formula. */
 bool leaf_varies(expr, uint8_t by);
+bool varies_by_lane(expr formula); /* threads differ only by their place in their warp, so each warp has all answers */
 void note_varying_site(expr); /* threads of a block may hold this differently */
 extern uint32_t revisions;    /* how often such an answer, or that what was stored (memory.c), has changed */
 
@@ -399,6 +402,7 @@ enum { MANY_PHASES = 3, NAMED_BARRIERS = 16 };
 struct phases {
     uint8_t block_debt;      /* block-wide barriers that end before the siblings wait; MANY_PHASES: so many or unknown */
     uint8_t cluster_debt;    /* the same of cluster barriers */
+    bool lane_waits;         /* another lane of the warp waits for a barrier object, and the warp's barrier comes after that */
     bool cluster_arrived;    /* between arriving at the cluster's barrier and waiting for it, on some path */
     uint8_t named[NAMED_BARRIERS]; /* how often each named barrier was used, at least; up to MANY_PHASES */
 };
@@ -481,6 +485,7 @@ size_t indirect_targets(struct section *caller, const struct target **targets);
 /* The registers that a callee writes if it only computes and is too long to be walked for its result, else NULL. */
 const uint16_t *written_if_harmless(struct target, size_t *count);
 bool is_system_call(name);
+bool is_allocation(name); /* of device memory: the result is its address */
 bool is_copy_call(name);
 
 /* fixed_point.c, reaching.c: the analysis ----------------------------------------------------------------------------------- */

@@ -154,6 +154,14 @@ static void pass_block_barrier(struct step *step)
         step->wait = SIBLING;
 }
 
+/* Behind a barrier of the warp all of its lanes are released that one of them was. */
+static void pass_warp_barrier(struct step *step)
+{
+    if (step->registers->phases.lane_waits && (step->wait == SIBLING || step->wait == AHEAD) && object_helps(0))
+        step->wait = SIGNALLED;
+    step->registers->phases.lane_waits = false;
+}
+
 /* How often this thread has used the barrier, at least; this is one time more. */
 static uint8_t count_use(struct step *step, const struct range *numbers)
 {
@@ -318,7 +326,8 @@ static void access_memory(const struct step *step, const struct instruction *ins
         from = provenance_of_texture(step->registers, decoded);
     else if (which < decoded->count)
         from = provenance_of_access(step->registers, decoded, which);
-    if (!kind_is_generic(instruction->kind) || !provenance_only_windows(from))
+    bool own = provenance_only_windows(from) && (kind_is_generic(instruction->kind) || provenance_has_heap(from));
+    if (!own)
         add_access(step->section, index, instruction->kind, step->wait, from, step->context);
 }
 
@@ -330,6 +339,10 @@ static enum outcome happen(struct step *step, const struct instruction *instruct
         return wait_under(step, guard, decided);
     if (meets_others(kind))
         forget_shared(step->registers);
+    if (kind == KIND_WARP_BARRIER) {
+        pass_warp_barrier(step);
+        return GOES_ON;
+    }
     if (kind == KIND_CLUSTER_ARRIVE) {
         add_event(step, EVENT_CLUSTER_BARRIER, 0);
         step->registers->phases.cluster_arrived = true;

@@ -92,6 +92,37 @@ static enum progress towards(node_id target, const node_id *everywhere, unsigned
     return passes_by ? passed_by(wait, varies) : AHEAD;
 }
 
+enum { SHORT_WAY = 6 /* blocks */ };
+
+/* Whether the first thing on this way is a wait for a barrier object. */
+static bool waits_for_object(node_id node)
+{
+    for (int steps = 0; steps < SHORT_WAY; steps++) {
+        const struct section *section = now.nodes[node].section;
+        const struct block *block = &section->blocks[now.nodes[node].block];
+        for (uint32_t i = block->start; i < block->end; i++) {
+            uint8_t kind = section->code[i].kind;
+            if (kind == KIND_MBARRIER && !section->code[i].guarded)
+                return true;
+            if (kind == KIND_WARP_BARRIER || kind == KIND_BARRIER || kind_accesses(kind))
+                return false;
+        }
+        if (block->jump_count || block->falls == NO_BLOCK)
+            return false;
+        node = behind(node);
+    }
+    return false;
+}
+
+/* On this way a lane passes by while another one of its warp waits for a barrier object. */
+static bool a_lane_waits(const node_id *ways, unsigned count, unsigned chosen, expr formula)
+{
+    for (unsigned i = 0; i < count && formula; i++)
+        if (i != chosen && !now.learning && waits_for_object(ways[i]))
+            return varies_by_lane(formula);
+    return false;
+}
+
 static void note_varies(node_id node, uint8_t varies)
 {
     if (now.learning)
@@ -142,11 +173,14 @@ static void branch(node_id node, const struct block *block, struct value asked, 
     const node_id *ways = ways_out(node, &jumps);
     count = jumps + (block->falls != NO_BLOCK);
     unsigned possible = cases_of(formula, varies, known, cases);
+    bool before = registers->phases.lane_waits;
     for (unsigned i = 0; i < possible; i++)
         for (unsigned way = 0; way < count; way++) {
             struct a_case how = cases[i];
             how.constraints = formula ? assume(formula, way < jumps, how.constraints) : how.constraints;
+            registers->phases.lane_waits = before || a_lane_waits(ways, count, way, formula);
             take_way(node, ways, count, way, wait, how, block->last == KIND_RETURN && way < jumps, registers);
+            registers->phases.lane_waits = before;
         }
 }
 

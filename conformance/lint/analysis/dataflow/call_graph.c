@@ -77,6 +77,11 @@ bool is_system_call(name callee)
     return false;
 }
 
+bool is_allocation(name callee)
+{
+    return callee && (strcmp(text_of(callee), "malloc") == 0 || strcmp(text_of(callee), "__nv_aligned_device_malloc") == 0);
+}
+
 bool is_copy_call(name callee)
 {
     return callee && strncmp(text_of(callee), copy_call, sizeof(copy_call) - 1) == 0;

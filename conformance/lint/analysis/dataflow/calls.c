@@ -158,6 +158,7 @@ static void copy_call(const struct node_state *node, uint32_t index, enum progre
     add_access(node->section, index, KIND_ASYNC_LOAD, wait, from, node->context);
 }
 
+static bool allocates; /* the call that was looked at last: its result is new memory */
 static const struct target nobody[1]; /* code that touches nothing of ours, or that nobody can see */
 
 static int by_text(const void *a, const void *b)
@@ -202,6 +203,7 @@ static size_t called_through(const struct node_state *node, uint32_t index, enum
         return 1;
     }
     if (count && count == total) {
+        allocates = count == 1 && is_allocation(names[0]);
         if (systems == count)
             return 1;
         size_t resolved = named_targets(node->section, names, count, targets);
@@ -226,6 +228,7 @@ static size_t call_targets(const struct node_state *node, const struct block *bl
     if (block->callee == 0)
         return called_through(node, index, wait, registers, targets);
     *targets = nobody;
+    allocates = is_allocation(block->callee);
     if (is_system_call(block->callee))
         return 1;
     if (is_copy_call(block->callee)) {
@@ -275,6 +278,7 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
     bool recursive = returns && context_has(c, section, (uint32_t)block->falls);
     bool deep = (c != 0 && frame_of(c)->depth >= MOST_DEPTH) || nodes_are_many();
     const struct target *targets;
+    allocates = false;
     size_t count = call_targets(&now.nodes[node], block, wait, registers, &targets);
     for (size_t i = 0; i < count; i++) {
         struct target target = targets[i];
@@ -287,6 +291,8 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
         if (target.section != NULL && written == NULL && !recursive && !now.follow_waited && matters(target.section))
             add_unresolved(section, block->end - 1, "a function so deep in calls that it was not followed there", 0);
         after_skipped_call(registers, written, written_count, site);
+        for (unsigned r = FIRST_ARGUMENT; allocates && r < FIRST_ARGUMENT + 2; r++)
+            registers->file[r] = fresh(r, site, provenance_of(origin_of(ORIGIN_WINDOW, WINDOW_HEAP)), VARIES_BY_THREAD);
         if (recursive && target.section != NULL)
             await_return(target, node, after, wait, known, registers);
         else if (returns)

@@ -387,6 +387,7 @@ static bool join_phases(struct phases *old, const struct phases *new)
     struct phases before = *old;
     old->block_debt = new->block_debt > old->block_debt ? new->block_debt : old->block_debt;
     old->cluster_debt = new->cluster_debt > old->cluster_debt ? new->cluster_debt : old->cluster_debt;
+    old->lane_waits = old->lane_waits && new->lane_waits;
     old->cluster_arrived = old->cluster_arrived || new->cluster_arrived;
     for (unsigned i = 0; i < NAMED_BARRIERS; i++)
         old->named[i] = new->named[i] < old->named[i] ? new->named[i] : old->named[i];

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <string.h>
+
 enum { ANSWERS = 1 << 10, MOST_FORMULA_NODES = 24 };
 #define LARGEST ((int64_t)UINT32_MAX)
 
@@ -261,6 +263,21 @@ static enum comparison mirrored(enum comparison how)
     }
 }
 
+/* x + 1 is never x. */
+static bool differ_by_number(expr left, expr right)
+{
+    expr first[MOST_SIZE + 1], second[MOST_SIZE + 1];
+    uint32_t a = 0, b = 0;
+    unsigned count = sum_terms(left, first, &a), i;
+
+    if (sum_terms(right, second, &b) != count || a == b)
+        return false;
+    for (i = 0; i < count; i++)
+        if (first[i] != second[i])
+            return false;
+    return count != 0;
+}
+
 static expr compared(enum comparison how, bool is_signed, expr left, expr right)
 {
     switch (how) {
@@ -272,6 +289,10 @@ static expr compared(enum comparison how, bool is_signed, expr left, expr right)
     }
     if (is_number(right))
         return with_number(how, is_signed, left, right);
+    if (left == right)
+        return how == COMPARES_LT ? EXPR_FALSE : EXPR_TRUE;
+    if (how == COMPARES_EQ && differ_by_number(left, right))
+        return EXPR_FALSE;
     if (how == COMPARES_LE) /* a <= b is not (b < a) */
         return negation(relation(COMPARES_LT, is_signed, right, left));
     return how == COMPARES_EQ && right < left ? relation(how, is_signed, right, left) : relation(how, is_signed, left, right);
@@ -293,3 +314,32 @@ expr comparison(enum comparison how, bool is_signed, expr left, expr right)
     }
     return answer->formula;
 }
+
+/* Lanes of a warp ------------------------------------------------------------------------------------------------- */
+
+static bool is_special(expr e, const char *text)
+{
+    const struct node *node = node_of(e);
+
+    return node->tag == TAG_SPECIAL && strcmp(text_of(node->a), text) == 0;
+}
+
+/* What differs between threads in this is the place in their warp, or nothing does. */
+static bool only_by_lane(expr e)
+{
+    expr parts[MOST_KIDS + 1], inner;
+    uint32_t mask;
+    unsigned count, i;
+
+    if (!leaf_varies(e, VARIES_BY_THREAD) || is_special(e, "SR_LANEID"))
+        return true;
+    if (is_by_number(e, OPERATION_AND, &inner, &mask) && mask < 32 && is_special(inner, "SR_TID.X"))
+        return true;
+    count = parts_of(node_of(e), parts);
+    for (i = 0; i < count; i++)
+        if (!only_by_lane(parts[i]))
+            return false;
+    return count != 0 && node_of(e)->tag != TAG_SITE;
+}
+
+bool varies_by_lane(expr formula) { return formula && leaf_varies(formula, VARIES_BY_THREAD) && only_by_lane(formula); }

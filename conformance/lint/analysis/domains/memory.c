@@ -33,7 +33,7 @@ unsigned spaces_of(provenance from)
     const origin *list;
     unsigned spaces = 0;
 
-    if (!from || !provenance_only_windows(from))
+    if (!from || !provenance_only_windows(from) || provenance_has_heap(from))
         return 0;
     for (unsigned count = provenance_list(from, &list); count; count--)
         spaces |= 1u << (origin_number(list[count - 1]) & 3);

@@ -74,6 +74,22 @@ static bool is_written_predicate(const struct operand *operand)
     return operand->kind == OPERAND_PREDICATE && operand->reg != NO_REGISTER;
 }
 
+/* Of the high halves of two wide integers; `low` is the answer for the low ones. */
+static expr of_high_halves(const struct decoded *d, expr a, expr b, expr low)
+{
+    enum comparison how = (enum comparison)d->opcode->comparison;
+    bool is_signed = !has(d, PART_UNSIGNED);
+    enum comparison strictly = how == COMPARES_LE ? COMPARES_LT : how == COMPARES_GE ? COMPARES_GT : how;
+    expr same = comparison(COMPARES_EQ, false, a, b), high = comparison(strictly, is_signed, a, b), formula;
+
+    if (how == COMPARES_NOT || !same || !high)
+        return 0;
+    if (how == COMPARES_EQ)
+        return conjunction(same, low);
+    formula = disjunction(high, how == COMPARES_NE ? low : conjunction(same, low));
+    return formula && formula_is_small(formula) ? formula : 0;
+}
+
 bool compare_integers(struct registers *regs, const struct instruction *instruction, struct result *result)
 {
     const struct decoded *d = instruction->decoded;
@@ -88,8 +104,13 @@ bool compare_integers(struct registers *regs, const struct instruction *instruct
     b = operand_value(regs, &operands[3], 0);
     extra = condition_value(regs, &operands[4]);
     varies = a.varies | b.varies | extra.varies;
-    if (has(d, PART_EX) && d->count > 5)
-        varies |= condition_value(regs, &operands[5]).varies;
+    if (has(d, PART_EX) && d->count > 5) {
+        struct value low = condition_value(regs, &operands[5]);
+
+        varies |= low.varies;
+        if (a.expression && b.expression && low.expression)
+            formula = of_high_halves(d, a.expression, b.expression, low.expression);
+    }
     if (a.expression && b.expression && d->opcode->comparison != COMPARES_NOT && !has(d, PART_WIDE_COMPARE))
         formula = comparison((enum comparison)d->opcode->comparison, !has(d, PART_UNSIGNED), a.expression, b.expression);
     if (is_written_predicate(&operands[0]))

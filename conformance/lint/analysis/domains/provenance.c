@@ -238,6 +238,18 @@ provenance provenance_indirect(provenance set)
     return list_kept(&sets, via, kept);
 }
 
+bool provenance_has_heap(provenance set)
+{
+    struct list found = list_of(&sets, set);
+    const origin *list = found.elements;
+    uint32_t i;
+
+    for (i = 0; i < found.count; i++)
+        if (list[i] == origin_of(ORIGIN_WINDOW, WINDOW_HEAP))
+            return true;
+    return false;
+}
+
 bool provenance_only_windows(provenance set)
 {
     struct list found = list_of(&sets, set);

@@ -10,7 +10,7 @@ const char *const kind_names[KINDS] = {
     "PLAIN", "LOAD", "STORE", "ATOMIC", "ASYNC_LOAD", "ASYNC_STORE", "TEXTURE", "GENERIC_LOAD", "GENERIC_STORE",
     "GENERIC_ATOMIC", "PREFETCH", "WAIT", "TRIGGER", "BARRIER", "CLUSTER_BARRIER", "MBARRIER", "FENCE", "BRANCH",
     "INDEXED_BRANCH", "CALL", "RETURN", "EXIT", "TRAP", "RECONVERGE", "COLLECTIVE", "BARRIER_ARRIVE", "UNKNOWN", "SIGNAL",
-    "CLUSTER_ARRIVE",
+    "CLUSTER_ARRIVE", "WARP_BARRIER",
 };
 
 static const struct {
@@ -126,7 +126,7 @@ static enum kind kind_of(const char *base, const char *rest)
     if (!strcmp(base, "BPT"))
         return starts_with(rest, "TRAP") ? KIND_TRAP : KIND_PLAIN;
     if (!strcmp(base, "WARPSYNC"))
-        return contains(rest, "COLLECTIVE") ? KIND_COLLECTIVE : KIND_PLAIN;
+        return contains(rest, "COLLECTIVE") ? KIND_COLLECTIVE : KIND_WARP_BARRIER;
     if (!strcmp(base, "SYNCS"))
         return object_in_shared(rest);
     if (!strcmp(base, "UBLKCP"))

@@ -6,7 +6,7 @@
 #include "output/report.h"
 
 static const char *const progress_names[PROGRESSES] = { "FRESH", "AHEAD", "CLUSTER", "SIBLING", "SIGNALLED", "WAITED" };
-static const char *const window_names[] = { "local", "shared", "constant" };
+static const char *const window_names[] = { "local", "shared", "constant", "heap" };
 
 /* texts --------------------------------------------------------------------------------------------------------------- */
 
@@ -185,7 +185,7 @@ static void write_origin(FILE *out, origin written)
         putc(']', out);
         break;
     case ORIGIN_WINDOW:
-        fprintf(out, "[\"window\",\"%s\"]", n <= WINDOW_CONSTANT ? window_names[n] : "?");
+        fprintf(out, "[\"window\",\"%s\"]", n <= WINDOW_HEAP ? window_names[n] : "?");
         break;
     default:
         fprintf(out, "[\"bank\",%" PRIu32 "]", n);
