@@ -165,6 +165,9 @@ static expr of_sum(enum comparison how, expr base, uint32_t added, int64_t value
         return EXPR_TRUE;
     first = (uint32_t)first;
     last = (uint32_t)last;
+    if (first <= last && node_of(base)->tag == TAG_OPERATION) /* what is known of the parts of an operation counts */
+        return conjunction(comparison(COMPARES_GE, false, base, number((uint32_t)first)),
+                           comparison(COMPARES_LE, false, base, number((uint32_t)last)));
     return first <= last ? within(base, false, first, last) : negation(within(base, false, last + 1, first - 1));
 }
 

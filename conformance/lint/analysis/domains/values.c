@@ -306,6 +306,28 @@ static expr add_to_each(const struct node *many, expr one)
     return places(moved, count);
 }
 
+static bool is_negative_of(expr e, expr other)
+{
+    uint32_t by;
+    expr inner;
+
+    return is_by_number(e, OPERATION_MULTIPLY, &inner, &by) && by == UINT32_MAX && inner == other;
+}
+
+/* x + -x is 0: takes the term out of the list that this one cancels. */
+static bool cancelled(expr *terms, unsigned *count, expr term)
+{
+    unsigned i;
+
+    for (i = 0; i < *count; i++)
+        if (is_negative_of(terms[i], term) || is_negative_of(term, terms[i])) {
+            memmove(terms + i, terms + i + 1, (*count - i - 1) * sizeof(*terms));
+            --*count;
+            return true;
+        }
+    return false;
+}
+
 static expr summed(expr left, expr right)
 {
     expr terms[2 * MOST_SIZE + 2], theirs[MOST_SIZE + 1], total;
@@ -319,7 +341,8 @@ static expr summed(expr left, expr right)
     count = sum_terms(left, terms, &here);
     their_count = sum_terms(right, theirs, &there);
     for (i = 0; i < their_count; i++)
-        count = inserted(terms, count, theirs[i], true);
+        if (!cancelled(terms, &count, theirs[i]))
+            count = inserted(terms, count, theirs[i], true);
     if (count == 0)
         return number(here + there);
     total = terms[0];
