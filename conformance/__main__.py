@@ -27,6 +27,7 @@ COMMANDS = {
     "lint": ("conformance.lint", "static check of machine code for missing waits"),
     "stress": ("conformance.stress", "run a program with the window of its overlapping kernels widened"),
     "bench": ("conformance.bench", "what PDL is worth on this GPU"),
+    "fleet": ("conformance.fleet", "many GPUs by Slurm, and health checks of nodes"),
     "dev": ("conformance.dev", "tools for those who change the kit"),
 }
 
