@@ -128,7 +128,8 @@ def machine_report(done: Sequence[Worker]) -> dict[str, Any]:
     verdict = worst(row["verdict"] for row in rows)
     full, decides = next(((row["verdict"], w.report) for w, row in zip(done, rows, strict=True) if word(row["verdict"]) == verdict),
                          (verdict, None))
-    report = dict(decides or next((w.report for w in done if w.report is not None), {}))
+    any_report: dict[str, Any] = next((w.report for w in done if w.report is not None), {})
+    report = dict(decides or any_report)
     report.update(verdict=full, exit=EXITS[verdict], machine={
         "gpus": rows, "pooled": pooled(entry for worker in done if (entry := worker.counted()) is not None)})
     if decides is None:
