@@ -33,6 +33,7 @@ COMMANDS = {
     "replay": ("conformance.reports.replay", "repeat one trial of a run and say how often it went wrong"),
     "submit": ("conformance.reports.submit", "check a result before it goes into the public record"),
     "site": ("conformance.reports.site", "make the static site of the public record"),
+    "fleet": ("conformance.fleet", "many GPUs by Slurm, and health checks of nodes"),
     "dev": ("conformance.dev", "tools for those who change the kit"),
 }
 

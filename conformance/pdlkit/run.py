@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from conformance.pdlkit import evidence, machine, places, resume, toolchain, waivers
+from conformance.pdlkit import evidence, machine, many_gpus, places, resume, toolchain, waivers
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.build import Built, build
 from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_request
@@ -363,6 +363,29 @@ def _run(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: li
     return _finish(facts, folder, options)
 
 
+def _gpus(options: argparse.Namespace, choice: Choice) -> list[many_gpus.Worker]:
+    """The GPUs to judge side by side: all of the machine, unless the command line names one device or goes on with one run."""
+    if choice.device != "cuda" or choice.broken or choice.absent or options.resume:
+        return []
+    return many_gpus.workers(len(machine.ask_driver().gpus))
+
+
+def _run_many(gpus: list[many_gpus.Worker], options: argparse.Namespace, seed: int, folder: Path) -> int:
+    """Judge every GPU of this machine with these options, each from a seed of its own; returns the machine's exit code."""
+    arguments = ["--profile", options.profile, *(word for pattern in options.only for word in ("--only", pattern))]
+    for name in ("harness", "plant", "waive"):
+        if getattr(options, name) is not None:
+            arguments += [f"--{name}", str(getattr(options, name))]
+    _say(f"judging {len(gpus)} GPUs side by side; --device cuda:N judges one")
+    report = many_gpus.run_all(gpus, arguments, folder, seed)
+    path = write_report(report, folder)
+    if options.json:
+        print(json.dumps(report, indent=1, allow_nan=False))
+    else:
+        print(f"{many_gpus.block(report)}\n{places.shown(path)}")
+    return int(report["exit"])
+
+
 def main(argv: list[str]) -> int:
     """The command `run`; returns its exit code."""
     options = _checked(parser().parse_args(argv))
@@ -373,5 +396,8 @@ def main(argv: list[str]) -> int:
     if choice.note:
         _say(choice.note)
     folder = options.output or _default_output(options.profile, choice.device)
+    several = _gpus(options, choice)
     with _held(folder):
+        if len(several) > 1:
+            return _run_many(several, options, seed, folder)
         return _run(options, argv, book, cases, seed, choice, folder)
