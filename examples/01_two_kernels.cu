@@ -35,7 +35,7 @@ __global__ void square(unsigned *out, const unsigned *in, int n)
 static void launch(int i, unsigned overlap, int n) // with overlap 0 it is the same as <<<BLOCKS, THREADS, 0, stream>>>
 {
     pdl_options options = PDL_ZERO;
-    options.overlap = overlap;
+    options.overlap = overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE;
     CHECK(i % 2 == 0 ? pdl_launch(&twice_kernel, twice, BLOCKS, THREADS, 0, stream, &options, b, a, n)
                      : pdl_launch(&square_kernel, square, BLOCKS, THREADS, 0, stream, &options, a, b, n));
 }

@@ -34,7 +34,7 @@ __global__ void blend(unsigned *out, const unsigned *in, int n, int taps)
 static void launch(int i, unsigned overlap, int n, int taps)
 {
     pdl_options options = PDL_ZERO;
-    options.overlap = overlap;
+    options.overlap = overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE;
     CHECK(pdl_launch(&blend_kernel, blend, BLOCKS, THREADS, 0, stream, &options, buffer[(i + 1) % 2],
                      buffer[i % 2], n, taps));
 }

@@ -35,7 +35,7 @@ __global__ void consume(unsigned *out, const unsigned *in, int n, int taps)
 static void launch(int i, unsigned overlap, int n, int taps)
 {
     pdl_options options = PDL_ZERO;
-    options.overlap = overlap;
+    options.overlap = overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE;
     CHECK(i % 2 == 0 ? pdl_launch(&produce_kernel, produce, BLOCKS, THREADS, 0, stream, &options, b, a, n)
                      : pdl_launch(&consume_kernel, consume, BLOCKS, THREADS, 0, stream, &options, a, b, n, taps));
 }

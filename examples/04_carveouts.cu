@@ -41,7 +41,7 @@ __global__ void second(unsigned *out, const unsigned *in, int n, int taps) // us
 static void launch(int i, unsigned overlap, unsigned carveout, int n, int taps)
 {
     pdl_options options = PDL_ZERO;
-    options.overlap = overlap;
+    options.overlap = overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE;
     options.carveout = carveout; // in percent of the most there is; 0: the driver chooses for each kernel alone
     CHECK(i % 2 == 0 ? pdl_launch(&first_kernel, first, BLOCKS, THREADS, 0, stream, &options, a + N, a, n)
                      : pdl_launch(&second_kernel, second, BLOCKS, THREADS, 0, stream, &options, a, a + N, n, taps));

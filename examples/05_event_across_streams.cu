@@ -27,10 +27,10 @@ __global__ void step(unsigned *out, const unsigned *in, int n, int taps)
 static void launch(int i, unsigned overlap, int n, int taps)
 {
     pdl_options first = PDL_ZERO, second = PDL_ZERO;
-    first.overlap = second.overlap = overlap;
-    first.event = triggered; // without overlap it is recorded behind the launch: the same program, only later
-    first.event_only = overlap != PDL_OVERLAP_NONE; // itself it starts in order, because it follows two streams
+    second.overlap = overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE;
+    first.event = overlap ? triggered : NULL; // its launch is an ordinary one, because it follows two streams
     CHECK(pdl_launch(&step_kernel, step, BLOCKS, THREADS, 0, stream, &first, state[1], state[0], n, taps));
+    if (!overlap) { CHECK(cudaEventRecord(triggered, stream)); } // the same program, only later
     CHECK(cudaStreamWaitEvent(side[i], triggered, 0));
     CHECK(pdl_launch(&step_kernel, step, BLOCKS, THREADS, 0, side[i], &second, state[2], state[1], n, taps));
     CHECK(pdl_launch(&step_kernel, step, BLOCKS, THREADS, 0, stream, &second, state[0], state[1], n, taps));

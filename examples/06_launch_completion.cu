@@ -35,10 +35,9 @@ __global__ void join(unsigned *out, const unsigned *a, const unsigned *b)
 static void launch(int i, unsigned overlap)
 {
     pdl_options options = PDL_ZERO;
-    options.overlap = overlap;
-    options.event_only = overlap != PDL_OVERLAP_NONE;
-    options.launch_completion_event = begun; // without overlap: recorded behind the launch, that is at its end
+    options.launch_completion_event = overlap ? begun : NULL; // an event of the launch itself needs no overlap
     CHECK(pdl_launch(&mix_kernel, mix, BLOCKS, THREADS, 0, stream, &options, urgent, (unsigned)i, ROUNDS));
+    if (!overlap) { CHECK(cudaEventRecord(begun, stream)); } // after the launch: at its end
     CHECK(cudaStreamWaitEvent(side, begun, 0));
     CHECK(pdl_launch(&mix_kernel, mix, BLOCKS, THREADS, 0, side, NULL, other, 7u * i, ROUNDS));
     CHECK(cudaEventRecord(complete, side)); // who reads the results waits for an ordinary event

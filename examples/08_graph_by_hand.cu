@@ -23,7 +23,7 @@ __global__ void blend(unsigned *out, const unsigned *in, int n, int taps)
     }
 }
 
-static unsigned waits(cudaGraphNode_t, void *) { return PDL_WAITS_YES; } // every node is a blend, and blend waits
+static pdl_waits waits(cudaGraphNode_t, void *) { return PDL_WAITS_YES; } // every node is a blend, and blend waits
 
 static void check(cudaGraph_t graph) // an edge over which a kernel could miss what another one stores would be found
 {
@@ -37,7 +37,7 @@ static void check(cudaGraph_t graph) // an edge over which a kernel could miss w
 static cudaGraph_t build(unsigned overlap, int length, int n, int taps)
 {
     cudaGraph_t graph; cudaGraphNode_t node; pdl_graph_edge edge = PDL_ZERO; pdl_options options = PDL_ZERO;
-    options.overlap = overlap; CHECK(cudaGraphCreate(&graph, 0));
+    options.overlap = overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE; CHECK(cudaGraphCreate(&graph, 0));
     for (int i = 0; i < length; i++, edge.from = node) { // the first one has no edge
         void *args[] = {&buffer[(i + 1) % 2], &buffer[i % 2], &n, &taps};
         edge.kind = overlap != PDL_OVERLAP_NONE ? PDL_EDGE_PROGRAMMATIC : PDL_EDGE_FULL;

@@ -32,7 +32,7 @@ __global__ void layer(float *out, const float *in, const float *rows, int batch,
 static void launch(int i, unsigned overlap, int batch, int early)
 {
     pdl_options options = PDL_ZERO;
-    options.overlap = overlap;
+    options.overlap = overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE;
     CHECK(pdl_launch(&layer_kernel, layer, BLOCKS, THREADS, 0, stream, &options, values[i % 2 + 1], values[i % 2],
                      weights + i % 2 * WIDTH * WIDTH, batch, early));
 }

@@ -41,7 +41,7 @@ __global__ void total_of(unsigned *out, const unsigned *in, int n)
 static void launch(int i, unsigned overlap, int n)
 {
     pdl_options options = PDL_ZERO;
-    options.overlap = overlap;
+    options.overlap = overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE;
     CHECK(i % 2 == 0 ? pdl_launch(&partial_kernel, partial, BLOCKS, THREADS, 0, stream, &options, sums, values, n)
                      : pdl_launch(&total_kernel, total_of, 1, THREADS, 0, stream, &options, sums + BLOCKS, sums, n));
 }

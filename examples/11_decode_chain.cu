@@ -29,7 +29,7 @@ __global__ void step(unsigned *out, const unsigned *in, const unsigned *rows, in
 static void launch(int i, unsigned overlap, int columns, int early)
 {
     pdl_options options = PDL_ZERO;
-    options.overlap = overlap;
+    options.overlap = overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE;
     CHECK(pdl_launch(&step_kernel, step, BLOCKS, THREADS, 0, stream, &options, state[(i + 1) % 2], state[i % 2],
                      weights + i * WIDTH * WIDTH, columns, early));
 }

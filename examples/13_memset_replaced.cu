@@ -36,7 +36,7 @@ __global__ void count(unsigned *out, const unsigned *in, int n)
 static void launch(int i, unsigned overlap, int memset, int n)
 {
     pdl_options options = PDL_ZERO;
-    options.overlap = overlap;
+    options.overlap = overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE;
     options.carveout = 25; // one kernel has shared memory and one has not: see 04_carveouts
     if (i % 2 == 0 && memset) {
         CHECK(cudaMemsetAsync(bins, 0, BINS * sizeof(unsigned), stream));

@@ -40,7 +40,7 @@ static void launch(int i, unsigned overlap, int n, int taps)
     void *args[] = {&buffer[(i + 1) % 2], &buffer[i % 2], &n, &taps};
     pdl_options options = PDL_ZERO;
     unsigned count;
-    options.overlap = overlap;
+    options.overlap = overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE;
     CHECK(pdl_attributes_fill(&blend_kernel, &options, attrs, PDL_MAX_ATTRIBUTES, &count));
     CHECK(library_launch((const void *)blend, args, attrs, count));
     CHECK(pdl_events_record_behind(&blend_kernel, &options, stream)); // only matters with events; costs nothing without

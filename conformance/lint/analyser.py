@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
-from conformance.lint.facts import KernelFacts, kernel_of
+from conformance.lint.results import KernelResult, kernel_of
 from conformance.pdlkit.children import signal_name
 from conformance.pdlkit.compiled import compile_to
 from conformance.pdlkit.elf import Cubin, KernelInfo
@@ -29,9 +29,9 @@ from conformance.pdlkit.places import BUILD
 from conformance.pdlkit.toolchain import Tool, find_c_compiler
 
 SOURCES = Path(__file__).resolve().with_name("analysis")
-FLAGS = ("-std=c11", "-O3")
+FLAGS = ("-std=c11", "-O3", f"-I{SOURCES}")
 LIMIT_S = 3600.0  # for one image
-_FIRST_LINE = "pdl-lint-facts\t1"
+_FIRST_LINE = "pdl-lint-image\t1"
 _LARGEST = 2**32 - 1
 _SEPARATORS = re.compile(r"[\t\n\r]")
 
@@ -57,9 +57,14 @@ def _is_ours(folder: Path) -> bool:
     return folder.parent != Path(tempfile.gettempdir()) or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
 
 
+def c_files() -> list[Path]:
+    """The sources of the analysis, one folder per layer."""
+    return sorted(SOURCES.glob("*/*.c"))
+
+
 def _name() -> str:
-    """Of programs from these sources; behind it stands the compiler's part."""
-    files = sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h")])
+    """The first part of the executable's name: a digest of these sources. The compiler's part follows it."""
+    files = sorted([*c_files(), *SOURCES.glob("**/*.h")])
     text = b"".join(b"%s\0%d\0%s" % (os.fsencode(f.name), len(data := f.read_bytes()), data) for f in files)
     return "analysis-" + hashlib.sha256(text).hexdigest()[:12]
 
@@ -96,7 +101,7 @@ def program() -> Path:
 def _compile(compiler: Tool) -> Path:
     target = _writable_folder() / _name_by(compiler)
     print(f"compiling lint's analysis with {compiler.words()}", file=sys.stderr, flush=True)
-    return compile_to(target, compiler, [*FLAGS, *sorted(SOURCES.glob("*.c"))], "lint's analysis")
+    return compile_to(target, compiler, [*FLAGS, *c_files()], "lint's analysis")
 
 
 def _writable_folder() -> Path:
@@ -158,7 +163,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    kernels: dict[str, KernelFacts]  # those that the listing has
+    kernels: dict[str, KernelResult]  # those that the listing has
     instructions: int
     seconds: float  # of one core
 
@@ -183,7 +188,7 @@ def analyse(question: Question, listing: Iterable[bytes | memoryview], code: boo
     wanted = {_SEPARATORS.sub("?", kernel): kernel for kernel in question.kernels}
     if {name for name, _ in found} != wanted.keys():
         raise AnalyserFailed("what the analysis wrote is not whole")
-    return Answer({wanted[name]: facts for name, facts in found if facts is not None}, instructions, seconds)
+    return Answer({wanted[name]: result for name, result in found if result is not None}, instructions, seconds)
 
 
 def _children_seconds() -> float:

@@ -18,7 +18,7 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.lint.facts import Root
+from conformance.lint.results import Origin
 from conformance.pdlkit.elf import KernelInfo
 from conformance.pdlkit.exits import BadArguments
 
@@ -36,8 +36,8 @@ class Declaration:
     offsets: frozenset[int] = frozenset()  # of members of a struct; empty: all
     used: set[str] = field(default_factory=set)  # kernels in which it covered something
 
-    def covers(self, root: Root, info: KernelInfo) -> bool:
-        base = root[1] if root[0] == "via" else root
+    def covers(self, origin: Origin, info: KernelInfo) -> bool:
+        base = origin[1] if origin[0] == "via" else origin
         if base[0] == "symbol":
             return base[1] in self.variables
         if base[0] != "param" or ordinal_of(base[1], info) not in self.parameters:

@@ -13,10 +13,10 @@ from pathlib import Path
 from conformance.lint.analyser import Question, analyse
 from conformance.lint.declarations import Declaration
 from conformance.lint.disassembly import disassemble, sections_wanted
-from conformance.lint.facts import KernelFacts
+from conformance.lint.results import KernelResult
 from conformance.lint.findings import RULES, Finding, above_hint
 from conformance.lint.images import Image, Unreadable, open_images
-from conformance.lint.judge import Judge
+from conformance.lint.kernel_rules import KernelRules
 from conformance.pdlkit.cuda_programs import ToolFailed
 from conformance.pdlkit.demangle import demangled
 from conformance.pdlkit.elf import CorruptFile, Cubin
@@ -150,25 +150,25 @@ def _lint_image(image: Image, options: Options, report: Report) -> None:
         name = demangled(kernel)
         verdict = KernelVerdict(kernel, name, image.file, image.inner, arch, False)
         report.verdicts.append(verdict)
-        facts = analysed.get(kernel)
+        result = analysed.get(kernel)
         verdict.judged = kernel in named
-        if facts is None and kernel not in named:
+        if result is None and kernel not in named:
             continue
-        if facts is None and cubin.sm >= 90:
+        if result is None and cubin.sm >= 90:
             report.unreadable.append((image.file, f"{image.inner + ': ' if image.inner else ''}the kernel {name} has no code"))
             continue
-        judge = Judge(cubin, (image.file, image.inner, arch, kernel, name), kernel in named, options.declarations)
-        if facts is not None:
-            verdict.findings = judge.judge(facts)
-            verdict.waits = facts.waits
-            verdict.judged |= facts.waits
+        judge = KernelRules(cubin, (image.file, image.inner, arch, kernel, name), kernel in named, options.declarations)
+        if result is not None:
+            verdict.findings = judge.judge(result)
+            verdict.waits = result.waits
+            verdict.judged |= result.waits
         else:
             judge.add("no-device-half", f"machine code for {arch}, which cannot overlap; named overlapping")
             verdict.findings = judge.findings
     report.own_seconds += time.process_time() - started
 
 
-def _analyse(image: Image, kernels: list[str], wanted: set[str], report: Report) -> dict[str, KernelFacts]:
+def _analyse(image: Image, kernels: list[str], wanted: set[str], report: Report) -> dict[str, KernelResult]:
     """What the analysis says of those kernels that the disassembler prints."""
     started = time.perf_counter()
     try:

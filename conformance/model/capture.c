@@ -319,7 +319,8 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphN
     captures = c;
     struct lane *l = lane_of(c, s);
     for (size_t i = 0; i < count; i++) {
-        struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[i] : full_edge, false, false};
+        size_t entry = device.faults.begin_shares_data ? 0 : i;
+        struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[entry] : full_edge, false, false};
         lane_depends(l, h);
     }
     return cudaSuccess;
@@ -346,11 +347,11 @@ cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGra
 static bool is_joined(const struct capture *c, const struct node *n)
 {
     for (size_t i = 0; i < c->graph->arcs; i++)
-        if (c->graph->arc[i].from == n && (c->graph->arc[i].rejoins || edge_is_default(c->graph->arc[i].data)))
+        if (c->graph->arc[i].from == n && (c->graph->arc[i].rejoins || device.faults.early_join_accepted || edge_is_default(c->graph->arc[i].data)))
             return true;
     for (const struct lane *l = c->lanes; l != NULL; l = l->next)
         for (unsigned i = 0; l->stream == c->origin && i < l->halves; i++)
-            if (l->half[i].node == n && edge_is_default(l->half[i].data))
+            if (l->half[i].node == n && (device.faults.early_join_accepted || edge_is_default(l->half[i].data)))
                 return true;
     return false;
 }
@@ -471,7 +472,8 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
         l->halves = l->behinds = 0;
     }
     for (size_t i = 0; i < count; i++) {
-        struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[i] : full_edge, false, false};
+        size_t entry = device.faults.update_drops_data && flags == cudaStreamAddCaptureDependencies ? 0 : i;
+        struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[entry] : full_edge, false, false};
         lane_depends(l, h);
     }
     return cudaSuccess;

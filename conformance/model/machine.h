@@ -159,6 +159,8 @@ struct faults {
     bool edge_twice_accepted, absent_edge_removed, typed_edges_programmatic, duplicates_accepted, clone_loses_edges;
     bool launch_record_stays, record_cuts_wait, thread_end_triggers, update_keeps_edges, legacy_runs_alone;
     bool neighbour_removed, event_spent, last_event_covered, mute_exit_counts_twice, recorder_overlaps;
+    bool edges_share_data, last_edge_data, array_swaps_pair, removal_ignores_data, early_join_accepted, update_drops_data;
+    bool new_node_shares_data, begin_shares_data, removal_stops_early;
     bool never_overlaps, early; /* these two conform */
 };
 

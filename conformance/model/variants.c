@@ -72,6 +72,15 @@ static const struct variant variants[] = {
     BROKEN("thread-end-triggers", thread_end_triggers, "TRIG-01", "one thread's end counts as its block's trigger"),
     BROKEN("legacy-runs-alone", legacy_runs_alone, "COMP-06a", "the legacy stream waits for no other stream, nor any for it"),
     BROKEN("update-keeps-edges", update_keeps_edges, "EDGE-23a", "an update with other edge data is taken, and the old edges stay"),
+    BROKEN("edges-share-data", edges_share_data, "EDGE-33", "edges added in one call all get the data of the first"),
+    BROKEN("last-edge-data", last_edge_data, "EDGE-33", "edges added in one call all get the data of the last"),
+    BROKEN("array-swaps-pair", array_swaps_pair, "EDGE-33", "in a call of more than 16 edges two neighbours exchange their data"),
+    BROKEN("removal-ignores-data", removal_ignores_data, "EDGE-17a", "an edge is removed whatever data the call names"),
+    BROKEN("early-join-accepted", early_join_accepted, "EDGE-19a", "a programmatic event is enough to bring a fork back"),
+    BROKEN("update-drops-data", update_drops_data, "EDGE-33b", "an update that adds dependencies to a capture keeps the first entry's data only"),
+    BROKEN("new-node-shares-data", new_node_shares_data, "EDGE-33b", "all edges into a new node get the data of the first"),
+    BROKEN("begin-shares-data", begin_shares_data, "EDGE-33b", "a capture begun behind several nodes uses the first one's edge data"),
+    BROKEN("removal-stops-early", removal_stops_early, "EDGE-33b", "of several edges to remove only the first goes"),
     BROKEN("clone-loses-edges", clone_loses_edges, "EDGE-24a", "a cloned graph has full edges only"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };

@@ -82,7 +82,7 @@ QUESTIONS = (
     Question("AMB-11", "Does a wait behind a launch-completion edge cover its kernel?", "yes", "no", ("EDGE-07.launched",)),
     Question("AMB-11", "The same for a launch-completion event?", "yes", "no", ("EVT-09.completion",)),
     Question("AMB-12", "Which codes do illegal edges and events get, and when?", "", "",
-             ("EDGE-08.codes", "EDGE-04.reserved", "EDGE-16a.other_data", "EDGE-19a.pending", "EVT-05.events", "EVT-06.flags",
+             ("EDGE-08.codes", "EDGE-04.reserved", "EDGE-16a.other_data", "EDGE-19b.pending", "EVT-05.events", "EVT-06.flags",
               "ATTR-06.elsewhere", "ATTR-12.refused")),
     Question("AMB-13", "What do queries say that only count, or have room for data alone?", "", "", ("EDGE-15.counting",)),
     Question("AMB-14", "Does the wait cover in clones, updated graphs, child graphs and conditional bodies?", "yes", "no",

@@ -21,7 +21,14 @@ COMMANDS = {
     "doctor": ("conformance.pdlkit.doctor", "what this machine can run, and what is in the way"),
     "lint": ("conformance.lint", "static check of machine code for missing waits"),
     "stress": ("conformance.stress", "run a program with the window of its overlapping kernels widened"),
+    "trace": ("conformance.trace", "what overlapped in a program, what did not, and why, per pair of kernels"),
     "bench": ("conformance.bench", "what PDL is worth on this GPU"),
+    "report": ("conformance.reports.report", "pages and interchange files from one report.json"),
+    "diff": ("conformance.reports.diff", "compare two reports: same, worse or better"),
+    "replay": ("conformance.reports.replay", "repeat one trial of a run and say how often it went wrong"),
+    "submit": ("conformance.reports.submit", "check a result before it goes into the public record"),
+    "site": ("conformance.reports.site", "make the static site of the public record"),
+    "fleet": ("conformance.fleet", "many GPUs by Slurm, and health checks of nodes"),
     "dev": ("conformance.dev", "tools for those who change the kit"),
 }
 

@@ -14,13 +14,13 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from conformance.pdlkit import evidence, machine, places, resume, toolchain
+from conformance.pdlkit import evidence, machine, many_gpus, places, resume, toolchain, waivers
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.build import Built, build
 from conformance.pdlkit.checked_lines import Writer
@@ -28,6 +28,8 @@ from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_re
 from conformance.pdlkit.display import Progress, verdict_block, wants_colours
 from conformance.pdlkit.exits import BadArguments, InvalidRun, SetupImpossible
 from conformance.pdlkit.machine_code import MachineCode
+from conformance.pdlkit.page import NAME as PAGE
+from conformance.pdlkit.page import write_page
 from conformance.pdlkit.records import CaseLog, Record
 from conformance.pdlkit.report import RunFacts, build_report, inconsistencies, write_report
 from conformance.pdlkit.rules import PROFILES, Case, RuleBook, RulesError, load
@@ -51,6 +53,8 @@ def parser() -> Parser:
                       help="go on with the interrupted run in DIR: its device, profile, seed and choice of cases")
     made.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else, on stdout")
     made.add_argument("--harness", type=Path, metavar="PATH", help="use this executable and build nothing")
+    made.add_argument("--waive", type=Path, metavar="FILE",
+                      help="known defects of drivers, in TOML: their rules fail and do not decide the verdict")
     made.add_argument("--plant", metavar="NAME", help="have the harness plant a fault, to see the kit catch it")
     return made
 
@@ -156,16 +160,21 @@ def _judge(book: RuleBook, cases: list[Case], logs: dict[str, CaseLog], on_model
 
 
 def _verdict(
-    results: list[CaseResult], outcome: Outcome, choice: Choice, interposed: dict[str, str], plant: str | None
+    results: list[CaseResult], outcome: Outcome, choice: Choice, interposed: dict[str, str], plant: str | None, waived: Sequence[str]
 ) -> RunVerdict:
     if choice.broken:
         return RunVerdict("INVALID", (choice.broken,))
     if choice.absent:
         return RunVerdict("NOT_APPLICABLE", (choice.absent,))
-    verdict = judge_run(results, outcome.problems, [f"{name} ({why})" for name, why in interposed.items()])
+    verdict = judge_run(results, outcome.problems, [f"{name} ({why})" for name, why in interposed.items()], waived)
     if plant is not None and verdict.verdict == "CONFORMS":
         return RunVerdict("INVALID", (f"the planted fault `{plant}` was not seen",), verdict.findings)
     return verdict
+
+
+def _device_name(outcome: Outcome) -> str | None:
+    device = (outcome.start or {}).get("device")
+    return str(device["name"]) if isinstance(device, dict) and "name" in device else None
 
 
 def _nothing_ran(cases: list[Case], choice: Choice) -> list[CaseResult]:
@@ -255,16 +264,18 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     told, wrong = _static_check(path, facts)
     wrong = [*inconsistencies(report), *wrong]
     if wrong:
-        verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings)
+        verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings, facts.verdict.waived)
         facts = dataclasses.replace(facts, verdict=verdict, problems=[*facts.problems, *wrong])
     if told or wrong:
         report = build_report(dataclasses.replace(facts, static_check=told))
         path = write_report(report, folder)
+    page = write_page(path)
     if options.json:
         print(json.dumps(report, indent=1, allow_nan=False))
     else:
         said = evidence.sentences(facts.evidence, folder)
         print(verdict_block(report, places.shown(path), wants_colours(sys.stdout), said))
+        print(f"page     {places.shown(page) if page else 'could not be written; `report` says why'}")
     return int(report["exit"])
 
 
@@ -298,7 +309,7 @@ def _held(folder: Path) -> Iterator[None]:
 
 def _forget(folder: Path) -> None:
     """Remove what an earlier run left in the folder and would be taken for this one's."""
-    for old in (folder / "report.json", *folder.glob("repro*.cu"), *folder.glob("images/*.cubin")):
+    for old in (folder / "report.json", folder / PAGE, *folder.glob("repro*.cu"), *folder.glob("images/*.cubin")):
         old.unlink(missing_ok=True)
 
 
@@ -338,18 +349,42 @@ def _run(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: li
         outcome, built, wall_s = _execute(options, choice, book, cases, seed, folder, _say)
         results = _judge(book, cases, outcome.logs, choice.on_model)
         code = None if choice.on_model else MachineCode(built.harness)
-    verdict = _verdict(results, outcome, choice, interposed, options.plant)
     driver: dict[str, Any] = {}
     if not choice.on_model:
         driver = {"version": machine.driver_version(), "kernel_module": machine.kernel_module()}
+    applied = waivers.apply(options.waivers, results, _device_name(outcome), driver.get("version"), datetime.now(UTC).date())
+    verdict = _verdict(results, outcome, choice, interposed, options.plant, applied.rules)
     facts = RunFacts(
         book=book, device=choice.device, profile=options.profile, seed=seed, argv=argv, only=options.only,
         started=started, wall_s=wall_s, results=results, verdict=verdict, start=outcome.start or {},
         toolchain=built.toolchain if built else {}, host=machine.host(), interposers=sorted(interposed),
         problems=outcome.problems, processes=outcome.processes, code=code, driver=driver, plant=options.plant,
-        evidence=evidence.gather(results, code, folder, seed),
+        evidence=evidence.gather(results, code, folder, seed), waivers=applied,
     )
     return _finish(facts, folder, options)
+
+
+def _gpus(options: argparse.Namespace, choice: Choice) -> list[many_gpus.Worker]:
+    """The GPUs to judge side by side: all of the machine, unless the command line names one device or goes on with one run."""
+    if choice.device != "cuda" or choice.broken or choice.absent or options.resume:
+        return []
+    return many_gpus.workers(len(machine.ask_driver().gpus))
+
+
+def _run_many(gpus: list[many_gpus.Worker], options: argparse.Namespace, seed: int, folder: Path) -> int:
+    """Judge every GPU of this machine with these options, each from a seed of its own; returns the machine's exit code."""
+    arguments = ["--profile", options.profile, *(word for pattern in options.only for word in ("--only", pattern))]
+    for name in ("harness", "plant", "waive"):
+        if getattr(options, name) is not None:
+            arguments += [f"--{name}", str(getattr(options, name))]
+    _say(f"judging {len(gpus)} GPUs side by side; --device cuda:N judges one")
+    report = many_gpus.run_all(gpus, arguments, folder, seed)
+    path = write_report(report, folder)
+    if options.json:
+        print(json.dumps(report, indent=1, allow_nan=False))
+    else:
+        print(f"{many_gpus.block(report)}\n{places.shown(path)}")
+    return int(report["exit"])
 
 
 def main(argv: list[str]) -> int:
@@ -357,9 +392,13 @@ def main(argv: list[str]) -> int:
     options = _checked(parser().parse_args(argv))
     seed, book = parse_seed(options.seed), _load_rules()
     cases = select(book, options.only)
+    options.waivers = waivers.load(options.waive, book) if options.waive else []
     choice = choose(options.device, min(case.min_cc for case in cases), options.harness)
     if choice.note:
         _say(choice.note)
     folder = options.output or _default_output(options.profile, choice.device)
+    several = _gpus(options, choice)
     with _held(folder):
+        if len(several) > 1:
+            return _run_many(several, options, seed, folder)
         return _run(options, argv, book, cases, seed, choice, folder)

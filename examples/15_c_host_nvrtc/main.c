@@ -74,18 +74,11 @@ static CUmodule compile(int cc) /* the header is found by its folder; its instru
 
 static void launch(int i, unsigned overlap, int n, int taps)
 {
-    cudaLaunchAttribute attrs[PDL_MAX_ATTRIBUTES];
     void *args[] = {&buffer[(i + 1) % 2], &buffer[i % 2], &n, &taps};
-    CUlaunchConfig config = {0};
+    const dim3 grid = {BLOCKS, 1, 1}, block = {THREADS, 1, 1};
     pdl_options options = PDL_ZERO;
-    options.overlap = overlap;
-    CHECK(pdl_attributes_fill(&blend, &options, attrs, PDL_MAX_ATTRIBUTES, &config.numAttrs));
-    config.gridDimX = BLOCKS, config.gridDimY = config.gridDimZ = 1;
-    config.blockDimX = THREADS, config.blockDimY = config.blockDimZ = 1;
-    config.hStream = stream;
-    config.attrs = (CUlaunchAttribute *)attrs; /* the runtime's and the driver's attributes have one layout */
-    CHECK(cuLaunchKernelEx(&config, blend_function, args, NULL));
-    CHECK(pdl_events_record_behind(&blend, &options, stream));
+    options.overlap = overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE;
+    CHECK(pdl_launch_driver(&blend, grid, block, args, 0, stream, &options));
 }
 
 static float time_us(int k)
@@ -110,7 +103,7 @@ static float median(float *t)
 
 int main(void)
 {
-    int major = 0, minor, ptx_version, wrong = 0;
+    int major = 0, minor, wrong = 0;
     unsigned x = 0, w = 1;
     CUdevice device;
     CUmodule module;
@@ -126,8 +119,7 @@ int main(void)
     module = compile(10 * major + minor);
     CHECK(cuModuleGetFunction(&blend_function, module, "blend"));
     CHECK(cuModuleGetFunction(&hold_function, module, "hold"));
-    CHECK(cuFuncGetAttribute(&ptx_version, CU_FUNC_ATTRIBUTE_PTX_VERSION, blend_function));
-    CHECK(pdl_kernel_init_driver(&blend, ptx_version));
+    CHECK(pdl_kernel_init_driver(&blend, blend_function));
     CHECK(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
     CHECK(cuEventCreate(&begin, CU_EVENT_DEFAULT));
     CHECK(cuEventCreate(&end, CU_EVENT_DEFAULT));
