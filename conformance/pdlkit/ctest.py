@@ -19,7 +19,7 @@ QUIET_S = 10.0  # a line is printed at least this often
 SLOWEST = 10
 _KNOWN = "seconds.json"  # of the last run in this build folder
 _START = re.compile(r"\s*Start\s+\d+: (\S+)")
-_END = re.compile(r"\s*\d+/(\d+) Test\s+#\d+: (\S+) \.*\s*(\*\*\*)?([A-Z][A-Za-z ]*?)(?: {2,}|\*\*\*).*?([0-9.]+) sec")
+_END = re.compile(r"\s*\d+/(\d+) Test\s+#\d+: (\S+) \.*\s*(?:\*\*\*)?([A-Z][A-Za-z]*).*?([0-9.]+) sec")
 
 Say = Callable[[str], None]
 
@@ -44,9 +44,9 @@ class Course:
         if ended:
             self.total = int(ended[1])
             self.running.pop(ended[2], None)
-            self.seconds[ended[2]] = float(ended[5])
-            self.bad += ended[4] not in ("Passed", "Skipped")
-            return ended[4] == "Passed"
+            self.seconds[ended[2]] = float(ended[4])
+            self.bad += ended[3] not in ("Passed", "Skipped")
+            return ended[3] == "Passed"
         return False
 
     def left_s(self) -> float | None:

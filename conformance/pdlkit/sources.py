@@ -84,7 +84,7 @@ def digest() -> str:
 
 def recorded(folder: Path = KIT / "results") -> list[tuple[str, str | None]]:
     """Name and source digest of every recorded report; None: it was recorded before reports had one, or cannot be read."""
-    found = []
+    found = list[tuple[str, str | None]]()
     for path in sorted(folder.glob("*.json")):
         try:
             data = read_json(path)

@@ -106,7 +106,8 @@ def test_another_device_makes_the_run_invalid(stopped: Path) -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [
-    ('"logs": [', '"logs": [7, '), ('"logs": [{', '"logs": [{"odd": 1, '), ('"wall_s": ', '"wall_s": null, "was": '), ('"mark": ', '"was": '),
+    ('"logs": [', '"logs": [7, '), ('"logs": [{', '"logs": [{"odd": 1, '), ('"wall_s": ', '"wall_s": null, "was": '),
+    ('"mark": ', '"was": '),
     ('"family": "launch"', '"family": ["launch"]'), ('"only": ["ATTR-05", "WAIT-05"]', '"only": 5'), ('"device": "cuda"', '"device": null'),
 ], ids=["no log", "odd log", "no time", "no mark", "odd family", "odd cases", "no device"])
 def test_a_line_that_this_kit_would_not_write_is_refused(old: str, new: str, stopped: Path) -> None:
