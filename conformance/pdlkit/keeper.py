@@ -56,7 +56,7 @@ def descendants(root: int) -> dict[int, str]:
     return found
 
 
-def _spawn(command: list[str], environment: dict[bytes, bytes] | None, mask: set[signal.Signals]) -> tuple[int, int]:
+def _spawn(command: list[str], environment: dict[bytes, bytes] | None, mask: set[int | signal.Signals]) -> tuple[int, int]:
     """Start the program in a session of its own: (pid, 0), or (0, errno) if it cannot be started."""
     read, write = os.pipe()
     pid = os.fork()

@@ -146,7 +146,8 @@ def rule_json(book: RuleBook, rule: Rule) -> dict[str, Any]:
         "kernels": [kernel_file(family) for family in rule.families],
         "cases": [
             {"name": case.name, "window": case.window, "path": case.path, "proving": case.proving,
-             "family": case.family, "pair": case.pair, "at": pair_line(case.family, case.pair), "gpu_only": case.gpu_only, "broken_waits": case.broken_waits,
+             "family": case.family, "pair": case.pair, "at": pair_line(case.family, case.pair), "gpu_only": case.gpu_only,
+             "broken_waits": case.broken_waits,
              "trials": list(case.trials), "mutants": list(case.mutants), "controls": list(case.controls)}
             for case in rule.cases
         ],

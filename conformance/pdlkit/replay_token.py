@@ -52,4 +52,5 @@ def tokens(report: Mapping[str, Any], test: Mapping[str, Any]) -> Iterator[Token
     for trial in test["forbidden"]:
         batch, slot = trial.get("batch"), trial.get("slot")
         if isinstance(batch, int) and isinstance(slot, int):
-            yield Token(test["name"], run["profile"], int(run["seed"], 16), batch, slot, device, sms, report["suite"]["sources"][:8], run["plant"])
+            yield Token(test["name"], run["profile"], int(run["seed"], 16), batch, slot, device, sms, report["suite"]["sources"][:8],
+                        run["plant"])

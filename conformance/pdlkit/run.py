@@ -13,17 +13,17 @@ import re
 import secrets
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from conformance.pdlkit import evidence, machine, many_gpus, places, resume, toolchain, waivers
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.build import Built, build
+from conformance.pdlkit.checked_lines import Writer
 from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_request
 from conformance.pdlkit.display import Progress, verdict_block, wants_colours
 from conformance.pdlkit.exits import BadArguments, InvalidRun, SetupImpossible
@@ -87,18 +87,19 @@ class _RecordLog:
     """records.jsonl: every record but progress, as it comes, so that a killed run keeps what it had."""
 
     def __init__(self, path: Path, append: bool) -> None:
-        if append:
-            resume.end_line(path)
-        self._file: TextIO = open(path, "a" if append else "w", buffering=1)
-        self._lock = threading.Lock()
+        self._lines = Writer(path, append)
+
+    @property
+    def mark(self) -> str:
+        """How far the file has come."""
+        return self._lines.mark
 
     def write(self, family: str, record: Record) -> None:
         if record["record"] != "progress":
-            with self._lock:
-                self._file.write(json.dumps({"family": family, **record}) + "\n")
+            self._lines.write({"family": family, **record})
 
     def close(self) -> None:
-        self._file.close()
+        self._lines.close()
 
 
 @contextmanager
@@ -200,7 +201,7 @@ def _execute(
     for family in kept.families:
         del plan.families[family]
     say(f"running {len(cases)} cases on {choice.device}, profile {options.profile}, seed 0x{seed:016x}")
-    progress, log = Progress(len(cases)), _RecordLog(folder / "records.jsonl", bool(options.resume))
+    progress, log = Progress(len(cases)), _RecordLog(folder / resume.RECORDS, bool(options.resume))
 
     def sink(family: str, record: Record) -> None:
         log.write(family, record)
@@ -209,7 +210,7 @@ def _execute(
     started = time.monotonic() - kept.wall_s
 
     def finished(family: str) -> None:
-        resume.keep(folder, family, supervisor.outcome, whole[family], time.monotonic() - started)
+        resume.keep(folder, family, supervisor.outcome, whole[family], time.monotonic() - started, log.mark)
 
     supervisor = Supervisor(plan, sink, finished)
     try:
