@@ -65,7 +65,8 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
         cudaError_t error = from == NULL ? cudaErrorInvalidValue : graph_connect(g, from, n, d);
         if (error == cudaSuccess)
             continue;
-        g->arcs = before;
+        while (g->arcs > before)
+            graph_drop_arc(g, g->arcs - 1);
         node_drop_last(g);
         return error;
     }
@@ -457,8 +458,12 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cu
     CALL(cudaGraphKernelNodeSetAttribute);
     struct request *r = kernel_of(handle);
     FAIL_IF(r == NULL || value == NULL || !is_node_attribute((int)id), cudaErrorInvalidValue);
-    if (id == cudaLaunchAttributeCooperative)
-        r->cooperative = value->cooperative != 0;
+    cudaLaunchAttribute attribute;
+    memset(&attribute, 0, sizeof attribute);
+    attribute.id = id;
+    attribute.val = *value;
+    cudaError_t error = request_attribute(r, &attribute);
+    FAIL_IF(error != cudaSuccess, error);
     for (unsigned i = 0; i < r->num_attrs; i++)
         if (r->attrs[i].id == id) {
             r->attrs[i].val = *value;

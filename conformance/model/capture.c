@@ -169,6 +169,7 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
 {
     struct lane *l = lane_of(s->capture, s);
     struct graph *g = s->capture->graph;
+    n->captured = true;
     bool all_programmatic = l->halves != 0, events_too = programmatic && reads_boldly(); /* AMB-09 */
     for (unsigned i = 0; i < l->halves; i++) {
         l->half[i].data = joined(&l->half[i], n, programmatic && (events_too || !l->half[i].kept_default));

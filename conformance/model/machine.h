@@ -3,6 +3,7 @@
 #define PDL_MODEL_MACHINE_H
 
 #include "coroutine.h"
+#include "drawn.h"
 #include "model.h"
 #include "model_kernel.h"
 
@@ -55,6 +56,8 @@ struct grid { /* the kernel part of an op */
 struct op {
     enum op_kind kind;
     uint64_t serial;
+    uint64_t features; /* HAS(...): how it was launched and made, for drawn devices */
+    unsigned depth;    /* kernels in a row before it in its stream */
     struct edge *out;
     struct cover *covered;
     unsigned blocked;    /* edges (and the submit) still to come before it may start */
@@ -176,6 +179,9 @@ struct explorer;
 struct device {
     bool usable;
     const struct variant *variant;
+    struct drawn drawn;
+    bool other_thread; /* the call comes from another host thread than the first */
+    uint64_t edge_features; /* of the edge that is being made */
     struct faults faults;
     uint64_t random[2];
     struct explorer *explorer; /* NULL: seeded */
@@ -220,6 +226,9 @@ static inline unsigned workers(void)
 
 /* choices.c */
 void choices_seed(uint64_t seed); /* choices.h has the choices */
+
+/* drawn.c: does this effect of a drawn device act between these two? */
+bool drawn_acts(enum effect effect, const struct op *op, const struct op *pred);
 
 /* variants.c */
 const struct variant *variant_find(const char *name);

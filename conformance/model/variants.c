@@ -8,6 +8,9 @@
 
 static const struct variant conforming = {"", "", "everything PDL allows is the seed's choice", SIZE_MAX, true};
 
+static char drawn_name[128]; /* a reset of the device keeps it */
+static const struct variant drawn = {drawn_name, "SAME-01", "drawn from the grammar of drawn.h", SIZE_MAX, false};
+
 static const struct variant variants[] = {
     CONFORMING("never-overlaps", never_overlaps, "no dependent ever starts before its predecessor completed"),
     CONFORMING("early", early, "every dependent starts the moment it may"),
@@ -92,12 +95,32 @@ const struct variant *variant_find(const char *name)
     for (int i = 0; i < VARIANTS; i++)
         if (strcmp(variants[i].name, name) == 0)
             return &variants[i];
-    return NULL;
+    struct drawn read;
+    if (!drawn_read(name, &read) || strlen(name) >= sizeof drawn_name)
+        return NULL;
+    memmove(drawn_name, name, strlen(name) + 1);
+    return &drawn;
 }
 
 const struct variant *variant_at(int index)
 {
     return index >= 0 && index < VARIANTS ? &variants[index] : NULL;
+}
+
+int model_variant_known(const char *name)
+{
+    return variant_find(name) != NULL;
+}
+
+#define SPACED(name) #name " "
+const char *model_drawn_features(void)
+{
+    return DRAWN_FEATURES(SPACED);
+}
+
+const char *model_drawn_effects(void)
+{
+    return DRAWN_EFFECTS(SPACED);
 }
 
 int model_variant_count(void)

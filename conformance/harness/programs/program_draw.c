@@ -259,6 +259,47 @@ static int may_read(const struct program *p, unsigned reader, unsigned from)
     return p->step[reader].kind == STEP_KERNEL || (p->step[reader].kind == STEP_COPY && p->step[from].kind != STEP_HOST);
 }
 
+/* May `to` begin only when all blocks of `from` have triggered, all of them triggering at their end or not at all? */
+static int begins_at_end(const struct program *p, unsigned from, enum link_kind kind)
+{
+    return kind == LINK_FULL || (kind == LINK_TRIGGER && !(p->step[from].flags & STEP_TRIGGERS_FIRST));
+}
+
+static void add_watch(struct program *p, unsigned from, unsigned to)
+{
+    struct step *step = &p->step[from];
+
+    if (step->kind == STEP_KERNEL && p->step[to].kind == STEP_KERNEL && step->watches < PROGRAM_WATCHES)
+        step->watch[step->watches++] = to;
+}
+
+/* The next step of the same lane, or PROGRAM_STEPS. */
+static unsigned next_in_lane(const struct program *p, unsigned step)
+{
+    unsigned i;
+
+    for (i = step + 1; i < p->steps; i++)
+        if (p->step[i].lane == p->step[step].lane)
+            return i;
+    return PROGRAM_STEPS;
+}
+
+static void find_watches(struct program *p)
+{
+    unsigned i, l, next;
+
+    for (i = 0; i < p->steps; i++)
+        p->step[i].watches = 0;
+    for (l = 0; l < p->links; l++)
+        if (begins_at_end(p, p->link[l].from, p->link[l].kind))
+            add_watch(p, p->link[l].from, p->link[l].to);
+    for (i = 0; p->streams && i < p->steps; i++) {
+        next = next_in_lane(p, i);
+        if (next != PROGRAM_STEPS && begins_at_end(p, i, p->step[next].attribute ? LINK_TRIGGER : LINK_FULL))
+            add_watch(p, i, next);
+    }
+}
+
 void program_entitle(struct program *p, struct dice *dice)
 {
     struct order order;
@@ -282,6 +323,7 @@ void program_entitle(struct program *p, struct dice *dice)
         if (step->kind == STEP_COPY)
             step->reads = 1;
     }
+    find_watches(p);
 }
 
 /* ---- what the words must be ---- */
