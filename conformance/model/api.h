@@ -144,7 +144,7 @@ struct arc {
     bool of_event; /* made by capture from a programmatic event: for the device program-event-first-block */
     bool first;    /* into its node: for the device one-edge-is-enough */
     bool rejoins;  /* made by capture behind an ordinary event, whatever kind the edge became */
-    unsigned nth;  /* how many edges left its node before it was made */
+    unsigned nth, into;  /* how many edges left its first node and entered its second before it was made */
 };
 
 struct node {
@@ -190,6 +190,7 @@ struct graph_exec {
     uint32_t magic;
     struct graph *copy;
     uint64_t features; /* for drawn devices */
+    const struct graph *made_from; /* never followed: it may be gone */
     struct graph_exec *next;
 };
 

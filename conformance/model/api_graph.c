@@ -38,6 +38,8 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     struct graph *copy = graph_copy(g);
     for (size_t i = 0; device.faults.clone_loses_edges && i < copy->arcs; i++)
         copy->arc[i].data = full_edge;
+    if (device.faults.clone_drops_edge && copy->arcs > 8)
+        graph_drop_arc(copy, copy->arcs - 1);
     *out = (cudaGraph_t)(void *)copy;
     return cudaSuccess;
 }
@@ -225,7 +227,10 @@ cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph
     CALL(cudaGraphAddChildGraphNode);
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || graph_of(child) == NULL, cudaErrorInvalidValue);
     struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeGraph);
-    node_owns(n, graph_copy(graph_of(child)));
+    struct graph *copy = graph_copy(graph_of(child));
+    for (size_t i = 0; device.faults.child_edges_full && i < copy->arcs; i++)
+        copy->arc[i].data = full_edge;
+    node_owns(n, copy);
     return finish(out, graph_of(graph), n, deps, NULL, count);
 }
 
@@ -441,7 +446,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     CALL(cudaGraphExecKernelNodeSetParams);
     struct graph_exec *e = exec_of(exec);
     FAIL_IF(e == NULL || p == NULL || kernel_of(handle) == NULL, cudaErrorInvalidValue);
-    unsigned index = node_of(handle)->index;
+    unsigned index = node_of(handle)->index + (device.faults.params_to_neighbour ? 1 : 0);
     FAIL_IF(index >= e->copy->nodes || e->copy->node[index]->kernel == NULL, cudaErrorInvalidValue);
     return replace(e->copy->node[index]->kernel, p);
 }

@@ -182,6 +182,8 @@ cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, co
     r->programmatic = device.faults.reads_unread && config->numAttrs == 0 && config->attrs != NULL;
     for (unsigned i = 0; i < config->numAttrs; i++) {
         r->attrs[r->num_attrs++] = config->attrs[i];
+        if (device.faults.entries_after_ignore_lost && r->ignored_entry)
+            break;
         error = read_attribute(r, &config->attrs[i]);
         if (error != cudaSuccess)
             return error;
@@ -233,7 +235,8 @@ bool launch_may_overlap(const struct request *r, struct stream *s)
 {
     bool leaked = s->leaked_attribute;
     s->leaked_attribute = device.faults.attribute_leaks && r->programmatic;
-    if (device.faults.plain_overlaps || leaked || (device.faults.recorder_overlaps && (r->event != NULL || r->launch_event != NULL)))
+    bool third = device.faults.third_plain_overlaps && s->kernel_tail != NULL && s->kernel_tail->depth >= 1;
+    if (device.faults.plain_overlaps || leaked || third || (device.faults.recorder_overlaps && (r->event != NULL || r->launch_event != NULL)))
         return true;
     return r->programmatic && device.cc >= 90 && (!r->cooperative || reads_boldly());
 }

@@ -12,7 +12,7 @@
     X(kernel) X(memset) X(copy) X(host) X(attribute) X(cooperative) X(cluster) X(urgent) X(domain) X(manyblocks) X(gridy) X(gridz) \
     X(bigblock) X(smallblock) X(shared) X(muchshared) X(event) X(eager) X(graph) X(child) X(body) X(captured) X(legacy)     \
     X(perthread) X(blocking) X(highstream) X(updated) X(reenabled) X(uploaded) X(again) X(fanin) X(thirdedge) X(otherthread) \
-    X(afteritem) X(deep)
+    X(afteritem) X(deep) X(secondexec)
 #define DRAWN_FEATURE_ID(name) FEATURE_##name,
 enum feature { DRAWN_FEATURES(DRAWN_FEATURE_ID) FEATURES };
 #undef DRAWN_FEATURE_ID

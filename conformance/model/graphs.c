@@ -133,6 +133,8 @@ struct node *node_new(struct graph *g, enum cudaGraphNodeType type)
 static void node_remove(struct node *n)
 {
     struct graph *g = n->graph;
+    if (device.faults.destroy_takes_edge && g->arcs != 0)
+        graph_drop_arc(g, 0);
     for (size_t i = g->arcs; i > 0; i--)
         if (g->arc[i - 1].from == n || g->arc[i - 1].to == n)
             graph_drop_arc(g, i - 1);
@@ -200,7 +202,7 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
         left--;
     }
     g->arc = grown(g->arc, g->arcs, &g->arc_room, sizeof *g->arc);
-    struct arc a = {from, to, d, false, to->incoming == 0, false, from->outgoing++};
+    struct arc a = {from, to, d, false, to->incoming == 0, false, from->outgoing++, to->incoming};
     g->arc[g->arcs++] = a;
     to->incoming++;
     return cudaSuccess;
@@ -304,6 +306,9 @@ struct op *node_op(const struct node *n)
     return op;
 }
 
+/* Of the graph that is being queued: how it was made and launched, and how deep the node lies. */
+static uint64_t queued_features;
+
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
 static void arc_orders(const struct arc *a)
 {
@@ -322,7 +327,10 @@ static void arc_orders(const struct arc *a)
              a->to->op->kind == OP_KERNEL)
         kind = EDGE_TRIGGERED;
     device.edge_features = (a->to->incoming >= 3 ? HAS(fanin) : 0) | (a->nth >= 2 ? HAS(thirdedge) : 0);
-    if (!device.faults.one_edge_is_enough || a->first)
+    bool ignored = (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
+    if (device.faults.second_exec_full && queued_features & HAS(secondexec) && kind == EDGE_DONE)
+        kind = EDGE_TRIGGERED;
+    if (!ignored)
         op_after(a->to->op, a->from->last, kind);
     if (programmatic && !uncovered)
         op_covers(a->to->op, a->from->last);
@@ -331,8 +339,6 @@ static void arc_orders(const struct arc *a)
 
 static void queue_between(const struct graph *g, struct op *start, struct op *end);
 
-/* Of the graph that is being queued: how it was made and launched, and how deep the node lies. */
-static uint64_t queued_features;
 static unsigned chain_depth(const struct node *n)
 {
     unsigned deepest = 0;
@@ -427,6 +433,10 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EXEC_MAGIC;
     e->copy = graph_copy(g);
+    for (const struct graph_exec *o = execs; o != NULL; o = o->next)
+        if (o->made_from == g)
+            e->features |= HAS(secondexec);
+    e->made_from = g;
     e->next = execs;
     execs = e;
     *out = (cudaGraphExec_t)(void *)e;
@@ -531,6 +541,9 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         return call_result(cudaErrorGraphExecUpdateFailure);
     }
     struct graph *copy = graph_copy(g);
+    for (size_t i = 3; device.faults.update_keeps_kernels && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && e->copy->node[i]->kernel != NULL)
+            *copy->node[i]->kernel = *e->copy->node[i]->kernel;
     for (size_t i = 0; device.faults.update_keeps_edges && i < copy->arcs; i++)
         copy->arc[i].data = e->copy->arc[i].data;
     graph_delete(e->copy);

@@ -164,6 +164,8 @@ struct faults {
     bool neighbour_removed, event_spent, last_event_covered, mute_exit_counts_twice, recorder_overlaps;
     bool edges_share_data, last_edge_data, array_swaps_pair, removal_ignores_data, early_join_accepted, update_drops_data;
     bool new_node_shares_data, begin_shares_data, removal_stops_early;
+    bool clone_drops_edge, child_edges_full, update_keeps_kernels, params_to_neighbour, destroy_takes_edge, capture_drops_dependency;
+    bool second_wait_lost, entries_after_ignore_lost, third_plain_overlaps, sixth_edge_ignored, host_call_early, second_exec_full;
     bool never_overlaps, early; /* these two conform */
 };
 

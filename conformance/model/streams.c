@@ -100,7 +100,7 @@ static void order_behind_others(struct stream *s, struct op *op)
 
 static void order_behind_waits(struct stream *s, struct op *op)
 {
-    for (unsigned i = 0; i < s->waits; i++) {
+    for (unsigned i = device.faults.second_wait_lost && s->waits > 1 ? 1 : 0; i < s->waits; i++) {
         op_after(op, s->wait[i].op, s->wait[i].kind);
         if (s->wait[i].covered && (i + 1 == s->waits || !device.faults.last_event_covered))
             op_covers(op, s->wait[i].op);
@@ -148,6 +148,8 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
             early = s->kernel_tail;
         else if (device.faults.event_at_launch && op->kind == OP_RECORD)
             early = s->last_kernel;
+        else if (device.faults.host_call_early && op->kind == OP_HOST)
+            early = s->kernel_tail;
         op_after(op, early != NULL ? early : s->tail, early != NULL ? EDGE_STARTED : EDGE_RETIRED);
         if (early != NULL)
             op_covers(op, s->tail); /* the stream itself stays in order behind it */

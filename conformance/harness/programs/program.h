@@ -19,6 +19,7 @@ extern "C" {
 #define PROGRAM_LINKS 256u
 #define PROGRAM_READS 8u
 #define PROGRAM_WATCHES 4u
+#define PROGRAM_LANES 3u
 #define PROGRAM_WORDS 16u      /* of a step's output */
 
 /* What a kernel step is told; it lies in device memory and is uploaded before every run. */
@@ -46,7 +47,7 @@ struct step {
     unsigned reads, read[PROGRAM_READS];
     unsigned watches, watch[PROGRAM_WATCHES];
     unsigned row;              /* of the covering array that its launch was drawn from */
-    unsigned lane;             /* of a program for streams: which of two */
+    unsigned lane;             /* of a program for streams */
 };
 
 struct link {
