@@ -24,6 +24,7 @@ TOOLS = {
     "environments": ("probes.environments", "measure what tools and settings do to overlap"),
     "fresh-machines": ("packaging.fresh_machines", "run the README's commands on new, minimal machines"),
     "generate-cases": ("pdlkit.generate_cases", "write cases.h and variants.cmake from rules.toml"),
+    "golden": ("model.golden", "compare the harness's records on the model with the recorded ones"),
     "graph-tables": ("pdlkit.graph_tables", "write what a driver makes of edges and captures, from a report"),
     "include-cost": ("packaging.include_cost", "measure what including pdl.h costs to compile"),
     "judge-corpus": ("lint.corpus.judge_corpus", "compare lint's findings on the labelled corpus with the labels"),
@@ -31,8 +32,10 @@ TOOLS = {
     "lint-against-hardware": ("lint.against_hardware", "compare lint's findings on the harness with a report from a GPU"),
     "litmus": ("probes.litmus", "compare a GPU's litmus outcomes with the allowed ones"),
     "make-corpus": ("stress.corpus.make_corpus", "make real PTX for `stress roundtrip`"),
+    "mutate-kit": ("harness.mutate_kit", "change the kit's own logic line by line and see which changes the tests notice"),
     "portable": ("packaging.portable", "check that a harness runs where there is only a driver"),
     "random-graphs": ("lint.tests.run_random_graphs", "compare lint's analysis with enumeration on random graphs"),
+    "random-devices": ("model.random_devices", "draw broken devices from the model's grammar and see whether one escapes"),
     "sweep": ("model.sweep", "run the model over many seeds and every broken device"),
     "toolkits": ("packaging.toolkits", "check the headers against every CUDA Toolkit"),
 }

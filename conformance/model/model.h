@@ -70,6 +70,11 @@ void model_reset(const char *variant, uint64_t seed);
 unsigned model_sms(void);
 
 /* The named devices; index 0 to model_variant_count() - 1. Rule: the id it violates, "" for a conforming one. */
+/* Is there such a device: named here, or of the grammar of drawn.h? */
+int model_variant_known(const char *name);
+/* The words of that grammar, separated by spaces. */
+const char *model_drawn_features(void);
+const char *model_drawn_effects(void);
 int model_variant_count(void);
 const char *model_variant_name(int index);
 int model_variant_conforming(int index);

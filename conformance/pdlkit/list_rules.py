@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit import places, toolchain
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.build import TARGETS, build, find_harness
 from conformance.pdlkit.display import table
+from conformance.pdlkit.drawn_devices import COUNT, draw, grammar
 from conformance.pdlkit.exits import OK, BadArguments, InvalidRun, SetupImpossible
 from conformance.pdlkit.kernel_lines import kernel_file, mutant_lines, pair_line
 from conformance.pdlkit.rules import Rule, RuleBook, RulesError, Tag, load
@@ -28,7 +31,8 @@ def parser() -> Parser:
     what = made.add_mutually_exclusive_group()
     what.add_argument("--cases", action="store_true", help="every case")
     what.add_argument("--mutants", action="store_true", help="every mutant and control")
-    what.add_argument("--broken-devices", action="store_true", help="the model's broken devices, one model:NAME a line")
+    what.add_argument("--broken-devices", nargs="?", const="named", metavar="random:SEED",
+                      help="the model's broken devices, one model:NAME a line; or 200 drawn from its grammar by this seed")
     made.add_argument("--json", action="store_true", help="JSON on stdout, nothing else")
     return made
 
@@ -159,12 +163,17 @@ def rule_json(book: RuleBook, rule: Rule) -> dict[str, Any]:
     }
 
 
-def model_devices() -> list[dict[str, Any]]:
-    """The model's devices as its harness lists them; builds it if it is not there."""
+def _model_harness() -> Path:
+    """The model's harness; builds it if it is not there."""
     try:
-        harness = find_harness(places.BUILD / "model", TARGETS["model"])
+        return find_harness(places.BUILD / "model", TARGETS["model"])
     except SetupImpossible:
-        harness = build("model", toolchain.require(False), lambda text: print(text, file=sys.stderr)).harness
+        return build("model", toolchain.require(False), lambda text: print(text, file=sys.stderr)).harness
+
+
+def model_devices() -> list[dict[str, Any]]:
+    """The model's devices as its harness lists them."""
+    harness = _model_harness()
     done = subprocess.run([str(harness), "--list"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
     if done.returncode != 0:
         raise InvalidRun(f"the model's harness cannot list its devices: it exited with {done.returncode}")
@@ -172,8 +181,15 @@ def model_devices() -> list[dict[str, Any]]:
     return [record for record in records if record.get("record") == "device" and record.get("name")]
 
 
-def _show_broken_devices(as_json: bool) -> int:
-    broken = [device for device in model_devices() if not device.get("conforming")]
+def _drawn_devices(which: str) -> list[dict[str, Any]]:
+    seed = re.fullmatch(r"random:((0[xX])?[0-9a-fA-F]{1,16})", which)
+    if seed is None:
+        raise BadArguments(f"--broken-devices {which}: leave it without a value, or write random:SEED with up to 16 hexadecimal digits")
+    return [{"name": name} for name in draw(grammar(_model_harness()), int(seed[1], 16), COUNT)]
+
+
+def _show_broken_devices(which: str, as_json: bool) -> int:
+    broken = _drawn_devices(which) if which != "named" else [device for device in model_devices() if not device.get("conforming")]
     if as_json:
         print(json.dumps([{"device": f"model:{d['name']}", "rule": d.get("rule")} for d in broken], indent=1))
     else:
@@ -208,7 +224,7 @@ def main(argv: list[str]) -> int:
     """The command `list`; returns its exit code."""
     options = _options(argv)
     if options.broken_devices:
-        return _show_broken_devices(options.json)
+        return _show_broken_devices(options.broken_devices, options.json)
     try:
         book = load(places.RULES)
     except RulesError as error:
