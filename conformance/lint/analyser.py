@@ -25,11 +25,12 @@ from conformance.pdlkit.children import signal_name
 from conformance.pdlkit.compiled import compile_to
 from conformance.pdlkit.elf import Cubin, KernelInfo
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.places import BUILD
+from conformance.pdlkit.places import BUILD, prebuilt
 from conformance.pdlkit.toolchain import Tool, find_c_compiler
 
 SOURCES = Path(__file__).resolve().with_name("analysis")
 FLAGS = ("-std=c11", "-O3")
+PROGRAM = "pdl-lint-analysis"  # as the installed package carries it
 LIMIT_S = 3600.0  # for one image
 _FIRST_LINE = "pdl-lint-facts\t1"
 _LARGEST = 2**32 - 1
@@ -77,12 +78,15 @@ def _built(name: str) -> Path | None:
 
 def at_hand() -> bool:
     """Whether the analysis can run: there is a compiler, or it was compiled before."""
-    return find_c_compiler() is not None or _built(f"{_name()}-{'?' * 8}") is not None
+    return prebuilt(PROGRAM) is not None or find_c_compiler() is not None or _built(f"{_name()}-{'?' * 8}") is not None
 
 
 @lru_cache(maxsize=None)
 def program() -> Path:
     """The program's path, compiled if these sources have not been before; SetupImpossible with what to do if that fails."""
+    carried = prebuilt(PROGRAM)
+    if carried is not None:
+        return carried
     compiler = find_c_compiler()
     found = _built(_name_by(compiler) if compiler else f"{_name()}-{'?' * 8}")
     if found is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from conformance.pdlkit import places, toolchain
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.build import TARGETS, build, find_harness
+from conformance.pdlkit.build import TARGETS, build, carried, find_harness
 from conformance.pdlkit.display import table
 from conformance.pdlkit.exits import OK, BadArguments, InvalidRun, SetupImpossible
 from conformance.pdlkit.kernel_lines import kernel_file, mutant_lines, pair_line
@@ -160,8 +160,9 @@ def rule_json(book: RuleBook, rule: Rule) -> dict[str, Any]:
 
 def model_devices() -> list[dict[str, Any]]:
     """The model's devices as its harness lists them; builds it if it is not there."""
+    brought = carried("model")
     try:
-        harness = find_harness(places.BUILD / "model", TARGETS["model"])
+        harness = brought.harness if brought else find_harness(places.BUILD / "model", TARGETS["model"])
     except SetupImpossible:
         harness = build("model", toolchain.require(False), lambda text: print(text, file=sys.stderr)).harness
     done = subprocess.run([str(harness), "--list"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
