@@ -18,12 +18,14 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance.packaging import manual
 from conformance.pdlkit import places, toolchain
 from conformance.pdlkit.exits import OK, SetupImpossible
 from conformance.pdlkit.venv import ensure_venv
 
-TOOLS = ("build==1.2.2.post1", "scikit-build-core==0.11.6", "auditwheel==6.2.0", "wheel==0.45.1", "pathspec==0.12.1", "packaging==24.2",
-         "pyproject_hooks==1.2.0", "pyelftools==0.31")
+BACKEND = ("scikit-build-core==0.11.6", *manual.PACKAGES)  # what pyproject.toml requires
+TOOLS = (*BACKEND, "build==1.2.2.post1", "auditwheel==6.8.2", "wheel==0.45.1", "pathspec==1.1.1", "packaging==26.3", "pyproject_hooks==1.3.3",
+         "pyelftools==0.33")
 ARCHITECTURES = ("x86_64", "aarch64")
 
 
