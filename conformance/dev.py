@@ -37,7 +37,7 @@ TOOLS = {
     "random-graphs": ("lint.tests.run_random_graphs", "compare lint's analysis with enumeration on random graphs"),
     "sweep": ("model.sweep", "run the model over many seeds and every broken device"),
     "toolkits": ("packaging.toolkits", "check the headers against every CUDA Toolkit"),
-    "wheel": ("packaging.wheel", "build the wheel of pdl-conformance"),
+    "wheel": ("packaging.build_wheel", "build the wheel of pdl-conformance"),
 }
 
 

@@ -71,7 +71,7 @@ def whole(commands: Mapping[str, tuple[str, str]]) -> argparse.ArgumentParser:
         parser.prog = f"pdl {name}"
         if parser.usage:
             parser.usage = parser.usage.replace("python3 conformance", "pdl")
-        below.choices[name] = parser  # type: ignore[index]
+        below.choices[name] = parser
     return top
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.packaging import manual, wheel
+from conformance.packaging import build_wheel as wheel
+from conformance.packaging import manual
 from conformance.pdlkit import cuda_programs, places
 from conformance.pdlkit.exits import SetupImpossible
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 from pdl_conformance import TREE
 
 
 def main() -> int:
-    """Run a command."""
+    """Run a command. The tree comes first, because another package may be called `conformance`, too."""
     sys.path.insert(0, str(TREE))
-    from conformance.__main__ import main as commands
-
-    return commands(sys.argv[1:])
+    return int(importlib.import_module("conformance.__main__").main(sys.argv[1:]))
 
 
 if __name__ == "__main__":
