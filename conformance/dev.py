@@ -16,6 +16,7 @@ TOOLS = {
     "check-litmus": ("model.tests.check_litmus", "compare the litmus outcomes with the recorded ones"),
     "check-records": ("model.tests.check_records", "compare the harness's records between compilers and sanitizers"),
     "check-shapes": ("lint.shapes.check_shapes", "compile the compiler's safe and dangerous shapes and read the machine code"),
+    "check-wheel": ("packaging.check_wheel", "install the wheel on new machines and use it there"),
     "compile-checks": ("headers.compile_checks", "one compile check of the headers"),
     "compile-with-nvrtc": ("lint.shapes.compilers", "compile one file with one NVRTC library, in a process that does nothing else"),
     "compilers": ("packaging.compilers", "compile pdl.h with every host compiler"),
@@ -33,11 +34,13 @@ TOOLS = {
     "litmus": ("probes.litmus", "compare a GPU's litmus outcomes with the allowed ones"),
     "make-corpus": ("stress.corpus.make_corpus", "make real PTX for `stress roundtrip`"),
     "mutate-kit": ("harness.mutate_kit", "change the kit's own logic line by line and see which changes the tests notice"),
+    "manual": ("packaging.manual", "write the man page and the completions of the shells"),
     "portable": ("packaging.portable", "check that a harness runs where there is only a driver"),
     "random-graphs": ("lint.tests.run_random_graphs", "compare lint's analysis with enumeration on random graphs"),
     "random-devices": ("model.random_devices", "draw broken devices from the model's grammar and see whether one escapes"),
     "sweep": ("model.sweep", "run the model over many seeds and every broken device"),
     "toolkits": ("packaging.toolkits", "check the headers against every CUDA Toolkit"),
+    "wheel": ("packaging.build_wheel", "build the wheel of pdl-conformance"),
 }
 
 

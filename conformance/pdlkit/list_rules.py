@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.pdlkit import places, toolchain
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.build import TARGETS, build, find_harness
+from conformance.pdlkit.build import TARGETS, build, carried, find_harness
 from conformance.pdlkit.display import table
 from conformance.pdlkit.drawn_devices import COUNT, draw, grammar
 from conformance.pdlkit.exits import OK, BadArguments, InvalidRun, SetupImpossible
@@ -165,8 +165,9 @@ def rule_json(book: RuleBook, rule: Rule) -> dict[str, Any]:
 
 def _model_harness() -> Path:
     """The model's harness; builds it if it is not there."""
+    brought = carried("model")
     try:
-        return find_harness(places.BUILD / "model", TARGETS["model"])
+        return brought.harness if brought else find_harness(places.BUILD / "model", TARGETS["model"])
     except SetupImpossible:
         return build("model", toolchain.require(False), lambda text: print(text, file=sys.stderr)).harness
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from conformance.pdlkit import evidence, machine, many_gpus, places, resume, soak, toolchain, waivers
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.build import Built, build
+from conformance.pdlkit.build import Built, build, carried
 from conformance.pdlkit.checked_lines import Writer
 from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_request
 from conformance.pdlkit.display import Progress, verdict_block, wants_colours
@@ -128,7 +128,8 @@ def _default_output(profile: str, device: str) -> Path:
 def _obtain(options: argparse.Namespace, choice: Choice, say: Callable[[str], None]) -> Built:
     if options.harness is not None:
         return Built(options.harness.resolve(), None, {"built": "elsewhere, given by --harness"})
-    return build(choice.build, toolchain.require(not choice.on_model, choice.driver_cuda), say, choice.architectures)
+    brought = carried(choice.build)
+    return brought or build(choice.build, toolchain.require(not choice.on_model, choice.driver_cuda), say, choice.architectures)
 
 
 def _check_model_name(choice: Choice, built: Built) -> None:
