@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from conformance.stress import lint_compare
 from conformance.stress.options import matches
 from conformance.stress.oracle import Observed
 from conformance.stress.plan import BUILT_HOLD_NS, GRAPH_HOLD_NS, ONE_BY_ONE, Plan, separating_sets
-from conformance.stress.program import Calibration, Program, read_build_log, read_calibration
+from conformance.stress.program import Calibration, Program, read_calibration
 from conformance.stress.search import Found, Race, search, settle
 
 NOTHING_FOUND, RACE_FOUND, INCONCLUSIVE = 0, 1, 2
+NOW, LATENT, PLACE = "race now", "latent", "relies on the trigger's place"
+MEANING = {
+    NOW: "its own triggers and waits allow it: holding the primary after its own trigger is enough to show it",
+    LATENT: "wrong by the documents, and seen as soon as the primary triggers, which it does not do today",
+    PLACE: "right as long as the primary triggers where it does: the dependent reads without a wait what is written before that",
+}
 MOST_EAGER_HOLD_NS = 1_000_000
 SURE = 10  # ordered runs that must agree before a program that is flaky by itself is taken for racy
 
@@ -31,6 +36,7 @@ class Effort:
     exempt: str | None = None
     protect: str | None = None
     more: int = 0
+    strict: bool = False  # a race that relies on the trigger's place counts, too
 
 
 @dataclass
@@ -44,8 +50,9 @@ class Result:
     unexplained: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     not_rewritten: dict[str, str] = field(default_factory=dict)
-    fenced: list[str] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)  # of a race, by its sentence: one of the three kinds
     waiting: list[str] = field(default_factory=list)
+    passed_on: list[str] = field(default_factory=list)    # images that could not be rewritten as a whole, and why
     kernels: list[str] = field(default_factory=list)
     order: list[str] = field(default_factory=list)  # by first launch
     holds_ns: dict[str, int] = field(default_factory=dict)
@@ -59,8 +66,6 @@ class Result:
     seed: int = 0
     notes: list[str] = field(default_factory=list)
     natural: bool = False                                   # the plain runs themselves go wrong
-    linted: int = 0                                         # kernels that wait, compared in both builds
-    code_changes: list[str] = field(default_factory=list)   # what lint finds in one of the builds only
 
 
 def hold_lengths(found: Calibration, fixed: int | None) -> dict[str, int]:
@@ -85,6 +90,7 @@ class Detector:
         self.changed: str | None = None  # what rewriting alone changes
         self.primaries: list[str] = []
         self.rewritten_s = 0.0
+        self.own_triggers: frozenset[str] = frozenset()
 
     def run(self) -> Result:
         """The whole session; the result is complete however it ends."""
@@ -125,13 +131,12 @@ class Detector:
         records = self.program.folder / "calibration.jsonl"
         run = self.program.rewritten(Plan(off=True, calibrate=True), records)
         self.changed = None if self.trouble else self._complaint(run)
-        self._lint()
-        found, built = read_calibration(records), read_build_log(self.program.folder / "build.jsonl")
-        result = self.result
-        result.fenced, result.waiting = list(built["fenced"]), list(built["waiting"])
-        reasons = dict(built["left"])
+        found, result = read_calibration(records), self.result
+        result.waiting = sorted(kernel.name for kernel in found.kernels.values() if kernel.waits)
+        result.passed_on = sorted(set(found.passed))
+        self.own_triggers = frozenset(kernel.name for kernel in found.kernels.values() if kernel.triggers)
         result.not_rewritten = {
-            kernel.name: reasons.get(kernel.name, "machine code only: no PTX of it was seen")
+            kernel.name: kernel.why or "it was not seen when it was loaded"
             for kernel in found.kernels.values() if not kernel.rewritten and not matches(self.effort.exempt, kernel.name)}
         result.order = list(found.kernels)
         result.kernels = sorted(name for name, kernel in found.kernels.items() if kernel.rewritten)
@@ -166,13 +171,6 @@ class Detector:
         self.result.natural = True
         self.say("natural: the plain runs go wrong by themselves; they are judged by runs in which every kernel waits first")
         return True
-
-    def _lint(self) -> None:
-        """What rewriting changed in the modules that were made on the way; nvcc's wrapper says it at build time."""
-        found = lint_compare.compare(self.program.folder / "pairs")
-        self.result.linted, self.result.code_changes = found.kernels if not found.problem else 0, found.changes
-        if found.problem:
-            self.result.notes.append(found.problem)
 
     def _choose(self, found: Calibration) -> None:
         """The primaries: kernels behind which a launch asked for overlap; all of them if none is known."""
@@ -232,6 +230,19 @@ class Detector:
             failing += [plan] if bad else []
         return failing
 
+    def _label(self, race: Race, plan: Plan) -> str:
+        """Which of the three kinds a race is of, found out by weaker plans: the weakest one that shows it decides."""
+        if self.result.natural:
+            return NOW
+        primaries = frozenset(race.primary.split(" with "))
+        bystanders = frozenset(self.result.order) - frozenset(race.dependents)
+        calm = replace(plan, hold=primaries, protect=bystanders - primaries, mixed=False)
+        if primaries & self.own_triggers and self._fails(replace(calm, own=True), self.effort.confirm):
+            return NOW
+        if not primaries & self.own_triggers:
+            return LATENT
+        return PLACE
+
     def _conclude(self, failing: list[Plan]) -> None:
         result = self.result
         if not failing and self.trouble:
@@ -254,12 +265,17 @@ class Detector:
         result.races, result.perhaps_the_same = settle(found.races, result.order, exact[0],
                                                        lambda plan: self._fails(plan, self.effort.confirm))
         result.unexplained = found.unexplained
+        for race in result.races:
+            result.labels[sentence(race)] = self._label(race, exact[0])
         if not found.races and not found.unexplained:
             result.unexplained.append("it went wrong, but not again when asked for a culprit; try more --confirm runs")
         if self.trouble and not result.races:
             result.code, result.sentence = INCONCLUSIVE, self.trouble
             return
         result.seed = exact[0].seed
+        if not self.effort.strict and result.labels and not result.unexplained and not result.natural \
+                and set(result.labels.values()) == {PLACE}:
+            result.code = NOTHING_FOUND
         result.sentence = "; ".join([sentence(race) for race in result.races] + result.unexplained)
 
 

@@ -22,6 +22,9 @@ class Launches:
 
     name: str
     rewritten: bool = False
+    why: str | None = None     # it could not be rewritten
+    waits: int = 0             # instructions of its own
+    triggers: int = 0
     eager: int = 0
     captured: int = 0
     built: int = 0
@@ -36,6 +39,8 @@ class Calibration:
     kernels: dict[str, Launches] = field(default_factory=dict)
     gap_us: int = 0
     graph_launches: int = 0
+    unknown_launches: int = 0                        # of kernels whose name the driver does not tell
+    passed: list[str] = field(default_factory=list)  # images that were passed on as they are, and why
 
     def kernel(self, name: str) -> Launches:
         """The entry of this kernel."""
@@ -49,7 +54,12 @@ def read_calibration(path: Path) -> Calibration:
         entry = json.loads(line)
         if entry["record"] == "kernel":
             kernel = found.kernel(entry["name"])
-            kernel.rewritten = kernel.rewritten or entry["rewritten"]
+            kernel.rewritten, kernel.why = entry["rewritten"], entry.get("why")
+            kernel.waits, kernel.triggers = entry.get("waits", 0), entry.get("triggers", 0)
+        elif entry["record"] == "passed":
+            found.passed.append(f"{entry['image']} for sm_{entry['architecture']}: {entry['why']}")
+        elif entry["record"] == "trouble":
+            found.passed.append(entry["what"])
         elif entry["record"] == "launches":
             kernel = found.kernel(entry["name"])
             for name in ("eager", "captured", "built", "attribute", "before_attribute"):
@@ -57,20 +67,8 @@ def read_calibration(path: Path) -> Calibration:
         elif entry["record"] == "gaps":
             found.gap_us = max(found.gap_us, entry["p90_us"])
             found.graph_launches += entry["graph_launches"]
+            found.unknown_launches += entry.get("unknown_launches", 0)
     return found
-
-
-def read_build_log(path: Path) -> dict[str, list[str] | dict[str, str]]:
-    """What the rewriter said: kernels left alone with the reason, fences right before triggers, kernels that wait."""
-    left: dict[str, str] = {}
-    fenced: set[str] = set()
-    waiting: set[str] = set()
-    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
-        entry = json.loads(line)
-        left |= entry["left"]
-        fenced.update(entry["fence_before_trigger"])
-        waiting.update(entry["waiting"])
-    return {"left": left, "fenced": sorted(fenced), "waiting": sorted(waiting)}
 
 
 @dataclass
@@ -87,13 +85,11 @@ class Program:
     runs: int = 0
 
     def plain(self) -> Observed:
-        """As the user runs it. A build made by the nvcc wrapper rests, because its plan is switched off."""
-        quiet = self.folder / "plain.plan"
-        Plan(off=True).write(quiet, ())
-        names = ("LD_PRELOAD", "CUDA_MODULE_LOADING")
+        """As the user runs it, with code loaded as in the stressed runs and nothing rewritten."""
+        names = ("CUDA_MODULE_LOADING",)
         environment = self.plain_environment | {name: self.rewritten_environment[name] for name in names
                                                 if name in self.rewritten_environment}
-        return self._run(environment | {"PDL_STRESS_PLAN": str(quiet)})
+        return self._run(environment)
 
     def rewritten(self, plan: Plan, records: Path | None = None) -> Observed:
         """With a plan."""
