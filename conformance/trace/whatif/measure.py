@@ -47,7 +47,7 @@ def step_of(runs: Sequence[Mapping[Key, Sequence[float]]]) -> Key | None:
     if not runs:
         return None
     time_of = {key: sum(values) for key, values in runs[0].items() if all(key in run for run in runs)}
-    return max(time_of, key=lambda key: time_of[key], default=None)
+    return max(time_of, key=lambda key: time_of[key]) if time_of else None
 
 
 def typical(run: Mapping[Key, Sequence[float]], key: Key) -> float:
