@@ -266,7 +266,11 @@ result cuModuleLoadData(void **module, const unsigned char *elf)
         }
     }
     *module = list;
-    printf("loaded an image with %d waiting kernels\n", list ? list->waits : 0);
+    int waiting = 0;
+    for (const struct kernel *k = list; k; k = k->next) {
+        waiting += k->waits;
+    }
+    printf("loaded an image with %d waiting kernels\n", waiting);
     return list ? 0 : 200;
 }
 

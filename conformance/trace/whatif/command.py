@@ -17,7 +17,7 @@ from typing import Any
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.trace import session
-from conformance.trace.report import clipped, short_name, us
+from conformance.trace.report import clipped, short_name, us, wrapped
 from conformance.trace.whatif import measure, variants
 from conformance.trace.whatif.measure import Interval, Key
 from conformance.trace.whatif.variants import Noted, Variant
@@ -207,11 +207,18 @@ def _table(study: Study, given: argparse.Namespace) -> str:
     for name in study.runs:
         series = sorted(study.series(name))
         told = "" if name == "original" else f"  gain {study.gain(name).words()}"
-        lines.append(f"{words[name]:<34}{us(series[len(series) // 2]):>10} us{told}")
+        lines.append(f"{words[name]:<32}{us(series[len(series) // 2]):>9} us{told}")
     lines.append(f"changed      {len(study.changed)} kernels; left as they are: {len(study.left)}")
-    lines += [f"  left       {clipped(short_name(name), 40)}: {why}" for name, why in list(study.left.items())[:10]]
-    lines += [f"note         {text}" for text in _assurances(study, given)]
+    for name, why in list(study.left.items())[:10]:
+        lines += _titled("left", f"{clipped(short_name(name), 40)}: {why}")
+    for text in _assurances(study, given):
+        lines += _titled("note", text)
     return "\n".join(lines)
+
+
+def _titled(title: str, text: str) -> list[str]:
+    first, *rest = wrapped(text, 13)
+    return [f"{title:<13}{first.strip()}", *rest]
 
 
 def main(argv: Sequence[str]) -> int:
