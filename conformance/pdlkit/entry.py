@@ -22,6 +22,7 @@ COMMANDS = {
     "lint": ("conformance.lint", "static check of machine code for missing waits"),
     "stress": ("conformance.stress", "run a program with the window of its overlapping kernels widened"),
     "trace": ("conformance.trace", "what overlapped in a program, what did not, and why, per pair of kernels"),
+    "whatif": ("conformance.trace.whatif", "what PDL would give an unchanged program, measured"),
     "bench": ("conformance.bench", "what PDL is worth on this GPU"),
     "report": ("conformance.reports.report", "pages and interchange files from one report.json"),
     "diff": ("conformance.reports.diff", "compare two reports: same, worse or better"),
