@@ -58,7 +58,7 @@ class Matrix:
         if not all(key in self.device for key in ("device", "sms", "driver_cuda", "repetitions")):
             raise ValueError("it does not say which device it is of")
         for cell in self.cells:
-            if not all(isinstance(us, (int, float)) for us in (cell.us, cell.low95, cell.high95, cell.limit_us)) or not (
+            if not all(isinstance(us, int | float) for us in (cell.us, cell.low95, cell.high95, cell.limit_us)) or not (
                     0 < cell.low95 <= cell.us <= cell.high95 < math.inf and 0 <= cell.limit_us < math.inf):
                 raise ValueError(f"{cell.name} holds no time with its interval and limit")
         shapes = {(cell.path, cell.axis, cell.value) for cell in self.cells}

@@ -83,7 +83,7 @@ def dies(case: Case, how: str) -> None:
     elif how == "silent-exit":
         sys.exit(0)
     elif how == "truncated":
-        sys.stdout.write('{"record":"case","case":"%s","status":"PASS","trials":{"planned":64}' % case.name)
+        sys.stdout.write(f'{{"record":"case","case":"{case.name}","status":"PASS","trials":{{"planned":64}}')
         sys.stdout.flush()
         sys.exit(0)
     elif how == "internal":
@@ -101,7 +101,7 @@ def says(case: Case, how: str) -> None:
     if how == "bad-json":
         print('{"record":"case", oops', flush=True)
     if how == "not-a-number":
-        print('{"record":"progress","case":"%s","part":"base","done":NaN,"planned":1e999}' % case.name, flush=True)
+        print(f'{{"record":"progress","case":"{case.name}","part":"base","done":NaN,"planned":1e999}}', flush=True)
     if how == "survivor":
         variants(case, status="SURVIVED", changed=case.mutants[0])
     elif how != "pass-without-mutants":

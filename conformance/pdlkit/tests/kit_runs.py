@@ -53,8 +53,9 @@ def conformance(*arguments: str, folder: Path, env: dict[str, str] | None = None
     """`python3 conformance ...`"""
     clean = {name: value for name, value in os.environ.items() if name not in ("CUDA_LAUNCH_BLOCKING", "LD_PRELOAD")}
     done = subprocess.run(
-        [sys.executable, "conformance", *arguments], cwd=ROOT, env={**clean, "PYTHONPATH": str(ROOT), MARK: str(folder), **(env or {})}, capture_output=True,
-        text=True, timeout=timeout, stdin=subprocess.DEVNULL)
+        [sys.executable, "conformance", *arguments], cwd=ROOT,
+        env={**clean, "PYTHONPATH": str(ROOT), MARK: str(folder), **(env or {})}, capture_output=True, text=True,
+        timeout=timeout, stdin=subprocess.DEVNULL)
     return Ran(done.returncode, done.stdout, done.stderr, folder)
 
 
@@ -72,8 +73,8 @@ def interrupt_fake(folder: Path, stuck: str, number: int, *arguments: str, behav
     fake = json.dumps({"deadline_s": 100, **(behaviour or {}), stuck: stuck_as})
     process = subprocess.Popen(
         [sys.executable, "conformance", "run", "--harness", str(FAKE), "--device", "cuda", "--output", str(folder), "--seed", "5eed",
-         *arguments], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT), MARK: str(folder), "FAKE_HARNESS": fake}, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+         *arguments], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT), MARK: str(folder), "FAKE_HARNESS": fake},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     sign = f'"{"forbidden" if stuck_as.startswith("fail") else "begin"}", "case": "{stuck}"'
     records, end = folder / "records.jsonl", time.monotonic() + 60
     while time.monotonic() < end and not (records.is_file() and sign in records.read_text()):

@@ -36,7 +36,8 @@ def test_one_step_from_a_rule_to_its_kernel_and_mutants(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "words"), [
-    ("WAIT-01.overwrite.widened.stream", ["WAIT-01  documented", "wait.cu:"]), ("war", ["war  kernel", "B34", "rule     WAIT-01  conformance/"]),
+    ("WAIT-01.overwrite.widened.stream", ["WAIT-01  documented", "wait.cu:"]),
+    ("war", ["war  kernel", "B34", "rule     WAIT-01  conformance/"]),
     ("erased-sass", ["-gencode arch=compute_80,code=sm_90"]), ("trig-0[12]", ["TRIG-01  doc", "TRIG-02  doc", "kernels/start.h:"])])
 def test_a_case_a_mutant_or_a_group_leads_there_too(name: str, words: list[str], tmp_path: Path) -> None:
     out = conformance("list", name, folder=tmp_path).out

@@ -96,8 +96,9 @@ def test_another_device_makes_the_run_invalid(stopped: Path) -> None:
     assert ran.code == 70 and "another driver: 12090, then 13000" in ran.out
 
 
-@pytest.mark.parametrize(("arguments", "word"), [(("--seed", "1"), "leave out --seed"), (("--only", "ATTR-05"), "leave out --only"),
-                                                 (("--profile", "full"), "leave out --profile"), (("--device", "model"), "leave out --device")])
+@pytest.mark.parametrize(("arguments", "word"), [
+    (("--seed", "1"), "leave out --seed"), (("--only", "ATTR-05"), "leave out --only"),
+    (("--profile", "full"), "leave out --profile"), (("--device", "model"), "leave out --device")])
 def test_choices_of_its_own_are_refused(arguments: tuple[str, ...], word: str, stopped: Path) -> None:
     ran = go_on(stopped, *arguments)
     assert ran.code == 64 and word in ran.err
