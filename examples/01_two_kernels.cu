@@ -6,8 +6,6 @@
 
 enum { WORDS = 1 << 19, BLOCKS = 128, THREADS = 256 };
 
-static pdl_kernel twice_kernel, square_kernel;
-
 __global__ void twice(unsigned *out, const unsigned *in, int words)
 {
     pdl_trigger(); // the next kernel may start from here on: a hint that publishes nothing
@@ -27,17 +25,15 @@ __global__ void square(unsigned *out, const unsigned *in, int words)
     }
 }
 
-// With overlap 0 each launch is the same as <<<BLOCKS, THREADS, 0, stream>>>.
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int)
+// Your code says pdl::overlap. Here it may also be PDL_OVERLAP_NONE, the same as <<<BLOCKS, THREADS, 0, stream>>>.
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int)
 {
     unsigned *a = buffer[0], *b = buffer[1];
-    pdl_options options = PDL_ZERO;
 
-    options.overlap = overlap;
     if (step % 2 == 0) {
-        CHECK(pdl_launch(&twice_kernel, twice, BLOCKS, THREADS, 0, stream, &options, b, a, words));
+        CHECK(pdl::launch(twice, BLOCKS, THREADS, 0, stream, overlap, b, a, words));
     } else {
-        CHECK(pdl_launch(&square_kernel, square, BLOCKS, THREADS, 0, stream, &options, a, b, words));
+        CHECK(pdl::launch(square, BLOCKS, THREADS, 0, stream, overlap, a, b, words));
     }
 }
 
@@ -45,8 +41,6 @@ int main(void)
 {
     measurement m = PDL_ZERO;
 
-    CHECK(pdl_kernel_init(&twice_kernel, twice));
-    CHECK(pdl_kernel_init(&square_kernel, square));
     m.name = "01_two_kernels";
     m.launch = launch;
     m.words = WORDS;

@@ -6,8 +6,6 @@
 
 enum { WORDS = 1 << 19, BLOCKS = 128, THREADS = 256, TAPS = 1000 };
 
-static pdl_kernel blend_kernel;
-
 __device__ static unsigned weight(unsigned i, int taps)
 {
     for (int k = 0; k < taps; k++) {
@@ -29,20 +27,17 @@ __global__ void blend(unsigned *out, const unsigned *in, int words, int taps)
     }
 }
 
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int taps)
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int taps)
 {
     unsigned *out = buffer[(step + 1) % 2], *in = buffer[step % 2];
-    pdl_options options = PDL_ZERO;
 
-    options.overlap = overlap;
-    CHECK(pdl_launch(&blend_kernel, blend, BLOCKS, THREADS, 0, stream, &options, out, in, words, taps));
+    CHECK(pdl::launch(blend, BLOCKS, THREADS, 0, stream, overlap, out, in, words, taps));
 }
 
 int main(void)
 {
     measurement m = PDL_ZERO;
 
-    CHECK(pdl_kernel_init(&blend_kernel, blend));
     m.name = "02_chain_with_prologue";
     m.launch = launch;
     m.words = WORDS;

@@ -6,8 +6,6 @@
 
 enum { WORDS = 1 << 19, BLOCKS = 128, THREADS = 256, TAPS = 600 };
 
-static pdl_kernel produce_kernel, consume_kernel;
-
 __global__ void produce(unsigned *out, const unsigned *in, int words)
 {
     pdl_trigger();
@@ -33,16 +31,14 @@ __global__ void consume(unsigned *out, const unsigned *in, int words, int taps)
     }
 }
 
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int taps)
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int taps)
 {
     unsigned *a = buffer[0], *b = buffer[1];
-    pdl_options options = PDL_ZERO;
 
-    options.overlap = overlap;
     if (step % 2 == 0) {
-        CHECK(pdl_launch(&produce_kernel, produce, BLOCKS, THREADS, 0, stream, &options, b, a, words));
+        CHECK(pdl::launch(produce, BLOCKS, THREADS, 0, stream, overlap, b, a, words));
     } else {
-        CHECK(pdl_launch(&consume_kernel, consume, BLOCKS, THREADS, 0, stream, &options, a, b, words, taps));
+        CHECK(pdl::launch(consume, BLOCKS, THREADS, 0, stream, overlap, a, b, words, taps));
     }
 }
 
@@ -50,8 +46,6 @@ int main(void)
 {
     measurement m = PDL_ZERO;
 
-    CHECK(pdl_kernel_init(&produce_kernel, produce));
-    CHECK(pdl_kernel_init(&consume_kernel, consume));
     m.name = "03_one_thread_waits";
     m.launch = launch;
     m.words = WORDS;

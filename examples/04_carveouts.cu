@@ -6,8 +6,6 @@
 
 enum { WORDS = 1 << 19, BLOCKS = 128, THREADS = 256, TAPS = 1000, ROWS = 4 };
 
-static pdl_kernel first_kernel, second_kernel;
-
 __global__ void first(unsigned *out, const unsigned *in, int words) // uses no shared memory
 {
     pdl_trigger();
@@ -35,7 +33,7 @@ __global__ void second(unsigned *out, const unsigned *in, int words, int taps) /
     }
 }
 
-static void launch_with(cudaStream_t stream, int step, unsigned overlap, int words, int taps, unsigned carveout)
+static void launch_with(cudaStream_t stream, int step, pdl_overlap overlap, int words, int taps, unsigned carveout)
 {
     unsigned *a = buffer[0], *b = buffer[1];
     pdl_options options = PDL_ZERO;
@@ -43,18 +41,18 @@ static void launch_with(cudaStream_t stream, int step, unsigned overlap, int wor
     options.overlap = overlap;
     options.carveout = carveout; // in percent of the most there is; 0: the driver chooses for each kernel alone
     if (step % 2 == 0) {
-        CHECK(pdl_launch(&first_kernel, first, BLOCKS, THREADS, 0, stream, &options, b, a, words));
+        CHECK(pdl::launch(first, BLOCKS, THREADS, 0, stream, options, b, a, words));
     } else {
-        CHECK(pdl_launch(&second_kernel, second, BLOCKS, THREADS, 0, stream, &options, a, b, words, taps));
+        CHECK(pdl::launch(second, BLOCKS, THREADS, 0, stream, options, a, b, words, taps));
     }
 }
 
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int taps)
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int taps)
 {
     launch_with(stream, step, overlap, words, taps, 25);
 }
 
-static void launch_apart(cudaStream_t stream, int step, unsigned overlap, int words, int taps)
+static void launch_apart(cudaStream_t stream, int step, pdl_overlap overlap, int words, int taps)
 {
     launch_with(stream, step, overlap, words, taps, 0);
 }
@@ -63,8 +61,6 @@ int main(void)
 {
     measurement m = PDL_ZERO;
 
-    CHECK(pdl_kernel_init(&first_kernel, first));
-    CHECK(pdl_kernel_init(&second_kernel, second));
     m.name = "04_carveouts";
     m.launch = launch;
     m.launch_other = launch_apart;

@@ -6,7 +6,6 @@
 
 enum { WORDS = 1 << 18, BLOCKS = 64, THREADS = 256, TAPS = 1000, STEPS = 20 };
 
-static pdl_kernel step_kernel;
 static cudaStream_t side[STEPS];
 static cudaEvent_t triggered, joined;
 
@@ -26,18 +25,19 @@ __global__ void step(unsigned *out, const unsigned *in, int words, int taps)
 
 // One round: a step from buffer 0 to 1; from there two more, to 0 and 2. Each round has its own side stream: in a used
 // one the kernel before would be a second edge, and a kernel with two edges does not start early.
-static void launch(cudaStream_t stream, int round, unsigned overlap, int words, int taps)
+static void launch(cudaStream_t stream, int round, pdl_overlap overlap, int words, int taps)
 {
     unsigned *a = buffer[0], *b = buffer[1], *c = buffer[2];
-    pdl_options first = PDL_ZERO, second = PDL_ZERO;
+    pdl_options first = PDL_ZERO; // itself it starts in order, because it follows two streams
 
-    first.overlap = second.overlap = overlap;
-    first.event = triggered; // without overlap it is recorded after the launch: the same program, only later
-    first.event_only = overlap != PDL_OVERLAP_NONE; // itself it starts in order, because it follows two streams
-    CHECK(pdl_launch(&step_kernel, step, BLOCKS, THREADS, 0, stream, &first, b, a, words, taps));
+    first.event = overlap ? triggered : NULL;
+    CHECK(pdl::launch(step, BLOCKS, THREADS, 0, stream, first, b, a, words, taps));
+    if (!overlap) { // the same program, only later
+        CHECK(cudaEventRecord(triggered, stream));
+    }
     CHECK(cudaStreamWaitEvent(side[round], triggered, 0));
-    CHECK(pdl_launch(&step_kernel, step, BLOCKS, THREADS, 0, side[round], &second, c, b, words, taps));
-    CHECK(pdl_launch(&step_kernel, step, BLOCKS, THREADS, 0, stream, &second, a, b, words, taps));
+    CHECK(pdl::launch(step, BLOCKS, THREADS, 0, side[round], overlap, c, b, words, taps));
+    CHECK(pdl::launch(step, BLOCKS, THREADS, 0, stream, overlap, a, b, words, taps));
     CHECK(cudaEventRecord(joined, side[round])); // an ordinary event: the next round needs both to be complete
     CHECK(cudaStreamWaitEvent(stream, joined, 0));
 }
@@ -46,7 +46,6 @@ int main(void)
 {
     measurement m = PDL_ZERO;
 
-    CHECK(pdl_kernel_init(&step_kernel, step));
     CHECK(pdl_event_create(&triggered));
     CHECK(cudaEventCreateWithFlags(&joined, cudaEventDisableTiming));
     for (int i = 0; i < STEPS; i++) {

@@ -6,7 +6,6 @@
 
 enum { WORDS = 1 << 19, BLOCKS = 128, THREADS = 256, ROUNDS = 400, STEPS = 10 };
 
-static pdl_kernel mix_kernel, join_kernel;
 static cudaStream_t side;
 static cudaEvent_t begun, complete;
 
@@ -30,28 +29,27 @@ __global__ void join(unsigned *out, const unsigned *a, const unsigned *b, int wo
 }
 
 // The urgent kernel gets its places first; the other one fills what is left, and reads none of its results.
-static void launch(cudaStream_t stream, int round, unsigned overlap, int words, int)
+static void launch(cudaStream_t stream, int round, pdl_overlap overlap, int words, int)
 {
     unsigned *urgent = buffer[0], *other = buffer[1], *sum = buffer[2];
-    pdl_options options = PDL_ZERO;
+    pdl_options options = PDL_ZERO; // an event of the launch itself needs no overlap
 
-    options.overlap = overlap;
-    options.event_only = overlap != PDL_OVERLAP_NONE;
-    options.launch_completion_event = begun; // without overlap: recorded after the launch, that is at its end
-    CHECK(pdl_launch(&mix_kernel, mix, BLOCKS, THREADS, 0, stream, &options, urgent, 1u * round, words));
+    options.launch_completion_event = overlap ? begun : NULL;
+    CHECK(pdl::launch(mix, BLOCKS, THREADS, 0, stream, options, urgent, 1u * round, words));
+    if (!overlap) { // for comparison: recorded after the launch, that is at its end
+        CHECK(cudaEventRecord(begun, stream));
+    }
     CHECK(cudaStreamWaitEvent(side, begun, 0));
-    CHECK(pdl_launch(&mix_kernel, mix, BLOCKS, THREADS, 0, side, NULL, other, 7u * round, words));
+    CHECK(pdl::launch(mix, BLOCKS, THREADS, 0, side, PDL_OVERLAP_NONE, other, 7u * round, words));
     CHECK(cudaEventRecord(complete, side)); // who reads the results waits for an ordinary event
     CHECK(cudaStreamWaitEvent(stream, complete, 0));
-    CHECK(pdl_launch(&join_kernel, join, BLOCKS, THREADS, 0, stream, NULL, sum, urgent, other, words));
+    CHECK(pdl::launch(join, BLOCKS, THREADS, 0, stream, PDL_OVERLAP_NONE, sum, urgent, other, words));
 }
 
 int main(void)
 {
     measurement m = PDL_ZERO;
 
-    CHECK(pdl_kernel_init(&mix_kernel, mix));
-    CHECK(pdl_kernel_init(&join_kernel, join));
     CHECK(pdl_event_create(&begun));
     CHECK(cudaEventCreateWithFlags(&complete, cudaEventDisableTiming));
     CHECK(cudaStreamCreate(&side));

@@ -6,7 +6,6 @@
 
 enum { WORDS = 1 << 20, THREADS = 256, TAPS = 2000 };
 
-static pdl_kernel blend_kernel;
 static int blocks; // one per multiprocessor
 
 __global__ void blend(unsigned *out, const unsigned *in, int words, int taps)
@@ -24,13 +23,11 @@ __global__ void blend(unsigned *out, const unsigned *in, int words, int taps)
     }
 }
 
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int taps)
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int taps)
 {
     unsigned *out = buffer[(step + 1) % 2], *in = buffer[step % 2];
-    pdl_options options = PDL_ZERO;
 
-    options.overlap = overlap;
-    CHECK(pdl_launch(&blend_kernel, blend, blocks, THREADS, 0, stream, &options, out, in, words, taps));
+    CHECK(pdl::launch(blend, blocks, THREADS, 0, stream, overlap, out, in, words, taps));
 }
 
 // What you would write: the launches do not know that the stream is captured. measure() does the same.
@@ -41,7 +38,7 @@ cudaGraphExec_t capture(cudaStream_t stream, int steps)
 
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     for (int i = 0; i < steps; i++) {
-        launch(stream, i, PDL_OVERLAP_IF_POSSIBLE, WORDS, TAPS);
+        launch(stream, i, pdl::overlap, WORDS, TAPS);
     }
     CHECK(cudaStreamEndCapture(stream, &graph));
     CHECK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
@@ -53,8 +50,7 @@ int main(void)
 {
     measurement m = PDL_ZERO;
 
-    CHECK(pdl_kernel_init(&blend_kernel, blend));
-    CHECK(cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, blend_kernel.device));
+    CHECK(cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, 0));
     m.name = "07_captured_stream";
     m.launch = launch;
     m.words = WORDS;

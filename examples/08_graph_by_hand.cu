@@ -23,7 +23,7 @@ __global__ void blend(unsigned *out, const unsigned *in, int words, int taps)
     }
 }
 
-static unsigned waits(cudaGraphNode_t, void *) // asked by pdl_graph_check: every node is a blend, and blend waits
+static pdl_waits waits(cudaGraphNode_t, void *) // asked by pdl_graph_check: every node is a blend, and blend waits
 {
     return PDL_WAITS_YES;
 }
@@ -41,7 +41,7 @@ static void check(cudaGraph_t graph) // finds an edge over which a kernel could 
     }
 }
 
-static cudaGraph_t build(int steps, unsigned overlap, int words, int taps)
+static cudaGraph_t build(int steps, pdl_overlap overlap, int words, int taps)
 {
     pdl_options options = PDL_ZERO;
     pdl_graph_edge edge = PDL_ZERO;

@@ -6,7 +6,6 @@
 
 enum { WIDTH = 1024, BATCH = 4, WARPS = 8, THREADS = 32 * WARPS, BLOCKS = WIDTH / WARPS, COLUMNS = WIDTH / 32 };
 
-static pdl_kernel layer_kernel;
 static float *weights;
 
 // One warp per row, for a batch. The weights are written once, before the first launch: fetch them before the wait.
@@ -35,21 +34,18 @@ __global__ void layer(float *out, const float *in, const float *rows, int batch,
     }
 }
 
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int early)
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int early)
 {
     float *out = (float *)buffer[(step + 1) % 2], *in = (float *)buffer[step % 2];
     const float *rows = weights + step % 2 * WIDTH * WIDTH;
-    pdl_options options = PDL_ZERO;
 
-    options.overlap = overlap;
-    CHECK(pdl_launch(&layer_kernel, layer, BLOCKS, THREADS, 0, stream, &options, out, in, rows, words / WIDTH, early));
+    CHECK(pdl::launch(layer, BLOCKS, THREADS, 0, stream, overlap, out, in, rows, words / WIDTH, early));
 }
 
 int main(void)
 {
     measurement m = PDL_ZERO;
 
-    CHECK(pdl_kernel_init(&layer_kernel, layer));
     weights = (float *)measure_constants(2 * WIDTH * WIDTH, 1);
     m.name = "09_two_layers";
     m.per = "layer";

@@ -6,8 +6,6 @@
 
 enum { WORDS = 1 << 19, BLOCKS = 128, THREADS = 256 };
 
-static pdl_kernel partial_kernel, total_kernel;
-
 __device__ static void add_up(unsigned *out, unsigned sum) // the sum of the block's threads, written by one of them
 {
     __shared__ unsigned warp[THREADS / 32];
@@ -48,16 +46,14 @@ __global__ void total(unsigned *out, const unsigned *in, int words)
     }
 }
 
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int)
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int)
 {
     unsigned *values = buffer[0], *sums = buffer[1], *result = buffer[2];
-    pdl_options options = PDL_ZERO;
 
-    options.overlap = overlap;
     if (step % 2 == 0) {
-        CHECK(pdl_launch(&partial_kernel, partial, BLOCKS, THREADS, 0, stream, &options, sums, values, words));
+        CHECK(pdl::launch(partial, BLOCKS, THREADS, 0, stream, overlap, sums, values, words));
     } else {
-        CHECK(pdl_launch(&total_kernel, total, 1, THREADS, 0, stream, &options, result, sums, words));
+        CHECK(pdl::launch(total, 1, THREADS, 0, stream, overlap, result, sums, words));
     }
 }
 
@@ -65,8 +61,6 @@ int main(void)
 {
     measurement m = PDL_ZERO;
 
-    CHECK(pdl_kernel_init(&partial_kernel, partial));
-    CHECK(pdl_kernel_init(&total_kernel, total));
     m.name = "10_reduction";
     m.launch = launch;
     m.words = WORDS;

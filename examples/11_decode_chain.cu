@@ -6,7 +6,6 @@
 
 enum { WIDTH = 512, WARPS = 8, THREADS = 32 * WARPS, BLOCKS = WIDTH / WARPS, STEPS = 20 };
 
-static pdl_kernel step_kernel;
 static unsigned *weights;
 
 // One warp per row: a row of weights (no kernel writes them, so they are fetched before the wait) times the state.
@@ -30,20 +29,17 @@ __global__ void step(unsigned *out, const unsigned *in, const unsigned *rows, in
     }
 }
 
-static void launch(cudaStream_t stream, int i, unsigned overlap, int columns, int early)
+static void launch(cudaStream_t stream, int i, pdl_overlap overlap, int columns, int early)
 {
     unsigned *out = buffer[(i + 1) % 2], *in = buffer[i % 2], *rows = weights + i * WIDTH * WIDTH;
-    pdl_options options = PDL_ZERO;
 
-    options.overlap = overlap;
-    CHECK(pdl_launch(&step_kernel, step, BLOCKS, THREADS, 0, stream, &options, out, in, rows, columns, early));
+    CHECK(pdl::launch(step, BLOCKS, THREADS, 0, stream, overlap, out, in, rows, columns, early));
 }
 
 int main(void)
 {
     measurement m = PDL_ZERO;
 
-    CHECK(pdl_kernel_init(&step_kernel, step));
     weights = measure_constants(STEPS * WIDTH * WIDTH, 0);
     m.name = "11_decode_chain";
     m.launch = launch;

@@ -6,8 +6,6 @@
 
 enum { WORDS = 1 << 19, BLOCKS = 128, THREADS = 256, TAPS = 1000 };
 
-static pdl_kernel blend_kernel;
-
 __global__ void blend(unsigned *out, const unsigned *in, int words, int taps)
 {
     unsigned w = gridDim.x;
@@ -22,26 +20,25 @@ __global__ void blend(unsigned *out, const unsigned *in, int words, int taps)
     }
 }
 
-// The same for every GPU: PDL_OVERLAP_IF_POSSIBLE. PDL_OVERLAP_REQUIRED would be an error on an older one.
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int taps)
+// The same for every GPU: pdl::overlap. pdl::overlap_required would be an error on an older one.
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int taps)
 {
     unsigned *out = buffer[(step + 1) % 2], *in = buffer[step % 2];
-    pdl_options options = PDL_ZERO;
 
-    options.overlap = overlap;
-    CHECK(pdl_launch(&blend_kernel, blend, BLOCKS, THREADS, 0, stream, &options, out, in, words, taps));
+    CHECK(pdl::launch(blend, BLOCKS, THREADS, 0, stream, overlap, out, in, words, taps));
 }
 
 int main(void)
 {
     measurement m = PDL_ZERO;
+    pdl_kernel kernel;
 
-    CHECK(pdl_kernel_init(&blend_kernel, blend));
+    CHECK(pdl_kernel_init(&kernel, blend)); // only to ask why: launches need no pdl_kernel
     m.name = "12_older_gpu";
     m.launch = launch;
     m.words = WORDS;
     m.prologue = TAPS;
     m.any_gpu = 1;
-    m.note = pdl_reason_string(blend_kernel.reason); // why it cannot overlap here; with PDL_DISABLE=1 on any GPU
+    m.note = pdl_reason_string(pdl_kernel_reason(&kernel)); // try it with PDL_DISABLE=1
     return measure(&m);
 }

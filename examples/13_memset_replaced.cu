@@ -6,8 +6,6 @@
 
 enum { WORDS = 1 << 18, BINS = 256, BLOCKS = 128, THREADS = 256 };
 
-static pdl_kernel clear_kernel, count_kernel;
-
 __global__ void clear(unsigned *bins, int words)
 {
     pdl_trigger();
@@ -34,7 +32,7 @@ __global__ void count(unsigned *bins, const unsigned *values, int words)
     }
 }
 
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int)
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int)
 {
     unsigned *values = buffer[0], *bins = buffer[1];
     pdl_options options = PDL_ZERO;
@@ -42,13 +40,13 @@ static void launch(cudaStream_t stream, int step, unsigned overlap, int words, i
     options.overlap = overlap;
     options.carveout = 25; // one kernel has shared memory and one has not: see 04_carveouts
     if (step % 2 == 0) {
-        CHECK(pdl_launch(&clear_kernel, clear, 1, BINS, 0, stream, &options, bins, words));
+        CHECK(pdl::launch(clear, 1, BINS, 0, stream, options, bins, words));
     } else {
-        CHECK(pdl_launch(&count_kernel, count, BLOCKS, THREADS, 0, stream, &options, bins, values, words));
+        CHECK(pdl::launch(count, BLOCKS, THREADS, 0, stream, options, bins, values, words));
     }
 }
 
-static void launch_with_memset(cudaStream_t stream, int step, unsigned overlap, int words, int)
+static void launch_with_memset(cudaStream_t stream, int step, pdl_overlap overlap, int words, int)
 {
     if (step % 2 == 0) {
         CHECK(cudaMemsetAsync(buffer[1], 0, BINS * sizeof(unsigned), stream));
@@ -61,8 +59,6 @@ int main(void)
 {
     measurement m = PDL_ZERO;
 
-    CHECK(pdl_kernel_init(&clear_kernel, clear));
-    CHECK(pdl_kernel_init(&count_kernel, count));
     m.name = "13_memset_replaced";
     m.per = "step";
     m.launch = launch;

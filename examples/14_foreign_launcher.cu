@@ -36,7 +36,7 @@ static cudaError_t library_launch(const void *func, void **args, cudaStream_t st
     return cudaLaunchKernelExC(&config, func, args);
 }
 
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int taps)
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int taps)
 {
     void *args[] = {&buffer[(step + 1) % 2], &buffer[step % 2], &words, &taps};
     cudaLaunchAttribute attrs[PDL_MAX_ATTRIBUTES];

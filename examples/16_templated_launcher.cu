@@ -1,4 +1,4 @@
-// 16_templated_launcher: a framework's launcher, for every kernel of a template, overloaded ones too. Licence: 0BSD
+// 16_templated_launcher: a framework's launcher, for every instance of a kernel template. Licence: 0BSD
 // nvcc -O3 -arch=sm_90 -I.. 16_templated_launcher.cu -o 16_templated_launcher
 #include "pdl.h"
 #include "pdl_device.cuh"
@@ -11,31 +11,13 @@ struct launch_site {
     dim3 grid, block;
     size_t shared_bytes;
     cudaStream_t stream;
-    unsigned overlap;
+    pdl_overlap overlap;
 };
-
-template <typename... params> static const pdl_kernel &prepared(void (*kernel)(params...))
-{
-    static pdl_kernel known[64]; // per signature and device: the kernels that were launched; single-threaded here
-    static int count;
-
-    for (int i = 0; i < count; i++) {
-        if (known[i].func == (const void *)kernel) {
-            return known[i];
-        }
-    }
-    CHECK(pdl_kernel_init(&known[count], kernel));
-    return known[count++];
-}
 
 template <typename... params, typename... arguments>
 static void launch_kernel(const launch_site &site, void (*kernel)(params...), arguments... args)
 {
-    const pdl_kernel *p = &prepared(kernel);
-    pdl_options options = PDL_ZERO;
-
-    options.overlap = site.overlap;
-    CHECK(pdl_launch(p, kernel, site.grid, site.block, site.shared_bytes, site.stream, &options, args...));
+    CHECK(pdl::launch(kernel, site.grid, site.block, site.shared_bytes, site.stream, site.overlap, args...));
 }
 
 // ---- in an operator ----
@@ -56,7 +38,7 @@ template <typename operation, typename T> __global__ void elementwise(T *out, co
     }
 }
 
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int)
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int)
 {
     const launch_site site = {BLOCKS, THREADS, 0, stream, overlap};
 

@@ -16,7 +16,6 @@ enum {
 };
 
 using barrier = cuda::barrier<cuda::thread_scope_block>;
-static pdl_kernel scale_kernel;
 
 // The last warp copies tiles into shared memory, the others compute: a ring of STAGES tiles, two barriers for each.
 __global__ void scale(unsigned *out, const unsigned *in, int tiles)
@@ -60,20 +59,17 @@ __global__ void scale(unsigned *out, const unsigned *in, int tiles)
     }
 }
 
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int)
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int)
 {
     unsigned *out = buffer[(step + 1) % 2], *in = buffer[step % 2];
-    pdl_options options = PDL_ZERO;
 
-    options.overlap = overlap;
-    CHECK(pdl_launch(&scale_kernel, scale, BLOCKS, THREADS, 0, stream, &options, out, in, words / TILE));
+    CHECK(pdl::launch(scale, BLOCKS, THREADS, 0, stream, overlap, out, in, words / TILE));
 }
 
 int main(void)
 {
     measurement m = PDL_ZERO;
 
-    CHECK(pdl_kernel_init(&scale_kernel, scale));
     m.name = "18_warp_roles_tma";
     m.launch = launch;
     m.words = WORDS;

@@ -56,14 +56,14 @@ typedef struct measurement {
 
     /* Queues step 0, 1, 2 ... of the chain. overlap is PDL_OVERLAP_NONE or another PDL_OVERLAP_*. words and prologue
      * are those of this struct, or 0 to leave that part of the work out. */
-    void (*launch)(cudaStream_t stream, int step, unsigned overlap, int words, int prologue);
+    void (*launch)(cudaStream_t stream, int step, pdl_overlap overlap, int words, int prologue);
 
     /* In place of launch: makes the whole graph. */
-    cudaGraph_t (*build)(int steps, unsigned overlap, int words, int prologue);
+    cudaGraph_t (*build)(int steps, pdl_overlap overlap, int words, int prologue);
 
     /* Another way to queue the steps, timed as well and printed under this name. */
     const char *other;
-    void (*launch_other)(cudaStream_t stream, int step, unsigned overlap, int words, int prologue);
+    void (*launch_other)(cudaStream_t stream, int step, pdl_overlap overlap, int words, int prologue);
 } measurement;
 
 static unsigned *buffer[MEASURE_BUFFERS]; /* device memory of the chain; filled anew before each run that is compared */
@@ -71,7 +71,7 @@ static unsigned *buffer[MEASURE_BUFFERS]; /* device memory of the chain; filled 
 /* Part of a measurement that is timed: these steps of the chain, with or without overlap and work. */
 typedef struct measure_variant {
     int from, to;
-    unsigned overlap;
+    pdl_overlap overlap;
     int words, prologue;
     int other;
 } measure_variant;

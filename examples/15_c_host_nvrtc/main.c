@@ -60,37 +60,27 @@ static CUmodule compile(int cc) /* the instructions of the header need compute_9
     return module;
 }
 
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int taps)
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int taps)
 {
     void *args[] = {&buffer[(step + 1) % 2], &buffer[step % 2], &words, &taps};
-    cudaLaunchAttribute attrs[PDL_MAX_ATTRIBUTES];
-    CUlaunchConfig config = {0};
+    const dim3 grid = {BLOCKS, 1, 1}, block = {THREADS, 1, 1};
     pdl_options options = PDL_ZERO;
 
     options.overlap = overlap;
-    CHECK(pdl_attributes_fill(&blend, &options, attrs, PDL_MAX_ATTRIBUTES, &config.numAttrs));
-    config.gridDimX = BLOCKS;
-    config.gridDimY = config.gridDimZ = 1;
-    config.blockDimX = THREADS;
-    config.blockDimY = config.blockDimZ = 1;
-    config.hStream = stream;                   /* streams and events of driver and runtime have one type */
-    config.attrs = (CUlaunchAttribute *)attrs; /* and their attributes one layout */
-    CHECK_CODE(cuLaunchKernelEx(&config, blend_function, args, NULL));
-    CHECK(pdl_events_record_behind(&blend, &options, stream));
+    CHECK(pdl_launch_driver(&blend, grid, block, args, 0, stream, &options)); /* streams have one type in both APIs */
 }
 
 int main(void)
 {
     measurement m = PDL_ZERO;
-    int major = 0, minor = 0, ptx_version = 0;
+    int major = 0, minor = 0;
 
     CHECK(cudaSetDevice(0)); /* makes the primary context current, in which runtime and driver handles are the same */
     CHECK(cudaFree(NULL));
     CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
     CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
     CHECK_CODE(cuModuleGetFunction(&blend_function, compile(10 * major + minor), "blend"));
-    CHECK_CODE(cuFuncGetAttribute(&ptx_version, CU_FUNC_ATTRIBUTE_PTX_VERSION, blend_function));
-    CHECK(pdl_kernel_init_driver(&blend, ptx_version));
+    CHECK(pdl_kernel_init_driver(&blend, blend_function));
     m.name = "15_c_host_nvrtc";
     m.launch = launch;
     m.words = WORDS;

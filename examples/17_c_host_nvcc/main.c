@@ -10,7 +10,7 @@ enum { WORDS = 1 << 19, BLOCKS = 128, THREADS = 256, TAPS = 1000 };
 
 static pdl_kernel blend_kernel;
 
-static void launch(cudaStream_t stream, int step, unsigned overlap, int words, int taps)
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int taps)
 {
     const dim3 grid = {BLOCKS, 1, 1}, block = {THREADS, 1, 1}; /* in C every axis has to be written */
     unsigned *out = buffer[(step + 1) % 2], *in = buffer[step % 2];

@@ -5,7 +5,6 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <algorithm>
-#include <mutex>
 #include <torch/library.h>
 #include "pdl.h"
 #include "pdl_device.cuh"
@@ -19,15 +18,6 @@ __global__ void scale_shift_kernel(float *out, const float *in, float scale, flo
     }
 }
 
-static const pdl_kernel &prepared(int device) // once per device
-{
-    static std::once_flag once[C10_COMPILE_TIME_MAX_GPUS];
-    static pdl_kernel kernel[C10_COMPILE_TIME_MAX_GPUS];
-
-    std::call_once(once[device], [&] { C10_CUDA_CHECK(pdl_kernel_init(&kernel[device], scale_shift_kernel)); });
-    return kernel[device];
-}
-
 static at::Tensor scale_shift(const at::Tensor &in, double scale, double shift, bool overlap)
 {
     TORCH_CHECK(in.is_cuda() && in.scalar_type() == at::kFloat && in.is_contiguous(),
@@ -35,13 +25,11 @@ static at::Tensor scale_shift(const at::Tensor &in, double scale, double shift, 
     const c10::cuda::CUDAGuard guard(in.device());
     const at::Tensor out = at::empty_like(in);
     const int64_t count = in.numel(), blocks = std::min<int64_t>((count + 255) / 256, 1024);
-    pdl_options options = PDL_ZERO;
 
-    options.overlap = overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE;
     if (count != 0) {
-        C10_CUDA_CHECK(pdl_launch(&prepared(in.get_device()), scale_shift_kernel, dim3(blocks), dim3(256), 0,
-                                  at::cuda::getCurrentCUDAStream(), &options, out.data_ptr<float>(),
-                                  in.const_data_ptr<float>(), float(scale), float(shift), count));
+        C10_CUDA_CHECK(pdl::launch(scale_shift_kernel, dim3(blocks), 256, 0, at::cuda::getCurrentCUDAStream(),
+                                   overlap ? pdl::overlap : PDL_OVERLAP_NONE, out.data_ptr<float>(),
+                                   in.const_data_ptr<float>(), float(scale), float(shift), count));
     }
     return out;
 }

@@ -100,9 +100,10 @@ static cudaError_t instantiate_on_model(cudaGraphExec_t *exec, cudaGraph_t graph
 
 static cudaError_t instantiate_on_model(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
 {
-    static pdl_graph_edge edges[1000];
+    static cudaGraphNode_t nodes[2000];
+    static pdl_edge_data data[1000];
     size_t room = 1000, early = 0;
-    if (pdl_graph_count_programmatic(graph, edges, &room, &early) != cudaSuccess)
+    if (pdl_graph_count_programmatic(graph, &room, nodes, data, &early) != cudaSuccess)
         bad_graphs++;
     early_edges.push_back((unsigned)early);
     return cudaGraphInstantiateWithFlags(exec, graph, flags);

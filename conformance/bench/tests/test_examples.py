@@ -50,7 +50,7 @@ def test_form_of_a_c_host(name: str) -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_call_is_checked(file: Path) -> None:
     text = re.sub(r"//.*", "", file.read_text())
-    calls = re.findall(r"^(.*?)\b(?:cuda[A-Z]\w+|pdl_(?:launch|kernel_init|event_create|attributes_fill))\(", text, re.M)
+    calls = re.findall(r"^(.*?)\b(?:cuda[A-Z]\w+|pdl(?:::launch|_(?:launch|kernel_init|event_create|attributes_fill)))\(", text, re.M)
     loose = [before for before in calls if not re.search(r"CHECK\(|if \(|\? |: |return |static ", before)]
     assert calls and not loose
 

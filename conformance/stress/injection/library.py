@@ -23,7 +23,7 @@ FLAGS = ["-std=gnu11", "-O2", "-Wall", "-fvisibility=hidden", "-fPIC", "-shared"
 
 def library() -> Path:
     """The library, compiled if this source has not been before."""
-    sources = sorted(SOURCES.glob("injection*.c"))
+    sources = sorted(SOURCES.glob("*.c"))
     text = b"".join(path.read_bytes() for path in [*sources, SOURCES / "injection.h"])
     target = nvcc_wrapper.work_folder() / f"libpdlstress-{hashlib.sha256(text).hexdigest()[:12]}.so"
     if target.is_file():

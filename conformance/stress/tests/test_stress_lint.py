@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from conformance.pdlkit.places import KIT
+from conformance.pdlkit.places import KIT, ROOT
 from conformance.pdlkit.toolchain import find_nvcc
 from conformance.stress import lint_compare
 
@@ -48,8 +49,6 @@ def test_what_cannot_be_linted_is_a_problem_and_no_silence(tmp_path: Path, monke
 
 
 def wrapped(folder: Path, **environment: str) -> str:
-    import os
-
     assert NVCC
     (folder / "a.cu").write_text(GOOD)
     done = subprocess.run([KIT / "stress" / "ptx" / "pdl-stress-nvcc", NVCC.path, "-arch=sm_90", "-c", "a.cu", "-o", "a.o"], cwd=folder,
@@ -73,8 +72,7 @@ def test_the_wrapper_lints_by_itself_and_can_be_told_not_to(tmp_path: Path) -> N
     assert NVCC
     (tmp_path / "a.cu").write_text(GOOD)
     argv = [sys.executable, "-c", code, str(NVCC.path), "-arch=sm_90", "-c", "a.cu", "-o", "a.o"]
-    assert "were not linted" in subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True).stderr
-    import os
-
-    quiet = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True, env={**os.environ, "PDL_STRESS_LINT": "0"})
+    here = {**os.environ, "PYTHONPATH": str(ROOT)}
+    assert "were not linted" in subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True, env=here).stderr
+    quiet = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True, env={**here, "PDL_STRESS_LINT": "0"})
     assert "linted" not in quiet.stderr
