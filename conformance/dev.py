@@ -23,6 +23,7 @@ TOOLS = {
     "devices": ("model.devices", "write the table of broken devices and the cases that notice them"),
     "environments": ("probes.environments", "measure what tools and settings do to overlap"),
     "fresh-machines": ("packaging.fresh_machines", "run the README's commands on new, minimal machines"),
+    "gain-picture": ("bench.gain_picture", "draw the README's picture and fill in its number, from a recorded bench.json"),
     "generate-cases": ("pdlkit.generate_cases", "write cases.h and variants.cmake from rules.toml"),
     "graph-tables": ("pdlkit.graph_tables", "write what a driver makes of edges and captures, from a report"),
     "include-cost": ("packaging.include_cost", "measure what including pdl.h costs to compile"),
