@@ -34,6 +34,7 @@ TOOLS = {
     "make-corpus": ("stress.corpus.make_corpus", "make real PTX for `stress roundtrip`"),
     "portable": ("packaging.portable", "check that a harness runs where there is only a driver"),
     "random-graphs": ("lint.tests.run_random_graphs", "compare lint's analysis with enumeration on random graphs"),
+    "reasons": ("pdlkit.reasons", "say which cases keep a run from CONFORMS, and why, from a report"),
     "sweep": ("model.sweep", "run the model over many seeds and every broken device"),
     "toolkits": ("packaging.toolkits", "check the headers against every CUDA Toolkit"),
 }

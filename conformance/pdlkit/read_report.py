@@ -1,4 +1,4 @@
-"""Reads a report.json that somebody names on a command line; what is none is told in a sentence."""
+"""Reads a report.json that is named on a command line; anything else is refused with a sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def read_report(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise BadArguments(f"{file}: {error.strerror}; name a report.json that `run` wrote") from None
     except ValueError:
-        raise BadArguments(f"{file} is no JSON; name a report.json that `run` wrote") from None
+        raise BadArguments(f"{file} is not valid JSON; name a report.json that `run` wrote") from None
     if not isinstance(report, dict) or not str(report.get("schema", "")).startswith("pdl-report/"):
-        raise BadArguments(f"{file} is no report of this kit; name a report.json that `run` wrote")
+        raise BadArguments(f"{file} is not a report of this kit; name a report.json that `run` wrote")
     return report
