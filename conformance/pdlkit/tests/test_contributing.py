@@ -12,8 +12,8 @@ from conformance.dev import TOOLS
 from conformance.pdlkit import reasons
 from conformance.pdlkit.places import KIT, ROOT
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", KIT / "README.md", KIT / "ARCHITECTURE.md", KIT / "GLOSSARY.md",
-         KIT / "references.md", *sorted(ROOT.glob("examples/*.md")), *sorted(KIT.glob("*/README.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", KIT / "README.md", KIT / "ARCHITECTURE.md",
+         KIT / "GLOSSARY.md", KIT / "references.md", *sorted(ROOT.glob("examples/*.md")), *sorted(KIT.glob("*/README.md"))]
 
 
 def _anchor(heading: str) -> str:
@@ -30,8 +30,10 @@ def dead_links(page: Path) -> list[str]:
         if re.match(r"[a-z]+:", target):
             continue
         file = page.parent / name if name else page
-        headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.M) if anchor and file.suffix == ".md" and file.is_file() else []
-        if not file.exists() or (anchor and headings and anchor not in map(_anchor, headings)):
+        headings = []
+        if anchor and file.suffix == ".md" and file.is_file():
+            headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.M)
+        if not file.exists() or (headings and anchor not in map(_anchor, headings)):
             dead.append(target)
     return dead
 
