@@ -41,7 +41,7 @@ static void launch(cudaStream_t stream, int round, pdl_overlap overlap, int word
     }
     CHECK(cudaStreamWaitEvent(side, begun, 0));
     CHECK(pdl::launch(mix, BLOCKS, THREADS, 0, side, PDL_OVERLAP_NONE, other, 7u * round, words));
-    CHECK(cudaEventRecord(complete, side)); // who reads the results waits for an ordinary event
+    CHECK(cudaEventRecord(complete, side)); // readers of the results wait for an ordinary event
     CHECK(cudaStreamWaitEvent(stream, complete, 0));
     CHECK(pdl::launch(join, BLOCKS, THREADS, 0, stream, PDL_OVERLAP_NONE, sum, urgent, other, words));
 }

@@ -25,7 +25,7 @@ __global__ void scale(unsigned *out, const unsigned *in, int tiles)
     __shared__ barrier full[STAGES], empty[STAGES];
 
     pdl_trigger();
-    if (threadIdx.x == 0) { // prologue: barriers, descriptors, whatever no kernel before writes
+    if (threadIdx.x == 0) { // prologue: barriers, descriptors, whatever no earlier kernel writes
         for (int s = 0; s < STAGES; s++) {
             init(&full[s], 1 + COMPUTE);
             init(&empty[s], 1 + COMPUTE);

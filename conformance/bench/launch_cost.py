@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-LAUNCHES = 500  # fewer than the launch queue holds, so nobody waits for the device
+LAUNCHES = 500  # fewer than the launch queue holds, so no launch waits for the device
 RAW, RAW_PLAIN, OURS = "cudaLaunchKernelExC", "cudaLaunchKernelExC without overlap", "pdl_launch"
 NO_LAUNCHER = (
     "CCCL's cuda::launch has no option for PDL (headers of CCCL 13.3 read)",

@@ -54,7 +54,7 @@ FAULTS = (
     Fault("any version fits", "install", INSTALL,
           "pdlConfigVersion.cmake\" VERSION ${pdl_VERSION}", "pdlConfigVersion.cmake\" VERSION 0.99.0"),
     Fault("an older minor version fits before 1.0", "install", INSTALL, "SameMinorVersion", "SameMajorVersion"),
-    Fault("the build folder is no prefix", "install", INSTALL, "export(EXPORT", "# export(EXPORT"),
+    Fault("the build folder cannot be used as a prefix", "install", INSTALL, "export(EXPORT", "# export(EXPORT"),
     Fault("pdl.pc knows its first place", "pkg_config", PC, "${pcfiledir}/@pdl_prefix_from_pc@", "@CMAKE_INSTALL_PREFIX@"),
     Fault("pdl.pc links something", "pkg_config", PC, "Cflags:", "Libs: -lcudart\nCflags:"),
     Fault("pdl.pc has another version", "pkg_config", PC, "@pdl_VERSION@", "9.9.9"),

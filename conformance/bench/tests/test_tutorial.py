@@ -1,6 +1,6 @@
 """Every command of the tutorial, run as a reader would, in a copy of the folders that it uses.
 
-A comment `# exit N: a, b` behind a command says how it ends and what its output contains. Programs that need a GPU may say
+A comment `# exit N: a, b` after a command says how it ends and what its output contains. Programs that need a GPU may say
 that there is none. The chain itself runs on the model, too (examples.on_model.tutorial of CTest).
 """
 
