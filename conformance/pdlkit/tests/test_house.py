@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def _sources() -> dict[str, Path]:
 def _imports(path: Path, known: set[str], top_level_only: bool) -> set[str]:
     """The modules of this tree that the file imports."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    nodes: list[ast.AST] = list(tree.body) if top_level_only else list(ast.walk(tree))
+    nodes: Iterable[ast.AST] = tree.body if top_level_only else ast.walk(tree)
     found = set[str]()
     for node in nodes:
         if isinstance(node, ast.Import):
