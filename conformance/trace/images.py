@@ -1,0 +1,71 @@
+"""Whether a kernel's machine code triggers and waits, and how early: read in the image that the driver loaded."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.pdlkit.elf import CorruptFile, Cubin
+
+WAIT, TRIGGER = 0x82E, 0x82D  # ACQBULK and PREEXIT: the low 12 bits of an instruction of 16 bytes
+_FIRST_THING = 24  # instructions: parameters and indices are ready by then
+_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Code:
+    """What is known of a kernel's machine code."""
+
+    triggers: int
+    waits: int
+    instructions: int
+    before_wait: int  # instructions before the first wait, in the order in which they stand
+    before_trigger: int
+
+    @property
+    def waits_first(self) -> bool:
+        """Whether a wait stands so early that no work of any size can be ahead of it."""
+        return self.waits > 0 and self.before_wait <= _FIRST_THING
+
+
+def _scan(text: bytes) -> Code:
+    words = [word & 0xFFF for word, _ in struct.iter_unpack("<QQ", text[: len(text) // _BYTES * _BYTES])]
+    waits = [i for i, word in enumerate(words) if word == WAIT]
+    triggers = [i for i, word in enumerate(words) if word == TRIGGER]
+    return Code(len(triggers), len(waits), len(words), waits[0] if waits else len(words), triggers[0] if triggers else len(words))
+
+
+def _calls(cubin: Cubin, name: str) -> bool:
+    """Whether the kernel calls functions of other sections, which may trigger and wait for it."""
+    return any(section.name.startswith(".text.") and section.name != f".text.{name}"
+               and section.name[6:] not in cubin.kernels for section in cubin.sections)
+
+
+def codes_in(path: Path, wanted: frozenset[str]) -> dict[str, Code]:
+    """The wanted kernels of one image; none if it cannot be read. A kernel with callees in the image is left out."""
+    try:
+        cubin = Cubin.load(path)
+    except (CorruptFile, OSError):
+        return {}
+    found = {}
+    for name in wanted.intersection(cubin.kernels):
+        section = cubin.section(f".text.{name}")
+        if section is not None:
+            code = _scan(cubin.bytes_of(section))
+            if (code.triggers and code.waits) or not _calls(cubin, name):
+                found[name] = code
+    return found
+
+
+def codes(folder: Path, digests: Iterable[str], names: Iterable[str]) -> tuple[dict[str, Code], dict[str, str]]:
+    """Of all wanted kernels: the code, and the digest of the image it stands in."""
+    wanted = frozenset(names)
+    found: dict[str, Code] = {}
+    where: dict[str, str] = {}
+    for digest in dict.fromkeys(digests):
+        for name, code in codes_in(folder / f"image-{digest}.cubin", wanted).items():
+            found.setdefault(name, code)
+            where.setdefault(name, digest)
+    return found, where
