@@ -12,6 +12,7 @@ import shutil
 import sys
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.pdlkit.exits import SetupImpossible
@@ -38,9 +39,11 @@ _BACKEND = '''
 import pathlib
 
 def prepare_metadata_for_build_wheel(folder, config_settings=None):
-    place = pathlib.Path(folder, "xxhash-3.5.0.dist-info")
+    head = pathlib.Path("PKG-INFO").read_text(encoding="utf-8").partition("\\n\\n")[0].splitlines()
+    said = dict(line.split(": ", 1) for line in head if line.startswith(("Name: ", "Version: ")))
+    place = pathlib.Path(folder, f"{said['Name']}-{said['Version']}.dist-info")
     place.mkdir()
-    (place / "METADATA").write_text("Metadata-Version: 2.1\\nName: xxhash\\nVersion: 3.5.0\\n")
+    (place / "METADATA").write_text(f"Metadata-Version: 2.1\\nName: {said['Name']}\\nVersion: {said['Version']}\\n")
     (place / "WHEEL").write_text("Wheel-Version: 1.0\\n")
     return place.name
 '''
@@ -146,22 +149,27 @@ def make_xxhash() -> Path:
     return folder / "xxhash"
 
 
-def _download(folder: Path) -> Path:
-    """The archive, checked against its hash."""
-    print(f"fetching xxhash.h out of xxhash==3.5.0, with the hash in {in_tree(requirements('xxhash'))}", file=sys.stderr, flush=True)
+def fetch_archives(name: str, packages: Sequence[str], folder: Path) -> list[Path]:
+    """The source archives of these packages, checked against the hashes in requirements/NAME.txt; nothing in them is run."""
     backend = folder / "backend" / "setuptools"
     backend.mkdir(parents=True)
     (backend / "__init__.py").touch()
     (backend / "build_meta.py").write_text(_BACKEND, encoding="utf-8")
+    python = new_venv(folder / "venv")
+    run_pip(python, ["download", "--no-deps", "--no-binary", ",".join(packages), "--no-build-isolation", "--dest", str(folder)], name,
+            {**os.environ, "PYTHONPATH": str(backend.parent)})
+    return sorted(folder.glob("*.tar.gz"))
+
+
+def _download(folder: Path) -> Path:
+    """The archive, checked against its hash."""
+    print(f"fetching xxhash.h out of xxhash==3.5.0, with the hash in {in_tree(requirements('xxhash'))}", file=sys.stderr, flush=True)
     try:
-        python = new_venv(folder / "venv")
-        run_pip(python, ["download", "--no-deps", "--no-binary", "xxhash", "--no-build-isolation", "--dest", str(folder)], "xxhash",
-                {**os.environ, "PYTHONPATH": str(backend.parent)})
+        return fetch_archives("xxhash", ["xxhash"], folder)[0]
     except PipFailed as reason:
         raise SetupImpossible(
             "xxhash.h is not there: install it (Debian and Ubuntu: apt-get install libxxhash-dev), or download that one file from the "
             f"xxHash project and set XXHASH_INCLUDE_DIR to its folder (here pip failed: {reason.said})") from None
-    return next(folder.glob("xxhash-*.tar.gz"))
 
 
 def _put_header(archive: Path, folder: Path) -> None:
