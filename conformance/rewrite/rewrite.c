@@ -18,7 +18,8 @@ enum {
 static const struct instruction plain_branch = {0x0000000000007947, 0x000fea0003800000};
 static const uint64_t guard_bits = UINT64_C(0xF000), always = UINT64_C(0x7000), waits_bits = UINT64_C(0x3F) << 52;
 
-enum { LONGEST_SLEEP_NS = 2000 };
+/* A sleep lasts up to twice as long as asked for, so a hold is made of many; but not of so many that code grows without need. */
+enum { USUAL_SLEEP_NS = 2000, MOST_SLEEPS = 64 };
 
 static unsigned opcode(struct instruction instruction)
 {
@@ -108,8 +109,9 @@ static void add_stub(const struct kernel *kernel, unsigned kind, uint64_t guard,
 static void add_sleep(const struct kernel *kernel, uint64_t guard)
 {
     uint64_t left = (uint64_t)kernel->plan->least_ns + kernel->plan->span_ns;
+    uint64_t longest = left / MOST_SLEEPS > USUAL_SLEEP_NS ? left / MOST_SLEEPS + 1 : USUAL_SLEEP_NS;
     while (left) {
-        uint32_t part = left < LONGEST_SLEEP_NS ? (uint32_t)left : LONGEST_SLEEP_NS;
+        uint32_t part = (uint32_t)(left < longest ? left : longest);
         add_stub(kernel, STUB_SLEEP, guard, part);
         left -= part;
     }

@@ -108,6 +108,13 @@ def test_a_site_keeps_what_it_waits_for_its_guard_and_its_place_in_the_list_of_e
     assert listed[0] == 16 * copy and new[listed[1] // 16] == EXIT and listed[1] // 16 > copy
 
 
+@pytest.mark.parametrize("hold", [1, 2000, 2001, 128_000, 1_000_000, 10_000_000])
+def test_a_hold_inside_a_kernel_is_as_long_as_asked_and_not_made_of_too_many_sleeps(tmp_path: Path, hold: int) -> None:
+    _, _, out, _ = run(tmp_path, cubin([PLAIN]), f"32 {hold} 0 1")
+    asleep = [low >> 32 for low, _ in instructions(check.code_sections(out)["k"]) if low & 0xFFF == 0x95D]
+    assert sum(asleep) == hold and len(asleep) <= 64
+
+
 def test_an_exit_that_depends_on_a_second_predicate_leads_back(tmp_path: Path) -> None:
     leave = (EXIT[0], EXIT[1] & ~(0xF << 23) | 3 << 23)  # EXIT P3
     _, _, out, _ = run(tmp_path, cubin([Kernel("k", [STACK, leave, ADD, EXIT], exits=[0x10, 0x30])]), "16 100 0 1")
@@ -190,23 +197,34 @@ def test_a_container_keeps_all_images_but_those_for_the_device(tmp_path: Path) -
     assert [line["rewritten"] for line in lines if "kernel" in line] == [True, True]
 
 
-@pytest.mark.skipif(bool(library.compression()[1]), reason=library.compression()[1] or "built")
-def test_compressed_images_come_out_rewritten_and_plain(tmp_path: Path) -> None:
-    from conformance.pdlkit.venv import ensure_venv
+COMPRESS = """
+#include <lz4.h>
+#include <stdio.h>
+#include <string.h>
+#include <zstd.h>
+static char in[1 << 20], out[1 << 20];
+int main(int count, char **words)
+{
+    size_t size = fread(in, 1, sizeof in, stdin);
+    size = count > 1 && strcmp(words[1], "zstd") == 0 ? ZSTD_compress(out, sizeof out, in, size, 3)
+                                                      : (size_t)LZ4_compress_default(in, out, (int)size, sizeof out);
+    return fwrite(out, 1, size, stdout) != size;
+}
+"""
 
+
+@pytest.mark.skipif(bool(library.compression()[1]), reason=library.compression()[1] or "built")
+@pytest.mark.parametrize("kind,flags", [("zstd", 0x8011), ("lz4", 0x2011)])
+def test_compressed_images_come_out_rewritten_and_plain(tmp_path: Path, kind: str, flags: int) -> None:
     image = cubin([PLAIN])
-    python = ensure_venv(("lz4==4.4.5", "zstandard==0.25.0"), quiet=True)
-    (tmp_path / "image").write_bytes(image)
-    subprocess.run([python, "-c", "import sys, zstandard, lz4.block\ndata = open(sys.argv[1], 'rb').read()\n"
-                    "open(sys.argv[1] + '.zst', 'wb').write(zstandard.compress(data))\n"
-                    "open(sys.argv[1] + '.lz4', 'wb').write(lz4.block.compress(data, store_size=False))", tmp_path / "image"], check=True)
-    zst, lz4 = ((tmp_path / f"image.{kind}").read_bytes() for kind in ("zst", "lz4"))
-    for flags, payload in ((0x8011, zst), (0x2011, lz4)):
-        code, _, out, _ = run(tmp_path, container(entry(2, 90, payload, flags, len(image))), HOLD)
-        _, _, plain, _ = run(tmp_path, image, HOLD)
-        assert code == 0 and out[16 + 64 :][: len(plain)] == plain and struct.unpack_from("<Q", out, 16 + 40)[0] == 0x11
-        code, lines, out, _ = run(tmp_path, container(entry(2, 90, payload[:-9], flags, len(image))), HOLD)
-        assert code == 2 and "damaged" in lines[0]["passed_on"]
+    (tmp_path / "compress.c").write_text(COMPRESS)
+    subprocess.run([library.compiler().path, tmp_path / "compress.c", *library.compression()[0], "-o", tmp_path / "compress"], check=True)
+    payload = subprocess.run([tmp_path / "compress", kind], input=image, capture_output=True, check=True).stdout
+    code, _, out, _ = run(tmp_path, container(entry(2, 90, payload, flags, len(image))), HOLD)
+    _, _, plain, _ = run(tmp_path, image, HOLD)
+    assert code == 0 and out[16 + 64 :][: len(plain)] == plain and struct.unpack_from("<Q", out, 16 + 40)[0] == 0x11
+    code, lines, out, _ = run(tmp_path, container(entry(2, 90, payload[:-9], flags, len(image))), HOLD)
+    assert code == 2 and "damaged" in lines[0]["passed_on"]
 
 
 @pytest.mark.parametrize("text,line,reason", [

@@ -438,6 +438,16 @@ VISIBLE result cuCtxSynchronize(void)
     return code;
 }
 
+VISIBLE result cuCtxSynchronize_v2(void *context)
+{
+    REAL(cuCtxSynchronize_v2, wait_for);
+    result code = real(context);
+    if (code == 0 && digests_are_wanted()) {
+        host_waited(WAITED_FOR_EVENT, NULL); /* it may be another context than that of the copies: each stream is asked */
+    }
+    return code;
+}
+
 /* ---- the ways in --------------------------------------------------------------------------------------------------- */
 
 typedef result (*get_address)(const char *, void **, int, uint64_t, void *);
@@ -501,6 +511,7 @@ struct hook hooks[] = {
     BOTH(cuGraphLaunch),
     BOTH(cuStreamSynchronize),
     HOOK(cuCtxSynchronize, cuCtxSynchronize, 0, 13000, 0),
+    HOOK(cuCtxSynchronize, cuCtxSynchronize_v2, 13000, NEVER, 0),
     HOOK(cuEventSynchronize, cuEventSynchronize, 0, NEVER, 0),
     HOOK(cuMemcpyDtoH, cuMemcpyDtoH_v2, 3020, NEVER, 0),
     HOOK(cuMemcpyDtoH, cuMemcpyDtoH_v2_ptds, 3020, NEVER, 1),

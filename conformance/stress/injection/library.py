@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 from conformance.pdlkit.places import KIT
+from conformance.pdlkit.private_folder import private_folder
 from conformance.rewrite import library as rewriter
-from conformance.rewrite import private
 
 SOURCES = KIT / "stress" / "injection"
 
@@ -22,7 +22,7 @@ def library() -> Path:
 
 def work_folder() -> Path:
     """Where sessions and the zoo keep what they make."""
-    return private.private_folder("stress")
+    return private_folder("stress")
 
 
 def has_triton(command: list[str]) -> bool:
