@@ -18,7 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from conformance.rewrite import check
+from conformance.pdlkit.cuda_programs import tool
+from conformance.rewrite import check, library
 
 PLANS = {"trigger, wait and hold at entry": "7 15000 5000 7", "hold after waits and triggers and before exits": "56 4000 0 1"}
 
@@ -137,12 +138,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--tool", type=Path, required=True)
-    parser.add_argument("--nvdisasm", type=Path, required=True)
     parser.add_argument("--most", type=int, default=1 << 30, help="kernels of one file")
     parser.add_argument("--every", type=int, default=50, help="list every so manieth image as a whole (default %(default)s)")
     given = parser.parse_args()
-    survey, began = Survey(given.tool, given.nvdisasm, given.every), time.monotonic()
+    survey, began = Survey(library.tool(), tool("nvdisasm"), given.every), time.monotonic()
     for path in given.files:
         with tempfile.TemporaryDirectory() as folder:
             survey.file(path, Path(folder), given.most)

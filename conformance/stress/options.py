@@ -22,7 +22,7 @@ def _demangled(name: str) -> str:
 
 def matches(pattern: str | None, kernel: str) -> bool:
     """Whether the pattern is found in the mangled or in the demangled name."""
-    return bool(pattern) and bool(re.search(pattern, kernel) or re.search(pattern, _demangled(kernel)))
+    return bool(pattern and (re.search(pattern, kernel) or re.search(pattern, _demangled(kernel))))
 
 
 @dataclass(frozen=True)

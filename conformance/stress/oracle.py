@@ -160,7 +160,7 @@ def _near(a: float, b: float, tolerance: float) -> bool:
     return a == b or (math.isnan(a) and math.isnan(b)) or abs(a - b) <= tolerance * max(abs(a), abs(b), 1.0)
 
 
-def _close(one: array.array, other: array.array, tolerance: float) -> bool:
+def _close(one: array.array[float], other: array.array[float], tolerance: float) -> bool:
     return all(_near(a, b, tolerance) for a, b in zip(one, other))
 
 

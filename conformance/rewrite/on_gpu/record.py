@@ -36,9 +36,9 @@ def _environment(folder: Path, plan: str, **more: Path) -> dict[str, str]:
     return injection.environment(eager_loading=False) | {"PDL_STRESS_PLAN": str(file)} | {name: str(path) for name, path in more.items()}
 
 
-def torch_steps(python: str) -> dict[str, object]:
+def torch_steps(python: str) -> dict[str, dict[str, object]]:
     """The PyTorch program under each plan."""
-    found: dict[str, object] = {}
+    found: dict[str, dict[str, object]] = {}
     for name, numbers in PLANS.items():
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
@@ -84,7 +84,7 @@ def main() -> int:
     steps = torch_steps(given.python)
     record = {"schema": "pdl-rewrite-on-gpu/1", "device": query().get("devices", [{}])[0], "clean_digests": clean, "torch_steps": steps}
     given.output.write_text(json.dumps(record, indent=1) + "\n")
-    digests = {entry["digest"] for entry in steps.values()}  # type: ignore[index]
+    digests = {entry["digest"] for entry in steps.values()}
     return 0 if len(digests) == 1 and not clean["different"] else 1
 
 

@@ -108,7 +108,8 @@ def rewrite(text: str, choose: Chooser) -> Outcome:
 
 
 def _apply(text: str, edits: list[tuple[int, int, str]]) -> str:
-    pieces, at = [], 0
+    pieces: list[str] = []
+    at = 0
     edits.sort(key=lambda edit: edit[:2])
     for start, end, new in edits:
         pieces += (text[at:start], new)
