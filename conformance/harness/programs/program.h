@@ -68,7 +68,7 @@ unsigned dice_below(struct dice *dice, unsigned n);
 
 /* What programs may ask of the device. */
 struct program_size {
-    unsigned threads, blocks, many_blocks, shared_bytes, hold_ns, clusters;
+    unsigned threads, blocks, many_blocks, most_blocks, shared_bytes, hold_ns, clusters;
 };
 
 void program_draw_graph(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
