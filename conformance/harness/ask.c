@@ -172,13 +172,6 @@ static unsigned put_to_mutants(const struct run *run, const struct case_info *in
     return survived;
 }
 
-enum case_status ask_judge(const struct ask *ask, int proving, unsigned survived)
-{
-    if (ask->wrong)
-        return CASE_FAIL;
-    return proving && ask->asked && !ask->skipped && !survived ? CASE_PASS : CASE_INCONCLUSIVE;
-}
-
 void ask_case(struct run *run, const struct case_info *info, const struct pair *pair, enum case_status *status)
 {
     struct ask ask, after;
@@ -194,7 +187,7 @@ void ask_case(struct run *run, const struct case_info *info, const struct pair *
         if (survived)
             tell(&after, "mutant-survived", survivor, NULL);
     }
-    *status = ask_judge(&after, info->proving, survived);
+    *status = judge_answers(info->proving, ask.asked, ask.wrong, ask.skipped, survived);
     record_asked(run->record, info, *status, after.text, ask.asked, rows, row_count);
     forget_rows();
 }

@@ -9,7 +9,4 @@
 /* Asks, records the case and says its status. Every question counts as one trial. */
 void ask_case(struct run *run, const struct case_info *info, const struct pair *pair, enum case_status *status);
 
-/* From the counts of answers, and of mutants that survived. */
-enum case_status ask_judge(const struct ask *ask, int proving, unsigned survived);
-
 #endif

@@ -51,12 +51,24 @@ DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_p
     return word;
 }
 
+/* Counts the steps that have begun and must not have. */
+DEVICE_FN void watches_others(const struct kernel_args *args, const struct step_plan *plan)
+{
+    uint32_t i;
+
+    for (i = 0; i < plan->watches && i < PROGRAM_WATCHES; i++)
+        if (k_load_relaxed(args->primary_sm + plan->watch[i]) == (uint32_t)plan->key)
+            k_add(args->dependent_sm, 1);
+}
+
 /* Reads as early as it may and stores as late as it can: what was not ordered is stale. */
 KERNEL(programs_step)
 {
     struct step_plan plan = step_plan_of(&args);
     uint32_t word[PROGRAM_WORDS], w, mine = 0;
 
+    if (k_thread() == 0)
+        k_store_relaxed(args.primary_sm + plan.step, (uint32_t)plan.key);
     if ((plan.flags & STEP_TRIGGERS_FIRST) && ((plan.flags & STEP_TRIGGERS_ALL) || k_thread() == 0))
         k_trigger();
     if (plan.flags & STEP_WAITS)
@@ -69,6 +81,8 @@ KERNEL(programs_step)
     k_barrier();
     if (k_thread() == 0 && (STEP_BLOCK == 0 || STEP_BLOCK + 1 == STEP_BLOCKS))
         k_delay(args.state, plan.hold_ns);
+    if (k_thread() == 0)
+        watches_others(&args, &plan);
     k_barrier();
     for (w = 0; w < PROGRAM_WORDS; w++)
         if (mine >> w & 1)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from conformance.lint.declarations import Declaration, ordinal_of, within
-from conformance.lint.results import READS, Access, KernelResult, Place, Origin
-from conformance.lint.findings import Finding
+from conformance.lint.declarations import Chain, Declaration, ordinal_of, within
+from conformance.lint.findings import Finding, Step, number_alike
 from conformance.lint.hints import hints_of
-from conformance.pdlkit.elf import Cubin, KernelInfo
+from conformance.lint.results import READS, Access, KernelResult, Origin, Place
+from conformance.lint.summary import ImageSummary
+from conformance.pdlkit.elf import KernelInfo
 
 _BY_KIND = {
     "LOAD": "read-before-wait", "GENERIC_LOAD": "read-before-wait",
@@ -24,20 +25,38 @@ _VERBS = {
     "ASYNC_LOAD": "copied from", "ASYNC_STORE": "copied to", "TEXTURE": "read as a texture",
 }
 _UNDER_CONDITION = ("path-without-wait", "partial-wait")  # what comes ahead of a wait does so however that is decided
+_LIFTED = ("the source reads it after the wait, and the compiler moved it above: take __restrict__, const __restrict__ and __ldg away "
+           "from this pointer, and read through pdl_fresh()")
+_PERHAPS_LIFTED = ("it is a read-only load, which the compiler may move above the wait: if the source reads it after the wait, take "
+                   "__restrict__ and __ldg away and read through pdl_fresh(); else move it below (compile with -lineinfo to see its line)")
+_WRITTEN_ABOVE = "the source reads it above the wait: move the read below pdl_wait(); if no earlier grid writes that memory, declare it independent"
 _OWN_SYMBOL = re.compile(r"__cudart_|_ZTV|\$str|__unnamed|__const|\w+\$\d+$")
+
+
+def stands_above(access: Place, wait: Place) -> bool | None:
+    """Whether the source has the access above the wait: their lines are compared in the innermost file that calls both. None:
+    the line information does not say."""
+    inlined_into = {file: line for file, line in wait.lines}  # of several lines in one file the outermost counts
+    for file, line in reversed(access.lines):
+        if file in inlined_into and inlined_into[file] != line:
+            return line < inlined_into[file]
+    return None
 
 
 class KernelRules:
     """Writes the findings of one kernel; `names` are (file, image, arch, mangled, demangled)."""
 
-    def __init__(self, cubin: Cubin, names: tuple[str, str | None, str, str, str], overlapping: bool,
-                 declarations: Iterable[Declaration]) -> None:
-        self.cubin, self.overlapping = cubin, overlapping
+    def __init__(self, cubin: ImageSummary, names: tuple[str, str | None, str, str, str], overlapping: str | None,
+                 declarations: Iterable[Declaration], chains: Iterable[Chain] = ()) -> None:
+        self.cubin, self.overlapping = cubin, overlapping is not None
+        self.overlapping_because = overlapping or ""
         self.file, self.image, self.arch, self.kernel, self.demangled = names
         self.info: KernelInfo = cubin.kernel_info(self.kernel)
         self.declarations = [
             d for d in declarations if d.kernel.search(self.kernel) or d.kernel.search(self.demangled)
         ]
+        self.chains = [c for c in chains if c.kernels.search(self.kernel) or c.kernels.search(self.demangled)]
+        self.result: KernelResult | None = None
         self.findings: list[Finding] = []
         self._ordinals: dict[frozenset[Origin], list[int]] = {}  # what was found out of origins; many accesses share theirs
         self._subjects: dict[frozenset[Origin], str] = {}
@@ -45,10 +64,8 @@ class KernelRules:
 
     def add(self, rule: str, message: str, place: Place | None = None, origins: frozenset[Origin] = frozenset()) -> Finding:
         where = f"{self.file}: {self.arch} {self.kernel if place is None else place.section}"
-        finding = Finding(rule, self.kernel, self.demangled, self.file, self.arch, message, where, image=self.image)
+        finding = Finding(rule, self.kernel, self.demangled, self.file, self.arch, message, where, place, message, image=self.image)
         if place is not None:
-            finding.offset, finding.section = place.offset, place.section
-            finding.source, finding.instruction = place.source, place.instruction
             finding.where += f"+0x{place.offset:04x}" + (f" ({place.source[0]}:{place.source[1]})" if place.source else "")
         if origins not in self._ordinals:
             self._ordinals[origins] = sorted({o for r in origins if (o := self._ordinal(r)) is not None})
@@ -63,8 +80,9 @@ class KernelRules:
     # judging -------------------------------------------------------------------------------------------------------
     def judge(self, result: KernelResult) -> list[Finding]:
         virtual = self.cubin.virtual_sm
+        self.result = result
         if self.overlapping and 0 < virtual < 90:
-            self.add("no-device-half", f"compiled for compute_{virtual}; named overlapping")
+            self.add("no-device-half", f"compiled for compute_{virtual}; {self.overlapping_because}")
             return self.findings
         if result.waits:
             self._judge_waiting(result)
@@ -72,7 +90,19 @@ class KernelRules:
             self._judge_without_wait(result)
         for rule, message, place in hints_of(result, self.overlapping):
             self.add(rule, message, place)
+        self._judge_chain(result)
+        number_alike(self.findings)
         return self.findings
+
+    def _judge_chain(self, result: KernelResult) -> None:
+        """What a kernel of a declared chain promises: it waits, and it does so before it triggers."""
+        for chain in self.chains:
+            chain.used.add(self.kernel)
+            if not result.waits and not result.unseen:
+                self.add("chain-without-wait", f"{chain.source} says that this kernel belongs to a chain, and it never waits")
+            for place in result.early_triggers if result.waits else ():
+                finding = self.add("trigger-before-wait", f"it triggers before it has waited, in the chain of {chain.source}", place)
+                finding.path = [Step("the wait", wait) for wait in result.wait_places[:1]]
 
     def _judge_without_wait(self, result: KernelResult) -> None:
         """No wait in sight: an error, unless code that lint cannot see might contain one."""
@@ -82,7 +112,7 @@ class KernelRules:
         touched = result.touched
         what = f"{touched} instruction{'s' if touched != 1 else ''} can touch global memory" if touched else \
             "it touches no global memory, but later kernels may rely on its order"
-        self.add("no-wait", f"named overlapping, and has no wait; {what}")
+        self.add("no-wait", f"{self.overlapping_because}, and has no wait; {what}")
 
     def _judge_waiting(self, result: KernelResult) -> None:
         if result.deciders is not None:
@@ -116,14 +146,38 @@ class KernelRules:
             return
         rule = self._rule(access)
         finding = self.add(rule, self._message(access, rule), access.place, access.origins)
+        finding.subject = self._subject(access)
+        finding.path = self._path(access)
+        finding.cause = self._cause(access, rule)
+        finding.imprecise = self.result is not None and self.result.imprecise
         if self.condition is not None and rule in _UNDER_CONDITION and not access.decided - {"SIGNALLED"}:
             finding.condition = self.condition
             verb = "decide" if " and " in self.condition else "decides"
             finding.message += f"; {self.condition} {verb} whether the kernel waits"
         loads = access.kind in ("LOAD", "GENERIC_LOAD") and rule != "ordered-by-mbarrier" and access.reaches_wait
         if loads and access.used is not None:
-            self.add("value-across-wait", f"what was read from {self._subject(access)} before the wait, at "
-                     f"+0x{access.place.offset:04x}, is used after it", access.used, access.origins)
+            finding.message += ", and used after it"
+
+    def _path(self, access: Access) -> list[Step]:
+        """Where other threads, or this one later, wait; what leads past the wait; where the value is used."""
+        steps = []
+        if access.passed is not None:
+            steps.append(Step("the path goes past the wait here", access.passed))
+        waits = self.result.wait_places if self.result else ()
+        later = [wait for wait in waits if wait.section != access.place.section or wait.offset > access.place.offset]
+        steps += [Step("the wait" if access.reaches_wait else "where other threads wait", wait) for wait in (later or waits)[:1]]
+        if access.used is not None and access.reaches_wait:
+            steps.append(Step("what was read is used here", access.used))
+        return steps
+
+    def _cause(self, access: Access, rule: str) -> str | None:
+        """Advice for a read: whether the source has it above the wait, or the compiler brought it there."""
+        if rule != "read-before-wait" or not self.result or not self.result.wait_places:
+            return None
+        above = {above for wait in self.result.wait_places if (above := stands_above(access.place, wait)) is not None}
+        if not above:
+            return _PERHAPS_LIFTED if access.readonly else None
+        return _WRITTEN_ABOVE if True in above else _LIFTED
 
     def _rule(self, access: Access) -> str:
         if access.states == {"SIGNALLED"} and access.kind != "ASYNC_LOAD":
@@ -142,7 +196,7 @@ class KernelRules:
         elif rule == "path-without-wait":
             text = f"{subject} is {verb} on a path that never waits"
         elif rule == "ordered-by-mbarrier":
-            text = f"{subject} is {verb} behind a barrier object in shared memory, without an own wait"
+            text = f"{subject} is {verb} after a barrier object in shared memory, without a wait of this thread"
         else:
             text = f"{subject} is {verb} before the wait"
         if access.readonly:
@@ -188,6 +242,10 @@ class KernelRules:
         return f"parameter {parameter.ordinal + 1}" + (f" (byte {offset - parameter.offset})" if parameter.size > 8 else "")
 
     def _declared(self, access: Access, reads: bool) -> bool:
+        if reads and self.chains and access.reaches_wait:
+            self.add("declared-independent", f"{self._subject(access)} is {_VERBS[access.kind]} before the wait, in the chain of "
+                     f"{self.chains[0].source}: {self.chains[0].because}", access.place, access.origins)
+            return True
         relevant = [r for r in access.origins if r[0] in ("param", "via", "symbol")] if self.declarations else []
         if not relevant:
             return False

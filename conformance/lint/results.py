@@ -19,7 +19,12 @@ class Place:
     section: str
     offset: int
     instruction: str
-    source: tuple[str, int] | None
+    lines: tuple[tuple[str, int], ...] = ()  # in the source, innermost first: the others are where it was inlined
+
+    @property
+    def source(self) -> tuple[str, int] | None:
+        """The innermost line; None without line information."""
+        return self.lines[0] if self.lines else None
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,8 @@ class Access:
     origins: frozenset[Origin]
     callers: tuple[str, ...]  # sections from which its function was called
     reaches_wait: bool
-    used: Place | None  # behind a wait, where what it loaded is used first
+    used: Place | None  # after a wait, where what it loaded is used first
+    passed: Place | None  # the branch, or guarded wait, at which a path to here went past the wait
     decided: frozenset[str]  # as states, if the deciding parameters say that the kernel waits; empty: not reached then
 
 
@@ -63,12 +69,14 @@ class KernelResult:
     kernel: str
     waits: bool = False
     triggers: bool = False
-    imprecise: bool = False  # too many paths: conditions were not kept apart
+    imprecise: bool = False  # too many paths: some were merged, so a finding may be about a path that cannot be taken
     accesses: tuple[Access, ...] = ()
     prefetches: tuple[Place, ...] = ()
     unknown: tuple[tuple[Place, str], ...] = ()  # with their opcodes
     unresolved: tuple[tuple[Place, str], ...] = ()  # calls before the wait, with what is called
     exit: Place | None = None  # the first without a wait
+    early_triggers: tuple[Place, ...] = ()  # that a thread can reach before it has waited
+    wait_places: tuple[Place, ...] = ()  # in the kernel's own code
     deciders: Deciders | None = None
     touched: int = 0  # instructions that can touch global memory
     unseen: tuple[tuple[Place, str], ...] = ()  # calls into code that is not in this file
@@ -86,7 +94,8 @@ def kernel_of(row: dict[str, Any]) -> KernelResult | None:
         str(row["kernel"]), bool(row["waits"]), bool(row["triggers"]), bool(row["imprecise"]),
         tuple(sorted((_access(a, origin_sets) for a in row["accesses"]), key=lambda a: _order(a.place))),
         tuple(sorted(map(_place, row["prefetches"]), key=_order)), _named(row["unknown"], "opcode"),
-        _named(row["unresolved"], "what"), _perhaps(row["exit"]), _deciders(row["deciders"]), int(row["touched"]),
+        _named(row["unresolved"], "what"), _perhaps(row["exit"]),
+        tuple(map(_place, row["early_triggers"])), tuple(map(_place, row["wait_places"])), _deciders(row["deciders"]), int(row["touched"]),
         _named(row["unseen"], "what"), _hints(row["hints"]), tuple((str(opcode), str(kind)) for opcode, kind in row.get("code", ())))
 
 
@@ -95,9 +104,8 @@ def _order(place: Place) -> tuple[str, int]:
 
 
 def _place(row: dict[str, Any]) -> Place:
-    source = row["source"]
-    return Place(str(row["section"]), int(row["offset"]), str(row["instruction"]).strip(),
-                 (str(source[0]), int(source[1])) if source else None)
+    lines = tuple((str(file), int(line)) for file, line in row["source"] or ())
+    return Place(str(row["section"]), int(row["offset"]), str(row["instruction"]).strip(), lines)
 
 
 def _perhaps(row: dict[str, Any] | None) -> Place | None:
@@ -117,7 +125,7 @@ def _origin(value: list[Any]) -> Origin:
 def _access(row: dict[str, Any], origin_sets: list[frozenset[Origin]]) -> Access:
     return Access(_place(row["place"]), str(row["kind"]), bool(row["readonly"]), frozenset(map(str, row["states"])),
                   origin_sets[row["origins"]], tuple(sorted(map(str, row["callers"]))), bool(row["reaches_wait"]),
-                  _perhaps(row["used"]), frozenset(map(str, row["decided_states"])))
+                  _perhaps(row["used"]), _perhaps(row["passed"]), frozenset(map(str, row["decided_states"])))
 
 
 def _deciders(row: dict[str, Any] | None) -> Deciders | None:

@@ -38,6 +38,8 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     struct graph *copy = graph_copy(g);
     for (size_t i = 0; device.faults.clone_loses_edges && i < copy->arcs; i++)
         copy->arc[i].data = full_edge;
+    if (device.faults.clone_drops_edge && copy->arcs > 8)
+        graph_drop_arc(copy, copy->arcs - 1);
     *out = (cudaGraph_t)(void *)copy;
     return cudaSuccess;
 }
@@ -65,7 +67,8 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
         cudaError_t error = from == NULL ? cudaErrorInvalidValue : graph_connect(g, from, n, d);
         if (error == cudaSuccess)
             continue;
-        g->arcs = before;
+        while (g->arcs > before)
+            graph_drop_arc(g, g->arcs - 1);
         node_drop_last(g);
         return error;
     }
@@ -224,7 +227,10 @@ cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph
     CALL(cudaGraphAddChildGraphNode);
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || graph_of(child) == NULL, cudaErrorInvalidValue);
     struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeGraph);
-    node_owns(n, graph_copy(graph_of(child)));
+    struct graph *copy = graph_copy(graph_of(child));
+    for (size_t i = 0; device.faults.child_edges_full && i < copy->arcs; i++)
+        copy->arc[i].data = full_edge;
+    node_owns(n, copy);
     return finish(out, graph_of(graph), n, deps, NULL, count);
 }
 
@@ -440,7 +446,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     CALL(cudaGraphExecKernelNodeSetParams);
     struct graph_exec *e = exec_of(exec);
     FAIL_IF(e == NULL || p == NULL || kernel_of(handle) == NULL, cudaErrorInvalidValue);
-    unsigned index = node_of(handle)->index;
+    unsigned index = node_of(handle)->index + (device.faults.params_to_neighbour ? 1 : 0);
     FAIL_IF(index >= e->copy->nodes || e->copy->node[index]->kernel == NULL, cudaErrorInvalidValue);
     return replace(e->copy->node[index]->kernel, p);
 }
@@ -457,8 +463,12 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cu
     CALL(cudaGraphKernelNodeSetAttribute);
     struct request *r = kernel_of(handle);
     FAIL_IF(r == NULL || value == NULL || !is_node_attribute((int)id), cudaErrorInvalidValue);
-    if (id == cudaLaunchAttributeCooperative)
-        r->cooperative = value->cooperative != 0;
+    cudaLaunchAttribute attribute;
+    memset(&attribute, 0, sizeof attribute);
+    attribute.id = id;
+    attribute.val = *value;
+    cudaError_t error = request_attribute(r, &attribute);
+    FAIL_IF(error != cudaSuccess, error);
     for (unsigned i = 0; i < r->num_attrs; i++)
         if (r->attrs[i].id == id) {
             r->attrs[i].val = *value;

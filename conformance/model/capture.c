@@ -169,6 +169,7 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
 {
     struct lane *l = lane_of(s->capture, s);
     struct graph *g = s->capture->graph;
+    n->captured = true;
     bool all_programmatic = l->halves != 0, events_too = programmatic && reads_boldly(); /* AMB-09 */
     for (unsigned i = 0; i < l->halves; i++) {
         l->half[i].data = joined(&l->half[i], n, programmatic && (events_too || !l->half[i].kept_default));
@@ -318,7 +319,7 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphN
     c->next = captures;
     captures = c;
     struct lane *l = lane_of(c, s);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count - (device.faults.capture_drops_dependency && count > 2 ? 1 : 0); i++) {
         size_t entry = device.faults.begin_shares_data ? 0 : i;
         struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[entry] : full_edge, false, false};
         lane_depends(l, h);

@@ -70,6 +70,11 @@ void model_reset(const char *variant, uint64_t seed);
 unsigned model_sms(void);
 
 /* The named devices; index 0 to model_variant_count() - 1. Rule: the id it violates, "" for a conforming one. */
+/* Is there such a device: named here, or of the grammar of drawn.h? */
+int model_variant_known(const char *name);
+/* The words of that grammar, separated by spaces. */
+const char *model_drawn_features(void);
+const char *model_drawn_effects(void);
 int model_variant_count(void);
 const char *model_variant_name(int index);
 int model_variant_conforming(int index);
@@ -97,8 +102,6 @@ void model_set_cc(int major, int minor);
 void model_set_devices(int count);
 void model_set_cc_of(int index, int major, int minor);
 void model_set_image(const void *func, int index, int ptx_version);
-/* Pretend that the image of this function has a global variable of that name; NULL: none. For cuModuleGetGlobal. */
-void model_set_global(const void *func, const char *name);
 /* Pretend other versions for cudaRuntimeGetVersion and cudaDriverGetVersion; 0 keeps the one in force. */
 void model_set_versions(int runtime, int driver);
 /* The next call of that symbol returns this error and does nothing. */

@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.pdlkit.children import run_shown
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.places import BUILD, ROOT, in_tree
+from conformance.pdlkit.places import BUILD, ROOT, in_tree, prebuilt
 from conformance.pdlkit.private_folder import locked
 from conformance.pdlkit.toolchain import Toolchain, ask, dotted, version_in
 
@@ -80,6 +80,12 @@ def _stamp() -> list[str]:
     presets = ROOT / "CMakePresets.json"
     text = presets.read_text() if presets.is_file() else ""
     return [text, *(f"{name}={os.environ.get(name, '')}" for name in ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CUDAFLAGS"))]
+
+
+def carried(device: str) -> Built | None:
+    """The harness that the installed package brings along: nothing has to be built, and no build tool has to be here."""
+    harness = prebuilt(TARGETS[device])
+    return Built(harness, None, {"built": "with the package"}) if harness else None
 
 
 def build(device: str, tools: Toolchain, say: Say, architectures: str | None = None) -> Built:

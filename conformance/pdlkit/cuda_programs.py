@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +22,14 @@ class ToolFailed(Exception):
 
 def _installed(name: str) -> Path | None:
     override = os.environ.get("PDL_" + name.upper())
-    return Path(override) if override else toolkit_program(name)
+    return Path(override) if override else toolkit_program(name) or _beside(name)
+
+
+def _beside(name: str) -> Path | None:
+    """The program out of NVIDIA's package in this very Python, where `pip install pdl-conformance` puts it."""
+    folders = (Path(entry, "nvidia") for entry in sys.path if entry)
+    found = (path for folder in folders if folder.is_dir() for path in sorted(folder.glob(f"*/bin/{name}")))
+    return next((path for path in found if os.access(path, os.X_OK)), None)
 
 
 def programs_at_hand() -> bool:

@@ -211,6 +211,17 @@ def pooled(report: Mapping[str, Any]) -> list[str]:
             f"{thousands(entry['shapes'])} shapes, p95 <= {_bound(entry['shape_bound95'])}"]
 
 
+def launches(report: Mapping[str, Any]) -> list[str]:
+    """Which combinations of launch features the programs ran."""
+    entry = report.get("axes") or {"ran": 0}
+    if not entry["ran"]:
+        return []
+    (pairs, of_pairs), (triples, of_triples) = entry["pairs"], entry["triples"]
+    missing = f"; not run: {'; '.join(entry['missing'][:4])}" if entry["missing"] else ""
+    return [f"launches of programs held {pairs:,} of {of_pairs:,} pairs and {triples:,} of {of_triples:,} core triples of features"
+            f"{missing}; {len(entry['excluded'])} pairs are excluded in rules.toml, with reasons"]
+
+
 def capabilities(report: Mapping[str, Any]) -> list[str]:
     """Which parts of programmatic launch hold: a verdict is of use beside a known defect, too."""
     lines = []
@@ -257,7 +268,7 @@ def verdict_block(report: Mapping[str, Any], where: str, colours: bool, evidence
             lines += pooled(report)
     unchecked = str(report.get("static_check") or "").startswith("left out")
     notes = [f"static check {report['static_check']}"] if unchecked else []
-    notes += [*untold_power(report), *survivors(report), *unproven_windows(report), *sentences(report["paths"])]
+    notes += [*launches(report), *untold_power(report), *survivors(report), *unproven_windows(report), *sentences(report["paths"])]
     lines += [f" note     {line}" for line in notes]
     lines += [f" finding  {line}" for line in report["findings"]]
     for entry in report.get("waived") or []:

@@ -12,7 +12,7 @@ import traceback
 
 from conformance.pdlkit import outputs
 from conformance.pdlkit.exits import BAD_ARGUMENTS, INTERRUPTED, INVALID, OK, SETUP_IMPOSSIBLE, KitExit
-from conformance.pdlkit.places import escaped
+from conformance.pdlkit.places import INSTALLED, PROGRAM, escaped
 
 COMMANDS = {
     "run": ("conformance.pdlkit.run", "judge this GPU and driver (or the model) and write report.json"),
@@ -22,6 +22,7 @@ COMMANDS = {
     "lint": ("conformance.lint", "static check of machine code for missing waits"),
     "stress": ("conformance.stress", "run a program with the window of its overlapping kernels widened"),
     "trace": ("conformance.trace", "what overlapped in a program, what did not, and why, per pair of kernels"),
+    "whatif": ("conformance.trace.whatif", "what PDL would give an unchanged program, measured"),
     "bench": ("conformance.bench", "what PDL is worth on this GPU"),
     "report": ("conformance.reports.report", "pages and interchange files from one report.json"),
     "diff": ("conformance.reports.diff", "compare two reports: same, worse or better"),
@@ -32,18 +33,21 @@ COMMANDS = {
     "dev": ("conformance.dev", "tools for those who change the kit"),
 }
 
+FOR_A_CLONE = ("test",)  # what the installed package does not carry
+
 # What a machine can refuse that no command can mend: an error of any other kind is the kit's own.
 REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN,
            errno.EFBIG)
 
 
 def _available() -> dict[str, tuple[str, str]]:
-    return {name: entry for name, entry in COMMANDS.items() if importlib.util.find_spec(entry[0])}
+    here = {name: entry for name, entry in COMMANDS.items() if importlib.util.find_spec(entry[0])}
+    return {name: entry for name, entry in here.items() if not (INSTALLED and name in FOR_A_CLONE)}
 
 
 def _help() -> str:
     rows = "".join(f"  {name:<8} {text}\n" for name, (_, text) in _available().items())
-    return f"usage: python3 conformance COMMAND [options]\n\n{rows}\nEvery command has --help."
+    return f"usage: {PROGRAM} COMMAND [options]\n\n{rows}\nEvery command has --help."
 
 
 def main(argv: list[str]) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 
 from conformance.pdlkit import sources
 from conformance.pdlkit.ambiguities import contested
+from conformance.pdlkit.axes import coverage, covering_array
 from conformance.pdlkit.eager import compare
 from conformance.pdlkit.evidence import Evidence, kernels_of
 from conformance.pdlkit.machine_code import METHOD, MachineCode
@@ -192,6 +193,30 @@ def pooled(facts: RunFacts) -> dict[str, Any]:
     }
 
 
+_ROWS = "rows of the covering array that ran"  # of harness/programs
+
+
+def _rows_that_ran(answer: str, rows: int) -> set[int]:
+    """`all of 30`, or `all but 3 7`."""
+    missing = set() if answer.startswith("all of") else {int(number) for number in re.findall(r"[0-9]+", answer)}
+    return set(range(rows)) - missing
+
+
+def axes_entry(facts: RunFacts) -> dict[str, Any]:
+    """Which pairs and triples of launch features ran, which did not, and which cannot."""
+    rows = covering_array(facts.book.axes)
+    ran: set[int] = set()
+    for result in facts.results:
+        for row in result.record.get("answers") or ():
+            if row["what"] == _ROWS:
+                ran |= _rows_that_ran(row["answer"], len(rows))
+    said = coverage(facts.book.axes, [rows[i] for i in sorted(ran)])
+    return {
+        "rows": len(rows), "ran": len(ran), "pairs": list(said.pairs), "triples": list(said.triples),
+        "missing": list(said.missing) if ran else [], "excluded": list(said.excluded),
+    }
+
+
 def mutation_score(results: Iterable[CaseResult]) -> dict[str, Any]:
     """Planted bugs killed, over the applicable ones; the others by name."""
     rows = [(r.case.name, v) for r in results for v in r.variants if v["kind"] == "mutant"]
@@ -245,7 +270,7 @@ def build_report(facts: RunFacts) -> dict[str, Any]:
         "processes": facts.processes, "problems": _sentences(facts.problems),
         "findings": _sentences(facts.verdict.findings),
         "capabilities": judge_capabilities(facts.results, facts.verdict.waived),
-        "pooled": pooled(facts),
+        "pooled": pooled(facts), "axes": axes_entry(facts),
         "waived": list(facts.waivers.entries), "waivers_idle": _sentences(facts.waivers.notes),
         "reasons": _sentences(facts.verdict.reasons), "verdict": facts.verdict.verdict, "exit": facts.verdict.exit,
     }

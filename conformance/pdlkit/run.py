@@ -20,9 +20,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from conformance.pdlkit import evidence, machine, many_gpus, places, resume, toolchain, waivers
+from conformance.pdlkit import evidence, machine, many_gpus, places, resume, soak, toolchain, waivers
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.build import Built, build
+from conformance.pdlkit.build import Built, build, carried
 from conformance.pdlkit.checked_lines import Writer
 from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_request
 from conformance.pdlkit.display import Progress, verdict_block, wants_colours
@@ -53,6 +53,8 @@ def parser() -> Parser:
                       help="go on with the interrupted run in DIR: its device, profile, seed and choice of cases")
     made.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else, on stdout")
     made.add_argument("--harness", type=Path, metavar="PATH", help="use this executable and build nothing")
+    made.add_argument("--for", dest="time", metavar="TIME",
+                      help="with --profile soak: rounds with new shapes for this long, such as 10h; the same --output goes on")
     made.add_argument("--waive", type=Path, metavar="FILE",
                       help="known defects of drivers, in TOML: their rules fail and do not decide the verdict")
     made.add_argument("--plant", metavar="NAME", help="have the harness plant a fault, to see the kit catch it")
@@ -126,7 +128,8 @@ def _default_output(profile: str, device: str) -> Path:
 def _obtain(options: argparse.Namespace, choice: Choice, say: Callable[[str], None]) -> Built:
     if options.harness is not None:
         return Built(options.harness.resolve(), None, {"built": "elsewhere, given by --harness"})
-    return build(choice.build, toolchain.require(not choice.on_model, choice.driver_cuda), say, choice.architectures)
+    brought = carried(choice.build)
+    return brought or build(choice.build, toolchain.require(not choice.on_model, choice.driver_cuda), say, choice.architectures)
 
 
 def _check_model_name(choice: Choice, built: Built) -> None:
@@ -326,6 +329,10 @@ def _checked(options: argparse.Namespace) -> argparse.Namespace:
         _go_on(options)
     options.device = parse_request("auto" if options.device is None else options.device)
     options.profile = options.profile or "quick"
+    if options.time is not None:
+        soak.parse_time(options.time)
+        if options.profile != "soak" or options.resume is not None or options.plant is not None:
+            raise BadArguments("--for needs --profile soak and goes with neither --resume nor --plant; a soak goes on by its --output")
     if options.plant is not None and not re.fullmatch(r"broken-wait(:[0-9]{1,6})?|hang|crash|no-record", options.plant):
         raise BadArguments(f"--plant {options.plant}: say broken-wait, broken-wait:X_NS, hang, crash or no-record")
     if options.harness is not None and not (options.harness.is_file() and os.access(options.harness, os.X_OK)):
@@ -374,9 +381,9 @@ def _gpus(options: argparse.Namespace, choice: Choice) -> list[many_gpus.Worker]
 def _run_many(gpus: list[many_gpus.Worker], options: argparse.Namespace, seed: int, folder: Path) -> int:
     """Judge every GPU of this machine with these options, each from a seed of its own; returns the machine's exit code."""
     arguments = ["--profile", options.profile, *(word for pattern in options.only for word in ("--only", pattern))]
-    for name in ("harness", "plant", "waive"):
-        if getattr(options, name) is not None:
-            arguments += [f"--{name}", str(getattr(options, name))]
+    for name, value in (("for", options.time), *((name, getattr(options, name)) for name in ("harness", "plant", "waive"))):
+        if value is not None:
+            arguments += [f"--{name}", str(value)]
     _say(f"judging {len(gpus)} GPUs side by side; --device cuda:N judges one")
     report = many_gpus.run_all(gpus, arguments, folder, seed)
     path = write_report(report, folder)
@@ -398,7 +405,12 @@ def main(argv: list[str]) -> int:
         _say(choice.note)
     folder = options.output or _default_output(options.profile, choice.device)
     several = _gpus(options, choice)
-    with _held(folder):
-        if len(several) > 1:
+    if len(several) > 1:
+        with _held(folder):
             return _run_many(several, options, seed, folder)
+    if options.time is not None and not choice.broken and not choice.absent:
+        given = seed if options.seed is not None or not (folder / soak.STATE).is_file() else None
+        with _held(folder):
+            return soak.soak(options, choice.device, given, folder, _say)
+    with _held(folder):
         return _run(options, argv, book, cases, seed, choice, folder)

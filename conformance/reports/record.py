@@ -53,7 +53,7 @@ class Configuration:
         bad = [row for row in rows if row.status in _BAD]
         if bad:
             return min(bad, key=lambda row: CASE_VERDICTS.index(row.status))
-        return max(rows, key=lambda row: (row.status == "PASS", row.row["exercised"], row.row["cases"]), default=None)
+        return max(rows, key=lambda row: (row.status == "PASS", row.row["exercised"], row.row["cases"])) if rows else None
 
 
 @dataclass(frozen=True)

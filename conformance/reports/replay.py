@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.pdlkit import places, sources, toolchain
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.build import build
+from conformance.pdlkit.build import build, carried
 from conformance.pdlkit.children import Stopper, run_child
 from conformance.pdlkit.device_choice import Choice, choose, parse_request
 from conformance.pdlkit.exits import OK, BadArguments, InvalidRun, SetupImpossible
@@ -76,7 +76,8 @@ def _case(token: Token) -> Case:
 def _harness(options: argparse.Namespace, choice: Choice) -> Path:
     if options.harness is not None:
         return Path(options.harness).resolve()
-    return build(choice.build, toolchain.require(not choice.on_model, choice.driver_cuda), _say, choice.architectures).harness
+    made = carried(choice.build) or build(choice.build, toolchain.require(not choice.on_model, choice.driver_cuda), _say, choice.architectures)
+    return made.harness
 
 
 def _say(text: str) -> None:

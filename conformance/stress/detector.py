@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from conformance.stress.options import matches
-from conformance.stress.oracle import Observed
+from conformance.stress.oracle import Observed, stable_copies
 from conformance.stress.plan import BUILT_HOLD_NS, GRAPH_HOLD_NS, ONE_BY_ONE, Plan, separating_sets
 from conformance.stress.program import Calibration, Program, read_calibration
 from conformance.stress.search import Found, Race, search, settle
@@ -65,6 +65,8 @@ class Result:
     stressed_runs: int = 0
     seed: int = 0
     notes: list[str] = field(default_factory=list)
+    copies: int = 0                                         # to the host in a plain run, where they judge
+    stable_copies: int = 0
     natural: bool = False                                   # the plain runs themselves go wrong
 
 
@@ -91,6 +93,7 @@ class Detector:
         self.primaries: list[str] = []
         self.rewritten_s = 0.0
         self.own_triggers: frozenset[str] = frozenset()
+        self.stable: frozenset[int] = frozenset()  # copies to the host that the plain runs agree on
 
     def run(self) -> Result:
         """The whole session; the result is complete however it ends."""
@@ -104,7 +107,9 @@ class Detector:
     def _complaint(self, run: Observed) -> str | None:
         from pathlib import Path
 
-        return self.program.oracle.complaint(run, self.reference, Path.cwd(), self.program.plain_environment)
+        oracle = self.program.oracle
+        return oracle.complaint(run, self.reference, Path.cwd(), self.program.plain_environment) \
+            or oracle.changed_copy(run, self.reference, self.stable)
 
     def _end(self, sentence: str) -> bool:
         self.result.sentence = sentence
@@ -112,10 +117,11 @@ class Detector:
 
     def _plain(self) -> None:
         """The reference, and whether the program agrees with itself."""
-        seconds = []
+        seconds, runs = [], []
         for number in range(self.effort.plain_runs):
             run = self.program.plain()
             seconds.append(run.seconds)
+            runs.append(run)
             why = self._complaint(run)
             if why:
                 detail = run.stderr.decode(errors="replace").strip().splitlines()
@@ -124,7 +130,11 @@ class Detector:
                 break
             self.reference = self.reference or run
         self.result.plain_s = min(seconds)
-        self.say(self.trouble or f"plain: {len(seconds)} runs agree, {self.result.plain_s:.2f} s")
+        self.stable, self.result.copies = stable_copies(runs), len(runs[0].copies)
+        self.result.stable_copies = len(self.stable)
+        judged = f"; {len(self.stable)} of {self.result.copies} copies to the host are the same each time and judge" \
+            if self.program.oracle.digests else ""
+        self.say(self.trouble or f"plain: {len(seconds)} runs agree, {self.result.plain_s:.2f} s{judged}")
 
     def _calibrate(self) -> bool:
         """Which kernels there are, which can be held, and for how long."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.pdlkit.exits import BadArguments
-from conformance.stress.oracle import Observed, Oracle
+from conformance.stress.oracle import Observed, Oracle, read_copies
 from conformance.stress.plan import Plan
 
 
@@ -86,10 +86,12 @@ class Program:
 
     def plain(self) -> Observed:
         """As the user runs it, with code loaded as in the stressed runs and nothing rewritten."""
-        names = ("CUDA_MODULE_LOADING",)
+        quiet = self.folder / "plain.plan"
+        Plan(plain=True).write(quiet, ())
+        names = ("LD_PRELOAD", "CUDA_MODULE_LOADING")
         environment = self.plain_environment | {name: self.rewritten_environment[name] for name in names
                                                 if name in self.rewritten_environment}
-        return self._run(environment)
+        return self._run(environment | {"PDL_STRESS_PLAN": str(quiet)})
 
     def rewritten(self, plan: Plan, records: Path | None = None) -> Observed:
         """With a plan."""
@@ -103,7 +105,11 @@ class Program:
     def _run(self, environment: dict[str, str]) -> Observed:
         self.runs += 1
         here = Path.cwd()
-        self.oracle.clear(here)
+        copies = self.folder / "copies.jsonl"
+        copies.unlink(missing_ok=True)
+        if self.oracle.digests:
+            environment = environment | {"PDL_STRESS_DIGESTS": str(copies)}
+        before = self.oracle.marks(here)
         began = time.monotonic()
         try:
             child = subprocess.Popen(self.command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -117,4 +123,4 @@ class Program:
             os.killpg(child.pid, signal.SIGKILL)
             out, err = child.communicate()
             code = None
-        return Observed(code, out, err, time.monotonic() - began, self.oracle.collect(here))
+        return Observed(code, out, err, time.monotonic() - began, self.oracle.collect(here, before), read_copies(copies))

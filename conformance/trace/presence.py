@@ -22,7 +22,7 @@ class Presence:
     """Times of the plain and of the traced run; None where the two had no stretch of work in common."""
 
     ratio: float | None
-    stretches: int  # that were compared
+    compared: int  # stretches
     plain_us: float  # median of the commonest stretch
     traced_us: float
 
@@ -31,17 +31,17 @@ class Presence:
         """For people."""
         if self.ratio is None:
             return "own cost unknown: the plain and the traced run had no stretch between synchronisations in common"
-        text = f"own cost: {100 * (self.ratio - 1):+.1f} % of time between synchronisations ({self.stretches:,} compared)"
+        text = f"own cost: {100 * (self.ratio - 1):+.1f} % of time between synchronisations ({self.compared:,} stretches compared)"
         if self.ratio > _WORTH_TELLING:
             text += "; overlap and gaps may be other without it"
         return text
 
     def as_json(self) -> dict[str, float | int | None]:
         """All of it."""
-        return {"ratio": self.ratio, "stretches": self.stretches, "plain_us": self.plain_us, "traced_us": self.traced_us}
+        return {"ratio": self.ratio, "stretches": self.compared, "plain_us": self.plain_us, "traced_us": self.traced_us}
 
 
-def _stretches(process: Process) -> dict[tuple[int, int], list[float]]:
+def stretches(process: Process) -> dict[tuple[int, int], list[float]]:
     """By the numbers of launches and of graph launches in them: their times in us."""
     found: dict[tuple[int, int], list[float]] = defaultdict(list)
     began, launches, graphs = 0, 0, 0
@@ -64,7 +64,7 @@ def compare(plain: Iterable[Process], traced: Iterable[Process]) -> Presence:
     after: dict[tuple[int, int], list[float]] = defaultdict(list)
     for processes, into in ((plain, before), (traced, after)):
         for process in processes:
-            for key, values in _stretches(process).items():
+            for key, values in stretches(process).items():
                 into[key] += values
     common = [key for key in before if key in after]
     if not common:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from conformance.trace import room as rooms
 
 ATTRIBUTE, PROGRAMMATIC_EDGE, BLOCK_START_EDGE, COMPLETION_EDGE = "attribute", "edge", "block-start edge", "completion edge"
-EVENT, NOT_ASKED = "event", "no"
+EVENT, NOT_ASKED, UNKNOWN = "event", "no", "unknown"
 
 # An operation on the stream that has to complete before what follows may begin. Waits for finished events and untimed event
 # records do not (F26).
@@ -92,11 +92,11 @@ def _late(f: Facts) -> list[Reason]:
 
 
 def _not_asked(f: Facts) -> list[Reason]:
-    if f.asked != NOT_ASKED:
-        return []
-    if f.path == "boundary":
+    if f.path == "boundary" and f.asked in (NOT_ASKED, UNKNOWN):
         return [Reason("graph-boundary", ("ATTR-10", "EDGE-01"), "one of the two is the end or the beginning of a whole graph launch",
                        "put both into one graph")]
+    if f.asked != NOT_ASKED:
+        return []
     if f.killed:
         return [Reason("killed", ("ATTR-03",), "PDL_DISABLE is set, and pdl.h then launches plainly", "unset it")]
     if f.path == "graph":
@@ -118,7 +118,7 @@ def _between(f: Facts) -> list[Reason]:
 
 def _code(f: Facts) -> list[Reason]:
     found = []
-    if f.asked not in (NOT_ASKED, COMPLETION_EDGE) and f.dependent_ptx is not None and f.dependent_ptx < 90:
+    if f.asked not in (NOT_ASKED, UNKNOWN, COMPLETION_EDGE) and f.dependent_ptx is not None and f.dependent_ptx < 90:
         found.append(Reason("no-device-half", ("F44", "ATTR-02"),
                             f"the dependent's image was compiled for compute_{f.dependent_ptx}, where a wait compiles to nothing",
                             "compile it for compute_90 or newer"))
@@ -174,7 +174,7 @@ _SHORTEST_US = {"stream": 2.5, "graph": 1.5}
 
 def _too_short(f: Facts) -> list[Reason]:
     least = _SHORTEST_US.get(f.path)
-    if least is None or f.primary_us is None or f.primary_us > least or f.asked == NOT_ASKED:
+    if least is None or f.primary_us is None or f.primary_us > least or f.asked in (NOT_ASKED, UNKNOWN):
         return []
     return [Reason("too-short", ("F1", "FWD-01"), f"the primary ran for less than {least} us, too short for a dependent to start beside it",
                    "nothing to do: little is left to hide here")]
@@ -197,6 +197,9 @@ def why_not(facts: Facts) -> list[Reason]:
     found = [*_environment(facts), *_first(facts), *_late(facts), *_not_asked(facts), *_between(facts), *_code(facts), *_joins(facts),
              *_space(facts), *_trigger(facts)]
     found = found or _tracing(facts) or _too_short(facts)
+    if not found and facts.asked == UNKNOWN:
+        found = [Reason("asked-unknown", ("ATTR-03",), "the file does not tell whether the launch asked for overlap",
+                        "run the program under `trace`, which sees the attribute and the edges")]
     if not found:
         found = [Reason("unexplained", ("FWD-01",), "nothing known stands in the way; overlap is never promised",
                         "look at the timeline: another stream may hold the room")]

@@ -178,7 +178,6 @@ class _Reader:
     def __init__(self) -> None:
         self.process = Process()
         self.names: dict[int, str] = {}
-        self.raw: list[list[Any]] = []
 
     def take(self, record: Any) -> None:
         if isinstance(record, dict):
@@ -187,7 +186,7 @@ class _Reader:
             self._row(record)
 
     def _object(self, record: dict[str, Any]) -> None:
-        process, key = self.process, next(iter(record))
+        process, key = self.process, list(record)[0]
         if key == "process":
             process.pid, process.program = record["process"], record["program"]
             process.rank, process.environment = record["rank"], record["environment"]
@@ -218,7 +217,8 @@ class _Reader:
     def _row(self, row: list[Any]) -> None:
         process, kind = self.process, row[0]
         if kind == "K":
-            self.raw.append(row)
+            process.activities.append(Activity(row[1], row[2], row[3], row[4], row[5], row[6], row[7], self.names.get(row[8], ""),
+                                               _shape(row[9]), _shape(row[10]), row[11], row[12], row[13], row[14]))
         elif kind == "launch":
             process.events.append(HostEvent("launch", row[1], row[2], row[3], row[4], row[5], row[6], row[13], row[7], _shape(row[8]),
                                             _shape(row[9]), row[10], row[11], row[12]))
@@ -234,12 +234,6 @@ class _Reader:
             process.ranges.append(Range(*row[1:6]))
         elif kind not in ("C", "M"):
             process.events.append(HostEvent(kind, row[1], row[2], row[3], row[4], row[5], row[6], row[7], flags=row[8]))
-
-    def finish(self) -> Process:
-        self.process.activities = [
-            Activity(row[1], row[2], row[3], row[4], row[5], row[6], row[7], self.names.get(row[8], ""), _shape(row[9]), _shape(row[10]),
-                     row[11], row[12], row[13], row[14]) for row in self.raw]
-        return self.process
 
 
 def _node(row: list[Any]) -> Node:
@@ -257,7 +251,7 @@ def read_process(path: Path) -> Process:
                 reader.take(json.loads(line))
             except (ValueError, KeyError, IndexError, TypeError):
                 reader.process.damaged += 1
-    return reader.finish()
+    return reader.process
 
 
 def read_folder(folder: Path) -> Iterator[Process]:

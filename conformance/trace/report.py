@@ -53,7 +53,7 @@ def us(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}" if value >= 100 else f"{value:.2f}"
 
 
-def _wrapped(text: str, indent: int) -> list[str]:
+def wrapped(text: str, indent: int) -> list[str]:
     lines, line = [], ""
     for word in text.split():
         if line and indent + len(line) + 1 + len(word) > WIDTH:
@@ -76,16 +76,16 @@ def _row(number: int, group: Group, steps: int) -> list[str]:
     seen = f"{group.where}, {len(group.pairs):,} runs, asked: {_asked(group)}"
     if group.between:
         seen += ", between: " + ", ".join(name.replace("_", " ") for name, _ in group.between.most_common(3))
-    lines += _wrapped(seen, 13)
+    lines += wrapped(seen, 13)
     share = 100 * group.overlapping / len(group.pairs)
     lines.append(f"{'':13}overlap in {share:.0f} %: p5 {us(overlap.at(0.05))}, p50 {us(overlap.at(0.5))}, p95 {us(overlap.at(0.95))} us; "
                  f"gap p50 {us(gap.at(0.5))}, p95 {us(gap.at(0.95))} us")
     for reason, count in group.reasons()[:_REASONS]:
         of = f" ({count:,} of {len(group.pairs):,})" if count < len(group.pairs) else ""
-        lines += _wrapped(f"{reason.code}{of}: {reason.sentence()}", 13)
+        lines += wrapped(f"{reason.code}{of}: {reason.sentence()}", 13)
     if group.ranges:
         others = f" and {len(group.ranges) - 1} more ranges" if group.ranges[1:] else ""
-        lines += _wrapped(f"in {clipped(group.ranges[0], 60)}{others}", 13)
+        lines += wrapped(f"in {clipped(group.ranges[0], 60)}{others}", 13)
     return lines
 
 
@@ -109,9 +109,9 @@ def table(summary: Summary, presence: Presence | None) -> str:
     """All that is printed."""
     lines = _headline(summary)
     if presence:
-        lines += [f"presence     {line.strip()}" if i == 0 else line for i, line in enumerate(_wrapped(presence.sentence, 13))]
+        lines += [f"presence     {line.strip()}" if i == 0 else line for i, line in enumerate(wrapped(presence.sentence, 13))]
     for note in summary.notes:
-        lines += [f"note         {line.strip()}" if i == 0 else line for i, line in enumerate(_wrapped(note, 13))]
+        lines += [f"note         {line.strip()}" if i == 0 else line for i, line in enumerate(wrapped(note, 13))]
     if summary.groups:
         lines += ["", " #  us/step  pair of kernels"]
     for number, group in enumerate(summary.groups[:TOP], 1):

@@ -76,16 +76,20 @@ def run(command: list[str], folder: Path, variables: dict[str, str], quiet: bool
         child = subprocess.Popen(command, env=variables, stdout=out, start_new_session=True)
     except OSError as error:
         raise BadArguments(f"cannot start {command[0]}: {error.strerror}") from error
-    code: int | None = None
+    code = ended(child, timeout)
+    return Ran(folder, code, time.monotonic() - began)
+
+
+def ended(child: subprocess.Popen[bytes], timeout: float | None) -> int | None:
+    """The exit code; None if the child, with all its own, had to be ended after its time."""
     try:
-        code = child.wait(timeout)
+        return child.wait(timeout)
     except subprocess.TimeoutExpired:
-        pass
+        return None
     finally:
         if child.poll() is None:
             os.killpg(child.pid, signal.SIGKILL)
             child.wait()
-    return Ran(folder, code, time.monotonic() - began)
 
 
 def remove(folder: Path) -> None:

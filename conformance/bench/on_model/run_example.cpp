@@ -92,7 +92,7 @@ static cudaError_t instantiate_on_model(cudaGraphExec_t *exec, cudaGraph_t graph
 #define threadIdx (dim3(model_thread()))
 #define blockIdx (dim3(model_block()))
 #define blockDim (dim3(model_threads()))
-#define gridDim (dim3(model_blocks())) // behind pdl.h, which has members of this name
+#define gridDim (dim3(model_blocks())) // after pdl.h, which has members of this name
 #define main example_main
 #include EXAMPLE_FILE
 #undef main

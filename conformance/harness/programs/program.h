@@ -18,6 +18,8 @@ extern "C" {
 #define PROGRAM_STEPS 64u
 #define PROGRAM_LINKS 256u
 #define PROGRAM_READS 8u
+#define PROGRAM_WATCHES 4u
+#define PROGRAM_LANES 3u
 #define PROGRAM_WORDS 16u      /* of a step's output */
 
 /* What a kernel step is told; it lies in device memory and is uploaded before every run. */
@@ -25,7 +27,8 @@ struct step_plan {
     uint64_t key;
     uint32_t step, flags, hold_ns, reads;
     uint32_t read[PROGRAM_READS]; /* steps; STEP_OF_HOST: from the words that the host wrote */
-    uint32_t reserved[2];
+    uint32_t watch[PROGRAM_WATCHES]; /* steps that must not have begun when this one ends, or before its late trigger */
+    uint32_t watches, reserved;
 };
 #define STEP_OF_HOST 0x80000000u
 #define STEP_WAITS 0x1u
@@ -42,8 +45,9 @@ struct step {
     int cooperative, urgent, domain, attribute; /* attribute: of the launch in a stream */
     uint32_t flags, hold_ns;
     unsigned reads, read[PROGRAM_READS];
+    unsigned watches, watch[PROGRAM_WATCHES];
     unsigned row;              /* of the covering array that its launch was drawn from */
-    unsigned lane;             /* of a program for streams: which of two */
+    unsigned lane;             /* of a program for streams */
 };
 
 struct link {
@@ -69,7 +73,7 @@ struct program_size {
 
 void program_draw_graph(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
 void program_draw_stream(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
-/* Fills what each step reads from what the links and the order of the lanes let it see. */
+/* Fills what each step reads, and which later steps it watches, from the links and the order of the lanes. */
 void program_entitle(struct program *program, struct dice *dice);
 /* The words of every step after a run with this key. */
 void program_expect(const struct program *program, uint64_t key, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS]);
@@ -138,6 +142,7 @@ struct program_staging {       /* pinned, mapped */
     uint32_t data[PROGRAM_STEPS][PROGRAM_WORDS];
     uint32_t from_host[PROGRAM_STEPS][PROGRAM_WORDS];
     uint32_t mark[PROGRAM_STEPS];
+    uint32_t none[PROGRAM_STEPS + 4]; /* zeros */
 };
 struct program_room {
     const void *kernel;
@@ -150,6 +155,7 @@ struct program_room {
     char *mapped;              /* staging as the device sees it */
     struct step_plan *plan;    /* in device memory: plans and data, then the decoy's */
     uint32_t *data;
+    uint32_t *began;           /* by step: the key, once it has; then the count of steps that began too early */
     struct trial_state *state;
     struct program_host_step host[PROGRAM_STEPS];
     unsigned host_wrong;       /* host steps that saw an unfinished kernel */

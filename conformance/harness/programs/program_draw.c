@@ -107,10 +107,10 @@ void program_draw_graph(struct program *p, struct dice *dice, const struct progr
     memset(p, 0, sizeof(*p));
     p->steps = draw_steps(dice);
     for (to = 0; to < p->steps; to++) {
-        unsigned most = one_in(dice, 16) ? 8 : 3, links = to == 0 ? 0 : one_in(dice, 8) ? 0 : dice_below(dice, 2) ? 1 : 1 + dice_below(dice, most);
+        unsigned most = one_in(dice, 6) ? 8 : 3, links = to == 0 ? 0 : one_in(dice, 8) ? 0 : dice_below(dice, 2) ? 1 : 1 + dice_below(dice, most);
         draw_step(&p->step[to], dice, size, number * 7 + to);
         for (n = 0; n < links; n++) {
-            unsigned reach = to < 4 || one_in(dice, 4) ? to : 4, from = to - 1 - dice_below(dice, reach);
+            unsigned reach = to < 4 || most == 8 || one_in(dice, 4) ? to : 4, from = to - 1 - dice_below(dice, reach);
             int kernels = p->step[from].kind == STEP_KERNEL && p->step[to].kind == STEP_KERNEL;
             add_link(p, from, to, kernels && dice_below(dice, 3) ? (enum link_kind)(1 + dice_below(dice, one_in(dice, 8) ? 3 : 2)) : LINK_FULL);
         }
@@ -129,32 +129,45 @@ static enum link_kind event_of_launch(const struct program *p, unsigned from, st
     return dice_below(dice, 2) ? LINK_TRIGGER : LINK_START;
 }
 
-/* Two lanes; the second begins with an event of the first, and events lead back and forth. */
+/* The events that a step waits for: of the first lane where its own lane begins, and now and then of any other. */
+static void draw_events(struct program *p, struct dice *dice, unsigned i, const unsigned *last)
+{
+    struct step *step = &p->step[i];
+    unsigned other;
+
+    for (other = 0; other < PROGRAM_LANES; other++) {
+        int begins = last[step->lane] == PROGRAM_STEPS && other == 0;
+        int early;
+        if (other == step->lane || last[other] == PROGRAM_STEPS || (!begins && !one_in(dice, 4)))
+            continue;
+        early = p->step[last[other]].kind == STEP_KERNEL && step->kind == STEP_KERNEL && dice_below(dice, 2);
+        add_link(p, last[other], i, early ? event_of_launch(p, last[other], dice) : LINK_FULL);
+        step->attribute = 0; /* what the attribute means behind an event is an open question */
+    }
+}
+
+/* Several lanes, each in a stream of its own; events lead from one to another. */
 void program_draw_stream(struct program *p, struct dice *dice, const struct program_size *size, unsigned number)
 {
     int forks = one_in(dice, 2);
-    unsigned i, last[2] = { PROGRAM_STEPS, PROGRAM_STEPS };
+    unsigned i, last[PROGRAM_LANES];
 
     memset(p, 0, sizeof(*p));
     p->streams = 1;
     p->steps = draw_steps(dice);
+    for (i = 0; i < PROGRAM_LANES; i++)
+        last[i] = PROGRAM_STEPS;
     for (i = 0; i < p->steps; i++) {
         struct step *step = &p->step[i];
-        unsigned lane = forks && i > 0 ? dice_below(dice, 2) : 0, other = 1 - lane;
         draw_step(step, dice, size, number * 7 + i);
-        step->lane = lane;
+        step->lane = forks && i > 0 ? dice_below(dice, PROGRAM_LANES) : 0;
         if (step->kind == STEP_EMPTY)
             step->kind = STEP_SET; /* a stream has no empty node */
-        if (last[other] != PROGRAM_STEPS && (last[lane] == PROGRAM_STEPS || one_in(dice, 4))) {
-            unsigned from = last[other];
-            int early = p->step[from].kind == STEP_KERNEL && step->kind == STEP_KERNEL && dice_below(dice, 2);
-            add_link(p, from, i, early ? event_of_launch(p, from, dice) : LINK_FULL);
-            step->attribute = 0; /* what the attribute means behind an event is an open question */
-        }
-        /* It might begin before the item, fill the device and wait for an item that waits for the other lane: a legal deadlock. */
-        if (forks && last[lane] != PROGRAM_STEPS && p->step[last[lane]].kind != STEP_KERNEL)
+        draw_events(p, dice, i, last);
+        /* It might begin before the item, fill the device and wait for an item that waits for another lane: a legal deadlock. */
+        if (forks && last[step->lane] != PROGRAM_STEPS && p->step[last[step->lane]].kind != STEP_KERNEL)
             step->attribute = 0;
-        last[lane] = i;
+        last[step->lane] = i;
     }
     program_entitle(p, dice);
 }
@@ -259,6 +272,47 @@ static int may_read(const struct program *p, unsigned reader, unsigned from)
     return p->step[reader].kind == STEP_KERNEL || (p->step[reader].kind == STEP_COPY && p->step[from].kind != STEP_HOST);
 }
 
+/* May `to` begin only when all blocks of `from` have triggered, all of them triggering at their end or not at all? */
+static int begins_at_end(const struct program *p, unsigned from, enum link_kind kind)
+{
+    return kind == LINK_FULL || (kind == LINK_TRIGGER && !(p->step[from].flags & STEP_TRIGGERS_FIRST));
+}
+
+static void add_watch(struct program *p, unsigned from, unsigned to)
+{
+    struct step *step = &p->step[from];
+
+    if (step->kind == STEP_KERNEL && p->step[to].kind == STEP_KERNEL && step->watches < PROGRAM_WATCHES)
+        step->watch[step->watches++] = to;
+}
+
+/* The next step of the same lane, or PROGRAM_STEPS. */
+static unsigned next_in_lane(const struct program *p, unsigned step)
+{
+    unsigned i;
+
+    for (i = step + 1; i < p->steps; i++)
+        if (p->step[i].lane == p->step[step].lane)
+            return i;
+    return PROGRAM_STEPS;
+}
+
+static void find_watches(struct program *p)
+{
+    unsigned i, l, next;
+
+    for (i = 0; i < p->steps; i++)
+        p->step[i].watches = 0;
+    for (l = 0; l < p->links; l++)
+        if (begins_at_end(p, p->link[l].from, p->link[l].kind))
+            add_watch(p, p->link[l].from, p->link[l].to);
+    for (i = 0; p->streams && i < p->steps; i++) {
+        next = next_in_lane(p, i);
+        if (next != PROGRAM_STEPS && begins_at_end(p, i, p->step[next].attribute ? LINK_TRIGGER : LINK_FULL))
+            add_watch(p, i, next);
+    }
+}
+
 void program_entitle(struct program *p, struct dice *dice)
 {
     struct order order;
@@ -282,6 +336,7 @@ void program_entitle(struct program *p, struct dice *dice)
         if (step->kind == STEP_COPY)
             step->reads = 1;
     }
+    find_watches(p);
 }
 
 /* ---- what the words must be ---- */
@@ -351,7 +406,7 @@ void program_text(const struct program *p, char *text, size_t room)
         snprintf(part, sizeof(part), "%s%u %s%s%s%s", i ? ", " : "", i, kinds[step->kind],
                  step->kind == STEP_KERNEL && (step->flags & STEP_WAITS) ? " waits" : "",
                  step->kind == STEP_KERNEL && p->streams && step->attribute ? " attribute" : "",
-                 p->streams && step->lane ? " side" : "");
+                 !p->streams || !step->lane ? "" : step->lane == 1 ? " in lane 1" : " in lane 2");
         append(text, room, part);
     }
     append(text, room, ";");

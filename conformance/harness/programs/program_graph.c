@@ -35,6 +35,8 @@ void program_step_args(const struct made *made, unsigned step, struct kernel_arg
     args->plan = (const struct trial_plan *)(const void *)(room->plan + step + (made->decoy ? PROGRAM_STEPS : 0));
     args->data = room->data + (made->decoy ? PROGRAM_STEPS * PROGRAM_WORDS : 0);
     args->state = room->state;
+    args->primary_sm = room->began;
+    args->dependent_sm = room->began + PROGRAM_STEPS;
     args->seen = (uint32_t *)(uintptr_t)device->mark;
     args->input = (uint32_t *)(uintptr_t)device->from_host;
 }

@@ -21,17 +21,19 @@
 static cudaError_t open_memory(struct program_room *room)
 {
     size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = 2 * PROGRAM_STEPS * PROGRAM_WORDS * 4;
+    size_t began = (PROGRAM_STEPS + 4) * 4;
     char *memory;
 
     TRY(cudaHostAlloc((void **)&room->staging, sizeof(*room->staging), cudaHostAllocMapped));
     memset(room->staging, 0, sizeof(*room->staging));
     TRY(cudaHostGetDevicePointer((void **)&room->mapped, room->staging, 0));
-    TRY(cudaMalloc((void **)&memory, plans + words + sizeof(struct trial_state)));
-    TRY(cudaMemset(memory, 0, plans + words + sizeof(struct trial_state)));
+    TRY(cudaMalloc((void **)&memory, plans + words + began + sizeof(struct trial_state)));
+    TRY(cudaMemset(memory, 0, plans + words + began + sizeof(struct trial_state)));
     TRY(cudaDeviceSynchronize()); /* the streams of a program do not wait for the default one */
     room->plan = (struct step_plan *)(void *)memory;
     room->data = (uint32_t *)(void *)(memory + plans);
-    room->state = (struct trial_state *)(void *)(memory + plans + words);
+    room->began = (uint32_t *)(void *)(memory + plans + words);
+    room->state = (struct trial_state *)(void *)(memory + plans + words + began);
     return cudaSuccess;
 }
 
@@ -100,6 +102,8 @@ static void fill_plans(struct program_room *room, const struct program *p)
         plan->reads = p->step[i].reads;
         for (r = 0; r < p->step[i].reads; r++)
             plan->read[r] = p->step[i].read[r] | (p->step[p->step[i].read[r]].kind == STEP_HOST ? STEP_OF_HOST : 0);
+        plan->watches = p->step[i].watches;
+        memcpy(plan->watch, p->step[i].watch, sizeof(plan->watch));
         for (w = 0; w < PROGRAM_WORDS; w++) {
             staging->data[i][w] = (uint32_t)(room->key >> 32) ^ 0xDEADu ^ i;
             staging->from_host[i][w] = 0;
@@ -117,6 +121,7 @@ static cudaError_t prepare_run(struct program_room *room, const struct program *
     fill_plans(room, p);
     TRY(cudaMemcpyAsync(room->plan, room->staging->plan, plans, cudaMemcpyHostToDevice, room->stream));
     TRY(cudaMemcpyAsync(room->plan + PROGRAM_STEPS, room->staging->plan, plans, cudaMemcpyHostToDevice, room->stream));
+    TRY(cudaMemcpyAsync(room->began, room->staging->none, sizeof(room->staging->none), cudaMemcpyHostToDevice, room->stream));
     TRY(cudaMemcpyAsync(room->data, room->staging->data, words, cudaMemcpyHostToDevice, room->stream));
     return cudaStreamSynchronize(room->stream);
 }
@@ -125,6 +130,7 @@ static cudaError_t prepare_run(struct program_room *room, const struct program *
 static unsigned compare_words(struct program_room *room, const struct program *p, char *text, size_t size)
 {
     static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
+    uint32_t early = 0;
     unsigned i, w, wrong = 0;
 
     program_expect(p, room->key, want);
@@ -138,6 +144,8 @@ static unsigned compare_words(struct program_room *room, const struct program *p
             if (word != want[i][w] && !wrong++)
                 snprintf(text, size, "step %u has a wrong word", i);
         }
+    if (cudaMemcpy(&early, room->began + PROGRAM_STEPS, sizeof(early), cudaMemcpyDeviceToHost) != cudaSuccess || (early && !wrong++))
+        snprintf(text, size, "a step began before one that it follows had ended");
     if (room->host_wrong && !wrong++)
         snprintf(text, size, "a host step ran before a kernel that it follows had ended");
     return wrong;

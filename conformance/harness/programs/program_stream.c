@@ -129,11 +129,11 @@ cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStr
     }
 }
 
-/* ---- a program into two lanes ---- */
+/* ---- a program into its lanes ---- */
 
 struct lanes {
     struct made *made;
-    cudaStream_t stream[2];
+    cudaStream_t stream[PROGRAM_LANES];
     unsigned first, last;      /* steps */
     cudaError_t error;
 };
@@ -211,25 +211,28 @@ static cudaError_t queue_by_threads(struct lanes *lanes)
     return cudaSuccess;
 }
 
-static int uses_side(const struct program *p)
+static int uses_lane(const struct program *p, unsigned lane)
 {
     unsigned i;
 
     for (i = 0; i < p->steps; i++)
-        if (p->step[i].lane)
+        if (p->step[i].lane == lane)
             return 1;
     return 0;
 }
 
-/* The first lane stands behind the second in the end: the host waits for it alone, and a capture has to rejoin. */
+/* The first lane stands behind all others in the end: the host waits for it alone, and a capture has to rejoin. */
 static cudaError_t join(const struct lanes *lanes)
 {
     cudaEvent_t last = lanes->made->room->event[PROGRAM_LINKS - 1];
+    unsigned lane;
 
-    if (!uses_side(lanes->made->program))
-        return cudaSuccess;
-    TRY(cudaEventRecord(last, lanes->stream[1]));
-    return cudaStreamWaitEvent(lanes->stream[0], last, 0);
+    for (lane = 1; lane < PROGRAM_LANES; lane++)
+        if (uses_lane(lanes->made->program, lane)) {
+            TRY(cudaEventRecord(last, lanes->stream[lane]));
+            TRY(cudaStreamWaitEvent(lanes->stream[0], last, 0));
+        }
+    return cudaSuccess;
 }
 
 static cudaError_t queue_all(struct lanes *lanes, int by_threads)
@@ -281,6 +284,7 @@ cudaError_t stream_make(struct made *made, enum stream_way way)
     lanes.stream[0] = way == WAY_BLOCKING_STREAM ? room->blocking : way == WAY_PER_THREAD ? cudaStreamPerThread
                       : way == WAY_LEGACY ? cudaStreamLegacy : way == WAY_URGENT_STREAM ? room->urgent : room->stream;
     lanes.stream[1] = room->side;
+    lanes.stream[2] = way == WAY_URGENT_STREAM ? room->stream : room->urgent;
     if (!stream_way_captures(way)) {
         TRY(queue_all(&lanes, way == WAY_OTHER_THREAD));
         return cudaStreamSynchronize(lanes.stream[0]);

@@ -202,6 +202,7 @@ struct source_line {
     uint32_t index; /* of the instruction from which it holds */
     name file;
     uint32_t line;
+    bool inlined; /* into the line that follows in the list, of the same index */
 };
 
 enum attention { /* what the analysis asks of a section's code */
@@ -406,9 +407,14 @@ struct phases {
     bool cluster_arrived;    /* between arriving at the cluster's barrier and waiting for it, on some path */
     uint8_t named[NAMED_BARRIERS]; /* how often each named barrier was used, at least; up to MANY_PHASES */
 };
+struct place {
+    struct section *section;
+    uint32_t index;
+};
 struct registers {
     struct value file[REGISTERS];
     struct phases phases;
+    struct place passed; /* the last branch, or guarded wait, at which this thread went past the wait; no section: none */
     uint64_t turns; /* of the loops with a wait (loops.c): those in a later turn than the first */
     uint8_t split; /* enum varies: behind a branch that these leave in different ways, and have not met again since */
     struct memory_word *words; /* sorted by key (memory_compare) */
@@ -500,10 +506,6 @@ enum progress {
     PROGRESSES
 };
 
-struct place {
-    struct section *section;
-    uint32_t index;
-};
 struct access { /* one instruction that some path reaches without a wait */
     struct place place;
     uint8_t kind;
@@ -511,6 +513,7 @@ struct access { /* one instruction that some path reaches without a wait */
     uint8_t decided_states; /* the same, if the deciding parameters say that the kernel waits; 0: not reached then */
     provenance provenance;
     bool reaches_wait;
+    struct place passed; /* where a path to here went past the wait; no section: no path did */
     name *callers; /* sections from which its function was called */
     size_t caller_count, caller_capacity;
 };
@@ -519,7 +522,7 @@ struct unresolved {
     const char *why; /* a sentence, if callee is 0 */
     name callee;     /* not in this file */
 };
-enum found_place { FOUND_PREFETCH, FOUND_UNKNOWN, FOUND_EXIT, FOUND_PLACES }; /* exit: without a wait */
+enum found_place { FOUND_PREFETCH, FOUND_UNKNOWN, FOUND_EXIT, FOUND_TRIGGER, FOUND_PLACES }; /* exit, trigger: without a wait */
 struct place_list { /* each once */
     struct place *place;
     size_t count, capacity;

@@ -15,6 +15,7 @@ from conformance.pdlkit import places
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.rules import load
 from conformance.reports import prose, site
+from conformance.reports.record import Recorded, configurations
 from conformance.reports.tests.made_reports import failed, recorded, redigested, subset
 
 
@@ -85,9 +86,9 @@ def test_a_failure_in_any_report_of_a_configuration_is_shown(tmp_path: Path) -> 
     case["outcomes"].update(fresh=case["outcomes"]["fresh"] - 64, poison=64)
     rule = case["rule"]
     folder = results(tmp_path / "results", good=recorded())
-    record = site.configurations(folder)
-    record[0].reports.append(type(record[0].reports[0])("bad.json", bad, "0"))
-    answer = record[0].answer(rule)
+    found = configurations(folder)
+    found[0].reports.append(Recorded("bad.json", bad, "0"))
+    answer = found[0].answer(rule)
     assert answer is not None and answer.status == "FAIL"
 
 

@@ -22,6 +22,7 @@ static struct { const void *stream; struct kernel *last; } streams[MOST_STREAMS]
 static unsigned stream_next;
 static unsigned gaps[GAP_BUCKETS];
 static unsigned long long graph_launches, unknown_launches;
+static const char *last_launched;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct kernel **slot(const void *handle)
@@ -182,6 +183,7 @@ int kernel_launched(const void *handle, const void *stream, int how, int attribu
     kernel = kernel ? kernel : name_unknown(handle);
     if (kernel) {
         bare = count_launch(kernel, how, attribute, event);
+        __atomic_store_n(&last_launched, kernel->name->name, __ATOMIC_RELAXED);
     } else {
         unknown_launches++;
     }
@@ -197,6 +199,11 @@ int kernel_launched(const void *handle, const void *stream, int how, int attribu
     }
     pthread_mutex_unlock(&lock);
     return bare;
+}
+
+const char *last_kernel(void)
+{
+    return __atomic_load_n(&last_launched, __ATOMIC_RELAXED);
 }
 
 void graph_launched(void)

@@ -86,7 +86,7 @@ static uint32_t name_number(const char *name)
         *found = (struct named){name, strdup(name), count++, *slot};
         *slot = found;
         if (text) {
-            json_text(text, room, name);
+            quoted_text(text, room, name);
             char *line = malloc(room + 64);
             if (line) {
                 int n = snprintf(line, room + 64, "{\"name\":%u,\"text\":%s}\n", found->number, text);

@@ -75,7 +75,7 @@ static int attribute_of(const void *handle, int attribute, int *known)
     return value;
 }
 
-static const char *name_of(const void *handle)
+const char *kernel_name(const void *handle)
 {
     static const char *const asked[] = {"cuFuncGetName", "cuKernelGetName"};
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
@@ -93,7 +93,7 @@ static void write_kernel(uint32_t number, const void *handle)
     static const struct { int id; const char *name; } asked[] = {
         {STATIC_SHARED, "static_shared"}, {REGISTERS, "registers"}, {PTX_VERSION, "ptx_version"},
         {BINARY_VERSION, "binary_version"}, {MOST_DYNAMIC, "most_dynamic_shared"}, {CARVEOUT, "carveout"}};
-    const char *name = name_of(handle);
+    const char *name = kernel_name(handle);
     char *text = malloc(NAME_ROOM), more[512];
     size_t used = 0;
     more[0] = 0;
@@ -104,7 +104,7 @@ static void write_kernel(uint32_t number, const void *handle)
         }
     }
     if (text) {
-        json_text(text, NAME_ROOM, name ? name : "");
+        quoted_text(text, NAME_ROOM, name ? name : "");
         write_line("{\"kernel\":%u,\"name\":%s,\"device\":%d%s}", number, text, current_device(), more);
     }
     free(text);
@@ -174,7 +174,7 @@ static void write_device(int device)
     if (name) {
         name(text, sizeof text - 1, device);
     }
-    json_text(quoted, sizeof quoted, text);
+    quoted_text(quoted, sizeof quoted, text);
     write_line("{\"device\":%d,\"name\":%s%s}", device, quoted, more);
 }
 

@@ -3,6 +3,7 @@
 #include "trace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef uint64_t devptr;
 
@@ -127,24 +128,57 @@ static struct event launch_begun(const struct launch *launch, const void *functi
     return event;
 }
 
+/* The same launch with the attribute, by the driver's own function. If the driver refuses that, as the program made it. */
+static result asked_launch(const struct launch *launch, void *function, void **arguments, void **extra, int per_thread)
+{
+    enum { MOST_ATTRIBUTES = 64 };
+    struct attribute all[MOST_ATTRIBUTES + 1];
+    struct launch asked = *launch;
+    struct hook *hook = hook_named(per_thread ? "cuLaunchKernelEx_ptsz" : "cuLaunchKernelEx");
+    result (*real)(const struct launch *, void *, void **, void **) =
+        (result(*)(const struct launch *, void *, void **, void **))(hook ? real_symbol(hook) : NULL);
+    if (!real) {
+        return NO_REAL_FUNCTION;
+    }
+    if (!launch->attributes || launch->attribute_count > MOST_ATTRIBUTES) {
+        asked.attribute_count = launch->attributes ? MOST_ATTRIBUTES : 0;
+    }
+    for (unsigned i = 0; i < asked.attribute_count; i++) {
+        all[i] = launch->attributes[i];
+    }
+    memset(&all[asked.attribute_count], 0, sizeof all[0]);
+    all[asked.attribute_count].id = SERIALIZATION;
+    all[asked.attribute_count++].value.number = 1;
+    asked.attributes = all;
+    if (launch->attribute_count > MOST_ATTRIBUTES) {
+        return real(launch, function, arguments, extra);
+    }
+    result code = real(&asked, function, arguments, extra);
+    return code == 0 ? code : real(launch, function, arguments, extra);
+}
+
 #define PLAIN_LAUNCH (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,   \
                       void *stream, void **arguments, void **extra)
 #define COOPERATIVE_LAUNCH (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,              \
                             unsigned shared, void *stream, void **arguments)
-#define SHAPE &(struct launch){{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0}
 #define LAUNCHES(suffix, per_thread)                                                                                       \
     VISIBLE result cuLaunchKernel##suffix PLAIN_LAUNCH;                                                                    \
     VISIBLE result cuLaunchKernel##suffix PLAIN_LAUNCH                                                                     \
     {                                                                                                                      \
         REAL(cuLaunchKernel##suffix, result(*) PLAIN_LAUNCH)                                                               \
-        struct event event = launch_begun(SHAPE, f, per_thread, 0);                                                        \
+        const struct launch launch = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};                                \
+        struct event event = launch_begun(&launch, f, per_thread, 0);                                                      \
+        if (whatif_asks && whatif_asks(event.kernel, f, event.flags)) {                                                    \
+            return ended(&event, asked_launch(&launch, f, arguments, extra, per_thread));                                  \
+        }                                                                                                                  \
         return ended(&event, real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra));                           \
     }                                                                                                                      \
     VISIBLE result cuLaunchCooperativeKernel##suffix COOPERATIVE_LAUNCH;                                                   \
     VISIBLE result cuLaunchCooperativeKernel##suffix COOPERATIVE_LAUNCH                                                    \
     {                                                                                                                      \
         REAL(cuLaunchCooperativeKernel##suffix, result(*) COOPERATIVE_LAUNCH)                                              \
-        struct event event = launch_begun(SHAPE, f, per_thread, ASKED_COOPERATIVE);                                        \
+        const struct launch launch = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};                                \
+        struct event event = launch_begun(&launch, f, per_thread, ASKED_COOPERATIVE);                                      \
         return ended(&event, real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments));                                  \
     }                                                                                                                      \
     VISIBLE result cuLaunchKernelEx##suffix(const struct launch *launch, void *f, void **arguments, void **extra);         \
@@ -155,6 +189,9 @@ static struct event launch_begun(const struct launch *launch, const void *functi
             return real(launch, f, arguments, extra);                                                                      \
         }                                                                                                                  \
         struct event event = launch_begun(launch, f, per_thread, 0);                                                       \
+        if (whatif_asks && whatif_asks(event.kernel, f, event.flags)) {                                                    \
+            return ended(&event, asked_launch(launch, f, arguments, extra, per_thread));                                   \
+        }                                                                                                                  \
         return ended(&event, real(launch, f, arguments, extra));                                                           \
     }
 LAUNCHES(, 0)
@@ -253,7 +290,12 @@ CAPTURE_END(cuStreamEndCapture_ptsz, 1)
     {                                                                                                                      \
         REAL(name, result(*) parameters)                                                                                   \
         trace_start();                                                                                                     \
+        void *own = graph;                                                                                                 \
+        graph = whatif_graph ? whatif_graph(graph) : graph;                                                                \
         result code = real arguments;                                                                                      \
+        if (code == 0 && exec && whatif_instantiated) {                                                                    \
+            whatif_instantiated(*exec, own, graph);                                                                        \
+        }                                                                                                                  \
         if (code == 0 && exec && trace_is_on()) {                                                                          \
             graph_instantiated(*exec, graph);                                                                              \
         }                                                                                                                  \
@@ -269,6 +311,7 @@ INSTANTIATE(cuGraphInstantiateWithParams_ptsz, (void **exec, void *graph, void *
     VISIBLE result name parameters                                                                                         \
     {                                                                                                                      \
         REAL(name, result(*) parameters)                                                                                   \
+        graph = whatif_graph ? whatif_graph(graph) : graph;                                                                \
         result code = real arguments;                                                                                      \
         if (code == 0 && trace_is_on()) {                                                                                  \
             graph_changed(exec, graph);                                                                                    \
@@ -315,7 +358,7 @@ result cuGetProcAddress_v2(const char *, void **, int, uint64_t, void *);
 #define BOTH(symbol, exported, since, before)                                                                              \
     HOOK(symbol, exported, since, before, 0), HOOK(symbol, exported##_ptsz, since, before, 1)
 #define BOTH_SYNC(symbol, exported, since) HOOK(symbol, exported, since, NEVER, 0), HOOK(symbol, exported##_ptds, since, NEVER, 1)
-struct hook hooks[] = {
+struct hook trace_hooks[] = {
     HOOK(cuGetProcAddress, cuGetProcAddress, 0, 12000, 0),
     HOOK(cuGetProcAddress, cuGetProcAddress_v2, 12000, NEVER, 0),
     HOOK(cuInit, cuInit, 0, NEVER, 0),
@@ -374,4 +417,4 @@ struct hook hooks[] = {
     HOOK(cuCtxSynchronize, cuCtxSynchronize, 0, NEVER, 0),
     HOOK(cuEventSynchronize, cuEventSynchronize, 0, NEVER, 0),
 };
-const size_t hook_count = sizeof hooks / sizeof hooks[0];
+const size_t trace_hook_count = sizeof trace_hooks / sizeof trace_hooks[0];

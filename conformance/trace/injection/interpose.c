@@ -28,9 +28,11 @@ void *driver_symbol(const char *name)
 
 struct hook *hook_named(const char *exported)
 {
-    for (size_t i = 0; i < hook_count; i++) {
-        if (strcmp(hooks[i].exported, exported) == 0) {
-            return &hooks[i];
+    for (size_t t = 0; t < hook_table_count; t++) {
+        for (size_t i = 0; i < *hook_tables[t].count; i++) {
+            if (strcmp(hook_tables[t].hooks[i].exported, exported) == 0) {
+                return &hook_tables[t].hooks[i];
+            }
         }
     }
     return NULL;
@@ -52,16 +54,20 @@ typedef result (*get_address)(const char *, void **, int, uint64_t, void *);
 /* Most functions have no variant for per-thread default streams: the ordinary one is taken then. */
 static struct hook *hook_for(const char *symbol, int version, int per_thread)
 {
-    for (int exact = 1; exact >= 0; exact--) {
-        for (size_t i = 0; i < hook_count; i++) {
-            struct hook *hook = &hooks[i];
-            if (strcmp(hook->symbol, symbol) == 0 && version >= hook->since && version < hook->before
-                && hook->per_thread == (exact ? per_thread : 0)) {
+    struct hook *ordinary = NULL;
+    for (size_t t = 0; t < hook_table_count; t++) {
+        for (size_t i = 0; i < *hook_tables[t].count; i++) {
+            struct hook *hook = &hook_tables[t].hooks[i];
+            if (strcmp(hook->symbol, symbol) != 0 || version < hook->since || version >= hook->before) {
+                continue;
+            }
+            if (hook->per_thread == per_thread) {
                 return hook;
             }
+            ordinary = hook->per_thread == 0 ? hook : ordinary;
         }
     }
-    return NULL;
+    return ordinary;
 }
 
 static result answer(get_address real, const char *symbol, void **function, int version, uint64_t flags, void *status)

@@ -1,7 +1,7 @@
 /* interpose.h - how a preloaded library stands in front of a driver's functions
  *
  * A program reaches the driver in three ways: linked against libcuda, through dlsym, or through cuGetProcAddress, which
- * is how the CUDA runtime does it. interpose.c catches all three for the functions that a library lists in `hooks`.
+ * is how the CUDA runtime does it. interpose.c catches all three for the functions that a library lists in `hook_tables`.
  * It includes no CUDA header, so that it compiles on any machine with a C compiler.
  */
 #ifndef PDL_INTERPOSE_H
@@ -23,8 +23,13 @@ struct hook {
     void *replacement;
     void *real;
 };
-extern struct hook hooks[];
-extern const size_t hook_count;
+/* What a library replaces: one table, or several parts that it is made of. */
+struct hook_table {
+    struct hook *hooks;
+    const size_t *count;
+};
+extern const struct hook_table hook_tables[];
+extern const size_t hook_table_count;
 
 struct hook *hook_named(const char *exported);
 void *real_symbol(struct hook *hook);  /* the driver's own function, NULL if it cannot be found */

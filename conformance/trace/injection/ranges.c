@@ -32,7 +32,7 @@ static void note_range(const char *what, uint64_t id, const char *text)
     char quoted[TEXT_ROOM];
     trace_start();
     if (trace_is_on()) {
-        json_text(quoted, sizeof quoted, text ? text : "");
+        quoted_text(quoted, sizeof quoted, text ? text : "");
         write_line("[\"range\",\"%s\",%llu,%u,%llu,%s]", what, (unsigned long long)host_now(), thread_number(),
                    (unsigned long long)id, quoted);
     }

@@ -57,7 +57,7 @@ uint32_t thread_number(void)
     return number;
 }
 
-size_t json_text(char *out, size_t room, const char *text)
+size_t quoted_text(char *out, size_t room, const char *text)
 {
     size_t n = 0;
     out[n++] = '"';
@@ -229,16 +229,16 @@ static void write_process(void)
     char name[4096] = "", text[8192], line[32768];
     ssize_t length = readlink("/proc/self/exe", name, sizeof name - 1);
     name[length > 0 ? length : 0] = 0;
-    json_text(text, sizeof text, name);
+    quoted_text(text, sizeof text, name);
     size_t n = (size_t)snprintf(line, sizeof line, "{\"process\":%d,\"program\":%s,", (int)getpid(), text);
-    json_text(text, sizeof text, rank_text());
+    quoted_text(text, sizeof text, rank_text());
     n += (size_t)snprintf(line + n, sizeof line - n, "\"rank\":%s,\"began\":%llu,\"environment\":{", text,
                           (unsigned long long)host_now());
     const char *comma = "";
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++) {
         const char *value = getenv(watched[i]);
         if (value && strlen(value) < 4000) {
-            json_text(text, sizeof text, value);
+            quoted_text(text, sizeof text, value);
             n += (size_t)snprintf(line + n, sizeof line - n, "%s\"%s\":%s", comma, watched[i], text);
             comma = ",";
         }

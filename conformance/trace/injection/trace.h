@@ -39,11 +39,12 @@ uint32_t thread_number(void);
 void note_event(const struct event *event);
 void write_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void write_block(const char *text, size_t bytes); /* whole lines */
-size_t json_text(char *out, size_t room, const char *text);
+size_t quoted_text(char *out, size_t room, const char *text);
 const char *trace_folder(void);
 
 /* handles.c: numbers that stand for handles in the file, written out when first seen */
 uint32_t kernel_number(const void *handle, int *first);
+const char *kernel_name(const void *handle); /* NULL if the driver does not say */
 uint32_t stream_number(const void *stream, int per_thread);
 void forget_kernels(void);
 void forget_stream(const void *stream);
@@ -55,6 +56,16 @@ void graph_instantiated(const void *exec, void *graph);
 void graph_changed(const void *exec, void *graph);
 void graph_destroyed(const void *exec);
 uint32_t exec_number(const void *exec);
+
+/* hooks.c */
+extern struct hook trace_hooks[];
+extern const size_t trace_hook_count;
+
+/* Defined in the library of `whatif` only: whether a launch is to get the attribute, and which graph is to be instantiated. */
+#define WEAK __attribute__((weak))
+WEAK int whatif_asks(uint32_t kernel, const void *function, unsigned flags);
+WEAK void *whatif_graph(void *graph);
+WEAK void whatif_instantiated(const void *exec, void *graph, void *instead);
 
 /* activity.c: CUPTI, found at run time; without it there are no times of the device */
 void activity_start(void);

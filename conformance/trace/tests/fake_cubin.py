@@ -56,8 +56,9 @@ def module(folder: Path, name: str, ptx: int) -> Path:
     modern = ptx >= 90
     image.write_bytes(cubin({kernel: with_parts(wait if modern else None, trigger if modern else None)
                              for kernel, (_, _, trigger, wait) in kernels.items()}))
-    lines = [f"image {image}"] + [f"{kernel} {registers} {shared} {ptx} {int(trigger is not None and modern)} {int(wait is not None and modern)}"
-                                  for kernel, (registers, shared, trigger, wait) in kernels.items()]
+    lines = [f"image {image}"]
+    for kernel, (registers, shared, trigger, wait) in kernels.items():
+        lines.append(f"{kernel} {registers} {shared} {ptx} {int(modern and trigger is not None)} {int(modern and wait is not None)}")
     path = folder / f"{name}.module"
     path.write_text("".join(line + "\n" for line in lines))
     return path

@@ -115,8 +115,8 @@ def build_kernels(folder: Path, arch: str) -> tuple[Path, Path]:
     made = []
     for virtual in (arch, "80"):
         target = folder / f"kernels-{virtual}.cubin"
-        words = [str(nvcc.path), "-O2", "-cubin", "-gencode", f"arch=compute_{virtual},code=sm_{arch}", "-o", str(target), str(HERE / "kernels.cu")]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        words = [nvcc.path, "-O2", "-cubin", "-gencode", f"arch=compute_{virtual},code=sm_{arch}", "-o", target, HERE / "kernels.cu"]
+        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise SetupImpossible(f"nvcc does not compile the zoo's kernels: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
         made.append(target)

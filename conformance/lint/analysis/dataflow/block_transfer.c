@@ -53,7 +53,7 @@ static void follow_waiters(const struct step *step, expr formula)
         go(step->node, behind(step->node), WAITED, there, step->registers);
 }
 
-static enum outcome wait_under(struct step *step, struct value guard, enum truth decided)
+static enum outcome wait_under(struct step *step, uint32_t index, struct value guard, enum truth decided)
 {
     struct a_case cases[MOST_CASES];
     if (decided == IS_TRUE || guard.expression == EXPR_TRUE) {
@@ -80,6 +80,7 @@ static enum outcome wait_under(struct step *step, struct value guard, enum truth
     /* of several cases the one in which nobody waits says most; what is known of it is not kept apart */
     if (least != step->wait)
         step->registers->phases.block_debt = 0, step->registers->phases.cluster_debt = step->registers->phases.cluster_arrived;
+    step->registers->passed = (struct place){step->section, index};
     step->wait = least;
     step->constraints = possible == 1 ? first : last;
     return GOES_ON;
@@ -328,7 +329,8 @@ static void access_memory(const struct step *step, const struct instruction *ins
         from = provenance_of_access(step->registers, decoded, which);
     bool own = provenance_only_windows(from) && (kind_is_generic(instruction->kind) || provenance_has_heap(from));
     if (!own)
-        add_access(step->section, index, instruction->kind, step->wait, from, step->context);
+        add_access(step->section, index, instruction->kind, step->wait, from, step->context,
+                   step->registers->passed);
 }
 
 /* A notable instruction inside a block. */
@@ -336,7 +338,7 @@ static enum outcome happen(struct step *step, const struct instruction *instruct
 {
     uint8_t kind = instruction->kind;
     if (kind == KIND_WAIT)
-        return wait_under(step, guard, decided);
+        return wait_under(step, index, guard, decided);
     if (meets_others(kind))
         forget_shared(step->registers);
     if (kind == KIND_WARP_BARRIER) {
@@ -358,6 +360,8 @@ static enum outcome happen(struct step *step, const struct instruction *instruct
         return GOES_ON;
     if (kind_accesses(kind))
         access_memory(step, instruction, index);
+    else if (kind == KIND_TRIGGER && step->wait != WAITED)
+        add_place(FOUND_TRIGGER, step->section, index);
     else if (kind == KIND_PREFETCH)
         add_place(FOUND_PREFETCH, step->section, index);
     else if (kind == KIND_UNKNOWN)

@@ -92,6 +92,20 @@ static enum progress towards(node_id target, const node_id *everywhere, unsigned
     return passes_by ? passed_by(wait, varies) : AHEAD;
 }
 
+/* Whether this way leads past a wait to which another one leads. */
+static bool goes_past_wait(node_id target, const node_id *everywhere, unsigned count, enum progress wait)
+{
+    if (now.learning || wait == WAITED)
+        return false;
+    return others_ahead(target, everywhere, count).answer == YES && wait_ahead_of(target).answer != YES;
+}
+
+static struct place last_place(node_id node)
+{
+    struct section *section = now.nodes[node].section;
+    return (struct place){section, section->blocks[now.nodes[node].block].end - 1};
+}
+
 enum { SHORT_WAY = 6 /* blocks */ };
 
 /* Whether the first thing on this way is a wait for a barrier object. */
@@ -151,11 +165,15 @@ static void take_way(node_id node, const node_id *ways, unsigned count, unsigned
     if (how.constraints == INFEASIBLE || outside_cluster(wait, how.constraints))
         return;
     struct phases before = registers->phases;
+    struct place passed = registers->passed;
     enum progress there = towards(ways[chosen], ways, count, wait, how.varies, &registers->phases);
+    if (goes_past_wait(ways[chosen], ways, count, wait))
+        registers->passed = last_place(node);
     if (returns)
         note_return(now.nodes[node].context, there);
     go(node, ways[chosen], there, how.constraints, registers);
     registers->phases = before;
+    registers->passed = passed;
 }
 
 static void branch(node_id node, const struct block *block, struct value asked, enum progress wait, constraints known, struct registers *registers)
@@ -240,8 +258,12 @@ static void jump_by_table(node_id node, const node_id *ways, unsigned count, con
         constraints there = entries[i].formula ? assume(entries[i].formula, true, known) : known;
         if (there == INFEASIBLE)
             continue;
+        struct place passed = registers->passed;
+        if (goes_past_wait(target, ways, count, wait))
+            registers->passed = last_place(node);
         go(node, target, towards(target, ways, count, wait, varies, &registers->phases), there, registers);
         registers->phases = before;
+        registers->passed = passed;
     }
 }
 

@@ -145,17 +145,29 @@ static bool no_global(origin r)
     return origin_kind(r) == ORIGIN_WINDOW || (origin_kind(r) == ORIGIN_SYMBOL && is_copy_call(origin_number(r)));
 }
 
-/* Some bulk copies are calls of the driver on sm_120; the addresses are in the argument registers. */
-static void copy_call(const struct node_state *node, uint32_t index, enum progress wait, const struct registers *registers)
+/* Where the driver's functions for bulk copies take their operands: the source, or the tensor's map, in two registers, and the
+ * barrier object that they signal. The destination is in shared memory. */
+enum { COPY_SOURCE = 6, COPY_OBJECT = 10, TENSOR_OBJECT = 14 };
+
+/* Bulk copies to shared memory are calls of the driver on sm_120, of which nothing but the name tells what they are. 0: one of
+ * several, so any argument may be the source, and any object is signalled. */
+static void copy_call(const struct node_state *node, uint32_t index, enum progress wait, const struct registers *registers, name callee)
 {
+    const struct value *file = registers->file;
     provenance from = 0;
+    bool tensor = callee && strstr(text_of(callee), "_tensor_") != NULL;
     if (wait == WAITED || wait == SIGNALLED)
-        signal_object(&now.gathered, 0);
+        signal_object(&now.gathered, callee ? file[tensor ? TENSOR_OBJECT : COPY_OBJECT].expression : 0);
     if (now.follow_waited)
         return;
-    for (unsigned r = FIRST_ARGUMENT; r <= LAST_COPY_ARGUMENT; r++)
-        from = provenance_union(from, provenance_without(tensor_map_provenance(&registers->file[r]), no_global));
-    add_access(node->section, index, KIND_ASYNC_LOAD, wait, from, node->context);
+    if (callee && !tensor)
+        from = provenance_union(file[COPY_SOURCE].provenance, file[COPY_SOURCE + 1].provenance);
+    else if (callee)
+        from = tensor_map_provenance(&file[COPY_SOURCE]);
+    for (unsigned r = FIRST_ARGUMENT; r <= LAST_COPY_ARGUMENT && !callee; r++)
+        from = provenance_union(from, tensor_map_provenance(&file[r]));
+    add_access(node->section, index, KIND_ASYNC_LOAD, wait, provenance_without(from, no_global), node->context,
+               registers->passed);
 }
 
 static bool allocates; /* the call that was looked at last: its result is new memory */
@@ -199,7 +211,7 @@ static size_t called_through(const struct node_state *node, uint32_t index, enum
         }
     *targets = nobody;
     if (count && copies == count) {
-        copy_call(node, index, wait, registers);
+        copy_call(node, index, wait, registers, count == 1 ? names[0] : 0);
         return 1;
     }
     if (count && count == total) {
@@ -232,7 +244,7 @@ static size_t call_targets(const struct node_state *node, const struct block *bl
     if (is_system_call(block->callee))
         return 1;
     if (is_copy_call(block->callee)) {
-        copy_call(node, index, wait, registers);
+        copy_call(node, index, wait, registers, block->callee);
         return 1;
     }
     direct = resolve(node->section, block->callee);

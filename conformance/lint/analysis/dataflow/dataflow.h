@@ -49,6 +49,7 @@ struct state { /* what is known at the entry of a node, for one progress and one
     expr *numbers; /* of the node's slots; 0: any that is not kept apart */
     uint64_t turns;
     struct phases phases;
+    struct place passed;
     bool queued;
     uint8_t weakened; /* how often its constraints became fewer */
     bool merged; /* of paths with different constraints, because there were too many states; it keeps what they share */
@@ -161,7 +162,8 @@ const struct live *live_of(struct section *, uint32_t block); /* on this pass */
 
 /* findings.c */
 void found_begin(void); /* of one pass: forgets what an earlier one found */
-void add_access(const struct section *, uint32_t index, uint8_t kind, enum progress, provenance, context);
+/* `passed`: where the path went past the wait; no section: it did not. */
+void add_access(const struct section *, uint32_t index, uint8_t kind, enum progress, provenance, context, struct place passed);
 void add_place(enum found_place, const struct section *, uint32_t index);
 void add_unresolved(const struct section *, uint32_t index, const char *why, name callee);
 

@@ -31,7 +31,7 @@ static void add_caller(struct access *access, name caller)
     access->callers[access->caller_count++] = caller;
 }
 
-void add_access(const struct section *section, uint32_t index, uint8_t kind, enum progress wait, provenance from, context c)
+void add_access(const struct section *section, uint32_t index, uint8_t kind, enum progress wait, provenance from, context c, struct place passed)
 {
     struct findings *found = now.found;
     uint32_t at;
@@ -44,6 +44,8 @@ void add_access(const struct section *section, uint32_t index, uint8_t kind, enu
     struct access *access = &found->accesses[at];
     found->state_count += !(access->states >> wait & 1);
     access->states |= (uint8_t)(1u << wait);
+    if (access->passed.section == NULL)
+        access->passed = passed;
     access->provenance = provenance_union(access->provenance, from);
     if (c != 0)
         add_caller(access, frame_of(c)->section->name);

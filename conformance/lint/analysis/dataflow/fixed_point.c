@@ -406,6 +406,8 @@ static bool join(node_id node, struct state *old, const struct registers *new)
             less = join_run(node, run, value, new, split) || less;
     }
     less = join_words(node, old, new, split) || less;
+    if (old->passed.section == NULL)
+        old->passed = new->passed; /* tells people where to look, and decides nothing */
     less = join_phases(&old->phases, &new->phases) || less;
     old->split = split;
     return less;
@@ -423,6 +425,7 @@ static void fill(const struct live *live, struct state *state, const struct regi
         memcpy(state->words, from->words, from->word_count * sizeof *state->words);
     state->split = from->split;
     state->phases = from->phases;
+    state->passed = from->passed;
 }
 
 static struct state *state_with(node_id at, enum progress wait, constraints known, const expr *numbers, uint64_t turns)
@@ -525,6 +528,7 @@ static void visit(struct queued next)
         memcpy(working.words, state->words, state->word_count * sizeof *working.words);
     working.split = state->split;
     working.phases = state->phases;
+    working.passed = state->passed;
     working.turns = state->turns;
     walk(next.node, state->wait, state->constraints, &working);
 }
@@ -549,6 +553,7 @@ bool propagate(void)
     working.split = 0;
     working.phases = (struct phases){0};
     working.turns = 0;
+    working.passed = (struct place){0};
     now.merged = false;
     enter(node_at(0, now.section, 0), FRESH, now.assumed, &working);
     for (size_t visits = 1; queue_count; visits++) {

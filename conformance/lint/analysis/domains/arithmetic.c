@@ -103,6 +103,7 @@ struct product {
     expr expression; /* of a * b */
     provenance provenance;     /* of the whole */
     uint8_t varies;
+    bool negative_product; /* one factor has a minus */
     bool moved, negative; /* moved: a factor is RZ */
 };
 
@@ -118,6 +119,11 @@ static void put_wide_product(const struct registers *regs, const struct decoded 
     put_pair(result, target(d), low, high);
 }
 
+static bool is_register(const struct operand *operand)
+{
+    return operand->kind == OPERAND_REGISTER && operand->reg != NO_REGISTER;
+}
+
 static expr low_product(const struct registers *regs, const struct decoded *d, const struct product *p)
 {
     expr expression = 0;
@@ -129,6 +135,8 @@ static expr low_product(const struct registers *regs, const struct decoded *d, c
     }
     if ((!p->negative || p->moved) && !has(d, PART_X | PART_HI))
         expression = sum_of(p->expression, p->c.expression);
+    else if (is_register(p->addend) && is_negative(p->addend) && !p->negative_product && !has(d, PART_X | PART_HI))
+        expression = sum_of(p->expression, product_of(unsigned_value(regs, p->addend, 0).expression, numbered(MINUS_ONE)));
     if (has(d, PART_HI) && is_zero(p->c) && !p->negative)
         expression = multiply_high(p->a.expression, p->b.expression);
     return expression;
@@ -148,7 +156,8 @@ bool multiply_and_add(struct registers *regs, const struct instruction *instruct
     p.c = operand_value(regs, sources.list[2], 0);
     p.addend = sources.list[2];
     p.moved = is_zero(p.a) || is_zero(p.b);
-    p.negative = is_negative(sources.list[0]) || is_negative(sources.list[1]) || is_negative(sources.list[2]);
+    p.negative_product = is_negative(sources.list[0]) || is_negative(sources.list[1]);
+    p.negative = p.negative_product || is_negative(sources.list[2]);
     p.provenance = p.c.provenance;
     if (p.b.expression == EXPR_ONE)
         p.provenance = united(p.provenance, p.a.provenance);

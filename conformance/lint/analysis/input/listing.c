@@ -146,10 +146,10 @@ static void read_label(struct reader *reader, const char *at, const char *end)
         map_put(&reader->section->labels, name_of(start, (size_t)(at - start)), reader->section->count);
 }
 
-/* \t//## File "name", line 12 */
+/* \t//## File "name", line 12 inlined at "other", line 34: then the line of the other follows. */
 static void read_source_line(struct reader *reader, const char *at, const char *end)
 {
-    static const char head[] = "\t//## File \"", middle[] = "\", line ";
+    static const char head[] = "\t//## File \"", middle[] = "\", line ", inlined[] = " inlined at ";
     struct section *section = reader->section;
     struct source_line line = {.index = section->count};
     const char *name_end, *digits;
@@ -164,6 +164,9 @@ static void read_source_line(struct reader *reader, const char *at, const char *
     if (read_decimal(digits, end, &line.line) == digits)
         return;
     line.file = name_of(at, (size_t)(name_end - at));
+    while (digits < end && is_digit(*digits))
+        digits++;
+    line.inlined = starts_with(digits, end, inlined, sizeof(inlined) - 1);
     section->lines = grown(section->lines, &reader->line_capacity, (size_t)section->line_count + 1, sizeof(line));
     section->lines[section->line_count++] = line;
 }

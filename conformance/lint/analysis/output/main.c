@@ -1,6 +1,7 @@
 /* Reads one image from standard input and writes what its kernels can do before they have waited. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "output/report.h"
 
@@ -33,7 +34,7 @@ int main(int argc, char **argv)
     read_image(stdin);
     for (i = 0; i < image.kernel_count; i++)
         report_kernel(stdout, &image.kernels[i], with_code);
-    fprintf(stdout, "{\"instructions\":%zu}\n", instructions_read());
+    fprintf(stdout, "{\"instructions\":%zu,\"seconds\":%.4f}\n", instructions_read(), (double)clock() / CLOCKS_PER_SEC);
     if (fflush(stdout) || ferror(stdout)) {
         fputs("The report cannot be written.\n", stderr);
         return NOT_WRITTEN;

@@ -103,7 +103,31 @@ static const struct source_line *line_of(const struct section *section, uint32_t
         else
             high = middle;
     }
-    return low ? &section->lines[low - 1] : NULL;
+    if (low == 0)
+        return NULL;
+    while (low > 1 && section->lines[low - 2].inlined && section->lines[low - 2].index == section->lines[low - 1].index)
+        low--;
+    return &section->lines[low - 1];
+}
+
+enum { MOST_INLINED = 16 };
+
+/* The line, then those into which it was inlined, innermost first. */
+static void write_lines(FILE *out, const struct section *section, const struct source_line *line)
+{
+    const struct source_line *end = section->lines + section->line_count, *next = line;
+    const char *between = "[";
+
+    for (unsigned depth = 0; next < end && depth < MOST_INLINED; depth++, next++) {
+        fputs(between, out);
+        putc('[', out);
+        write_name(out, next->file);
+        fprintf(out, ",%" PRIu32 "]", next->line);
+        between = ",";
+        if (!next->inlined)
+            break;
+    }
+    putc(']', out);
 }
 
 static void write_place(FILE *out, const struct section *section, uint32_t index)
@@ -115,13 +139,11 @@ static void write_place(FILE *out, const struct section *section, uint32_t index
     fprintf(out, ",\"offset\":%" PRIu32 ",\"instruction\":", section->code[index].offset);
     write_instruction(out, section->code[index].decoded);
     fputs(",\"source\":", out);
-    if (line) {
-        putc('[', out);
-        write_name(out, line->file);
-        fprintf(out, ",%" PRIu32 "]}", line->line);
-    } else {
-        fputs("null}", out);
-    }
+    if (line)
+        write_lines(out, section, line);
+    else
+        fputs("null", out);
+    putc('}', out);
 }
 
 static void write_place_or_null(FILE *out, const char *key, const struct section *section, int64_t index)
@@ -276,6 +298,8 @@ static void write_access(FILE *out, const struct access *access, const struct ma
     putc(',', out);
     write_place_or_null(out, "used", section,
                         loads && access->reaches_wait ? used_after_wait(section, access->place.index) : -1);
+    putc(',', out);
+    write_place_or_null(out, "passed", access->passed.section, access->passed.section ? (int64_t)access->passed.index : -1);
     putc('}', out);
 }
 
@@ -315,6 +339,22 @@ static void write_places(FILE *out, const char *key, const struct place_list *pl
             write_name(out, place.section->code[place.index].decoded->opcode->text);
             putc('}', out);
         }
+    }
+    putc(']', out);
+}
+
+/* The waits of the kernel's own code. */
+static void write_waits(FILE *out, const struct section *section)
+{
+    const char *between = "";
+
+    fputs(",\"wait_places\":[", out);
+    for (uint32_t i = 0; i < section->notable_count; i++) {
+        if (section->code[section->notable[i]].kind != KIND_WAIT)
+            continue;
+        fputs(between, out);
+        write_place(out, section, section->notable[i]);
+        between = ",";
     }
     putc(']', out);
 }
@@ -458,6 +498,8 @@ void report_kernel(FILE *out, const struct kernel *kernel, bool with_code)
     write_places(out, "prefetches", &found.places[FOUND_PREFETCH], false);
     write_places(out, "unknown", &found.places[FOUND_UNKNOWN], true);
     write_calls(out, "unresolved", found.unresolved, found.unresolved_count);
+    write_places(out, "early_triggers", &found.places[FOUND_TRIGGER], false);
+    write_waits(out, section);
     write_exit(out, &found.places[FOUND_EXIT]);
     write_deciders(out, &found.deciders);
     fprintf(out, ",\"touched\":%zu", touched);

@@ -13,7 +13,7 @@
 
 #include <cuda_runtime.h>
 
-#include "../../pdl_device.cuh"
+#include "../../../pdl_device.cuh"
 
 #define TRY(call)                                                                                                         \
     do {                                                                                                                  \
