@@ -28,7 +28,7 @@ from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_re
 from conformance.pdlkit.display import Progress, verdict_block, wants_colours
 from conformance.pdlkit.exits import BadArguments, InvalidRun, SetupImpossible
 from conformance.pdlkit.machine_code import MachineCode
-from conformance.pdlkit.page import NAME as PAGE
+from conformance.pdlkit.output_folder import claim, forget, output_path
 from conformance.pdlkit.page import write_page
 from conformance.pdlkit.records import CaseLog, Record
 from conformance.pdlkit.report import RunFacts, build_report, inconsistencies, write_report
@@ -48,7 +48,7 @@ def parser() -> Parser:
     made.add_argument("--seed", metavar="HEX", help="64 bits, with or without 0x (a fresh one)")
     made.add_argument("--only", action="append", default=[], metavar="PATTERN",
                       help="only cases or rules whose name matches this glob; may be repeated")
-    made.add_argument("--output", type=Path, metavar="DIR", help="where report.json goes (below build/reports)")
+    made.add_argument("--output", type=output_path, metavar="DIR", help="where report.json goes (below build/reports)")
     made.add_argument("--resume", type=Path, metavar="DIR",
                       help="go on with the interrupted run in DIR: its device, profile, seed and choice of cases")
     made.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else, on stdout")
@@ -196,9 +196,9 @@ def _execute(
     if options.resume:
         kept = resume.take_over(folder, built.harness, earlier)
         cases = [case for case in cases if case.family not in kept.families]
-        _forget(folder)
+        forget(folder)
     else:
-        _forget(folder)
+        forget(folder)
         resume.begin(folder, resume.Identity(choice.device, options.profile, f"{seed:016x}", options.only, options.plant), built.harness)
     whole = dict(plan.families)
     for family in kept.families:
@@ -283,8 +283,9 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Make the output folder and keep it from other runs; what cannot be written there ends the run with a sentence."""
+def _held(folder: Path, again: bool = False) -> Iterator[None]:
+    """Make the output folder (`again`: take that of an earlier part) and keep it from other runs; what cannot be written there ends
+    the run with a sentence."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -300,6 +301,8 @@ def _held(folder: Path) -> Iterator[None]:
     except OSError:
         pass  # a file system without locks
     try:
+        if not again:
+            claim(folder)
         yield
     except OSError as error:
         elsewhere = isinstance(error.filename, str) and not Path(error.filename).is_relative_to(folder)
@@ -308,12 +311,6 @@ def _held(folder: Path) -> Iterator[None]:
         raise SetupImpossible(f"{folder} cannot be written: {error.strerror}; --output DIR names another place") from None
     finally:
         os.close(handle)
-
-
-def _forget(folder: Path) -> None:
-    """Remove what an earlier run left in the folder and would be taken for this one's."""
-    for old in (folder / "report.json", folder / PAGE, *folder.glob("repro*.cu"), *folder.glob("images/*.cubin")):
-        old.unlink(missing_ok=True)
 
 
 def _load_rules() -> RuleBook:
@@ -350,7 +347,7 @@ def _run(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: li
     interposed = {} if choice.on_model else machine.interposers()
     outcome, built, wall_s, code = Outcome(), None, 0.0, None
     if choice.broken or choice.absent:
-        _forget(folder)
+        forget(folder)
         results = _nothing_ran(cases, choice)
     else:
         outcome, built, wall_s = _execute(options, choice, book, cases, seed, folder, _say)
@@ -412,5 +409,5 @@ def main(argv: list[str]) -> int:
         given = seed if options.seed is not None or not (folder / soak.STATE).is_file() else None
         with _held(folder):
             return soak.soak(options, choice.device, given, folder, _say)
-    with _held(folder):
+    with _held(folder, again=options.resume is not None):
         return _run(options, argv, book, cases, seed, choice, folder)

@@ -1,4 +1,4 @@
-"""Imports run one way: tools use the shared rooms, pdlkit uses no tool, no tool uses another's insides, and no modules import in a circle."""
+"""Imports run one way: tools use the shared rooms, pdlkit uses no tool, no tool uses the insides of another, and none run in a circle."""
 
 from __future__ import annotations
 
