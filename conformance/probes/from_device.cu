@@ -2,8 +2,8 @@
  *
  *     pdl-from-device [TRIALS [FIRST]]
  *
- * Prints one JSON line per set-up, from set-up number FIRST on. Exit 0 done, 3 the last one printed never ended: go on after it in a new
- * process; 69 no such device, 70 a CUDA call failed.
+ * Prints one JSON line per set-up, from set-up number FIRST on. Exit 0 done; 3 the set-up after the last line never ended: go
+ * on after it in a new process; 69 no such device; 70 a CUDA call failed.
  *
  * children, inner    COMP-10, WAIT-12  from_device_child.cu
  * update             TRIG-12           from_device_update.cu
