@@ -118,30 +118,11 @@ typedef struct pdl_edge_data {
 #endif
 /* How the driver's functions are asked for, which changed twice. */
 #if CUDART_VERSION >= 12050
-#define PDL_IMPL_ENTRY_POINT cudaGetDriverEntryPointByVersion
-#define PDL_IMPL_ENTRY_PARAMS                                                                                          \
-    (const char *, void **, unsigned, unsigned long long, enum cudaDriverEntryPointQueryResult *)
-#define PDL_IMPL_ENTRY_ARGS(name, where, since) (name, where, since, cudaEnableDefault, NULL)
+#define PDL_IMPL_ASK_DRIVER(name, where, since) cudaGetDriverEntryPointByVersion(name, where, since, cudaEnableDefault, NULL)
 #elif CUDART_VERSION >= 12000
-#define PDL_IMPL_ENTRY_POINT cudaGetDriverEntryPoint
-#define PDL_IMPL_ENTRY_PARAMS (const char *, void **, unsigned long long, enum cudaDriverEntryPointQueryResult *)
-#define PDL_IMPL_ENTRY_ARGS(name, where, since) (name, where, cudaEnableDefault, NULL)
+#define PDL_IMPL_ASK_DRIVER(name, where, since) cudaGetDriverEntryPoint(name, where, cudaEnableDefault, NULL)
 #else
-#define PDL_IMPL_ENTRY_POINT cudaGetDriverEntryPoint
-#define PDL_IMPL_ENTRY_PARAMS (const char *, void **, unsigned long long)
-#define PDL_IMPL_ENTRY_ARGS(name, where, since) (name, where, cudaEnableDefault)
-#endif
-
-/* Weak, so that a program links with a runtime library, or a stand-in, that lacks these two: then they are not used. */
-#if defined(__GNUC__) && defined(__ELF__)
-#ifdef __cplusplus
-extern "C" {
-#endif
-extern cudaError_t CUDARTAPI cudaGetFuncBySymbol(cudaFunction_t *, const void *) __attribute__((weak));
-extern cudaError_t CUDARTAPI PDL_IMPL_ENTRY_POINT PDL_IMPL_ENTRY_PARAMS __attribute__((weak));
-#ifdef __cplusplus
-}
-#endif
+#define PDL_IMPL_ASK_DRIVER(name, where, since) cudaGetDriverEntryPoint(name, where, cudaEnableDefault)
 #endif
 
 /* ---- language -------------------------------------------------------------------------------------------------- */
@@ -232,8 +213,6 @@ extern "C" {
     X(EDGE_PORT_0, "a programmatic edge leaves port 1 or port 2, not port 0")                                          \
     X(EDGE_PORT_1, "port 1 is for programmatic edges only")                                                            \
     X(DRIVER, "programmatic launches need a driver of CUDA 11.8 or newer")                                             \
-    X(ERASED_WAIT, "the image also holds code compiled for less than compute_90, whose waits are gone (device LTO, "   \
-                   "relocatable device code): compile every object for compute_90 or newer")                           \
     X(NOT_PREPARED, "the pdl_kernel was never prepared, or preparing it failed: call pdl_kernel_init first")           \
     X(NULL_POINTER, "this pointer must not be NULL")                                                                   \
     X(WRONG_FUNCTION, "the pdl_kernel was prepared from another function")                                             \
@@ -319,8 +298,8 @@ typedef struct pdl_kernel {
  * library that holds the kernel was unloaded and loaded. A pdl_kernel holds for its device only; PDL_DEBUG finds launches
  * on another one.
  * Device LTO  A kernel compiled to lto_80 and linked for sm_90 reports compute_90 and has no wait; so does a kernel that
- *             waits in a helper compiled for less. pdl_device.cuh marks such images, and the kernel is then refused overlap
- *             (ERASED_WAIT). This needs CUDA 12.0; kernels that wait without pdl_device.cuh are not covered.
+ *             waits in a helper compiled for less. No query of CUDA shows this, so can_overlap is then wrong: compile every
+ *             object for compute_90 or newer. pdl_device.cuh says how to find such images.
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init(pdl_kernel *kernel, const void *func);
 
@@ -637,16 +616,16 @@ PDL_API pdl_reason pdl_graph_edge_judge(unsigned from_port, unsigned to_port, un
                                         enum cudaGraphNodeType from, enum cudaGraphNodeType to);
 
 /* The names of 0.2; they go with 0.4. */
-PDL_IMPL_DEPRECATED("use pdl_graph_add_edges")
-PDL_NODISCARD PDL_API cudaError_t pdl_graph_connect(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges,
+PDL_NODISCARD PDL_IMPL_DEPRECATED("use pdl_graph_add_edges")
+PDL_API cudaError_t pdl_graph_connect(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges,
                                                     const pdl_kernel *consumer, pdl_overlap overlap);
-PDL_IMPL_DEPRECATED("use pdl_graph_remove_edges")
-PDL_NODISCARD PDL_API cudaError_t pdl_graph_remove(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges);
-PDL_IMPL_DEPRECATED("use pdl_graph_change_edge")
-PDL_NODISCARD PDL_API cudaError_t pdl_graph_change(cudaGraph_t graph, pdl_graph_edge *edge, pdl_edge_kind kind,
+PDL_NODISCARD PDL_IMPL_DEPRECATED("use pdl_graph_remove_edges")
+PDL_API cudaError_t pdl_graph_remove(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges);
+PDL_NODISCARD PDL_IMPL_DEPRECATED("use pdl_graph_change_edge")
+PDL_API cudaError_t pdl_graph_change(cudaGraph_t graph, pdl_graph_edge *edge, pdl_edge_kind kind,
                                                    const pdl_kernel *consumer, pdl_overlap overlap);
-PDL_IMPL_DEPRECATED("use pdl_graph_set_capture_edges")
-PDL_NODISCARD PDL_API cudaError_t pdl_graph_connect_capture(cudaStream_t stream, pdl_graph_edge *edges, size_t num_edges,
+PDL_NODISCARD PDL_IMPL_DEPRECATED("use pdl_graph_set_capture_edges")
+PDL_API cudaError_t pdl_graph_connect_capture(cudaStream_t stream, pdl_graph_edge *edges, size_t num_edges,
                                                             const pdl_kernel *consumer, pdl_overlap overlap);
 
 /* ---- declarations: does every kernel of a graph see what it depends on? ----------------------------------------- */
@@ -745,12 +724,15 @@ PDL_NODISCARD PDL_IMPL cudaError_t pdl_launch(const pdl_kernel *kernel, void (*f
 namespace pdl {
 inline namespace PDL_IMPL_NAMESPACE(v) {
 
-constexpr pdl_overlap overlap = PDL_OVERLAP_IF_POSSIBLE;           /* an ordinary launch where the kernel cannot */
-constexpr pdl_overlap overlap_required = PDL_OVERLAP_REQUIRED;     /* an error where the kernel cannot */
+enum overlap_wish : unsigned {
+    overlap = 1,             /* PDL_OVERLAP_IF_POSSIBLE: an ordinary launch where the kernel cannot */
+    overlap_required = 2     /* PDL_OVERLAP_REQUIRED: an error where the kernel cannot */
+};
 
-/* What may stand in the place of pdl::overlap: that, or options, which have to outlive the call. */
+/* What may stand in the place of pdl::overlap: one of these, or options, which have to outlive the call. */
 class wish {
 public:
+    wish(overlap_wish asked) : options_(nullptr), overlap_(static_cast<unsigned>(asked)) {}
     wish(pdl_overlap asked) : options_(nullptr), overlap_(static_cast<unsigned>(asked)) {}
     wish(const pdl_options &asked) : options_(&asked), overlap_(static_cast<unsigned>(asked.overlap)) {}
     wish(const pdl_options *asked) : options_(asked), overlap_(asked != nullptr ? static_cast<unsigned>(asked->overlap) : 0u) {}
@@ -800,7 +782,7 @@ PDL_NODISCARD PDL_IMPL cudaError_t launch(const cudaLaunchConfig_t *config, void
  * refusal receives the first refused argument and the reason, as pdl_launch_check; reason is the kernel's if nothing is
  * refused. Returns the error that stands for it, or one of pdl_kernel_init. */
 template <typename... pdl_params>
-PDL_NODISCARD PDL_IMPL cudaError_t check(void (*kernel)(pdl_params...), dim3 grid, dim3 block, wish how, pdl_refusal *refusal);
+PDL_NODISCARD PDL_IMPL cudaError_t explain(void (*kernel)(pdl_params...), dim3 grid, dim3 block, wish how, pdl_refusal *refusal);
 
 } /* inline namespace */
 } /* namespace pdl */
@@ -875,46 +857,21 @@ PDL_IMPL pdl_impl_any_function pdl_impl_find_in_driver(const char *name, unsigne
         pdl_impl_any_function function;
     } found = PDL_ZERO;
 
-    cudaError_t (CUDARTAPI *ask) PDL_IMPL_ENTRY_PARAMS = PDL_IMPL_ENTRY_POINT;
 
     (void)since;
-    return ask != NULL && !ask PDL_IMPL_ENTRY_ARGS(name, &found.object, since) ? found.function : NULL;
-}
-
-/* 1 if the image of this function has the mark that pdl_device.cuh leaves where it is compiled for less than compute_90.
- * Asked only for images that say compute_90: the mark then comes from another object that was linked into them. */
-PDL_IMPL int pdl_impl_has_erased_waits(cudaFunction_t function)
-{
-    typedef int (*pdl_impl_get_module)(void **module, cudaFunction_t function);
-    typedef int (*pdl_impl_get_global)(void **address, size_t *bytes, void *module, const char *name);
-    const pdl_impl_any_function module_of = pdl_impl_find_in_driver("cuFuncGetModule", 11000);
-    const pdl_impl_any_function global_of = pdl_impl_find_in_driver("cuModuleGetGlobal", 3020);
-    void *module = NULL, *address = NULL;
-    size_t bytes = 0;
-
-    return module_of != NULL && global_of != NULL && (PDL_IMPL_FUNCTION(pdl_impl_get_module, module_of))(&module, function) == 0 &&
-           (PDL_IMPL_FUNCTION(pdl_impl_get_global, global_of))(&address, &bytes, module, "pdl_wait_erased") == 0;
-}
-
-/* The same for a function of the runtime. */
-PDL_IMPL int pdl_impl_symbol_has_erased_waits(const void *func)
-{
-    cudaError_t (CUDARTAPI *find)(cudaFunction_t *, const void *) = cudaGetFuncBySymbol;
-    cudaFunction_t function = NULL;
-
-    return find != NULL && !find(&function, func) && pdl_impl_has_erased_waits(function);
+    return PDL_IMPL_ASK_DRIVER(name, &found.object, since) ? NULL : found.function;
 }
 
 /* Device, compute capability and driver. */
 PDL_IMPL cudaError_t pdl_impl_read_device(pdl_kernel *k)
 {
-    int major = 0, minor = 0;
+    int cc_major = 0, cc_minor = 0;
 
     PDL_IMPL_TRY(cudaGetDevice(&k->device));
     PDL_IMPL_TRY(cudaDriverGetVersion(&k->driver_version));
-    PDL_IMPL_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, k->device));
-    PDL_IMPL_TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, k->device));
-    k->cc = 10 * major + minor;
+    PDL_IMPL_TRY(cudaDeviceGetAttribute(&cc_major, cudaDevAttrComputeCapabilityMajor, k->device));
+    PDL_IMPL_TRY(cudaDeviceGetAttribute(&cc_minor, cudaDevAttrComputeCapabilityMinor, k->device));
+    k->cc = 10 * cc_major + cc_minor;
     return cudaSuccess;
 }
 
@@ -947,13 +904,7 @@ PDL_IMPL pdl_reason pdl_impl_why_not(const pdl_kernel *k)
     if (k->driver_version < PDL_IMPL_SINCE_OVERLAP) {
         return PDL_REASON_DRIVER;
     }
-    if (k->ptx_version < 90) {
-        return PDL_REASON_TARGET;
-    }
-    if (k->func != NULL ? pdl_impl_symbol_has_erased_waits(k->func) : pdl_impl_has_erased_waits(k->function)) {
-        return PDL_REASON_ERASED_WAIT;
-    }
-    return PDL_REASON_NONE;
+    return k->ptx_version < 90 ? PDL_REASON_TARGET : PDL_REASON_NONE;
 }
 
 PDL_IMPL void pdl_impl_set_reason(pdl_kernel *k, pdl_reason reason)
@@ -1197,7 +1148,6 @@ PDL_IMPL cudaError_t pdl_impl_error_of(pdl_reason reason)
     case PDL_REASON_DEVICE:
     case PDL_REASON_TARGET:
     case PDL_REASON_DRIVER:
-    case PDL_REASON_ERASED_WAIT:
     case PDL_REASON_TOOLKIT_FIELD:
     case PDL_REASON_DRIVER_DOMAIN:
     case PDL_REASON_DRIVER_COMPLETION:
@@ -2889,7 +2839,7 @@ PDL_IMPL cudaError_t launch(const cudaLaunchConfig_t *config, void (*kernel)(pdl
 }
 
 template <typename... pdl_params>
-PDL_IMPL cudaError_t check(void (*kernel)(pdl_params...), dim3 grid, dim3 block, wish how, pdl_refusal *refusal)
+PDL_IMPL cudaError_t explain(void (*kernel)(pdl_params...), dim3 grid, dim3 block, wish how, pdl_refusal *refusal)
 {
     pdl_options options = PDL_ZERO;
     pdl_kernel prepared = PDL_ZERO;

@@ -167,9 +167,9 @@ static void falls_back_on_old_drivers(void)
 /* The two fields that a toolkit may lack are refused by the toolkit's own reason. */
 static void names_the_error_of_each_reason(void)
 {
-    const pdl_reason not_supported[] = {PDL_REASON_TOOLKIT,      PDL_REASON_DEVICE,        PDL_REASON_TARGET,
-                                        PDL_REASON_DRIVER,       PDL_REASON_ERASED_WAIT,   PDL_REASON_TOOLKIT_FIELD,
-                                        PDL_REASON_DRIVER_DOMAIN, PDL_REASON_DRIVER_COMPLETION, PDL_REASON_DRIVER_CARVEOUT};
+    const pdl_reason not_supported[] = {PDL_REASON_TOOLKIT,       PDL_REASON_DEVICE,        PDL_REASON_TARGET,
+                                        PDL_REASON_DRIVER,        PDL_REASON_TOOLKIT_FIELD, PDL_REASON_DRIVER_DOMAIN,
+                                        PDL_REASON_DRIVER_COMPLETION, PDL_REASON_DRIVER_CARVEOUT};
 
     for (size_t i = 0; i < sizeof not_supported / sizeof not_supported[0]; i++) {
         EXPECT_IS(pdl_impl_error_of(not_supported[i]), cudaErrorNotSupported);

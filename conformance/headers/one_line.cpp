@@ -203,17 +203,17 @@ void says_why()
     pdl_options options = PDL_ZERO;
     pdl_refusal refusal = PDL_ZERO;
 
-    EXPECT_IS(pdl::check(plain_kernel, one, one, pdl::overlap, &refusal), cudaSuccess);
+    EXPECT_IS(pdl::explain(plain_kernel, one, one, pdl::overlap, &refusal), cudaSuccess);
     EXPECT_IS(refusal.reason, PDL_REASON_NONE);
-    EXPECT_IS(pdl::check(erased_kernel, one, one, pdl::overlap, &refusal), cudaSuccess);
+    EXPECT_IS(pdl::explain(erased_kernel, one, one, pdl::overlap, &refusal), cudaSuccess);
     EXPECT_IS(refusal.reason, PDL_REASON_TARGET);
     EXPECT_IS(refusal.argument, PDL_ARGUMENT_NONE);
-    EXPECT_IS(pdl::check(erased_kernel, one, one, pdl::overlap_required, &refusal), cudaErrorNotSupported);
+    EXPECT_IS(pdl::explain(erased_kernel, one, one, pdl::overlap_required, &refusal), cudaErrorNotSupported);
     EXPECT_IS(refusal.argument, PDL_ARGUMENT_OVERLAP);
-    EXPECT_IS(pdl::check(plain_kernel, 0, one, pdl::overlap, &refusal), cudaErrorInvalidConfiguration);
+    EXPECT_IS(pdl::explain(plain_kernel, 0, one, pdl::overlap, &refusal), cudaErrorInvalidConfiguration);
     EXPECT_IS(refusal.argument, PDL_ARGUMENT_GRID);
     options.priority = 1;
-    EXPECT_IS(pdl::check(plain_kernel, one, one, options, nullptr), cudaErrorInvalidValue);
+    EXPECT_IS(pdl::explain(plain_kernel, one, one, options, nullptr), cudaErrorInvalidValue);
 }
 
 // Functions of another library are asked for at each launch: it could be unloaded, and its address used again.

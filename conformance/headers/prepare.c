@@ -169,26 +169,6 @@ static void asks_the_driver_for_its_version(void)
     EXPECT_IS(reason_with("1", plain), PDL_REASON_DISABLED); /* on old devices, too */
 }
 
-/* Device LTO: the image says compute_90, and holds the mark of code that was compiled for less. */
-static void knows_erased_waits(void)
-{
-    pdl_kernel kernel = PDL_ZERO;
-
-    fresh_device();
-    model_set_global(plain, "pdl_wait_erased");
-    EXPECT_IS(pdl_kernel_init(&kernel, plain), cudaSuccess);
-    EXPECT_IS(kernel.reason, PDL_REASON_ERASED_WAIT);
-    EXPECT_IS(kernel.can_overlap, 0);
-    EXPECT_IS(pdl_kernel_init_driver(&kernel, function_of(plain)), cudaSuccess);
-    EXPECT_IS(kernel.reason, PDL_REASON_ERASED_WAIT);
-    EXPECT_IS(pdl_kernel_init(&kernel, (const void *)static_kernel), cudaSuccess); /* another image */
-    EXPECT_IS(kernel.reason, PDL_REASON_NONE);
-    model_set_global(plain, "another_name");
-    EXPECT_IS(pdl_kernel_init(&kernel, plain), cudaSuccess);
-    EXPECT_IS(kernel.can_overlap, 1);
-    EXPECT_IS(cudaPeekAtLastError(), cudaSuccess);
-}
-
 /* Each device has its own answer. */
 static void prepares_for_the_current_device(void)
 {
@@ -266,7 +246,6 @@ int main(void)
     hands_on_errors("cudaDriverGetVersion", cudaErrorUnknown);
     prepares_for_the_driver();
     asks_the_driver_for_its_version();
-    knows_erased_waits();
     prepares_for_the_current_device();
     explains_a_kernel();
     names_every_reason();

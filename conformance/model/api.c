@@ -117,7 +117,6 @@ void model_reset(const char *variant, uint64_t seed)
     memory_reset();
     functions_reset();
     devices_reset();
-    driver_reset();
     launches_reset();
     memset(count, 0, sizeof count);
     memset(planted, 0, sizeof planted);

@@ -42,7 +42,6 @@ int function_ptx(const struct function *f); /* on the current device */
 struct function *function_find(const void *func);
 void functions_reset(void);
 void devices_reset(void);
-void driver_reset(void);
 int blocks_per_sm(const struct function *f, unsigned threads, size_t dynamic_shared);
 
 /* ---- what a launch asks for, attributes read and checked ---- */

@@ -1,13 +1,10 @@
 /* The few functions of the driver that a program may ask the runtime for: pdl.h launches and describes CUfunctions by them.
- * A CUfunction of the model is its struct function, and so is the module that holds it. */
+ * A CUfunction of the model is its struct function. */
 #include "api.h"
 
 #include <string.h>
 
 enum { MAX_THREADS = 0, SHARED_BYTES = 1, REGISTERS = 4, PTX_VERSION = 5, BINARY_VERSION = 6 }; /* CU_FUNC_ATTRIBUTE_* */
-
-static const void *marked_func;
-static const char *marked_name;
 
 /* CUlaunchConfig */
 struct driver_config {
@@ -16,18 +13,6 @@ struct driver_config {
     cudaLaunchAttribute *attrs;
     unsigned num_attrs;
 };
-
-void driver_reset(void)
-{
-    marked_func = NULL;
-    marked_name = NULL;
-}
-
-void model_set_global(const void *func, const char *name)
-{
-    marked_func = func;
-    marked_name = name;
-}
 
 static unsigned function_attribute(int *value, int attribute, cudaFunction_t function)
 {
@@ -63,22 +48,6 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
     return (unsigned)error;
 }
 
-static unsigned module_of(void **module, cudaFunction_t function)
-{
-    *module = function;
-    return cudaSuccess;
-}
-
-static unsigned global_of(void **address, size_t *bytes, void *module, const char *name)
-{
-    const struct function *f = module;
-    if (marked_name == NULL || f->kernel->func != marked_func || strcmp(name, marked_name) != 0)
-        return 500; /* CUDA_ERROR_NOT_FOUND */
-    *address = module;
-    *bytes = 1;
-    return cudaSuccess;
-}
-
 cudaError_t CUDARTAPI cudaGetFuncBySymbol(cudaFunction_t *function, const void *func)
 {
     CALL_QUERY(cudaGetFuncBySymbol);
@@ -99,10 +68,6 @@ static void entry_point(const char *name, void **address)
         found.function = (void (*)(void))function_attribute;
     else if (strcmp(name, "cuLaunchKernelEx") == 0 && device.driver_version >= 11080)
         found.function = (void (*)(void))launch;
-    else if (strcmp(name, "cuFuncGetModule") == 0)
-        found.function = (void (*)(void))module_of;
-    else if (strcmp(name, "cuModuleGetGlobal") == 0)
-        found.function = (void (*)(void))global_of;
     *address = found.object;
 }
 

@@ -97,8 +97,6 @@ void model_set_cc(int major, int minor);
 void model_set_devices(int count);
 void model_set_cc_of(int index, int major, int minor);
 void model_set_image(const void *func, int index, int ptx_version);
-/* Pretend that the image of this function has a global variable of that name; NULL: none. For cuModuleGetGlobal. */
-void model_set_global(const void *func, const char *name);
 /* Pretend other versions for cudaRuntimeGetVersion and cudaDriverGetVersion; 0 keeps the one in force. */
 void model_set_versions(int runtime, int driver);
 /* The next call of that symbol returns this error and does nothing. */
