@@ -156,8 +156,8 @@ static double time_us(const struct variant *v)
     return 1000.0 * ms / v->shape.depth;
 }
 
-/* The share of blocks that run on another multiprocessor than the block of their number in the kernel before, whose words
- * they read; -1 if nothing is read. */
+/* The share of blocks that run on another multiprocessor than the block with the same number in the kernel before, whose
+ * words they read; -1 if nothing is read. */
 static double moved_blocks(const struct variant *v)
 {
     static unsigned on[MOST_PLACES];
@@ -189,7 +189,7 @@ static struct variant *add(const struct shape *shape, enum mode mode, enum path 
     return v;
 }
 
-/* Main and tail alone, an empty launch beside it to take off, and empty chains in the modes that overlap. */
+/* Main part and tail alone, an empty launch to subtract, and empty chains in the modes that overlap. */
 static void add_parts(const struct shape *shape, enum path path)
 {
     struct shape s = *shape;

@@ -31,7 +31,7 @@ static cudaError_t by_triple_chevron(int *argument)
 }
 #else
 #define HAS_TRIPLE_CHEVRON 0
-#define MISSING_TRIPLE_CHEVRON "CCCL's triple_chevron: this toolkit's headers do not hold it. "
+#define MISSING_TRIPLE_CHEVRON "CCCL's triple_chevron: this toolkit's headers do not have it. "
 #endif
 
 /* CUTLASS 3.5 or newer, where its include folder is on the path. */
@@ -42,7 +42,7 @@ static cudaError_t by_triple_chevron(int *argument)
 #include <cutlass/cluster_launch.hpp>
 #include <cutlass/kernel_launch.h>
 
-struct empty_operator { /* as much of a CUTLASS kernel as its launchers look at */
+struct empty_operator { /* the part of a CUTLASS kernel that its launchers use */
     struct Params {
         int *unused;
     };
