@@ -33,6 +33,9 @@ def _rewrite(tool: Path, image: Path, out: Path, numbers: str, folder: Path) -> 
     return outcomes, done.stderr.strip().rpartition(": ")[2]
 
 
+_AT_ONCE = 4 << 20  # bytes of added code
+
+
 class Survey:
     """What has been seen so far, by architecture."""
 
@@ -43,6 +46,7 @@ class Survey:
         self.refused: collections.Counter[str] = collections.Counter()
         self.displaced = self.differing = self.bytes = self.listed = self.images = self.unreadable = 0
         self.examples: list[str] = []
+        self.waiting: dict[str, list[check.Change]] = collections.defaultdict(list)
         self.files: dict[str, int] = {}
 
     def file(self, path: Path, folder: Path, most: int) -> None:
@@ -55,6 +59,7 @@ class Survey:
             if sum(self.kernels.values()) - before < most:
                 self.image(image, folder, path.name)
             image.unlink()
+        self.flush(folder)
         self.files[path.name] = sum(self.kernels.values()) - before
 
     def image(self, image: Path, folder: Path, origin: str) -> None:
@@ -95,13 +100,21 @@ class Survey:
         found = check.changes(original, out.read_bytes())
         if isinstance(found, str):
             return self._note(place, [found])
-        if found:
-            try:
-                self._note(place, check.examine(self.nvdisasm, arch, found, folder))
-            except check.Unreadable as error:
-                self._note(place, [str(error)])
         self.displaced += sum(len(change.places) for change in found)
         self.bytes += sum(change.size for change in found)
+        waiting = self.waiting[arch]
+        waiting += found
+        if sum(len(change.appended) for change in waiting) > _AT_ONCE:
+            self.flush(folder, arch)
+
+    def flush(self, folder: Path, *architectures: str) -> None:
+        """Disassemble and check what has been gathered: starting the disassembler takes longer than listing a kernel."""
+        for arch in architectures or tuple(self.waiting):
+            found = self.waiting.pop(arch, [])
+            try:
+                self._note(arch, check.examine(self.nvdisasm, arch, found, folder) if found else [])
+            except check.Unreadable as error:
+                self._note(arch, [str(error)])
 
     def _compare_listings(self, place: str, before: dict[str, list[str]], after: dict[str, list[str]]) -> None:
         for name, code in before.items():
