@@ -68,9 +68,9 @@ def _runs(runs: Sequence[Run], row_of: dict[int, int], pair_of: dict[int, Pair],
             "asked": asked.texts, "why": why.texts, "number": number}
 
 
-def _pair_row(group: Group, steps: int, number: dict[int, int]) -> dict[str, Any]:
+def _pair_row(group: Group, number: dict[int, int]) -> dict[str, Any]:
     return {
-        "worth": us((group.recoverable_us + group.by_graph_us) / max(1, steps)),
+        "worth": us(group.worth_us),
         "pair": f"{short_name(group.primary)} → {short_name(group.dependent)}", "where": group.where, "runs": f"{len(group.pairs):,}",
         "asked": ", ".join(group.asked), "share": f"{100 * group.overlapping / len(group.pairs):.0f} %",
         "overlap": f"{us(group.overlap_us.at(0.5))} / {us(group.overlap_us.at(0.95))}", "gap": us(group.gap_us.at(0.5)),
@@ -96,7 +96,7 @@ def data(summary: Summary, timelines: Sequence[Timeline], pairs: Sequence[Pair],
     notes = [presence.sentence] if presence else []
     about = " ".join(command) + f" — {summary.device}. " + " ".join(f"{note}." for note in [*notes, *summary.notes])
     return {**shown, "rows": titles, "facts": facts, "about": about,
-            "pairs": [_pair_row(group, summary.steps.count, number) for group in summary.groups[:100]]}
+            "pairs": [_pair_row(group, number) for group in summary.groups[:100]]}
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
