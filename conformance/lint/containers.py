@@ -66,9 +66,9 @@ def _library(name: str) -> ctypes.CDLL:
         except OSError:
             continue
     venv = ensure_venv((_PACKAGES[name],)).parent.parent
-    for file in sorted(venv.glob("lib/python*/site-packages/**/*.so")):
+    for path in sorted(venv.glob("lib/python*/site-packages/**/*.so")):
         try:
-            library = ctypes.CDLL(str(file))
+            library = ctypes.CDLL(str(path))
             if hasattr(library, "ZSTD_decompress" if name == "zstd" else "LZ4_decompress_safe"):
                 return library
         except OSError:

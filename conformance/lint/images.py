@@ -243,7 +243,9 @@ class _Container:
                 yield Source(str(self.file), member.name, 0, lambda e=entry: e.stored,  # type: ignore[misc]
                              lambda e=entry, n=member.name: _load_entry(e, n, str(self.file)))  # type: ignore[misc]
             elif kind == "ptx":
-                self.opened.ptx.append((member.name, data[first:last].decode(errors="replace")))
+                text = data[first:last].decode(errors="replace")
+                yield Source(str(self.file), member.name, 0, text.encode,
+                             lambda n=member.name, t=text: _assemble_text(t, n, self.file, self.workplace))  # type: ignore[misc]
 
     def _of_entry(self, entry: Entry, prefix: str) -> Iterator[Source]:
         self.number += 1

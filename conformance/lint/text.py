@@ -31,7 +31,8 @@ class Group:
 
 def template_of(name: str) -> str:
     """A demangled name without the arguments of its template and of its call: void ns::k<4>(int) is ns::k."""
-    depth, kept = 0, []
+    depth = 0
+    kept: list[str] = []
     for at, letter in enumerate(name):
         if letter == "<" and not name.startswith("<unnamed>", at) and not "".join(kept).endswith("operator"):
             depth += 1

@@ -29,7 +29,6 @@ from conformance.lint.analyser import Question, analyse
 from conformance.lint.results import KernelResult
 from conformance.lint.shapes.compilers import (
     ARCHITECTURES,
-    ROOT,
     WAYS,
     Compiler,
     CompilerFailed,
@@ -41,6 +40,7 @@ from conformance.lint.shapes.compilers import (
 )
 from conformance.pdlkit.cuda_programs import output_of, tool
 from conformance.pdlkit.elf import Cubin
+from conformance.pdlkit.places import ROOT
 
 HERE = Path(__file__).resolve().parent
 SOURCE, TYPES, RECORD = HERE / "shapes.cu", HERE / "types.cuh", HERE / "shapes.md"
@@ -316,8 +316,8 @@ def as_markdown(outcomes: list[Outcome], failed: list[str]) -> str:
               "and at another way where that", "differs; `/` parts what differs by architecture."]
     lines += _table("dangerous shape", names, outcomes, danger_shapes(), _danger_cell)
     lines += ["", "How many loads of how many bits a SAFE shape has at -O3, and so its twin, where that depends on the compiler or the "
-              "architecture. clang 19", "copies a struct by 64 bits at a time, with or without a fresh pointer; it uses 128 where the members "
-              "are computed with."]
+              "architecture. clang 19", "copies a struct by 64 bits at a time, with or without a fresh pointer; it uses 128 where the "
+              "members are computed with."]
     lines += _table("safe shape", names, outcomes, list(outcomes[0].loads), _loads_cell, only_where_different=True)
     wrong: dict[str, list[str]] = {}
     for outcome in outcomes:
