@@ -11,7 +11,7 @@ import ctypes.util
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from mmap import mmap
 
 from conformance.pdlkit.exits import SetupImpossible
@@ -56,7 +56,7 @@ class Entry:
         return target.raw
 
 
-@lru_cache(maxsize=None)
+@cache
 def _library(name: str) -> ctypes.CDLL:
     """The decompressor: the machine's own, else that of the pinned package."""
     for file in (f"lib{name}.so.1", ctypes.util.find_library(name)):
@@ -66,14 +66,15 @@ def _library(name: str) -> ctypes.CDLL:
         except OSError:
             continue
     venv = ensure_venv((_PACKAGES[name],)).parent.parent
-    for file in sorted(venv.glob("lib/python*/site-packages/**/*.so")):
+    for path in sorted(venv.glob("lib/python*/site-packages/**/*.so")):
         try:
-            library = ctypes.CDLL(str(file))
+            library = ctypes.CDLL(str(path))
             if hasattr(library, "ZSTD_decompress" if name == "zstd" else "LZ4_decompress_safe"):
                 return library
         except OSError:
             continue
-    raise SetupImpossible(f"compressed images need lib{name} (Debian and Ubuntu: apt-get install lib{name}{'1' if name == 'zstd' else '-1'})")
+    package = "libzstd1" if name == "zstd" else "liblz4-1"
+    raise SetupImpossible(f"compressed images need lib{name} (Debian and Ubuntu: apt-get install {package})")
 
 
 def _unpack_zstd(target: ctypes.Array[ctypes.c_char], size: int, stored: bytes) -> int:
