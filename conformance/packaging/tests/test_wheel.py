@@ -31,7 +31,10 @@ def test_the_version_is_the_header_s() -> None:
 
 
 def test_what_is_declared_is_what_a_clone_fetches() -> None:
-    assert set(PROJECT["project"]["dependencies"]) == {cuda_programs.PACKAGES[name] for name in ("nvdisasm", "cuobjdump")}
+    lint = (places.KIT / "lint" / "containers.py").read_text()
+    unpackers = set(re.findall(r'"((?:zstandard|lz4)==[^"]+)"', lint))
+    assert set(PROJECT["project"]["dependencies"]) == {cuda_programs.PACKAGES[name] for name in ("nvdisasm", "cuobjdump")} | unpackers
+    assert len(unpackers) == 2
     assert PROJECT["build-system"]["requires"] == list(wheel.BACKEND)
 
 
