@@ -33,6 +33,7 @@ TOOLS = {
     "litmus": ("probes.litmus", "compare a GPU's litmus outcomes with the allowed ones"),
     "make-corpus": ("stress.corpus.make_corpus", "make real PTX for `stress roundtrip`"),
     "manual": ("packaging.manual", "write the man page and the completions of the shells"),
+    "pages-in-browser": ("reports.browser", "open the pages of reports and the site in headless Chromium and check them"),
     "portable": ("packaging.portable", "check that a harness runs where there is only a driver"),
     "random-graphs": ("lint.tests.run_random_graphs", "compare lint's analysis with enumeration on random graphs"),
     "sweep": ("model.sweep", "run the model over many seeds and every broken device"),
