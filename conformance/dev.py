@@ -36,6 +36,7 @@ TOOLS = {
     "pages-in-browser": ("reports.browser", "open the pages of reports and the site in headless Chromium and check them"),
     "portable": ("packaging.portable", "check that a harness runs where there is only a driver"),
     "random-graphs": ("lint.tests.run_random_graphs", "compare lint's analysis with enumeration on random graphs"),
+    "recipes": ("packaging.recipes", "build the Conan and Debian recipes as their users would"),
     "sweep": ("model.sweep", "run the model over many seeds and every broken device"),
     "toolkits": ("packaging.toolkits", "check the headers against every CUDA Toolkit"),
     "wheel": ("packaging.build_wheel", "build the wheel of pdl-conformance"),

@@ -37,7 +37,7 @@ venv/bin/python -c 'import time; t = time.perf_counter(); import pdl_conformance
 venv/bin/python -c 'import pdl_conformance, pathlib; print((pathlib.Path(pdl_conformance.include()) / "pdl.h").is_file())' > out/header
 venv/bin/pip uninstall -q -y pdl-conformance
 venv/bin/pip list --format=json > out/left.json
-for name in nvidia-cuda-nvdisasm nvidia-cuda-cuobjdump; do venv/bin/pip uninstall -q -y $name; done
+venv/bin/pip freeze --exclude pip --exclude setuptools | xargs venv/bin/pip uninstall -q -y
 find venv -path '*pdl*' > out/left
 list > out/after
 diff out/before out/after | grep -v '^[0-9]' | grep -v '^> /home/checked/home/[.]cache/pdl' > out/files || true
