@@ -31,7 +31,10 @@ def test_the_version_is_the_header_s() -> None:
 
 
 def test_what_is_declared_is_what_a_clone_fetches() -> None:
-    assert set(PROJECT["project"]["dependencies"]) == {cuda_programs.PACKAGES[name] for name in ("nvdisasm", "cuobjdump")}
+    lint = (places.KIT / "lint" / "containers.py").read_text()
+    unpackers = set(re.findall(r'"((?:zstandard|lz4)==[^"]+)"', lint))
+    assert set(PROJECT["project"]["dependencies"]) == {cuda_programs.PACKAGES[name] for name in ("nvdisasm", "cuobjdump")} | unpackers
+    assert len(unpackers) == 2
     assert PROJECT["build-system"]["requires"] == list(wheel.BACKEND)
 
 
@@ -44,6 +47,7 @@ def installed(folder: Path) -> Path:
         shutil.copy(places.ROOT / name, tree)
     shutil.copytree(places.KIT, tree / "conformance", ignore=shutil.ignore_patterns("tests", "results", "__pycache__", "corpus", "third_party"))
     (tree / "prebuilt").mkdir()
+    (tree / "prebuilt" / "pdl-lint-scan.so").write_bytes(b"")  # pip installs a library without the right to execute it
     program = tree / "prebuilt" / "pdl-lint-analysis"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
@@ -73,8 +77,9 @@ def test_installed_it_is_called_pdl_and_writes_nothing_into_the_package(tmp_path
     assert pdl(tree, home, "test").returncode == 64
     where = pdl(tree, home, code="import sys; from pdl_conformance import TREE; sys.path.insert(0, str(TREE))\n"
                                  "from conformance.pdlkit import places; from conformance.lint import analyser\n"
-                                 "print(places.BUILD, places.REPORTS, analyser.program(), sep='\\n')").stdout.splitlines()
+                                 "print(places.BUILD, places.REPORTS, analyser.program(), places.prebuilt('pdl-lint-scan.so'), sep='\\n')").stdout.splitlines()
     assert where[0].startswith(str(home / ".cache" / "pdl-conformance")) and where[1] == str(home / "pdl-reports")
+    assert where[3] == str(tree / "prebuilt" / "pdl-lint-scan.so")
     assert where[2] == str(tree / "prebuilt" / "pdl-lint-analysis")
     assert files(tree) == before and files(home) == set()
 
