@@ -26,7 +26,7 @@ _LZ4, _ZSTD = 0x2000, 0x8000  # flags of an entry
 _LARGEST = 1 << 31  # bytes of an entry
 _LARGEST_EXPANSION = 4096
 _FATBIN_SECTIONS = (b".nv_fatbin", b"__nv_relfatbin")
-_PACKAGES = {"zstd": "zstandard==0.25.0", "lz4": "lz4==4.4.5"}
+_PACKAGES = {"zstd": "zstandard", "lz4": "lz4"}
 _UNDEFINED = 0  # section of a symbol that another file defines
 Bytes = mmap | memoryview | bytes
 
@@ -67,11 +67,11 @@ def _library(name: str) -> ctypes.CDLL:
                 return ctypes.CDLL(file)
         except OSError:
             continue
-    package = _PACKAGES[name].partition("==")[0]
+    package = _PACKAGES[name]
     beside = _offering(name, (path for entry in sys.path if entry for path in sorted(Path(entry).glob(f"{package}/**/*.so"))))
     if beside is not None:
         return beside
-    venv = ensure_venv((_PACKAGES[name],)).parent.parent
+    venv = ensure_venv("decompressors").parent.parent
     found = _offering(name, sorted(venv.glob("lib/python*/site-packages/**/*.so")))
     if found is not None:
         return found

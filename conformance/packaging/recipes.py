@@ -23,7 +23,6 @@ from conformance.pdlkit import places
 from conformance.pdlkit.exits import FAILED, OK, SetupImpossible
 from conformance.pdlkit.venv import ensure_venv
 
-CONAN = ("conan==2.12.1",)
 HERE = Path(__file__).resolve().parent
 _SOURCES = ("pdl.h", "pdl_device.cuh", "CMakeLists.txt", "LICENSE", "README.md", "cmake")
 _EXPECTED = ("/usr/include/pdl.h", "/usr/include/pdl_device.cuh", "/usr/share/cmake/pdl/pdlConfig.cmake", "/usr/share/pkgconfig/pdl.pc")
@@ -48,7 +47,7 @@ echo purged
 
 def conan() -> list[str]:
     """`conan create`, with a home of its own."""
-    python = ensure_venv(CONAN)
+    python = ensure_venv("conan")
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "CONAN_HOME": home}
 

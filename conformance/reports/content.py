@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.pdlkit.display import survivors, thousands, untold_power, unproven_windows
+from conformance.pdlkit.display import survivors, thousands, unproven_windows, untold_power
 from conformance.pdlkit.eager import sentences
 
 Report = Mapping[str, Any]

@@ -10,8 +10,22 @@ from pathlib import Path
 import pytest
 
 from conformance.rewrite import check, library
-from conformance.rewrite.tests.images import (ADD, EXIT, NOP, STACK, TRIGGER, WAIT, Instruction, Kernel, container, cubin, entry,
-                                              guarded, relative, waiting_for)
+from conformance.rewrite.tests.images import (
+    ADD,
+    EXIT,
+    NOP,
+    STACK,
+    TRIGGER,
+    WAIT,
+    Instruction,
+    Kernel,
+    container,
+    cubin,
+    entry,
+    guarded,
+    relative,
+    waiting_for,
+)
 
 HOLD = "3 15000 5000 7"
 
@@ -180,7 +194,7 @@ def test_compressed_images_come_out_rewritten_and_plain(tmp_path: Path) -> None:
     from conformance.pdlkit.venv import ensure_venv
 
     image = cubin([PLAIN])
-    python = ensure_venv(("lz4==4.4.5", "zstandard==0.25.0"), quiet=True)
+    python = ensure_venv("decompressors")
     (tmp_path / "image").write_bytes(image)
     subprocess.run([python, "-c", "import sys, zstandard, lz4.block\ndata = open(sys.argv[1], 'rb').read()\n"
                     "open(sys.argv[1] + '.zst', 'wb').write(zstandard.compress(data))\n"
