@@ -340,6 +340,14 @@ static void tell_difference(struct ask *ask, struct program_room *room, struct p
     ask_row(ask, "smallest program that differs", row);
 }
 
+static void say_way(const struct ask *ask, const struct way *way, unsigned number)
+{
+    char name[128];
+
+    way_text(way, name, sizeof(name));
+    ask_says(ask, name, number, ask->trials);
+}
+
 static int ask_program(struct ask *ask, struct program_room *room, const struct program_ask *how, unsigned number, unsigned ways,
                        struct counts *counts)
 {
@@ -353,6 +361,7 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
         uint64_t seed = dice_roll(&dice);
         char text[128] = "";
         unsigned wrong;
+        say_way(ask, &way, number);
         if (!try_way(room, &p, &way, seed, &wrong, text, sizeof(text))) {
             counts->unmade++;
             continue;
