@@ -322,7 +322,9 @@ static struct way way_of(const struct program_ask *how, unsigned number, unsigne
     way.stream = how->streams;
     way.make = how->only_one_call ? WAY_ONE_CALL : (number + k * 5) % ways;
     way.exec = (number / ways + k) % EXEC_WAYS;
-    if (how->streams && way.exec != EXEC_SECOND && way.exec != EXEC_UPLOADED && way.exec != EXEC_AGAIN)
+    if (how->uploaded || way.exec == EXEC_UPLOADED)
+        way.exec = how->uploaded ? EXEC_UPLOADED : EXEC_PLAIN;
+    if (how->streams && way.exec != EXEC_SECOND && way.exec != EXEC_AGAIN)
         way.exec = EXEC_PLAIN; /* the others know the nodes of a graph that was built by hand */
     return way;
 }
@@ -382,7 +384,7 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
 static void ask_programs(struct ask *ask, struct program_room *room, const struct program_ask *how)
 {
     struct counts counts;
-    unsigned number, ways = how->only_one_call ? 1 : 3;
+    unsigned number, ways = how->only_one_call || how->uploaded ? 1 : 3;
     unsigned long long programs = ask->trials / (how->blind ? 2 : 1) + 1;
 
     memset(&counts, 0, sizeof(counts));
