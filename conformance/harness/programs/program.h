@@ -164,7 +164,7 @@ struct program_room {
 /* The questions: every way of `count` programs; the kernel comes from kernels/programs.cu. */
 struct program_ask {
     const void *kernel;
-    int streams, only_one_call, blind;
+    int streams, only_one_call, uploaded, blind; /* uploaded: every executable graph is, else none */
 };
 void program_ask(struct ask *ask, const struct program_ask *how);
 
