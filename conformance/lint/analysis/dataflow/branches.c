@@ -64,7 +64,7 @@ static bool outside_cluster(enum progress wait, constraints known)
 /* Of the other ways: whether one leads to a wait, and the fewest barriers ahead of it. */
 static struct wait_ahead others_ahead(node_id target, const node_id *everywhere, unsigned count)
 {
-    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES};
+    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, false};
     for (unsigned i = 0; i < count; i++) {
         struct wait_ahead ahead = everywhere[i] != target ? wait_ahead_of(everywhere[i]) : (struct wait_ahead){.answer = NO};
         if (ahead.answer != YES)
@@ -83,14 +83,18 @@ static enum progress towards(node_id target, const node_id *everywhere, unsigned
     if (!varies || wait == WAITED || wait == SIBLING || wait == SIGNALLED || now.learning)
         return wait;
     struct wait_ahead others = others_ahead(target, everywhere, count), own = wait_ahead_of(target);
-    bool later = own.answer != YES || own.block > others.block || own.cluster > others.cluster;
+    bool later = own.answer != YES || own.block > others.block || own.cluster > others.cluster || own.others;
     bool passes_by = others.answer == YES && others.block == 0 && later;
     if (!passes_by && (wait != FRESH || others.answer != YES || !later))
         return wait;
     unsigned debt = others.cluster + phases->cluster_arrived;
     phases->block_debt = others.block;
     phases->cluster_debt = debt < MANY_PHASES ? (uint8_t)debt : MANY_PHASES;
-    return passes_by ? passed_by(wait, varies) : AHEAD;
+    if (passes_by && own.answer != YES)
+        return passed_by(wait, varies);
+    if (passes_by && passed_by(wait, varies) == CLUSTER) /* those who wait are in another block */
+        phases->block_debt = MANY_PHASES;
+    return AHEAD; /* also where this thread waits itself, later than others do */
 }
 
 /* Whether this way leads past a wait to which another one leads. */

@@ -20,6 +20,7 @@ enum event_kind {
     EVENT_WAIT,
     EVENT_BLOCK_BARRIER,   /* the thread arrives at a barrier of the whole block */
     EVENT_CLUSTER_BARRIER, /* the thread arrives at the cluster's barrier */
+    EVENT_OTHER_BARRIER,   /* it waits at a named barrier or for a barrier object */
 };
 struct event { /* what decides whether a thread waits before it meets its siblings */
     uint8_t kind;
@@ -73,6 +74,7 @@ enum answer { NOT_ASKED, NO, YES };
 struct wait_ahead { /* whether a thread surely waits from here on, and how many barriers it arrives at before that */
     uint8_t answer;
     uint8_t block, cluster; /* up to MANY_PHASES */
+    bool others;            /* also named barriers or barrier objects */
 };
 struct node_state {
     context context;

@@ -15,6 +15,8 @@ static struct wait_ahead events_of(const struct node_state *node)
         const struct event *event = &node->edges.events[i];
         if (event->kind == EVENT_BLOCK_BARRIER)
             found.block = more_phases(found.block, step);
+        else if (event->kind == EVENT_OTHER_BARRIER)
+            found.others = true;
         else if (event->kind == EVENT_CLUSTER_BARRIER)
             found.cluster = more_phases(found.cluster, step);
         else if (event->varies || node->first_waits) {
@@ -31,7 +33,7 @@ static uint8_t larger(uint8_t a, uint8_t b) { return a > b ? a : b; }
 /* From the answers of the nodes behind it; ways back in a loop have none yet and are left out. */
 static struct wait_ahead combined(const struct edges *edges, uint32_t first_way)
 {
-    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES}, worst = {YES, 0, 0};
+    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, true}, worst = {.answer = YES};
     bool some = false;
     for (size_t i = 0; i < edges->target_count; i++) {
         const struct node_state *target = &now.nodes[edges->targets[i]];
@@ -45,7 +47,8 @@ static struct wait_ahead combined(const struct edges *edges, uint32_t first_way)
             worst.answer = NO;
             continue;
         }
-        best = (struct wait_ahead){YES, smaller(best.block, ahead.block), smaller(best.cluster, ahead.cluster)};
+        best = (struct wait_ahead){YES, smaller(best.block, ahead.block), smaller(best.cluster, ahead.cluster), best.others && ahead.others};
+        worst.others = worst.others || ahead.others;
         worst.block = larger(worst.block, ahead.block);
         worst.cluster = larger(worst.cluster, ahead.cluster);
     }
@@ -87,7 +90,8 @@ static void ask(struct visit visit)
     if (visit.done) {
         struct wait_ahead ahead = combined(edges, edges->varies ? 0 : node->first_way);
         open_nodes[visit.node] = false;
-        node->ahead = (struct wait_ahead){ahead.answer, more_phases(here.block, ahead.block), more_phases(here.cluster, ahead.cluster)};
+        node->ahead = (struct wait_ahead){ahead.answer, more_phases(here.block, ahead.block), more_phases(here.cluster, ahead.cluster),
+                                           here.others || ahead.others};
         return;
     }
     open_nodes[visit.node] = true;
