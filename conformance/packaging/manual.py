@@ -60,8 +60,11 @@ def parser_of(module: str) -> Parser:
 
 def whole(commands: Mapping[str, tuple[str, str]]) -> argparse.ArgumentParser:
     """One parser with every command below it."""
-    top = argparse.ArgumentParser("pdl", description="Programmatic dependent launch for CUDA: a conformance kit, and lint and stress for missing "
-                                                     "waits. In a clone of the project, `python3 conformance` is the same command.")
+    top = argparse.ArgumentParser(
+        "pdl",
+        description="Programmatic dependent launch for CUDA: a conformance kit, and lint and stress for missing "
+        "waits. In a clone of the project, `python3 conformance` is the same command.",
+    )
     below = top.add_subparsers(metavar="COMMAND", title="commands")
     for name, (module, text) in commands.items():
         if name in _WITHOUT_PARSER:
@@ -95,7 +98,11 @@ def write(folder: Path) -> None:
     for shell, name in FILES.items():
         (folder / name).write_text(shtab.complete(top, shell), encoding="utf-8")
     page = manpage.Manpage(top)
-    page.source, page.manual, page.description = f"pdl-conformance {version()}", "pdl", "programmatic dependent launch: conformance kit and tools"
+    page.source, page.manual, page.description = (
+        f"pdl-conformance {version()}",
+        "pdl",
+        "programmatic dependent launch: conformance kit and tools",
+    )
     for name, command in _commands_of(top).items():
         if command.epilog:  # the library leaves out what stands below a command's options: its exit codes
             page.add_section(f"notes on pdl {name}", ">", f".nf\n{_roff(command.epilog)}\n.fi")
@@ -105,8 +112,12 @@ def write(folder: Path) -> None:
 def version() -> str:
     """From pdl.h, where it stands."""
     text = (places.ROOT / "pdl.h").read_text(encoding="utf-8")
-    found = {part: line.split()[2] for line in text.splitlines() for part in ("MAJOR", "MINOR", "PATCH")
-             if line.startswith(f"#define PDL_VERSION_{part} ")}
+    found = {
+        part: line.split()[2]
+        for line in text.splitlines()
+        for part in ("MAJOR", "MINOR", "PATCH")
+        if line.startswith(f"#define PDL_VERSION_{part} ")
+    }
     return ".".join(found[part] for part in ("MAJOR", "MINOR", "PATCH"))
 
 

@@ -1,4 +1,4 @@
-"""What the wheel says of itself agrees with the tree, and the code behaves as installed where it is: nothing is written into the package."""
+"""What the wheel says of itself agrees with the tree, and installed code writes nothing into its package."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def installed(folder: Path) -> Path:
     for name in ("pdl.h", "pdl_device.cuh"):
         tree.mkdir(exist_ok=True)
         shutil.copy(places.ROOT / name, tree)
-    shutil.copytree(places.KIT, tree / "conformance", ignore=shutil.ignore_patterns("tests", "results", "__pycache__", "corpus", "third_party"))
+    shutil.copytree(
+        places.KIT, tree / "conformance", ignore=shutil.ignore_patterns("tests", "results", "__pycache__", "corpus", "third_party")
+    )
     (tree / "prebuilt").mkdir()
     (tree / "prebuilt" / "pdl-lint-scan.so").write_bytes(b"")  # pip installs a library without the right to execute it
     program = tree / "prebuilt" / "pdl-lint-analysis"
@@ -75,9 +77,13 @@ def test_installed_it_is_called_pdl_and_writes_nothing_into_the_package(tmp_path
     assert "pdl diff [-h]" in pdl(tree, home, "diff", "--help").stdout
     assert pdl(tree, home, "list", "WAIT-01").returncode == 0
     assert pdl(tree, home, "test").returncode == 64
-    where = pdl(tree, home, code="import sys; from pdl_conformance import TREE; sys.path.insert(0, str(TREE))\n"
-                                 "from conformance.pdlkit import places; from conformance.lint import analyser\n"
-                                 "print(places.BUILD, places.REPORTS, analyser.program(), places.prebuilt('pdl-lint-scan.so'), sep='\\n')").stdout.splitlines()
+    where = pdl(
+        tree,
+        home,
+        code="import sys; from pdl_conformance import TREE; sys.path.insert(0, str(TREE))\n"
+        "from conformance.pdlkit import places; from conformance.lint import analyser\n"
+        "print(places.BUILD, places.REPORTS, analyser.program(), places.prebuilt('pdl-lint-scan.so'), sep='\\n')",
+    ).stdout.splitlines()
     assert where[0].startswith(str(home / ".cache" / "pdl-conformance")) and where[1] == str(home / "pdl-reports")
     assert where[3] == str(tree / "prebuilt" / "pdl-lint-scan.so")
     assert where[2] == str(tree / "prebuilt" / "pdl-lint-analysis")
