@@ -5,10 +5,22 @@
 
 #include "batch_kernels.h"
 
-#define GROUP_PAIRS 8u      /* at most; each costs two captures */
+#define GROUP_PAIRS 8u      /* of a short part; each costs two captures, or nothing on the stream path */
+#define BATCHES_PER_PAIR 128u /* of a long part: shapes grow with the profile, and captures stay a hundredth of the time */
+#define STREAM_BATCHES_PER_PAIR 8u
 #define STREAM_SLOTS 128u   /* pairs queued behind one gate: well below the launch queue's depth (about 1,024) */
 #define GATE_BOUND_NS 50000000u
 #define REPEATED_KEYS (1ull << 40) /* draws of keys for repeated trials: beyond any number of batches */
+
+/* How many pairs of groups, each with shapes of its own, share these batches. */
+static unsigned group_pairs(uint64_t batches, int graphed)
+{
+    uint64_t few = batches / 16 < GROUP_PAIRS ? batches / 16 : GROUP_PAIRS;
+    uint64_t many = batches / (graphed ? BATCHES_PER_PAIR : STREAM_BATCHES_PER_PAIR);
+    uint64_t pairs = many > few ? many : few;
+
+    return pairs ? (unsigned)pairs : 1;
+}
 
 uint64_t part_divide(struct part *part, uint64_t trials, int graphed)
 {
@@ -20,7 +32,7 @@ uint64_t part_divide(struct part *part, uint64_t trials, int graphed)
         part->slots /= 2;
     base_per_batch = part->interleave == CONTROL_NONE ? part->slots : part->slots - part->slots / PLAN_CONTROL_EVERY;
     batches = (trials + base_per_batch - 1) / base_per_batch;
-    part->pairs = batches / 16 < 1 ? 1 : batches / 16 > GROUP_PAIRS ? GROUP_PAIRS : (unsigned)(batches / 16);
+    part->pairs = group_pairs(batches, graphed);
     part->replays = (unsigned)((batches + 2 * part->pairs - 1) / (2 * part->pairs));
     return part_batches(part) * base_per_batch;
 }

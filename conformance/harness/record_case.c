@@ -255,8 +255,8 @@ void record_case(struct record *record, const struct case_info *info, const stru
     else
         record_null(record, "bound95");
     resolution_fields(record, resolution);
-    record_count(record, "schedules", tally->schedules);
-    record_count(record, "shapes", tally->shapes);
+    record_count(record, "schedules", tally->schedules.count);
+    record_count(record, "shapes", tally->shapes.count);
     record_count(record, "sm_pairs", tally->sm_pairs);
     record_count(record, "sm_pairs_possible", tally_pairs_possible(device->size.sms));
     record_seconds(record, "base_s", base->wall_s);

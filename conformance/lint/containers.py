@@ -12,7 +12,7 @@ import struct
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from mmap import mmap
 from pathlib import Path
 
@@ -26,7 +26,7 @@ _LZ4, _ZSTD = 0x2000, 0x8000  # flags of an entry
 _LARGEST = 1 << 31  # bytes of an entry
 _LARGEST_EXPANSION = 4096
 _FATBIN_SECTIONS = (b".nv_fatbin", b"__nv_relfatbin")
-_PACKAGES = {"zstd": "zstandard==0.25.0", "lz4": "lz4==4.4.5"}
+_PACKAGES = {"zstd": "zstandard", "lz4": "lz4"}
 _UNDEFINED = 0  # section of a symbol that another file defines
 Bytes = mmap | memoryview | bytes
 
@@ -58,7 +58,7 @@ class Entry:
         return target.raw
 
 
-@lru_cache(maxsize=None)
+@cache
 def _library(name: str) -> ctypes.CDLL:
     """The decompressor: the machine's own, else that of the pinned package, in this very Python or in a venv."""
     for file in (f"lib{name}.so.1", ctypes.util.find_library(name)):
@@ -67,15 +67,16 @@ def _library(name: str) -> ctypes.CDLL:
                 return ctypes.CDLL(file)
         except OSError:
             continue
-    package = _PACKAGES[name].partition("==")[0]
+    package = _PACKAGES[name]
     beside = _offering(name, (path for entry in sys.path if entry for path in sorted(Path(entry).glob(f"{package}/**/*.so"))))
     if beside is not None:
         return beside
-    venv = ensure_venv((_PACKAGES[name],)).parent.parent
+    venv = ensure_venv("decompressors").parent.parent
     found = _offering(name, sorted(venv.glob("lib/python*/site-packages/**/*.so")))
     if found is not None:
         return found
-    raise SetupImpossible(f"compressed images need lib{name} (Debian and Ubuntu: apt-get install lib{name}{'1' if name == 'zstd' else '-1'})")
+    package = "libzstd1" if name == "zstd" else "liblz4-1"
+    raise SetupImpossible(f"compressed images need lib{name} (Debian and Ubuntu: apt-get install {package})")
 
 
 def _offering(name: str, files: Iterable[Path]) -> ctypes.CDLL | None:

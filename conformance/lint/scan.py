@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from conformance.lint import analyser
@@ -20,7 +20,7 @@ _SOURCE = Path(__file__).resolve().with_name("scanner") / "scan.c"
 _FLAGS = ("-std=c11", "-O3", "-shared", "-fPIC")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _library() -> ctypes.CDLL:
     """The scanner as a library; other threads of Python run while it does."""
     path = prebuilt(PREBUILT_NAME) or _compiled()

@@ -1,4 +1,4 @@
-"""The public names and layouts of the headers, recorded in api.txt; says when they change, and what version that asks for.
+"""The public names and layouts of the headers, recorded in api.txt; says when they change, and which version that requires.
 
     python3 conformance dev api [--record] [--released] [--cuda ROOT] [--headers FOLDER]
 
@@ -97,7 +97,7 @@ def describe(headers: Path, includes: Path, work: Path) -> list[str]:
 
 
 def version(headers: Path) -> tuple[int, ...]:
-    """What pdl.h says it is."""
+    """The version in pdl.h."""
     text = (headers / "pdl.h").read_text(encoding="utf-8")
     return tuple(int(part) for part in re.findall(r"^#define PDL_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", text, re.M))
 

@@ -18,22 +18,10 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.packaging import manual
 from conformance.pdlkit import places, toolchain
 from conformance.pdlkit.exits import OK, SetupImpossible
 from conformance.pdlkit.venv import ensure_venv
 
-BACKEND = ("scikit-build-core==0.11.6", *manual.PACKAGES)  # what pyproject.toml requires
-TOOLS = (
-    *BACKEND,
-    "build==1.2.2.post1",
-    "auditwheel==6.8.2",
-    "wheel==0.45.1",
-    "pathspec==1.1.1",
-    "packaging==26.3",
-    "pyproject_hooks==1.3.3",
-    "pyelftools==0.33",
-)
 ARCHITECTURES = ("x86_64", "aarch64")
 
 
@@ -65,7 +53,7 @@ def _environment(arch: str, folder: Path) -> dict[str, str]:
 
 def build(output: Path, arch: str, gpu: bool) -> Path:
     """The wheel with its true tag, in the output folder."""
-    python = ensure_venv(TOOLS)
+    python = ensure_venv("wheel")
     work = places.BUILD / "wheel" / (arch + ("-gpu" if gpu else ""))
     draft = work / "draft"
     draft.mkdir(parents=True, exist_ok=True)

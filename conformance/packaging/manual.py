@@ -21,9 +21,8 @@ from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import OK
 from conformance.pdlkit.venv import ensure_venv
 
-PACKAGES = ("shtab==1.7.1", "argparse-manpage==4.6")
 FILES = {"bash": "pdl.bash", "zsh": "_pdl", "tcsh": "pdl.tcsh"}
-_ENTRY = "conformance.__main__"  # by name: it knows every command, and no room imports it
+_ENTRY = "conformance.pdlkit.entry"  # by name: it knows every command
 _WITHOUT_PARSER = ("dev",)
 
 
@@ -130,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.here:
         write(options.output)
         return OK
-    python = ensure_venv(PACKAGES)
+    python = ensure_venv("manual")
     command = [str(python), str(places.KIT), "dev", "manual", "--here", "--output", str(options.output)]
     return subprocess.run(command, stdin=subprocess.DEVNULL).returncode
 

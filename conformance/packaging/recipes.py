@@ -21,9 +21,7 @@ from conformance.packaging.fresh_machines import LENT, SUITES
 from conformance.packaging.manual import version
 from conformance.pdlkit import places
 from conformance.pdlkit.exits import FAILED, OK, SetupImpossible
-from conformance.pdlkit.venv import ensure_venv
 
-CONAN = ("conan==2.12.1",)
 HERE = Path(__file__).resolve().parent
 _SOURCES = ("pdl.h", "pdl_device.cuh", "CMakeLists.txt", "LICENSE", "README.md", "cmake")
 _EXPECTED = ("/usr/include/pdl.h", "/usr/include/pdl_device.cuh", "/usr/share/cmake/pdl/pdlConfig.cmake", "/usr/share/pkgconfig/pdl.pc")
@@ -48,13 +46,14 @@ echo purged
 
 def conan() -> list[str]:
     """`conan create`, with a home of its own."""
-    python = ensure_venv(CONAN)
+    program = shutil.which("conan")
+    if program is None:
+        raise SetupImpossible("there is no conan on PATH; it comes as a Python package (pipx install conan)")
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "CONAN_HOME": home}
 
         def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-            code = "import sys; from conans.conan import run; sys.argv[0] = 'conan'; run()"
-            return subprocess.run([str(python), "-c", code, *arguments], env=environment, capture_output=True, text=True, cwd=home)
+            return subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, cwd=home)
 
         call("profile", "detect")
         done = call("create", str(HERE / "conan"))

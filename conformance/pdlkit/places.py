@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from pathlib import Path
 
 KIT = Path(__file__).resolve().parents[1]
@@ -31,6 +32,14 @@ REPORTS = Path("pdl-reports").resolve() if INSTALLED else BUILD / "reports"
 SCHEMA = Path(__file__).with_name("report.schema.json")
 
 
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+def escaped(text: str) -> str:
+    """The text with each character that would end a line, move the cursor or turn the direction written as an escape."""
+    return _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
+
+
 def prebuilt(name: str) -> Path | None:
     """A program or library that the installed package carries."""
     path = PREBUILT / name
@@ -40,14 +49,14 @@ def prebuilt(name: str) -> Path | None:
 def in_tree(path: Path) -> str:
     """The path as the project names it; of a path outside the tree only its last part."""
     try:
-        return path.resolve().relative_to(ROOT).as_posix()
-    except ValueError:
-        return path.name
+        return escaped(path.resolve().relative_to(ROOT).as_posix())
+    except (ValueError, OSError, RuntimeError):  # a loop of links, for one
+        return escaped(path.name)
 
 
 def shown(path: Path) -> str:
     """The path as a person at this terminal would type it; never for a report."""
     try:
-        return path.resolve().relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return str(path.resolve())
+        return escaped(path.resolve().relative_to(Path.cwd()).as_posix())
+    except (ValueError, OSError, RuntimeError):
+        return escaped(str(path.absolute()))

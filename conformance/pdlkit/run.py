@@ -13,22 +13,22 @@ import re
 import secrets
 import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from conformance.pdlkit import evidence, machine, places, resume, toolchain
+from conformance.pdlkit import evidence, machine, many_gpus, places, resume, soak, toolchain, waivers
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.build import Built, build, carried
+from conformance.pdlkit.checked_lines import Writer
 from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_request
 from conformance.pdlkit.display import Progress, verdict_block, wants_colours
 from conformance.pdlkit.exits import BadArguments, InvalidRun, SetupImpossible
 from conformance.pdlkit.machine_code import MachineCode
-from conformance.pdlkit.page import NAME as PAGE
+from conformance.pdlkit.output_folder import claim, forget, output_path
 from conformance.pdlkit.page import write_page
 from conformance.pdlkit.records import CaseLog, Record
 from conformance.pdlkit.report import RunFacts, build_report, inconsistencies, write_report
@@ -48,11 +48,15 @@ def parser() -> Parser:
     made.add_argument("--seed", metavar="HEX", help="64 bits, with or without 0x (a fresh one)")
     made.add_argument("--only", action="append", default=[], metavar="PATTERN",
                       help="only cases or rules whose name matches this glob; may be repeated")
-    made.add_argument("--output", type=Path, metavar="DIR", help="where report.json goes (below build/reports)")
+    made.add_argument("--output", type=output_path, metavar="DIR", help="where report.json goes (below build/reports)")
     made.add_argument("--resume", type=Path, metavar="DIR",
                       help="go on with the interrupted run in DIR: its device, profile, seed and choice of cases")
     made.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else, on stdout")
     made.add_argument("--harness", type=Path, metavar="PATH", help="use this executable and build nothing")
+    made.add_argument("--for", dest="time", metavar="TIME",
+                      help="with --profile soak: rounds with new shapes for this long, such as 10h; the same --output goes on")
+    made.add_argument("--waive", type=Path, metavar="FILE",
+                      help="known defects of drivers, in TOML: their rules fail and do not decide the verdict")
     made.add_argument("--plant", metavar="NAME", help="have the harness plant a fault, to see the kit catch it")
     return made
 
@@ -85,18 +89,19 @@ class _RecordLog:
     """records.jsonl: every record but progress, as it comes, so that a killed run keeps what it had."""
 
     def __init__(self, path: Path, append: bool) -> None:
-        if append:
-            resume.end_line(path)
-        self._file: TextIO = open(path, "a" if append else "w", buffering=1)
-        self._lock = threading.Lock()
+        self._lines = Writer(path, append)
+
+    @property
+    def mark(self) -> str:
+        """How far the file has come."""
+        return self._lines.mark
 
     def write(self, family: str, record: Record) -> None:
         if record["record"] != "progress":
-            with self._lock:
-                self._file.write(json.dumps({"family": family, **record}) + "\n")
+            self._lines.write({"family": family, **record})
 
     def close(self) -> None:
-        self._file.close()
+        self._lines.close()
 
 
 @contextmanager
@@ -158,16 +163,21 @@ def _judge(book: RuleBook, cases: list[Case], logs: dict[str, CaseLog], on_model
 
 
 def _verdict(
-    results: list[CaseResult], outcome: Outcome, choice: Choice, interposed: dict[str, str], plant: str | None
+    results: list[CaseResult], outcome: Outcome, choice: Choice, interposed: dict[str, str], plant: str | None, waived: Sequence[str]
 ) -> RunVerdict:
     if choice.broken:
         return RunVerdict("INVALID", (choice.broken,))
     if choice.absent:
         return RunVerdict("NOT_APPLICABLE", (choice.absent,))
-    verdict = judge_run(results, outcome.problems, [f"{name} ({why})" for name, why in interposed.items()])
+    verdict = judge_run(results, outcome.problems, [f"{name} ({why})" for name, why in interposed.items()], waived)
     if plant is not None and verdict.verdict == "CONFORMS":
         return RunVerdict("INVALID", (f"the planted fault `{plant}` was not seen",), verdict.findings)
     return verdict
+
+
+def _device_name(outcome: Outcome) -> str | None:
+    device = (outcome.start or {}).get("device")
+    return str(device["name"]) if isinstance(device, dict) and "name" in device else None
 
 
 def _nothing_ran(cases: list[Case], choice: Choice) -> list[CaseResult]:
@@ -186,15 +196,15 @@ def _execute(
     if options.resume:
         kept = resume.take_over(folder, built.harness, earlier)
         cases = [case for case in cases if case.family not in kept.families]
-        _forget(folder)
+        forget(folder)
     else:
-        _forget(folder)
+        forget(folder)
         resume.begin(folder, resume.Identity(choice.device, options.profile, f"{seed:016x}", options.only, options.plant), built.harness)
     whole = dict(plan.families)
     for family in kept.families:
         del plan.families[family]
     say(f"running {len(cases)} cases on {choice.device}, profile {options.profile}, seed 0x{seed:016x}")
-    progress, log = Progress(len(cases)), _RecordLog(folder / "records.jsonl", bool(options.resume))
+    progress, log = Progress(len(cases)), _RecordLog(folder / resume.RECORDS, bool(options.resume))
 
     def sink(family: str, record: Record) -> None:
         log.write(family, record)
@@ -203,7 +213,7 @@ def _execute(
     started = time.monotonic() - kept.wall_s
 
     def finished(family: str) -> None:
-        resume.keep(folder, family, supervisor.outcome, whole[family], time.monotonic() - started)
+        resume.keep(folder, family, supervisor.outcome, whole[family], time.monotonic() - started, log.mark)
 
     supervisor = Supervisor(plan, sink, finished)
     try:
@@ -257,7 +267,7 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     told, wrong = _static_check(path, facts)
     wrong = [*inconsistencies(report), *wrong]
     if wrong:
-        verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings)
+        verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings, facts.verdict.waived)
         facts = dataclasses.replace(facts, verdict=verdict, problems=[*facts.problems, *wrong])
     if told or wrong:
         report = build_report(dataclasses.replace(facts, static_check=told))
@@ -273,8 +283,9 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Make the output folder and keep it from other runs; what cannot be written there ends the run with a sentence."""
+def _held(folder: Path, again: bool = False) -> Iterator[None]:
+    """Make the output folder (`again`: take that of an earlier part) and keep it from other runs; what cannot be written there ends
+    the run with a sentence."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -290,6 +301,8 @@ def _held(folder: Path) -> Iterator[None]:
     except OSError:
         pass  # a file system without locks
     try:
+        if not again:
+            claim(folder)
         yield
     except OSError as error:
         elsewhere = isinstance(error.filename, str) and not Path(error.filename).is_relative_to(folder)
@@ -298,12 +311,6 @@ def _held(folder: Path) -> Iterator[None]:
         raise SetupImpossible(f"{folder} cannot be written: {error.strerror}; --output DIR names another place") from None
     finally:
         os.close(handle)
-
-
-def _forget(folder: Path) -> None:
-    """Remove what an earlier run left in the folder and would be taken for this one's."""
-    for old in (folder / "report.json", folder / PAGE, *folder.glob("repro*.cu"), *folder.glob("images/*.cubin")):
-        old.unlink(missing_ok=True)
 
 
 def _load_rules() -> RuleBook:
@@ -319,6 +326,10 @@ def _checked(options: argparse.Namespace) -> argparse.Namespace:
         _go_on(options)
     options.device = parse_request("auto" if options.device is None else options.device)
     options.profile = options.profile or "quick"
+    if options.time is not None:
+        soak.parse_time(options.time)
+        if options.profile != "soak" or options.resume is not None or options.plant is not None:
+            raise BadArguments("--for needs --profile soak and goes with neither --resume nor --plant; a soak goes on by its --output")
     if options.plant is not None and not re.fullmatch(r"broken-wait(:[0-9]{1,6})?|hang|crash|no-record", options.plant):
         raise BadArguments(f"--plant {options.plant}: say broken-wait, broken-wait:X_NS, hang, crash or no-record")
     if options.harness is not None and not (options.harness.is_file() and os.access(options.harness, os.X_OK)):
@@ -336,24 +347,48 @@ def _run(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: li
     interposed = {} if choice.on_model else machine.interposers()
     outcome, built, wall_s, code = Outcome(), None, 0.0, None
     if choice.broken or choice.absent:
-        _forget(folder)
+        forget(folder)
         results = _nothing_ran(cases, choice)
     else:
         outcome, built, wall_s = _execute(options, choice, book, cases, seed, folder, _say)
         results = _judge(book, cases, outcome.logs, choice.on_model)
         code = None if choice.on_model else MachineCode(built.harness)
-    verdict = _verdict(results, outcome, choice, interposed, options.plant)
     driver: dict[str, Any] = {}
     if not choice.on_model:
         driver = {"version": machine.driver_version(), "kernel_module": machine.kernel_module()}
+    applied = waivers.apply(options.waivers, results, _device_name(outcome), driver.get("version"), datetime.now(UTC).date())
+    verdict = _verdict(results, outcome, choice, interposed, options.plant, applied.rules)
     facts = RunFacts(
         book=book, device=choice.device, profile=options.profile, seed=seed, argv=argv, only=options.only,
         started=started, wall_s=wall_s, results=results, verdict=verdict, start=outcome.start or {},
         toolchain=built.toolchain if built else {}, host=machine.host(), interposers=sorted(interposed),
         problems=outcome.problems, processes=outcome.processes, code=code, driver=driver, plant=options.plant,
-        evidence=evidence.gather(results, code, folder, seed),
+        evidence=evidence.gather(results, code, folder, seed), waivers=applied,
     )
     return _finish(facts, folder, options)
+
+
+def _gpus(options: argparse.Namespace, choice: Choice) -> list[many_gpus.Worker]:
+    """The GPUs to judge side by side: all of the machine, unless the command line names one device or goes on with one run."""
+    if choice.device != "cuda" or choice.broken or choice.absent or options.resume:
+        return []
+    return many_gpus.workers(len(machine.ask_driver().gpus))
+
+
+def _run_many(gpus: list[many_gpus.Worker], options: argparse.Namespace, seed: int, folder: Path) -> int:
+    """Judge every GPU of this machine with these options, each from a seed of its own; returns the machine's exit code."""
+    arguments = ["--profile", options.profile, *(word for pattern in options.only for word in ("--only", pattern))]
+    for name, value in (("for", options.time), *((name, getattr(options, name)) for name in ("harness", "plant", "waive"))):
+        if value is not None:
+            arguments += [f"--{name}", str(value)]
+    _say(f"judging {len(gpus)} GPUs side by side; --device cuda:N judges one")
+    report = many_gpus.run_all(gpus, arguments, folder, seed)
+    path = write_report(report, folder)
+    if options.json:
+        print(json.dumps(report, indent=1, allow_nan=False))
+    else:
+        print(f"{many_gpus.block(report)}\n{places.shown(path)}")
+    return int(report["exit"])
 
 
 def main(argv: list[str]) -> int:
@@ -361,9 +396,18 @@ def main(argv: list[str]) -> int:
     options = _checked(parser().parse_args(argv))
     seed, book = parse_seed(options.seed), _load_rules()
     cases = select(book, options.only)
+    options.waivers = waivers.load(options.waive, book) if options.waive else []
     choice = choose(options.device, min(case.min_cc for case in cases), options.harness)
     if choice.note:
         _say(choice.note)
     folder = options.output or _default_output(options.profile, choice.device)
-    with _held(folder):
+    several = _gpus(options, choice)
+    if len(several) > 1:
+        with _held(folder):
+            return _run_many(several, options, seed, folder)
+    if options.time is not None and not choice.broken and not choice.absent:
+        given = seed if options.seed is not None or not (folder / soak.STATE).is_file() else None
+        with _held(folder):
+            return soak.soak(options, choice.device, given, folder, _say)
+    with _held(folder, again=options.resume is not None):
         return _run(options, argv, book, cases, seed, choice, folder)

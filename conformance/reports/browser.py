@@ -25,7 +25,6 @@ from conformance.reports import site
 from conformance.reports.page import write_page
 from conformance.reports.tests.made_reports import failed, recorded, with_cases
 
-PACKAGES = ("playwright==1.65.2", "axe-playwright-python==0.1.8", "greenlet==3.5.6")
 LIMITS_S = {1: 1.0, 300: 2.0, 3000: 10.0}  # from the report to the page that has been drawn
 _DRIVER = Path(__file__).with_name("browser_driver.py")
 
@@ -48,7 +47,7 @@ def made_pages(folder: Path) -> dict[Path, float | None]:
 
 def look(pages: dict[Path, float | None], chromium: str, shots: Path | None) -> list[str]:
     """What is wrong with the pages, by a driver that runs where playwright is."""
-    python = ensure_venv(PACKAGES)
+    python = ensure_venv("browser")
     order = {
         "chromium": chromium,
         "shots": str(shots) if shots else None,

@@ -22,7 +22,6 @@ from conformance.pdlkit.report import inconsistencies
 from conformance.pdlkit.venv import ensure_venv
 from conformance.reports.recomputed import recomputed_problems
 
-JSONSCHEMA = ("jsonschema==4.23.0",)
 BLIND = (
     "whether the run took place, on this device, at this time: a report whose numbers were all invented together, digest included, passes",
     "what no other field depends on: times, schedules, SM pairs, hashes of machine code, versions, the host",
@@ -73,7 +72,7 @@ print(json.dumps([["/".join(map(str, e.absolute_path)) or "the report", e.messag
 
 def schema_problems(report: Report) -> Iterator[str]:
     """What report.schema.json does not allow, by the jsonschema library."""
-    python = ensure_venv(JSONSCHEMA)
+    python = ensure_venv("schema")
     done = subprocess.run([str(python), "-P", "-c", _CHECK, str(SCHEMA)], input=json.dumps(report), capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"the schema could not be checked: {done.stderr.strip()[-300:]}")

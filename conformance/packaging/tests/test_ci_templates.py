@@ -16,7 +16,6 @@ import pytest
 from conformance.pdlkit import places, toolkit
 from conformance.pdlkit.venv import ensure_venv
 
-PACKAGES = ("pre-commit==4.0.1", "pyyaml==6.0.2")
 KERNEL = """
 extern "C" __global__ void NAME(const float *in, float *out)
 {
@@ -32,7 +31,7 @@ READ = "const float v = *(const volatile float *)&in[threadIdx.x];"
 @pytest.fixture(scope="module")
 def python() -> Path:
     """An interpreter with pre-commit and a reader of YAML."""
-    return ensure_venv(PACKAGES)
+    return ensure_venv("hooks")
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ class Settings:
 
     def words(self, kernel: str) -> tuple[int, int, int, int]:
         """The four words a kernel works with; the last one mixes seed and name."""
-        flags = self.flags if self.least_ns + self.span_ns else self.flags & ~(HOLD | AFTER_WAIT | BEFORE_EXIT)
+        flags = self.flags if self.least_ns + self.span_ns else self.flags & ~(HOLD | AFTER_WAIT | BEFORE_EXIT | 32)
         return flags, self.least_ns & 0xFFFFFFFF, self.span_ns & 0xFFFFFFFF, kernel_seed(self.seed, kernel)
 
 

@@ -14,14 +14,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.exits import FAILED, OK, BadArguments
+from conformance.pdlkit.exits import FAILED, OK, BadArguments, SetupImpossible
+from conformance.pdlkit.toolkit import toolkit_program
 from conformance.stress.ptx.hold_code import AFTER_WAIT, BEFORE_EXIT, HOLD, TRIGGER, Settings
-from conformance.stress.ptx.ptxas_wrapper import clean_environment, real_ptxas
 from conformance.stress.ptx.rewriter import Outcome, rewrite
 
 ARCHITECTURES = ("90", "100", "103", "110", "120")
 EVERYTHING = Settings(TRIGGER | HOLD | AFTER_WAIT | BEFORE_EXIT, 0, 1000, 1)
 NEWEST_VERSION = ".version 9.0"  # the first that knows every architecture of the kit
+
+
+def real_ptxas() -> str:
+    """The toolkit's assembler."""
+    found = toolkit_program("ptxas")
+    if found is None:
+        raise SetupImpossible("ptxas is not on PATH; put the CUDA Toolkit's bin folder there")
+    return str(found)
 
 
 @dataclass
@@ -48,7 +56,7 @@ def _assembles(ptxas: str, text: str, arch: str, folder: Path) -> str | None:
     source = folder / "module.ptx"
     source.write_bytes(text.encode("utf-8", errors="surrogateescape"))
     done = subprocess.run([ptxas, "-O1", f"-arch=sm_{arch}", str(source), "-o", str(folder / "module.cubin")],
-                          capture_output=True, text=True, errors="replace", env=clean_environment(), check=False)
+                          capture_output=True, text=True, errors="replace", check=False)
     return None if done.returncode == 0 else (done.stderr.splitlines() or ["no message"])[0]
 
 

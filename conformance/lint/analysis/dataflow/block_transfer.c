@@ -56,6 +56,9 @@ static void follow_waiters(const struct step *step, expr formula)
 static enum outcome wait_under(struct step *step, uint32_t index, struct value guard, enum truth decided)
 {
     struct a_case cases[MOST_CASES];
+    if (decided == IS_TRUE && guard.expression != EXPR_TRUE && now.keep_constraints && !now.follow_waited &&
+        (step->registers->turns & step->section->blocks[now.nodes[step->node].block].in_turns) == 0)
+        now.nodes[step->node].first_waits = true;
     if (decided == IS_TRUE || guard.expression == EXPR_TRUE) {
         add_event(step, EVENT_WAIT, VARIES_BY_THREAD);
         return waited(step);

@@ -83,8 +83,9 @@ static enum progress towards(node_id target, const node_id *everywhere, unsigned
     if (!varies || wait == WAITED || wait == SIBLING || wait == SIGNALLED || now.learning)
         return wait;
     struct wait_ahead others = others_ahead(target, everywhere, count), own = wait_ahead_of(target);
-    bool passes_by = others.answer == YES && others.block == 0 && (own.answer != YES || own.block > 0);
-    if (!passes_by && (wait != FRESH || others.answer != YES || own.answer == YES))
+    bool later = own.answer != YES || own.block > others.block || own.cluster > others.cluster;
+    bool passes_by = others.answer == YES && others.block == 0 && later;
+    if (!passes_by && (wait != FRESH || others.answer != YES || !later))
         return wait;
     unsigned debt = others.cluster + phases->cluster_arrived;
     phases->block_debt = others.block;
@@ -98,6 +99,19 @@ static bool goes_past_wait(node_id target, const node_id *everywhere, unsigned c
     if (now.learning || wait == WAITED)
         return false;
     return others_ahead(target, everywhere, count).answer == YES && wait_ahead_of(target).answer != YES;
+}
+
+/* In the first turn of a loop with a wait, a branch may have one way only. */
+static void note_first_turn(node_id node, node_id target, uint64_t turns)
+{
+    struct node_state *here = &now.nodes[node];
+    uint64_t loops = here->section->blocks[here->block].in_turns;
+    if (now.learning || now.follow_waited || !now.keep_constraints || loops == 0 || (turns & loops) != 0)
+        return;
+    if (here->first_way == 0)
+        here->first_way = target + 1;
+    else if (here->first_way != target + 1)
+        here->first_way = SEVERAL_WAYS;
 }
 
 static struct place last_place(node_id node)
@@ -166,6 +180,7 @@ static void take_way(node_id node, const node_id *ways, unsigned count, unsigned
         return;
     struct phases before = registers->phases;
     struct place passed = registers->passed;
+    note_first_turn(node, ways[chosen], registers->turns);
     enum progress there = towards(ways[chosen], ways, count, wait, how.varies, &registers->phases);
     if (goes_past_wait(ways[chosen], ways, count, wait))
         registers->passed = last_place(node);
