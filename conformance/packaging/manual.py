@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from conformance.pdlkit import places
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.exits import OK
+from conformance.pdlkit.exits import OK, BadArguments
 from conformance.pdlkit.venv import ensure_venv
 
 FILES = {"bash": "pdl.bash", "zsh": "_pdl", "tcsh": "pdl.tcsh"}
@@ -47,14 +47,19 @@ def _stopping_at_the_parser() -> Iterator[None]:
         Parser.parse_args = plain  # type: ignore[method-assign]
 
 
-def parser_of(module: str) -> Parser:
-    """The parser that a command makes: it is taken from the command at work, so that it is the one behind its --help."""
+def parser_of(module: str) -> Parser | None:
+    """The parser that a command makes: it is taken from the command at work, so that it is the one behind its --help.
+
+    None: the command has parts with parsers of their own.
+    """
     with _stopping_at_the_parser():
         try:
             importlib.import_module(module).main([])
         except _Found as found:
             return found.parser
-    raise AssertionError(f"{module} read its arguments without a Parser")
+        except BadArguments:
+            pass
+    return None
 
 
 def whole(commands: Mapping[str, tuple[str, str]]) -> argparse.ArgumentParser:
@@ -70,6 +75,8 @@ def whole(commands: Mapping[str, tuple[str, str]]) -> argparse.ArgumentParser:
             continue
         below.add_parser(name, help=text)
         parser = parser_of(module)
+        if parser is None:
+            continue
         parser.prog = f"pdl {name}"
         if parser.usage:
             parser.usage = parser.usage.replace("python3 conformance", "pdl")

@@ -32,7 +32,7 @@ def rendered(paths: Sequence[Path]) -> list[Markup]:
         return [element("pre", text) for text in texts]
     done = subprocess.run([str(python), "-P", "-c", _RENDER], input=json.dumps(texts), capture_output=True, text=True)
     if done.returncode != 0:
-        raise SetupImpossible(f"{pins("prose")[0]} does not work here: {done.stderr.strip()[-200:]}")
+        raise SetupImpossible(f"{pins('prose')[0]} does not work here: {done.stderr.strip()[-200:]}")
     return [_scrolling(text) for text in json.loads(done.stdout)]
 
 

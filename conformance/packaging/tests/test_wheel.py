@@ -92,10 +92,16 @@ def test_in_a_clone_nothing_is_prebuilt() -> None:
     assert not places.INSTALLED and places.BUILD == places.ROOT / "build" and places.prebuilt("pdl-lint-analysis") is None
 
 
-def test_every_command_has_a_parser_to_write_about() -> None:
-    for name, (module, _) in importlib.import_module(manual._ENTRY).COMMANDS.items():
-        if name not in manual._WITHOUT_PARSER:
-            assert manual.parser_of(module).format_help().startswith("usage: ")
+def test_every_command_is_written_about() -> None:
+    commands = importlib.import_module(manual._ENTRY).COMMANDS
+    text = manual.whole(commands).format_help()
+    for name, (module, what) in commands.items():
+        if name in manual._WITHOUT_PARSER:
+            continue
+        assert name in text and what.split()[0] in text
+        parser = manual.parser_of(module)
+        assert parser is None or parser.format_help().startswith("usage: ")
+    assert manual.parser_of("conformance.reports.diff") is not None
 
 
 def test_a_wheel_without_a_tag_is_refused(tmp_path: Path) -> None:
