@@ -1,9 +1,10 @@
 """Installs the wheel on new, minimal Debian machines and uses it: lint, run, uninstall. On demand: needs root, debootstrap, a network.
 
-    python3 conformance dev check-wheel WHEEL --roots FOLDER [--library FILE.so] [--only bookworm] [--record FILE]
+    python3 conformance dev check-wheel WHEEL --roots FOLDER [--library FILE.so] [--only bookworm]
 
 A machine is a debootstrap root with python3 and its venv module, and nothing else: no compiler, no CUDA, no C++ runtime. Everything that
-is looked at is looked at there. Uninstalling may leave the user's cache, ~/.cache/pdl*, and nothing else. A wheel of aarch64 is checked by running its programs under user-mode emulation (--emulate).
+is looked at is looked at there. Uninstalling may leave the user's cache, ~/.cache/pdl*, and nothing else. The programs in a wheel of
+aarch64 are run under user-mode emulation (--emulate).
 """
 
 from __future__ import annotations
@@ -61,26 +62,39 @@ def play(root: Path, wheel: Path, library: Path, out: Path) -> None:
         shutil.copy(library, given / "library.so")
         (given / "use.sh").write_text(_USE)
         merged = Path(scratch, "merged")
-        mounts = [f"mount -t tmpfs tmpfs {scratch}/overlay", f"mkdir {scratch}/overlay/top {scratch}/overlay/work",
-                  f"mount -t overlay overlay -o lowerdir={root},upperdir={scratch}/overlay/top,workdir={scratch}/overlay/work {merged}",
-                  f"mount -t proc proc {merged}/proc", f"mount --rbind /dev {merged}/dev",
-                  f"mkdir -p {merged}/home/checked/in {merged}/home/checked/out", f"mount --bind {given} {merged}/home/checked/in",
-                  f"mount --bind {out} {merged}/home/checked/out"]
-        mounts += [f"mkdir -p {merged}{Path(name).parent} && touch {merged}{name} && mount --bind {name} {merged}{name}"
-                   for name in LENT if Path(name).is_file()]
+        mounts = [
+            f"mount -t tmpfs tmpfs {scratch}/overlay",
+            f"mkdir {scratch}/overlay/top {scratch}/overlay/work",
+            f"mount -t overlay overlay -o lowerdir={root},upperdir={scratch}/overlay/top,workdir={scratch}/overlay/work {merged}",
+            f"mount -t proc proc {merged}/proc",
+            f"mount --rbind /dev {merged}/dev",
+            f"mkdir -p {merged}/home/checked/in {merged}/home/checked/out",
+            f"mount --bind {given} {merged}/home/checked/in",
+            f"mount --bind {out} {merged}/home/checked/out",
+        ]
+        mounts += [
+            f"mkdir -p {merged}{Path(name).parent} && touch {merged}{name} && mount --bind {name} {merged}{name}"
+            for name in LENT
+            if Path(name).is_file()
+        ]
         for folder in (merged, Path(scratch, "overlay")):
             folder.mkdir()
         kept = [f"{name}={value}" for name, value in os.environ.items() if OPTIONAL.fullmatch(name) and name != "PIP_FIND_LINKS"]
         plain = ["PATH=/usr/bin:/bin", "HOME=/home/checked/home", "LANG=C.UTF-8", "PIP_NO_CACHE_DIR=1"]
         inside = f'exec chroot {merged} /usr/bin/env -i "$@" /bin/sh -ec "mkdir -p home/checked/home; exec sh /home/checked/in/use.sh"'
-        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-ec", "; ".join([*mounts, inside]), "sh",
-                               *plain, *kept], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = subprocess.run(
+            ["unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-ec", "; ".join([*mounts, inside]), "sh", *plain, *kept],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
         if done.returncode != 0:
             raise SetupImpossible(f"{root.name}: the wheel could not be used: {(done.stdout + done.stderr).strip()[-600:]}")
 
 
 def problems(out: Path) -> list[str]:
     """What on that machine was not as it must be."""
+
     def said(name: str) -> str:
         return (out / name).read_text().strip()
 
@@ -117,7 +131,9 @@ def make_library(folder: Path) -> Path:
     """A shared library with a planted bug, by this machine's nvcc."""
     source, library = folder / "hazard.cu", folder / "hazard.so"
     source.write_text(_KERNEL)
-    done = subprocess.run(["nvcc", "-arch=sm_90", "-shared", "-Xcompiler", "-fPIC", "-o", str(library), str(source)], capture_output=True, text=True)
+    done = subprocess.run(
+        ["nvcc", "-arch=sm_90", "-shared", "-Xcompiler", "-fPIC", "-o", str(library), str(source)], capture_output=True, text=True
+    )
     if done.returncode != 0:
         raise SetupImpossible(f"nvcc makes no library to lint: {done.stderr[-300:]}; --library names one")
     return library
@@ -144,8 +160,12 @@ def emulated(wheel: Path, emulator: str, library: Path | None) -> list[str]:
         analysis.write_text(f'#!/bin/sh\nexec {emulator} {programs / "foreign"} "$@"\n')
         analysis.chmod(0o755)
         environment = {**os.environ, "PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
-        lint = subprocess.run([sys.executable, "-m", "pdl_conformance", "lint", "--json", str(library or make_library(folder))], env=environment,
-                              capture_output=True, text=True)
+        lint = subprocess.run(
+            [sys.executable, "-m", "pdl_conformance", "lint", "--json", str(library or make_library(folder))],
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
     cases = [json.loads(line) for line in harness.stdout.splitlines() if '"record":"case"' in line]
     bad = [case["case"] for case in cases if case["proving"] and case["status"] not in ("PASS", "NOT_SUPPORTED")]
     found = [f"{name}: a proving case did not pass" for name in bad]
@@ -179,10 +199,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "out")
             out.mkdir()
-            play(root_of(suite, options.roots.resolve(), options.mirror), options.wheel.resolve(), options.library or make_library(Path(folder)), out)
+            play(
+                root_of(suite, options.roots.resolve(), options.mirror),
+                options.wheel.resolve(),
+                options.library or make_library(Path(folder)),
+                out,
+            )
             found = problems(out)
             seconds = float((out / "import").read_text())
-        print("\n".join(f"{title}: {text}" for text in found) or f"{title}: lint, run and uninstall work; import takes {seconds * 1000:.1f} ms")
+        print(
+            "\n".join(f"{title}: {text}" for text in found)
+            or f"{title}: lint, run and uninstall work; import takes {seconds * 1000:.1f} ms"
+        )
         bad += len(found)
     return FAILED if bad else OK
 

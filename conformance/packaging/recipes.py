@@ -21,7 +21,6 @@ from conformance.packaging.fresh_machines import LENT, SUITES
 from conformance.packaging.manual import version
 from conformance.pdlkit import places
 from conformance.pdlkit.exits import FAILED, OK, SetupImpossible
-from conformance.pdlkit.venv import ensure_venv
 
 HERE = Path(__file__).resolve().parent
 _SOURCES = ("pdl.h", "pdl_device.cuh", "CMakeLists.txt", "LICENSE", "README.md", "cmake")
@@ -47,13 +46,14 @@ echo purged
 
 def conan() -> list[str]:
     """`conan create`, with a home of its own."""
-    python = ensure_venv("conan")
+    program = shutil.which("conan")
+    if program is None:
+        raise SetupImpossible("there is no conan on PATH; it comes as a Python package (pipx install conan)")
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "CONAN_HOME": home}
 
         def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-            code = "import sys; from conans.conan import run; sys.argv[0] = 'conan'; run()"
-            return subprocess.run([str(python), "-c", code, *arguments], env=environment, capture_output=True, text=True, cwd=home)
+            return subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, cwd=home)
 
         call("profile", "detect")
         done = call("create", str(HERE / "conan"))
@@ -74,7 +74,8 @@ def _lay_sources(folder: Path) -> None:
     shutil.copytree(HERE / "debian", folder / "debian")
     (folder / "debian" / "changelog").write_text(
         f"pdl ({version()}-1) unstable; urgency=medium\n\n  * Version {version()}.\n\n"
-        " -- The pdl authors <pdl@packages.invalid>  Thu, 01 Jan 2026 00:00:00 +0000\n")
+        " -- The pdl authors <pdl@packages.invalid>  Thu, 01 Jan 2026 00:00:00 +0000\n"
+    )
 
 
 def debian(suite: str, roots: Path, mirror: Sequence[str]) -> list[str]:
@@ -89,15 +90,27 @@ def debian(suite: str, roots: Path, mirror: Sequence[str]) -> list[str]:
         _lay_sources(given)
         script = _BUILD.replace("VERSION", version()).replace("EXPECTED", " ".join(_EXPECTED))
         (given.parent / "build.sh").write_text(script)
-        mounts = [f"mount -t tmpfs tmpfs {over}", f"mkdir {over}/top {over}/work",
-                  f"mount -t overlay overlay -o lowerdir={root},upperdir={over}/top,workdir={over}/work {merged}",
-                  f"mount -t proc proc {merged}/proc", f"mount --rbind /dev {merged}/dev", f"cp -r {given} {merged}/home/given",
-                  f"cp {scratch}/build.sh {merged}/home/build.sh"]
-        mounts += [f"mkdir -p {merged}{Path(name).parent} && touch {merged}{name} && mount --bind {name} {merged}{name}"
-                   for name in LENT if name == "/etc/resolv.conf" and Path(name).is_file()]
+        mounts = [
+            f"mount -t tmpfs tmpfs {over}",
+            f"mkdir {over}/top {over}/work",
+            f"mount -t overlay overlay -o lowerdir={root},upperdir={over}/top,workdir={over}/work {merged}",
+            f"mount -t proc proc {merged}/proc",
+            f"mount --rbind /dev {merged}/dev",
+            f"cp -r {given} {merged}/home/given",
+            f"cp {scratch}/build.sh {merged}/home/build.sh",
+        ]
+        mounts += [
+            f"mkdir -p {merged}{Path(name).parent} && touch {merged}{name} && mount --bind {name} {merged}{name}"
+            for name in LENT
+            if name == "/etc/resolv.conf" and Path(name).is_file()
+        ]
         inside = f"exec chroot {merged} /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 /bin/sh /home/build.sh"
-        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-ec", "; ".join([*mounts, inside])],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = subprocess.run(
+            ["unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-ec", "; ".join([*mounts, inside])],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
     missing = [path for path in _EXPECTED if path not in done.stdout.splitlines()]
     if done.returncode != 0 or missing or f"version {version()}" not in done.stdout or "purged" not in done.stdout:
         return [f"{SUITES[suite]}: exit {done.returncode}, missing {missing}: {(done.stdout + done.stderr)[-800:]}"]

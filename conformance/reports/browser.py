@@ -48,8 +48,11 @@ def made_pages(folder: Path) -> dict[Path, float | None]:
 def look(pages: dict[Path, float | None], chromium: str, shots: Path | None) -> list[str]:
     """What is wrong with the pages, by a driver that runs where playwright is."""
     python = ensure_venv("browser")
-    order = {"chromium": chromium, "shots": str(shots) if shots else None,
-             "pages": [[str(page.resolve()), limit] for page, limit in pages.items()]}
+    order = {
+        "chromium": chromium,
+        "shots": str(shots) if shots else None,
+        "pages": [[str(page.resolve()), limit] for page, limit in pages.items()],
+    }
     done = subprocess.run([str(python), "-P", str(_DRIVER)], input=json.dumps(order), stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise SetupImpossible("Chromium could not be driven; its words stand above")
@@ -68,7 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.shots:
         options.shots.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        pages = {page: None for page in options.pages} or made_pages(Path(folder))
+        given: dict[Path, float | None] = dict.fromkeys(options.pages)
+        pages = given or made_pages(Path(folder))
         found = look(pages, options.chromium, options.shots)
     print("\n".join(found) or f"{len(pages)} pages: nothing is wrong")
     return FAILED if found else OK

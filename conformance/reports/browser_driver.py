@@ -20,8 +20,12 @@ def _check(browser: Any, path: Path, limit: float | None, scheme: str, width: in
     said: list[str] = []
     page.on("console", lambda message: said.append(f"the console says {message.text}"))
     page.on("pageerror", lambda error: said.append(f"a script failed: {error}"))
-    page.on("request", lambda request: said.append(f"it asks for {request.url}")
-            if request.url != path.as_uri() and not request.url.startswith("data:") else None)
+    page.on(
+        "request",
+        lambda request: said.append(f"it asks for {request.url}")
+        if request.url != path.as_uri() and not request.url.startswith("data:")
+        else None,
+    )
     started = time.monotonic()
     page.goto(path.as_uri())
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -48,8 +52,9 @@ def main() -> int:
         for name, limit in order["pages"]:
             for scheme in SCHEMES:
                 for width in WIDTHS:
-                    found += _check(browser, Path(name), limit if (scheme, width) == (SCHEMES[0], WIDTHS[0]) else None, scheme, width,
-                                    order["shots"])
+                    found += _check(
+                        browser, Path(name), limit if (scheme, width) == (SCHEMES[0], WIDTHS[0]) else None, scheme, width, order["shots"]
+                    )
         browser.close()
     print(json.dumps(found))
     return 0

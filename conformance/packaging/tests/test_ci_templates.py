@@ -31,14 +31,16 @@ READ = "const float v = *(const volatile float *)&in[threadIdx.x];"
 @pytest.fixture(scope="module")
 def python() -> Path:
     """An interpreter with pre-commit and a reader of YAML."""
-    return ensure_venv("ci-templates")
+    return ensure_venv("hooks")
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tree as somebody clones it, tagged as the templates name it."""
     folder = tmp_path_factory.mktemp("origin") / "pdl"
-    ignored = shutil.ignore_patterns("build", "build-*", ".git", "__pycache__", ".pytest_cache", ".hypothesis", "results", "corpus", "third_party")
+    ignored = shutil.ignore_patterns(
+        "build", "build-*", ".git", "__pycache__", ".pytest_cache", ".hypothesis", "results", "corpus", "third_party"
+    )
     shutil.copytree(places.ROOT, folder, ignore=ignored)
     git = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t"]
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "as it is"], ["tag", "v0.2.0"]):
@@ -121,8 +123,13 @@ def test_the_gitlab_template_clones_and_lints(python: Path, clone: Path, project
 def test_pre_commit_runs_the_hook(python: Path, clone: Path, project: Path, tmp_path: Path) -> None:
     def hook(name: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")}
-        return subprocess.run([python, "-m", "pre_commit", "try-repo", str(clone), "pdl-lint", "--ref", "v0.2.0", "--files", name], cwd=project,
-                              env=environment, capture_output=True, text=True)
+        return subprocess.run(
+            [python, "-m", "pre_commit", "try-repo", str(clone), "pdl-lint", "--ref", "v0.2.0", "--files", name],
+            cwd=project,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
 
     bad, good = hook("bad.cubin"), hook("good.cubin")
     assert bad.returncode == 1 and "read-before-wait" in bad.stdout, bad.stdout + bad.stderr
