@@ -38,7 +38,7 @@ cudaGraphExec_t capture(cudaStream_t stream, int steps)
 
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     for (int i = 0; i < steps; i++) {
-        launch(stream, i, pdl::overlap, WORDS, TAPS);
+        launch(stream, i, PDL_OVERLAP_IF_POSSIBLE, WORDS, TAPS);
     }
     CHECK(cudaStreamEndCapture(stream, &graph));
     CHECK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
