@@ -2626,10 +2626,9 @@ PDL_IMPL cudaError_t pdl_launch(const pdl_kernel *kernel, void (*func)(pdl_param
 #define PDL_IMPL_DISABLED 3u
 
 #if defined(__GNUC__) && defined(__ELF__)
-/* First and last address of the program or library that holds this code; from the linker. */
+/* Where the program or library that holds this code begins; from the linker. */
 extern "C" {
 extern const char pdl_impl_first_address[] __asm__("__ehdr_start") __attribute__((weak, visibility("hidden")));
-extern const char pdl_impl_last_address[] __asm__("_end") __attribute__((weak, visibility("hidden")));
 }
 
 /* One function: two bits per device. It is entered once and only gains bits, so readers need no lock. */
@@ -2645,12 +2644,17 @@ typedef struct pdl_impl_entry {
 /* The place of a function in this file's table; NULL: it has none. With enter, it gets one if there is room.
  *
  * Only functions of the same program or library are entered: the table goes when that is unloaded, so the address of an
- * unloaded function cannot be found here when it is used again. */
+ * unloaded function cannot be found here when it is used again. Code lies between the beginning and the table, because
+ * linkers put variables that begin as 0 last. */
 PDL_IMPL pdl_impl_entry *pdl_impl_find_entry(const void *func, bool enter)
 {
     static pdl_impl_entry table[PDL_IMPL_ENTRIES];
     const size_t address = reinterpret_cast<size_t>(func), first = address / 16 + address / 4096;
+    const char *code = static_cast<const char *>(func), *const begin = pdl_impl_first_address;
 
+    if (begin == nullptr || code < begin || static_cast<const void *>(code) >= static_cast<const void *>(table)) {
+        return nullptr;
+    }
     for (size_t i = 0; i < PDL_IMPL_PROBES; i++) {
         pdl_impl_entry *entry = &table[(first + i) % PDL_IMPL_ENTRIES];
         const void *there = __atomic_load_n(&entry->func, __ATOMIC_ACQUIRE);
@@ -2676,9 +2680,7 @@ PDL_IMPL unsigned pdl_impl_recall(const void *func, int device)
 
 PDL_IMPL void pdl_impl_remember(const void *func, int device, unsigned answer)
 {
-    const char *address = static_cast<const char *>(func);
-    const bool is_here = address >= pdl_impl_first_address && address < pdl_impl_last_address;
-    pdl_impl_entry *entry = is_here && device < PDL_IMPL_DEVICES ? pdl_impl_find_entry(func, true) : nullptr;
+    pdl_impl_entry *entry = device < PDL_IMPL_DEVICES ? pdl_impl_find_entry(func, true) : nullptr;
 
     if (entry != nullptr) {
         __atomic_fetch_or(&entry->answers, static_cast<unsigned long long>(answer) << (2 * device), __ATOMIC_ACQ_REL);
