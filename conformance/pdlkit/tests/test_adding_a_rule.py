@@ -16,7 +16,7 @@ ENTRY = '''
 id = "WAIT-99"
 class = "derived"
 kind = "visibility"
-text = "A thread that rests behind its wait still sees everything."
+text = "A thread that rests after its wait still sees everything."
 source = "none: a rule made up by a test"
 needs = { cc = 90, toolkit = "12.3" }
 
