@@ -3,7 +3,7 @@
  * usage: pdl-launch-gap [REPETITIONS]
  * Every kernel spins for a prologue, waits, spins for a main part and a tail. One base shape; each axis is varied alone.
  * The variants of a shape (stream and graph, five modes, and what the limit needs) are interleaved, repetition by
- * repetition. Chains in a stream are queued behind a busy device, so that the host's speed does not count.
+ * repetition. Chains in a stream are queued after work that keeps the device busy, so that the host's speed does not count.
  * Prints JSON lines: one device line, one line per cell. Exit 0, 64 bad arguments, 70 a call failed, 77 no usable GPU.
  */
 #include <math.h>
