@@ -18,18 +18,14 @@ from conformance.trace.whatif import measure, variants
 from conformance.trace.whatif.variants import Known, why_left
 from conformance.trace.zoo.command import build_zoo
 
-STAND_IN = Path(__file__).parents[2] / "tests" / "stand_in.c"
-
 
 def kernel(name: str, *middle: Instruction) -> Kernel:
     return Kernel(name, [STACK, *middle, ADD, EXIT], exits=[16 * (len(middle) + 2)])
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("stand-in")
-    subprocess.run(["cc", "-std=gnu11", "-O1", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1,-Bsymbolic", "-o", folder / "libcuda.so.1",
-                    STAND_IN], check=True)
+def place(stand_in: Path) -> Path:
+    folder = stand_in
     plain = ("gate", "first", "first_silent", "second", "second_shared", "second_unloaded")
     (folder / "zoo.cubin").write_bytes(cubin([*(kernel(name) for name in plain), kernel("second_waits_first", WAIT)]))
     waiting = [kernel(name, WAIT, TRIGGER) for name in (*plain, "second_waits_first")]
@@ -40,7 +36,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whatif(place: Path, *options: str, program: str = "not-asked", image: str = "zoo.cubin") -> subprocess.CompletedProcess[str]:
     command = [str(build_zoo()), program, "broken", str(place / image), str(place / image)]
     return subprocess.run([sys.executable, str(KIT), "whatif", *options, "--", *command], capture_output=True, text=True, check=False,
-                          env={**os.environ, "LD_LIBRARY_PATH": str(place)}, timeout=240)
+                          env={**os.environ, "LD_LIBRARY_PATH": str(place), "PDL_TRACE_CUPTI": str(place / "libcuda.so.1")},
+                          timeout=240)
 
 
 def test_kernels_without_a_wait_are_changed_and_the_others_listed(place: Path) -> None:
@@ -54,6 +51,15 @@ def test_kernels_without_a_wait_are_changed_and_the_others_listed(place: Path) -
     assert gain["low"] <= gain["estimate"] <= gain["high"]
     # the stand-in prints how many kernels of an image wait: one as it is and with an empty prologue, six with PDL
     assert content["differing"] == ["pdl", "trigger"]
+
+
+def test_pairs_show_where_the_gain_is(place: Path) -> None:
+    done = whatif(place, "--json", "--rounds", "2", "--trigger", "--pairs", program="full-edge")
+    assert done.returncode == 0, done.stderr
+    pairs = {(entry["primary"], entry["dependent"]): entry for entry in json.loads(done.stdout)["pairs"]}
+    assert pairs["first", "second"]["overlapping_before"] == 0 and pairs["first", "second"]["overlapping_after"] == 1
+    assert pairs["first", "second"]["saved_us"] > 0
+    assert "--pairs" not in whatif(place, "--rounds", "2").stdout
 
 
 def test_the_report_says_what_is_promised_and_what_is_not(place: Path) -> None:
