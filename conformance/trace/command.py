@@ -25,6 +25,7 @@ from conformance.trace.timeline import Timeline, join
 _EPILOG = """\
 parts:
   trace diff OLD.json NEW.json    what a change did to each pair; exit code 0 same, 1 worse, 3 better
+  trace zoo                       programs without overlap, each for one reason, on this GPU: is each reason named?
   trace annotate FILE             an Nsight Systems export (.sqlite) or a PyTorch profiler trace (.json), with reasons
 
 The command is run twice: first with launches noted but not timed, then timed by CUPTI's activity records, which leave kernels
