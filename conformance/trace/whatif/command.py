@@ -115,6 +115,10 @@ class Study:
         """Against the original."""
         return measure.gain(self.series("original"), self.series(name))
 
+    def gain_over_empty(self, name: str) -> Interval:
+        """Against the rewritten program with an empty prologue: what PDL gives apart from what rewriting costs."""
+        return measure.gain(self.series("empty"), self.series(name))
+
     def differing(self, given: argparse.Namespace) -> list[str]:
         """Variants whose results differ from the original's where that was asked."""
         first = self.runs["original"][0]
@@ -205,6 +209,7 @@ def as_json(study: Study, given: argparse.Namespace) -> dict[str, Any]:
         found[name] = {"us_per_step": [round(value, 3) for value in series]}
         if name != "original":
             found[name]["gain"] = study.gain(name).as_json()
+            found[name]["gain_over_empty"] = study.gain_over_empty(name).as_json()
     return {"schema": SCHEMA, "command": given.command, "step": _step_words(study.step), "rounds": given.rounds,
             "gain": study.gain(study.best).as_json(), "by": study.best, "variants": found, "changed": study.changed,
             "left": [{"kernel": name, "why": why} for name, why in study.left.items()],
