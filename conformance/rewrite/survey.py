@@ -2,8 +2,9 @@
 
     python3 -m conformance.rewrite.survey --output record.json FILE...
 
-Every image for sm_90 and newer is rewritten with each plan. All bytes of its code are compared; what changed and what was added
-is disassembled again by nvdisasm and checked, and every 50th image is listed as a whole, before and after. The record holds counts: kernels, what was refused and why, and what differed. No code of others and no name of a kernel goes into it.
+Every image for sm_90 and newer is rewritten with each plan. All bytes of its code are compared; what changed and what was
+added is disassembled again by nvdisasm and checked, and every so manieth image is listed as a whole, before and after. The
+record holds counts: kernels, what was refused and why, and what differed. No code of others and no name of a kernel goes into it.
 """
 
 from __future__ import annotations

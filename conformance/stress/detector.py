@@ -317,7 +317,7 @@ class Detector:
         result.races, result.perhaps_the_same = settle(found.races, result.order, exact[0],
                                                        lambda plan: self._fails(plan, self.effort.confirm))
         uncured = [self._uncured(plan) for plan in found.uncured]
-        result.unexplained = [f"{said}: {why}" for said, why in zip(found.unexplained, uncured)]
+        result.unexplained = [f"{said}: {why}" for said, why in zip(found.unexplained, uncured, strict=True)]
         for race in result.races:
             result.labels[sentence(race)] = self._label(race, exact[0])
         if not found.races and not found.unexplained:
