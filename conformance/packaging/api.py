@@ -21,7 +21,8 @@ from conformance.pdlkit.places import ROOT
 RECORD = Path(__file__).with_name("api.txt")
 DIFFERS = 1
 _STRUCT = re.compile(r"typedef struct (pdl_\w+) \{([^{}]*)\} \1;")
-_HOST_FUNCTION = re.compile(r"((?:template <[^{};]*?> )?)(?:__attribute__\(\(deprecated\([^)]*\)\)\) )?(?:PDL_PUBLIC|static inline) ([^{};]*?) ?;")
+_DEPRECATED = r"(?:__attribute__\(\(deprecated\([^)]*\)\)\) )?"
+_HOST_FUNCTION = re.compile(rf"((?:template <[^{{}};]*?> )?){_DEPRECATED}(?:PDL_PUBLIC|static inline) ([^{{}};]*?) ?;")
 _DEVICE_FUNCTION = re.compile(r"((?:template <[^{};]*?> )?)PDL_DEVICE_ ([^{};]*?) ?\{")
 
 
