@@ -134,7 +134,7 @@ static uint64_t deadline_s(const struct case_run *c)
     int is_model = c->run->device->is_model, asks = strcmp(c->info->kind, "api") == 0;
     uint64_t trials = run_trials(c->info, c->run->profile, is_model);
 
-    return is_model ? 120 + trials * 50 / 10000 : 10 + trials * (asks ? 20 : 1) / 10000;
+    return is_model ? 30 + trials * 50 / 10000 : 10 + trials * (asks ? 20 : 1) / 10000;
 }
 
 static void tell_begin(struct case_run *c)
