@@ -18,9 +18,9 @@ AXES = {
 }
 PATHS = ("stream", "graph")
 PLACES = {"plain": "Leave PDL off", "attribute": "Leave the trigger out", "early": "Put the trigger first",
-          "waited": "Put the trigger right behind the wait", "late": "Put the trigger behind the main part"}
+          "waited": "Put the trigger right after the wait", "late": "Put the trigger after the main part"}
 MODE_WORDS = {"plain": "no attribute", "attribute": "wait, no trigger", "early": "trigger first thing",
-              "waited": "trigger right behind the wait", "late": "trigger behind the main part"}
+              "waited": "trigger right after the wait", "late": "trigger after the main part"}
 WORTH = 1.02  # a gain below 2 % is not worth a sentence
 REACHED = 0.9  # of the limit
 
@@ -31,7 +31,7 @@ def gain(matrix: Matrix, cell: Cell) -> float:
 
 
 def slower(one: Cell, other: Cell) -> bool:
-    """Beyond both intervals."""
+    """Slower beyond both intervals."""
     return one.low95 > other.high95
 
 
@@ -48,18 +48,18 @@ def _at(cell: Cell) -> str:
 
 
 def _shape_of(matrix: Matrix, cell: Cell) -> list[Cell]:
-    """The cells of one shape on one path, a mode each."""
+    """The cells of one shape on one path, one per mode."""
     return [_one(matrix, cell.path, cell.axis, mode, cell.value) for mode in matrix.modes]
 
 
 def _unbeaten(matrix: Matrix, cell: Cell) -> bool:
-    """Beyond the intervals, and by more than is worth a sentence."""
+    """No other mode is faster beyond the intervals and by more than WORTH."""
     return not any(slower(cell, other) and cell.us >= WORTH * other.us for other in _shape_of(matrix, cell))
 
 
 # ---- in short: what holds in all shapes of one path ------------------------------------------------------------------
 def _shapes(matrix: Matrix, path: str, mode: str) -> list[Cell]:
-    """A cell per shape: the base shape lies on several axes, and counts once."""
+    """One cell per shape: the base shape lies on several axes and counts once."""
     found: dict[tuple[tuple[str, int], ...], Cell] = {}
     for cell in matrix.cells:
         if cell.path == path and cell.mode == mode:
@@ -95,7 +95,7 @@ def _hidden(matrix: Matrix, path: str) -> str:
     cells = matrix.select(path, "prologue_short_main_us", "early")
     hidden = [cell for cell in cells if cell.of_limit >= REACHED]
     short = [cell for cell in cells if cell.of_limit < REACHED]
-    said = "A prologue is hidden behind the kernels before, by the trigger first, also where their main parts are only 1 us: "
+    said = "With the trigger first, a prologue is hidden by the kernels before it, even where their main parts are only 1 us: "
     if not short:
         return (said + f"the longest of the matrix, {hidden[-1].value:g} us, reaches {hidden[-1].of_limit:.0%} of the limit." +
                 _cite(hidden[-1:]))
@@ -168,7 +168,7 @@ def _room(matrix: Matrix, path: str) -> list[str]:
 
 
 def _places(matrix: Matrix, path: str) -> list[str]:
-    """Where blocks run that read what a kernel before has stored, at the size at which the modes lie furthest apart."""
+    """Where blocks run that read what an earlier kernel stored, at the size where the modes differ most."""
     plain = [cell for cell in matrix.select(path, "traffic_mib", "plain") if cell.moved is not None]
     if not plain:
         return []

@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-LAUNCHES = 100  # slower than the others by far
+LAUNCHES = 100  # far slower than the others
 
 
 @triton.jit
@@ -35,7 +35,7 @@ def _triton_call(argument: torch.Tensor) -> Callable[[], object]:
 
 
 def _triton_below(argument: torch.Tensor) -> Callable[[], object]:
-    grid = (1, 1, 1)  # all three are looked at
+    grid = (1, 1, 1)  # Triton reads all three
     launch = cost_empty[grid](argument, launch_pdl=True, num_warps=1)[grid]
     return lambda: launch(argument)
 
@@ -57,6 +57,6 @@ def timers() -> tuple[list[tuple[str, bool, Callable[[], float]]], list[str]]:
             time = _timer(make(argument))
             time()
             found.append((name, overlap, time))
-        except Exception as reason:  # whatever a foreign package throws: it is then not measured, and that is said
+        except Exception as reason:  # any error of a foreign package: then it is not measured, and the page says so
             missing.append(f"{name}: {type(reason).__name__}: {reason}")
     return found, missing

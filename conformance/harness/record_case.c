@@ -187,6 +187,22 @@ void record_variant(struct record *record, const struct case_info *info, const s
     record_end(record);
 }
 
+void record_replayed(struct record *record, const struct case_info *info, const struct variant *variant,
+                     const struct variant_result *result)
+{
+    const struct tally *tally = &result->tally;
+
+    record_forbidden(record, info, variant, result);
+    record_begin(record, "replayed");
+    record_text(record, "case", info->name);
+    record_text(record, "reason", result->why);
+    record_count(record, "forbidden", tally->forbidden);
+    record_count(record, "run", tally->run);
+    record_count(record, "exercised", tally->exercised);
+    outcome_fields(record, tally);
+    record_end(record);
+}
+
 static void case_fields(struct record *record, const struct case_info *info)
 {
     record_text(record, "case", info->name);

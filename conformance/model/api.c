@@ -119,6 +119,7 @@ void model_reset(const char *variant, uint64_t seed)
     streams_reset();
     memory_reset();
     functions_reset();
+    devices_reset();
     launches_reset();
     memset(count, 0, sizeof count);
     memset(planted, 0, sizeof planted);

@@ -238,7 +238,7 @@ bool launch_may_overlap(const struct request *r, struct stream *s)
     bool third = device.faults.third_plain_overlaps && s->kernel_tail != NULL && s->kernel_tail->depth >= 1;
     if (device.faults.plain_overlaps || leaked || third || (device.faults.recorder_overlaps && (r->event != NULL || r->launch_event != NULL)))
         return true;
-    return r->programmatic && device.cc >= 90 && (!r->cooperative || reads_boldly());
+    return r->programmatic && cc_of(current_device()) >= 90 && (!r->cooperative || reads_boldly());
 }
 
 cudaError_t launch_in_stream(struct request *r)

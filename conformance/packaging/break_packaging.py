@@ -23,7 +23,7 @@ AFTER_PROJECT = "project(pdl LANGUAGES NONE)\n"
 
 @dataclass(frozen=True)
 class Fault:
-    """One text of one file becomes another; `test` must notice."""
+    """Replaces one text in one file; `test` must fail then."""
 
     what: str
     test: str
@@ -45,14 +45,16 @@ FAULTS = (
     _added("another target", "add_subdirectory", "add_custom_target(docs)"),
     _added("a variable in the parent", "fetch_content", "set(headers pdl.h PARENT_SCOPE)"),
     _added("xxHash is looked for", "add_subdirectory", "find_path(XXHASH_INCLUDE_DIR xxhash.h)"),
-    Fault("the parent gets our version", "add_subdirectory", CMAKE, "project(pdl LANGUAGES NONE)", "project(pdl VERSION 0.1.0 LANGUAGES NONE)"),
+    Fault("the parent gets our version", "add_subdirectory", CMAKE,
+          "project(pdl LANGUAGES NONE)", "project(pdl VERSION 0.1.0 LANGUAGES NONE)"),
     Fault("install rules below a parent", "fetch_content", CMAKE, "pdl.pc\" ${PROJECT_IS_TOP_LEVEL})", "pdl.pc\" ON)"),
     Fault("tests below a parent", "fetch_content", CMAKE, "xxHash)\" ${PROJECT_IS_TOP_LEVEL})", "xxHash)\" ON)"),
     Fault("a header is not installed", "find_package", INSTALL, "pdl.h pdl_device.cuh", "pdl.h"),
     Fault("the package has an architecture", "install", INSTALL, " ARCH_INDEPENDENT", ""),
-    Fault("any version fits", "install", INSTALL, "pdlConfigVersion.cmake\" VERSION ${pdl_VERSION}", "pdlConfigVersion.cmake\" VERSION 0.99.0"),
+    Fault("any version fits", "install", INSTALL,
+          "pdlConfigVersion.cmake\" VERSION ${pdl_VERSION}", "pdlConfigVersion.cmake\" VERSION 0.99.0"),
     Fault("an older minor version fits before 1.0", "install", INSTALL, "SameMinorVersion", "SameMajorVersion"),
-    Fault("the build folder is no prefix", "install", INSTALL, "export(EXPORT", "# export(EXPORT"),
+    Fault("the build folder cannot be used as a prefix", "install", INSTALL, "export(EXPORT", "# export(EXPORT"),
     Fault("pdl.pc knows its first place", "pkg_config", PC, "${pcfiledir}/@pdl_prefix_from_pc@", "@CMAKE_INSTALL_PREFIX@"),
     Fault("pdl.pc links something", "pkg_config", PC, "Cflags:", "Libs: -lcudart\nCflags:"),
     Fault("pdl.pc has another version", "pkg_config", PC, "@pdl_VERSION@", "9.9.9"),
@@ -61,12 +63,13 @@ FAULTS = (
     Fault("a member moved", "api", "pdl.h", "    int cc; ", "    char pad;\n    int cc; "),
     Fault("a parameter's type changed", "api", "pdl.h", "pdl_event_create(cudaEvent_t *event)", "pdl_event_create(void *event)"),
     Fault("a device function is gone", "api", "pdl_device.cuh", "void pdl_trigger(void)", "void pdl_release(void)"),
-    Fault("a heavy include", "include_cost", "pdl.h", "#include <stddef.h>", "#ifdef __cplusplus\n#include <string>\n#endif\n#include <stddef.h>"),
+    Fault("a heavy include", "include_cost", "pdl.h",
+          "#include <stddef.h>", "#ifdef __cplusplus\n#include <string>\n#endif\n#include <stddef.h>"),
 )
 
 
 def copy_tree(folder: Path) -> None:
-    """What the packaging tests look at; conformance/ is there too, so that it could leak."""
+    """What the packaging tests use. conformance/ is copied, too, so that a leak of it would show."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in ("pdl.h", "pdl_device.cuh", CMAKE):

@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-
 from conformance.headers import compile_checks as checks
 from conformance.packaging import api
 from conformance.packaging.versions import CLAUSES, Check, holds
 from conformance.pdlkit.packages import complete_toolkit
 from conformance.pdlkit.places import KIT, ROOT
+
+HERE = Path(__file__).resolve().parent
 
 HOST_TESTS = ("prepare", "launch", "refusals", "events", "attributes", "estimate", "estimate_measured", "threads", "off_path", "graph",
               "graph_check", "graph_findings")
@@ -95,7 +95,7 @@ def toolkit_version(root: Path) -> int:
 # ---- cells ----
 
 class NotApplicable(Exception):
-    """This cell cannot be: the reason."""
+    """This combination cannot work; the text is the reason."""
 
 
 def standards(compiler: str) -> tuple[list[str], list[str]]:
@@ -121,12 +121,16 @@ def host_cell(place: checks.Place, compiler: str, variants: Sequence[list[str]] 
         plan += [(plus, standard, source, checks.CXX_WARNINGS) for standard in cxx for source in ("host_all.c", "host_typed.cpp")]
     for name, standard, source, flags in plan:
         for variant in variants:
-            needs_baseline(place, lambda unit: checks.host(name, place, standard, unit, *flags, *variant), checks.UNITS / source)
+            needs_baseline(place, partial(_host_command, name, place, standard, (*flags, *variant)), checks.UNITS / source)
     return f"{len(plan) * len(variants)}"
 
 
+def _host_command(compiler: str, place: checks.Place, standard: str, flags: Sequence[str], unit: Path) -> list[str]:
+    return checks.host(compiler, place, standard, unit, *flags)
+
+
 def needs_baseline(place: checks.Place, command: Callable[[Path], list[str]], unit: Path) -> None:
-    """Compile a unit; if it fails, and the toolkit's own header alone fails too, this cell cannot be."""
+    """Compile a unit; if the toolkit's own header fails, too, this combination cannot work."""
     done = checks.call(command(unit))
     if done.returncode == 0:
         return
@@ -189,7 +193,7 @@ def nvcc_cell(place: checks.Place) -> str:
 
 
 def load_builtins(cuda: Path) -> None:
-    """NVRTC looks for this library by its name alone; loaded before, it is found wherever it lies."""
+    """NVRTC looks for this library by name only, so it is loaded first, from wherever it is."""
     for path in sorted((cuda / "lib").glob("libnvrtc-builtins.so*")):
         ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
 
@@ -241,7 +245,7 @@ def version_cell(place: checks.Place, check: Check) -> str:
 # ---- the table ----
 
 def rows() -> dict[str, Callable[[checks.Place], str]]:
-    """Row's name to what fills its cells."""
+    """The function that fills each row, by the row's name."""
     table: dict[str, Callable[[checks.Place], str]] = {}
     for compiler in C_COMPILERS:
         if shutil.which(compiler):
@@ -254,7 +258,7 @@ def rows() -> dict[str, Callable[[checks.Place], str]]:
 
 
 def column(root: Path, headers: Path, work: Path) -> dict[str, str]:
-    """All cells of one toolkit; runs in a process of its own, because two NVRTC do not share one."""
+    """All cells of one toolkit; runs in its own process, because two versions of NVRTC cannot share one."""
     cells = {}
     for name, fill in rows().items():
         place = checks.Place(headers, root, work / re.sub(r"\W+", "-", name)[:40])
@@ -271,7 +275,7 @@ def column(root: Path, headers: Path, work: Path) -> dict[str, str]:
 
 
 def render(columns: dict[str, dict[str, str]], versions: dict[str, str]) -> str:
-    """The Markdown table; reasons for cells that cannot be stand below it, numbered."""
+    """The Markdown table; the reasons for impossible cells follow it, numbered."""
     names = list(columns)
     notes: list[str] = []
     lines = ["# The headers against toolkits and compilers", "",
@@ -310,8 +314,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         root = install(toolkit, options.prefixes.resolve())
         number = toolkit_version(root)
         versions[toolkit.name] = f"{number // 1000}.{number % 1000 // 10}{' (newest)' if toolkit.name == 'newest' else ''}"
-        done = subprocess.run([sys.executable, "-B", str(KIT), "dev", "toolkits", "--prefixes", str(options.prefixes), "--headers", str(options.headers),
-                               "--column", str(root)], stdout=subprocess.PIPE, text=True, check=True)
+        argv = [sys.executable, "-B", str(KIT), "dev", "toolkits", "--prefixes", str(options.prefixes),
+                "--headers", str(options.headers), "--column", str(root)]
+        done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True)
         columns[toolkit.name] = json.loads(done.stdout)
         print(f"{toolkit.name}: {sum(text.startswith('ok') for text in columns[toolkit.name].values())} ok, "
               f"{sum(text == 'FAIL' for text in columns[toolkit.name].values())} failed", flush=True)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
 import shlex
-import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.pdlkit.children import run_shown
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.places import BUILD, ROOT, in_tree
+from conformance.pdlkit.places import BUILD, ROOT, in_tree, prebuilt
+from conformance.pdlkit.private_folder import locked
 from conformance.pdlkit.toolchain import Toolchain, ask, dotted, version_in
 
 Say = Callable[[str], None]
@@ -32,39 +31,32 @@ class Built:
     toolchain: dict[str, Any]
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder for this process; a second run waits instead of building into the same files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def _run_logged(argv: Sequence[str], log: Path, what: str) -> None:
     with open(log, "ab") as out:
         out.write(os.fsencode("\n$ " + shlex.join(argv) + "\n"))
         out.flush()
-        done = subprocess.run(list(argv), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
-    if done.returncode != 0:
+        code = run_shown(argv, ROOT, out)
+    if code != 0:
         tail = log.read_text(errors="replace").splitlines()[-30:]
         print("\n".join(tail), file=sys.stderr)
         raise SetupImpossible(f"{what} failed; the lines above are the end of {in_tree(log)}")
 
 
+def cmake_settings(tools: Toolchain) -> list[str]:
+    """CMake's arguments that name these tools, wherever the tools lie; for every tree that is configured with them."""
+    settings = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools.ninja.path}"] if tools.ninja else ["-G", "Unix Makefiles"]
+    if tools.nvcc is not None:
+        settings.append(f"-DCMAKE_CUDA_COMPILER={tools.nvcc.path}")
+        settings.append(f"-DCUDAToolkit_ROOT={tools.nvcc.path.resolve().parents[1]}")
+    if tools.xxhash != "system":
+        settings.append(f"-DXXHASH_INCLUDE_DIR={Path(tools.xxhash).resolve()}")
+    return settings
+
+
 def configure(device: str, tools: Toolchain, architectures: str | None = None, more: Sequence[str] = ()) -> Path:
     """Run CMake's configure step by the preset of that name; quick when nothing changed."""
     folder = BUILD / device
-    argv = [str(tools.cmake.path), "--preset", device, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
-    if tools.ninja is not None:
-        argv += ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools.ninja.path}"]
-    else:
-        argv += ["-G", "Unix Makefiles"]
-    if tools.nvcc is not None:
-        argv.append(f"-DCMAKE_CUDA_COMPILER={tools.nvcc.path}")
-        argv.append(f"-DCUDAToolkit_ROOT={tools.nvcc.path.resolve().parents[1]}")
-    if tools.xxhash != "system":
-        argv.append(f"-DXXHASH_INCLUDE_DIR={Path(tools.xxhash).resolve()}")
+    argv = [str(tools.cmake.path), "--preset", device, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *cmake_settings(tools)]
     if architectures:
         argv.append(f"-DCMAKE_CUDA_ARCHITECTURES={architectures}")
     argv += more
@@ -90,11 +82,17 @@ def _stamp() -> list[str]:
     return [text, *(f"{name}={os.environ.get(name, '')}" for name in ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CUDAFLAGS"))]
 
 
+def carried(device: str) -> Built | None:
+    """The harness that the installed package brings along: nothing has to be built, and no build tool has to be here."""
+    harness = prebuilt(TARGETS[device])
+    return Built(harness, None, {"built": "with the package"}) if harness else None
+
+
 def build(device: str, tools: Toolchain, say: Say, architectures: str | None = None) -> Built:
     """Build the harness of "cuda" or "model"; SetupImpossible with the compiler's words if it does not build."""
     if not (ROOT / "CMakePresets.json").is_file():
         raise SetupImpossible("CMakePresets.json is missing from the project's root; this copy of the tree is not whole")
-    with locked(BUILD / device):
+    with locked(BUILD / device, f"building the harness for {device}"):
         with_nvcc = f", {tools.nvcc.words()}" if device == "cuda" and tools.nvcc else ""
         say(f"building the harness for {device} with {tools.compiler.words()}{with_nvcc}")
         folder = configure(device, tools, architectures)

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 from conformance.pdlkit.eager import sentences
 from conformance.pdlkit.records import Record
+from conformance.pdlkit.replay_token import tokens
 
 _COLOURS = {
     "PASS": "32", "CONFORMS": "1;32", "FAIL": "1;31", "HANG": "1;31", "VIOLATES": "1;31", "CRASH": "31",
@@ -250,6 +251,12 @@ def triage(report: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def first_tokens(report: Mapping[str, Any]) -> list[str]:
+    """For each failing case the token of its first forbidden trial, which `replay` takes."""
+    firsts = (next(tokens(report, test), None) for test in report["tests"] if test["status"] == "FAIL")
+    return [str(token) for token in firsts if token is not None]
+
+
 def verdict_block(report: Mapping[str, Any], where: str, colours: bool, evidence: Sequence[str] = ()) -> str:
     """Everything that is printed at the end of a run."""
     lines = [headline(report)]
@@ -274,6 +281,7 @@ def verdict_block(report: Mapping[str, Any], where: str, colours: bool, evidence
     if len(reasons) > _REASONS_SHOWN:
         lines.append(f" reason   ... and {len(reasons) - _REASONS_SHOWN} more in the report")
     lines += [f" triage   {line}" for line in triage(report)[:_REASONS_SHOWN]]
+    lines += [f" replay   {token}" for token in first_tokens(report)[:_REASONS_SHOWN]]
     lines += [f" evidence {line}" for line in evidence]
     score = report["mutation_score"]
     passed = sum(t["proving"] and t["status"] == "PASS" for t in report["tests"])

@@ -13,21 +13,23 @@ import re
 import secrets
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from conformance.pdlkit import evidence, machine, places, resume, soak, toolchain, waivers
+from conformance.pdlkit import evidence, machine, many_gpus, places, resume, soak, toolchain, waivers
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.build import Built, build
+from conformance.pdlkit.build import Built, build, carried
+from conformance.pdlkit.checked_lines import Writer
 from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_request
 from conformance.pdlkit.display import Progress, verdict_block, wants_colours
 from conformance.pdlkit.exits import BadArguments, InvalidRun, SetupImpossible
 from conformance.pdlkit.machine_code import MachineCode
+from conformance.pdlkit.output_folder import claim, forget, output_path
+from conformance.pdlkit.page import write_page
 from conformance.pdlkit.records import CaseLog, Record
 from conformance.pdlkit.report import RunFacts, build_report, inconsistencies, write_report
 from conformance.pdlkit.rules import PROFILES, Case, RuleBook, RulesError, load
@@ -46,7 +48,7 @@ def parser() -> Parser:
     made.add_argument("--seed", metavar="HEX", help="64 bits, with or without 0x (a fresh one)")
     made.add_argument("--only", action="append", default=[], metavar="PATTERN",
                       help="only cases or rules whose name matches this glob; may be repeated")
-    made.add_argument("--output", type=Path, metavar="DIR", help="where report.json goes (below build/reports)")
+    made.add_argument("--output", type=output_path, metavar="DIR", help="where report.json goes (below build/reports)")
     made.add_argument("--resume", type=Path, metavar="DIR",
                       help="go on with the interrupted run in DIR: its device, profile, seed and choice of cases")
     made.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else, on stdout")
@@ -87,18 +89,19 @@ class _RecordLog:
     """records.jsonl: every record but progress, as it comes, so that a killed run keeps what it had."""
 
     def __init__(self, path: Path, append: bool) -> None:
-        if append:
-            resume.end_line(path)
-        self._file: TextIO = open(path, "a" if append else "w", buffering=1)
-        self._lock = threading.Lock()
+        self._lines = Writer(path, append)
+
+    @property
+    def mark(self) -> str:
+        """How far the file has come."""
+        return self._lines.mark
 
     def write(self, family: str, record: Record) -> None:
         if record["record"] != "progress":
-            with self._lock:
-                self._file.write(json.dumps({"family": family, **record}) + "\n")
+            self._lines.write({"family": family, **record})
 
     def close(self) -> None:
-        self._file.close()
+        self._lines.close()
 
 
 @contextmanager
@@ -125,7 +128,8 @@ def _default_output(profile: str, device: str) -> Path:
 def _obtain(options: argparse.Namespace, choice: Choice, say: Callable[[str], None]) -> Built:
     if options.harness is not None:
         return Built(options.harness.resolve(), None, {"built": "elsewhere, given by --harness"})
-    return build(choice.build, toolchain.require(not choice.on_model, choice.driver_cuda), say, choice.architectures)
+    brought = carried(choice.build)
+    return brought or build(choice.build, toolchain.require(not choice.on_model, choice.driver_cuda), say, choice.architectures)
 
 
 def _check_model_name(choice: Choice, built: Built) -> None:
@@ -193,15 +197,15 @@ def _execute(
     if options.resume:
         kept = resume.take_over(folder, built.harness, earlier)
         cases = [case for case in cases if case.family not in kept.families]
-        _forget(folder)
+        forget(folder)
     else:
-        _forget(folder)
+        forget(folder)
         resume.begin(folder, resume.Identity(choice.device, options.profile, f"{seed:016x}", options.only, options.plant), built.harness)
     whole = dict(plan.families)
     for family in kept.families:
         del plan.families[family]
     say(f"running {len(cases)} cases on {choice.device}, profile {options.profile}, seed 0x{seed:016x}")
-    progress, log = Progress(len(cases)), _RecordLog(folder / "records.jsonl", bool(options.resume))
+    progress, log = Progress(len(cases)), _RecordLog(folder / resume.RECORDS, bool(options.resume))
 
     def sink(family: str, record: Record) -> None:
         log.write(family, record)
@@ -210,7 +214,7 @@ def _execute(
     started = time.monotonic() - kept.wall_s
 
     def finished(family: str) -> None:
-        resume.keep(folder, family, supervisor.outcome, whole[family], time.monotonic() - started)
+        resume.keep(folder, family, supervisor.outcome, whole[family], time.monotonic() - started, log.mark)
 
     supervisor = Supervisor(plan, sink, finished)
     try:
@@ -269,17 +273,20 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     if told or wrong:
         report = build_report(dataclasses.replace(facts, static_check=told))
         path = write_report(report, folder)
+    page = write_page(path)
     if options.json:
         print(json.dumps(report, indent=1, allow_nan=False))
     else:
         said = evidence.sentences(facts.evidence, folder)
         print(verdict_block(report, places.shown(path), wants_colours(sys.stdout), said))
+        print(f"page     {places.shown(page) if page else 'could not be written; `report` says why'}")
     return int(report["exit"])
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Make the output folder and keep it from other runs; what cannot be written there ends the run with a sentence."""
+def _held(folder: Path, again: bool = False) -> Iterator[None]:
+    """Make the output folder (`again`: take that of an earlier part) and keep it from other runs; what cannot be written there ends
+    the run with a sentence."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -295,6 +302,8 @@ def _held(folder: Path) -> Iterator[None]:
     except OSError:
         pass  # a file system without locks
     try:
+        if not again:
+            claim(folder)
         yield
     except OSError as error:
         elsewhere = isinstance(error.filename, str) and not Path(error.filename).is_relative_to(folder)
@@ -303,12 +312,6 @@ def _held(folder: Path) -> Iterator[None]:
         raise SetupImpossible(f"{folder} cannot be written: {error.strerror}; --output DIR names another place") from None
     finally:
         os.close(handle)
-
-
-def _forget(folder: Path) -> None:
-    """Remove what an earlier run left in the folder and would be taken for this one's."""
-    for old in (folder / "report.json", *folder.glob("repro*.cu"), *folder.glob("images/*.cubin")):
-        old.unlink(missing_ok=True)
 
 
 def _load_rules() -> RuleBook:
@@ -345,7 +348,7 @@ def _run(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: li
     interposed = {} if choice.on_model else machine.interposers()
     outcome, built, wall_s, code = Outcome(), None, 0.0, None
     if choice.broken or choice.absent:
-        _forget(folder)
+        forget(folder)
         results = _nothing_ran(cases, choice)
     else:
         outcome, built, wall_s = _execute(options, choice, book, cases, seed, folder, _say)
@@ -366,6 +369,29 @@ def _run(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: li
     return _finish(facts, folder, options)
 
 
+def _gpus(options: argparse.Namespace, choice: Choice) -> list[many_gpus.Worker]:
+    """The GPUs to judge side by side: all of the machine, unless the command line names one device or goes on with one run."""
+    if choice.device != "cuda" or choice.broken or choice.absent or options.resume:
+        return []
+    return many_gpus.workers(len(machine.ask_driver().gpus))
+
+
+def _run_many(gpus: list[many_gpus.Worker], options: argparse.Namespace, seed: int, folder: Path) -> int:
+    """Judge every GPU of this machine with these options, each from a seed of its own; returns the machine's exit code."""
+    arguments = ["--profile", options.profile, *(word for pattern in options.only for word in ("--only", pattern))]
+    for name, value in (("for", options.time), *((name, getattr(options, name)) for name in ("harness", "plant", "waive"))):
+        if value is not None:
+            arguments += [f"--{name}", str(value)]
+    _say(f"judging {len(gpus)} GPUs side by side; --device cuda:N judges one")
+    report = many_gpus.run_all(gpus, arguments, folder, seed)
+    path = write_report(report, folder)
+    if options.json:
+        print(json.dumps(report, indent=1, allow_nan=False))
+    else:
+        print(f"{many_gpus.block(report)}\n{places.shown(path)}")
+    return int(report["exit"])
+
+
 def main(argv: list[str]) -> int:
     """The command `run`; returns its exit code."""
     options = _checked(parser().parse_args(argv))
@@ -376,9 +402,13 @@ def main(argv: list[str]) -> int:
     if choice.note:
         _say(choice.note)
     folder = options.output or _default_output(options.profile, choice.device)
+    several = _gpus(options, choice)
+    if len(several) > 1:
+        with _held(folder):
+            return _run_many(several, options, seed, folder)
     if options.time is not None and not choice.broken and not choice.absent:
         given = seed if options.seed is not None or not (folder / soak.STATE).is_file() else None
         with _held(folder):
             return soak.soak(options, choice.device, given, folder, _say)
-    with _held(folder):
+    with _held(folder, again=options.resume is not None):
         return _run(options, argv, book, cases, seed, choice, folder)

@@ -3,7 +3,7 @@
  * children  COMP-10  a primary launches a child that stores late, and triggers: does the wait of its dependent cover the child?
  * inner     WAIT-12  a child waits: does its wait return?
  *
- * Set-ups of `children`: eagerly or captured; into which of the parent's streams; before the trigger or behind the watch;
+ * Set-ups of `children`: eagerly or captured; into which of the parent's streams; before the trigger or after the watch;
  * and two that launch no child and store themselves, to see what keeps a dependent from beginning early: the same kernel,
  * and one without a launch in it.
  */
@@ -55,7 +55,7 @@ __global__ void child_reader(struct shared *s)
     read_words(s);
 }
 
-/* The pair in the stream, or the same captured. */
+/* The pair, launched into the stream or captured. */
 static cudaError_t queue_family(struct shared *s, int child, cudaStream_t stream)
 {
     const void *primary = child == CHILD_PLAIN ? (const void *)childless : (const void *)parent;

@@ -2,10 +2,10 @@
  *
  * edge    a graph of writer and reader is launched: does the edge between them mean what it means from the host?
  * member  the launcher is a primary: does its dependent's edge, or wait, cover the graph that it launched?
- * behind  a kernel stands behind the launcher's graph in its stream: is it behind the launched graph, too?
+ * behind  a kernel follows the launcher's graph in its stream: does it also follow the launched graph?
  * root    the launched graph's first kernel waits, while its launcher still works: what does that wait cover?
  *
- * Whatever stores does so late; stale: a trial whose reader missed words. A way that this driver refuses is told by its code.
+ * All stores are late. stale: trials whose reader missed words. If this driver refuses a way, its code is printed.
  */
 #include "edges.h"
 #include "from_device.h"
@@ -14,7 +14,7 @@ enum way { WAY_HOST, WAY_FORGET, WAY_TAIL, WAY_SIBLING, WAYS };
 
 static const char *const way_names[] = { "from the host", "fired and forgotten", "tail", "sibling" };
 
-/* How a reader stands behind what stores, and whether it waits. */
+/* How a reader is ordered after what stores, and whether it waits. */
 struct link {
     const char *name;
     unsigned port, type;
@@ -67,7 +67,7 @@ __global__ void launcher(struct shared *s, cudaGraphExec_t exec, int way)
     pdl_trigger();
 }
 
-/* Stores late itself: the launched graph's first kernel may be early. */
+/* Stores late; the launched graph's first kernel may be early. */
 __global__ void storing_launcher(struct shared *s, cudaGraphExec_t exec, int way)
 {
     if (threadIdx.x == 0) {
@@ -99,7 +99,7 @@ static cudaError_t join(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t
     return edges_add(graph, &from, &to, &data, 1);
 }
 
-/* The executable graph, which the device may launch; the graph is gone. */
+/* Makes the executable graph, which the device may launch, and destroys the graph. */
 static cudaError_t make_launchable(cudaGraph_t graph, cudaGraphExec_t *exec, cudaStream_t stream)
 {
     TRY(cudaGraphInstantiate(exec, graph, cudaGraphInstantiateFlagDeviceLaunch));
@@ -136,7 +136,7 @@ static cudaError_t make_root(struct shared *s, cudaGraphExec_t *exec, cudaStream
     return make_launchable(graph, exec, stream);
 }
 
-/* The launcher's graph: a kernel that launches `inner`, and a reader behind it if there is a link. */
+/* The launcher's graph: a kernel that launches `inner`, and a reader after it if there is a link. */
 static cudaError_t make_outer(struct shared *s, const void *function, unsigned threads, cudaGraphExec_t inner, int way,
                               const struct link *link, cudaGraphExec_t *exec)
 {
@@ -157,7 +157,7 @@ static cudaError_t make_outer(struct shared *s, const void *function, unsigned t
 
 /* ---- questions ---- */
 
-/* attribute: 0 or 1, of a waiting or bare reader launched behind the graph; -1: none is. */
+/* attribute: 0 or 1, of a waiting or bare reader that is launched after the graph; -1: there is none. */
 static cudaError_t run_trials(const struct setup *setup, struct shared *s, unsigned trials, cudaGraphExec_t exec, int attribute,
                               cudaStream_t stream, struct counts *c)
 {
@@ -184,7 +184,7 @@ static struct setup name_setup(const char *question, int way, const char *name)
     return setup;
 }
 
-/* Runs the trials if both graphs could be made, tells, and drops the graphs. outer: NULL if the host launches `inner`. */
+/* Runs the trials if both graphs could be made, prints the result and destroys the graphs. outer: NULL if the host launches `inner`. */
 static cudaError_t finish(const char *question, int way, const char *name, cudaError_t made, struct shared *s, unsigned trials,
                           cudaGraphExec_t inner, cudaGraphExec_t outer, int attribute, cudaStream_t stream)
 {
@@ -213,7 +213,7 @@ static cudaError_t ask_edge(struct shared *s, unsigned trials, int way, const st
     return finish("edge", way, link->name, made, s, trials, inner, outer, -1, stream);
 }
 
-/* link: the dependent stands in the launcher's graph, behind the launcher; without one a kernel stands behind that graph. */
+/* link: the dependent is a node of the launcher's graph, after the launcher; without one a kernel follows that graph. */
 static cudaError_t ask_order(struct shared *s, unsigned trials, int way, const struct link *link, int attribute,
                              cudaStream_t stream)
 {
@@ -242,7 +242,7 @@ static cudaError_t ask_root(struct shared *s, unsigned trials, int way, cudaStre
     return finish("root", way, "first kernel waits", made, s, trials, inner, outer, -1, stream);
 }
 
-/* The launcher alone, in a stream and in no graph: does the device take that launch? */
+/* The launcher alone, in a stream instead of a graph: is its launch from the device accepted? */
 static cudaError_t ask_outside(struct shared *s, unsigned trials, cudaStream_t stream)
 {
     int way = WAY_FORGET;

@@ -3,7 +3,7 @@
  * The document asks for a fence between the two. Set-ups:
  * fenced    with it: the old value is forbidden
  * unfenced  without it: the old value is permitted
- * crowded   without it, behind stores of 1,024 threads that are still on their way; crowded, fenced: with it
+ * crowded   without it, after stores of 1,024 threads that are not yet visible; crowded, fenced: with it
  * beside    one warp triggers for the block while another still updates
  * late      the update follows the trigger and the dependent's start: a control that must give the old value
  */
@@ -21,7 +21,7 @@ static const char *const update_names[] = { "fenced", "unfenced", "crowded", "cr
 struct update_args {
     struct shared *s;
     const cudaGraphDeviceNode_t *node;
-    unsigned *crowd; /* CROWD_WORDS words that nobody reads */
+    unsigned *crowd; /* CROWD_WORDS words that are never read */
     unsigned value;
     int how;
 };
@@ -91,7 +91,7 @@ static cudaError_t capture_update(struct update_args *a, cudaStream_t stream, cu
     return cudaGraphDestroy(graph);
 }
 
-/* A graph of such nodes is launched once: the value it then keeps would hide a missed update. */
+/* Each graph is launched once: the value that a node keeps afterwards would hide a missed update. */
 static cudaError_t update_once(const struct setup *setup, struct update_args *a, cudaStream_t stream, struct counts *c)
 {
     struct shared host;

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 _PARTS = {
-    "rewrite": "conformance.stress.ptx.rewrite_command",
-    "ptxas": "conformance.stress.ptx.ptxas_wrapper",
-    "fatbinary": "conformance.stress.ptx.fatbinary_wrapper",
-    "nvcc": "conformance.stress.ptx.nvcc_wrapper",
-    "jit": "conformance.stress.jit_command",
+    "rewrite": "conformance.stress.rewrite_command",
     "roundtrip": "conformance.stress.ptx.roundtrip_command",
     "same": "conformance.stress.same_command",
     "zoo": "conformance.stress.zoo.command",

@@ -17,29 +17,24 @@ from pathlib import Path
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import BadArguments
 from conformance.stress import options as stress_options
-from conformance.stress.detector import RACE_FOUND, Detector, Effort, Result, sentence
+from conformance.stress.detector import MEANING, RACE_FOUND, Detector, Effort, Result, sentence
 from conformance.stress.injection import library as injection
 from conformance.stress.oracle import DTYPES, Oracle
 from conformance.stress.plan import more_holds
 from conformance.stress.program import Program
-from conformance.stress.ptx import nvcc_wrapper
 from conformance.stress.search import Race
 
 _EPILOG = """\
 parts:
-  stress rewrite IN.ptx OUT.ptx   rewrite a file ahead of assembly
-  stress nvcc ...                 stands in for nvcc (also as conformance/stress/pdl-stress-nvcc)
-  stress ptxas ...                stands in for ptxas (also as conformance/stress/pdl-stress-ptxas)
+  stress rewrite IN OUT           rewrite a PTX file, a cubin or a fat binary
   stress zoo                      the detector's own proof: planted bugs and their corrected twins, on this GPU
   stress same -- COMMAND          whether a program computes the same once it is rewritten, with a hold of 0
   stress roundtrip FILE.ptx...    whether PTX still assembles for every architecture once it is rewritten
 
-Triton, NVRTC and PTX given to the driver are rewritten on the way. A program built by nvcc is built with the wrapper first
-(-DCMAKE_CUDA_COMPILER_LAUNCHER=.../pdl-stress-nvcc, or make NVCC=.../pdl-stress-nvcc) and then named here.
+The program's machine code is rewritten as the driver loads it; no source and no new build is needed.
 
-A trigger is only a hint and time is never promised, so a program whose result changes was wrong. One legal pattern does
-break: publishing data by a fence and then the trigger. Kernels that fence right before they trigger are reported; if they
-publish that way, name them with --exempt.
+Three kinds of finding: "race now" (its own triggers allow it), "latent" (wrong as soon as the primary triggers; it does not
+today) and "relies on the trigger's place" (right as long as the primary triggers where it does; counts with --strict only).
 
 exit codes: 0 nothing found, 1 a race found, 2 inconclusive, 64 bad arguments, 69 set-up impossible"""
 
@@ -47,7 +42,8 @@ exit codes: 0 nothing found, 1 a race found, 2 inconclusive, 64 bad arguments, 6
 def _parser() -> Parser:
     parser = Parser("stress", "Run a program with the window of every PDL pair widened; name the kernels that race.",
                     epilog=_EPILOG, usage="python3 conformance stress [options] -- COMMAND...")
-    judge = parser.add_argument_group("what is right (against the plain run; the exit code always counts)")
+    judge = parser.add_argument_group("what is right (against the plain run; the exit code always counts; if nothing is named, "
+                                      "what the program copies to the host judges)")
     judge.add_argument("--check", metavar="COMMAND", help="run after each run; exit code 0 means right")
     judge.add_argument("--expr", metavar="PYTHON", help="true means right; knows stdout, stderr, code, files, plain, math")
     judge.add_argument("--compare-files", metavar="FILE", action="append", default=[], help="an output file, bit for bit")
@@ -64,8 +60,10 @@ def _parser() -> Parser:
     how.add_argument("--only", metavar="REGEX", help="hold these kernels and no other")
     how.add_argument("--exempt", metavar="REGEX", help="leave these kernels as they are")
     how.add_argument("--protect", metavar="REGEX", help="give these kernels a wait at entry")
-    how.add_argument("--after-wait", action="store_true", help="hold after each wait, too (not for nvcc builds made without)")
-    how.add_argument("--before-exit", action="store_true", help="hold before each exit, too (likewise)")
+    how.add_argument("--after-wait", action="store_true", help="hold after each wait, too")
+    how.add_argument("--before-exit", action="store_true", help="hold before each exit, too")
+    how.add_argument("--strict", action="store_true",
+                     help="count what relies on the place of a trigger as a race, too")
     loading = how.add_mutually_exclusive_group()
     loading.add_argument("--lazy-loading", action="store_true",
                          help="leave CUDA_MODULE_LOADING alone: first launches never overlap (default for Python with Triton)")
@@ -91,6 +89,9 @@ def _checked(given: argparse.Namespace) -> argparse.Namespace:
         raise BadArguments("--dtype says how to read numbers; it needs --tolerance")
     if given.tolerance is not None and not given.tolerance >= 0:
         raise BadArguments("--tolerance takes a number of at least 0")
+    for name in given.compare_files:
+        if Path(name).exists() and not Path(name).is_file():
+            raise BadArguments(f"--compare-files takes regular files; {name} is none")
     if given.timeout <= 0:
         raise BadArguments("--timeout takes seconds, more than 0")
     return given
@@ -104,20 +105,20 @@ def _options(given: argparse.Namespace) -> stress_options.Options:
 
 def _loads_ahead(given: argparse.Namespace) -> bool:
     """PyTorch has thousands of kernels, and Triton's are loaded before their first launch however others are."""
-    return given.eager_loading or not (given.lazy_loading or injection.tritons_ptxas(given.command))
+    return given.eager_loading or not (given.lazy_loading or injection.has_triton(given.command))
 
 
 def _program(given: argparse.Namespace, folder: Path) -> Program:
-    oracle = Oracle(given.check, given.expr, tuple(given.compare_files), given.compare_outputs, given.tolerance, given.dtype)
-    build = stress_options.Options(exempt=given.exempt, after_wait=given.after_wait, before_exit=given.before_exit)
-    rewritten = injection.environment(folder, given.command, build, _loads_ahead(given))
+    silent = not (given.check or given.expr or given.compare_files or given.compare_outputs)
+    oracle = Oracle(given.check, given.expr, tuple(given.compare_files), given.compare_outputs, given.tolerance, silent, given.dtype)
+    rewritten = injection.environment(_loads_ahead(given))
     return Program(given.command, folder, oracle, given.timeout, injection.plain_environment(), rewritten)
 
 
 def _effort(given: argparse.Namespace) -> Effort:
     seed = stress_options.seed_of(given.seed) if given.seed else secrets.randbits(64)
     return Effort(seed, given.seeds, given.plain_runs, given.repeats, given.confirm, given.hold, given.only, given.exempt,
-                  given.protect, more_holds(given.after_wait, given.before_exit))
+                  given.protect, more_holds(given.after_wait, given.before_exit), given.strict)
 
 
 def _replay(given: argparse.Namespace, result: Result, race: Race | None) -> str:
@@ -129,16 +130,20 @@ def _replay(given: argparse.Namespace, result: Result, race: Race | None) -> str
         words += [f"--{name}", str(value)] if value is not None else []
     for file in given.compare_files:
         words += ["--compare-files", file]
-    words += [f"--{name.replace('_', '-')}" for name in ("compare_outputs", "after_wait", "before_exit") if getattr(given, name)]
+    words += [f"--{name.replace('_', '-')}" for name in ("compare_outputs", "after_wait", "before_exit", "strict") if getattr(given, name)]
     return shlex.join([*words, "--", *given.command])
 
 
 def _print(result: Result, replays: list[str]) -> None:
     for name, why in sorted(result.not_rewritten.items()):
         print(f"not stressed: {name}: {why}")
-    for name in result.fenced:
-        print(f"note: {name} fences right before it triggers; if it publishes that way, which is legal, use --exempt")
-    for note in [*result.code_changes, *result.notes]:
+    for name in result.left_alone:
+        print(f"left alone: {name}: it waits for kernels that run beside it")
+    for line in result.hangs:
+        print(f"hang: {line}")
+    for line in result.passed_on:
+        print(f"passed on as it is: {line}")
+    for note in result.notes:
         print(f"note: {note}")
     if result.stressed_s and result.plain_s:
         print(f"time: plain {result.plain_s:.2f} s, stressed at most {result.stressed_s:.2f} s "
@@ -146,7 +151,8 @@ def _print(result: Result, replays: list[str]) -> None:
     if result.natural:
         print("the plain runs go wrong by themselves: they differ from runs in which every kernel waits first")
     for race, replay in zip(result.races, replays):
-        print(f"\n{sentence(race)}")
+        label = result.labels.get(sentence(race), "")
+        print(f"\n{sentence(race)}" + (f"\n  {label}: {MEANING[label]}" if label else ""))
         if result.waiting and all(name not in result.waiting for name in race.dependents):
             print("  no wait was seen in its code")
         print(f"  replay: {replay}")
@@ -171,7 +177,7 @@ def main(argv: list[str]) -> int:
     kept = Path(given.keep).resolve() if given.keep else None
     if kept:
         kept.mkdir(parents=True, exist_ok=True)
-    folder = kept or Path(tempfile.mkdtemp(prefix="session-", dir=nvcc_wrapper.work_folder()))
+    folder = kept or Path(tempfile.mkdtemp(prefix="session-", dir=injection.work_folder()))
     stream = sys.stderr if given.json else sys.stdout
     try:
         notes = ["CUDA_LAUNCH_BLOCKING was set and is not passed on: it hides every missing wait"] \

@@ -1,17 +1,13 @@
-"""What is inserted where, chosen by kernel name; travels to the compiler wrappers in one environment variable."""
+"""What is inserted where, chosen by kernel name."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 
 from conformance.pdlkit.exits import BadArguments
 from conformance.stress.ptx.hold_code import AFTER_WAIT, BEFORE_EXIT, HOLD, PROTECT, TRIGGER, Settings
 
-VARIABLE = "PDL_STRESS_OPTIONS"
 DEFAULT_HOLD_NS = 20_000  # every kernel is held alike then, so blocks draw from 0 on: a primary must be held longer than its dependent
 MOST_HOLD_NS = 10_000_000  # 10 ms: far beyond any launch gap, far below any watchdog
 
@@ -54,10 +50,6 @@ class Options:
         least = min(self.least_ns, self.hold_ns)
         return Settings(flags, least, self.hold_ns - least, self.seed)
 
-    def environment(self) -> dict[str, str]:
-        """The variable for the compiler wrappers."""
-        return {VARIABLE: json.dumps(asdict(self))}
-
 
 def checked(options: Options) -> Options:
     """The same options; BadArguments if a pattern or a number cannot mean anything."""
@@ -70,17 +62,6 @@ def checked(options: Options) -> Options:
         if not 0 <= getattr(options, name) <= MOST_HOLD_NS:
             raise BadArguments(f"--{name.replace('_', '-')} takes 0 to {MOST_HOLD_NS} nanoseconds")
     return options
-
-
-def from_environment(environment: Mapping[str, str] = os.environ) -> Options:
-    """The options a wrapper was given, or the defaults."""
-    text = environment.get(VARIABLE)
-    if not text:
-        return Options()
-    try:
-        return checked(replace(Options(), **json.loads(text)))
-    except (ValueError, TypeError) as error:
-        raise BadArguments(f"{VARIABLE} is not what `stress` writes there ({error})") from error
 
 
 def seed_of(text: str) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.stress.ptx.hold_code import AFTER_WAIT, BEFORE_EXIT, HOLD, PROTECT, TRIGGER, Settings
+
+AFTER_TRIGGER, EMPTY = 32, 64  # a hold after the kernel's own triggers; code that does nothing: rewrite.h has the same numbers
 
 # A dependent runs some 3 us behind its primary's trigger. In a graph built by hand a third kernel, behind one that never
 # waits, may run early by a full edge, and later than that.
@@ -32,29 +35,38 @@ class Plan:
     lengths: Mapping[str, int] = field(default_factory=dict)  # ns per kernel; GRAPH_HOLD_NS if not named
     more: int = 0          # AFTER_WAIT, BEFORE_EXIT
     mixed: bool = False    # every block of every held kernel draws from 0 to the hold
-    off: bool = False      # rewritten code, no trigger, no hold
+    own: bool = False      # hold after the kernel's own triggers, and force none: its own order, only slower
+    plain: bool = False    # no code in any kernel
+    off: bool = False      # code that does nothing in every kernel
     calibrate: bool = False
+    live: bool = False     # the program reads the plan again when it changes
 
     def settings(self, kernel: str) -> Settings:
         """What happens in this kernel."""
-        if self.off or kernel in self.exempt:
+        if self.plain or kernel in self.exempt:
             return NOTHING
-        early = self.triggers is None or kernel in self.triggers or kernel in self.hold
+        if self.off:
+            return Settings(EMPTY, 0, 0, self.seed)
+        early = not self.own and (self.triggers is None or kernel in self.triggers or kernel in self.hold)
         flags = (TRIGGER if early else 0) | (PROTECT if kernel in self.protect else 0)
         if kernel not in self.hold:
             return Settings(flags, 0, 0, self.seed)
         length = self.lengths.get(kernel, GRAPH_HOLD_NS)
+        if self.own:
+            return Settings(flags | AFTER_TRIGGER, length, 0, self.seed)
         least = 0 if self.mixed else int(length * LEAST_OF_HOLD)
         return Settings(flags | HOLD | self.more, least, length - least, self.seed)
 
     def write(self, path: Path, kernels: Iterable[str]) -> None:
         """The plan file; kernels that nobody knows yet only trigger."""
-        lines = ["calibrate"] if self.calibrate else []
-        default = 0 if self.off else TRIGGER
+        lines = ["calibrate"] * self.calibrate + ["live"] * self.live
+        default = EMPTY if self.off else 0 if self.own or self.plain else TRIGGER
         lines.append(f"* {default} 0 0 1")
         for kernel in sorted(kernels):
             lines.append(" ".join(map(str, (kernel, *self.settings(kernel).words(kernel)))))
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        draft = path.with_name(f"{path.name}.{os.getpid()}")
+        draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        draft.replace(path)
 
 
 def more_holds(after_wait: bool, before_exit: bool) -> int:

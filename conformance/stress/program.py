@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.pdlkit.exits import BadArguments
-from conformance.stress.oracle import Observed, Oracle
+from conformance.stress.oracle import Observed, Oracle, read_copies
 from conformance.stress.plan import Plan
 
 
@@ -22,10 +22,14 @@ class Launches:
 
     name: str
     rewritten: bool = False
+    why: str | None = None     # it could not be rewritten
+    waits: int = 0             # instructions of its own
+    triggers: int = 0
     eager: int = 0
     captured: int = 0
     built: int = 0
     attribute: int = 0         # launches that asked for overlap
+    cooperative: int = 0       # launches whose blocks wait for each other
     before_attribute: int = 0  # launches that may be overlapped by the next one
 
 
@@ -36,6 +40,8 @@ class Calibration:
     kernels: dict[str, Launches] = field(default_factory=dict)
     gap_us: int = 0
     graph_launches: int = 0
+    unknown_launches: int = 0                        # of kernels whose name the driver does not tell
+    passed: list[str] = field(default_factory=list)  # images that were passed on as they are, and why
 
     def kernel(self, name: str) -> Launches:
         """The entry of this kernel."""
@@ -49,28 +55,21 @@ def read_calibration(path: Path) -> Calibration:
         entry = json.loads(line)
         if entry["record"] == "kernel":
             kernel = found.kernel(entry["name"])
-            kernel.rewritten = kernel.rewritten or entry["rewritten"]
+            kernel.rewritten, kernel.why = entry["rewritten"], entry.get("why")
+            kernel.waits, kernel.triggers = entry.get("waits", 0), entry.get("triggers", 0)
+        elif entry["record"] == "passed":
+            found.passed.append(f"{entry['image']} for sm_{entry['architecture']}: {entry['why']}")
+        elif entry["record"] == "trouble":
+            found.passed.append(entry["what"])
         elif entry["record"] == "launches":
             kernel = found.kernel(entry["name"])
-            for name in ("eager", "captured", "built", "attribute", "before_attribute"):
-                setattr(kernel, name, getattr(kernel, name) + entry[name])
+            for name in ("eager", "captured", "built", "attribute", "before_attribute", "cooperative"):
+                setattr(kernel, name, getattr(kernel, name) + entry.get(name, 0))
         elif entry["record"] == "gaps":
             found.gap_us = max(found.gap_us, entry["p90_us"])
             found.graph_launches += entry["graph_launches"]
+            found.unknown_launches += entry.get("unknown_launches", 0)
     return found
-
-
-def read_build_log(path: Path) -> dict[str, list[str] | dict[str, str]]:
-    """What the rewriter said: kernels left alone with the reason, fences right before triggers, kernels that wait."""
-    left: dict[str, str] = {}
-    fenced: set[str] = set()
-    waiting: set[str] = set()
-    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
-        entry = json.loads(line)
-        left |= entry["left"]
-        fenced.update(entry["fence_before_trigger"])
-        waiting.update(entry["waiting"])
-    return {"left": left, "fenced": sorted(fenced), "waiting": sorted(waiting)}
 
 
 @dataclass
@@ -87,27 +86,33 @@ class Program:
     runs: int = 0
 
     def plain(self) -> Observed:
-        """As the user runs it. A build made by the nvcc wrapper rests, because its plan is switched off."""
+        """As the user runs it, with code loaded as in the stressed runs and nothing rewritten."""
         quiet = self.folder / "plain.plan"
-        Plan(off=True).write(quiet, ())
+        Plan(plain=True).write(quiet, ())
         names = ("LD_PRELOAD", "CUDA_MODULE_LOADING")
         environment = self.plain_environment | {name: self.rewritten_environment[name] for name in names
                                                 if name in self.rewritten_environment}
         return self._run(environment | {"PDL_STRESS_PLAN": str(quiet)})
 
-    def rewritten(self, plan: Plan, records: Path | None = None) -> Observed:
-        """With a plan."""
+    def rewritten(self, plan: Plan, records: Path | None = None, one_by_one: bool = False) -> Observed:
+        """With a plan; `one_by_one`: each launch waits for the end of the one before it, whatever its stream."""
         path = self.folder / "current.plan"
         plan.write(path, self.kernels)
         environment = self.rewritten_environment | {"PDL_STRESS_PLAN": str(path)}
         if records:
             environment["PDL_STRESS_RECORDS"] = str(records)
+        if one_by_one:
+            environment["CUDA_LAUNCH_BLOCKING"] = "1"
         return self._run(environment)
 
     def _run(self, environment: dict[str, str]) -> Observed:
         self.runs += 1
         here = Path.cwd()
-        self.oracle.clear(here)
+        copies = self.folder / "copies.jsonl"
+        copies.unlink(missing_ok=True)
+        if self.oracle.digests:
+            environment = environment | {"PDL_STRESS_DIGESTS": str(copies)}
+        before = self.oracle.marks(here)
         began = time.monotonic()
         try:
             child = subprocess.Popen(self.command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -121,4 +126,4 @@ class Program:
             os.killpg(child.pid, signal.SIGKILL)
             out, err = child.communicate()
             code = None
-        return Observed(code, out, err, time.monotonic() - began, self.oracle.collect(here))
+        return Observed(code, out, err, time.monotonic() - began, self.oracle.collect(here, before), read_copies(copies))

@@ -16,10 +16,8 @@ from pathlib import Path
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import FAILED, OK, BadArguments
 from conformance.stress.injection import library as injection
-from conformance.stress.options import Options
 from conformance.stress.plan import Plan
-from conformance.stress.program import read_build_log, read_calibration
-from conformance.stress.ptx import nvcc_wrapper
+from conformance.stress.program import read_calibration
 
 INCONCLUSIVE = 2
 
@@ -29,7 +27,7 @@ class Same:
     """What was compared."""
 
     kernels: int = 0                    # different kernels that were rewritten and launched
-    not_rewritten: int = 0              # launched as machine code
+    not_rewritten: int = 0              # launched as they are
     lines: int = 0                      # of the plain run's output
     different: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -54,7 +52,7 @@ def _shard(command: list[str], folder: Path, timeout: float) -> tuple[list[str],
     folder.mkdir(parents=True, exist_ok=True)
     plan = folder / "trigger.plan"
     Plan(calibrate=True).write(plan, ())
-    rewritten = injection.environment(folder, command, Options(), eager_loading=False) | {
+    rewritten = injection.environment(eager_loading=False) | {
         "PDL_STRESS_PLAN": str(plan), "PDL_STRESS_RECORDS": str(folder / "records.jsonl")}
     plain, bad = _run(command, injection.plain_environment() | {"TRITON_CACHE_DIR": str(folder / "plain-triton")}, timeout)
     other, worse = _run(command, rewritten, timeout)
@@ -65,7 +63,7 @@ def compare(command: list[str], shards: int, folder: Path, timeout: float) -> Sa
     """All shards at the same time; `{shard}` and `{shards}` in the command are replaced by numbers."""
     began, found = time.monotonic(), Same()
     names: set[str] = set()
-    machine_code: set[str] = set()
+    others: set[str] = set()
 
     def one(number: int) -> tuple[list[str], list[str], list[str], Path]:
         words = [word.replace("{shards}", str(shards)).replace("{shard}", str(number)) for word in command]
@@ -78,9 +76,9 @@ def compare(command: list[str], shards: int, folder: Path, timeout: float) -> Sa
             found.different += [a for a, b in zip(plain, other) if a != b]
             found.different += [f"{len(other)} lines instead of {len(plain)}"] * (len(plain) != len(other))
             for kernel in read_calibration(place / "records.jsonl").kernels.values():
-                (names if kernel.rewritten else machine_code).add(kernel.name)
-            found.left |= read_build_log(place / "build.jsonl")["left"]  # type: ignore[arg-type]
-    found.kernels, found.not_rewritten = len(names), len(machine_code - names)
+                (names if kernel.rewritten else others).add(kernel.name)
+                found.left |= {kernel.name: kernel.why} if kernel.why else {}
+    found.kernels, found.not_rewritten = len(names), len(others - names)
     found.seconds = time.monotonic() - began
     return found
 
@@ -101,7 +99,7 @@ def main(argv: list[str]) -> int:
         raise BadArguments("there is no command to run; write it behind --")
     if given.shards < 1 or given.timeout <= 0:
         raise BadArguments("--shards and --timeout take more than 0")
-    with tempfile.TemporaryDirectory(prefix=f"same-{os.getpid()}-", dir=nvcc_wrapper.work_folder()) as folder:
+    with tempfile.TemporaryDirectory(prefix=f"same-{os.getpid()}-", dir=injection.work_folder()) as folder:
         found = compare(command, given.shards, Path(folder), given.timeout)
     text = json.dumps(asdict(found), indent=1)
     if given.output:
@@ -109,7 +107,7 @@ def main(argv: list[str]) -> int:
     for line in [*found.errors, *(f"differs: {line}" for line in found.different)]:
         print(line, file=sys.stderr)
     print(text if given.json else f"{found.kernels} rewritten kernels, {found.lines} lines, {len(found.different)} differ, "
-          f"{found.not_rewritten} kernels were machine code only; {found.seconds:.0f} s")
+          f"{found.not_rewritten} kernels could not be rewritten; {found.seconds:.0f} s")
     if found.different:
         return FAILED
     return INCONCLUSIVE if found.errors or not found.kernels else OK

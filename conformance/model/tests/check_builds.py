@@ -45,7 +45,7 @@ def compile_one(build: Build, program: Path, include: Path, work: Path) -> Path:
 
 
 def run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
     if done.returncode != 0:
         raise SystemExit(f"{command[0]} ends with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
     return done.stdout
@@ -69,7 +69,7 @@ def main(argv: list[str] | None = None) -> int:
     builds = [b for b in BUILDS if shutil.which(b.compiler) and (not given.quick or b in (BUILDS[0], BUILDS[3], BUILDS[6]))]
     with ThreadPoolExecutor(2) as pool:
         said = list(pool.map(lambda b: check(b, given.cuda_include, given.work), builds))
-    wrong = [b.name for b, text in zip(builds, said) if text != said[0]]
+    wrong = [b.name for b, text in zip(builds, said, strict=True) if text != said[0]]
     print(f"{len(builds)} builds, {len(said[0].splitlines())} lines each")
     if wrong:
         print(f"not the same as {builds[0].name}: {', '.join(wrong)}")

@@ -68,7 +68,7 @@ def families(harness: Path) -> list[str]:
 def said(harness: Path, family: str, device: str, seed: int) -> tuple[str, int, str]:
     """Digest of what it says, its exit code, what it complains about."""
     argv = [str(harness), "--family", family, "--device", device, "--profile", "smoke", "--seed", f"{seed:x}"]
-    done = subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=600)
+    done = subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL, timeout=3600)
     return hashlib.sha256(done.stdout).hexdigest(), done.returncode, done.stderr.decode(errors="replace")
 
 

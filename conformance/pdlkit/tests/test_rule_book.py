@@ -17,10 +17,10 @@ BUGS = 53
 NOT_PLANTED = {
     "B31": "the compiler dies: nothing runs",
     "B44": "an open question, no known bug: MEM-01c and MEM-01d measure it",
-    "B47": "nobody found the cause",
+    "B47": "the cause was not found",
     "B48": "no bug of a kernel: FWD-03a runs the situation",
-    "B49": "nobody found the cause",
-    "B50": "nobody found the cause",
+    "B49": "the cause was not found",
+    "B50": "the cause was not found",
     "B51": "the kernel that hung was the victim of another one",
     "B52": "an architecture's launch failure, cause unknown; COMP-01 runs clusters",
     "B53": "folklore that contradicts the documents: WAIT-10 and TRIG-10 run what it warns of",
@@ -73,10 +73,10 @@ def test_what_runs_on_a_gpu_only_is_said_where_it_is_needed(book: RuleBook) -> N
 
 
 def test_the_changelog_counts_what_there_is(book: RuleBook) -> None:
-    told = (places.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1]
+    sections = (places.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")
+    told = next(section for section in sections if section.startswith(f"{book.suite} "))
     rules = re.search(r"(\d+) rules with (\d+)\s+cases, (\d+)\s+of them", told)
     assert rules and [int(n) for n in rules.groups()] == [len(book.rules), len(book.cases), sum(bool(r.cases) for r in book.rules)]
-    assert told.startswith(book.suite + " ")
     table = (places.KIT / "model" / "devices.md").read_text(encoding="utf-8").split("\n|---|---|---|\n")[1].split("\n\n")[0]
     devices = re.search(r"(\d+) broken devices", told)
     assert devices and int(devices[1]) == len(table.splitlines())

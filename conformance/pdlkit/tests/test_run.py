@@ -69,7 +69,7 @@ def test_one_bad_case_costs_itself_and_nothing_else(how: str, status: str, code:
     ran = run_fake(tmp_path, {**QUICK, CAPTURED: how}, "--only", "WAIT-05", "--only", "WAIT-10")
     statuses = ran.statuses()
     assert statuses.pop(CAPTURED) == status
-    assert set(statuses.values()) == {"PASS"}, "the cases behind it must run"
+    assert set(statuses.values()) == {"PASS"}, "the cases after it must run"
     assert ran.code == code == ran.report["exit"]
     assert word in ran.out
     assert left_running(tmp_path) == []
@@ -265,7 +265,8 @@ def test_colours_only_on_a_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("terminal", "environment", "expected"), [
-    (True, {}, True), (False, {}, False), (True, {"NO_COLOR": "1"}, False), (True, {"NO_COLOR": ""}, True), (True, {"TERM": "dumb"}, False)])
+    (True, {}, True), (False, {}, False),
+    (True, {"NO_COLOR": "1"}, False), (True, {"NO_COLOR": ""}, True), (True, {"TERM": "dumb"}, False)])
 def test_no_colour_for_those_who_want_none(terminal: bool, environment: dict[str, str], expected: bool) -> None:
     class Stream(io.StringIO):
         def isatty(self) -> bool:

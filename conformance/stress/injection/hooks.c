@@ -1,4 +1,4 @@
-/* injection_hooks.c - the functions that stand in front of the driver's and of NVRTC's
+/* hooks.c - the functions that stand in front of the driver's
  *
  * A program reaches the driver in three ways: linked against libcuda, through dlsym, or through cuGetProcAddress, which
  * is how the CUDA runtime does it. All three end here.
@@ -67,20 +67,56 @@ void *real_symbol(struct hook *hook)
 typedef result (*load_ex)(void **, const void *, unsigned, void *, void **);
 typedef result (*load)(void **, const void *);
 
+/* Everywhere below: should the driver refuse the changed image, it gets the program's own. */
+static void refused(result code)
+{
+    record("{\"record\":\"trouble\",\"what\":\"the driver refused a rewritten image with error %d; it was given the original\"}", code);
+}
+
 VISIBLE result cuModuleLoadDataEx(void **module, const void *image, unsigned n, void *options, void **values)
 {
     REAL(cuModuleLoadDataEx, load_ex);
-    const void *changed = image_rewritten(image, 0, NULL);
-    result code = changed ? real(module, changed, n, options, values) : 1;
-    return code == 0 ? 0 : real(module, image, n, options, values);
+    const void *changed = image_instead(image, 0, NULL);
+    result code = changed ? real(module, changed, n, options, values) : 0;
+    if (changed && code == 0) {
+        return 0;
+    }
+    if (changed) {
+        refused(code);
+    }
+    return real(module, image, n, options, values);
 }
 
-VISIBLE result cuModuleLoadData(void **module, const void *image)
+#define LOAD_IMAGE(name)                                         \
+    VISIBLE result name(void **module, const void *image)        \
+    {                                                            \
+        REAL(name, load);                                        \
+        const void *changed = image_instead(image, 0, NULL);     \
+        result code = changed ? real(module, changed) : 0;       \
+        if (changed && code == 0) {                              \
+            return 0;                                            \
+        }                                                        \
+        if (changed) {                                           \
+            refused(code);                                       \
+        }                                                        \
+        return real(module, image);                              \
+    }
+LOAD_IMAGE(cuModuleLoadData)
+
+/* What is made of a fat binary may be plain machine code, which only cuModuleLoadData takes. */
+VISIBLE result cuModuleLoadFatBinary(void **module, const void *image)
 {
-    REAL(cuModuleLoadData, load);
-    const void *changed = image_rewritten(image, 0, NULL);
-    result code = changed ? real(module, changed) : 1;
-    return code == 0 ? 0 : real(module, image);
+    REAL(cuModuleLoadFatBinary, load);
+    load from_data = (load)real_symbol(hook_named("cuModuleLoadData"));
+    const void *changed = from_data ? image_instead(image, 0, NULL) : NULL;
+    result code = changed ? from_data(module, changed) : 0;
+    if (changed && code == 0) {
+        return 0;
+    }
+    if (changed) {
+        refused(code);
+    }
+    return real(module, image);
 }
 
 VISIBLE result cuModuleLoad(void **module, const char *path)
@@ -88,11 +124,17 @@ VISIBLE result cuModuleLoad(void **module, const char *path)
     REAL(cuModuleLoad, load);
     load from_data = (load)real_symbol(hook_named("cuModuleLoadData"));
     size_t size = 0;
-    char *image = stress_is_on() ? file_contents(path, &size) : NULL;
-    const void *changed = image ? image_rewritten(image, size, NULL) : NULL;
-    result code = changed && from_data ? from_data(module, changed) : 1;
+    char *image = plan_is_on() && from_data && path ? file_contents(path, &size) : NULL;
+    const void *changed = image ? image_instead(image, size, NULL) : NULL;
+    result code = changed ? from_data(module, changed) : 0;
     free(image);
-    return code == 0 ? 0 : real(module, path);
+    if (changed && code == 0) {
+        return 0;
+    }
+    if (changed) {
+        refused(code);
+    }
+    return real(module, path);
 }
 
 typedef result (*load_library)(void **, const void *, void *, void **, unsigned, void *, void **, unsigned);
@@ -101,9 +143,15 @@ VISIBLE result cuLibraryLoadData(void **library, const void *code, void *options
                                  void *more, void **more_values, unsigned m)
 {
     REAL(cuLibraryLoadData, load_library);
-    const void *changed = image_rewritten(code, 0, NULL);
-    result done = changed ? real(library, changed, options, values, n, more, more_values, m) : 1;
-    return done == 0 ? 0 : real(library, code, options, values, n, more, more_values, m);
+    const void *changed = image_instead(code, 0, NULL);
+    result done = changed ? real(library, changed, options, values, n, more, more_values, m) : 0;
+    if (changed && done == 0) {
+        return 0;
+    }
+    if (changed) {
+        refused(done);
+    }
+    return real(library, code, options, values, n, more, more_values, m);
 }
 
 VISIBLE result cuLibraryLoadFromFile(void **library, const char *path, void *options, void **values, unsigned n,
@@ -112,77 +160,17 @@ VISIBLE result cuLibraryLoadFromFile(void **library, const char *path, void *opt
     REAL(cuLibraryLoadFromFile, load_library);
     load_library from_data = (load_library)real_symbol(hook_named("cuLibraryLoadData"));
     size_t size = 0;
-    char *image = stress_is_on() ? file_contents(path, &size) : NULL;
-    const void *changed = image ? image_rewritten(image, size, NULL) : NULL;
-    result done = changed && from_data ? from_data(library, changed, options, values, n, more, more_values, m) : 1;
+    char *image = plan_is_on() && from_data && path ? file_contents(path, &size) : NULL;
+    const void *changed = image ? image_instead(image, size, NULL) : NULL;
+    result done = changed ? from_data(library, changed, options, values, n, more, more_values, m) : 0;
     free(image);
-    return done == 0 ? 0 : real(library, path, options, values, n, more, more_values, m);
-}
-
-enum { INPUT_PTX = 1 };
-typedef result (*link_data)(void *, int, void *, size_t, const char *, unsigned, void *, void **);
-typedef result (*link_file)(void *, int, const char *, unsigned, void *, void **);
-
-VISIBLE result cuLinkAddData_v2(void *state, int type, void *data, size_t size, const char *name, unsigned n,
-                                void *options, void **values)
-{
-    REAL(cuLinkAddData_v2, link_data);
-    size_t new_size = 0;
-    const void *changed = type == INPUT_PTX ? image_rewritten(data, size, &new_size) : NULL;
-    return changed ? real(state, type, (void *)changed, new_size, name, n, options, values)
-                   : real(state, type, data, size, name, n, options, values);
-}
-
-VISIBLE result cuLinkAddFile_v2(void *state, int type, const char *path, unsigned n, void *options, void **values)
-{
-    REAL(cuLinkAddFile_v2, link_file);
-    link_data from_data = (link_data)real_symbol(hook_named("cuLinkAddData_v2"));
-    size_t size = 0, new_size = 0;
-    char *image = stress_is_on() && type == INPUT_PTX ? file_contents(path, &size) : NULL;
-    const void *changed = image ? image_rewritten(image, size, &new_size) : NULL;
-    free(image);
-    return changed && from_data ? from_data(state, type, (void *)changed, new_size, path, n, options, values)
-                                : real(state, type, path, n, options, values);
-}
-
-/* ---- NVRTC that makes machine code: the PTX it also keeps is rewritten and assembled instead ------------------------ */
-
-typedef int (*nvrtc_size)(void *, size_t *);
-typedef int (*nvrtc_text)(void *, char *);
-static void *nvrtc = RTLD_DEFAULT; /* the handle through which the program looked NVRTC's functions up */
-static __thread struct { void *program, *cubin; size_t size; } assembled;
-
-VISIBLE int nvrtcGetCUBINSize(void *program, size_t *size)
-{
-    REAL(nvrtcGetCUBINSize, nvrtc_size);
-    nvrtc_size ptx_size = (nvrtc_size)real_dlsym()(nvrtc, "nvrtcGetPTXSize");
-    nvrtc_text get_ptx = (nvrtc_text)real_dlsym()(nvrtc, "nvrtcGetPTX");
-    char *ptx = NULL;
-    size_t length = 0;
-
-    free(assembled.cubin);
-    memset(&assembled, 0, sizeof assembled);
-    if (stress_is_on() && ptx_size && get_ptx && ptx_size(program, &length) == 0 && length > 1
-        && (ptx = malloc(length)) != NULL && get_ptx(program, ptx) == 0) {
-        assembled.cubin = cubin_of(ptx, &assembled.size);
-        assembled.program = assembled.cubin ? program : NULL;
+    if (changed && done == 0) {
+        return 0;
     }
-    free(ptx);
-    if (!assembled.program) {
-        return real(program, size);
+    if (changed) {
+        refused(done);
     }
-    *size = assembled.size;
-    return 0;
-}
-
-VISIBLE int nvrtcGetCUBIN(void *program, char *cubin)
-{
-    REAL(nvrtcGetCUBIN, nvrtc_text);
-    if (program != assembled.program || !program) {
-        return real(program, cubin);
-    }
-    memcpy(cubin, assembled.cubin, assembled.size);
-    return 0;
+    return real(library, path, options, values, n, more, more_values, m);
 }
 
 /* ---- handles ------------------------------------------------------------------------------------------------------- */
@@ -195,7 +183,7 @@ VISIBLE result cuModuleGetFunction(void **function, void *module, const char *na
     REAL(cuModuleGetFunction, get_by_name);
     result code = real(function, module, name);
     if (code == 0 && name) {
-        kernel_found(*function, name, module, IN_MODULE);
+        kernel_found(*function, name, IN_MODULE);
     }
     return code;
 }
@@ -205,7 +193,7 @@ VISIBLE result cuLibraryGetKernel(void **kernel, void *library, const char *name
     REAL(cuLibraryGetKernel, get_by_name);
     result code = real(kernel, library, name);
     if (code == 0 && name) {
-        kernel_found(*kernel, name, library, IN_LIBRARY);
+        kernel_found(*kernel, name, IN_LIBRARY);
     }
     return code;
 }
@@ -233,27 +221,28 @@ struct launch {
     const struct attribute *attributes;
     unsigned attribute_count;
 };
-enum { SERIALIZATION = 6, EVENT = 7 };
+enum { COOPERATIVE = 2, SERIALIZATION = 6, EVENT = 7 };
 
 static int how_launched(const void *stream, int per_thread)
 {
     result (*is_capturing)(const void *, int *) =
-        stress_watches_capture() ? driver_symbol(per_thread ? "cuStreamIsCapturing_ptsz" : "cuStreamIsCapturing") : NULL;
+        plan_is_calibrating() ? driver_symbol(per_thread ? "cuStreamIsCapturing_ptsz" : "cuStreamIsCapturing") : NULL;
     int status = 0;
     return is_capturing && is_capturing(stream, &status) == 0 && status == 1 ? CAPTURED : EAGER;
 }
 
-static int note(const struct launch *launch, const void *function, int per_thread)
+static int note(const struct launch *launch, const void *function, int per_thread, int cooperative)
 {
     int attribute = 0, event = 0;
-    if (!stress_is_on()) {
+    if (!plan_is_on()) {
         return 0;
     }
     for (unsigned i = 0; launch->attributes && i < launch->attribute_count; i++) {
         attribute |= launch->attributes[i].id == SERIALIZATION && launch->attributes[i].value.number;
         event |= launch->attributes[i].id == EVENT;
+        cooperative |= launch->attributes[i].id == COOPERATIVE && launch->attributes[i].value.number;
     }
-    return kernel_launched(function, launch->stream, how_launched(launch->stream, per_thread), attribute, event);
+    return kernel_launched(function, launch->stream, how_launched(launch->stream, per_thread), attribute, event, cooperative);
 }
 
 /* The same launch without the attribute: how a kernel is protected into which no wait can be inserted. */
@@ -284,7 +273,7 @@ typedef result (*launch_graph)(void *, void *);
     {                                                                                                                     \
         REAL(cuLaunchKernel##suffix, launch_plain);                                                                       \
         struct launch launch = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};                                     \
-        note(&launch, f, per_thread);                                                                                     \
+        note(&launch, f, per_thread, 0);                                                                                  \
         return real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra);                                         \
     }                                                                                                                     \
     VISIBLE result cuLaunchCooperativeKernel##suffix(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,         \
@@ -293,14 +282,14 @@ typedef result (*launch_graph)(void *, void *);
     {                                                                                                                     \
         REAL(cuLaunchCooperativeKernel##suffix, launch_cooperative);                                                      \
         struct launch launch = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};                                     \
-        note(&launch, f, per_thread);                                                                                     \
+        note(&launch, f, per_thread, 1);                                                                                  \
         return real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments);                                                \
     }                                                                                                                     \
     VISIBLE result cuLaunchKernelEx##suffix(const struct launch *launch, void *f, void **arguments, void **extra)         \
     {                                                                                                                     \
         REAL(cuLaunchKernelEx##suffix, launch_ex);                                                                        \
         struct attribute kept[MOST_ATTRIBUTES];                                                                           \
-        if (launch && note(launch, f, per_thread)) {                                                                      \
+        if (launch && note(launch, f, per_thread, 0)) {                                                                   \
             struct launch changed = without_overlap(launch, kept);                                                        \
             return real(&changed, f, arguments, extra);                                                                   \
         }                                                                                                                 \
@@ -319,8 +308,8 @@ LAUNCHES(_ptsz, 1)
 static void note_node(void *const *parameters)
 {
     void *function = parameters[0] ? parameters[0] : parameters[7];
-    if (stress_is_on() && function) {
-        kernel_launched(function, NULL, BUILT, 0, 0);
+    if (plan_is_on() && function) {
+        kernel_launched(function, NULL, BUILT, 0, 0, 0);
     }
 }
 
@@ -354,6 +343,99 @@ VISIBLE result cuGraphAddNode_v2(void **node, void *graph, const void *before, c
         note_node((void *const *)(const void *)(parameters + 4));
     }
     return real(node, graph, before, edges, n, parameters);
+}
+
+/* ---- copies to the host, and the waits that end them ---------------------------------------------------------------- */
+
+typedef result (*copy_down)(void *, devptr, size_t);
+typedef result (*copy_down_async)(void *, devptr, size_t, void *);
+typedef result (*copy_any)(devptr, devptr, size_t);
+typedef result (*copy_any_async)(devptr, devptr, size_t, void *);
+typedef result (*wait_for)(void *);
+
+/* Memory of the host that the driver does not know is of no kind to it. */
+static int is_hosts(devptr address)
+{
+    enum { MEMORY_TYPE = 2, HOST = 1 };
+    result (*ask)(void *, int, devptr) = driver_symbol("cuPointerGetAttribute");
+    unsigned type = HOST;
+    return !ask || ask(&type, MEMORY_TYPE, address) != 0 || type == HOST;
+}
+
+static int is_captured(const void *stream)
+{
+    result (*ask)(const void *, int *) = driver_symbol("cuStreamIsCapturing");
+    int status = 0;
+    return ask && ask(stream, &status) == 0 && status != 0;
+}
+
+#define COPIES(suffix, stream_suffix)                                                                              \
+    VISIBLE result cuMemcpyDtoH_v2##suffix(void *to, devptr from, size_t bytes)                                    \
+    {                                                                                                              \
+        REAL(cuMemcpyDtoH_v2##suffix, copy_down);                                                                  \
+        result code = real(to, from, bytes);                                                                       \
+        if (code == 0 && digests_are_wanted()) {                                                                   \
+            copied_to_host(to, bytes, NULL, 1);                                                                    \
+        }                                                                                                          \
+        return code;                                                                                               \
+    }                                                                                                              \
+    VISIBLE result cuMemcpy##suffix(devptr to, devptr from, size_t bytes)                                          \
+    {                                                                                                              \
+        REAL(cuMemcpy##suffix, copy_any);                                                                          \
+        result code = real(to, from, bytes);                                                                       \
+        if (code == 0 && digests_are_wanted() && is_hosts(to)) {                                                   \
+            copied_to_host((const void *)(uintptr_t)to, bytes, NULL, 1);                                           \
+        }                                                                                                          \
+        return code;                                                                                               \
+    }                                                                                                              \
+    VISIBLE result cuMemcpyDtoHAsync_v2##stream_suffix(void *to, devptr from, size_t bytes, void *stream)          \
+    {                                                                                                              \
+        REAL(cuMemcpyDtoHAsync_v2##stream_suffix, copy_down_async);                                                \
+        result code = real(to, from, bytes, stream);                                                               \
+        if (code == 0 && digests_are_wanted() && !is_captured(stream)) {                                           \
+            copied_to_host(to, bytes, stream, 0);                                                                  \
+        }                                                                                                          \
+        return code;                                                                                               \
+    }                                                                                                              \
+    VISIBLE result cuMemcpyAsync##stream_suffix(devptr to, devptr from, size_t bytes, void *stream)                \
+    {                                                                                                              \
+        REAL(cuMemcpyAsync##stream_suffix, copy_any_async);                                                        \
+        result code = real(to, from, bytes, stream);                                                               \
+        if (code == 0 && digests_are_wanted() && is_hosts(to) && !is_captured(stream)) {                           \
+            copied_to_host((const void *)(uintptr_t)to, bytes, stream, 0);                                         \
+        }                                                                                                          \
+        return code;                                                                                               \
+    }                                                                                                              \
+    VISIBLE result cuStreamSynchronize##stream_suffix(void *stream)                                                \
+    {                                                                                                              \
+        REAL(cuStreamSynchronize##stream_suffix, wait_for);                                                        \
+        result code = real(stream);                                                                                \
+        if (code == 0 && digests_are_wanted()) {                                                                   \
+            host_waited(WAITED_FOR_STREAM, stream);                                                                \
+        }                                                                                                          \
+        return code;                                                                                               \
+    }
+COPIES(, )
+COPIES(_ptds, _ptsz)
+
+VISIBLE result cuEventSynchronize(void *event)
+{
+    REAL(cuEventSynchronize, wait_for);
+    result code = real(event);
+    if (code == 0 && digests_are_wanted()) {
+        host_waited(WAITED_FOR_EVENT, NULL);
+    }
+    return code;
+}
+
+VISIBLE result cuCtxSynchronize(void)
+{
+    result (*real)(void) = (result (*)(void))real_symbol(hook_named("cuCtxSynchronize"));
+    result code = real ? real() : 999;
+    if (code == 0 && digests_are_wanted()) {
+        host_waited(WAITED_FOR_ALL, NULL);
+    }
+    return code;
 }
 
 /* ---- the ways in --------------------------------------------------------------------------------------------------- */
@@ -404,36 +486,40 @@ struct hook hooks[] = {
     HOOK(cuModuleLoad, cuModuleLoad, 0, NEVER, 0),
     HOOK(cuModuleLoadData, cuModuleLoadData, 0, NEVER, 0),
     HOOK(cuModuleLoadDataEx, cuModuleLoadDataEx, 0, NEVER, 0),
+    HOOK(cuModuleLoadFatBinary, cuModuleLoadFatBinary, 0, NEVER, 0),
     HOOK(cuLibraryLoadData, cuLibraryLoadData, 0, NEVER, 0),
     HOOK(cuLibraryLoadFromFile, cuLibraryLoadFromFile, 0, NEVER, 0),
-    HOOK(cuLinkAddData, cuLinkAddData_v2, 6050, NEVER, 0),
-    HOOK(cuLinkAddFile, cuLinkAddFile_v2, 6050, NEVER, 0),
     HOOK(cuModuleGetFunction, cuModuleGetFunction, 0, NEVER, 0),
     HOOK(cuLibraryGetKernel, cuLibraryGetKernel, 0, NEVER, 0),
     HOOK(cuKernelGetFunction, cuKernelGetFunction, 0, NEVER, 0),
     HOOK(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, 12000, NEVER, 0),
     HOOK(cuGraphAddNode, cuGraphAddNode, 0, 12030, 0),
     HOOK(cuGraphAddNode, cuGraphAddNode_v2, 12030, NEVER, 0),
-    HOOK(nvrtcGetCUBINSize, nvrtcGetCUBINSize, 0, 0, 0),
-    HOOK(nvrtcGetCUBIN, nvrtcGetCUBIN, 0, 0, 0),
     BOTH(cuLaunchKernel),
     BOTH(cuLaunchKernelEx),
     BOTH(cuLaunchCooperativeKernel),
     BOTH(cuGraphLaunch),
+    BOTH(cuStreamSynchronize),
+    HOOK(cuCtxSynchronize, cuCtxSynchronize, 0, 13000, 0),
+    HOOK(cuEventSynchronize, cuEventSynchronize, 0, NEVER, 0),
+    HOOK(cuMemcpyDtoH, cuMemcpyDtoH_v2, 3020, NEVER, 0),
+    HOOK(cuMemcpyDtoH, cuMemcpyDtoH_v2_ptds, 3020, NEVER, 1),
+    HOOK(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, 3020, NEVER, 0),
+    HOOK(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2_ptsz, 3020, NEVER, 1),
+    HOOK(cuMemcpy, cuMemcpy, 0, NEVER, 0),
+    HOOK(cuMemcpy, cuMemcpy_ptds, 0, NEVER, 1),
+    BOTH(cuMemcpyAsync),
 };
 const size_t hook_count = sizeof hooks / sizeof hooks[0];
 
 /* In front of everybody's dlsym. Any other name is passed on as a tail call, because dlsym looks at who called it. */
 VISIBLE void *dlsym(void *handle, const char *name)
 {
-    if (strncmp(name, "cu", 2) == 0 || strncmp(name, "nvrtc", 5) == 0) {
+    if (strncmp(name, "cu", 2) == 0) {
         struct hook *hook = hook_named(name);
         void *found = hook ? real_dlsym()(handle, name) : NULL;
         if (found && found != hook->replacement) {
             hook->real = found;
-        }
-        if (found && name[0] == 'n' && handle != RTLD_NEXT) {
-            nvrtc = handle;
         }
         if (found) {
             return hook->replacement;

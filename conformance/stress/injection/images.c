@@ -1,71 +1,35 @@
-/* injection_images.c - recognises PTX, has it rewritten by the kit's own rewriter in another process, writes records */
+/* images.c - recognises what a program gives to the driver as code, and makes the rewritten copy that it gets instead */
 #define _GNU_SOURCE
 #include "injection.h"
 
+#include "cubin.h"
+#include "fatbin.h"
+
 #include <fcntl.h>
 #include <pthread.h>
-#include <spawn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-enum { PATH_ROOM = 4096, LINE_ROOM = 65536, MOST_VARIABLES = 4096, LONGEST_HEADER = 1 << 16 };
+enum { LONGEST_HEADER = 1 << 16, MOST_DEVICES = 64, LEAST_CAPABILITY = 90 };
 
-void json_text(char *out, size_t room, const char *text)
-{
-    size_t n = 0;
-    out[n++] = '"';
-    for (; *text && n + 8 < room; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') {
-            out[n++] = '\\';
-            out[n++] = (char)c;
-        } else if (c < 32 || c > 126) {
-            n += (size_t)snprintf(out + n, 7, "\\u%04x", c);
-        } else {
-            out[n++] = (char)c;
-        }
-    }
-    out[n++] = '"';
-    out[n] = 0;
-}
-
-void record(const char *format, ...)
-{
-    static char line[LINE_ROOM];
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    const char *path = getenv("PDL_STRESS_RECORDS");
-    int file = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644) : -1;
-    va_list arguments;
-
-    if (file < 0) {
-        return;
-    }
-    pthread_mutex_lock(&lock);
-    va_start(arguments, format);
-    int n = vsnprintf(line, sizeof line - 1, format, arguments);
-    va_end(arguments);
-    if (n > 0 && n < LINE_ROOM - 1) {
-        line[n] = '\n';
-        if (write(file, line, (size_t)n + 1) < 0) {
-            n = 0; /* nothing to be done about it here */
-        }
-    }
-    pthread_mutex_unlock(&lock);
-    close(file);
-}
+/* What nvcc puts around a fat binary, and the runtime hands on. */
+struct wrapper {
+    uint32_t magic, version;
+    const void *container;
+    const void *prelinked;
+};
+static const uint32_t wrapper_magic = 0x466243B1;
 
 char *file_contents(const char *path, size_t *size)
 {
     struct stat status;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     char *data = NULL;
-    if (file >= 0 && fstat(file, &status) == 0 && (data = malloc((size_t)status.st_size + 1)) != NULL) {
+    if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode)
+        && (data = malloc((size_t)status.st_size + 1)) != NULL) {
         size_t done = 0;
         ssize_t n = 1;
         while (done < (size_t)status.st_size && (n = read(file, data + done, (size_t)status.st_size - done)) > 0) {
@@ -80,20 +44,112 @@ char *file_contents(const char *path, size_t *size)
     return data;
 }
 
-static int file_write(const char *path, const void *data, size_t size)
+/* The driver is given an address and no size. This is how far the memory there can be read, as the kernel sees it. */
+static size_t readable_from(const void *image)
 {
-    FILE *file = fopen(path, "wb");
-    int ok = file && fwrite(data, 1, size, file) == size;
-    return file ? (fclose(file) == 0 && ok) : 0;
+    uintptr_t place = (uintptr_t)image, end = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char *line = NULL;
+    size_t room = 0;
+    while (maps && getline(&line, &room, maps) > 0) {
+        unsigned long first, last;
+        char read_flag;
+        if (sscanf(line, "%lx-%lx %c", &first, &last, &read_flag) != 3) {
+            continue;
+        }
+        if (end == 0 && first <= place && place < last && read_flag == 'r') {
+            end = last;
+        } else if (end && first == end && read_flag == 'r') {
+            end = last;
+        } else if (end) {
+            break;
+        }
+    }
+    free(line);
+    if (maps) {
+        fclose(maps);
+    }
+    return end ? end - place : 0;
 }
 
-/* Text that has .version within its first 64 KiB; ELF files and fat binaries begin with other bytes. */
-static int is_ptx(const char *image)
+/* The capability that all devices of this machine share, 10 * major + minor; 0 if they differ or it cannot be told. */
+static unsigned shared_capability(void)
 {
-    size_t n = 0;
-    while (n < LONGEST_HEADER && image[n] && (image[n] == '\t' || image[n] == '\n' || image[n] == '\r' || (image[n] & 0x80)
-                                              || (image[n] >= 32 && image[n] < 127))) {
-        if (strncmp(image + n, ".version", 8) == 0) {
+    enum { MAJOR = 75, MINOR = 76 };
+    static unsigned found = 1; /* 1: not asked yet */
+    result (*count)(int *) = driver_symbol("cuDeviceGetCount");
+    result (*attribute)(int *, int, int) = driver_symbol("cuDeviceGetAttribute");
+    int devices = 0, major = 0, minor = 0;
+    if (found != 1) {
+        return found;
+    }
+    if (!count || !attribute || count(&devices) != 0 || devices < 1 || devices > MOST_DEVICES) {
+        return 0;
+    }
+    unsigned common = 0;
+    for (int i = 0; i < devices; i++) {
+        unsigned one = attribute(&major, MAJOR, i) == 0 && attribute(&minor, MINOR, i) == 0 ? (unsigned)(10 * major + minor) : 0;
+        common = i == 0 || one == common ? one : 0;
+    }
+    return found = common;
+}
+
+/* ---- what the rewriter asks and tells ------------------------------------------------------------------------------ */
+
+static int choose(void *context, const char *kernel, struct kernel_plan *numbers)
+{
+    struct named *known = named(kernel);
+    (void)context;
+    *numbers = *plan_of(kernel);
+    numbers->words = known ? live_words(known) : 0;
+    return numbers->words || numbers->flags;
+}
+
+static void note(void *context, const struct kernel_outcome *outcome)
+{
+    (void)context;
+    note_outcome(outcome->name, outcome->rewritten, outcome->refusal, outcome->waits, outcome->triggers);
+}
+
+static void say_passed(const char *what, unsigned architecture, const char *why)
+{
+    char text[1024];
+    json_text(text, sizeof text, why);
+    record("{\"record\":\"passed\",\"image\":\"%s\",\"architecture\":%u,\"why\":%s}", what, architecture, text);
+}
+
+static void passed(void *context, const struct fatbin_entry *entry, const char *why)
+{
+    (void)context;
+    if (entry->kind == FATBIN_ELF) {
+        say_passed("machine code", entry->architecture, why);
+    }
+}
+
+static const struct rewriting one_image = {choose, note, NULL};
+
+static const void *machine_code_instead(const void *image, size_t size, size_t *new_size)
+{
+    void *out = NULL;
+    const char *why = NULL;
+    size_t extent = elf_extent(image, size);
+    if (extent == 0) {
+        say_passed("machine code", 0, "it is damaged, or ends behind the memory that can be read");
+    } else if (rewrite_cubin(image, extent, &one_image, &out, new_size, &why) == REWRITE_IMPOSSIBLE) {
+        say_passed("machine code", 0, why);
+    }
+    return out;
+}
+
+/* ---- PTX ----------------------------------------------------------------------------------------------------------- */
+
+/* Text that has .version within its first 64 KiB; ELF files and fat binaries begin with other bytes. */
+static int is_ptx(const char *image, size_t most)
+{
+    size_t n = 0, end = most < LONGEST_HEADER ? most : LONGEST_HEADER;
+    while (n + 8 < end && image[n] && (image[n] == '\t' || image[n] == '\n' || image[n] == '\r' || (image[n] & 0x80)
+                                       || (image[n] >= 32 && image[n] < 127))) {
+        if (memcmp(image + n, ".version", 8) == 0) {
             return 1;
         }
         n++;
@@ -101,77 +157,124 @@ static int is_ptx(const char *image)
     return 0;
 }
 
-static int run(char *const argv[])
+/* The driver's own compiler makes machine code of it, as it would have when the module is loaded. */
+static const void *assembled(const char *ptx, size_t size, size_t *code_size, void **state)
 {
-    char *clean[MOST_VARIABLES];
-    size_t n = 0;
-    pid_t child;
-    int status = 0;
-    for (char **variable = environ; *variable && n + 1 < MOST_VARIABLES; variable++) {
-        if (strncmp(*variable, "LD_PRELOAD=", 11) != 0) {
-            clean[n++] = *variable;
+    enum { INPUT_PTX = 1 };
+    result (*create)(unsigned, void *, void **, void **) = driver_symbol("cuLinkCreate_v2");
+    result (*add)(void *, int, void *, size_t, const char *, unsigned, void *, void **) = driver_symbol("cuLinkAddData_v2");
+    result (*complete)(void *, void **, size_t *) = driver_symbol("cuLinkComplete");
+    void *code = NULL;
+    if (!create || !add || !complete || create(0, NULL, NULL, state) != 0) {
+        return NULL;
+    }
+    return add(*state, INPUT_PTX, (void *)ptx, size, "ptx", 0, NULL, NULL) == 0 && complete(*state, &code, code_size) == 0
+        ? code : NULL;
+}
+
+const void *ptx_assembled(const char *ptx, size_t size, size_t *new_size)
+{
+    result (*destroy)(void *) = driver_symbol("cuLinkDestroy");
+    void *state = NULL, *outer = NULL;
+    size_t code_size = 0;
+    const void *code = enter_context(&outer) ? assembled(ptx, size, &code_size, &state) : NULL;
+    const void *out = code ? machine_code_instead(code, code_size, new_size) : NULL;
+    if (code == NULL) {
+        say_passed("PTX", 0, "the driver's compiler could not make machine code of it ahead of loading");
+    }
+    if (state && destroy) {
+        destroy(state);
+    }
+    leave_context(outer);
+    return out;
+}
+
+/* ---- containers ---------------------------------------------------------------------------------------------------- */
+
+/* The newest PTX of a container that holds no machine code for this device, as rewritten machine code. */
+static const void *container_ptx(const void *container, size_t extent, unsigned device, size_t *new_size)
+{
+    struct fatbin_entry entry, best;
+    size_t at = 0, size = 0;
+    const void *text = NULL, *out = NULL;
+    int owned = 0, found = 0;
+    while (fatbin_next(container, extent, &at, &entry, NULL)) {
+        if (entry.kind == FATBIN_ELF && runs_on(entry.architecture, device)) {
+            return NULL; /* the driver prefers it */
+        }
+        if (entry.kind == FATBIN_PTX && entry.architecture <= device && (!found || entry.architecture > best.architecture)) {
+            best = entry;
+            found = 1;
         }
     }
-    clean[n] = NULL;
-    if (posix_spawnp(&child, argv[0], NULL, NULL, argv, clean) != 0) {
-        return -1;
+    if (found && fatbin_contents(&best, &text, &size, &owned) == NULL) {
+        char *ended = strndup(text, size); /* without the padding */
+        out = ended ? ptx_assembled(ended, strlen(ended) + 1, new_size) : NULL;
+        free(ended);
     }
-    while (waitpid(child, &status, 0) < 0) {
+    if (owned) {
+        free((void *)text);
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return out;
 }
 
-/* Gives the PTX to a part of the kit as a file and returns the file that comes out of it. */
-static char *through(char *part, const char *arch, const void *ptx, size_t size, size_t *new_size)
+static const void *container_instead(const void *container, size_t size, size_t *new_size)
 {
-    static unsigned count;
-    const char *folder = getenv("PDL_STRESS_FOLDER");
-    char *python = getenv("PDL_STRESS_PYTHON"), *package = getenv("PDL_STRESS_PACKAGE");
-    char in[PATH_ROOM], out[PATH_ROOM], *data = NULL;
-    unsigned n = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
-
-    if (!folder || !python || !package) {
+    unsigned device = shared_capability();
+    struct fatbin_rewriting how = {one_image, device, passed};
+    size_t extent = fatbin_extent(container, size);
+    void *out = NULL;
+    const char *why = "it is damaged, or ends behind the memory that can be read";
+    if (extent == 0 || rewrite_fatbin(container, extent, &how, &out, new_size, &why) == REWRITE_IMPOSSIBLE) {
+        say_passed("fat binary", 0, why);
         return NULL;
     }
-    snprintf(in, sizeof in, "%s/%d-%u.ptx", folder, (int)getpid(), n);
-    snprintf(out, sizeof out, "%s/%d-%u.out", folder, (int)getpid(), n);
-    char *to_text[] = {python, package, "stress", part, in, out, NULL};
-    char *to_code[] = {python, package, "stress", part, (char *)arch, in, "-o", out, NULL};
-    if (file_write(in, ptx, size) && run(arch ? to_code : to_text) == 0) {
-        data = file_contents(out, new_size);
-    }
-    unlink(in);
-    unlink(out);
-    return data;
+    return out || device < LEAST_CAPABILITY ? out : container_ptx(container, extent, device, new_size);
 }
 
-const void *image_rewritten(const void *image, size_t size, size_t *new_size)
+static const void *wrapper_instead(const void *image, size_t *new_size)
 {
-    if (!stress_is_on() || image == NULL || !is_ptx(image)) {
-        return NULL;
+    struct wrapper wrapper;
+    memcpy(&wrapper, image, sizeof wrapper);
+    const void *container = container_instead(wrapper.container, readable_from(wrapper.container), new_size);
+    if (container == NULL || fatbin_extent(container, *new_size) == 0) {
+        return container; /* machine code made of PTX needs no wrapper */
     }
-    size_t length = size ? strnlen(image, size) : strlen(image);
-    size_t got = 0;
-    char *text = through("jit", NULL, image, length, &got);
-    if (new_size) {
-        *new_size = got + 1;
+    struct wrapper *out = malloc(sizeof *out);
+    if (out) {
+        *out = wrapper;
+        out->container = container;
+        *new_size = sizeof *out;
     }
-    return text;
+    return out;
 }
 
-void *cubin_of(const char *ptx, size_t *size)
+/* ---- all kinds ----------------------------------------------------------------------------------------------------- */
+
+/* What is returned lives for ever: the driver may read it when a kernel is first used, long after the image was given. */
+const void *image_instead(const void *image, size_t size, size_t *new_size)
 {
-    const char *target = strstr(ptx, ".target");
-    char arch[64] = "-arch=";
-    size_t n = strlen(arch);
-    if (!stress_is_on() || target == NULL) {
+    size_t ignored = 0;
+    new_size = new_size ? new_size : &ignored;
+    if (!plan_is_on() || image == NULL) {
         return NULL;
     }
-    for (target += 7; *target == ' ' || *target == '\t'; target++) {
+    size_t most = size ? size : readable_from(image);
+    if (most >= sizeof(struct wrapper) && memcmp(image, &wrapper_magic, sizeof wrapper_magic) == 0) {
+        return wrapper_instead(image, new_size);
     }
-    while (n + 1 < sizeof arch && (*target == '_' || (*target >= '0' && *target <= '9') || (*target >= 'a' && *target <= 'z'))) {
-        arch[n++] = *target++;
+    if (most >= ELF_HEADER && memcmp(image, "\177ELF", 4) == 0) {
+        return machine_code_instead(image, most, new_size);
     }
-    arch[n] = 0;
-    return through("ptxas", arch, ptx, strlen(ptx), size);
+    if (fatbin_extent(image, most)) {
+        return container_instead(image, most, new_size);
+    }
+    if (is_ptx(image, most)) {
+        size_t length = strnlen(image, most);
+        char *ended = strndup(image, length);
+        const void *out = ended ? ptx_assembled(ended, length + 1, new_size) : NULL;
+        free(ended);
+        return out;
+    }
+    return NULL;
 }

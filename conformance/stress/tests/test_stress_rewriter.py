@@ -90,9 +90,8 @@ def assembled(text: str, tmp_path: Path, arch: str) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("tunable", [False, True])
-def test_every_shape_is_rewritten_once(shape: str, tunable: bool) -> None:
-    out = rewrite(SHAPES[shape], Options().choose, tunable)
+def test_every_shape_is_rewritten_once(shape: str) -> None:
+    out = rewrite(SHAPES[shape], Options().choose)
     assert out.rewritten == ["k"] and not out.left
     assert out.text.count("pdl-stress: entry") == 1
     body = out.text[out.text.index("pdl-stress: entry"):]
@@ -101,18 +100,16 @@ def test_every_shape_is_rewritten_once(shape: str, tunable: bool) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_only_insertions_are_made(shape: str) -> None:
-    out = rewrite(SHAPES[shape], everything, True)
+    out = rewrite(SHAPES[shape], everything)
     left = re.sub(r"\n\t\{ // pdl-stress:.*?_DONE:\n\t\}\n", "", out.text, flags=re.S)
-    left = re.sub(r"\.(visible|weak) \.const \.align 16 \.b32 pdlstress_k\[4\][^\n]*\n", "", left)
     assert left == SHAPES[shape]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("tunable", [False, True])
 @pytest.mark.parametrize("arch", ["90", "90a", "100", "103", "110", "120"])
-def test_every_shape_assembles(shape: str, tunable: bool, arch: str, tmp_path: Path) -> None:
+def test_every_shape_assembles(shape: str, arch: str, tmp_path: Path) -> None:
     text = SHAPES[shape].replace("sm_90", f"sm_{arch}").replace(".version 8.0", ".version 9.0")
-    assembled(rewrite(text, everything, tunable).text, tmp_path, arch)
+    assembled(rewrite(text, everything).text, tmp_path, arch)
 
 
 def test_holds_stand_after_the_wait_and_before_each_exit() -> None:
@@ -167,10 +164,15 @@ def test_seeds_and_kernels_get_different_delays() -> None:
     assert len(words) == 6
 
 
-def test_speed() -> None:
+def _seconds(kernels: int) -> float:
+    """Processor time to rewrite a module of that many kernels."""
     body = SHAPES["nvcc"][len(HEAD):].replace("// end inline asm", "add.s32 %r1, %r1, 1;\n" * 60)
-    text = HEAD + "".join(body.replace("entry k", f"entry k{n}") for n in range(3000))
+    text = HEAD + "".join(body.replace("entry k", f"entry k{n}") for n in range(kernels))
     began = time.process_time()
-    out = rewrite(text, Options().choose, True)
-    assert len(out.rewritten) == 3000
-    assert len(text) / 2**20 / (time.process_time() - began) > 10  # 20 on an idle machine; CI is shared
+    assert len(rewrite(text, Options().choose).rewritten) == kernels
+    return time.process_time() - began
+
+
+def test_time_grows_with_the_text_and_no_faster() -> None:
+    small = min(_seconds(200) for _ in range(3))
+    assert _seconds(3000) < 4 * 15 * small  # 15 times the text; a square would take 225 times as long

@@ -6,21 +6,18 @@ import json
 import os
 import select
 import subprocess
-import sys
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.toolchain import find_nvcc
-from conformance.stress import lint_compare
 from conformance.stress.injection import library as injection
-from conformance.stress.options import Options
 from conformance.stress.plan import GRAPH_HOLD_NS, Plan
-from conformance.stress.ptx import nvcc_wrapper
+from conformance.stress.program import read_calibration
 
 SOURCES = KIT / "stress" / "zoo"
 ANSWER_S = 60.0  # the longest answer is a thousand runs of some tens of microseconds, or the first import of PyTorch
@@ -78,26 +75,26 @@ def _toolkit() -> Path:
 
 
 def build(folder: Path, arch: str) -> dict[str, list[str]]:
-    """Command lines of the zoo for this architecture (90, 100, ...): as nvcc makes it, with PDL_STRESS, and by the wrapper."""
+    """Command lines of the zoo for this architecture (90, 100, ...): machine code only, as nvcc makes it, and with PDL_STRESS."""
     nvcc = str(_toolkit())
     folder.mkdir(parents=True, exist_ok=True)
-    wrapper = [sys.executable, str(KIT), "stress", "nvcc", nvcc]
+    code = f"-gencode=arch=compute_{arch},code=sm_{arch}"
     loaded = SOURCES / "zoo_loaded.cu"
-    jobs, links = [[nvcc, "-O3", f"-arch=sm_{arch}", "-c", str(SOURCES / "zoo_bare.cu"), "-o", str(folder / "zoo_bare.o")]], []
+    jobs, links = [[nvcc, "-O3", code, "-c", str(SOURCES / "zoo_bare.cu"), "-o", str(folder / "zoo_bare.o")]], []
     in_header = [nvcc, f"-DPDL_STRESS={GRAPH_HOLD_NS}"]
-    for name, compiler in (("zoo-plain", [nvcc]), ("zoo-header", in_header), ("zoo", wrapper)):
+    for name, compiler in (("zoo", [nvcc]), ("zoo-header", in_header)):
         objects = [str(folder / f"{name}.o"), str(folder / f"{name}_old.o")]
-        jobs.append([*compiler, "-O3", "-std=c++17", f"-arch=sm_{arch}", "-c", str(SOURCES / "zoo.cu"), "-o", objects[0]])
+        jobs.append([*compiler, "-O3", "-std=c++17", code, "-c", str(SOURCES / "zoo.cu"), "-o", objects[0]])
         jobs.append([*compiler, "-O3", "-gencode", f"arch=compute_80,code=sm_{arch}", "-c", str(SOURCES / "zoo_old.cu"),
                      "-o", objects[1]])
         objects.append(str(folder / "zoo_bare.o"))
-        links.append([nvcc, f"-arch=sm_{arch}", *objects, "-o", str(folder / name), "-ldl"])
+        links.append([nvcc, code, *objects, "-o", str(folder / name), "-ldl"])
     jobs.append([nvcc, f"-arch=compute_{arch}", "-ptx", str(loaded), "-o", str(folder / "zoo_loaded.ptx")])
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         list(pool.map(_call, jobs))
         list(pool.map(_call, links))
     inputs = [str(folder / "zoo_loaded.ptx"), str(loaded)]
-    return {"plain": [str(folder / "zoo-plain"), *inputs], "header": [str(folder / "zoo-header"), *inputs],
+    return {"plain": [str(folder / "zoo"), *inputs], "header": [str(folder / "zoo-header"), *inputs],
             "stressed": [str(folder / "zoo"), *inputs]}
 
 
@@ -119,6 +116,8 @@ class Server:
     folder: Path
     stressed: bool
     lazy_loading: bool = False
+    baked: Plan | None = None  # the plan stands in the code and is never changed
+    kernels: tuple[str, ...] = ()
     child: subprocess.Popen[bytes] | None = None
     _buffer: bytes = field(default=b"", repr=False)
 
@@ -126,10 +125,9 @@ class Server:
         """Start the program; a stressed one has the injection library in front of it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.plan_file = self.folder / "zoo.plan"
-        Plan(off=True).write(self.plan_file, ())
+        (self.baked or Plan(off=True, live=True)).write(self.plan_file, self.kernels)
         if self.stressed:
-            environment = injection.environment(self.folder, self.command, Options(), not self.lazy_loading) | {
-                lint_compare.PAIRS: "",
+            environment = injection.environment(not self.lazy_loading) | {
                 "PDL_STRESS_PLAN": str(self.plan_file), "PDL_STRESS_RECORDS": str(self.folder / "records.jsonl")}
         else:
             environment = injection.plain_environment() | {"TRITON_CACHE_DIR": str(self.folder / "triton")}
@@ -196,9 +194,18 @@ class Server:
         """Put this plan into force for the kernels."""
         if self.child is None:
             self.start()
-        plan.write(self.plan_file, kernels)
+        replace(plan, live=True).write(self.plan_file, kernels)
         if not self.ask("reload")["reloaded"]:
             raise ZooError("the injection library is not in front of the zoo (LD_PRELOAD had no effect)")
+
+    def with_plan(self, plan: Plan, kernels: Iterable[str]) -> Server:
+        """The same program, not started yet, with this plan in its code."""
+        return Server(self.command, self.folder.with_name(self.folder.name + "-baked"), True, self.lazy_loading, plan, tuple(kernels))
+
+    def own_triggers(self) -> frozenset[str]:
+        """The kernels launched so far that trigger by themselves."""
+        found = read_calibration(self.folder / "records.jsonl").kernels
+        return frozenset(name for name, kernel in found.items() if kernel.triggers)
 
     def run(self, entry: Entry, which: str, count: int) -> Runs:
         """So many runs of the bug or of its twin."""
@@ -224,4 +231,4 @@ class Server:
 
 def work_folder() -> Path:
     """Where the zoo is built."""
-    return nvcc_wrapper.work_folder() / "zoo"
+    return injection.work_folder() / "zoo"

@@ -1,0 +1,54 @@
+/* rewrite.h - puts code into kernels inside their image, and moves nothing
+ *
+ * The code is appended to the kernel's section. The first instruction becomes a branch to it; it ends in that instruction
+ * and a branch back. A wait, trigger or exit inside the kernel is treated in the same way. Every other instruction, jump
+ * table, attribute and debug record keeps its place, so nothing has to be known about it.
+ */
+#ifndef PDL_REWRITE_H
+#define PDL_REWRITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What stands at a kernel's entry, in this order, and at its own waits, triggers and exits. */
+enum {
+    PLAN_TRIGGER = 1,
+    PLAN_HOLD = 2,
+    PLAN_WAIT = 4,
+    PLAN_HOLD_AFTER_WAIT = 8,
+    PLAN_HOLD_BEFORE_EXIT = 16,
+    PLAN_HOLD_AFTER_TRIGGER = 32,
+    PLAN_EMPTY = 64, /* the branch there and back, and nothing else */
+    PLAN_KNOWN = 127
+};
+
+struct kernel_plan {
+    uint32_t flags;
+    uint32_t least_ns, span_ns; /* a block's hold lies in [least, least + span], by its number and the seed */
+    uint32_t seed;
+    uint64_t words; /* if not 0: a device address from which the kernel reads flags, least, span and seed at each launch */
+};
+
+struct kernel_outcome {
+    const char *name;
+    const char *refusal; /* NULL: it was rewritten, or the plan wants nothing of it */
+    int rewritten;
+    unsigned waits, triggers, exits; /* instructions of its own */
+    unsigned registers;              /* what it has now; 0 if it is not known */
+};
+
+struct rewriting {
+    /* Fills in the plan of a kernel; 0 to leave the kernel alone. */
+    int (*choose)(void *context, const char *kernel, struct kernel_plan *plan);
+    /* Called once for each kernel of the image; may be NULL. The name lives as long as the image. */
+    void (*report)(void *context, const struct kernel_outcome *outcome);
+    void *context;
+};
+
+enum rewrite_result { REWRITE_UNCHANGED, REWRITE_DONE, REWRITE_IMPOSSIBLE };
+
+/* On REWRITE_DONE *out is a new image (free it). On REWRITE_IMPOSSIBLE *why says what is wrong with the image as a whole. */
+enum rewrite_result rewrite_cubin(const void *image, size_t size, const struct rewriting *how, void **out, size_t *out_size,
+                                  const char **why);
+
+#endif

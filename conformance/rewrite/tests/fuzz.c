@@ -1,0 +1,110 @@
+/* fuzz.c - gives the rewriter thousands of damaged images; built with the compiler's sanitizers, which end it at the first fault
+ *
+ *   fuzz SEED COUNT FILE...     each file is a good image or fat binary; prints how many came out changed
+ */
+#include "cubin.h"
+#include "fatbin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t state;
+
+static uint64_t next(uint64_t below)
+{
+    state ^= state << 13; /* xorshift64 */
+    state ^= state >> 7;
+    state ^= state << 17;
+    return below ? state % below : 0;
+}
+
+static int choose(void *context, const char *kernel, struct kernel_plan *plan)
+{
+    (void)context;
+    plan->flags = (uint32_t)(strlen(kernel) * 2654435761u) & PLAN_KNOWN;
+    plan->least_ns = 5000;
+    plan->words = plan->flags & 1 ? 0x123456789ABC : 0;
+    return 1;
+}
+
+static void report(void *context, const struct kernel_outcome *outcome)
+{
+    *(size_t *)context += strlen(outcome->name); /* touches the name */
+}
+
+/* Where headers and tables are, damage is worth more than in the code. */
+static size_t place(size_t size)
+{
+    size_t edge = size < 512 ? size : 512;
+    switch (next(3)) {
+    case 0: return next(edge);
+    case 1: return size - 1 - next(size / 4 + 1);
+    default: return next(size);
+    }
+}
+
+static size_t damage(unsigned char *data, size_t size)
+{
+    static const uint64_t odd[] = {0, 1, 15, 16, 63, 64, 127, 255, 0x7FFFFFFF, 0xFFFFFFFF, 0x7FFFFFFFFFFFFFFF, UINT64_MAX,
+                                   UINT64_MAX - 63};
+    for (uint64_t i = 0, times = 1 + next(6); i < times; i++) {
+        size_t at = place(size), width = (size_t)1 << next(4);
+        uint64_t value = next(2) ? odd[next(sizeof odd / sizeof odd[0])] : next(size + 64);
+        if (next(4) == 0) {
+            data[at] ^= (unsigned char)(1u << next(8));
+        } else if (at + width <= size) {
+            memcpy(data + at, &value, width);
+        }
+    }
+    return next(8) ? size : 1 + next(size);
+}
+
+static int one(const unsigned char *good, size_t size)
+{
+    size_t touched = 0, out_size = 0;
+    struct fatbin_rewriting how = {{choose, report, &touched}, next(2) ? 90 : 0, NULL};
+    unsigned char *data = malloc(size);
+    void *out = NULL;
+    const char *why = NULL;
+    memcpy(data, good, size);
+    size_t left = damage(data, size);
+    unsigned char *exact = malloc(left); /* so that reading one byte too far is seen */
+    memcpy(exact, data, left);
+    free(data);
+    size_t extent = fatbin_extent(exact, left);
+    enum rewrite_result result = extent ? rewrite_fatbin(exact, extent, &how, &out, &out_size, &why)
+                                        : rewrite_cubin(exact, left, &how.how, &out, &out_size, &why);
+    if ((result == REWRITE_DONE) != (out != NULL) || (result == REWRITE_IMPOSSIBLE) != (why != NULL)) {
+        abort();
+    }
+    if (out && !extent) { /* what came out must be an image that can be read again */
+        struct cubin again;
+        if (cubin_open(&again, out, out_size) != NULL || elf_extent(out, out_size) == 0) {
+            abort();
+        }
+        cubin_close(&again);
+    }
+    free(exact);
+    free(out);
+    return result == REWRITE_DONE;
+}
+
+int main(int count, char **words)
+{
+    unsigned long changed = 0, times = strtoul(words[2], NULL, 10);
+    state = strtoull(words[1], NULL, 16) | 1;
+    for (int i = 3; i < count; i++) {
+        FILE *file = fopen(words[i], "rb");
+        static unsigned char good[1 << 22];
+        size_t size = file ? fread(good, 1, sizeof good, file) : 0;
+        if (file) {
+            fclose(file);
+        }
+        for (unsigned long k = 0; size && k < times; k++) {
+            changed += (unsigned long)one(good, size);
+        }
+    }
+    printf("%lu\n", changed);
+    return 0;
+}

@@ -1,0 +1,229 @@
+"""The rewriter on images made by hand: what must change, what must not, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conformance.rewrite import check, library
+from conformance.rewrite.tests.images import (
+    ADD,
+    EXIT,
+    NOP,
+    STACK,
+    TRIGGER,
+    WAIT,
+    Instruction,
+    Kernel,
+    container,
+    cubin,
+    entry,
+    guarded,
+    relative,
+    waiting_for,
+)
+
+HOLD = "3 15000 5000 7"
+
+
+def run(tmp_path: Path, image: bytes, numbers: str, name: str = "*", *more: str) -> tuple[int, list[dict], bytes, str]:
+    (tmp_path / "in").write_bytes(image)
+    (tmp_path / "plan").write_text(f"{name} {numbers}\n")
+    done = subprocess.run([library.tool(), tmp_path / "in", tmp_path / "out", "--plan", tmp_path / "plan", *more],
+                          capture_output=True, text=True)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], (tmp_path / "out").read_bytes(), done.stderr
+
+
+def instructions(code: bytes) -> list[Instruction]:
+    return list(struct.iter_unpack("<QQ", code))
+
+
+def goes_to(instruction: Instruction, at: int) -> int:
+    """The number of the instruction that a branch leads to."""
+    low, high = instruction
+    value = low >> 16 & 0xFF | (low >> 34) << 8 | (high & 0x3FFFF) << 38
+    value -= (value >> 55) << 56
+    return at + 1 + value * 4 // 16
+
+
+def section(image: bytes, name: str) -> tuple[int, ...]:
+    table, count, names = struct.unpack_from("<Q", image, 40)[0], *struct.unpack_from("<HH", image, 60)
+    rows = [struct.unpack_from("<IIQQQQIIQQ", image, table + 64 * i) for i in range(count)]
+    base = rows[names][4]
+    return next(row for row in rows if image[base + row[0] : image.index(b"\0", base + row[0])].decode() == name)
+
+
+PLAIN = Kernel("k", [STACK, ADD, WAIT, ADD, TRIGGER, ADD, guarded(EXIT, 0), ADD, EXIT], exits=[0x60, 0x80])
+
+
+def test_the_first_instruction_moves_into_the_code_behind_the_kernel(tmp_path: Path) -> None:
+    image = cubin([PLAIN, Kernel("other", [STACK, EXIT], exits=[0x10])])
+    code, lines, out, _ = run(tmp_path, image, HOLD, "k")
+    assert code == 0 and [line["rewritten"] for line in lines] == [True, False]
+    before, after = check.code_sections(image), check.code_sections(out)
+    assert after["other"] == before["other"]
+    old, new = instructions(before["k"]), instructions(after["k"])
+    assert new[1 : len(old)] == old[1:] and len(new) % 8 == 0
+    start = goes_to(new[0], 0)
+    assert start == len(old) and new[start][0] == TRIGGER[0]
+    copy = len(old) + new[len(old) :].index(STACK)
+    assert goes_to(new[copy + 1], copy + 1) == 1 and set(new[copy + 2 :]) <= {NOP}
+
+
+@pytest.mark.parametrize("flags", [1, 2, 3, 4, 5, 7, 64, 8, 16, 32, 127])
+def test_nothing_else_in_the_image_changes(tmp_path: Path, flags: int) -> None:
+    image = cubin([PLAIN, Kernel("other", [STACK, EXIT], exits=[0x10])], padding=24)
+    _, lines, out, _ = run(tmp_path, image, f"{flags} 1000 0 1", "k")
+    assert lines[0]["waits"] == lines[0]["triggers"] == 1 and lines[0]["exits"] == 2 and lines[0]["rewritten"]
+    found = check.changes(image, out)
+    assert isinstance(found, list) and [change.section for change in found] == ["k"]
+    grown = len(found[0].appended)
+    for name in (".strtab", ".nv.info.other", ".text.other"):
+        old, new = section(image, name), section(out, name)
+        assert image[old[4] : old[4] + old[5]] == out[new[4] : new[4] + new[5]] and new[4] in (old[4], old[4] + grown)
+    programs = struct.unpack_from("<Q", out, 32)[0]
+    offset, size = struct.unpack_from("<Q", out, programs + 56 + 8)[0], struct.unpack_from("<Q", out, programs + 56 + 32)[0]
+    assert offset == section(out, ".text.k")[4] and offset + size == section(out, ".text.other")[4] + section(out, ".text.other")[5]
+    symbols = section(out, ".symtab")
+    assert struct.unpack_from("<Q", out, symbols[4] + 24 + 16)[0] == section(out, ".text.k")[5]
+
+
+def test_a_site_keeps_what_it_waits_for_its_guard_and_its_place_in_the_list_of_exits(tmp_path: Path) -> None:
+    leave = waiting_for(guarded(EXIT, 8 | 3), 0b101)
+    image = cubin([Kernel("k", [STACK, leave, ADD, EXIT], exits=[0x10, 0x30])])
+    _, _, out, _ = run(tmp_path, image, "16 3000 0 1")
+    new = instructions(check.code_sections(out)["k"])
+    assert new[1][1] >> 52 & 63 == 0b101 and new[1][0] >> 12 & 15 == 7
+    first = goes_to(new[1], 1)
+    asleep = [low >> 32 for low, _ in new[first:] if low & 0xFFF == 0x95D]
+    assert asleep[:2] == [2000, 1000] and new[first][0] >> 12 & 15 == 8 | 3
+    copy = first + new[first:].index(leave)
+    assert goes_to(new[copy + 1], copy + 1) == 2  # an exit under a predicate goes on where it does not hold
+    row = section(out, ".nv.info.k")
+    listed = struct.unpack_from("<II", out, row[4] + row[5] - 8)
+    assert listed[0] == 16 * copy and new[listed[1] // 16] == EXIT and listed[1] // 16 > copy
+
+
+def test_an_exit_that_depends_on_a_second_predicate_leads_back(tmp_path: Path) -> None:
+    leave = (EXIT[0], EXIT[1] & ~(0xF << 23) | 3 << 23)  # EXIT P3
+    _, _, out, _ = run(tmp_path, cubin([Kernel("k", [STACK, leave, ADD, EXIT], exits=[0x10, 0x30])]), "16 100 0 1")
+    new = instructions(check.code_sections(out)["k"])
+    copy = 8 + new[8:].index(leave)
+    assert goes_to(new[copy + 1], copy + 1) == 2
+
+
+def test_a_loop_to_the_first_instruction_does_not_run_the_new_code_again(tmp_path: Path) -> None:
+    image = cubin([Kernel("k", [ADD, guarded(relative(0x947, 1, 0), 2), EXIT], exits=[0x20])])
+    _, _, out, _ = run(tmp_path, image, HOLD)
+    new = instructions(check.code_sections(out)["k"])
+    copy = 8 + new[8:].index(ADD)
+    assert goes_to(new[1], 1) == copy and new[1][0] >> 12 & 15 == 2
+
+
+def test_a_relocation_follows_the_instruction_it_belongs_to(tmp_path: Path) -> None:
+    image = cubin([Kernel("k", [ADD, ADD, EXIT], relocations=[(0, "k"), (0x10, "k")])])
+    _, _, out, _ = run(tmp_path, image, "1 0 0 1")
+    row = section(out, ".rela.text.k")
+    places = [struct.unpack_from("<Q", out, row[4] + 24 * i)[0] for i in range(2)]
+    assert instructions(check.code_sections(out)["k"])[places[0] // 16] == ADD and places[0] >= 128 and places[1] == 0x10
+
+
+@pytest.mark.parametrize("registers,flags,expected", [(4, 1, 4), (4, 2, 9), (255, 2, 255), (16, 7, 16)])
+def test_registers_are_raised_only_where_the_code_needs_more(tmp_path: Path, registers: int, flags: int, expected: int) -> None:
+    image = cubin([Kernel("k", [STACK, EXIT], registers)])
+    _, lines, out, _ = run(tmp_path, image, f"{flags} 10 0 1")
+    row = section(out, ".nv.info")
+    assert lines[0]["registers"] == expected == struct.unpack_from("<I", out, row[4] + 8)[0]
+
+
+@pytest.mark.parametrize("kernel,reason", [
+    (Kernel("k", [relative(0x947, 0, 1), EXIT]), "its first instruction is a branch"),
+    (Kernel("k", [STACK, relative(0x944, 1, 0), EXIT]), "its own code calls it as a function"),
+    (Kernel("k", [STACK, EXIT], registers=0), "does not say how many registers"),
+    (Kernel("k", [STACK, EXIT], parameter_base=0x160), "parameters lie elsewhere"),
+    (Kernel("k", [NOP, STACK, EXIT], value=16), "shares its code section"),
+])
+def test_what_cannot_be_rewritten_is_named_and_passed_on(tmp_path: Path, kernel: Kernel, reason: str) -> None:
+    image = cubin([kernel])
+    code, lines, out, _ = run(tmp_path, image, HOLD)
+    assert code == 2 and out == image and reason in lines[0]["refusal"]
+
+
+def test_a_kernel_that_other_code_calls_is_left_alone(tmp_path: Path) -> None:
+    caller = Kernel("caller", [STACK, relative(0x944, 1, 5), EXIT], relocations=[(0x10, "k")])
+    _, lines, _, _ = run(tmp_path, cubin([Kernel("k", [STACK, EXIT]), caller]), HOLD)
+    assert "other code calls it" in lines[0]["refusal"] and lines[1]["rewritten"]
+
+
+@pytest.mark.parametrize("architecture,fine", [(90, True), (100, True), (103, True), (110, True), (120, True), (121, True), (80, False),
+                                               (75, False)])
+def test_every_architecture_has_its_own_code(tmp_path: Path, architecture: int, fine: bool) -> None:
+    base = 0x210 if architecture == 90 else 0x380
+    code, _, _, said = run(tmp_path, cubin([Kernel("k", [STACK, EXIT], parameter_base=base)], architecture), HOLD)
+    assert code == (0 if fine else 2) and ("no code for its architecture" in said) != fine
+
+
+@pytest.mark.parametrize("damage,reason", [
+    (lambda image: image[:200], "behind its end"),
+    (lambda image: b"\x7fELF" + bytes(60), "ELF"),
+    (lambda image: image[:18] + b"\x3e\0" + image[20:], "machine is not CUDA"),
+])
+def test_a_damaged_image_is_passed_on_with_the_reason(tmp_path: Path, damage, reason: str) -> None:
+    image = damage(cubin([PLAIN]))
+    code, _, out, said = run(tmp_path, image, HOLD)
+    assert code == 2 and out == image and reason in said
+
+
+def test_a_container_keeps_all_images_but_those_for_the_device(tmp_path: Path) -> None:
+    old, new, ptx = cubin([PLAIN], 80), cubin([PLAIN]), b".version 8.0\n"
+    newer = cubin([Kernel("k", [STACK, EXIT], parameter_base=0x380)], 100)
+    whole = container(entry(2, 80, old), entry(2, 90, new), entry(2, 100, newer), entry(1, 90, ptx))
+    code, lines, out, _ = run(tmp_path, whole, HOLD, "*", "--device", "90")
+    assert code == 0 and [line.get("kernel") for line in lines] == ["k", None]
+    assert out[: 16 + 64 + len(old)] == container(entry(2, 80, old))[:8] + out[8:16] + entry(2, 80, old)
+    assert out.endswith(entry(2, 100, newer) + entry(1, 90, ptx)) and struct.unpack_from("<Q", out, 8)[0] == len(out) - 16
+    code, lines, out, _ = run(tmp_path, whole, HOLD)
+    assert [line["rewritten"] for line in lines if "kernel" in line] == [True, True]
+
+
+@pytest.mark.skipif(bool(library.compression()[1]), reason=library.compression()[1] or "built")
+def test_compressed_images_come_out_rewritten_and_plain(tmp_path: Path) -> None:
+    from conformance.pdlkit.venv import ensure_venv
+
+    image = cubin([PLAIN])
+    python = ensure_venv("decompressors")
+    (tmp_path / "image").write_bytes(image)
+    subprocess.run([python, "-c", "import sys, zstandard, lz4.block\ndata = open(sys.argv[1], 'rb').read()\n"
+                    "open(sys.argv[1] + '.zst', 'wb').write(zstandard.compress(data))\n"
+                    "open(sys.argv[1] + '.lz4', 'wb').write(lz4.block.compress(data, store_size=False))", tmp_path / "image"], check=True)
+    zst, lz4 = ((tmp_path / f"image.{kind}").read_bytes() for kind in ("zst", "lz4"))
+    for flags, payload in ((0x8011, zst), (0x2011, lz4)):
+        code, _, out, _ = run(tmp_path, container(entry(2, 90, payload, flags, len(image))), HOLD)
+        _, _, plain, _ = run(tmp_path, image, HOLD)
+        assert code == 0 and out[16 + 64 :][: len(plain)] == plain and struct.unpack_from("<Q", out, 16 + 40)[0] == 0x11
+        code, lines, out, _ = run(tmp_path, container(entry(2, 90, payload[:-9], flags, len(image))), HOLD)
+        assert code == 2 and "damaged" in lines[0]["passed_on"]
+
+
+@pytest.mark.parametrize("text,line,reason", [
+    ("k 1 2 3\n", 1, "four numbers"), ("# fine\nk 1 2 3 x\n", 2, "four numbers"), ("k 1 2 3 -4\n", 1, "four numbers"),
+    ("k 256 0 0 1\n", 1, "means nothing"), ("calibrate\nk 1 2 3 4 5\n", 2, "four numbers"), ("k 4294967296 0 0 1\n", 1, "four numbers")])
+def test_a_plan_that_means_nothing_is_refused_with_its_line(tmp_path: Path, text: str, line: int, reason: str) -> None:
+    (tmp_path / "plan").write_text(text)
+    (tmp_path / "in").write_bytes(cubin([PLAIN]))
+    done = subprocess.run([library.tool(), tmp_path / "in", tmp_path / "out", "--plan", tmp_path / "plan"], capture_output=True, text=True)
+    assert done.returncode == 64 and f"line {line}:" in done.stderr and reason in done.stderr
+
+
+def test_plans_of_thousands_of_kernels_and_long_names_are_found(tmp_path: Path) -> None:
+    names = [f"_Z{'k' * 3000}{number}" for number in range(300)]
+    image = cubin([Kernel(name, [STACK, EXIT]) for name in names])
+    (tmp_path / "in").write_bytes(image)
+    (tmp_path / "plan").write_text("".join(f"{name} {number % 2} 0 0 1\n" for number, name in enumerate(names)))
+    done = subprocess.run([library.tool(), tmp_path / "in", tmp_path / "out", "--plan", tmp_path / "plan"], capture_output=True, text=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["rewritten"] for line in lines] == [bool(number % 2) for number in range(300)]

@@ -1,0 +1,97 @@
+"""Runs a program under the tracing library, and reads what it wrote."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.pdlkit.compiled import Recipe, compiled
+from conformance.pdlkit.exits import BadArguments, SetupImpossible
+from conformance.pdlkit.places import KIT
+from conformance.pdlkit.private_folder import private_folder
+from conformance.pdlkit.toolchain import find_c_compiler
+from conformance.trace.cupti import VARIABLE
+
+SOURCES = KIT / "trace" / "injection"
+FLAGS = ["-std=gnu11", "-O2", "-Wall", "-fvisibility=hidden", "-fPIC", "-shared"]
+_NOT_IN_PRELOAD = " :"
+
+
+def library() -> Path:
+    """The tracing library, compiled if need be."""
+    compiler = find_c_compiler()
+    if compiler is None:
+        raise SetupImpossible("there is no C compiler on PATH for the tracing library (Debian and Ubuntu: apt-get install gcc)")
+    sources = sorted(SOURCES.glob("*.c"))
+    recipe = Recipe("libpdltrace.so", [*sources, *sorted(SOURCES.glob("*.h"))], [*FLAGS, *sources, "-ldl", "-lpthread"],
+                    "the tracing library")
+    path = compiled(recipe, compiler)
+    if any(letter in str(path) for letter in _NOT_IN_PRELOAD):
+        raise SetupImpossible(f"{path}: LD_PRELOAD takes no path with spaces or colons; set XDG_CACHE_HOME to another folder")
+    return path
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run of the program."""
+
+    folder: Path
+    code: int | None  # None: it was ended after its time
+    wall_s: float
+
+
+def new_folder() -> Path:
+    """A folder that only this user can read."""
+    return Path(tempfile.mkdtemp(prefix="session-", dir=private_folder("trace")))
+
+
+def environment(folder: Path, cupti: Path | None, rank: str | None, sample: int = 1) -> dict[str, str]:
+    """In which the program runs; without CUPTI launches are noted, but not timed."""
+    found = dict(os.environ)
+    before, path = found.get("LD_PRELOAD"), str(library())
+    found["LD_PRELOAD"] = f"{path}:{before}" if before else path
+    found["PDL_TRACE_FOLDER"] = str(folder)
+    found["PDL_TRACE_TIMES"] = "1" if cupti else "0"
+    if cupti:
+        found[VARIABLE] = str(cupti)
+    found["PDL_TRACE_SAMPLE"] = str(sample)
+    if rank is not None:
+        found["PDL_TRACE_RANK"] = rank
+    found.setdefault("NVTX_INJECTION64_PATH", path)
+    return found
+
+
+def run(command: list[str], folder: Path, variables: dict[str, str], quiet: bool, timeout: float | None) -> Ran:
+    """The program, with its own standard streams; `quiet` keeps its output off ours."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    began = time.monotonic()
+    out = subprocess.DEVNULL if quiet else None
+    try:
+        child = subprocess.Popen(command, env=variables, stdout=out, start_new_session=True)
+    except OSError as error:
+        raise BadArguments(f"cannot start {command[0]}: {error.strerror}") from error
+    code = ended(child, timeout)
+    return Ran(folder, code, time.monotonic() - began)
+
+
+def ended(child: subprocess.Popen[bytes], timeout: float | None) -> int | None:
+    """The exit code; None if the child, with all its own, had to be ended after its time."""
+    try:
+        return child.wait(timeout)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+
+
+def remove(folder: Path) -> None:
+    """A session's folder, which this command made."""
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,99 @@
+"""Traces of other tools: read, annotated in a copy, and never changed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.pdlkit.places import KIT
+
+
+def annotate(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(KIT), "trace", "annotate", *map(str, words)], capture_output=True, text=True, check=False,
+                          timeout=60)
+
+
+def nsys_export(path: Path) -> Path:
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE StringIds (id INTEGER, value TEXT)")
+        database.executemany("INSERT INTO StringIds VALUES (?, ?)", [(1, "alpha"), (2, "beta")])
+        database.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, "
+                         "correlationId INTEGER, shortName INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, "
+                         "blockY INTEGER, blockZ INTEGER, registersPerThread INTEGER)")
+        database.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 7, ?, ?, 4, 1, 1, 128, 1, 1, 16)", [
+            (100_000, 120_000, 1, 1), (110_000, 130_000, 2, 2), (140_000, 150_000, 3, 1), (190_000, 200_000, 4, 2)])
+        database.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, "
+                         "correlationId INTEGER)")
+        database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (132000, 133000, 0, 7, 9)")
+        database.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, correlationId INTEGER)")
+        database.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?)", [
+            (1, 2, 1), (3, 4, 2), (5, 6, 3), (185_000, 187_000, 4)])
+    return path
+
+
+def test_an_nsight_systems_export_gets_reasons_by_correlation(tmp_path: Path) -> None:
+    source = nsys_export(tmp_path / "report.sqlite")
+    before = source.read_bytes()
+    done = annotate(source, "--json", "--output", tmp_path / "copy.sqlite")
+    assert done.returncode == 0, done.stderr
+    content = json.loads(done.stdout)
+    reasons = {(p["primary"], p["dependent"]): {r["reason"] for r in p["why_not"]} for p in content["pairs"]}
+    assert reasons == {("alpha", "beta"): {"host-bound"}, ("beta", "alpha"): {"between"}}
+    copy = sqlite3.connect(tmp_path / "copy.sqlite")
+    rows = copy.execute("SELECT correlationId, primaryCorrelationId, overlapNs, gapNs, reasons FROM PDL_PAIRS")
+    assert sorted(rows) == [(2, 1, 10_000, 0, ""), (3, 2, 0, 10_000, "between"), (4, 3, 0, 40_000, "host-bound")]
+    assert source.read_bytes() == before
+
+
+def torch_trace() -> dict[str, object]:
+    def kernel(name: str, ts: float, dur: float, correlation: int, external: int) -> dict[str, object]:
+        return {"ph": "X", "cat": "kernel", "name": name, "ts": ts, "dur": dur, "pid": 0, "tid": 7, "args": {
+            "correlation": correlation, "External id": external, "stream": 7, "device": 0, "grid": [4, 1, 1], "block": [128, 1, 1],
+            "registers per thread": 16, "shared memory": 0}}
+
+    return {"deviceProperties": [{
+                "id": 0, "name": "NVIDIA H200", "numSms": 132, "computeMajor": 9, "computeMinor": 0, "warpSize": 32,
+                "maxThreadsPerMultiprocessor": 2048, "regsPerMultiprocessor": 65536, "sharedMemPerMultiprocessor": 233472}],
+            "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 0, "dur": 5, "args": {"External id": 41}},
+                            {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": 1, "dur": 3, "args": {"correlation": 5}},
+                            {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": 5, "dur": 3, "args": {"correlation": 6}},
+                            kernel("alpha", 20.0, 30.0, 5, 41), kernel("beta", 52.5, 10.0, 6, 41)]}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_pytorch_trace_gets_reasons_and_operators(tmp_path: Path, packed: bool) -> None:
+    text = json.dumps(torch_trace()).encode()
+    source = tmp_path / "trace.json"
+    source.write_bytes(gzip.compress(text) if packed else text)
+    done = annotate(source, "--json", "--output", tmp_path / "copy.json", "--html", tmp_path / "page.html")
+    assert done.returncode == 0, done.stderr
+    pair = json.loads(done.stdout)["pairs"][0]
+    assert pair["why_not"][0]["reason"] == "asked-unknown" and pair["gap_us"]["p50"] == 2.5 and pair["ranges"] == ["aten::mm"]
+    copy = json.loads((tmp_path / "copy.json").read_text())
+    annotated = [event["args"] for event in copy["traceEvents"] if event["name"] == "beta"]
+    assert annotated[0]["PDL gap us"] == 2.5 and annotated[0]["PDL why not"].startswith("asked-unknown")
+    assert (tmp_path / "page.html").is_file()
+
+
+def test_what_is_neither_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("not JSON")
+    assert annotate(tmp_path / "x.json").returncode == 64
+    (tmp_path / "y.json").write_text("{}")
+    done = annotate(tmp_path / "y.json")
+    assert done.returncode == 64 and "traceEvents" in done.stderr
+    sqlite3.connect(tmp_path / "z.sqlite").execute("CREATE TABLE t (x)").connection.commit()
+    done = annotate(tmp_path / "z.sqlite")
+    assert done.returncode == 64 and "CUPTI_ACTIVITY_KIND_KERNEL" in done.stderr
+    assert annotate(tmp_path / "none").returncode == 64
+
+
+def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
+    source = nsys_export(tmp_path / "report.sqlite")
+    done = annotate(source, "--output", source)
+    assert done.returncode == 64 and "is there already" in done.stderr

@@ -1,0 +1,246 @@
+/* asks.c - which launches get the attribute, and which edges of a graph become programmatic
+ *
+ * Only a kernel into which the plan put a wait, in every image of it that was loaded. Everything that kernel depends on is
+ * then complete before its own first instruction, so order is kept by construction.
+ */
+#define _GNU_SOURCE
+#include "trace.h"
+
+#include "rewrite.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of stress's injection library: what is known of a kernel by its name, and the plan. */
+struct named {
+    char *name;
+    int seen, rewritten;
+    char *refusal;
+    unsigned waits, triggers;
+};
+struct named *named(const char *kernel);
+const struct kernel_plan *plan_of(const char *kernel);
+int plan_is_on(void);
+int whatif_refusals(void);
+
+enum { MOST_KERNELS = 65536, UNDECIDED = 0, LEAVE, ASK };
+static unsigned char decisions[MOST_KERNELS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* One image that the driver refused makes every kernel doubtful, because it is not known which stood in it. */
+static int decide(const char *name)
+{
+    const struct named *known = name && plan_is_on() ? named(name) : NULL;
+    char text[8192];
+    if (!known) {
+        return LEAVE;
+    }
+    int rewritten = known->seen > 0 && known->rewritten == known->seen && !whatif_refusals();
+    if (strlen(name) < sizeof text / 8) {
+        quoted_text(text, sizeof text, name);
+        write_line("{\"code\":%s,\"images\":%d,\"rewritten\":%d,\"waits\":%u,\"triggers\":%u,\"why\":\"%s\"}", text, known->seen,
+                   known->rewritten, known->waits, known->triggers, known->refusal ? known->refusal : "");
+    }
+    return rewritten && (plan_of(name)->flags & PLAN_WAIT) ? ASK : LEAVE;
+}
+
+static int decision(uint32_t kernel, const void *function)
+{
+    if (kernel >= MOST_KERNELS) {
+        return LEAVE;
+    }
+    if (decisions[kernel] == UNDECIDED) {
+        pthread_mutex_lock(&lock);
+        if (decisions[kernel] == UNDECIDED) {
+            decisions[kernel] = (unsigned char)decide(kernel_name(function));
+        }
+        pthread_mutex_unlock(&lock);
+    }
+    return decisions[kernel];
+}
+
+int whatif_asks(uint32_t kernel, const void *function, unsigned flags)
+{
+    const unsigned excluded = ASKED_OVERLAP | ASKED_COOPERATIVE | ASKED_EVENT | ASKED_COMPLETION_EVENT | ASKED_UPDATABLE;
+    return trace_is_on() && decision(kernel, function) == ASK && !(flags & excluded);
+}
+
+/* ---- graphs -------------------------------------------------------------------------------------------------------- */
+
+struct node_parameters { /* CUDA_KERNEL_NODE_PARAMS_v2 */
+    const void *function;
+    unsigned grid[3], block[3], shared;
+    void **arguments, **extra;
+    const void *kernel;
+    void *context;
+};
+struct edge_data { unsigned char from_port, to_port, type, reserved[5]; };
+enum { KERNEL_NODE = 0, COOPERATIVE = 2, UPDATABLE = 13, MOST_CLONES = 4096 };
+
+#define DRIVER(name, ...) static result (*name)(__VA_ARGS__); if (!name) { name = (result(*)(__VA_ARGS__))driver_symbol(#name); }
+
+/* Clones by the instantiation that they were made for, so that a node of the program's graph can be found in them. */
+static struct { const void *exec; void *clone; } clones[MOST_CLONES];
+static unsigned clone_count;
+
+static int attribute_is_set(void *node, int id)
+{
+    DRIVER(cuGraphKernelNodeGetAttribute, void *, int, void *);
+    union { int number; char bytes[64]; } value;
+    memset(&value, 0, sizeof value);
+    return cuGraphKernelNodeGetAttribute && cuGraphKernelNodeGetAttribute(node, id, &value) == 0 && value.number;
+}
+
+static int may_ask(void *node)
+{
+    DRIVER(cuGraphNodeGetType, void *, int *);
+    DRIVER(cuGraphKernelNodeGetParams_v2, void *, struct node_parameters *);
+    struct node_parameters p;
+    int type = -1, first;
+    memset(&p, 0, sizeof p);
+    if (!cuGraphNodeGetType || cuGraphNodeGetType(node, &type) != 0 || type != KERNEL_NODE || !cuGraphKernelNodeGetParams_v2
+        || cuGraphKernelNodeGetParams_v2(node, &p) != 0 || attribute_is_set(node, COOPERATIVE) || attribute_is_set(node, UPDATABLE)) {
+        return 0;
+    }
+    const void *function = p.function ? p.function : p.kernel;
+    return function && decision(kernel_number(function, &first), function) == ASK;
+}
+
+static int is_kernel(void *node)
+{
+    DRIVER(cuGraphNodeGetType, void *, int *);
+    int type = -1;
+    return cuGraphNodeGetType && cuGraphNodeGetType(node, &type) == 0 && type == KERNEL_NODE;
+}
+
+/* The edges of a graph; freed by the caller. */
+struct edges { void **from, **to; struct edge_data *data; size_t count; };
+
+static struct edges edges_of(void *graph)
+{
+    DRIVER(cuGraphGetEdges_v2, void *, void **, void **, struct edge_data *, size_t *);
+    struct edges e = {NULL, NULL, NULL, 0};
+    if (!cuGraphGetEdges_v2 || cuGraphGetEdges_v2(graph, NULL, NULL, NULL, &e.count) != 0 || e.count == 0) {
+        e.count = 0;
+        return e;
+    }
+    e.from = malloc(e.count * sizeof *e.from);
+    e.to = malloc(e.count * sizeof *e.to);
+    e.data = calloc(e.count, sizeof *e.data);
+    if (!e.from || !e.to || !e.data || cuGraphGetEdges_v2(graph, e.from, e.to, e.data, &e.count) != 0) {
+        e.count = 0;
+    }
+    return e;
+}
+
+static void release(struct edges *e)
+{
+    free(e->from);
+    free(e->to);
+    free(e->data);
+}
+
+/* A kernel's only edge, from another kernel, full: several edges of which one is programmatic never overlapped. */
+static int can_change(const struct edges *e, size_t i)
+{
+    size_t into = 0;
+    for (size_t k = 0; k < e->count; k++) {
+        into += e->to[k] == e->to[i];
+    }
+    return into == 1 && e->data[i].from_port == 0 && e->data[i].type == 0 && is_kernel(e->from[i]) && may_ask(e->to[i]);
+}
+
+/* One edge a call: a driver was seen to give all edges of a call the data of the first. */
+static int make_programmatic(void *graph, void *from, void *to)
+{
+    DRIVER(cuGraphRemoveDependencies_v2, void *, void **, void **, const struct edge_data *, size_t);
+    DRIVER(cuGraphAddDependencies_v2, void *, void **, void **, const struct edge_data *, size_t);
+    const struct edge_data full = {0, 0, 0, {0}}, programmatic = {1, 0, 1, {0}};
+    if (!cuGraphRemoveDependencies_v2 || !cuGraphAddDependencies_v2
+        || cuGraphRemoveDependencies_v2(graph, &from, &to, &full, 1) != 0) {
+        return 0;
+    }
+    return cuGraphAddDependencies_v2(graph, &from, &to, &programmatic, 1) == 0
+           || (cuGraphAddDependencies_v2(graph, &from, &to, &full, 1), 0);
+}
+
+void *whatif_graph(void *graph)
+{
+    DRIVER(cuGraphClone, void **, void *);
+    struct edges e = plan_is_on() && graph ? edges_of(graph) : (struct edges){NULL, NULL, NULL, 0};
+    void *clone = NULL;
+    size_t wanted = 0, changed = 0;
+    for (size_t i = 0; i < e.count; i++) {
+        wanted += can_change(&e, i) != 0;
+    }
+    release(&e);
+    if (wanted == 0 || !cuGraphClone || cuGraphClone(&clone, graph) != 0) {
+        return graph;
+    }
+    e = edges_of(clone);
+    for (size_t i = 0; i < e.count; i++) {
+        changed += can_change(&e, i) && make_programmatic(clone, e.from[i], e.to[i]);
+    }
+    release(&e);
+    write_line("{\"edges_changed\":%zu}", changed);
+    return clone;
+}
+
+void whatif_instantiated(const void *exec, void *graph, void *instead)
+{
+    if (graph != instead) {
+        pthread_mutex_lock(&lock);
+        clones[clone_count % MOST_CLONES].exec = exec;
+        clones[clone_count++ % MOST_CLONES].clone = instead;
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+/* The program names nodes of its own graph; the instantiation knows those of the clone. */
+static void *node_in(const void *exec, void *node)
+{
+    DRIVER(cuGraphNodeFindInClone, void **, void *, void *);
+    void *found = NULL;
+    for (unsigned i = 0; i < MOST_CLONES && i < clone_count; i++) {
+        if (clones[i].exec == exec && cuGraphNodeFindInClone && cuGraphNodeFindInClone(&found, node, clones[i].clone) == 0) {
+            return found;
+        }
+    }
+    return node;
+}
+
+#define ON_NODE(name, parameters, arguments)                                                                               \
+    VISIBLE result name parameters;                                                                                        \
+    VISIBLE result name parameters                                                                                         \
+    {                                                                                                                      \
+        REAL(name, result(*) parameters)                                                                                   \
+        node = node_in(exec, node);                                                                                        \
+        return real arguments;                                                                                             \
+    }
+ON_NODE(cuGraphExecKernelNodeSetParams_v2, (void *exec, void *node, const void *p), (exec, node, p))
+ON_NODE(cuGraphExecMemcpyNodeSetParams, (void *exec, void *node, const void *p, void *context), (exec, node, p, context))
+ON_NODE(cuGraphExecMemsetNodeSetParams, (void *exec, void *node, const void *p, void *context), (exec, node, p, context))
+ON_NODE(cuGraphExecHostNodeSetParams, (void *exec, void *node, const void *p), (exec, node, p))
+ON_NODE(cuGraphExecChildGraphNodeSetParams, (void *exec, void *node, void *child), (exec, node, child))
+ON_NODE(cuGraphExecEventRecordNodeSetEvent, (void *exec, void *node, void *event), (exec, node, event))
+ON_NODE(cuGraphExecEventWaitNodeSetEvent, (void *exec, void *node, void *event), (exec, node, event))
+ON_NODE(cuGraphExecNodeSetParams, (void *exec, void *node, void *p), (exec, node, p))
+ON_NODE(cuGraphNodeSetEnabled, (void *exec, void *node, unsigned on), (exec, node, on))
+ON_NODE(cuGraphNodeGetEnabled, (void *exec, void *node, unsigned *on), (exec, node, on))
+
+#define NEVER 1000000
+#define HOOK(symbol, exported, since) {#symbol, #exported, since, NEVER, 0, (void *)exported, NULL}
+struct hook node_hooks[] = {
+    HOOK(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, 12000),
+    HOOK(cuGraphExecMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams, 0),
+    HOOK(cuGraphExecMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams, 0),
+    HOOK(cuGraphExecHostNodeSetParams, cuGraphExecHostNodeSetParams, 0),
+    HOOK(cuGraphExecChildGraphNodeSetParams, cuGraphExecChildGraphNodeSetParams, 0),
+    HOOK(cuGraphExecEventRecordNodeSetEvent, cuGraphExecEventRecordNodeSetEvent, 0),
+    HOOK(cuGraphExecEventWaitNodeSetEvent, cuGraphExecEventWaitNodeSetEvent, 0),
+    HOOK(cuGraphExecNodeSetParams, cuGraphExecNodeSetParams, 0),
+    HOOK(cuGraphNodeSetEnabled, cuGraphNodeSetEnabled, 0),
+    HOOK(cuGraphNodeGetEnabled, cuGraphNodeGetEnabled, 0),
+};
+const size_t node_hook_count = sizeof node_hooks / sizeof node_hooks[0];
