@@ -129,7 +129,7 @@ def _fuzz(target: str, seconds: float) -> int:
         reader(data)
 
     while time.monotonic() < until:
-        once()  # type: ignore[no-untyped-call]
+        once()
     return count
 
 
