@@ -412,6 +412,8 @@ def compile_nvrtc(library: ctypes.CDLL, source: str, arch: str) -> str:
 # ---- command line ----
 
 def checks() -> dict[str, Callable[[Place], None]]:
+    from conformance.headers import link_checks  # it needs what stands above
+
     table: dict[str, Callable[[Place], None]] = {
         "copies-in-one-unit": check_copies_in_one_unit, "includes": check_includes, "includes-nvcc": check_includes_nvcc,
         "hostile-macros": check_hostile_macros, "hostile-macros-nvcc": check_hostile_macros_nvcc,
@@ -419,6 +421,7 @@ def checks() -> dict[str, Callable[[Place], None]]:
         "erased-mark": check_erased_mark, "target-guard": check_target_guard, "without-cuda": check_without_cuda,
         "features": check_features, "ptx": check_ptx, "nvrtc": check_nvrtc, "old-toolkits": check_old_toolkits,
     }
+    table |= link_checks.CHECKS
     for name in ("gcc", "clang", "g++", "clang++"):
         table[f"warnings-{name}"] = lambda place, compiler=name: check_warnings(compiler, place)
         table[f"no-symbols-{name}"] = lambda place, compiler=name: check_no_symbols(compiler, place)

@@ -18,12 +18,11 @@ from typing import NoReturn
 
 from conformance.pdlkit import places
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.exits import OK
+from conformance.pdlkit.exits import OK, BadArguments
 from conformance.pdlkit.venv import ensure_venv
 
-PACKAGES = ("shtab==1.7.1", "argparse-manpage==4.6")
 FILES = {"bash": "pdl.bash", "zsh": "_pdl", "tcsh": "pdl.tcsh"}
-_ENTRY = "conformance.__main__"  # by name: it knows every command, and no room imports it
+_ENTRY = "conformance.pdlkit.entry"  # by name: it knows every command
 _WITHOUT_PARSER = ("dev",)
 
 
@@ -48,26 +47,36 @@ def _stopping_at_the_parser() -> Iterator[None]:
         Parser.parse_args = plain  # type: ignore[method-assign]
 
 
-def parser_of(module: str) -> Parser:
-    """The parser that a command makes: it is taken from the command at work, so that it is the one behind its --help."""
+def parser_of(module: str) -> Parser | None:
+    """The parser that a command makes: it is taken from the command at work, so that it is the one behind its --help.
+
+    None: the command has parts with parsers of their own.
+    """
     with _stopping_at_the_parser():
         try:
             importlib.import_module(module).main([])
         except _Found as found:
             return found.parser
-    raise AssertionError(f"{module} read its arguments without a Parser")
+        except BadArguments:
+            pass
+    return None
 
 
 def whole(commands: Mapping[str, tuple[str, str]]) -> argparse.ArgumentParser:
     """One parser with every command below it."""
-    top = argparse.ArgumentParser("pdl", description="Programmatic dependent launch for CUDA: a conformance kit, and lint and stress for missing "
-                                                     "waits. In a clone of the project, `python3 conformance` is the same command.")
+    top = argparse.ArgumentParser(
+        "pdl",
+        description="Programmatic dependent launch for CUDA: a conformance kit, and lint and stress for missing "
+        "waits. In a clone of the project, `python3 conformance` is the same command.",
+    )
     below = top.add_subparsers(metavar="COMMAND", title="commands")
     for name, (module, text) in commands.items():
         if name in _WITHOUT_PARSER:
             continue
         below.add_parser(name, help=text)
         parser = parser_of(module)
+        if parser is None:
+            continue
         parser.prog = f"pdl {name}"
         if parser.usage:
             parser.usage = parser.usage.replace("python3 conformance", "pdl")
@@ -95,7 +104,11 @@ def write(folder: Path) -> None:
     for shell, name in FILES.items():
         (folder / name).write_text(shtab.complete(top, shell), encoding="utf-8")
     page = manpage.Manpage(top)
-    page.source, page.manual, page.description = f"pdl-conformance {version()}", "pdl", "programmatic dependent launch: conformance kit and tools"
+    page.source, page.manual, page.description = (
+        f"pdl-conformance {version()}",
+        "pdl",
+        "programmatic dependent launch: conformance kit and tools",
+    )
     for name, command in _commands_of(top).items():
         if command.epilog:  # the library leaves out what stands below a command's options: its exit codes
             page.add_section(f"notes on pdl {name}", ">", f".nf\n{_roff(command.epilog)}\n.fi")
@@ -105,8 +118,12 @@ def write(folder: Path) -> None:
 def version() -> str:
     """From pdl.h, where it stands."""
     text = (places.ROOT / "pdl.h").read_text(encoding="utf-8")
-    found = {part: line.split()[2] for line in text.splitlines() for part in ("MAJOR", "MINOR", "PATCH")
-             if line.startswith(f"#define PDL_VERSION_{part} ")}
+    found = {
+        part: line.split()[2]
+        for line in text.splitlines()
+        for part in ("MAJOR", "MINOR", "PATCH")
+        if line.startswith(f"#define PDL_VERSION_{part} ")
+    }
     return ".".join(found[part] for part in ("MAJOR", "MINOR", "PATCH"))
 
 
@@ -119,7 +136,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.here:
         write(options.output)
         return OK
-    python = ensure_venv(PACKAGES)
+    python = ensure_venv("manual")
     command = [str(python), str(places.KIT), "dev", "manual", "--here", "--output", str(options.output)]
     return subprocess.run(command, stdin=subprocess.DEVNULL).returncode
 

@@ -137,6 +137,10 @@ def _replay(given: argparse.Namespace, result: Result, race: Race | None) -> str
 def _print(result: Result, replays: list[str]) -> None:
     for name, why in sorted(result.not_rewritten.items()):
         print(f"not stressed: {name}: {why}")
+    for name in result.left_alone:
+        print(f"left alone: {name}: it waits for kernels that run beside it")
+    for line in result.hangs:
+        print(f"hang: {line}")
     for line in result.passed_on:
         print(f"passed on as it is: {line}")
     for note in result.notes:

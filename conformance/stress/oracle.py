@@ -83,7 +83,7 @@ class Oracle:
             one, other = run.copies.get(number), plain.copies[number]
             if one is None or one.bytes != other.bytes:
                 return f"copy {number} to the host, of {other.bytes} bytes, was not made"
-            wrong = sum(a != b for a, b in zip(one.digests, other.digests))
+            wrong = sum(a != b for a, b in zip(one.digests, other.digests, strict=True))
             if wrong:
                 share = f"in {wrong} of its 16 parts" if one.bytes >= 16 else "in its bytes"
                 behind = f", made after kernel {one.after}" if one.after else ""

@@ -29,6 +29,7 @@ class Launches:
     captured: int = 0
     built: int = 0
     attribute: int = 0         # launches that asked for overlap
+    cooperative: int = 0       # launches whose blocks wait for each other
     before_attribute: int = 0  # launches that may be overlapped by the next one
 
 
@@ -62,8 +63,8 @@ def read_calibration(path: Path) -> Calibration:
             found.passed.append(entry["what"])
         elif entry["record"] == "launches":
             kernel = found.kernel(entry["name"])
-            for name in ("eager", "captured", "built", "attribute", "before_attribute"):
-                setattr(kernel, name, getattr(kernel, name) + entry[name])
+            for name in ("eager", "captured", "built", "attribute", "before_attribute", "cooperative"):
+                setattr(kernel, name, getattr(kernel, name) + entry.get(name, 0))
         elif entry["record"] == "gaps":
             found.gap_us = max(found.gap_us, entry["p90_us"])
             found.graph_launches += entry["graph_launches"]
@@ -93,13 +94,15 @@ class Program:
                                                 if name in self.rewritten_environment}
         return self._run(environment | {"PDL_STRESS_PLAN": str(quiet)})
 
-    def rewritten(self, plan: Plan, records: Path | None = None) -> Observed:
-        """With a plan."""
+    def rewritten(self, plan: Plan, records: Path | None = None, one_by_one: bool = False) -> Observed:
+        """With a plan; `one_by_one`: each launch waits for the end of the one before it, whatever its stream."""
         path = self.folder / "current.plan"
         plan.write(path, self.kernels)
         environment = self.rewritten_environment | {"PDL_STRESS_PLAN": str(path)}
         if records:
             environment["PDL_STRESS_RECORDS"] = str(records)
+        if one_by_one:
+            environment["CUDA_LAUNCH_BLOCKING"] = "1"
         return self._run(environment)
 
     def _run(self, environment: dict[str, str]) -> Observed:

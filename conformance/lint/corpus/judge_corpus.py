@@ -18,12 +18,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
-
 from conformance.lint.findings import above_hint
 from conformance.lint.linter import Options, Report, lint_files
 from conformance.pdlkit.toolkit import toolkit_program
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
 
 CORPUS, RECORD = HERE, HERE / "corpus.md"
 ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120")
@@ -131,7 +131,8 @@ def recorded(text: str) -> Cells:
 
 def _size() -> str:
     wanted = labels()
-    return f"{len(wanted)} kernels, {sum(map(bool, wanted.values()))} planted bugs and {sum(not v for v in wanted.values())} corrected twins."
+    bugs = sum(map(bool, wanted.values()))
+    return f"{len(wanted)} kernels, {bugs} planted bugs and {len(wanted) - bugs} corrected twins."
 
 
 def as_markdown(cells: Cells) -> str:

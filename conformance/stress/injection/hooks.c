@@ -221,7 +221,7 @@ struct launch {
     const struct attribute *attributes;
     unsigned attribute_count;
 };
-enum { SERIALIZATION = 6, EVENT = 7 };
+enum { COOPERATIVE = 2, SERIALIZATION = 6, EVENT = 7 };
 
 static int how_launched(const void *stream, int per_thread)
 {
@@ -231,7 +231,7 @@ static int how_launched(const void *stream, int per_thread)
     return is_capturing && is_capturing(stream, &status) == 0 && status == 1 ? CAPTURED : EAGER;
 }
 
-static int note(const struct launch *launch, const void *function, int per_thread)
+static int note(const struct launch *launch, const void *function, int per_thread, int cooperative)
 {
     int attribute = 0, event = 0;
     if (!plan_is_on()) {
@@ -240,8 +240,9 @@ static int note(const struct launch *launch, const void *function, int per_threa
     for (unsigned i = 0; launch->attributes && i < launch->attribute_count; i++) {
         attribute |= launch->attributes[i].id == SERIALIZATION && launch->attributes[i].value.number;
         event |= launch->attributes[i].id == EVENT;
+        cooperative |= launch->attributes[i].id == COOPERATIVE && launch->attributes[i].value.number;
     }
-    return kernel_launched(function, launch->stream, how_launched(launch->stream, per_thread), attribute, event);
+    return kernel_launched(function, launch->stream, how_launched(launch->stream, per_thread), attribute, event, cooperative);
 }
 
 /* The same launch without the attribute: how a kernel is protected into which no wait can be inserted. */
@@ -272,7 +273,7 @@ typedef result (*launch_graph)(void *, void *);
     {                                                                                                                     \
         REAL(cuLaunchKernel##suffix, launch_plain);                                                                       \
         struct launch launch = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};                                     \
-        note(&launch, f, per_thread);                                                                                     \
+        note(&launch, f, per_thread, 0);                                                                                  \
         return real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra);                                         \
     }                                                                                                                     \
     VISIBLE result cuLaunchCooperativeKernel##suffix(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,         \
@@ -281,14 +282,14 @@ typedef result (*launch_graph)(void *, void *);
     {                                                                                                                     \
         REAL(cuLaunchCooperativeKernel##suffix, launch_cooperative);                                                      \
         struct launch launch = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};                                     \
-        note(&launch, f, per_thread);                                                                                     \
+        note(&launch, f, per_thread, 1);                                                                                  \
         return real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments);                                                \
     }                                                                                                                     \
     VISIBLE result cuLaunchKernelEx##suffix(const struct launch *launch, void *f, void **arguments, void **extra)         \
     {                                                                                                                     \
         REAL(cuLaunchKernelEx##suffix, launch_ex);                                                                        \
         struct attribute kept[MOST_ATTRIBUTES];                                                                           \
-        if (launch && note(launch, f, per_thread)) {                                                                      \
+        if (launch && note(launch, f, per_thread, 0)) {                                                                   \
             struct launch changed = without_overlap(launch, kept);                                                        \
             return real(&changed, f, arguments, extra);                                                                   \
         }                                                                                                                 \
@@ -308,7 +309,7 @@ static void note_node(void *const *parameters)
 {
     void *function = parameters[0] ? parameters[0] : parameters[7];
     if (plan_is_on() && function) {
-        kernel_launched(function, NULL, BUILT, 0, 0);
+        kernel_launched(function, NULL, BUILT, 0, 0, 0);
     }
 }
 

@@ -60,7 +60,7 @@ enum { EAGER, CAPTURED, BUILT };
 void kernel_found(const void *handle, const char *name, int where);
 void kernel_alias(const void *handle, const void *kernel);
 /* 1 if the plan protects this kernel but could not put a wait into it: its launch must then lose the attribute */
-int kernel_launched(const void *handle, const void *stream, int how, int attribute, int event);
+int kernel_launched(const void *handle, const void *stream, int how, int attribute, int event, int cooperative);
 void graph_launched(void);
 
 const char *last_kernel(void); /* the name of the kernel that was launched last, NULL if there is none */

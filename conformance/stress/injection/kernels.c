@@ -13,7 +13,7 @@ struct kernel {
     const void *handle;
     struct named *name;
     int is_kernel, carved, reported; /* the handle is a CUkernel; its carve-out has been set; a record has been written */
-    unsigned long long launches[3], attribute, before_attribute;
+    unsigned long long launches[3], attribute, before_attribute, cooperative;
     struct kernel *next;
 };
 
@@ -172,7 +172,7 @@ static int count_launch(struct kernel *kernel, int how, int attribute, int event
     return (plan_of(known->name)->flags & PLAN_WAIT) && !(known->seen && known->rewritten == known->seen);
 }
 
-int kernel_launched(const void *handle, const void *stream, int how, int attribute, int event)
+int kernel_launched(const void *handle, const void *stream, int how, int attribute, int event, int cooperative)
 {
     int bare = 0;
     if (!plan_is_on()) {
@@ -183,6 +183,7 @@ int kernel_launched(const void *handle, const void *stream, int how, int attribu
     kernel = kernel ? kernel : name_unknown(handle);
     if (kernel) {
         bare = count_launch(kernel, how, attribute, event);
+        kernel->cooperative += cooperative != 0;
         __atomic_store_n(&last_launched, kernel->name->name, __ATOMIC_RELAXED);
     } else {
         unknown_launches++;
@@ -240,8 +241,8 @@ static void report_launches(const struct kernel *kernel)
     }
     json_text(text, sizeof text, kernel->name->name);
     record("{\"record\":\"launches\",\"name\":%s,\"eager\":%llu,\"captured\":%llu,\"built\":%llu,\"attribute\":%llu,"
-           "\"before_attribute\":%llu}", text, kernel->launches[EAGER], kernel->launches[CAPTURED], kernel->launches[BUILT],
-           kernel->attribute, kernel->before_attribute);
+           "\"before_attribute\":%llu,\"cooperative\":%llu}", text, kernel->launches[EAGER], kernel->launches[CAPTURED], kernel->launches[BUILT],
+           kernel->attribute, kernel->before_attribute, kernel->cooperative);
 }
 
 __attribute__((destructor)) static void stop(void)

@@ -76,6 +76,37 @@ def test_without_an_oracle_the_copies_that_are_the_same_each_time_judge(capsys: 
     assert main([*argv[:-2], "[]", KERNELS]) == 0
 
 
+def session(capsys: pytest.CaptureFixture[str], pairs: str, own: str, *options: str, kernels: str = KERNELS) -> tuple[int, dict]:
+    code = main([*options, "--seed", "7", "--json", "--", sys.executable, FAKE, pairs, kernels, own])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_hang_under_stress_is_reported_and_is_no_race(capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = session(capsys, "[]", '{"hangs": "b"}', "--timeout", "2", "--seeds", "1")
+    assert code == 2 and report["races"] == [] and "holding b: it did not end in 2 s" in report["hangs"]
+    assert "which is no race" in report["sentence"]
+
+
+def test_what_no_wait_cures_is_a_missing_order_or_a_matter_of_time(capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = session(capsys, "[]", '{"host": "b"}')
+    assert code == 1 and "the order is missing on the host" in report["sentence"]
+    code, report = session(capsys, "[]", '{"time": "b"}')
+    assert code == 2 and "time-dependent, inconclusive" in report["sentence"] and report["races"] == []
+
+
+def test_kernels_that_wait_for_others_are_left_alone_and_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    kernels = json.dumps(["a", "ncclDevKernel_AllReduce", "b"])
+    code, report = session(capsys, '[["ncclDevKernel_AllReduce", "b"]]', "{}", kernels=kernels)
+    assert code == 0 and report["left_alone"] == ["ncclDevKernel_AllReduce"]
+
+
+def test_copies_that_differ_among_plain_runs_show_a_race_only_if_waiting_settles_them(capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = session(capsys, '[["a","b"]]', '{"natural": "yes"}')
+    assert report["natural"] and code == 1
+    code, report = session(capsys, "[]", "{}")  # the first copy holds the process's number and never settles
+    assert code == 0 and not report["natural"] and report["stable_copies"] == 1
+
+
 def test_output_files_are_never_removed_and_count_only_if_the_run_wrote_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                                                                              capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.rewrite import check, private
+from conformance.rewrite import check
 from conformance.rewrite.tests.images import ADD, EXIT, STACK, TRIGGER, WAIT, Kernel, container, cubin, entry
 from conformance.stress.injection import library as injection
 from conformance.stress.plan import Plan
@@ -163,30 +161,7 @@ def test_a_plan_that_cannot_be_read_is_said_and_nothing_is_done(place: Path, tmp
     assert images == [CUBIN] and "line 1" in json.loads((tmp_path / "r").read_text())["what"]
 
 
-def test_folders_of_others_are_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    place = private.private_folder("stress")
-    assert stat.S_IMODE(place.stat().st_mode) == stat.S_IMODE(place.parent.stat().st_mode) == 0o700
-    place.chmod(0o755)
-    with pytest.raises(SetupImpossible, match="open to other users"):
-        private.private_folder("stress")
-    place.rmdir()
-    place.symlink_to(tmp_path)
-    with pytest.raises(SetupImpossible, match="a link"):
-        private.private_folder("stress")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a b"))
+def test_a_path_that_the_loader_would_cut_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(injection.rewriter, "compiled", lambda *_: tmp_path / "a b" / "libpdlstress.so")
     with pytest.raises(SetupImpossible, match="space or a colon"):
-        private.private_folder("stress")
-    monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(SetupImpossible, match="another user"):
-        private.private_folder("zoo")
-
-
-def test_a_library_that_was_changed_is_made_again(tmp_path: Path) -> None:
-    file = tmp_path / "library.so"
-    file.write_bytes(b"good")
-    private.seal(file)
-    assert private.is_sealed(file)
-    file.write_bytes(b"evil")
-    assert not private.is_sealed(file)
+        injection.library()

@@ -14,8 +14,8 @@ import pytest
 
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.places import KIT
-from conformance.rewrite import library
 from conformance.pdlkit.toolchain import cuda_headers, find_nvcc
+from conformance.rewrite import library
 from conformance.stress import main
 from conformance.stress.zoo import command as zoo_command
 from conformance.stress.zoo import server as zoo_server

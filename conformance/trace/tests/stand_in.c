@@ -145,7 +145,7 @@ static struct occupancy ran(const struct occupancy *before, int asked, struct ke
 {
     struct occupancy out = {0, 0, 0, kernel, grid, block, shared};
     uint64_t own = arguments[0] + arguments[1];
-    int overlaps = asked && !held && before->kernel && before->kernel->ptx >= 90 && before->kernel->triggers && kernel->ptx >= 90
+    int overlaps = asked && !held && before->kernel && before->kernel->ptx >= 90 && before->kernel->triggers
                    && before->completes - before->start > TOO_SHORT_NS && has_room(before, kernel, block, shared)
                    && !splits_differ(before->kernel, kernel, before->grid);
     out.start = arrival;

@@ -154,6 +154,18 @@ def test_each_process_is_traced_by_itself(stand_in: Path) -> None:
     assert content["processes"] == 2 and content["kernels"] == 2 * 67 and pair_in(content)["launches"] == 40
 
 
+def test_forked_workers_with_threads_that_end_by_exit_lose_nothing(stand_in: Path) -> None:
+    variables = {**os.environ, "LD_LIBRARY_PATH": str(stand_in), "PDL_TRACE_CUPTI": str(stand_in / "libcuda.so.1")}
+    program = [sys.executable, str(Path(__file__).with_name("launches_of_workers.py")), str(stand_in / "new.module")]
+    done = subprocess.run([sys.executable, str(KIT), "trace", "--json", "--once", "--", *program], env=variables, capture_output=True,
+                          text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    content = json.loads(done.stdout)
+    assert content["processes"] == 2 and content["kernels"] == 2 * 2 * 20 and content["notes"] == []
+    assert pair_in(content)["launches"] == 40 and pair_in(content, "second", "first")["launches"] == 36
+    assert sum(load["name"].startswith("process") for load in content["time"]) == 4  # two streams in each of two processes
+
+
 def test_diff_says_what_a_change_did(stand_in: Path, tmp_path: Path) -> None:
     for name, variant in (("old", "broken"), ("new", "fixed")):
         (tmp_path / name).write_text(trace(stand_in, "--json", "--once", program="full-edge", variant=variant).stdout)
