@@ -88,7 +88,8 @@ def enter(root: Path, tree: Path, scenario: Scenario, toolkit: Path, command: st
                    f"cp {root}/etc/ld.so.cache {tree}.cache && mount --bind {tree}.cache {root}/etc/ld.so.cache",
                    f"chroot {root} /sbin/ldconfig -C /tmp/cache && cat {root}/tmp/cache > {root}/etc/ld.so.cache"]
     kept = [f"{name}={value}" for name, value in os.environ.items() if scenario.network and OPTIONAL.fullmatch(name)]
-    plain = ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8", "TERM=dumb"]
+    plain = ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8", "TERM=dumb",
+             f"XDG_CACHE_HOME=/{TREE}/build/cache-of-this-machine"]  # goes with the tree: the next machine is a new one
     inside = f'exec chroot {root} /usr/bin/env -i "$@" /bin/sh -c "cd /{TREE} && exec nice {command}"'
     spaces = ["--mount", "--pid", "--fork", "--kill-child", *([] if scenario.network else ["--net"])]
     return ["unshare", *spaces, "/bin/sh", "-ec", "; ".join([*mounts, inside]), "sh", *plain, *kept]

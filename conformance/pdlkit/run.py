@@ -203,7 +203,7 @@ def _execute(
         resume.begin(folder, resume.Identity(choice.device, options.profile, f"{seed:016x}", options.only, options.plant), built.harness)
     whole = dict(plan.families)
     for family in kept.families:
-        del plan.families[family]
+        plan.families.pop(family, None)
     say(f"running {len(cases)} cases on {choice.device}, profile {options.profile}, seed 0x{seed:016x}")
     progress, log = Progress(len(cases)), _RecordLog(folder / resume.RECORDS, bool(options.resume))
 

@@ -145,7 +145,8 @@ def load(path: Path, book: RuleBook) -> list[Waiver]:
     return [_read_one(str(path), index, entry, book) for index, entry in enumerate(entries)]
 
 
-def _idle(waiver: Waiver, device: str | None, driver: str | None, failed: Mapping[tuple[str, bool], list[CaseResult]], today: date) -> str | None:
+def _idle(waiver: Waiver, device: str | None, driver: str | None, failed: Mapping[tuple[str, bool], list[CaseResult]],
+          today: date) -> str | None:
     """Why this waiver does nothing here; None if it waives something."""
     if waiver.expires < today:
         return f"{waiver.words()} expired on {waiver.expires} and was not applied"

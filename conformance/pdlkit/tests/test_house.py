@@ -55,7 +55,8 @@ def _crossings(sources: dict[str, Path]) -> list[str]:
         room = _room(module)
         for name in sorted(_imports(path, set(sources), top_level_only=False)):
             target = _room(name)
-            if name not in ENTRY_POINTS and target not in {room, "pdlkit"} | (SHARED if room not in SHARED else set()) | ALLOWED.get(room, set()):
+            allowed = {room, "pdlkit"} | (SHARED if room not in SHARED else set()) | ALLOWED.get(room, set())
+            if name not in ENTRY_POINTS and target not in allowed:
                 wrong.append(f"{module} imports {name}")
     return wrong
 
