@@ -1,4 +1,4 @@
-/* pdl_device.cuh - v0.2.0 - CUDA Programmatic Dependent Launch, device side - MIT, licence text at the end
+/* pdl_device.cuh - v0.3.0 - CUDA Programmatic Dependent Launch, device side - MIT, licence text at the end
  *
  * pdl_wait() holds the calling thread until the grids this one depends on are complete and their memory is visible.
  * pdl_trigger() says that this block no longer minds if the next grid starts. Neither needs the other to be correct.
@@ -12,21 +12,49 @@
  *         pdl_fresh(out)[i] = 2.0f * fresh[i];
  *     }
  *
- * In a kernel that is launched with overlap, do NOT
+ * In a kernel that is launched with overlap, do not
  *    1. put __restrict__ on any pointer, not even on the output alone: loads then move above the wait (PDL_RESTRICT)
- *    2. read with __ldg what another grid writes: no fresh pointer holds such a read below the wait, few fences do
+ *    2. read with __ldg what another grid writes: no fresh pointer keeps such a read below the wait, and few fences do
  *    3. read something before the wait and again after it through the same pointer: the first value may be used twice
  *    4. store before the wait what the earlier grid still reads or writes: nothing orders the two
  *    5. publish by fence and pdl_trigger(): the trigger orders nothing, and with restrict the stores are removed
- *    6. let one thread wait for its block without the pointers that pdl_wait_block() hands back
+ *    6. let one thread wait for its block without the pointers that pdl_wait_block() returns
  *    7. wait on one path only: each thread that touches shared data needs a wait on every path that leads there
  *    8. leave the kernel without any wait, if what runs later relies on what ran before this grid
- *    9. spin until the next grid has done something: nobody promises that it starts before this one ends
- *   10. build for less than compute_90 and expect a wait: there is none, and pdl.h refuses to overlap such code
+ *    9. spin until the next grid has done something: nothing guarantees that it starts before this one ends
+ *   10. build any part of it for less than compute_90: that part has no wait. pdl.h refuses overlap to such kernels, but
+ *       cannot see it where device LTO or -rdc links such a part into an image for compute_90: see below
  *
- * Needs compute_90 or newer. In code for older targets wait and trigger compile to nothing, which is safe because such
- * a kernel is never started early: pdl.h looks at what it was compiled for. Includes nothing, so it works under NVRTC;
- * has no option that switches anything off. Its one option, PDL_STRESS, is for tests and opens windows wider.
+ * How kernels are written today
+ *   Warp-specialised  Every role that touches global memory waits by itself: producer warps, the epilogue, and a tile
+ *                     scheduler that reads problem sizes or a counter. A role that only uses registers and shared memory
+ *                     does not. A barrier after one role's wait does not replace the wait of another (5 to 7 above).
+ *   TMA, mbarrier     The thread that issues bulk copies waits before the first of them; consumers that read the tiles from
+ *                     shared memory through the mbarrier need no wait for that. Descriptor prefetch and barrier
+ *                     initialisation belong before the wait. Bulk stores of the epilogue need the wait of the thread that
+ *                     issues them.
+ *   Persistent        Wait once, before the first tile: it covers all of the earlier grid. Trigger early only if the next
+ *                     grid fits beside this one; a persistent grid that fills the GPU leaves it no room.
+ *   Clusters          Each block of the cluster waits by itself. The barrier of a cluster does not extend a wait.
+ *   Split-K           The blocks that accumulate wait like all others; a counter or workspace that the earlier grid resets
+ *                     is shared data, also when it is only added to.
+ *   pdl_fresh()       Needed where a load could move above the wait or be reused from before it: one thread waits for others,
+ *                     restrict anywhere in the kernel, reads on both sides of the wait. Not needed where each thread waits
+ *                     in straight-line code before its first access, without restrict; it costs no instruction there.
+ *   Where to trigger  Memory-bound chains: after the wait, because an early trigger lets the next grid's blocks take places
+ *                     that this one needs. A prologue worth hiding in the next kernel: first thing. conformance/bench
+ *                     measures both; its page recommends per shape.
+ *
+ * Below compute_90, wait and trigger are nothing, which is safe because pdl.h launches such kernels without overlap: CUDA
+ * says what a kernel was compiled for. With device LTO it says what the kernel was linked for: one compiled to lto_80 and
+ * linked for sm_90 reports compute_90 and has no wait, and neither has one that waits in a helper compiled for less. No
+ * query of CUDA shows it. The image does: it has a symbol with pdl_wait_erased in its name (cuobjdump -elf, lint).
+ * Elsewhere (CPU builds, HIP) the functions exist and do nothing. Includes nothing, so it works under NVRTC. No option
+ * turns waits off.
+ *
+ * PDL_TARGET_GUARD  1: a warning, 2: an error, in each device compilation below compute_90. nvcc's and CMake's default
+ *                   architecture is older, and then nothing overlaps
+ * PDL_STRESS        for tests: opens race windows wider, see below
  */
 #ifndef PDL_DEVICE_CUH_INCLUDED
 #define PDL_DEVICE_CUH_INCLUDED
@@ -47,7 +75,24 @@
 #define PDL_RESTRICT __restrict__
 #endif
 
+#if defined(__CUDA_ARCH__) && !PDL_HAS_DEVICE && defined(PDL_TARGET_GUARD) && PDL_TARGET_GUARD + 0 > 1
+#error "compiled for less than compute_90, so kernels cannot overlap: add sm_90 (nvcc -arch=sm_90, CMAKE_CUDA_ARCHITECTURES=90)"
+#elif defined(__CUDA_ARCH__) && !PDL_HAS_DEVICE && defined(PDL_TARGET_GUARD) && PDL_TARGET_GUARD + 0 > 0
+#warning "compiled for less than compute_90, so kernels cannot overlap: add sm_90 (nvcc -arch=sm_90, CMAKE_CUDA_ARCHITECTURES=90)"
+#endif
+
+/* CUDA, HIP (whose own headers may come later), and everything else. */
+#if defined(__CUDACC__)
+#define PDL_DEVICE_ static __device__ __forceinline__
+#elif defined(__HIP__)
+#define PDL_DEVICE_ static __attribute__((device)) inline
+#else
+#define PDL_DEVICE_ static inline
+#endif
+
+#ifdef __cplusplus
 extern "C++" { /* in case somebody includes this file inside extern "C" */
+#endif
 
 /* Test builds only: -DPDL_STRESS=7000 makes each pdl_wait() trigger first and then, like each pdl_trigger(), hold its
  * thread for up to 7,000 ns, so that a dependent without a proper wait runs while this grid has yet to store. A program
@@ -86,7 +131,7 @@ static __device__ __forceinline__ void pdl_stress(bool early)
     }
     asm volatile("mov.u32 %0, %%nsmid;" : "=r"(sms));
     if (!most || blocks - block > sms * at_once) {
-        return; /* a dependent starts behind the last block's trigger: holding blocks of earlier waves finds nothing */
+        return; /* a dependent starts after the last block's trigger: holding blocks of earlier waves finds nothing */
     }
     mix = (mix ^ (mix >> 15)) * 0xC2B2AE35u;
     mix = least < most ? least + (mix ^ (mix >> 16)) % (most - least + 1u) : most;
@@ -109,14 +154,15 @@ static __device__ __forceinline__ void pdl_stress(bool early)
  *
  * Memory   afterwards all stores of those grids are visible to the caller, those made after their trigger too.
  *          The clobber keeps the compiler from moving ordinary accesses across; for restrict and __ldg see the list.
- * Source   PTX ISA griddepcontrol.wait
- * Checked  WAIT-01, WAIT-05, WAIT-10, MEM-01, FWD-03
  */
-static __device__ __forceinline__ void pdl_wait(void)
+PDL_DEVICE_ void pdl_wait(void)
 {
 #if PDL_HAS_DEVICE
     PDL_STRESS_(true);
     asm volatile("griddepcontrol.wait;" ::: "memory");
+#elif defined(__CUDA_ARCH__)
+    /* a symbol in the image, by which tools know it; no instruction is left of this */
+    asm volatile("{ .global .b8 pdl_wait_erased; .reg .u64 mark; mov.u64 mark, pdl_wait_erased; }");
 #endif
 }
 
@@ -124,11 +170,8 @@ static __device__ __forceinline__ void pdl_wait(void)
  *
  * One thread is enough for its block; more calls change nothing. A hint about time and never about memory: it publishes
  * nothing, and work of other warps of the block may still be going on. Without it, the exit of a block counts.
- *
- * Source   PTX ISA griddepcontrol.launch_dependents
- * Checked  TRIG-01, TRIG-02, TRIG-05, ATTR-03
  */
-static __device__ __forceinline__ void pdl_trigger(void)
+PDL_DEVICE_ void pdl_trigger(void)
 {
 #if PDL_HAS_DEVICE
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -136,18 +179,18 @@ static __device__ __forceinline__ void pdl_trigger(void)
 #endif
 }
 
+#ifdef __cplusplus
 /* The same address as a pointer of which the compiler knows nothing: taken after the wait, for loads and for stores.
  *
  * pointer  to global memory (device, managed or mapped host memory), of any type; never to shared or local memory
  *
- * Memory   what is read through the result is read behind the wait and the barrier above this line, as a plain load,
+ * Memory   what is read through the result is read after the wait and the barrier above this line, as a plain load,
  *          whatever was read from the same address before them. It costs no instruction and keeps the width of the
  *          type; an alignment promised by __builtin_assume_aligned() has to be promised again. It cannot hold back an
- *          explicit __ldg, and it is no volatile: two reads with no barrier or wait between them may become one.
- * Checked  WAIT-01, MEM-01
+ *          explicit __ldg, and it is not volatile: two reads with no barrier or wait between them may become one.
  */
 template <typename pdl_type>
-static __device__ __forceinline__ pdl_type *pdl_fresh(pdl_type *pointer)
+PDL_DEVICE_ pdl_type *pdl_fresh(pdl_type *pointer)
 {
 #if PDL_HAS_DEVICE
     const volatile void *any = pointer; /* casts here, so that const and volatile types work, too */
@@ -171,23 +214,28 @@ static __device__ __forceinline__ pdl_type *pdl_fresh(pdl_type *pointer)
  * pointer  as for pdl_fresh()
  *
  * Memory   as pdl_wait(), for all threads of the block, through fresh pointers.
- * Checked  WAIT-01
  */
 template <typename pdl_type>
-static __device__ __forceinline__ pdl_type *pdl_wait_block(pdl_type *pointer)
+PDL_DEVICE_ pdl_type *pdl_wait_block(pdl_type *pointer)
 {
 #if PDL_HAS_DEVICE
     if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
         pdl_wait();
     }
 #endif
+#if defined(__CUDACC__) || defined(__HIP__)
     __syncthreads();
+#endif
     return pdl_fresh(pointer);
 }
+#endif /* __cplusplus */
 
 #undef PDL_STRESS_
+#undef PDL_DEVICE_
 
+#ifdef __cplusplus
 } /* extern "C++" */
+#endif
 
 #endif /* PDL_DEVICE_CUH_INCLUDED */
 

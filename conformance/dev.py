@@ -16,6 +16,7 @@ TOOLS = {
     "check-litmus": ("model.tests.check_litmus", "compare the litmus outcomes with the recorded ones"),
     "check-records": ("model.tests.check_records", "compare the harness's records between compilers and sanitizers"),
     "check-shapes": ("lint.shapes.check_shapes", "compile the compiler's safe and dangerous shapes and read the machine code"),
+    "check-wheel": ("packaging.check_wheel", "install the wheel on new machines and use it there"),
     "compile-checks": ("headers.compile_checks", "one compile check of the headers"),
     "compile-with-nvrtc": ("lint.shapes.compilers", "compile one file with one NVRTC library, in a process that does nothing else"),
     "compilers": ("packaging.compilers", "compile pdl.h with every host compiler"),
@@ -23,7 +24,9 @@ TOOLS = {
     "devices": ("model.devices", "write the table of broken devices and the cases that notice them"),
     "environments": ("probes.environments", "measure what tools and settings do to overlap"),
     "fresh-machines": ("packaging.fresh_machines", "run the README's commands on new, minimal machines"),
+    "gain-picture": ("bench.gain_picture", "draw the README's picture and fill in its number, from a recorded bench.json"),
     "generate-cases": ("pdlkit.generate_cases", "write cases.h and variants.cmake from rules.toml"),
+    "golden": ("model.golden", "compare the harness's records on the model with the recorded ones"),
     "graph-tables": ("pdlkit.graph_tables", "write what a driver makes of edges and captures, from a report"),
     "include-cost": ("packaging.include_cost", "measure what including pdl.h costs to compile"),
     "judge-corpus": ("lint.corpus.judge_corpus", "compare lint's findings on the labelled corpus with the labels"),
@@ -31,10 +34,15 @@ TOOLS = {
     "lint-against-hardware": ("lint.against_hardware", "compare lint's findings on the harness with a report from a GPU"),
     "litmus": ("probes.litmus", "compare a GPU's litmus outcomes with the allowed ones"),
     "make-corpus": ("stress.corpus.make_corpus", "make real PTX for `stress roundtrip`"),
+    "mutate-kit": ("harness.mutate_kit", "change the kit's own logic line by line and see which changes the tests notice"),
+    "manual": ("packaging.manual", "write the man page and the completions of the shells"),
     "portable": ("packaging.portable", "check that a harness runs where there is only a driver"),
     "random-graphs": ("lint.tests.run_random_graphs", "compare lint's analysis with enumeration on random graphs"),
+    "random-devices": ("model.random_devices", "draw broken devices from the model's grammar and see whether one escapes"),
+    "reasons": ("pdlkit.reasons", "say which cases keep a run from CONFORMS, and why, from a report"),
     "sweep": ("model.sweep", "run the model over many seeds and every broken device"),
     "toolkits": ("packaging.toolkits", "check the headers against every CUDA Toolkit"),
+    "wheel": ("packaging.build_wheel", "build the wheel of pdl-conformance"),
 }
 
 

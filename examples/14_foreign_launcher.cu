@@ -1,99 +1,62 @@
 // 14_foreign_launcher: a library launches the kernel (CUTLASS, CUB); pdl.h only fills in the attributes. Licence: 0BSD
 // nvcc -O3 -arch=sm_90 -I.. 14_foreign_launcher.cu -o 14_foreign_launcher
-#include <stdio.h>
 #include "pdl.h"
 #include "pdl_device.cuh"
+#include "measure.h"
 
-#define CHECK(call) do { cudaError_t error_ = (call); if (error_ != cudaSuccess) { fprintf(stderr, \
-    "line %d: %s\n", __LINE__, cudaGetErrorString(error_)); exit(1); } } while (0)
-enum { N = 1 << 19, BLOCKS = 128, THREADS = 256, TAPS = 1000, CHAIN = 40, REPEATS = 101 };
+enum { WORDS = 1 << 19, BLOCKS = 128, THREADS = 256, TAPS = 1000 };
 
 static pdl_kernel blend_kernel;
-static cudaStream_t stream; static cudaEvent_t begin, end;
-static unsigned *buffer[2], host[N];
 
-__global__ void blend(unsigned *out, const unsigned *in, int n, int taps)
+__global__ void blend(unsigned *out, const unsigned *in, int words, int taps)
 {
     unsigned w = 1;
+
     pdl_trigger();
-    for (int k = 0; k < taps; k++) { w = w * 1664525u + 1013904223u; }
+    for (int k = 0; k < taps; k++) { // prologue
+        w = w * 1664525u + 1013904223u;
+    }
     pdl_wait();
-    for (int i = blockIdx.x * THREADS + threadIdx.x; i < n; i += BLOCKS * THREADS) {
+    for (int i = blockIdx.x * THREADS + threadIdx.x; i < words; i += BLOCKS * THREADS) {
         pdl_fresh(out)[i] = 3 * pdl_fresh(in)[i] + w;
     }
 }
 
 // Stands for somebody else's code that launches your kernel and takes attributes, but knows nothing of PDL.
-static cudaError_t library_launch(const void *func, void **args, cudaLaunchAttribute *attrs, unsigned num_attrs)
+static cudaError_t library_launch(const void *func, void **args, cudaStream_t stream, cudaLaunchAttribute *attrs,
+                                  unsigned num_attrs)
 {
     cudaLaunchConfig_t config = PDL_ZERO;
-    config.gridDim = BLOCKS, config.blockDim = THREADS;
+
+    config.gridDim = BLOCKS;
+    config.blockDim = THREADS;
     config.stream = stream;
     config.attrs = attrs;
     config.numAttrs = num_attrs;
     return cudaLaunchKernelExC(&config, func, args);
 }
 
-static void launch(int i, unsigned overlap, int n, int taps)
+static void launch(cudaStream_t stream, int step, pdl_overlap overlap, int words, int taps)
 {
+    void *args[] = {&buffer[(step + 1) % 2], &buffer[step % 2], &words, &taps};
     cudaLaunchAttribute attrs[PDL_MAX_ATTRIBUTES];
-    void *args[] = {&buffer[(i + 1) % 2], &buffer[i % 2], &n, &taps};
     pdl_options options = PDL_ZERO;
     unsigned count;
+
     options.overlap = overlap;
     CHECK(pdl_attributes_fill(&blend_kernel, &options, attrs, PDL_MAX_ATTRIBUTES, &count));
-    CHECK(library_launch((const void *)blend, args, attrs, count));
+    CHECK(library_launch((const void *)blend, args, stream, attrs, count));
     CHECK(pdl_events_record_behind(&blend_kernel, &options, stream)); // only matters with events; costs nothing without
-}
-
-// ---- measuring: variants interleaved, each queued behind a busy device, so that the host's speed does not count ----
-static const struct { unsigned overlap; int from, to, n, taps; } v[] = {
-    {0, 0, CHAIN, N, TAPS}, {1, 0, CHAIN, N, TAPS}, {1, 0, CHAIN, 0, 0}, // plain, PDL, its bare boundaries
-    {0, 0, 1, N, 0}, {0, 0, 1, 0, 0}, // the main part alone, and an empty launch to take off
-};
-static float us[5][REPEATS];
-
-__global__ void hold(void) { for (long long until = clock64() + 400000; clock64() < until;) {} }
-
-static float time_us(int k)
-{
-    float ms;
-    hold<<<1, 1, 0, stream>>>();
-    CHECK(cudaGetLastError());
-    CHECK(cudaEventRecord(begin, stream));
-    for (int i = v[k].from; i < v[k].to; i++) { launch(i, v[k].overlap, v[k].n, v[k].taps); }
-    CHECK(cudaEventRecord(end, stream));
-    CHECK(cudaEventSynchronize(end));
-    CHECK(cudaEventElapsedTime(&ms, begin, end));
-    return 1000 * ms;
-}
-
-static float median(float *t)
-{
-    for (int i = 1; i < REPEATS; i++) {
-        for (int j = i; j > 0 && t[j - 1] > t[j]; j--) { float x = t[j]; t[j] = t[j - 1]; t[j - 1] = x; }
-    }
-    return t[REPEATS / 2];
 }
 
 int main(void)
 {
-    unsigned wrong = 0, x = 0, w = 1;
-    if (pdl_kernel_init(&blend_kernel, blend) != cudaSuccess || !blend_kernel.can_overlap) {
-        fputs("skipped: no GPU here that can overlap kernels\n", stderr); return 77;
-    }
-    CHECK(cudaStreamCreate(&stream)); CHECK(cudaEventCreate(&begin)); CHECK(cudaEventCreate(&end));
-    for (int i = 0; i < 2; i++) { CHECK(cudaMalloc(&buffer[i], sizeof(host))); }
-    CHECK(cudaMemset(buffer[0], 0, sizeof(host)));
-    for (int i = 0; i < CHAIN; i++) { launch(i, PDL_OVERLAP_REQUIRED, N, TAPS); }
-    CHECK(cudaMemcpy(host, buffer[0], sizeof(host), cudaMemcpyDefault));
-    for (int k = 0; k < TAPS; k++) { w = w * 1664525u + 1013904223u; }
-    for (int k = 0; k < CHAIN; k++) { x = 3 * x + w; }
-    for (int i = 0; i < N; i++) { wrong += host[i] != x; }
-    for (int i = 0; i < 5 * REPEATS; i++) { us[i % 5][i / 5] = time_us(i % 5); }
-    float plain = median(us[0]) / CHAIN, pdl = median(us[1]) / CHAIN;
-    float limit = median(us[2]) / CHAIN + median(us[3]) - median(us[4]);
-    printf("14_foreign_launcher: plain %.2f us, PDL %.2f us per kernel, gain %.2fx, %.0f %% of the limit, "
-           "%d words wrong\n", plain, pdl, plain / pdl, 100 * limit / pdl, wrong);
-    return wrong != 0;
+    measurement m = PDL_ZERO;
+
+    CHECK(pdl_kernel_init(&blend_kernel, blend));
+    m.name = "14_foreign_launcher";
+    m.launch = launch;
+    m.words = WORDS;
+    m.prologue = TAPS;
+    return measure(&m);
 }

@@ -28,15 +28,15 @@ BASIS = re.compile(r"(<!-- basis -->).*?(<!-- /basis -->)", re.DOTALL)
 
 
 def names() -> list[str]:
-    """The examples in the tree: one file each, or a folder."""
-    found = [path.stem for path in HERE.glob("[0-9][0-9]_*") if path.suffix == ".cu" or path.is_dir()]
+    """The examples in the tree that measure themselves: one file each, or a folder with a host program."""
+    found = [path.stem for path in HERE.glob("[0-9][0-9]_*") if path.suffix == ".cu" or (path / "main.c").is_file()]
     return sorted(found)
 
 
 def path_of(name: str) -> str:
-    """Whether what an example measures runs in a stream or in a graph, by its source."""
+    """Whether what an example measures runs in a stream or in a graph, by what it tells measure()."""
     sources = [*HERE.glob(f"{name}.cu"), *HERE.glob(f"{name}/main.c")]
-    return "graph" if any("cudaGraphLaunch(" in source.read_text() for source in sources) else "stream"
+    return "graph" if any(re.search(r"\bm\.(in_graph = 1|build = )", source.read_text()) for source in sources) else "stream"
 
 
 def run_one(program: Path) -> dict[str, object]:
@@ -65,7 +65,7 @@ def device() -> dict[str, str]:
     query = [smi, "--query-gpu=name,driver_version", "--format=csv,noheader"]
     lines = subprocess.run(query, capture_output=True, text=True).stdout.splitlines()
     parts = [part.strip() for part in lines[0].split(",")] if lines else []
-    return dict(zip(("gpu", "driver"), parts))
+    return dict(zip(("gpu", "driver"), parts, strict=False))
 
 
 def run(folder: Path, output: Path | None) -> int:

@@ -17,7 +17,6 @@ from conformance.pdlkit.exits import OK, BadArguments, KitExit
 from conformance.pdlkit.places import REPORTS, shown
 from conformance.pdlkit.venv import ensure_venv
 
-PLOTTING = ("matplotlib==3.9.4",)
 _EPILOG = """\
 Writes into the output folder: gap.jsonl and cost.jsonl (what the programs measured), bench.json (the matrix), guidance.md
 (made from it) and plots. exit codes: 0 done, 64 bad arguments, 69 set-up impossible, 77 no GPU that can overlap kernels."""
@@ -70,7 +69,7 @@ def _read(folder: Path, examples: Path | None) -> Bench:
 
 def _plot(folder: Path) -> list[str]:
     try:
-        python = ensure_venv(PLOTTING)
+        python = ensure_venv("plotting")
         argv = [str(python), str(Path(__file__).with_name("plots.py")), str(folder / "bench.json"), str(folder)]
         done = subprocess.run(argv, capture_output=True, text=True)
     except KitExit as reason:

@@ -18,9 +18,9 @@ AXES = {
 }
 PATHS = ("stream", "graph")
 PLACES = {"plain": "Leave PDL off", "attribute": "Leave the trigger out", "early": "Put the trigger first",
-          "waited": "Put the trigger right behind the wait", "late": "Put the trigger behind the main part"}
+          "waited": "Put the trigger right after the wait", "late": "Put the trigger after the main part"}
 MODE_WORDS = {"plain": "no attribute", "attribute": "wait, no trigger", "early": "trigger first thing",
-              "waited": "trigger right behind the wait", "late": "trigger behind the main part"}
+              "waited": "trigger right after the wait", "late": "trigger after the main part"}
 WORTH = 1.02  # a gain below 2 % is not worth a sentence
 REACHED = 0.9  # of the limit
 
@@ -95,7 +95,7 @@ def _hidden(matrix: Matrix, path: str) -> str:
     cells = matrix.select(path, "prologue_short_main_us", "early")
     hidden = [cell for cell in cells if cell.of_limit >= REACHED]
     short = [cell for cell in cells if cell.of_limit < REACHED]
-    said = "A prologue is hidden behind the kernels before, by the trigger first, also where their main parts are only 1 us: "
+    said = "With the trigger first, a prologue is hidden by the kernels before it, even where their main parts are only 1 us: "
     if not short:
         return (said + f"the longest of the matrix, {hidden[-1].value:g} us, reaches {hidden[-1].of_limit:.0%} of the limit." +
                 _cite(hidden[-1:]))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-LAUNCHES = 500  # fewer than the launch queue holds, so nobody waits for the device
+LAUNCHES = 500  # fewer than the launch queue holds, so no launch waits for the device
 RAW, RAW_PLAIN, OURS = "cudaLaunchKernelExC", "cudaLaunchKernelExC without overlap", "pdl_launch"
 NO_LAUNCHER = (
     "CCCL's cuda::launch has no option for PDL (headers of CCCL 13.3 read)",
@@ -104,12 +104,12 @@ def measure(launchers: Sequence[Launcher], rounds: int) -> None:
         for i in [*order, *reversed(order)]:
             sums[i] += launchers[i].time()
         if r >= 0:
-            for launcher, total in zip(launchers, sums):
+            for launcher, total in zip(launchers, sums, strict=True):
                 launcher.us.append(total / 2)
 
 
 def _ratio(over: Launcher, under: Launcher) -> dict[str, float]:
-    middle, low, high = interval([a / b for a, b in zip(over.us, under.us)])
+    middle, low, high = interval([a / b for a, b in zip(over.us, under.us, strict=True)])
     return {"median": round(middle, 5), "low95": round(low, 5), "high95": round(high, 5)}
 
 

@@ -272,7 +272,7 @@ static void measure_matrix(unsigned sms, unsigned most_shared)
     EACH("tail_us", tails, 1000.0, tail, tails[i])
     EACH("depth", depths, 1.0, depth, depths[i])
 #undef EACH
-    for (unsigned i = 0; i < sizeof(long_prologues) / sizeof(*long_prologues); i++) { /* too little to hide it behind */
+    for (unsigned i = 0; i < sizeof(long_prologues) / sizeof(*long_prologues); i++) { /* too little time to hide it in */
         s = base;
         s.axis = "prologue_short_main_us";
         s.value = long_prologues[i] / 1000.0;

@@ -9,7 +9,7 @@ static cudaError_t by_toolkit_template(int *argument)
     return cudaLaunchKernelEx(&config, cost_empty, argument);
 }
 
-/* What Thrust and CUB launch their kernels with. It is older than its option for PDL; without that it is no peer. */
+/* What Thrust and CUB launch their kernels with. It existed before its option for PDL; a version without that option is not compared. */
 #if __has_include(<thrust/system/cuda/detail/core/triple_chevron_launch.h>)
 #define HAS_TRIPLE_CHEVRON 1
 #define MISSING_TRIPLE_CHEVRON ""

@@ -54,11 +54,11 @@ class Matrix:
     cells: tuple[Cell, ...]
 
     def __post_init__(self) -> None:
-        """ValueError unless it is whole, so that nothing behind it has to ask."""
+        """ValueError unless the matrix is complete, so that its users need not check."""
         if not all(key in self.device for key in ("device", "sms", "driver_cuda", "repetitions")):
             raise ValueError("it does not say which device it is of")
         for cell in self.cells:
-            if not all(isinstance(us, (int, float)) for us in (cell.us, cell.low95, cell.high95, cell.limit_us)) or not (
+            if not all(isinstance(us, int | float) for us in (cell.us, cell.low95, cell.high95, cell.limit_us)) or not (
                     0 < cell.low95 <= cell.us <= cell.high95 < math.inf and 0 <= cell.limit_us < math.inf):
                 raise ValueError(f"{cell.name} holds no time with its interval and limit")
         shapes = {(cell.path, cell.axis, cell.value) for cell in self.cells}
@@ -66,7 +66,7 @@ class Matrix:
             if not {(path, "base", 0), (path, "prologue_us", 0)} <= shapes:
                 raise ValueError(f"cells of the base shape and of its prologue are missing in a {path}")
         if {(*shape, mode) for shape in shapes for mode in self.modes} != {(c.path, c.axis, c.value, c.mode) for c in self.cells}:
-            raise ValueError("some shapes lack a mode, or have one that nobody knows")
+            raise ValueError("some shapes lack a mode, or have one that is not known")
 
     @property
     def modes(self) -> list[str]:

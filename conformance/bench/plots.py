@@ -54,7 +54,7 @@ def gap(path: str, cells: list[dict[str, Any]], device: str) -> plt.Figure:
     """Time per kernel, a panel per axis."""
     figure, panels = plt.subplots(3, 4, figsize=(18, 12))
     axes = [axis for axis in AXES if any(cell["axis"] == axis for cell in cells)]
-    for panel, axis in zip(panels.flat, axes):
+    for panel, axis in zip(panels.flat, axes, strict=False):
         _panel(panel, axis, [cell for cell in cells if cell["path"] == path and cell["axis"] == axis])
     for panel in panels.flat[len(axes):]:
         panel.set_visible(False)

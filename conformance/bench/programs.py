@@ -12,9 +12,9 @@ from conformance.pdlkit.exits import NOT_APPLICABLE, KitExit, SetupImpossible
 from conformance.pdlkit.places import BUILD, KIT, ROOT
 from conformance.pdlkit.private_folder import locked
 from conformance.pdlkit.toolchain import require
+from conformance.pdlkit.venv import ensure_venv, pins
 
 GAP, COST = "pdl-launch-gap", "libpdl-launch-cost.so"
-CUTLASS = "nvidia-cutlass==4.2.0.0"  # only its headers are used; what it depends on is left out
 _SOURCES = {GAP: ("launch_gap.cu",), COST: ("launch_cost.cu", "launch_peers.cuh")}
 _OPTIONS = ("-O3", "-std=c++17", "-gencode", "arch=compute_90,code=sm_90", "-gencode", "arch=compute_90,code=compute_90")
 _LIBRARY = ("-shared", "-Xcompiler", "-fPIC")
@@ -27,17 +27,12 @@ class NoGpu(KitExit):
     code = NOT_APPLICABLE
 
 
-def peer_headers(say: Callable[[str], None]) -> Path:
+def peer_headers() -> Path:
     """The folder of CUTLASS's headers, fetched by pip on first use, because its launchers are to be measured, too."""
-    place = BUILD / "bench" / "peers"
-    headers = place / "cutlass_library" / "source" / "include"
-    if not headers.is_dir():
-        say(f"fetching the headers in {CUTLASS}")
-        argv = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(place), CUTLASS]
-        done = subprocess.run(argv, capture_output=True, text=True)
-        if done.returncode != 0 or not headers.is_dir():
-            raise SetupImpossible(f"{CUTLASS} could not be fetched; without --peers its launchers are left out. pip said: "
-                                  f"{done.stderr.strip()[-300:]}")
+    venv = ensure_venv("cutlass").parent.parent
+    headers = next(iter(venv.glob("lib/python*/site-packages/cutlass_library/source/include")), None)
+    if headers is None:
+        raise SetupImpossible(f"{', '.join(pins('cutlass'))} holds no headers; without --peers its launchers are left out")
     return headers
 
 
@@ -47,7 +42,7 @@ def build(say: Callable[[str], None], peers: bool = False, folder: Path = BUILD 
     with locked(folder, "building the programs of bench"):
         tools = require(for_gpu=True)
         assert tools.nvcc is not None
-        include = [f"-I{ROOT}"] + ([f"-I{peer_headers(say)}"] if peers else [])
+        include = [f"-I{ROOT}"] + ([f"-I{peer_headers()}"] if peers else [])
         for name, sources in _SOURCES.items():
             result = folder / name
             files = [KIT / "bench" / source for source in sources]

@@ -57,6 +57,6 @@ def timers() -> tuple[list[tuple[str, bool, Callable[[], float]]], list[str]]:
             time = _timer(make(argument))
             time()
             found.append((name, overlap, time))
-        except Exception as reason:  # whatever a foreign package throws: it is then not measured, and that is said
+        except Exception as reason:  # any error of a foreign package: then it is not measured, and the page says so
             missing.append(f"{name}: {type(reason).__name__}: {reason}")
     return found, missing

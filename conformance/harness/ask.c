@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan.h"
 #include "record_case.h"
+#include "variants.h"
 
 /* Every answer of the case that runs, in the order of the questions. */
 static struct answer rows[ASK_ROWS];
 static unsigned row_count;
+static int keeps_rows = 1;       /* off while mutants answer */
 
 static char *copy_of(const char *text)
 {
@@ -22,6 +25,8 @@ void ask_row(struct ask *ask, const char *what, const char *answer)
 {
     struct answer *row = &rows[row_count];
 
+    if (!keeps_rows)
+        return;
     if (row_count == ASK_ROWS) {
         ask_skip(ask, what, "more answers than the record holds");
         return;
@@ -72,6 +77,21 @@ void ask_expect_number(struct ask *ask, const char *what, long got, long want)
     tell(ask, what, got_text, want_text);
 }
 
+void ask_expect_none(struct ask *ask, const char *what, unsigned long long wrong, unsigned long long of)
+{
+    char text[48];
+
+    ask->asked++;
+    ask->kills += wrong;
+    ask->tried += of;
+    snprintf(text, sizeof(text), "%llu of %llu", wrong, of);
+    ask_row(ask, what, text);
+    if (wrong) {
+        ask->wrong++;
+        tell(ask, what, text, "none");
+    }
+}
+
 void ask_note(struct ask *ask, const char *what, cudaError_t got)
 {
     ask->asked++;
@@ -117,16 +137,57 @@ void ask_skip(struct ask *ask, const char *what, const char *why)
     tell(ask, what, why, NULL);
 }
 
+static void put(const struct run *run, const struct case_info *info, const struct pair *pair, struct ask *ask)
+{
+    memset(ask, 0, sizeof(*ask));
+    ask->stream = run->device->stream;
+    ask->side = run->device->side;
+    ask->trials = run_trials(info, run->profile, run->device->is_model);
+    ask->seed = plan_source_make(run->seed, info->name, "base").stream;
+    pair->ask(ask);
+}
+
+/* The same questions put to each of the case's mutants: its answers have to be wrong. Returns how many survived. */
+static unsigned put_to_mutants(const struct run *run, const struct case_info *info, const char **survivor)
+{
+    struct variant variants[VARIANTS_MAX];
+    unsigned count = variants_of_case(variants, info, run->profile), survived = 0, i;
+
+    for (i = 0; i < count; i++) {
+        struct variant_result result;
+        struct ask ask;
+
+        memset(&result, 0, sizeof(result));
+        put(run, info, run_find_pair(info, variants[i].image), &ask);
+        result.applicable = 1;
+        result.kills = ask.kills;
+        result.trials = ask.tried;
+        result.status = judge_variant(ask.kills, 1, variants[i].may_be_equivalent);
+        record_variant(run->record, info, &variants[i], &result);
+        if (result.status != VARIANT_SURVIVED)
+            continue;
+        survived++;
+        *survivor = variants[i].name;
+    }
+    return survived;
+}
+
 void ask_case(struct run *run, const struct case_info *info, const struct pair *pair, enum case_status *status)
 {
-    struct ask ask;
+    struct ask ask, after;
+    unsigned survived = 0;
+    const char *survivor = NULL;
 
-    memset(&ask, 0, sizeof(ask));
-    ask.stream = run->device->stream;
-    ask.side = run->device->side;
-    ask.trials = run_trials(info, run->profile, run->device->is_model);
-    pair->ask(&ask);
-    *status = ask.wrong ? CASE_FAIL : info->proving && ask.asked && !ask.skipped ? CASE_PASS : CASE_INCONCLUSIVE;
-    record_asked(run->record, info, *status, ask.text, ask.asked, rows, row_count);
+    put(run, info, pair, &ask);
+    after = ask;
+    if (info->proving && info->mutants[0] && !ask.wrong && !ask.skipped) {
+        keeps_rows = 0;
+        survived = put_to_mutants(run, info, &survivor);
+        keeps_rows = 1;
+        if (survived)
+            tell(&after, "mutant-survived", survivor, NULL);
+    }
+    *status = judge_answers(info->proving, ask.asked, ask.wrong, ask.skipped, survived);
+    record_asked(run->record, info, *status, after.text, ask.asked, rows, row_count);
     forget_rows();
 }

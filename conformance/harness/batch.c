@@ -5,9 +5,22 @@
 
 #include "batch_kernels.h"
 
-#define GROUP_PAIRS 8u      /* at most; each costs two captures */
+#define GROUP_PAIRS 8u      /* of a short part; each costs two captures, or nothing on the stream path */
+#define BATCHES_PER_PAIR 128u /* of a long part: shapes grow with the profile, and captures stay a hundredth of the time */
+#define STREAM_BATCHES_PER_PAIR 8u
 #define STREAM_SLOTS 128u   /* pairs queued behind one gate: well below the launch queue's depth (about 1,024) */
 #define GATE_BOUND_NS 50000000u
+#define REPEATED_KEYS (1ull << 40) /* draws of keys for repeated trials: beyond any number of batches */
+
+/* How many pairs of groups, each with shapes of its own, share these batches. */
+static unsigned group_pairs(uint64_t batches, int graphed)
+{
+    uint64_t few = batches / 16 < GROUP_PAIRS ? batches / 16 : GROUP_PAIRS;
+    uint64_t many = batches / (graphed ? BATCHES_PER_PAIR : STREAM_BATCHES_PER_PAIR);
+    uint64_t pairs = many > few ? many : few;
+
+    return pairs ? (unsigned)pairs : 1;
+}
 
 uint64_t part_divide(struct part *part, uint64_t trials, int graphed)
 {
@@ -19,9 +32,28 @@ uint64_t part_divide(struct part *part, uint64_t trials, int graphed)
         part->slots /= 2;
     base_per_batch = part->interleave == CONTROL_NONE ? part->slots : part->slots - part->slots / PLAN_CONTROL_EVERY;
     batches = (trials + base_per_batch - 1) / base_per_batch;
-    part->pairs = batches / 16 < 1 ? 1 : batches / 16 > GROUP_PAIRS ? GROUP_PAIRS : (unsigned)(batches / 16);
+    part->pairs = group_pairs(batches, graphed);
     part->replays = (unsigned)((batches + 2 * part->pairs - 1) / (2 * part->pairs));
     return part_batches(part) * base_per_batch;
+}
+
+int part_pin(struct part *part, uint64_t batch, unsigned slot, uint64_t repeats, int graphed)
+{
+    struct layout layout;
+
+    if (batch >= part_batches(part) || slot >= part->slots)
+        return 0;
+    part->pin.group = part_group(part, batch);
+    part->pin.trial = batch * part->slots + slot;
+    part->pin.slot = slot;
+    batch_layout(&layout, part, part->pin.group);
+    if (layout.slot[slot].shape.control != CONTROL_NONE)
+        return 0; /* it shows that the window is open, and cannot fail */
+    part_divide(part, repeats, graphed);
+    while (part->slots > 16 && (size_t)part->slots * layout.slot[slot].shape.words > part->words_capacity)
+        part->slots /= 2;
+    part->pinned = 1;
+    return 1;
 }
 
 uint64_t part_batches(const struct part *part) { return (uint64_t)2 * part->pairs * part->replays; }
@@ -40,7 +72,8 @@ void batch_layout(struct layout *layout, const struct part *part, uint64_t group
     layout->slots = part->slots;
     for (i = 0; i < part->slots; i++) {
         struct slot *slot = &layout->slot[i];
-        plan_shape(&slot->shape, part->info, part->pair, &part->size, part->source, group, i, part->interleave);
+        plan_shape(&slot->shape, part->info, part->pair, &part->size, part->source, part->pinned ? part->pin.group : group,
+                   part->pinned ? part->pin.slot : i, part->interleave);
         if (part->variation.control != CONTROL_NONE)
             slot->shape.control = part->variation.control;
         slot->shape.dependent_blocks += part->variation.skip;
@@ -59,7 +92,11 @@ void batch_plan(struct trial_plan *plans, const struct part *part, const struct 
     unsigned i;
 
     for (i = 0; i < layout->slots; i++) {
-        plan_trial(&plans[i], part->info, part->pair, &part->size, part->source, batch * layout->slots + i, &layout->slot[i].shape);
+        uint64_t trial = batch * layout->slots + i;
+        plan_trial(&plans[i], part->info, part->pair, &part->size, part->source, part->pinned ? part->pin.trial : trial,
+                   &layout->slot[i].shape);
+        if (part->pinned) /* fresh expected words, or the last repetition's would pass for this one's */
+            plans[i].key = plan_batch_key(part->source, REPEATED_KEYS + trial);
         plans[i].flags |= part->variation.set_flags;
         plans[i].broken_wait = part->variation.broken_wait;
         plans[i].x_ns = part->variation.x_ns;

@@ -25,6 +25,11 @@ struct variation {
     enum control control;        /* of every slot, if not CONTROL_NONE */
 };
 
+struct pin {                     /* one trial of a part, to be repeated: where its shape and its plan were drawn */
+    uint64_t group, trial;
+    unsigned slot;
+};
+
 struct part {                    /* trials of one image of one case */
     const struct case_info *info;
     const struct pair *pair;
@@ -35,6 +40,8 @@ struct part {                    /* trials of one image of one case */
     unsigned slots;              /* trials per batch */
     unsigned pairs, replays;     /* groups come in pairs, each replayed so often: batches = 2 * pairs * replays */
     size_t words_capacity;       /* per batch */
+    int pinned;                  /* every trial is the one of pin, with words of its own */
+    struct pin pin;
 };
 
 struct layout {
@@ -46,6 +53,8 @@ struct layout {
 /* Sets slots, pairs and replays so that at least `trials` trials that are no controls run. Returns their number.
  * graphed: replayed as a graph, captured or built. */
 uint64_t part_divide(struct part *part, uint64_t trials, int graphed);
+/* Makes every trial of a divided part a repetition of this one, at least `repeats` of them; 0 if the part has no such trial. */
+int part_pin(struct part *part, uint64_t batch, unsigned slot, uint64_t repeats, int graphed);
 uint64_t part_batches(const struct part *part);
 uint64_t part_group(const struct part *part, uint64_t batch);
 

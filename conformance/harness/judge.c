@@ -52,4 +52,11 @@ enum case_status judge_case(const struct case_evidence *evidence, char *reason)
     return CASE_PASS;
 }
 
+enum case_status judge_answers(int proving, unsigned asked, unsigned wrong, unsigned skipped, unsigned survived)
+{
+    if (wrong)
+        return CASE_FAIL;
+    return proving && asked && !skipped && !survived ? CASE_PASS : CASE_INCONCLUSIVE;
+}
+
 double judge_bound95(uint64_t n) { return -expm1(log(0.05) / (double)n); }

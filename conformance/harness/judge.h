@@ -26,6 +26,8 @@ struct case_evidence {
 enum variant_status judge_variant(uint64_t kills, int applicable, int may_be_equivalent);
 /* reason: a short text, at least 128 bytes, empty if there is nothing to say. */
 enum case_status judge_case(const struct case_evidence *evidence, char *reason);
+/* The same for a case of kind api: how many questions were asked, answered wrong, and could not be put; mutants that survived. */
+enum case_status judge_answers(int proving, unsigned asked, unsigned wrong, unsigned skipped, unsigned survived);
 /* One-sided 95 % upper bound of the rate of a fault that n trials did not show: 1 - 0.05^(1/n). n > 0. */
 double judge_bound95(uint64_t n);
 

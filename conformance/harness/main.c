@@ -1,5 +1,6 @@
 /* main.c - one process that runs one family's cases. It never forks; pdlkit starts and watches it, CTest calls it too. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@ struct options {
     enum plant plant;
     uint32_t plant_x_ns;
     unsigned sms;
-    int list, probe, plan, plan_trials;
+    struct repeated repeated;
+    int list, probe, plan, plan_trials, trial;
 };
 
 static int complain(const char *what, const char *value)
@@ -81,6 +83,18 @@ static int parse_plant(struct options *o, const char *text)
     return 1;
 }
 
+/* BATCH.SLOT, as a forbidden trial's record says them. */
+static int parse_trial(struct options *o, const char *text)
+{
+    unsigned slot;
+    int used = 0;
+
+    if (sscanf(text, "%" SCNu64 ".%u%n", &o->repeated.batch, &slot, &used) != 2 || text[used] || !isdigit((unsigned char)text[0]))
+        return complain("--trial takes BATCH.SLOT, not", text);
+    o->repeated.slot = slot;
+    return o->trial = 1;
+}
+
 static int parse_value(struct options *o, const char *name, const char *value)
 {
     unsigned long number;
@@ -98,7 +112,13 @@ static int parse_value(struct options *o, const char *name, const char *value)
         return parse_seed(o, value);
     else if (strcmp(name, "--plant") == 0)
         return parse_plant(o, value);
-    else if (strcmp(name, "--sms") == 0) {
+    else if (strcmp(name, "--trial") == 0)
+        return parse_trial(o, value);
+    else if (strcmp(name, "--repeat") == 0) {
+        if (!parse_number(&number, value, "--repeat takes a number of trials, not") || number == 0)
+            return complain("--repeat takes 1 trial or more, not", value);
+        o->repeated.repeats = number;
+    } else if (strcmp(name, "--sms") == 0) {
         if (!parse_number(&number, value, "--sms takes a number of SMs, not"))
             return 0;
         o->sms = (unsigned)number;
@@ -259,6 +279,22 @@ static int probe(int ordinal, int is_model)
     return opened ? 0 : code;
 }
 
+static int replay_cases(const struct options *o, struct run *run)
+{
+    unsigned c;
+    int done = 1;
+
+    record_start(run->record, run->device, run, o->family ? o->family : "all");
+    for (c = 0; c < case_count && done == 1; c++)
+        if (selected(o, &case_table[c]))
+            done = replay_case(run, &case_table[c]);
+    if (!done)
+        return EXIT_DEVICE_FAILED;
+    record_begin(run->record, "done");
+    record_end(run->record);
+    return done == 2 ? EXIT_SKIP : 0;
+}
+
 static int open_and_run(const struct options *o, struct run *run, int ordinal, int is_model)
 {
     static struct device device;
@@ -271,7 +307,7 @@ static int open_and_run(const struct options *o, struct run *run, int ordinal, i
         fprintf(stderr, "pdl-harness: the device cannot be used: %s: %s\n", fault.call, cudaGetErrorName(fault.error));
         return code_of_failed_open(&driver, &count);
     }
-    code = run_cases(o, run);
+    code = o->repeated.repeats ? replay_cases(o, run) : run_cases(o, run);
     device_close(&device);
     return code;
 }
@@ -293,6 +329,10 @@ int main(int argc, char **argv)
         return probe(ordinal, is_model);
     if (!check_cases(&o))
         return EXIT_ARGUMENTS;
+    if ((o.trial || o.repeated.repeats) && !(o.trial && o.repeated.repeats && o.case_count == 1)) {
+        complain("--case, --trial and --repeat go together, one of each", NULL);
+        return EXIT_ARGUMENTS;
+    }
     if (o.records && !(file = fopen(o.records, "a"))) {
         perror(o.records);
         return EXIT_SETUP;
@@ -305,6 +345,7 @@ int main(int argc, char **argv)
     run.profile = o.profile;
     run.plant = o.plant;
     run.plant_x_ns = o.plant_x_ns;
+    run.repeated = o.repeated;
     code = o.plan ? plan_cases(&o, &run, is_model) : open_and_run(&o, &run, ordinal, is_model);
     if (file != stdout && fclose(file) != 0)
         return EXIT_INTERNAL;

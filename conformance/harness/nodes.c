@@ -143,6 +143,33 @@ cudaError_t node_dependent(const struct queue *queue, const struct trial_launch 
     return nodes_add(queue, &what, kept, count, node);
 }
 
+static cudaError_t add_alone(const struct queue *queue, struct node *what, cudaGraphNode_t *node)
+{
+    struct nodes *nodes = queue->nodes;
+    cudaError_t error;
+
+    if (nodes->owns == NODES_MAX)
+        return cudaErrorInvalidValue;
+    error = add_without_data(nodes, what, NULL, 0, node);
+    if (error == cudaSuccess)
+        nodes->own[nodes->owns++] = *node;
+    return error;
+}
+
+cudaError_t node_middle_alone(const struct queue *queue, const struct trial_launch *trial, cudaGraphNode_t *node)
+{
+    struct node what = node_of(&queue->middle, trial, 1);
+
+    return add_alone(queue, &what, node);
+}
+
+cudaError_t node_dependent_alone(const struct queue *queue, const struct trial_launch *trial, cudaGraphNode_t *node)
+{
+    struct node what = node_of(&queue->dependent, trial, trial->dependent_blocks);
+
+    return add_alone(queue, &what, node);
+}
+
 cudaError_t node_pair(const struct queue *queue, const struct trial_launch *trial, unsigned kind)
 {
     pdl_graph_edge edge = PDL_ZERO;

@@ -102,10 +102,14 @@ struct ask {
     unsigned asked, wrong, skipped;
     char text[512];            /* what was wrong; of a measured rule, everything that was told */
     unsigned long long trials; /* how much to ask where the number is free: the case's trials in this profile */
+    uint64_t seed;             /* what is drawn is drawn from it */
+    unsigned long long kills, tried; /* wrong trials, of how many: what a mutant of the case is judged by */
 };
 /* Compares one answer with what the documents say. */
 void ask_expect(struct ask *ask, const char *what, cudaError_t got, cudaError_t want);
 void ask_expect_number(struct ask *ask, const char *what, long got, long want);
+/* None of `of` trials may be wrong; a mutant of the case dies by these counts. */
+void ask_expect_none(struct ask *ask, const char *what, unsigned long long wrong, unsigned long long of);
 /* Notes an answer that no document promises. */
 void ask_note(struct ask *ask, const char *what, cudaError_t got);
 void ask_note_number(struct ask *ask, const char *what, long got);
@@ -176,6 +180,9 @@ struct node {                  /* what to add */
 };
 cudaError_t nodes_add(const struct queue *queue, struct node *what, const pdl_graph_edge *edges, unsigned count,
                       cudaGraphNode_t *node);
+/* Middle and dependent without any edge: the caller adds them. */
+cudaError_t node_middle_alone(const struct queue *queue, const struct trial_launch *trial, cudaGraphNode_t *node);
+cudaError_t node_dependent_alone(const struct queue *queue, const struct trial_launch *trial, cudaGraphNode_t *node);
 /* What was added since the last call becomes what the next trial stands behind; line: the last node only. */
 void nodes_next(struct nodes *nodes, int line);
 

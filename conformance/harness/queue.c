@@ -173,8 +173,6 @@ cudaError_t queue_behind_event(const struct queue *queue, const struct trial_lau
     cudaError_t error;
 
     if (programmatic) { /* the event alone lets go early: this launch does not overlap what stands before it */
-        options.overlap = PDL_OVERLAP_REQUIRED;
-        options.event_only = 1;
         options.event = queue->fork;
         error = launch_primary(queue, trial, &options);
     } else {

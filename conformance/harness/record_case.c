@@ -187,6 +187,22 @@ void record_variant(struct record *record, const struct case_info *info, const s
     record_end(record);
 }
 
+void record_replayed(struct record *record, const struct case_info *info, const struct variant *variant,
+                     const struct variant_result *result)
+{
+    const struct tally *tally = &result->tally;
+
+    record_forbidden(record, info, variant, result);
+    record_begin(record, "replayed");
+    record_text(record, "case", info->name);
+    record_text(record, "reason", result->why);
+    record_count(record, "forbidden", tally->forbidden);
+    record_count(record, "run", tally->run);
+    record_count(record, "exercised", tally->exercised);
+    outcome_fields(record, tally);
+    record_end(record);
+}
+
 static void case_fields(struct record *record, const struct case_info *info)
 {
     record_text(record, "case", info->name);
@@ -239,8 +255,8 @@ void record_case(struct record *record, const struct case_info *info, const stru
     else
         record_null(record, "bound95");
     resolution_fields(record, resolution);
-    record_count(record, "schedules", tally->schedules);
-    record_count(record, "shapes", tally->shapes);
+    record_count(record, "schedules", tally->schedules.count);
+    record_count(record, "shapes", tally->shapes.count);
     record_count(record, "sm_pairs", tally->sm_pairs);
     record_count(record, "sm_pairs_possible", tally_pairs_possible(device->size.sms));
     record_seconds(record, "base_s", base->wall_s);

@@ -6,6 +6,9 @@
 #include "variants.h"
 
 void record_start(struct record *record, const struct device *device, const struct run *run, const char *family);
+/* How often a repeated trial was wrong, or why it could not be repeated. */
+void record_replayed(struct record *record, const struct case_info *info, const struct variant *variant,
+                     const struct variant_result *result);
 void record_forbidden(struct record *record, const struct case_info *info, const struct variant *variant,
                       const struct variant_result *result);
 void record_variant(struct record *record, const struct case_info *info, const struct variant *variant,

@@ -23,7 +23,7 @@ const struct pair *run_find_pair(const struct case_info *info, const char *tag)
 }
 
 /* The model claims no bound: it runs as many trials as show every move, and no more. */
-static const unsigned long long model_trials[PROFILE_COUNT] = { 64, 2048, 16384, 131072 };
+static const unsigned long long model_trials[PROFILE_COUNT] = { 512, 2048, 16384, 131072 };
 
 unsigned long long run_trials(const struct case_info *info, enum profile profile, int is_model)
 {
@@ -106,6 +106,11 @@ static int run_part(struct case_run *c, const struct variant *variant, struct va
     queue.nodes = strcmp(c->info->path, "built") == 0 ? &nodes : NULL;
     fill_part(&part, c->run, c->info, pair, &c->run->device->size, variant);
     result->planned = part_divide(&part, variant->trials, graphed);
+    if (c->run->repeated.repeats &&
+        !part_pin(&part, c->run->repeated.batch, c->run->repeated.slot, c->run->repeated.repeats, graphed)) {
+        result->why = "no such trial in this case";
+        return 1;
+    }
     result->primary = queue.primary;
     result->dependent = queue.dependent;
     result->pair = pair;
@@ -130,7 +135,11 @@ static int tell_fault(struct case_run *c, const struct fault *fault)
 /* Ten microseconds a trial is seen, a hundred are allowed, and ten seconds for everything else. */
 static uint64_t deadline_s(const struct case_run *c)
 {
-    return 10 + run_trials(c->info, c->run->profile, c->run->device->is_model) * (c->run->device->is_model ? 50 : 1) / 10000;
+    uint64_t trials = c->run->repeated.repeats;
+
+    if (!trials)
+        trials = run_trials(c->info, c->run->profile, c->run->device->is_model);
+    return 10 + trials * (c->run->device->is_model ? 50 : 1) / 10000;
 }
 
 static void tell_begin(struct case_run *c)
@@ -298,6 +307,38 @@ int run_case(struct run *run, const struct case_info *info, enum case_status *st
     }
     if (done && run->plant != PLANT_NO_RECORD)
         tell_end(&c);
+    tally_close(&base.tally);
+    return done;
+}
+
+int replay_case(struct run *run, const struct case_info *info)
+{
+    struct variant variant;
+    struct variant_result base;
+    struct case_run c;
+    struct fault fault;
+    int done;
+
+    memset(&c, 0, sizeof(c));
+    memset(&base, 0, sizeof(base));
+    memset(&fault, 0, sizeof(fault));
+    c.run = run;
+    c.info = info;
+    c.begin_s = now_s();
+    c.part_name = "base";
+    base.why = strcmp(info->kind, "api") == 0 ? "its cases have answers instead of trials" : unsupported(info, run->device);
+    tell_begin(&c);
+    if (!tally_open(&base.tally))
+        return 0;
+    variants_base(&variant, info, run->profile, run->device->is_model, run->plant, run->plant_x_ns);
+    done = base.why || run_part(&c, &variant, &base, &fault);
+    if (!done)
+        tell_fault(&c, &fault);
+    else
+        record_replayed(run->record, info, &variant, &base);
+    if (done)
+        tell_end(&c);
+    done = done && base.why ? 2 : done;
     tally_close(&base.tally);
     return done;
 }

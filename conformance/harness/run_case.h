@@ -10,6 +10,11 @@
 /* Self-tests of what watches the harness and of the way a FAIL is told: --plant NAME. */
 enum plant { PLANT_NONE, PLANT_BROKEN_WAIT, PLANT_HANG, PLANT_CRASH, PLANT_NO_RECORD };
 
+struct repeated {                /* of --trial and --repeat */
+    uint64_t batch, repeats;     /* repeats: 0 if no trial is repeated */
+    unsigned slot;
+};
+
 struct run {
     struct device *device;
     struct record *record;
@@ -17,10 +22,14 @@ struct run {
     enum profile profile;
     enum plant plant;
     uint32_t plant_x_ns;         /* of PLANT_BROKEN_WAIT; 0: returns at the trigger */
+    struct repeated repeated;
 };
 
 /* Runs and records one case. Returns 1, or 0 if the device failed: then a record says so and the process should end. */
 int run_case(struct run *run, const struct case_info *info, enum case_status *status);
+/* Repeats one trial of a case, planned as run_case would, and records how often it was wrong. Returns as run_case; 2: it has no
+ * such trial. */
+int replay_case(struct run *run, const struct case_info *info);
 /* Prints one record with the plan's hashes; trials: also one per trial. Returns 0 if memory is short. */
 int plan_case(struct run *run, const struct case_info *info, const struct device_size *size, int is_model, int trials);
 const struct pair *run_find_pair(const struct case_info *info, const char *tag);

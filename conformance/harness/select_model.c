@@ -8,22 +8,13 @@
 const char *model_default_device(void) { return "model"; }
 unsigned model_default_sms(void) { return model_sms(); }
 
-static int is_variant(const char *name)
-{
-    int i;
-    for (i = 0; i < model_variant_count(); i++)
-        if (strcmp(model_variant_name(i), name) == 0)
-            return 1;
-    return 0;
-}
-
 int model_select(const char *device, uint64_t seed, int *ordinal, int *is_model)
 {
     const char *name = strncmp(device, "model:", 6) == 0 ? device + 6 : "";
 
     *is_model = 1;
     *ordinal = 0;
-    if (strcmp(device, "model") != 0 && !is_variant(name)) {
+    if (strcmp(device, "model") != 0 && !(name[0] && model_variant_known(name))) {
         fprintf(stderr, "pdl-harness-model: no device of that name: %s; --list names them\n", device);
         return 0;
     }
@@ -42,4 +33,8 @@ void model_list_devices(struct record *record)
         record_bool(record, "conforming", model_variant_conforming(i));
         record_end(record);
     }
+    record_begin(record, "grammar");
+    record_text(record, "features", model_drawn_features());
+    record_text(record, "effects", model_drawn_effects());
+    record_end(record);
 }

@@ -5,50 +5,64 @@
 #include <string.h>
 
 #define CLOCK_SLACK_TICKS 2u    /* readings on two SMs */
-#define SHAPE_ROOM (1u << 14)    /* groups of a case hold at most a quarter as many trials */
-#define SCHEDULE_ROOM (1u << 22) /* at most half of it is filled; beyond that the count is a lower bound */
+#define SET_ROOM (1u << 22)      /* at most half of it is filled; beyond that the count is a lower bound */
+
+static int set_open(struct hash_set *set)
+{
+    set->room = 1u << 12;
+    set->count = 0;
+    set->key = calloc(set->room, sizeof(*set->key));
+    return set->key != NULL;
+}
 
 int tally_open(struct tally *tally)
 {
     memset(tally, 0, sizeof(*tally));
-    tally->schedule_room = 1u << 12;
-    tally->schedule_set = calloc(tally->schedule_room, sizeof(*tally->schedule_set));
-    tally->shape_set = calloc(SHAPE_ROOM, sizeof(*tally->shape_set));
     tally->sm_pair_set = calloc(TALLY_SMS * TALLY_SMS / 8, 1);
-    return tally->schedule_set && tally->shape_set && tally->sm_pair_set;
+    return set_open(&tally->schedules) && set_open(&tally->shapes) && tally->sm_pair_set;
 }
 
 void tally_close(struct tally *tally)
 {
-    free(tally->schedule_set);
-    free(tally->shape_set);
+    free(tally->schedules.key);
+    free(tally->shapes.key);
     free(tally->sm_pair_set);
 }
 
-static int set_add(uint64_t *set, size_t room, uint64_t key)
+/* There is a free place: the set is never more than half full. */
+static int set_put(uint64_t *keys, size_t room, uint64_t key)
 {
     size_t i = (size_t)(key * 0x9E3779B97F4A7C15ull >> 20) & (room - 1);
-    while (set[i]) {
-        if (set[i] == key)
+    while (keys[i]) {
+        if (keys[i] == key)
             return 0;
         i = (i + 1) & (room - 1);
     }
-    set[i] = key;
+    keys[i] = key;
     return 1;
 }
 
-static void grow_schedules(struct tally *tally)
+static void set_grow(struct hash_set *set)
 {
-    size_t room = tally->schedule_room * 4, i;
-    uint64_t *set = room > SCHEDULE_ROOM ? NULL : calloc(room, sizeof(*set));
-    if (!set)
+    size_t room = set->room * 4, i;
+    uint64_t *keys = room > SET_ROOM ? NULL : calloc(room, sizeof(*keys));
+    if (!keys)
         return;
-    for (i = 0; i < tally->schedule_room; i++)
-        if (tally->schedule_set[i])
-            set_add(set, room, tally->schedule_set[i]);
-    free(tally->schedule_set);
-    tally->schedule_set = set;
-    tally->schedule_room = room;
+    for (i = 0; i < set->room; i++)
+        if (set->key[i])
+            set_put(keys, room, set->key[i]);
+    free(set->key);
+    set->key = keys;
+    set->room = room;
+}
+
+/* key: not 0. */
+static void set_add(struct hash_set *set, uint64_t key)
+{
+    if (set->count * 2 >= set->room)
+        set_grow(set);
+    if (set->count * 2 < set->room)
+        set->count += (uint64_t)set_put(set->key, set->room, key);
 }
 
 /* A schedule is what the seed chose of a trial's order: shape, place and kind of triggers, holds, repeats. Not its data. */
@@ -67,12 +81,8 @@ static void add_schedule(struct tally *tally, const struct slot_shape *shape, co
     key[9] = (uint32_t)shape->programmatic_primary;
     key[10] = plan->x_ns;
     key[11] = plan->broken_wait;
-    if (tally->shapes * 2 < SHAPE_ROOM) /* the first four are the launch */
-        tally->shapes += (uint64_t)set_add(tally->shape_set, SHAPE_ROOM, oracle_hash(key, 4 * sizeof(key[0])) | 1);
-    if (tally->schedules * 2 >= tally->schedule_room)
-        grow_schedules(tally);
-    if (tally->schedules * 2 < tally->schedule_room)
-        tally->schedules += (uint64_t)set_add(tally->schedule_set, tally->schedule_room, oracle_hash(key, sizeof(key)) | 1);
+    set_add(&tally->shapes, oracle_hash(key, 4 * sizeof(key[0])) | 1); /* the first four are the launch */
+    set_add(&tally->schedules, oracle_hash(key, sizeof(key)) | 1);
 }
 
 uint64_t tally_pairs_possible(unsigned sms)

@@ -16,6 +16,11 @@ struct forbidden {
     struct oracle_result words;  /* wrong == 0: an early start with the right words */
 };
 
+struct hash_set {                /* open addressing; 0 is a free place */
+    uint64_t *key, count;
+    size_t room;
+};
+
 struct tally {
     uint64_t run, exercised, witnessed, cut_short;
     uint64_t outcome[WORD_CLASS_COUNT]; /* trials by the class of their first wrong word; [WORD_FRESH]: all fresh */
@@ -23,13 +28,11 @@ struct tally {
     uint64_t controls, controls_started; /* interleaved controls, and those that began inside the hold */
     uint64_t plan_hash, expected_hash;
     uint64_t repeated;           /* trials whose key is that of another one at the same place or beside it: their words prove nothing */
-    uint64_t schedules, sm_pairs;
-    uint64_t shapes;             /* distinct launches: grids, threads, words. Trials of one shape are no independent draws */
+    struct hash_set schedules;
+    struct hash_set shapes;      /* distinct launches: grids, threads, words. Trials of one shape are no independent draws */
+    uint64_t sm_pairs;
     struct forbidden detail[TALLY_DETAILS];
     unsigned details;
-    uint64_t *schedule_set;      /* open addressing, schedule_room entries */
-    size_t schedule_room;
-    uint64_t *shape_set;         /* open addressing, SHAPE_ROOM entries */
     unsigned char *sm_pair_set;  /* TALLY_SMS * TALLY_SMS bits */
 };
 

@@ -18,7 +18,7 @@ static void set_up(void)
     EXPECT_IS(pdl_event_create(&event), cudaSuccess);
     EXPECT_IS(pdl_kernel_init(&plain, (const void *)plain_kernel), cudaSuccess);
     EXPECT_IS(pdl_kernel_init(&erased, (const void *)erased_kernel), cudaSuccess);
-    EXPECT_IS(pdl_kernel_init_driver(&driver, 90), cudaSuccess);
+    EXPECT_IS(pdl_kernel_init_driver(&driver, function_of((const void *)plain_kernel)), cudaSuccess);
 }
 
 static int is_untouched(unsigned from)

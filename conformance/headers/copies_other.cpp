@@ -17,6 +17,6 @@ cudaError_t other_launch(unsigned overlap)
     pdl_options options = PDL_ZERO;
     const cudaError_t error = pdl_kernel_init(&kernel, plain_kernel);
 
-    options.overlap = overlap;
+    options.overlap = static_cast<pdl_overlap>(overlap);
     return error == cudaSuccess ? pdl_launch(&kernel, plain_kernel, 1, 1, 0, nullptr, &options, number{1}) : error;
 }

@@ -120,9 +120,10 @@ static void knows_the_carveout(void)
     EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
     asks.carveout = 0;
     primary.options = NULL;
-    plain.preferred_carveout = 50; /* the function's own setting */
-    EXPECT_IS(ask().reason, PDL_REASON_NONE);
-    plain.preferred_carveout = -1;
+    EXPECT_IS(cudaFuncSetAttribute(plain.func, cudaFuncAttributePreferredSharedMemoryCarveout, 50), cudaSuccess);
+    EXPECT_IS(ask().reason, PDL_REASON_NONE); /* the function's own setting, made after it was prepared */
+    EXPECT_IS(cudaFuncSetAttribute(plain.func, cudaFuncAttributePreferredSharedMemoryCarveout, -1), cudaSuccess);
+    EXPECT_IS(ask().reason, PDL_REASON_CARVEOUT);
     primary.grid.x = 3; /* one multiprocessor is idle and takes any split */
     EXPECT_IS(ask().reason, PDL_REASON_NONE);
     primary.grid.x = 8;
@@ -174,6 +175,13 @@ static void knows_the_last_wave(void)
     EXPECT_IS(ask().primary_blocks_per_sm, 0);
     primary.grid.x = 12;
     EXPECT_IS(ask().primary_blocks_per_sm, 3);
+    primary.grid.x = 0x7fffffff; /* more blocks than 32 bits can count */
+    primary.grid.y = primary.grid.z = 65535;
+    EXPECT(ask().primary_waves == (0x7fffffffull * 65535 * 65535 - 1) / 16 + 1);
+    primary.grid.x = 16, primary.grid.y = 1, primary.grid.z = 2; /* z counts */
+    EXPECT_IS(ask().primary_waves, 2);
+    primary.grid.y = 3;
+    EXPECT_IS(ask().primary_waves, 6);
 }
 
 static void names_what_is_not_a_size(void)
@@ -219,7 +227,7 @@ static void refuses_bad_input(void)
     pdl_estimate estimate = PDL_ZERO;
     pdl_kernel driver;
 
-    EXPECT_IS(pdl_kernel_init_driver(&driver, 90), cudaSuccess);
+    EXPECT_IS(pdl_kernel_init_driver(&driver, function_of((const void *)plain_kernel)), cudaSuccess);
     refuses(cudaErrorInvalidValue, NULL, &primary, &dependent);
     refuses(cudaErrorInvalidValue, &estimate, NULL, &dependent);
     refuses(cudaErrorInvalidValue, &estimate, &primary, NULL);

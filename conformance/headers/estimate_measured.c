@@ -19,7 +19,16 @@ static cudaError_t h200(int *value, enum cudaDeviceAttr attribute, int device)
     }
     return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
 }
+
+/* Functions without a carve-out of their own. */
+static cudaError_t no_carveout(struct cudaFuncAttributes *attributes, const void *func)
+{
+    (void)func;
+    attributes->preferredShmemCarveout = -1;
+    return cudaSuccess;
+}
 #define cudaDeviceGetAttribute h200
+#define cudaFuncGetAttributes no_carveout
 #include "pdl.h"
 
 enum { SMS = 132, MOST = 227 * 1024, LIGHT = 32, HEAVY = 168 /* registers */ };
@@ -114,7 +123,7 @@ static const struct {
 static pdl_shape shape_of(const struct side *side, pdl_kernel *kernel, pdl_options *options)
 {
     const pdl_kernel full = {.func = mixes, .cc = 90, .ptx_version = 90, .binary_version = 90, .can_overlap = 1,
-                             .regs_per_thread = side->regs, .max_threads_per_block = 1024, .preferred_carveout = -1,
+                             .regs_per_thread = side->regs, .max_threads_per_block = 1024,
                              .max_grid = {1u << 31, 65535, 65535}, .max_block = {1024, 1024, 64}};
     const pdl_options asks = {.overlap = PDL_OVERLAP_REQUIRED, .carveout = side->carveout, .cluster_x = side->cluster};
     const pdl_shape shape = {kernel, {side->blocks, 1, 1}, {side->threads, 1, 1}, side->shared, options};

@@ -60,21 +60,25 @@ static void come_alone(void)
 {
     pdl_options options = PDL_ZERO;
 
-    options.overlap = PDL_OVERLAP_REQUIRED;
     options.event = event;
-    options.event_only = 1;
     EXPECT_IS(launch(&plain, &options), cudaSuccess);
     EXPECT_IS(attributes_of_last(), 1);
-    EXPECT(last_attribute(7) != NULL);
+    EXPECT(last_attribute(7) != NULL && last_attribute(7)->programmaticEvent.event == event);
     options.event = NULL;
     options.launch_completion_event = completion;
     EXPECT_IS(launch(&plain, &options), cudaSuccess);
     EXPECT_IS(attributes_of_last(), 1);
-    EXPECT(last_attribute(12) != NULL);
+    EXPECT(last_attribute(12) != NULL && last_attribute(12)->launchCompletionEvent.event == completion);
+    EXPECT_IS(launch(&erased, &options), cudaSuccess); /* it needs no wait in the kernel */
+    EXPECT_IS(attributes_of_last(), 1);
+    options.event = event;
+    EXPECT_IS(launch(&plain, &options), cudaSuccess);
+    EXPECT_IS(attributes_of_last(), 2);
+    EXPECT_IS(model_call_count("cudaEventRecord"), 0);
 }
 
-/* Without overlap: the launch carries nothing, and one record follows for each event. */
-static void go_behind(const pdl_kernel *kernel, unsigned overlap)
+/* Where the launch cannot carry them: one record follows for each event, after the launch and in its stream. */
+static void go_behind(const pdl_kernel *kernel, unsigned overlap, unsigned completion_carried)
 {
     pdl_options options = PDL_ZERO;
     unsigned calls;
@@ -88,13 +92,18 @@ static void go_behind(const pdl_kernel *kernel, unsigned overlap)
     EXPECT_IS(attributes_of_last(), 0);
     EXPECT_IS(calls_made() - calls, 2);
     EXPECT_IS(model_call_count("cudaEventRecord"), 1);
-    EXPECT_IS(cudaEventQuery(event), cudaErrorNotReady); /* recorded, and behind the kernel: an unrecorded event is ready */
+    EXPECT_IS(cudaEventQuery(event), cudaErrorNotReady); /* recorded after the kernel: an unrecorded event is ready */
+    EXPECT_IS(cudaStreamWaitEvent(other, event, 0), cudaSuccess);
+    EXPECT_IS(cudaStreamSynchronize(other), cudaSuccess); /* in the launch's stream: there is nothing in another one */
+    EXPECT_IS(cudaStreamQuery(stream), cudaSuccess);
     EXPECT_IS(cudaEventSynchronize(event), cudaSuccess);
     options.launch_completion_event = completion;
     options.event_trigger = 0;
     EXPECT_IS(launch(kernel, &options), cudaSuccess);
-    EXPECT_IS(model_call_count("cudaEventRecord"), 3);
-    EXPECT_IS(cudaEventQuery(completion), cudaErrorNotReady);
+    EXPECT_IS(attributes_of_last(), completion_carried);
+    EXPECT_IS(model_call_count("cudaEventRecord"), 3 - completion_carried);
+    EXPECT_IS(cudaEventQuery(event), cudaErrorNotReady);
+    EXPECT_IS(cudaEventSynchronize(event), cudaSuccess);
     EXPECT_IS(cudaEventSynchronize(completion), cudaSuccess);
 }
 
@@ -122,7 +131,7 @@ static void fail_behind_the_launch(void)
     options.event = event;
     options.launch_completion_event = completion;
     model_fail_next("cudaEventRecord", cudaErrorInvalidResourceHandle);
-    EXPECT_IS(launch(&plain, &options), cudaErrorInvalidResourceHandle);
+    EXPECT_IS(launch(&disabled, &options), cudaErrorInvalidResourceHandle);
     EXPECT_IS(model_launch_count(), 1); /* the one documented case */
     EXPECT_IS(model_call_count("cudaEventRecord"), 1);
     EXPECT_IS(cudaGetLastError(), cudaErrorInvalidResourceHandle);
@@ -172,10 +181,10 @@ int main(void)
         set_up();
         tests[i]();
     }
-    go_behind(&plain, PDL_OVERLAP_NONE);
-    go_behind(&erased, PDL_OVERLAP_NONE);
-    go_behind(&erased, PDL_OVERLAP_IF_POSSIBLE);
-    go_behind(&disabled, PDL_OVERLAP_IF_POSSIBLE);
-    go_behind(&disabled, PDL_OVERLAP_REQUIRED);
+    go_behind(&erased, PDL_OVERLAP_NONE, PDL_HAS_LAUNCH_COMPLETION_EVENT);
+    go_behind(&erased, PDL_OVERLAP_IF_POSSIBLE, PDL_HAS_LAUNCH_COMPLETION_EVENT);
+    go_behind(&disabled, PDL_OVERLAP_NONE, 0);
+    go_behind(&disabled, PDL_OVERLAP_IF_POSSIBLE, 0);
+    go_behind(&disabled, PDL_OVERLAP_REQUIRED, 0);
     return failed;
 }

@@ -47,6 +47,15 @@ static inline void fresh_device(void)
     model_set_cc(9, 0);
 }
 
+/* The driver's handle of a kernel. */
+static inline cudaFunction_t function_of(const void *func)
+{
+    cudaFunction_t function = NULL;
+
+    EXPECT_IS(cudaGetFuncBySymbol(&function, func), cudaSuccess);
+    return function;
+}
+
 static inline const struct model_launch *last_launch(void)
 {
     const unsigned count = model_launch_count();

@@ -13,6 +13,8 @@ static cudaGraph_t graph;
 static cudaGraphNode_t node[NODES], empty;
 static struct number number = {1};
 static void *args[] = {&number};
+static cudaGraphNode_t scratch_nodes[2 * MOST];
+static pdl_edge_data scratch_data[MOST];
 
 /* CUDA calls, without those that only look at the last error. */
 static unsigned other_calls(void)
@@ -36,7 +38,7 @@ static void set_up(void)
     fresh_device();
     EXPECT_IS(pdl_kernel_init(&plain, (const void *)plain_kernel), cudaSuccess);
     EXPECT_IS(pdl_kernel_init(&erased, (const void *)erased_kernel), cudaSuccess);
-    EXPECT_IS(pdl_kernel_init_driver(&driver, 90), cudaSuccess);
+    EXPECT_IS(pdl_kernel_init_driver(&driver, function_of((const void *)plain_kernel)), cudaSuccess);
     setenv("PDL_DISABLE", "1", 1);
     EXPECT_IS(pdl_kernel_init(&disabled, (const void *)plain_kernel), cudaSuccess);
     unsetenv("PDL_DISABLE");
@@ -53,7 +55,7 @@ static int kind_between(cudaGraphNode_t from, cudaGraphNode_t to)
     pdl_graph_edge edges[MOST];
     size_t count = MOST;
 
-    EXPECT_IS(pdl_graph_edges(graph, edges, &count), cudaSuccess);
+    EXPECT_IS(pdl_graph_edges(graph, edges, &count, scratch_nodes, scratch_data), cudaSuccess);
     for (size_t i = 0; i < count; i++) {
         if (edges[i].from == from && edges[i].to == to) {
             return (int)edges[i].kind;
@@ -67,7 +69,7 @@ static size_t edge_count(void)
     pdl_graph_edge edges[MOST];
     size_t count = MOST;
 
-    EXPECT_IS(pdl_graph_edges(graph, edges, &count), cudaSuccess);
+    EXPECT_IS(pdl_graph_edges(graph, edges, &count, scratch_nodes, scratch_data), cudaSuccess);
     return count;
 }
 
@@ -77,11 +79,11 @@ static void connects_by_kind(void)
         for (unsigned overlap = PDL_OVERLAP_IF_POSSIBLE; overlap <= PDL_OVERLAP_REQUIRED; overlap++) {
             pdl_graph_edge edge = edge_of(node[0], node[1], kind);
 
-            EXPECT_IS(pdl_graph_connect(graph, &edge, 1, &plain, overlap), cudaSuccess);
+            EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, &plain, overlap), cudaSuccess);
             EXPECT_IS(edge.kind, kind);
             EXPECT_IS(edge.reason, PDL_REASON_NONE);
             EXPECT_IS(kind_between(node[0], node[1]), kind);
-            EXPECT_IS(pdl_graph_remove(graph, &edge, 1), cudaSuccess);
+            EXPECT_IS(pdl_graph_remove_edges(graph, &edge, 1), cudaSuccess);
             EXPECT_IS(kind_between(node[0], node[1]), -1);
         }
     }
@@ -162,7 +164,7 @@ static void refuses_one(int line, cudaError_t wanted, unsigned reason, cudaGraph
                         unsigned kind, const pdl_kernel *consumer, unsigned overlap)
 {
     pdl_graph_edge edge = edge_of(from, to, kind);
-    const cudaError_t error = pdl_graph_connect(graph, &edge, 1, consumer, overlap);
+    const cudaError_t error = pdl_graph_add_edges(graph, &edge, 1, consumer, overlap);
 
     refused(line, error, wanted, edge.reason, reason);
     EXPECT_IS(edge.kind, kind);
@@ -191,8 +193,8 @@ static void refuses_edges(void)
     REFUSED(value, PDL_REASON_EDGE_CONSUMER, node[0], empty, PDL_EDGE_BLOCK_START, NULL, required);
     REFUSED(value, 99, node[0], node[1], PDL_EDGE_FULL, &plain, 3);
     REFUSED(value, 99, node[0], node[1], PDL_EDGE_FULL, &never_prepared, if_possible);
-    EXPECT_IS(pdl_graph_connect(NULL, NULL, 0, &plain, if_possible), value);
-    EXPECT_IS(pdl_graph_connect(graph, NULL, 1, &plain, if_possible), value);
+    EXPECT_IS(pdl_graph_add_edges(NULL, NULL, 0, &plain, if_possible), value);
+    EXPECT_IS(pdl_graph_add_edges(graph, NULL, 1, &plain, if_possible), value);
     EXPECT_IS(other_calls(), calls); /* not one CUDA call so far */
     for (unsigned kind = PDL_EDGE_PROGRAMMATIC; kind <= PDL_EDGE_LAUNCH_COMPLETION; kind++) {
         REFUSED(value, PDL_REASON_EDGE_PRODUCER, empty, node[1], kind, &plain, if_possible);
@@ -215,11 +217,11 @@ static void falls_back(void)
         for (unsigned kind = PDL_EDGE_PROGRAMMATIC; kind <= PDL_EDGE_LAUNCH_COMPLETION; kind++) {
             pdl_graph_edge edge = edge_of(node[0], node[1], kind);
 
-            EXPECT_IS(pdl_graph_connect(graph, &edge, 1, kernels[i], overlaps[i]), cudaSuccess);
+            EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, kernels[i], overlaps[i]), cudaSuccess);
             EXPECT_IS(edge.kind, PDL_EDGE_FULL);
             EXPECT_IS(edge.reason, reasons[i]);
             EXPECT_IS(kind_between(node[0], node[1]), PDL_EDGE_FULL);
-            EXPECT_IS(pdl_graph_remove(graph, &edge, 1), cudaSuccess); /* the edge knows what it is */
+            EXPECT_IS(pdl_graph_remove_edges(graph, &edge, 1), cudaSuccess); /* the edge knows what it is */
         }
     }
 }
@@ -229,22 +231,22 @@ static void connects_all_or_none(void)
 {
     pdl_graph_edge old = edge_of(node[2], node[3], PDL_EDGE_FULL), edges[3];
 
-    EXPECT_IS(pdl_graph_connect(graph, &old, 1, &plain, PDL_OVERLAP_NONE), cudaSuccess);
+    EXPECT_IS(pdl_graph_add_edges(graph, &old, 1, &plain, PDL_OVERLAP_NONE), cudaSuccess);
     edges[0] = edge_of(node[0], node[3], PDL_EDGE_PROGRAMMATIC);
     edges[1] = edge_of(node[1], node[3], PDL_EDGE_FULL);
     edges[2] = edge_of(node[2], node[3], PDL_EDGE_PROGRAMMATIC); /* there is an edge already */
-    EXPECT_IS(pdl_graph_connect(graph, edges, 3, &plain, PDL_OVERLAP_IF_POSSIBLE), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_add_edges(graph, edges, 3, &plain, PDL_OVERLAP_IF_POSSIBLE), cudaErrorInvalidValue);
     EXPECT_IS(cudaGetLastError(), cudaErrorInvalidValue); /* CUDA's own */
     EXPECT_IS(edge_count(), 1);
     EXPECT_IS(edges[0].kind, PDL_EDGE_PROGRAMMATIC);
-    EXPECT_IS(pdl_graph_connect(graph, edges, 2, &plain, PDL_OVERLAP_IF_POSSIBLE), cudaSuccess);
+    EXPECT_IS(pdl_graph_add_edges(graph, edges, 2, &plain, PDL_OVERLAP_IF_POSSIBLE), cudaSuccess);
     EXPECT_IS(edge_count(), 3);
     edges[2].kind = PDL_EDGE_BLOCK_START; /* is full */
-    EXPECT_IS(pdl_graph_remove(graph, edges, 3), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_remove_edges(graph, edges, 3), cudaErrorInvalidValue);
     EXPECT_IS(cudaGetLastError(), cudaErrorInvalidValue);
     EXPECT_IS(edge_count(), 3);
     edges[2].kind = PDL_EDGE_FULL;
-    EXPECT_IS(pdl_graph_remove(graph, edges, 3), cudaSuccess);
+    EXPECT_IS(pdl_graph_remove_edges(graph, edges, 3), cudaSuccess);
     EXPECT_IS(edge_count(), 0);
 }
 
@@ -255,13 +257,13 @@ static void refuses_removals(void)
 
     EXPECT_IS(cudaSetDevice(99), cudaErrorInvalidDevice);
     calls = other_calls();
-    EXPECT_IS(pdl_graph_remove(graph, &edge, 1), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_remove_edges(graph, &edge, 1), cudaErrorInvalidValue);
     EXPECT_IS(edge.reason, PDL_REASON_EDGE_KIND);
     edge = edge_of(NULL, node[1], PDL_EDGE_FULL);
-    EXPECT_IS(pdl_graph_remove(graph, &edge, 1), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_remove_edges(graph, &edge, 1), cudaErrorInvalidValue);
     EXPECT_IS(edge.reason, PDL_REASON_EDGE_NODES);
-    EXPECT_IS(pdl_graph_remove(NULL, &edge, 1), cudaErrorInvalidValue);
-    EXPECT_IS(pdl_graph_remove(graph, NULL, 1), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_remove_edges(NULL, &edge, 1), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_remove_edges(graph, NULL, 1), cudaErrorInvalidValue);
     EXPECT_IS(other_calls(), calls);
     EXPECT_IS(cudaGetLastError(), cudaErrorInvalidDevice);
 }
@@ -270,29 +272,29 @@ static void changes_kinds(void)
 {
     pdl_graph_edge edge = edge_of(node[0], node[1], PDL_EDGE_FULL);
 
-    EXPECT_IS(pdl_graph_connect(graph, &edge, 1, &plain, PDL_OVERLAP_NONE), cudaSuccess);
+    EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, &plain, PDL_OVERLAP_NONE), cudaSuccess);
     for (unsigned code = 0; code < 16; code++) {
-        EXPECT_IS(pdl_graph_change(graph, &edge, code % 4, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
-        EXPECT_IS(pdl_graph_change(graph, &edge, code / 4, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
+        EXPECT_IS(pdl_graph_change_edge(graph, &edge, code % 4, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
+        EXPECT_IS(pdl_graph_change_edge(graph, &edge, code / 4, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
         EXPECT_IS(edge.kind, code / 4);
         EXPECT_IS(kind_between(node[0], node[1]), code / 4);
     }
-    EXPECT_IS(pdl_graph_change(graph, &edge, PDL_EDGE_PROGRAMMATIC, &erased, PDL_OVERLAP_IF_POSSIBLE), cudaSuccess);
+    EXPECT_IS(pdl_graph_change_edge(graph, &edge, PDL_EDGE_PROGRAMMATIC, &erased, PDL_OVERLAP_IF_POSSIBLE), cudaSuccess);
     EXPECT_IS(edge.kind, PDL_EDGE_FULL);
     EXPECT_IS(edge.reason, PDL_REASON_TARGET);
-    EXPECT_IS(pdl_graph_change(graph, &edge, PDL_EDGE_PROGRAMMATIC, &erased, PDL_OVERLAP_REQUIRED), cudaErrorNotSupported);
-    EXPECT_IS(pdl_graph_change(graph, &edge, PDL_EDGE_UNKNOWN, &plain, PDL_OVERLAP_REQUIRED), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_change_edge(graph, &edge, PDL_EDGE_PROGRAMMATIC, &erased, PDL_OVERLAP_REQUIRED), cudaErrorNotSupported);
+    EXPECT_IS(pdl_graph_change_edge(graph, &edge, PDL_EDGE_UNKNOWN, &plain, PDL_OVERLAP_REQUIRED), cudaErrorInvalidValue);
     EXPECT_IS(edge.reason, PDL_REASON_EDGE_KIND);
     EXPECT_IS(kind_between(node[0], node[1]), PDL_EDGE_FULL);
     edge.kind = PDL_EDGE_PROGRAMMATIC; /* is full */
-    EXPECT_IS(pdl_graph_change(graph, &edge, PDL_EDGE_BLOCK_START, &plain, PDL_OVERLAP_REQUIRED), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_change_edge(graph, &edge, PDL_EDGE_BLOCK_START, &plain, PDL_OVERLAP_REQUIRED), cudaErrorInvalidValue);
     EXPECT_IS(kind_between(node[0], node[1]), PDL_EDGE_FULL);
     edge.kind = PDL_EDGE_FULL;
     model_fail_next("cudaGraphAddDependencies", cudaErrorMemoryAllocation);
-    EXPECT_IS(pdl_graph_change(graph, &edge, PDL_EDGE_PROGRAMMATIC, &plain, PDL_OVERLAP_REQUIRED), cudaErrorMemoryAllocation);
+    EXPECT_IS(pdl_graph_change_edge(graph, &edge, PDL_EDGE_PROGRAMMATIC, &plain, PDL_OVERLAP_REQUIRED), cudaErrorMemoryAllocation);
     EXPECT_IS(kind_between(node[0], node[1]), PDL_EDGE_FULL); /* put back */
-    EXPECT_IS(pdl_graph_change(NULL, &edge, 0, &plain, 0), cudaErrorInvalidValue);
-    EXPECT_IS(pdl_graph_change(graph, NULL, 0, &plain, 0), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_change_edge(NULL, &edge, 0, &plain, 0), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_change_edge(graph, NULL, 0, &plain, 0), cudaErrorInvalidValue);
     (void)cudaGetLastError();
 }
 
@@ -415,16 +417,16 @@ static void reads_into_any_size(void)
     for (unsigned i = 0; i < NODES; i++) {
         for (unsigned j = i + 1; j < NODES; j++) {
             put[n] = edge_of(node[i], node[j], (i + j) % 4);
-            EXPECT_IS(pdl_graph_connect(graph, &put[n++], 1, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
+            EXPECT_IS(pdl_graph_add_edges(graph, &put[n++], 1, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
         }
     }
     for (size_t room = 0; room <= MOST; room++) {
         memset(got, 0xa5, sizeof got);
         count = room;
         if (room < n) {
-            EXPECT_IS(pdl_graph_edges(graph, got, &count), cudaErrorMemoryAllocation);
+            EXPECT_IS(pdl_graph_edges(graph, got, &count, scratch_nodes, scratch_data), cudaErrorMemoryAllocation);
             EXPECT(count > room);
-        } else if (pdl_graph_edges(graph, got, &count) == cudaSuccess) {
+        } else if (pdl_graph_edges(graph, got, &count, scratch_nodes, scratch_data) == cudaSuccess) {
             EXPECT_IS(count, n);
             EXPECT_IS(memcmp(got, put, n * sizeof *got), 0);
         } else {
@@ -436,11 +438,11 @@ static void reads_into_any_size(void)
         EXPECT_IS(cudaPeekAtLastError(), cudaSuccess);
     }
     count = 0;
-    EXPECT_IS(pdl_graph_edges(graph, NULL, &count), cudaErrorMemoryAllocation);
-    EXPECT_IS(pdl_graph_edges(NULL, got, &count), cudaErrorInvalidValue);
-    EXPECT_IS(pdl_graph_edges(graph, got, NULL), cudaErrorInvalidValue);
-    EXPECT_IS(pdl_graph_edges_to(NULL, got, &count), cudaErrorInvalidValue);
-    EXPECT_IS(pdl_graph_edges_from(NULL, got, &count), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_edges(graph, NULL, &count, scratch_nodes, scratch_data), cudaErrorMemoryAllocation);
+    EXPECT_IS(pdl_graph_edges(NULL, got, &count, scratch_nodes, scratch_data), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_edges(graph, got, NULL, scratch_nodes, scratch_data), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_edges_to(NULL, got, &count, scratch_nodes, scratch_data), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_edges_from(NULL, got, &count, scratch_nodes, scratch_data), cudaErrorInvalidValue);
     EXPECT_IS(cudaPeekAtLastError(), cudaSuccess);
 }
 
@@ -451,22 +453,22 @@ static void reads_of_nodes_and_counts(void)
 
     reads_into_any_size();
     count = MOST;
-    EXPECT_IS(pdl_graph_edges_to(node[3], edges, &count), cudaSuccess);
+    EXPECT_IS(pdl_graph_edges_to(node[3], edges, &count, scratch_nodes, scratch_data), cudaSuccess);
     EXPECT_IS(count, 3);
     for (size_t i = 0; i < count; i++) {
         EXPECT(edges[i].from == node[i] && edges[i].to == node[3] && edges[i].kind == (i + 3) % 4);
     }
     count = MOST;
-    EXPECT_IS(pdl_graph_edges_from(node[0], edges, &count), cudaSuccess);
+    EXPECT_IS(pdl_graph_edges_from(node[0], edges, &count, scratch_nodes, scratch_data), cudaSuccess);
     EXPECT_IS(count, 3);
     for (size_t i = 0; i < count; i++) {
         EXPECT(edges[i].from == node[0] && edges[i].to == node[i + 1] && edges[i].kind == (i + 1) % 4);
     }
     count = MOST;
-    EXPECT_IS(pdl_graph_count_programmatic(graph, edges, &count, &programmatic), cudaSuccess);
+    EXPECT_IS(pdl_graph_count_programmatic(graph, &count, scratch_nodes, scratch_data, &programmatic), cudaSuccess);
     EXPECT_IS(programmatic, 3); /* 0 to 1, 0 to 2, 2 to 3; the others are (1 + 2) % 4 == 3 and so on */
-    EXPECT_IS(pdl_graph_count_programmatic(graph, edges, &count, NULL), cudaErrorInvalidValue);
-    EXPECT_IS(pdl_graph_edges_to(empty, edges, &count), cudaSuccess);
+    EXPECT_IS(pdl_graph_count_programmatic(graph, &count, scratch_nodes, scratch_data, NULL), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_edges_to(empty, edges, &count, scratch_nodes, scratch_data), cudaSuccess);
     EXPECT_IS(count, 0);
 }
 
@@ -490,7 +492,7 @@ static void reads_and_steers_a_capture(void)
     EXPECT_IS(pdl_launch(&plain, one, one, args, 0, stream, &overlap), cudaSuccess);
     half.from = edges[0].from;
     half.kind = PDL_EDGE_BLOCK_START;
-    EXPECT_IS(pdl_graph_connect_capture(stream, &half, 1, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
+    EXPECT_IS(pdl_graph_set_capture_edges(stream, &half, 1, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
     count = MOST;
     EXPECT_IS(pdl_graph_edges_of_capture(stream, NULL, edges, &count), cudaSuccess);
     EXPECT(count == 1 && edges[0].from == half.from && edges[0].kind == PDL_EDGE_BLOCK_START);
@@ -498,13 +500,13 @@ static void reads_and_steers_a_capture(void)
     EXPECT_IS(pdl_graph_edges_of_capture(stream, NULL, NULL, &count), cudaErrorMemoryAllocation);
     EXPECT_IS(count, 1);
     EXPECT_IS(pdl_launch(&plain, one, one, args, 0, stream, NULL), cudaSuccess);
-    EXPECT_IS(pdl_graph_connect_capture(stream, edges, 33, &plain, PDL_OVERLAP_REQUIRED), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_graph_set_capture_edges(stream, edges, 33, &plain, PDL_OVERLAP_REQUIRED), cudaErrorInvalidValue);
     EXPECT_IS(pdl_graph_edges_of_capture(stream, NULL, edges, NULL), cudaErrorInvalidValue);
     EXPECT_IS(cudaStreamEndCapture(stream, &captured), cudaSuccess);
     count = MOST;
-    EXPECT_IS(pdl_graph_edges(captured, edges, &count), cudaSuccess);
+    EXPECT_IS(pdl_graph_edges(captured, edges, &count, scratch_nodes, scratch_data), cudaSuccess);
     EXPECT(count == 2 && edges[0].kind == PDL_EDGE_PROGRAMMATIC && edges[1].kind == PDL_EDGE_BLOCK_START);
-    EXPECT_IS(pdl_graph_connect_capture(stream, &half, 1, &plain, PDL_OVERLAP_REQUIRED), cudaErrorIllegalState);
+    EXPECT_IS(pdl_graph_set_capture_edges(stream, &half, 1, &plain, PDL_OVERLAP_REQUIRED), cudaErrorIllegalState);
     (void)cudaGetLastError();
 }
 
@@ -514,10 +516,10 @@ static void takes_drivers_kernels(void)
     pdl_kernel old;
     pdl_graph_edge edge = edge_of(node[0], node[1], PDL_EDGE_PROGRAMMATIC);
 
-    EXPECT_IS(pdl_kernel_init_driver(&old, 80), cudaSuccess);
-    EXPECT_IS(pdl_graph_connect(graph, &edge, 1, &driver, PDL_OVERLAP_REQUIRED), cudaSuccess);
+    EXPECT_IS(pdl_kernel_init_driver(&old, function_of((const void *)erased_kernel)), cudaSuccess);
+    EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, &driver, PDL_OVERLAP_REQUIRED), cudaSuccess);
     EXPECT_IS(kind_between(node[0], node[1]), PDL_EDGE_PROGRAMMATIC);
-    EXPECT_IS(pdl_graph_change(graph, &edge, PDL_EDGE_BLOCK_START, &old, PDL_OVERLAP_IF_POSSIBLE), cudaSuccess);
+    EXPECT_IS(pdl_graph_change_edge(graph, &edge, PDL_EDGE_BLOCK_START, &old, PDL_OVERLAP_IF_POSSIBLE), cudaSuccess);
     EXPECT_IS(kind_between(node[0], node[1]), PDL_EDGE_FULL);
     EXPECT_IS(edge.reason, PDL_REASON_TARGET);
 }

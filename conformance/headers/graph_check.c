@@ -94,7 +94,7 @@ static cudaGraph_t build(const struct random_graph *g, uint32_t *words, unsigned
         edge.from = handle[g->edge[i].from];
         edge.to = handle[g->edge[i].to];
         edge.kind = g->edge[i].kind;
-        EXPECT_IS(pdl_graph_connect(graph, &edge, 1, to_kernel ? &kernel : NULL, PDL_OVERLAP_REQUIRED), cudaSuccess);
+        EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, to_kernel ? &kernel : NULL, PDL_OVERLAP_REQUIRED), cudaSuccess);
     }
     return graph;
 }

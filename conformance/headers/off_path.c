@@ -12,6 +12,8 @@
 #include "expect.h"
 
 static const dim3 one = {1, 1, 1};
+static cudaGraphNode_t scratch_nodes[8];
+static pdl_edge_data scratch_data[4];
 
 static cudaError_t launch(const pdl_kernel *kernel, const pdl_options *options)
 {
@@ -21,7 +23,7 @@ static cudaError_t launch(const pdl_kernel *kernel, const pdl_options *options)
     return pdl_launch(kernel, one, one, args, 0, 0, options);
 }
 
-static unsigned nobody(cudaGraphNode_t node, void *user)
+static pdl_waits nobody(cudaGraphNode_t node, void *user)
 {
     (void)node, (void)user;
     return PDL_WAITS_NO;
@@ -39,7 +41,6 @@ static void graphs_have_full_edges_only(void)
     cudaGraphNode_t node[2];
     cudaGraph_t graph;
 
-    EXPECT_IS(pdl_kernel_init_driver(&kernel, 90), cudaSuccess);
     EXPECT_IS(cudaGraphCreate(&graph, 0), cudaSuccess);
     EXPECT_IS(pdl_kernel_init(&kernel, (const void *)plain_kernel), cudaSuccess);
     EXPECT_IS(pdl_graph_add_kernel(&node[0], graph, NULL, 0, &kernel, one, one, args, 0, NULL), cudaSuccess);
@@ -55,20 +56,20 @@ static void graphs_have_full_edges_only(void)
         options.overlap = PDL_OVERLAP_IF_POSSIBLE;
         EXPECT_IS(pdl_graph_add_kernel(&node[1], graph, &edge, 1, &kernel, one, one, args, 0, &options), cudaSuccess);
         EXPECT_IS(edge.kind, PDL_EDGE_FULL);
-        EXPECT_IS(pdl_graph_change(graph, &edge, PDL_EDGE_PROGRAMMATIC, &kernel, PDL_OVERLAP_REQUIRED),
+        EXPECT_IS(pdl_graph_change_edge(graph, &edge, PDL_EDGE_PROGRAMMATIC, &kernel, PDL_OVERLAP_REQUIRED),
                   cudaErrorNotSupported);
-        EXPECT_IS(pdl_graph_remove(graph, &edge, 1), cudaSuccess);
+        EXPECT_IS(pdl_graph_remove_edges(graph, &edge, 1), cudaSuccess);
         edge.kind = PDL_EDGE_BLOCK_START;
-        EXPECT_IS(pdl_graph_remove(graph, &edge, 1), cudaErrorNotSupported);
+        EXPECT_IS(pdl_graph_remove_edges(graph, &edge, 1), cudaErrorNotSupported);
         EXPECT_IS(edge.reason, PDL_REASON_EDGE_TOOLKIT);
         edge.kind = PDL_EDGE_FULL;
-        EXPECT_IS(pdl_graph_connect(graph, &edge, 1, &kernel, PDL_OVERLAP_NONE), cudaSuccess);
+        EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, &kernel, PDL_OVERLAP_NONE), cudaSuccess);
     }
-    EXPECT_IS(pdl_graph_edges(graph, edges, &count), cudaErrorNotSupported);
-    EXPECT_IS(pdl_graph_edges_to(node[1], edges, &count), cudaErrorNotSupported);
-    EXPECT_IS(pdl_graph_edges_from(node[1], edges, &count), cudaErrorNotSupported);
+    EXPECT_IS(pdl_graph_edges(graph, edges, &count, scratch_nodes, scratch_data), cudaErrorNotSupported);
+    EXPECT_IS(pdl_graph_edges_to(node[1], edges, &count, scratch_nodes, scratch_data), cudaErrorNotSupported);
+    EXPECT_IS(pdl_graph_edges_from(node[1], edges, &count, scratch_nodes, scratch_data), cudaErrorNotSupported);
     EXPECT_IS(pdl_graph_edges_of_capture(0, NULL, edges, &count), cudaErrorNotSupported);
-    EXPECT_IS(pdl_graph_count_programmatic(graph, edges, &count, &programmatic), cudaErrorNotSupported);
+    EXPECT_IS(pdl_graph_count_programmatic(graph, &count, scratch_nodes, scratch_data, &programmatic), cudaErrorNotSupported);
     EXPECT_IS(pdl_graph_check(graph, nobody, NULL, NULL, &bytes, NULL, &findings), cudaErrorNotSupported);
     EXPECT_IS(cudaPeekAtLastError(), cudaSuccess);
 }

@@ -146,8 +146,8 @@ static void errors()
     EXPECT_IS(cudaGetLastError(), cudaSuccess); // PDL_DEBUG counted the parameters and left no trace
     EXPECT_IS(kernel.num_params, PDL_DEBUG && PDL_HAS_PARAM_INFO ? 1 : -1);
     EXPECT_IS(kernel.can_overlap, 1);
-    printf("    ptx_version %d, binary_version %d, carve-out %d\n", kernel.ptx_version, kernel.binary_version,
-           kernel.preferred_carveout);
+    printf("    ptx_version %d, binary_version %d, driver_version %d\n", kernel.ptx_version, kernel.binary_version,
+           kernel.driver_version);
     EXPECT_IS(cudaEventCreate(&timing), cudaSuccess);
     options.overlap = PDL_OVERLAP_IF_POSSIBLE;
     options.event = timing;

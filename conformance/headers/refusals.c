@@ -14,7 +14,7 @@ static void set_up(void)
     EXPECT_IS(pdl_kernel_init(&plain, (const void *)plain_kernel), cudaSuccess);
     EXPECT_IS(pdl_kernel_init(&erased, (const void *)erased_kernel), cudaSuccess);
     EXPECT_IS(pdl_kernel_init(&narrow, (const void *)narrow_kernel), cudaSuccess);
-    EXPECT_IS(pdl_kernel_init_driver(&driver, 90), cudaSuccess);
+    EXPECT_IS(pdl_kernel_init_driver(&driver, function_of((const void *)plain_kernel)), cudaSuccess);
     EXPECT_IS(pdl_event_create(&event), cudaSuccess);
     EXPECT_IS(cudaSetDevice(99), cudaErrorInvalidDevice); /* from here on this is the last error, and has to stay it */
 }
@@ -91,7 +91,6 @@ static void refuses_unknown_values(void)
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         RESET_OPTIONS(), o.overlap = values[i] | 4, REFUSED_OPTIONS(cudaErrorInvalidValue);
         RESET_OPTIONS(), o.event = event, o.event_trigger = values[i], REFUSED_OPTIONS(cudaErrorInvalidValue);
-        RESET_OPTIONS(), o.event = event, o.event_only = values[i], REFUSED_OPTIONS(cudaErrorInvalidValue);
         RESET_OPTIONS(), o.cooperative = values[i], REFUSED_OPTIONS(cudaErrorInvalidValue);
         RESET_OPTIONS(), o.has_priority = values[i], REFUSED_OPTIONS(cudaErrorInvalidValue);
         RESET_OPTIONS(), o.mem_sync_domain = values[i] | 4, REFUSED_OPTIONS(cudaErrorInvalidValue);
@@ -104,7 +103,6 @@ static void refuses_contradictions(void)
     pdl_options o;
 
     RESET_OPTIONS(), o.event_trigger = PDL_EVENT_AT_BLOCK_START, REFUSED_OPTIONS(cudaErrorInvalidValue);
-    RESET_OPTIONS(), o.event_only = 1, REFUSED_OPTIONS(cudaErrorInvalidValue);
     RESET_OPTIONS(), o.priority = -1, REFUSED_OPTIONS(cudaErrorInvalidValue);
     RESET_OPTIONS(), o.event = o.launch_completion_event = event, REFUSED_OPTIONS(cudaErrorInvalidValue);
 }

@@ -8,7 +8,8 @@
  * no_kernel   EDGE-30   all of it can be captured, and nothing programmatic leads out of what is no kernel
  * half        EDGE-18   half-edges given to a capture
  * unjoined    EDGE-19   a fork that nothing brings back
- * pending     EDGE-19a  a fork that only a programmatic event brings back, and a programmatic half-edge at the end (AMB-12)
+ * early_join  EDGE-19a  a fork that only a programmatic event brings back
+ * pending     EDGE-19b  a programmatic half-edge at the end of a capture (AMB-12)
  * removed     EDGE-20   a fork that an update of the dependencies took out
  * waiters     EVT-12    copies, memsets, host functions and events behind a programmatic event
  * events      EVT-05    events that a launch must not record (AMB-12)
@@ -243,6 +244,12 @@ static void ask_unjoined(struct ask *ask)
     ask_expect_refusal(ask, "a fork that nothing brings back", fork_and_back(ask, WAY_NONE));
 }
 
+static void ask_early_join(struct ask *ask)
+{
+    ask_expect_refusal(ask, "a fork that a programmatic event and a kernel bring back", fork_and_back(ask, WAY_EVENT_AND_KERNEL));
+    ask_expect_refusal(ask, "a fork that a programmatic event brings back", fork_and_back(ask, WAY_EVENT_ONLY));
+}
+
 static void ask_pending(struct ask *ask)
 {
     cudaGraphEdgeData data = edges_data(1, 0, 1);
@@ -250,8 +257,6 @@ static void ask_pending(struct ask *ask)
     cudaGraph_t graph = NULL, out = NULL;
     cudaGraphNode_t node;
 
-    ask_expect_refusal(ask, "a fork that a programmatic event and a kernel bring back", fork_and_back(ask, WAY_EVENT_AND_KERNEL));
-    ask_expect_refusal(ask, "a fork that a programmatic event brings back", fork_and_back(ask, WAY_EVENT_ONLY));
     if (cudaGraphCreate(&graph, 0) != cudaSuccess || ask_add_kernel(&node, graph, P, &args, 1) != cudaSuccess ||
         cudaStreamBeginCaptureToGraph(ask->stream, graph, &node, &data, 1, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
         ask_note(ask, "a capture behind 1,0,1", cudaGetLastError());
@@ -330,6 +335,7 @@ static const struct pair capture_pairs[] = {
     PAIR_ASK("no_kernel", ask_no_kernel),
     PAIR_ASK("half", ask_half),
     PAIR_ASK("unjoined", ask_unjoined),
+    PAIR_ASK("early_join", ask_early_join),
     PAIR_ASK("pending", ask_pending),
     PAIR_ASK("removed", ask_removed),
     PAIR_ASK("waiters", ask_waiters),

@@ -9,6 +9,7 @@
  * partial   WAIT-08   a kernel of four blocks, only the first of which waits
  * leavers   WAIT-08   a kernel of which all warps but the first return at once, without a wait
  * deep      FWD-05    eight silent kernels
+ * queued    FWD-05a   nothing; eight silent kernels stand before the primary
  *
  * The primary triggers, holds until the dependent at the end of the chain runs, and stores last; in links it holds until one
  * of the kernels behind it runs, and long enough for the rest. Mutant `chain`: the dependent does not wait and relies on
@@ -90,6 +91,18 @@ static cudaError_t queue_wide(const struct queue *queue, const struct trial_laun
 static cudaError_t queue_three(const struct queue *queue, const struct trial_launch *trial) { return queue_chain(queue, trial, 3, 1); }
 static cudaError_t queue_deep(const struct queue *queue, const struct trial_launch *trial) { return queue_chain(queue, trial, 8, 1); }
 
+static cudaError_t queue_queued(const struct queue *queue, const struct trial_launch *trial)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < 8 && error == cudaSuccess; i++)
+        error = queue_middle_of(queue, trial, 1);
+    if (error == cudaSuccess)
+        error = queue_primary(queue, trial, 1);
+    return error == cudaSuccess ? queue_dependent(queue, trial) : error;
+}
+
 static const struct pair chain_pairs[] = {
     PAIR_OF_THREE("relay", SHAPE_WORDS, 0, chain_primary, chain_waiting, chain_dependent, queue_wide),
     PAIR_OF_THREE("links", SHAPE_WORDS, 0, chain_patient_primary, chain_link, chain_dependent, queue_three),
@@ -98,5 +111,6 @@ static const struct pair chain_pairs[] = {
     PAIR_OF_THREE("partial", SHAPE_WORDS, 0, chain_primary, chain_partial, chain_dependent, queue_wide),
     PAIR_OF_THREE("leavers", SHAPE_WORDS, PAIR_TWO_WARPS, chain_primary, chain_leavers, chain_dependent, queue_wide),
     PAIR_OF_THREE("deep", SHAPE_WORDS, 0, chain_primary, chain_silent, chain_dependent, queue_deep),
+    PAIR_OF_THREE("queued", SHAPE_WORDS, 0, chain_primary, chain_silent, chain_dependent, queue_queued),
 };
 IMAGE(chain, chain_pairs)

@@ -22,6 +22,8 @@
  * body        EDGE-26   trigger, in the body of a conditional node
  * fan_in      COMP-04   P -prog-> D and M -prog-> D, D waits; P and M store every other group of words
  * mixed       COMP-04   P -full-> D and M -prog-> D, D does not wait
+ * together    EDGE-33a  P -prog-> M and P -full-> D, both edges added in one call, D does not wait
+ * together_line EDGE-33a P -prog-> M -full-> D, both edges added in one call, M waits, D does not
  *
  * Controls: `attron`, a programmatic edge instead of the full one; `unordered`, no edge. Mutants: `nowait`; `eager`: the
  * withholding block triggers before its work; `chain`: D relies on M's wait; `graphedge`: a full edge is programmatic, or an edge is
@@ -202,6 +204,34 @@ static cudaError_t queue_mixed(const struct queue *queue, const struct trial_lau
     return queue_fan_in(queue, trial, PDL_EDGE_FULL, 1);
 }
 
+/* Two edges of different data in one call. graphedge: the full one is programmatic. */
+static cudaError_t add_together(const struct queue *queue, const struct trial_launch *trial, int line)
+{
+    int full = !GRAPHEDGE && trial->control != CONTROL_ATTRON, early = trial->control != CONTROL_ATTROFF;
+    cudaGraphNode_t from[2], to[2];
+    cudaGraphEdgeData data[2];
+    cudaError_t error = node_primary(queue, trial, &from[0]);
+
+    if (error == cudaSuccess)
+        error = node_middle_alone(queue, trial, &to[0]);
+    if (error == cudaSuccess)
+        error = node_dependent_alone(queue, trial, &to[1]);
+    from[1] = line ? to[0] : from[0];
+    data[0] = edges_data(early, 0, early);
+    data[1] = edges_data(!full, 0, !full);
+    return error == cudaSuccess ? edges_add(queue->nodes->graph, from, to, data, 2) : error;
+}
+
+static cudaError_t queue_together(const struct queue *queue, const struct trial_launch *trial)
+{
+    return add_together(queue, trial, 0);
+}
+
+static cudaError_t queue_together_line(const struct queue *queue, const struct trial_launch *trial)
+{
+    return add_together(queue, trial, 1);
+}
+
 /* ---- graphs around graphs ---- */
 
 static cudaError_t open_inner(cudaGraph_t *outer, cudaGraph_t *inner)
@@ -283,6 +313,8 @@ static const struct pair edge_pairs[] = {
     PAIR("retyped", SHAPE_WORDS, PAIR_UPDATED | PAIR_RETYPED, edge_held_primary, edge_late_dependent, queue_full),
     PAIR_OF_THREE("fan_in", SHAPE_WORDS, PAIR_TWO_BLOCKS, edge_first_of_two, edge_second_of_two, edge_waiting_dependent, queue_two),
     PAIR_OF_THREE("mixed", SHAPE_WORDS, 0, edge_held_primary, edge_silent, edge_late_dependent, queue_mixed),
+    PAIR_OF_THREE("together", SHAPE_WORDS, 0, edge_held_primary, edge_silent, edge_late_dependent, queue_together),
+    PAIR_OF_THREE("together_line", SHAPE_WORDS, 0, edge_held_primary, edge_relay, edge_late_dependent, queue_together_line),
     PAIR_WRAPPED("child", SHAPE_WORDS, 0, edge_primary, edge_dependent, queue_trigger, &wrap_child),
     PAIR_WRAPPED("body", SHAPE_WORDS, 0, edge_primary, edge_dependent, queue_trigger, &wrap_body),
 };

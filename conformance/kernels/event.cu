@@ -51,8 +51,6 @@ static cudaError_t queue_with_attribute(const struct queue *queue, const struct 
     cudaError_t error;
 
     if (programmatic) {
-        primary.overlap = PDL_OVERLAP_REQUIRED;
-        primary.event_only = 1;
         primary.event = queue->fork;
     }
     error = queue_primary_with(queue, trial, &primary);
@@ -98,8 +96,6 @@ static cudaError_t queue_behind_options(const struct queue *queue, const struct 
 
     if (trial->control == CONTROL_UNORDERED)
         return queue_unordered(queue, trial);
-    primary->overlap = PDL_OVERLAP_REQUIRED;
-    primary->event_only = 1;
     error = queue_primary_with(queue, trial, primary);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(queue->side, queue->fork, 0);
@@ -118,8 +114,6 @@ static cudaError_t queue_twice(const struct queue *queue, const struct trial_lau
 
     if (trial->control == CONTROL_UNORDERED)
         return queue_unordered(queue, trial);
-    primary.overlap = PDL_OVERLAP_REQUIRED;
-    primary.event_only = 1;
     primary.event = queue->fork;
     error = queue_primary_with(queue, trial, &primary);
     if (error == cudaSuccess && again_first)
@@ -167,8 +161,6 @@ static cudaError_t queue_recording(const struct queue *queue, const struct trial
         return error;
     if (trial->control == CONTROL_ATTRON)
         return queue_dependent(queue, trial);
-    dependent->overlap = PDL_OVERLAP_REQUIRED;
-    dependent->event_only = 1;
     return queue_dependent_with(queue, trial, queue->stream, dependent);
 }
 
@@ -218,8 +210,6 @@ static cudaError_t launch_aside(const struct queue *queue, const struct trial_la
 
     there.stream = stream;
     there.primary = *kernel;
-    options.overlap = PDL_OVERLAP_REQUIRED;
-    options.event_only = 1;
     options.event = event;
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(stream, queue->fork, 0);

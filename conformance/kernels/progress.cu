@@ -5,13 +5,15 @@
  *                          times over
  * oversubscribed  FWD-03   the primary has more blocks than the device has slots: a dependent that began too early would
  *                          keep the rest of them out, for good
+ *
+ * Mutant `nowait`: it dies by its words, and so shows that the waiting blocks were there before the primary had stored.
  */
 #include "pair.h"
 #include "visibility.h"
 
 KERNEL(progress_fill_primary) { visibility_primary(&args, FORM_PLAIN); }
 
-KERNEL(progress_fill_dependent) { reading_dependent(&args, 1); }
+KERNEL(progress_fill_dependent) { reading_dependent(&args, WAITS); }
 
 static const struct pair progress_pairs[] = {
     PAIR("fill", SHAPE_FILL, PAIR_MIDDLE, progress_fill_primary, progress_fill_dependent, queue_pair),

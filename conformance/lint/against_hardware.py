@@ -78,7 +78,7 @@ def compare(harness: Path, shown: Iterable[Shown], tags: Mapping[str, Tag]) -> C
     mutants = [re.escape(one.symbol) for one in wanted if one.killed]
     named = re.compile(f"^({'|'.join(mutants)})$") if mutants else None
     symbols = frozenset(one.symbol for one in wanted)
-    report = lint_files([harness], Options(overlapping=named, declarations=load_declarations(DECLARED), kernels=symbols))
+    report = lint_files([harness], Options(overlapping=named, declarations=load_declarations(DECLARED)[0], kernels=symbols))
     verdicts: dict[str, list[KernelVerdict]] = {}
     for verdict in report.verdicts:
         verdicts.setdefault(verdict.kernel, []).append(verdict)

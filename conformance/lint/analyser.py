@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -18,20 +17,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from conformance.lint.facts import KernelFacts, kernel_of
+from conformance.lint.processes import run
+from conformance.lint.results import KernelResult, kernel_of
 from conformance.pdlkit.children import signal_name
 from conformance.pdlkit.compiled import compile_to
 from conformance.pdlkit.elf import Cubin, KernelInfo
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.places import BUILD
+from conformance.pdlkit.places import BUILD, prebuilt
 from conformance.pdlkit.toolchain import Tool, find_c_compiler
 
 SOURCES = Path(__file__).resolve().with_name("analysis")
-FLAGS = ("-std=c11", "-O3")
+FLAGS = ("-std=c11", "-O3", f"-I{SOURCES}")
+PROGRAM = "pdl-lint-analysis"  # as the installed package carries it
 LIMIT_S = 3600.0  # for one image
-_FIRST_LINE = "pdl-lint-facts\t1"
+_FIRST_LINE = "pdl-lint-image\t1"
 _LARGEST = 2**32 - 1
 _SEPARATORS = re.compile(r"[\t\n\r]")
 
@@ -57,9 +58,14 @@ def _is_ours(folder: Path) -> bool:
     return folder.parent != Path(tempfile.gettempdir()) or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
 
 
+def c_files() -> list[Path]:
+    """The sources of the analysis, one folder per layer."""
+    return sorted(SOURCES.glob("*/*.c"))
+
+
 def _name() -> str:
-    """Of programs from these sources; behind it stands the compiler's part."""
-    files = sorted([*SOURCES.glob("*.c"), *SOURCES.glob("*.h")])
+    """The first part of the executable's name: a digest of these sources. The compiler's part follows it."""
+    files = sorted([*c_files(), *SOURCES.glob("**/*.h")])
     text = b"".join(b"%s\0%d\0%s" % (os.fsencode(f.name), len(data := f.read_bytes()), data) for f in files)
     return "analysis-" + hashlib.sha256(text).hexdigest()[:12]
 
@@ -69,7 +75,7 @@ def _name_by(compiler: Tool) -> str:
     return f"{_name()}-{hashlib.sha256(words.encode(errors='replace')).hexdigest()[:8]}"
 
 
-def _built(name: str) -> Path | None:
+def made_earlier(name: str) -> Path | None:
     """A program made earlier; the name may be a pattern."""
     found = (path for folder in _folders() if _is_ours(folder) for path in sorted(folder.glob(name)))
     return next((path for path in found if path.is_file() and os.access(path, os.X_OK)), None)
@@ -77,14 +83,17 @@ def _built(name: str) -> Path | None:
 
 def at_hand() -> bool:
     """Whether the analysis can run: there is a compiler, or it was compiled before."""
-    return find_c_compiler() is not None or _built(f"{_name()}-{'?' * 8}") is not None
+    return prebuilt(PROGRAM) is not None or find_c_compiler() is not None or made_earlier(f"{_name()}-{'?' * 8}") is not None
 
 
 @lru_cache(maxsize=None)
 def program() -> Path:
     """The program's path, compiled if these sources have not been before; SetupImpossible with what to do if that fails."""
+    carried = prebuilt(PROGRAM)
+    if carried is not None:
+        return carried
     compiler = find_c_compiler()
-    found = _built(_name_by(compiler) if compiler else f"{_name()}-{'?' * 8}")
+    found = made_earlier(_name_by(compiler) if compiler else f"{_name()}-{'?' * 8}")
     if found is not None:
         return found
     if compiler is None:
@@ -94,12 +103,12 @@ def program() -> Path:
 
 
 def _compile(compiler: Tool) -> Path:
-    target = _writable_folder() / _name_by(compiler)
+    target = writable_folder() / _name_by(compiler)
     print(f"compiling lint's analysis with {compiler.words()}", file=sys.stderr, flush=True)
-    return compile_to(target, compiler, [*FLAGS, *sorted(SOURCES.glob("*.c"))], "lint's analysis")
+    return compile_to(target, compiler, [*FLAGS, *c_files()], "lint's analysis")
 
 
-def _writable_folder() -> Path:
+def writable_folder() -> Path:
     for folder in _folders():
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -158,7 +167,8 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    kernels: dict[str, KernelFacts]  # those that the listing has
+    kernels: dict[str, KernelResult]  # those that the listing has
+    rows: dict[str, dict[str, Any]]  # the same as the analysis wrote them
     instructions: int
     seconds: float  # of one core
 
@@ -171,29 +181,24 @@ def analyse(question: Question, listing: Iterable[bytes | memoryview], code: boo
         for piece in listing:
             stream.write(piece)
         stream.seek(0)
-        before = _children_seconds()
         output = _run(command, stream)
-        seconds = _children_seconds() - before
     try:
         *rows, last = map(json.loads, output.splitlines())
         found = [(str(row["kernel"]), kernel_of(row)) for row in rows]
-        instructions = int(last["instructions"])
+        written = {str(row["kernel"]): row for row in rows}
+        instructions, seconds = int(last["instructions"]), float(last.get("seconds", 0.0))
     except (LookupError, TypeError, ValueError) as error:
         raise AnalyserFailed(f"what the analysis wrote cannot be read: {type(error).__name__}: {error}") from None
     wanted = {_SEPARATORS.sub("?", kernel): kernel for kernel in question.kernels}
     if {name for name, _ in found} != wanted.keys():
         raise AnalyserFailed("what the analysis wrote is not whole")
-    return Answer({wanted[name]: facts for name, facts in found if facts is not None}, instructions, seconds)
-
-
-def _children_seconds() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    return Answer({wanted[name]: result for name, result in found if result is not None},
+                  {wanted[name]: row for name, row in written.items()}, instructions, seconds)
 
 
 def _run(command: list[str], stream: IO[bytes]) -> bytes:
     try:
-        done = subprocess.run(command, stdin=stream, capture_output=True, timeout=LIMIT_S)
+        done = run(command, stream, LIMIT_S)
     except subprocess.TimeoutExpired:
         raise AnalyserFailed(f"the analysis did not end in {LIMIT_S:.0f} s") from None
     except OSError as error:

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import argparse
 import re
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
-from conformance.lint import output
-from conformance.lint.declarations import load
+from conformance.lint import baseline, ci, launches, output, suppressions
+from conformance.lint.declarations import Chain, Declaration, load
+from conformance.lint.explain import explain
 from conformance.lint.findings import RULES
-from conformance.lint.linter import Options, lint_files
+from conformance.lint.linter import Options, Report, lint_files
+from conformance.lint.sarif import as_sarif
+from conformance.lint.text import as_text
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.exits import BadArguments, SetupImpossible
 
 _EPILOG = """\
-exit codes: 0 clean, 1 findings above hint, 2 a file could not be analysed (and no finding), 64 bad arguments,
-69 set-up impossible. A kernel is judged if it has a wait or is named by --overlapping.
+`lint explain RULE` says what a finding means, with a wrong and a right kernel.
+
+exit codes: 0 clean, 1 findings above hint, 2 a file is damaged or could not be analysed (and no finding), 3 no kernel was
+judged, or none of those that --overlapping or --launches names, 64 bad arguments, 69 set-up impossible.
+A kernel is judged if it has a wait, or if --overlapping, --launches or a declared chain names it.
 What lint can and cannot see: conformance/lint/README.md"""
 
 
@@ -27,14 +37,26 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("files", metavar="FILE", nargs="*")
     parser.add_argument("--overlapping", metavar="REGEX",
                         help="kernels that are launched with overlap: searched in the mangled and the demangled name")
+    parser.add_argument("--launches", metavar="FILE", action="append", default=[],
+                        help="a launch log of trace or stress: which kernels were launched with overlap")
     parser.add_argument("--independent", metavar="TOML", action="append", default=[],
-                        help="declarations of early reads that are right: [[independent]] kernel, parameter, because")
+                        help="declarations of early accesses that are right: [[independent]] and [[chain]] tables")
+    parser.add_argument("--suppress", metavar="TOML", action="append", default=[],
+                        help="findings that are accepted, with a reason: [[suppress]] kernel, rule, because")
+    parser.add_argument("--baseline", metavar="FILE", action="append", default=[], help="only findings that are not in it fail")
+    parser.add_argument("--write-baseline", metavar="FILE", help="write the findings of this run as a baseline")
     parser.add_argument("--arch", metavar="SM", action="append", default=[],
                         help="only this architecture of a container, e.g. sm_90; may be repeated")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="JSON on stdout and nothing else there")
-    form.add_argument("--sarif", action="store_true", help="SARIF 2.1.0 on stdout and nothing else there")
-    parser.add_argument("--no-hints", action="store_true", help="leave hints out of the text")
+    form.add_argument("--sarif", metavar="OUT", nargs="?", const="-", help="SARIF 2.1.0 into a file; on stdout without a name (or -)")
+    form.add_argument("--github", action="store_true", help="annotations of a GitHub workflow on stdout")
+    parser.add_argument("--junit", metavar="OUT", help="JUnit XML into a file")
+    hints = parser.add_mutually_exclusive_group()
+    hints.add_argument("--hints", action="store_true", help="also what is not wrong by itself")
+    hints.add_argument("--no-hints", action="store_true", help="no hints, as without --hints")
+    parser.add_argument("--not-judged", action="store_true", help="list all kernels that were not judged")
+    parser.add_argument("--no-cache", action="store_true", help="analyse everything again")
     parser.add_argument("--timing", action="store_true", help="how fast it was, on stderr")
     parser.add_argument("--list-rules", action="store_true", help="every finding there is, with its severity")
     return parser
@@ -54,7 +76,83 @@ def _architectures(values: list[str]) -> frozenset[int]:
     return frozenset(int(n.group(1)) for n in numbers if n)
 
 
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM ends lint as SIGINT does: children are stopped and what was written is taken away."""
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:  # not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _options(arguments: argparse.Namespace) -> Options:
+    declarations: list[Declaration] = []
+    chains: list[Chain] = []
+    for path in arguments.independent:
+        more, more_chains = load(Path(path))
+        declarations += more
+        chains += more_chains
+    return Options(
+        _pattern(arguments.overlapping), declarations, _architectures(arguments.arch), launches=launches.load(map(Path, arguments.launches)),
+        chains=chains, suppressions=[s for p in arguments.suppress for s in suppressions.load(Path(p))],
+        baseline=frozenset().union(*(baseline.load(Path(p)) for p in arguments.baseline)), cached=not arguments.no_cache,
+        progress=sys.stderr.isatty())
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text + "\n", encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise SetupImpossible(f"{path}: {error.strerror}") from None
+
+
+def _print(report: Report, arguments: argparse.Namespace) -> None:
+    hints = arguments.hints
+    if arguments.json:
+        output.say(output.dump(output.as_json(report, hints)), "utf-8")
+    elif arguments.sarif == "-":
+        output.say(output.dump(as_sarif(report, hints)), "utf-8")
+    elif arguments.github:
+        output.say(ci.as_annotations(report, hints), "utf-8")
+    else:
+        output.say(as_text(report, hints, arguments.not_judged))
+    if arguments.sarif not in (None, "-"):
+        _write(arguments.sarif, output.dump(as_sarif(report, hints)))
+    if arguments.junit:
+        _write(arguments.junit, ci.as_junit(report))
+
+
+def _say_rest(report: Report, options: Options, arguments: argparse.Namespace) -> None:
+    """What is no finding, on stderr."""
+    for file, message in report.unreadable:
+        print(output.visible(f"lint: {file}: {message}"), file=sys.stderr)
+    for note in report.notes:
+        print(output.visible(f"lint: {note}"), file=sys.stderr)
+    if options.overlapping is not None and report.unmatched:
+        print(f"lint: --overlapping {options.overlapping.pattern}: no kernel matches", file=sys.stderr)
+    if not any(v.judged for v in report.verdicts) and not report.unreadable:
+        print("lint: no kernel was judged: none has a wait, and nothing says that one is launched with overlap (--overlapping, --launches)",
+              file=sys.stderr)
+    if arguments.timing:
+        rate = report.instructions / report.own_seconds if report.own_seconds else 0
+        print(f"lint: {report.instructions} instructions, own code {report.own_seconds:.2f} s ({rate:,.0f}/s)", file=sys.stderr)
+
+
 def main(argv: list[str]) -> int:
+    """Lint the files; the exit code of output.exit_code."""
+    if argv[:1] == ["explain"] and not Path("explain").exists():
+        if len(argv) != 2:
+            raise BadArguments("`lint explain` wants one RULE; --list-rules lists them")
+        output.say(explain(argv[1]))
+        return 0
     arguments = _parser().parse_args(argv)
     if arguments.list_rules:
         for name, rule in RULES.items():
@@ -62,21 +160,12 @@ def main(argv: list[str]) -> int:
         return 0
     if not arguments.files:
         raise BadArguments("name at least one FILE (see --help)")
-    options = Options(_pattern(arguments.overlapping), [d for p in arguments.independent for d in load(Path(p))],
-                      _architectures(arguments.arch))
-    report = lint_files([Path(f) for f in arguments.files], options)
-    if arguments.json:
-        output.say(output.dump(output.as_json(report)), "utf-8")
-    elif arguments.sarif:
-        output.say(output.dump(output.as_sarif(report)), "utf-8")
-    else:
-        output.say(output.as_text(report, hints=not arguments.no_hints))
-    for file, message in report.unreadable:
-        print(output.visible(f"lint: {file}: {message}"), file=sys.stderr)
-    if options.overlapping is not None and not report.named:
-        print(f"lint: --overlapping {options.overlapping.pattern}: no kernel matches", file=sys.stderr)
-    if arguments.timing:
-        rate = report.instructions / report.own_seconds if report.own_seconds else 0
-        print(f"lint: {report.instructions} instructions, own code {report.own_seconds:.2f} s ({rate:,.0f}/s), "
-              f"disassembler {report.disassembler_seconds:.2f} s", file=sys.stderr)
-    return output.exit_code(report)
+    options = _options(arguments)
+    with _terminable():
+        report = lint_files([Path(f) for f in arguments.files], options)
+    if arguments.write_baseline:
+        number = baseline.write(Path(arguments.write_baseline), report.findings)
+        print(f"lint: {number} findings in {arguments.write_baseline}", file=sys.stderr)
+    _print(report, arguments)
+    _say_rest(report, options, arguments)
+    return 0 if arguments.write_baseline and output.exit_code(report) == output.FOUND else output.exit_code(report)

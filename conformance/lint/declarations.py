@@ -9,6 +9,14 @@ A declaration covers reads only, also those through pointers that were read from
 no earlier grid touches the memory at all: then it covers stores, atomic operations and copies as well. `variable = "name"`
 in place of `parameter` names a __device__ variable. Of a parameter that is a struct, `offsets = [0, 16]` takes only the
 members that begin at these bytes.
+
+    [[chain]]
+    kernels = "decode_.*"       # searched as above
+    because = "they read what the kernel before the last one wrote; the wait is for the output"
+
+A chain is a property of several kernels: each waits, and before it triggers. Then, when one of them runs, all grids before its
+predecessor are complete, and early reads of what those wrote are right. Lint checks both for every kernel that is named, and
+takes early reads there as declared; early stores stay errors.
 """
 
 from __future__ import annotations
@@ -17,12 +25,23 @@ import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from conformance.lint.facts import Root
+from conformance.lint.results import Origin
 from conformance.pdlkit.elf import KernelInfo
 from conformance.pdlkit.exits import BadArguments
 
 _POINTER = 8  # bytes
+
+
+@dataclass
+class Chain:
+    """Kernels that wait before they trigger, so that early reads of older data are right."""
+
+    source: str
+    kernels: re.Pattern[str]
+    because: str
+    used: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -36,8 +55,8 @@ class Declaration:
     offsets: frozenset[int] = frozenset()  # of members of a struct; empty: all
     used: set[str] = field(default_factory=set)  # kernels in which it covered something
 
-    def covers(self, root: Root, info: KernelInfo) -> bool:
-        base = root[1] if root[0] == "via" else root
+    def covers(self, origin: Origin, info: KernelInfo) -> bool:
+        base = origin[1] if origin[0] == "via" else origin
         if base[0] == "symbol":
             return base[1] in self.variables
         if base[0] != "param" or ordinal_of(base[1], info) not in self.parameters:
@@ -55,17 +74,50 @@ def within(offset: int, info: KernelInfo) -> int:
     return next((offset - p.offset for p in info.parameters if p.offset <= offset < p.offset + p.size), 0)
 
 
-def load(path: Path) -> list[Declaration]:
+def load(path: Path) -> tuple[list[Declaration], list[Chain]]:
+    """The declarations of one file; BadArguments with the place of what cannot be understood."""
+    content = read_toml(path)
+    rows, chains = content.pop("independent", []), content.pop("chain", [])
+    if content or not isinstance(rows, list) or not isinstance(chains, list):
+        raise BadArguments(f"{path}: only [[independent]] and [[chain]] tables are known, not {', '.join(content) or 'this'}")
+    return ([_declaration(path, number, row) for number, row in enumerate(rows, 1)],
+            [_chain(path, number, row) for number, row in enumerate(chains, 1)])
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a file that the user names."""
     try:
-        content = tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text())
     except OSError as error:
         raise BadArguments(f"{path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadArguments(f"{path}: {error}") from None
-    rows = content.pop("independent", [])
-    if content or not isinstance(rows, list):
-        raise BadArguments(f"{path}: only [[independent]] tables are known, not {', '.join(content) or 'this'}")
-    return [_declaration(path, number, row) for number, row in enumerate(rows, 1)]
+
+
+def pattern_of(place: str, key: str, value: object) -> re.Pattern[str]:
+    """A regular expression of a table."""
+    if not isinstance(value, str):
+        raise BadArguments(f"{place}: `{key}` has to be a regular expression")
+    try:
+        return re.compile(value)
+    except re.error as error:
+        raise BadArguments(f"{place}: {key}: {error}") from None
+
+
+def reason_of(place: str, row: dict[str, object], what: str) -> str:
+    """The `because` of a table, which may not be missing."""
+    because = row.get("because")
+    if not isinstance(because, str) or not because.strip():
+        raise BadArguments(f"{place}: `because` has to say {what}")
+    return because.strip()
+
+
+def _chain(path: Path, number: int, row: dict[str, object]) -> Chain:
+    place = f"{path}, chain {number}"
+    unknown = set(row) - {"kernels", "because"}
+    if unknown:
+        raise BadArguments(f"{place}: unknown key {', '.join(sorted(unknown))}")
+    return Chain(place, pattern_of(place, "kernels", row.get("kernels")), reason_of(place, row, "why early reads are right there"))
 
 
 def _declaration(path: Path, number: int, row: dict[str, object]) -> Declaration:
@@ -73,15 +125,8 @@ def _declaration(path: Path, number: int, row: dict[str, object]) -> Declaration
     unknown = set(row) - {"kernel", "parameter", "variable", "because", "writes", "offsets"}
     if unknown:
         raise BadArguments(f"{place}: unknown key {', '.join(sorted(unknown))}")
-    because, kernel = row.get("because"), row.get("kernel")
-    if not isinstance(because, str) or not because.strip():
-        raise BadArguments(f"{place}: `because` has to say why the memory is independent")
-    if not isinstance(kernel, str):
-        raise BadArguments(f"{place}: `kernel` has to be a regular expression")
-    try:
-        pattern = re.compile(kernel)
-    except re.error as error:
-        raise BadArguments(f"{place}: kernel: {error}") from None
+    because = reason_of(place, row, "why the memory is independent")
+    pattern = pattern_of(place, "kernel", row.get("kernel"))
     parameters = _listed(row.get("parameter", []), int)
     variables = _listed(row.get("variable", []), str)
     if parameters is None or variables is None or not parameters | variables or any(int(str(p)) < 1 for p in parameters):
@@ -91,7 +136,7 @@ def _declaration(path: Path, number: int, row: dict[str, object]) -> Declaration
         raise BadArguments(f"{place}: `offsets` has to be a list of bytes within the `parameter`")
     if not isinstance(writes, bool):
         raise BadArguments(f"{place}: `writes` has to be true or false")
-    return Declaration(place, pattern, parameters, variables, because.strip(), writes, offsets)  # type: ignore[arg-type]
+    return Declaration(place, pattern, parameters, variables, because, writes, offsets)  # type: ignore[arg-type]
 
 
 def _listed(value: object, kind: type) -> frozenset[object] | None:

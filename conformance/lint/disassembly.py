@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 from conformance.lint.images import Image
-from conformance.pdlkit.cuda_programs import ToolFailed, output_of, tool
+from conformance.lint.processes import output_of
+from conformance.lint.scan import SCANNED, TRIGGER, WAIT
+from conformance.pdlkit.cuda_programs import ToolFailed, tool
 from conformance.pdlkit.elf import Cubin
 
-_WAIT_CODE, _TRIGGER_CODE = 0x82E, 0x82D  # the low 12 bits of ACQBULK and PREEXIT
-_SCANNED_ARCHITECTURES = frozenset({90, 100, 103, 110, 120, 121})  # for which those two were checked
 _AT_ONCE = 400  # functions named in one call of nvdisasm; more and the command line gets long
 _HEAD = b"\t.section\t.text."
+_OLDEST = 90  # the first architecture with PDL
 
 
 def sections_wanted(cubin: Cubin, named: set[str]) -> set[str]:
     """The code sections worth disassembling; a scan of the raw code spares the rest. An empty set: none."""
-    if cubin.sm < 90:
+    if cubin.sm < _OLDEST:
         return set()
     sections = [s for s in cubin.sections if s.name.startswith(".text.")]
     everything = {s.name.removeprefix(".text.") for s in sections}
-    if cubin.sm not in _SCANNED_ARCHITECTURES:
+    if cubin.sm not in SCANNED:
         return everything
-    opcodes = frozenset({_WAIT_CODE, _TRIGGER_CODE})
+    opcodes = frozenset({WAIT, TRIGGER})
     hits = {s.name.removeprefix(".text.") for s in sections if cubin.may_contain(s, opcodes)}
     if not hits and not named:
         return set()
@@ -33,22 +39,34 @@ def sections_wanted(cubin: Cubin, named: set[str]) -> set[str]:
 def may_wait(cubin: Cubin) -> bool:
     """Whether some code section holds what a wait looks like; true for an architecture of which that is not known."""
     sections = [s for s in cubin.sections if s.name.startswith(".text.")]
-    return cubin.sm >= 90 and (cubin.sm not in _SCANNED_ARCHITECTURES
-                               or any(cubin.may_contain(s, frozenset({_WAIT_CODE})) for s in sections))
+    return cubin.sm >= _OLDEST and (cubin.sm not in SCANNED or any(cubin.may_contain(s, frozenset({WAIT})) for s in sections))
 
 
-def disassemble(image: Image, wanted: set[str]) -> dict[str, memoryview]:
+@contextmanager
+def _as_file(image: Image, workplace: Path | None) -> Iterator[Path]:
+    """The image as a file of its own, which nvdisasm needs; one from a container only as long as it is read."""
+    if image.path is not None:
+        yield image.path
+        return
+    with tempfile.NamedTemporaryFile(suffix=".cubin", dir=workplace) as stream:
+        stream.write(image.cubin.data)
+        stream.flush()
+        yield Path(stream.name)
+
+
+def disassemble(image: Image, wanted: set[str], workplace: Path | None = None) -> dict[str, memoryview]:
     """Section -> its part of the listing, from one call of nvdisasm; of the whole cubin when most of it is wanted."""
     cubin = image.cubin
     indices = {s.name: i for i, s in enumerate(cubin.symbols) if s.kind == 2}
-    command = [str(tool("nvdisasm")), "-c", "-g", str(image.path)]
     total = sum(1 for s in cubin.sections if s.name.startswith(".text."))
     chosen = [indices[name] for name in sorted(wanted) if name in indices]
     parts: dict[str, memoryview] = {}
-    if len(wanted) > _AT_ONCE or len(wanted) * 2 > total or len(chosen) < len(wanted):
-        parts = code_sections(output_of(command))
-    elif chosen:
-        parts = code_sections(output_of([*command, "-fun", ",".join(map(str, chosen))]))
+    with _as_file(image, workplace) as path:
+        command = [str(tool("nvdisasm")), "-c", "-gi", str(path)]
+        if len(wanted) > _AT_ONCE or len(wanted) * 2 > total or len(chosen) < len(wanted):
+            parts = code_sections(output_of(command))
+        elif chosen:
+            parts = code_sections(output_of([*command, "-fun", ",".join(map(str, chosen))]))
     if not parts:
         raise ToolFailed("nvdisasm printed no code")
     return {name: part for name, part in parts.items() if name in wanted}

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from conformance.lint.results import Place
+
 ERROR, WARNING, HINT = "error", "warning", "hint"
+_UNSTABLE_NAME = re.compile(r"_GLOBAL__N__[0-9a-f]+(_\d+)?")  # of an anonymous namespace: a digest of the whole source
+_OFFSET = re.compile(r"\+0x[0-9a-f]+")
 
 
 @dataclass(frozen=True)
@@ -18,7 +25,7 @@ class LintRule:
 RULES: dict[str, LintRule] = {
     "read-before-wait": LintRule(
         ERROR, "global memory is read before the wait",
-        "read it below pdl_wait() through a pointer from pdl_fresh(); if nobody writes it, declare it independent"),
+        "move the read below pdl_wait(), through a pointer from pdl_fresh(); if no earlier grid writes that memory, declare it independent"),
     "write-before-wait": LintRule(
         ERROR, "global memory is written before the wait",
         "move the store below pdl_wait(): the earlier grid may still read or write that memory"),
@@ -28,7 +35,9 @@ RULES: dict[str, LintRule] = {
         ERROR, "an asynchronous or bulk copy is started before the wait",
         "start it below pdl_wait(); the thread that starts it has to wait itself"),
     "texture-before-wait": LintRule(
-        ERROR, "a texture or surface is read before the wait", "read it below pdl_wait()"),
+        ERROR, "a texture or surface is read before the wait",
+        "read it below pdl_wait(); if it stands there already, the compiler moved it: make its coordinates depend on a value read "
+        "after the wait"),
     "partial-wait": LintRule(
         ERROR, "other threads wait, this one does not, and no block-wide barrier lies between",
         "let every thread wait, or put a __syncthreads() between the wait and this access (a warp barrier is too little)"),
@@ -40,16 +49,19 @@ RULES: dict[str, LintRule] = {
     "no-device-half": LintRule(
         ERROR, "compiled for a virtual architecture below compute_90, where a wait is nothing",
         "compile for compute_90 or newer, or launch the kernel without overlap"),
-    "value-across-wait": LintRule(
-        WARNING, "a value read before the wait is used again after it",
-        "read it again below the wait, through a pointer from pdl_fresh()"),
+    "trigger-before-wait": LintRule(
+        ERROR, "a kernel of a declared chain triggers before it has waited",
+        "move pdl_trigger() below pdl_wait(): later kernels of the chain rely on it that all earlier grids are complete"),
+    "chain-without-wait": LintRule(
+        ERROR, "a kernel of a declared chain never waits",
+        "call pdl_wait() before pdl_trigger(), or take the kernel out of the chain"),
     "unknown-opcode": LintRule(
         WARNING, "an instruction that lint does not know stands before the wait",
         "look it up; if it is harmless, lint's table needs it"),
     "unresolved-call": LintRule(
         WARNING, "before the wait something is called that lint cannot see", "lint the linked program, or call it later"),
     "unused-declaration": LintRule(
-        WARNING, "a declaration of independence matches nothing", "remove it, or correct the kernel or parameter"),
+        WARNING, "a declaration or suppression matches nothing", "remove it, or correct the kernel, rule or parameter"),
     "read-only-load": LintRule(
         HINT, "read-only loads below the wait: only the compiler's good will keeps them there",
         "read through a pointer from pdl_fresh(), without __restrict__ and without __ldg"),
@@ -67,9 +79,9 @@ RULES: dict[str, LintRule] = {
         HINT, "a prefetch before the wait may fetch what is about to be overwritten",
         "harmless for the result; it may fetch lines twice"),
     "declared-independent": LintRule(
-        HINT, "an early access that a declaration calls independent", "nothing, as long as the declared reason holds"),
+        HINT, "an early access that a declaration covers", "nothing, as long as the declared reason holds"),
     "ordered-by-mbarrier": LintRule(
-        HINT, "reached without an own wait, behind a barrier object that other threads signal",
+        HINT, "reached without a wait of this thread, after a barrier object that other threads signal",
         "make sure that the signal comes from a thread that has waited"),
     "fence-then-trigger": LintRule(
         HINT, "a fence just before the trigger: the trigger publishes nothing",
@@ -83,6 +95,14 @@ RULES: dict[str, LintRule] = {
 }
 
 
+@dataclass(frozen=True)
+class Step:
+    """One place on the way to a finding, and what happens there."""
+
+    what: str
+    place: Place
+
+
 @dataclass
 class Finding:
     id: str
@@ -92,13 +112,17 @@ class Finding:
     arch: str  # sm_90
     message: str
     where: str
-    offset: int | None = None  # in the section
-    section: str | None = None
-    source: tuple[str, int] | None = None
-    instruction: str | None = None
+    place: Place | None = None
+    subject: str = ""  # what is accessed
     parameters: list[int] = field(default_factory=list)  # counted from 1
     image: str | None = None  # the cubin inside a container
     condition: str | None = None  # it would not be there if these parameters said that the kernel waits
+    cause: str | None = None  # advice that fits this finding, in place of the rule's
+    path: list[Step] = field(default_factory=list)  # where siblings wait, which branch goes past it, where the value is used
+    imprecise: bool = False  # paths were merged, so it may be about one that cannot be taken
+    suppressed: str | None = None  # the reason
+    known: bool = False  # the baseline has it
+    ordinal: int = 0  # among those of this kernel and image that are alike
 
     @property
     def severity(self) -> str:
@@ -106,7 +130,35 @@ class Finding:
 
     @property
     def advice(self) -> str:
-        return RULES[self.id].advice
+        return self.cause or RULES[self.id].advice
+
+    @property
+    def counts(self) -> bool:
+        """Whether it decides the exit code."""
+        return self.severity != HINT and self.suppressed is None and not self.known
+
+    @property
+    def offset(self) -> int | None:
+        return self.place.offset if self.place else None
+
+    @property
+    def section(self) -> str | None:
+        return self.place.section if self.place else None
+
+    @property
+    def source(self) -> tuple[str, int] | None:
+        return self.place.source if self.place else None
+
+    @property
+    def instruction(self) -> str | None:
+        return self.place.instruction if self.place else None
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for the same finding after another build: it knows no offsets, registers, lines, folders or architectures."""
+        source = Path(self.source[0]).name if self.source else ""
+        parts = (_UNSTABLE_NAME.sub("_GLOBAL__N_", self.kernel), self.id, _OFFSET.sub("", self.subject), source, str(self.ordinal))
+        return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()[:24]
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -114,9 +166,22 @@ class Finding:
             "where": self.where, "message": self.message, "advice": self.advice, "file": self.file,
             "image": self.image, "arch": self.arch, "section": self.section, "offset": self.offset,
             "source": {"file": self.source[0], "line": self.source[1]} if self.source else None,
-            "instruction": self.instruction, "parameters": self.parameters, "condition": self.condition,
+            "inlined_at": [{"file": file, "line": line} for file, line in self.place.lines[1:]] if self.place else [],
+            "path": [{"what": s.what, "section": s.place.section, "offset": s.place.offset,
+                      "source": {"file": s.place.source[0], "line": s.place.source[1]} if s.place.source else None} for s in self.path],
+            "instruction": self.instruction, "parameters": self.parameters, "condition": self.condition, "imprecise": self.imprecise,
+            "fingerprint": self.fingerprint, "suppressed": self.suppressed, "known": self.known,
         }
 
 
 def above_hint(findings: list[Finding]) -> list[Finding]:
     return [f for f in findings if f.severity != HINT]
+
+
+def number_alike(findings: list[Finding]) -> None:
+    """Tells findings of one kernel apart that would have the same fingerprint, by their order in the code."""
+    seen: dict[str, int] = {}
+    for finding in findings:
+        key = finding.fingerprint
+        finding.ordinal = seen.get(key, 0)
+        seen[key] = finding.ordinal + 1

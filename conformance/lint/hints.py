@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.lint.facts import KernelFacts, Place
+from conformance.lint.results import KernelResult, Place
 
 
-def hints_of(facts: KernelFacts, overlapping: bool) -> Iterator[tuple[str, str, Place | None]]:
+def hints_of(result: KernelResult, overlapping: bool) -> Iterator[tuple[str, str, Place | None]]:
     """(rule, message, where) of each hint of a kernel; overlapping: it was named so."""
-    hints = facts.hints
-    if facts.waits and not facts.triggers:
+    hints = result.hints
+    if result.waits and not result.triggers:
         yield "never-triggers", "waits, and never triggers", None
-    if facts.triggers and not facts.waits and not overlapping:
+    if result.triggers and not result.waits and not overlapping:
         yield "trigger-without-wait", "triggers, and never waits", None
     if hints.wait_in_loop is not None:
         yield "wait-in-loop", "the wait stands in a loop", hints.wait_in_loop

@@ -5,25 +5,26 @@ from __future__ import annotations
 import errno
 import re
 import tempfile
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.lint.analyser import Question, analyse
-from conformance.lint.declarations import Declaration
-from conformance.lint.disassembly import disassemble, sections_wanted
-from conformance.lint.facts import KernelFacts
+from conformance.lint import cache as results_cache
+from conformance.lint.cache import Cache
+from conformance.lint.declarations import Chain, Declaration
 from conformance.lint.findings import RULES, Finding, above_hint
-from conformance.lint.images import Image, Unreadable, open_images
-from conformance.lint.judge import Judge
-from conformance.pdlkit.cuda_programs import ToolFailed
+from conformance.lint.images import Opened, Unreadable, open_file, ptx_sources
+from conformance.lint.kernel_rules import KernelRules
+from conformance.lint.launches import Launches
+from conformance.lint.pipeline import DEFECT, Outcome, Pipeline, Progress
+from conformance.lint.summary import ImageSummary
+from conformance.lint.suppressions import Suppression, allowed_in_source
 from conformance.pdlkit.demangle import demangled
-from conformance.pdlkit.elf import CorruptFile, Cubin
-from conformance.pdlkit.exits import KitExit, SetupImpossible
+from conformance.pdlkit.elf import CorruptFile
+from conformance.pdlkit.exits import SetupImpossible
 
-DEFECT = "lint failed on this machine code"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE)
+_OLDEST = 90  # the first architecture with PDL
 
 
 @dataclass
@@ -32,10 +33,26 @@ class Options:
     declarations: list[Declaration] = field(default_factory=list)
     architectures: frozenset[int] = frozenset()  # empty: all
     kernels: frozenset[str] = frozenset()  # mangled names; empty: all
+    launches: Launches = field(default_factory=Launches)
+    chains: list[Chain] = field(default_factory=list)
+    suppressions: list[Suppression] = field(default_factory=list)
+    baseline: frozenset[str] = frozenset()  # fingerprints
+    cached: bool = False
+    progress: bool = False
 
-    def is_overlapping(self, kernel: str) -> bool:
+    def why_overlapping(self, kernel: str) -> str | None:
+        """Who says that this kernel is launched with overlap; None: nobody."""
         pattern = self.overlapping
-        return pattern is not None and bool(pattern.search(kernel) or pattern.search(demangled(kernel)))
+        if pattern is not None and (pattern.search(kernel) or pattern.search(demangled(kernel))):
+            return "named overlapping"
+        return self.launches.why_overlapping(kernel)
+
+    def in_chain(self, kernel: str) -> bool:
+        return any(c.kernels.search(kernel) or c.kernels.search(demangled(kernel)) for c in self.chains)
+
+    @property
+    def names_kernels(self) -> bool:
+        return self.overlapping is not None or bool(self.chains) or bool(self.launches.overlapping)
 
 
 @dataclass
@@ -47,13 +64,13 @@ class KernelVerdict:
     file: str
     image: str | None
     arch: str
-    judged: bool  # False: it has no wait and was not named, so nothing follows from its code
+    judged: bool  # False: it has no wait and nobody says that it overlaps, so nothing follows from its code
     waits: bool = False  # its code, or code that it calls in the same file, has a wait
     findings: list[Finding] = field(default_factory=list)
 
     @property
     def clean(self) -> bool:
-        return not above_hint(self.findings)
+        return not any(f.counts for f in self.findings)
 
 
 @dataclass
@@ -61,30 +78,39 @@ class Report:
     verdicts: list[KernelVerdict] = field(default_factory=list)
     extra: list[Finding] = field(default_factory=list)  # of no kernel: unused declarations
     unreadable: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # for people, on stderr
     instructions: int = 0
-    own_seconds: float = 0.0  # of one core, in our code, the analysis included
-    disassembler_seconds: float = 0.0  # on the clock, in nvdisasm
-    named: int = 0  # kernels that matched --overlapping
+    own_seconds: float = 0.0  # of one core, in the analysis
+    named: int = 0  # kernels that somebody says are launched with overlap
+    unmatched: bool = False  # --overlapping or --launches names kernels, and none is there
 
     @property
     def findings(self) -> list[Finding]:
         return [f for v in self.verdicts for f in v.findings] + self.extra
 
+    @property
+    def not_judged(self) -> list[KernelVerdict]:
+        """Each kernel once, whatever it was compiled for."""
+        judged = {v.kernel for v in self.verdicts if v.judged}
+        rest = {v.kernel: v for v in self.verdicts if v.kernel not in judged}
+        return list(rest.values())
+
 
 def lint_files(files: Iterable[Path], options: Options) -> Report:
     """Analyse every file; one that cannot be read is noted and the others go on."""
     report = Report()
-    with _workplace() as folder:
-        for file in files:
-            first = len(report.verdicts)
-            _lint_file(file, Path(folder), options, report)
-            _settle_old_images(report, first)
-    for declaration in options.declarations:
-        if not declaration.used:
-            what = ", ".join([f"parameter {p}" for p in sorted(declaration.parameters)]
-                             + [f"variable {v}" for v in sorted(declaration.variables)])
-            message = f"`{declaration.kernel.pattern}`, {what}: no early access matches it"
-            report.extra.append(Finding("unused-declaration", "", "", declaration.source, "", message, declaration.source))
+    cache = Cache(results_cache.folder() if options.cached else None)
+    progress = Progress(options.progress)
+    try:
+        with _workplace() as folder:
+            for file in files:
+                first = len(report.verdicts)
+                _lint_file(file, Path(folder), options, report, cache, progress)
+                _settle_old_images(report, first)
+    finally:
+        progress.end()
+        cache.close()
+    _finish(report, options)
     return report
 
 
@@ -95,10 +121,21 @@ def _workplace() -> tempfile.TemporaryDirectory[str]:
         raise SetupImpossible(f"lint needs a temporary folder ({error}); set TMPDIR to one that can be written") from None
 
 
-def _lint_file(file: Path, workplace: Path, options: Options, report: Report) -> None:
+def _lint_file(file: Path, workplace: Path, options: Options, report: Report, cache: Cache, progress: Progress) -> None:
+    def named(kernel: str) -> bool:
+        return (not options.kernels or kernel in options.kernels) and (options.why_overlapping(kernel) is not None or options.in_chain(kernel))
+
+    pipeline = Pipeline(named, options.kernels, workplace, cache, progress)
     try:
-        for image in open_images(file, workplace, options.architectures):
-            _lint_image_or_say_why(image, options, report)
+        opened = open_file(file, workplace, options.architectures, options.names_kernels)
+        first = len(report.verdicts)
+        broken = len(report.unreadable)
+        for outcome in pipeline.run(opened.sources):
+            _take(outcome, options, report)
+        modern = {v.kernel for v in report.verdicts[first:] if int(v.arch.removeprefix("sm_")) >= _OLDEST}
+        for outcome in pipeline.run(ptx_sources(opened, modern, file, workplace, named)):
+            _take(outcome, options, report)
+        _note_rest(file, opened, report, first, broken)
     except (Unreadable, CorruptFile) as error:
         report.unreadable.append((str(file), str(error)))
     except MemoryError:
@@ -108,104 +145,110 @@ def _lint_file(file: Path, workplace: Path, options: Options, report: Report) ->
         report.unreadable.append((str(file), f"it cannot be read: {error}"))
 
 
+def _note_rest(file: Path, opened: Opened, report: Report, first: int, broken: int) -> None:
+    """What of the file was not judged, and why."""
+    for problem in opened.problems:
+        report.unreadable.append((str(file), problem))
+    nothing = len(report.verdicts) == first and len(report.unreadable) == broken
+    if nothing and not opened.left_alone and not opened.ptx:
+        report.unreadable.append((str(file), "it holds no GPU code"))
+    if opened.left_alone:
+        report.notes.append(f"{file}: {opened.left_alone} images for GPUs without PDL were left alone")
+    rest = sum(not v.judged for v in report.verdicts[first:])
+    if opened.overlap_calls and rest:
+        report.notes.append(f"{file}: calls {', '.join(sorted(set(opened.overlap_calls)))}, which can ask for overlap, and {rest} of its "
+                            "kernels have no wait: --launches or --overlapping says which of them overlap")
+
+
 def _stop_if_full(error: OSError) -> None:
     """Without room for what lint writes, the next file would fail as well, and none of them is to blame."""
     if error.errno in _FULL:
         raise SetupImpossible(f"lint cannot write below {tempfile.gettempdir()}: {error.strerror}; set TMPDIR") from None
 
 
-def _lint_image_or_say_why(image: Image, options: Options, report: Report) -> None:
-    """One image of a file that cannot be analysed keeps none of the others from it."""
-    inner = f"{image.inner}: " if image.inner else ""
+def _take(outcome: Outcome, options: Options, report: Report) -> None:
+    """The findings of one image."""
+    if outcome.summary is None:
+        report.unreadable.append((outcome.source.file, outcome.problem or ""))
+        return
     known = len(report.verdicts)
     try:
-        _lint_image(image, options, report)
-    except (Unreadable, CorruptFile) as error:
-        report.unreadable.append((image.file, f"{inner}{error}"))
-    except KitExit:  # nothing of the image: a tool is missing
-        raise
-    except MemoryError:
-        report.unreadable.append((image.file, f"{inner}there is not enough memory for it"))
-    except Exception as error:  # noqa: BLE001 - code that no compiler wrote; the others still have to be judged
-        if isinstance(error, OSError):
-            _stop_if_full(error)
-        report.unreadable.append((image.file, f"{inner}{DEFECT} ({type(error).__name__}: {error}); the file may be damaged"))
-    else:
-        return
-    del report.verdicts[known:]
+        _judge_image(outcome.source.file, outcome.source.inner, outcome.summary, options, report)
+    except Exception as error:  # noqa: BLE001 - as in the pipeline
+        del report.verdicts[known:]
+        report.unreadable.append((outcome.source.file, f"{DEFECT} ({type(error).__name__}: {error}); the file may be damaged"))
 
 
-def _lint_image(image: Image, options: Options, report: Report) -> None:
-    started = time.process_time()
-    cubin = image.cubin
-    kernels = [k for k in cubin.kernels if not options.kernels or k in options.kernels]
-    if options.kernels and not kernels:
-        return
-    named = {k for k in kernels if options.is_overlapping(k)}
-    report.named += len(named)
-    wanted = sections_wanted(cubin, named) - (set(cubin.kernels) - set(kernels))
-    analysed = _analyse(image, kernels, wanted, report) if wanted else {}
-    arch = f"sm_{cubin.sm}"
-    for kernel in kernels:
-        name = demangled(kernel)
-        verdict = KernelVerdict(kernel, name, image.file, image.inner, arch, False)
+def _judge_image(file: str, inner: str | None, summary: ImageSummary, options: Options, report: Report) -> None:
+    report.instructions += summary.instructions
+    report.own_seconds += summary.seconds
+    arch = f"sm_{summary.sm}"
+    for kernel in summary.kernels:
+        if options.kernels and kernel not in options.kernels:
+            continue
+        why, name = options.why_overlapping(kernel), demangled(kernel)
+        report.named += why is not None
+        verdict = KernelVerdict(kernel, name, file, inner, arch, why is not None)
         report.verdicts.append(verdict)
-        facts = analysed.get(kernel)
-        verdict.judged = kernel in named
-        if facts is None and kernel not in named:
+        result = summary.result(kernel)
+        if result is None and why is None:
             continue
-        if facts is None and cubin.sm >= 90:
-            report.unreadable.append((image.file, f"{image.inner + ': ' if image.inner else ''}the kernel {name} has no code"))
+        if result is None and summary.sm >= _OLDEST:
+            report.unreadable.append((file, f"{inner + ': ' if inner else ''}the kernel {name} has no code"))
             continue
-        judge = Judge(cubin, (image.file, image.inner, arch, kernel, name), kernel in named, options.declarations)
-        if facts is not None:
-            verdict.findings = judge.judge(facts)
-            verdict.waits = facts.waits
-            verdict.judged |= facts.waits
+        rules = KernelRules(summary, (file, inner, arch, kernel, name), why, options.declarations, options.chains)
+        if result is not None:
+            verdict.findings = rules.judge(result)
+            verdict.waits = result.waits
+            verdict.judged |= result.waits or bool(rules.chains)
         else:
-            judge.add("no-device-half", f"machine code for {arch}, which cannot overlap; named overlapping")
-            verdict.findings = judge.findings
-    report.own_seconds += time.process_time() - started
-
-
-def _analyse(image: Image, kernels: list[str], wanted: set[str], report: Report) -> dict[str, KernelFacts]:
-    """What the analysis says of those kernels that the disassembler prints."""
-    started = time.perf_counter()
-    try:
-        parts = disassemble(image, wanted)
-    except ToolFailed as error:
-        raise Unreadable(f"{image.inner or 'the cubin'} cannot be disassembled: {error}") from None
-    finally:
-        report.disassembler_seconds += time.perf_counter() - started
-    answer = analyse(Question.of(image.cubin, (k for k in kernels if k in parts)), parts.values())
-    report.instructions += answer.instructions
-    report.own_seconds += answer.seconds
-    _demand_all(image.cubin, wanted, set(parts), answer.instructions)
-    return answer.kernels
-
-
-def _demand_all(cubin: Cubin, wanted: set[str], printed: set[str], instructions: int) -> None:
-    """What the disassembler left out, or what lint could not read of it, would be skipped silently."""
-    sizes = {s.name.removeprefix(".text."): s.size // 16 for s in cubin.sections if s.name.startswith(".text.")}
-    missing = sorted(name for name in wanted - printed if sizes.get(name))
-    if missing:
-        raise Unreadable(f"nvdisasm printed nothing of {missing[0]}" + (f" and {len(missing) - 1} others" if missing[1:] else ""))
-    there = sum(sizes[name] for name in printed if name in sizes)
-    if instructions < there:
-        raise Unreadable(f"of {there} instructions that nvdisasm should have printed lint can read {instructions}")
+            rules.add("no-device-half", f"machine code for {arch}, which cannot overlap; {why}")
+            verdict.findings = rules.findings
 
 
 def _settle_old_images(report: Report, first: int) -> None:
     """Code for a GPU that cannot overlap is an error only if the file has nothing better for this kernel."""
     verdicts = report.verdicts[first:]
-    modern = {v.kernel for v in verdicts if int(v.arch.removeprefix("sm_")) >= 90}
+    modern = {v.kernel for v in verdicts if int(v.arch.removeprefix("sm_")) >= _OLDEST}
     for verdict in verdicts:
-        if int(verdict.arch.removeprefix("sm_")) < 90 and verdict.kernel in modern:
+        if int(verdict.arch.removeprefix("sm_")) < _OLDEST and verdict.kernel in modern:
             verdict.findings, verdict.judged = [], False
+
+
+def _finish(report: Report, options: Options) -> None:
+    """Suppressions, the baseline, and what of the user's own files matched nothing."""
+    for finding in report.findings:
+        for suppression in options.suppressions:
+            if finding.suppressed is None and suppression.covers(finding):
+                finding.suppressed = suppression.because
+        if finding.suppressed is None and finding.severity != "hint":
+            finding.suppressed = allowed_in_source(finding)
+        finding.known = finding.fingerprint in options.baseline
+    for declaration in options.declarations:
+        if not declaration.used:
+            what = ", ".join([f"parameter {p}" for p in sorted(declaration.parameters)]
+                             + [f"variable {v}" for v in sorted(declaration.variables)])
+            _unused(report, declaration.source, f"`{declaration.kernel.pattern}`, {what}: no early access matches it")
+    for chain in options.chains:
+        if not chain.used:
+            _unused(report, chain.source, f"`{chain.kernels.pattern}`: no kernel matches it")
+    for suppression in options.suppressions:
+        if not suppression.used:
+            _unused(report, suppression.source, f"{suppression.rule}, `{suppression.kernel.pattern}`: no finding matches it")
+    present = {v.kernel for v in report.verdicts}
+    report.unmatched = (options.overlapping is not None or bool(options.launches.overlapping)) and not report.named
+    lost = sorted(k for k in options.launches.overlapping if k not in present)
+    if lost:
+        report.notes.append(f"{len(lost)} kernels that the launch log says are launched with overlap are in none of the files: "
+                            + ", ".join(lost[:3]) + (", ..." if lost[3:] else ""))
+
+
+def _unused(report: Report, source: str, message: str) -> None:
+    report.extra.append(Finding("unused-declaration", "", "", source, "", message, source))
 
 
 def rule_names() -> list[str]:
     return list(RULES)
 
 
-__all__ = ["CorruptFile", "KernelVerdict", "Options", "Report", "lint_files", "rule_names"]
+__all__ = ["DEFECT", "CorruptFile", "KernelVerdict", "Options", "Report", "above_hint", "lint_files", "rule_names"]

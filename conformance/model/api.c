@@ -31,12 +31,15 @@ static void lock_take(void)
     pthread_mutex_lock(&lock);
 }
 
+static pthread_t first_thread; /* that reset the device: the one that drawn devices call the first */
+
 struct call call_begin(enum symbol symbol, bool despite_sticky)
 {
     lock_take();
     if (device.cc == 0)
         model_reset(NULL, 1);
     struct call call = {cudaSuccess};
+    device.other_thread = !pthread_equal(pthread_self(), first_thread);
     count[symbol]++;
     if (planted[symbol] != cudaSuccess) {
         call.error = planted[symbol];
@@ -116,12 +119,17 @@ void model_reset(const char *variant, uint64_t seed)
     streams_reset();
     memory_reset();
     functions_reset();
+    devices_reset();
     launches_reset();
     memset(count, 0, sizeof count);
     memset(planted, 0, sizeof planted);
     device.usable = v != NULL && sized;
     device.variant = v;
     memset(&device.faults, 0, sizeof device.faults);
+    memset(&device.drawn, 0, sizeof device.drawn);
+    if (v != NULL)
+        (void)drawn_read(variant, &device.drawn);
+    first_thread = pthread_self();
     if (v != NULL && v->flag != SIZE_MAX)
         *(bool *)((char *)&device.faults + v->flag) = true;
     device.cc = cc != 0 ? cc : 90;

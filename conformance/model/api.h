@@ -34,9 +34,14 @@ cudaError_t call_result(cudaError_t error); /* remembers a failure as the last e
 struct function {
     const struct model_kernel *kernel;
     int max_dynamic_shared, carveout;
+    int ptx_on[MODEL_MAX_DEVICES]; /* 0: as the kernel says */
 };
+int current_device(void); /* of this thread */
+int cc_of(int index);
+int function_ptx(const struct function *f); /* on the current device */
 struct function *function_find(const void *func);
 void functions_reset(void);
+void devices_reset(void);
 int blocks_per_sm(const struct function *f, unsigned threads, size_t dynamic_shared);
 
 /* ---- what a launch asks for, attributes read and checked ---- */
@@ -60,6 +65,7 @@ struct request {
 };
 cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, const void *func, void **args);
 cudaError_t request_fill_node(struct request *r, const void *func, dim3 grid, dim3 block, size_t shared, void **args);
+cudaError_t request_attribute(struct request *r, const cudaLaunchAttribute *a);
 struct op *request_op(const struct request *r);
 bool launch_may_overlap(const struct request *r, struct stream *s);
 cudaError_t launch_in_stream(struct request *r);
@@ -143,6 +149,7 @@ struct arc {
     bool of_event; /* made by capture from a programmatic event: for the device program-event-first-block */
     bool first;    /* into its node: for the device one-edge-is-enough */
     bool rejoins;  /* made by capture behind an ordinary event, whatever kind the edge became */
+    unsigned nth, into;  /* how many edges left its first node and entered its second before it was made */
 };
 
 struct node {
@@ -165,7 +172,8 @@ struct node {
     bool disabled;            /* in an executable graph */
     const struct node *original; /* that it was copied from */
     struct op *op, *last;     /* while a launch is being put together: where it begins and ends */
-    unsigned index, incoming; /* place in its graph; edges that end here */
+    unsigned index, incoming, outgoing; /* place in its graph; edges that end and begin here */
+    bool captured, reenabled;
 };
 
 struct graph {
@@ -186,6 +194,8 @@ struct graph {
 struct graph_exec {
     uint32_t magic;
     struct graph *copy;
+    uint64_t features; /* for drawn devices */
+    const struct graph *made_from; /* never followed: it may be gone */
     struct graph_exec *next;
 };
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 enum { FUNCTIONS = 8192 };
+static int device_count = 1, other_cc[MODEL_MAX_DEVICES];
+static _Thread_local int chosen_device;
 static struct function functions[FUNCTIONS];
 static int function_count;
 
@@ -19,11 +21,52 @@ void model_register_kernel(const struct model_kernel *kernel)
     functions_reset();
 }
 
+int current_device(void)
+{
+    return chosen_device < device_count ? chosen_device : 0;
+}
+
+int cc_of(int index)
+{
+    return other_cc[index] != 0 ? other_cc[index] : device.cc;
+}
+
+int function_ptx(const struct function *f)
+{
+    const int other = f->ptx_on[current_device()];
+    return other != 0 ? other : f->kernel->ptx_version;
+}
+
+void devices_reset(void)
+{
+    device_count = 1;
+    chosen_device = 0;
+    memset(other_cc, 0, sizeof other_cc);
+}
+
+void model_set_devices(int count)
+{
+    device_count = count >= 1 && count <= MODEL_MAX_DEVICES ? count : 1;
+}
+
+void model_set_cc_of(int index, int major, int minor)
+{
+    other_cc[index] = 10 * major + minor;
+}
+
+void model_set_image(const void *func, int index, int ptx_version)
+{
+    struct function *f = function_find(func);
+    if (f != NULL)
+        f->ptx_on[index] = ptx_version;
+}
+
 void functions_reset(void)
 {
     for (int i = 0; i < function_count; i++) {
         functions[i].max_dynamic_shared = MODEL_BLOCK_SHARED - (int)functions[i].kernel->static_shared_bytes;
         functions[i].carveout = -1;
+        memset(functions[i].ptx_on, 0, sizeof functions[i].ptx_on);
     }
 }
 
@@ -54,14 +97,15 @@ cudaError_t CUDARTAPI cudaGetDeviceCount(int *n)
 {
     CALL_QUERY(cudaGetDeviceCount);
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
-    *n = 1;
+    *n = device_count;
     return cudaSuccess;
 }
 
 cudaError_t CUDARTAPI cudaSetDevice(int index)
 {
     CALL(cudaSetDevice);
-    FAIL_IF(index != 0, cudaErrorInvalidDevice);
+    FAIL_IF(index < 0 || index >= device_count, cudaErrorInvalidDevice);
+    chosen_device = index;
     return cudaSuccess;
 }
 
@@ -69,7 +113,7 @@ cudaError_t CUDARTAPI cudaGetDevice(int *index)
 {
     CALL_QUERY(cudaGetDevice);
     FAIL_IF(index == NULL, cudaErrorInvalidValue);
-    *index = 0;
+    *index = current_device();
     return cudaSuccess;
 }
 
@@ -84,11 +128,11 @@ cudaError_t CUDARTAPI cudaGetDeviceProperties(struct cudaDeviceProp *p, int inde
 {
     CALL_QUERY(cudaGetDeviceProperties);
     FAIL_IF(p == NULL, cudaErrorInvalidValue);
-    FAIL_IF(index != 0, cudaErrorInvalidDevice);
+    FAIL_IF(index < 0 || index >= device_count, cudaErrorInvalidDevice);
     memset(p, 0, sizeof *p);
     strcpy(p->name, "PDL model");
-    p->major = device.cc / 10;
-    p->minor = device.cc % 10;
+    p->major = cc_of(index) / 10;
+    p->minor = cc_of(index) % 10;
     p->totalGlobalMem = memory_total();
     p->sharedMemPerBlock = MODEL_BLOCK_SHARED;
     p->sharedMemPerBlockOptin = MODEL_BLOCK_SHARED;
@@ -112,7 +156,7 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr att
 {
     CALL_QUERY(cudaDeviceGetAttribute);
     FAIL_IF(value == NULL, cudaErrorInvalidValue);
-    FAIL_IF(index != 0, cudaErrorInvalidDevice);
+    FAIL_IF(index < 0 || index >= device_count, cudaErrorInvalidDevice);
     switch ((int)attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
     case cudaDevAttrMaxBlockDimX:
@@ -130,8 +174,8 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr att
     case cudaDevAttrMultiProcessorCount: *value = (int)device.sms; break;
     case cudaDevAttrMaxThreadsPerMultiProcessor: *value = (int)device.slots * MODEL_MAX_THREADS; break;
     case cudaDevAttrMaxBlocksPerMultiprocessor: *value = (int)device.slots; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = device.cc / 10; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = device.cc % 10; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = cc_of(index) / 10; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = cc_of(index) % 10; break;
     case cudaDevAttrConcurrentKernels:
     case cudaDevAttrUnifiedAddressing:
     case cudaDevAttrCanMapHostMemory:
@@ -139,7 +183,7 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr att
     case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrStreamPrioritiesSupported: *value = 1; break;
 #if CUDART_VERSION >= 11080
-    case cudaDevAttrClusterLaunch: *value = device.cc >= 90; break;
+    case cudaDevAttrClusterLaunch: *value = cc_of(index) >= 90; break;
 #endif
     case cudaDevAttrClockRate: *value = 1000000; break;
     default: *value = 0; break;
@@ -177,8 +221,8 @@ cudaError_t CUDARTAPI cudaDeviceGetPCIBusId(char *text, int length, int index)
 {
     CALL_QUERY(cudaDeviceGetPCIBusId);
     FAIL_IF(text == NULL || length < 1, cudaErrorInvalidValue);
-    FAIL_IF(index != 0, cudaErrorInvalidDevice);
-    snprintf(text, (size_t)length, "0000:00:00.0");
+    FAIL_IF(index < 0 || index >= device_count, cudaErrorInvalidDevice);
+    snprintf(text, (size_t)length, "0000:%02x:00.0", (unsigned)index);
     return cudaSuccess;
 }
 
@@ -211,7 +255,7 @@ cudaError_t CUDARTAPI cudaFuncGetAttributes(struct cudaFuncAttributes *a, const 
     a->sharedSizeBytes = f->kernel->static_shared_bytes;
     a->maxThreadsPerBlock = f->kernel->max_threads > 0 ? f->kernel->max_threads : MODEL_MAX_THREADS;
     a->numRegs = f->kernel->registers;
-    a->ptxVersion = f->kernel->ptx_version;
+    a->ptxVersion = function_ptx(f);
     a->binaryVersion = f->kernel->binary_version;
     a->maxDynamicSharedSizeBytes = f->max_dynamic_shared;
     a->preferredShmemCarveout = f->carveout;

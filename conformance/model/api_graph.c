@@ -38,6 +38,8 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     struct graph *copy = graph_copy(g);
     for (size_t i = 0; device.faults.clone_loses_edges && i < copy->arcs; i++)
         copy->arc[i].data = full_edge;
+    if (device.faults.clone_drops_edge && copy->arcs > 8)
+        graph_drop_arc(copy, copy->arcs - 1);
     *out = (cudaGraph_t)(void *)copy;
     return cudaSuccess;
 }
@@ -57,7 +59,7 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
     size_t before = g->arcs;
     for (size_t i = 0; i < count; i++) {
         struct node *from = node_of(deps[i]);
-        edge_data d = data_at(data, i);
+        edge_data d = data_at(data, device.faults.new_node_shares_data ? 0 : i);
         if (device.faults.typed_edges_programmatic && data == NULL && n->kernel != NULL && from != NULL && from->kernel != NULL)
             d.from_port = d.type = 1;
         if (device.faults.duplicates_accepted && stands_before(deps, i))
@@ -65,7 +67,8 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
         cudaError_t error = from == NULL ? cudaErrorInvalidValue : graph_connect(g, from, n, d);
         if (error == cudaSuccess)
             continue;
-        g->arcs = before;
+        while (g->arcs > before)
+            graph_drop_arc(g, g->arcs - 1);
         node_drop_last(g);
         return error;
     }
@@ -224,11 +227,26 @@ cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph
     CALL(cudaGraphAddChildGraphNode);
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || graph_of(child) == NULL, cudaErrorInvalidValue);
     struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeGraph);
-    node_owns(n, graph_copy(graph_of(child)));
+    struct graph *copy = graph_copy(graph_of(child));
+    for (size_t i = 0; device.faults.child_edges_full && i < copy->arcs; i++)
+        copy->arc[i].data = full_edge;
+    node_owns(n, copy);
     return finish(out, graph_of(graph), n, deps, NULL, count);
 }
 
 /* ---- edges ---- */
+
+/* Which entry of the array edge i gets: its own, but on the devices that break EDGE-33 */
+static size_t entry_of(size_t i, size_t count)
+{
+    if (device.faults.edges_share_data)
+        return 0;
+    if (device.faults.last_edge_data)
+        return count - 1;
+    if (device.faults.array_swaps_pair && count > 16)
+        return (i ^ 1) < count ? i ^ 1 : i;
+    return i;
+}
 
 cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                    const edge_data *data, size_t count)
@@ -239,7 +257,7 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
     for (size_t i = 0; i < count; i++) {
         struct node *a = node_of(from[i]), *b = node_of(to[i]);
         bool ours = a != NULL && b != NULL && a->graph == g && b->graph == g;
-        if (!ours || graph_connect(g, a, b, data_at(data, i)) != cudaSuccess) {
+        if (!ours || graph_connect(g, a, b, data_at(data, entry_of(i, count))) != cudaSuccess) {
             while (g->arcs > before) /* all or none */
                 graph_drop_arc(g, g->arcs - 1);
             return call_result(cudaErrorInvalidValue);
@@ -251,7 +269,8 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
 static size_t arc_find(const struct graph *g, const struct node *from, const struct node *to, edge_data d)
 {
     for (size_t i = 0; i < g->arcs; i++)
-        if (g->arc[i].from == from && g->arc[i].to == to && memcmp(&g->arc[i].data, &d, sizeof d) == 0)
+        if (g->arc[i].from == from && g->arc[i].to == to &&
+            (memcmp(&g->arc[i].data, &d, sizeof d) == 0 || device.faults.removal_ignores_data))
             return i;
     return g->arcs;
 }
@@ -264,7 +283,7 @@ cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *
     for (size_t i = 0; i < count; i++)
         FAIL_IF(arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i)) == g->arcs && !device.faults.absent_edge_removed,
                 cudaErrorInvalidValue);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < (device.faults.removal_stops_early ? count != 0 : count); i++) {
         size_t at = arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i));
         if (at < g->arcs)
             graph_drop_arc(g, device.faults.neighbour_removed && at > 0 ? at - 1 : at);
@@ -427,7 +446,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     CALL(cudaGraphExecKernelNodeSetParams);
     struct graph_exec *e = exec_of(exec);
     FAIL_IF(e == NULL || p == NULL || kernel_of(handle) == NULL, cudaErrorInvalidValue);
-    unsigned index = node_of(handle)->index;
+    unsigned index = node_of(handle)->index + (device.faults.params_to_neighbour ? 1 : 0);
     FAIL_IF(index >= e->copy->nodes || e->copy->node[index]->kernel == NULL, cudaErrorInvalidValue);
     return replace(e->copy->node[index]->kernel, p);
 }
@@ -444,8 +463,12 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cu
     CALL(cudaGraphKernelNodeSetAttribute);
     struct request *r = kernel_of(handle);
     FAIL_IF(r == NULL || value == NULL || !is_node_attribute((int)id), cudaErrorInvalidValue);
-    if (id == cudaLaunchAttributeCooperative)
-        r->cooperative = value->cooperative != 0;
+    cudaLaunchAttribute attribute;
+    memset(&attribute, 0, sizeof attribute);
+    attribute.id = id;
+    attribute.val = *value;
+    cudaError_t error = request_attribute(r, &attribute);
+    FAIL_IF(error != cudaSuccess, error);
     for (unsigned i = 0; i < r->num_attrs; i++)
         if (r->attrs[i].id == id) {
             r->attrs[i].val = *value;

@@ -105,6 +105,11 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
     }
 }
 
+cudaError_t request_attribute(struct request *r, const cudaLaunchAttribute *a)
+{
+    return read_attribute(r, a);
+}
+
 static cudaError_t check_shape(struct request *r, const struct function *f)
 {
     uint64_t threads = 1, blocks = 1;
@@ -177,11 +182,33 @@ cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, co
     r->programmatic = device.faults.reads_unread && config->numAttrs == 0 && config->attrs != NULL;
     for (unsigned i = 0; i < config->numAttrs; i++) {
         r->attrs[r->num_attrs++] = config->attrs[i];
+        if (device.faults.entries_after_ignore_lost && r->ignored_entry)
+            break;
         error = read_attribute(r, &config->attrs[i]);
         if (error != cudaSuccess)
             return error;
     }
     return check_cooperative(r, function_find(func));
+}
+
+static uint64_t features_of(const struct request *r, const struct grid *g)
+{
+    uint64_t has = HAS(kernel);
+    has |= r->programmatic ? HAS(attribute) : 0;
+    has |= r->cooperative ? HAS(cooperative) : 0;
+    has |= r->cluster > 1 ? HAS(cluster) : 0;
+    has |= r->urgent ? HAS(urgent) : 0;
+    has |= r->domain != 0 ? HAS(domain) : 0;
+    has |= g->blocks > workers() ? HAS(manyblocks) : 0;
+    has |= r->grid[1] > 1 ? HAS(gridy) : 0;
+    has |= r->grid[2] > 1 ? HAS(gridz) : 0;
+    has |= g->threads == MODEL_MAX_THREADS ? HAS(bigblock) : 0;
+    has |= g->threads <= 2 * MODEL_WARP ? HAS(smallblock) : 0;
+    has |= g->dynamic_shared != 0 ? HAS(shared) : 0;
+    has |= g->dynamic_shared > MODEL_BLOCK_SHARED / 2 ? HAS(muchshared) : 0;
+    has |= r->event != NULL ? HAS(event) : 0;
+    has |= device.other_thread ? HAS(otherthread) : 0;
+    return has;
 }
 
 struct op *request_op(const struct request *r)
@@ -198,6 +225,7 @@ struct op *request_op(const struct request *r)
     op->covers_nothing = r->ignored_entry;
     op->urgent = r->urgent;
     op->domain = r->domain;
+    op->features = features_of(r, op->grid);
     memcpy(op->grid->args, r->args, r->kernel->args_bytes);
     return op;
 }
@@ -207,9 +235,10 @@ bool launch_may_overlap(const struct request *r, struct stream *s)
 {
     bool leaked = s->leaked_attribute;
     s->leaked_attribute = device.faults.attribute_leaks && r->programmatic;
-    if (device.faults.plain_overlaps || leaked || (device.faults.recorder_overlaps && (r->event != NULL || r->launch_event != NULL)))
+    bool third = device.faults.third_plain_overlaps && s->kernel_tail != NULL && s->kernel_tail->depth >= 1;
+    if (device.faults.plain_overlaps || leaked || third || (device.faults.recorder_overlaps && (r->event != NULL || r->launch_event != NULL)))
         return true;
-    return r->programmatic && device.cc >= 90 && (!r->cooperative || reads_boldly());
+    return r->programmatic && cc_of(current_device()) >= 90 && (!r->cooperative || reads_boldly());
 }
 
 cudaError_t launch_in_stream(struct request *r)

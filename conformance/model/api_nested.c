@@ -50,6 +50,7 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
     CALL(cudaGraphNodeSetEnabled);
     struct node *n = node_in(exec, node);
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
+    n->reenabled |= n->disabled && enabled != 0;
     n->disabled = enabled == 0;
     return cudaSuccess;
 }

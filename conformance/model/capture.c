@@ -169,6 +169,7 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
 {
     struct lane *l = lane_of(s->capture, s);
     struct graph *g = s->capture->graph;
+    n->captured = true;
     bool all_programmatic = l->halves != 0, events_too = programmatic && reads_boldly(); /* AMB-09 */
     for (unsigned i = 0; i < l->halves; i++) {
         l->half[i].data = joined(&l->half[i], n, programmatic && (events_too || !l->half[i].kept_default));
@@ -318,8 +319,9 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphN
     c->next = captures;
     captures = c;
     struct lane *l = lane_of(c, s);
-    for (size_t i = 0; i < count; i++) {
-        struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[i] : full_edge, false, false};
+    for (size_t i = 0; i < count - (device.faults.capture_drops_dependency && count > 2 ? 1 : 0); i++) {
+        size_t entry = device.faults.begin_shares_data ? 0 : i;
+        struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[entry] : full_edge, false, false};
         lane_depends(l, h);
     }
     return cudaSuccess;
@@ -346,11 +348,11 @@ cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGra
 static bool is_joined(const struct capture *c, const struct node *n)
 {
     for (size_t i = 0; i < c->graph->arcs; i++)
-        if (c->graph->arc[i].from == n && (c->graph->arc[i].rejoins || edge_is_default(c->graph->arc[i].data)))
+        if (c->graph->arc[i].from == n && (c->graph->arc[i].rejoins || device.faults.early_join_accepted || edge_is_default(c->graph->arc[i].data)))
             return true;
     for (const struct lane *l = c->lanes; l != NULL; l = l->next)
         for (unsigned i = 0; l->stream == c->origin && i < l->halves; i++)
-            if (l->half[i].node == n && edge_is_default(l->half[i].data))
+            if (l->half[i].node == n && (device.faults.early_join_accepted || edge_is_default(l->half[i].data)))
                 return true;
     return false;
 }
@@ -471,7 +473,8 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
         l->halves = l->behinds = 0;
     }
     for (size_t i = 0; i < count; i++) {
-        struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[i] : full_edge, false, false};
+        size_t entry = device.faults.update_drops_data && flags == cudaStreamAddCaptureDependencies ? 0 : i;
+        struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[entry] : full_edge, false, false};
         lane_depends(l, h);
     }
     return cudaSuccess;

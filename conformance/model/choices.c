@@ -14,7 +14,7 @@ void choices_seed(uint64_t seed)
     device.random[0] = scramble(&seed);
     device.random[1] = scramble(&seed) | 1;
     device.trace = 0;
-    bool late = device.faults.wait_before_flush || device.faults.exits_not_covered; /* nothing is visible before the flush */
+    bool late = device.faults.wait_before_flush || device.drawn.effect == EFFECT_beforeflush || device.faults.exits_not_covered; /* nothing is visible before the flush */
     device.lazy = late ? 256 : 96 + choose(128);
     device.hit = device.faults.wait_stale_lines ? 256 : 128 + choose(112);
     device.drain = late ? 0 : 2 + choose(24);

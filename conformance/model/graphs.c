@@ -133,6 +133,8 @@ struct node *node_new(struct graph *g, enum cudaGraphNodeType type)
 static void node_remove(struct node *n)
 {
     struct graph *g = n->graph;
+    if (device.faults.destroy_takes_edge && g->arcs != 0)
+        graph_drop_arc(g, 0);
     for (size_t i = g->arcs; i > 0; i--)
         if (g->arc[i - 1].from == n || g->arc[i - 1].to == n)
             graph_drop_arc(g, i - 1);
@@ -200,7 +202,7 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
         left--;
     }
     g->arc = grown(g->arc, g->arcs, &g->arc_room, sizeof *g->arc);
-    struct arc a = {from, to, d, false, to->incoming == 0, false};
+    struct arc a = {from, to, d, false, to->incoming == 0, false, from->outgoing++, to->incoming};
     g->arc[g->arcs++] = a;
     to->incoming++;
     return cudaSuccess;
@@ -210,6 +212,7 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
 void graph_drop_arc(struct graph *g, size_t index)
 {
     g->arc[index].to->incoming--;
+    g->arc[index].from->outgoing--;
     memmove(&g->arc[index], &g->arc[index + 1], (g->arcs - index - 1) * sizeof *g->arc);
     g->arcs--;
 }
@@ -244,6 +247,8 @@ static void node_copy(struct graph *into, const struct node *from)
     n->move = from->move;
     n->host = from->host;
     n->incoming = from->incoming;
+    n->outgoing = from->outgoing;
+    n->captured = from->captured;
     n->choice = from->choice;
     n->condition = from->condition;
     n->original = from;
@@ -301,6 +306,9 @@ struct op *node_op(const struct node *n)
     return op;
 }
 
+/* Of the graph that is being queued: how it was made and launched, and how deep the node lies. */
+static uint64_t queued_features;
+
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
 static void arc_orders(const struct arc *a)
 {
@@ -318,23 +326,50 @@ static void arc_orders(const struct arc *a)
     else if (takes && device.faults.full_becomes_programmatic && a->from->op->kind == OP_KERNEL &&
              a->to->op->kind == OP_KERNEL)
         kind = EDGE_TRIGGERED;
-    if (!device.faults.one_edge_is_enough || a->first)
+    device.edge_features = (a->to->incoming >= 3 ? HAS(fanin) : 0) | (a->nth >= 2 ? HAS(thirdedge) : 0);
+    bool ignored = (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
+    if (device.faults.second_exec_full && queued_features & HAS(secondexec) && kind == EDGE_DONE)
+        kind = EDGE_TRIGGERED;
+    if (!ignored)
         op_after(a->to->op, a->from->last, kind);
     if (programmatic && !uncovered)
         op_covers(a->to->op, a->from->last);
+    device.edge_features = 0;
 }
 
 static void queue_between(const struct graph *g, struct op *start, struct op *end);
+
+static unsigned chain_depth(const struct node *n)
+{
+    unsigned deepest = 0;
+    for (size_t i = 0; i < n->graph->arcs; i++)
+        if (n->graph->arc[i].to == n && n->graph->arc[i].from->op != NULL && n->graph->arc[i].from->op->depth + 1 > deepest)
+            deepest = n->graph->arc[i].from->op->depth + 1;
+    return deepest;
+}
+
+static uint64_t node_features(const struct node *n)
+{
+    uint64_t has = n->type == cudaGraphNodeTypeMemset ? HAS(memset) : n->type == cudaGraphNodeTypeMemcpy ? HAS(copy)
+                   : n->type == cudaGraphNodeTypeHost ? HAS(host) : 0;
+    return has | queued_features | (n->captured ? HAS(captured) : 0) | (n->reenabled ? HAS(reenabled) : 0);
+}
 
 static void node_queue(struct node *n, struct op *start)
 {
     const struct graph *body = node_body(n);
     n->op = n->last = node_op(n);
+    n->op->features |= node_features(n);
+    n->op->depth = device.drawn.features & HAS(deep) ? chain_depth(n) : 0;
+    n->op->features |= n->op->depth >= 4 ? HAS(deep) : 0;
     op_after(n->op, start, EDGE_RETIRED);
     if (body == NULL)
         return;
     n->last = op_new(OP_JOIN);
+    uint64_t outside = queued_features;
+    queued_features |= n->type == cudaGraphNodeTypeConditional ? HAS(body) : HAS(child);
     queue_between(body, n->op, n->last);
+    queued_features = outside;
     op_after(n->last, n->op, EDGE_DONE);
 }
 
@@ -377,7 +412,9 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     } else {
         stream_append(s, start, false);
     }
+    queued_features = HAS(graph) | exec->features;
     queue_between(exec->copy, start, end);
+    exec->features |= HAS(again);
     op_submit(start);
     if (has_kernels(exec->copy))
         s->previous_kernel = NULL;
@@ -396,6 +433,10 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EXEC_MAGIC;
     e->copy = graph_copy(g);
+    for (const struct graph_exec *o = execs; o != NULL; o = o->next)
+        if (o->made_from == g)
+            e->features |= HAS(secondexec);
+    e->made_from = g;
     e->next = execs;
     execs = e;
     *out = (cudaGraphExec_t)(void *)e;
@@ -421,6 +462,7 @@ cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t strea
     CALL(cudaGraphUpload);
     FAIL_IF(exec_of(handle) == NULL, cudaErrorInvalidValue);
     FAIL_IF(stream_of(stream) == NULL, cudaErrorInvalidResourceHandle);
+    exec_of(handle)->features |= HAS(uploaded);
     return cudaSuccess;
 }
 
@@ -499,9 +541,13 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         return call_result(cudaErrorGraphExecUpdateFailure);
     }
     struct graph *copy = graph_copy(g);
+    for (size_t i = 3; device.faults.update_keeps_kernels && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && e->copy->node[i]->kernel != NULL)
+            *copy->node[i]->kernel = *e->copy->node[i]->kernel;
     for (size_t i = 0; device.faults.update_keeps_edges && i < copy->arcs; i++)
         copy->arc[i].data = e->copy->arc[i].data;
     graph_delete(e->copy);
     e->copy = copy;
+    e->features |= HAS(updated);
     return cudaSuccess;
 }

@@ -3,6 +3,7 @@
 #define PDL_MODEL_MACHINE_H
 
 #include "coroutine.h"
+#include "drawn.h"
 #include "model.h"
 #include "model_kernel.h"
 
@@ -55,6 +56,8 @@ struct grid { /* the kernel part of an op */
 struct op {
     enum op_kind kind;
     uint64_t serial;
+    uint64_t features; /* HAS(...): how it was launched and made, for drawn devices */
+    unsigned depth;    /* kernels in a row before it in its stream */
     struct edge *out;
     struct cover *covered;
     unsigned blocked;    /* edges (and the submit) still to come before it may start */
@@ -159,6 +162,10 @@ struct faults {
     bool edge_twice_accepted, absent_edge_removed, typed_edges_programmatic, duplicates_accepted, clone_loses_edges;
     bool launch_record_stays, record_cuts_wait, thread_end_triggers, update_keeps_edges, legacy_runs_alone;
     bool neighbour_removed, event_spent, last_event_covered, mute_exit_counts_twice, recorder_overlaps;
+    bool edges_share_data, last_edge_data, array_swaps_pair, removal_ignores_data, early_join_accepted, update_drops_data;
+    bool new_node_shares_data, begin_shares_data, removal_stops_early;
+    bool clone_drops_edge, child_edges_full, update_keeps_kernels, params_to_neighbour, destroy_takes_edge, capture_drops_dependency;
+    bool second_wait_lost, entries_after_ignore_lost, third_plain_overlaps, sixth_edge_ignored, host_call_early, second_exec_full;
     bool never_overlaps, early; /* these two conform */
 };
 
@@ -174,6 +181,9 @@ struct explorer;
 struct device {
     bool usable;
     const struct variant *variant;
+    struct drawn drawn;
+    bool other_thread; /* the call comes from another host thread than the first */
+    uint64_t edge_features; /* of the edge that is being made */
     struct faults faults;
     uint64_t random[2];
     struct explorer *explorer; /* NULL: seeded */
@@ -218,6 +228,9 @@ static inline unsigned workers(void)
 
 /* choices.c */
 void choices_seed(uint64_t seed); /* choices.h has the choices */
+
+/* drawn.c: does this effect of a drawn device act between these two? */
+bool drawn_acts(enum effect effect, const struct op *op, const struct op *pred);
 
 /* variants.c */
 const struct variant *variant_find(const char *name);

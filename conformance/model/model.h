@@ -58,6 +58,7 @@ extern "C" {
 #endif
 
 enum { MODEL_SMS = 4, MODEL_SLOTS = 4, MODEL_MOST_SMS = 132, MODEL_MOST_SLOTS = 8, MODEL_MAX_THREADS = 32, MODEL_WARP = 4 };
+enum { MODEL_MAX_DEVICES = 8 };
 enum { MODEL_BLOCK_SHARED = 48 * 1024, MODEL_SM_SHARED = 64 * 1024, MODEL_MAX_ATTRS = 32 };
 
 /* Back to an empty device. variant: a name of the list below, NULL or "" for the conforming device. An unknown name
@@ -69,6 +70,11 @@ void model_reset(const char *variant, uint64_t seed);
 unsigned model_sms(void);
 
 /* The named devices; index 0 to model_variant_count() - 1. Rule: the id it violates, "" for a conforming one. */
+/* Is there such a device: named here, or of the grammar of drawn.h? */
+int model_variant_known(const char *name);
+/* The words of that grammar, separated by spaces. */
+const char *model_drawn_features(void);
+const char *model_drawn_effects(void);
 int model_variant_count(void);
 const char *model_variant_name(int index);
 int model_variant_conforming(int index);
@@ -91,6 +97,11 @@ const struct model_launch *model_launch_at(unsigned index);
 unsigned model_call_count(const char *symbol);
 /* Pretend another compute capability. Below 9.0 nothing overlaps and triggers and waits do nothing. */
 void model_set_cc(int major, int minor);
+/* Pretend that there are several devices, each with a compute capability of its own, and that a function has another image
+ * on one of them. They share one machine, so only queries and the permission to overlap differ. One device after a reset. */
+void model_set_devices(int count);
+void model_set_cc_of(int index, int major, int minor);
+void model_set_image(const void *func, int index, int ptx_version);
 /* Pretend other versions for cudaRuntimeGetVersion and cudaDriverGetVersion; 0 keeps the one in force. */
 void model_set_versions(int runtime, int driver);
 /* The next call of that symbol returns this error and does nothing. */

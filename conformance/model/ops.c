@@ -115,8 +115,27 @@ bool op_reached(const struct op *op, enum edge_kind kind)
     }
 }
 
+/* What a drawn device makes of a dependency; false: nothing at all. */
+static bool drawn_order(const struct op *op, const struct op *pred, enum edge_kind *kind)
+{
+    if (*kind == EDGE_COVER)
+        return true;
+    bool full = *kind == EDGE_DONE || *kind == EDGE_RETIRED;
+    if (drawn_acts(EFFECT_unordered, op, pred))
+        return false;
+    if (full && drawn_acts(EFFECT_attrigger, op, pred))
+        *kind = EDGE_TRIGGERED;
+    else if (full && drawn_acts(EFFECT_atstart, op, pred))
+        *kind = EDGE_STARTED;
+    else if (*kind == EDGE_TRIGGERED && drawn_acts(EFFECT_firstblock, op, pred))
+        *kind = EDGE_TOUCHED;
+    return true;
+}
+
 void op_after(struct op *op, struct op *pred, enum edge_kind kind)
 {
+    if (!drawn_order(op, pred, &kind))
+        return;
     if (pred == op || op_reached(pred, kind))
         return;
     struct edge *e = carve(sizeof *e);
@@ -136,6 +155,8 @@ static bool left_uncovered(const struct op *op, const struct op *pred)
     const struct faults *f = &device.faults;
     if (pred->grid == NULL)
         return false;
+    if (drawn_acts(EFFECT_uncovered, op, pred))
+        return true;
     return (f->ordinary_not_covered && !pred->attributed) || (f->ignored_uncovers && op->covers_nothing) ||
            (f->cooperative_not_covered && pred->grid->cooperative) || (f->domain_not_covered && op->domain != pred->domain);
 }
@@ -332,7 +353,7 @@ void op_block_exited(struct op *op)
     op_block_triggered(op);
     if (op->grid->gone == op->grid->blocks) {
         op->exited_all = true;
-        bool slow = device.faults.wait_before_flush || device.faults.exits_not_covered || once_in(3);
+        bool slow = device.faults.wait_before_flush || device.drawn.effect == EFFECT_beforeflush || device.faults.exits_not_covered || once_in(3);
         post(ACT_FLUSH, op, NULL, slow ? choose_ns(1000, 4000) : choose_ns(30, 400));
         waiters_recheck();
     }
@@ -340,10 +361,12 @@ void op_block_exited(struct op *op)
 
 /* ---- WAIT-01: may this thread's wait return? ---- */
 
-static bool covered_enough(const struct op *pred)
+static bool covered_enough(const struct op *op, const struct op *pred)
 {
     if (pred->grid == NULL)
         return false;
+    if (drawn_acts(EFFECT_beforeflush, op, pred))
+        return pred->exited_all;
     if (device.faults.wait_at_trigger)
         return pred->triggered_all;
     if (device.faults.wait_before_flush)
@@ -362,10 +385,10 @@ bool wait_may_return(const struct thread *thread)
         return false;
     const struct faults *f = &device.faults;
     if (!f->wait_needs_trigger && !f->wait_at_trigger && !f->wait_before_flush && !f->wait_some_blocks &&
-        !f->exits_not_covered)
+        !f->exits_not_covered && device.drawn.effect != EFFECT_beforeflush)
         return op->cover_open == 0;
     for (const struct cover *c = op->covered; c != NULL; c = c->next)
-        if (c->op != NULL && !covered_enough(c->op))
+        if (c->op != NULL && !covered_enough(op, c->op))
             return false;
     return !(device.faults.wait_needs_trigger && op->covers_untriggered);
 }

@@ -100,7 +100,7 @@ static void order_behind_others(struct stream *s, struct op *op)
 
 static void order_behind_waits(struct stream *s, struct op *op)
 {
-    for (unsigned i = 0; i < s->waits; i++) {
+    for (unsigned i = device.faults.second_wait_lost && s->waits > 1 ? 1 : 0; i < s->waits; i++) {
         op_after(op, s->wait[i].op, s->wait[i].kind);
         if (s->wait[i].covered && (i + 1 == s->waits || !device.faults.last_event_covered))
             op_covers(op, s->wait[i].op);
@@ -148,14 +148,34 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
             early = s->kernel_tail;
         else if (device.faults.event_at_launch && op->kind == OP_RECORD)
             early = s->last_kernel;
+        else if (device.faults.host_call_early && op->kind == OP_HOST)
+            early = s->kernel_tail;
         op_after(op, early != NULL ? early : s->tail, early != NULL ? EDGE_STARTED : EDGE_RETIRED);
         if (early != NULL)
             op_covers(op, s->tail); /* the stream itself stays in order behind it */
     }
 }
 
+static uint64_t stream_features(const struct stream *s)
+{
+    uint64_t has = s == &legacy ? HAS(legacy) : s == &per_thread ? HAS(perthread) : is_blocking(s) ? HAS(blocking) : 0;
+    has |= s->priority < 0 ? HAS(highstream) : 0;
+    has |= s->tail != NULL && s->tail != s->kernel_tail ? HAS(afteritem) : 0;
+    return has | HAS(eager);
+}
+
+static uint64_t item_features(const struct op *op)
+{
+    return op->kind == OP_SET ? HAS(memset) : op->kind == OP_COPY ? HAS(copy) : op->kind == OP_HOST ? HAS(host) : 0;
+}
+
 void stream_append(struct stream *s, struct op *op, bool programmatic)
 {
+    op->features |= stream_features(s) | item_features(op);
+    if (op->kind == OP_KERNEL) {
+        op->depth = s->kernel_tail != NULL ? s->kernel_tail->depth + 1 : 0;
+        op->features |= op->depth >= 4 ? HAS(deep) : 0;
+    }
     s->idle = false;
     order_behind_tail(s, op, programmatic && op->kind == OP_KERNEL);
     if (op->kind != OP_RECORD || !device.faults.record_cuts_wait)

@@ -26,7 +26,8 @@
     X(cudaGraphNodeGetEnabled) X(cudaGraphConditionalHandleCreate) X(cudaFuncGetAttributes) X(cudaFuncSetAttribute)      \
     X(cudaFuncGetName) X(cudaOccupancyMaxActiveBlocksPerMultiprocessor)                                              \
     X(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) X(cudaLaunchKernel) X(cudaLaunchKernelExC)             \
-    X(cudaLaunchCooperativeKernel) X(cudaGetLastError) X(cudaPeekAtLastError)
+    X(cudaLaunchCooperativeKernel) X(cudaGetLastError) X(cudaPeekAtLastError)                                     \
+    X(cudaGetFuncBySymbol) X(cudaGetDriverEntryPoint)
 
 #define MODEL_SYMBOL_ID(name) SYMBOL_##name,
 enum symbol { MODEL_SYMBOLS(MODEL_SYMBOL_ID) SYMBOL_COUNT };

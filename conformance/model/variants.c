@@ -8,6 +8,9 @@
 
 static const struct variant conforming = {"", "", "everything PDL allows is the seed's choice", SIZE_MAX, true};
 
+static char drawn_name[128]; /* a reset of the device keeps it */
+static const struct variant drawn = {drawn_name, "SAME-01", "drawn from the grammar of drawn.h", SIZE_MAX, false};
+
 static const struct variant variants[] = {
     CONFORMING("never-overlaps", never_overlaps, "no dependent ever starts before its predecessor completed"),
     CONFORMING("early", early, "every dependent starts the moment it may"),
@@ -72,6 +75,27 @@ static const struct variant variants[] = {
     BROKEN("thread-end-triggers", thread_end_triggers, "TRIG-01", "one thread's end counts as its block's trigger"),
     BROKEN("legacy-runs-alone", legacy_runs_alone, "COMP-06a", "the legacy stream waits for no other stream, nor any for it"),
     BROKEN("update-keeps-edges", update_keeps_edges, "EDGE-23a", "an update with other edge data is taken, and the old edges stay"),
+    BROKEN("edges-share-data", edges_share_data, "EDGE-33", "edges added in one call all get the data of the first"),
+    BROKEN("last-edge-data", last_edge_data, "EDGE-33", "edges added in one call all get the data of the last"),
+    BROKEN("array-swaps-pair", array_swaps_pair, "EDGE-33", "in a call of more than 16 edges two neighbours exchange their data"),
+    BROKEN("removal-ignores-data", removal_ignores_data, "EDGE-17a", "an edge is removed whatever data the call names"),
+    BROKEN("early-join-accepted", early_join_accepted, "EDGE-19a", "a programmatic event is enough to bring a fork back"),
+    BROKEN("update-drops-data", update_drops_data, "EDGE-33b", "an update that adds dependencies to a capture keeps the first entry's data only"),
+    BROKEN("new-node-shares-data", new_node_shares_data, "EDGE-33b", "all edges into a new node get the data of the first"),
+    BROKEN("begin-shares-data", begin_shares_data, "EDGE-33b", "a capture begun behind several nodes uses the first one's edge data"),
+    BROKEN("removal-stops-early", removal_stops_early, "EDGE-33b", "of several edges to remove only the first goes"),
+    BROKEN("clone-drops-edge", clone_drops_edge, "SAME-01", "a clone of a graph with more than eight edges lacks the last one"),
+    BROKEN("child-edges-full", child_edges_full, "SAME-01", "the edges of a child graph become full ones"),
+    BROKEN("update-keeps-kernels", update_keeps_kernels, "SAME-01", "an update of a whole graph leaves the kernels from the fourth node on as they were"),
+    BROKEN("params-to-neighbour", params_to_neighbour, "SAME-01", "new parameters of a node of an executable graph go to the kernel after it"),
+    BROKEN("destroy-takes-edge", destroy_takes_edge, "SAME-01", "destroying a node takes the oldest edge of its graph along"),
+    BROKEN("capture-drops-dependency", capture_drops_dependency, "EDGE-33b", "a capture begun behind more than two nodes forgets the last of them"),
+    BROKEN("second-wait-lost", second_wait_lost, "SAME-02", "of two events that a stream waits for before a launch the first is forgotten"),
+    BROKEN("entries-after-ignore-lost", entries_after_ignore_lost, "SAME-02", "attributes after an entry with the id ignore are not read"),
+    BROKEN("third-plain-overlaps", third_plain_overlaps, "SAME-02", "the third kernel in a row overlaps without the attribute"),
+    BROKEN("sixth-edge-ignored", sixth_edge_ignored, "SAME-01", "of more than five edges into a node only five order it"),
+    BROKEN("host-call-early", host_call_early, "SAME-02", "a host function runs when the kernel before it has started"),
+    BROKEN("second-exec-full", second_exec_full, "SAME-01", "the second executable graph of a graph runs nodes behind full edges at the trigger"),
     BROKEN("clone-loses-edges", clone_loses_edges, "EDGE-24a", "a cloned graph has full edges only"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
@@ -83,12 +107,32 @@ const struct variant *variant_find(const char *name)
     for (int i = 0; i < VARIANTS; i++)
         if (strcmp(variants[i].name, name) == 0)
             return &variants[i];
-    return NULL;
+    struct drawn read;
+    if (!drawn_read(name, &read) || strlen(name) >= sizeof drawn_name)
+        return NULL;
+    memmove(drawn_name, name, strlen(name) + 1);
+    return &drawn;
 }
 
 const struct variant *variant_at(int index)
 {
     return index >= 0 && index < VARIANTS ? &variants[index] : NULL;
+}
+
+int model_variant_known(const char *name)
+{
+    return variant_find(name) != NULL;
+}
+
+#define SPACED(name) #name " "
+const char *model_drawn_features(void)
+{
+    return DRAWN_FEATURES(SPACED);
+}
+
+const char *model_drawn_effects(void)
+{
+    return DRAWN_EFFECTS(SPACED);
 }
 
 int model_variant_count(void)

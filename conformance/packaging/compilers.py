@@ -81,7 +81,8 @@ def enter(root: Path, suite: str, options: argparse.Namespace) -> dict[str, str]
     mounts = [f"mkdir -p {root}{path} && mount --bind {path} {root}{path}" for path in
               (options.headers.resolve(), options.cuda.resolve(), ROOT, Path(tempfile.gettempdir()))]
     script = "; ".join([f"mount --rbind /dev {root}/dev", *mounts, 'exec "$@"'])
-    argv = [sys.executable, "-B", str(KIT), "dev", "compilers", "--cuda", str(options.cuda.resolve()), "--headers", str(options.headers.resolve())]
+    argv = [sys.executable, "-B", str(KIT), "dev", "compilers", "--cuda", str(options.cuda.resolve()),
+            "--headers", str(options.headers.resolve())]
     environment = {**os.environ, INSIDE: " ".join(SUITES[suite]), "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(["unshare", "--mount", "/bin/sh", "-ec", script, "sh", *argv], env=environment, stdout=subprocess.PIPE, text=True,
                           check=False)
@@ -91,7 +92,8 @@ def enter(root: Path, suite: str, options: argparse.Namespace) -> dict[str, str]
 
 def record(path: Path, cells: dict[str, str], version: int) -> None:
     """The Markdown table."""
-    lines = ["# pdl.h with host compilers", "", "Written by compilers.py, never by hand. `ok n`: n compiles with all warnings as errors. Toolkit "
+    lines = ["# pdl.h with host compilers", "",
+             "Written by compilers.py, never by hand. `ok n`: n compiles with all warnings as errors. Toolkit "
              f"{version // 1000}.{version % 1000 // 10}.", "", "| compiler | from | standards | |", "|---|---|---|---|"]
     for suite, names in SUITES.items():
         for name in names:

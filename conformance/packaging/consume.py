@@ -290,7 +290,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--cuda", type=Path, default=Path("/usr/local/cuda"), help="root of a CUDA Toolkit")
     parser.add_argument("--cmake", default=shutil.which("cmake"), help="the CMake to use")
     parser.add_argument("--generator", default="Ninja" if shutil.which("ninja") else None, help="CMake's generator")
-    parser.add_argument("--make-program", help="the program behind the generator")
+    parser.add_argument("--make-program", help="the program that the generator calls")
     options = parser.parse_args(argv)
     if options.cmake is None:
         parser.error("there is no cmake on PATH: say --cmake")

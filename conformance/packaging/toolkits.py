@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-
 from conformance.headers import compile_checks as checks
 from conformance.packaging import api
 from conformance.packaging.versions import CLAUSES, Check, holds
 from conformance.pdlkit.packages import complete_toolkit
 from conformance.pdlkit.places import KIT, ROOT
+
+HERE = Path(__file__).resolve().parent
 
 HOST_TESTS = ("prepare", "launch", "refusals", "events", "attributes", "estimate", "estimate_measured", "threads", "off_path", "graph",
               "graph_check", "graph_findings")
@@ -121,8 +121,12 @@ def host_cell(place: checks.Place, compiler: str, variants: Sequence[list[str]] 
         plan += [(plus, standard, source, checks.CXX_WARNINGS) for standard in cxx for source in ("host_all.c", "host_typed.cpp")]
     for name, standard, source, flags in plan:
         for variant in variants:
-            needs_baseline(place, lambda unit: checks.host(name, place, standard, unit, *flags, *variant), checks.UNITS / source)
+            needs_baseline(place, partial(_host_command, name, place, standard, (*flags, *variant)), checks.UNITS / source)
     return f"{len(plan) * len(variants)}"
+
+
+def _host_command(compiler: str, place: checks.Place, standard: str, flags: Sequence[str], unit: Path) -> list[str]:
+    return checks.host(compiler, place, standard, unit, *flags)
 
 
 def needs_baseline(place: checks.Place, command: Callable[[Path], list[str]], unit: Path) -> None:
@@ -310,8 +314,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         root = install(toolkit, options.prefixes.resolve())
         number = toolkit_version(root)
         versions[toolkit.name] = f"{number // 1000}.{number % 1000 // 10}{' (newest)' if toolkit.name == 'newest' else ''}"
-        done = subprocess.run([sys.executable, "-B", str(KIT), "dev", "toolkits", "--prefixes", str(options.prefixes), "--headers", str(options.headers),
-                               "--column", str(root)], stdout=subprocess.PIPE, text=True, check=True)
+        argv = [sys.executable, "-B", str(KIT), "dev", "toolkits", "--prefixes", str(options.prefixes),
+                "--headers", str(options.headers), "--column", str(root)]
+        done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True)
         columns[toolkit.name] = json.loads(done.stdout)
         print(f"{toolkit.name}: {sum(text.startswith('ok') for text in columns[toolkit.name].values())} ok, "
               f"{sum(text == 'FAIL' for text in columns[toolkit.name].values())} failed", flush=True)

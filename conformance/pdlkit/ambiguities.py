@@ -82,7 +82,7 @@ QUESTIONS = (
     Question("AMB-11", "Does a wait behind a launch-completion edge cover its kernel?", "yes", "no", ("EDGE-07.launched",)),
     Question("AMB-11", "The same for a launch-completion event?", "yes", "no", ("EVT-09.completion",)),
     Question("AMB-12", "Which codes do illegal edges and events get, and when?", "", "",
-             ("EDGE-08.codes", "EDGE-04.reserved", "EDGE-16a.other_data", "EDGE-19a.pending", "EVT-05.events", "EVT-06.flags",
+             ("EDGE-08.codes", "EDGE-04.reserved", "EDGE-16a.other_data", "EDGE-19b.pending", "EVT-05.events", "EVT-06.flags",
               "ATTR-06.elsewhere", "ATTR-12.refused")),
     Question("AMB-13", "What do queries say that only count, or have room for data alone?", "", "", ("EDGE-15.counting",)),
     Question("AMB-14", "Does the wait cover in clones, updated graphs, child graphs and conditional bodies?", "yes", "no",
@@ -171,7 +171,8 @@ def answer(question: Question, entry: Entry) -> tuple[str, str, str]:
     wrong = wrong_trials(entry["outcomes"])
     overlap = entry["outcomes"].get("overlap", 0)
     if question.overlap:
-        return ("A" if overlap else "B"), f"overlap {_share(overlap, run)}; wrong {wrong:,}", floor95(overlap, run) if overlap else bound95(run)
+        return ("A" if overlap else "B"), f"overlap {_share(overlap, run)}; wrong {wrong:,}", \
+            floor95(overlap, run) if overlap else bound95(run)
     if wrong:
         return "B", f"wrong {_share(wrong, run)}; overlap {overlap:,}", floor95(wrong, run)
     if exercised:
@@ -223,11 +224,11 @@ def text(report: Mapping[str, Any]) -> str:
            f"{driver.get('toolkit', '?')}, profile "
            f"{report['run']['profile']}, seed {report['run']['seed']}. Made by `conformance dev ambiguities` from a report; "
            "one device, one driver, no promise.", "",
-           "Follows: the claim that the counts fit. Bound, with 95 % confidence: the rate of what was not seen is at most this, or (>=) that of "
-           "what was seen at least; where calls were answered there is no rate. Version 13000 is 13.0. "
+           "Follows: the claim that the counts fit. Bound, with 95 % confidence: the rate of what was not seen is at most this, or (>=) "
+           "that of what was seen at least; where calls were answered there is no rate. Version 13000 is 13.0. "
            "An edge is from_port,to_port,type; all answers about edges and captures stand in the page of graphs beside this one, what the "
-           "device itself launches (AMB-19) in the lines of pdl-from-device, profilers, sanitizers and an MPS server (AMB-20) in the page of "
-           "environments. MIG was not to be had: it takes a device whose owner has partitioned it.", "",
+           "device itself launches (AMB-19) in the lines of pdl-from-device, profilers, sanitizers and an MPS server (AMB-20) in the page "
+           "of environments. MIG was not to be had: it takes a device whose owner has partitioned it.", "",
            "| question | claim A | claim B | case | follows | counts | bound |", "|---|---|---|---|---|---|---|"]
     shown = ""
     for id_, question, a, b, name, follows, counts, bound in rows(report["tests"]):

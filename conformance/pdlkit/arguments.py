@@ -6,6 +6,7 @@ import argparse
 from typing import NoReturn
 
 from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.places import PROGRAM
 
 
 class Parser(argparse.ArgumentParser):
@@ -13,7 +14,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, command: str, description: str, **more: object) -> None:
         super().__init__(
-            prog=f"python3 conformance {command}", description=description, allow_abbrev=False,
+            prog=f"{PROGRAM} {command}", description=description, allow_abbrev=False,
             formatter_class=argparse.RawDescriptionHelpFormatter, **more,  # type: ignore[arg-type]
         )
 

@@ -6,15 +6,15 @@ import json
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.pdlkit.children import run_shown
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.places import BUILD, ROOT, in_tree
+from conformance.pdlkit.places import BUILD, ROOT, in_tree, prebuilt
 from conformance.pdlkit.private_folder import locked
 from conformance.pdlkit.toolchain import Toolchain, ask, dotted, version_in
 
@@ -35,8 +35,8 @@ def _run_logged(argv: Sequence[str], log: Path, what: str) -> None:
     with open(log, "ab") as out:
         out.write(os.fsencode("\n$ " + shlex.join(argv) + "\n"))
         out.flush()
-        done = subprocess.run(list(argv), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
-    if done.returncode != 0:
+        code = run_shown(argv, ROOT, out)
+    if code != 0:
         tail = log.read_text(errors="replace").splitlines()[-30:]
         print("\n".join(tail), file=sys.stderr)
         raise SetupImpossible(f"{what} failed; the lines above are the end of {in_tree(log)}")
@@ -80,6 +80,12 @@ def _stamp() -> list[str]:
     presets = ROOT / "CMakePresets.json"
     text = presets.read_text() if presets.is_file() else ""
     return [text, *(f"{name}={os.environ.get(name, '')}" for name in ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CUDAFLAGS"))]
+
+
+def carried(device: str) -> Built | None:
+    """The harness that the installed package brings along: nothing has to be built, and no build tool has to be here."""
+    harness = prebuilt(TARGETS[device])
+    return Built(harness, None, {"built": "with the package"}) if harness else None
 
 
 def build(device: str, tools: Toolchain, say: Say, architectures: str | None = None) -> Built:

@@ -1,28 +1,29 @@
-"""Runs one child under a watchdog: own session, killed with every descendant, nothing left behind.
+"""Runs one child under a watchdog: in its own session, killed with every descendant, nothing left behind.
 
+Each child runs below a keeper (keeper.py), a process that kills it and all it started when it ends and also when we are killed.
 Nothing here polls: the wait ends when the child writes, ends, misses its deadline or the run is interrupted.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 import selectors
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.keeper import PATIENCE_S as _KILL_PATIENCE_S
+from conformance.pdlkit.keeper import descendants
 
-_MARK = "PDL_KIT_CHILD"  # inherited by every descendant, so that one that left the session is still found
+_KEEPER = Path(__file__).with_name("keeper.py")
 _STDERR_KEPT = 8192
-_KILL_PATIENCE_S = 30.0  # a process inside the driver may need this long to die
-_EXEC_PATIENCE_S = 0.5
 _EXIT_POLL_S = 0.02  # only where the kernel has no pidfd
 
 
@@ -97,57 +98,116 @@ class Stopper:
         self._write.close()
 
 
-def marked_processes(token: str) -> tuple[list[int], bool]:
-    """Live processes that carry this child's mark, and whether one in the middle of exec could not be told yet."""
-    needle = f"{_MARK}={token}".encode()
-    found, unsure = [], False
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit():
-            continue
+class Kept:
+    """A process that runs below a keeper (keeper.py): whatever it starts ends with it, and all of it ends with us."""
+
+    def __init__(self, argv: Sequence[str], *, environment: Mapping[str, str] | None = None, cwd: Path | None = None,
+                 stdin: int | IO[bytes] = subprocess.DEVNULL, stdout: int | IO[bytes] | None = subprocess.PIPE,
+                 stderr: int | IO[bytes] | None = subprocess.PIPE) -> None:
+        """Start it; SetupImpossible if that fails."""
+        name = Path(argv[0]).name
+        self._channel, theirs = socket.socketpair()
+        command = [sys.executable, "-I", "-S", str(_KEEPER), str(os.getpid()), str(theirs.fileno()), "--", *argv]
         try:
-            environment = Path(entry.path, "environ").read_bytes()
-            if needle in environment.split(b"\0"):
-                found.append(int(entry.name))
-            elif not environment and os.readlink(Path(entry.path, "exe")):
-                unsure = True  # neither a zombie nor a kernel thread: exec has not put the environment in place yet
-        except OSError:  # not ours, or already gone
-            continue
-    return found, unsure
+            self.process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd, start_new_session=True,
+                                            bufsize=0, pass_fds=[theirs.fileno()])
+        except (OSError, ValueError) as error:
+            self._channel.close()
+            raise SetupImpossible(f"{name} cannot be started: {getattr(error, 'strerror', None) or error}") from None
+        finally:
+            theirs.close()
+        self.leftovers, self.reaped, self._heard = 0, True, b""
+        try:
+            answer = self._introduce(environment)
+        except BaseException:
+            self.stop()
+            raise
+        if answer != "started":
+            self.stop()
+            code = answer.removeprefix("failed ")
+            why = os.strerror(int(code)) if code.isdigit() else "the process that keeps it ended at once"
+            raise SetupImpossible(f"{name} cannot be started: {why}")
+
+    def _introduce(self, environment: Mapping[str, str] | None) -> str:
+        """Hand over the environment and hear whether the program started."""
+        try:
+            if environment is not None:
+                entries = (os.fsencode(f"{key}={value}") for key, value in environment.items())
+                self._channel.sendall(b"\0".join(entries) or b"\0")
+            self._channel.shutdown(socket.SHUT_WR)
+            answer = b""
+            while not answer.endswith(b"\n") and (data := self._channel.recv(64)):
+                answer += data
+        except OSError:
+            return ""
+        line, _, self._heard = answer.partition(b"\n")
+        return line.decode()
+
+    def stop(self) -> None:
+        """End it and everything below it; returns when they are gone, or when not even SIGKILL ended them in time."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.wait(_KILL_PATIENCE_S + 5.0)
+
+    def wait(self, patience_s: float) -> None:
+        """Wait for the end, and hear how it was."""
+        try:
+            self.process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.reaped = False
+        self._hear()
+
+    def _hear(self) -> None:
+        if self._channel.fileno() < 0:
+            return
+        self._channel.setblocking(False)
+        try:
+            while data := self._channel.recv(64):
+                self._heard += data
+        except OSError:
+            pass
+        self._channel.close()
+        words = self._heard.split()
+        if len(words) == 3 and words[0] == b"ended":
+            self.leftovers, self.reaped = int(words[1]), words[2] == b"1"
 
 
-def _kill_tree(pid: int, token: str) -> int:
-    """SIGKILL the child's group and every marked descendant; returns how many descendants outlived the group."""
+def run_tool(argv: Sequence[str], *, timeout: float, stdin: IO[bytes] | None = None, environment: Mapping[str, str] | None = None,
+             cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    """subprocess.run for a tool, with both outputs taken: the limit holds whatever the tool starts, and the tool ends with us.
+
+    subprocess.TimeoutExpired at the limit; SetupImpossible if the tool cannot be started.
+    """
+    kept = Kept(argv, stdin=stdin or subprocess.DEVNULL, environment=environment, cwd=cwd)
+    with kept.process:
+        try:
+            out, err = kept.process.communicate(timeout=timeout)
+        finally:
+            kept.stop()
+    return subprocess.CompletedProcess(list(argv), kept.process.returncode, out, err)
+
+
+def run_shown(argv: Sequence[str], cwd: Path, output: IO[bytes] | None = None) -> int:
+    """The exit code of a program that writes to our own outputs, or both of its outputs to this file; it ends with us."""
+    kept = Kept(argv, cwd=cwd, stdout=output, stderr=output)
     try:
-        os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-    stragglers: set[int] = set()
-    started = time.monotonic()
-    while True:  # one that forks while it is hunted is found in the next round
-        marked, unsure = marked_processes(token)
-        alive = [p for p in marked if p != pid]
-        waited = time.monotonic() - started
-        # A process may also have an empty environment for good: exec takes microseconds, so do not wait long for it.
-        if waited > _KILL_PATIENCE_S or (not alive and (not unsure or waited > _EXEC_PATIENCE_S)):
-            return len(stragglers)
-        for straggler in alive:
-            stragglers.add(straggler)
-            try:
-                os.kill(straggler, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        time.sleep(0.01)
+        return kept.process.wait()
+    finally:
+        kept.stop()
 
 
 def _where_stuck(pid: int) -> tuple[str, ...]:
+    """Where the threads of everything below this process sleep."""
     places: dict[str, None] = {}
-    for thread in Path("/proc", str(pid), "task").glob("*/wchan"):
-        try:
-            name = thread.read_text().strip()
-        except OSError:
-            continue
-        if name and name != "0":
-            places[name] = None
+    for child in descendants(pid):
+        for thread in Path("/proc", str(child), "task").glob("*/wchan"):
+            try:
+                name = thread.read_text().strip()
+            except OSError:
+                continue
+            if name and name != "0":
+                places[name] = None
     return tuple(places)[:8]
 
 
@@ -185,16 +245,9 @@ def run_child(
     argv: Sequence[str], watch: Watch, stopper: Stopper, environment: Mapping[str, str] | None = None
 ) -> Ending:
     """Start the child, feed its lines to `watch`, and return only when it and all its descendants are gone."""
-    token = secrets.token_hex(8)
-    env = {**(os.environ if environment is None else environment), _MARK: token}
     started = time.monotonic()
-    try:
-        process = subprocess.Popen(
-            list(argv), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
-            start_new_session=True, bufsize=0,
-        )
-    except OSError as error:
-        raise SetupImpossible(f"{Path(argv[0]).name} cannot be started: {error.strerror}") from None
+    kept = Kept(argv, environment=environment)
+    process = kept.process
     pipes = _Pipes(process, watch)
     hung = interrupted = False
     stuck: tuple[str, ...] = ()
@@ -204,8 +257,7 @@ def run_child(
         if hung:
             stuck = _where_stuck(process.pid)
     finally:
-        leftovers = _kill_tree(process.pid, token)
-        reaped = _reap(process)
+        kept.stop()
         pipes.read(pipes.out)
         pipes.read(pipes.err)
         process.stdout.close()  # type: ignore[union-attr]
@@ -214,17 +266,9 @@ def run_child(
     return Ending(
         exit_code=code if code is not None and code >= 0 and not hung else None,
         signal=-code if code is not None and code < 0 and not hung else None,
-        hung=hung, interrupted=interrupted, reaped=reaped, wall_s=time.monotonic() - started,
-        leftovers=leftovers, stuck=stuck, stderr=pipes.errors(),
+        hung=hung, interrupted=interrupted, reaped=kept.reaped, wall_s=time.monotonic() - started,
+        leftovers=kept.leftovers, stuck=stuck, stderr=pipes.errors(),
     )
-
-
-def _reap(process: subprocess.Popen[bytes]) -> bool:
-    try:
-        process.wait(_KILL_PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
 
 
 def _wait(process: subprocess.Popen[bytes], pipes: _Pipes, watch: Watch, stopper: Stopper) -> str:

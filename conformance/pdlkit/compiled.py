@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.private_folder import locked, private_folder, trusted_file
+from conformance.pdlkit.private_folder import existing_folder, locked, private_folder, trusted_file
 from conformance.pdlkit.toolchain import Tool
 
 FOLDER = "compiled"
@@ -83,8 +83,8 @@ def _made_earlier(recipe: Recipe, compiler: Tool | None, folder: Path) -> Iterat
 
 def ready(recipe: Recipe, compiler: Tool | None) -> Path | None:
     """The file, if this compiler made it earlier from these inputs and it is whole; without a compiler any one's will do."""
-    folder = private_folder(FOLDER)
-    return next((path for path in _made_earlier(recipe, compiler, folder) if is_whole(path)), None)
+    folder = existing_folder(FOLDER)
+    return next((path for path in _made_earlier(recipe, compiler, folder) if is_whole(path)), None) if folder else None
 
 
 def compiled(recipe: Recipe, compiler: Tool) -> Path:

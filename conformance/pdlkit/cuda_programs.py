@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import subprocess
-from functools import lru_cache
+import sys
+from functools import cache
 from pathlib import Path
 
+from conformance.pdlkit.children import run_tool
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.toolkit import toolkit_program
-from conformance.pdlkit.venv import ensure_venv, venv_place
+from conformance.pdlkit.venv import complete_venv, ensure_venv, pins
 
-PACKAGES = {
-    "nvdisasm": "nvidia-cuda-nvdisasm==13.5.37",
-    "cuobjdump": "nvidia-cuda-cuobjdump==13.5.37",
-    "ptxas": "nvidia-cuda-nvcc==13.0.88",
-}
-_ANALYSIS = ("nvdisasm", "cuobjdump")  # one venv for both
+PACKAGES = {"nvdisasm": "disassemblers", "cuobjdump": "disassemblers", "ptxas": "toolkit"}  # program -> set of requirements
 
 
 class ToolFailed(Exception):
@@ -25,26 +22,32 @@ class ToolFailed(Exception):
 
 def _installed(name: str) -> Path | None:
     override = os.environ.get("PDL_" + name.upper())
-    return Path(override) if override else toolkit_program(name)
+    return Path(override) if override else toolkit_program(name) or _beside(name)
+
+
+def _beside(name: str) -> Path | None:
+    """The program out of NVIDIA's package in this very Python, where `pip install pdl-conformance` puts it."""
+    folders = (Path(entry, "nvidia") for entry in sys.path if entry)
+    found = (path for folder in folders if folder.is_dir() for path in sorted(folder.glob(f"*/bin/{name}")))
+    return next((path for path in found if os.access(path, os.X_OK)), None)
 
 
 def programs_at_hand() -> bool:
     """Whether nvdisasm and cuobjdump are here without fetching anything."""
-    wanted = tuple(PACKAGES[name] for name in _ANALYSIS)
-    return all(_installed(name) for name in _ANALYSIS) or (venv_place(wanted) / "complete").is_file()
+    wanted = ("nvdisasm", "cuobjdump")
+    return all(_installed(name) for name in wanted) or complete_venv(PACKAGES[wanted[0]]) is not None
 
 
-@lru_cache(maxsize=None)
+@cache
 def tool(name: str) -> Path:
     """The program's path; SetupImpossible with what to do if there is none."""
     found = _installed(name)
     if found is not None:
         return found
-    wanted = _ANALYSIS if name in _ANALYSIS else (name,)
-    venv = ensure_venv(tuple(PACKAGES[w] for w in wanted)).parent.parent
+    venv = ensure_venv(PACKAGES[name]).parent.parent
     found = next(iter(sorted(venv.glob(f"lib/python*/site-packages/nvidia/**/bin/{name}"))), None)
     if found is None:
-        raise SetupImpossible(f"{name} is neither in the CUDA toolkit nor in {PACKAGES[name]}; set PDL_{name.upper()}")
+        raise SetupImpossible(f"{name} is neither in the CUDA Toolkit nor in {', '.join(pins(PACKAGES[name]))}; set PDL_{name.upper()}")
     found.chmod(found.stat().st_mode | 0o111)
     return found
 
@@ -57,11 +60,9 @@ def call(command: list[str], cwd: Path | None = None) -> str:
 def output_of(command: list[str], cwd: Path | None = None, timeout: float = 900) -> bytes:
     """Standard output of a program; ToolFailed with its last lines if it fails, SetupImpossible if it cannot start."""
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, cwd=cwd, capture_output=True, timeout=timeout)
+        done = run_tool(command, cwd=cwd, timeout=timeout)
     except subprocess.TimeoutExpired:
         raise ToolFailed(f"{Path(command[0]).name} did not end in {timeout:.0f} s") from None
-    except OSError as error:
-        raise SetupImpossible(f"{command[0]} cannot be started: {error}") from None
     if done.returncode != 0:
         lines = (done.stderr + done.stdout).decode(errors="replace").strip().splitlines()
         said = " / ".join(lines[-2:]) or f"exit code {done.returncode}"

@@ -6,15 +6,18 @@ import ctypes
 import ctypes.util
 from functools import lru_cache
 
+from conformance.pdlkit.places import INSTALLED, PREBUILT
+
 
 @lru_cache(maxsize=1)
 def _demangler() -> tuple[object, object] | None:
-    for name in ("libstdc++.so.6", "libc++abi.so.1", ctypes.util.find_library("stdc++")):
+    own = str(PREBUILT / "pdl-demangle.so") if INSTALLED else None
+    for name in (own, "libstdc++.so.6", "libc++abi.so.1", ctypes.util.find_library("stdc++")):
         try:
             library = ctypes.CDLL(name) if name else None
             if library is None:
                 continue
-            function = library.__cxa_demangle
+            function = library.pdl_demangle if name == own else library.__cxa_demangle
             function.restype = ctypes.c_void_p
             function.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
             free = ctypes.CDLL(None).free

@@ -82,7 +82,9 @@ def _judge(request: str, driver: Driver, signs: list[str], oldest_cc: int) -> Ch
         return Choice(request, absent=(
             f"{gpu.name} has compute capability {gpu.cc // 10}.{gpu.cc % 10}; programmatic dependent launch begins "
             f"with {oldest_cc // 10}.{oldest_cc % 10} (--device model runs the kit without a GPU)"))
-    return Choice(request, architectures=str(gpu.cc), driver_cuda=driver.cuda)
+    # for every GPU of the machine, so that runs on different models share one build
+    everywhere = sorted({other.cc for other in driver.gpus if other.cc >= oldest_cc})
+    return Choice(request, architectures=";".join(map(str, everywhere)), driver_cuda=driver.cuda)
 
 
 def _probe_words(lines: list[str]) -> str | None:

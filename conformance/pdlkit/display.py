@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 from conformance.pdlkit.eager import sentences
 from conformance.pdlkit.records import Record
+from conformance.pdlkit.replay_token import tokens
 
 _COLOURS = {
     "PASS": "32", "CONFORMS": "1;32", "FAIL": "1;31", "HANG": "1;31", "VIOLATES": "1;31", "CRASH": "31",
@@ -123,13 +124,14 @@ def _rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
         power = f"{rule['killed']}/{rule['applicable']}" if rule["applicable"] else "none"
         rows.append((
             rule["id"], rule["class"], rule["status"], thousands(rule["exercised"]), _bound(rule["bound95"]),
+            _bound(rule.get("shape_bound95")),
             _nanoseconds(rule["resolution_ns"]), power, thousands(rule["schedules"] or None),
             thousands(rule.get("shapes") or None), pairs,
         ))
     return rows
 
 
-_HEADER = ("rule", "class", "verdict", "exercised", "p95 <=", "resolution", "mutants", "schedules", "shapes", "SM pairs")
+_HEADER = ("rule", "class", "verdict", "exercised", "p95 <=", "shapes p95 <=", "resolution", "mutants", "schedules", "shapes", "SM pairs")
 _LEFT = 3
 
 
@@ -200,10 +202,45 @@ def texts(report: Mapping[str, Any]) -> str:
     return "; ".join(f"{name} {', '.join(sorted(parts))}".rstrip() for name, parts in found.items())
 
 
+def pooled(report: Mapping[str, Any]) -> list[str]:
+    """Both bounds over all visibility rules."""
+    entry = report.get("pooled") or {}
+    if entry.get("bound95") is None:
+        return []
+    return [f" all visibility rules together: {thousands(entry['exercised'])} exercised, p95 <= {_bound(entry['bound95'])}; "
+            f"{thousands(entry['shapes'])} shapes, p95 <= {_bound(entry['shape_bound95'])}"]
+
+
+def launches(report: Mapping[str, Any]) -> list[str]:
+    """Which combinations of launch features the programs ran."""
+    entry = report.get("axes") or {"ran": 0}
+    if not entry["ran"]:
+        return []
+    (pairs, of_pairs), (triples, of_triples) = entry["pairs"], entry["triples"]
+    missing = f"; not run: {'; '.join(entry['missing'][:4])}" if entry["missing"] else ""
+    return [f"launches of programs held {pairs:,} of {of_pairs:,} pairs and {triples:,} of {of_triples:,} core triples of features"
+            f"{missing}; {len(entry['excluded'])} pairs are excluded in rules.toml, with reasons"]
+
+
+def capabilities(report: Mapping[str, Any]) -> list[str]:
+    """Which parts of programmatic launch hold: a verdict is of use beside a known defect, too."""
+    lines = []
+    for entry in report.get("capabilities") or []:
+        waived = {w["rule"] for w in report.get("waived") or []}
+        failing = [f"{rule} (waived)" if rule in waived else rule for rule in entry["failing"]]
+        parts = [f"{', '.join(failing)} fail{'s' if len(failing) == 1 else ''}"] if failing else []
+        parts += [f"{', '.join(entry['unproven'])} unproven"] if entry["unproven"] else []
+        parts.append(f"{'the other ' if parts else ''}{entry['holding']} rules hold")
+        lines.append(f"{entry['capability']:<16} {entry['verdict']:<14} {'; '.join(parts)}")
+    return lines
+
+
 def verdict_line(report: Mapping[str, Any]) -> str:
-    """`CONFORMS`, or `CONFORMS (model, no GPU)`."""
-    verdict = str(report["verdict"])
-    return f"{verdict} (model, no GPU)" if report["device"]["kind"] == "model" else verdict
+    """`CONFORMS`, `CONFORMS (model, no GPU)`, `CONFORMS (waived: EDGE-33)`."""
+    verdict, waived = str(report["verdict"]), dict.fromkeys(entry["rule"] for entry in report.get("waived") or [])
+    about = ["model, no GPU"] if report["device"]["kind"] == "model" else []
+    about += [f"waived: {', '.join(waived)}"] if waived else []
+    return f"{verdict} ({'; '.join(about)})" if about else verdict
 
 
 def triage(report: Mapping[str, Any]) -> list[str]:
@@ -214,23 +251,37 @@ def triage(report: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def first_tokens(report: Mapping[str, Any]) -> list[str]:
+    """For each failing case the token of its first forbidden trial, which `replay` takes."""
+    firsts = (next(tokens(report, test), None) for test in report["tests"] if test["status"] == "FAIL")
+    return [str(token) for token in firsts if token is not None]
+
+
 def verdict_block(report: Mapping[str, Any], where: str, colours: bool, evidence: Sequence[str] = ()) -> str:
     """Everything that is printed at the end of a run."""
     lines = [headline(report)]
     if report["rules"]:
         lines += table(_HEADER, _rows(report), _LEFT, colours)
         if any(rule["bound95"] is not None for rule in report["rules"]):
-            lines.append(" p95: a fault of this probability per trial would have shown, for this generator of schedules")
+            lines.append(" p95: a fault of this probability per trial would have shown, for this generator of schedules;"
+                         " shapes p95: one that hangs on the shape of the launch, at this share of shapes")
+            lines += pooled(report)
     unchecked = str(report.get("static_check") or "").startswith("left out")
     notes = [f"static check {report['static_check']}"] if unchecked else []
-    notes += [*untold_power(report), *survivors(report), *unproven_windows(report), *sentences(report["paths"])]
+    notes += [*launches(report), *untold_power(report), *survivors(report), *unproven_windows(report), *sentences(report["paths"])]
     lines += [f" note     {line}" for line in notes]
     lines += [f" finding  {line}" for line in report["findings"]]
+    for entry in report.get("waived") or []:
+        cases = ", ".join(f"{case['name']} {case['status']}" for case in entry["cases"])
+        lines.append(f" waived   {cases}; until {entry['expires']}: {entry['reason']}")
+    lines += [f" waiver   {line}" for line in report.get("waivers_idle") or []]
+    lines += [f" part     {line}" for line in capabilities(report)]
     reasons = report["reasons"]
     lines += [f" reason   {line[:_REASON_WIDTH]}" for line in reasons[:_REASONS_SHOWN]]
     if len(reasons) > _REASONS_SHOWN:
         lines.append(f" reason   ... and {len(reasons) - _REASONS_SHOWN} more in the report")
     lines += [f" triage   {line}" for line in triage(report)[:_REASONS_SHOWN]]
+    lines += [f" replay   {token}" for token in first_tokens(report)[:_REASONS_SHOWN]]
     lines += [f" evidence {line}" for line in evidence]
     score = report["mutation_score"]
     passed = sum(t["proving"] and t["status"] == "PASS" for t in report["tests"])

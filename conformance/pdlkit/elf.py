@@ -155,7 +155,7 @@ class Cubin:
             return 0
         name_size, size, _ = struct.unpack_from("<III", raw, 0)
         at = 12 + (name_size + 3) // 4 * 4
-        return struct.unpack_from("<H", raw, at + 2)[0] if size >= 4 and at + 4 <= len(raw) else 0
+        return int(struct.unpack_from("<H", raw, at + 2)[0]) if size >= 4 and at + 4 <= len(raw) else 0
 
     def text_of(self, function: str) -> Section | None:
         return self.section(".text." + function)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit import places, repro
+from conformance.pdlkit.children import run_tool
 from conformance.pdlkit.machine_code import Cubin, MachineCode, symbol_of
 from conformance.pdlkit.verdicts import CaseResult
 
@@ -41,16 +42,15 @@ def kernels_of(result: CaseResult) -> list[tuple[str, int]]:
 def ask_lint(arguments: list[str]) -> dict[str, Any] | str:
     """The answer of one command of lint, which runs as a child: its JSON, or the sentence that says why there is none."""
     try:
-        done = subprocess.run([sys.executable, str(places.KIT), *arguments], capture_output=True, text=True, timeout=LINT_S,
-                              stdin=subprocess.DEVNULL)
+        done = run_tool([sys.executable, str(places.KIT), *arguments], timeout=LINT_S)
     except subprocess.TimeoutExpired:
         return f"lint did not end in {LINT_S:.0f} s"
-    if done.returncode in (0, 1):
+    if done.returncode in (0, 1, 3):  # 3: no kernel of the image waits
         try:
             return dict(json.loads(done.stdout))
         except ValueError:
             return "lint printed invalid JSON"
-    lines = done.stderr.strip().splitlines()
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
     return "lint cannot run here" + (f": {lines[-1][:160]}" if lines else "")
 
 

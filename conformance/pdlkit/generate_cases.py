@@ -1,4 +1,4 @@
-"""Writes cases.h and variants.cmake from rules.toml, so that C and CMake never restate a rule.
+"""Writes cases.h, axes.h and variants.cmake from rules.toml, so that C and CMake never restate a rule.
 
     python3 conformance dev generate-cases --rules conformance/rules.toml --out DIR
 
@@ -11,6 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from conformance.pdlkit.axes import axes_header
 from conformance.pdlkit.exits import BAD_ARGUMENTS
 from conformance.pdlkit.rules import Case, RuleBook, RulesError, load
 
@@ -121,5 +122,6 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     options.out.mkdir(parents=True, exist_ok=True)
     write_if_changed(options.out / "cases.h", cases_header(book))
+    write_if_changed(options.out / "axes.h", axes_header(book.axes))
     write_if_changed(options.out / "variants.cmake", variants_cmake(book))
     return 0

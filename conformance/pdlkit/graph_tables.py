@@ -15,8 +15,10 @@ from conformance.pdlkit.read_report import read_report
 
 CAPTURED = ("EDGE-11.attribute", "EDGE-12.event", "EDGE-13.start", "EDGE-30a.table", "EVT-12.waiters", "EDGE-30.no_kernel")
 MATRIX = "EDGE-08.codes"
-ANSWERS = ("EDGE-04.reserved", "EDGE-14.lossy", "EDGE-15.counting", "EDGE-16.twice", "EDGE-16a.other_data", "EDGE-17.remove",
-           "EDGE-17a.remove_other", "EDGE-19.unjoined", "EDGE-19a.pending", "EDGE-20.removed", "EDGE-23.retyped",
+ANSWERS = ("EDGE-33.edges", "EDGE-33.round_trip", "EDGE-33.driver", "EDGE-33b.new_node", "EDGE-33b.removed", "EDGE-33b.begun",
+           "EDGE-33b.updated", "EDGE-04.reserved", "EDGE-14.lossy", "EDGE-15.counting", "EDGE-16.twice", "EDGE-16a.other_data",
+           "EDGE-17.remove",
+           "EDGE-17a.remove_other", "EDGE-19.unjoined", "EDGE-19a.early_join", "EDGE-19b.pending", "EDGE-20.removed", "EDGE-23.retyped",
            "EDGE-26a.special", "EDGE-27.disabled", "EVT-05.events", "EVT-06.flags", "ATTR-06a.copied")
 
 

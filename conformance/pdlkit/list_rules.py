@@ -5,17 +5,21 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from conformance.pdlkit import places, toolchain
+from conformance.pdlkit import places, references, toolchain
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.build import TARGETS, build, find_harness
+from conformance.pdlkit.build import TARGETS, build, carried, find_harness
 from conformance.pdlkit.display import table
+from conformance.pdlkit.drawn_devices import COUNT, draw, grammar
 from conformance.pdlkit.exits import OK, BadArguments, InvalidRun, SetupImpossible
 from conformance.pdlkit.kernel_lines import kernel_file, mutant_lines, pair_line
+from conformance.pdlkit.references import Reference
 from conformance.pdlkit.rules import Rule, RuleBook, RulesError, Tag, load
 
 SOURCE_WIDTH = 56
@@ -23,12 +27,14 @@ SOURCE_WIDTH = 56
 
 def parser() -> Parser:
     """The command line of `list`."""
-    made = Parser("list", "rules, cases and mutants; with a name, everything about the rules, the case or the mutant of that name")
-    made.add_argument("name", nargs="*", metavar="NAME", help="a rule such as WAIT-01 or 'EDGE-*', a case, a mutant such as nowait")
+    made = Parser("list", "rules, cases and mutants; with a name, everything about what has that name")
+    made.add_argument("name", nargs="*", metavar="NAME", help="a rule such as WAIT-01 or 'EDGE-*', a case, a mutant such as nowait, "
+                      "a reference such as B01, F10, AMB-01 or PDL-WAIT-01")
     what = made.add_mutually_exclusive_group()
     what.add_argument("--cases", action="store_true", help="every case")
     what.add_argument("--mutants", action="store_true", help="every mutant and control")
-    what.add_argument("--broken-devices", action="store_true", help="the model's broken devices, one model:NAME a line")
+    what.add_argument("--broken-devices", nargs="?", const="named", metavar="random:SEED",
+                      help="the model's broken devices, one model:NAME a line; or 200 drawn from its grammar by this seed")
     made.add_argument("--json", action="store_true", help="JSON on stdout, nothing else")
     return made
 
@@ -137,6 +143,18 @@ def rule_page(book: RuleBook, rule: Rule) -> list[str]:
     return lines
 
 
+def reference_page(book: RuleBook, reference: Reference) -> list[str]:
+    """One entry of references.md, and the rules and mutants that rest on it."""
+    lines = [f"{reference.id}  {places.in_tree(references.REFERENCES)}:{reference.line}"]
+    lines += [f"  {name:<8} {said}" for name, said in reference.columns]
+    cited = re.compile(rf"\b{reference.id}(?!\w)")
+    lines += [f"  mutant   {tag.tag}: {tag.text}" for tag in book.tags.values() if reference.id in tag.source]
+    for rule in book.rules:
+        if cited.search(f"{rule.text} {rule.source} {rule.note}"):
+            lines.append(f"  rule     {rule.id}  {rule.rule_class}: {rule.text}")
+    return lines
+
+
 def rule_json(book: RuleBook, rule: Rule) -> dict[str, Any]:
     """One rule for scripts."""
     return {
@@ -146,7 +164,8 @@ def rule_json(book: RuleBook, rule: Rule) -> dict[str, Any]:
         "kernels": [kernel_file(family) for family in rule.families],
         "cases": [
             {"name": case.name, "window": case.window, "path": case.path, "proving": case.proving,
-             "family": case.family, "pair": case.pair, "at": pair_line(case.family, case.pair), "gpu_only": case.gpu_only, "broken_waits": case.broken_waits,
+             "family": case.family, "pair": case.pair, "at": pair_line(case.family, case.pair), "gpu_only": case.gpu_only,
+             "broken_waits": case.broken_waits,
              "trials": list(case.trials), "mutants": list(case.mutants), "controls": list(case.controls)}
             for case in rule.cases
         ],
@@ -158,12 +177,18 @@ def rule_json(book: RuleBook, rule: Rule) -> dict[str, Any]:
     }
 
 
-def model_devices() -> list[dict[str, Any]]:
-    """The model's devices as its harness lists them; builds it if it is not there."""
+def _model_harness() -> Path:
+    """The model's harness; builds it if it is not there."""
+    brought = carried("model")
     try:
-        harness = find_harness(places.BUILD / "model", TARGETS["model"])
+        return brought.harness if brought else find_harness(places.BUILD / "model", TARGETS["model"])
     except SetupImpossible:
-        harness = build("model", toolchain.require(False), lambda text: print(text, file=sys.stderr)).harness
+        return build("model", toolchain.require(False), lambda text: print(text, file=sys.stderr)).harness
+
+
+def model_devices() -> list[dict[str, Any]]:
+    """The model's devices as its harness lists them."""
+    harness = _model_harness()
     done = subprocess.run([str(harness), "--list"], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
     if done.returncode != 0:
         raise InvalidRun(f"the model's harness cannot list its devices: it exited with {done.returncode}")
@@ -171,8 +196,15 @@ def model_devices() -> list[dict[str, Any]]:
     return [record for record in records if record.get("record") == "device" and record.get("name")]
 
 
-def _show_broken_devices(as_json: bool) -> int:
-    broken = [device for device in model_devices() if not device.get("conforming")]
+def _drawn_devices(which: str) -> list[dict[str, Any]]:
+    seed = re.fullmatch(r"random:((0[xX])?[0-9a-fA-F]{1,16})", which)
+    if seed is None:
+        raise BadArguments(f"--broken-devices {which}: leave it without a value, or write random:SEED with up to 16 hexadecimal digits")
+    return [{"name": name} for name in draw(grammar(_model_harness()), int(seed[1], 16), COUNT)]
+
+
+def _show_broken_devices(which: str, as_json: bool) -> int:
+    broken = _drawn_devices(which) if which != "named" else [device for device in model_devices() if not device.get("conforming")]
     if as_json:
         print(json.dumps([{"device": f"model:{d['name']}", "rule": d.get("rule")} for d in broken], indent=1))
     else:
@@ -181,18 +213,21 @@ def _show_broken_devices(as_json: bool) -> int:
     return OK
 
 
-def _chosen(book: RuleBook, names: Sequence[str]) -> tuple[list[Rule], list[Tag]]:
-    """The rules and mutants of these names; a case's name stands for its rule."""
-    rules, tags = dict[str, Rule](), dict[str, Tag]()
+def _chosen(book: RuleBook, names: Sequence[str]) -> tuple[list[Rule], list[Tag], list[Reference]]:
+    """The rules, mutants and references of these names; a case's name stands for its rule."""
+    rules, tags, cited = dict[str, Rule](), dict[str, Tag](), dict[str, Reference]()
+    known_references = {id.lower(): reference for id, reference in references.load().items()}
     for name in names:
         low = name.lower()
         found = [rule for rule in book.rules if any(fnmatch.fnmatchcase(known.lower(), low) for known in (
             rule.id, *(case.name for case in rule.cases)))]
-        if not found and low not in book.tags:
-            raise BadArguments(f"there is no rule, case or mutant {name}; `list`, `list --cases` and `list --mutants` show them all")
+        if not found and low not in book.tags and low not in known_references:
+            raise BadArguments(f"there is no rule, case, mutant or reference {name}; `list`, `list --cases` and `list --mutants` show "
+                               "rules, cases and mutants, conformance/references.md has the references")
         rules.update({rule.id: rule for rule in found})
         tags.update({low: book.tags[low]} if low in book.tags else {})
-    return list(rules.values()), list(tags.values())
+        cited.update({low: known_references[low]} if low in known_references else {})
+    return list(rules.values()), list(tags.values()), list(cited.values())
 
 
 def _options(argv: list[str]) -> argparse.Namespace:
@@ -207,17 +242,18 @@ def main(argv: list[str]) -> int:
     """The command `list`; returns its exit code."""
     options = _options(argv)
     if options.broken_devices:
-        return _show_broken_devices(options.json)
+        return _show_broken_devices(options.broken_devices, options.json)
     try:
         book = load(places.RULES)
     except RulesError as error:
         raise InvalidRun(str(error)) from None
-    rules, tags = _chosen(book, options.name)
+    rules, tags, cited = _chosen(book, options.name)
     if options.json:
         shown = rules or [rule for rule in book.rules if not tags or {tag.tag for tag in tags} & {*rule.mutants, *rule.controls}]
         print(json.dumps({"suite": book.suite, "rules_hash": book.digest, "rules": [rule_json(book, rule) for rule in shown]}, indent=1))
     elif options.name:
-        pages = [*(rule_page(book, rule) for rule in rules), *(tag_page(book, tag) for tag in tags)]
+        pages = [*(rule_page(book, rule) for rule in rules), *(tag_page(book, tag) for tag in tags),
+                 *(reference_page(book, each) for each in cited)]
         print("\n\n".join("\n".join(page) for page in pages))
     else:
         pick = cases_table if options.cases else mutants_table if options.mutants else rules_table

@@ -1,32 +1,49 @@
-"""Build tools from Python packages, for a machine that lacks them: NVIDIA's compiler, xxhash.h, Ninja, below build/.
+"""Build tools from Python packages, for a machine that lacks them: NVIDIA's compiler, xxhash.h, Ninja.
 
-Nothing is installed on the machine. Each thing is fetched once; a later call finds it. Without a network the sentence says
-what is missing and where to put it.
+Nothing is installed on the machine: everything lies in a folder that only this user can write to. Each thing is fetched once;
+a later call finds it. Without a network the sentence says what is missing and where to put it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-import re
 import shutil
-import subprocess
 import sys
 import tarfile
-from collections.abc import Sequence
+import tempfile
 from pathlib import Path
 
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.places import BUILD
-from conformance.pdlkit.venv import WHEELS_VARIABLE, ensure_venv, venv_place
-
-TOOLKIT_VERSION = (13, 0)
-TOOLKIT = (
-    "nvidia-cuda-nvcc==13.0.88", "nvidia-cuda-crt==13.0.88", "nvidia-nvvm==13.0.88", "nvidia-cuda-runtime==13.0.96",
-    "nvidia-cuda-cccl==13.0.85",
+from conformance.pdlkit.places import in_tree
+from conformance.pdlkit.private_folder import existing_folder, locked, private_folder, trusted_file
+from conformance.pdlkit.venv import (
+    FOLDER,
+    WHEELS_VARIABLE,
+    PipFailed,
+    complete_venv,
+    ensure_venv,
+    new_venv,
+    requirements,
+    run_pip,
 )
-NINJA = ("ninja==1.11.1.1",)
-XXHASH = "xxhash==3.5.0"  # its source archive carries the one header; nothing of it is compiled or installed
+
+TOOLKIT_VERSION = (13, 0)  # of requirements/toolkit.in
 _OLDEST_DRIVER = 1000 * TOOLKIT_VERSION[0]  # a program of a toolkit runs on every driver of the same major version
+XXHASH_DIGEST = "be275e9db21a503c37f24683cdb4908f2370a3e35ab96e02c4ea73dc8e399c43"  # sha256 of the header in xxhash 3.5.0
+
+# pip wants a package's metadata even to download its archive, and runs the package's build backend to get it. This
+# stand-in answers instead, so that no code of the package runs. pip imports it by the name in the package's pyproject.toml.
+_BACKEND = '''
+import pathlib
+
+def prepare_metadata_for_build_wheel(folder, config_settings=None):
+    place = pathlib.Path(folder, "xxhash-3.5.0.dist-info")
+    place.mkdir()
+    (place / "METADATA").write_text("Metadata-Version: 2.1\\nName: xxhash\\nVersion: 3.5.0\\n")
+    (place / "WHEEL").write_text("Wheel-Version: 1.0\\n")
+    return place.name
+'''
 
 
 def toolkit_root() -> Path | None:
@@ -36,7 +53,8 @@ def toolkit_root() -> Path | None:
 
 
 def _toolkit_folder() -> Path | None:
-    found = sorted(venv_place(TOOLKIT).glob("lib/python3*/site-packages/nvidia/cu13"))
+    venv = complete_venv("toolkit")
+    found = sorted(venv.glob("lib/python3*/site-packages/nvidia/cu13")) if venv else []
     return found[0] if found else None
 
 
@@ -47,21 +65,16 @@ def complete_toolkit(root: Path) -> None:
             link.symlink_to(target)
 
 
-def _install(pins: Sequence[str], what_to_do: str) -> None:
-    """Make the venv of these packages; if that fails, say what to do on the machine first, and then what to do about pip."""
+def _install(name: str, what_to_do: str) -> None:
+    """Make the venv of these packages; if pip fails, say what to do on the machine first, and then what to do about pip."""
     try:
-        ensure_venv(pins)
-    except SetupImpossible as reason:
-        names = " ".join(pins)
+        ensure_venv(name)
+    except PipFailed as reason:
         raise SetupImpossible(
-            f"{what_to_do}; or fetch packages on another machine (pip download {names} -d wheels) and set {WHEELS_VARIABLE} to that "
-            f"folder (here pip failed: {_last_words(str(reason))})") from None
-
-
-def _last_words(reason: str) -> str:
-    """The end of what pip said, out of a sentence about it."""
-    said = re.search(r"could not be installed \((.*)\)\. With a network", reason)
-    return said[1].rpartition(" / ")[2].removeprefix("ERROR: ") if said else reason
+            f"{what_to_do}; or fetch packages on another machine (pip download --require-hashes -r {in_tree(requirements(name))} "
+            f"-d wheels) and set {WHEELS_VARIABLE} to that folder (here pip failed: {reason.said})") from None
+    except SetupImpossible as reason:
+        raise SetupImpossible(f"{what_to_do} (it cannot be fetched: {reason})") from None
 
 
 def _for_older_driver(driver_cuda: int) -> str:
@@ -81,8 +94,8 @@ def make_toolkit(driver_cuda: int | None) -> Path:
     present = toolkit_root()
     if present is not None:
         return present
-    _install(TOOLKIT, "there is no CUDA Toolkit here: install one of version 12.3 or newer, and put its bin folder on PATH or set "
-                      "CUDA_HOME to its folder")
+    _install("toolkit", "there is no CUDA Toolkit here: install one of version 12.3 or newer, and put its bin folder on PATH or set "
+                        "CUDA_HOME to its folder")
     root = _toolkit_folder()
     if root is None:
         raise SetupImpossible("NVIDIA's compiler packages were installed, but they hold no nvidia/cu13 folder")
@@ -92,13 +105,14 @@ def make_toolkit(driver_cuda: int | None) -> Path:
 
 def ninja_program() -> Path | None:
     """Ninja from its package, if it was fetched: the program itself, because a venv's scripts do not survive its move."""
-    found = sorted(venv_place(NINJA).glob("lib/python3*/site-packages/ninja/data/bin/ninja"))
+    venv = complete_venv("ninja")
+    found = sorted(venv.glob("lib/python3*/site-packages/ninja/data/bin/ninja")) if venv else []
     return found[0] if found else None
 
 
 def make_ninja() -> Path:
     """Ninja from its package."""
-    _install(NINJA, "neither ninja nor make is on PATH: install one (Debian and Ubuntu: apt-get install ninja-build)")
+    _install("ninja", "neither ninja nor make is on PATH: install one (Debian and Ubuntu: apt-get install ninja-build)")
     path = ninja_program()
     if path is None:
         raise SetupImpossible("the ninja package was installed, but it holds no program")
@@ -106,56 +120,60 @@ def make_ninja() -> Path:
 
 
 def xxhash_folder() -> Path | None:
-    """The folder of the fetched xxhash.h, if it was fetched."""
-    folder = BUILD / "xxhash"
-    return folder if (folder / "xxhash.h").is_file() else None
+    """The folder of the xxhash.h that was fetched, if it was and is still what it was."""
+    folder = existing_folder(FOLDER)
+    header = folder / "xxhash" / "xxhash.h" if folder else None
+    if header is None or trusted_file(header) is None:
+        return None
+    return header.parent if hashlib.sha256(header.read_bytes()).hexdigest() == XXHASH_DIGEST else None
 
 
 def make_xxhash() -> Path:
-    """xxhash.h out of the source archive of the Python package of that name."""
-    folder = xxhash_folder()
-    if folder is not None:
-        return folder
-    draft = BUILD / "xxhash-draft"
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True)
-    print(f"fetching xxhash.h out of {XXHASH}", file=sys.stderr, flush=True)
-    done = subprocess.run(_download(_pip(), draft), stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    archives = sorted(draft.glob("xxhash-*.tar.gz"))
-    if not archives:
-        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1].removeprefix("ERROR: ")
+    """The folder of xxhash.h, out of the source archive of the Python package; nothing of it is compiled, installed or run."""
+    present = xxhash_folder()
+    if present is not None:
+        return present
+    folder = private_folder(FOLDER)
+    with locked(folder, "fetching packages"):
+        present = xxhash_folder()
+        if present is not None:
+            return present
+        draft = Path(tempfile.mkdtemp(prefix="draft-", dir=folder))
+        try:
+            _put_header(_download(draft), folder / "xxhash")
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    return folder / "xxhash"
+
+
+def _download(folder: Path) -> Path:
+    """The archive, checked against its hash."""
+    print(f"fetching xxhash.h out of xxhash==3.5.0, with the hash in {in_tree(requirements('xxhash'))}", file=sys.stderr, flush=True)
+    backend = folder / "backend" / "setuptools"
+    backend.mkdir(parents=True)
+    (backend / "__init__.py").touch()
+    (backend / "build_meta.py").write_text(_BACKEND, encoding="utf-8")
+    try:
+        python = new_venv(folder / "venv")
+        run_pip(python, ["download", "--no-deps", "--no-binary", "xxhash", "--no-build-isolation", "--dest", str(folder)], "xxhash",
+                {**os.environ, "PYTHONPATH": str(backend.parent)})
+    except PipFailed as reason:
         raise SetupImpossible(
             "xxhash.h is not there: install it (Debian and Ubuntu: apt-get install libxxhash-dev), or download that one file from the "
-            f"xxHash project and set XXHASH_INCLUDE_DIR to its folder (here pip failed: {last})")
-    _unpack(archives[0], draft / "xxhash.h")
-    draft.rename(BUILD / "xxhash")
-    return BUILD / "xxhash"
+            f"xxHash project and set XXHASH_INCLUDE_DIR to its folder (here pip failed: {reason.said})") from None
+    return next(folder.glob("xxhash-*.tar.gz"))
 
 
-def _pip() -> Path:
-    """A Python with pip, whatever this one has; needs no network."""
-    folder = BUILD / "venv" / "pip"
-    python = folder / "bin" / "python3"
-    if not (folder / "bin" / "pip").is_file():
-        made = subprocess.run([sys.executable, "-P", "-m", "venv", "--clear", str(folder)], capture_output=True, text=True)
-        if made.returncode != 0:
-            raise SetupImpossible(
-                "Python cannot make a virtual environment here; install its venv module (Debian: apt-get install python3-venv)")
-    return python
-
-
-def _download(python: Path, folder: Path) -> Sequence[str]:
-    argv = [str(python), "-m", "pip", "download", "--disable-pip-version-check", "--quiet", "--no-deps", "--no-binary", "xxhash",
-            "--dest", str(folder), XXHASH]
-    wheels = os.environ.get(WHEELS_VARIABLE)
-    return [*argv, "--no-index", "--find-links", wheels] if wheels else argv
-
-
-def _unpack(archive: Path, target: Path) -> None:
+def _put_header(archive: Path, folder: Path) -> None:
+    """Take the header, and nothing else, out of the archive."""
     with tarfile.open(archive) as opened:
         names = [name for name in opened.getnames() if name.endswith("/xxhash/xxhash.h")]
         member = opened.extractfile(names[0]) if names else None
-        if member is None:
-            raise SetupImpossible(f"{XXHASH} carries no xxhash.h; install libxxhash-dev instead")
-        target.write_bytes(member.read())
-    archive.unlink()
+        data = member.read() if member else b""
+    if hashlib.sha256(data).hexdigest() != XXHASH_DIGEST:
+        raise SetupImpossible("the archive of xxhash==3.5.0 does not carry the xxhash.h that is expected; install libxxhash-dev instead")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    draft = archive.with_name("xxhash.h")
+    draft.write_bytes(data)
+    draft.chmod(0o600)
+    draft.replace(folder / "xxhash.h")

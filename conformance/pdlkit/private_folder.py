@@ -90,6 +90,25 @@ def make_private(folder: Path) -> Path:
     return folder
 
 
+def _bases() -> list[Path]:
+    """Where private folders may lie: below the user's cache folder, else below build/."""
+    kept = _user_cache()
+    return [*([kept / NAME] if kept else []), BUILD / "cache"]
+
+
+def existing_folder(name: str) -> Path | None:
+    """The folder that private_folder would give, if it is there already; makes and changes nothing."""
+    for base in _bases():
+        try:
+            check_folder(base)
+            check_folder(base / name)
+        except (Unsafe, OSError):
+            continue
+        if os.access(base / name, os.R_OK | os.X_OK):
+            return base / name
+    return None
+
+
 @cache
 def _temporary() -> Path:
     """A folder of this process alone, removed with it."""
@@ -106,10 +125,8 @@ def _temporary() -> Path:
 
 def private_folder(name: str) -> Path:
     """The folder of that name below the user's cache folder, else below build/, else one that lasts as long as this process."""
-    kept, reasons = _user_cache(), list[str]()
-    for base in (kept and kept / NAME, BUILD / "cache"):
-        if base is None:
-            continue
+    reasons = list[str]()
+    for base in _bases():
         try:
             folder = make_private(make_private(base) / name)
             if os.access(folder, os.W_OK | os.X_OK):

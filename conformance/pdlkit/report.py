@@ -14,13 +14,15 @@ from typing import Any
 
 from conformance.pdlkit import sources
 from conformance.pdlkit.ambiguities import contested
+from conformance.pdlkit.axes import coverage, covering_array
 from conformance.pdlkit.eager import compare
 from conformance.pdlkit.evidence import Evidence, kernels_of
 from conformance.pdlkit.machine_code import METHOD, MachineCode
 from conformance.pdlkit.places import ROOT
 from conformance.pdlkit.records import Record
 from conformance.pdlkit.rules import Rule, RuleBook
-from conformance.pdlkit.verdicts import CaseResult, RunVerdict, bound95, worst
+from conformance.pdlkit.verdicts import CaseResult, RunVerdict, bound95, judge_capabilities, shape_bound95, worst
+from conformance.pdlkit.waivers import NOTHING, Applied
 
 SCHEMA_NAME = "pdl-report/1"
 _DEVICE_KEYS = ("name", "cc", "sms", "uuid_hash", "tick_ns")
@@ -52,6 +54,7 @@ class RunFacts:
     driver: dict[str, Any] = field(default_factory=dict)
     plant: str | None = None
     evidence: dict[str, Evidence] = field(default_factory=dict)
+    waivers: Applied = NOTHING
     static_check: str | None = None  # what lint compared with the hardware, or why it was left out
 
     @property
@@ -155,6 +158,7 @@ def rule_entry(facts: RunFacts, rule: Rule) -> dict[str, Any] | None:
         "source": rule.source, "status": status, "cases": len(results), "proving": len(proving),
         "exercised": exercised,
         "bound95": bound95(exercised) if status == "PASS" and not facts.on_model and rule.kind != "api" else None,
+        "shape_bound95": _shape_bound(facts, status, rule.kind, passed),
         "resolution_ns": max(resolutions) if resolutions else None,
         "killed": sum(v["status"] == "KILLED" for v in judged),
         "applicable": sum(v["status"] in ("KILLED", "SURVIVED") for v in judged),
@@ -164,6 +168,52 @@ def rule_entry(facts: RunFacts, rule: Rule) -> dict[str, Any] | None:
         "shapes": sum(int(r.record.get("shapes") or 0) for r in passed),
         "sm_pairs": max((int(r.record.get("sm_pairs") or 0) for r in passed), default=0),
         "sm_pairs_possible": max((int(r.record.get("sm_pairs_possible") or 0) for r in passed), default=0),
+    }
+
+
+def _shapes(results: Iterable[CaseResult]) -> int:
+    return sum(int(r.record.get("shapes") or 0) for r in results)
+
+
+def _shape_bound(facts: RunFacts, status: str, kind: str, passed: list[CaseResult]) -> float | None:
+    return shape_bound95(_shapes(passed)) if status == "PASS" and not facts.on_model and kind != "api" else None
+
+
+def pooled(facts: RunFacts) -> dict[str, Any]:
+    """Both bounds over all visibility rules together: a fault that is none of one rule's own has met all of their trials."""
+    passed = [r for r in facts.results if r.case.kind == "visibility" and r.case.rule_class != "measured" and r.case.proving
+              and r.status == "PASS"]
+    failed = any(r.status != "PASS" for r in facts.results
+                 if r.case.kind == "visibility" and r.case.rule_class != "measured" and r.case.proving and r.status != "NOT_SUPPORTED")
+    exercised, shapes = sum(r.exercised for r in passed), _shapes(passed)
+    clean = not facts.on_model and not failed
+    return {
+        "exercised": exercised, "shapes": shapes, "bound95": bound95(exercised) if clean else None,
+        "shape_bound95": shape_bound95(shapes) if clean else None,
+    }
+
+
+_ROWS = "rows of the covering array that ran"  # of harness/programs
+
+
+def _rows_that_ran(answer: str, rows: int) -> set[int]:
+    """`all of 30`, or `all but 3 7`."""
+    missing = set() if answer.startswith("all of") else {int(number) for number in re.findall(r"[0-9]+", answer)}
+    return set(range(rows)) - missing
+
+
+def axes_entry(facts: RunFacts) -> dict[str, Any]:
+    """Which pairs and triples of launch features ran, which did not, and which cannot."""
+    rows = covering_array(facts.book.axes)
+    ran: set[int] = set()
+    for result in facts.results:
+        for row in result.record.get("answers") or ():
+            if row["what"] == _ROWS:
+                ran |= _rows_that_ran(row["answer"], len(rows))
+    said = coverage(facts.book.axes, [rows[i] for i in sorted(ran)])
+    return {
+        "rows": len(rows), "ran": len(ran), "pairs": list(said.pairs), "triples": list(said.triples),
+        "missing": list(said.missing) if ran else [], "excluded": list(said.excluded),
     }
 
 
@@ -219,6 +269,9 @@ def build_report(facts: RunFacts) -> dict[str, Any]:
         "mutation_score": mutation_score(facts.results), "static_check": facts.static_check,
         "processes": facts.processes, "problems": _sentences(facts.problems),
         "findings": _sentences(facts.verdict.findings),
+        "capabilities": judge_capabilities(facts.results, facts.verdict.waived),
+        "pooled": pooled(facts), "axes": axes_entry(facts),
+        "waived": list(facts.waivers.entries), "waivers_idle": _sentences(facts.waivers.notes),
         "reasons": _sentences(facts.verdict.reasons), "verdict": facts.verdict.verdict, "exit": facts.verdict.exit,
     }
     report["run"]["id"] = "sha256:" + hashlib.sha256(json.dumps(report, sort_keys=True).encode()).hexdigest()[:32]

@@ -1,22 +1,26 @@
 """Keeps every finished family of a run in its folder, so that an interrupted run can go on with the others.
 
-A retry never turns a FAIL green: a family that was interrupted behind a FAIL or a casualty cannot be run again under
-the same name, and such a run is refused.
+A retry never turns a FAIL green: a family that was interrupted after a FAIL or a casualty cannot be run again under
+the same name, and such a run is refused. So is one whose files were damaged: each line carries a check, and each kept family
+says how far records.jsonl had come, so that a line which was changed or lost is found.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from conformance.pdlkit import sources
+from conformance.pdlkit.checked_lines import Damaged, Lines, Writer, read_lines
 from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.read_report import Unreadable
 from conformance.pdlkit.records import CaseLog, Record
 from conformance.pdlkit.supervise import Outcome
 
 FILE = "families.jsonl"
+RECORDS = "records.jsonl"
 _BAD_ENDS = ("FAIL", "HANG")
 
 
@@ -33,10 +37,12 @@ class Identity:
     @staticmethod
     def of(folder: Path) -> Identity:
         """That of the interrupted run in this folder."""
-        try:
-            return Identity(**_lines(folder)[0]["identity"])
-        except TypeError:
-            raise BadArguments(f"--resume {folder}: the first line of {FILE} is damaged; start a new run") from None
+        said = _kept_lines(folder)[0].get("identity")
+        if isinstance(said, dict) and said.keys() == {"device", "profile", "seed", "only", "plant"}:
+            texts = [said["device"], said["profile"], said["seed"], said["plant"] or ""]
+            if isinstance(said["only"], list) and all(isinstance(text, str) for text in [*texts, *said["only"]]):
+                return Identity(**said)
+        raise _refused(folder, f"the first line of {FILE} does not say what was run")
 
 
 @dataclass
@@ -47,18 +53,24 @@ class Kept:
     wall_s: float = 0.0
 
 
-def _lines(folder: Path) -> list[Record]:
-    path = folder / FILE
+def _refused(folder: Path, why: str) -> BadArguments:
+    return BadArguments(f"--resume {folder}: {why}; start a new run")
+
+
+def _checked(folder: Path, name: str) -> Lines:
     try:
-        text = path.read_text()
-    except OSError:
-        raise BadArguments(f"--resume {folder}: no {FILE} there, so no run of this kit was begun in that folder") from None
-    lines: list[Record] = []
-    for line in text.splitlines():
-        if record := _record(line):  # not one that a kill cut: its family is run again
-            lines.append(record)
-    if not lines or "identity" not in lines[0]:
-        raise BadArguments(f"--resume {folder}: the first line of {FILE} is damaged; start a new run")
+        return read_lines(folder / name)
+    except (Damaged, Unreadable) as reason:
+        text = str(reason) if isinstance(reason, Damaged) else f"{name}: {reason}"
+        raise _refused(folder, text) from None
+
+
+def _kept_lines(folder: Path) -> list[Record]:
+    if not (folder / FILE).exists():
+        raise BadArguments(f"--resume {folder}: no {FILE} there, so no run of this kit was begun in that folder")
+    lines = _checked(folder, FILE).records
+    if not lines:
+        raise _refused(folder, f"{FILE} has no whole line")
     return lines
 
 
@@ -66,67 +78,64 @@ def _code(harness: Path) -> dict[str, str]:
     return {"sources": sources.digest(), "harness": hashlib.sha256(harness.read_bytes()).hexdigest()[:16]}
 
 
-def end_line(path: Path) -> None:
-    """Close a last line that a kill cut, so that the next one stands alone."""
-    if path.is_file() and not path.read_bytes().endswith(b"\n"):
-        with open(path, "a") as file:
-            file.write("\n")
+def _write(folder: Path, line: Record, append: bool) -> None:
+    writer = Writer(folder / FILE, append)
+    try:
+        writer.write(line)
+    finally:
+        writer.close()
 
 
 def begin(folder: Path, identity: Identity, harness: Path) -> None:
     """Start the file of a new run."""
-    (folder / FILE).write_text(json.dumps({"identity": asdict(identity), "code": _code(harness)}) + "\n")
+    _write(folder, {"identity": asdict(identity), "code": _code(harness)}, append=False)
 
 
-def keep(folder: Path, family: str, outcome: Outcome, cases: list[str], wall_s: float) -> None:
-    """Add a family that ran to its end."""
-    line = {
-        "family": family, "wall_s": wall_s, "start": outcome.start, "problems": outcome.problems,
+def keep(folder: Path, family: str, outcome: Outcome, cases: list[str], wall_s: float, mark: str) -> None:
+    """Add a family that ran to its end; `mark` is how far records.jsonl had come then."""
+    _write(folder, {
+        "family": family, "wall_s": wall_s, "mark": mark, "start": outcome.start, "problems": outcome.problems,
         "processes": [process for process in outcome.processes if process["family"] == family],
         "logs": [asdict(outcome.logs[name]) for name in cases if name in outcome.logs],
-    }
-    end_line(folder / FILE)
-    with open(folder / FILE, "a") as file:
-        file.write(json.dumps(line) + "\n")
+    }, append=True)
 
 
 def take_over(folder: Path, harness: Path, outcome: Outcome) -> Kept:
     """Put what earlier parts found into the outcome; refuses if that would hide a fault or mix two kits."""
-    first, *families = _lines(folder)
+    first, *families = _kept_lines(folder)
     if first.get("code") != _code(harness):
-        raise BadArguments(f"--resume {folder}: the kit's code has changed since; start a new run")
-    kept = Kept()
-    for line in families:
-        if line["family"] in kept.families:
-            raise BadArguments(f"--resume {folder}: {FILE} holds the family {line['family']} twice; start a new run")
-        kept.families.append(line["family"])
-        kept.wall_s = max(kept.wall_s, line["wall_s"])
-        outcome.start = outcome.start or line["start"]
-        outcome.problems += [text for text in line["problems"] if text not in outcome.problems]
-        outcome.processes += line["processes"]
-        outcome.logs.update({log["name"]: CaseLog(**log) for log in line["logs"]})
-    _refuse_hidden_faults(folder, kept)
+        raise _refused(folder, "the kit's code has changed since")
+    kept, marks = Kept(), list[str]()
+    for number, line in enumerate(families, 2):
+        if line.get("family") in kept.families:
+            raise _refused(folder, f"{FILE} holds the family {line['family']} twice")
+        try:
+            _take_family(line, kept, outcome)
+            marks.append(str(line["mark"]))
+        except (KeyError, TypeError, AttributeError):
+            raise _refused(folder, f"line {number} of {FILE} is not one of this kit") from None
+    _refuse_hidden_faults(folder, kept, marks)
     return kept
 
 
-def _refuse_hidden_faults(folder: Path, kept: Kept) -> None:
-    try:
-        records = (folder / "records.jsonl").read_text().splitlines()
-    except OSError:
+def _take_family(line: dict[str, Any], kept: Kept, outcome: Outcome) -> None:
+    logs = {log["name"]: CaseLog(**log) for log in line["logs"]}
+    kept.families.append(line["family"])
+    kept.wall_s = max(kept.wall_s, line["wall_s"])
+    outcome.start = outcome.start or line["start"]
+    outcome.problems += [text for text in line["problems"] if text not in outcome.problems]
+    outcome.processes += line["processes"]
+    outcome.logs.update(logs)
+
+
+def _refuse_hidden_faults(folder: Path, kept: Kept, marks: list[str]) -> None:
+    if not (folder / RECORDS).exists() and not any(marks):
         return
-    for text in records:
-        record = _record(text)
+    lines = _checked(folder, RECORDS)
+    if not all(map(lines.holds, marks)):
+        raise _refused(folder, f"lines are missing from {RECORDS}")
+    for record in lines.records:
         what = {"casualty": record.get("status"), "case": record.get("status"), "forbidden": "FAIL"}.get(record.get("record", ""))
         bad = record.get("record") in ("casualty", "forbidden") or what in _BAD_ENDS
         if bad and record.get("family") not in kept.families:
-            raise BadArguments(f"--resume {folder}: {record.get('case')} was {what} before the run was interrupted, and a "
-                               "second try would hide it; start a new run")
-
-
-def _record(text: str) -> Record:
-    """A kept record; nothing of a line that was cut by a kill."""
-    try:
-        record = json.loads(text)
-    except ValueError:
-        return {}
-    return record if isinstance(record, dict) else {}
+            raise _refused(folder, f"{record.get('case')} was {what} before the run was interrupted, and a second try would hide it")

@@ -14,11 +14,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from conformance.pdlkit.axes import Axes, Axis, Never
+
 PROFILES = ("smoke", "quick", "full", "soak")
 CLASSES = ("documented", "derived", "measured")
 RULE_KINDS = ("visibility", "start", "progress", "api")
 WINDOWS = ("widened", "natural", "contended")
 PATHS = ("stream", "captured", "built")
+CAPABILITIES = {"stream": "streams", "captured": "captured graphs", "built": "built graphs"}  # what a path puts to the test
+EVENTS = "events"
 ROLES = ("proving", "observing")
 TAG_KINDS = ("kernel", "host", "image", "control", "broken_wait")
 ALLOWABLE = ("wrong", "early_start")  # outcomes that the documents may permit where a rule is only measured
@@ -80,6 +84,12 @@ class Case:
     allowed: tuple[str, ...] = ()  # counted, never a FAIL
     interesting: tuple[str, ...] = ()  # not required of a device, and reached by a model that is not timid
     serial: str | None = None  # why nothing overlaps on this path of the model
+    events: bool = False  # it is about programmatic or launch-completion events
+
+    @property
+    def capability(self) -> str:
+        """The part of programmatic launch that a verdict on this case speaks of."""
+        return EVENTS if self.events else CAPABILITIES[self.path]
 
     @property
     def name(self) -> str:
@@ -129,6 +139,7 @@ class RuleBook:
     tags: Mapping[str, Tag]
     rules: tuple[Rule, ...]
     _cases: Mapping[str, Case] = field(repr=False, default_factory=dict)
+    axes: Axes = Axes((), ())
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -342,7 +353,7 @@ def _read_cases(data: Any, index: int, rule: Rule, tags: Mapping[str, Tag]) -> I
     _check_tags(table, tags, "controls", controls, proving)
     if broken_waits and not proving:
         raise table.fail("has broken_waits but no proving window; make one window proving or remove it")
-    gpu_only = table.take("gpu_only", bool, False)
+    gpu_only, events = table.take("gpu_only", bool, False), table.take("events", bool, False)
     trials = _read_trials(table, rule.kind)
     allowed, interesting, serial = _read_outcomes(table, rule, paths)
     table.finish()
@@ -353,7 +364,7 @@ def _read_cases(data: Any, index: int, rule: Rule, tags: Mapping[str, Tag]) -> I
                 window=window, path=path, proving=proves, broken_waits=broken_waits and proves, gpu_only=gpu_only,
                 min_cc=rule.min_cc, min_toolkit=rule.min_toolkit, trials=trials,
                 mutants=mutants if proves else (), controls=controls if proves else (),
-                allowed=allowed, interesting=interesting, serial=serial.get(path),
+                allowed=allowed, interesting=interesting, serial=serial.get(path), events=events,
             )
 
 
@@ -397,6 +408,52 @@ def _check_rule(table: _Table, rule: Rule) -> None:
         raise table.fail("proves without mutant, control or broken wait; add one or say in `note` why none applies")
 
 
+def _read_axis(data: Any, index: int) -> Axis:
+    table = _Table(f"[[axis]] number {index + 1}", data)
+    axis = Axis(table.take("name", str), table.names("values"), table.take("core", bool, False))
+    table.where = f"axis `{axis.name}`"
+    for word in (axis.name, *axis.values):
+        if not _WORD.fullmatch(word):
+            raise table.fail(f"`{word}` becomes a C name, so use a-z, 0-9 and _")
+    if len(axis.values) < 2:
+        raise table.fail("`values` names fewer than two; an axis with one value is none")
+    table.finish()
+    return axis
+
+
+def _read_never(data: Any, index: int, axes: Mapping[str, Axis]) -> Never:
+    table = _Table(f"[[never]] number {index + 1}", data)
+    when: dict[str, tuple[str, ...]] = {}
+    chosen = table.take("when", dict)
+    for name, values in chosen.items():
+        if name not in axes:
+            raise table.fail(f"`when` names the axis `{name}`, which no [[axis]] declares")
+        if not isinstance(values, list) or not values or any(value not in axes[name].values for value in values):
+            raise table.fail(f"`when.{name}` must list values of that axis: {', '.join(axes[name].values)}")
+        when[name] = tuple(values)
+    if len(when) < 2:
+        raise table.fail("`when` names fewer than two axes; take the value off its axis instead")
+    never = Never(when, table.take("reason", str))
+    table.finish()
+    return never
+
+
+def _read_axes(table: _Table) -> Axes:
+    found: dict[str, Axis] = {}
+    for index, entry in enumerate(table.take("axis", list, [])):
+        axis = _read_axis(entry, index)
+        if axis.name in found:
+            raise RulesError(f"axis `{axis.name}` is declared twice; keep one of them")
+        found[axis.name] = axis
+    nevers = [_read_never(entry, index, found) for index, entry in enumerate(table.take("never", list, []))]
+    axes = Axes(tuple(found.values()), tuple(nevers))
+    for place, axis in enumerate(axes.axes):
+        for value in range(len(axis.values)):
+            if not axes.can_stand(((place, value),)):
+                raise RulesError(f"axis `{axis.name}`: no launch can hold its value `{axis.values[value]}`; a [[never]] forbids too much")
+    return axes
+
+
 def parse(text: bytes) -> RuleBook:
     """The rule book in these bytes; RulesError names the first slip."""
     try:
@@ -419,11 +476,12 @@ def parse(text: bytes) -> RuleBook:
         if any(other.id == rule.id for other in rules):
             raise RulesError(f"rule `{rule.id}` is stated twice; merge the two")
         rules.append(rule)
+    axes = _read_axes(table)
     table.finish()
     if not rules:
         raise RulesError("the file states no rule; add a [[rule]]")
     cases = {case.name: case for rule in rules for case in rule.cases}
-    return RuleBook(suite, hashlib.sha256(text).hexdigest()[:16], tags, tuple(rules), cases)
+    return RuleBook(suite, hashlib.sha256(text).hexdigest()[:16], tags, tuple(rules), cases, axes)
 
 
 def load(path: Path) -> RuleBook:

@@ -13,21 +13,23 @@ import re
 import secrets
 import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from conformance.pdlkit import evidence, machine, places, resume, toolchain
+from conformance.pdlkit import evidence, machine, many_gpus, places, resume, soak, toolchain, waivers
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.build import Built, build
+from conformance.pdlkit.build import Built, build, carried
+from conformance.pdlkit.checked_lines import Writer
 from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_request
 from conformance.pdlkit.display import Progress, verdict_block, wants_colours
 from conformance.pdlkit.exits import BadArguments, InvalidRun, SetupImpossible
 from conformance.pdlkit.machine_code import MachineCode
+from conformance.pdlkit.page import NAME as PAGE
+from conformance.pdlkit.page import write_page
 from conformance.pdlkit.records import CaseLog, Record
 from conformance.pdlkit.report import RunFacts, build_report, inconsistencies, write_report
 from conformance.pdlkit.rules import PROFILES, Case, RuleBook, RulesError, load
@@ -51,6 +53,10 @@ def parser() -> Parser:
                       help="go on with the interrupted run in DIR: its device, profile, seed and choice of cases")
     made.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else, on stdout")
     made.add_argument("--harness", type=Path, metavar="PATH", help="use this executable and build nothing")
+    made.add_argument("--for", dest="time", metavar="TIME",
+                      help="with --profile soak: rounds with new shapes for this long, such as 10h; the same --output goes on")
+    made.add_argument("--waive", type=Path, metavar="FILE",
+                      help="known defects of drivers, in TOML: their rules fail and do not decide the verdict")
     made.add_argument("--plant", metavar="NAME", help="have the harness plant a fault, to see the kit catch it")
     return made
 
@@ -83,18 +89,19 @@ class _RecordLog:
     """records.jsonl: every record but progress, as it comes, so that a killed run keeps what it had."""
 
     def __init__(self, path: Path, append: bool) -> None:
-        if append:
-            resume.end_line(path)
-        self._file: TextIO = open(path, "a" if append else "w", buffering=1)
-        self._lock = threading.Lock()
+        self._lines = Writer(path, append)
+
+    @property
+    def mark(self) -> str:
+        """How far the file has come."""
+        return self._lines.mark
 
     def write(self, family: str, record: Record) -> None:
         if record["record"] != "progress":
-            with self._lock:
-                self._file.write(json.dumps({"family": family, **record}) + "\n")
+            self._lines.write({"family": family, **record})
 
     def close(self) -> None:
-        self._file.close()
+        self._lines.close()
 
 
 @contextmanager
@@ -121,7 +128,8 @@ def _default_output(profile: str, device: str) -> Path:
 def _obtain(options: argparse.Namespace, choice: Choice, say: Callable[[str], None]) -> Built:
     if options.harness is not None:
         return Built(options.harness.resolve(), None, {"built": "elsewhere, given by --harness"})
-    return build(choice.build, toolchain.require(not choice.on_model, choice.driver_cuda), say, choice.architectures)
+    brought = carried(choice.build)
+    return brought or build(choice.build, toolchain.require(not choice.on_model, choice.driver_cuda), say, choice.architectures)
 
 
 def _check_model_name(choice: Choice, built: Built) -> None:
@@ -155,16 +163,21 @@ def _judge(book: RuleBook, cases: list[Case], logs: dict[str, CaseLog], on_model
 
 
 def _verdict(
-    results: list[CaseResult], outcome: Outcome, choice: Choice, interposed: dict[str, str], plant: str | None
+    results: list[CaseResult], outcome: Outcome, choice: Choice, interposed: dict[str, str], plant: str | None, waived: Sequence[str]
 ) -> RunVerdict:
     if choice.broken:
         return RunVerdict("INVALID", (choice.broken,))
     if choice.absent:
         return RunVerdict("NOT_APPLICABLE", (choice.absent,))
-    verdict = judge_run(results, outcome.problems, [f"{name} ({why})" for name, why in interposed.items()])
+    verdict = judge_run(results, outcome.problems, [f"{name} ({why})" for name, why in interposed.items()], waived)
     if plant is not None and verdict.verdict == "CONFORMS":
         return RunVerdict("INVALID", (f"the planted fault `{plant}` was not seen",), verdict.findings)
     return verdict
+
+
+def _device_name(outcome: Outcome) -> str | None:
+    device = (outcome.start or {}).get("device")
+    return str(device["name"]) if isinstance(device, dict) and "name" in device else None
 
 
 def _nothing_ran(cases: list[Case], choice: Choice) -> list[CaseResult]:
@@ -191,7 +204,7 @@ def _execute(
     for family in kept.families:
         del plan.families[family]
     say(f"running {len(cases)} cases on {choice.device}, profile {options.profile}, seed 0x{seed:016x}")
-    progress, log = Progress(len(cases)), _RecordLog(folder / "records.jsonl", bool(options.resume))
+    progress, log = Progress(len(cases)), _RecordLog(folder / resume.RECORDS, bool(options.resume))
 
     def sink(family: str, record: Record) -> None:
         log.write(family, record)
@@ -200,7 +213,7 @@ def _execute(
     started = time.monotonic() - kept.wall_s
 
     def finished(family: str) -> None:
-        resume.keep(folder, family, supervisor.outcome, whole[family], time.monotonic() - started)
+        resume.keep(folder, family, supervisor.outcome, whole[family], time.monotonic() - started, log.mark)
 
     supervisor = Supervisor(plan, sink, finished)
     try:
@@ -254,16 +267,18 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     told, wrong = _static_check(path, facts)
     wrong = [*inconsistencies(report), *wrong]
     if wrong:
-        verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings)
+        verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings, facts.verdict.waived)
         facts = dataclasses.replace(facts, verdict=verdict, problems=[*facts.problems, *wrong])
     if told or wrong:
         report = build_report(dataclasses.replace(facts, static_check=told))
         path = write_report(report, folder)
+    page = write_page(path)
     if options.json:
         print(json.dumps(report, indent=1, allow_nan=False))
     else:
         said = evidence.sentences(facts.evidence, folder)
         print(verdict_block(report, places.shown(path), wants_colours(sys.stdout), said))
+        print(f"page     {places.shown(page) if page else 'could not be written; `report` says why'}")
     return int(report["exit"])
 
 
@@ -297,7 +312,7 @@ def _held(folder: Path) -> Iterator[None]:
 
 def _forget(folder: Path) -> None:
     """Remove what an earlier run left in the folder and would be taken for this one's."""
-    for old in (folder / "report.json", *folder.glob("repro*.cu"), *folder.glob("images/*.cubin")):
+    for old in (folder / "report.json", folder / PAGE, *folder.glob("repro*.cu"), *folder.glob("images/*.cubin")):
         old.unlink(missing_ok=True)
 
 
@@ -314,6 +329,10 @@ def _checked(options: argparse.Namespace) -> argparse.Namespace:
         _go_on(options)
     options.device = parse_request("auto" if options.device is None else options.device)
     options.profile = options.profile or "quick"
+    if options.time is not None:
+        soak.parse_time(options.time)
+        if options.profile != "soak" or options.resume is not None or options.plant is not None:
+            raise BadArguments("--for needs --profile soak and goes with neither --resume nor --plant; a soak goes on by its --output")
     if options.plant is not None and not re.fullmatch(r"broken-wait(:[0-9]{1,6})?|hang|crash|no-record", options.plant):
         raise BadArguments(f"--plant {options.plant}: say broken-wait, broken-wait:X_NS, hang, crash or no-record")
     if options.harness is not None and not (options.harness.is_file() and os.access(options.harness, os.X_OK)):
@@ -337,18 +356,42 @@ def _run(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: li
         outcome, built, wall_s = _execute(options, choice, book, cases, seed, folder, _say)
         results = _judge(book, cases, outcome.logs, choice.on_model)
         code = None if choice.on_model else MachineCode(built.harness)
-    verdict = _verdict(results, outcome, choice, interposed, options.plant)
     driver: dict[str, Any] = {}
     if not choice.on_model:
         driver = {"version": machine.driver_version(), "kernel_module": machine.kernel_module()}
+    applied = waivers.apply(options.waivers, results, _device_name(outcome), driver.get("version"), datetime.now(UTC).date())
+    verdict = _verdict(results, outcome, choice, interposed, options.plant, applied.rules)
     facts = RunFacts(
         book=book, device=choice.device, profile=options.profile, seed=seed, argv=argv, only=options.only,
         started=started, wall_s=wall_s, results=results, verdict=verdict, start=outcome.start or {},
         toolchain=built.toolchain if built else {}, host=machine.host(), interposers=sorted(interposed),
         problems=outcome.problems, processes=outcome.processes, code=code, driver=driver, plant=options.plant,
-        evidence=evidence.gather(results, code, folder, seed),
+        evidence=evidence.gather(results, code, folder, seed), waivers=applied,
     )
     return _finish(facts, folder, options)
+
+
+def _gpus(options: argparse.Namespace, choice: Choice) -> list[many_gpus.Worker]:
+    """The GPUs to judge side by side: all of the machine, unless the command line names one device or goes on with one run."""
+    if choice.device != "cuda" or choice.broken or choice.absent or options.resume:
+        return []
+    return many_gpus.workers(len(machine.ask_driver().gpus))
+
+
+def _run_many(gpus: list[many_gpus.Worker], options: argparse.Namespace, seed: int, folder: Path) -> int:
+    """Judge every GPU of this machine with these options, each from a seed of its own; returns the machine's exit code."""
+    arguments = ["--profile", options.profile, *(word for pattern in options.only for word in ("--only", pattern))]
+    for name, value in (("for", options.time), *((name, getattr(options, name)) for name in ("harness", "plant", "waive"))):
+        if value is not None:
+            arguments += [f"--{name}", str(value)]
+    _say(f"judging {len(gpus)} GPUs side by side; --device cuda:N judges one")
+    report = many_gpus.run_all(gpus, arguments, folder, seed)
+    path = write_report(report, folder)
+    if options.json:
+        print(json.dumps(report, indent=1, allow_nan=False))
+    else:
+        print(f"{many_gpus.block(report)}\n{places.shown(path)}")
+    return int(report["exit"])
 
 
 def main(argv: list[str]) -> int:
@@ -356,9 +399,18 @@ def main(argv: list[str]) -> int:
     options = _checked(parser().parse_args(argv))
     seed, book = parse_seed(options.seed), _load_rules()
     cases = select(book, options.only)
+    options.waivers = waivers.load(options.waive, book) if options.waive else []
     choice = choose(options.device, min(case.min_cc for case in cases), options.harness)
     if choice.note:
         _say(choice.note)
     folder = options.output or _default_output(options.profile, choice.device)
+    several = _gpus(options, choice)
+    if len(several) > 1:
+        with _held(folder):
+            return _run_many(several, options, seed, folder)
+    if options.time is not None and not choice.broken and not choice.absent:
+        given = seed if options.seed is not None or not (folder / soak.STATE).is_file() else None
+        with _held(folder):
+            return soak.soak(options, choice.device, given, folder, _say)
     with _held(folder):
         return _run(options, argv, book, cases, seed, choice, folder)

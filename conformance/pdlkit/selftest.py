@@ -5,21 +5,22 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
-from conformance.pdlkit import places, toolchain
+from conformance.pdlkit import ctest, places, toolchain
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.build import configure
+from conformance.pdlkit.children import run_shown
 from conformance.pdlkit.exits import FAILED, OK, SetupImpossible
 from conformance.pdlkit.private_folder import locked
 from conformance.pdlkit.venv import ensure_venv
 
-PACKAGES = ("pytest==8.3.3", "hypothesis==6.115.3", "jsonschema==4.23.0")
+PACKAGES = "test"  # set of requirements
+_NEEDED = ("pytest", "hypothesis", "jsonschema")
 _OWN_TESTS = "pdlkit."  # the room whose tests always exist
 
 
@@ -32,9 +33,8 @@ def test_python() -> Path:
     try:
         return ensure_venv(PACKAGES)
     except SetupImpossible as reason:
-        names = [package.partition("==")[0] for package in PACKAGES]
-        if all(importlib.util.find_spec(name) for name in names):
-            _say(f"using this Python's own {', '.join(names)}, whatever their versions: {reason}")
+        if all(importlib.util.find_spec(name) for name in _NEEDED):
+            _say(f"using this Python's own {', '.join(_NEEDED)}, whatever their versions: {reason}")
             return Path(sys.executable)
         raise
 
@@ -42,7 +42,7 @@ def test_python() -> Path:
 def _step(argv: Sequence[str], what: str) -> None:
     """A step that must succeed; its output is shown as it comes."""
     _say(f"== {what}")
-    if subprocess.run(list(argv), cwd=places.ROOT, stdin=subprocess.DEVNULL).returncode != 0:
+    if run_shown(argv, places.ROOT) != 0:
         raise SetupImpossible(f"{what} failed; its own words stand above")
 
 
@@ -73,24 +73,20 @@ def main(argv: list[str]) -> int:
 
 
 def _run_tests(tools: toolchain.Toolchain, folder: Path, jobs: str, only: str | None) -> int:
-    ctest = str(tools.cmake.path.with_name("ctest"))
-    if not any(name.startswith(_OWN_TESTS) for name in _registered(ctest, folder)):
+    program = str(tools.cmake.path.with_name("ctest"))
+    names = _registered(program, folder)
+    if not any(name.startswith(_OWN_TESTS) for name in names):
         raise SetupImpossible("the build registered none of the kit's own Python tests; conformance/CMakeLists.txt lost them")
-    command = [ctest, "--test-dir", str(folder), "--output-on-failure", "--no-tests=error", "--parallel", jobs,
-               "--output-junit", str(folder / "junit.xml")]
+    record = folder / "junit.xml"
+    command = [program, "--test-dir", str(folder), "--output-on-failure", "--no-tests=error", "--parallel", jobs, "--timeout",
+               str(ctest.HANG_S), "--output-junit", str(record)]
     if only:
         command += ["--tests-regex", only]
-    record = folder / "junit.xml"
+        names = [name for name in names if re.search(only, name)]
     record.unlink(missing_ok=True)
-    _say("== test")
-    code = subprocess.run(command, cwd=places.ROOT, stdin=subprocess.DEVNULL).returncode
+    _say(f"== test ({len(names)} tests, {jobs} at once)")
+    code = ctest.run_ctest(command, folder, names, _say)
     if record.is_file():
-        _say(closing_line(record))
+        for line in ctest.summary(record):
+            _say(line)
     return OK if code == 0 else FAILED
-
-
-def closing_line(junit: Path) -> str:
-    """The counts of one CTest run; CTest's own percentage takes a skipped test for a passed one."""
-    counts = Counter(case.get("status") for case in ElementTree.parse(junit).iter("testcase"))
-    passed, failed = counts.pop("run", 0), counts.pop("fail", 0)
-    return f"{passed} passed, {failed} failed, {sum(counts.values())} skipped"

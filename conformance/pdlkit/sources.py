@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.pdlkit.places import KIT, ROOT
+from conformance.pdlkit.read_report import Unreadable, read_json
 
 # What is covered. Programs that only measure or test stand elsewhere, or in one of the folders below.
 JUDGED = ("pdl.h", "pdl_device.cuh", "conformance/rules.toml", "conformance/harness", "conformance/kernels",
@@ -82,10 +83,16 @@ def digest() -> str:
 
 
 def recorded(folder: Path = KIT / "results") -> list[tuple[str, str | None]]:
-    """Name and source digest of every recorded report; None: it was recorded before reports had one."""
-    found = []
+    """Name and source digest of every recorded report; None: it was recorded before reports had one, or cannot be read."""
+    found = list[tuple[str, str | None]]()
     for path in sorted(folder.glob("*.json")):
-        data = json.loads(path.read_text())
+        try:
+            data = read_json(path)
+        except Unreadable:
+            found.append((path.name, None))
+            continue
         if isinstance(data, dict) and data.get("schema") == "pdl-report/1":
-            found.append((path.name, data["suite"].get("sources")))
+            suite = data.get("suite")
+            made_by = suite.get("sources") if isinstance(suite, dict) else None
+            found.append((path.name, made_by if isinstance(made_by, str) else None))
     return found

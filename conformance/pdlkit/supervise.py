@@ -111,7 +111,7 @@ class _FamilyWatch:
         if kind == "begin":
             self._began = now
             limit = record.get("deadline_s")
-            seconds = min(float(limit), LONGEST_CASE_S) if isinstance(limit, (int, float)) and limit > 0 else CASE_S
+            seconds = min(float(limit), LONGEST_CASE_S) if isinstance(limit, (int, float)) and limit > 0 else CASE_S  # noqa: UP038
             self._deadline = now + seconds + GRACE_S
         elif kind == "end":
             log = self.session.last_ended

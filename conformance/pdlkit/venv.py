@@ -1,15 +1,18 @@
-"""Virtual environments that a command makes for itself, below build/venv, with pinned packages.
+"""Virtual environments that a command makes for itself, from pinned packages whose hashes are checked.
 
-    python = ensure_venv(("pytest==8.3.3",))     # path of an interpreter that can import them
+    python = ensure_venv("test")     # an interpreter that can import what requirements/test.in names
 
-A venv is named by the hash of its pins, made beside its final place and renamed when complete, so an interrupted
-install is never taken for a good one. Without a network the sentence says what is missing and where to put it.
+requirements/NAME.in holds the pins, NAME.txt the same with every dependency and the hash of every file, for all platforms; its
+first lines say how to make it again. Nothing else is fetched, and no package's build code is run. A venv lies in a folder that
+only this user can write to, is named by the digest of NAME.txt, and is renamed into place when complete, so an interrupted
+install is never taken for a good one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -18,76 +21,113 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.places import BUILD, in_tree
+from conformance.pdlkit.places import in_tree
+from conformance.pdlkit.private_folder import existing_folder, locked, private_folder
 
+FOLDER = "fetched"
 WHEELS_VARIABLE = "PDL_WHEELS"
 _DONE = "complete"
+_REQUIREMENTS = Path(__file__).with_name("requirements")
 
 
-def venv_place(packages: Sequence[str]) -> Path:
-    """The folder of the venv for exactly these pins and this interpreter."""
-    key = "\n".join([*sorted(packages), sys.version]).encode()
-    return BUILD / "venv" / hashlib.sha256(key).hexdigest()[:12]
+def requirements(name: str) -> Path:
+    """The file that pins these packages and their dependencies by hash."""
+    return _REQUIREMENTS / f"{name}.txt"
+
+
+def pins(name: str) -> list[str]:
+    """What is asked for, such as `pytest==8.3.3`, without what it depends on."""
+    return (_REQUIREMENTS / f"{name}.in").read_text(encoding="utf-8").split()
+
+
+def _venv_name(name: str) -> str:
+    key = "\0".join([requirements(name).read_text(encoding="utf-8"), sys.version, sys.base_prefix, platform.machine()])
+    return f"{name}-{hashlib.sha256(key.encode(errors='replace')).hexdigest()[:12]}"
+
+
+def complete_venv(name: str) -> Path | None:
+    """The folder of the venv of this interpreter, if it was made and its interpreter is still there."""
+    folder = existing_folder(FOLDER)
+    place = folder / _venv_name(name) if folder else None
+    return place if place and (place / _DONE).is_file() and _python_in(place).exists() else None
 
 
 def _python_in(place: Path) -> Path:
     return place / "bin" / "python3"
 
 
-def _last_lines(text: str, count: int = 3) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " / ".join(lines[-count:])
-
-
-def _missing(packages: Sequence[str], why: str) -> SetupImpossible:
-    names = " ".join(packages)
-    return SetupImpossible(
-        f"the Python packages {names} could not be installed ({why}). With a network they are fetched by pip; "
-        f"without one, put their wheels (pip download {names} -d wheels, on another machine) into a folder and "
-        f"set {WHEELS_VARIABLE} to it"
-    )
-
-
-def ensure_venv(packages: Sequence[str], quiet: bool = False) -> Path:
+def ensure_venv(name: str) -> Path:
     """The interpreter of a venv that holds these packages, making it on first use; SetupImpossible if it cannot."""
-    place = venv_place(packages)
-    if (place / _DONE).is_file():
+    made = complete_venv(name)
+    if made is not None:
+        return _python_in(made)
+    folder = private_folder(FOLDER)
+    with locked(folder, "fetching packages"):
+        place = complete_venv(name) or _make_venv(name, folder)
         return _python_in(place)
-    if not quiet:
-        print(f"installing {', '.join(packages)} into {in_tree(place)}", file=sys.stderr, flush=True)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix="draft-", dir=place.parent))
+
+
+def _make_venv(name: str, folder: Path) -> Path:
+    place = folder / _venv_name(name)
+    shutil.rmtree(place, ignore_errors=True)  # not complete, or its interpreter is gone
+    draft = Path(tempfile.mkdtemp(prefix="draft-", dir=folder))
     try:
-        _fill(draft, packages)
-        (draft / _DONE).write_text("\n".join(packages) + "\n")
-        _publish(draft, place)
+        python = new_venv(draft)
+        _announce(name)
+        run_pip(python, ["install", "--only-binary", ":all:", "--no-deps"], name)
+        (draft / _DONE).write_text("\n".join(pins(name)) + "\n", encoding="utf-8")
+        draft.rename(place)  # a venv's interpreter is a link, so it survives the move
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    return _python_in(place)
+    return place
 
 
-def _publish(draft: Path, place: Path) -> None:
-    """Rename the finished draft; a venv's interpreter is a link, so it survives the move."""
-    if place.exists() and not (place / _DONE).is_file():
-        shutil.rmtree(place)
-    try:
-        draft.rename(place)
-    except OSError:
-        if not (place / _DONE).is_file():  # else another process was faster, and its venv is as good
-            raise
+def _announce(name: str) -> None:
+    wanted, everything = pins(name), requirements(name).read_text(encoding="utf-8").count("==")
+    needed = f" and up to {everything - len(wanted)} packages that they need" if everything > len(wanted) else ""
+    source = os.environ.get(WHEELS_VARIABLE)
+    origin = f"from the folder in {WHEELS_VARIABLE}" if source else "with pip"
+    print(f"fetching {origin}, with the hashes in {in_tree(requirements(name))}: {', '.join(wanted)}{needed}", file=sys.stderr, flush=True)
 
 
-def _fill(draft: Path, packages: Sequence[str]) -> None:
-    made = subprocess.run([sys.executable, "-P", "-m", "venv", str(draft)], capture_output=True, text=True)
+def new_venv(folder: Path) -> Path:
+    """A venv in this folder, with pip and nothing else; its interpreter."""
+    made = subprocess.run([sys.executable, "-P", "-m", "venv", str(folder)], capture_output=True, text=True, errors="replace")
     if made.returncode != 0:
         words = made.stdout + made.stderr
-        said = "" if "ensurepip" in words else f". It said: {_last_lines(words, 2)}"  # Debian's advice, in many lines
+        said = "" if "ensurepip" in words else f". It said: {_last_lines(words)}"  # Debian's advice takes many lines
         raise SetupImpossible(
             "Python cannot make a virtual environment here; install its venv module (Debian: apt-get install python3-venv)" + said)
-    command = [str(_python_in(draft)), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
+    return _python_in(folder)
+
+
+def run_pip(python: Path, arguments: Sequence[str], name: str, environment: dict[str, str] | None = None) -> None:
+    """One call of pip for these requirements, every file checked against its hash; SetupImpossible with pip's last words."""
+    command = [str(python), "-m", "pip", *arguments, "--disable-pip-version-check", "--quiet", "--require-hashes",
+               "--requirement", str(requirements(name))]
     wheels = os.environ.get(WHEELS_VARIABLE)
     if wheels:
         command += ["--no-index", "--find-links", wheels]
-    done = subprocess.run([*command, *packages], capture_output=True, text=True)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=environment)
     if done.returncode != 0:
-        raise _missing(packages, _last_lines(done.stderr, 2))
+        raise PipFailed(name, _last_lines(done.stderr))
+
+
+class PipFailed(SetupImpossible):
+    """Packages could not be had; `said` is the end of what pip said."""
+
+    def __init__(self, name: str, said: str) -> None:
+        self.said = said.rpartition(" / ")[2].removeprefix("ERROR: ") or "it said nothing"
+        super().__init__(f"the Python packages {' '.join(pins(name))} could not be installed ({said}). With a network pip fetches "
+                         f"them; {how_to_bring(name)}")
+
+
+def how_to_bring(name: str) -> str:
+    """What to do on a machine without a network."""
+    return (f"without one, fetch them on another machine of this kind (pip download --require-hashes -r {in_tree(requirements(name))} "
+            f"-d wheels) and set {WHEELS_VARIABLE} to that folder")
+
+
+def _last_lines(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " / ".join(lines[-2:])

@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance.pdlkit import exits
 from conformance.pdlkit.records import CaseLog, Record
-from conformance.pdlkit.rules import Case, Tag
+from conformance.pdlkit.rules import CAPABILITIES, EVENTS, Case, Tag
 
 CASE_VERDICTS = (
     "KIT_ERROR", "DEVICE_LOST", "CRASH", "HANG", "FAIL", "NOT_RUN", "INCONCLUSIVE", "PASS", "NOT_SUPPORTED",
@@ -60,6 +60,11 @@ class CaseResult:
 def bound95(exercised: int) -> float | None:
     """Upper 95 % bound of the chance of a forbidden outcome per trial, none having been seen."""
     return None if exercised <= 0 else -math.expm1(math.log(0.05) / exercised)
+
+
+def shape_bound95(shapes: int) -> float | None:
+    """The same for a fault that hangs on the shape of the launch: 3 over the distinct shapes, as repeating one proves nothing new."""
+    return None if shapes <= 0 else min(1.0, 3.0 / shapes)
 
 
 def judge_case(case: Case, log: CaseLog | None, tags: Mapping[str, Tag]) -> CaseResult:
@@ -212,6 +217,7 @@ class RunVerdict:
     verdict: str
     reasons: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
+    waived: tuple[str, ...] = ()  # rules whose failures a waiver took out of this verdict
 
     @property
     def exit(self) -> int:
@@ -220,9 +226,12 @@ class RunVerdict:
 
 
 def judge_run(
-    results: Iterable[CaseResult], problems: Iterable[str] = (), interposers: Iterable[str] = ()
+    results: Iterable[CaseResult], problems: Iterable[str] = (), interposers: Iterable[str] = (), waived: Iterable[str] = ()
 ) -> RunVerdict:
-    """INVALID, else VIOLATES, else UNPROVEN, else CONFORMS; NOT_APPLICABLE if nothing could run."""
+    """INVALID, else VIOLATES, else UNPROVEN, else CONFORMS; NOT_APPLICABLE if nothing could run.
+
+    `waived` names rules whose FAIL or HANG is a known defect: it decides nothing, and the verdict names the rule.
+    """
     everything = list(results)
     findings = tuple(
         f"{r.case.name} ({r.case.rule_class}): {r.status}" + (f", {r.reason}" if r.reason else "")
@@ -231,18 +240,21 @@ def judge_run(
     invalid = [*problems, *(f"{r.case.name}: {r.reason}" for r in everything if r.status == "KIT_ERROR")]
     if invalid:
         return RunVerdict("INVALID", tuple(invalid), findings)
+    bad = [r for r in everything if _violates(r)]
+    known = [r for r in bad if r.case.rule in set(waived)]
+    named = tuple(dict.fromkeys(r.case.rule for r in known))
     violations = tuple(
         f"{r.case.name}: {r.status} of a {r.case.rule_class} rule" + (f", {r.reason}" if r.reason else "")
-        for r in everything if r.case.rule_class in JUDGING_CLASSES and r.status in ("FAIL", "HANG")
+        for r in bad if r not in known
     )
     if violations:
-        return RunVerdict("VIOLATES", violations, findings)
+        return RunVerdict("VIOLATES", violations, findings, named)
     if all(r.status == "NOT_SUPPORTED" for r in everything):
         reasons = dict.fromkeys(r.reason or "no reason given" for r in everything)
         return RunVerdict("NOT_APPLICABLE", tuple(reasons), findings)
     unproven = [
         f"{r.case.name}: {r.status}" + (f", {r.reason}" if r.reason else "")
-        for r in everything
+        for r in everything if r not in known
         if r.status in ("CRASH", "DEVICE_LOST", "NOT_RUN")
         or (r.case.proving and r.status not in ("PASS", "NOT_SUPPORTED"))
     ]
@@ -250,5 +262,30 @@ def judge_run(
         unproven.append("no proving case passed, so nothing was proven")
     unproven += [f"{name} stands between the kit and the device, so a pass would prove nothing" for name in interposers]
     if unproven:
-        return RunVerdict("UNPROVEN", tuple(unproven), findings)
-    return RunVerdict("CONFORMS", (), findings)
+        return RunVerdict("UNPROVEN", tuple(unproven), findings, named)
+    return RunVerdict("CONFORMS", (), findings, named)
+
+
+def _violates(result: CaseResult) -> bool:
+    return result.case.rule_class in JUDGING_CLASSES and result.status in ("FAIL", "HANG")
+
+
+def judge_capabilities(results: Iterable[CaseResult], waived: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """What a run says of streams, captured graphs, built graphs and events, each by itself; only those that it asked about."""
+    parts: dict[str, list[CaseResult]] = {name: [] for name in (*CAPABILITIES.values(), EVENTS)}
+    for result in results:
+        parts[result.case.capability].append(result)
+    found = []
+    for name, part in parts.items():
+        verdict = judge_run(part, (), (), waived).verdict
+        proving = dict.fromkeys(r.case.rule for r in part if r.case.proving and r.status != "NOT_SUPPORTED")
+        failing = dict.fromkeys(r.case.rule for r in part if _violates(r))
+        unproven = dict.fromkeys(r.case.rule for r in part
+                                 if r.case.proving and r.status not in ("PASS", "NOT_SUPPORTED") and not _violates(r))
+        open_rules = [rule for rule in unproven if rule not in failing]
+        if part:
+            found.append({
+                "capability": name, "verdict": verdict, "failing": list(failing), "unproven": open_rules,
+                "holding": len([rule for rule in proving if rule not in failing and rule not in open_rules]),
+            })
+    return found

@@ -2,7 +2,7 @@
  *
  *     pdl-from-device [TRIALS [FIRST]]
  *
- * One JSON line per set-up, from the one of that number on. 0 done, 3 the last one told never ended: go on behind it in a new
+ * One JSON line per set-up, from the one of that number on. 0 done, 3 the last one printed never ended: go on after it in a new
  * process; 69 no such device, 70 a CUDA call failed.
  *
  * children, inner    COMP-10, WAIT-12  from_device_child.cu

@@ -3,7 +3,7 @@
  * children  COMP-10  a primary launches a child that stores late, and triggers: does the wait of its dependent cover the child?
  * inner     WAIT-12  a child waits: does its wait return?
  *
- * Set-ups of `children`: eagerly or captured; into which of the parent's streams; before the trigger or behind the watch;
+ * Set-ups of `children`: eagerly or captured; into which of the parent's streams; before the trigger or after the watch;
  * and two that launch no child and store themselves, to see what keeps a dependent from beginning early: the same kernel,
  * and one without a launch in it.
  */

@@ -2,7 +2,7 @@
  *
  * edge    a graph of writer and reader is launched: does the edge between them mean what it means from the host?
  * member  the launcher is a primary: does its dependent's edge, or wait, cover the graph that it launched?
- * behind  a kernel stands behind the launcher's graph in its stream: is it behind the launched graph, too?
+ * behind  a kernel follows the launcher's graph in its stream: does it also follow the launched graph?
  * root    the launched graph's first kernel waits, while its launcher still works: what does that wait cover?
  *
  * Whatever stores does so late; stale: a trial whose reader missed words. A way that this driver refuses is told by its code.
@@ -14,7 +14,7 @@ enum way { WAY_HOST, WAY_FORGET, WAY_TAIL, WAY_SIBLING, WAYS };
 
 static const char *const way_names[] = { "from the host", "fired and forgotten", "tail", "sibling" };
 
-/* How a reader stands behind what stores, and whether it waits. */
+/* How a reader is ordered after what stores, and whether it waits. */
 struct link {
     const char *name;
     unsigned port, type;
@@ -136,7 +136,7 @@ static cudaError_t make_root(struct shared *s, cudaGraphExec_t *exec, cudaStream
     return make_launchable(graph, exec, stream);
 }
 
-/* The launcher's graph: a kernel that launches `inner`, and a reader behind it if there is a link. */
+/* The launcher's graph: a kernel that launches `inner`, and a reader after it if there is a link. */
 static cudaError_t make_outer(struct shared *s, const void *function, unsigned threads, cudaGraphExec_t inner, int way,
                               const struct link *link, cudaGraphExec_t *exec)
 {
@@ -157,7 +157,7 @@ static cudaError_t make_outer(struct shared *s, const void *function, unsigned t
 
 /* ---- questions ---- */
 
-/* attribute: 0 or 1, of a waiting or bare reader launched behind the graph; -1: none is. */
+/* attribute: 0 or 1, of a waiting or bare reader that is launched after the graph; -1: there is none. */
 static cudaError_t run_trials(const struct setup *setup, struct shared *s, unsigned trials, cudaGraphExec_t exec, int attribute,
                               cudaStream_t stream, struct counts *c)
 {
@@ -213,7 +213,7 @@ static cudaError_t ask_edge(struct shared *s, unsigned trials, int way, const st
     return finish("edge", way, link->name, made, s, trials, inner, outer, -1, stream);
 }
 
-/* link: the dependent stands in the launcher's graph, behind the launcher; without one a kernel stands behind that graph. */
+/* link: the dependent is a node of the launcher's graph, after the launcher; without one a kernel follows that graph. */
 static cudaError_t ask_order(struct shared *s, unsigned trials, int way, const struct link *link, int attribute,
                              cudaStream_t stream)
 {

@@ -3,7 +3,7 @@
  * The document asks for a fence between the two. Set-ups:
  * fenced    with it: the old value is forbidden
  * unfenced  without it: the old value is permitted
- * crowded   without it, behind stores of 1,024 threads that are still on their way; crowded, fenced: with it
+ * crowded   without it, after stores of 1,024 threads that are not yet visible; crowded, fenced: with it
  * beside    one warp triggers for the block while another still updates
  * late      the update follows the trigger and the dependent's start: a control that must give the old value
  */
@@ -21,7 +21,7 @@ static const char *const update_names[] = { "fenced", "unfenced", "crowded", "cr
 struct update_args {
     struct shared *s;
     const cudaGraphDeviceNode_t *node;
-    unsigned *crowd; /* CROWD_WORDS words that nobody reads */
+    unsigned *crowd; /* CROWD_WORDS words that are never read */
     unsigned value;
     int how;
 };

@@ -16,7 +16,7 @@
 #define SEEN_WORDS 16u           /* per run: registers, the last word is the seed of the replay */
 #define SEEN_SEED 15u
 #define VARIABLE_WORDS (LITMUS_VARIABLES * LITMUS_LINE_WORDS)
-#define BATCH 64u                /* runs queued at once: behind one gate, or in one graph */
+#define BATCH 64u                /* runs queued at once: after one gate, or in one graph */
 #define GATE_NS 20000000u
 
 #define LITMUS_SEES(args, reg, value) k_store((args)->seen + (reg), (value))
@@ -272,7 +272,7 @@ static cudaGraphExec_t graph_of(struct bench *b, const struct litmus_program *p)
     return exec;
 }
 
-/* One batch, behind a gate that opens when all of it is queued. */
+/* One batch, after a gate that opens when all of it is queued. */
 static void run_stream_batch(struct bench *b, const struct litmus_program *p)
 {
     litmus_gate<<<1, 1, 0, b->stream[0]>>>(b->open, ++b->epoch);

@@ -111,7 +111,7 @@ def differences(before: list[str], after: list[str]) -> list[str]:
 
 def changed(before: list[str], after: list[str]) -> int:
     """How many instructions made room."""
-    return sum(one != other for one, other in zip(before, after))
+    return sum(one != other for one, other in zip(before, after, strict=False))
 
 
 # ---- only what changed, as bytes: for surveys of whole libraries, where listing all code would take days -----------------------
@@ -215,7 +215,7 @@ def examine(nvdisasm: Path, architecture: str, found: list[Change], folder: Path
 def _examine_one(change: Change, before: list[str], now: list[str], appended: list[str]) -> list[str]:
     wrong = []
     end = change.size + 16 * len(appended)
-    for place, original, text in zip(change.places, before, now):
+    for place, original, text in zip(change.places, before, now, strict=True):
         branch = _BRANCH.match(text)
         target = int(branch[1], 16) if branch else 0
         if not branch or target % 16 or not change.size <= target < end:

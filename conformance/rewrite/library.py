@@ -69,7 +69,7 @@ def _unpack(archive: Path, part: str, folder: Path) -> None:
 def _compile_compression(place: Path) -> None:
     with tempfile.TemporaryDirectory(dir=place.parent) as name:
         folder = Path(name)
-        for archive, (_, part, _) in zip(sorted(_download(folder)), (PACKAGES["lz4==4.4.5"], PACKAGES["zstandard==0.25.0"])):
+        for archive, (_, part, _) in zip(sorted(_download(folder)), (PACKAGES["lz4==4.4.5"], PACKAGES["zstandard==0.25.0"]), strict=True):
             _unpack(archive, part, folder)
         print("compiling Zstandard and LZ4, once", file=sys.stderr, flush=True)
         place.mkdir(mode=0o700, exist_ok=True)

@@ -2,6 +2,7 @@
  *
  *   pdl-rewrite IN OUT --plan FILE [--device CC]   rewrite a cubin or a fat binary; one line of JSON for each kernel
  *   pdl-rewrite --unpack FILE FOLDER [--from CC]   write the machine code for CC (default 90) and newer out of any file
+ *   pdl-rewrite --list FILE                        what the fat binaries in any file hold; one line of JSON for each image
  *   pdl-rewrite --measure FILE --plan PLAN         how fast: unpack and rewrite all machine code of a file, write nothing
  *
  * Exit code: 0 done, 2 no kernel could be rewritten (OUT is then IN), 64 bad arguments, 69 a file cannot be read or written.
@@ -22,7 +23,7 @@
 enum { DONE = 0, NOTHING_DONE = 2, BAD_ARGUMENTS = 64, SET_UP_IMPOSSIBLE = 69, DEFAULT_FROM = 90 };
 
 struct arguments {
-    const char *plan, *unpack, *measure, *in, *out;
+    const char *plan, *unpack, *list, *measure, *in, *out;
     unsigned device, from;
 };
 
@@ -220,6 +221,29 @@ static int unpack_file(const struct arguments *given)
     return unpacking.count ? DONE : NOTHING_DONE;
 }
 
+static int list_file(const struct arguments *given)
+{
+    struct bytes file = {NULL, 0};
+    size_t at = 0, extent = 0;
+    const void *container;
+    const char *wrong = NULL;
+    if (!read_all(given->list, &file)) {
+        return complain(SET_UP_IMPOSSIBLE, given->list, "it cannot be read");
+    }
+    while (!wrong && (container = fatbin_find(file.data, file.size, &at, &extent)) != NULL) {
+        static const char *const compressions[] = {"none", "LZ4", "Zstandard"};
+        struct fatbin_entry entry;
+        size_t inside = 0;
+        while (fatbin_next(container, extent, &inside, &entry, &wrong)) {
+            const char *kind = entry.kind == FATBIN_ELF ? "machine code" : entry.kind == FATBIN_PTX ? "PTX"
+                             : entry.kind == FATBIN_LTO ? "LTO" : "other";
+            printf("{\"kind\":\"%s\",\"architecture\":\"sm_%u%.1s\",\"compression\":\"%s\",\"bytes\":%zu}\n", kind,
+                   entry.architecture, entry.variant ? &entry.variant : "", compressions[entry.compression], entry.contents);
+        }
+    }
+    return wrong ? complain(NOTHING_DONE, given->list, wrong) : DONE;
+}
+
 static int measure_file(const struct arguments *given, struct work *work)
 {
     struct bytes file = {NULL, 0};
@@ -254,6 +278,8 @@ static int parse(int count, char **words, struct arguments *given)
             given->plan = words[++i];
         } else if (strcmp(words[i], "--unpack") == 0 && next) {
             given->unpack = words[++i];
+        } else if (strcmp(words[i], "--list") == 0 && next) {
+            given->list = words[++i];
         } else if (strcmp(words[i], "--measure") == 0 && next) {
             given->measure = words[++i];
         } else if (strcmp(words[i], "--device") == 0 && next && capability(next, &given->device)) {
@@ -270,8 +296,8 @@ static int parse(int count, char **words, struct arguments *given)
             return complain(0, words[i], "there are too many arguments");
         }
     }
-    int needs = given->unpack ? given->in != NULL : given->measure ? given->plan != NULL : given->out && given->plan;
-    return needs ? 1 : complain(0, "usage", "pdl-rewrite IN OUT --plan FILE | --unpack FILE FOLDER | --measure FILE --plan PLAN");
+    int needs = given->list ? 1 : given->unpack ? given->in != NULL : given->measure ? given->plan != NULL : given->out && given->plan;
+    return needs ? 1 : complain(0, "usage", "pdl-rewrite IN OUT --plan FILE | --list FILE | --unpack FILE FOLDER | --measure FILE --plan PLAN");
 }
 
 int main(int count, char **words)
@@ -280,6 +306,9 @@ int main(int count, char **words)
     static struct work work;
     if (!parse(count, words, &given)) {
         return BAD_ARGUMENTS;
+    }
+    if (given.list) {
+        return list_file(&given);
     }
     if (given.unpack) {
         return unpack_file(&given);

@@ -2,8 +2,9 @@
 
     python3 -m conformance.rewrite.survey --output record.json FILE...
 
-Every image for sm_90 and newer is rewritten with each plan. All bytes of its code are compared; what changed and what was added
-is disassembled again by nvdisasm and checked, and every 50th image is listed as a whole, before and after. The record holds counts: kernels, what was refused and why, and what differed. No code of others and no name of a kernel goes into it.
+Every image for sm_90 and newer is rewritten with each plan. All bytes of its code are compared; what changed and what was
+added is disassembled again by nvdisasm and checked, and every so manieth image is listed as a whole, before and after. The
+record holds counts: kernels, what was refused and why, and what differed. No code of others and no name of a kernel goes into it.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ def _rewrite(tool: Path, image: Path, out: Path, numbers: str, folder: Path) -> 
     return outcomes, done.stderr.strip().rpartition(": ")[2]
 
 
+_AT_ONCE = 4 << 20  # bytes of added code
+
+
 class Survey:
     """What has been seen so far, by architecture."""
 
@@ -43,6 +47,7 @@ class Survey:
         self.refused: collections.Counter[str] = collections.Counter()
         self.displaced = self.differing = self.bytes = self.listed = self.images = self.unreadable = 0
         self.examples: list[str] = []
+        self.waiting: dict[str, list[check.Change]] = collections.defaultdict(list)
         self.files: dict[str, int] = {}
 
     def file(self, path: Path, folder: Path, most: int) -> None:
@@ -55,6 +60,7 @@ class Survey:
             if sum(self.kernels.values()) - before < most:
                 self.image(image, folder, path.name)
             image.unlink()
+        self.flush(folder)
         self.files[path.name] = sum(self.kernels.values()) - before
 
     def image(self, image: Path, folder: Path, origin: str) -> None:
@@ -95,13 +101,21 @@ class Survey:
         found = check.changes(original, out.read_bytes())
         if isinstance(found, str):
             return self._note(place, [found])
-        if found:
-            try:
-                self._note(place, check.examine(self.nvdisasm, arch, found, folder))
-            except check.Unreadable as error:
-                self._note(place, [str(error)])
         self.displaced += sum(len(change.places) for change in found)
         self.bytes += sum(change.size for change in found)
+        waiting = self.waiting[arch]
+        waiting += found
+        if sum(len(change.appended) for change in waiting) > _AT_ONCE:
+            self.flush(folder, arch)
+
+    def flush(self, folder: Path, *architectures: str) -> None:
+        """Disassemble and check what has been gathered: starting the disassembler takes longer than listing a kernel."""
+        for arch in architectures or tuple(self.waiting):
+            found = self.waiting.pop(arch, [])
+            try:
+                self._note(arch, check.examine(self.nvdisasm, arch, found, folder) if found else [])
+            except check.Unreadable as error:
+                self._note(arch, [str(error)])
 
     def _compare_listings(self, place: str, before: dict[str, list[str]], after: dict[str, list[str]]) -> None:
         for name, code in before.items():

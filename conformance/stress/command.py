@@ -42,7 +42,8 @@ exit codes: 0 nothing found, 1 a race found, 2 inconclusive, 64 bad arguments, 6
 def _parser() -> Parser:
     parser = Parser("stress", "Run a program with the window of every PDL pair widened; name the kernels that race.",
                     epilog=_EPILOG, usage="python3 conformance stress [options] -- COMMAND...")
-    judge = parser.add_argument_group("what is right (against the plain run; the exit code always counts)")
+    judge = parser.add_argument_group("what is right (against the plain run; the exit code always counts; if nothing is named, "
+                                      "what the program copies to the host judges)")
     judge.add_argument("--check", metavar="COMMAND", help="run after each run; exit code 0 means right")
     judge.add_argument("--expr", metavar="PYTHON", help="true means right; knows stdout, stderr, code, files, plain, math")
     judge.add_argument("--compare-files", metavar="FILE", action="append", default=[], help="an output file, bit for bit")
@@ -88,6 +89,9 @@ def _checked(given: argparse.Namespace) -> argparse.Namespace:
         raise BadArguments("--dtype says how to read numbers; it needs --tolerance")
     if given.tolerance is not None and not given.tolerance >= 0:
         raise BadArguments("--tolerance takes a number of at least 0")
+    for name in given.compare_files:
+        if Path(name).exists() and not Path(name).is_file():
+            raise BadArguments(f"--compare-files takes regular files; {name} is none")
     if given.timeout <= 0:
         raise BadArguments("--timeout takes seconds, more than 0")
     return given
@@ -105,7 +109,8 @@ def _loads_ahead(given: argparse.Namespace) -> bool:
 
 
 def _program(given: argparse.Namespace, folder: Path) -> Program:
-    oracle = Oracle(given.check, given.expr, tuple(given.compare_files), given.compare_outputs, given.tolerance, given.dtype)
+    silent = not (given.check or given.expr or given.compare_files or given.compare_outputs)
+    oracle = Oracle(given.check, given.expr, tuple(given.compare_files), given.compare_outputs, given.tolerance, silent, given.dtype)
     rewritten = injection.environment(_loads_ahead(given))
     return Program(given.command, folder, oracle, given.timeout, injection.plain_environment(), rewritten)
 
@@ -132,6 +137,10 @@ def _replay(given: argparse.Namespace, result: Result, race: Race | None) -> str
 def _print(result: Result, replays: list[str]) -> None:
     for name, why in sorted(result.not_rewritten.items()):
         print(f"not stressed: {name}: {why}")
+    for name in result.left_alone:
+        print(f"left alone: {name}: it waits for kernels that run beside it")
+    for line in result.hangs:
+        print(f"hang: {line}")
     for line in result.passed_on:
         print(f"passed on as it is: {line}")
     for note in result.notes:

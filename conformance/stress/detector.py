@@ -6,12 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from conformance.stress.options import matches
-from conformance.stress.oracle import Observed
+from conformance.stress.oracle import Observed, stable_copies
 from conformance.stress.plan import BUILT_HOLD_NS, GRAPH_HOLD_NS, ONE_BY_ONE, Plan, separating_sets
 from conformance.stress.program import Calibration, Program, read_calibration
 from conformance.stress.search import Found, Race, search, settle
 
 NOTHING_FOUND, RACE_FOUND, INCONCLUSIVE = 0, 1, 2
+# Kernels of these libraries wait for kernels that run beside them, on this GPU or another one: held, or started early, they starve.
+WAIT_FOR_OTHERS = r"(?i)nccl|nvshmem"
+NO_ORDER = "the order is missing on the host (an event, an edge, another stream), not a wait in a kernel"
+TIMING = "and neither does running one kernel after the other: time-dependent, inconclusive (autotuning and time-outs look like this)"
 NOW, LATENT, PLACE = "race now", "latent", "relies on the trigger's place"
 MEANING = {
     NOW: "its own triggers and waits allow it: holding the primary after its own trigger is enough to show it",
@@ -65,6 +69,10 @@ class Result:
     stressed_runs: int = 0
     seed: int = 0
     notes: list[str] = field(default_factory=list)
+    copies: int = 0                                         # to the host in a plain run, where they judge
+    stable_copies: int = 0
+    left_alone: list[str] = field(default_factory=list)     # kernels that wait for others running beside them
+    hangs: list[str] = field(default_factory=list)          # stressed runs that did not end in time; never taken for a race
     natural: bool = False                                   # the plain runs themselves go wrong
 
 
@@ -91,6 +99,7 @@ class Detector:
         self.primaries: list[str] = []
         self.rewritten_s = 0.0
         self.own_triggers: frozenset[str] = frozenset()
+        self.stable: frozenset[int] = frozenset()  # copies to the host that the plain runs agree on
 
     def run(self) -> Result:
         """The whole session; the result is complete however it ends."""
@@ -104,7 +113,9 @@ class Detector:
     def _complaint(self, run: Observed) -> str | None:
         from pathlib import Path
 
-        return self.program.oracle.complaint(run, self.reference, Path.cwd(), self.program.plain_environment)
+        oracle = self.program.oracle
+        return oracle.complaint(run, self.reference, Path.cwd(), self.program.plain_environment) \
+            or oracle.changed_copy(run, self.reference, self.stable)
 
     def _end(self, sentence: str) -> bool:
         self.result.sentence = sentence
@@ -112,10 +123,11 @@ class Detector:
 
     def _plain(self) -> None:
         """The reference, and whether the program agrees with itself."""
-        seconds = []
+        seconds, runs = [], []
         for number in range(self.effort.plain_runs):
             run = self.program.plain()
             seconds.append(run.seconds)
+            runs.append(run)
             why = self._complaint(run)
             if why:
                 detail = run.stderr.decode(errors="replace").strip().splitlines()
@@ -124,7 +136,11 @@ class Detector:
                 break
             self.reference = self.reference or run
         self.result.plain_s = min(seconds)
-        self.say(self.trouble or f"plain: {len(seconds)} runs agree, {self.result.plain_s:.2f} s")
+        self.stable, self.result.copies = stable_copies(runs), len(runs[0].copies)
+        self.result.stable_copies = len(self.stable)
+        judged = f"; {len(self.stable)} of {self.result.copies} copies to the host are the same each time and judge" \
+            if self.program.oracle.digests else ""
+        self.say(self.trouble or f"plain: {len(seconds)} runs agree, {self.result.plain_s:.2f} s{judged}")
 
     def _calibrate(self) -> bool:
         """Which kernels there are, which can be held, and for how long."""
@@ -134,6 +150,8 @@ class Detector:
         found, result = read_calibration(records), self.result
         result.waiting = sorted(kernel.name for kernel in found.kernels.values() if kernel.waits)
         result.passed_on = sorted(set(found.passed))
+        result.left_alone = sorted(kernel.name for kernel in found.kernels.values()
+                                   if kernel.cooperative or matches(WAIT_FOR_OTHERS, kernel.name))
         self.own_triggers = frozenset(kernel.name for kernel in found.kernels.values() if kernel.triggers)
         result.not_rewritten = {
             kernel.name: kernel.why or "it was not seen when it was loaded"
@@ -155,9 +173,13 @@ class Detector:
 
         What is wrong or flaky by itself and right like this, many times, has its race in the plain runs already.
         """
-        exempt = frozenset(name for name in self.result.order if matches(self.effort.exempt, name))
+        exempt = self._exempt()
         ordered = Plan(self.effort.seed, protect=frozenset(self.result.order) - exempt, exempt=exempt, triggers=frozenset())
         run = self.program.rewritten(ordered)
+        if not self.trouble and self._settles(ordered, run):
+            self.reference, self.result.natural = run, True
+            self.say("natural: copies that differ among the plain runs are always the same when every kernel waits first")
+            return True
         if not self.trouble and self._complaint(run) is None:
             return True
         self.reference = None
@@ -172,10 +194,29 @@ class Detector:
         self.say("natural: the plain runs go wrong by themselves; they are judged by runs in which every kernel waits first")
         return True
 
+    def _settles(self, ordered: Plan, first: Observed) -> bool:
+        """Whether copies that differ among the plain runs are the same in every run in which each kernel waits first.
+
+        Their race shows without any stress. Copies that differ even then (times, addresses, random numbers) accuse nobody.
+        """
+        if len(self.stable) == self.result.copies or not self.program.oracle.digests:
+            return False
+        runs = [first] + [self.program.rewritten(ordered) for _ in range(2)]
+        if not stable_copies(runs) - self.stable:
+            return False
+        runs += [self.program.rewritten(ordered) for _ in range(SURE)]
+        settled = stable_copies(runs) - self.stable
+        self.stable |= settled
+        return bool(settled)
+
+    def _exempt(self) -> frozenset[str]:
+        """Kernels that are left as they are: by the user's word, or because they would starve."""
+        return frozenset(self.result.left_alone) | frozenset(
+            name for name in self.result.order if matches(self.effort.exempt, name))
+
     def _choose(self, found: Calibration) -> None:
         """The primaries: kernels behind which a launch asked for overlap; all of them if none is known."""
-        effort, result = self.effort, self.result
-        exempt = frozenset(name for name in result.order if matches(effort.exempt, name))
+        effort, result, exempt = self.effort, self.result, self._exempt()
         self.primaries = [name for name in result.kernels if name not in exempt and found.kernel(name).before_attribute]
         if not self.primaries:
             result.notes.append("no launch was seen that asks for overlap; every kernel is held all the same")
@@ -213,6 +254,10 @@ class Detector:
             run = self.program.rewritten(plan)
             self.result.stressed_runs += 1
             self.result.stressed_s = max(self.result.stressed_s, run.seconds)
+            if run.code is None:
+                self.result.hangs.append(f"holding {', '.join(sorted(plan.hold)) or 'nothing'}: it did not end in "
+                                         f"{self.program.timeout:.0f} s")
+                return False
             why = self._complaint(run)
             if why:
                 self.result.failed_runs += 1
@@ -243,6 +288,11 @@ class Detector:
             return LATENT
         return PLACE
 
+    def _uncured(self, plan: Plan) -> str:
+        """What no wait cures: an order that is missing on the host, if one kernel after the other is right, else a matter of time."""
+        run = self.program.rewritten(plan, one_by_one=True)
+        return NO_ORDER if run.code is not None and self._complaint(run) is None else TIMING
+
     def _conclude(self, failing: list[Plan]) -> None:
         result = self.result
         if not failing and self.trouble:
@@ -253,8 +303,10 @@ class Detector:
             result.sentence = "the plain runs are not as runs in which every kernel waits first; no kernel could be blamed for it"
             return
         if not failing:
-            result.code = INCONCLUSIVE if result.not_rewritten else NOTHING_FOUND
+            result.code = INCONCLUSIVE if result.not_rewritten or result.hangs else NOTHING_FOUND
             held = f"nothing found in {result.stressed_runs} stressed runs"
+            held += f"; {len(result.hangs)} of them did not end in time, which is no race: " \
+                "kernels that wait for kernels running beside them starve when others are held" if result.hangs else ""
             result.sentence = held + (f"; {len(result.not_rewritten)} kernels could not be rewritten and were not stressed"
                                       if result.not_rewritten else "")
             return
@@ -264,7 +316,8 @@ class Detector:
         found: Found = search(exact, sorted(self.result.order), lambda plan: self._fails(plan, self.effort.confirm))
         result.races, result.perhaps_the_same = settle(found.races, result.order, exact[0],
                                                        lambda plan: self._fails(plan, self.effort.confirm))
-        result.unexplained = found.unexplained
+        uncured = [self._uncured(plan) for plan in found.uncured]
+        result.unexplained = [f"{said}: {why}" for said, why in zip(found.unexplained, uncured, strict=True)]
         for race in result.races:
             result.labels[sentence(race)] = self._label(race, exact[0])
         if not found.races and not found.unexplained:
@@ -273,6 +326,8 @@ class Detector:
             result.code, result.sentence = INCONCLUSIVE, self.trouble
             return
         result.seed = exact[0].seed
+        if not result.races and uncured and set(uncured) == {TIMING}:
+            result.code = INCONCLUSIVE
         if not self.effort.strict and result.labels and not result.unexplained and not result.natural \
                 and set(result.labels.values()) == {PLACE}:
             result.code = NOTHING_FOUND

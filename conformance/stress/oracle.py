@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import json
 import math
 import shlex
 import subprocess
@@ -16,6 +17,32 @@ CHECK_S = 600.0
 DTYPES = {"float32": "f", "float64": "d", "int32": "i", "int64": "q"}
 
 
+@dataclass(frozen=True)
+class Copy:
+    """One copy from the device to the host, as the injection library saw it."""
+
+    bytes: int
+    after: str                  # the kernel that was launched last before it
+    digests: tuple[str, ...]    # of its sixteen parts
+
+
+def read_copies(path: Path) -> dict[int, Copy]:
+    """The copies of one run. Numbers that several processes used say nothing and are left out."""
+    found: dict[int, Copy] = {}
+    twice = set()
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+        entry = json.loads(line)
+        twice |= {entry["copy"]} & found.keys()
+        found[entry["copy"]] = Copy(entry["bytes"], entry["after"], tuple(entry["digests"]))
+    return {number: copy for number, copy in found.items() if number not in twice}
+
+
+def stable_copies(runs: list[Observed]) -> frozenset[int]:
+    """The copies that are the same in all of these runs; only they can accuse a program."""
+    first, *others = runs
+    return frozenset(number for number, copy in first.copies.items() if all(run.copies.get(number) == copy for run in others))
+
+
 @dataclass
 class Observed:
     """What is kept of one run."""
@@ -25,6 +52,15 @@ class Observed:
     stderr: bytes
     seconds: float
     files: dict[str, bytes | None] = field(default_factory=dict)
+    copies: dict[int, Copy] = field(default_factory=dict)  # to the host, by their number
+
+
+def _mark(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 @dataclass(frozen=True)
@@ -36,16 +72,32 @@ class Oracle:
     files: tuple[str, ...] = ()
     compare_stdout: bool = False
     tolerance: float | None = None
+    digests: bool = False     # what is copied to the host judges
     dtype: str | None = None  # of binary files when a tolerance is given; None: text with numbers
 
-    def collect(self, folder: Path) -> dict[str, bytes | None]:
-        """The output files as they are now; None for one that is missing."""
-        return {name: (folder / name).read_bytes() if (folder / name).is_file() else None for name in self.files}
+    def changed_copy(self, run: Observed, plain: Observed | None, stable: frozenset[int]) -> str | None:
+        """The first stable copy that this run changes."""
+        if plain is None or not self.digests:
+            return None
+        for number in sorted(stable):
+            one, other = run.copies.get(number), plain.copies[number]
+            if one is None or one.bytes != other.bytes:
+                return f"copy {number} to the host, of {other.bytes} bytes, was not made"
+            wrong = sum(a != b for a, b in zip(one.digests, other.digests, strict=True))
+            if wrong:
+                share = f"in {wrong} of its 16 parts" if one.bytes >= 16 else "in its bytes"
+                behind = f", made after kernel {one.after}" if one.after else ""
+                return f"copy {number} to the host ({one.bytes} bytes{behind}) differs from the plain runs' {share}"
+        return None
 
-    def clear(self, folder: Path) -> None:
-        """Remove the output files, so that a run that writes none is not judged by the last one's."""
-        for name in self.files:
-            (folder / name).unlink(missing_ok=True)
+    def marks(self, folder: Path) -> dict[str, tuple[int, ...]]:
+        """How the output files stand before a run. Nothing is removed: a file that a run does not write has the same mark after it."""
+        return {name: _mark(folder / name) for name in self.files}
+
+    def collect(self, folder: Path, before: dict[str, tuple[int, ...]]) -> dict[str, bytes | None]:
+        """The output files that this run wrote; None for one that it did not."""
+        return {name: (folder / name).read_bytes() if (folder / name).is_file() and _mark(folder / name) != before[name] else None
+                for name in self.files}
 
     def complaint(self, run: Observed, plain: Observed | None, folder: Path, environment: dict[str, str]) -> str | None:
         """Why this run is wrong, compared with a plain one; None if it is right."""
@@ -87,7 +139,7 @@ class Oracle:
             one, other = run.files.get(name), plain.files.get(name)
             if one is None or other is None:
                 if one is not other:
-                    return f"{name} is missing"
+                    return f"{name} was not written"
             elif self._differ(one, other, self.dtype):
                 return f"{name} differs from the plain run's"
         return None

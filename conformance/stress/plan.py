@@ -36,13 +36,14 @@ class Plan:
     more: int = 0          # AFTER_WAIT, BEFORE_EXIT
     mixed: bool = False    # every block of every held kernel draws from 0 to the hold
     own: bool = False      # hold after the kernel's own triggers, and force none: its own order, only slower
+    plain: bool = False    # no code in any kernel
     off: bool = False      # code that does nothing in every kernel
     calibrate: bool = False
     live: bool = False     # the program reads the plan again when it changes
 
     def settings(self, kernel: str) -> Settings:
         """What happens in this kernel."""
-        if kernel in self.exempt:
+        if self.plain or kernel in self.exempt:
             return NOTHING
         if self.off:
             return Settings(EMPTY, 0, 0, self.seed)
@@ -59,7 +60,7 @@ class Plan:
     def write(self, path: Path, kernels: Iterable[str]) -> None:
         """The plan file; kernels that nobody knows yet only trigger."""
         lines = ["calibrate"] * self.calibrate + ["live"] * self.live
-        default = EMPTY if self.off else 0 if self.own else TRIGGER
+        default = EMPTY if self.off else 0 if self.own or self.plain else TRIGGER
         lines.append(f"* {default} 0 0 1")
         for kernel in sorted(kernels):
             lines.append(" ".join(map(str, (kernel, *self.settings(kernel).words(kernel)))))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.pdlkit.exits import BadArguments
-from conformance.stress.oracle import Observed, Oracle
+from conformance.stress.oracle import Observed, Oracle, read_copies
 from conformance.stress.plan import Plan
 
 
@@ -29,6 +29,7 @@ class Launches:
     captured: int = 0
     built: int = 0
     attribute: int = 0         # launches that asked for overlap
+    cooperative: int = 0       # launches whose blocks wait for each other
     before_attribute: int = 0  # launches that may be overlapped by the next one
 
 
@@ -62,8 +63,8 @@ def read_calibration(path: Path) -> Calibration:
             found.passed.append(entry["what"])
         elif entry["record"] == "launches":
             kernel = found.kernel(entry["name"])
-            for name in ("eager", "captured", "built", "attribute", "before_attribute"):
-                setattr(kernel, name, getattr(kernel, name) + entry[name])
+            for name in ("eager", "captured", "built", "attribute", "before_attribute", "cooperative"):
+                setattr(kernel, name, getattr(kernel, name) + entry.get(name, 0))
         elif entry["record"] == "gaps":
             found.gap_us = max(found.gap_us, entry["p90_us"])
             found.graph_launches += entry["graph_launches"]
@@ -86,24 +87,32 @@ class Program:
 
     def plain(self) -> Observed:
         """As the user runs it, with code loaded as in the stressed runs and nothing rewritten."""
-        names = ("CUDA_MODULE_LOADING",)
+        quiet = self.folder / "plain.plan"
+        Plan(plain=True).write(quiet, ())
+        names = ("LD_PRELOAD", "CUDA_MODULE_LOADING")
         environment = self.plain_environment | {name: self.rewritten_environment[name] for name in names
                                                 if name in self.rewritten_environment}
-        return self._run(environment)
+        return self._run(environment | {"PDL_STRESS_PLAN": str(quiet)})
 
-    def rewritten(self, plan: Plan, records: Path | None = None) -> Observed:
-        """With a plan."""
+    def rewritten(self, plan: Plan, records: Path | None = None, one_by_one: bool = False) -> Observed:
+        """With a plan; `one_by_one`: each launch waits for the end of the one before it, whatever its stream."""
         path = self.folder / "current.plan"
         plan.write(path, self.kernels)
         environment = self.rewritten_environment | {"PDL_STRESS_PLAN": str(path)}
         if records:
             environment["PDL_STRESS_RECORDS"] = str(records)
+        if one_by_one:
+            environment["CUDA_LAUNCH_BLOCKING"] = "1"
         return self._run(environment)
 
     def _run(self, environment: dict[str, str]) -> Observed:
         self.runs += 1
         here = Path.cwd()
-        self.oracle.clear(here)
+        copies = self.folder / "copies.jsonl"
+        copies.unlink(missing_ok=True)
+        if self.oracle.digests:
+            environment = environment | {"PDL_STRESS_DIGESTS": str(copies)}
+        before = self.oracle.marks(here)
         began = time.monotonic()
         try:
             child = subprocess.Popen(self.command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -117,4 +126,4 @@ class Program:
             os.killpg(child.pid, signal.SIGKILL)
             out, err = child.communicate()
             code = None
-        return Observed(code, out, err, time.monotonic() - began, self.oracle.collect(here))
+        return Observed(code, out, err, time.monotonic() - began, self.oracle.collect(here, before), read_copies(copies))

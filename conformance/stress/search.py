@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from conformance.stress.plan import Plan
 
@@ -24,6 +24,7 @@ class Found:
 
     races: list[Race]
     unexplained: list[str]  # sentences about failures that no single primary or no wait explains
+    uncured: list[Plan] = field(default_factory=list)  # the plans behind these sentences
 
 
 def culprits(names: list[str], guilty: Callable[[list[str]], bool]) -> list[tuple[str, ...]]:
@@ -66,8 +67,8 @@ def search(failing: Iterable[Plan], kernels: list[str], fails: Fails) -> Found:
         else:
             blamed.update(suspects)
             found.unexplained.append(
-                "a wait at the entry of every kernel does not cure what holding " + ", ".join(suspects) + " breaks: "
-                "the order is missing on the host (an event, an edge, another stream), not a wait in a kernel")
+                "a wait at the entry of every kernel does not cure what holding " + ", ".join(suspects) + " breaks")
+            found.uncured.append(replace(plan, hold=frozenset(suspects), protect=everybody))
     found.races = sorted(set(found.races), key=lambda race: (race.primary, race.dependents))
     return found
 

@@ -92,7 +92,7 @@ static cudaError_t instantiate_on_model(cudaGraphExec_t *exec, cudaGraph_t graph
 #define threadIdx (dim3(model_thread()))
 #define blockIdx (dim3(model_block()))
 #define blockDim (dim3(model_threads()))
-#define gridDim (dim3(model_blocks())) // behind pdl.h, which has members of this name
+#define gridDim (dim3(model_blocks())) // after pdl.h, which has members of this name
 #define main example_main
 #include EXAMPLE_FILE
 #undef main
@@ -100,9 +100,10 @@ static cudaError_t instantiate_on_model(cudaGraphExec_t *exec, cudaGraph_t graph
 
 static cudaError_t instantiate_on_model(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
 {
-    static pdl_graph_edge edges[1000];
+    static cudaGraphNode_t nodes[2000];
+    static pdl_edge_data data[1000];
     size_t room = 1000, early = 0;
-    if (pdl_graph_count_programmatic(graph, edges, &room, &early) != cudaSuccess)
+    if (pdl_graph_count_programmatic(graph, &room, nodes, data, &early) != cudaSuccess)
         bad_graphs++;
     early_edges.push_back((unsigned)early);
     return cudaGraphInstantiateWithFlags(exec, graph, flags);

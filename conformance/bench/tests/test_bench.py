@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.bench import gain_picture
 from conformance.bench.command import main
 from conformance.bench.guidance import gain, page
 from conformance.bench.matrix import MODES, from_records
@@ -156,3 +157,12 @@ def test_recorded_pages_are_made_from_their_records() -> None:
         plots = re.findall(r"!\[\w+\]\((\w+\.png)\)", said)
         assert plots and set(plots) == {path.name for path in file.parent.glob("*.png")}
         assert page(from_text(file.read_text()), plots) == said, f"{file}: make the page again (bench --records)"
+
+
+def test_the_readme_shows_the_recorded_gain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gain_picture.main(["--check"]) == 0, "make it again: python3 conformance dev gain-picture"
+    readme = tmp_path / "README.md"
+    readme.write_text("<!-- gain -->9 times<!-- /gain -->")
+    monkeypatch.setattr(gain_picture, "README", readme)
+    monkeypatch.setattr(gain_picture, "in_tree", str)
+    assert gain_picture.main(["--check"]) == 1

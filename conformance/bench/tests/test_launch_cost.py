@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ def _launcher(name: str, cost: float, seed: int, peer: bool = False) -> Launcher
     return Launcher(name, name != RAW_PLAIN, peer, lambda: cost * noise.lognormvariate(0, 0.02))
 
 
-def _measured() -> list[dict[str, object]]:
+def _measured() -> list[dict[str, Any]]:
     launchers = [_launcher(RAW, 2.0, 1), _launcher(OURS, 2.02, 2), _launcher("peer", 2.2, 3, peer=True), _launcher(RAW_PLAIN, 2.4, 4)]
     measure(launchers, 400)
     return records(launchers, ["something: not here"])
@@ -40,9 +42,16 @@ def test_what_is_missing_is_said() -> None:
     assert "Not measured: something: not here." in page and "| peer: `peer` | yes |" in page
 
 
-def test_nobody_always_follows_the_same_launcher() -> None:
+def test_no_launcher_always_follows_the_same_one() -> None:
     order: list[int] = []
-    launchers = [Launcher(f"{i}", True, False, lambda i=i: order.append(i) or 1.0) for i in range(5)]
+
+    def noting(number: int) -> Callable[[], float]:
+        def launch() -> float:
+            order.append(number)
+            return 1.0
+        return launch
+
+    launchers = [Launcher(f"{i}", True, False, noting(i)) for i in range(5)]
     measure(launchers, 20)
     assert len(order) == 22 * 10 and all(len(launcher.us) == 20 for launcher in launchers)
     first = {order[k] for k in range(0, len(order), 10)}

@@ -125,7 +125,7 @@ static void check_tally(void)
     check(counted.run == layout.slots && counted.outcome[WORD_FRESH] == counted.run, "a batch of fresh words is counted fresh");
     check(counted.exercised == counted.run && counted.forbidden == 0, "and every trial exercised");
     check(counted.repeated == 0, "and none repeated");
-    check(counted.shapes > 1 && counted.shapes <= counted.run, "and their shapes counted");
+    check(counted.shapes.count > 1 && counted.shapes.count <= counted.run, "and their shapes counted");
 
     b.gate_late_now = 1;
     count(&part, &b, 0);

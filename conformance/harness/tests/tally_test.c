@@ -319,7 +319,7 @@ static void test_schedules_and_sms(void)
         t->sm[i] = i % (2 * BLOCKS);
     t->sm[0] = TALLY_SMS; /* an SM beyond the bitmap */
     (void)count(t);
-    check(t->tally.schedules == 1 && t->tally.shapes == 1, "four trials of one schedule are one schedule");
+    check(t->tally.schedules.count == 1 && t->tally.shapes.count == 1, "four trials of one schedule are one schedule");
     check(t->tally.sm_pairs == 3, "each reader has its writer: three pairs, though one writer of one trial cannot be told");
     close_bench(t);
 
@@ -327,7 +327,7 @@ static void test_schedules_and_sms(void)
     t->plans[1].hold_ns += 64;
     t->layout.slot[2].shape.threads = 128;
     (void)count(t);
-    check(t->tally.schedules == 3 && t->tally.shapes == 2, "another hold is another schedule, other blocks are another shape");
+    check(t->tally.schedules.count == 3 && t->tally.shapes.count == 2, "another hold is another schedule, other blocks are another shape");
     close_bench(t);
     check(tally_pairs_possible(132) == 132 * 132 && tally_pairs_possible(TALLY_SMS + 9) == (uint64_t)TALLY_SMS * TALLY_SMS,
           "no more pairs are possible than are counted");

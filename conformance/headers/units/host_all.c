@@ -3,7 +3,7 @@
 
 extern const void *const kernel_address;
 cudaError_t use_launches(cudaStream_t stream, cudaEvent_t event);
-cudaError_t use_others(cudaStream_t stream, cudaLaunchAttribute *attrs);
+cudaError_t use_others(cudaFunction_t function, cudaStream_t stream, cudaLaunchAttribute *attrs);
 const char *use_estimate(const pdl_kernel *first, const pdl_kernel *second);
 cudaError_t use_graphs(cudaGraph_t graph, cudaGraphNode_t first, const pdl_kernel *kernel, void **args);
 cudaError_t use_reading(cudaGraph_t graph, cudaGraphNode_t node, cudaStream_t stream);
@@ -33,12 +33,12 @@ cudaError_t use_launches(cudaStream_t stream, cudaEvent_t event)
     return error == cudaSuccess ? pdl_event_create(&event) : error;
 }
 
-cudaError_t use_others(cudaStream_t stream, cudaLaunchAttribute *attrs)
+cudaError_t use_others(cudaFunction_t function, cudaStream_t stream, cudaLaunchAttribute *attrs)
 {
     pdl_kernel kernel = PDL_ZERO;
     pdl_options options = PDL_ZERO;
     unsigned count = 0;
-    cudaError_t error = pdl_kernel_init_driver(&kernel, 90);
+    cudaError_t error = pdl_kernel_init_driver(&kernel, function);
 
     if (error == cudaSuccess) {
         error = pdl_attributes_fill(&kernel, &options, attrs, PDL_MAX_ATTRIBUTES, &count);
@@ -72,23 +72,25 @@ cudaError_t use_graphs(cudaGraph_t graph, cudaGraphNode_t first, const pdl_kerne
     edge.kind = PDL_EDGE_PROGRAMMATIC;
     options.overlap = PDL_OVERLAP_IF_POSSIBLE;
     error = pdl_graph_add_kernel(&node, graph, &edge, 1, kernel, one, one, args, 0, &options);
-    error = error == cudaSuccess ? pdl_graph_change(graph, &edge, PDL_EDGE_FULL, kernel, PDL_OVERLAP_NONE) : error;
-    error = error == cudaSuccess ? pdl_graph_remove(graph, &edge, 1) : error;
-    return error == cudaSuccess ? pdl_graph_connect(graph, &edge, 1, kernel, PDL_OVERLAP_REQUIRED) : error;
+    error = error == cudaSuccess ? pdl_graph_change_edge(graph, &edge, PDL_EDGE_FULL, kernel, PDL_OVERLAP_NONE) : error;
+    error = error == cudaSuccess ? pdl_graph_remove_edges(graph, &edge, 1) : error;
+    return error == cudaSuccess ? pdl_graph_add_edges(graph, &edge, 1, kernel, PDL_OVERLAP_REQUIRED) : error;
 }
 
 cudaError_t use_reading(cudaGraph_t graph, cudaGraphNode_t node, cudaStream_t stream)
 {
     pdl_graph_edge edges[8];
+    cudaGraphNode_t scratch_nodes[16];
+    pdl_edge_data scratch_data[8];
     size_t count = 8, programmatic;
-    cudaError_t error = pdl_graph_count_programmatic(graph, edges, &count, &programmatic);
+    cudaError_t error = pdl_graph_count_programmatic(graph, &count, scratch_nodes, scratch_data, &programmatic);
 
-    error = error == cudaSuccess ? pdl_graph_edges_to(node, edges, &count) : error;
-    error = error == cudaSuccess ? pdl_graph_edges_from(node, edges, &count) : error;
+    error = error == cudaSuccess ? pdl_graph_edges_to(node, edges, &count, scratch_nodes, scratch_data) : error;
+    error = error == cudaSuccess ? pdl_graph_edges_from(node, edges, &count, scratch_nodes, scratch_data) : error;
     return error == cudaSuccess ? pdl_graph_edges_of_capture(stream, &graph, edges, &count) : error;
 }
 
-static unsigned nobody_waits(cudaGraphNode_t node, void *user)
+static pdl_waits nobody_waits(cudaGraphNode_t node, void *user)
 {
     (void)node, (void)user;
     return PDL_WAITS_NO;

@@ -1,6 +1,6 @@
 /* What threads of a kernel can do before they, or their block, have waited: the analysis behind lint.
  *
- * One process reads one image (the facts of a cubin and nvdisasm's listing of it), writes what it found as JSON and ends.
+ * One process reads one image (the constraints of a cubin and nvdisasm's listing of it), writes what it found as JSON and ends.
  * So tables belong to their files, and hardly anything is freed. Values are kept once each and named by a number, so equal values
  * have equal numbers. Everything that a kernel's analysis makes is forgotten before the next kernel (values_begin).
  */
@@ -66,6 +66,8 @@ enum kind {
     KIND_BARRIER_ARRIVE,
     KIND_UNKNOWN,
     KIND_SIGNAL, /* arrives at an object in shared memory */
+    KIND_CLUSTER_ARRIVE, /* the first half of a cluster barrier */
+    KIND_WARP_BARRIER,
     KINDS
 };
 extern const char *const kind_names[KINDS]; /* "LOAD"... as the enumerators, without KIND_ */
@@ -113,7 +115,7 @@ struct opcode {
     uint8_t comparison; /* enum comparison, of the word behind the first dot; COMPARES_NOT */
     uint32_t parts;
     bool readonly; /* .CONSTANT */
-    /* From evaluator.c: what it computes; NULL where nobody can say. */
+    /* From transfer.c: what it computes; NULL where nobody can say. */
     bool (*compute)(struct registers *, const struct instruction *, struct result *);
 };
 enum comparison { COMPARES_NOT, COMPARES_EQ, COMPARES_NE, COMPARES_LT, COMPARES_LE, COMPARES_GT, COMPARES_GE };
@@ -178,7 +180,7 @@ struct instruction {
 const struct opcode *opcode_of(const char *text, size_t length);
 const struct decoded *decode(const struct opcode *opcode, const char *operands, size_t length);
 
-/* flow.c: the listing's sections, their blocks, where each can go -------------------------------------------------- */
+/* control_flow.c: the listing's sections, their blocks, where each can go -------------------------------------------------- */
 
 enum { NO_BLOCK = -1 };
 
@@ -188,6 +190,7 @@ struct block {
     bool calls;          /* directly (callee) or through a register (callee 0) */
     bool unresolved;     /* an indexed branch without a list of targets */
     bool in_loop;        /* on a cycle */
+    uint64_t in_turns, heads_turns; /* loops with a wait (loops.c) that the block is in, and those that it is the head of */
     int32_t falls;       /* the block behind it, if control can fall through; NO_BLOCK */
     uint32_t jump_count;
     uint32_t *jumps;
@@ -199,6 +202,7 @@ struct source_line {
     uint32_t index; /* of the instruction from which it holds */
     name file;
     uint32_t line;
+    bool inlined; /* into the line that follows in the list, of the same index */
 };
 
 enum attention { /* what the analysis asks of a section's code */
@@ -223,6 +227,7 @@ struct section {
     struct source_line *lines;
     struct map labels;               /* name -> index of the instruction behind it */
     struct liveness *liveness[ATTENTIONS]; /* made when first asked for */
+    bool knows_loops;
 };
 
 /* Reads a listing; sections in the order of the text. 0 instructions is no error. */
@@ -239,10 +244,10 @@ bool indexed_target(const struct instruction *, uint32_t held, uint32_t *target)
 /* liveness.c */
 const struct liveness *liveness_of(struct section *, enum attention);
 
-/* lifetimes.c: the first use, behind a wait in the same section, of what this instruction loaded; -1 if there is none. */
+/* uses_after_wait.c: the first use, behind a wait in the same section, of what this instruction loaded; -1 if there is none. */
 int64_t used_after_wait(const struct section *, uint32_t load);
 
-/* values.c: expressions, roots, values ----------------------------------------------------------------------------- */
+/* values.c: expressions, provenance, values ----------------------------------------------------------------------------- */
 
 typedef uint32_t expr; /* 0: nothing can be said */
 
@@ -253,7 +258,7 @@ enum tag {
     TAG_SPECIAL,    /* a: name of the special register */
     TAG_CONSTANT,   /* a: bank, b: offset */
     TAG_SYMBOL,     /* a: name, b: half: half of the address of a symbol */
-    TAG_SITE,       /* a: number of the place (first_site in paths.h), b: register: a result that nobody can compute */
+    TAG_SITE,       /* a: number of the place (first_site in dataflow.h), b: register: a result that nobody can compute */
     TAG_OPERATION,  /* a: enum operation; kids */
     TAG_PART,       /* a: mask of known bits, b: those bits */
     TAG_SELECT,     /* kids: formula, expression if it holds, expression if not */
@@ -282,7 +287,7 @@ struct node {
 };
 const struct node *node_of(expr);
 
-void values_begin(void); /* forgets all expressions, facts and roots; those below are the first of the new ones */
+void values_begin(void); /* forgets all expressions, constraints and provenance; those below are the first of the new ones */
 enum { EXPR_FALSE = 1, EXPR_ZERO = 1, EXPR_TRUE = 2, EXPR_ONE = 2 };
 
 expr number(uint32_t n);
@@ -290,10 +295,12 @@ expr special(name);
 expr constant_word(uint32_t bank, uint32_t offset);
 expr symbol_half(name, unsigned half);
 expr site_result(uint32_t site, unsigned reg);
-#define VARIABLE_SITE 0x80000000u /* | number: a variable (apart.c), in place of a site */
+#define VARIABLE_SITE 0x80000000u /* | number: a variable (partitioning.c), in place of a site */
 unsigned variables_in(expr, uint32_t *list, unsigned most); /* the numbers of those found in it, each once */
 expr operation(uint32_t op, unsigned count, const expr *parts); /* 0 if a part is 0 or TAG_ANY, or it gets too large */
 expr reciprocal(uint32_t n);
+expr table_word(expr index, uint32_t place); /* of constant bank 2, where jump tables are: at `place` + index */
+bool is_table_word(expr, expr *index, uint32_t *place);
 expr part(uint32_t mask, uint32_t bits);
 expr select_of(expr formula, expr if_true, expr if_false);
 expr interned(const struct node *); /* as it is */
@@ -316,26 +323,27 @@ expr for_each_choice(expr value, expr (*f)(expr, const void *), const void *with
 uint32_t reciprocal_in(expr); /* the number whose reciprocal this was made of; 0: of none */
 
 /* Where the parts of an address come from. */
-enum root_kind { ROOT_PARAMETER, ROOT_SYMBOL, ROOT_WINDOW, ROOT_BANK };
-enum window { WINDOW_LOCAL, WINDOW_SHARED, WINDOW_CONSTANT };
-typedef uint32_t root; /* ROOT_VIA | kind << 28 | offset, name, window or bank */
-#define ROOT_VIA 0x80000000u /* loaded through an address with this root */
-static inline root root_of(enum root_kind kind, uint32_t n) { return (uint32_t)kind << 28 | (n & 0x0FFFFFFFu); }
-static inline enum root_kind root_kind(root r) { return (enum root_kind)(r >> 28 & 7); }
-static inline uint32_t root_number(root r) { return r & 0x0FFFFFFFu; }
+enum origin_kind { ORIGIN_PARAMETER, ORIGIN_SYMBOL, ORIGIN_WINDOW, ORIGIN_BANK };
+enum window { WINDOW_LOCAL, WINDOW_SHARED, WINDOW_CONSTANT, WINDOW_HEAP }; /* heap: what this thread got from malloc */
+typedef uint32_t origin; /* ORIGIN_VIA | kind << 28 | offset, name, window or bank */
+#define ORIGIN_VIA 0x80000000u /* loaded through an address with this origin */
+static inline origin origin_of(enum origin_kind kind, uint32_t n) { return (uint32_t)kind << 28 | (n & 0x0FFFFFFFu); }
+static inline enum origin_kind origin_kind(origin r) { return (enum origin_kind)(r >> 28 & 7); }
+static inline uint32_t origin_number(origin r) { return r & 0x0FFFFFFFu; }
 
-typedef uint32_t roots; /* a set; 0: empty */
-roots roots_of(root);
-roots roots_union(roots, roots);
-unsigned roots_list(roots, const root **list); /* sorted, how many */
-roots roots_without(roots, bool (*drop)(root));
-roots roots_indirect(roots); /* of a value loaded through an address with these: each via, windows left out */
-bool roots_only_windows(roots); /* and not empty: the address can only lie in shared, local or constant memory */
+typedef uint32_t provenance; /* a set; 0: empty */
+provenance provenance_of(origin);
+provenance provenance_union(provenance, provenance);
+unsigned provenance_list(provenance, const origin **list); /* sorted, how many */
+provenance provenance_without(provenance, bool (*drop)(origin));
+provenance provenance_indirect(provenance); /* of a value loaded through an address with these: each via, windows left out */
+bool provenance_only_windows(provenance); /* and not empty: the address can only lie in memory that no other grid knows */
+bool provenance_has_heap(provenance);
 
 enum { VARIES_BY_THREAD = 1, VARIES_BY_BLOCK = 2 }; /* block: in a cluster */
-struct value { /* of a predicate: expression is a formula, no roots */
+struct value { /* of a predicate: expression is a formula, no provenance */
     expr expression;
-    roots roots;
+    provenance provenance;
     uint8_t varies;
     uint8_t known; /* 0: nothing was ever written there on this path; then the rest is 0, too */
     uint16_t zero; /* so that equal values are equal bytes */
@@ -344,6 +352,7 @@ struct value joined(struct value, struct value); /* what holds of either; both a
 
 /* Whether threads of a block (enum varies) can hold different values of this expression or formula. */
 bool leaf_varies(expr, uint8_t by);
+bool varies_by_lane(expr formula); /* threads differ only by their place in their warp, so each warp has all answers */
 void note_varying_site(expr); /* threads of a block may hold this differently */
 extern uint32_t revisions;    /* how often such an answer, or that what was stored (memory.c), has changed */
 
@@ -355,27 +364,29 @@ expr disjunction(expr, expr);
 expr comparison(enum comparison, bool is_signed, expr left, expr right); /* 0 if nothing can be said */
 expr atom(expr site);
 bool natural_limit(expr, uint32_t *largest); /* of a base that is small and not negative */
+expr equals_number(expr, uint32_t n); /* a formula, also of sums, products and bounds; no step of it overflows */
 bool formula_is_small(expr); /* worth keeping: no more than 24 nodes, counted with repetition */
 
-typedef uint32_t facts; /* 0: none; a set of what is known, kept once */
-enum { NO_PATH = 0xFFFFFFFF };
+typedef uint32_t constraints; /* 0: none; a set of what is known, kept once */
+enum { INFEASIBLE = 0xFFFFFFFF };
 enum truth { IS_FALSE, IS_TRUE, IS_OPEN };
-enum truth truth(expr formula, facts);
-facts assume(expr formula, bool holds, facts); /* NO_PATH if there is no such path */
+enum truth truth(expr formula, constraints);
+constraints assume(expr formula, bool holds, constraints); /* INFEASIBLE if there is no such path */
 
-typedef uint32_t fact_key; /* what a fact is kept under: expr * 4 + (0 unsigned base, 1 signed base, 2 atom) */
-unsigned fact_keys(expr formula, fact_key *keys, unsigned most); /* of this formula, each once; how many there are */
-unsigned leaf_keys(expr, fact_key *keys, unsigned most); /* of special registers in this expression, as unsigned bases */
-facts facts_kept(facts, const uint8_t *kept, size_t count); /* those whose key is below count and has kept[key] */
+typedef uint32_t constraint_key; /* what a constraint is kept under: expr * 4 + (0 unsigned base, 1 signed base, 2 atom) */
+unsigned constraint_keys(expr formula, constraint_key *keys, unsigned most); /* of this formula, each once; how many there are */
+unsigned leaf_keys(expr, constraint_key *keys, unsigned most); /* of special registers in this expression, as unsigned bases */
+constraints constraints_kept(constraints, const uint8_t *kept, size_t count); /* those whose key is below count and has kept[key] */
+constraints constraints_common(constraints, constraints); /* what holds on either of two paths */
 unsigned formula_atoms(expr formula, expr *atoms, unsigned most); /* the parts that are no combination of others, in order */
 
 struct range {
     uint32_t low, high;
 };
-bool value_range(expr, facts, struct range *); /* smallest and largest number it can be; false: nothing is known */
+bool value_range(expr, constraints, struct range *); /* smallest and largest number it can be; false: nothing is known */
 bool may_be_same(expr, expr); /* addresses of barrier objects; 0: any */
 
-/* evaluator.c, instructions.c, memory.c: one instruction's effect on the registers ------------------------------------- */
+/* transfer.c, transfer_table.c, memory.c: one instruction's effect on the registers ------------------------------------- */
 
 struct memory_key {
     uint8_t space; /* enum window: local or shared */
@@ -387,8 +398,24 @@ struct memory_word {
     struct memory_key key;
     struct value value;
 };
+/* How far a thread is with split barriers, and how many barriers lie between it and the wait of its siblings. */
+enum { MANY_PHASES = 3, NAMED_BARRIERS = 16 };
+struct phases {
+    uint8_t block_debt;      /* block-wide barriers that end before the siblings wait; MANY_PHASES: so many or unknown */
+    uint8_t cluster_debt;    /* the same of cluster barriers */
+    bool lane_waits;         /* another lane of the warp waits for a barrier object, and the warp's barrier comes after that */
+    bool cluster_arrived;    /* between arriving at the cluster's barrier and waiting for it, on some path */
+    uint8_t named[NAMED_BARRIERS]; /* how often each named barrier was used, at least; up to MANY_PHASES */
+};
+struct place {
+    struct section *section;
+    uint32_t index;
+};
 struct registers {
     struct value file[REGISTERS];
+    struct phases phases;
+    struct place passed; /* the last branch, or guarded wait, at which this thread went past the wait; no section: none */
+    uint64_t turns; /* of the loops with a wait (loops.c): those in a later turn than the first */
     uint8_t split; /* enum varies: behind a branch that these leave in different ways, and have not met again since */
     struct memory_word *words; /* sorted by key (memory_compare) */
     size_t word_count, word_capacity;
@@ -413,17 +440,17 @@ void evaluator_follow(unsigned how);
 void execute(struct registers *, const struct instruction *, uint32_t site);
 struct value operand_value(const struct registers *, const struct operand *, unsigned half);
 struct value predicate_value(const struct registers *, uint16_t reg, bool negated); /* NO_REGISTER: true; formula 0: unknown */
-roots address_roots(const struct registers *, const struct address *, uint8_t *varies);
+provenance address_provenance(const struct registers *, const struct address *, uint8_t *varies);
 /* tensors.c: of the low word of a tensor map's address, which may be that of a parameter. */
-roots tensor_map_roots(const struct value *low);
+provenance tensor_map_provenance(const struct value *low);
 expr object_address(const struct registers *, const struct instruction *);
-struct value fresh(unsigned reg, uint32_t site, roots, uint8_t varies);
+struct value fresh(unsigned reg, uint32_t site, provenance, uint8_t varies);
 void forget_shared(struct registers *);
 struct value *stored_word(const struct registers *, const struct memory_key *); /* NULL: none is kept */
 /* For opcode_of: what computes this opcode; NULL. */
 bool (*computes(const char *base))(struct registers *, const struct instruction *, struct result *);
 
-/* program.c: the image, its kernels, what calls can reach -------------------------------------------------------------- */
+/* call_graph.c: the image, its kernels, what calls can reach -------------------------------------------------------------- */
 
 struct parameter {
     uint32_t offset, size;
@@ -464,9 +491,10 @@ size_t indirect_targets(struct section *caller, const struct target **targets);
 /* The registers that a callee writes if it only computes and is too long to be walked for its result, else NULL. */
 const uint16_t *written_if_harmless(struct target, size_t *count);
 bool is_system_call(name);
+bool is_allocation(name); /* of device memory: the result is its address */
 bool is_copy_call(name);
 
-/* paths.c, reaching.c: the analysis ----------------------------------------------------------------------------------- */
+/* fixed_point.c, reaching.c: the analysis ----------------------------------------------------------------------------------- */
 
 enum progress {
     FRESH,     /* nobody is known to have waited */
@@ -478,17 +506,14 @@ enum progress {
     PROGRESSES
 };
 
-struct place {
-    struct section *section;
-    uint32_t index;
-};
 struct access { /* one instruction that some path reaches without a wait */
     struct place place;
     uint8_t kind;
     uint8_t states;         /* bits of enum progress */
     uint8_t decided_states; /* the same, if the deciding parameters say that the kernel waits; 0: not reached then */
-    roots roots;
+    provenance provenance;
     bool reaches_wait;
+    struct place passed; /* where a path to here went past the wait; no section: no path did */
     name *callers; /* sections from which its function was called */
     size_t caller_count, caller_capacity;
 };
@@ -497,7 +522,7 @@ struct unresolved {
     const char *why; /* a sentence, if callee is 0 */
     name callee;     /* not in this file */
 };
-enum found_place { FOUND_PREFETCH, FOUND_UNKNOWN, FOUND_EXIT, FOUND_PLACES }; /* exit: without a wait */
+enum found_place { FOUND_PREFETCH, FOUND_UNKNOWN, FOUND_EXIT, FOUND_TRIGGER, FOUND_PLACES }; /* exit, trigger: without a wait */
 struct place_list { /* each once */
     struct place *place;
     size_t count, capacity;
@@ -514,7 +539,7 @@ struct findings {
     size_t access_count, access_capacity, unresolved_count, unresolved_capacity;
     struct place_list places[FOUND_PLACES];
     struct deciders deciders;
-    bool simplified; /* too many paths: conditions were not kept apart */
+    bool imprecise; /* too many paths: conditions were not kept apart */
 };
 void analyse(const struct kernel *, struct findings *);
 

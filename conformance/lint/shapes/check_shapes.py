@@ -28,7 +28,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 
 from conformance.lint.analyser import Question, analyse
-from conformance.lint.facts import KernelFacts
+from conformance.lint.results import KernelResult
 from conformance.lint.shapes.compilers import (
     ARCHITECTURES,
     ROOT,
@@ -97,13 +97,13 @@ def read_code(cubin: Path) -> dict[str, Seen]:
     return {kernel: _counted(answer.kernels[kernel]) for kernel in image.kernels}
 
 
-def _counted(facts: KernelFacts) -> Seen:
-    kinds = [kind for _, kind in facts.code]
+def _counted(result: KernelResult) -> Seen:
+    kinds = [kind for _, kind in result.code]
     last = max(i for i, kind in enumerate(kinds) if kind == "EXIT")
     first = kinds.index("WAIT") if "WAIT" in kinds else 0
-    seen = Seen(early=len(facts.accesses) if facts.waits else 0,
-                instructions=sum(opcode != "NOP" for opcode, _ in facts.code[first : last + 1]))
-    for opcode, kind in facts.code:
+    seen = Seen(early=len(result.accesses) if result.waits else 0,
+                instructions=sum(opcode != "NOP" for opcode, _ in result.code[first : last + 1]))
+    for opcode, kind in result.code:
         if kind in _LOADS:
             seen.loads.append(opcode)
         elif kind in _STORES:
@@ -213,7 +213,7 @@ class Kept:
     def __init__(self, folder: Path) -> None:
         lint = HERE.parent
         mine = [HERE / name for name in ("device_words.h", "check_shapes.py", "compilers.py")]
-        judged = [SOURCE, TYPES, ROOT / "pdl_device.cuh", *mine, *lint.glob("*.py"), *lint.glob("analysis/*.[ch]")]
+        judged = [SOURCE, TYPES, ROOT / "pdl_device.cuh", *mine, *lint.glob("*.py"), *lint.glob("analysis/**/*.[ch]")]
         digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(judged))).hexdigest()
         self.folder = folder / f"outcomes-{digest[:16]}"
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -85,7 +85,7 @@ def _instruction(labels: list[bytes], functions: list[bytes], dice: random.Rando
 def random_code(dice: random.Random) -> bytes:
     """Facts and a listing of a few functions that call each other."""
     functions, size = [b"f%d" % i for i in range(dice.choice((1, 3, 12)))], dice.choice((20, 60, 200))
-    rows = [b"pdl-lint-facts\t1", b"sm\t%d" % dice.choice((90, 100, 120))]
+    rows = [b"pdl-lint-image\t1", b"sm\t%d" % dice.choice((90, 100, 120))]
     rows += [b"kernel\tf0\t528\t64\t%d" % dice.choice((0, 32, 1024))]
     rows += [b"parameter\t%d\t8" % (8 * i) for i in range(8)] + [b"function\t" + name for name in functions]
     rows += [b"address\t" + name for name in functions[1::2]] + [b"constant4\t8\t" + functions[-1], b"entry\tf0", b"listing"]

@@ -118,7 +118,7 @@ def test_what_it_reads() -> None:
     question = Question(90, {"k": info}, {"k": {16: "f\tg"}}, ["k", "m\nn"], {8: "v", 2**40: "far"}, ["f", "k"], ["f"], {"f": ("k", 3)},
                         {"k": (1, 2)}, {"k": {"a\tb": 4}})
     assert question.lines() == [
-        "pdl-lint-facts\t1", "sm\t90", "kernel\tk\t528\t12\t4294967295", "parameter\t0\t8", "parameter\t8\t4", "code\t16\tf?g",
+        "pdl-lint-image\t1", "sm\t90", "kernel\tk\t528\t12\t4294967295", "parameter\t0\t8", "parameter\t8\t4", "code\t16\tf?g",
             "word\t0\t1", "word\t4\t2", "table\t4\ta?b",
         "entry\tk", "entry\tm?n", "constant4\t8\tv", "function\tf", "function\tk", "address\tf", "home\tf\tk\t3", "listing"]
 

@@ -37,8 +37,8 @@ def test_kinds(kind: str) -> None:
     opcodes = KINDS[kind].split()
     lines = [f"        /*{16 * i:04x}*/                   {opcode} R0, [R2.64] ;\n" for i, opcode in enumerate(opcodes)]
     listing = '\t.section\t.text.k,"ax",@progbits\n' + "".join(lines)
-    facts = analyse(Question(100, {"k": KernelInfo()}), [listing.encode()], code=True).kernels["k"]
-    assert facts.code == tuple((opcode, kind) for opcode in opcodes)
+    result = analyse(Question(100, {"k": KernelInfo()}), [listing.encode()], code=True).kernels["k"]
+    assert result.code == tuple((opcode, kind) for opcode in opcodes)
 
 
 _PTX = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.lint.analyser import Question, analyse
-from conformance.lint.facts import Access
+from conformance.lint.results import Access
 from conformance.pdlkit.elf import KernelInfo, Parameter
 
 _INFO = KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 4)], 0x210, 12, 0)
@@ -29,7 +29,7 @@ def _roots_of_copy(special: str, pointer: str) -> set[tuple[object, ...]]:
     found = _accesses(f"LDC {pointer}, c[0x0][0x210]", special, f"MOV R4, {pointer}", "MOV R5, RZ", "LDG.E R9, desc[UR4][R4.64]",
                       "ACQBULK", "EXIT")
     assert len(found) == 1
-    return set(found[0].roots)
+    return set(found[0].origins)
 
 
 def test_a_special_register_fills_one_word_or_two() -> None:

@@ -20,7 +20,7 @@ from conformance.pdlkit.elf import Cubin
 from conformance.pdlkit.toolchain import find_c_compiler
 
 SOURCE = ROOT / "conformance" / "lint" / "corpus" / "warps.cu"
-FLAGS = ["-std=c11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+FLAGS = ["-std=c11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{analyser.SOURCES}"]
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:exitcode=99", "UBSAN_OPTIONS": "exitcode=98"}
 ROUNDS, SEED = 120, 20251121
 HANG_S = 3600  # a limit against hangs only
@@ -36,7 +36,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tried = [str(compiler.path), *FLAGS, "-o", str(folder / "try"), str(folder / "try.c")]
     if any(subprocess.run(command, capture_output=True).returncode for command in (tried, [str(folder / "try")])):
         pytest.skip(f"{compiler.words()} has no sanitizers here")
-    command = [str(compiler.path), *FLAGS, "-o", str(folder / "analysis"), *map(str, sorted(analyser.SOURCES.glob("*.c")))]
+    command = [str(compiler.path), *FLAGS, "-o", str(folder / "analysis"), *map(str, analyser.c_files())]
     subprocess.run(command, check=True, capture_output=True)
     return folder / "analysis"
 
@@ -80,7 +80,7 @@ def test_listings_that_no_disassembler_wrote(program: Path, whole: bytes) -> Non
 def test_calls_in_calls_are_given_up_and_said_so(program: Path) -> None:
     """Twelve functions that each call the next one four times have more ways through them than anybody can walk."""
     names = [f"f{n}" for n in range(12)]
-    text = ["pdl-lint-facts\t1", "sm\t90", "kernel\tf0\t528\t64\t32", *[f"function\t{name}" for name in names], "listing"]
+    text = ["pdl-lint-image\t1", "sm\t90", "kernel\tf0\t528\t64\t32", *[f"function\t{name}" for name in names], "listing"]
     for name, callee in zip(names, [*names[1:], None], strict=True):
         calls = [f"CALL.REL.NOINC `({callee})"] * 4 if callee else []
         ends = ["ACQBULK", "EXIT"] if name == "f0" else ["NOP", f"RET.REL.NODEC R20 `({name})"]
@@ -94,7 +94,7 @@ def test_calls_in_calls_are_given_up_and_said_so(program: Path) -> None:
 def test_recursion_into_functions_that_nobody_called_before(program: Path) -> None:
     """f1 calls itself through a register of which it knows what it holds, then, inside, through one of which it does not."""
     names = [f"f{n}" for n in range(12)]
-    text = ["pdl-lint-facts\t1", "sm\t90", "kernel\tf0\t528\t64\t32", *[f"function\t{name}" for name in names]]
+    text = ["pdl-lint-image\t1", "sm\t90", "kernel\tf0\t528\t64\t32", *[f"function\t{name}" for name in names]]
     text += [*[f"address\t{name}" for name in names[1:]], "entry\tf0", "listing"]
     bodies = {"f0": ["MOV R2, 32@lo(f1)", "MOV R3, 32@lo(f1)", "CALL.ABS.NOINC R2", "ACQBULK", "EXIT"],
               "f1": ["MOV R2, R3", "LDG.E R3, [R8.64]", "CALL.ABS.NOINC R2", "RET.REL.NODEC R20 `(f1)"]}

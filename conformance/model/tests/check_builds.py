@@ -69,7 +69,7 @@ def main(argv: list[str] | None = None) -> int:
     builds = [b for b in BUILDS if shutil.which(b.compiler) and (not given.quick or b in (BUILDS[0], BUILDS[3], BUILDS[6]))]
     with ThreadPoolExecutor(2) as pool:
         said = list(pool.map(lambda b: check(b, given.cuda_include, given.work), builds))
-    wrong = [b.name for b, text in zip(builds, said) if text != said[0]]
+    wrong = [b.name for b, text in zip(builds, said, strict=True) if text != said[0]]
     print(f"{len(builds)} builds, {len(said[0].splitlines())} lines each")
     if wrong:
         print(f"not the same as {builds[0].name}: {', '.join(wrong)}")

@@ -7,6 +7,7 @@ import argparse
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 TABLE = Path(__file__).resolve().parent.parent / "litmus_outcomes.json"
 # Devices whose fault a litmus program of one-thread blocks can show.
@@ -17,7 +18,7 @@ SHOWN = (
 ).split()
 
 
-def outcomes(litmus: Path, *options: str) -> dict[str, dict[str, object]]:
+def outcomes(litmus: Path, *options: str) -> dict[str, dict[str, Any]]:
     done = subprocess.run([str(litmus), *options], capture_output=True, text=True, timeout=3600)
     if done.returncode != 0:
         raise SystemExit(f"pdl-litmus {' '.join(options)} ends with {done.returncode}: {done.stderr}")

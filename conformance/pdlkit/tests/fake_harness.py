@@ -83,7 +83,7 @@ def dies(case: Case, how: str) -> None:
     elif how == "silent-exit":
         sys.exit(0)
     elif how == "truncated":
-        sys.stdout.write('{"record":"case","case":"%s","status":"PASS","trials":{"planned":64}' % case.name)
+        sys.stdout.write(f'{{"record":"case","case":"{case.name}","status":"PASS","trials":{{"planned":64}}')
         sys.stdout.flush()
         sys.exit(0)
     elif how == "internal":
@@ -101,7 +101,7 @@ def says(case: Case, how: str) -> None:
     if how == "bad-json":
         print('{"record":"case", oops', flush=True)
     if how == "not-a-number":
-        print('{"record":"progress","case":"%s","part":"base","done":NaN,"planned":1e999}' % case.name, flush=True)
+        print(f'{{"record":"progress","case":"{case.name}","part":"base","done":NaN,"planned":1e999}}', flush=True)
     if how == "survivor":
         variants(case, status="SURVIVED", changed=case.mutants[0])
     elif how != "pass-without-mutants":
@@ -165,7 +165,7 @@ def main() -> int:
         how = plan.get(case.name) or plan.get(case.rule) or plan.get("*", "pass")
         if how == "unreached":
             continue
-        say("begin", case=case.name, deadline_s=plan.get("deadline_s", 5))
+        say("begin", case=case.name, deadline_s=plan.get("deadline_s", 5) if "hang" in how else 3600)  # a good case may be slow
         if misbehave(case, how):
             continue
         if how == "not-supported":

@@ -15,6 +15,7 @@ from conformance.pdlkit.places import ROOT
 
 FAKE = Path(__file__).with_name("fake_harness.py")
 MARK = "KIT_TEST_FOLDER"
+HANG_S = 1200.0  # a limit against hangs only
 
 
 def left_running(folder: Path) -> list[str]:
@@ -49,12 +50,12 @@ class Ran:
         return {test["name"]: test["status"] for test in self.report["tests"]}
 
 
-def conformance(*arguments: str, folder: Path, env: dict[str, str] | None = None, timeout: float = 120) -> Ran:
+def conformance(*arguments: str, folder: Path, env: dict[str, str] | None = None, timeout: float = HANG_S) -> Ran:
     """`python3 conformance ...`"""
     clean = {name: value for name, value in os.environ.items() if name not in ("CUDA_LAUNCH_BLOCKING", "LD_PRELOAD")}
     done = subprocess.run(
-        [sys.executable, "conformance", *arguments], cwd=ROOT, env={**clean, "PYTHONPATH": str(ROOT), MARK: str(folder), **(env or {})}, capture_output=True,
-        text=True, timeout=timeout, stdin=subprocess.DEVNULL)
+        [sys.executable, "conformance", *arguments], cwd=ROOT, env={**clean, "PYTHONPATH": str(ROOT), MARK: str(folder), **(env or {})},
+        capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL)
     return Ran(done.returncode, done.stdout, done.stderr, folder)
 
 
@@ -72,12 +73,12 @@ def interrupt_fake(folder: Path, stuck: str, number: int, *arguments: str, behav
     fake = json.dumps({"deadline_s": 100, **(behaviour or {}), stuck: stuck_as})
     process = subprocess.Popen(
         [sys.executable, "conformance", "run", "--harness", str(FAKE), "--device", "cuda", "--output", str(folder), "--seed", "5eed",
-         *arguments], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT), MARK: str(folder), "FAKE_HARNESS": fake}, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+         *arguments], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT), MARK: str(folder), "FAKE_HARNESS": fake},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     sign = f'"{"forbidden" if stuck_as.startswith("fail") else "begin"}", "case": "{stuck}"'
-    records, end = folder / "records.jsonl", time.monotonic() + 60
+    records, end = folder / "records.jsonl", time.monotonic() + HANG_S
     while time.monotonic() < end and not (records.is_file() and sign in records.read_text()):
         time.sleep(0.05)
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=HANG_S)
     return Ran(process.returncode, out, err, folder)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import copy
 import errno
-import importlib.util
 import json
-import os
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from conformance.pdlkit import device_choice, doctor, list_rules, machine, packages, places, run, toolchain, venv
+from conformance.pdlkit import device_choice, doctor, list_rules, machine, packages, places, run, toolchain
 from conformance.pdlkit.device_choice import _judge
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.kernel_lines import pair_line
@@ -36,7 +33,8 @@ def test_one_step_from_a_rule_to_its_kernel_and_mutants(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "words"), [
-    ("WAIT-01.overwrite.widened.stream", ["WAIT-01  documented", "wait.cu:"]), ("war", ["war  kernel", "B34", "rule     WAIT-01  conformance/"]),
+    ("WAIT-01.overwrite.widened.stream", ["WAIT-01  documented", "wait.cu:"]),
+    ("war", ["war  kernel", "B34", "rule     WAIT-01  conformance/"]),
     ("erased-sass", ["-gencode arch=compute_80,code=sm_90"]), ("trig-0[12]", ["TRIG-01  doc", "TRIG-02  doc", "kernels/start.h:"])])
 def test_a_case_a_mutant_or_a_group_leads_there_too(name: str, words: list[str], tmp_path: Path) -> None:
     out = conformance("list", name, folder=tmp_path).out
@@ -202,49 +200,6 @@ def test_an_old_cmake_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     assert any("3.16.3 is too old" in text for text in toolchain.missing(for_gpu=False))
-
-
-def test_packages_that_cannot_be_had_end_with_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(venv, "BUILD", tmp_path)
-    monkeypatch.setenv(venv.WHEELS_VARIABLE, str(tmp_path))
-    with pytest.raises(SetupImpossible, match="no-such-package-of-ours==1.0.* PDL_WHEELS"):
-        venv.ensure_venv(["no-such-package-of-ours==1.0"], quiet=True)
-    assert list((tmp_path / "venv").iterdir()) == [], "a half-made venv must not stay"
-
-
-def test_a_made_venv_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(venv, "BUILD", tmp_path)
-    place = venv.venv_place(["x==1"])
-    place.mkdir(parents=True)
-    (place / "complete").write_text("x==1\n")
-    assert venv.ensure_venv(["x==1"]) == place / "bin" / "python3"
-    assert venv.venv_place(["x==2"]) != place
-
-
-@pytest.fixture
-def entry() -> ModuleType:
-    """conformance/__main__.py as a module."""
-    spec = importlib.util.spec_from_file_location("pdl_entry", places.KIT / "__main__.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.mark.parametrize(("error", "code", "words"), [
-    (OSError(errno.EROFS, os.strerror(errno.EROFS), "/tree/build"), 69, "/tree/build: Read-only file system"),
-    (FileNotFoundError(errno.ENOENT, "No such file", "x"), 70, "an error of the kit itself"),
-    (KeyError("slip"), 70, "an error of the kit itself"),
-])
-def test_no_error_of_the_kit_looks_like_a_verdict(
-    error: Exception, code: int, words: str, entry: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fail(_argv: list[str]) -> int:
-        raise error
-
-    monkeypatch.setattr(entry.importlib, "import_module", lambda _name: SimpleNamespace(main=fail))
-    assert entry.main(["run"]) == code
-    assert words in capsys.readouterr().err
 
 
 def test_the_output_folder_is_blamed_for_what_is_its_own_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
-import subprocess
 import tarfile
 from pathlib import Path
 
 import pytest
 
-from conformance.pdlkit import packages
+from conformance.pdlkit import packages, private_folder
 from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.venv import PipFailed
 
 
 @pytest.fixture
 def build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """An empty build folder, and no package to be had."""
-    monkeypatch.setattr(packages, "BUILD", tmp_path)
-    monkeypatch.setattr(packages, "venv_place", lambda pins: tmp_path / "venv" / str(len(pins)))
+    """An empty cache folder, and no package to be had."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(private_folder, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(packages, "complete_venv", lambda _name: None)
+    tmp_path.chmod(0o700)
 
-    def refuse(_pins: object) -> Path:
-        raise SetupImpossible("the Python packages a could not be installed (noise / ERROR: no index). With a network they are")
+    def refuse(name: str) -> Path:
+        raise PipFailed(name, "noise / ERROR: no index")
 
     monkeypatch.setattr(packages, "ensure_venv", refuse)
     return tmp_path
@@ -50,32 +53,60 @@ def test_ninja_without_a_network_names_the_debian_package(build: Path) -> None:
 
 
 def test_a_toolkit_of_packages_is_found_only_when_complete(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = packages.venv_place(packages.TOOLKIT) / "lib" / "python3.11" / "site-packages" / "nvidia" / "cu13"
+    monkeypatch.setattr(packages, "complete_venv", lambda _name: build)
+    root = build / "lib" / "python3.11" / "site-packages" / "nvidia" / "cu13"
     (root / "lib").mkdir(parents=True)
     assert packages.toolkit_root() is None
-    monkeypatch.setattr(packages, "ensure_venv", lambda _pins: build)
+    monkeypatch.setattr(packages, "ensure_venv", lambda _name: build)
     assert packages.make_toolkit(None) == root == packages.toolkit_root()
     assert (root / "lib64").resolve() == root / "lib" and (root / "lib" / "libcudart.so").is_symlink()
     packages.complete_toolkit(root)  # again, without harm
 
 
-def test_xxhash_comes_out_of_the_source_archive(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def download(argv: list[str], **_more: object) -> subprocess.CompletedProcess[str]:
-        with tarfile.open(Path(argv[argv.index("--dest") + 1], "xxhash-3.5.0.tar.gz"), "w:gz") as archive:
-            entry = tarfile.TarInfo("xxhash-3.5.0/deps/xxhash/xxhash.h")
-            entry.size = 3
-            archive.addfile(entry, io.BytesIO(b"/**"))
-        return subprocess.CompletedProcess(argv, 0, "", "")
+HEADER = b"/* xxhash.h */"
 
-    monkeypatch.setattr(packages, "_pip", lambda: build)
-    monkeypatch.setattr(packages.subprocess, "run", download)
-    assert (packages.make_xxhash() / "xxhash.h").read_bytes() == b"/**"
-    assert packages.make_xxhash() == packages.xxhash_folder()
+
+@pytest.fixture
+def archive(build: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """pip brings an archive that carries HEADER."""
+    def download(_python: Path, argv: list[str], _name: str, _environment: dict[str, str]) -> None:
+        with tarfile.open(Path(argv[argv.index("--dest") + 1], "xxhash-3.5.0.tar.gz"), "w:gz") as opened:
+            entry = tarfile.TarInfo("xxhash-3.5.0/deps/xxhash/xxhash.h")
+            entry.size = len(HEADER)
+            opened.addfile(entry, io.BytesIO(HEADER))
+
+    monkeypatch.setattr(packages, "new_venv", lambda folder: folder)
+    monkeypatch.setattr(packages, "run_pip", download)
+    monkeypatch.setattr(packages, "XXHASH_DIGEST", hashlib.sha256(HEADER).hexdigest())
+    return build
+
+
+def test_xxhash_comes_out_of_the_source_archive(archive: Path) -> None:
+    folder = packages.make_xxhash()
+    assert (folder / "xxhash.h").read_bytes() == HEADER
+    assert packages.make_xxhash() == folder == packages.xxhash_folder()
+    assert sorted(path.name for path in folder.parent.iterdir()) == [".lock", "xxhash"]
+
+
+def test_a_header_that_was_changed_is_fetched_again(archive: Path) -> None:
+    header = packages.make_xxhash() / "xxhash.h"
+    header.write_bytes(b"#error changed")
+    assert packages.xxhash_folder() is None
+    assert packages.make_xxhash() == header.parent and header.read_bytes() == HEADER
+
+
+def test_an_archive_with_another_header_is_refused(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "XXHASH_DIGEST", "0" * 64)
+    with pytest.raises(SetupImpossible, match="does not carry the xxhash.h that is expected"):
+        packages.make_xxhash()
 
 
 def test_a_failed_download_of_xxhash_says_where_to_put_it(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packages, "_pip", lambda: build)
-    monkeypatch.setattr(packages.subprocess, "run", lambda argv, **_more: subprocess.CompletedProcess(argv, 1, "", "no route\n"))
+    def fail(*_arguments: object) -> None:
+        raise PipFailed("xxhash", "no route")
+
+    monkeypatch.setattr(packages, "new_venv", lambda folder: folder)
+    monkeypatch.setattr(packages, "run_pip", fail)
     with pytest.raises(SetupImpossible) as caught:
         packages.make_xxhash()
     for word in ("no route", "libxxhash-dev", "XXHASH_INCLUDE_DIR"):

@@ -29,7 +29,8 @@ GOOD: list[dict[str, Any]] = [
     {"record": "end", "case": CASE.name},
     {"record": "done"},
 ]
-ODD = st.one_of(st.none(), st.booleans(), st.integers(-(10**20), 10**400), st.floats(), st.text(max_size=5), st.lists(st.integers(), max_size=2),
+ODD = st.one_of(st.none(), st.booleans(), st.integers(-(10**20), 10**400), st.floats(), st.text(max_size=5),
+                st.lists(st.integers(), max_size=2),
                 st.dictionaries(st.text(max_size=3), st.integers(), max_size=2))
 
 

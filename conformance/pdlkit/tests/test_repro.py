@@ -109,7 +109,8 @@ def test_every_program_compiles_with_the_line_in_its_first_comment(tmp_path: Pat
         pytest.skip("nvcc is not here, so no repro.cu was compiled")
     names = sorted(PROGRAMS)
     assert len({PROGRAMS[name].splitlines()[0] for name in names}) == 1
-    whole = {name: PROGRAMS[name] for name in ("wait.store.captured", "wait.store.early", "launch.plain.stream", "trigger.resident.captured")}
+    whole = {name: PROGRAMS[name] for name in ("wait.store.captured", "wait.store.early", "launch.plain.stream",
+                                                    "trigger.resident.captured")}
     jobs = {"half": together(names[::2]), "other half": together(names[1::2]), **whole}
     with ThreadPoolExecutor(2) as pool:
         said = pool.map(lambda item: compile_as_told(nvcc.path, tmp_path / item[0], item[1]), jobs.items())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from pathlib import Path
 
 import pytest
 
 from conformance.pdlkit import resume
+from conformance.pdlkit.checked_lines import Writer, read_lines
 from conformance.pdlkit.tests.kit_runs import FAKE, Ran, conformance, interrupt_fake, run_fake
 
 STUCK, ASIDE = "WAIT-05.rewait.widened.captured", "WAIT-05.rewait.widened.stream"
@@ -19,6 +21,15 @@ CASES = ("--only", "ATTR-05", "--only", "WAIT-05")
 def go_on(folder: Path, *arguments: str, behaviour: dict[str, str] | None = None) -> Ran:
     return conformance("run", "--harness", str(FAKE), "--resume", str(folder), *arguments, folder=folder,
                        env={"FAKE_HARNESS": json.dumps(behaviour or {}), "FAKE_PROBE": "0"})
+
+
+def rewrite(path: Path, old: str, new: str) -> None:
+    """Change a text in every line as a kit of another mind would have written it: with a check that fits."""
+    lines = [line.rpartition(', "check": ')[0] + "}" for line in path.read_text().splitlines()]
+    writer = Writer(path)
+    for line in lines:
+        writer.write(json.loads(line.replace(old, new)))
+    writer.close()
 
 
 @pytest.fixture
@@ -63,41 +74,79 @@ def test_lines_cut_by_a_kill_do_not_swallow_the_next(stopped: Path) -> None:
 
 
 def test_a_family_that_was_kept_twice_is_refused(stopped: Path) -> None:
-    kept = stopped / resume.FILE
-    kept.write_text(kept.read_text() + kept.read_text().splitlines()[1] + "\n")
+    again = dict(read_lines(stopped / resume.FILE).records[1])
+    writer = Writer(stopped / resume.FILE, append=True)
+    writer.write(again)
+    writer.close()
     ran = go_on(stopped)
     assert ran.code == 64 and "twice" in ran.err
 
 
 def test_a_refused_run_keeps_its_report(stopped: Path) -> None:
-    kept = stopped / resume.FILE
-    kept.write_text(kept.read_text().replace('"harness": "', '"harness": "0', 1))
+    rewrite(stopped / resume.FILE, '"harness": "', '"harness": "0')
     assert go_on(stopped).code == 64 and (stopped / "report.json").is_file()
 
 
 def test_other_code_is_refused(stopped: Path) -> None:
-    kept = stopped / resume.FILE
-    kept.write_text(kept.read_text().replace('"harness": "', '"harness": "0', 1))
+    rewrite(stopped / resume.FILE, '"harness": "', '"harness": "0')
     ran = go_on(stopped)
     assert ran.code == 64 and "code has changed" in ran.err
 
 
 def test_another_seed_in_the_kept_records_makes_the_run_invalid(stopped: Path) -> None:
-    kept = stopped / resume.FILE
-    kept.write_text(kept.read_text().replace('5eed", "only"', '5eee", "only"'))
+    rewrite(stopped / resume.FILE, '5eed", "only"', '5eee", "only"')
     ran = go_on(stopped)
     assert ran.code == 70 and "another seed: 0000000000005eed instead of 0000000000005eee" in ran.out
 
 
 def test_another_device_makes_the_run_invalid(stopped: Path) -> None:
-    kept = stopped / resume.FILE
-    kept.write_text(kept.read_text().replace('"driver": 13000', '"driver": 12090'))
+    rewrite(stopped / resume.FILE, '"driver": 13000', '"driver": 12090')
     ran = go_on(stopped)
     assert ran.code == 70 and "another driver: 12090, then 13000" in ran.out
 
 
+@pytest.mark.parametrize(("old", "new"), [
+    ('"logs": [', '"logs": [7, '), ('"logs": [{', '"logs": [{"odd": 1, '), ('"wall_s": ', '"wall_s": null, "was": '),
+    ('"mark": ', '"was": '),
+    ('"family": "launch"', '"family": ["launch"]'), ('"only": ["ATTR-05", "WAIT-05"]', '"only": 5'), ('"device": "cuda"', '"device": null'),
+], ids=["no log", "odd log", "no time", "no mark", "odd family", "odd cases", "no device"])
+def test_a_line_that_this_kit_would_not_write_is_refused(old: str, new: str, stopped: Path) -> None:
+    rewrite(stopped / resume.FILE, old, new)
+    ran = go_on(stopped)
+    assert ran.code == 64 and "Traceback" not in ran.err and str(stopped) in ran.err
+
+
+@pytest.mark.parametrize("name", [resume.FILE, resume.RECORDS])
+@pytest.mark.parametrize("damage", ["byte", "line lost", "reordered", "not text", "pipe", "folder"])
+def test_a_damaged_file_is_found_and_never_counted(damage: str, name: str, stopped: Path) -> None:
+    path = stopped / name
+    before = (stopped / "report.json").read_bytes()
+    lines = path.read_bytes().splitlines(keepends=True)
+    if damage in ("pipe", "folder"):
+        path.unlink()
+        os.mkfifo(path) if damage == "pipe" else path.mkdir()
+    else:
+        data = {"byte": lines[0].replace(b'"', b"'", 1), "line lost": b"", "reordered": lines[1] + lines[0], "not text": b"\xff\n"}[damage]
+        path.write_bytes(data + b"".join(lines[2 if damage == "reordered" else 1:]))
+    ran = go_on(stopped)
+    assert ran.code == 64 and name in ran.err and "start a new run" in ran.err and "Traceback" not in ran.err
+    assert (stopped / "report.json").read_bytes() == before
+
+
+def test_records_that_lost_their_end_are_refused(stopped: Path) -> None:
+    """The end could have held the fault after which the run must not go on."""
+    path = stopped / resume.RECORDS
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:3]))
+    ran = go_on(stopped)
+    assert ran.code == 64 and "lines are missing from records.jsonl" in ran.err
+    path.unlink()
+    assert go_on(stopped).code == 64
+
+
 @pytest.mark.parametrize(("arguments", "word"), [(("--seed", "1"), "leave out --seed"), (("--only", "ATTR-05"), "leave out --only"),
-                                                 (("--profile", "full"), "leave out --profile"), (("--device", "model"), "leave out --device")])
+                                                 (("--profile", "full"), "leave out --profile"),
+                                                 (("--device", "model"), "leave out --device")])
 def test_choices_of_its_own_are_refused(arguments: tuple[str, ...], word: str, stopped: Path) -> None:
     ran = go_on(stopped, *arguments)
     assert ran.code == 64 and word in ran.err

@@ -10,7 +10,7 @@ from conformance.pdlkit import places
 from conformance.pdlkit.rules import RuleBook, load
 
 # How many clauses each group has; the ids run from 01 on without a gap.
-CLAUSES = {"ATTR": 14, "TRIG": 12, "WAIT": 13, "MEM": 9, "EVT": 14, "EDGE": 32, "COMP": 15, "FWD": 6, "FB": 7, "TOOL": 5, "VER": 9}
+CLAUSES = {"ATTR": 14, "TRIG": 12, "WAIT": 13, "MEM": 9, "EVT": 14, "EDGE": 33, "COMP": 15, "FWD": 6, "FB": 7, "TOOL": 5, "VER": 9}
 
 # Bugs of kernels and of how they wait, trigger and hang: B01 to B53. Those that no mutant plants, and why.
 BUGS = 53

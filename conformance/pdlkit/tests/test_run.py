@@ -265,7 +265,8 @@ def test_colours_only_on_a_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("terminal", "environment", "expected"), [
-    (True, {}, True), (False, {}, False), (True, {"NO_COLOR": "1"}, False), (True, {"NO_COLOR": ""}, True), (True, {"TERM": "dumb"}, False)])
+    (True, {}, True), (False, {}, False),
+    (True, {"NO_COLOR": "1"}, False), (True, {"NO_COLOR": ""}, True), (True, {"TERM": "dumb"}, False)])
 def test_no_colour_for_those_who_want_none(terminal: bool, environment: dict[str, str], expected: bool) -> None:
     class Stream(io.StringIO):
         def isatty(self) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.pdlkit import sources
+from conformance.pdlkit.places import ROOT
 
 C = '#define A 1 /* one */\nint f(void) { return A; } // "f"\nconst char *s = "a  /* b */";\n'
 PYTHON = '"""Judges."""\nimport json\n\ndef f(x):\n    """Says."""\n    return x > 2  # two\n'
@@ -25,7 +26,8 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(("name", "old", "new"), [
-    ("harness/main.c", "/* one */", "/* two\n lines */"), ("harness/main.c", '// "f"', "// it's"), ("harness/main.c", "{ return", "{\n\n  return"),
+    ("harness/main.c", "/* one */", "/* two\n lines */"), ("harness/main.c", '// "f"', "// it's"),
+    ("harness/main.c", "{ return", "{\n\n  return"),
     ("verdicts.py", "# two", "# three"), ("verdicts.py", "Says.", "Tells."), ("verdicts.py", "import json", "import re"),
     ("rules.toml", '"one"', '"two"'), ("rules.toml", "[[rule]]", "# a comment\n[[rule]]")])
 def test_comments_layout_and_prose_change_nothing(tree: Path, name: str, old: str, new: str) -> None:
@@ -37,7 +39,8 @@ def test_comments_layout_and_prose_change_nothing(tree: Path, name: str, old: st
 
 @pytest.mark.parametrize(("name", "old", "new"), [
     ("harness/main.c", "A 1", "A 2"), ("harness/main.c", "a  /*", "a /*"), ("harness/main.c", "/* b */", "/* c */"),
-    ("harness/main.c", "#define A 1 /* one */\nint", "#define A 1 int"), ("verdicts.py", "> 2", ">= 2"), ("rules.toml", "derived", "measured")])
+    ("harness/main.c", "#define A 1 /* one */\nint", "#define A 1 int"),
+    ("verdicts.py", "> 2", ">= 2"), ("rules.toml", "derived", "measured")])
 def test_what_decides_changes_the_digest(tree: Path, name: str, old: str, new: str) -> None:
     before, text = sources.digest(), (tree / name).read_text()
     assert old in text
@@ -58,7 +61,7 @@ def test_a_moved_file_is_the_same_and_an_added_one_is_not(tree: Path) -> None:
 
 
 def test_every_judged_place_exists() -> None:
-    assert all((sources.ROOT / name).exists() for name in sources.JUDGED)
+    assert all((ROOT / name).exists() for name in sources.JUDGED)
 
 
 def test_only_reports_are_compared(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ path = sys.argv[sys.argv.index("--records") + 1]
 with open(path, "w") as out:
     for case in (sys.argv[i + 1] for i, word in enumerate(sys.argv) if word == "--case"):
         trials = {"planned": 64, "run": 64, "exercised": overlap}
-        out.write(json.dumps({"record": "variant", "case": case, "tag": "nowait", "kind": "mutant", "kills": overlap, "trials": 64}) + "\\n")
+        out.write(json.dumps({"record": "variant", "case": case, "tag": "nowait", "kind": "mutant", "kills": overlap,
+                              "trials": 64}) + "\\n")
         out.write(json.dumps({"record": "case", "case": case, "status": "PASS", "trials": trials,
                               "outcomes": {"fresh": 63, "stale": 1, "overlap": overlap}}) + "\\n")
 '''

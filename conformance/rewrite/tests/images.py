@@ -76,7 +76,7 @@ def cubin(kernels: list[Kernel], architecture: int = 90, padding: int = 0) -> by
     info = b"".join(_attribute(0x2F, struct.pack("<II", names[k.name], k.registers)) for k in kernels if k.registers)
     sections = [_Section("", 0, b""), _Section(".shstrtab", 3, b""), _Section(".strtab", 3, strings),
                 _Section(".symtab", 2, symbols, link=2, align=8), _Section(".nv.info", 0x70000000, info, link=3, align=4)]
-    for number, kernel in enumerate(kernels):
+    for kernel in kernels:
         sections.append(_Section(f".text.{kernel.name}", 1, _code(kernel), 6, 3, names[kernel.name], 128))
     for number, kernel in enumerate(kernels):
         own = _attribute(0x0A, struct.pack("<IHH", 0, kernel.parameter_base, 8)) if kernel.parameter_base else b""
@@ -96,10 +96,10 @@ def _link(sections: list[_Section], architecture: int, padding: int) -> bytes:
         out += bytes(-len(out) % section.align)
         offsets.append(len(out))
         out += section.data
-    code = [(offset, len(s.data)) for offset, s in zip(offsets, sections) if s.name.startswith(".text.")]
+    code = [(offset, len(s.data)) for offset, s in zip(offsets, sections, strict=True) if s.name.startswith(".text.")]
     out += bytes(padding) + bytes(-(len(out) + padding) % 8)
     section_table, at = len(out), 0
-    for section, offset in zip(sections, offsets):
+    for section, offset in zip(sections, offsets, strict=True):
         out += struct.pack("<IIQQQQIIQQ", at, section.kind, section.flags, 0, offset if section.kind else 0, len(section.data),
                            section.link, section.info, section.align, 24 if section.kind == 2 else 0)
         at += len(section.name) + 1

@@ -10,8 +10,22 @@ from pathlib import Path
 import pytest
 
 from conformance.rewrite import check, library
-from conformance.rewrite.tests.images import (ADD, EXIT, NOP, STACK, TRIGGER, WAIT, Instruction, Kernel, container, cubin, entry,
-                                              guarded, relative, waiting_for)
+from conformance.rewrite.tests.images import (
+    ADD,
+    EXIT,
+    NOP,
+    STACK,
+    TRIGGER,
+    WAIT,
+    Instruction,
+    Kernel,
+    container,
+    cubin,
+    entry,
+    guarded,
+    relative,
+    waiting_for,
+)
 
 HOLD = "3 15000 5000 7"
 
@@ -145,7 +159,8 @@ def test_a_kernel_that_other_code_calls_is_left_alone(tmp_path: Path) -> None:
     assert "other code calls it" in lines[0]["refusal"] and lines[1]["rewritten"]
 
 
-@pytest.mark.parametrize("architecture,fine", [(90, True), (100, True), (103, True), (110, True), (120, True), (121, True), (80, False), (75, False)])
+@pytest.mark.parametrize("architecture,fine", [(90, True), (100, True), (103, True), (110, True), (120, True), (121, True), (80, False),
+                                               (75, False)])
 def test_every_architecture_has_its_own_code(tmp_path: Path, architecture: int, fine: bool) -> None:
     base = 0x210 if architecture == 90 else 0x380
     code, _, _, said = run(tmp_path, cubin([Kernel("k", [STACK, EXIT], parameter_base=base)], architecture), HOLD)

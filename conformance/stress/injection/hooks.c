@@ -221,7 +221,7 @@ struct launch {
     const struct attribute *attributes;
     unsigned attribute_count;
 };
-enum { SERIALIZATION = 6, EVENT = 7 };
+enum { COOPERATIVE = 2, SERIALIZATION = 6, EVENT = 7 };
 
 static int how_launched(const void *stream, int per_thread)
 {
@@ -231,7 +231,7 @@ static int how_launched(const void *stream, int per_thread)
     return is_capturing && is_capturing(stream, &status) == 0 && status == 1 ? CAPTURED : EAGER;
 }
 
-static int note(const struct launch *launch, const void *function, int per_thread)
+static int note(const struct launch *launch, const void *function, int per_thread, int cooperative)
 {
     int attribute = 0, event = 0;
     if (!plan_is_on()) {
@@ -240,8 +240,9 @@ static int note(const struct launch *launch, const void *function, int per_threa
     for (unsigned i = 0; launch->attributes && i < launch->attribute_count; i++) {
         attribute |= launch->attributes[i].id == SERIALIZATION && launch->attributes[i].value.number;
         event |= launch->attributes[i].id == EVENT;
+        cooperative |= launch->attributes[i].id == COOPERATIVE && launch->attributes[i].value.number;
     }
-    return kernel_launched(function, launch->stream, how_launched(launch->stream, per_thread), attribute, event);
+    return kernel_launched(function, launch->stream, how_launched(launch->stream, per_thread), attribute, event, cooperative);
 }
 
 /* The same launch without the attribute: how a kernel is protected into which no wait can be inserted. */
@@ -272,7 +273,7 @@ typedef result (*launch_graph)(void *, void *);
     {                                                                                                                     \
         REAL(cuLaunchKernel##suffix, launch_plain);                                                                       \
         struct launch launch = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};                                     \
-        note(&launch, f, per_thread);                                                                                     \
+        note(&launch, f, per_thread, 0);                                                                                  \
         return real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra);                                         \
     }                                                                                                                     \
     VISIBLE result cuLaunchCooperativeKernel##suffix(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,         \
@@ -281,14 +282,14 @@ typedef result (*launch_graph)(void *, void *);
     {                                                                                                                     \
         REAL(cuLaunchCooperativeKernel##suffix, launch_cooperative);                                                      \
         struct launch launch = {{gx, gy, gz}, {bx, by, bz}, shared, stream, NULL, 0};                                     \
-        note(&launch, f, per_thread);                                                                                     \
+        note(&launch, f, per_thread, 1);                                                                                  \
         return real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments);                                                \
     }                                                                                                                     \
     VISIBLE result cuLaunchKernelEx##suffix(const struct launch *launch, void *f, void **arguments, void **extra)         \
     {                                                                                                                     \
         REAL(cuLaunchKernelEx##suffix, launch_ex);                                                                        \
         struct attribute kept[MOST_ATTRIBUTES];                                                                           \
-        if (launch && note(launch, f, per_thread)) {                                                                      \
+        if (launch && note(launch, f, per_thread, 0)) {                                                                   \
             struct launch changed = without_overlap(launch, kept);                                                        \
             return real(&changed, f, arguments, extra);                                                                   \
         }                                                                                                                 \
@@ -308,7 +309,7 @@ static void note_node(void *const *parameters)
 {
     void *function = parameters[0] ? parameters[0] : parameters[7];
     if (plan_is_on() && function) {
-        kernel_launched(function, NULL, BUILT, 0, 0);
+        kernel_launched(function, NULL, BUILT, 0, 0, 0);
     }
 }
 
@@ -342,6 +343,99 @@ VISIBLE result cuGraphAddNode_v2(void **node, void *graph, const void *before, c
         note_node((void *const *)(const void *)(parameters + 4));
     }
     return real(node, graph, before, edges, n, parameters);
+}
+
+/* ---- copies to the host, and the waits that end them ---------------------------------------------------------------- */
+
+typedef result (*copy_down)(void *, devptr, size_t);
+typedef result (*copy_down_async)(void *, devptr, size_t, void *);
+typedef result (*copy_any)(devptr, devptr, size_t);
+typedef result (*copy_any_async)(devptr, devptr, size_t, void *);
+typedef result (*wait_for)(void *);
+
+/* Memory of the host that the driver does not know is of no kind to it. */
+static int is_hosts(devptr address)
+{
+    enum { MEMORY_TYPE = 2, HOST = 1 };
+    result (*ask)(void *, int, devptr) = driver_symbol("cuPointerGetAttribute");
+    unsigned type = HOST;
+    return !ask || ask(&type, MEMORY_TYPE, address) != 0 || type == HOST;
+}
+
+static int is_captured(const void *stream)
+{
+    result (*ask)(const void *, int *) = driver_symbol("cuStreamIsCapturing");
+    int status = 0;
+    return ask && ask(stream, &status) == 0 && status != 0;
+}
+
+#define COPIES(suffix, stream_suffix)                                                                              \
+    VISIBLE result cuMemcpyDtoH_v2##suffix(void *to, devptr from, size_t bytes)                                    \
+    {                                                                                                              \
+        REAL(cuMemcpyDtoH_v2##suffix, copy_down);                                                                  \
+        result code = real(to, from, bytes);                                                                       \
+        if (code == 0 && digests_are_wanted()) {                                                                   \
+            copied_to_host(to, bytes, NULL, 1);                                                                    \
+        }                                                                                                          \
+        return code;                                                                                               \
+    }                                                                                                              \
+    VISIBLE result cuMemcpy##suffix(devptr to, devptr from, size_t bytes)                                          \
+    {                                                                                                              \
+        REAL(cuMemcpy##suffix, copy_any);                                                                          \
+        result code = real(to, from, bytes);                                                                       \
+        if (code == 0 && digests_are_wanted() && is_hosts(to)) {                                                   \
+            copied_to_host((const void *)(uintptr_t)to, bytes, NULL, 1);                                           \
+        }                                                                                                          \
+        return code;                                                                                               \
+    }                                                                                                              \
+    VISIBLE result cuMemcpyDtoHAsync_v2##stream_suffix(void *to, devptr from, size_t bytes, void *stream)          \
+    {                                                                                                              \
+        REAL(cuMemcpyDtoHAsync_v2##stream_suffix, copy_down_async);                                                \
+        result code = real(to, from, bytes, stream);                                                               \
+        if (code == 0 && digests_are_wanted() && !is_captured(stream)) {                                           \
+            copied_to_host(to, bytes, stream, 0);                                                                  \
+        }                                                                                                          \
+        return code;                                                                                               \
+    }                                                                                                              \
+    VISIBLE result cuMemcpyAsync##stream_suffix(devptr to, devptr from, size_t bytes, void *stream)                \
+    {                                                                                                              \
+        REAL(cuMemcpyAsync##stream_suffix, copy_any_async);                                                        \
+        result code = real(to, from, bytes, stream);                                                               \
+        if (code == 0 && digests_are_wanted() && is_hosts(to) && !is_captured(stream)) {                           \
+            copied_to_host((const void *)(uintptr_t)to, bytes, stream, 0);                                         \
+        }                                                                                                          \
+        return code;                                                                                               \
+    }                                                                                                              \
+    VISIBLE result cuStreamSynchronize##stream_suffix(void *stream)                                                \
+    {                                                                                                              \
+        REAL(cuStreamSynchronize##stream_suffix, wait_for);                                                        \
+        result code = real(stream);                                                                                \
+        if (code == 0 && digests_are_wanted()) {                                                                   \
+            host_waited(WAITED_FOR_STREAM, stream);                                                                \
+        }                                                                                                          \
+        return code;                                                                                               \
+    }
+COPIES(, )
+COPIES(_ptds, _ptsz)
+
+VISIBLE result cuEventSynchronize(void *event)
+{
+    REAL(cuEventSynchronize, wait_for);
+    result code = real(event);
+    if (code == 0 && digests_are_wanted()) {
+        host_waited(WAITED_FOR_EVENT, NULL);
+    }
+    return code;
+}
+
+VISIBLE result cuCtxSynchronize(void)
+{
+    result (*real)(void) = (result (*)(void))real_symbol(hook_named("cuCtxSynchronize"));
+    result code = real ? real() : 999;
+    if (code == 0 && digests_are_wanted()) {
+        host_waited(WAITED_FOR_ALL, NULL);
+    }
+    return code;
 }
 
 /* ---- the ways in --------------------------------------------------------------------------------------------------- */
@@ -405,6 +499,16 @@ struct hook hooks[] = {
     BOTH(cuLaunchKernelEx),
     BOTH(cuLaunchCooperativeKernel),
     BOTH(cuGraphLaunch),
+    BOTH(cuStreamSynchronize),
+    HOOK(cuCtxSynchronize, cuCtxSynchronize, 0, 13000, 0),
+    HOOK(cuEventSynchronize, cuEventSynchronize, 0, NEVER, 0),
+    HOOK(cuMemcpyDtoH, cuMemcpyDtoH_v2, 3020, NEVER, 0),
+    HOOK(cuMemcpyDtoH, cuMemcpyDtoH_v2_ptds, 3020, NEVER, 1),
+    HOOK(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, 3020, NEVER, 0),
+    HOOK(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2_ptsz, 3020, NEVER, 1),
+    HOOK(cuMemcpy, cuMemcpy, 0, NEVER, 0),
+    HOOK(cuMemcpy, cuMemcpy_ptds, 0, NEVER, 1),
+    BOTH(cuMemcpyAsync),
 };
 const size_t hook_count = sizeof hooks / sizeof hooks[0];
 

@@ -60,8 +60,16 @@ enum { EAGER, CAPTURED, BUILT };
 void kernel_found(const void *handle, const char *name, int where);
 void kernel_alias(const void *handle, const void *kernel);
 /* 1 if the plan protects this kernel but could not put a wait into it: its launch must then lose the attribute */
-int kernel_launched(const void *handle, const void *stream, int how, int attribute, int event);
+int kernel_launched(const void *handle, const void *stream, int how, int attribute, int event, int cooperative);
 void graph_launched(void);
+
+const char *last_kernel(void); /* the name of the kernel that was launched last, NULL if there is none */
+
+/* digests.c: what the program copies to the host */
+enum waited { WAITED_FOR_STREAM, WAITED_FOR_EVENT, WAITED_FOR_ALL };
+int digests_are_wanted(void);
+void copied_to_host(const void *data, size_t bytes, const void *stream, int ended);
+void host_waited(enum waited what, const void *stream);
 
 /* images.c: what the driver is to be given instead of an image; NULL: the image itself */
 const void *image_instead(const void *image, size_t size, size_t *new_size);

@@ -13,7 +13,7 @@ struct kernel {
     const void *handle;
     struct named *name;
     int is_kernel, carved, reported; /* the handle is a CUkernel; its carve-out has been set; a record has been written */
-    unsigned long long launches[3], attribute, before_attribute;
+    unsigned long long launches[3], attribute, before_attribute, cooperative;
     struct kernel *next;
 };
 
@@ -22,6 +22,7 @@ static struct { const void *stream; struct kernel *last; } streams[MOST_STREAMS]
 static unsigned stream_next;
 static unsigned gaps[GAP_BUCKETS];
 static unsigned long long graph_launches, unknown_launches;
+static const char *last_launched;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct kernel **slot(const void *handle)
@@ -171,7 +172,7 @@ static int count_launch(struct kernel *kernel, int how, int attribute, int event
     return (plan_of(known->name)->flags & PLAN_WAIT) && !(known->seen && known->rewritten == known->seen);
 }
 
-int kernel_launched(const void *handle, const void *stream, int how, int attribute, int event)
+int kernel_launched(const void *handle, const void *stream, int how, int attribute, int event, int cooperative)
 {
     int bare = 0;
     if (!plan_is_on()) {
@@ -182,6 +183,8 @@ int kernel_launched(const void *handle, const void *stream, int how, int attribu
     kernel = kernel ? kernel : name_unknown(handle);
     if (kernel) {
         bare = count_launch(kernel, how, attribute, event);
+        kernel->cooperative += cooperative != 0;
+        __atomic_store_n(&last_launched, kernel->name->name, __ATOMIC_RELAXED);
     } else {
         unknown_launches++;
     }
@@ -197,6 +200,11 @@ int kernel_launched(const void *handle, const void *stream, int how, int attribu
     }
     pthread_mutex_unlock(&lock);
     return bare;
+}
+
+const char *last_kernel(void)
+{
+    return __atomic_load_n(&last_launched, __ATOMIC_RELAXED);
 }
 
 void graph_launched(void)
@@ -233,8 +241,8 @@ static void report_launches(const struct kernel *kernel)
     }
     json_text(text, sizeof text, kernel->name->name);
     record("{\"record\":\"launches\",\"name\":%s,\"eager\":%llu,\"captured\":%llu,\"built\":%llu,\"attribute\":%llu,"
-           "\"before_attribute\":%llu}", text, kernel->launches[EAGER], kernel->launches[CAPTURED], kernel->launches[BUILT],
-           kernel->attribute, kernel->before_attribute);
+           "\"before_attribute\":%llu,\"cooperative\":%llu}", text, kernel->launches[EAGER], kernel->launches[CAPTURED], kernel->launches[BUILT],
+           kernel->attribute, kernel->before_attribute, kernel->cooperative);
 }
 
 __attribute__((destructor)) static void stop(void)

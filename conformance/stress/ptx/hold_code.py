@@ -1,9 +1,5 @@
-"""The PTX that is inserted: trigger, optional wait, and a hold that is bounded in time and in turns.
-
-Two forms from one template. *Fixed*: the plan's numbers are constants of the code. *Tunable*: each kernel reads four words
-of its own module (`pdlstress_KERNEL`), which the injection library sets, so that one build serves every plan. They lie in
-constant memory, where a read is no access to data that another kernel could write and lint has nothing to say; a module
-that could run out of constant memory gets them in global memory.
+"""The PTX that is inserted: trigger, optional wait, and a hold that is bounded in time and in turns. The plan's numbers are
+constants of the code.
 """
 
 from __future__ import annotations
@@ -13,9 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 TRIGGER, HOLD, PROTECT, AFTER_WAIT, BEFORE_EXIT = 1, 2, 4, 8, 16
-SYMBOL = "pdlstress_"
-CONST, GLOBAL = "const", "global"  # where the words of a tunable kernel lie; None: the fixed form
-MOST_CONST_KERNELS = 1024        # of 16 bytes each, in 64 KiB
 
 
 @dataclass(frozen=True)
@@ -38,16 +31,7 @@ def kernel_seed(seed: int, kernel: str) -> int:
     return (zlib.crc32(kernel.encode(), seed & 0xFFFFFFFF) ^ (seed >> 32)) & 0xFFFFFFFF or 1
 
 
-def symbol(kernel: str) -> str:
-    """The name of its variable; a PTX name may begin with a percent sign, but hold none elsewhere."""
-    return SYMBOL + kernel.replace("%", "$")
-
-
-def variable(kernel: str, linkage: str, settings: Settings, space: str) -> str:
-    """The module variable of a tunable kernel."""
-    words = ", ".join(map(str, settings.words(kernel)))
-    return f"{linkage} .{space} .align 16 .b32 {symbol(kernel)}[4] = {{{words}}};\n"
-
+MARK = "\n\t{ // pdl-stress: entry\n"
 
 _BLOCK = """\
 \tmov.u32 %pdls_b, %ctaid.z;
@@ -115,51 +99,41 @@ _REGISTERS = """\
 """
 
 
-def _step(name: str, bit: int, tunable: bool, flags: int, body: str) -> str:
-    """One part of the inserted code: guarded by its bit if tunable, else there or not there."""
-    if not tunable:
-        return body if flags & bit else ""
-    return (f"\tand.b32 %pdls_a, %pdls_f, {bit};\n\tsetp.eq.u32 %pdls_p, %pdls_a, 0;\n"
-            f"\t@%pdls_p bra PDLS_{{n}}_{name};\n{body}PDLS_{{n}}_{name}:\n")
-
-
 _HOLD = _BLOCK + _LAST_WAVE + _DELAY + _SPIN
 
 
 @lru_cache(maxsize=64)
-def _steps(tunable: bool, flags: int, inner_bit: int) -> tuple[str, ...]:
+def _steps(flags: int, inner_bit: int) -> tuple[str, ...]:
     """The parts of an entry (inner_bit 0) or of an inner hold, split where the number stands that makes labels differ."""
     if inner_bit:
-        steps = _step("HELD", inner_bit, tunable, flags, _HOLD)
+        steps = _HOLD if flags & inner_bit else ""
     else:
-        steps = (_step("TRIGGERED", TRIGGER, tunable, flags, "\tgriddepcontrol.launch_dependents;\n")
-                 + _step("WAITED", PROTECT, tunable, flags, "\tgriddepcontrol.wait;\n")
-                 + _step("HELD", HOLD, tunable, flags, _HOLD))
+        steps = "\tgriddepcontrol.launch_dependents;\n" if flags & TRIGGER else ""
+        steps += "\tgriddepcontrol.wait;\n" if flags & PROTECT else ""
+        steps += _HOLD if flags & HOLD else ""
     return tuple(f"{steps}PDLS_{{n}}_DONE:\n\t}}\n".split("{n}")) if steps else ()
 
 
-def _load(kernel: str, settings: Settings, space: str | None) -> str:
-    if space:
-        return f"\tld.{space}.v4.u32 {{%pdls_f, %pdls_l, %pdls_w, %pdls_k}}, [{symbol(kernel)}];\n"
+def _numbers(kernel: str, settings: Settings) -> str:
     names = ("f", "l", "w", "k")
-    return "".join(f"\tmov.u32 %pdls_{name}, {word};\n" for name, word in zip(names, settings.words(kernel)))
+    return "".join(f"\tmov.u32 %pdls_{name}, {word};\n" for name, word in zip(names, settings.words(kernel), strict=True))
 
 
-def entry(n: int, kernel: str, settings: Settings, space: str | None) -> str:
+def entry(n: int, kernel: str, settings: Settings) -> str:
     """Inserted behind the opening brace of a kernel; "" if nothing is to be done there.
 
     The trigger comes before the wait that protects a dependent, so that protecting one kernel never hides the next one's bug.
     """
-    steps = _steps(bool(space), 0 if space else settings.words(kernel)[0], 0)
+    steps = _steps(settings.words(kernel)[0], 0)
     if not steps:
         return ""
-    return f"\n\t{{ // pdl-stress: entry\n{_REGISTERS}{_load(kernel, settings, space)}" + str(n).join(steps)
+    return f"{MARK}{_REGISTERS}{_numbers(kernel, settings)}" + str(n).join(steps)
 
 
-def inner(n: int, kernel: str, settings: Settings, space: str | None, bit: int, unless: str = "") -> str:
+def inner(n: int, kernel: str, settings: Settings, bit: int, unless: str = "") -> str:
     """A hold inside a kernel, after a wait (AFTER_WAIT) or before an exit (BEFORE_EXIT); skipped where `unless` holds."""
-    steps = _steps(bool(space), 0 if space else settings.words(kernel)[0], bit)
+    steps = _steps(settings.words(kernel)[0], bit)
     if not steps:
         return ""
     guard = f"\t@{unless} bra PDLS_{n}_DONE;\n" if unless else ""
-    return f"\n\t{{ // pdl-stress: hold\n{_REGISTERS}{guard}{_load(kernel, settings, space)}" + str(n).join(steps)
+    return f"\n\t{{ // pdl-stress: hold\n{_REGISTERS}{guard}{_numbers(kernel, settings)}" + str(n).join(steps)

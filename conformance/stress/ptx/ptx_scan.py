@@ -19,8 +19,6 @@ _EXIT = re.compile(r"(?:@\s*(!?)\s*([%\w$]+)\s+)?\b(?:ret(?:\.uni)?|exit)\s*;")
 _FENCE = re.compile(r"\b(?:membar\.(?:gl|sys)|fence(?:\.(?:acq_rel|sc|release))?\.(?:gpu|sys)|fence\.proxy\b|"
                     r"(?:st|red|atom)\.release)|threadfence")
 _UNSYNCED = re.compile(r"\b(?:shfl\.(?:up|down|bfly|idx)|vote\.(?:all|any|uni|ballot))\b")
-_CONSTANT = re.compile(r"\.const\b(?!\.)")
-_WORDS = re.compile(r"\bpdlstress_([\w$]+)\[4\]")
 _LINKAGE = (".visible", ".weak", ".extern")
 _WORD_BEFORE = re.compile(r"\.(?:visible|weak|extern)\s+\Z")
 LONGEST_GAP = 1 << 16  # comments are blanks here, and one may stand between two words
@@ -34,11 +32,9 @@ def without_noise(text: str) -> str:
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel that has a body. `opens` is the place behind its first brace, `begins` that of its first directive."""
+    """One kernel that has a body. `opens` is the place behind its first brace."""
 
     name: str
-    linkage: str
-    begins: int
     opens: int
 
 
@@ -127,8 +123,7 @@ def scan(text: str) -> Module:
             continue
         opens = _opening(clean, _past_parameters(clean, match.end()))
         if opens is not None:
-            linkage = ".weak" if ".weak" in match[1] else ".visible"
-            module.kernels.append(Kernel(match[2], linkage, match.start(), opens))
+            module.kernels.append(Kernel(match[2], opens))
             found.append((match.start(), match[2]))
     if ".func" in clean:
         found += [(match.start(), None) for match in _FUNC.finditer(clean)]
@@ -170,16 +165,6 @@ def fence_then_trigger(module: Module) -> set[str]:
         if _FENCE.search(module.clean, before, start):
             found.add(module.owner(start) or "a device function")
     return found
-
-
-def rewritten_before(module: Module) -> frozenset[str]:
-    """Kernels that have their words already."""
-    return frozenset(_WORDS.findall(module.clean)) if "pdlstress_" in module.text else frozenset()
-
-
-def has_constants(module: Module) -> bool:
-    """Whether the module declares constant memory of its own."""
-    return _CONSTANT.search(module.clean) is not None
 
 
 def unsynced_shuffle(module: Module) -> bool:

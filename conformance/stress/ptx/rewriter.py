@@ -57,27 +57,18 @@ def _header(module: ptx_scan.Module, out: Outcome) -> list[tuple[int, int, str]]
     return edits
 
 
-def _kernel_edits(module: ptx_scan.Module, kernel: ptx_scan.Kernel, settings: Settings, space: str | None,
-                  fresh: Callable[[], int]) -> list[tuple[int, int, str]]:
+def _kernel_edits(module: ptx_scan.Module, kernel: ptx_scan.Kernel, settings: Settings, fresh: Callable[[], int]) -> list[tuple[int, int, str]]:
     """The insertions for one kernel."""
     name = kernel.name
     edits = []
-    if space:
-        edits.append((kernel.begins, kernel.begins, hold_code.variable(name, kernel.linkage, settings, space)))
-    edits.append((kernel.opens, kernel.opens, hold_code.entry(fresh(), name, settings, space)))
+    edits.append((kernel.opens, kernel.opens, hold_code.entry(fresh(), name, settings)))
     if settings.flags & AFTER_WAIT:
         for place in ptx_scan.waits(module, kernel):
-            edits.append((place, place, hold_code.inner(fresh(), name, settings, space, AFTER_WAIT)))
+            edits.append((place, place, hold_code.inner(fresh(), name, settings, AFTER_WAIT)))
     if settings.flags & BEFORE_EXIT:
         for place, unless in ptx_scan.exits(module, kernel):
-            edits.append((place, place, hold_code.inner(fresh(), name, settings, space, BEFORE_EXIT, unless)))
+            edits.append((place, place, hold_code.inner(fresh(), name, settings, BEFORE_EXIT, unless)))
     return edits
-
-
-def _space(module: ptx_scan.Module, linked: bool) -> str:
-    """Where the words lie: constants of the program's own may leave no room for ours."""
-    roomy = not linked and len(module.kernels) <= hold_code.MOST_CONST_KERNELS and not ptx_scan.has_constants(module)
-    return hold_code.CONST if roomy else hold_code.GLOBAL
 
 
 def _counter() -> Callable[[], int]:
@@ -85,8 +76,8 @@ def _counter() -> Callable[[], int]:
     return lambda: next(count)
 
 
-def rewrite(text: str, choose: Chooser, tunable: bool = False, linked: bool = False) -> Outcome:
-    """The module with `choose(name)` applied to each kernel. `linked`: other modules may join it, so constants are not used.
+def rewrite(text: str, choose: Chooser) -> Outcome:
+    """The module with `choose(name)` applied to each kernel.
 
     Kernels without a body here are declarations and are not mentioned. The result differs from the input only by
     insertions and, if they were too old, by the two header lines.
@@ -101,14 +92,13 @@ def rewrite(text: str, choose: Chooser, tunable: bool = False, linked: bool = Fa
         reason = out.left.pop("*")
         out.left = {kernel.name: reason for kernel in module.kernels} or {"*": reason}
         return out
-    fresh, space = _counter(), _space(module, linked) if tunable else None
-    before = ptx_scan.rewritten_before(module) if tunable else frozenset()
+    fresh = _counter()
     for kernel in module.kernels:
-        settings = "it has been rewritten before" if kernel.name in before else choose(kernel.name)
+        settings = "it has been rewritten before" if text.startswith(hold_code.MARK, kernel.opens) else choose(kernel.name)
         if isinstance(settings, str):
             out.left[kernel.name] = settings
             continue
-        edits += _kernel_edits(module, kernel, settings, space, fresh)
+        edits += _kernel_edits(module, kernel, settings, fresh)
         out.rewritten.append(kernel.name)
     if not out.rewritten:
         out.raised = []

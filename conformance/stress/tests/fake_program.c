@@ -1,43 +1,103 @@
-/* fake_program.c - loads PTX and launches its kernel, reaching the driver in the way it is told: linked, dlsym or address */
+/* fake_program.c - loads an image and launches its kernels
+ *
+ *   fake_program WAY ENTRY FILE [enumerate] NAME...
+ * WAY is how it reaches the driver: linked, dlsym or address. ENTRY is the function that gets the image, "wrapped" puts nvcc's
+ * wrapper around it first. "enumerate" asks for the kernels without their names. PDL_STRESS_NEXT names a second plan for a live
+ * program. COPY in the environment gives the bytes that each launch copies to the host.
+ */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 extern int cuModuleLoadData(void **, const void *);
+extern int cuModuleLoadDataEx(void **, const void *, unsigned, void *, void **);
+extern int cuModuleLoadFatBinary(void **, const void *);
+extern int cuModuleLoad(void **, const char *);
+extern int cuLibraryLoadData(void **, const void *, void *, void **, unsigned, void *, void **, unsigned);
+extern int cuLibraryLoadFromFile(void **, const char *, void *, void **, unsigned, void *, void **, unsigned);
 extern int cuModuleGetFunction(void **, void *, const char *);
+extern int cuLibraryGetKernel(void **, void *, const char *);
+extern int cuKernelGetFunction(void **, void *);
+extern int cuLibraryEnumerateKernels(void **, unsigned, void *);
 extern int cuLaunchKernelEx(const void *, void *, void **, void **);
+extern int cuMemcpyDtoH_v2(void *, uint64_t, size_t);
+
 struct launch { unsigned sizes[7]; void *stream; void *attributes; unsigned count; };
 struct attribute { int id; char pad[4]; union { int on; char room[64]; } value; };
+struct wrapper { uint32_t magic, version; const void *container, *more; };
+
+static const char *way;
+static void *driver;
+
+static void *reach(const char *exported, const char *symbol, void *linked)
+{
+    void *found = linked;
+    if (strcmp(way, "dlsym") == 0) {
+        found = dlsym(driver, exported);
+    } else if (strcmp(way, "address") == 0) {
+        int (*address)(const char *, void **, int, uint64_t, void *) = dlsym(driver, "cuGetProcAddress_v2");
+        address(symbol, &found, 12000, 0, NULL);
+    }
+    return found;
+}
+#define REACH(name) ((__typeof__(&name))reach(#name, #name, (void *)name))
+
+static int load(const char *entry, void **module, const void *image, const char *path)
+{
+    struct wrapper wrapper = {0x466243B1, 1, image, NULL};
+    if (strcmp(entry, "cuModuleLoad") == 0) { return REACH(cuModuleLoad)(module, path); }
+    if (strcmp(entry, "cuLibraryLoadFromFile") == 0) { return REACH(cuLibraryLoadFromFile)(module, path, 0, 0, 0, 0, 0, 0); }
+    if (strcmp(entry, "cuModuleLoadDataEx") == 0) { return REACH(cuModuleLoadDataEx)(module, image, 0, 0, 0); }
+    if (strcmp(entry, "cuModuleLoadFatBinary") == 0) { return REACH(cuModuleLoadFatBinary)(module, image); }
+    if (strcmp(entry, "cuLibraryLoadData") == 0) { return REACH(cuLibraryLoadData)(module, image, 0, 0, 0, 0, 0, 0); }
+    if (strcmp(entry, "wrapped") == 0) { return REACH(cuLibraryLoadData)(module, &wrapper, 0, 0, 0, 0, 0, 0); }
+    return REACH(cuModuleLoadData)(module, image);
+}
 
 int main(int argc, char **argv)
 {
-    static char text[1 << 16];
-    int (*load)(void **, const void *) = cuModuleLoadData;
-    int (*get)(void **, void *, const char *) = cuModuleGetFunction;
-    int (*run)(const void *, void *, void **, void **) = cuLaunchKernelEx;
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW), *module, *function;
-    FILE *file = fopen(argv[2], "r");
+    static char image[1 << 20];
     struct attribute overlap = {6, {0}, {1}};
     struct launch config = {{1, 1, 1, 1, 1, 1, 0}, NULL, &overlap, 1};
+    void (*reload)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "pdl_stress_reload");
+    void *module = NULL, *function = NULL, *kernel = NULL;
 
-    text[file ? fread(text, 1, sizeof text - 1, file) : 0] = 0;
-    if (strcmp(argv[1], "dlsym") == 0) {
-        load = dlsym(driver, "cuModuleLoadData");
-        get = dlsym(driver, "cuModuleGetFunction");
-        run = dlsym(driver, "cuLaunchKernelEx");
-    } else if (strcmp(argv[1], "address") == 0) {
-        int (*address)(const char *, void **, int, uint64_t, void *) = dlsym(driver, "cuGetProcAddress_v2");
-        address("cuModuleLoadData", (void **)&load, 12000, 0, NULL);
-        address("cuModuleGetFunction", (void **)&get, 12000, 0, NULL);
-        address("cuLaunchKernelEx", (void **)&run, 12000, 0, NULL);
+    way = argv[1];
+    driver = dlopen("libcuda.so.1", RTLD_NOW);
+    FILE *file = fopen(argv[3], "rb");
+    image[file ? fread(image, 1, sizeof image - 1, file) : 0] = 0;
+    if (load(argv[2], &module, image, argv[3]) != 0) {
+        return 3;
     }
-    load(&module, text);
-    for (int i = 3; i < argc; i++) {
-        get(&function, module, argv[i]);
-        printf("launching\n");
-        run(&config, function, NULL, NULL);
-        run(&config, function, NULL, NULL);
+    memset(image, 0, sizeof image); /* a driver may keep the image; the program need not */
+    for (int i = 4; i < argc; i++) {
+        if (strcmp(argv[i], "enumerate") == 0) {
+            REACH(cuLibraryEnumerateKernels)(&kernel, 1, module);
+            REACH(cuKernelGetFunction)(&function, kernel);
+        } else if (strncmp(argv[2], "cuLibrary", 9) == 0) {
+            REACH(cuLibraryGetKernel)(&kernel, module, argv[i]);
+            REACH(cuKernelGetFunction)(&function, kernel);
+        } else {
+            REACH(cuModuleGetFunction)(&function, module, argv[i]);
+        }
+        for (int k = 0; k < 2; k++) {
+            printf("launching\n");
+            REACH(cuLaunchKernelEx)(&config, function, NULL, NULL);
+            const char *copied = getenv("COPY");
+            char to[256];
+            if (copied) {
+                ((int (*)(void *, uint64_t, size_t))reach("cuMemcpyDtoH_v2", "cuMemcpyDtoH", (void *)cuMemcpyDtoH_v2))(
+                    to, (uint64_t)(uintptr_t)copied, strlen(copied));
+            }
+        }
+    }
+    const char *second = getenv("PDL_STRESS_NEXT");
+    if (second && reload) {
+        fflush(stdout);
+        setenv("PDL_STRESS_PLAN", second, 1);
+        reload();
     }
     return dlsym(RTLD_DEFAULT, "no_such_function") != NULL || dlsym(driver, "cuNoSuchFunction") != NULL;
 }

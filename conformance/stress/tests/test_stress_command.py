@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.places import KIT
+from conformance.rewrite.tests.images import EXIT, STACK, Kernel, cubin
 from conformance.stress import main
 from conformance.stress.detector import hold_lengths
 from conformance.stress.oracle import Observed, Oracle
@@ -50,8 +52,77 @@ def test_what_the_user_exempts_does_not_make_a_session_inconclusive(capsys: pyte
     argv = ["--compare-outputs", "--seed", "7", "--", sys.executable, FAKE, "[]", json.dumps(["a", "b", "untouched"])]
     assert main(argv) == 2
     out = capsys.readouterr().out
-    assert "not stressed: untouched: machine code only" in out and "1 kernels could not be rewritten" in out
+    assert "not stressed: untouched: it was not seen when it was loaded" in out and "1 kernels could not be rewritten" in out
     assert main(["--exempt", "^untouched$", *argv]) == 0
+
+
+@pytest.mark.parametrize("own,label,code", [("{}", "latent", 1), ('{"a": "early"}', "race now", 1),
+                                            ('{"a": "late"}', "relies on the trigger\'s place", 0)])
+def test_each_race_gets_its_kind_and_a_trigger_that_is_moved_accuses_nobody(capsys: pytest.CaptureFixture[str], own: str, label: str,
+                                                                            code: int) -> None:
+    argv = ["--compare-outputs", "--seed", "7", "--", sys.executable, FAKE, '[["a","b"]]', KERNELS, own]
+    assert main(argv) == code
+    out = capsys.readouterr().out
+    assert f"  {label}: " in out and "kernel b reads" in out
+    assert main(["--strict", *argv]) == 1
+
+
+def test_without_an_oracle_the_copies_that_are_the_same_each_time_judge(capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["--seed", "7", "--json", "--", sys.executable, FAKE, '[["a","b"]]', KERNELS]
+    assert main(argv) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["copies"] == 2 and report["stable_copies"] == 1 and report["races"] == [{"primary": "a", "dependents": ["b"]}]
+    assert report["failures"][0] == "copy 1 to the host (64 bytes, made after kernel e) differs from the plain runs' in 1 of its 16 parts"
+    assert main([*argv[:-2], "[]", KERNELS]) == 0
+
+
+def session(capsys: pytest.CaptureFixture[str], pairs: str, own: str, *options: str, kernels: str = KERNELS) -> tuple[int, dict]:
+    code = main([*options, "--seed", "7", "--json", "--", sys.executable, FAKE, pairs, kernels, own])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_hang_under_stress_is_reported_and_is_no_race(capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = session(capsys, "[]", '{"hangs": "b"}', "--timeout", "2", "--seeds", "1")
+    assert code == 2 and report["races"] == [] and "holding b: it did not end in 2 s" in report["hangs"]
+    assert "which is no race" in report["sentence"]
+
+
+def test_what_no_wait_cures_is_a_missing_order_or_a_matter_of_time(capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = session(capsys, "[]", '{"host": "b"}')
+    assert code == 1 and "the order is missing on the host" in report["sentence"]
+    code, report = session(capsys, "[]", '{"time": "b"}')
+    assert code == 2 and "time-dependent, inconclusive" in report["sentence"] and report["races"] == []
+
+
+def test_kernels_that_wait_for_others_are_left_alone_and_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    kernels = json.dumps(["a", "ncclDevKernel_AllReduce", "b"])
+    code, report = session(capsys, '[["ncclDevKernel_AllReduce", "b"]]', "{}", kernels=kernels)
+    assert code == 0 and report["left_alone"] == ["ncclDevKernel_AllReduce"]
+
+
+def test_copies_that_differ_among_plain_runs_show_a_race_only_if_waiting_settles_them(capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = session(capsys, '[["a","b"]]', '{"natural": "yes"}')
+    assert report["natural"] and code == 1
+    code, report = session(capsys, "[]", "{}")  # the first copy holds the process's number and never settles
+    assert code == 0 and not report["natural"] and report["stable_copies"] == 1
+
+
+def test_output_files_are_never_removed_and_count_only_if_the_run_wrote_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                                             capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    main(["--compare-files", "precious", "--", sys.executable, FAKE, "[]", KERNELS])
+    assert precious.read_text() == "mine"
+    capsys.readouterr()
+    oracle = Oracle(files=("precious",))
+    before = oracle.marks(tmp_path)
+    assert oracle.collect(tmp_path, before) == {"precious": None}
+    precious.write_text("mine")
+    assert oracle.collect(tmp_path, before) == {"precious": b"mine"}
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadArguments, match="regular files"):
+        main(["--compare-files", "pipe", "--", "true"])
 
 
 def test_json_is_alone_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,6 +184,12 @@ def test_rewrite_from_the_command_line(tmp_path: Path) -> None:
     source.write_text(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n")
     done = subprocess.run([sys.executable, KIT, "stress", "rewrite", source, target, "--json"], capture_output=True, text=True)
     assert done.returncode == 0 and json.loads(done.stdout)["rewritten"] == ["k"] and "launch_dependents" in target.read_text()
+    for image in (cubin([Kernel("k", [STACK, EXIT]), Kernel("other", [STACK, EXIT])]),):
+        source.write_bytes(image)
+        done = subprocess.run([sys.executable, KIT, "stress", "rewrite", source, target, "--only", "^k$", "--json"], capture_output=True, text=True)
+        report = json.loads(done.stdout)
+        assert done.returncode == 0 and report["rewritten"] == ["k"] and report["left"] == {"other": "not chosen"}
+        assert len(target.read_bytes()) > len(image)
     source.write_text("not PTX")
     assert subprocess.run([sys.executable, KIT, "stress", "rewrite", source, target], capture_output=True).returncode == 2
     assert subprocess.run([sys.executable, KIT, "stress", "rewrite", tmp_path / "none", target], capture_output=True).returncode == 64
@@ -128,7 +205,7 @@ def test_python_with_triton_loads_lazily_unless_asked(monkeypatch: pytest.Monkey
         main([*options, "--json", "--expr", "'EAGER' in stdout", "--", sys.executable, "-c", program])
         report = json.loads(capsys.readouterr().out)
         return report["sentence"] + " ".join(report["notes"])
-    monkeypatch.setattr(injection, "tritons_ptxas", lambda command: None)
+    monkeypatch.setattr(injection, "has_triton", lambda command: False)
     assert "wrong" not in notes() and "wrong" in notes("--lazy-loading")
-    monkeypatch.setattr(injection, "tritons_ptxas", lambda command: "/no/ptxas")
+    monkeypatch.setattr(injection, "has_triton", lambda command: True)
     assert "loaded lazily" in notes() and "loaded lazily" not in notes("--eager-loading")

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from conformance.pdlkit.exits import SetupImpossible
+from conformance.rewrite import check, private
+from conformance.rewrite.tests.images import ADD, EXIT, STACK, TRIGGER, WAIT, Kernel, container, cubin, entry
 from conformance.stress.injection import library as injection
-from conformance.stress.options import Options
 from conformance.stress.plan import Plan
-from conformance.stress.program import read_build_log, read_calibration
-from conformance.stress.ptx import nvcc_wrapper
+from conformance.stress.program import read_calibration
 
 HERE = Path(__file__).parent
-PTX = """\
-.version 8.0
-.target sm_90
-.address_size 64
-.visible .entry first(.param .u64 p)
-{
-	ret;
-}
-.visible .entry second(.param .u64 p)
-{
-	membar.gl;
-	griddepcontrol.launch_dependents;
-	ret;
-}
-"""
+KERNELS = [Kernel("first", [STACK, ADD, TRIGGER, ADD, EXIT], exits=[0x40]), Kernel("second", [STACK, WAIT, ADD, EXIT], exits=[0x30])]
+CUBIN = cubin(KERNELS)
+PTX = b".version 8.0\n.target sm_90\n.address_size 64\n"
+CONTAINER = container(entry(2, 80, cubin(KERNELS, 80)), entry(2, 90, CUBIN), entry(1, 80, PTX))
+TEXT_ONLY = container(entry(2, 80, cubin(KERNELS, 80)), entry(1, 80, b".version 7.0\n"), entry(1, 90, PTX))
+HELD = Plan(hold=frozenset({"first"}), protect=frozenset({"second"}), lengths={"first": 1000})
+CODE_ENTRIES = ["cuModuleLoadData", "cuModuleLoadDataEx", "cuLibraryLoadData", "cuModuleLoad", "cuLibraryLoadFromFile"]
+CONTAINER_ENTRIES = [*CODE_ENTRIES, "cuModuleLoadFatBinary", "wrapped"]
 
 
 @pytest.fixture(scope="module")
@@ -40,86 +35,158 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(["cc", "-shared", "-fPIC", "-o", driver, HERE / "fake_driver.c",
                     "-Wl,-soname,libcuda.so.1,-Bsymbolic"], check=True)
     subprocess.run(["cc", "-o", folder / "program", HERE / "fake_program.c", driver, "-ldl"], check=True)
-    (folder / "module.ptx").write_text(PTX)
-    (folder / "code.bin").write_text("\x7fELF no text")
     return folder
 
 
-def run(place: Path, tmp_path: Path, plan: Plan, way: str, image: str = "module.ptx", options: Options = Options()) -> list[str]:
-    plan.write(tmp_path / "plan", ["first", "second"])
-    environment = injection.environment(tmp_path, ["program"], options) | {
-        "LD_LIBRARY_PATH": str(place), "PDL_STRESS_PLAN": str(tmp_path / "plan"), "PDL_STRESS_RECORDS": str(tmp_path / "records")}
-    done = subprocess.run([place / "program", way, place / image, "first", "second"], env=environment, capture_output=True,
+def run(place: Path, tmp_path: Path, plan: Plan | None, way: str, image: bytes, call: str = "cuModuleLoadData",
+        names: tuple[str, ...] = ("first", "second"), **more: str) -> tuple[list[str], list[bytes]]:
+    """What the program printed, and the images the driver was given."""
+    (tmp_path / "image").write_bytes(image)
+    (tmp_path / "code").write_bytes(CUBIN)
+    out = tmp_path / "images"
+    out.mkdir(exist_ok=True)
+    environment = injection.environment() | {"LD_LIBRARY_PATH": str(place), "FAKE_DRIVER_OUT": str(out),
+                                             "FAKE_DRIVER_CODE": str(tmp_path / "code"), **more}
+    if plan:
+        plan.write(tmp_path / "plan", ["first", "second"])
+        environment |= {"PDL_STRESS_PLAN": str(tmp_path / "plan"), "PDL_STRESS_RECORDS": str(tmp_path / "records")}
+    done = subprocess.run([place / "program", way, call, tmp_path / "image", *names], env=environment, capture_output=True,
                           text=True, check=True)
-    return done.stdout.splitlines()
+    return done.stdout.splitlines(), [path.read_bytes() for path in sorted(out.iterdir())]
+
+
+def sections_changed(before: bytes, after: bytes) -> list[str]:
+    found = check.changes(before, after)
+    assert isinstance(found, list)
+    return [change.section for change in found]
 
 
 @pytest.mark.parametrize("way", ["linked", "dlsym", "address"])
-def test_ptx_is_rewritten_and_the_plan_is_written_before_each_launch(place: Path, tmp_path: Path, way: str) -> None:
-    plan = Plan(hold=frozenset({"first"}), protect=frozenset({"second"}), lengths={"first": 1000})
-    lines = run(place, tmp_path, plan, way)
-    assert lines[0] == "loaded rewritten"
-    assert [line for line in lines if "runs" in line] == [
-        "first runs with 3 750 250", "first runs with 3 750 250", "second runs with 5 0 0", "second runs with 5 0 0"]
+@pytest.mark.parametrize("call", CODE_ENTRIES)
+def test_machine_code_is_rewritten_whichever_function_gets_it(place: Path, tmp_path: Path, way: str, call: str) -> None:
+    lines, images = run(place, tmp_path, HELD, way, CUBIN, call)
+    assert len(images) == 1 and sections_changed(CUBIN, images[0]) == ["first", "second"]
+    assert [line for line in lines if line.endswith(" runs")] == ["first runs"] * 2 + ["second runs"] * 2
     assert "carve-out of first: 9 100" in lines
-    # writing takes longer than a hold: in a program that launches each kernel once it must not stand between two launches
-    assert lines.index("words written") < lines.index("launching")
 
 
-def test_a_plan_that_is_off_touches_nothing(place: Path, tmp_path: Path) -> None:
-    lines = run(place, tmp_path, Plan(off=True), "dlsym")
-    assert [line for line in lines[1:] if "runs" in line] == ["first runs with 0 0 0"] * 2 + ["second runs with 0 0 0"] * 2
-    assert all("asks for 1 attributes" in line for line in lines if "asks" in line)
+@pytest.mark.parametrize("way", ["linked", "dlsym", "address"])
+@pytest.mark.parametrize("call", CONTAINER_ENTRIES)
+def test_only_the_image_for_this_device_is_rewritten_in_a_fat_binary(place: Path, tmp_path: Path, way: str, call: str) -> None:
+    _, images = run(place, tmp_path, HELD, way, CONTAINER, call)
+    inside = images[0]
+    old = entry(2, 80, cubin(KERNELS, 80))
+    assert inside[16 : 16 + len(old)] == old and inside.endswith(entry(1, 80, PTX))
+    assert sections_changed(CUBIN, inside[16 + len(old) + 64 :]) == ["first", "second"]
 
 
-def test_launches_are_counted_and_fences_reported(place: Path, tmp_path: Path) -> None:
-    run(place, tmp_path, Plan(off=True, calibrate=True), "address")
+@pytest.mark.parametrize("call,image", [*((call, PTX) for call in CODE_ENTRIES), *((call, TEXT_ONLY) for call in CONTAINER_ENTRIES)])
+def test_ptx_is_compiled_by_the_driver_and_then_rewritten(place: Path, tmp_path: Path, call: str, image: bytes) -> None:
+    _, images = run(place, tmp_path, HELD, "address", image, call)
+    assert sections_changed(CUBIN, images[0]) == ["first", "second"]
+
+
+def test_ptx_that_the_driver_does_not_compile_is_passed_on_and_named(place: Path, tmp_path: Path) -> None:
+    _, images = run(place, tmp_path, Plan(off=True, calibrate=True), "linked", PTX, FAKE_DRIVER_CODE="/nowhere")
+    assert images == [PTX] and "PTX" in read_calibration(tmp_path / "records").passed[0]
+
+
+def test_an_image_that_the_driver_refuses_once_changed_is_given_as_it_was(place: Path, tmp_path: Path) -> None:
+    for call in ("cuModuleLoadData", "cuModuleLoadDataEx", "cuLibraryLoadData"):
+        folder = tmp_path / call
+        folder.mkdir()
+        _, images = run(place, folder, HELD, "address", CUBIN, call, FAKE_DRIVER_REFUSES=call, FAKE_DRIVER_ORIGINAL=str(len(CUBIN)))
+        assert images == [CUBIN] and "refused" in read_calibration(folder / "records").passed[0]
+
+
+@pytest.mark.parametrize("damage", [CUBIN[:64] + bytes(len(CUBIN) - 64), CUBIN[:40] + b"\xff" * 8 + CUBIN[48:],
+                                    CONTAINER[:8] + b"\xff" * 8 + CONTAINER[16:]])
+def test_a_damaged_image_is_the_drivers_business(place: Path, tmp_path: Path, damage: bytes) -> None:
+    if damage.startswith(b"\x7fELF"):
+        run(place, tmp_path, Plan(off=True, calibrate=True), "linked", damage)
+        assert read_calibration(tmp_path / "records").passed
+    else:  # its own length is wrong, so the stand-in cannot store it; it must still be asked
+        environment = injection.environment() | {"LD_LIBRARY_PATH": str(place), "PDL_STRESS_PLAN": str(tmp_path / "plan")}
+        HELD.write(tmp_path / "plan", ["first"])
+        (tmp_path / "image").write_bytes(damage)
+        done = subprocess.run([place / "program", "linked", "cuModuleLoad", tmp_path / "image", "first"], env=environment,
+                              capture_output=True, text=True, check=True)
+        assert "file /image" in done.stdout
+
+
+def test_launches_are_counted_with_what_the_code_holds(place: Path, tmp_path: Path) -> None:
+    run(place, tmp_path, Plan(off=True, calibrate=True), "address", CUBIN)
     found = read_calibration(tmp_path / "records")
     assert list(found.kernels) == ["first", "second"]
-    assert found.kernels["first"].rewritten and found.kernels["first"].eager == 2
-    assert found.kernels["first"].before_attribute == 2 and found.kernels["second"].attribute == 2
-    assert read_build_log(tmp_path / "build.jsonl")["fenced"] == ["second"]
+    first, second = found.kernels["first"], found.kernels["second"]
+    assert first.rewritten and first.eager == 2 and (first.waits, first.triggers) == (0, 1)
+    assert first.before_attribute == 2 and second.attribute == 2 and (second.waits, second.triggers) == (1, 0)
 
 
-def test_machine_code_is_named_as_not_rewritten(place: Path, tmp_path: Path) -> None:
-    lines = run(place, tmp_path, Plan(off=True, calibrate=True), "linked", "code.bin")
-    assert lines[0] == "loaded as it is"
-    records = [json.loads(line) for line in (tmp_path / "records").read_text().splitlines()]
-    assert [(entry["name"], entry["rewritten"]) for entry in records if entry["record"] == "kernel"] == [
-        ("first", False), ("second", False)]
+def test_kernels_found_by_enumeration_are_known_by_name(place: Path, tmp_path: Path) -> None:
+    run(place, tmp_path, Plan(off=True, calibrate=True), "address", CUBIN, "cuLibraryLoadData", ("enumerate",))
+    assert read_calibration(tmp_path / "records").kernels["first"].rewritten
 
 
-def test_machine_code_is_protected_by_a_launch_without_the_attribute(place: Path, tmp_path: Path) -> None:
-    lines = run(place, tmp_path, Plan(protect=frozenset({"second"})), "address", "code.bin")
+def test_a_kernel_that_cannot_be_rewritten_is_named_and_protected_by_its_launch(place: Path, tmp_path: Path) -> None:
+    image = cubin([KERNELS[0], Kernel("second", [STACK, EXIT], registers=0)])
+    plan = Plan(protect=frozenset({"second"}), calibrate=True)
+    lines, _ = run(place, tmp_path, plan, "address", image)
     assert lines.count("first asks for 1 attributes") == 2 and lines.count("second asks for 0 attributes") == 2
-    lines = run(place, tmp_path, Plan(protect=frozenset({"second"})), "address")
-    assert lines.count("second asks for 1 attributes") == 2 and "second runs with 5 0 0" in lines  # a wait at its entry instead
+    second = read_calibration(tmp_path / "records").kernels["second"]
+    assert not second.rewritten and "registers" in str(second.why)
+    lines, _ = run(place, tmp_path, plan, "address", CUBIN)
+    assert lines.count("second asks for 1 attributes") == 2  # a wait at its entry instead
 
 
-def test_names_of_thousands_of_characters_get_their_plan_and_their_record(place: Path, tmp_path: Path) -> None:
-    name = "_Z" + "k" * 9000
-    (place / "long.ptx").write_text(PTX.replace("first", name))
-    Plan(hold=frozenset({name}), lengths={name: 1000}, calibrate=True).write(tmp_path / "plan", [name])
-    environment = injection.environment(tmp_path, ["program"], Options()) | {
-        "LD_LIBRARY_PATH": str(place), "PDL_STRESS_PLAN": str(tmp_path / "plan"), "PDL_STRESS_RECORDS": str(tmp_path / "records")}
-    done = subprocess.run([place / "program", "dlsym", place / "long.ptx", name], env=environment, capture_output=True, text=True, check=True)
-    assert f"{name} runs with 3 750 250" in done.stdout
-    assert read_calibration(tmp_path / "records").kernels[name].rewritten
+def test_a_live_plan_is_changed_while_the_program_runs(place: Path, tmp_path: Path) -> None:
+    HELD.write(tmp_path / "second-plan", ["first", "second"])
+    lines, images = run(place, tmp_path, Plan(off=True, live=True), "linked", CUBIN, PDL_STRESS_NEXT=str(tmp_path / "second-plan"))
+    assert sections_changed(CUBIN, images[0]) == ["first", "second"]
+    written = [line.split()[1:4] for line in lines if line.startswith("words")]
+    assert written[:2] == [["64", "0", "0"]] * 2 and sorted(written[2:]) == [["3", "750", "250"], ["5", "0", "0"]]
 
 
-def test_without_a_plan_the_library_does_nothing(place: Path) -> None:
-    environment = {"LD_LIBRARY_PATH": str(place), "LD_PRELOAD": str(injection.library())}
-    done = subprocess.run([place / "program", "dlsym", place / "module.ptx", "first"], env=environment, capture_output=True,
-                          text=True, check=True)
-    assert done.stdout.splitlines()[0] == "loaded as it is" and "carve-out" not in done.stdout
+def test_an_exempt_kernel_keeps_its_code(place: Path, tmp_path: Path) -> None:
+    _, images = run(place, tmp_path, Plan(exempt=frozenset({"second"})), "linked", CUBIN)
+    assert sections_changed(CUBIN, images[0]) == ["first"]
 
 
-def test_the_library_lies_where_the_loader_can_be_told_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nvcc_wrapper, "BUILD", tmp_path / "a tree")
-    monkeypatch.setattr(nvcc_wrapper.tempfile, "gettempdir", lambda: str(tmp_path))
-    assert nvcc_wrapper.work_folder().parent == tmp_path
-    monkeypatch.setattr(nvcc_wrapper.tempfile, "gettempdir", lambda: str(tmp_path / "a:b"))
-    with pytest.raises(SetupImpossible, match="spaces and colons"):
-        nvcc_wrapper.work_folder()
-    monkeypatch.setattr(nvcc_wrapper, "BUILD", tmp_path / "tree")
-    assert nvcc_wrapper.work_folder() == tmp_path / "tree" / "stress"
+def test_without_a_plan_the_library_does_nothing(place: Path, tmp_path: Path) -> None:
+    lines, images = run(place, tmp_path, None, "dlsym", CUBIN)
+    assert images == [CUBIN] and not any("carve-out" in line for line in lines)
+
+
+def test_a_plan_that_cannot_be_read_is_said_and_nothing_is_done(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "plan").write_text("first 3 x\n")
+    _, images = run(place, tmp_path, None, "linked", CUBIN, PDL_STRESS_PLAN=str(tmp_path / "plan"), PDL_STRESS_RECORDS=str(tmp_path / "r"))
+    assert images == [CUBIN] and "line 1" in json.loads((tmp_path / "r").read_text())["what"]
+
+
+def test_folders_of_others_are_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    place = private.private_folder("stress")
+    assert stat.S_IMODE(place.stat().st_mode) == stat.S_IMODE(place.parent.stat().st_mode) == 0o700
+    place.chmod(0o755)
+    with pytest.raises(SetupImpossible, match="open to other users"):
+        private.private_folder("stress")
+    place.rmdir()
+    place.symlink_to(tmp_path)
+    with pytest.raises(SetupImpossible, match="a link"):
+        private.private_folder("stress")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a b"))
+    with pytest.raises(SetupImpossible, match="space or a colon"):
+        private.private_folder("stress")
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(SetupImpossible, match="another user"):
+        private.private_folder("zoo")
+
+
+def test_a_library_that_was_changed_is_made_again(tmp_path: Path) -> None:
+    file = tmp_path / "library.so"
+    file.write_bytes(b"good")
+    private.seal(file)
+    assert private.is_sealed(file)
+    file.write_bytes(b"evil")
+    assert not private.is_sealed(file)

@@ -87,13 +87,12 @@ def test_every_kernel_is_rewritten_and_still_assembles(case: str, tmp_path: Path
     text, names = CASES[case]
     target = re.search(r"\.target\s+(sm_\w+)", re.sub(r"/\*.*?\*/", "", text))[1]  # type: ignore[index]
     assert PTXAS is None or complaint(text, target, tmp_path) == "", "the case itself is wrong"
-    for tunable in (False, True):
-        out = rewrite(text, everything, tunable)
-        assert sorted(out.rewritten) == sorted(names.split()) and not out.left
-        assert out.text.count("pdl-stress: entry") == len(names.split())
-        if PTXAS:
-            raised = target if int(re.search(r"\d+", target)[0]) >= 90 else "sm_90"  # type: ignore[index]
-            assert complaint(out.text, raised, tmp_path) == "", tunable
+    out = rewrite(text, everything)
+    assert sorted(out.rewritten) == sorted(names.split()) and not out.left
+    assert out.text.count("pdl-stress: entry") == len(names.split())
+    if PTXAS:
+        raised = target if int(re.search(r"\d+", target)[0]) >= 90 else "sm_90"  # type: ignore[index]
+        assert complaint(out.text, raised, tmp_path) == ""
 
 
 @pytest.mark.parametrize("case", [name for name in CASES if "many" not in name])
@@ -101,28 +100,18 @@ def test_nothing_but_insertions(case: str) -> None:
     text, _ = CASES[case]
     if "old" in case:
         return  # its header lines change, which test_old_headers_are_raised_and_new_ones_left looks at
-    for tunable in (False, True):
-        left = re.sub(r"\n\t\{ // pdl-stress:.*?_DONE:\n\t\}\n", "", rewrite(text, everything, tunable).text, flags=re.S)
-        assert re.sub(r"\.(visible|weak) \.(const|global) \.align 16 \.b32 pdlstress_[^\n]*\n", "", left) == text
+    assert re.sub(r"\n\t\{ // pdl-stress:.*?_DONE:\n\t\}\n", "", rewrite(text, everything).text, flags=re.S) == text
 
 
 def test_what_is_not_ascii_comes_through() -> None:
     text = H + "// Größe, 大小 {\n.visible .entry k()\n{\n// é }\nret;\n}\n"
-    out = rewrite(text, Options().choose, True)
+    out = rewrite(text, Options().choose)
     assert out.rewritten == ["k"] and "大小 {" in out.text and out.text.count("pdl-stress: entry") == 1
 
 
-def test_where_the_words_lie() -> None:
-    assert ".visible .const .align 16 .b32 pdlstress_k[4]" in rewrite(H + ".visible .entry k() { ret; }\n", everything, True).text
-    assert ".global .align 16 .b32 pdlstress_k[4]" in rewrite(CASES["constants of its own"][0], everything, True).text
-    assert ".const" not in rewrite(H + ".visible .entry k() { ret; }\n", everything, True, linked=True).text
-    many = H + "".join(f".visible .entry k{n}() {{ ret; }}\n" for n in range(1100))
-    assert ".const" not in rewrite(many, everything, True).text
-
-
 def test_a_module_that_was_rewritten_before_is_left_alone() -> None:
-    once = rewrite(H + ".visible .entry k() { ret; }\n", everything, True)
-    twice = rewrite(once.text, everything, True)
+    once = rewrite(H + ".visible .entry k() { ret; }\n", everything)
+    twice = rewrite(once.text, everything)
     assert twice.left == {"k": "it has been rewritten before"} and twice.text == once.text
 
 
@@ -130,7 +119,7 @@ def _seconds(texts: list[str]) -> float:
     """Processor time to rewrite them all."""
     began = time.process_time()
     for text in texts:
-        rewrite(text, Options().choose, True)
+        rewrite(text, Options().choose)
     return time.process_time() - began
 
 

@@ -68,7 +68,7 @@ def _device() -> dict[str, object]:
 def _sources_hash() -> str:
     """Changes whenever the zoo or the detector does, so that --resume never mixes two of them."""
     tool = zoo_server.SOURCES.parent
-    files = sorted([*zoo_server.SOURCES.iterdir(), *tool.glob("injection/*.[ch]"), *tool.glob("*.py"), *tool.glob("ptx/*.py")])
+    files = sorted([*zoo_server.SOURCES.iterdir(), *tool.glob("injection/*.[ch]"), *tool.glob("*.py"), *tool.glob("../rewrite/*.[ch]")])
     return hashlib.sha256(b"".join(path.read_bytes() for path in files if path.is_file())).hexdigest()[:16]
 
 
@@ -78,7 +78,7 @@ def _row(line: Line) -> str:
     if line.impossible_here():
         return (f"{line.name:<18} {line.bug:<4} {line.path:<13} {line.natural:>4}/{line.runs:<5} {line.shown:>4}/{line.runs:<5} "
                 f"{line.twin_wrong:>3}/{line.twin_runs:<6} cannot show here: {line.candidate}")
-    named = "right" if line.right() else f"WRONG: {', '.join(line.named) or 'nobody'}"
+    named = f"right ({', '.join(sorted(set(line.labels.values())))})" if line.right() else f"WRONG: {', '.join(line.named) or 'nobody'}"
     if line.header is not None:
         named += f"; PDL_STRESS {line.header}/{line.runs}, twin {line.header_twin}"
     same = "" if line.hold_0_same else "; twin DIFFERS with a hold of 0"

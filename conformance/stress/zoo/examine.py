@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import asdict, dataclass, field, replace
 
-from conformance.stress.detector import MOST_EAGER_HOLD_NS
+from conformance.stress.detector import LATENT, MOST_EAGER_HOLD_NS, NOW, PLACE
 from conformance.stress.plan import BUILT_HOLD_NS, GRAPH_HOLD_NS, Plan, separating_sets
-from conformance.stress.search import search, settle
+from conformance.stress.search import Race, search, settle
 from conformance.stress.zoo.server import Entry, Server
 
 ENOUGH = 0.99
@@ -48,6 +48,7 @@ class Line:
     header_twin: int | None = None  # the same of the twin, of as many runs
     hold_0_same: bool = False  # the twin with forced triggers and a hold of 0 computes what its plain build does
     named: list[str] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)
     also: list[str] = field(default_factory=list)
     unexplained: list[str] = field(default_factory=list)
     candidate: str = ""       # why this bug need not be able to show on every driver; "" for all others
@@ -148,6 +149,19 @@ class Examiner:
         line.named = sorted(f"{race.primary}>{'+'.join(race.dependents)}" for race in near)
         line.also = sorted(f"{race.primary}>{'+'.join(race.dependents)}" for race in others)
         line.unexplained = found.unexplained
+        line.labels = {f"{race.primary}>{'+'.join(race.dependents)}": self._label(race, exact[0], kernels) for race in near}
+
+    def _label(self, race: Race, plan: Plan, kernels: list[str]) -> str:
+        """As the detector does it. A hold after a kernel's own trigger stands in its code, so it takes a program of its own."""
+        primaries = frozenset(race.primary.split(" with "))
+        if not primaries & self.stressed.own_triggers():
+            return LATENT
+        bystanders = frozenset(kernels) - frozenset(race.dependents) - primaries
+        baked = self.stressed.with_plan(replace(plan, hold=primaries, protect=bystanders, own=True, mixed=False), kernels)
+        try:
+            return NOW if baked.run(self.entry, "bug", self.amount.confirm).wrong else PLACE
+        finally:
+            baked.close()
 
     def _twin(self) -> None:
         line, kernels = self.line, self.entry.kernels("twin")

@@ -6,7 +6,6 @@ import json
 import os
 import select
 import subprocess
-import sys
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from conformance.pdlkit.places import KIT
 from conformance.pdlkit.toolchain import find_nvcc
 from conformance.stress.injection import library as injection
 from conformance.stress.plan import GRAPH_HOLD_NS, Plan
+from conformance.stress.program import read_calibration
 
 SOURCES = KIT / "stress" / "zoo"
 ANSWER_S = 60.0  # the longest answer is a thousand runs of some tens of microseconds, or the first import of PyTorch
@@ -116,6 +116,8 @@ class Server:
     folder: Path
     stressed: bool
     lazy_loading: bool = False
+    baked: Plan | None = None  # the plan stands in the code and is never changed
+    kernels: tuple[str, ...] = ()
     child: subprocess.Popen[bytes] | None = None
     _buffer: bytes = field(default=b"", repr=False)
 
@@ -123,7 +125,7 @@ class Server:
         """Start the program; a stressed one has the injection library in front of it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.plan_file = self.folder / "zoo.plan"
-        Plan(off=True, live=True).write(self.plan_file, ())
+        (self.baked or Plan(off=True, live=True)).write(self.plan_file, self.kernels)
         if self.stressed:
             environment = injection.environment(not self.lazy_loading) | {
                 "PDL_STRESS_PLAN": str(self.plan_file), "PDL_STRESS_RECORDS": str(self.folder / "records.jsonl")}
@@ -195,6 +197,15 @@ class Server:
         replace(plan, live=True).write(self.plan_file, kernels)
         if not self.ask("reload")["reloaded"]:
             raise ZooError("the injection library is not in front of the zoo (LD_PRELOAD had no effect)")
+
+    def with_plan(self, plan: Plan, kernels: Iterable[str]) -> Server:
+        """The same program, not started yet, with this plan in its code."""
+        return Server(self.command, self.folder.with_name(self.folder.name + "-baked"), True, self.lazy_loading, plan, tuple(kernels))
+
+    def own_triggers(self) -> frozenset[str]:
+        """The kernels launched so far that trigger by themselves."""
+        found = read_calibration(self.folder / "records.jsonl").kernels
+        return frozenset(name for name, kernel in found.items() if kernel.triggers)
 
     def run(self, entry: Entry, which: str, count: int) -> Runs:
         """So many runs of the bug or of its twin."""

@@ -1,0 +1,116 @@
+"""Fleet folders: nothing lost, nothing counted twice, nothing believed that is damaged."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.fleet import records, report, status, submit
+from conformance.fleet.records import Plan, Writer, opened, read, sealed
+from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.many_gpus import worst
+
+
+def gpu(name: str = "g", verdict: str = "CONFORMS", finished: str = "2026-01-01T00:00:00Z") -> dict[str, Any]:
+    return {"gpu": name, "node": "n", "ordinal": 0, "finished": finished, "model": "M", "driver": "1", "verdict": verdict, "exit": 0,
+            "reasons": [], "run": name, "sources": None, "failed": [], "kinds": {"R": "visibility"}, "rules": {"R": [64, 60, 3]},
+            "families": {"f": 1.0}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "fleet"
+    Plan(3, "cuda", "quick", 600, ("--gres=gpu:8",), None).write(place)
+    return place
+
+
+def attempt(folder: Path, task: int, name: str, gpus: list[dict[str, Any]], ended: bool = True, **end: Any) -> None:
+    writer = Writer(folder, task, name)
+    writer.write("begin", node=f"n{task}")
+    for one in gpus:
+        writer.write("gpu", **one)
+    if ended:
+        writer.write("end", **end)
+    writer.close()
+
+
+def test_a_line_that_is_cut_or_changed_is_damaged() -> None:
+    line, dice = sealed({"record": "end", "task": 3}), random.Random(1)
+    assert opened(line) == {"record": "end", "task": 3}
+    for _ in range(200):
+        at = dice.randrange(len(line) - 1)
+        assert opened(line[:at] + chr((ord(line[at]) + dice.randrange(1, 90)) % 127) + line[at + 1:]) is None
+        assert opened(line[:at]) is None
+
+
+def test_a_gpu_judged_twice_counts_once_with_its_last_judgement(folder: Path) -> None:
+    attempt(folder, 0, "0-1", [gpu("a", "UNPROVEN", "2026-01-01")], ended=False)
+    attempt(folder, 0, "1-2", [gpu("a", "CONFORMS", "2026-01-02"), gpu("b")])
+    fleet = read(folder)
+    assert sorted((g["gpu"], g["verdict"]) for g in fleet.gpus) == [("a", "CONFORMS"), ("b", "CONFORMS")]
+    pooled = report.build(fleet)["groups"][0]
+    assert pooled["rules"]["R"]["exercised"] == 120 and pooled["gpus"] == 2
+
+
+def test_what_is_cut_short_is_missing_and_submitted_again(folder: Path) -> None:
+    attempt(folder, 0, "0-1", [gpu("a")])
+    attempt(folder, 1, "0-1", [gpu("b")], ended=False)
+    attempt(folder, 2, "0-1", [], duplicate=True)
+    fleet = read(folder)
+    assert submit.missing(fleet, set()) == [1, 2] and submit.missing(fleet, {1}) == [2]
+    found = status.summary(fleet, {2})
+    assert (found["done"], found["held_by_slurm"], found["missing"]) == (1, 1, [1])
+    assert report.build(fleet)["exit"] == 2
+
+
+def test_attempts_never_share_a_file(folder: Path) -> None:
+    attempt(folder, 0, "0-1", [])
+    with pytest.raises(FileExistsError):
+        Writer(folder, 0, "0-1")
+
+
+def test_nothing_of_the_users_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+    with pytest.raises(BadArguments, match="not empty"):
+        Plan(1, "cuda", "quick", None, (), None).write(tmp_path / "mine")
+    with pytest.raises(BadArguments, match="fleet submit"):
+        read(tmp_path / "mine")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": "other"}', '{"schema": "pdl-fleet/1"}'])
+def test_a_plan_that_is_not_one_is_named(folder: Path, text: str) -> None:
+    (folder / "plan.json").write_text(text)
+    with pytest.raises(BadArguments, match="plan.json"):
+        read(folder)
+
+
+def test_the_worst_gpu_decides_and_the_model_conforms() -> None:
+    assert worst(["CONFORMS (model, no GPU)", "CONFORMS (waived: EDGE-33)"]) == "CONFORMS"
+    assert worst(["CONFORMS", "UNPROVEN", "VIOLATES"]) == "VIOLATES" and worst([]) == "UNPROVEN"
+    assert worst(["VIOLATES", "INVALID"]) == "VIOLATES"
+
+
+def test_spans_and_times() -> None:
+    assert submit.spans([0, 1, 2, 5, 7, 8]) == "0-2,5,7-8"
+    assert (submit.seconds("30m"), submit.seconds("2h")) == (1800, 7200)
+    for text in ("", "0m", "5", "-1h", "1.5h"):
+        with pytest.raises(BadArguments):
+            submit.seconds(text)
+
+
+def test_the_script_quotes_what_a_shell_would_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "a b'; touch x"
+    assert submit.main([str(place), "--tasks", "2", "--dry-run", "--", "--gres=gpu:1"]) == 0
+    said = capsys.readouterr().out
+    assert "--array=0-1" in said and "--gres=gpu:1" in said
+    lines = [line for line in said.splitlines() if line.startswith("exec srun")]
+    import shlex
+
+    assert str(place.resolve()) in shlex.split(lines[0])
+    assert not json.loads((place / "plan.json").read_text())["harness"]
+    assert records.Plan.read(place).tasks == 2

@@ -1,0 +1,130 @@
+"""Health checks: each contract as its consumer reads it, and a failing tool is never a failing GPU."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance.fleet import health
+from conformance.fleet.health import FAULT, GOOD, UNKNOWN, State
+from conformance.pdlkit.places import KIT
+
+CONTRACTS = KIT / "fleet" / "contracts"
+_SAMPLE = re.compile(r'^[a-z_]+(\{([a-z]+="(\\.|[^"\\])*",?)+\})? -?[0-9.]+$')
+
+
+def state(verdict: str, gpu: str = "cuda:0", age: float = 0.0) -> State:
+    return State(gpu, "M", verdict, time.time() - age)
+
+
+@pytest.mark.parametrize(("verdicts", "code"), [
+    (["CONFORMS", "CONFORMS (waived: EDGE-33)"], GOOD), (["CONFORMS", "NOT_APPLICABLE"], GOOD), (["CONFORMS", "VIOLATES"], FAULT),
+    (["UNPROVEN", "VIOLATES"], FAULT), (["UNPROVEN (run ended with 70)"], UNKNOWN), (["INVALID"], UNKNOWN), ([], UNKNOWN)])
+def test_only_a_violated_rule_is_a_fault(verdicts: list[str], code: int) -> None:
+    states = [state(verdict, f"cuda:{i}") for i, verdict in enumerate(verdicts)]
+    assert health.code_of(states) == code
+    line = health.line_of(states)
+    assert "\n" not in line and len(line) <= 80
+
+
+def test_a_line_is_never_too_long() -> None:
+    assert len(health.line_of([state("VIOLATES " + "x" * 200, "cuda:" + "9" * 60)] * 9)) == 80
+
+
+def test_young_verdicts_and_gpus_at_work_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache, judged = tmp_path / "cache" / "health.json", list[str]()
+
+    def smoke(device: str, _harness: Path | None, _limit: float) -> State:
+        judged.append(device)
+        return state("CONFORMS", device)
+
+    monkeypatch.setattr(health, "_smoke", smoke)
+    health.check(["cuda:0", "cuda:1"], cache, None, 10, 3600, {"cuda:1"})
+    assert judged == ["cuda:0"] and health.read_cache(cache)["cuda:1"].verdict.startswith("UNPROVEN")
+    health.check(["cuda:0", "cuda:1"], cache, None, 10, 3600, set())
+    assert judged == ["cuda:0", "cuda:1"]
+    health.check(["cuda:0", "cuda:1"], cache, None, 10, 0.0, set())
+    assert len(judged) == 4
+    health.check(["cuda:0"], cache, None, 0.5, 0.0, set())
+    assert len(judged) == 4, "no time was left"
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"schema": "pdl-health/1", "gpus": {"cuda:0": {"x": 1}}}', "\0"])
+def test_an_unreadable_cache_is_an_empty_one(text: str, tmp_path: Path) -> None:
+    (tmp_path / "c").write_text(text)
+    assert health.read_cache(tmp_path / "c") == {}
+
+
+def test_a_tool_that_fails_or_hangs_is_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sick = tmp_path / "harness"
+    sick.write_text("#!/bin/sh\nexit 3\n")
+    sick.chmod(0o755)
+    arguments = ["--device", "cuda:0", "--cache", str(tmp_path / "c.json"), "--harness", str(sick), "--limit", "60"]
+    assert health.main(arguments) == UNKNOWN
+    sick.write_text("#!/bin/sh\nsleep 100\n")
+    assert health.main([*arguments[:-1], "1.5"]) == UNKNOWN
+    assert "UNPROVEN" in capsys.readouterr().out.splitlines()[-1]
+    assert health.main(["--device", "cuda:0", "--cache", "/proc/none/c.json", "--harness", str(sick), "--limit", "0"]) == UNKNOWN
+
+
+def test_what_prometheus_reads(tmp_path: Path) -> None:
+    odd = State("cuda:0", 'a "b"\\\n', "VIOLATES", 12.0, 7)
+    for line in health.prometheus([odd, state("CONFORMS", "cuda:1")], "580").splitlines():
+        assert line.startswith("# ") or _SAMPLE.fullmatch(line), line
+
+
+@pytest.mark.skipif(shutil.which("prometheus-node-exporter") is None, reason="there is no prometheus-node-exporter here")
+def test_the_textfile_collector_takes_it(tmp_path: Path) -> None:
+    from urllib.request import urlopen
+
+    (tmp_path / "pdl.prom").write_text(health.prometheus([state("CONFORMS"), state("UNPROVEN", "cuda:1")], "580.1"))
+    port = 20000 + os.getpid() % 20000
+    exporter = subprocess.Popen(["prometheus-node-exporter", "--collector.disable-defaults", "--collector.textfile",
+                                 f"--collector.textfile.directory={tmp_path}", f"--web.listen-address=127.0.0.1:{port}"],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        text, end = "", time.monotonic() + 60
+        while not text and time.monotonic() < end:
+            try:
+                text = urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
+            except OSError:
+                time.sleep(0.1)
+        assert 'pdl_conformance_verdict{driver="580.1",gpu="cuda:0",model="M",verdict="CONFORMS"} 1' in text
+        assert "node_textfile_scrape_error 0" in text
+    finally:
+        exporter.kill()
+        exporter.wait()
+
+
+def _with_pdl(folder: Path, code: int) -> dict[str, str]:
+    """A PATH on which `pdl` ends with this code and `scontrol` leaves a trace."""
+    for name, text in (("pdl", f"echo 'PDL: cuda:0 of 8: VIOLATES'; exit {code}"), ("scontrol", f'echo "$@" >> "{folder}/drained"')):
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "SLURMD_NODENAME": "n1"}
+
+
+@pytest.mark.parametrize(("code", "drains"), [(0, False), (1, True), (2, False), (69, False), (70, False), (124, False)])
+def test_slurm_drains_for_a_violated_rule_only(code: int, drains: bool, tmp_path: Path) -> None:
+    environment = _with_pdl(tmp_path, code)
+    assert subprocess.run([CONTRACTS / "slurm-health-check.sh"], env=environment).returncode == 0
+    assert (tmp_path / "drained").is_file() == drains
+    assert (subprocess.run([CONTRACTS / "slurm-prolog.sh"], env=environment).returncode != 0) == drains
+
+
+def test_node_problem_detector_keeps_to_its_own_limits() -> None:
+    """The documented contract: rules have a path, a time limit below the interval, and the output fits."""
+    plugin = json.loads((CONTRACTS / "node-problem-detector.json").read_text())
+    assert plugin["plugin"] == "custom" and plugin["pluginConfig"]["max_output_length"] == health.LINE
+    kinds = {condition["type"] for condition in plugin["conditions"]}
+    for rule in plugin["rules"]:
+        assert rule["type"] == "permanent" and rule["condition"] in kinds and rule["path"].startswith("/")
+        limit = float(rule["args"][rule["args"].index("--limit") + 1])
+        assert limit < int(rule["timeout"].removesuffix("s"))

@@ -1,0 +1,175 @@
+/* program.h - small programs that can be made in many ways which must all mean the same.
+ *
+ * A program is a list of steps and links between them. The seed draws it; program_graph.c makes it as a graph, program_stream.c
+ * launches or captures it; program_judge.c reads back what was made, runs it and compares every step's words with those that the
+ * host computed. A step reads only what the documents let it read (entitled()), as early as it may, and stores as late as it can:
+ * a missing dependency shows as a stale word.
+ */
+#ifndef PROGRAM_H_INCLUDED
+#define PROGRAM_H_INCLUDED
+
+#include "../kernel_args.h"
+#include "../pair.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PROGRAM_STEPS 64u
+#define PROGRAM_LINKS 256u
+#define PROGRAM_READS 8u
+#define PROGRAM_WATCHES 4u
+#define PROGRAM_LANES 3u
+#define PROGRAM_WORDS 16u      /* of a step's output */
+
+/* What a kernel step is told; it lies in device memory and is uploaded before every run. */
+struct step_plan {
+    uint64_t key;
+    uint32_t step, flags, hold_ns, reads;
+    uint32_t read[PROGRAM_READS]; /* steps; STEP_OF_HOST: from the words that the host wrote */
+    uint32_t watch[PROGRAM_WATCHES]; /* steps that must not have begun when this one ends, or before its late trigger */
+    uint32_t watches, reserved;
+};
+#define STEP_OF_HOST 0x80000000u
+#define STEP_WAITS 0x1u
+#define STEP_TRIGGERS_FIRST 0x2u
+#define STEP_TRIGGERS_LATE 0x4u
+#define STEP_TRIGGERS_ALL 0x8u /* by every thread, else by one of each block */
+
+enum step_kind { STEP_KERNEL, STEP_SET, STEP_COPY, STEP_HOST, STEP_EMPTY, STEP_KINDS };
+enum link_kind { LINK_FULL, LINK_TRIGGER, LINK_START, LINK_LAUNCH, LINK_KINDS }; /* as an edge: 0,0,0 1,0,1 2,0,1 2,0,0 */
+
+struct step {
+    enum step_kind kind;
+    unsigned grid[3], threads, cluster, shared_bytes;
+    int cooperative, urgent, domain, attribute; /* attribute: of the launch in a stream */
+    uint32_t flags, hold_ns;
+    unsigned reads, read[PROGRAM_READS];
+    unsigned watches, watch[PROGRAM_WATCHES];
+    unsigned row;              /* of the covering array that its launch was drawn from */
+    unsigned lane;             /* of a program for streams */
+};
+
+struct link {
+    unsigned from, to;
+    enum link_kind kind;
+};
+
+struct program {
+    unsigned steps, links;
+    int streams;               /* a program for streams: its links are the events between the lanes */
+    struct step step[PROGRAM_STEPS];
+    struct link link[PROGRAM_LINKS];
+};
+
+struct dice { uint64_t state; };
+uint64_t dice_roll(struct dice *dice);
+unsigned dice_below(struct dice *dice, unsigned n);
+
+/* What programs may ask of the device. */
+struct program_size {
+    unsigned threads, blocks, many_blocks, shared_bytes, hold_ns, clusters;
+};
+
+void program_draw_graph(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
+void program_draw_stream(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
+/* Fills what each step reads, and which later steps it watches, from the links and the order of the lanes. */
+void program_entitle(struct program *program, struct dice *dice);
+/* The words of every step after a run with this key. */
+void program_expect(const struct program *program, uint64_t key, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS]);
+uint32_t program_set_word(unsigned step); /* what a memset leaves */
+/* The program without this step or this link. */
+void program_without_step(struct program *program, unsigned step);
+void program_without_link(struct program *program, unsigned link);
+cudaGraphEdgeData program_edge(enum link_kind kind);
+/* "K0 Kw1 S2; 0>1:1,0,1 1>2:0,0,0" */
+void program_text(const struct program *program, char *text, size_t room);
+
+/* ---- making and running ---- */
+
+struct program_room;           /* memory of the steps; one per question */
+struct made {                  /* a program made in one way */
+    const struct program *program;
+    struct program_room *room;
+    struct dice dice;
+    cudaGraph_t graph, inner;  /* what is instantiated; the graph that the steps lie in */
+    cudaGraphNode_t node[PROGRAM_STEPS];
+    unsigned way;
+    int decoy;                 /* its kernels work on other memory */
+    int declined;              /* this way cannot make this program, by its own rules: no answer of the device */
+};
+
+enum graph_way {
+    WAY_ONE_BY_ONE, WAY_ANY_ORDER, WAY_NEW_NODES, WAY_BY_KIND, WAY_BEGUN, WAY_UPDATED_CAPTURE, WAY_CLONE, WAY_CHILD, WAY_BODY,
+    WAY_CORRECTED, WAY_PRUNED, WAY_ONE_CALL, GRAPH_WAYS
+};
+extern const char *const graph_way_name[GRAPH_WAYS];
+enum exec_way { EXEC_PLAIN, EXEC_SECOND, EXEC_UPDATED, EXEC_BY_NODE, EXEC_REENABLED, EXEC_UPLOADED, EXEC_AGAIN, EXEC_WAYS };
+extern const char *const exec_way_name[EXEC_WAYS];
+enum stream_way {
+    WAY_PLAIN_STREAM, WAY_BLOCKING_STREAM, WAY_PER_THREAD, WAY_LEGACY, WAY_URGENT_STREAM, WAY_OTHER_THREAD, WAY_CAPTURED,
+    WAY_CAPTURED_TO_GRAPH, WAY_CAPTURED_CLONE, WAY_CAPTURED_CHILD, STREAM_WAYS
+};
+extern const char *const stream_way_name[STREAM_WAYS];
+
+/* Makes the graph; with made->declined set, nothing was made and nothing is wrong. */
+cudaError_t program_declines(struct made *made);
+cudaError_t graph_make(struct made *made, enum graph_way way);
+void graph_unmake(struct made *made);
+cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exec);
+/* Edges that differ from the program's; text: the first. */
+unsigned graph_compare(const struct made *made, char *text, size_t room);
+/* Launches eagerly, or captures into made->graph. */
+cudaError_t stream_make(struct made *made, enum stream_way way);
+int stream_way_captures(enum stream_way way);
+
+/* One step added to a graph with these dependencies. general: by cudaGraphAddNode. */
+cudaError_t program_add_step(const struct made *made, cudaGraph_t graph, unsigned step, const cudaGraphNode_t *deps,
+                             const cudaGraphEdgeData *data, size_t count, int general, cudaGraphNode_t *node);
+cudaError_t program_launch_step(const struct made *made, unsigned step, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
+                                struct dice *dice);
+cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStream_t stream);
+void program_step_args(const struct made *made, unsigned step, struct kernel_args *args);
+/* Sets attributes on an existing kernel node. */
+cudaError_t program_set_attributes(const struct made *made, unsigned step, cudaGraphNode_t node);
+
+struct program_host_step {
+    struct program_room *room;
+    unsigned step, reads, read[PROGRAM_READS];
+};
+struct program_staging {       /* pinned, mapped */
+    struct step_plan plan[PROGRAM_STEPS];
+    uint32_t data[PROGRAM_STEPS][PROGRAM_WORDS];
+    uint32_t from_host[PROGRAM_STEPS][PROGRAM_WORDS];
+    uint32_t mark[PROGRAM_STEPS];
+    uint32_t none[PROGRAM_STEPS + 4]; /* zeros */
+};
+struct program_room {
+    const void *kernel;
+    cudaStream_t stream, side, blocking, urgent;
+    cudaEvent_t event[PROGRAM_LINKS];
+    int high_priority, blind;  /* blind: no step waits; such programs have to go wrong */
+    struct program_size size;
+    uint64_t key;
+    struct program_staging *staging;
+    char *mapped;              /* staging as the device sees it */
+    struct step_plan *plan;    /* in device memory: plans and data, then the decoy's */
+    uint32_t *data;
+    uint32_t *began;           /* by step: the key, once it has; then the count of steps that began too early */
+    struct trial_state *state;
+    struct program_host_step host[PROGRAM_STEPS];
+    unsigned host_wrong;       /* host steps that saw an unfinished kernel */
+};
+
+/* The questions: every way of `count` programs; the kernel comes from kernels/programs.cu. */
+struct program_ask {
+    const void *kernel;
+    int streams, only_one_call, blind;
+};
+void program_ask(struct ask *ask, const struct program_ask *how);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

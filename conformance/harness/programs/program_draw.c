@@ -1,0 +1,418 @@
+/* program_draw.c - draws programs, says what each step may read, and computes what its words must be. */
+#include "program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../edges.h"
+#include "../words.h"
+#include "axes.h"
+
+uint64_t dice_roll(struct dice *dice)
+{
+    uint64_t z = dice->state += 0x9E3779B97F4A7C15ull;
+
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+    return z ^ z >> 31;
+}
+
+unsigned dice_below(struct dice *dice, unsigned n) { return (unsigned)((dice_roll(dice) >> 32) * n >> 32); }
+
+/* All of its bytes are the same, so that a byte-wise memset makes it, too. */
+uint32_t program_set_word(unsigned step) { return 0x01010101u * (0x40u + step); }
+
+static int one_in(struct dice *dice, unsigned n) { return dice_below(dice, n) == 0; }
+
+cudaGraphEdgeData program_edge(enum link_kind kind)
+{
+    static const unsigned rows[LINK_KINDS][3] = { { 0, 0, 0 }, { 1, 0, 1 }, { 2, 0, 1 }, { 2, 0, 0 } };
+
+    return edges_data(rows[kind][0], rows[kind][1], rows[kind][2]);
+}
+
+/* ---- one step: its launch comes from the covering array of rules.toml, the rest from the dice ---- */
+
+static void draw_grid(struct step *step, struct dice *dice, const struct program_size *size, unsigned value)
+{
+    unsigned blocks = 1 + dice_below(dice, size->blocks);
+
+    step->grid[0] = step->grid[1] = step->grid[2] = 1;
+    switch (value) {
+    case GRID_ONE: break;
+    case GRID_X: step->grid[0] = blocks; break;
+    case GRID_Y: step->grid[1] = blocks; break;
+    case GRID_Z: step->grid[2] = blocks; break;
+    default: step->grid[0] = size->many_blocks + dice_below(dice, size->many_blocks); break;
+    }
+}
+
+static void draw_launch(struct step *step, struct dice *dice, const struct program_size *size, const unsigned char *row)
+{
+    static const unsigned cluster[] = { 1, 2, 4, 8 };
+    unsigned blocks;
+
+    draw_grid(step, dice, size, row[AXIS_GRID]);
+    step->threads = row[AXIS_THREADS] == THREADS_WARP ? size->threads / 4 : row[AXIS_THREADS] == THREADS_MOST ? size->threads
+                                                                          : 1 + dice_below(dice, size->threads);
+    step->cluster = cluster[row[AXIS_CLUSTER]];
+    step->cooperative = row[AXIS_COOPERATIVE] == COOPERATIVE_YES;
+    step->urgent = row[AXIS_PRIORITY] == PRIORITY_HIGH;
+    step->domain = row[AXIS_DOMAIN] == DOMAIN_REMOTE;
+    step->attribute = row[AXIS_ATTRIBUTE] == ATTRIBUTE_ON;
+    step->shared_bytes = row[AXIS_SHARED] == SHARED_NONE ? 0 : row[AXIS_SHARED] == SHARED_SOME ? 1024 : size->shared_bytes;
+    if (step->cluster > size->clusters)
+        step->cluster = size->clusters;
+    step->grid[0] = (step->grid[0] + step->cluster - 1) / step->cluster * step->cluster;
+    blocks = step->grid[0] * step->grid[1] * step->grid[2];
+    if (step->cooperative && (blocks > size->blocks || step->shared_bytes > 1024)) { /* all of it has to fit at once */
+        step->grid[0] = step->cluster;
+        step->grid[1] = step->grid[2] = 1;
+        step->shared_bytes = 0;
+    }
+    step->flags = row[AXIS_WAIT] == WAIT_YES ? STEP_WAITS : 0;
+    step->flags |= row[AXIS_TRIGGER] == TRIGGER_FIRST ? STEP_TRIGGERS_FIRST : row[AXIS_TRIGGER] == TRIGGER_LATE ? STEP_TRIGGERS_LATE : 0;
+    step->flags |= one_in(dice, 2) ? STEP_TRIGGERS_ALL : 0;
+    step->hold_ns = size->hold_ns / 4 + dice_below(dice, size->hold_ns);
+}
+
+static void draw_step(struct step *step, struct dice *dice, const struct program_size *size, unsigned number)
+{
+    memset(step, 0, sizeof(*step));
+    step->row = number % KIT_AXIS_ROWS;
+    draw_launch(step, dice, size, kit_axis_rows[step->row]);
+    step->kind = one_in(dice, 4) ? (enum step_kind)dice_below(dice, STEP_KINDS) : STEP_KERNEL;
+}
+
+static void add_link(struct program *p, unsigned from, unsigned to, enum link_kind kind)
+{
+    unsigned i;
+
+    if (p->links == PROGRAM_LINKS)
+        return;
+    for (i = 0; i < p->links; i++)
+        if (p->link[i].from == from && p->link[i].to == to)
+            return;
+    p->link[p->links].from = from;
+    p->link[p->links].to = to;
+    p->link[p->links++].kind = kind;
+}
+
+static unsigned draw_steps(struct dice *dice) { return one_in(dice, 64) ? PROGRAM_STEPS : 2 + dice_below(dice, one_in(dice, 4) ? 20 : 6); }
+
+void program_draw_graph(struct program *p, struct dice *dice, const struct program_size *size, unsigned number)
+{
+    unsigned to, n;
+
+    memset(p, 0, sizeof(*p));
+    p->steps = draw_steps(dice);
+    for (to = 0; to < p->steps; to++) {
+        unsigned most = one_in(dice, 6) ? 8 : 3, links = to == 0 ? 0 : one_in(dice, 8) ? 0 : dice_below(dice, 2) ? 1 : 1 + dice_below(dice, most);
+        draw_step(&p->step[to], dice, size, number * 7 + to);
+        for (n = 0; n < links; n++) {
+            unsigned reach = to < 4 || most == 8 || one_in(dice, 4) ? to : 4, from = to - 1 - dice_below(dice, reach);
+            int kernels = p->step[from].kind == STEP_KERNEL && p->step[to].kind == STEP_KERNEL;
+            add_link(p, from, to, kernels && dice_below(dice, 3) ? (enum link_kind)(1 + dice_below(dice, one_in(dice, 8) ? 3 : 2)) : LINK_FULL);
+        }
+    }
+    program_entitle(p, dice);
+}
+
+/* A launch records one programmatic event: every waiter of it has the same kind. */
+static enum link_kind event_of_launch(const struct program *p, unsigned from, struct dice *dice)
+{
+    unsigned l;
+
+    for (l = 0; l < p->links; l++)
+        if (p->link[l].from == from && p->link[l].kind != LINK_FULL)
+            return p->link[l].kind;
+    return dice_below(dice, 2) ? LINK_TRIGGER : LINK_START;
+}
+
+/* The events that a step waits for: of the first lane where its own lane begins, and now and then of any other. */
+static void draw_events(struct program *p, struct dice *dice, unsigned i, const unsigned *last)
+{
+    struct step *step = &p->step[i];
+    unsigned other;
+
+    for (other = 0; other < PROGRAM_LANES; other++) {
+        int begins = last[step->lane] == PROGRAM_STEPS && other == 0;
+        int early;
+        if (other == step->lane || last[other] == PROGRAM_STEPS || (!begins && !one_in(dice, 4)))
+            continue;
+        early = p->step[last[other]].kind == STEP_KERNEL && step->kind == STEP_KERNEL && dice_below(dice, 2);
+        add_link(p, last[other], i, early ? event_of_launch(p, last[other], dice) : LINK_FULL);
+        step->attribute = 0; /* what the attribute means behind an event is an open question */
+    }
+}
+
+/* Several lanes, each in a stream of its own; events lead from one to another. */
+void program_draw_stream(struct program *p, struct dice *dice, const struct program_size *size, unsigned number)
+{
+    int forks = one_in(dice, 2);
+    unsigned i, last[PROGRAM_LANES];
+
+    memset(p, 0, sizeof(*p));
+    p->streams = 1;
+    p->steps = draw_steps(dice);
+    for (i = 0; i < PROGRAM_LANES; i++)
+        last[i] = PROGRAM_STEPS;
+    for (i = 0; i < p->steps; i++) {
+        struct step *step = &p->step[i];
+        draw_step(step, dice, size, number * 7 + i);
+        step->lane = forks && i > 0 ? dice_below(dice, PROGRAM_LANES) : 0;
+        if (step->kind == STEP_EMPTY)
+            step->kind = STEP_SET; /* a stream has no empty node */
+        draw_events(p, dice, i, last);
+        /* It might begin before the item, fill the device and wait for an item that waits for another lane: a legal deadlock. */
+        if (forks && last[step->lane] != PROGRAM_STEPS && p->step[last[step->lane]].kind != STEP_KERNEL)
+            step->attribute = 0;
+        last[step->lane] = i;
+    }
+    program_entitle(p, dice);
+}
+
+/* ---- what a step may read ---- */
+
+typedef uint64_t step_set;     /* one bit per step */
+static step_set bit(unsigned step) { return (step_set)1 << step; }
+
+struct order {
+    step_set before[PROGRAM_STEPS];   /* complete and visible when the step begins */
+    step_set complete[PROGRAM_STEPS]; /* complete when the step is: itself, what it began after, what it waited for */
+};
+
+static step_set later_part(const struct step *step, step_set by_wait)
+{
+    return step->kind == STEP_KERNEL && (step->flags & STEP_WAITS) ? by_wait : 0;
+}
+
+/* In a stream a plain launch and every other item begins behind all of its lane, whatever that overlapped. */
+static void order_lane(const struct program *p, struct order *o, unsigned i, step_set *by_wait)
+{
+    const struct step *step = &p->step[i];
+    unsigned k, last = PROGRAM_STEPS;
+    step_set lane = 0;
+
+    for (k = 0; k < i; k++)
+        if (p->step[k].lane == step->lane) {
+            lane |= o->complete[k] | o->before[k] | bit(k);
+            last = k;
+        }
+    if (last == PROGRAM_STEPS)
+        return;
+    if (step->kind == STEP_KERNEL && step->attribute)
+        *by_wait |= p->step[last].kind == STEP_KERNEL ? o->complete[last] : lane;
+    else
+        o->before[i] |= lane;
+}
+
+/* All that an event of the other lane stands for: everything queued there before it. */
+static step_set lane_until(const struct program *p, const struct order *o, unsigned from)
+{
+    step_set all = 0;
+    unsigned k;
+
+    for (k = 0; k <= from; k++)
+        if (p->step[k].lane == p->step[from].lane)
+            all |= o->complete[k];
+    return all;
+}
+
+static void find_order(const struct program *p, struct order *o)
+{
+    unsigned i, l;
+
+    memset(o, 0, sizeof(*o));
+    for (i = 0; i < p->steps; i++) {
+        step_set by_wait = 0;
+        for (l = 0; l < p->links; l++) {
+            const struct link *link = &p->link[l];
+            if (link->to != i)
+                continue;
+            if (link->kind == LINK_FULL)
+                o->before[i] |= p->streams ? lane_until(p, o, link->from) : o->complete[link->from];
+            else if (link->kind != LINK_LAUNCH)
+                by_wait |= o->complete[link->from];
+        }
+        if (p->streams)
+            order_lane(p, o, i, &by_wait);
+        o->complete[i] = bit(i) | o->before[i] | later_part(&p->step[i], by_wait);
+    }
+}
+
+static int is_direct(const struct program *p, unsigned from, unsigned to)
+{
+    unsigned l;
+
+    for (l = 0; l < p->links; l++)
+        if (p->link[l].from == from && p->link[l].to == to)
+            return 1;
+    return p->streams && from + 1 == to;
+}
+
+static void add_read(struct step *step, unsigned from)
+{
+    unsigned i;
+
+    for (i = 0; i < step->reads; i++)
+        if (step->read[i] == from)
+            return;
+    if (step->reads < PROGRAM_READS)
+        step->read[step->reads++] = from;
+}
+
+/* A copy needs words of the device, a memset reads none; what has no words cannot be read. */
+static int may_read(const struct program *p, unsigned reader, unsigned from)
+{
+    if (p->step[from].kind == STEP_EMPTY)
+        return 0;
+    if (p->step[reader].kind == STEP_HOST)
+        return p->step[from].kind == STEP_KERNEL;
+    return p->step[reader].kind == STEP_KERNEL || (p->step[reader].kind == STEP_COPY && p->step[from].kind != STEP_HOST);
+}
+
+/* May `to` begin only when all blocks of `from` have triggered, all of them triggering at their end or not at all? */
+static int begins_at_end(const struct program *p, unsigned from, enum link_kind kind)
+{
+    return kind == LINK_FULL || (kind == LINK_TRIGGER && !(p->step[from].flags & STEP_TRIGGERS_FIRST));
+}
+
+static void add_watch(struct program *p, unsigned from, unsigned to)
+{
+    struct step *step = &p->step[from];
+
+    if (step->kind == STEP_KERNEL && p->step[to].kind == STEP_KERNEL && step->watches < PROGRAM_WATCHES)
+        step->watch[step->watches++] = to;
+}
+
+/* The next step of the same lane, or PROGRAM_STEPS. */
+static unsigned next_in_lane(const struct program *p, unsigned step)
+{
+    unsigned i;
+
+    for (i = step + 1; i < p->steps; i++)
+        if (p->step[i].lane == p->step[step].lane)
+            return i;
+    return PROGRAM_STEPS;
+}
+
+static void find_watches(struct program *p)
+{
+    unsigned i, l, next;
+
+    for (i = 0; i < p->steps; i++)
+        p->step[i].watches = 0;
+    for (l = 0; l < p->links; l++)
+        if (begins_at_end(p, p->link[l].from, p->link[l].kind))
+            add_watch(p, p->link[l].from, p->link[l].to);
+    for (i = 0; p->streams && i < p->steps; i++) {
+        next = next_in_lane(p, i);
+        if (next != PROGRAM_STEPS && begins_at_end(p, i, p->step[next].attribute ? LINK_TRIGGER : LINK_FULL))
+            add_watch(p, i, next);
+    }
+}
+
+void program_entitle(struct program *p, struct dice *dice)
+{
+    struct order order;
+    unsigned i, k, n;
+
+    find_order(p, &order);
+    for (i = 0; i < p->steps; i++) {
+        struct step *step = &p->step[i];
+        step_set visible = order.complete[i] & ~bit(i);
+        step->reads = 0;
+        for (k = i; k-- > 0;)
+            if ((visible & bit(k)) && is_direct(p, k, i) && may_read(p, i, k))
+                add_read(step, k);
+        for (n = 0; n < 2 * PROGRAM_READS && i > 0; n++) {
+            k = dice_below(dice, i);
+            if ((visible & bit(k)) && may_read(p, i, k))
+                add_read(step, k);
+        }
+        if (step->kind == STEP_COPY && step->reads == 0)
+            step->kind = STEP_SET;
+        if (step->kind == STEP_COPY)
+            step->reads = 1;
+    }
+    find_watches(p);
+}
+
+/* ---- what the words must be ---- */
+
+void program_expect(const struct program *p, uint64_t key, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS])
+{
+    unsigned i, w, r;
+
+    for (i = 0; i < p->steps; i++)
+        for (w = 0; w < PROGRAM_WORDS; w++) {
+            const struct step *step = &p->step[i];
+            uint32_t word = words_fresh(key, i * PROGRAM_WORDS + w);
+            switch (step->kind) {
+            case STEP_KERNEL:
+                for (r = 0; r < step->reads; r++)
+                    word = word * 0x01000193u ^ words[step->read[r]][w];
+                break;
+            case STEP_SET: word = program_set_word(i); break;
+            case STEP_COPY: word = words[step->read[0]][w]; break;
+            case STEP_HOST: word = ~word; break;
+            default: word = 0; break;
+            }
+            words[i][w] = word;
+        }
+}
+
+/* ---- smaller programs ---- */
+
+void program_without_link(struct program *p, unsigned link)
+{
+    memmove(&p->link[link], &p->link[link + 1], (p->links - link - 1) * sizeof(p->link[0]));
+    p->links--;
+}
+
+void program_without_step(struct program *p, unsigned step)
+{
+    unsigned l;
+
+    for (l = p->links; l-- > 0;) {
+        if (p->link[l].from == step || p->link[l].to == step) {
+            program_without_link(p, l);
+            continue;
+        }
+        p->link[l].from -= p->link[l].from > step;
+        p->link[l].to -= p->link[l].to > step;
+    }
+    memmove(&p->step[step], &p->step[step + 1], (p->steps - step - 1) * sizeof(p->step[0]));
+    p->steps--;
+}
+
+static void append(char *text, size_t room, const char *more)
+{
+    size_t used = strlen(text);
+
+    snprintf(text + used, room - used, "%s", more);
+}
+
+void program_text(const struct program *p, char *text, size_t room)
+{
+    static const char *const kinds[STEP_KINDS] = { "kernel", "memset", "copy", "host", "empty" };
+    char part[96];
+    unsigned i;
+
+    text[0] = '\0';
+    for (i = 0; i < p->steps; i++) {
+        const struct step *step = &p->step[i];
+        snprintf(part, sizeof(part), "%s%u %s%s%s%s", i ? ", " : "", i, kinds[step->kind],
+                 step->kind == STEP_KERNEL && (step->flags & STEP_WAITS) ? " waits" : "",
+                 step->kind == STEP_KERNEL && p->streams && step->attribute ? " attribute" : "",
+                 !p->streams || !step->lane ? "" : step->lane == 1 ? " in lane 1" : " in lane 2");
+        append(text, room, part);
+    }
+    append(text, room, ";");
+    for (i = 0; i < p->links; i++) {
+        cudaGraphEdgeData data = program_edge(p->link[i].kind);
+        snprintf(part, sizeof(part), " %u>%u:%u,%u,%u", p->link[i].from, p->link[i].to, data.from_port, data.to_port, data.type);
+        append(text, room, part);
+    }
+}

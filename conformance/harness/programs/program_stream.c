@@ -1,0 +1,294 @@
+/* program_stream.c - launches a program into streams, or captures it, in many ways that mean the same. */
+#include "program.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define TRY(call)                       \
+    do {                                \
+        cudaError_t error_ = (call);    \
+        if (error_ != cudaSuccess)      \
+            return error_;              \
+    } while (0)
+
+#define ATTRIBUTES 10u
+
+const char *const stream_way_name[STREAM_WAYS] = {
+    "launched", "launched in a blocking stream", "launched in the per-thread default stream", "launched in the legacy default stream",
+    "launched in a stream of high priority", "launched by two host threads in turn", "captured", "captured to a graph",
+    "captured and cloned", "captured, as a child graph"
+};
+
+int stream_way_captures(enum stream_way way) { return way >= WAY_CAPTURED; }
+
+/* ---- one launch: its attributes in any order, with entries that are to be ignored between them ---- */
+
+static void add_attribute(cudaLaunchAttribute *attrs, unsigned *count, cudaLaunchAttributeID id)
+{
+    memset(&attrs[*count], 0, sizeof(attrs[0]));
+    attrs[(*count)++].id = id;
+}
+
+static unsigned list_attributes(const struct made *made, unsigned index, cudaEvent_t event, enum link_kind event_kind, int in_stream,
+                                cudaLaunchAttribute *attrs)
+{
+    const struct step *step = &made->program->step[index];
+    unsigned n = 0;
+
+    if (in_stream && step->attribute) {
+        add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticStreamSerialization);
+        attrs[n - 1].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (step->cluster > 1) {
+        add_attribute(attrs, &n, cudaLaunchAttributeClusterDimension);
+        attrs[n - 1].val.clusterDim.x = step->cluster;
+        attrs[n - 1].val.clusterDim.y = attrs[n - 1].val.clusterDim.z = 1;
+    }
+    if (step->cooperative) {
+        add_attribute(attrs, &n, cudaLaunchAttributeCooperative);
+        attrs[n - 1].val.cooperative = 1;
+    }
+    if (step->urgent) {
+        add_attribute(attrs, &n, cudaLaunchAttributePriority);
+        attrs[n - 1].val.priority = made->room->high_priority;
+    }
+    if (step->domain) {
+        add_attribute(attrs, &n, cudaLaunchAttributeMemSyncDomain);
+        attrs[n - 1].val.memSyncDomain = cudaLaunchMemSyncDomainRemote;
+    }
+    if (event) {
+        add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticEvent);
+        attrs[n - 1].val.programmaticEvent.event = event;
+        attrs[n - 1].val.programmaticEvent.triggerAtBlockStart = event_kind == LINK_START;
+    }
+    return n;
+}
+
+static unsigned shuffle(cudaLaunchAttribute *attrs, unsigned n, struct dice *dice)
+{
+    unsigned i;
+
+    if (dice_below(dice, 2))
+        add_attribute(attrs, &n, cudaLaunchAttributeIgnore);
+    for (i = n; i > 1; i--) {
+        unsigned k = dice_below(dice, i);
+        cudaLaunchAttribute swap = attrs[i - 1];
+        attrs[i - 1] = attrs[k];
+        attrs[k] = swap;
+    }
+    return n;
+}
+
+static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
+                                 struct dice *dice)
+{
+    const struct step *step = &made->program->step[index];
+    cudaLaunchAttribute attrs[ATTRIBUTES];
+    cudaLaunchConfig_t config;
+    struct kernel_args args;
+    void *params[1];
+    unsigned n = list_attributes(made, index, event, event_kind, made->program->streams, attrs);
+
+    program_step_args(made, index, &args);
+    params[0] = &args;
+    memset(&config, 0, sizeof(config));
+    config.gridDim.x = step->grid[0];
+    config.gridDim.y = step->grid[1];
+    config.gridDim.z = step->grid[2];
+    config.blockDim.x = step->threads;
+    config.blockDim.y = config.blockDim.z = 1;
+    config.dynamicSmemBytes = step->shared_bytes;
+    config.stream = stream;
+    if (n == 0 && dice && dice_below(dice, 2))
+        return cudaLaunchKernel(made->room->kernel, config.gridDim, config.blockDim, params, step->shared_bytes, stream);
+    if (n == 1 && step->cooperative && dice && dice_below(dice, 2))
+        return cudaLaunchCooperativeKernel(made->room->kernel, config.gridDim, config.blockDim, params, step->shared_bytes, stream);
+    if (dice) {
+        if (made->program->streams && !step->attribute && dice_below(dice, 4) == 0)
+            add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticStreamSerialization); /* value 0: the same as none */
+        n = shuffle(attrs, n, dice);
+    }
+    config.attrs = n ? attrs : NULL;
+    config.numAttrs = n;
+    return cudaLaunchKernelExC(&config, made->room->kernel, params);
+}
+
+cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
+                                struct dice *dice)
+{
+    const struct step *step = &made->program->step[index];
+    uint32_t *words = made->room->data + index * PROGRAM_WORDS;
+
+    switch (step->kind) {
+    case STEP_KERNEL: return launch_kernel(made, index, stream, event, event_kind, dice);
+    case STEP_SET: return cudaMemsetAsync(words, (int)(program_set_word(index) & 255), PROGRAM_WORDS * 4, stream);
+    case STEP_COPY:
+        return cudaMemcpyAsync(words, made->room->data + step->read[0] * PROGRAM_WORDS, PROGRAM_WORDS * 4, cudaMemcpyDeviceToDevice, stream);
+    case STEP_HOST: return program_launch_host(made, index, stream);
+    default: return cudaErrorNotSupported;
+    }
+}
+
+/* ---- a program into its lanes ---- */
+
+struct lanes {
+    struct made *made;
+    cudaStream_t stream[PROGRAM_LANES];
+    unsigned first, last;      /* steps */
+    cudaError_t error;
+};
+
+/* The event that the launch of this step records, if one does; else NULL. */
+static cudaEvent_t event_of_step(const struct made *made, unsigned step, enum link_kind *kind)
+{
+    unsigned l;
+
+    *kind = LINK_FULL;
+    for (l = 0; l < made->program->links; l++)
+        if (made->program->link[l].from == step && made->program->link[l].kind != LINK_FULL) {
+            *kind = made->program->link[l].kind;
+            return made->room->event[l];
+        }
+    return NULL;
+}
+
+static cudaEvent_t event_to_await(const struct made *made, unsigned l)
+{
+    enum link_kind kind;
+
+    return made->program->link[l].kind == LINK_FULL ? made->room->event[l] : event_of_step(made, made->program->link[l].from, &kind);
+}
+
+static cudaError_t queue_one(const struct lanes *lanes, unsigned i, struct dice *dice)
+{
+    struct made *made = lanes->made;
+    const struct program *p = made->program;
+    cudaStream_t stream = lanes->stream[p->step[i].lane];
+    enum link_kind kind;
+    cudaEvent_t event = event_of_step(made, i, &kind);
+    unsigned l;
+
+    for (l = 0; l < p->links; l++)
+        if (p->link[l].to == i)
+            TRY(cudaStreamWaitEvent(stream, event_to_await(made, l), 0));
+    TRY(program_launch_step(made, i, stream, event, kind, dice));
+    for (l = 0; l < p->links; l++)
+        if (p->link[l].from == i && p->link[l].kind == LINK_FULL)
+            TRY(cudaEventRecord(made->room->event[l], stream));
+    return cudaSuccess;
+}
+
+static cudaError_t queue_steps(const struct lanes *lanes)
+{
+    unsigned i;
+
+    for (i = lanes->first; i < lanes->last; i++)
+        TRY(queue_one(lanes, i, &lanes->made->dice));
+    return cudaSuccess;
+}
+
+static void *queue_in_thread(void *opaque)
+{
+    struct lanes *lanes = (struct lanes *)opaque;
+
+    lanes->error = queue_steps(lanes);
+    return NULL;
+}
+
+static cudaError_t queue_by_threads(struct lanes *lanes)
+{
+    unsigned all = lanes->last, half = (all + 1) / 2, part;
+
+    for (part = 0; part < 2; part++) {
+        pthread_t thread;
+        lanes->first = part ? half : 0;
+        lanes->last = part ? all : half;
+        if (pthread_create(&thread, NULL, queue_in_thread, lanes) != 0)
+            return cudaErrorUnknown;
+        (void)pthread_join(thread, NULL);
+        TRY(lanes->error);
+    }
+    return cudaSuccess;
+}
+
+static int uses_lane(const struct program *p, unsigned lane)
+{
+    unsigned i;
+
+    for (i = 0; i < p->steps; i++)
+        if (p->step[i].lane == lane)
+            return 1;
+    return 0;
+}
+
+/* The first lane stands behind all others in the end: the host waits for it alone, and a capture has to rejoin. */
+static cudaError_t join(const struct lanes *lanes)
+{
+    cudaEvent_t last = lanes->made->room->event[PROGRAM_LINKS - 1];
+    unsigned lane;
+
+    for (lane = 1; lane < PROGRAM_LANES; lane++)
+        if (uses_lane(lanes->made->program, lane)) {
+            TRY(cudaEventRecord(last, lanes->stream[lane]));
+            TRY(cudaStreamWaitEvent(lanes->stream[0], last, 0));
+        }
+    return cudaSuccess;
+}
+
+static cudaError_t queue_all(struct lanes *lanes, int by_threads)
+{
+    lanes->first = 0;
+    lanes->last = lanes->made->program->steps;
+    TRY(by_threads ? queue_by_threads(lanes) : queue_steps(lanes));
+    return join(lanes);
+}
+
+static cudaError_t capture(struct lanes *lanes, int to_graph)
+{
+    struct made *made = lanes->made;
+    cudaError_t error, end;
+
+    if (to_graph) {
+        TRY(cudaGraphCreate(&made->graph, 0));
+        TRY(cudaStreamBeginCaptureToGraph(lanes->stream[0], made->graph, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal));
+    } else {
+        TRY(cudaStreamBeginCapture(lanes->stream[0], cudaStreamCaptureModeThreadLocal));
+    }
+    error = queue_all(lanes, 0);
+    end = cudaStreamEndCapture(lanes->stream[0], &made->graph);
+    return error == cudaSuccess ? end : error;
+}
+
+static cudaError_t around(struct made *made, enum stream_way way)
+{
+    cudaGraph_t captured = made->graph, outer = NULL;
+    cudaGraphNode_t node;
+
+    if (way == WAY_CAPTURED_CLONE) {
+        TRY(cudaGraphClone(&outer, captured));
+    } else {
+        TRY(cudaGraphCreate(&outer, 0));
+        TRY(cudaGraphAddChildGraphNode(&node, outer, NULL, 0, captured));
+    }
+    made->graph = outer;
+    return cudaGraphDestroy(captured);
+}
+
+cudaError_t stream_make(struct made *made, enum stream_way way)
+{
+    struct program_room *room = made->room;
+    struct lanes lanes;
+
+    memset(&lanes, 0, sizeof(lanes));
+    lanes.made = made;
+    lanes.stream[0] = way == WAY_BLOCKING_STREAM ? room->blocking : way == WAY_PER_THREAD ? cudaStreamPerThread
+                      : way == WAY_LEGACY ? cudaStreamLegacy : way == WAY_URGENT_STREAM ? room->urgent : room->stream;
+    lanes.stream[1] = room->side;
+    lanes.stream[2] = way == WAY_URGENT_STREAM ? room->stream : room->urgent;
+    if (!stream_way_captures(way)) {
+        TRY(queue_all(&lanes, way == WAY_OTHER_THREAD));
+        return cudaStreamSynchronize(lanes.stream[0]);
+    }
+    TRY(capture(&lanes, way == WAY_CAPTURED_TO_GRAPH));
+    return way == WAY_CAPTURED_CLONE || way == WAY_CAPTURED_CHILD ? around(made, way) : cudaSuccess;
+}

@@ -1,0 +1,116 @@
+/* programs.cu - programs drawn from the seed, made in many ways that must all mean the same (harness/programs).
+ *
+ * pair      rules    what is made
+ * graphs    SAME-01  graphs: nodes and edges in every order, captured, cloned, as child graph and body, updated, enabled again
+ * together  EDGE-33  the same with all edges in one call
+ * streams   SAME-02  launches: by each function, attributes in any order, each kind of stream, other threads, captured
+ *
+ * Mutant: `nowait`, no step waits.
+ */
+#include "kernel.h"
+#include "programs/program.h"
+
+#ifdef PDL_MODEL
+#define STEP_BLOCK k_block()
+#define STEP_BLOCKS k_blocks()
+#else
+#define STEP_BLOCK (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z))
+#define STEP_BLOCKS (gridDim.x * gridDim.y * gridDim.z)
+#endif
+#ifdef MUTANT_nowait
+#define STEPS_BLIND 1
+#else
+#define STEPS_BLIND 0
+#endif
+
+DEVICE_FN struct step_plan step_plan_of(const struct kernel_args *args)
+{
+    union {
+        struct step_plan plan;
+        uint32_t word[sizeof(struct step_plan) / 4];
+    } u;
+    uint32_t i;
+
+    for (i = 0; i < sizeof(struct step_plan) / 4; i += 4)
+        k_load4_l2((const uint32_t *)args->plan + i, u.word + i);
+    return u.plan;
+}
+
+/* The block that stores word w: words are spread over all blocks, and the last one has the last word. */
+DEVICE_FN uint32_t block_of_word(uint32_t w, uint32_t blocks) { return (uint32_t)(((uint64_t)(w + 1) * blocks - 1) / PROGRAM_WORDS); }
+
+DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_plan *plan, uint32_t w)
+{
+    uint32_t word = words_fresh(plan->key, plan->step * PROGRAM_WORDS + w), r;
+
+    for (r = 0; r < plan->reads && r < PROGRAM_READS; r++) {
+        uint32_t from = plan->read[r];
+        const uint32_t *words = from & STEP_OF_HOST ? args->input : args->data;
+        word = word * 0x01000193u ^ k_load(words + (from & ~STEP_OF_HOST) * PROGRAM_WORDS + w);
+    }
+    return word;
+}
+
+/* Counts the steps that have begun and must not have. */
+DEVICE_FN void watches_others(const struct kernel_args *args, const struct step_plan *plan)
+{
+    uint32_t i;
+
+    for (i = 0; i < plan->watches && i < PROGRAM_WATCHES; i++)
+        if (k_load_relaxed(args->primary_sm + plan->watch[i]) == (uint32_t)plan->key)
+            k_add(args->dependent_sm, 1);
+}
+
+/* Reads as early as it may and stores as late as it can: what was not ordered is stale. */
+KERNEL(programs_step)
+{
+    struct step_plan plan = step_plan_of(&args);
+    uint32_t word[PROGRAM_WORDS], w, mine = 0;
+
+    if (k_thread() == 0)
+        k_store_relaxed(args.primary_sm + plan.step, (uint32_t)plan.key);
+    if ((plan.flags & STEP_TRIGGERS_FIRST) && ((plan.flags & STEP_TRIGGERS_ALL) || k_thread() == 0))
+        k_trigger();
+    if (plan.flags & STEP_WAITS)
+        k_wait_device();
+    for (w = 0; w < PROGRAM_WORDS; w++)
+        if (block_of_word(w, STEP_BLOCKS) == STEP_BLOCK && w % k_threads() == k_thread()) {
+            word[w] = step_word(&args, &plan, w);
+            mine |= 1u << w;
+        }
+    k_barrier();
+    if (k_thread() == 0 && (STEP_BLOCK == 0 || STEP_BLOCK + 1 == STEP_BLOCKS))
+        k_delay(args.state, plan.hold_ns);
+    if (k_thread() == 0)
+        watches_others(&args, &plan);
+    k_barrier();
+    for (w = 0; w < PROGRAM_WORDS; w++)
+        if (mine >> w & 1)
+            k_store(args.data + plan.step * PROGRAM_WORDS + w, word[w]);
+    if (STEP_BLOCK == 0 && k_thread() == 0)
+        k_store(args.seen + plan.step, (uint32_t)plan.key + plan.step);
+    if ((plan.flags & STEP_TRIGGERS_LATE) && ((plan.flags & STEP_TRIGGERS_ALL) || k_thread() == 0))
+        k_trigger();
+}
+
+static void ask_how(struct ask *ask, int streams, int only_one_call)
+{
+    struct program_ask how = PDL_ZERO;
+
+    how.kernel = (const void *)SYMBOL(programs_step);
+    how.streams = streams;
+    how.only_one_call = only_one_call;
+    how.blind = STEPS_BLIND;
+    program_ask(ask, &how);
+}
+
+static void ask_graphs(struct ask *ask) { ask_how(ask, 0, 0); }
+static void ask_together(struct ask *ask) { ask_how(ask, 0, 1); }
+static void ask_streams(struct ask *ask) { ask_how(ask, 1, 0); }
+
+static const struct pair programs_pairs[] = {
+    PAIR_ASK("graphs", ask_graphs),
+    PAIR_ASK("together", ask_together),
+    PAIR_ASK("streams", ask_streams),
+};
+IMAGE(programs, programs_pairs)

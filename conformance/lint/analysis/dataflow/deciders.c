@@ -1,0 +1,195 @@
+/* Parameters that decide whether the kernel waits at all: what would be found if they said that it does?
+ *
+ * A branch decides if one of its ways leads to a wait wherever it goes on, the other does not, and nothing but parameters is
+ * asked. The paths are then followed once more, on the assumption that each such branch takes the way with the wait. What is no
+ * longer found depends on these parameters alone, and so on how the host launches the kernel.
+ */
+#include "dataflow/dataflow.h"
+
+static bool *waits_surely; /* by node: whatever way is taken from its start, there is a wait */
+static size_t waits_capacity;
+
+static bool ends_in_wait(const struct edges *edges)
+{
+    return edges->target_count == 0 && edges->event_count && edges->events[edges->event_count - 1].kind == EVENT_WAIT;
+}
+
+/* From what the nodes behind it have, until nothing changes: a loop waits if all ways out of it do. */
+static void find_sure_waits(void)
+{
+    waits_surely = grown(waits_surely, &waits_capacity, now.node_count, sizeof *waits_surely);
+    for (size_t n = 0; n < now.node_count; n++)
+        waits_surely[n] = true;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t n = now.node_count; n-- > 0;) {
+            const struct edges *edges = &now.nodes[n].edges;
+            if (!waits_surely[n] || !edges->known || edges->traps || ends_in_wait(edges))
+                continue;
+            bool surely = edges->target_count > 0;
+            for (size_t i = 0; i < edges->target_count; i++)
+                surely = surely && waits_surely[edges->targets[i]];
+            waits_surely[n] = surely;
+            changed = changed || !surely;
+        }
+    }
+}
+
+static void add_offset(uint32_t offset)
+{
+    struct deciders *deciders = &now.found->deciders;
+    for (size_t i = 0; i < deciders->count; i++)
+        if (deciders->offset[i] == offset)
+            return;
+    deciders->offset = grown(deciders->offset, &deciders->capacity, deciders->count + 1, sizeof *deciders->offset);
+    deciders->offset[deciders->count++] = offset;
+}
+
+static bool is_parameter(const struct node *node)
+{
+    uint32_t base = now.kernel->parameter_base;
+    return node->tag == TAG_CONSTANT && node->a == 0 && node->b >= base && node->b - base < now.kernel->parameter_bytes;
+}
+
+/* The offset of a byte that is shifted out of a word, else that of the word. */
+static bool shifted_parameter(const struct node *node, bool add)
+{
+    uint32_t bits;
+    const struct node *word = node_of(node->kids[0]);
+    if (node->tag != TAG_OPERATION || node->a != OPERATION_SHIFT_RIGHT || !is_parameter(word) || !is_number_of(node->kids[1], &bits))
+        return false;
+    if (add)
+        add_offset(word->b - now.kernel->parameter_base + (bits & 31) / 8);
+    return true;
+}
+
+/* Whether nothing but parameters is asked; `add`: their offsets are added to the findings. */
+static bool of_parameters(expr e, bool add)
+{
+    const struct node *node = node_of(e);
+    switch (node->tag) {
+    case TAG_NUMBER: return true;
+    case TAG_CONSTANT:
+        if (add && is_parameter(node))
+            add_offset(node->b - now.kernel->parameter_base);
+        return is_parameter(node);
+    case TAG_IN:
+    case TAG_ATOM: return of_parameters(node->a, add);
+    case TAG_SPECIAL:
+    case TAG_SYMBOL:
+    case TAG_SITE:
+    case TAG_PART:
+    case TAG_ANY: return false;
+    default: break;
+    }
+    if (node->kid_count == 2 && shifted_parameter(node, add))
+        return true;
+    for (unsigned i = 0; i < node->kid_count; i++)
+        if (!of_parameters(node->kids[i], add))
+            return false;
+    return true;
+}
+
+static constraints assumed_too(expr formula, bool holds, constraints known, const struct section *section, uint32_t index)
+{
+    constraint_key keys[64];
+    if (formula == 0 || node_of(formula)->tag == TAG_NUMBER || !of_parameters(formula, false))
+        return known;
+    constraints more = assume(formula, holds, known);
+    if (more == INFEASIBLE || more == known)
+        return known;
+    unsigned count = constraint_keys(formula, keys, 64);
+    note_keys(keys, count, section, index);
+    note_keys(keys, count, section, index + 1); /* asked at two places: kept */
+    of_parameters(formula, true);
+    if (known == 0)
+        now.found->deciders.place = (struct place){image.sections + (section - image.sections), index};
+    return more;
+}
+
+/* Waits in this node that have a guard. On the assumption they have none. */
+static constraints assumed_inside(struct node_state *node, constraints known)
+{
+    const struct block *block = &node->section->blocks[node->block];
+    constraints before = known;
+    for (uint32_t i = block->start; i < block->end; i++)
+        if (node->section->code[i].kind == KIND_WAIT && node->section->code[i].guarded)
+            known = assumed_too(node->noted[i - block->start], true, known, node->section, i);
+    for (size_t i = 0; i < node->edges.event_count && known != before; i++)
+        if (node->edges.events[i].kind == EVENT_WAIT)
+            node->edges.events[i].varies |= VARIES_BY_THREAD;
+    return known;
+}
+
+/* The branch at the end of this node. Decided, it has one way. */
+static constraints assumed_at_end(node_id id, constraints known)
+{
+    struct node_state *node = &now.nodes[id];
+    const struct block *block = &node->section->blocks[node->block];
+    uint32_t last = block->end - 1;
+    unsigned jumps;
+    if (block->last != KIND_BRANCH || block->falls == NO_BLOCK)
+        return known;
+    const node_id *ways = ways_out(id, &jumps);
+    node = &now.nodes[id]; /* ways_out may have moved it */
+    if (jumps != 1 || waits_surely[ways[0]] == waits_surely[ways[1]])
+        return known;
+    bool jumps_to_wait = waits_surely[ways[0]];
+    expr formula = node->noted[last - block->start];
+    known = assumed_too(formula, jumps_to_wait, known, node->section, last);
+    if (formula != 0 && truth(formula, known) == (jumps_to_wait ? IS_TRUE : IS_FALSE)) {
+        node->edges.targets[0] = ways[!jumps_to_wait];
+        node->edges.target_count = 1;
+    }
+    return known;
+}
+
+static constraints gather_assumption(void)
+{
+    constraints assumption = 0;
+    size_t count = now.node_count; /* as many as find_sure_waits saw */
+    find_sure_waits();
+    for (size_t n = 0; n < count; n++)
+        if (now.nodes[n].edges.known && now.nodes[n].noted != NULL)
+            assumption = assumed_at_end((node_id)n, assumed_inside(&now.nodes[n], assumption));
+    for (size_t n = 0; n < now.node_count; n++)
+        now.nodes[n].ahead.answer = NOT_ASKED;
+    revisions++;
+    return assumption;
+}
+
+static uint64_t key_of_access(const struct access *access)
+{
+    return ((uint64_t)(access->place.section - image.sections) << 32 | access->place.index) + 1;
+}
+
+/* Each access learns how it would be found on the assumption. */
+static void compare_with(const struct findings *decided)
+{
+    struct map states = {0};
+    for (size_t i = 0; i < decided->access_count; i++)
+        map_put(&states, key_of_access(&decided->accesses[i]), decided->accesses[i].states);
+    for (size_t i = 0; i < now.found->access_count; i++) {
+        uint32_t there = 0;
+        map_get(&states, key_of_access(&now.found->accesses[i]), &there);
+        now.found->accesses[i].decided_states = (uint8_t)there;
+    }
+}
+
+void judge_deciders(void)
+{
+    struct findings *found = now.found, decided = {0};
+    if (found->access_count == 0)
+        return;
+    now.assumed = gather_assumption();
+    if (now.assumed != 0) {
+        keep_more(true);
+        now.asked_signals = now.heard = false;
+        now.found = &decided;
+        propagate_or_merge();
+        if (now.asked_signals)
+            judge_signals();
+        now.found = found;
+        compare_with(&decided);
+    }
+}

@@ -1,0 +1,171 @@
+/* Questions about the graph of all paths: does a wait lie ahead? */
+#include "dataflow/dataflow.h"
+
+static uint8_t more_phases(uint8_t a, uint8_t b)
+{
+    return a + b < MANY_PHASES ? (uint8_t)(a + b) : MANY_PHASES;
+}
+
+/* The barriers of this node up to its first wait; the answer is YES if there is one. In a loop nobody knows how often. */
+static struct wait_ahead events_of(const struct node_state *node)
+{
+    uint8_t step = node->section->blocks[node->block].in_loop ? MANY_PHASES : 1;
+    struct wait_ahead found = {0};
+    for (size_t i = 0; i < node->edges.event_count; i++) {
+        const struct event *event = &node->edges.events[i];
+        if (event->kind == EVENT_BLOCK_BARRIER)
+            found.block = more_phases(found.block, step);
+        else if (event->kind == EVENT_CLUSTER_BARRIER)
+            found.cluster = more_phases(found.cluster, step);
+        else if (event->varies) {
+            found.answer = YES;
+            return found;
+        }
+    }
+    return found;
+}
+
+static uint8_t smaller(uint8_t a, uint8_t b) { return a < b ? a : b; }
+static uint8_t larger(uint8_t a, uint8_t b) { return a > b ? a : b; }
+
+/* From the answers of the nodes behind it; ways back in a loop have none yet and are left out. */
+static struct wait_ahead combined(const struct edges *edges)
+{
+    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES}, worst = {YES, 0, 0};
+    bool some = false;
+    for (size_t i = 0; i < edges->target_count; i++) {
+        const struct node_state *target = &now.nodes[edges->targets[i]];
+        struct wait_ahead ahead = target->ahead;
+        if (ahead.answer == NOT_ASKED || target->edges.traps)
+            continue;
+        some = true;
+        if (ahead.answer == NO) {
+            worst.answer = NO;
+            continue;
+        }
+        best = (struct wait_ahead){YES, smaller(best.block, ahead.block), smaller(best.cluster, ahead.cluster)};
+        worst.block = larger(worst.block, ahead.block);
+        worst.cluster = larger(worst.cluster, ahead.cluster);
+    }
+    if (!some)
+        return (struct wait_ahead){.answer = NO};
+    return edges->varies ? best : worst;
+}
+
+struct visit {
+    node_id node;
+    bool done;
+};
+static struct visit *visits;
+static size_t visit_count, visit_capacity;
+static uint8_t *open_nodes; /* by node: being asked */
+static size_t open_capacity;
+
+static void visit_later(node_id node, bool done)
+{
+    visits = grown(visits, &visit_capacity, visit_count + 1, sizeof *visits);
+    visits[visit_count++] = (struct visit){node, done};
+}
+
+static void ask(struct visit visit)
+{
+    struct node_state *node = &now.nodes[visit.node];
+    const struct edges *edges = &node->edges;
+    if (node->ahead.answer != NOT_ASKED)
+        return;
+    if (!edges->known || edges->traps) {
+        node->ahead.answer = NO;
+        return;
+    }
+    struct wait_ahead here = events_of(node);
+    if (here.answer == YES) {
+        node->ahead = here;
+        return;
+    }
+    if (visit.done) {
+        struct wait_ahead ahead = combined(edges);
+        open_nodes[visit.node] = false;
+        node->ahead = (struct wait_ahead){ahead.answer, more_phases(here.block, ahead.block), more_phases(here.cluster, ahead.cluster)};
+        return;
+    }
+    open_nodes[visit.node] = true;
+    visit_later(visit.node, true);
+    for (size_t i = 0; i < edges->target_count; i++)
+        if (now.nodes[edges->targets[i]].ahead.answer == NOT_ASKED && !open_nodes[edges->targets[i]])
+            visit_later(edges->targets[i], false);
+}
+
+struct wait_ahead wait_ahead_of(node_id start)
+{
+    if (now.nodes[start].ahead.answer == NOT_ASKED) {
+        open_nodes = grown(open_nodes, &open_capacity, now.node_count, sizeof *open_nodes);
+        visit_later(start, false);
+        while (visit_count)
+            ask(visits[--visit_count]);
+    }
+    return now.nodes[start].ahead;
+}
+
+static bool has_wait(const struct edges *edges)
+{
+    for (size_t i = 0; i < edges->event_count; i++)
+        if (edges->events[i].kind == EVENT_WAIT)
+            return true;
+    return false;
+}
+
+static uint64_t block_key(const struct node_state *node)
+{
+    return (uint64_t)(node->section - image.sections) << 32 | node->block;
+}
+
+/* The nodes from which a wait can be reached, by walking the edges until nothing is added. */
+uint8_t *reaching_nodes(void)
+{
+    uint8_t *reaching = allocate(now.node_count + 1);
+    for (size_t n = 0; n < now.node_count; n++)
+        reaching[n] = now.nodes[n].edges.known && has_wait(&now.nodes[n].edges);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t n = now.node_count; n-- > 0;) {
+            const struct edges *edges = &now.nodes[n].edges;
+            for (size_t i = 0; i < edges->target_count && !reaching[n]; i++)
+                reaching[n] = reaching[edges->targets[i]], changed = changed || reaching[n];
+        }
+    }
+    return reaching;
+}
+
+enum { REACHING = 1, WAITING = 2, LATER = 4 };
+
+static bool wait_behind(const struct section *section, const struct block *block, uint32_t index)
+{
+    for (; index < block->end; index++)
+        if (section->code[index].kind == KIND_WAIT)
+            return true;
+    return false;
+}
+
+void mark_reaching(void)
+{
+    uint8_t *reaching = reaching_nodes();
+    struct map blocks = {0};
+    for (size_t n = 0; n < now.node_count; n++) {
+        const struct node_state *node = &now.nodes[n];
+        if (!node->edges.known)
+            continue;
+        uint32_t old = 0;
+        map_get(&blocks, block_key(node) + 1, &old);
+        old |= (reaching[n] ? REACHING : 0u) | (has_wait(&node->edges) ? WAITING : 0u);
+        for (size_t i = 0; i < node->edges.target_count; i++)
+            old |= reaching[node->edges.targets[i]] ? LATER : 0u;
+        map_put(&blocks, block_key(node) + 1, old);
+    }
+    for (size_t i = 0; i < now.found->access_count; i++) {
+        struct access *access = &now.found->accesses[i];
+        struct section *section = access->place.section;
+        uint32_t block = section->block_of[access->place.index], here = 0;
+        map_get(&blocks, ((uint64_t)(section - image.sections) << 32 | block) + 1, &here);
+        access->reaches_wait = here & LATER || (here & (WAITING | REACHING) && wait_behind(section, &section->blocks[block], access->place.index));
+    }
+}

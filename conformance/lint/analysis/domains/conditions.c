@@ -1,0 +1,348 @@
+/* conditions.c - formulas: what comparisons and their combinations say, as intervals of one expression where that is so. */
+#include "domains/values_private.h"
+
+#include <string.h>
+
+#include <string.h>
+
+enum { ANSWERS = 1 << 10, MOST_FORMULA_NODES = 24 };
+#define LARGEST ((int64_t)UINT32_MAX)
+
+/* Comparisons that were asked for lately. */
+static struct answer {
+    expr left, right, formula;
+    uint32_t how;
+} answers[ANSWERS];
+
+void conditions_begin(void) { memset(answers, 0, sizeof(answers)); }
+
+/* Combinations --------------------------------------------------------------------------------------------------- */
+
+expr negation(expr formula)
+{
+    struct node node = { .tag = TAG_NOT, .size = 1, .kid_count = 1, .kids = { formula } };
+    const struct node *inner = node_of(formula);
+
+    if (formula == 0)
+        return 0;
+    if (inner->tag == TAG_NUMBER)
+        return inner->a ? EXPR_FALSE : EXPR_TRUE;
+    return inner->tag == TAG_NOT ? inner->kids[0] : interned(&node);
+}
+
+expr conjunction(expr left, expr right)
+{
+    struct node node = { .tag = TAG_AND, .size = 1, .kid_count = 2, .kids = { left, right } };
+
+    if (left == EXPR_FALSE || right == EXPR_FALSE)
+        return EXPR_FALSE;
+    if (left == 0 || right == 0)
+        return 0;
+    if (left == EXPR_TRUE || left == right)
+        return right;
+    return right == EXPR_TRUE ? left : interned(&node);
+}
+
+/* Written with "and", so that there is one way to write it. */
+expr disjunction(expr left, expr right) { return negation(conjunction(negation(left), negation(right))); }
+
+expr atom(expr site)
+{
+    struct node node = { .tag = TAG_ATOM, .size = 1, .a = site };
+
+    return site ? interned(&node) : 0;
+}
+
+static unsigned count_nodes(expr e, unsigned most)
+{
+    expr parts[MOST_KIDS + 1];
+    unsigned count = 1, part_count = parts_of(node_of(e), parts), i;
+
+    for (i = 0; i < part_count && count <= most; i++)
+        count += count_nodes(parts[i], most - count);
+    return count;
+}
+
+bool formula_is_small(expr formula) { return count_nodes(formula, MOST_FORMULA_NODES) <= MOST_FORMULA_NODES; }
+
+/* Comparisons with a number -------------------------------------------------------------------------------------- */
+
+static int64_t read_as(uint32_t n, bool is_signed) { return is_signed ? (int32_t)n : (int64_t)n; }
+
+static expr within(expr base, bool is_signed, int64_t low, int64_t high)
+{
+    struct node node = { .tag = TAG_IN, .size = 1, .a = base, .b = is_signed, .low = low, .high = high };
+
+    return interned(&node);
+}
+
+static expr of_numbers(enum comparison how, int64_t left, int64_t right)
+{
+    bool holds = how == COMPARES_EQ ? left == right : how == COMPARES_LT ? left < right : left <= right;
+
+    return holds ? EXPR_TRUE : EXPR_FALSE;
+}
+
+/* A condition chooses between two numbers: what is asked is asked of the condition. False: it is no such choice. */
+static bool of_choice(const struct node *left, enum comparison how, bool is_signed, int64_t value, expr *formula)
+{
+    uint32_t if_true, if_false;
+    expr either, other;
+
+    if (left->tag != TAG_SELECT || !is_number_of(left->kids[1], &if_true) || !is_number_of(left->kids[2], &if_false))
+        return false;
+    either = conjunction(left->kids[0], of_numbers(how, read_as(if_true, is_signed), value));
+    other = conjunction(negation(left->kids[0]), of_numbers(how, read_as(if_false, is_signed), value));
+    *formula = disjunction(either, other);
+    return true;
+}
+
+/* The smaller of two is below a number if either is, the larger if both are; 0 if that does not help. */
+static expr of_extreme(const struct node *left, enum comparison how, bool is_signed, expr right)
+{
+    uint32_t op = left->tag == TAG_OPERATION && left->kid_count == 2 && how != COMPARES_EQ ? left->a : OPERATION_NAMED;
+    bool smaller = op == (is_signed ? OPERATION_MIN_SIGNED : OPERATION_MIN_UNSIGNED);
+    expr first, second;
+
+    if (!smaller && op != (is_signed ? OPERATION_MAX_SIGNED : OPERATION_MAX_UNSIGNED))
+        return 0;
+    first = comparison(how, is_signed, left->kids[0], right);
+    second = comparison(how, is_signed, left->kids[1], right);
+    if (first == 0 || second == 0)
+        return 0;
+    return smaller ? disjunction(first, second) : conjunction(first, second);
+}
+
+/* A bitwise combination is 0 only if each input is 0 that alone makes it 1: a | b & c is, where a is and b & c. */
+static expr zero_parts(unsigned table, const expr inputs[3])
+{
+    static const unsigned columns[3] = { 0xF0, 0xCC, 0xAA };
+    expr left[3] = { inputs[0], inputs[1], inputs[2] }, whole = EXPR_TRUE, part_is_zero;
+    bool any = false;
+    unsigned i;
+
+    for (i = 0; i < 3; i++) {
+        if ((table & columns[i]) != columns[i])
+            continue;
+        any = true;
+        left[i] = EXPR_ZERO;
+        part_is_zero = comparison(COMPARES_EQ, false, inputs[i], EXPR_ZERO);
+        if (part_is_zero == 0)
+            return 0;
+        whole = conjunction(whole, part_is_zero);
+    }
+    if (!any)
+        return 0;
+    part_is_zero = comparison(COMPARES_EQ, false, bitwise(table, left[0], left[1], left[2]), EXPR_ZERO);
+    return part_is_zero ? conjunction(whole, part_is_zero) : 0;
+}
+
+/* Whether a combination of bits is 0; 0 if nothing simpler says that. */
+static expr of_bits(expr left)
+{
+    const struct node *node = node_of(left);
+    uint32_t mask, below;
+    int64_t highest;
+    expr masked;
+
+    if (node->tag == TAG_OPERATION && node->a >= OPERATION_LOGIC && node->a < OPERATION_NAMED && node->kid_count == 3)
+        return zero_parts(node->a - OPERATION_LOGIC, node->kids);
+    if (!is_by_number(left, OPERATION_AND, &masked, &mask) || mask == 0)
+        return 0;
+    below = mask & (0u - mask); /* its lowest bit; all above it are asked for: x & ~31 == 0 is x < 32 */
+    highest = kept_limit(masked) > 0 ? kept_limit(masked) : LARGEST;
+    return highest & ~(int64_t)(mask | (below - 1)) ? 0 : comparison(COMPARES_LT, false, masked, number(below));
+}
+
+/* base + added OPERATOR value, unsigned, as an interval of base: that is how a - 1 < 3 is asked. */
+static expr of_sum(enum comparison how, expr base, uint32_t added, int64_t value)
+{
+    int64_t first = -(int64_t)added, last = (how == COMPARES_LT ? value - 1 : value) - (int64_t)added;
+
+    if (last < first)
+        return EXPR_FALSE;
+    if (last - first >= LARGEST)
+        return EXPR_TRUE;
+    first = (uint32_t)first;
+    last = (uint32_t)last;
+    if (first <= last && node_of(base)->tag == TAG_OPERATION) /* what is known of the parts of an operation counts */
+        return conjunction(comparison(COMPARES_GE, false, base, number((uint32_t)first)),
+                           comparison(COMPARES_LE, false, base, number((uint32_t)last)));
+    return first <= last ? within(base, false, first, last) : negation(within(base, false, last + 1, first - 1));
+}
+
+/* As an interval of what is compared, or of what it was shifted right from. */
+static expr of_interval(enum comparison how, bool is_signed, expr left, int64_t value)
+{
+    int64_t low = 0, high = LARGEST, first, last, unit;
+    uint32_t shift = 0, by, added;
+    expr base = left, inner;
+
+    while (is_by_number(base, OPERATION_SHIFT_RIGHT, &inner, &by) && kept_limit(inner) != NO_LIMIT) {
+        shift = by > 31 || shift + by > 31 ? 31 : shift + by; /* what is shifted has 31 bits */
+        base = inner;
+    }
+    if (shift == 0 && !is_signed && how != COMPARES_EQ && is_by_number(base, OPERATION_ADD, &inner, &added))
+        return of_sum(how, inner, added, value);
+    if (kept_limit(base) != NO_LIMIT) {
+        high = kept_limit(base);
+        is_signed = false;
+    } else if (is_signed) {
+        low = INT32_MIN;
+        high = INT32_MAX;
+    }
+    unit = (int64_t)1 << shift;
+    first = how == COMPARES_EQ ? value * unit : low;
+    last = (how == COMPARES_LT ? value - 1 : value) * unit + (unit - 1);
+    first = first > low ? first : low;
+    last = last < high ? last : high;
+    if (first > last)
+        return EXPR_FALSE;
+    return first == low && last == high ? EXPR_TRUE : within(base, is_signed, first, last);
+}
+
+static expr with_number(enum comparison how, bool is_signed, expr left, expr right)
+{
+    const struct node *node = node_of(left);
+    int64_t value = read_as(node_of(right)->a, is_signed);
+    expr found;
+
+    if (node->tag == TAG_NUMBER)
+        return of_numbers(how, read_as(node->a, is_signed), value);
+    if (of_choice(node, how, is_signed, value, &found))
+        return found;
+    found = of_extreme(node, how, is_signed, right);
+    if (found == 0 && how == COMPARES_EQ && value == 0)
+        found = of_bits(left);
+    return found ? found : of_interval(how, is_signed, left, value);
+}
+
+/* Numbers as an index is computed from them ------------------------------------------------------------------------ */
+
+/* Of the smaller of x and a number: it is that number wherever x is not below it. */
+static expr equals_bounded(const struct node *node, uint32_t n)
+{
+    uint32_t most;
+
+    if (!is_number_of(node->kids[1], &most) || n > most)
+        return is_number(node->kids[1]) ? EXPR_FALSE : 0;
+    return n < most ? equals_number(node->kids[0], n) : comparison(COMPARES_GE, false, node->kids[0], node->kids[1]);
+}
+
+expr equals_number(expr e, uint32_t n)
+{
+    const struct node *node = e ? node_of(e) : NULL;
+    uint32_t by;
+    expr inner;
+
+    if (!node)
+        return 0;
+    if (is_by_number(e, OPERATION_MULTIPLY, &inner, &by) && by)
+        return n % by ? EXPR_FALSE : equals_number(inner, n / by);
+    if (is_by_number(e, OPERATION_ADD, &inner, &by))
+        return equals_number(inner, n - by);
+    if (node->tag == TAG_OPERATION && (node->a == OPERATION_MIN_SIGNED || node->a == OPERATION_MIN_UNSIGNED))
+        return equals_bounded(node, n);
+    return comparison(COMPARES_EQ, false, e, number(n));
+}
+
+/* Any comparison ------------------------------------------------------------------------------------------------- */
+
+static expr relation(enum comparison how, bool is_signed, expr left, expr right)
+{
+    struct node node = { .tag = TAG_RELATION, .size = 1, .kid_count = 2, .a = how, .b = is_signed, .kids = { left, right } };
+
+    return interned(&node);
+}
+
+static enum comparison mirrored(enum comparison how)
+{
+    switch (how) {
+    case COMPARES_LT: return COMPARES_GT;
+    case COMPARES_LE: return COMPARES_GE;
+    case COMPARES_GT: return COMPARES_LT;
+    case COMPARES_GE: return COMPARES_LE;
+    default: return how;
+    }
+}
+
+/* x + 1 is never x. */
+static bool differ_by_number(expr left, expr right)
+{
+    expr first[MOST_SIZE + 1], second[MOST_SIZE + 1];
+    uint32_t a = 0, b = 0;
+    unsigned count = sum_terms(left, first, &a), i;
+
+    if (sum_terms(right, second, &b) != count || a == b)
+        return false;
+    for (i = 0; i < count; i++)
+        if (first[i] != second[i])
+            return false;
+    return count != 0;
+}
+
+static expr compared(enum comparison how, bool is_signed, expr left, expr right)
+{
+    switch (how) {
+    case COMPARES_NE: return negation(compared(COMPARES_EQ, is_signed, left, right));
+    case COMPARES_GE: return negation(compared(COMPARES_LT, is_signed, left, right));
+    case COMPARES_GT: return negation(compared(COMPARES_LE, is_signed, left, right));
+    case COMPARES_NOT: return 0;
+    default: break;
+    }
+    if (is_number(right))
+        return with_number(how, is_signed, left, right);
+    if (left == right)
+        return how == COMPARES_LT ? EXPR_FALSE : EXPR_TRUE;
+    if (how == COMPARES_EQ && differ_by_number(left, right))
+        return EXPR_FALSE;
+    if (how == COMPARES_LE) /* a <= b is not (b < a) */
+        return negation(relation(COMPARES_LT, is_signed, right, left));
+    return how == COMPARES_EQ && right < left ? relation(how, is_signed, right, left) : relation(how, is_signed, left, right);
+}
+
+expr comparison(enum comparison how, bool is_signed, expr left, expr right)
+{
+    uint32_t key = (uint32_t)how * 2 + is_signed;
+    struct answer *answer;
+
+    if (left == 0 || right == 0 || node_of(left)->tag == TAG_ANY || node_of(right)->tag == TAG_ANY)
+        return 0;
+    if (is_number(left) && !is_number(right))
+        return comparison(mirrored(how), is_signed, right, left);
+    answer = &answers[mixed(mixed(left, right * 5), key) % ANSWERS];
+    if (answer->left != left || answer->right != right || answer->how != key) {
+        expr formula = compared(how, is_signed, left, right); /* may use this answer's place itself */
+        *answer = (struct answer){ left, right, formula, key };
+    }
+    return answer->formula;
+}
+
+/* Lanes of a warp ------------------------------------------------------------------------------------------------- */
+
+static bool is_special(expr e, const char *text)
+{
+    const struct node *node = node_of(e);
+
+    return node->tag == TAG_SPECIAL && strcmp(text_of(node->a), text) == 0;
+}
+
+/* What differs between threads in this is the place in their warp, or nothing does. */
+static bool only_by_lane(expr e)
+{
+    expr parts[MOST_KIDS + 1], inner;
+    uint32_t mask;
+    unsigned count, i;
+
+    if (!leaf_varies(e, VARIES_BY_THREAD) || is_special(e, "SR_LANEID"))
+        return true;
+    if (is_by_number(e, OPERATION_AND, &inner, &mask) && mask < 32 && is_special(inner, "SR_TID.X"))
+        return true;
+    count = parts_of(node_of(e), parts);
+    for (i = 0; i < count; i++)
+        if (!only_by_lane(parts[i]))
+            return false;
+    return count != 0 && node_of(e)->tag != TAG_SITE;
+}
+
+bool varies_by_lane(expr formula) { return formula && leaf_varies(formula, VARIES_BY_THREAD) && only_by_lane(formula); }

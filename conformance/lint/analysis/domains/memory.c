@@ -1,0 +1,470 @@
+/* memory.c - what a thread stored on its stack or in shared memory, so that what it loads from there is known again.
+ *
+ * Debug code keeps every variable on the stack and reaches it by generic pointers, so all ways to one word have to meet: a
+ * place is a space, a base and an offset, the base an expression, the stack pointer for the stack. What cannot be told apart
+ * is joined, never forgotten: of an unknown word it is remembered where anything ever stored in its space came from.
+ */
+#include "domains/transfer.h"
+
+#include <string.h>
+
+enum {
+    LOCAL_SPACE = 1u << WINDOW_LOCAL,
+    SHARED_SPACE = 1u << WINDOW_SHARED,
+    CONSTANT_SPACE = 1u << WINDOW_CONSTANT,
+    MOST_WORDS = 4096, /* kept for one state; where a word is not kept, nothing is known of it */
+    MOST_DATA = 8,     /* words that one instruction stores */
+    MOST_SLACK = 1024, /* bytes that a frame can lie lower than it has to */
+};
+
+static struct {
+    provenance provenance;
+    uint8_t varies;
+    bool asked; /* what is added from now on would have been an answer */
+} stored[2]; /* ever, anywhere, by enum window */
+
+void memory_begin(void)
+{
+    memset(stored, 0, sizeof(stored));
+}
+
+unsigned spaces_of(provenance from)
+{
+    const origin *list;
+    unsigned spaces = 0;
+
+    if (!from || !provenance_only_windows(from) || provenance_has_heap(from))
+        return 0;
+    for (unsigned count = provenance_list(from, &list); count; count--)
+        spaces |= 1u << (origin_number(list[count - 1]) & 3);
+    return spaces;
+}
+
+int memory_compare(const struct memory_key *a, const struct memory_key *b)
+{
+    if (a->space != b->space)
+        return a->space < b->space ? -1 : 1;
+    if (a->base != b->base)
+        return a->base < b->base ? -1 : 1;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/* places ----------------------------------------------------------------------------------------------------------- */
+
+struct spot {
+    uint8_t space;
+    expr base;
+    int32_t offset;
+};
+struct possible {
+    unsigned count;
+    struct spot place[MOST_KIDS];
+};
+
+static int32_t as_signed(uint32_t n)
+{
+    return n >> 31 ? -(int32_t)(~n) - 1 : (int32_t)n;
+}
+
+static int32_t further(int32_t offset, unsigned bytes)
+{
+    return as_signed((uint32_t)offset + bytes);
+}
+
+/* A base of more terms than a node has room for is that of the first ones, and the rest. */
+static expr base_of(const expr *terms, unsigned count)
+{
+    struct node node;
+    expr base = 0;
+
+    for (unsigned i = 0; i < count;) {
+        memset(&node, 0, sizeof(node));
+        node.tag = TAG_SUM_TERMS;
+        node.size = 1;
+        if (base)
+            node.kids[node.kid_count++] = base;
+        while (i < count && node.kid_count < MOST_KIDS)
+            node.kids[node.kid_count++] = terms[i++];
+        base = interned(&node);
+    }
+    return base;
+}
+
+/* False: nothing can be said. A generic address begins with its window. */
+static bool place_of(expr address, uint8_t space, struct spot *place)
+{
+    expr terms[MOST_SIZE + 1], kept[MOST_SIZE + 1] = {0};
+    uint32_t constant;
+    unsigned count = sum_terms(address, terms, &constant), kept_count = 0;
+    bool from_parameters = false;
+
+    for (unsigned i = 0; i < count; i++) {
+        from_parameters |= is_parameter_window(terms[i]);
+        if (!is_window_word(terms[i]))
+            kept[kept_count++] = terms[i];
+    }
+    *place = (struct spot){space, base_of(kept, kept_count), as_signed(constant)};
+    return (!kept_count || place->base) && (space != WINDOW_CONSTANT || from_parameters);
+}
+
+static expr address_value(const struct registers *regs, const struct address *address)
+{
+    expr total = numbered((uint32_t)address->offset);
+
+    for (unsigned i = 0; i < address->count && total; i++)
+        total = sum_of(total, regs->file[address->reg[i]].expression);
+    return total;
+}
+
+/* The places that an address can name; none if nothing is known. */
+static void places_of(const struct registers *regs, const struct address *address, unsigned spaces, struct possible *places)
+{
+    uint8_t space = spaces == LOCAL_SPACE ? WINDOW_LOCAL : spaces == SHARED_SPACE ? WINDOW_SHARED : WINDOW_CONSTANT;
+    const struct node *node;
+    expr total;
+
+    places->count = 0;
+    if (spaces != LOCAL_SPACE && spaces != SHARED_SPACE && spaces != CONSTANT_SPACE)
+        return;
+    total = address_value(regs, address);
+    if (!total)
+        return;
+    node = node_of(total);
+    if (node->tag != TAG_ANY) {
+        places->count = place_of(total, space, &places->place[0]);
+        return;
+    }
+    for (unsigned i = 0, count = node->kid_count; i < count; i++) {
+        expr one = node_of(total)->kids[i]; /* nodes may move when one is made */
+
+        if (one == EXPR_ZERO)
+            continue; /* nobody reads at the null pointer */
+        if (!place_of(one, space, &places->place[places->count++])) {
+            places->count = 0;
+            return;
+        }
+    }
+}
+
+/* words ------------------------------------------------------------------------------------------------------------ */
+
+/* The first word that does not come before this one. */
+static size_t word_at(const struct registers *regs, unsigned space, expr base, int64_t offset, unsigned bytes)
+{
+    struct memory_key key = {.space = (uint8_t)space, .bytes = (uint8_t)bytes, .base = base};
+    size_t low = 0, high = regs->word_count;
+
+    key.offset = offset < INT32_MIN ? INT32_MIN : offset > INT32_MAX ? INT32_MAX : (int32_t)offset;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (memory_compare(&regs->words[middle].key, &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const struct value *word_value(const struct registers *regs, const struct spot *place, int32_t offset, unsigned bytes)
+{
+    size_t at = word_at(regs, place->space, place->base, offset, bytes);
+    const struct memory_key key = {.space = place->space, .bytes = (uint8_t)bytes, .base = place->base, .offset = offset};
+
+    return at < regs->word_count && !memory_compare(&regs->words[at].key, &key) ? &regs->words[at].value : NULL;
+}
+
+struct value *stored_word(const struct registers *regs, const struct memory_key *key)
+{
+    size_t at = word_at(regs, key->space, key->base, key->offset, key->bytes);
+
+    return at < regs->word_count && !memory_compare(&regs->words[at].key, key) ? &regs->words[at].value : NULL;
+}
+
+static void remove_words(struct registers *regs, size_t from, size_t to)
+{
+    if (from >= to)
+        return;
+    memmove(&regs->words[from], &regs->words[to], (regs->word_count - to) * sizeof(*regs->words));
+    regs->word_count -= to - from;
+}
+
+static void keep_word(struct registers *regs, const struct spot *place, int32_t offset, unsigned bytes, struct value value)
+{
+    size_t at = word_at(regs, place->space, place->base, offset, bytes);
+    struct memory_word word = {{place->space, (uint8_t)bytes, place->base, offset}, value};
+
+    if (at < regs->word_count && !memory_compare(&regs->words[at].key, &word.key)) {
+        regs->words[at].value = value;
+        return;
+    }
+    if (regs->word_count >= MOST_WORDS)
+        return;
+    regs->words = grown(regs->words, &regs->word_capacity, regs->word_count + 1, sizeof(*regs->words));
+    memmove(&regs->words[at + 1], &regs->words[at], (regs->word_count - at) * sizeof(*regs->words));
+    regs->words[at] = word;
+    regs->word_count++;
+}
+
+void forget_shared(struct registers *regs)
+{
+    remove_words(regs, word_at(regs, WINDOW_SHARED, 0, INT32_MIN, 0), word_at(regs, WINDOW_SHARED + 1, 0, INT32_MIN, 0));
+}
+
+/* storing ---------------------------------------------------------------------------------------------------------- */
+
+struct data {
+    unsigned count;
+    struct value value[MOST_DATA];
+};
+
+static expr low_bits(expr value, const void *mask)
+{
+    return bitwise(0xC0, value, *(const expr *)mask, EXPR_ZERO);
+}
+
+static void data_to_store(const struct registers *regs, const struct decoded *d, struct data *data)
+{
+    unsigned bytes = d->opcode->bytes;
+
+    data->count = (bytes + 3) / 4 < MOST_DATA ? (bytes + 3) / 4 : MOST_DATA;
+    for (unsigned i = 0; i < data->count; i++) {
+        data->value[i] = operand_value(regs, &d->operands[d->count - 1], i);
+        data->value[i].known = 1;
+    }
+    if (bytes < 4 && data->count && data->value[0].expression) {
+        expr mask = numbered((1u << 8 * bytes) - 1);
+
+        data->value[0].expression = for_each_choice(data->value[0].expression, low_bits, &mask);
+    }
+}
+
+static void remember(unsigned spaces, const struct data *data)
+{
+    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++) {
+        if (!(spaces & 1u << space))
+            continue;
+        provenance from = stored[space].provenance;
+        uint8_t varies = stored[space].varies;
+        for (unsigned i = 0; i < data->count; i++) {
+            stored[space].provenance = united(stored[space].provenance, data->value[i].provenance);
+            stored[space].varies |= data->value[i].varies;
+        }
+        if (stored[space].asked && (from != stored[space].provenance || varies != stored[space].varies))
+            revisions++;
+    }
+}
+
+/* Where something may have been stored instead. */
+static void join_words(struct registers *regs, size_t from, size_t to, const struct data *data)
+{
+    for (; from < to; from++)
+        for (unsigned i = 0; i < data->count; i++)
+            regs->words[from].value = joined(regs->words[from].value, data->value[i]);
+}
+
+static void remove_overlapping(struct registers *regs, const struct spot *place, unsigned bytes)
+{
+    size_t from = word_at(regs, place->space, place->base, (int64_t)place->offset - 3, 0), to;
+
+    while (from < regs->word_count) {
+        const struct memory_key *key = &regs->words[from].key;
+
+        if (key->space != place->space || key->base != place->base || key->offset >= (int64_t)place->offset + bytes)
+            return;
+        to = from + (place->offset < (int64_t)key->offset + key->bytes);
+        remove_words(regs, from, to);
+        from += to == from;
+    }
+}
+
+static bool is_told(struct value value)
+{
+    return value.provenance || (value.expression && node_of(value.expression)->tag != TAG_SITE);
+}
+
+/* Where a base lies: between these distances from another that is no frame's. */
+struct frame_place {
+    expr base;
+    int64_t nearest, farthest;
+};
+
+/* A function of debug code puts its frame at a multiple of 16 below its caller's: (stack pointer - bytes) & ~15. */
+static bool is_aligned_down(expr base, expr *inner, uint32_t *slack)
+{
+    const struct node *node = base ? node_of(base) : NULL;
+    uint32_t mask;
+
+    if (node && node->tag == TAG_SUM_TERMS && node->kid_count == 1)
+        node = node_of(node->kids[0]);
+    if (!node || node->tag != TAG_OPERATION || node->a != OPERATION_AND || node->kid_count != 2)
+        return false;
+    if (!is_number_of(node->kids[1], &mask))
+        return false;
+    *slack = ~mask;
+    *inner = node->kids[0];
+    return (*slack & (*slack + 1)) == 0 && *slack < MOST_SLACK;
+}
+
+static struct frame_place frame_place_of(expr base)
+{
+    struct frame_place found = {base, 0, 0};
+    expr inner, terms[MOST_SIZE + 1];
+    uint32_t slack, constant;
+
+    while (is_aligned_down(found.base, &inner, &slack)) {
+        unsigned count = sum_terms(inner, terms, &constant);
+
+        found.base = base_of(terms, count);
+        found.nearest += (int64_t)as_signed(constant) - slack;
+        found.farthest += as_signed(constant);
+    }
+    return found;
+}
+
+/* As join_words, without the words of other frames that this place cannot reach. */
+static void join_near(struct registers *regs, size_t from, size_t to, const struct spot *place, unsigned bytes,
+                      const struct data *data)
+{
+    struct frame_place here = frame_place_of(place->base), there = here;
+    expr last = place->base;
+
+    for (; from < to; from++) {
+        const struct memory_key *key = &regs->words[from].key;
+
+        if (key->base != last)
+            there = frame_place_of(last = key->base);
+        if (here.base != there.base || (here.nearest + place->offset < there.farthest + key->offset + key->bytes &&
+                                        there.nearest + key->offset < here.farthest + place->offset + bytes))
+            join_words(regs, from, from + 1, data);
+    }
+}
+
+/* Words under the same base are replaced; what stands under another base may be the same word, and is joined. */
+static void store_at(struct registers *regs, const struct spot *place, unsigned bytes, const struct data *data)
+{
+    size_t here = word_at(regs, place->space, place->base, INT32_MIN, 0);
+    size_t behind = word_at(regs, place->space, place->base + 1, INT32_MIN, 0);
+
+    join_near(regs, word_at(regs, place->space, 0, INT32_MIN, 0), here, place, bytes, data);
+    join_near(regs, behind, word_at(regs, place->space + 1u, 0, INT32_MIN, 0), place, bytes, data);
+    remove_overlapping(regs, place, bytes);
+    for (unsigned i = 0; i < data->count; i++) {
+        /* of shared memory there is too much to keep the words of which nothing is known */
+        if (place->space == WINDOW_LOCAL || is_told(data->value[i]))
+            keep_word(regs, place, further(place->offset, 4 * i), bytes < 4 ? bytes : 4, data->value[i]);
+    }
+}
+
+void store_words(struct registers *regs, const struct decoded *d, unsigned spaces)
+{
+    struct possible places;
+    struct data data;
+
+    data_to_store(regs, d, &data);
+    remember(spaces, &data);
+    if (spaces == CONSTANT_SPACE)
+        return; /* nobody can */
+    places_of(regs, &d->operands[0].address, spaces, &places);
+    if (places.count == 1) {
+        store_at(regs, &places.place[0], d->opcode->bytes, &data);
+        return;
+    }
+    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++)
+        if (spaces & 1u << space)
+            join_words(regs, word_at(regs, space, 0, INT32_MIN, 0), word_at(regs, space + 1, 0, INT32_MIN, 0), &data);
+}
+
+/* loading ---------------------------------------------------------------------------------------------------------- */
+
+/* A number that is the same whether its highest bit is a sign or not. */
+static bool is_small(expr expression, unsigned bytes)
+{
+    const struct node *node = expression ? node_of(expression) : NULL;
+
+    if (node && node->tag == TAG_SELECT)
+        return is_small(node->kids[1], bytes) && is_small(node->kids[2], bytes);
+    return node && node->tag == TAG_NUMBER && node->a < 1u << (8 * bytes - 1);
+}
+
+static bool parameter_word(const struct spot *place, unsigned ahead, unsigned bytes, struct value *found)
+{
+    if (place->base)
+        *found = value_of(0, parameter_provenance(), 0);
+    else if (bytes == 4)
+        *found = constant_value(0, parameter_offset((int64_t)place->offset + ahead));
+    return place->base || bytes == 4;
+}
+
+static bool word_in(const struct registers *regs, const struct spot *place, unsigned ahead, unsigned bytes,
+                    struct value *found)
+{
+    const struct value *word;
+
+    if (place->space == WINDOW_CONSTANT)
+        return parameter_word(place, ahead, bytes, found);
+    word = word_value(regs, place, further(place->offset, ahead), bytes);
+    for (unsigned back = 0; !word && bytes < 4 && back < 4; back++) /* a part of a known word */
+        word = word_value(regs, place, further(place->offset, 0u - back), 4);
+    if (!word)
+        return false;
+    *found = bytes == 4 ? *word : value_of(is_small(word->expression, bytes) || follows_variables() ? word->expression : 0, 0,
+                                                 word->varies);
+    return true;
+}
+
+static bool word_in_any(const struct registers *regs, const struct possible *places, unsigned ahead, unsigned bytes,
+                        struct value *found)
+{
+    struct value other;
+
+    if (!places->count || !word_in(regs, &places->place[0], ahead, bytes, found))
+        return false;
+    for (unsigned i = 1; i < places->count; i++) {
+        if (!word_in(regs, &places->place[i], ahead, bytes, &other))
+            return false;
+        *found = joined(*found, other);
+    }
+    return true;
+}
+
+/* What may stand at an unknown place: its provenance, and whether threads may find different things there. */
+static struct value unknown_word(unsigned spaces, uint8_t varies)
+{
+    struct value found = value_of(0, 0, varies);
+
+    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++)
+        stored[space].asked |= spaces >> space & 1;
+    if (spaces & LOCAL_SPACE) {
+        found.provenance = united(found.provenance, stored[WINDOW_LOCAL].provenance);
+        found.varies |= stored[WINDOW_LOCAL].varies;
+    }
+    if (spaces & SHARED_SPACE) /* all threads find the same in shared memory */
+        found.provenance = united(found.provenance, stored[WINDOW_SHARED].provenance);
+    if (spaces & CONSTANT_SPACE)
+        found.provenance = united(found.provenance, parameter_provenance());
+    return found;
+}
+
+void load_words(const struct registers *regs, const struct decoded *d, unsigned spaces, uint32_t site, struct result *result)
+{
+    static const struct address nowhere;
+    const struct address *address = d->memory < d->count ? &d->operands[d->memory].address : &nowhere;
+    unsigned bytes = d->opcode->bytes < 4 ? d->opcode->bytes : 4;
+    struct possible places;
+    struct value found;
+    uint8_t varies = 0;
+
+    places_of(regs, address, spaces, &places);
+    for (unsigned i = 0; i < address->count; i++)
+        varies |= regs->file[address->reg[i]].varies;
+    for (unsigned i = 0; i < d->destination_count; i++) {
+        if (!word_in_any(regs, &places, 4 * i, bytes, &found)) {
+            found = unknown_word(spaces, varies);
+            found = fresh(d->destinations[i], site, found.provenance, found.varies);
+        }
+        put(result, d->destinations[i], found);
+    }
+}

@@ -1,0 +1,584 @@
+/* transfer.c - one instruction's effect on the registers, as far as conditions and addresses need it.
+ *
+ * Unhandled instructions make their destinations unknown and hand the provenance of their sources on, so a missing case costs
+ * precision and never hides an access.
+ */
+#include "domains/transfer.h"
+
+#include <string.h>
+
+/* Words of constant bank 0: where local and constant memory begin in the generic address space. */
+static const struct windows {
+    uint32_t local[2], constant[4];
+} windows_before_100 = {{0x20, 0x24}, {0xD0, 0xD4, 0x198, 0x19C}},
+  windows_from_100 = {{0x2F8, 0x2FC}, {0x120, 0x124, 0x348, 0x34C}};
+enum { PARAMETER_WINDOW = 2 /* of constant[] */, MOST_CHOICES = 16, NUMBERS_REMEMBERED = 1024, MOST_BANKS = 0xFFFF };
+enum { TABLES = 2 /* a bank */, CONSTANTS_REMEMBERED = 1024 };
+
+static const struct kernel *evaluated;
+static const struct windows *windows;
+
+static struct map constant_numbers; /* bank and offset -> index in constants */
+static struct value *constants;
+static size_t constant_count, constant_capacity;
+
+static struct map addressable; /* provenance -> those of them that can be an address */
+static struct {
+    uint32_t n;
+    expr expression; /* 0: none yet */
+} numbers[NUMBERS_REMEMBERED];
+
+static struct {
+    uint32_t bank, offset;
+    struct value value; /* not known: none yet */
+} recent_constants[CONSTANTS_REMEMBERED];
+
+static provenance all_parameters;
+static bool parameters_gathered;
+static unsigned followed; /* evaluator_follow */
+static name own_loads[2], own_stores[2]; /* by enum window: LDL, LDS; STL, STS */
+
+void evaluator_begin(const struct kernel *kernel)
+{
+    evaluated = kernel;
+    windows = image.sm < 100 ? &windows_before_100 : &windows_from_100;
+    map_clear(&constant_numbers);
+    constant_count = 0;
+    map_clear(&addressable);
+    memset(numbers, 0, sizeof(numbers));
+    memset(recent_constants, 0, sizeof(recent_constants));
+    parameters_gathered = false;
+    own_loads[WINDOW_LOCAL] = name_of_text("LDL");
+    own_loads[WINDOW_SHARED] = name_of_text("LDS");
+    own_stores[WINDOW_LOCAL] = name_of_text("STL");
+    own_stores[WINDOW_SHARED] = name_of_text("STS");
+    followed = 0;
+    memory_begin();
+}
+
+void evaluator_follow(unsigned how) { followed = how; }
+bool follows_variables(void) { return followed & FOLLOWS_VARIABLES; }
+expr choice_of_numbers(expr left, expr right) { return followed & KEEPS_CHOICES ? one_number_of(left, right) : 0; }
+
+expr numbered(uint32_t n)
+{
+    size_t at = (n ^ n >> 10 ^ n >> 20) % NUMBERS_REMEMBERED;
+
+    if (!numbers[at].expression || numbers[at].n != n) {
+        numbers[at].n = n;
+        numbers[at].expression = number(n);
+    }
+    return numbers[at].expression;
+}
+
+/* constants -------------------------------------------------------------------------------------------------------- */
+
+static bool is_among(uint32_t offset, const uint32_t *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == offset)
+            return true;
+    return false;
+}
+
+bool is_window_word(expr expression)
+{
+    const struct node *node = node_of(expression);
+
+    return node->tag == TAG_CONSTANT && node->a == 0 &&
+           (is_among(node->b, windows->local, 2) || is_among(node->b, windows->constant, 4));
+}
+
+bool is_parameter_window(expr expression)
+{
+    const struct node *node = node_of(expression);
+
+    return node->tag == TAG_CONSTANT && node->a == 0 && node->b == windows->constant[PARAMETER_WINDOW];
+}
+
+uint32_t parameter_offset(int64_t at) { return (uint32_t)((uint64_t)at + evaluated->parameter_base); }
+
+provenance parameter_provenance(void)
+{
+    if (!parameters_gathered) {
+        all_parameters = 0;
+        for (uint32_t i = 0; i < evaluated->parameter_count; i++)
+            all_parameters = united(all_parameters, provenance_of(origin_of(ORIGIN_PARAMETER, evaluated->parameters[i].offset)));
+        parameters_gathered = true;
+    }
+    return all_parameters;
+}
+
+static provenance first_bank_provenance(uint32_t offset)
+{
+    uint32_t bytes = evaluated->parameter_bytes ? evaluated->parameter_bytes : 1, base = evaluated->parameter_base;
+
+    if (is_among(offset, windows->local, 2))
+        return provenance_of(origin_of(ORIGIN_WINDOW, WINDOW_LOCAL));
+    if (is_among(offset, windows->constant, 4))
+        return provenance_of(origin_of(ORIGIN_WINDOW, WINDOW_CONSTANT));
+    if (base && offset >= base && offset - base < bytes)
+        return provenance_of(origin_of(ORIGIN_PARAMETER, offset - base));
+    return 0;
+}
+
+static provenance constant_provenance(uint32_t bank, uint32_t offset)
+{
+    name symbol;
+
+    if (bank == 0)
+        return first_bank_provenance(offset);
+    if (bank == 4)
+        return provenance_of(origin_of(ORIGIN_SYMBOL, map_get(&image.constant4, offset & ~7u, &symbol) ? symbol : name_of_text("?")));
+    if (bank == 2 && map_get(&evaluated->code_table, offset, &symbol))
+        return provenance_of(origin_of(ORIGIN_SYMBOL, symbol));
+    return bank == 3 ? provenance_of(origin_of(ORIGIN_BANK, bank)) : 0;
+}
+
+static struct value constant_found(uint32_t bank, uint32_t offset)
+{
+    uint64_t key = ((uint64_t)bank + 1) << 32 | offset;
+    uint32_t at, word;
+
+    if (bank > MOST_BANKS)
+        return value_of(constant_word(bank, offset), 0, 0);
+    if (map_get(&constant_numbers, key, &at))
+        return constants[at];
+    constants = grown(constants, &constant_capacity, constant_count + 1, sizeof(*constants));
+    constants[constant_count] = value_of(constant_word(bank, offset), constant_provenance(bank, offset), 0);
+    if (bank == TABLES && map_get(&evaluated->words, offset, &word))
+        constants[constant_count].expression = numbered(word);
+    map_put(&constant_numbers, key, (uint32_t)constant_count);
+    return constants[constant_count++];
+}
+
+struct value constant_value(uint32_t bank, uint32_t offset)
+{
+    size_t at = (offset / 4 ^ bank << 7) % CONSTANTS_REMEMBERED;
+
+    if (!recent_constants[at].value.known || recent_constants[at].bank != bank || recent_constants[at].offset != offset) {
+        recent_constants[at].value = constant_found(bank, offset);
+        recent_constants[at].bank = bank;
+        recent_constants[at].offset = offset;
+    }
+    return recent_constants[at].value;
+}
+
+struct choices {
+    unsigned count;
+    uint32_t number[MOST_CHOICES];
+};
+
+/* The numbers that an expression can be; false: it can be any. */
+static bool numbers_in(expr expression, struct choices *choices)
+{
+    const struct node *node = expression ? node_of(expression) : NULL;
+
+    if (node && node->tag == TAG_SELECT)
+        return numbers_in(node->kids[1], choices) && numbers_in(node->kids[2], choices);
+    if (!node || node->tag != TAG_NUMBER)
+        return false;
+    if (is_among(node->a, choices->number, choices->count))
+        return true;
+    if (choices->count == MOST_CHOICES)
+        return false;
+    choices->number[choices->count++] = node->a;
+    return true;
+}
+
+static provenance function_provenance(void)
+{
+    const struct map *table = &evaluated->code_table;
+    provenance found = 0;
+
+    for (size_t i = 0; i < table->capacity; i++)
+        if (table->keys[i] && table->values[i])
+            found = united(found, provenance_of(origin_of(ORIGIN_SYMBOL, table->values[i])));
+    return found;
+}
+
+/* Where a word may come from that is loaded from one of these places, or, if there are none, from any. */
+static provenance provenance_of_any(uint32_t bank, uint32_t offset, const struct choices *choices)
+{
+    provenance found = 0;
+
+    for (unsigned i = 0; i < choices->count; i++)
+        found = united(found, constant_value(bank, offset + choices->number[i]).provenance);
+    if (choices->count)
+        return found;
+    if (bank == 0)
+        return parameter_provenance();
+    if (bank == 2)
+        return function_provenance();
+    return bank == 3 ? provenance_of(origin_of(ORIGIN_BANK, bank)) : 0;
+}
+
+static struct value constant_operand(const struct registers *regs, const struct operand *operand, unsigned half)
+{
+    uint32_t offset = (uint32_t)operand->offset + 4 * half;
+    struct choices choices;
+    struct value index = {0};
+
+    if (!operand->indexed)
+        return constant_value(operand->bank, offset);
+    if (operand->reg != NO_REGISTER)
+        index = regs->file[operand->reg];
+    choices.count = 0;
+    if (!numbers_in(index.expression, &choices))
+        choices.count = 0;
+    if (choices.count == 1)
+        return constant_value(operand->bank, offset + choices.number[0]);
+    if (operand->bank == TABLES && index.expression && !choices.count)
+        return value_of(table_word(index.expression, offset), function_provenance(), index.varies);
+    return value_of(0, provenance_of_any(operand->bank, offset, &choices), index.varies);
+}
+
+/* operands --------------------------------------------------------------------------------------------------------- */
+
+/* NO_REGISTER: zero. */
+static struct value register_value(const struct registers *regs, uint16_t reg, unsigned half)
+{
+    if (reg == NO_REGISTER)
+        return zero_value();
+    if (half)
+        reg = register_behind(reg, half);
+    return reg == NO_REGISTER ? (struct value){0} : regs->file[reg];
+}
+
+/* Threads find different words in a table if they ask for different ones. */
+static struct value word_of_table(const struct registers *regs, const struct operand *operand, unsigned half)
+{
+    struct value index = operand->reg == NO_REGISTER ? zero_value() : regs->file[operand->reg];
+    uint32_t n, place, word;
+
+    if (index.expression && is_number_of(index.expression, &n) && map_get(&evaluated->tables, operand->symbol, &place) &&
+        map_get(&evaluated->words, (uint32_t)(n + place + operand->offset) + 4 * half, &word))
+        return value_of(numbered(word), 0, index.varies);
+    if (index.expression && map_get(&evaluated->tables, operand->symbol, &place))
+        return value_of(table_word(index.expression, (uint32_t)(place + operand->offset) + 4 * half), 0, index.varies);
+    return value_of(0, 0, index.varies);
+}
+
+struct value unsigned_value(const struct registers *regs, const struct operand *operand, unsigned half)
+{
+    switch (operand->kind) {
+    case OPERAND_REGISTER:
+        if (operand->reg == NO_REGISTER)
+            return operand->zero ? zero_value() : (struct value){0};
+        return half ? register_value(regs, operand->reg, half) : regs->file[operand->reg];
+    case OPERAND_NUMBER:
+        return value_of(half ? EXPR_ZERO : numbered(operand->number), 0, 0);
+    case OPERAND_CONSTANT:
+        return constant_operand(regs, operand, half);
+    case OPERAND_PLACE:
+        return value_of(symbol_half(operand->symbol, 0), 0, 0);
+    case OPERAND_HALF:
+        return value_of(symbol_half(operand->symbol, operand->half), provenance_of(origin_of(ORIGIN_SYMBOL, operand->symbol)), 0);
+    case OPERAND_TABLE:
+        return word_of_table(regs, operand, half);
+    default:
+        return (struct value){0};
+    }
+}
+
+struct value operand_value(const struct registers *regs, const struct operand *operand, unsigned half)
+{
+    struct value found = unsigned_value(regs, operand, half);
+
+    if (operand->negated && (operand->kind == OPERAND_CONSTANT || (operand->kind == OPERAND_REGISTER && !is_zero(found))))
+        found.expression = 0;
+    return found;
+}
+
+struct value predicate_value(const struct registers *regs, uint16_t reg, bool negated)
+{
+    struct value found = reg == NO_REGISTER ? value_of(EXPR_TRUE, 0, 0) : regs->file[reg];
+
+    if (negated && found.expression)
+        found.expression = negation(found.expression);
+    return found;
+}
+
+struct value condition_value(const struct registers *regs, const struct operand *operand)
+{
+    if (operand->kind != OPERAND_PREDICATE || (operand->reg == NO_REGISTER && !operand->zero))
+        return (struct value){0};
+    return predicate_value(regs, operand->reg, operand->sign == '!');
+}
+
+/* addresses -------------------------------------------------------------------------------------------------------- */
+
+/* Addresses of functions are on the stack to return to, and parameters too small for a pointer can only be an index. */
+static bool is_no_address(origin from)
+{
+    uint32_t n = origin_number(from), ignored;
+
+    if (from & ORIGIN_VIA)
+        return false;
+    if (origin_kind(from) == ORIGIN_SYMBOL)
+        return map_get(&image.functions, n, &ignored);
+    if (origin_kind(from) != ORIGIN_PARAMETER)
+        return false;
+    for (uint32_t i = 0; i < evaluated->parameter_count; i++) {
+        const struct parameter *p = &evaluated->parameters[i];
+
+        if (p->size < 8 && p->offset <= n && n - p->offset < p->size)
+            return true;
+    }
+    return false;
+}
+
+provenance address_provenance(const struct registers *regs, const struct address *address, uint8_t *varies)
+{
+    provenance found = 0, kept;
+
+    *varies = 0;
+    for (unsigned i = 0; i < address->count; i++) {
+        struct value low = register_value(regs, address->reg[i], 0), high = register_value(regs, address->reg[i], 1);
+
+        found = united(united(found, low.provenance), high.provenance);
+        *varies |= low.varies | high.varies;
+    }
+    if (!found || map_get(&addressable, found, &kept))
+        return found ? kept : 0;
+    kept = provenance_without(found, is_no_address);
+    map_put(&addressable, found, kept);
+    return kept;
+}
+
+static bool begins_with(name text, const char *start) { return !strncmp(text_of(text), start, strlen(start)); }
+
+static const struct operand *bracketed(const struct decoded *d)
+{
+    for (unsigned i = 0; i < d->count; i++)
+        if (text_of(d->operands[i].text)[0] == '[')
+            return &d->operands[i];
+    return NULL;
+}
+
+/* The address of the barrier object that an instruction waits for or signals; 0 if that is not known. */
+expr object_address(const struct registers *regs, const struct instruction *instruction)
+{
+    const struct decoded *d = instruction->decoded;
+    const struct operand *memory = bracketed(d);
+    name text = d->opcode->text;
+    expr total;
+
+    if (!memory || begins_with(text, "LDGSTS"))
+        return 0;
+    if (begins_with(text, "UBLKCP") || begins_with(text, "UTMALDG")) /* it stands in the register behind the destination's */
+        return memory->address.count ? register_value(regs, memory->address.reg[0], 1).expression : EXPR_ZERO;
+    if (!begins_with(text, "SYNCS") && !begins_with(text, "ARRIVES"))
+        return 0;
+    total = numbered((uint32_t)memory->address.offset);
+    for (unsigned i = 0; i < memory->address.count; i++)
+        total = sum_of(total, register_value(regs, memory->address.reg[i], 0).expression);
+    return total;
+}
+
+/* effects ---------------------------------------------------------------------------------------------------------- */
+
+/* A result nobody can compute, but that is the same wherever this execution of the site is meant. */
+struct value fresh(unsigned reg, uint32_t site, provenance from, uint8_t varies)
+{
+    expr expression = site ? site_result(site, reg) : 0;
+
+    if (expression && varies & VARIES_BY_THREAD)
+        note_varying_site(expression);
+    if (is_predicate(reg))
+        return value_of(expression ? atom(expression) : 0, 0, varies);
+    return value_of(expression, from, varies);
+}
+
+/* Results that could not be expressed get the name of their place, so that two uses can still be compared. */
+static void name_results(struct result *result, uint32_t site)
+{
+    if (!site)
+        return;
+    for (unsigned i = 0; i < result->count; i++)
+        if (!result->value[i].expression)
+            result->value[i] = fresh(result->reg[i], site, result->value[i].provenance, result->value[i].varies);
+}
+
+static void put_everywhere(const struct decoded *d, provenance from, uint8_t varies, struct result *result)
+{
+    for (unsigned i = 0; i < d->destination_count; i++) {
+        uint16_t reg = d->destinations[i];
+
+        put(result, reg, value_of(0, is_predicate(reg) ? 0 : from, varies));
+    }
+}
+
+void put_unknown(const struct registers *regs, const struct decoded *d, uint8_t varies, struct result *result)
+{
+    provenance from = 0;
+
+    for (unsigned i = d->first_source; i < d->count; i++) {
+        const struct operand *operand = &d->operands[i];
+
+        if (operand->kind == OPERAND_PREDICATE) {
+            varies |= condition_value(regs, operand).varies;
+        } else if (operand->kind == OPERAND_REGISTER || operand->kind == OPERAND_CONSTANT) {
+            struct value found = unsigned_value(regs, operand, 0);
+
+            from = united(from, found.provenance);
+            varies |= found.varies;
+        }
+    }
+    put_everywhere(d, from, varies, result);
+}
+
+static void put_loaded(const struct registers *regs, const struct decoded *d, struct result *result)
+{
+    uint8_t varies = 0;
+    provenance from = d->memory < d->count ? address_provenance(regs, &d->operands[d->memory].address, &varies) : 0;
+
+    put_everywhere(d, from ? provenance_indirect(from) : 0, varies, result);
+}
+
+/* The memories that an instruction without a way of its own reads or writes; 0: none, or perhaps global memory. */
+static unsigned own_spaces(const struct registers *regs, const struct decoded *d)
+{
+    name base = d->opcode->base;
+    uint8_t kind = d->opcode->kind, varies;
+
+    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++)
+        if (base == own_loads[space] || base == own_stores[space])
+            return 1u << space;
+    if ((kind != KIND_GENERIC_LOAD && kind != KIND_GENERIC_STORE) || d->memory >= d->count)
+        return 0;
+    return spaces_of(address_provenance(regs, &d->operands[d->memory].address, &varies));
+}
+
+static bool is_own_load(const struct opcode *opcode)
+{
+    return opcode->base == own_loads[WINDOW_LOCAL] || opcode->base == own_loads[WINDOW_SHARED] ||
+           opcode->kind == KIND_GENERIC_LOAD;
+}
+
+static void put_generic(struct registers *regs, const struct decoded *d, uint32_t site, struct result *result)
+{
+    unsigned spaces = own_spaces(regs, d);
+
+    if (spaces && is_own_load(d->opcode)) {
+        load_words(regs, d, spaces, site, result);
+        return;
+    }
+    if (spaces && d->count > 1) {
+        store_words(regs, d, spaces);
+        return;
+    }
+    switch (d->opcode->kind) {
+    case KIND_LOAD:
+    case KIND_GENERIC_LOAD:
+    case KIND_ATOMIC:
+    case KIND_GENERIC_ATOMIC:
+        put_loaded(regs, d, result);
+        break;
+    case KIND_STORE:
+    case KIND_GENERIC_STORE:
+        return;
+    default:
+        put_unknown(regs, d, 0, result);
+    }
+    name_results(result, site);
+}
+
+/* The predicate after a write under a guard. */
+static struct value chosen_formula(struct value guard, struct value new, struct value old)
+{
+    expr merged = 0;
+
+    if (guard.expression && new.expression && old.expression)
+        merged = disjunction(conjunction(guard.expression, new.expression),
+                             conjunction(negation(guard.expression), old.expression));
+    if (merged && !formula_is_small(merged))
+        merged = 0;
+    return value_of(merged, 0, new.varies | old.varies | guard.varies);
+}
+
+/* The register after a write under a guard: new where the guard holds, else old. */
+static struct value chosen_value(struct value guard, struct value new, struct value old)
+{
+    provenance from = united(new.provenance, old.provenance);
+    expr merged = 0;
+
+    if (new.expression && new.expression == old.expression)
+        return value_of(new.expression, from, new.varies | old.varies);
+    if (guard.expression && new.expression && old.expression && is_number(new.expression) && is_number(old.expression))
+        merged = select_of(guard.expression, new.expression, old.expression);
+    if (!merged)
+        merged = choice_of_numbers(new.expression, old.expression);
+    return value_of(merged, from, new.varies | old.varies | guard.varies);
+}
+
+static void write_results(struct registers *regs, const struct result *result, struct value guard)
+{
+    for (unsigned i = 0; i < result->count; i++) {
+        struct value *old = &regs->file[result->reg[i]];
+
+        if (guard.expression == EXPR_TRUE)
+            *old = result->value[i];
+        else
+            *old = is_predicate(result->reg[i]) ? chosen_formula(guard, result->value[i], *old)
+                                                : chosen_value(guard, result->value[i], *old);
+    }
+}
+
+/* Predicates that an instruction writes besides what it computes: nobody can say. */
+static void put_other_predicates(const struct decoded *d, struct result *result)
+{
+    for (unsigned i = 0; i < d->destination_count; i++) {
+        bool there = !is_predicate(d->destinations[i]);
+
+        for (unsigned k = 0; k < result->count && !there; k++)
+            there = result->reg[k] == d->destinations[i];
+        if (!there)
+            put(result, d->destinations[i], value_of(0, 0, VARIES_BY_THREAD));
+    }
+}
+
+/* Results that could not be expressed are still known to come from a variable. */
+static void follow_variables(const struct registers *regs, const struct decoded *d, struct result *result)
+{
+    uint32_t ignored;
+    expr from = 0;
+
+    for (unsigned i = 0; i < d->count && !from; i++) {
+        const struct operand *operand = &d->operands[i];
+        expr found = operand->kind == OPERAND_PREDICATE ? condition_value(regs, operand).expression
+                     : operand->reg != NO_REGISTER      ? regs->file[operand->reg].expression
+                                                        : 0;
+
+        if (found && variables_in(found, &ignored, 1))
+            from = found;
+    }
+    for (unsigned i = 0; i < result->count && from; i++)
+        if (!result->value[i].expression)
+            result->value[i].expression = is_predicate(result->reg[i]) ? atom(from) : from;
+}
+
+void execute(struct registers *regs, const struct instruction *instruction, uint32_t site)
+{
+    const struct decoded *d = instruction->decoded;
+    struct value guard = value_of(EXPR_TRUE, 0, 0);
+    struct result result;
+
+    if (instruction->guarded)
+        guard = predicate_value(regs, instruction->guard, instruction->guard_negated);
+    if (guard.expression == EXPR_FALSE)
+        return;
+    result.count = 0;
+    if (follows_variables())
+        site = 0;
+    if (d->opcode->compute && d->opcode->compute(regs, instruction, &result)) {
+        if (result.count < d->destination_count)
+            put_other_predicates(d, &result);
+        name_results(&result, site);
+    } else {
+        put_generic(regs, d, site, &result);
+    }
+    if (follows_variables())
+        follow_variables(regs, d, &result);
+    write_results(regs, &result, guard);
+}

@@ -1,0 +1,35 @@
+"""Baselines: the findings that were there when lint was introduced. Only what is new fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from conformance.lint.findings import HINT, Finding
+from conformance.pdlkit.exits import BadArguments, SetupImpossible
+
+_SCHEMA = "pdl-lint-baseline-1"
+
+
+def load(path: Path) -> frozenset[str]:
+    """The fingerprints of one baseline; what lint printed with --json is one as well."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return frozenset(str(row["fingerprint"]) for row in content["findings"])
+    except OSError as error:
+        raise BadArguments(f"{path}: {error.strerror}; --write-baseline makes one") from None
+    except (ValueError, LookupError, TypeError):
+        raise BadArguments(f"{path}: it is no baseline; --write-baseline makes one") from None
+
+
+def write(path: Path, findings: Iterable[Finding]) -> int:
+    """Writes a baseline of these findings and says how many they are; a line each, sorted, so that changes of it can be read."""
+    rows = {(f.kernel, f.id, f.fingerprint): f.message for f in findings if f.severity != HINT and f.suppressed is None and f.kernel}
+    lines = [json.dumps({"fingerprint": fingerprint, "kernel": kernel, "id": rule, "message": message})
+             for (kernel, rule, fingerprint), message in sorted(rows.items())]
+    try:
+        path.write_text(f'{{"schema": "{_SCHEMA}", "findings": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
+    except OSError as error:
+        raise SetupImpossible(f"{path}: {error.strerror}") from None
+    return len(rows)

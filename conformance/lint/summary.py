@@ -1,0 +1,105 @@
+"""What lint has to remember of an image to judge its kernels: small enough to be cached, while the image itself is forgotten."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from conformance.lint.analyser import Question, analyse
+from conformance.lint.disassembly import disassemble, sections_wanted
+from conformance.lint.images import Image, Unreadable
+from conformance.lint.results import KernelResult, kernel_of
+from conformance.pdlkit.cuda_programs import ToolFailed
+from conformance.pdlkit.elf import Cubin, KernelInfo, Parameter
+
+_CHUNK = 8 << 20  # bytes of code that are disassembled at once
+_OLDEST = 90
+
+
+@dataclass
+class ImageSummary:
+    """One image; `rows` are what the analysis wrote of the kernels that were analysed."""
+
+    sm: int
+    virtual_sm: int
+    kernels: list[str]
+    digest: str = ""
+    initialised_symbols: frozenset[str] = frozenset()
+    infos: dict[str, KernelInfo] = field(default_factory=dict)
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    instructions: int = 0
+    seconds: float = 0.0  # of one core, in the analysis
+
+    def kernel_info(self, kernel: str) -> KernelInfo:
+        """Of a kernel that was analysed; an empty one of any other."""
+        return self.infos.get(kernel, KernelInfo())
+
+    def result(self, kernel: str) -> KernelResult | None:
+        """None if it was not analysed."""
+        row = self.rows.get(kernel)
+        return None if row is None else kernel_of(row)
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "initialised_symbols": sorted(self.initialised_symbols)}
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> ImageSummary:
+        """Any LookupError, TypeError or ValueError: it is of another version."""
+        infos = {name: KernelInfo([Parameter(**p) for p in info.pop("parameters")], **info) for name, info in row.pop("infos").items()}
+        return cls(**{**row, "initialised_symbols": frozenset(row["initialised_symbols"])}, infos=infos)
+
+
+def summarise(image: Image, named: set[str], chosen: frozenset[str], workplace: Any) -> ImageSummary:
+    """Analyses the kernels that wait, trigger or are named; `chosen`: only these, unless it is empty."""
+    cubin = image.cubin
+    kernels = [k for k in cubin.kernels if not chosen or k in chosen]
+    summary = ImageSummary(cubin.sm, cubin.virtual_sm, kernels)
+    wanted = sections_wanted(cubin, named & set(kernels)) - (set(cubin.kernels) - set(kernels))
+    if not wanted:
+        summary.infos = {k: cubin.kernel_info(k) for k in kernels if k in named}
+        return summary
+    summary.initialised_symbols = cubin.initialised_symbols
+    for part in _chunks(cubin, wanted):
+        _analyse(image, [k for k in kernels if k in part], part, summary, workplace)
+    return summary
+
+
+def _chunks(cubin: Cubin, wanted: set[str]) -> list[set[str]]:
+    """Kernels that are disassembled together, each time with all device functions, which any of them may call."""
+    sizes = {s.name.removeprefix(".text."): s.size for s in cubin.sections if s.name.startswith(".text.")}
+    kernels = sorted(wanted & set(cubin.kernels))
+    others = wanted - set(kernels)
+    chunks: list[set[str]] = [set(others)]
+    filled = 0
+    for kernel in kernels:
+        if filled and filled + sizes.get(kernel, 0) > _CHUNK:
+            chunks.append(set(others))
+            filled = 0
+        chunks[-1].add(kernel)
+        filled += sizes.get(kernel, 0)
+    return chunks
+
+
+def _analyse(image: Image, kernels: list[str], wanted: set[str], summary: ImageSummary, workplace: Any) -> None:
+    cubin = image.cubin
+    try:
+        parts = disassemble(image, wanted, workplace)
+    except ToolFailed as error:
+        raise Unreadable(f"{image.inner or 'the cubin'} cannot be disassembled: {error}") from None
+    answer = analyse(Question.of(cubin, (k for k in kernels if k in parts)), parts.values())
+    _demand_all(cubin, wanted, set(parts), answer.instructions)
+    summary.instructions += answer.instructions
+    summary.seconds += answer.seconds
+    summary.rows.update({k: row for k, row in answer.rows.items() if k in answer.kernels})
+    summary.infos.update({k: cubin.kernel_info(k) for k in kernels})
+
+
+def _demand_all(cubin: Cubin, wanted: set[str], printed: set[str], instructions: int) -> None:
+    """What the disassembler left out, or what lint could not read of it, would be skipped silently."""
+    sizes = {s.name.removeprefix(".text."): s.size // 16 for s in cubin.sections if s.name.startswith(".text.")}
+    missing = sorted(name for name in wanted - printed if sizes.get(name))
+    if missing:
+        raise Unreadable(f"nvdisasm printed nothing of {missing[0]}" + (f" and {len(missing) - 1} others" if missing[1:] else ""))
+    there = sum(sizes[name] for name in printed if name in sizes)
+    if instructions < there:
+        raise Unreadable(f"of {there} instructions that nvdisasm should have printed lint can read {instructions}")

@@ -1,0 +1,100 @@
+"""Compares what the harness says on the model with the recorded digests: a change of any decision shows.
+
+    python3 conformance dev golden [--harness PATH]            # 1 if a family says something else; it is named
+    python3 conformance dev golden --write [--harness PATH]    # record what it says now, after a change that was meant
+
+On the model the same seed gives the same records. Recorded are all records of each family on the conforming device and on devices
+that make cases fail, and the plans of a GPU's size, which need no device. What a case is called and which rules there are is no
+part of a digest; cases with host threads of their own are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from conformance.model import on_model
+from conformance.pdlkit import places
+from conformance.pdlkit.exits import BAD_ARGUMENTS, FAILED, OK, InvalidRun, KitExit
+
+FILE = places.KIT / "model" / "golden.json"
+DEVICES = ("model", "model:wait-some-blocks", "model:plain-overlaps", "model:exit-not-trigger")
+GPU_SMS = 132
+THREADED = ("WAIT-01a.",)  # its host threads launch at once
+SEED = 1
+Digests = dict[str, str]
+
+
+def _records(harness: Path, arguments: Iterable[str]) -> list[dict[str, object]]:
+    done = subprocess.run([harness, "--seed", f"{SEED:x}", *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                          timeout=on_model.CHILD_S)
+    if done.returncode < 0:
+        raise InvalidRun(f"the harness died of signal {-done.returncode}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def _digest(records: Iterable[dict[str, object]]) -> str:
+    """Of all that was said about cases, in its order."""
+    rows = [record for record in records if not str(record.get("case", THREADED[0])).startswith(THREADED)]
+    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def questions() -> dict[str, list[str]]:
+    """What the harness is asked, by name: every family on every device, and its plans."""
+    families = sorted({case.family for case in on_model.capable(on_model.load_book())})
+    asked = {f"{device} {family}": ["--device", device, "--profile", "smoke", "--family", family]
+             for device in DEVICES for family in families}
+    return asked | {f"plan {family}": ["--plan", "--sms", str(GPU_SMS), "--profile", "smoke", "--family", family] for family in families}
+
+
+def digests(harness: Path) -> Digests:
+    """What this harness says to each question."""
+    asked = questions()
+    with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
+        return dict(zip(asked, pool.map(lambda arguments: _digest(_records(harness, arguments)), asked.values()), strict=True))
+
+
+def first_difference(harness: Path, recorded: Digests) -> str | None:
+    """The first question with another answer; asks no further."""
+    for name, arguments in questions().items():
+        if _digest(_records(harness, arguments)) != recorded.get(name):
+            return name
+    return None
+
+
+def differences(now: Digests, recorded: Digests) -> list[str]:
+    """Families that say something else, are new, or have gone."""
+    changed = [f"{name}: says something else" for name in now if name in recorded and now[name] != recorded[name]]
+    return [*changed, *(f"{name}: is not recorded" for name in now if name not in recorded),
+            *(f"{name}: is recorded and was not run" for name in recorded if name not in now)]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description="the harness's records on the model, compared with the recorded ones", allow_abbrev=False)
+    parser.add_argument("--harness", type=Path, metavar="PATH", help="use this executable and build nothing")
+    parser.add_argument("--write", action="store_true", help="record instead of comparing")
+    try:
+        options = parser.parse_args(argv)
+    except SystemExit as stop:
+        return BAD_ARGUMENTS if stop.code else OK
+    try:
+        now = digests(on_model.harness_at(options.harness))
+    except KitExit as stop:
+        print(f"golden: {stop}", file=sys.stderr)
+        return stop.code
+    if options.write:
+        FILE.write_text(json.dumps(now, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+        return OK
+    wrong = differences(now, json.loads(FILE.read_text(encoding="utf-8")))
+    print("\n".join(wrong[:40]), end="\n" if wrong else "")
+    if wrong:
+        print(f"{len(wrong)} families differ; if the change was meant, `python3 conformance dev golden --write` records it")
+    return FAILED if wrong else OK

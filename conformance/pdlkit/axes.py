@@ -1,0 +1,171 @@
+"""The axes of a launch, and a covering array over them: every pair of values of any two axes, every triple of the core ones.
+
+rules.toml states the axes and which values never stand together, with the reason. The array is made greedily and without chance:
+the same axes give the same rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+Row = tuple[int, ...]  # one value per axis, by its place
+Part = tuple[tuple[int, int], ...]  # (axis, value) of two or three axes
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One feature of a launch and the values it takes."""
+
+    name: str
+    values: tuple[str, ...]
+    core: bool  # triples of core axes are covered, too
+
+
+@dataclass(frozen=True)
+class Never:
+    """Values that never stand together, and why."""
+
+    when: Mapping[str, tuple[str, ...]]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Axes:
+    """All of them."""
+
+    axes: tuple[Axis, ...]
+    never: tuple[Never, ...]
+
+    def allows(self, part: Part) -> bool:
+        """Whether no `never` forbids these values."""
+        return self.forbidden_by(part) is None
+
+    def forbidden_by(self, part: Part) -> Never | None:
+        """The first `never` that these values satisfy."""
+        chosen = {self.axes[axis].name: self.axes[axis].values[value] for axis, value in part}
+        for never in self.never:
+            if all(chosen.get(name) in values for name, values in never.when.items()):
+                return never
+        return None
+
+    def parts(self, size: int) -> list[Part]:
+        """Every pair of values (size 2), or every triple of core ones (size 3), allowed or not."""
+        places = [i for i, axis in enumerate(self.axes) if size == 2 or axis.core]
+        return [tuple(zip(chosen, values, strict=True))
+                for chosen in itertools.combinations(places, size)
+                for values in itertools.product(*(range(len(self.axes[i].values)) for i in chosen))]
+
+    def can_stand(self, part: Part) -> bool:
+        """Whether some whole row holds these values: a part may be allowed by itself and have no row."""
+        return self._complete(dict(part), 0) is not None
+
+    def _complete(self, row: dict[int, int], axis: int) -> dict[int, int] | None:
+        if not self.allows(tuple(row.items())):
+            return None
+        if axis == len(self.axes):
+            return row
+        if axis in row:
+            return self._complete(row, axis + 1)
+        for value in range(len(self.axes[axis].values)):
+            found = self._complete({**row, axis: value}, axis + 1)
+            if found is not None:
+                return found
+        return None
+
+    def wanted(self) -> set[Part]:
+        """What the rows have to hold."""
+        return {part for size in (2, 3) for part in self.parts(size) if self.can_stand(part)}
+
+
+def parts_of(row: Row, axes: Axes) -> set[Part]:
+    """All pairs and core triples that this row holds."""
+    core = [i for i, axis in enumerate(axes.axes) if axis.core]
+    pairs = itertools.combinations(range(len(row)), 2)
+    triples = itertools.combinations(core, 3)
+    return {tuple((i, row[i]) for i in chosen) for chosen in itertools.chain(pairs, triples)}
+
+
+def _gain(axes: Axes, row: Mapping[int, int], axis: int, value: int, open_parts: set[Part]) -> int:
+    """How many open parts this value completes with those chosen."""
+    others = [i for i in row if i != axis]
+    found = 0
+    for size in (1, 2):
+        for chosen in itertools.combinations(others, size):
+            part = tuple(sorted([(axis, value), *((i, row[i]) for i in chosen)]))
+            found += part in open_parts
+    return found
+
+
+def _row_with(axes: Axes, seed: Part, open_parts: set[Part]) -> Row:
+    """A row that holds the seed and, axis by axis, as much else as it can."""
+    row = dict(seed)
+    for axis in range(len(axes.axes)):
+        if axis in row:
+            continue
+        values = sorted(range(len(axes.axes[axis].values)), key=lambda v: -_gain(axes, row, axis, v, open_parts))
+        row[axis] = next(v for v in values if axes.can_stand(tuple({**row, axis: v}.items())))
+    return tuple(row[i] for i in range(len(axes.axes)))
+
+
+def covering_array(axes: Axes) -> list[Row]:
+    """Rows that together hold everything wanted."""
+    open_parts = axes.wanted()
+    rows: list[Row] = []
+    while open_parts:
+        row = _row_with(axes, max(open_parts, key=lambda part: (len(part), [-v for pair in part for v in pair])), open_parts)
+        rows.append(row)
+        open_parts -= parts_of(row, axes)
+    return rows
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What rows that ran held, of what they had to hold."""
+
+    pairs: tuple[int, int]  # covered, wanted
+    triples: tuple[int, int]
+    missing: tuple[str, ...]  # wanted and not covered
+    excluded: tuple[str, ...]  # not wanted, and why
+
+
+def part_text(axes: Axes, part: Part) -> str:
+    """grid x, trigger late."""
+    return ", ".join(f"{axes.axes[axis].name} {axes.axes[axis].values[value]}" for axis, value in part)
+
+
+def coverage(axes: Axes, rows: Iterable[Row]) -> Coverage:
+    """What these rows cover, computed from nothing but the axes and the rows."""
+    held: set[Part] = set().union(*(parts_of(row, axes) for row in rows))
+    counts: list[tuple[int, int]] = []
+    missing: list[str] = []
+    excluded: list[str] = []
+    for size in (2, 3):
+        parts = axes.parts(size)
+        wanted = [part for part in parts if axes.can_stand(part)]
+        counts.append((sum(part in held for part in wanted), len(wanted)))
+        missing += [part_text(axes, part) for part in wanted if part not in held]
+        for part in parts:
+            never = axes.forbidden_by(part)
+            if size == 2 and not axes.can_stand(part):
+                excluded.append(f"{part_text(axes, part)}: {never.reason if never else 'no launch holds both'}")
+    return Coverage(counts[0], counts[1], tuple(missing), tuple(excluded))
+
+
+def _enum(name: str, values: Sequence[str]) -> str:
+    return f"enum {{ {', '.join(f'{name.upper()}_{value.upper()}' for value in values)} }};\n"
+
+
+def axes_header(axes: Axes) -> str:
+    """The text of axes.h."""
+    rows = covering_array(axes)
+    lines = "".join("    { " + ", ".join(map(str, row)) + " },\n" for row in rows)
+    return (
+        "/* Made from rules.toml by generate_cases.py; edit that file instead. */\n"
+        "#ifndef KIT_AXES_H\n#define KIT_AXES_H\n\n"
+        + "enum { " + ", ".join(f"AXIS_{axis.name.upper()}" for axis in axes.axes) + ", KIT_AXES };\n"
+        + "".join(_enum(axis.name, axis.values) for axis in axes.axes)
+        + f"\n#define KIT_AXIS_ROWS {max(1, len(rows))}u\n"
+        + f"static const unsigned char kit_axis_rows[KIT_AXIS_ROWS][KIT_AXES ? KIT_AXES : 1] = {{\n{lines or '    { 0 },' }}};\n\n#endif\n"
+    )

@@ -1,0 +1,179 @@
+"""`run --profile soak --for TIME`: rounds with shapes drawn anew, until the time is up, and both bounds over all of them.
+
+Every round is a run of its own in DIR/rounds/NNNN, of profile quick, with a seed made from the soak's. An interrupted soak goes on
+where it stopped when it is started again with the same DIR; a round that was cut is resumed as any run is, so that no fault is
+hidden by a second try. The rounds' own reports stay; DIR/report.json is the worst round's, with what all rounds showed together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from conformance.pdlkit import places
+from conformance.pdlkit.exits import BadArguments, InvalidRun
+from conformance.pdlkit.verdicts import RUN_VERDICTS, bound95, shape_bound95
+
+ROUND_PROFILE = "quick"
+STATE = "soak.json"
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_WORST_FIRST = ("INVALID", "VIOLATES", "UNPROVEN", "NOT_APPLICABLE", "CONFORMS")
+
+
+def parse_time(text: str) -> float:
+    """Seconds of 90s, 8m, 10h or 2d."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smhd])", text)
+    if match is None or float(match[1]) <= 0:
+        raise BadArguments(f"--for {text}: write a time such as 90s, 8m, 10h or 2d")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def round_seed(seed: int, number: int) -> int:
+    """The seed of a round: the same soak draws the same rounds."""
+    return int.from_bytes(hashlib.sha256(f"{seed:016x} {number}".encode()).digest()[:8], "big")
+
+
+@dataclass
+class Total:
+    """All finished rounds together."""
+
+    rounds: int = 0
+    wall_s: float = 0.0
+    exercised: int = 0
+    shapes: int = 0
+    verdict: str = "CONFORMS"
+    worst: int = 0  # number of the worst round
+    dirty: bool = False  # some visibility rule did not pass in some round: no bound holds
+
+    def add(self, number: int, report: dict[str, Any]) -> None:
+        """One round's report."""
+        pooled = report["pooled"]
+        self.rounds += 1
+        self.wall_s += report["run"]["wall_s"]
+        self.exercised += pooled["exercised"]
+        self.shapes += pooled["shapes"]
+        self.dirty |= pooled["bound95"] is None
+        if self.worst == 0 or _WORST_FIRST.index(report["verdict"]) < _WORST_FIRST.index(self.verdict):
+            self.verdict, self.worst = report["verdict"], number
+
+    def entry(self, seconds: float) -> dict[str, Any]:
+        """The `soak` part of report.json."""
+        return {
+            "asked_s": seconds, "rounds": self.rounds, "wall_s": round(self.wall_s, 1), "exercised": self.exercised,
+            "shapes": self.shapes, "bound95": None if self.dirty else bound95(self.exercised),
+            "shape_bound95": None if self.dirty else shape_bound95(self.shapes), "worst_round": self.worst,
+        }
+
+    def line(self, seconds: float) -> str:
+        """Progress and bounds so far."""
+        entry = self.entry(seconds)
+        bounds = "" if entry["bound95"] is None else f", p95 <= {entry['bound95']:.1e}"
+        bounds += "" if entry["shape_bound95"] is None else f"; {self.shapes:,} shapes, p95 <= {entry['shape_bound95']:.1e}"
+        return (f"soak {min(100.0, 100 * self.wall_s / seconds):.0f}%: {self.rounds} rounds, {self.exercised:,} visibility trials "
+                f"exercised{bounds}; worst verdict {self.verdict}")
+
+
+def _identity(options: argparse.Namespace, seed: int, device: str) -> dict[str, Any]:
+    return {"seed": f"{seed:016x}", "device": device, "only": options.only}
+
+
+def _begin(folder: Path, options: argparse.Namespace, seed: int | None, device: str) -> int:
+    """The soak's seed: that of an interrupted one in this folder, else the given or a fresh one."""
+    path = folder / STATE
+    if path.is_file():
+        kept = json.loads(path.read_text())
+        if kept["device"] != device or kept["only"] != options.only or (seed is not None and kept["seed"] != f"{seed:016x}"):
+            raise BadArguments(f"--output {folder}: an interrupted soak lies there, of device {kept['device']}, seed 0x{kept['seed']}"
+                               f"{', only ' + ' '.join(kept['only']) if kept['only'] else ''}; ask for the same, or name another folder")
+        return int(kept["seed"], 16)
+    if seed is None:
+        raise AssertionError("a new soak needs a seed")
+    path.write_text(json.dumps(_identity(options, seed, device)) + "\n")
+    return seed
+
+
+def _command(options: argparse.Namespace, device: str, seed: int, folder: Path) -> list[str]:
+    argv = [sys.executable, str(places.KIT), "run"]
+    if (folder / "families.jsonl").is_file():
+        argv += ["--resume", str(folder)]
+    else:
+        argv += ["--device", device, "--profile", ROUND_PROFILE, "--seed", f"{seed:016x}", "--output", str(folder)]
+        argv += [word for pattern in options.only for word in ("--only", pattern)]
+    argv += ["--waive", str(options.waive.resolve())] if options.waive else []
+    return argv + (["--harness", str(options.harness.resolve())] if options.harness else [])
+
+
+def _report(folder: Path) -> dict[str, Any] | None:
+    try:
+        report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    except (OSError, ValueError):
+        return None
+    return report
+
+
+def _run_round(options: argparse.Namespace, device: str, seed: int, folder: Path) -> tuple[dict[str, Any], bool]:
+    """One round's report, and whether it was interrupted."""
+    process = subprocess.Popen(_command(options, device, seed, folder), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+    interrupted = False
+    while True:
+        try:
+            _, said = process.communicate()
+            break
+        except KeyboardInterrupt:  # the child has had its own Ctrl-C, and writes its report
+            interrupted = True
+            process.send_signal(signal.SIGTERM)
+    report = _report(folder)
+    if report is None:
+        raise InvalidRun(f"round {folder.name} ended with {process.returncode} and left no report: {said.strip().splitlines()[-1:]}")
+    return report, interrupted or process.returncode == 130
+
+
+def soak(options: argparse.Namespace, device: str, seed: int | None, folder: Path, say: Callable[[str], None]) -> int:
+    """Run rounds until the time is up; returns the exit code of the worst."""
+    seconds = parse_time(options.time)
+    seed = _begin(folder, options, seed, device)
+    total, number, interrupted = Total(), 0, False
+    while not interrupted and (total.rounds == 0 or total.wall_s < seconds):
+        number += 1
+        place = folder / "rounds" / f"{number:04d}"
+        report = _report(place)
+        if report is None:
+            place.mkdir(parents=True, exist_ok=True)
+            report, interrupted = _run_round(options, device, round_seed(seed, number), place)
+        if interrupted:
+            (place / "report.json").unlink(missing_ok=True)  # it goes on when the soak does
+            break
+        total.add(number, report)
+        say(total.line(seconds))
+    return _finish(options, folder, total, seconds, interrupted)
+
+
+def _finish(options: argparse.Namespace, folder: Path, total: Total, seconds: float, interrupted: bool) -> int:
+    if total.rounds == 0:
+        print("interrupted in the first round; the same command goes on with it")
+        return RUN_VERDICTS["UNPROVEN"]
+    worst = _report(folder / "rounds" / f"{total.worst:04d}") or {}
+    verdict = "UNPROVEN" if interrupted and total.verdict == "CONFORMS" else total.verdict
+    report = {**worst, "soak": total.entry(seconds), "verdict": verdict, "exit": RUN_VERDICTS[verdict]}
+    if verdict != worst["verdict"]:
+        report["reasons"] = ["the soak was interrupted; the same command goes on with it", *worst["reasons"]]
+    draft = folder / "report.json.draft"
+    draft.write_text(json.dumps(report, indent=1, allow_nan=False) + "\n")
+    draft.replace(folder / "report.json")
+    if options.json:
+        print(json.dumps(report, indent=1, allow_nan=False))
+    else:
+        print(total.line(seconds))
+        print(f"VERDICT  {verdict}   worst of {total.rounds} rounds: number {total.worst}")
+        print(f"report   {places.shown(folder / 'report.json')}")
+    return int(report["exit"])

@@ -1,0 +1,75 @@
+"""The pages for contributors lead where they say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.dev import TOOLS
+from conformance.pdlkit import reasons
+from conformance.pdlkit.places import KIT, ROOT
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", KIT / "README.md", KIT / "ARCHITECTURE.md",
+         KIT / "GLOSSARY.md", KIT / "references.md", *sorted(ROOT.glob("examples/*.md")), *sorted(KIT.glob("*/README.md"))]
+
+
+def _anchor(heading: str) -> str:
+    """As GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def dead_links(page: Path) -> list[str]:
+    """Links of a page that lead to no file or no heading of this tree."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    dead = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        name, _, anchor = target.partition("#")
+        if re.match(r"[a-z]+:", target):
+            continue
+        file = page.parent / name if name else page
+        headings = []
+        if anchor and file.suffix == ".md" and file.is_file():
+            headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.M)
+        if not file.exists() or (headings and anchor not in map(_anchor, headings)):
+            dead.append(target)
+    return dead
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    assert dead_links(page) == []
+
+
+def test_a_dead_link_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# One two\n[a](gone.md) [b](#one-two) [c](#three) [d](https://example.org)\n")
+    assert dead_links(page) == ["gone.md", "#three"]
+
+
+def test_the_architecture_names_every_room() -> None:
+    rooms = {path.name for path in KIT.iterdir() if path.is_dir() and not path.name.startswith((".", "__"))}
+    named = set(re.findall(r"^\| `(\w+)/` \|", (KIT / "ARCHITECTURE.md").read_text(encoding="utf-8"), re.M))
+    assert rooms <= named, f"ARCHITECTURE.md has no row for {sorted(rooms - named)}"
+
+
+def test_every_tool_that_a_page_names_exists() -> None:
+    for page in PAGES:
+        named = set(re.findall(r"conformance dev ([a-z][a-z-]+)", page.read_text(encoding="utf-8")))
+        assert named <= set(TOOLS), f"{page.name}: {sorted(named - set(TOOLS))}"
+
+
+def _case(name: str, status: str, proving: bool, **more: Any) -> dict[str, Any]:
+    return {"name": name, "status": status, "proving": proving, "reason": f"because of {name}", "mutants": [], **more}
+
+
+def test_reasons_name_what_stands_in_the_way() -> None:
+    report = {"verdict": "UNPROVEN", "run": {"device": "cuda", "profile": "quick", "seed": "0x1"}, "tests": [
+        _case("A-01.good", "PASS", True), _case("A-02.absent", "NOT_SUPPORTED", True), _case("A-03.seen", "INCONCLUSIVE", False),
+        _case("A-04.weak", "INCONCLUSIVE", True, mutants=[{"tag": "nowait", "status": "SURVIVED"}, {"tag": "war", "status": "KILLED"}]),
+        _case("A-05.lost", "NOT_RUN", False)]}
+    said = "\n".join(reasons.reasons(report))
+    assert "A-04.weak  INCONCLUSIVE\n  because of A-04.weak\n  survived: nowait\n" in said and "A-05.lost  NOT_RUN" in said
+    assert not re.search("A-0[123]", said)

@@ -1,0 +1,76 @@
+"""The command `test` while it runs and at its end: what did not run is not counted as passed, and nothing is silent for long."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance.pdlkit import ctest
+from conformance.pdlkit.ctest import Course, run_ctest, summary
+
+PROJECT = """cmake_minimum_required(VERSION 3.21)
+project(x LANGUAGES NONE)
+enable_testing()
+add_test(NAME good COMMAND ${CMAKE_COMMAND} -E echo "never shown")
+add_test(NAME bad.one COMMAND ${CMAKE_COMMAND} -E cat no-such-file)
+add_test(NAME left.out COMMAND sh -c "echo 'SKIPPED [1] a/test_x.py:3: needs a GPU'; exit 77")
+add_test(NAME slow COMMAND sleep 2)
+add_test(NAME waits COMMAND sleep 3600)
+set_tests_properties(left.out PROPERTIES SKIP_RETURN_CODE 77)
+set_tests_properties(waits PROPERTIES TIMEOUT 1)
+"""
+
+
+@pytest.mark.parametrize(("states", "line"), [
+    (["run", "run", "fail"], "2 passed, 1 failed, 0 skipped"),
+    (["run", "notrun", "disabled"], "1 passed, 0 failed, 2 skipped"),
+    ([], "0 passed, 0 failed, 0 skipped"),
+])
+def test_each_state_has_its_own_count(states: list[str], line: str, tmp_path: Path) -> None:
+    cases = "".join(f'<testcase name="t{number}" status="{state}"/>' for number, state in enumerate(states))
+    (tmp_path / "junit.xml").write_text(f"<testsuite>{cases}</testsuite>")
+    assert summary(tmp_path / "junit.xml")[-1] == line
+
+
+def test_a_run_of_ctest_is_told_as_it_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cmake, program = shutil.which("cmake"), shutil.which("ctest")
+    if cmake is None or program is None:
+        pytest.skip("needs CMake")
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    subprocess.run([cmake, "-S", tmp_path, "-B", tmp_path], check=True, capture_output=True)
+    monkeypatch.setattr(ctest, "QUIET_S", 0.2)
+    said = list[str]()
+    names = ["good", "bad.one", "left.out", "slow", "waits"]
+    code = run_ctest([program, "--test-dir", str(tmp_path), "--output-on-failure", "--parallel", "2", "--output-junit", "junit.xml"],
+                     tmp_path, names, said.append)
+    assert code != 0 and any("no-such-file" in line for line in said) and not any("never shown" in line for line in said)
+    assert any("of 5 tests" in line and "running: " in line for line in said)
+    assert json.loads((tmp_path / "seconds.json").read_text()).keys() == set(names)
+    *_, counts = lines = summary(tmp_path / "junit.xml")
+    assert counts == "2 passed, 2 failed, 1 skipped" and lines[0].startswith("slowest: slow 2 s")
+    assert "skipped: left.out: needs a GPU" in lines and {"failed: bad.one", "failed: waits"} <= set(lines)
+
+
+@pytest.mark.parametrize(("line", "quiet"), [
+    ("      Start  3: a.b", True), ("1/9 Test  #3: a.b ......   Passed    0.52 sec", True),
+    ("1/9 Test #3: a.b ...***Failed    0.52 sec", False),
+    ("1/9 Test #3: a.b .......***Skipped   0.52 sec", False), ("1/9 Test #3: a.b ...***Timeout  60.02 sec", False),
+    ("1/9 Test #3: a.b .....***Exception: SegFault  0.30 sec", False), ("anything else", False),
+])
+def test_lines_of_ctest_are_told_apart(line: str, quiet: bool) -> None:
+    course = Course({}, 1)
+    assert course.read(line) is quiet
+    assert ("a.b" in course.seconds) == ("sec" in line) and course.bad == any(word in line for word in ("Failed", "Timeout", "Exception"))
+
+
+def test_the_estimate_follows_what_tests_took_before() -> None:
+    course = Course({"short": 1.0, "long": 99.0}, 2, started=time.monotonic() - 10)
+    assert course.left_s() is None
+    course.read("1/2 Test  #1: short ......   Passed    10.0 sec")
+    left = course.left_s()
+    assert left is not None and 980 < left < 1000 and "about 16 min left" in course.words() or "about 17 min left" in course.words()

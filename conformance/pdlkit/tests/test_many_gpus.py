@@ -1,0 +1,99 @@
+"""Several GPUs in one machine: judged side by side, pooled where they may be, and a sick one stops no other."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.pdlkit import many_gpus
+from conformance.pdlkit.exits import BAD_ARGUMENTS
+from conformance.pdlkit.many_gpus import Worker, run_all, worst
+from conformance.pdlkit.places import ROOT, SCHEMA
+from conformance.pdlkit.tests.kit_runs import FAKE
+
+CASE = "WAIT-05.rewait.widened.captured"
+ARGUMENTS = ["--profile", "smoke", "--only", "WAIT-05", "--harness", str(FAKE)]
+
+
+def worker(index: int, device: str = "cuda", **behaviour: Any) -> Worker:
+    return Worker(f"gpu-{index}", device, {"PYTHONPATH": str(ROOT), "FAKE_HARNESS": json.dumps(behaviour), "FAKE_PROBE": "0"})
+
+
+def judged(folder: Path, *gpus: Worker) -> dict[str, Any]:
+    return run_all(gpus, ARGUMENTS, folder, 0x5eed)
+
+
+def test_each_gpu_has_a_report_and_trials_are_pooled(tmp_path: Path) -> None:
+    report = judged(tmp_path, worker(0), worker(1))
+    rows = report["machine"]["gpus"]
+    assert report["verdict"] == "CONFORMS" and [row["gpu"] for row in rows] == ["gpu-0", "gpu-1"]
+    one = json.loads((tmp_path / "gpu-0" / "report.json").read_text())
+    exercised = {rule["id"]: rule["exercised"] for rule in one["rules"] if rule["status"] == "PASS"}
+    pool = report["machine"]["pooled"][0]
+    assert pool["gpus"] == 2 and pool["rules"]["WAIT-05"]["exercised"] == 2 * exercised["WAIT-05"]
+    seeds = {json.loads((tmp_path / row["report"]).read_text())["run"]["seed"] for row in rows}
+    assert len(seeds) == 2, "the same schedules twice would prove less"
+
+
+def test_the_machine_report_keeps_to_the_schema(tmp_path: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    report = judged(tmp_path, worker(0), worker(1))
+    jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+    del report["machine"]["gpus"][0]["verdict"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+
+
+def test_one_sick_gpu_stops_no_other(tmp_path: Path) -> None:
+    report = judged(tmp_path, worker(0, **{CASE: "segv"}), worker(1), Worker("gpu-2", "cuda:bad"))
+    rows = {row["gpu"]: row for row in report["machine"]["gpus"]}
+    assert rows["gpu-1"]["verdict"] == "CONFORMS" and rows["gpu-0"]["verdict"] == "UNPROVEN"
+    assert rows["gpu-2"]["report"] is None and str(BAD_ARGUMENTS) in rows["gpu-2"]["reasons"][0]
+    assert (report["verdict"], report["exit"]) == ("INVALID", 70)
+
+
+def test_the_gpu_that_violates_decides_and_its_tests_are_shown(tmp_path: Path) -> None:
+    report = judged(tmp_path, worker(0), worker(1, **{CASE: "fail"}))
+    assert report["exit"] == 1 and {test["name"]: test["status"] for test in report["tests"]}[CASE] == "FAIL"
+    assert "gpu-1" in many_gpus.block(report)
+
+
+def test_a_signal_reaches_every_run_and_each_still_reports(tmp_path: Path) -> None:
+    def later() -> None:
+        end = time.monotonic() + 1200
+        while time.monotonic() < end and not all((tmp_path / f"gpu-{i}" / "records.jsonl").is_file() for i in (0, 1)):
+            time.sleep(0.05)
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=later, daemon=True).start()
+    hang: dict[str, Any] = {"deadline_s": 1000, CASE: "hang"}
+    report = judged(tmp_path, worker(0, **hang), worker(1, **hang))
+    assert [row["verdict"] for row in report["machine"]["gpus"]] == ["UNPROVEN", "UNPROVEN"]
+
+
+@pytest.mark.parametrize(("verdicts", "machine"), [
+    (["CONFORMS", "NOT_APPLICABLE"], "CONFORMS"), (["NOT_APPLICABLE"], "NOT_APPLICABLE"), (["INVALID", "VIOLATES"], "VIOLATES"),
+    (["UNPROVEN", "CONFORMS (waived: EDGE-33)"], "UNPROVEN"), ([], "UNPROVEN")])
+def test_the_worst_decides(verdicts: list[str], machine: str) -> None:
+    assert worst(verdicts) == machine
+
+
+def test_mig_slices_are_workers_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listing = tmp_path / "nvidia-smi"
+    listing.write_text("#!/bin/sh\ncat <<'E'\nGPU 0: NVIDIA H100 (UUID: GPU-1)\n  MIG 1g.10gb     Device  0: (UUID: MIG-aa-1)\n"
+                       "  MIG 1g.10gb     Device  1: (UUID: MIG-aa-2)\nE\n")
+    listing.chmod(0o755)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(many_gpus, "toolkit_program", lambda _: listing)
+    slices = [dict(worker.environment) for worker in many_gpus.workers(1)]
+    assert slices == [{"CUDA_VISIBLE_DEVICES": "MIG-aa-1"}, {"CUDA_VISIBLE_DEVICES": "MIG-aa-2"}]
+    monkeypatch.setattr(many_gpus, "toolkit_program", lambda _: None)
+    assert [w.device for w in many_gpus.workers(3)] == ["cuda:0", "cuda:1", "cuda:2"]

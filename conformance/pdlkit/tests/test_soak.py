@@ -1,0 +1,94 @@
+"""Soaks: rounds of their own, both bounds over all of them, going on after an interruption, and never hiding a round that failed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.soak import Total, parse_time, round_seed
+from conformance.pdlkit.tests.kit_runs import run_fake
+
+ONLY = ("--only=WAIT-05", "--only=MEM-01", "--profile", "soak")
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("8m", 480), ("10h", 36000), ("1.5h", 5400), ("2d", 172800)])
+def test_times(text: str, seconds: float) -> None:
+    assert parse_time(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "10", "h", "0s", "-1h", "10 h", "10h30m", "infs"])
+def test_times_that_are_none(text: str) -> None:
+    with pytest.raises(BadArguments, match="--for"):
+        parse_time(text)
+
+
+def report(verdict: str, exercised: int = 1000, shapes: int = 100, clean: bool = True, wall_s: float = 2.0) -> dict[str, Any]:
+    return {"verdict": verdict, "run": {"wall_s": wall_s},
+            "pooled": {"exercised": exercised, "shapes": shapes, "bound95": 0.1 if clean else None}}
+
+
+def test_rounds_add_up() -> None:
+    total = Total()
+    for number in (1, 2, 3):
+        total.add(number, report("CONFORMS"))
+    entry = total.entry(60)
+    assert (entry["rounds"], entry["exercised"], entry["shapes"], entry["wall_s"]) == (3, 3000, 300, 6.0)
+    assert entry["bound95"] == pytest.approx(3 / 3000, rel=0.01) and entry["shape_bound95"] == 0.01
+
+
+@pytest.mark.parametrize(("verdicts", "worst", "number"), [
+    (("CONFORMS", "VIOLATES", "CONFORMS"), "VIOLATES", 2), (("VIOLATES", "INVALID"), "INVALID", 2),
+    (("UNPROVEN", "CONFORMS"), "UNPROVEN", 1), (("CONFORMS", "CONFORMS"), "CONFORMS", 1), (("VIOLATES", "UNPROVEN"), "VIOLATES", 1),
+])
+def test_the_worst_round_speaks(verdicts: tuple[str, ...], worst: str, number: int) -> None:
+    total = Total()
+    for i, verdict in enumerate(verdicts, 1):
+        total.add(i, report(verdict))
+    assert (total.verdict, total.worst) == (worst, number)
+
+
+def test_no_bound_beside_a_round_that_was_not_clean() -> None:
+    total = Total()
+    total.add(1, report("CONFORMS"))
+    total.add(2, report("VIOLATES", clean=False))
+    assert total.entry(1)["bound95"] is None and total.entry(1)["shape_bound95"] is None
+
+
+def test_every_round_draws_anew() -> None:
+    seeds = [round_seed(1, number) for number in range(1, 200)]
+    assert len(set(seeds)) == len(seeds) and seeds == [round_seed(1, number) for number in range(1, 200)]
+    assert round_seed(1, 1) != round_seed(2, 1)
+
+
+def test_a_soak_of_one_round_and_on(tmp_path: Path) -> None:
+    first = run_fake(tmp_path, {}, *ONLY, "--for", "0.01s", device="cuda")
+    assert first.code == 0, first.err
+    one = first.report["soak"]
+    assert one["rounds"] == 1 and one["bound95"] is not None and "worst verdict CONFORMS" in first.err
+    longer = run_fake(tmp_path, {}, *ONLY, "--for", f"{one['wall_s'] + 0.05}s", device="cuda")
+    assert longer.report["soak"]["rounds"] > 1
+    assert longer.report["soak"]["exercised"] == longer.report["soak"]["rounds"] * one["exercised"]
+    seeds = {json.loads(path.read_text())["run"]["seed"] for path in tmp_path.glob("rounds/*/report.json")}
+    assert len(seeds) == longer.report["soak"]["rounds"]
+
+
+def test_a_round_that_failed_stays_failed(tmp_path: Path) -> None:
+    assert run_fake(tmp_path, {"WAIT-05": "fail"}, *ONLY, "--for", "0.01s").code == 1
+    again = run_fake(tmp_path, {}, *ONLY, "--for", "0.02s")
+    assert again.code == 1 and again.report["verdict"] == "VIOLATES" and again.report["soak"]["worst_round"] == 1
+
+
+def test_another_question_in_the_same_folder_is_refused(tmp_path: Path) -> None:
+    run_fake(tmp_path, {}, *ONLY, "--for", "0.01s")
+    other = run_fake(tmp_path, {}, "--only=WAIT-05", "--profile", "soak", "--for", "0.01s")
+    assert other.code == 64 and "an interrupted soak lies there" in other.err
+
+
+@pytest.mark.parametrize("arguments", [("--for", "1h"), ("--for", "1h", "--profile", "quick"),
+                                       ("--for", "soon", "--profile", "soak"), ("--for", "1h", "--profile", "soak", "--plant", "hang")])
+def test_arguments_that_do_not_go_together(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    assert run_fake(tmp_path, {}, *arguments).code == 64

@@ -1,0 +1,156 @@
+"""Waivers: what they take out of a verdict, what they must never hide, and how a slip in their file is told."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from conformance.pdlkit import places, waivers
+from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.rules import load as load_rules
+from conformance.pdlkit.tests.kit_runs import run_fake
+from conformance.pdlkit.tests.test_verdicts import case
+from conformance.pdlkit.verdicts import CaseResult, judge_capabilities, judge_run, shape_bound95
+from conformance.pdlkit.waivers import DriverRange, Waiver
+
+BOOK = load_rules(places.RULES)
+TODAY = date(2026, 12, 1)
+ENTRY = {"rule": '"WAIT-05"', "device": '"*"', "driver": '"*"', "reason": '"seen on one driver"', "expires": "2099-01-01"}
+
+
+def text(**changed: str) -> str:
+    return "[[waiver]]\n" + "".join(f"{key} = {value}\n" for key, value in {**ENTRY, **changed}.items() if value)
+
+
+def waiver(rule: str = "WAIT-01", device: str = "NVIDIA H*", driver: str = ">=580, <590", expires: date = TODAY) -> Waiver:
+    return Waiver(rule, device, DriverRange.read(driver), "known", expires)
+
+
+@pytest.mark.parametrize(("bounds", "driver", "holds"), [
+    ("580.159.04", "580.159.04", True), ("580.159.04", "580.159.4", True), ("580.159.04", "580.159.05", False),
+    (">=580", "580.159.04", True), (">=580", "579.9", False), (">580", "580", False), (">580", "580.0.1", True), ("<590", "590", False),
+    ("<590", "589.99", True), ("<=580", "580.0", True), ("<=580", "580.1", False), (">=580, <590", "585", True),
+    (">=580, <590", "590.1", False), (">=580, <590", "570.1", False), ("*", None, True), ("580", None, False), ("580", "unknown", False),
+])
+def test_driver_ranges(bounds: str, driver: str | None, holds: bool) -> None:
+    assert DriverRange.read(bounds).holds(driver) is holds
+
+
+FAILED = CaseResult(case(), "FAIL", "poison 3")
+GOOD = CaseResult(case("derived", rule="MEM-01"), "PASS", None)
+
+
+def test_a_waiver_that_matches_is_applied() -> None:
+    applied = waivers.apply([waiver()], [FAILED, GOOD], "NVIDIA H200", "580.159.04", TODAY)
+    assert applied.rules == ("WAIT-01",) and applied.notes == ()
+    assert applied.entries[0]["cases"] == [{"name": "WAIT-01.store.widened.stream", "status": "FAIL"}]
+
+
+@pytest.mark.parametrize(("changed", "device", "driver", "said"), [
+    ({"expires": date(2026, 11, 30)}, "NVIDIA H200", "580.1", "expired on 2026-11-30"),
+    ({}, "NVIDIA B200", "580.1", "this device is NVIDIA B200"),
+    ({}, None, "580.1", "this device is unknown"),
+    ({}, "NVIDIA H200", "590", "this driver is 590"),
+    ({"rule": "MEM-01"}, "NVIDIA H200", "580.1", "matched no failure"),
+])
+def test_a_waiver_that_does_nothing_says_why(changed: dict[str, object], device: str | None, driver: str, said: str) -> None:
+    applied = waivers.apply([waiver(**changed)], [FAILED, GOOD], device, driver, TODAY)  # type: ignore[arg-type]
+    assert applied.rules == () and applied.entries == () and len(applied.notes) == 1 and said in applied.notes[0]
+
+
+def test_only_failures_of_judging_rules_are_waived() -> None:
+    others = [CaseResult(case(), status, None) for status in ("INCONCLUSIVE", "CRASH", "DEVICE_LOST", "NOT_RUN", "KIT_ERROR", "PASS")]
+    measured = CaseResult(case("measured", False), "FAIL", None)
+    for result in [*others, measured]:
+        assert waivers.apply([waiver()], [result], "NVIDIA H200", "580", TODAY).rules == ()
+
+
+def test_what_is_waived_decides_nothing_and_is_named() -> None:
+    verdict = judge_run([FAILED, GOOD], (), (), ["WAIT-01"])
+    assert (verdict.verdict, verdict.exit, verdict.waived, verdict.reasons) == ("CONFORMS", 0, ("WAIT-01",), ())
+
+
+@pytest.mark.parametrize(("other", "expected"), [
+    ("FAIL", "VIOLATES"), ("HANG", "VIOLATES"), ("INCONCLUSIVE", "UNPROVEN"), ("CRASH", "UNPROVEN"), ("NOT_RUN", "UNPROVEN"),
+    ("DEVICE_LOST", "UNPROVEN"), ("KIT_ERROR", "INVALID"),
+])
+def test_a_waiver_hides_nothing_else(other: str, expected: str) -> None:
+    both = [FAILED, GOOD, CaseResult(case(rule="MEM-08"), other, "why")]
+    assert judge_run(both, (), (), ["WAIT-01"]).verdict == expected
+    same_rule = [FAILED, GOOD, CaseResult(case(pair="overwrite"), other, "why")]
+    if other not in ("FAIL", "HANG"):  # the waived rule's own case that crashed or was not run is no known defect
+        assert judge_run(same_rule, (), (), ["WAIT-01"]).verdict == expected
+
+
+def test_nothing_proven_but_what_is_waived_is_unproven() -> None:
+    assert judge_run([FAILED], (), (), ["WAIT-01"]).verdict == "UNPROVEN"
+
+
+SLIPS = [
+    ({"rule": ""}, "`rule` is missing"), ({"rule": '"WAIT-98"'}, "no rule WAIT-98"), ({"rule": '"ATTR-02"'}, "measured"),
+    ({"reason": '" "'}, "`reason` must be a text that is not empty"), ({"expires": '"2027-01-01"'}, "must be a date"),
+    ({"expires": "2027-01-01T00:00:00"}, "must be a date"), ({"driver": '"about 580"'}, "`driver` holds `about 580`"),
+    ({"devise": '"*"'}, "unknown key `devise`"), ({"device": "3"}, "`device` must be a text"),
+]
+
+
+@pytest.mark.parametrize(("changed", "said"), SLIPS, ids=[said for _, said in SLIPS])
+def test_slips_are_named(changed: dict[str, str], said: str, tmp_path: Path) -> None:
+    file = tmp_path / "w.toml"
+    file.write_text(text(**changed))
+    with pytest.raises(BadArguments, match=r"\[\[waiver\]\] number 1") as told:
+        waivers.load(file, BOOK)
+    assert said in str(told.value)
+
+
+@pytest.mark.parametrize(("content", "said"), [("[[waiver", "invalid TOML"), ("waive = 1", "unknown key `waive`"),
+                                               ("waiver = 1", "two brackets")])
+def test_files_that_are_none(content: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "w.toml"
+    file.write_text(content)
+    with pytest.raises(BadArguments, match=said.replace("[", r"\[")):
+        waivers.load(file, BOOK)
+    with pytest.raises(BadArguments, match="No such file"):
+        waivers.load(tmp_path / "none.toml", BOOK)
+
+
+def test_the_committed_file_is_sound() -> None:
+    known = waivers.load(places.KIT / "waivers.toml", BOOK)
+    assert known and all(w.driver.bounds and "*" not in w.device for w in known), "a committed waiver names what it was seen on"
+
+
+def test_run_takes_waivers(tmp_path: Path) -> None:
+    file = tmp_path / "w.toml"
+    file.write_text(text())
+    only = ("--only=WAIT-0?", "--only=MEM-01")
+    without = run_fake(tmp_path / "a", {"WAIT-05": "fail"}, *only)
+    waived = run_fake(tmp_path / "b", {"WAIT-05": "fail"}, *only, "--waive", str(file))
+    assert (without.code, waived.code) == (1, 0)
+    assert "CONFORMS (model, no GPU; waived: WAIT-05)" in waived.out
+    assert {s for n, s in waived.statuses().items() if n.startswith("WAIT-05")} == {"FAIL"}
+    assert "WAIT-05 (waived) fails" in waived.out and "WAIT-05.rewait.widened.captured FAIL" in waived.out
+    idle = run_fake(tmp_path / "c", {"MEM-01": "fail"}, *only, "--waive", str(file))
+    assert idle.code == 1 and "matched no failure" in idle.out
+    assert run_fake(tmp_path / "d", {}, "--waive", str(tmp_path / "none")).code == 64
+
+
+def test_a_verdict_per_capability() -> None:
+    results = [
+        CaseResult(case(rule="WAIT-01"), "PASS", None), CaseResult(case(rule="EDGE-33", path="built"), "FAIL", "x"),
+        CaseResult(case(rule="EDGE-01", path="built"), "PASS", None),
+        CaseResult(case(rule="WAIT-01", path="captured"), "INCONCLUSIVE", "y"),
+        CaseResult(case(rule="EVT-01", path="stream", events=True), "PASS", None),
+    ]
+    said = {entry["capability"]: entry for entry in judge_capabilities(results)}
+    assert {name: entry["verdict"] for name, entry in said.items()} == {
+        "streams": "CONFORMS", "captured graphs": "UNPROVEN", "built graphs": "VIOLATES", "events": "CONFORMS"}
+    assert said["built graphs"]["failing"] == ["EDGE-33"] and said["built graphs"]["holding"] == 1
+    assert said["captured graphs"]["unproven"] == ["WAIT-01"] and said["captured graphs"]["holding"] == 0
+    waived = {entry["capability"]: entry["verdict"] for entry in judge_capabilities(results, ["EDGE-33"])}
+    assert waived["built graphs"] == "CONFORMS" and waived["captured graphs"] == "UNPROVEN"
+
+
+def test_the_bound_for_shapes() -> None:
+    assert (shape_bound95(0), shape_bound95(2), shape_bound95(3000)) == (None, 1.0, 0.001)

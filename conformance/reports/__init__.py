@@ -1,0 +1,1 @@
+"""What is made from a report.json: pages, comparisons, the public record, and the check of a submission."""

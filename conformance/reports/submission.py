@@ -1,0 +1,181 @@
+"""Checks a report that somebody hands in: its schema, its digest, everything that its own counts decide, and no names in it.
+
+A digest over the whole report refuses any field that was changed alone. Who changes a field and the digest is caught where the field
+follows from others: verdicts, bounds, sums, scores, reasons, tables. What follows from nothing else cannot be seen: see BLIND.
+"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import json
+import math
+import re
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from conformance.pdlkit.places import SCHEMA
+from conformance.pdlkit.report import inconsistencies
+from conformance.pdlkit.venv import ensure_venv
+from conformance.reports.recomputed import recomputed_problems
+
+JSONSCHEMA = ("jsonschema==4.23.0",)
+BLIND = (
+    "whether the run took place, on this device, at this time: a report whose numbers were all invented together, digest included, passes",
+    "what no other field depends on: times, schedules, SM pairs, hashes of machine code, versions, the host",
+    "who hands it in: the digest is no signature",
+)
+Report = dict[str, Any]
+
+
+class Duplicate(ValueError):
+    """A JSON object names a field twice, so that readers may disagree about it."""
+
+
+def read_strictly(data: bytes) -> Any:
+    """JSON without doubled fields and without NaN or Infinity; ValueError if it is anything else."""
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            names = [name for name, _ in pairs]
+            raise Duplicate(f"the field {next(name for name in names if names.count(name) > 1)!r} is there twice")
+        return found
+
+    def finite(text: str) -> float:
+        value = float(text)
+        if not math.isfinite(value):
+            raise ValueError(f"{text} is not a finite number")
+        return value
+
+    return json.loads(data.decode("utf-8"), object_pairs_hook=once, parse_constant=finite, parse_float=finite)
+
+
+def digest_problems(report: Report) -> Iterator[str]:
+    """The id of the run is the digest of everything else in the report."""
+    run = {key: value for key, value in report["run"].items() if key != "id"}
+    text = json.dumps({**report, "run": run}, sort_keys=True)
+    expected = "sha256:" + hashlib.sha256(text.encode()).hexdigest()[:32]
+    if report["run"]["id"] != expected:
+        yield "run.id is not the digest of this report: something in it was changed after `run` wrote it"
+
+
+_CHECK = """
+import json, sys, jsonschema
+report, schema = json.load(sys.stdin), json.loads(open(sys.argv[1], encoding="utf-8").read())
+found = sorted(jsonschema.Draft202012Validator(schema).iter_errors(report), key=lambda e: list(map(str, e.absolute_path)))
+print(json.dumps([["/".join(map(str, e.absolute_path)) or "the report", e.message[:160]] for e in found[:20]]))
+"""
+
+
+def schema_problems(report: Report) -> Iterator[str]:
+    """What report.schema.json does not allow, by the jsonschema library."""
+    python = ensure_venv(JSONSCHEMA)
+    done = subprocess.run([str(python), "-P", "-c", _CHECK, str(SCHEMA)], input=json.dumps(report), capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"the schema could not be checked: {done.stderr.strip()[-300:]}")
+    for where, what in json.loads(done.stdout):
+        yield f"{where}: {what}"
+
+
+# names ---------------------------------------------------------------------------------------------------------------
+
+_NAMES = {
+    "an absolute path": re.compile(r"""(?:^|(?<=[\s'"=(,:]))(?:/(?:home|root|usr|tmp|var|mnt|data|opt|work|srv|scratch|etc|run)\b|~/|/[\w.-]+/[\w.-]+)"""),
+    "a mail address or login": re.compile(r"[\w.+-]+@[\w-]+"),
+    "an IP address": re.compile(r"(?<![\d.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\d.])"),
+    "a host name": re.compile(r"(?i)\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|dev|local|internal|lan|corp|cloud|edu|gov|de|uk|cn|jp)\b"),
+    "a GPU's identity": re.compile(r"(?i)\b(?:GPU|MIG)-[0-9a-f]{8}-[0-9a-f-]+"),
+    "a network card's address": re.compile(r"(?i)\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b"),
+}
+_PLAIN_NAMES = ("root", "user", "admin", "localhost", "runner")
+
+
+def _strings(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield where, value
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from _strings(entry, f"{where}/{key}" if where else str(key))
+            yield from _strings(str(key), where)
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from _strings(entry, f"{where}/{index}")
+
+
+def _own_names() -> list[str]:
+    """This machine's and this user's names: the one who hands in checks it where the run was made."""
+    names = {socket.gethostname(), socket.gethostname().partition(".")[0]}
+    try:
+        names.add(getpass.getuser())
+    except (OSError, KeyError):
+        pass  # a user id without a name
+    return [name for name in names if len(name) > 3 and name not in _PLAIN_NAMES]
+
+
+def name_problems(report: Report) -> Iterator[str]:
+    """Strings that name a machine, a person or a place."""
+    own = [re.compile(rf"\b{re.escape(name)}\b") for name in _own_names()]
+    for where, text in _strings(report, ""):
+        for what, pattern in _NAMES.items():
+            if found := pattern.search(text):
+                yield f"{where}: {found.group()[:60]!r} looks like {what}"
+        if any(pattern.search(text) for pattern in own):
+            yield f"{where}: it holds this machine's or this user's name"
+
+
+# fitness -------------------------------------------------------------------------------------------------------------
+
+
+def fitness_problems(report: Report) -> Iterator[str]:
+    """What has no place in the record, however true it is."""
+    if report["device"]["kind"] != "gpu":
+        yield "it is of the model, which is no evidence about hardware"
+    if report["run"]["plant"] is not None:
+        yield f"a fault was planted ({report['run']['plant']})"
+    if report["verdict"] in ("INVALID", "NOT_APPLICABLE"):
+        yield f"its verdict is {report['verdict']}, so nothing was judged"
+    if report["host"]["interposers"]:
+        yield f"{', '.join(report['host']['interposers'])} stood between the kit and the device"
+    if report["suite"]["dirty"]:
+        yield "the tree had changes that were not committed, so nobody can tell which code judged"
+    for what, missing in (("the GPU's name", not report["device"].get("name")), ("the driver's version", not report["driver"].get("version")),
+                          ("the compute capability", not report["device"].get("cc"))):
+        if missing:
+            yield f"it does not say {what}"
+
+
+def problems(report: Report) -> Iterator[str]:
+    """Everything that is wrong with a submission; the schema first, because the other checks rely on it."""
+    found = list(schema_problems(report))
+    yield from found
+    if found:
+        return
+    yield from digest_problems(report)
+    yield from inconsistencies(report)
+    yield from recomputed_problems(report)
+    yield from name_problems(report)
+    yield from fitness_problems(report)
+
+
+def place_for(report: Report) -> str:
+    """The name under which the record keeps it."""
+    gpu = re.sub(r"[^a-z0-9]+", "-", str(report["device"]["name"]).lower().removeprefix("nvidia ")).strip("-")
+    toolkit = report["toolchain"].get("nvcc") or f"{report['driver'].get('toolkit', 0) // 1000}.{report['driver'].get('toolkit', 0) % 1000 // 10}"
+    part = f"-only-{'-'.join(re.sub('[^A-Za-z0-9]+', '_', name) for name in report['run']['only'])}" if report["run"]["only"] else ""
+    return f"{gpu}-{report['driver']['version']}-{toolkit}-{report['run']['profile']}{part}.json"
+
+
+def read_submission(path: Path) -> Report | str:
+    """The report, or the sentence that says why it is none."""
+    try:
+        report = read_strictly(path.read_bytes())
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
+    except (ValueError, RecursionError) as error:
+        return f"it is not JSON that everybody reads alike: {error}"
+    if not isinstance(report, dict) or not isinstance(report.get("run"), dict):
+        return "it is not a report.json that `run` wrote"
+    return report

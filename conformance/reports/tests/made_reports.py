@@ -1,0 +1,87 @@
+"""Reports to test with: a recorded one, cut or multiplied to any number of cases."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from functools import cache
+from typing import Any
+
+from conformance.pdlkit.places import KIT
+
+RECORDED = KIT / "results" / "h200-580.159.04-13.0.88-quick.json"
+
+
+@cache
+def _recorded() -> dict[str, Any]:
+    return dict(json.loads(RECORDED.read_text(encoding="utf-8")))
+
+
+def recorded() -> dict[str, Any]:
+    """A fresh copy of the recorded quick run."""
+    return copy.deepcopy(_recorded())
+
+
+def with_cases(count: int) -> dict[str, Any]:
+    """A report of exactly so many cases: the recorded ones, again and again under new names."""
+    report = recorded()
+    tests, rules = report["tests"], {rule["id"]: rule for rule in report["rules"]}
+    report["tests"], report["rules"] = [], []
+    for index in range(count):
+        test = copy.deepcopy(tests[index % len(tests)])
+        turn = index // len(tests)
+        old = test["rule"]
+        test["rule"] = f"{old.partition('-')[0] + 'X' * turn}-{old.partition('-')[2]}"
+        test["name"] = test["name"].replace(old, test["rule"], 1)
+        report["tests"].append(test)
+        if not any(rule["id"] == test["rule"] for rule in report["rules"][-40:]):
+            report["rules"].append({**copy.deepcopy(rules[old]), "id": test["rule"]})
+    if count < len(tests):
+        report["contested"], report["paths"] = [], []
+    return report
+
+
+def forbidden_trial(store: int = 1286, begin: int = 443, waited: int = 485) -> dict[str, Any]:
+    """A forbidden trial as the harness records it."""
+    return {
+        "image": "base", "path": "stream", "batch": 3, "slot": 5,
+        "plan": {"words": 64, "blocks_primary": 1, "blocks_dependent": 2, "threads": 16},
+        "state": {"witnessed": 1, "early": 0, "primary_store_ns": store, "dependent_begin_ns": begin, "dependent_waited_ns": waited},
+        "seen": {"wrong": 64, "class": "poison", "first": 0, "want": "00000000b29a9b18", "got": "0000000014105921"},
+    }
+
+
+def failed(report: dict[str, Any], index: int = 0) -> dict[str, Any]:
+    """The report with one visibility case failed, as the harness would have told it."""
+    test = next(test for test in report["tests"][index:] if test["kind"] == "visibility" and test["status"] == "PASS")
+    test.update(status="FAIL", bound95=None, reason="poison 64 in 64 trials", forbidden=[forbidden_trial()])
+    test["triage"] = [{**copy.deepcopy(test["mutants"][0]), "kind": "triage", "tag": "attribute-off", "status": None, "kills": 3, "trials": 64}]
+    for rule in report["rules"]:
+        if rule["id"] == test["rule"]:
+            rule.update(status="FAIL", bound95=None)
+    report.update(verdict="VIOLATES", exit=1, reasons=[f"{test['name']}: FAIL of a {test['class']} rule, poison 64 in 64 trials"])
+    return report
+
+
+def redigested(report: dict[str, Any]) -> dict[str, Any]:
+    """The report with the digest that belongs to it, as somebody would make it who changes both."""
+    run = {key: value for key, value in report["run"].items() if key != "id"}
+    text = json.dumps({**report, "run": run}, sort_keys=True)
+    return {**report, "run": {**run, "id": "sha256:" + hashlib.sha256(text.encode()).hexdigest()[:32]}}
+
+
+def subset(*rules: str) -> dict[str, Any]:
+    """The recorded run as if only these rules had been asked for: consistent in itself."""
+    report = recorded()
+    for name in ("tests", "paths"):
+        report[name] = [entry for entry in report[name] if entry["rule"] in rules]
+    report["rules"] = [rule for rule in report["rules"] if rule["id"] in rules]
+    report["contested"] = [entry for entry in report["contested"] if entry["case"].partition(".")[0] in rules]
+    report["findings"] = [text for text in report["findings"] if text.partition(".")[0] in rules]
+    fates = [(test["name"], mutant) for test in report["tests"] for mutant in test["mutants"]]
+    killed = sum(mutant["status"] == "KILLED" for _, mutant in fates)
+    report["mutation_score"] = {"killed": killed, "applicable": killed, "survived": [], "not_applicable": [], "equivalent": sorted(
+        f"{name}: {mutant['tag']}" for name, mutant in fates if mutant["status"] == "EQUIVALENT_HERE")}
+    report["run"]["only"] = list(rules)
+    return redigested(report)

@@ -1,0 +1,108 @@
+"""`diff`: what is worse is called worse, noise is not, and a measured rule decides nothing."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.pdlkit.exits import BadArguments
+from conformance.reports import diff
+from conformance.reports.comparison import compare
+from conformance.reports.tests.made_reports import failed, recorded, with_cases
+
+
+def first(report: dict[str, Any], **wanted: Any) -> dict[str, Any]:
+    """The first case with these values."""
+    return next(test for test in report["tests"] if all(test[key] == value for key, value in wanted.items()))
+
+
+def test_a_report_is_the_same_as_itself() -> None:
+    found = compare(recorded(), recorded())
+    assert (found.verdict, found.changes, found.compared) == ("same", [], len(recorded()["tests"]))
+
+
+@pytest.mark.parametrize("status", ["FAIL", "HANG", "CRASH", "DEVICE_LOST", "INCONCLUSIVE", "NOT_RUN", "NOT_SUPPORTED", "KIT_ERROR"])
+def test_a_pass_that_is_gone_is_worse_and_one_that_came_is_better(status: str) -> None:
+    old, new = recorded(), recorded()
+    case = first(new, status="PASS", proving=True)
+    case.update(status=status, bound95=None)
+    assert compare(old, new).verdict == "worse"
+    assert compare(new, old).verdict == "better"
+
+
+def test_worse_wins_over_better() -> None:
+    old, new = recorded(), recorded()
+    tests = [test for test in old["tests"] if test["status"] == "PASS" and test["proving"]]
+    tests[0]["status"] = "FAIL"
+    first(new, name=tests[1]["name"])["status"] = "FAIL"
+    assert compare(old, new).verdict == "worse"
+
+
+def test_a_measured_rule_decides_nothing() -> None:
+    old, new = recorded(), recorded()
+    case = first(new, status="FAIL")
+    assert case["class"] == "measured"
+    case["status"] = "INCONCLUSIVE"
+    found = compare(old, new)
+    assert found.verdict == "same" and [change.direction for change in found.changes] == ["changed"]
+
+
+def rates(old_wrong: int, new_wrong: int, run: int, shapes: int | None) -> str:
+    """The verdict when both runs fail, and only the rate differs."""
+    reports = []
+    for wrong in (old_wrong, new_wrong):
+        report = failed(with_cases(60))
+        case = first(report, status="FAIL")
+        case["trials"].update(run=run, exercised=run, planned=run)
+        case["outcomes"].update(fresh=run - wrong, poison=wrong, overlap=0)
+        case["shapes"] = shapes
+        reports.append(report)
+    return compare(*reports).verdict
+
+
+def test_a_rate_is_judged_by_its_counts() -> None:
+    assert rates(10, 400, 1000, None) == "worse"
+    assert rates(400, 10, 1000, None) == "better"
+    assert rates(10, 16, 1000, None) == "same"
+    assert rates(400, 520, 1000, None) == "worse"
+    assert rates(400, 520, 1000, 20) == "same"  # of twenty shapes, that is chance
+
+
+def test_a_mutant_that_survives_is_worse() -> None:
+    old, new = recorded(), recorded()
+    case = next(test for test in new["tests"] if test["mutants"] and test["status"] == "PASS")
+    case["mutants"][0]["status"] = "SURVIVED"
+    assert compare(old, new).verdict == "worse"
+
+
+def test_an_answer_that_changed_is_told_once_and_decides_nothing() -> None:
+    old, new = recorded(), recorded()
+    case = next(test for test in new["tests"] if len(test.get("answers", [])) > 2)
+    case["answers"][2]["answer"] = "something else"
+    found = compare(old, new)
+    assert found.verdict == "same" and len(found.changes) == 1 and found.changes[0].new == "something else"
+
+
+def test_exit_codes_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps(recorded()))
+    bad.write_text(json.dumps(failed(recorded())))
+    assert diff.main([str(good), str(good)]) == 0
+    assert diff.main([str(good), str(bad)]) == 1
+    assert diff.main([str(bad), str(good)]) == 3
+    capsys.readouterr()
+    assert diff.main([str(good), str(bad), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["verdict"] == "worse"
+
+
+def test_nothing_in_common_is_bad_arguments(tmp_path: Path) -> None:
+    one, two = with_cases(1), with_cases(1)
+    two["tests"] = copy.deepcopy(recorded()["tests"][5:6])
+    (tmp_path / "one").write_text(json.dumps(one))
+    (tmp_path / "two").write_text(json.dumps(two))
+    with pytest.raises(BadArguments, match="no case in common"):
+        diff.main([str(tmp_path / "one"), str(tmp_path / "two")])

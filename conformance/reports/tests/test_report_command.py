@@ -1,0 +1,210 @@
+"""`report`: every form of a report says what the report says, and nothing else; damaged and hostile reports are survived."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from conformance.pdlkit.exits import BadArguments
+from conformance.reports import report as command
+from conformance.reports.interchange import write_ctrf, write_junit
+from conformance.reports.markdown import write_markdown, write_summary
+from conformance.reports.page import write_page
+from conformance.reports.tests.made_reports import failed, recorded, with_cases
+
+VOID = {"meta", "link", "br", "rect", "line"}
+
+
+class Outline(HTMLParser):
+    """Checks that a page is well nested, and keeps what a test asks for."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: Counter[str] = Counter()
+        self.tags: Counter[str] = Counter()
+        self.links: list[str] = []
+        self.headings: list[int] = []
+        self.text: list[str] = []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        given = dict(attrs)
+        if given.get("id"):
+            self.ids[str(given["id"])] += 1
+        self.links += [str(given[key]) for key in ("href", "src") if given.get(key)]
+        assert not any(key.startswith("on") for key in given)
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open and self.open[-1] == tag
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text.append(data)
+
+
+def strings_of(value: Any) -> list[str]:
+    """Every string of a JSON value."""
+    if isinstance(value, dict):
+        return [text for key, entry in value.items() for text in (key, *strings_of(entry))]
+    if isinstance(value, list):
+        return [text for entry in value for text in strings_of(entry)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("count", [0, 1, 300, 3000])
+def test_a_page_of_any_size_is_whole(count: int) -> None:
+    report = with_cases(count)
+    outline = Outline(write_page(report))
+    assert outline.tags["script"] == 0
+    assert all(link.startswith("#") or link == "data:," for link in outline.links)
+    assert all(link[1:] in outline.ids for link in outline.links if link.startswith("#"))
+    assert max(outline.ids.values(), default=1) == 1
+    assert outline.headings[0] == 1 and outline.headings.count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(outline.headings, outline.headings[1:], strict=False))
+    text = "".join(outline.text)
+    assert all(rule["id"] in text for rule in report["rules"])
+    assert all(test["name"].partition(".")[2] in text for test in report["tests"])
+
+
+def test_a_page_shows_verdict_reason_timeline_and_triage() -> None:
+    report = failed(recorded())
+    page = write_page(report)
+    text = "".join(Outline(page).text)
+    assert "VIOLATES" in text and report["reasons"][0] in text
+    assert "wait returns 485 ns" in text and "last store 1,286 ns" in text and "too-early" in page
+    assert "attribute-off" in text and "3 of 64" in text
+    assert "too-early" not in re.sub("<style>.*?</style>", "", write_page(recorded()), flags=re.S)
+
+
+def test_nothing_is_said_that_the_report_does_not_say() -> None:
+    """Every number of the page with three digits or more stands in the report, or is a sum over its cases."""
+    report = with_cases(40)
+    known = {match.replace(",", "") for text in [json.dumps(report)] for match in re.findall(r"[0-9]+", text)}
+    known |= {str(len(report["tests"])), str(len(report["rules"]))}
+    sums: Counter[str] = Counter()
+    for test in report["tests"]:
+        sums[f"run {test['rule']}"] += test["trials"]["run"]
+        sums[f"exercised {test['rule']}"] += test["trials"]["exercised"]
+        sums[f"overlap {test['rule']}"] += test["outcomes"].get("overlap", 0)
+        for variant in (*test["mutants"], *test["controls"], *test["broken_waits"]):
+            sums[f"kills {variant['kind']} {variant['tag']}"] += variant["kills"]
+            sums[f"trials {variant['kind']} {variant['tag']}"] += variant["trials"]
+        for window in {test["window"], f"{test['window']}/{test['path']}"}:
+            sums[f"{test['rule']} {window} run"] += test["trials"]["run"]
+            sums[f"{test['rule']} {window} exercised"] += test["trials"]["exercised"]
+    known |= {str(value) for value in sums.values()}
+    text = " ".join(Outline(write_page(report)).text)
+    shown = {match.replace(",", "") for match in re.findall(r"(?<![\w.])[0-9]{1,3}(?:,[0-9]{3})+(?![\w.])|(?<![\w.-])[0-9]{3,}(?![\w.-])", text)}
+    assert shown - known == set()
+
+
+def test_hostile_text_stays_text() -> None:
+    report = failed(recorded())
+    hostile = "</style><script>alert(1)</script> \u0000 ]]> | `x` \ud800 \u202e \" onload='x'"
+    report["tests"][0]["reason"] = hostile
+    report["rules"][0]["text"] = hostile
+    report["reasons"] = [hostile]
+    report["device"]["name"] = hostile
+    outline = Outline(write_page(report))
+    assert outline.tags["script"] == 0 and outline.tags["style"] == 1
+    ElementTree.fromstring(write_junit(report).encode("utf-8", "replace"))
+    json.loads(write_ctrf(report))
+    assert "<script" not in write_markdown(report)
+
+
+def test_unknown_parts_of_a_newer_report_are_shown() -> None:
+    report = recorded()
+    report["capabilities"] = {"streams": {"verdict": "CONFORMS", "rules": 20}, "built graphs": "VIOLATES"}
+    report["waived"] = [{"rule": "EDGE-33", "until": "2030-01-01"}]
+    report["pooled"] = {"visibility": {"bound95": 1e-07}}
+    report["rules"][0]["bound95_shapes"] = 0.00123
+    text = "".join(Outline(write_page(report)).text)
+    assert "built graphs" in text and "waived: EDGE-33" in text and "1e-07" in text and "1.2e-03" in text
+    assert "built graphs" in write_markdown(report) and "EDGE-33" in write_summary(report)
+
+
+def test_markdown_fits_an_issue_and_says_what_is_left_out() -> None:
+    text = write_markdown(with_cases(3000))
+    assert len(text) <= 65_536 and "left out" in text
+    assert "left out" not in write_markdown(with_cases(10))
+
+
+def test_junit_and_ctrf_count_alike() -> None:
+    report = failed(recorded())
+    root = ElementTree.fromstring(write_junit(report))
+    summary = json.loads(write_ctrf(report))["results"]["summary"]
+    cases = list(root.iter("testcase"))
+    assert len(cases) == len(report["tests"]) == summary["tests"] == int(root.attrib["tests"])
+    assert len(list(root.iter("failure"))) == summary["failed"] == int(root.attrib["failures"]) == 1
+    assert len(list(root.iter("skipped"))) == summary["skipped"]
+    assert sum(int(suite.attrib["tests"]) for suite in root.iter("testsuite")) == len(cases)
+
+
+def test_green_is_earned_in_other_forms_too() -> None:
+    """A proving case without proof is no success there, and neither is a crash; a finding in a measured rule is no failure."""
+    report = recorded()
+    proving = next(test for test in report["tests"] if test["proving"] and test["status"] == "PASS")
+    proving.update(status="INCONCLUSIVE", bound95=None, reason="too little was exercised")
+    crashed = next(test for test in report["tests"] if test["proving"] and test["status"] == "PASS")
+    crashed.update(status="CRASH", bound95=None, reason="died of SIGSEGV")
+    root = ElementTree.fromstring(write_junit(report))
+    assert [entry.attrib["message"] for entry in root.iter("failure")] == ["INCONCLUSIVE: too little was exercised"]
+    assert [entry.attrib["message"] for entry in root.iter("error")] == ["CRASH: died of SIGSEGV"]
+    findings = [test for test in report["tests"] if test["class"] == "measured" and test["status"] == "FAIL"]
+    assert findings and len(list(root.iter("failure"))) == 1
+
+
+def test_the_command_writes_what_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "report.json").write_text(json.dumps(with_cases(3)))
+    assert command.main([str(tmp_path)]) == 0
+    assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    arguments = [word for name in ("html", "markdown", "junit", "ctrf") for word in (f"--{name}", str(tmp_path / name))]
+    assert command.main([str(tmp_path / "report.json"), *arguments, "--github"]) == 0
+    assert all((tmp_path / name).stat().st_size > 300 for name in ("html", "markdown", "junit", "ctrf"))
+    assert "CONFORMS" in (tmp_path / "summary.md").read_text()
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("text", [
+    "", "[]", "{}", '{"schema": "pdl-report/1"}', '{"schema": "other/1"}', "\x80", '{"schema": "pdl-report/1", "run": 3}'])
+def test_what_is_no_report_is_told_by_name(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "report.json"
+    file.write_bytes(text.encode("latin-1"))
+    with pytest.raises(BadArguments, match=re.escape(str(file))):
+        command.main([str(file)])
+
+
+def test_a_report_with_a_part_removed_is_told_not_shown(tmp_path: Path) -> None:
+    for key in recorded():
+        report = with_cases(2)
+        if key in ("paths", "contested", "static_check"):
+            continue
+        del report[key]
+        (tmp_path / "report.json").write_text(json.dumps(report))
+        with pytest.raises(BadArguments):
+            command.main([str(tmp_path)])
+
+
+def test_an_output_that_cannot_be_written_is_bad_arguments(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(json.dumps(with_cases(1)))
+    with pytest.raises(BadArguments, match="cannot be written"):
+        command.main([str(tmp_path), "--html", str(tmp_path / "missing" / "page.html")])
