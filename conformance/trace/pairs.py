@@ -22,9 +22,9 @@ from conformance.trace.timeline import Item, Run, Timeline
 
 # From the return of a launch call to the start of its kernel on an idle GPU: 1.8 to 2.5 us on an H200 (results/*-trace.json).
 ARRIVAL_NS = 1800
-# CUPTI's end of a kernel is its completion, memory flushed: up to 0.65 us after its last thread's last instruction. A kernel
+# CUPTI's end of a kernel is its completion, memory flushed: up to 0.7 us after its last thread's last instruction. A kernel
 # that starts in that time starts after its primary's last block.
-COMPLETION_NS = 650
+COMPLETION_NS = 700
 # What is left of a boundary with PDL, and what it takes without, where nothing else is in the way (F1, F3, facts section 8).
 BOUNDARY_NS = 450
 _ON_STREAM = ("launch", "graph")

@@ -13,6 +13,7 @@ import pytest
 
 from conformance.pdlkit.places import KIT
 from conformance.rewrite.tests.images import ADD, EXIT, STACK, TRIGGER, WAIT, Instruction, Kernel, cubin
+from conformance.trace import command, session
 from conformance.trace.pairs import Pair
 from conformance.trace.reasons import Facts
 from conformance.trace.records import ASKED_COMPLETION_EVENT, ASKED_COOPERATIVE, ASKED_EVENT, ASKED_UPDATABLE
@@ -64,6 +65,20 @@ def test_pairs_show_where_the_gain_is(place: Path) -> None:
     # which variant is best is a matter of load here; that both runs were traced and joined is not
     assert pairs["first", "second"]["launches"] == 20 and pairs["first", "second"]["overlapping_before"] == 0
     assert pairs["gate", "first"]["launches"] == 20
+
+
+def test_a_graph_built_by_hand_gets_programmatic_edges_and_its_nodes_are_still_found(place: Path, tmp_path: Path) -> None:
+    program = [sys.executable, str(Path(__file__).with_name("graph_by_hand.py")), str(place / "zoo.cubin")]
+    asked = {}
+    for variant in (variants.original(), variants.with_waits(["first", "second"], True)):
+        folder = tmp_path / variant.name
+        environment = variants.environment(variant, folder, place / "libcuda.so.1") | {"LD_LIBRARY_PATH": str(place)}
+        ran = session.run(program, folder, environment, True, 60)
+        assert ran.code == 0  # the program checks every answer of the driver
+        pairs = command.pairs_of(command.timelines_of(folder), folder)[0]
+        asked[variant.name] = {(p.primary.name, p.dependent.name): (p.facts.asked, p.facts.overlapped) for p in pairs if p.place[0] == "g"}
+    assert asked["original"] == {("gate", "first"): ("no", False), ("first", "second"): ("no", False)}
+    assert asked["trigger"] == {("gate", "first"): ("edge", False), ("first", "second"): ("edge", True)}  # the gate does not trigger
 
 
 def run(name: str, start: int, end: int) -> Run:
