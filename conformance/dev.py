@@ -32,6 +32,7 @@ TOOLS = {
     "litmus": ("probes.litmus", "compare a GPU's litmus outcomes with the allowed ones"),
     "make-corpus": ("stress.corpus.make_corpus", "make real PTX for `stress roundtrip`"),
     "portable": ("packaging.portable", "check that a harness runs where there is only a driver"),
+    "random-machines": ("lint.tests.run_random_machines", "compare lint's analysis with runs of random barriers and loops"),
     "random-graphs": ("lint.tests.run_random_graphs", "compare lint's analysis with enumeration on random graphs"),
     "sweep": ("model.sweep", "run the model over many seeds and every broken device"),
     "toolkits": ("packaging.toolkits", "check the headers against every CUDA Toolkit"),
