@@ -85,7 +85,7 @@ static enum progress towards(node_id target, const node_id *everywhere, unsigned
     struct wait_ahead others = others_ahead(target, everywhere, count), own = wait_ahead_of(target);
     bool later = own.answer != YES || own.block > others.block || own.cluster > others.cluster || own.others;
     bool passes_by = others.answer == YES && others.block == 0 && later;
-    if (!passes_by && (wait != FRESH || others.answer != YES || !later))
+    if (!passes_by && (wait == CLUSTER || others.answer != YES || !later))
         return wait;
     unsigned cluster = others.cluster + phases->cluster_arrived;
     bool in_another_block = passed_by(wait, varies) == CLUSTER;
