@@ -60,7 +60,7 @@ def _is_ours(folder: Path) -> bool:
 
 def c_files() -> list[Path]:
     """The sources of the analysis, one folder per layer."""
-    return sorted(SOURCES.glob("*/*.c"))
+    return sorted(SOURCES.glob("**/*.c"))
 
 
 def _name() -> str:

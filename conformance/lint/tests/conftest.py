@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,11 @@ _SOURCE = '#include "pdl_device.cuh"\nextern "C" __global__ void early(const flo
 
 
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test finds what another one, or the user, has cached."""
-    monkeypatch.setenv("PDL_CACHE", str(tmp_path / "cache"))
+def _own_cache(tmp_path: Path) -> Iterator[None]:
+    """No test finds what another one, or the user, has cached. (A context of its own: a test's monkeypatch ends when it did before.)"""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PDL_CACHE", str(tmp_path / "cache"))
+        yield
 
 
 @pytest.fixture(scope="session")

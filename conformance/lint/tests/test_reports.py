@@ -155,7 +155,7 @@ def test_a_baseline_hides_what_was_there(cubin: Path, tmp_path: Path, capsys: py
     assert main(["--write-baseline", str(baseline), str(cubin)]) == 0
     capsys.readouterr()
     code, content = _json(capsys, "--baseline", baseline, cubin)
-    assert code == 0 and all(f["known"] for f in content["findings"])
+    assert code == 0 and all(f["known"] or f["suppressed"] for f in content["findings"])
     rows = json.loads(baseline.read_text())
     rows["findings"] = [r for r in rows["findings"] if r["kernel"] != "partly"]
     baseline.write_text(json.dumps(rows))

@@ -85,15 +85,19 @@ static enum progress towards(node_id target, const node_id *everywhere, unsigned
     struct wait_ahead others = others_ahead(target, everywhere, count), own = wait_ahead_of(target);
     bool later = own.answer != YES || own.block > others.block || own.cluster > others.cluster || own.others;
     bool passes_by = others.answer == YES && others.block == 0 && later;
-    if (!passes_by && (wait != FRESH || others.answer != YES || !later))
+    if (!passes_by && (wait == CLUSTER || others.answer != YES || !later))
         return wait;
-    unsigned debt = others.cluster + phases->cluster_arrived;
-    phases->block_debt = others.block;
-    phases->cluster_debt = debt < MANY_PHASES ? (uint8_t)debt : MANY_PHASES;
+    unsigned cluster = others.cluster + phases->cluster_arrived;
+    bool in_another_block = passed_by(wait, varies) == CLUSTER;
+    struct phases old = *phases;
+    phases->block_debt = passes_by && own.answer == YES && in_another_block ? MANY_PHASES : others.block;
+    phases->cluster_debt = cluster < MANY_PHASES ? (uint8_t)cluster : MANY_PHASES;
+    if (wait != FRESH) { /* those that it passed by before count as well */
+        phases->block_debt = old.block_debt < phases->block_debt ? old.block_debt : phases->block_debt;
+        phases->cluster_debt = old.cluster_debt < phases->cluster_debt ? old.cluster_debt : phases->cluster_debt;
+    }
     if (passes_by && own.answer != YES)
         return passed_by(wait, varies);
-    if (passes_by && passed_by(wait, varies) == CLUSTER) /* those who wait are in another block */
-        phases->block_debt = MANY_PHASES;
     return AHEAD; /* also where this thread waits itself, later than others do */
 }
 
