@@ -2,7 +2,7 @@
 
     python3 conformance dev manual --output FOLDER       pdl.1, pdl.bash, _pdl (zsh), pdl.tcsh
 
-argparse-manpage and shtab write them. They are fetched into a venv; the wheel's build has them at hand and calls this with --here.
+shtab writes the completions. It is fetched into a venv; the wheel's build has it at hand and calls this with --here.
 """
 
 from __future__ import annotations
@@ -96,23 +96,21 @@ def _roff(text: str) -> str:
 
 
 def write(folder: Path) -> None:
-    """All files, by the two libraries, which have to be importable here."""
+    """All files; shtab has to be importable here."""
     shtab = importlib.import_module("shtab")
-    manpage = importlib.import_module("argparse_manpage.manpage")
     top = whole(importlib.import_module(_ENTRY).COMMANDS)
     folder.mkdir(parents=True, exist_ok=True)
     for shell, name in FILES.items():
         (folder / name).write_text(shtab.complete(top, shell), encoding="utf-8")
-    page = manpage.Manpage(top)
-    page.source, page.manual, page.description = (
-        f"pdl-conformance {version()}",
-        "pdl",
-        "programmatic dependent launch: conformance kit and tools",
-    )
-    for name, command in _commands_of(top).items():
-        if command.epilog:  # the library leaves out what stands below a command's options: its exit codes
-            page.add_section(f"notes on pdl {name}", ">", f".nf\n{_roff(command.epilog)}\n.fi")
-    (folder / "pdl.1").write_text(str(page), encoding="utf-8")
+    (folder / "pdl.1").write_text(man_page(top), encoding="utf-8")
+
+
+def man_page(top: argparse.ArgumentParser) -> str:
+    """Each --help as it stands, under its command's name."""
+    parts = [f'.TH PDL 1 "" "pdl-conformance {version()}" ""', ".SH NAME", "pdl \\- programmatic dependent launch: conformance kit"]
+    for name, command in {"pdl": top, **{f"pdl {name}": command for name, command in _commands_of(top).items()}}.items():
+        parts += [f'.SH "{name.upper()}"', ".nf", _roff(command.format_help().rstrip()), ".fi"]
+    return "\n".join(parts) + "\n"
 
 
 def version() -> str:
@@ -131,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Write them here, or in a venv that has the libraries."""
     parser = argparse.ArgumentParser(description="Write the man page and the shells' completions.")
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument("--here", action="store_true", help="this Python has shtab and argparse-manpage")
+    parser.add_argument("--here", action="store_true", help="this Python has shtab")
     options = parser.parse_args(argv)
     if options.here:
         write(options.output)

@@ -40,14 +40,6 @@ def _device(report: Report) -> str:
     return " ".join(str(part) for part in (report["device"].get("name", "GPU"), report["driver"].get("version")) if part)
 
 
-def _verdict_words(report: Report) -> str:
-    line = verdict_line(report)
-    waived = [
-        entry["rule"] if isinstance(entry, Mapping) and "rule" in entry else content.plain(entry) for entry in report.get("waived") or []
-    ]
-    return f"{line} (waived: {', '.join(waived)})" if waived else line
-
-
 def _top(report: Report) -> Markup:
     score = report["mutation_score"]
     counted = content.status_words(report)
@@ -71,7 +63,7 @@ def _top(report: Report) -> Markup:
     )
     return element(
         "header",
-        element("h1", "PDL conformance: ", badge(_verdict_words(report), big=True)),
+        element("h1", "PDL conformance: ", badge(verdict_line(report), big=True)),
         element("p", content.VERDICTS[report["verdict"]]),
         model,
         facts(rows),

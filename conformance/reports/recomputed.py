@@ -16,7 +16,7 @@ from conformance.pdlkit.eager import compare
 from conformance.pdlkit.records import CaseLog
 from conformance.pdlkit.report import RunFacts, mutation_score, rule_entry, without_folders
 from conformance.pdlkit.rules import Case, Rule, RuleBook, RulesError, Tag, load
-from conformance.pdlkit.verdicts import CaseResult, bound95, contradictions, judge_run
+from conformance.pdlkit.verdicts import CaseResult, bound95, contradictions, judge_capabilities, judge_run
 
 Report = Mapping[str, Any]
 _NO_TRIALS = (0, 0, 0, 0)
@@ -205,6 +205,7 @@ def _run_problems(report: Report, book: RuleBook, results: list[CaseResult], own
         "findings": [without_folders(text) for text in verdict.findings],
     }
     if not report.get("waived"):
+        said["capabilities"] = judge_capabilities(results)
         yield from _differences("the run", report, said)
     if own:
         tests = list(report["tests"])
