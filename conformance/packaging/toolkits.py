@@ -31,7 +31,7 @@ from conformance.packaging.versions import CLAUSES, Check, holds
 from conformance.pdlkit.packages import complete_toolkit
 from conformance.pdlkit.places import KIT, ROOT
 
-HOST_TESTS = ("prepare", "launch", "refusals", "events", "attributes", "estimate", "estimate_measured", "threads", "off_path", "graph",
+HOST_TESTS = ("prepare", "launch", "refusals", "explain", "events", "attributes", "estimate", "estimate_measured", "threads", "off_path", "graph",
               "graph_check", "graph_findings")
 C_COMPILERS = ("gcc-9", "gcc-10", "gcc-11", "gcc-12", "gcc-13", "gcc-14", "gcc-15", "clang-13", "clang-14", "clang-15", "clang-16",
                "clang-17", "clang-18", "clang-19", "clang-21")
