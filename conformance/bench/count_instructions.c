@@ -51,6 +51,13 @@ APART cudaError_t cudaGetDevice(int *device)
     return cudaSuccess;
 }
 
+APART cudaError_t cudaDriverGetVersion(int *version)
+{
+    *version = CUDART_VERSION;
+    calls++;
+    return cudaSuccess;
+}
+
 APART cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
     (void)device;

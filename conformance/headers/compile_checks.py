@@ -14,6 +14,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from conformance.headers.break_headers import BREAKS, ROOT
@@ -423,12 +424,12 @@ def checks() -> dict[str, Callable[[Place], None]]:
     }
     table |= link_checks.CHECKS
     for name in ("gcc", "clang", "g++", "clang++"):
-        table[f"warnings-{name}"] = lambda place, compiler=name: check_warnings(compiler, place)
-        table[f"no-symbols-{name}"] = lambda place, compiler=name: check_no_symbols(compiler, place)
+        table[f"warnings-{name}"] = partial(check_warnings, name)
+        table[f"no-symbols-{name}"] = partial(check_no_symbols, name)
     for name in ("gcc", "clang"):
-        table[f"plain-include-{name}"] = lambda place, compiler=name: check_plain_include(compiler, place)
+        table[f"plain-include-{name}"] = partial(check_plain_include, name)
     for name in ("sm_80", "sm_90", "sm_100", "sm_120"):
-        table[f"nvcc-{name}"] = lambda place, arch=name: check_nvcc(arch, place)
+        table[f"nvcc-{name}"] = partial(check_nvcc, name)
     return table
 
 

@@ -31,8 +31,8 @@ from conformance.pdlkit.places import KIT, ROOT
 
 HERE = Path(__file__).resolve().parent
 
-HOST_TESTS = ("prepare", "launch", "refusals", "events", "attributes", "estimate", "estimate_measured", "threads", "off_path", "graph",
-              "graph_check", "graph_findings")
+HOST_TESTS = ("prepare", "launch", "refusals", "explain", "events", "attributes", "estimate", "estimate_measured", "threads", "off_path",
+              "graph", "graph_check", "graph_findings")
 C_COMPILERS = ("gcc-9", "gcc-10", "gcc-11", "gcc-12", "gcc-13", "gcc-14", "gcc-15", "clang-13", "clang-14", "clang-15", "clang-16",
                "clang-17", "clang-18", "clang-19", "clang-21")
 BASELINE = '#include <cuda_runtime_api.h>\n#include <stdlib.h>\nint baseline_(void);\nint baseline_(void) { return 0; }\n'
