@@ -29,6 +29,7 @@
  *           PDL_DECLARE_ONLY  declarations without bodies, for the other files of a program that uses PDL_API=extern;
  *                             leaves out the C++ templates
  *           PDL_NO_GRAPHS     leaves out the functions whose names begin with pdl_graph; saves compile time
+ *           PDL_NO_ESTIMATE   leaves out pdl_overlap_estimate; saves compile time
  *           PDL_NODISCARD     marks results that must not be ignored; default: what the compiler offers
  *           PDL_DEBUG         1: launches also check the current device and the number of arguments, which costs one
  *                             more CUDA call each; default 0
@@ -446,6 +447,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_attributes_fill(const pdl_kernel *kernel, 
 PDL_NODISCARD PDL_API cudaError_t pdl_events_record_behind(const pdl_kernel *kernel, const pdl_options *options,
                                                            cudaStream_t stream);
 
+#ifndef PDL_NO_ESTIMATE
 /* ---- declarations: will two launches overlap? ------------------------------------------------------------------- */
 
 /* One launch of a pair, with the meaning of pdl_launch's parameters. */
@@ -485,6 +487,7 @@ typedef struct pdl_estimate {
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_overlap_estimate(pdl_estimate *estimate, const pdl_shape *primary,
                                                        const pdl_shape *dependent);
+#endif /* PDL_NO_ESTIMATE */
 
 #ifndef PDL_NO_GRAPHS
 /* ---- declarations: edges of graphs ------------------------------------------------------------------------------ */
@@ -805,6 +808,14 @@ extern "C" {
         }                                                                                                              \
     } while (0)
 
+/* Ends the function with this error, if the condition holds. */
+#define PDL_IMPL_FAIL(condition, error)                                                                                \
+    do {                                                                                                               \
+        if (condition) {                                                                                               \
+            return error;                                                                                              \
+        }                                                                                                              \
+    } while (0)
+
 /* Ends the function with a refusal, if the condition holds. */
 #define PDL_IMPL_REFUSE(condition, argument, reason)                                                                   \
     if (condition) {                                                                                                   \
@@ -936,7 +947,7 @@ PDL_IMPL int pdl_impl_count_params(const void *func)
 {
     int count = -1;
 #if PDL_DEBUG && PDL_HAS_PARAM_INFO
-    if (!cudaPeekAtLastError()) {
+    if (!PDL_IMPL_CODE(cudaPeekAtLastError())) {
         size_t offset, size;
 
         for (count = 0; !cudaFuncGetParamInfo(func, PDL_IMPL_CAST(size_t, count), &offset, &size);) {
@@ -959,7 +970,8 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_kernel_init(pdl_kernel *kernel, const vo
         return cudaErrorInvalidValue;
     }
     *kernel = empty;
-    PDL_IMPL_TRY(func == NULL ? cudaErrorInvalidValue : pdl_impl_describe(&filled, func));
+    PDL_IMPL_FAIL(func == NULL, cudaErrorInvalidValue);
+    PDL_IMPL_TRY(pdl_impl_describe(&filled, func));
     PDL_IMPL_TRY(pdl_impl_read_limits(&filled));
     filled.num_params = pdl_impl_count_params(func);
     *kernel = filled;
@@ -1005,7 +1017,8 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_kernel_init_driver(pdl_kernel *kernel, c
         return cudaErrorInvalidValue;
     }
     *kernel = empty;
-    PDL_IMPL_TRY(function == NULL ? cudaErrorInvalidValue : pdl_impl_read_device(&filled));
+    PDL_IMPL_FAIL(function == NULL, cudaErrorInvalidValue);
+    PDL_IMPL_TRY(pdl_impl_read_device(&filled));
     PDL_IMPL_TRY(pdl_impl_read_limits(&filled));
     PDL_IMPL_TRY(pdl_impl_describe_driver(&filled, function));
     pdl_impl_set_reason(&filled, pdl_impl_why_not(&filled));
@@ -1077,11 +1090,11 @@ PDL_IMPL pdl_refusal pdl_impl_judge_options(const pdl_options *o, int by)
     PDL_IMPL_REFUSE(o->priority != 0 && !o->has_priority, PRIORITY, NO_PRIORITY)
     PDL_IMPL_REFUSE(o->event != NULL && o->event == o->launch_completion_event, COMPLETION_EVENT, SAME_EVENT)
     PDL_IMPL_REFUSE(o->num_attrs != 0 && o->attrs == NULL, ATTRS, NULL_POINTER)
-    for (i = 0; i < o->num_attrs && !attribute.reason; i++) {
+    for (i = 0; i < o->num_attrs && !PDL_IMPL_CODE(attribute.reason); i++) {
         attribute = pdl_impl_judge_attribute(PDL_IMPL_CAST(unsigned, o->attrs[i].id), by);
     }
-    PDL_IMPL_REFUSE(!attribute.reason && !PDL_HAS_MEM_SYNC_DOMAIN && domain != 0, MEM_SYNC_DOMAIN, TOOLKIT_FIELD)
-    PDL_IMPL_REFUSE(!attribute.reason && !PDL_HAS_CARVEOUT && o->carveout != 0, CARVEOUT, TOOLKIT_FIELD)
+    PDL_IMPL_REFUSE(!PDL_IMPL_CODE(attribute.reason) && !PDL_HAS_MEM_SYNC_DOMAIN && domain != 0, MEM_SYNC_DOMAIN, TOOLKIT_FIELD)
+    PDL_IMPL_REFUSE(!PDL_IMPL_CODE(attribute.reason) && !PDL_HAS_CARVEOUT && o->carveout != 0, CARVEOUT, TOOLKIT_FIELD)
     return attribute;
 }
 
@@ -1098,7 +1111,7 @@ PDL_IMPL pdl_refusal pdl_impl_judge_kernel(const pdl_kernel *k, const pdl_option
     PDL_IMPL_REFUSE(k->func == NULL && k->function == NULL, KERNEL, NOT_PREPARED)
     PDL_IMPL_REFUSE(by == PDL_IMPL_BY_RUNTIME && k->func == NULL, KERNEL, FOR_DRIVER)
     PDL_IMPL_REFUSE(by == PDL_IMPL_BY_DRIVER && k->function == NULL, KERNEL, FOR_RUNTIME)
-    PDL_IMPL_REFUSE(o->mem_sync_domain && k->driver_version < PDL_IMPL_SINCE_MEM_SYNC_DOMAIN, MEM_SYNC_DOMAIN, DRIVER_DOMAIN)
+    PDL_IMPL_REFUSE(PDL_IMPL_CODE(o->mem_sync_domain) && k->driver_version < PDL_IMPL_SINCE_MEM_SYNC_DOMAIN, MEM_SYNC_DOMAIN, DRIVER_DOMAIN)
     PDL_IMPL_REFUSE(o->carveout && k->driver_version < PDL_IMPL_SINCE_CARVEOUT, CARVEOUT, DRIVER_CARVEOUT)
     if (!required || PDL_IMPL_IS(k->reason, PDL_REASON_DISABLED)) {
         return refusal;
@@ -1168,7 +1181,7 @@ PDL_IMPL pdl_impl_carried pdl_impl_carry(const pdl_kernel *k, const pdl_options 
 {
     const int has_completion = PDL_HAS_LAUNCH_COMPLETION_EVENT && k->driver_version >= PDL_IMPL_SINCE_LAUNCH_COMPLETION_EVENT &&
                                !PDL_IMPL_IS(k->reason, PDL_REASON_DISABLED);
-    const pdl_impl_carried carried = {k->can_overlap && o->overlap, k->can_overlap && o->event != NULL,
+    const pdl_impl_carried carried = {k->can_overlap && PDL_IMPL_CODE(o->overlap), k->can_overlap && o->event != NULL,
                                       has_completion && o->launch_completion_event != NULL};
 
     return carried;
@@ -1339,9 +1352,11 @@ PDL_IMPL cudaError_t pdl_impl_check_debug(const pdl_kernel *k, void **args)
     int device = k->device;
 
     if (PDL_DEBUG) {
-        PDL_IMPL_TRY(args == NULL && k->num_params > 0 ? cudaErrorInvalidValue : cudaGetDevice(&device));
+        PDL_IMPL_FAIL(args == NULL && k->num_params > 0, cudaErrorInvalidValue);
+        PDL_IMPL_TRY(cudaGetDevice(&device));
     }
-    return device != k->device ? cudaErrorInvalidDevice : cudaSuccess;
+    PDL_IMPL_FAIL(device != k->device, cudaErrorInvalidDevice);
+    return cudaSuccess;
 }
 
 /* Launches what was checked. */
@@ -1383,7 +1398,7 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, dim3 gr
     unsigned count = 0;
 
     if (PDL_DEBUG || kernel == NULL || kernel->func == NULL || !kernel->can_overlap || !pdl_impl_only_overlap(o) ||
-        PDL_IMPL_CAST(unsigned, o->overlap) > PDL_IMPL_CODE(PDL_OVERLAP_REQUIRED) || pdl_impl_judge_shape(kernel, grid, block, o).reason) {
+        PDL_IMPL_CAST(unsigned, o->overlap) > PDL_IMPL_CODE(PDL_OVERLAP_REQUIRED) || PDL_IMPL_CODE(pdl_impl_judge_shape(kernel, grid, block, o).reason)) {
         return pdl_impl_launch_any(kernel, grid, block, args, shared_bytes, stream, o, PDL_IMPL_BY_RUNTIME);
     }
     if (o->overlap) {
@@ -1424,6 +1439,7 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_launch_counted(const pdl_kernel *kernel,
     return pdl_launch(kernel, grid, block, args, shared_bytes, stream, options);
 }
 
+#ifndef PDL_NO_ESTIMATE
 /* ---- estimate ---- */
 
 /* What a multiprocessor has or a block takes, in the order of PDL_REASON_BLOCK_SLOTS and the three after it. */
@@ -1569,7 +1585,8 @@ PDL_IMPL cudaError_t pdl_impl_measure(const pdl_shape *s, const pdl_impl_gpu *gp
     pdl_impl_choose_splits(gpu, shared, percent, side);
     own.of[PDL_IMPL_SHARED] = side->split;
     side->alone = pdl_impl_fit(&own, &own, 0, &side->block, &limit);
-    return side->alone == 0 ? cudaErrorInvalidConfiguration : cudaSuccess;
+    PDL_IMPL_FAIL(side->alone == 0, cudaErrorInvalidConfiguration);
+    return cudaSuccess;
 }
 
 /* What stands in the way whatever the sizes. */
@@ -1578,7 +1595,7 @@ PDL_IMPL pdl_reason pdl_impl_pair_reason(const pdl_kernel *primary, const pdl_ke
     if (!dependent->can_overlap) {
         return dependent->reason;
     }
-    if (o == NULL || !o->overlap) {
+    if (o == NULL || !PDL_IMPL_CODE(o->overlap)) {
         return PDL_REASON_NOT_ASKED;
     }
     if (primary->device != dependent->device) {
@@ -1642,13 +1659,14 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_overlap_estimate(pdl_estimate *estimate,
     {
         const pdl_reason pair = pdl_impl_pair_reason(primary->kernel, dependent->kernel, dependent->options);
         const pdl_reason size = PDL_IMPL_CAST(pdl_reason, fit != 0 ? 0 : reason);
-        const pdl_estimate filled = {!pair && !size, pair ? pair : size, PDL_IMPL_CAST(unsigned, there),
+        const pdl_estimate filled = {!PDL_IMPL_CODE(pair) && !PDL_IMPL_CODE(size), pair ? pair : size, PDL_IMPL_CAST(unsigned, there),
                                      PDL_IMPL_CAST(unsigned, fit), (blocks - 1) / wave + 1};
 
         *estimate = filled;
     }
     return cudaSuccess;
 }
+#endif /* PDL_NO_ESTIMATE */
 
 #ifndef PDL_NO_GRAPHS
 /* ---- edges of graphs ---- */
@@ -1738,7 +1756,8 @@ PDL_IMPL cudaError_t pdl_impl_need_edge_data(void)
     int version = 0;
 
     PDL_IMPL_TRY(PDL_HAS_GRAPH_EDGES ? cudaDriverGetVersion(&version) : cudaErrorNotSupported);
-    return version < PDL_IMPL_SINCE_GRAPH_EDGES ? cudaErrorNotSupported : cudaSuccess;
+    PDL_IMPL_FAIL(version < PDL_IMPL_SINCE_GRAPH_EDGES, cudaErrorNotSupported);
+    return cudaSuccess;
 }
 
 /* Why edges into this kernel have to be full; NONE: they do not. */
@@ -1766,7 +1785,7 @@ PDL_IMPL pdl_reason pdl_impl_judge_wish(const pdl_graph_edge *edge, int to_exist
 {
     const pdl_reason ends = pdl_impl_judge_ends(edge, to_exists);
 
-    if (ends || !edge->kind) {
+    if (PDL_IMPL_CODE(ends) || !PDL_IMPL_CODE(edge->kind)) {
         return ends;
     }
     if (consumer == NULL && pdl_impl_is_programmatic(PDL_IMPL_CODE(edge->kind))) {
@@ -1784,7 +1803,8 @@ PDL_IMPL cudaError_t pdl_impl_judge_types(pdl_graph_edge *edge, int to_exists)
     PDL_IMPL_TRY(cudaGraphNodeGetType(edge->from, &from));
     PDL_IMPL_TRY(to_exists ? cudaGraphNodeGetType(edge->to, &to) : cudaSuccess);
     pdl_impl_write_edge(edge, PDL_IMPL_CODE(edge->kind), pdl_graph_edge_judge(data.from_port, 0, data.type, 0, from, to));
-    return edge->reason ? cudaErrorInvalidValue : cudaSuccess;
+    PDL_IMPL_FAIL(edge->reason, cudaErrorInvalidValue);
+    return cudaSuccess;
 }
 
 /* Makes edges full where they have to be, and says why; an error where that is not wanted. */
@@ -1794,10 +1814,10 @@ PDL_IMPL cudaError_t pdl_impl_fall_back(pdl_graph_edge *edges, size_t num_edges,
     const int refused = PDL_IMPL_IS(overlap, PDL_OVERLAP_REQUIRED) && !PDL_IMPL_IS(why, PDL_REASON_DISABLED);
     size_t i;
 
-    for (i = 0; why && i < num_edges; i++) {
+    for (i = 0; PDL_IMPL_CODE(why) && i < num_edges; i++) {
         if (edges[i].kind) {
             pdl_impl_write_edge(&edges[i], refused ? PDL_IMPL_CODE(edges[i].kind) : PDL_EDGE_FULL, why);
-            PDL_IMPL_TRY(refused ? cudaErrorNotSupported : cudaSuccess);
+            PDL_IMPL_FAIL(refused, cudaErrorNotSupported);
         }
     }
     return cudaSuccess;
@@ -1818,7 +1838,7 @@ PDL_IMPL cudaError_t pdl_impl_check_edges(pdl_graph_edge *edges, size_t num_edge
         pdl_impl_write_edge(&edges[i], PDL_IMPL_CODE(edges[i].kind), pdl_impl_judge_wish(&edges[i], to_exists, consumer, overlap));
         wrong |= edges[i].reason ? 1 : 0;
     }
-    PDL_IMPL_TRY(wrong ? cudaErrorInvalidValue : cudaSuccess);
+    PDL_IMPL_FAIL(wrong, cudaErrorInvalidValue);
     for (i = 0; i < num_edges; i++) {
         if (edges[i].kind) {
             PDL_IMPL_TRY(pdl_impl_judge_types(&edges[i], to_exists));
@@ -1854,7 +1874,7 @@ PDL_IMPL cudaError_t pdl_impl_set_edges(cudaGraph_t graph, const pdl_graph_edge 
 
         if (error) {
             while (i-- > 0) {
-                (void)!pdl_impl_set_edge(graph, &edges[i], !add);
+                (void)pdl_impl_set_edge(graph, &edges[i], !add);
             }
             return error;
         }
@@ -1865,7 +1885,8 @@ PDL_IMPL cudaError_t pdl_impl_set_edges(cudaGraph_t graph, const pdl_graph_edge 
 PDL_IMPL_UNUSED PDL_API cudaError_t pdl_graph_add_edges(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges,
                                                         const pdl_kernel *consumer, pdl_overlap overlap)
 {
-    PDL_IMPL_TRY(graph == NULL ? cudaErrorInvalidValue : pdl_impl_check_edges(edges, num_edges, 1, consumer, overlap));
+    PDL_IMPL_FAIL(graph == NULL, cudaErrorInvalidValue);
+    PDL_IMPL_TRY(pdl_impl_check_edges(edges, num_edges, 1, consumer, overlap));
     return pdl_impl_set_edges(graph, edges, num_edges, 1);
 }
 
@@ -1878,7 +1899,7 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_graph_remove_edges(cudaGraph_t graph, pd
     }
     for (i = 0; i < num_edges; i++) {
         pdl_impl_write_edge(&edges[i], PDL_IMPL_CODE(edges[i].kind), pdl_impl_judge_ends(&edges[i], 1));
-        PDL_IMPL_TRY(edges[i].reason ? cudaErrorInvalidValue : cudaSuccess);
+        PDL_IMPL_FAIL(edges[i].reason, cudaErrorInvalidValue);
         PDL_IMPL_TRY(edges[i].kind ? pdl_impl_fall_back(&edges[i], 1, NULL, PDL_OVERLAP_REQUIRED) : cudaSuccess);
     }
     return pdl_impl_set_edges(graph, edges, num_edges, 0);
@@ -1888,20 +1909,26 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_graph_change_edge(cudaGraph_t graph, pdl
                                                           const pdl_kernel *consumer, pdl_overlap overlap)
 {
     pdl_graph_edge now = PDL_ZERO, next = PDL_ZERO;
-    cudaError_t error = cudaErrorInvalidValue;
 
-    if (graph != NULL && edge != NULL) {
-        now = next = *edge;
-        pdl_impl_write_edge(&next, PDL_IMPL_CODE(kind), PDL_REASON_NONE);
-        error = pdl_impl_check_edges(&next, 1, 1, consumer, overlap);
-        pdl_impl_write_edge(edge, PDL_IMPL_CODE(edge->kind), next.reason);
+    if (graph == NULL || edge == NULL) {
+        return cudaErrorInvalidValue;
     }
-    PDL_IMPL_TRY(error);
+    now = next = *edge;
+    pdl_impl_write_edge(&next, PDL_IMPL_CODE(kind), PDL_REASON_NONE);
+    {
+        const cudaError_t error = pdl_impl_check_edges(&next, 1, 1, consumer, overlap);
+
+        pdl_impl_write_edge(edge, PDL_IMPL_CODE(edge->kind), next.reason);
+        PDL_IMPL_TRY(error);
+    }
     PDL_IMPL_TRY(pdl_graph_remove_edges(graph, edge, 1));
-    error = pdl_impl_set_edges(graph, &next, 1, 1);
-    if (error) {
-        (void)!pdl_impl_set_edges(graph, &now, 1, 1);
-        return error;
+    {
+        const cudaError_t error = pdl_impl_set_edges(graph, &next, 1, 1);
+
+        if (error) {
+            (void)pdl_impl_set_edges(graph, &now, 1, 1);
+            return error;
+        }
     }
     *edge = next;
     return cudaSuccess;
@@ -1915,7 +1942,8 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_graph_set_capture_edges(cudaStream_t str
     int early = 0;
     size_t i;
 
-    PDL_IMPL_TRY(num_edges > 32 ? cudaErrorInvalidValue : pdl_impl_check_edges(edges, num_edges, 0, consumer, overlap));
+    PDL_IMPL_FAIL(num_edges > 32, cudaErrorInvalidValue);
+    PDL_IMPL_TRY(pdl_impl_check_edges(edges, num_edges, 0, consumer, overlap));
     for (i = 0; i < num_edges; i++) {
         nodes[i] = edges[i].from;
         data[i] = pdl_impl_data_of(PDL_IMPL_CODE(edges[i].kind));
@@ -1980,7 +2008,7 @@ PDL_IMPL cudaError_t pdl_impl_check_node(const pdl_kernel *kernel, dim3 grid, di
     const pdl_refusal alone = pdl_impl_judge_options(o, PDL_IMPL_BY_RUNTIME);
     pdl_refusal rest;
 
-    if (o->event != NULL || o->launch_completion_event != NULL || shared_bytes > 0xffffffffu || alone.reason) {
+    if (o->event != NULL || o->launch_completion_event != NULL || shared_bytes > 0xffffffffu || PDL_IMPL_CODE(alone.reason)) {
         return alone.reason ? pdl_impl_error_of(alone.reason) : cudaErrorInvalidValue;
     }
     rest = pdl_impl_judge(kernel, grid, block, o, PDL_IMPL_BY_RUNTIME);
@@ -2011,7 +2039,7 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_graph_add_kernel(cudaGraphNode_t *node, 
         const cudaError_t error = pdl_impl_furnish(*node, graph, edges, num_edges, o);
 
         if (error) {
-            (void)!cudaGraphDestroyNode(*node);
+            (void)cudaGraphDestroyNode(*node);
             *node = NULL;
         }
         return error;
@@ -2042,7 +2070,7 @@ PDL_IMPL cudaError_t pdl_impl_ask_edges(const pdl_impl_query *query, cudaGraphNo
  * it is asked only while its last error is clean, which is then cleared, and the answer is a guess. */
 PDL_IMPL cudaError_t pdl_impl_count_edges(const pdl_impl_query *query, size_t room, size_t *count)
 {
-    if (!cudaPeekAtLastError()) {
+    if (!PDL_IMPL_CODE(cudaPeekAtLastError())) {
         const cudaError_t error = pdl_impl_ask_edges(query, NULL, NULL, NULL, count);
 
         if (!PDL_IMPL_IS(error, cudaErrorLossyQuery)) {
@@ -2065,7 +2093,8 @@ PDL_IMPL cudaError_t pdl_impl_read_edges(const pdl_impl_query *query, cudaGraphN
     if (*count == room) {
         PDL_IMPL_TRY(pdl_impl_count_edges(query, room, count));
     }
-    return *count > room ? cudaErrorMemoryAllocation : cudaSuccess;
+    PDL_IMPL_FAIL(*count > room, cudaErrorMemoryAllocation);
+    return cudaSuccess;
 }
 #endif
 
@@ -2087,7 +2116,7 @@ PDL_IMPL cudaError_t pdl_impl_list_edges(const pdl_impl_query *query, pdl_graph_
         size_t count = room, i;
         const cudaError_t error = pdl_impl_read_edges(query, nodes, data, &count);
 
-        *num_edges = !error || PDL_IMPL_IS(error, cudaErrorMemoryAllocation) ? count : 0;
+        *num_edges = !PDL_IMPL_CODE(error) || PDL_IMPL_IS(error, cudaErrorMemoryAllocation) ? count : 0;
         PDL_IMPL_TRY(error);
         for (i = 0; i < count; i++) {
             const cudaGraphNode_t other = query->graph != NULL ? nodes[room + i] : query->node;
@@ -2146,7 +2175,7 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_graph_count_programmatic(cudaGraph_t gra
         size_t found = room, i;
         const cudaError_t error = pdl_impl_read_edges(&query, nodes, data, &found);
 
-        *num_edges = !error || PDL_IMPL_IS(error, cudaErrorMemoryAllocation) ? found : 0;
+        *num_edges = !PDL_IMPL_CODE(error) || PDL_IMPL_IS(error, cudaErrorMemoryAllocation) ? found : 0;
         PDL_IMPL_TRY(error);
         for (i = 0; i < found; i++) {
             *count += pdl_impl_is_programmatic(pdl_impl_kind_of(&data[i])) ? 1u : 0u;
@@ -2165,7 +2194,8 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_graph_edges_of_capture(cudaStream_t stre
         return cudaErrorInvalidValue;
     }
     *num_edges = 0;
-    PDL_IMPL_TRY(room != 0 && edges == NULL ? cudaErrorInvalidValue : pdl_impl_need_edge_data());
+    PDL_IMPL_FAIL(room != 0 && edges == NULL, cudaErrorInvalidValue);
+    PDL_IMPL_TRY(pdl_impl_need_edge_data());
 #if PDL_HAS_GRAPH_EDGES
     {
         enum cudaStreamCaptureStatus state = cudaStreamCaptureStatusNone;
@@ -2188,7 +2218,8 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_graph_edges_of_capture(cudaStream_t stre
 
             edges[i] = edge;
         }
-        return count > room ? cudaErrorMemoryAllocation : cudaSuccess;
+        PDL_IMPL_FAIL(count > room, cudaErrorMemoryAllocation);
+        return cudaSuccess;
     }
 #else
     (void)stream, (void)graph;
@@ -2336,12 +2367,13 @@ PDL_IMPL cudaError_t pdl_impl_read_graph(pdl_impl_graph *graph, cudaGraph_t hand
     {
         const cudaError_t error = pdl_impl_read_edges(&query, from, graph->data, &graph->num_arcs);
 
-        if (!error || PDL_IMPL_IS(error, cudaErrorMemoryAllocation)) {
+        if (!PDL_IMPL_CODE(error) || PDL_IMPL_IS(error, cudaErrorMemoryAllocation)) {
             *bytes = PDL_GRAPH_SCRATCH(graph->num_nodes, graph->num_arcs);
         }
         PDL_IMPL_TRY(error);
     }
-    PDL_IMPL_TRY(*bytes > given ? cudaErrorMemoryAllocation : cudaGraphGetNodes(handle, graph->handles, &graph->num_nodes));
+    PDL_IMPL_FAIL(*bytes > given, cudaErrorMemoryAllocation);
+    PDL_IMPL_TRY(cudaGraphGetNodes(handle, graph->handles, &graph->num_nodes));
     PDL_IMPL_TRY(pdl_impl_enter_nodes(graph, waits, user));
     return pdl_impl_enter_arcs(graph, from, from + room);
 }
@@ -2577,7 +2609,8 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_graph_check(cudaGraph_t graph, pdl_graph
         pdl_impl_find_unsafe(&all, 1);
         pdl_impl_report(&all, &list);
         *num_findings = list.count;
-        return list.count > capacity ? cudaErrorMemoryAllocation : cudaSuccess;
+        PDL_IMPL_FAIL(list.count > capacity, cudaErrorMemoryAllocation);
+        return cudaSuccess;
     }
 #else
     (void)waits, (void)user;
@@ -2626,10 +2659,9 @@ PDL_IMPL cudaError_t pdl_launch(const pdl_kernel *kernel, void (*func)(pdl_param
 #define PDL_IMPL_DISABLED 3u
 
 #if defined(__GNUC__) && defined(__ELF__)
-/* First and last address of the program or library that holds this code; from the linker. */
+/* Where the program or library that holds this code begins; from the linker. */
 extern "C" {
 extern const char pdl_impl_first_address[] __asm__("__ehdr_start") __attribute__((weak, visibility("hidden")));
-extern const char pdl_impl_last_address[] __asm__("_end") __attribute__((weak, visibility("hidden")));
 }
 
 /* One function: two bits per device. It is entered once and only gains bits, so readers need no lock. */
@@ -2645,12 +2677,17 @@ typedef struct pdl_impl_entry {
 /* The place of a function in this file's table; NULL: it has none. With enter, it gets one if there is room.
  *
  * Only functions of the same program or library are entered: the table goes when that is unloaded, so the address of an
- * unloaded function cannot be found here when it is used again. */
+ * unloaded function cannot be found here when it is used again. Code lies between the beginning and the table, because
+ * linkers put variables that begin as 0 last. */
 PDL_IMPL pdl_impl_entry *pdl_impl_find_entry(const void *func, bool enter)
 {
     static pdl_impl_entry table[PDL_IMPL_ENTRIES];
     const size_t address = reinterpret_cast<size_t>(func), first = address / 16 + address / 4096;
+    const char *code = static_cast<const char *>(func), *const begin = pdl_impl_first_address;
 
+    if (begin == nullptr || code < begin || static_cast<const void *>(code) >= static_cast<const void *>(table)) {
+        return nullptr;
+    }
     for (size_t i = 0; i < PDL_IMPL_PROBES; i++) {
         pdl_impl_entry *entry = &table[(first + i) % PDL_IMPL_ENTRIES];
         const void *there = __atomic_load_n(&entry->func, __ATOMIC_ACQUIRE);
@@ -2676,9 +2713,7 @@ PDL_IMPL unsigned pdl_impl_recall(const void *func, int device)
 
 PDL_IMPL void pdl_impl_remember(const void *func, int device, unsigned answer)
 {
-    const char *address = static_cast<const char *>(func);
-    const bool is_here = address >= pdl_impl_first_address && address < pdl_impl_last_address;
-    pdl_impl_entry *entry = is_here && device < PDL_IMPL_DEVICES ? pdl_impl_find_entry(func, true) : nullptr;
+    pdl_impl_entry *entry = device < PDL_IMPL_DEVICES ? pdl_impl_find_entry(func, true) : nullptr;
 
     if (entry != nullptr) {
         __atomic_fetch_or(&entry->answers, static_cast<unsigned long long>(answer) << (2 * device), __ATOMIC_ACQ_REL);
@@ -2736,7 +2771,8 @@ PDL_IMPL cudaError_t pdl_impl_answer(const void *func, unsigned *answer)
 {
     int device = 0;
 
-    PDL_IMPL_TRY(func == nullptr ? cudaErrorInvalidDeviceFunction : pdl_impl_current_device(&device));
+    PDL_IMPL_FAIL(func == nullptr, cudaErrorInvalidDeviceFunction);
+    PDL_IMPL_TRY(pdl_impl_current_device(&device));
     *answer = pdl_impl_recall(func, device);
     return *answer != PDL_IMPL_UNKNOWN ? cudaSuccess : pdl_impl_ask_answer(func, answer);
 }

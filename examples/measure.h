@@ -3,7 +3,7 @@
  *
  * main() describes the chain in a `measurement` and returns measure(). That runs the chain with ordinary launches, one
  * after the other, for the words to expect; runs it with overlap and compares every word; then times both, interleaved,
- * each behind a busy device so that the host's speed does not count, and prints the medians in one line.
+ * each queued while the device is busy so that the host's speed does not count, and prints the medians in one line.
  *
  * Exit code: 0 right; 1 wrong words or a failed call; 77 no GPU here that can overlap kernels.
  */

@@ -53,7 +53,7 @@ def _measure(folder: Path, place: Path, repetitions: int) -> None:
 
 
 def _read(folder: Path, examples: Path | None) -> Bench:
-    """From what the programs printed, or, where only that was kept, from a bench.json."""
+    """From what the programs printed or, if only that was kept, from a bench.json."""
     try:
         rows = json.loads(examples.read_text())["examples"] if examples is not None else []
         if not (folder / "gap.jsonl").is_file() and (folder / "bench.json").is_file():
@@ -82,7 +82,7 @@ def _plot(folder: Path) -> list[str]:
 
 
 def _other(file: Path) -> Matrix:
-    """Another machine's matrix; asked for before anything is measured."""
+    """Another machine's matrix, read before anything is measured."""
     try:
         return from_text(file.read_text()).matrix
     except (OSError, ValueError, KeyError, TypeError) as error:

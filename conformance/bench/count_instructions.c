@@ -1,11 +1,11 @@
 /* count_instructions.c - how many instructions pdl.h puts around a launch; exact, without a GPU, on a loaded machine, too.
  *
  * usage: pdl-count-instructions [MOST]
- * A child runs each way to launch against a runtime that does nothing (below), and its parent lets it take single steps and
- * counts. What the caller needs to fill its own structures is part of the way. Prints a JSON line per way: all instructions,
+ * A child launches in each way against a runtime that does nothing (below); its parent single-steps it and counts. Filling
+ * the caller's own structures is part of each way. Prints a JSON line per way: all instructions,
  * those beyond the raw call, and the CUDA calls made. Exit 0; 1 if a launch makes more than one CUDA call, or pdl_launch
  * with overlap more than MOST instructions beyond the raw call; 64 bad arguments, 70 the count was lost, 77 cannot be
- * counted here (another processor, or no leave to trace).
+ * counted here (another processor, or tracing is not permitted).
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -27,7 +27,7 @@ enum { WAYS_MOST = 16, STEPS_MOST = 100000 };
 
 /* ---- a runtime that does nothing but count its calls -------------------------------------------------------------- */
 
-#define APART __attribute__((weak)) /* or the compiler looks inside and leaves out what the call does not need */
+#define APART __attribute__((weak)) /* else the compiler inlines it and leaves out what the call does not need */
 static unsigned long calls;
 
 APART cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
@@ -47,6 +47,13 @@ APART cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t in)
 APART cudaError_t cudaGetDevice(int *device)
 {
     *device = 0;
+    calls++;
+    return cudaSuccess;
+}
+
+APART cudaError_t cudaDriverGetVersion(int *version)
+{
+    *version = CUDART_VERSION;
     calls++;
     return cudaSuccess;
 }
@@ -150,7 +157,7 @@ enum { WAYS = sizeof(ways) / sizeof(*ways), NOTHING = 0, RAW = 1, OURS = 2 };
 
 /* ---- counting ----------------------------------------------------------------------------------------------------- */
 
-/* The child: between two marks, one way. Its exit code says how many CUDA calls the last one made. */
+/* The child: one way between two marks. Its exit code is the number of CUDA calls that the last launch made. */
 static void run_ways(void)
 {
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0 || pdl_kernel_init(&kernel, ways) != cudaSuccess)
@@ -174,7 +181,7 @@ static void run_ways(void)
     _exit(0);
 }
 
-/* Steps until the child is at the next mark; the steps, or -1 if it ended or took too many. */
+/* Single-steps the child to the next mark. Returns the number of steps, or -1 if it ended or took too many. */
 static long steps_to_mark(pid_t child)
 {
     siginfo_t info;

@@ -31,7 +31,7 @@ def gain(matrix: Matrix, cell: Cell) -> float:
 
 
 def slower(one: Cell, other: Cell) -> bool:
-    """Beyond both intervals."""
+    """Slower beyond both intervals."""
     return one.low95 > other.high95
 
 
@@ -48,18 +48,18 @@ def _at(cell: Cell) -> str:
 
 
 def _shape_of(matrix: Matrix, cell: Cell) -> list[Cell]:
-    """The cells of one shape on one path, a mode each."""
+    """The cells of one shape on one path, one per mode."""
     return [_one(matrix, cell.path, cell.axis, mode, cell.value) for mode in matrix.modes]
 
 
 def _unbeaten(matrix: Matrix, cell: Cell) -> bool:
-    """Beyond the intervals, and by more than is worth a sentence."""
+    """No other mode is faster beyond the intervals and by more than WORTH."""
     return not any(slower(cell, other) and cell.us >= WORTH * other.us for other in _shape_of(matrix, cell))
 
 
 # ---- in short: what holds in all shapes of one path ------------------------------------------------------------------
 def _shapes(matrix: Matrix, path: str, mode: str) -> list[Cell]:
-    """A cell per shape: the base shape lies on several axes, and counts once."""
+    """One cell per shape: the base shape lies on several axes and counts once."""
     found: dict[tuple[tuple[str, int], ...], Cell] = {}
     for cell in matrix.cells:
         if cell.path == path and cell.mode == mode:
@@ -168,7 +168,7 @@ def _room(matrix: Matrix, path: str) -> list[str]:
 
 
 def _places(matrix: Matrix, path: str) -> list[str]:
-    """Where blocks run that read what a kernel before has stored, at the size at which the modes lie furthest apart."""
+    """Where blocks run that read what an earlier kernel stored, at the size where the modes differ most."""
     plain = [cell for cell in matrix.select(path, "traffic_mib", "plain") if cell.moved is not None]
     if not plain:
         return []

@@ -11,9 +11,10 @@
 #include "pdl.h"
 #include "pdl_device.cuh"
 
-static pdl_kernel kernel;
+static pdl_kernel kernel, driver_kernel;
 static cudaStream_t stream;
 static CUfunction function;
+static unsigned long long sink;
 static CUresult (*launch_driver)(const CUlaunchConfig *, CUfunction, void **, void **);
 static char error_text[200];
 
@@ -78,6 +79,48 @@ static cudaError_t by_pdl_typed(int *argument)
     return pdl_launch(&kernel, cost_empty, dim3(1), dim3(1), 0, stream, &options, argument);
 }
 
+static cudaError_t by_one_line(int *argument)
+{
+    return pdl::launch(cost_empty, dim3(1), dim3(1), 0, stream, pdl::overlap, argument);
+}
+
+/* The second form: in the place of cudaLaunchKernelEx. */
+static cudaError_t by_one_line_config(int *argument)
+{
+    cudaLaunchConfig_t config = one_thread();
+
+    return pdl::launch(&config, cost_empty, argument);
+}
+
+/* What the one-line form costs besides in a process with several devices: there it asks for the current one. */
+static cudaError_t by_one_line_and_device(int *argument)
+{
+    int device = 0;
+    cudaError_t error = cudaGetDevice(&device);
+
+    sink += (unsigned)device;
+    return error == cudaSuccess ? pdl::launch(cost_empty, dim3(1), dim3(1), 0, stream, pdl::overlap, argument) : error;
+}
+
+/* What a launch of a function of another library costs: its answer is asked for each time. */
+static cudaError_t by_one_line_asking(int *argument)
+{
+    unsigned answer = 0;
+    cudaError_t error = pdl_impl_ask_answer((const void *)cost_empty, &answer);
+
+    sink += answer;
+    return error == cudaSuccess ? pdl::launch(cost_empty, dim3(1), dim3(1), 0, stream, pdl::overlap, argument) : error;
+}
+
+static cudaError_t by_pdl_driver(int *argument)
+{
+    pdl_options options = PDL_ZERO;
+    void *args[] = {&argument};
+
+    options.overlap = PDL_OVERLAP_REQUIRED;
+    return pdl_launch_driver(&driver_kernel, dim3(1), dim3(1), args, 0, stream, &options);
+}
+
 static cudaError_t by_pdl_plain(int *argument)
 {
     void *args[] = {&argument};
@@ -112,8 +155,14 @@ static const struct { const char *name; cudaError_t (*launch)(int *); int overla
     {"cudaLaunchKernelExC", by_raw, 1, 0},
     {"pdl_launch", by_pdl, 1, 0},
     {"pdl_launch, typed", by_pdl_typed, 1, 0},
+    {"pdl::launch", by_one_line, 1, 0},
+    {"pdl::launch with a launch config", by_one_line_config, 1, 0},
+    {"pdl::launch and cudaGetDevice", by_one_line_and_device, 1, 0},
+    {"pdl::launch, asking each time", by_one_line_asking, 1, 0},
+    {"pdl_launch_driver", by_pdl_driver, 1, 0},
     {"cuLaunchKernelEx", by_driver, 1, 0},
     {"cudaLaunchKernelEx, the toolkit's template", by_toolkit_template, 1, 1},
+    {"a TensorRT-LLM style launcher", by_environment, 1, 1},
 #if HAS_TRIPLE_CHEVRON
     {"CCCL thrust::triple_chevron", by_triple_chevron, 1, 1},
 #endif
@@ -163,6 +212,9 @@ extern "C" int cost_begin(void)
 {
     if (pdl_kernel_init(&kernel, cost_empty) != cudaSuccess || !kernel.can_overlap)
         return 77;
+    if (failed(cudaGetFuncBySymbol((cudaFunction_t *)&function, (const void *)cost_empty), "cudaGetFuncBySymbol") ||
+        failed(pdl_kernel_init_driver(&driver_kernel, function), "pdl_kernel_init_driver"))
+        return 70;
     if (failed(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"))
         return 70;
     return failed(find_driver_call(), "the driver's cuLaunchKernelEx");

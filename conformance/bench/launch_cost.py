@@ -114,7 +114,7 @@ def _ratio(over: Launcher, under: Launcher) -> dict[str, float]:
 
 
 def records(launchers: Sequence[Launcher], missing: Sequence[str]) -> list[dict[str, object]]:
-    """What is printed: one record per launcher, and one for what could not be had."""
+    """What is printed: one record per launcher, and one that says what is missing here."""
     by_name = {launcher.name: launcher for launcher in launchers}
     rows: list[dict[str, object]] = []
     for launcher in launchers:

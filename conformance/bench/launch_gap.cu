@@ -3,7 +3,7 @@
  * usage: pdl-launch-gap [REPETITIONS]
  * Every kernel spins for a prologue, waits, spins for a main part and a tail. One base shape; each axis is varied alone.
  * The variants of a shape (stream and graph, five modes, and what the limit needs) are interleaved, repetition by
- * repetition. Chains in a stream are queued behind a busy device, so that the host's speed does not count.
+ * repetition. Chains in a stream are queued after work that keeps the device busy, so that the host's speed does not count.
  * Prints JSON lines: one device line, one line per cell. Exit 0, 64 bad arguments, 70 a call failed, 77 no usable GPU.
  */
 #include <math.h>
@@ -156,8 +156,8 @@ static double time_us(const struct variant *v)
     return 1000.0 * ms / v->shape.depth;
 }
 
-/* The share of blocks that run on another multiprocessor than the block of their number in the kernel before, whose words
- * they read; -1 if nothing is read. */
+/* The share of blocks that run on another multiprocessor than the block with the same number in the kernel before, whose
+ * words they read; -1 if nothing is read. */
 static double moved_blocks(const struct variant *v)
 {
     static unsigned on[MOST_PLACES];
@@ -189,7 +189,7 @@ static struct variant *add(const struct shape *shape, enum mode mode, enum path 
     return v;
 }
 
-/* Main and tail alone, an empty launch beside it to take off, and empty chains in the modes that overlap. */
+/* Main part and tail alone, an empty launch to subtract, and empty chains in the modes that overlap. */
 static void add_parts(const struct shape *shape, enum path path)
 {
     struct shape s = *shape;

@@ -9,7 +9,31 @@ static cudaError_t by_toolkit_template(int *argument)
     return cudaLaunchKernelEx(&config, cost_empty, argument);
 }
 
-/* What Thrust and CUB launch their kernels with. It existed before its option for PDL; a version without that option is not compared. */
+/* The style of TensorRT-LLM: a function reads an environment variable once, and each site fills config and attribute. */
+static bool environment_wants_overlap(void)
+{
+    static const bool wanted = [] {
+        const char *text = getenv("LAUNCH_COST_OVERLAP");
+
+        return text == NULL || text[0] != '0';
+    }();
+
+    return wanted;
+}
+
+static cudaError_t by_environment(int *argument)
+{
+    cudaLaunchAttribute attribute = {};
+    cudaLaunchConfig_t config = one_thread();
+
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = environment_wants_overlap();
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return cudaLaunchKernelEx(&config, cost_empty, argument);
+}
+
+/* What Thrust and CUB launch their kernels with. A version from before its option for PDL is not compared. */
 #if __has_include(<thrust/system/cuda/detail/core/triple_chevron_launch.h>)
 #define HAS_TRIPLE_CHEVRON 1
 #define MISSING_TRIPLE_CHEVRON ""
@@ -31,7 +55,7 @@ static cudaError_t by_triple_chevron(int *argument)
 }
 #else
 #define HAS_TRIPLE_CHEVRON 0
-#define MISSING_TRIPLE_CHEVRON "CCCL's triple_chevron: this toolkit's headers do not hold it. "
+#define MISSING_TRIPLE_CHEVRON "CCCL's triple_chevron: this toolkit's headers do not have it. "
 #endif
 
 /* CUTLASS 3.5 or newer, where its include folder is on the path. */
@@ -42,7 +66,7 @@ static cudaError_t by_triple_chevron(int *argument)
 #include <cutlass/cluster_launch.hpp>
 #include <cutlass/kernel_launch.h>
 
-struct empty_operator { /* as much of a CUTLASS kernel as its launchers look at */
+struct empty_operator { /* the part of a CUTLASS kernel that its launchers use */
     struct Params {
         int *unused;
     };

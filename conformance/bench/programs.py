@@ -96,5 +96,5 @@ def run_gap(folder: Path, repetitions: int) -> list[str]:
 
 
 def run_cost(folder: Path, rounds: int) -> list[str]:
-    """JSON lines of the launchers, by this interpreter, so that a Triton beside it is found."""
+    """JSON lines of the launchers, by this interpreter, so that its Triton is found."""
     return _run([sys.executable, "-m", "conformance.bench.launch_cost", str(folder / COST), str(rounds)], "the launchers")

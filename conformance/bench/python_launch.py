@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-LAUNCHES = 100  # slower than the others by far
+LAUNCHES = 100  # far slower than the others
 
 
 @triton.jit
@@ -35,7 +35,7 @@ def _triton_call(argument: torch.Tensor) -> Callable[[], object]:
 
 
 def _triton_below(argument: torch.Tensor) -> Callable[[], object]:
-    grid = (1, 1, 1)  # all three are looked at
+    grid = (1, 1, 1)  # Triton reads all three
     launch = cost_empty[grid](argument, launch_pdl=True, num_warps=1)[grid]
     return lambda: launch(argument)
 

@@ -14,7 +14,7 @@ SCHEMA = "pdl-bench-2"
 
 @dataclass(frozen=True)
 class Host:
-    """What launches cost the host: records of the launchers, what could not be had, and counts of instructions."""
+    """What launches cost the host: records of the launchers, what is missing, and counts of instructions."""
 
     costs: Sequence[dict[str, Any]] = ()
     not_measured: Sequence[str] = ()
@@ -23,7 +23,7 @@ class Host:
 
 @dataclass(frozen=True)
 class Bench:
-    """Everything that one machine was measured for."""
+    """Everything that was measured on one machine."""
 
     matrix: Matrix
     host: Host = Host()
@@ -42,7 +42,7 @@ class Bench:
 
 def from_measurement(gap: Iterable[str], cost: Iterable[str], instructions: Iterable[str],
                      examples: Sequence[dict[str, Any]]) -> Bench:
-    """From the lines that the programs printed; ValueError or KeyError if they are not whole."""
+    """From the lines that the programs printed; ValueError or KeyError if they are incomplete."""
     records = [json.loads(line) for line in cost]
     host = Host([record for record in records if "launcher" in record],
                 [text for record in records for text in record.get("not_measured", ())],
@@ -51,7 +51,7 @@ def from_measurement(gap: Iterable[str], cost: Iterable[str], instructions: Iter
 
 
 def from_text(text: str) -> Bench:
-    """From a bench.json; ValueError, KeyError or TypeError if it is none."""
+    """From a bench.json; ValueError, KeyError or TypeError if it is not one."""
     data = json.loads(text)
     if data["schema"] != SCHEMA:
         raise ValueError(f"its schema is {data['schema']}, not {SCHEMA}")

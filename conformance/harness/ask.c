@@ -137,14 +137,46 @@ void ask_skip(struct ask *ask, const char *what, const char *why)
     tell(ask, what, why, NULL);
 }
 
+void ask_says(const struct ask *ask, const char *what, unsigned long long done, unsigned long long planned)
+{
+    if (ask->sign)
+        ask->sign->tell(ask->sign, what, done, planned);
+}
+
+struct sign_context {
+    struct record *record;
+    const char *case_name;
+};
+
+static void tell_sign(const struct ask_sign *sign, const char *what, unsigned long long done, unsigned long long planned)
+{
+    const struct sign_context *context = sign->context;
+
+    record_begin(context->record, "progress");
+    record_text(context->record, "case", context->case_name);
+    record_text(context->record, "part", what);
+    record_count(context->record, "done", done);
+    record_count(context->record, "planned", planned);
+    record_end(context->record);
+}
+
 static void put(const struct run *run, const struct case_info *info, const struct pair *pair, struct ask *ask)
 {
+    struct sign_context context;
+    struct ask_sign sign;
+
+    context.record = run->record;
+    context.case_name = info->name;
+    sign.tell = tell_sign;
+    sign.context = &context;
     memset(ask, 0, sizeof(*ask));
+    ask->sign = run->record->timeless ? NULL : &sign; /* the model's records are the same whenever it runs */
     ask->stream = run->device->stream;
     ask->side = run->device->side;
     ask->trials = run_trials(info, run->profile, run->device->is_model);
     ask->seed = plan_source_make(run->seed, info->name, "base").stream;
     pair->ask(ask);
+    ask->sign = NULL;
 }
 
 /* The same questions put to each of the case's mutants: its answers have to be wrong. Returns how many survived. */

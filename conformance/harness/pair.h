@@ -96,6 +96,12 @@ struct wrap {
     cudaError_t (*close)(cudaGraph_t *outer, cudaGraph_t inner);
 };
 
+/* Says, between questions, what is being done: the last sign before a crash. */
+struct ask_sign {
+    void (*tell)(const struct ask_sign *sign, const char *what, unsigned long long done, unsigned long long planned);
+    const void *context;
+};
+
 /* What the cases of kind api ask, and what they were told. */
 struct ask {
     cudaStream_t stream, side;
@@ -103,6 +109,7 @@ struct ask {
     char text[512];            /* what was wrong; of a measured rule, everything that was told */
     unsigned long long trials; /* how much to ask where the number is free: the case's trials in this profile */
     uint64_t seed;             /* what is drawn is drawn from it */
+    const struct ask_sign *sign; /* where to say what is being done, or NULL */
     unsigned long long kills, tried; /* wrong trials, of how many: what a mutant of the case is judged by */
 };
 /* Compares one answer with what the documents say. */
@@ -113,6 +120,7 @@ void ask_expect_none(struct ask *ask, const char *what, unsigned long long wrong
 /* Notes an answer that no document promises. */
 void ask_note(struct ask *ask, const char *what, cudaError_t got);
 void ask_note_number(struct ask *ask, const char *what, long got);
+void ask_says(const struct ask *ask, const char *what, unsigned long long done, unsigned long long planned);
 /* No code is promised, only that the call does not succeed. */
 void ask_expect_refusal(struct ask *ask, const char *what, cudaError_t got);
 void ask_expect_text(struct ask *ask, const char *what, const char *got, const char *want);

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from conformance.headers.break_headers import BREAKS, ROOT
@@ -412,6 +413,8 @@ def compile_nvrtc(library: ctypes.CDLL, source: str, arch: str) -> str:
 # ---- command line ----
 
 def checks() -> dict[str, Callable[[Place], None]]:
+    from conformance.headers import link_checks  # it needs what stands above
+
     table: dict[str, Callable[[Place], None]] = {
         "copies-in-one-unit": check_copies_in_one_unit, "includes": check_includes, "includes-nvcc": check_includes_nvcc,
         "hostile-macros": check_hostile_macros, "hostile-macros-nvcc": check_hostile_macros_nvcc,
@@ -419,13 +422,14 @@ def checks() -> dict[str, Callable[[Place], None]]:
         "erased-mark": check_erased_mark, "target-guard": check_target_guard, "without-cuda": check_without_cuda,
         "features": check_features, "ptx": check_ptx, "nvrtc": check_nvrtc, "old-toolkits": check_old_toolkits,
     }
+    table |= link_checks.CHECKS
     for name in ("gcc", "clang", "g++", "clang++"):
-        table[f"warnings-{name}"] = lambda place, compiler=name: check_warnings(compiler, place)
-        table[f"no-symbols-{name}"] = lambda place, compiler=name: check_no_symbols(compiler, place)
+        table[f"warnings-{name}"] = partial(check_warnings, name)
+        table[f"no-symbols-{name}"] = partial(check_no_symbols, name)
     for name in ("gcc", "clang"):
-        table[f"plain-include-{name}"] = lambda place, compiler=name: check_plain_include(compiler, place)
+        table[f"plain-include-{name}"] = partial(check_plain_include, name)
     for name in ("sm_80", "sm_90", "sm_100", "sm_120"):
-        table[f"nvcc-{name}"] = lambda place, arch=name: check_nvcc(arch, place)
+        table[f"nvcc-{name}"] = partial(check_nvcc, name)
     return table
 
 

@@ -50,6 +50,34 @@ static void counts_arguments(void)
     EXPECT_IS(PDL_LAUNCH(&kernel, one, one, 0, 0, NULL, &number, &number), cudaSuccess);
 }
 
+/* The same checks where a node is added; a kernel without parameters needs no arguments. */
+static void checks_nodes(void)
+{
+    struct number number = {1};
+    void *args[] = {&number};
+    pdl_kernel kernel = PDL_ZERO;
+    cudaGraphNode_t node;
+    cudaGraph_t graph;
+    unsigned launches;
+
+    EXPECT_IS(cudaGraphCreate(&graph, 0), cudaSuccess);
+    param_info_count = 1;
+    EXPECT_IS(pdl_kernel_init(&kernel, (const void *)plain_kernel), cudaSuccess);
+    EXPECT_IS(pdl_graph_add_kernel(&node, graph, NULL, 0, &kernel, one, one, NULL, 0, NULL), cudaErrorInvalidValue);
+    EXPECT_IS(model_call_count("cudaGraphAddKernelNode"), 0);
+    kernel.device = 1;
+    EXPECT_IS(pdl_graph_add_kernel(&node, graph, NULL, 0, &kernel, one, one, args, 0, NULL), cudaErrorInvalidDevice);
+    kernel.device = 0;
+    EXPECT_IS(pdl_graph_add_kernel(&node, graph, NULL, 0, &kernel, one, one, args, 0, NULL), cudaSuccess);
+    param_info_count = 0;
+    EXPECT_IS(pdl_kernel_init(&kernel, (const void *)plain_kernel), cudaSuccess);
+    EXPECT_IS(kernel.num_params, 0);
+    launches = model_call_count("cudaLaunchKernelExC");
+    (void)!pdl_launch(&kernel, one, one, NULL, 0, 0, NULL);
+    EXPECT_IS(model_call_count("cudaLaunchKernelExC") - launches, 1);
+    (void)cudaGetLastError();
+}
+
 /* An error that is pending must not be lost to the counting, so nothing is counted. */
 static void keeps_the_last_error(void)
 {
@@ -64,7 +92,7 @@ static void keeps_the_last_error(void)
 
 int main(void)
 {
-    void (*const tests[])(void) = {checks_the_device, counts_arguments, keeps_the_last_error};
+    void (*const tests[])(void) = {checks_the_device, counts_arguments, checks_nodes, keeps_the_last_error};
 
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
         fresh_device();

@@ -75,6 +75,8 @@ static void hands_on_errors(void)
     EXPECT_IS(pdl_launch_driver(&plain, grid, block, args, (size_t)1 << 30, stream, NULL), cudaErrorInvalidValue);
     EXPECT_IS(cudaPeekAtLastError(), cudaSuccess);
     EXPECT_IS(pdl_launch_driver(&plain, grid, block, args, ((size_t)1 << 32) + 64, stream, NULL), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_kernel_init_driver(&erased, (cudaFunction_t)&number), cudaErrorInvalidResourceHandle);
+    EXPECT_IS(pdl_kernel_reason(&erased), PDL_REASON_NOT_PREPARED);
     EXPECT_IS(pdl_launch_driver(NULL, grid, block, args, 0, stream, NULL), cudaErrorInvalidValue);
     EXPECT_IS(model_launch_count(), 0);
 }

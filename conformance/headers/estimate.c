@@ -59,6 +59,10 @@ static void names_the_resource(void)
     primary.grid.x = 15; /* one multiprocessor keeps a slot */
     EXPECT_IS(ask().reason, PDL_REASON_NONE);
 
+    primary.grid.x = 16; /* slots and threads are both used up: the first is named */
+    primary.block.x = dependent.block.x = 32;
+    EXPECT_IS(ask().reason, PDL_REASON_BLOCK_SLOTS);
+
     set_up();
     primary.grid.x = 12;
     primary.block.x = 32; /* 3 * 32 of 128 threads, one slot left */

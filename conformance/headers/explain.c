@@ -79,6 +79,43 @@ static void explains_shapes(void)
     EXPLAINS(&narrow, one, full, NULL, shape, PDL_ARGUMENT_BLOCK, PDL_REASON_TOO_MANY_THREADS);
     o.cluster_y = 2;
     EXPLAINS(&plain, three, one, &o, shape, PDL_ARGUMENT_CLUSTER, PDL_REASON_CLUSTER_SIZE);
+    for (int axis = 0; axis < 3; axis++) {
+        unsigned long_axis[3] = {1, 1, 1};
+
+        long_axis[axis] = 33;
+        const dim3 block = {long_axis[0], long_axis[1], long_axis[2]};
+        EXPLAINS(&plain, one, block, NULL, shape, PDL_ARGUMENT_BLOCK, PDL_REASON_AXIS_TOO_LONG);
+    }
+}
+
+/* The longest axes and the largest block are accepted. */
+static void accepts_the_limits(void)
+{
+    const dim3 grids[] = {{0x7fffffff, 1, 1}, {1, 65535, 1}, {1, 1, 65535}};
+    const dim3 blocks[] = {{32, 1, 1}, {1, 32, 1}, {1, 1, 32}, {4, 4, 2}, {2, 2, 8}};
+    const dim3 sixteen = {16, 1, 1}, seventeen = {1, 17, 1};
+
+    for (size_t i = 0; i < sizeof grids / sizeof grids[0]; i++) {
+        EXPECT_IS(pdl_launch_check(&plain, grids[i], one, NULL, NULL), cudaSuccess);
+    }
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+        EXPECT_IS(pdl_launch_check(&plain, one, blocks[i], NULL, NULL), cudaSuccess);
+    }
+    EXPECT_IS(pdl_launch_check(&narrow, one, sixteen, NULL, NULL), cudaSuccess);
+    EXPECT_IS(pdl_launch_check(&narrow, one, seventeen, NULL, NULL), cudaErrorInvalidConfiguration);
+}
+
+/* Options come first, then the kernel, then the shape. */
+static void names_the_first(void)
+{
+    const pdl_kernel never = PDL_ZERO;
+    const dim3 none = {0, 1, 1};
+    pdl_options o = PDL_ZERO;
+
+    EXPLAINS(&never, none, one, NULL, cudaErrorInvalidValue, PDL_ARGUMENT_KERNEL, PDL_REASON_NOT_PREPARED);
+    o.overlap = 7;
+    EXPLAINS(&never, none, one, &o, cudaErrorInvalidValue, PDL_ARGUMENT_OVERLAP, PDL_REASON_UNKNOWN_VALUE);
+    EXPLAINS(NULL, none, one, &o, cudaErrorInvalidValue, PDL_ARGUMENT_OVERLAP, PDL_REASON_UNKNOWN_VALUE);
 }
 
 static void explains_options(void)
@@ -135,6 +172,7 @@ static void explains_old_drivers(void)
         model_set_versions(0, rows[i].since);
         EXPECT_IS(pdl_kernel_init(&kernel, (const void *)plain_kernel), cudaSuccess);
         EXPLAINS(&kernel, one, one, &o, cudaSuccess, PDL_ARGUMENT_NONE, PDL_REASON_NONE);
+        EXPECT_IS(attributes_of_last(), 2); /* overlap, and the field */
     }
 }
 
@@ -181,7 +219,7 @@ static void names_the_error_of_each_reason(void)
 int main(void)
 {
     void (*const tests[])(void) = {explains_kernels,     explains_shapes,           explains_options,
-                                   explains_old_drivers, falls_back_on_old_drivers, names_the_error_of_each_reason};
+                                   accepts_the_limits,   names_the_first,           explains_old_drivers, falls_back_on_old_drivers, names_the_error_of_each_reason};
 
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
         set_up();

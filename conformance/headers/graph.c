@@ -320,13 +320,14 @@ static void adds_kernels(void)
     options.has_priority = 1;
     options.priority = -1;
     options.cluster_x = 2;
-    EXPECT_IS(pdl_graph_add_kernel(&added, graph, edges, 3, &plain, grid, block, args, 0, &options), cudaSuccess);
+    EXPECT_IS(pdl_graph_add_kernel(&added, graph, edges, 3, &plain, grid, block, args, 256, &options), cudaSuccess);
     EXPECT_IS(kind_between(node[0], added), PDL_EDGE_PROGRAMMATIC);
     EXPECT_IS(kind_between(node[1], added), PDL_EDGE_FULL);
     EXPECT_IS(kind_between(node[2], added), PDL_EDGE_LAUNCH_COMPLETION);
     EXPECT(edges[0].to == added && edges[2].to == added);
     EXPECT_IS(cudaGraphKernelNodeGetParams(added, &params), cudaSuccess);
     EXPECT(params.func == (void *)plain_kernel && params.gridDim.x == 6 && params.blockDim.x == 8);
+    EXPECT_IS(params.sharedMemBytes, 256);
     EXPECT_IS(cudaGraphKernelNodeGetAttribute(added, cudaLaunchAttributePriority, &value), cudaSuccess);
     EXPECT_IS(value.priority, -1);
     EXPECT_IS(cudaGraphKernelNodeGetAttribute(added, cudaLaunchAttributeClusterDimension, &value), cudaSuccess);
@@ -510,6 +511,191 @@ static void reads_and_steers_a_capture(void)
     (void)cudaGetLastError();
 }
 
+/* Several of what the next node depends on, of different kinds. */
+static void steers_a_capture_by_kinds(void)
+{
+    pdl_graph_edge edges[MOST], halves[2];
+    cudaStream_t stream, other;
+    cudaEvent_t event;
+    size_t count = MOST;
+    cudaGraph_t captured;
+
+    EXPECT_IS(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    EXPECT_IS(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+    EXPECT_IS(pdl_event_create(&event), cudaSuccess);
+    EXPECT_IS(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    EXPECT_IS(pdl_launch(&plain, one, one, args, 0, stream, NULL), cudaSuccess);
+    EXPECT_IS(pdl_graph_edges_of_capture(stream, NULL, edges, &count), cudaSuccess);
+    halves[0] = edges[0];
+    halves[0].kind = PDL_EDGE_FULL;
+    EXPECT_IS(pdl_launch(&plain, one, one, args, 0, stream, NULL), cudaSuccess);
+    count = MOST;
+    EXPECT_IS(pdl_graph_edges_of_capture(stream, NULL, edges, &count), cudaSuccess);
+    halves[1] = edges[0];
+    halves[1].kind = PDL_EDGE_PROGRAMMATIC;
+    EXPECT_IS(pdl_graph_set_capture_edges(stream, halves, 2, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
+    count = MOST;
+    EXPECT_IS(pdl_graph_edges_of_capture(stream, NULL, edges, &count), cudaSuccess);
+    EXPECT(count == 2 && edges[0].kind == PDL_EDGE_FULL && edges[1].kind == PDL_EDGE_PROGRAMMATIC);
+    memset(edges, 0xa5, sizeof edges);
+    count = MOST;
+    EXPECT_IS(pdl_graph_edges_of_capture(stream, NULL, edges, &count), cudaSuccess);
+    for (size_t byte = count * sizeof *edges; byte < sizeof edges; byte++) {
+        EXPECT(((unsigned char *)edges)[byte] == 0xa5);
+    }
+    halves[0].kind = halves[1].kind = PDL_EDGE_FULL;
+    EXPECT_IS(pdl_graph_set_capture_edges(stream, halves, 2, NULL, PDL_OVERLAP_NONE), cudaSuccess);
+    count = MOST;
+    EXPECT_IS(pdl_graph_edges_of_capture(stream, NULL, edges, &count), cudaSuccess);
+    EXPECT(count == 2 && edges[0].kind == PDL_EDGE_FULL && edges[1].kind == PDL_EDGE_FULL);
+    EXPECT_IS(cudaStreamEndCapture(stream, &captured), cudaSuccess);
+}
+
+/* The kind of edge data, from each of its bytes. */
+static void reads_every_byte(void)
+{
+    for (unsigned kind = PDL_EDGE_FULL; kind <= PDL_EDGE_LAUNCH_COMPLETION; kind++) {
+        pdl_edge_data data = pdl_impl_data_of(kind);
+
+        EXPECT_IS(pdl_impl_kind_of(&data), kind);
+        for (size_t byte = 0; byte < sizeof data; byte++) {
+            pdl_edge_data odd = data;
+
+            ((unsigned char *)&odd)[byte] = 3;
+            EXPECT_IS(pdl_impl_kind_of(&odd), PDL_EDGE_UNKNOWN);
+        }
+    }
+}
+
+/* A driver without edge data: full edges only, which is said. */
+static void falls_back_on_old_drivers(void)
+{
+    pdl_graph_edge edge = edge_of(node[0], node[1], PDL_EDGE_PROGRAMMATIC), edges[MOST];
+    size_t count = MOST, programmatic = 7;
+    unsigned calls;
+
+    EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
+    model_set_versions(0, 12020);
+    EXPECT_IS(pdl_graph_remove_edges(graph, &edge, 1), cudaErrorNotSupported);
+    EXPECT_IS(edge.reason, PDL_REASON_EDGE_DRIVER);
+    EXPECT_IS(edge.kind, PDL_EDGE_PROGRAMMATIC);
+    edge = edge_of(node[2], node[3], PDL_EDGE_BLOCK_START);
+    EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, &plain, PDL_OVERLAP_REQUIRED), cudaErrorNotSupported);
+    EXPECT_IS(edge.reason, PDL_REASON_EDGE_DRIVER);
+    EXPECT(strstr(pdl_reason_string(edge.reason), "driver of CUDA 12.3") != NULL);
+    EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, &plain, PDL_OVERLAP_IF_POSSIBLE), cudaSuccess);
+    EXPECT_IS(edge.kind, PDL_EDGE_FULL);
+    EXPECT_IS(edge.reason, PDL_REASON_EDGE_DRIVER);
+    EXPECT_IS(pdl_graph_edges(graph, edges, &count, scratch_nodes, scratch_data), cudaErrorNotSupported);
+    EXPECT_IS(count, 0);
+    count = MOST;
+    EXPECT_IS(pdl_graph_edges_to(node[3], edges, &count, scratch_nodes, scratch_data), cudaErrorNotSupported);
+    EXPECT_IS(count, 0);
+    count = MOST;
+    EXPECT_IS(pdl_graph_count_programmatic(graph, &count, scratch_nodes, scratch_data, &programmatic), cudaErrorNotSupported);
+    EXPECT_IS(programmatic, 0);
+    EXPECT_IS(count, 0);
+    count = MOST;
+    EXPECT_IS(pdl_graph_edges_of_capture(NULL, NULL, edges, &count), cudaErrorNotSupported);
+    EXPECT_IS(count, 0);
+    model_set_versions(0, 12030);
+    EXPECT_IS(pdl_graph_change_edge(graph, &edge, PDL_EDGE_PROGRAMMATIC, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
+    count = MOST;
+    EXPECT_IS(pdl_graph_edges(graph, edges, &count, scratch_nodes, scratch_data), cudaSuccess);
+    calls = model_call_count("cudaGraphNodeGetType");
+    edge = edge_of(node[0], node[3], PDL_EDGE_FULL);
+    EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, &plain, PDL_OVERLAP_NONE), cudaSuccess);
+    EXPECT_IS(model_call_count("cudaGraphNodeGetType"), calls); /* a full edge is legal between any two nodes */
+}
+
+/* Counts are 0 after every error, and size queries pass NULL and 0. */
+static void leaves_no_counts_behind(void)
+{
+    pdl_graph_edge edges[MOST];
+    size_t count = 5, programmatic = 5;
+
+    EXPECT_IS(pdl_graph_edges(NULL, edges, &count, scratch_nodes, scratch_data), cudaErrorInvalidValue);
+    EXPECT_IS(count, 0);
+    count = 5;
+    EXPECT_IS(pdl_graph_edges(graph, edges, &count, NULL, scratch_data), cudaErrorInvalidValue);
+    EXPECT_IS(count, 0);
+    count = 5;
+    EXPECT_IS(pdl_graph_edges(graph, edges, &count, scratch_nodes, NULL), cudaErrorInvalidValue);
+    EXPECT_IS(count, 0);
+    count = 5;
+    EXPECT_IS(pdl_graph_edges(graph, NULL, &count, scratch_nodes, scratch_data), cudaErrorInvalidValue);
+    EXPECT_IS(count, 0);
+    count = 5;
+    EXPECT_IS(pdl_graph_count_programmatic(NULL, &count, scratch_nodes, scratch_data, &programmatic), cudaErrorInvalidValue);
+    EXPECT(count == 0 && programmatic == 0);
+    count = programmatic = 5;
+    EXPECT_IS(pdl_graph_count_programmatic(graph, &count, NULL, scratch_data, &programmatic), cudaErrorInvalidValue);
+    EXPECT(count == 0 && programmatic == 0);
+    count = programmatic = 5;
+    EXPECT_IS(pdl_graph_count_programmatic(graph, &count, scratch_nodes, NULL, &programmatic), cudaErrorInvalidValue);
+    EXPECT(count == 0 && programmatic == 0);
+    programmatic = 5;
+    EXPECT_IS(pdl_graph_count_programmatic(graph, NULL, NULL, NULL, &programmatic), cudaErrorInvalidValue);
+    EXPECT_IS(programmatic, 0);
+    count = 5;
+    EXPECT_IS(pdl_graph_edges_of_capture(NULL, NULL, NULL, &count), cudaErrorInvalidValue);
+    EXPECT_IS(count, 0);
+    count = programmatic = 5;
+    model_fail_next("cudaGraphGetEdges", cudaErrorUnknown);
+    EXPECT_IS(pdl_graph_count_programmatic(graph, &count, scratch_nodes, scratch_data, &programmatic), cudaErrorUnknown);
+    EXPECT(count == 0 && programmatic == 0);
+    count = 5;
+    model_fail_next("cudaGraphGetEdges", cudaErrorUnknown);
+    EXPECT_IS(pdl_graph_edges(graph, edges, &count, scratch_nodes, scratch_data), cudaErrorUnknown);
+    EXPECT_IS(count, 0);
+    (void)cudaGetLastError();
+    count = 0;
+    model_fail_next("cudaGraphGetEdges", cudaErrorUnknown);
+    EXPECT_IS(pdl_graph_edges(graph, NULL, &count, NULL, NULL), cudaErrorUnknown);
+    EXPECT_IS(count, 0);
+    EXPECT_IS(cudaGetLastError(), cudaErrorUnknown);
+    count = 0;
+    EXPECT_IS(pdl_graph_edges(graph, NULL, &count, NULL, NULL), cudaSuccess);
+    EXPECT_IS(pdl_graph_edges_to(node[0], NULL, &count, NULL, NULL), cudaSuccess);
+    EXPECT_IS(pdl_graph_count_programmatic(graph, &count, NULL, NULL, &programmatic), cudaSuccess);
+}
+
+/* A pending error of the program's own survives reading, also where that has to ask without an array for edge data. */
+static void keeps_a_pending_error(void)
+{
+    pdl_graph_edge edge = edge_of(node[0], node[1], PDL_EDGE_PROGRAMMATIC), edges[MOST];
+    size_t count;
+
+    EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
+    EXPECT_IS(cudaSetDevice(99), cudaErrorInvalidDevice);
+    for (size_t room = 0; room < 4; room++) {
+        count = room;
+        (void)!pdl_graph_edges(graph, edges, &count, scratch_nodes, scratch_data);
+        EXPECT(count > 0);
+        EXPECT_IS(cudaPeekAtLastError(), cudaErrorInvalidDevice);
+    }
+    (void)cudaGetLastError();
+}
+
+/* The names of 0.2 do what the new ones do. */
+static void keeps_the_old_names(void)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    pdl_graph_edge edge = edge_of(node[0], node[1], PDL_EDGE_FULL);
+    cudaStream_t stream;
+
+    EXPECT_IS(pdl_graph_connect(graph, &edge, 1, &plain, PDL_OVERLAP_NONE), cudaSuccess);
+    EXPECT_IS(pdl_graph_change(graph, &edge, PDL_EDGE_PROGRAMMATIC, &plain, PDL_OVERLAP_REQUIRED), cudaSuccess);
+    EXPECT_IS(kind_between(node[0], node[1]), PDL_EDGE_PROGRAMMATIC);
+    EXPECT_IS(pdl_graph_remove(graph, &edge, 1), cudaSuccess);
+    EXPECT_IS(kind_between(node[0], node[1]), -1);
+    EXPECT_IS(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    EXPECT_IS(pdl_graph_connect_capture(stream, NULL, 0, NULL, PDL_OVERLAP_NONE), cudaErrorIllegalState);
+    (void)cudaGetLastError();
+#pragma GCC diagnostic pop
+}
+
 /* The driver's kernels: its nodes come from elsewhere, the edges are ours. */
 static void takes_drivers_kernels(void)
 {
@@ -529,7 +715,8 @@ int main(void)
     void (*const tests[])(void) = {
         connects_by_kind,    judges_every_row, judges_as_cuda_does, refuses_edges,   falls_back,          connects_all_or_none,
         refuses_removals,    changes_kinds,    adds_kernels,        adds_all_or_nothing, refuses_kernels, reads_into_any_size,
-        reads_of_nodes_and_counts, reads_and_steers_a_capture, takes_drivers_kernels,
+        reads_of_nodes_and_counts, reads_and_steers_a_capture, takes_drivers_kernels, steers_a_capture_by_kinds, reads_every_byte,
+        falls_back_on_old_drivers, leaves_no_counts_behind, keeps_a_pending_error, keeps_the_old_names,
     };
 
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {

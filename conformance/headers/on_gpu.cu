@@ -1,6 +1,8 @@
 // What only a GPU can say about pdl.h: how the real runtime answers where elsewhere the model answers for it.
 // nvcc -O2 -arch=native -DPDL_DEBUG=1 -I. conformance/headers/on_gpu.cu -o on_gpu && ./on_gpu
+// pdl::launch and pdl_launch_driver, too: in a capture at first use, from 64 threads, in the place of cudaLaunchKernelEx.
 // Exit codes: 0 as documented, 1 not so, 77 no GPU of compute capability 9.0 or newer.
+#include <pthread.h>
 #include <stdio.h>
 
 #include "pdl.h"
@@ -164,6 +166,157 @@ static void errors()
     EXPECT_IS(cudaGetLastError(), cudaErrorInvalidDevice); // the older one is still there
 }
 
+// ---- pdl::launch and pdl_launch_driver ----
+
+template <int number> __global__ void count_up(int *counter)
+{
+    pdl_trigger();
+    pdl_wait();
+    atomicAdd(counter, number);
+}
+
+static int *counter;
+
+static int counted()
+{
+    int value = -1;
+
+    EXPECT_IS(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_IS(cudaMemcpy(&value, counter, sizeof value, cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_IS(cudaMemset(counter, 0, sizeof value), cudaSuccess);
+    return value;
+}
+
+// The dependent really starts early, and sees what the primary stored, when both are launched in one line.
+static void one_line()
+{
+    words w = {0, 0, 0, 0};
+    int seen = 0;
+
+    for (int i = 0; i < 20; i++) {
+        EXPECT_IS(cudaMemset(device_words, 0, sizeof w), cudaSuccess);
+        EXPECT_IS(cudaDeviceSynchronize(), cudaSuccess);
+        EXPECT_IS(pdl::launch(primary, 1, 32, 0, stream, pdl::overlap, device_words), cudaSuccess);
+        EXPECT_IS(pdl::launch(dynamic_dependent, 1, 32, 0, stream, pdl::overlap_required, device_words), cudaSuccess);
+        EXPECT_IS(cudaStreamSynchronize(stream), cudaSuccess);
+        EXPECT_IS(cudaMemcpy(&w, device_words, sizeof w, cudaMemcpyDeviceToHost), cudaSuccess);
+        EXPECT_IS(w.read, 1);
+        seen += w.seen;
+    }
+    printf("%s pdl::launch: overlapped %d of 20\n", seen >= 10 ? "ok " : "NOT", seen);
+    failed |= seen < 10; // the first launch of each loads it
+    EXPECT_IS(pdl::launch(primary, 0, 32, 0, stream, pdl::overlap, device_words) != cudaSuccess, 1);
+    EXPECT_IS(cudaGetLastError() != cudaSuccess, 1); // what a launch check that reads the last error sees
+    unsigned answer = PDL_IMPL_UNKNOWN;
+    EXPECT_IS(pdl_impl_answer(reinterpret_cast<const void *>(primary), &answer), cudaSuccess);
+    EXPECT_IS(pdl_impl_recall(reinterpret_cast<const void *>(primary), 0), PDL_IMPL_OVERLAPS); // not asked again
+}
+
+template <int number> static void captured_first_use(cudaStreamCaptureMode mode)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+
+    EXPECT_IS(cudaStreamBeginCapture(stream, mode), cudaSuccess);
+    EXPECT_IS(pdl::launch(count_up<number>, 1, 1, 0, stream, pdl::overlap, counter), cudaSuccess);
+    EXPECT_IS(pdl::launch(count_up<number>, 1, 1, 0, stream, pdl::overlap, counter), cudaSuccess);
+    EXPECT_IS(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    cudaGraphNode_t nodes[8];
+    pdl_edge_data data[4];
+    size_t edges = 4, programmatic = 0;
+    EXPECT_IS(pdl_graph_count_programmatic(graph, &edges, nodes, data, &programmatic), cudaSuccess);
+    EXPECT_IS(programmatic, 1);
+    EXPECT_IS(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    EXPECT_IS(cudaGraphLaunch(exec, stream), cudaSuccess);
+    EXPECT_IS(counted(), 2 * number);
+    EXPECT_IS(cudaGraphExecDestroy(exec), cudaSuccess);
+    EXPECT_IS(cudaGraphDestroy(graph), cudaSuccess);
+}
+
+static void in_the_place_of_the_template()
+{
+    cudaLaunchAttribute priority = {};
+    cudaLaunchConfig_t config = {};
+
+    priority.id = cudaLaunchAttributePriority;
+    config.gridDim = config.blockDim = dim3(2);
+    config.stream = stream;
+    config.attrs = &priority;
+    config.numAttrs = 1;
+    EXPECT_IS(pdl::launch(&config, count_up<7>, counter), cudaSuccess);
+    EXPECT_IS(counted(), 28);
+}
+
+static void by_the_driver()
+{
+    pdl_kernel kernel = PDL_ZERO;
+    pdl_options options = PDL_ZERO;
+    cudaFunction_t function;
+    void *args[] = {&counter};
+
+    EXPECT_IS(cudaGetFuncBySymbol(&function, reinterpret_cast<const void *>(count_up<9>)), cudaSuccess);
+    EXPECT_IS(pdl_kernel_init_driver(&kernel, function), cudaSuccess);
+    EXPECT_IS(kernel.can_overlap, 1);
+    EXPECT_IS(kernel.ptx_version, 90);
+    options.overlap = PDL_OVERLAP_REQUIRED;
+    EXPECT_IS(pdl_launch_driver(&kernel, dim3(3), dim3(1), args, 0, stream, &options), cudaSuccess);
+    EXPECT_IS(pdl_launch_driver(&kernel, dim3(1), dim3(1), args, 1 << 30, stream, &options), cudaErrorInvalidValue);
+    EXPECT_IS(cudaPeekAtLastError(), cudaSuccess);
+    EXPECT_IS(counted(), 27);
+}
+
+// Events without overlap of the launch itself.
+static void events_alone()
+{
+    pdl_options options = PDL_ZERO;
+    cudaEvent_t event, completion;
+
+    EXPECT_IS(pdl_event_create(&event), cudaSuccess);
+    EXPECT_IS(pdl_event_create(&completion), cudaSuccess);
+    options.event = event;
+    options.launch_completion_event = completion;
+    EXPECT_IS(pdl::launch(count_up<11>, 1, 1, 0, stream, options, counter), cudaSuccess);
+    EXPECT_IS(cudaEventSynchronize(event), cudaSuccess);
+    EXPECT_IS(cudaEventSynchronize(completion), cudaSuccess);
+    EXPECT_IS(counted(), 11);
+}
+
+enum { HOST_THREADS = 64, LAUNCHES = 200 };
+static pthread_barrier_t begin;
+
+static void *launches_many(void *)
+{
+    size_t wrong = 0;
+    cudaStream_t own;
+
+    wrong += cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking) != cudaSuccess;
+    pthread_barrier_wait(&begin);
+    for (int i = 0; i < LAUNCHES; i++) {
+        wrong += pdl::launch(count_up<13>, 1, 1, 0, own, pdl::overlap, counter) != cudaSuccess;
+    }
+    wrong += cudaStreamSynchronize(own) != cudaSuccess;
+    return reinterpret_cast<void *>(wrong);
+}
+
+static void from_many_threads()
+{
+    pthread_t threads[HOST_THREADS];
+    size_t wrong = 0;
+
+    EXPECT_IS(pthread_barrier_init(&begin, nullptr, HOST_THREADS), 0);
+    for (pthread_t &thread : threads) {
+        EXPECT_IS(pthread_create(&thread, nullptr, launches_many, nullptr), 0);
+    }
+    for (pthread_t &thread : threads) {
+        void *result = nullptr;
+
+        EXPECT_IS(pthread_join(thread, &result), 0);
+        wrong += reinterpret_cast<size_t>(result);
+    }
+    EXPECT_IS(wrong, 0);
+    EXPECT_IS(counted(), 13 * HOST_THREADS * LAUNCHES);
+}
+
 int main()
 {
     cudaDeviceProp properties;
@@ -176,7 +329,17 @@ int main()
     }
     EXPECT_IS(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     EXPECT_IS(cudaMalloc(&device_words, sizeof(words)), cudaSuccess);
+    EXPECT_IS(cudaMalloc(&counter, sizeof(int)), cudaSuccess);
+    EXPECT_IS(cudaMemset(counter, 0, sizeof(int)), cudaSuccess);
+    captured_first_use<1>(cudaStreamCaptureModeGlobal);
+    captured_first_use<2>(cudaStreamCaptureModeThreadLocal);
+    captured_first_use<3>(cudaStreamCaptureModeRelaxed);
     errors();
+    one_line();
+    in_the_place_of_the_template();
+    by_the_driver();
+    events_alone();
+    from_many_threads();
     pairs(properties);
     return failed;
 }

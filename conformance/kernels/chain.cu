@@ -9,7 +9,7 @@
  * partial   WAIT-08   a kernel of four blocks, only the first of which waits
  * leavers   WAIT-08   a kernel of which all warps but the first return at once, without a wait
  * deep      FWD-05    eight silent kernels
- * queued    FWD-05a   nothing; eight silent kernels stand before the primary
+ * queued    FWD-05a   nothing; five silent kernels stand before the primary
  *
  * The primary triggers, holds until the dependent at the end of the chain runs, and stores last; in links it holds until one
  * of the kernels behind it runs, and long enough for the rest. Mutant `chain`: the dependent does not wait and relies on
@@ -96,7 +96,7 @@ static cudaError_t queue_queued(const struct queue *queue, const struct trial_la
     cudaError_t error = cudaSuccess;
     unsigned i;
 
-    for (i = 0; i < 8 && error == cudaSuccess; i++)
+    for (i = 0; i < 5 && error == cudaSuccess; i++) /* more would fill the launch queue, and the gate could not open */
         error = queue_middle_of(queue, trial, 1);
     if (error == cudaSuccess)
         error = queue_primary(queue, trial, 1);

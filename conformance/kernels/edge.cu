@@ -131,7 +131,7 @@ static cudaError_t queue_launched(const struct queue *queue, const struct trial_
 }
 
 /* P -prog-> M -last-> D, and P -full-> D if bridged. */
-static cudaError_t queue_chain(const struct queue *queue, const struct trial_launch *trial, unsigned last, int bridged)
+static cudaError_t queue_chain(const struct queue *queue, const struct trial_launch *trial, pdl_edge_kind last, int bridged)
 {
     pdl_graph_edge edges[2] = PDL_ZERO;
     cudaGraphNode_t node;
@@ -178,7 +178,7 @@ static cudaError_t queue_fan_out(const struct queue *queue, const struct trial_l
 }
 
 /* M begins with P, or P with M: neither has an edge from the other. graphedge: P's edge is missing. */
-static cudaError_t queue_fan_in(const struct queue *queue, const struct trial_launch *trial, unsigned of_primary, unsigned middle_blocks)
+static cudaError_t queue_fan_in(const struct queue *queue, const struct trial_launch *trial, pdl_edge_kind of_primary, unsigned middle_blocks)
 {
     pdl_graph_edge edges[2] = PDL_ZERO;
     cudaGraphNode_t node;

@@ -3,6 +3,7 @@
  * pair      rules    what is made
  * graphs    SAME-01  graphs: nodes and edges in every order, captured, cloned, as child graph and body, updated, enabled again
  * together  EDGE-33  the same with all edges in one call
+ * uploaded  SAME-03  graphs that are uploaded before their launch
  * streams   SAME-02  launches: by each function, attributes in any order, each kind of stream, other threads, captured
  *
  * Mutant: `nowait`, no step waits.
@@ -93,24 +94,27 @@ KERNEL(programs_step)
         k_trigger();
 }
 
-static void ask_how(struct ask *ask, int streams, int only_one_call)
+static void ask_how(struct ask *ask, int streams, int only_one_call, int uploaded)
 {
     struct program_ask how = PDL_ZERO;
 
     how.kernel = (const void *)SYMBOL(programs_step);
     how.streams = streams;
     how.only_one_call = only_one_call;
+    how.uploaded = uploaded;
     how.blind = STEPS_BLIND;
     program_ask(ask, &how);
 }
 
-static void ask_graphs(struct ask *ask) { ask_how(ask, 0, 0); }
-static void ask_together(struct ask *ask) { ask_how(ask, 0, 1); }
-static void ask_streams(struct ask *ask) { ask_how(ask, 1, 0); }
+static void ask_graphs(struct ask *ask) { ask_how(ask, 0, 0, 0); }
+static void ask_together(struct ask *ask) { ask_how(ask, 0, 1, 0); }
+static void ask_streams(struct ask *ask) { ask_how(ask, 1, 0, 0); }
+static void ask_uploaded(struct ask *ask) { ask_how(ask, 0, 0, 1); }
 
 static const struct pair programs_pairs[] = {
     PAIR_ASK("graphs", ask_graphs),
     PAIR_ASK("together", ask_together),
     PAIR_ASK("streams", ask_streams),
+    PAIR_ASK("uploaded", ask_uploaded),
 };
 IMAGE(programs, programs_pairs)

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -60,7 +60,7 @@ def _is_ours(folder: Path) -> bool:
 
 def c_files() -> list[Path]:
     """The sources of the analysis, one folder per layer."""
-    return sorted(SOURCES.glob("*/*.c"))
+    return sorted(SOURCES.glob("**/*.c"))
 
 
 def _name() -> str:
@@ -86,7 +86,7 @@ def at_hand() -> bool:
     return prebuilt(PROGRAM) is not None or find_c_compiler() is not None or made_earlier(f"{_name()}-{'?' * 8}") is not None
 
 
-@lru_cache(maxsize=None)
+@cache
 def program() -> Path:
     """The program's path, compiled if these sources have not been before; SetupImpossible with what to do if that fails."""
     carried = prebuilt(PROGRAM)

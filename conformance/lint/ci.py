@@ -23,7 +23,8 @@ def as_junit(report: Report) -> str:
         case = ElementTree.SubElement(suite, "testcase", classname=visible(where), name=visible(verdict.demangled))
         found = [f for f in verdict.findings if f.counts]
         if found:
-            failure = ElementTree.SubElement(case, "failure", type=found[0].id, message=visible(f"{len(found)} findings: {found[0].message}"))
+            what = visible(f"{len(found)} findings: {found[0].message}")
+            failure = ElementTree.SubElement(case, "failure", type=found[0].id, message=what)
             failure.text = "\n".join(visible(f"{f.where}: {f.severity}: {f.message} [{f.id}]. To do: {f.advice}") for f in found)
     for file, message in report.unreadable:
         case = ElementTree.SubElement(suite, "testcase", classname=visible(file), name="can be read")

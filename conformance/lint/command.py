@@ -15,6 +15,7 @@ from conformance.lint import baseline, ci, launches, output, suppressions
 from conformance.lint.declarations import Chain, Declaration, load
 from conformance.lint.explain import explain
 from conformance.lint.findings import RULES
+from conformance.lint.images import holds_code
 from conformance.lint.linter import Options, Report, lint_files
 from conformance.lint.sarif import as_sarif
 from conformance.lint.text import as_text
@@ -49,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
                         help="only this architecture of a container, e.g. sm_90; may be repeated")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="JSON on stdout and nothing else there")
-    form.add_argument("--sarif", metavar="OUT", nargs="?", const="-", help="SARIF 2.1.0 into a file; on stdout without a name (or -)")
+    parser.add_argument("--sarif", metavar="OUT", help="SARIF 2.1.0 into a file; - is stdout")
     form.add_argument("--github", action="store_true", help="annotations of a GitHub workflow on stdout")
     parser.add_argument("--junit", metavar="OUT", help="JUnit XML into a file")
     hints = parser.add_mutually_exclusive_group()
@@ -93,6 +94,16 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+def _sort_out_sarif(arguments: argparse.Namespace) -> None:
+    """`lint --sarif FILE` without another file means stdout; and no file with code is ever written over."""
+    out = arguments.sarif
+    if out not in (None, "-") and (not arguments.files or holds_code(Path(out))):
+        arguments.files.insert(0, out)
+        arguments.sarif = "-"
+    if arguments.sarif == "-" and (arguments.json or arguments.github):
+        raise BadArguments("--sarif - and another form cannot both have stdout; give --sarif a file")
+
+
 def _options(arguments: argparse.Namespace) -> Options:
     declarations: list[Declaration] = []
     chains: list[Chain] = []
@@ -101,8 +112,9 @@ def _options(arguments: argparse.Namespace) -> Options:
         declarations += more
         chains += more_chains
     return Options(
-        _pattern(arguments.overlapping), declarations, _architectures(arguments.arch), launches=launches.load(map(Path, arguments.launches)),
-        chains=chains, suppressions=[s for p in arguments.suppress for s in suppressions.load(Path(p))],
+        _pattern(arguments.overlapping), declarations, _architectures(arguments.arch),
+        launches=launches.load(map(Path, arguments.launches)), chains=chains,
+        suppressions=[s for p in arguments.suppress for s in suppressions.load(Path(p))],
         baseline=frozenset().union(*(baseline.load(Path(p)) for p in arguments.baseline)), cached=not arguments.no_cache,
         progress=sys.stderr.isatty())
 
@@ -158,6 +170,7 @@ def main(argv: list[str]) -> int:
         for name, rule in RULES.items():
             print(f"{rule.severity:<8} {name:<24} {rule.title}")
         return 0
+    _sort_out_sarif(arguments)
     if not arguments.files:
         raise BadArguments("name at least one FILE (see --help)")
     options = _options(arguments)

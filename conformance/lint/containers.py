@@ -9,10 +9,12 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import struct
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from mmap import mmap
+from pathlib import Path
 
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.venv import ensure_venv
@@ -24,7 +26,7 @@ _LZ4, _ZSTD = 0x2000, 0x8000  # flags of an entry
 _LARGEST = 1 << 31  # bytes of an entry
 _LARGEST_EXPANSION = 4096
 _FATBIN_SECTIONS = (b".nv_fatbin", b"__nv_relfatbin")
-_PACKAGES = {"zstd": "zstandard==0.25.0", "lz4": "lz4==4.4.5"}
+_PACKAGES = {"zstd": "zstandard", "lz4": "lz4"}
 _UNDEFINED = 0  # section of a symbol that another file defines
 Bytes = mmap | memoryview | bytes
 
@@ -56,24 +58,37 @@ class Entry:
         return target.raw
 
 
-@lru_cache(maxsize=None)
+@cache
 def _library(name: str) -> ctypes.CDLL:
-    """The decompressor: the machine's own, else that of the pinned package."""
+    """The decompressor: the machine's own, else that of the pinned package, in this very Python or in a venv."""
     for file in (f"lib{name}.so.1", ctypes.util.find_library(name)):
         try:
             if file:
                 return ctypes.CDLL(file)
         except OSError:
             continue
-    venv = ensure_venv((_PACKAGES[name],)).parent.parent
-    for file in sorted(venv.glob("lib/python*/site-packages/**/*.so")):
+    package = _PACKAGES[name]
+    beside = _offering(name, (path for entry in sys.path if entry for path in sorted(Path(entry).glob(f"{package}/**/*.so"))))
+    if beside is not None:
+        return beside
+    venv = ensure_venv("decompressors").parent.parent
+    found = _offering(name, sorted(venv.glob("lib/python*/site-packages/**/*.so")))
+    if found is not None:
+        return found
+    package = "libzstd1" if name == "zstd" else "liblz4-1"
+    raise SetupImpossible(f"compressed images need lib{name} (Debian and Ubuntu: apt-get install {package})")
+
+
+def _offering(name: str, files: Iterable[Path]) -> ctypes.CDLL | None:
+    """The first of these libraries that can unpack."""
+    for file in files:
         try:
             library = ctypes.CDLL(str(file))
-            if hasattr(library, "ZSTD_decompress" if name == "zstd" else "LZ4_decompress_safe"):
-                return library
         except OSError:
             continue
-    raise SetupImpossible(f"compressed images need lib{name} (Debian and Ubuntu: apt-get install lib{name}{'1' if name == 'zstd' else '-1'})")
+        if hasattr(library, "ZSTD_decompress" if name == "zstd" else "LZ4_decompress_safe"):
+            return library
+    return None
 
 
 def _unpack_zstd(target: ctypes.Array[ctypes.c_char], size: int, stored: bytes) -> int:

@@ -25,7 +25,8 @@ _READ = Explanation(
     "CUB's merge sort read the partition offsets, which the kernel before it writes, above its wait (NVIDIA/cccl#5456).")
 _WRITE = Explanation(
     "The earlier grid may still read or write memory that this kernel writes before its wait: its result, or yours, is lost.",
-    "__global__ void k(int *count, const int *in)\n{\n    count[blockIdx.x] = 0;\n    pdl_wait();\n    atomicAdd(&count[in[threadIdx.x]], 1);\n}",
+    "__global__ void k(int *count, const int *in)\n{\n    count[blockIdx.x] = 0;\n    pdl_wait();\n"
+    "    atomicAdd(&count[in[threadIdx.x]], 1);\n}",
     "__global__ void k(int *count, const int *in)\n{\n    pdl_wait();\n    count[blockIdx.x] = 0;\n    ...\n}",
     "CUB's histogram zeroes its temporary storage before the wait; it is saved only by the kernel before it, which waits early.")
 _PARTIAL = Explanation(
@@ -38,7 +39,8 @@ _PARTIAL = Explanation(
 _PATH = Explanation(
     "There is a path from the kernel's start to this access on which no wait is called, although other paths call it.",
     "if (params.use_pdl)\n    pdl_wait();\nout[threadIdx.x] = in[threadIdx.x];      // with use_pdl == 0 and overlap: a race",
-    "pdl_wait();                              // returns at once in a launch without overlap\nout[threadIdx.x] = pdl_fresh(in)[threadIdx.x];",
+    "pdl_wait();                              // returns at once in a launch without overlap\n"
+    "out[threadIdx.x] = pdl_fresh(in)[threadIdx.x];",
     "Routing kernels of inference libraries wait under a parameter that the host must set whenever it overlaps them.")
 
 EXPLANATIONS: dict[str, Explanation] = {
@@ -46,7 +48,8 @@ EXPLANATIONS: dict[str, Explanation] = {
     "texture-before-wait": Explanation(
         "A texture read is a read. It is not volatile code, so the compiler moves it above the wait if its coordinates are known there.",
         "pdl_wait();\nfloat v = tex1Dfetch<float>(t, threadIdx.x);   // the compiler may put this above the wait",
-        "pdl_wait();\nint i = *(volatile int *)index;             // coordinates that are read after the wait\nfloat v = tex1Dfetch<float>(t, i);",
+        "pdl_wait();\nint i = *(volatile int *)index;             // coordinates that are read after the wait\n"
+        "float v = tex1Dfetch<float>(t, i);",
         "Measured with nvcc 13: `tex1Dfetch` with coordinates from threadIdx is moved above the wait."),
     "write-before-wait": _WRITE,
     "atomic-before-wait": _WRITE,
@@ -75,7 +78,8 @@ EXPLANATIONS: dict[str, Explanation] = {
     "chain-without-wait": Explanation(
         "In a declared chain each kernel waits before it triggers. One that never waits lets the kernel after it start while the kernel\n"
         "before it is still running.",
-        "__global__ void middle(...)\n{\n    pdl_trigger();\n    work();\n}", "__global__ void middle(...)\n{\n    pdl_wait();\n    pdl_trigger();\n    work();\n}",
+        "__global__ void middle(...)\n{\n    pdl_trigger();\n    work();\n}",
+        "__global__ void middle(...)\n{\n    pdl_wait();\n    pdl_trigger();\n    work();\n}",
         "A helper kernel between two large ones, written by somebody else, is the usual weak link."),
 }
 

@@ -25,7 +25,8 @@ class LintRule:
 RULES: dict[str, LintRule] = {
     "read-before-wait": LintRule(
         ERROR, "global memory is read before the wait",
-        "move the read below pdl_wait(), through a pointer from pdl_fresh(); if no earlier grid writes that memory, declare it independent"),
+        "move the read below pdl_wait(), through a pointer from pdl_fresh(); if no earlier grid writes that memory, declare it "
+        "independent"),
     "write-before-wait": LintRule(
         ERROR, "global memory is written before the wait",
         "move the store below pdl_wait(): the earlier grid may still read or write that memory"),

@@ -21,7 +21,7 @@ def hints_of(result: KernelResult, overlapping: bool) -> Iterator[tuple[str, str
     if hints.read_only is not None:
         count, first = hints.read_only
         yield "read-only-load", f"{count} read-only load{'s' if count > 1 else ''} below the wait", first
-    if hints.store_after_trigger is not None:
+    if hints.store_after_trigger is not None and not result.waits:  # else it is what the README tells people to write
         yield "store-after-trigger", "global memory is written after the trigger", hints.store_after_trigger
     if hints.fence_then_trigger is not None:
         yield "fence-then-trigger", "a fence, then the trigger: the trigger publishes nothing", hints.fence_then_trigger

@@ -121,6 +121,15 @@ def open_images(file: Path, workplace: Path, architectures: frozenset[int]) -> I
         raise Unreadable("it holds no GPU code")
 
 
+def holds_code(file: Path) -> bool:
+    """Whether it is a file that lint would read."""
+    try:
+        with file.open("rb") as stream:
+            return kind_of_file(stream.read(_HEAD)) != "unknown"
+    except (OSError, ValueError):
+        return False
+
+
 def _head_of(file: Path) -> tuple[bytes, int]:
     """Its first bytes, and how many it has. A pipe is refused, because it may never say anything."""
     try:
@@ -216,6 +225,8 @@ class _Container:
         for first, last in containers.containers(data, start, end, problems):
             for entry in containers.entries(data, first, last, problems):
                 yield from self._of_entry(entry, prefix)
+            page = first // mmap.PAGESIZE * mmap.PAGESIZE
+            data.madvise(mmap.MADV_DONTNEED, page, last - page)  # what was read need not stay in memory
         self.opened.problems += [f"{prefix}not all of it can be read: {problem}" for problem in problems]
 
     def _in_archive(self, data: mmap.mmap, start: int, end: int, prefix: str, depth: int) -> Iterator[Source]:
@@ -232,7 +243,9 @@ class _Container:
                 yield Source(str(self.file), member.name, 0, lambda e=entry: e.stored,  # type: ignore[misc]
                              lambda e=entry, n=member.name: _load_entry(e, n, str(self.file)))  # type: ignore[misc]
             elif kind == "ptx":
-                self.opened.ptx.append((member.name, data[first:last].decode(errors="replace")))
+                text = data[first:last].decode(errors="replace")
+                yield Source(str(self.file), member.name, 0, text.encode,
+                             lambda n=member.name, t=text: _assemble_text(t, n, self.file, self.workplace))  # type: ignore[misc]
 
     def _of_entry(self, entry: Entry, prefix: str) -> Iterator[Source]:
         self.number += 1

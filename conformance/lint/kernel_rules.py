@@ -29,7 +29,8 @@ _LIFTED = ("the source reads it after the wait, and the compiler moved it above:
            "from this pointer, and read through pdl_fresh()")
 _PERHAPS_LIFTED = ("it is a read-only load, which the compiler may move above the wait: if the source reads it after the wait, take "
                    "__restrict__ and __ldg away and read through pdl_fresh(); else move it below (compile with -lineinfo to see its line)")
-_WRITTEN_ABOVE = "the source reads it above the wait: move the read below pdl_wait(); if no earlier grid writes that memory, declare it independent"
+_WRITTEN_ABOVE = ("the source reads it above the wait: move the read below pdl_wait(); if no earlier grid writes that memory, declare it "
+                  "independent")
 _OWN_SYMBOL = re.compile(r"__cudart_|_ZTV|\$str|__unnamed|__const|\w+\$\d+$")
 
 

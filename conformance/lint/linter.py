@@ -123,7 +123,8 @@ def _workplace() -> tempfile.TemporaryDirectory[str]:
 
 def _lint_file(file: Path, workplace: Path, options: Options, report: Report, cache: Cache, progress: Progress) -> None:
     def named(kernel: str) -> bool:
-        return (not options.kernels or kernel in options.kernels) and (options.why_overlapping(kernel) is not None or options.in_chain(kernel))
+        chosen = not options.kernels or kernel in options.kernels
+        return chosen and (options.why_overlapping(kernel) is not None or options.in_chain(kernel))
 
     pipeline = Pipeline(named, options.kernels, workplace, cache, progress)
     try:

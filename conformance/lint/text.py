@@ -11,6 +11,7 @@ from conformance.lint.linter import KernelVerdict, Report
 from conformance.lint.output import counts, shown_findings, visible
 from conformance.lint.results import Place
 
+_ANONYMOUS, _PLACEHOLDER = "(anonymous namespace)", "\0"
 _ORDER = {ERROR: 0, WARNING: 1, HINT: 2}
 _MOST_NAMES = 3  # kernels of one template that are named
 _MOST_NOT_JUDGED = 12  # listed one by one
@@ -31,18 +32,18 @@ class Group:
 
 def template_of(name: str) -> str:
     """A demangled name without the arguments of its template and of its call: void ns::k<4>(int) is ns::k."""
-    depth, kept = 0, []
-    for at, letter in enumerate(name):
-        if letter == "<" and not name.startswith("<unnamed>", at) and not "".join(kept).endswith("operator"):
-            depth += 1
-        if letter == "(" and depth == 0 and not name.startswith("(anonymous", at):
+    depth = 0
+    kept: list[str] = []
+    text = name.replace(_ANONYMOUS, _PLACEHOLDER)
+    for letter in text:
+        if letter == "(" and depth == 0:
             break
+        depth += letter == "<"
         if depth == 0:
             kept.append(letter)
-        if letter == ">" and depth:
-            depth -= 1
-    text = "".join(kept).strip()
-    return text.rsplit(" ", 1)[-1] if text.startswith("void ") else text or name
+        depth -= letter == ">" and depth > 0
+    short = "".join(kept).strip().removeprefix("void ")
+    return (short or name).replace(_PLACEHOLDER, _ANONYMOUS)
 
 
 def grouped(findings: Iterable[Finding]) -> list[Group]:

@@ -36,6 +36,7 @@ struct function {
     int max_dynamic_shared, carveout;
     int ptx_on[MODEL_MAX_DEVICES]; /* 0: as the kernel says */
 };
+bool function_exists(const struct function *f);
 int current_device(void); /* of this thread */
 int cc_of(int index);
 int function_ptx(const struct function *f); /* on the current device */

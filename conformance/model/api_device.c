@@ -21,6 +21,14 @@ void model_register_kernel(const struct model_kernel *kernel)
     functions_reset();
 }
 
+bool function_exists(const struct function *f)
+{
+    for (int i = 0; i < function_count; i++)
+        if (f == &functions[i])
+            return true;
+    return false;
+}
+
 int current_device(void)
 {
     return chosen_device < device_count ? chosen_device : 0;

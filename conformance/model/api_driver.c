@@ -17,6 +17,8 @@ struct driver_config {
 static unsigned function_attribute(int *value, int attribute, cudaFunction_t function)
 {
     const struct function *f = (const struct function *)function;
+    if (!function_exists(f))
+        return cudaErrorInvalidResourceHandle;
     switch (attribute) {
     case MAX_THREADS: *value = f->kernel->max_threads > 0 ? f->kernel->max_threads : MODEL_MAX_THREADS; break;
     case SHARED_BYTES: *value = (int)f->kernel->static_shared_bytes; break;

@@ -53,6 +53,6 @@ bool drawn_acts(enum effect effect, const struct op *op, const struct op *pred)
     const struct drawn *d = &device.drawn;
     if (d->effect != effect || !is_work(op) || !is_work(pred))
         return false;
-    uint64_t has = d->from ? pred->features : op->features | device.edge_features;
+    uint64_t has = (d->from ? pred->features : op->features) | device.edge_features;
     return (has & d->features) == d->features;
 }

@@ -326,6 +326,7 @@ static void arc_orders(const struct arc *a)
     else if (takes && device.faults.full_becomes_programmatic && a->from->op->kind == OP_KERNEL &&
              a->to->op->kind == OP_KERNEL)
         kind = EDGE_TRIGGERED;
+    a->to->op->features |= a->to->incoming >= 3 ? HAS(fanin) : 0;
     device.edge_features = (a->to->incoming >= 3 ? HAS(fanin) : 0) | (a->nth >= 2 ? HAS(thirdedge) : 0);
     bool ignored = (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     if (device.faults.second_exec_full && queued_features & HAS(secondexec) && kind == EDGE_DONE)

@@ -78,7 +78,10 @@ def main(argv: list[str] | None = None) -> int:
         book, harness = on_model.load_book(), on_model.harness_at(options.harness)
         names = draw(grammar(harness), options.seed, options.count)
         with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
-            said = dict(zip(names, pool.map(lambda name: judge(harness, book, name, options.seed), names), strict=True))
+            said = {}
+            for name, found in zip(names, pool.map(lambda name: judge(harness, book, name, options.seed), names), strict=True):
+                said[name] = found
+                print(f"{len(said)} of {len(names)}: {name} {found[0]}, {found[1]}", file=sys.stderr, flush=True)
     except KitExit as stop:
         print(f"random-devices: {stop}", file=sys.stderr)
         return stop.code

@@ -1,4 +1,4 @@
-"""The public names and layouts of the headers, recorded in api.txt; says when they change, and what version that asks for.
+"""The public names and layouts of the headers, recorded in api.txt; says when they change, and which version that requires.
 
     python3 conformance dev api [--record] [--released] [--cuda ROOT] [--headers FOLDER]
 
@@ -21,8 +21,9 @@ from conformance.pdlkit.places import ROOT
 RECORD = Path(__file__).with_name("api.txt")
 DIFFERS = 1
 _STRUCT = re.compile(r"typedef struct (pdl_\w+) \{([^{}]*)\} \1;")
-_HOST_FUNCTION = re.compile(r"((?:template <[^{};]*?> )?)PDL_PUBLIC ([^{};]*?) ?\{")
-_DEVICE_FUNCTION = re.compile(r"((?:template <[^{};]*?> )?)static __device__ __forceinline__ ([^{};]*?) ?\{")
+_DEPRECATED = r"(?:__attribute__\(\(deprecated\([^)]*\)\)\) )?"
+_HOST_FUNCTION = re.compile(rf"((?:template <[^{{}};]*?> )?){_DEPRECATED}(?:PDL_PUBLIC|static inline) ([^{{}};]*?) ?;")
+_DEVICE_FUNCTION = re.compile(r"((?:template <[^{};]*?> )?)PDL_DEVICE_ ([^{};]*?) ?\{")
 
 
 def _preprocess(headers: Path, includes: Path, language: str, *flags: str) -> str:
@@ -50,6 +51,10 @@ def _fields(body: str) -> list[tuple[str, str]]:
     """(name, declaration) of each member, in order."""
     found = []
     for declaration in filter(None, (part.strip() for part in body.split(";"))):
+        pointer = re.match(r".*\(\*(\w+)\)\(.*\)$", declaration)
+        if pointer is not None:  # to a function
+            found.append((pointer[1], declaration))
+            continue
         first, *others = (part.strip() for part in declaration.split(","))
         kind = re.match(r"(.*?)(\**\w+(?:\[\w+\])*)$", first)
         if kind is None:
@@ -65,7 +70,7 @@ def _ask_compiler(text: str, headers: Path, includes: Path, work: Path) -> list[
     """Values of the constants; size, offset and size of member of each struct; from a program."""
     flat = re.sub(r"\s+", " ", text)
     lines = []
-    for body in re.findall(r"enum \w* ?\{([^{}]*)\}", flat):
+    for body in re.findall(r"enum \w* ?(?:: unsigned )?\{([^{}]*)\}", flat):
         for name in re.findall(r"\b(PDL_\w+)", body):
             if _public(name):
                 lines.append(f'printf("constant {name} = %d\\n", (int){name});')
@@ -84,7 +89,8 @@ def _ask_compiler(text: str, headers: Path, includes: Path, work: Path) -> list[
 def describe(headers: Path, includes: Path, work: Path) -> list[str]:
     """One line per name that a user may write, with all that a program or a binary may rely on."""
     marked = ["-DPDL_API=PDL_PUBLIC", "-DPDL_NODISCARD="]
-    in_c, in_cxx = (_preprocess(headers, includes, language, *marked) for language in ("c", "c++"))
+    in_c = _preprocess(headers, includes, "c", *marked, "-DPDL_DECLARE_ONLY")
+    in_cxx = _preprocess(headers, includes, "c++", *marked)
     functions = _functions(in_c, _HOST_FUNCTION, "c")
     both = {line.removeprefix("c ") for line in functions}
     functions += [line for line in _functions(in_cxx, _HOST_FUNCTION, "c++") if line.removeprefix("c++ ") not in both]
@@ -97,7 +103,7 @@ def describe(headers: Path, includes: Path, work: Path) -> list[str]:
 
 
 def version(headers: Path) -> tuple[int, ...]:
-    """What pdl.h says it is."""
+    """The version in pdl.h."""
     text = (headers / "pdl.h").read_text(encoding="utf-8")
     return tuple(int(part) for part in re.findall(r"^#define PDL_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", text, re.M))
 

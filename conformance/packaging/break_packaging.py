@@ -23,7 +23,7 @@ AFTER_PROJECT = "project(pdl LANGUAGES NONE)\n"
 
 @dataclass(frozen=True)
 class Fault:
-    """One text of one file becomes another; `test` must notice."""
+    """Replaces one text in one file; `test` must fail then."""
 
     what: str
     test: str
@@ -69,7 +69,7 @@ FAULTS = (
 
 
 def copy_tree(folder: Path) -> None:
-    """What the packaging tests look at; conformance/ is there too, so that it could leak."""
+    """What the packaging tests use. conformance/ is copied, too, so that a leak of it would show."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in ("pdl.h", "pdl_device.cuh", CMAKE):

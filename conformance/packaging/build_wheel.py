@@ -18,20 +18,18 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.packaging import manual
 from conformance.pdlkit import places, toolchain
 from conformance.pdlkit.exits import OK, SetupImpossible
 from conformance.pdlkit.venv import ensure_venv
 
-BACKEND = ("scikit-build-core==0.11.6", *manual.PACKAGES)  # what pyproject.toml requires
-TOOLS = (*BACKEND, "build==1.2.2.post1", "auditwheel==6.8.2", "wheel==0.45.1", "pathspec==1.1.1", "packaging==26.3", "pyproject_hooks==1.3.3",
-         "pyelftools==0.33")
 ARCHITECTURES = ("x86_64", "aarch64")
 
 
 def _call(argv: Sequence[str | Path], what: str, environment: dict[str, str] | None = None) -> str:
     """Standard output; SetupImpossible with the last lines if it fails."""
-    done = subprocess.run([str(word) for word in argv], cwd=places.ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(
+        [str(word) for word in argv], cwd=places.ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
     if done.returncode != 0:
         raise SetupImpossible(f"{what} failed: " + " / ".join((done.stdout + done.stderr).strip().splitlines()[-4:]))
     return done.stdout
@@ -47,21 +45,26 @@ def _environment(arch: str, folder: Path) -> dict[str, str]:
         file = folder / f"{arch}.cmake"
         file.write_text(
             f"set(CMAKE_SYSTEM_NAME Linux)\nset(CMAKE_SYSTEM_PROCESSOR {arch})\nset(CMAKE_C_COMPILER {arch}-linux-gnu-gcc)\n"
-            f"set(CMAKE_CXX_COMPILER {arch}-linux-gnu-g++)\n")
+            f"set(CMAKE_CXX_COMPILER {arch}-linux-gnu-g++)\n"
+        )
         environment.update(CMAKE_TOOLCHAIN_FILE=str(file), _PYTHON_HOST_PLATFORM=f"linux-{arch}")
     return environment
 
 
 def build(output: Path, arch: str, gpu: bool) -> Path:
     """The wheel with its true tag, in the output folder."""
-    python = ensure_venv(TOOLS)
+    python = ensure_venv("wheel")
     work = places.BUILD / "wheel" / (arch + ("-gpu" if gpu else ""))
     draft = work / "draft"
     draft.mkdir(parents=True, exist_ok=True)
     for old in draft.glob("*.whl"):
         old.unlink()
     settings = ["-C", f"build-dir={work / 'cmake'}", "-C", f"cmake.define.PDL_WHEEL_GPU={'ON' if gpu else 'OFF'}"]
-    _call([python, "-m", "build", "--wheel", "--no-isolation", "--outdir", draft, *settings, "."], "the build of the wheel", _environment(arch, work))
+    _call(
+        [python, "-m", "build", "--wheel", "--no-isolation", "--outdir", draft, *settings, "."],
+        "the build of the wheel",
+        _environment(arch, work),
+    )
     (made,) = draft.glob("*.whl")
     tag = true_tag(python, made, arch)
     output.mkdir(parents=True, exist_ok=True)

@@ -52,7 +52,7 @@ def try_all(names: Sequence[str], headers: Path, cuda: Path, quick: bool) -> dic
     return cells
 
 
-# ---- compilers of other suites: each in a root of its own, called through a wrapper on PATH ----
+# ---- compilers of other suites: each in its own root, called through a wrapper on PATH ----
 
 def make_root(suite: str, folder: Path, mirror: Sequence[str]) -> Path:
     """A debootstrap root with the suite's compilers."""

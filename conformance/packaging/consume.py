@@ -29,7 +29,7 @@ INSTALLED = {
 
 
 class Missing(Exception):
-    """A program is not there, so this way of use was not tried."""
+    """A program is missing, so this way of use was not tried."""
 
 
 class Broken(Exception):
@@ -55,7 +55,7 @@ class Place:
 
     @property
     def version(self) -> str:
-        """What pdl.h says it is."""
+        """The version in pdl.h."""
         text = (self.source / "pdl.h").read_text(encoding="utf-8")
         return ".".join(re.findall(r"^#define PDL_VERSION_(?:MAJOR|MINOR|PATCH) ([0-9]+)$", text, re.MULTILINE))
 
@@ -94,7 +94,7 @@ def expect_files(folder: Path, wanted: set[str], whose: str) -> None:
 
 
 def project(place: Place, way: str, *sources: str) -> Path:
-    """A copy of a consumer, where no tree of ours is above it."""
+    """A copy of a consumer in a folder outside of this tree."""
     folder = place.work / way
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -114,13 +114,13 @@ def run_consumer(place: Place, executable: Path) -> None:
 # ---- CMake ----
 
 def remarks(stderr: str) -> list[str]:
-    """What CMake had to say, but for its words about the flags we call it with."""
+    """CMake's output without its remarks about the flags that this file passes."""
     about_flags = re.compile(r"Warn about uninitialized|^The \S+ option is deprecated\.")
     return [line for line in stderr.splitlines() if line.strip() and not about_flags.search(line)]
 
 
 def configure(place: Place, folder: Path, *more: str) -> Path:
-    """Configure so that any word of CMake about the project is an error."""
+    """Configure; any remark of CMake about the project is an error."""
     build = folder / "build"
     flags = " ".join(WARNINGS)
     argv: list[str | Path] = [place.cmake, "-S", folder, "-B", build, *place.generator, "-Werror=dev", "--warn-uninitialized",
@@ -147,7 +147,7 @@ add_subdirectory("{source}" pdl)
 
 
 def installed(place: Place, from_parent: bool = False) -> Path:
-    """An installed copy that was moved after it was installed: nothing in it may remember the first place.
+    """An installed copy, moved after installation: nothing in it may name the first place.
 
     Made by the project itself where there is no compiler, or by a parent that has one.
     """
@@ -172,7 +172,7 @@ def installed(place: Place, from_parent: bool = False) -> Path:
 
 
 def parent_stays_its_own(place: Place, build: Path) -> None:
-    """The parent's cache, tests and install rules hold nothing of ours."""
+    """The parent's cache, tests and install rules have nothing of pdl in them."""
     cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
     for word in ("BUILD_TESTING", "XXHASH", "CMAKE_CUDA_COMPILER", "Python3"):
         if re.search(rf"^{word}[A-Za-z_]*:", cache, re.MULTILINE):
@@ -241,7 +241,7 @@ def install(place: Place) -> None:
 
 
 def add_subdirectory(place: Place) -> None:
-    """A copy of the tree in the parent's; the parent stays its own."""
+    """The tree copied into a parent's: nothing of the parent changes."""
     folder = project(place, "add_subdirectory", "consumer.c", "consumer.cpp", "leaks.cmake")
     carried = folder / "third_party" / "pdl"
     carried.mkdir(parents=True)
@@ -254,7 +254,7 @@ def add_subdirectory(place: Place) -> None:
 
 
 def fetch_content(place: Place) -> None:
-    """FetchContent from a local folder, the whole tree there; the parent stays its own."""
+    """FetchContent from a local folder that has the whole tree: nothing of the parent changes."""
     folder = project(place, "fetch_content", "consumer.c", "consumer.cpp", "leaks.cmake")
     build = configure(place, folder, f"-DPDL_SOURCE={place.source}")
     compile_and_run(place, build, "consumer")

@@ -1,4 +1,4 @@
-"""Runs the README's two commands on new, minimal Debian machines, and writes what was said.
+"""Runs the README's two commands on new, minimal Debian machines, and writes down their output.
 
     python3 conformance dev fresh-machines --roots FOLDER --record fresh-machines.md [--toolkit ROOT] [--mirror ADDRESS] [--only WORD]...
 
@@ -39,19 +39,19 @@ class Scenario:
 
     @property
     def words(self) -> str:
-        """One word per property, to pick it by."""
+        """One word per property, for --only."""
         return f"{self.suite} {'toolkit' if self.toolkit else 'bare'} {'online' if self.network else 'offline'}"
 
     @property
     def title(self) -> str:
-        """For people."""
+        """The heading in the record."""
         return (f"{SUITES[self.suite]}, {'with' if self.toolkit else 'without'} a CUDA Toolkit, "
                 f"{'with' if self.network else 'without'} network")
 
 
 @dataclass(frozen=True)
 class Said:
-    """What one command said, and how it ended."""
+    """The output of one command, and how it ended."""
 
     command: str
     code: int
@@ -82,20 +82,21 @@ def enter(root: Path, tree: Path, scenario: Scenario, toolkit: Path, command: st
     for name in LENT:
         if scenario.network and Path(name).is_file():
             mounts.append(f"touch {root}{name} && mount --bind {name} {root}{name}")
-    if scenario.toolkit:  # and known to the loader, as NVIDIA's Debian packages make it
+    if scenario.toolkit:  # and make it known to the loader, as NVIDIA's Debian packages do
         mounts += [f"mkdir -p {root}/usr/local/cuda && mount --bind {toolkit} {root}/usr/local/cuda",
                    f"mount -t tmpfs tmpfs {root}/etc/ld.so.conf.d && echo /usr/local/cuda/lib64 > {root}/etc/ld.so.conf.d/cuda.conf",
                    f"cp {root}/etc/ld.so.cache {tree}.cache && mount --bind {tree}.cache {root}/etc/ld.so.cache",
                    f"chroot {root} /sbin/ldconfig -C /tmp/cache && cat {root}/tmp/cache > {root}/etc/ld.so.cache"]
     kept = [f"{name}={value}" for name, value in os.environ.items() if scenario.network and OPTIONAL.fullmatch(name)]
-    plain = ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8", "TERM=dumb"]
+    plain = ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8", "TERM=dumb",
+             f"XDG_CACHE_HOME=/{TREE}/build/cache-of-this-machine"]  # goes with the tree: the next machine is a new one
     inside = f'exec chroot {root} /usr/bin/env -i "$@" /bin/sh -c "cd /{TREE} && exec nice {command}"'
     spaces = ["--mount", "--pid", "--fork", "--kill-child", *([] if scenario.network else ["--net"])]
     return ["unshare", *spaces, "/bin/sh", "-ec", "; ".join([*mounts, inside]), "sh", *plain, *kept]
 
 
 def clean(text: str) -> str:
-    """Without addresses and colours, and without lines that only say how far something is."""
+    """Without addresses and colours, and without lines that only show progress."""
     text = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
     text = re.sub(r"https?://\S+", "(address)", text)
     text = re.sub(r"host='[^']*'", "host='(address)'", text)
@@ -104,7 +105,7 @@ def clean(text: str) -> str:
 
 
 def shorten(text: str, most: int = 44) -> str:
-    """Head and tail of a long transcript; the middle only by its length."""
+    """Head and tail of a long transcript, with the number of lines left out."""
     lines = text.strip().splitlines()
     if len(lines) <= most:
         return "\n".join(lines)
@@ -113,12 +114,12 @@ def shorten(text: str, most: int = 44) -> str:
 
 
 def right(scenario: Scenario, said: Said) -> bool:
-    """Passed, or ended with a sentence and 69 where something must be missing: without a network."""
+    """Passed; or, without a network, ended with 69 and a sentence that names what is missing."""
     return said.code == 0 or (said.code == 69 and not scenario.network and said.text.strip() != "")
 
 
 def play(scenario: Scenario, options: argparse.Namespace, root: Path) -> list[Said]:
-    """Both commands on one machine; the second finds what the first has built, as for a user."""
+    """Both commands on one machine; the second uses what the first built, as for a user."""
     tree = root.parent / "trees" / scenario.words.replace(" ", "-")
     lay_tree(tree, options.source)
     transcript: list[Said] = []
@@ -135,7 +136,7 @@ def play(scenario: Scenario, options: argparse.Namespace, root: Path) -> list[Sa
 
 
 def section(scenario: Scenario, transcript: Sequence[Said]) -> str:
-    """A Markdown section; a text of the record that another run can replace."""
+    """A Markdown section of the record, which a later run replaces."""
     parts = [f"## {scenario.title}\n"]
     for said in transcript:
         parts.append(f"```\n$ {said.command}\n{shorten(said.text)}\n[exit {said.code} after {said.seconds:.0f} s]\n```\n")

@@ -1,9 +1,11 @@
-"""What pdl.h adds, in compile time, to a file that already includes cuda_runtime_api.h: the median of interleaved pairs.
+"""What pdl.h adds to the compile of a file, as a ratio within one run, so that neither the machine nor its load decides.
 
-    python3 conformance dev include-cost [--cuda ROOT] [--pairs 25] [--limit-ms 15]
+    python3 conformance dev include-cost [--cuda ROOT] [--pairs 15] [--limit 2.6] [--against FOLDER]
 
-Counts the compiler's CPU time (user and system), not the time on the clock. What else runs on the machine can only add to it, so
-a median above the limit is measured again, up to three times. 0 within the limit, 1 above it, 77 no compiler.
+The unit is what <cuda_runtime_api.h> alone adds to an empty file with the same compiler: pdl.h must not add more than --limit
+times that. --against FOLDER compares with another pdl.h instead (that of an earlier version): the ratio is then new to old.
+All units of a comparison are compiled in turn, the least CPU time of each counts, and a ratio above the limit is measured
+again, up to three times. 0 within the limit, 1 above it, 77 no compiler.
 """
 
 from __future__ import annotations
@@ -11,18 +13,28 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import statistics
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-WITHOUT = "#include <cuda_runtime_api.h>\nint anything;\n"
-WITH = "#include <cuda_runtime_api.h>\n#include <pdl.h>\nint anything;\n"
 SUFFIXES = {"gcc": "c", "g++": "cpp", "clang": "c", "clang++": "cpp"}
+EMPTY = "int anything;\n"
+TOOLKIT = "#include <cuda_runtime_api.h>\nint anything;\n"
+OURS = "#include <cuda_runtime_api.h>\n#include <pdl.h>\nint anything;\n"
 SKIP = 77
 TRIES = 3
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A file to compile, and the flags that go with it."""
+
+    name: str
+    text: str
+    flags: tuple[str, ...]
 
 
 def cpu_ms(argv: Sequence[str]) -> float:
@@ -35,42 +47,57 @@ def cpu_ms(argv: Sequence[str]) -> float:
     return 1000.0 * (usage.ru_utime + usage.ru_stime)
 
 
-def added_ms(compiler: str, flags: Sequence[str], units: tuple[Path, Path], pairs: int) -> float:
-    """The median difference of a pair; the order within a pair alternates."""
-    differences = []
-    for pair in range(pairs):
-        cost = {}
-        for unit in units if pair % 2 == 0 else units[::-1]:
-            cost[unit] = cpu_ms([compiler, *flags, "-c", str(unit), "-o", os.devnull])
-        differences.append(cost[units[1]] - cost[units[0]])
-    return statistics.median(differences)
+def least_ms(compiler: str, suffix: str, units: Sequence[Unit], pairs: int, folder: Path) -> dict[str, float]:
+    """The least CPU time of each unit; they are compiled in turn."""
+    least = {unit.name: float("inf") for unit in units}
+    for _ in range(pairs):
+        for unit in units:
+            source = folder / f"{unit.name}.{suffix}"
+            source.write_text(unit.text, encoding="utf-8")
+            least[unit.name] = min(least[unit.name], cpu_ms([compiler, *unit.flags, "-c", str(source), "-o", os.devnull]))
+    return least
+
+
+def units_of(options: argparse.Namespace, level: str) -> list[Unit]:
+    toolkit = (level, *options.define, "-isystem", str(options.cuda / "include"))
+    found = [Unit("empty", EMPTY, toolkit), Unit("toolkit", TOOLKIT, toolkit),
+             Unit("ours", OURS, (*toolkit, "-I", str(options.headers)))]
+    if options.against:
+        found.append(Unit("other", OURS, (*toolkit, "-w", "-I", str(options.against))))
+    return found
+
+
+def ratio_of(least: dict[str, float], against: bool) -> float:
+    """What pdl.h adds, by what it is compared with."""
+    added = least["ours"] - least["toolkit"]
+    return added / (least["other"] - least["toolkit"] if against else least["toolkit"] - least["empty"])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Measure what pdl.h adds to the compile of a file.")
+    parser = argparse.ArgumentParser(description="Measure what pdl.h adds to the compile of a file, as a ratio.")
     parser.add_argument("--headers", type=Path, default=ROOT, help="folder of pdl.h")
+    parser.add_argument("--against", type=Path, help="folder of another pdl.h to compare with")
     parser.add_argument("--cuda", type=Path, default=Path("/usr/local/cuda"), help="root of a CUDA Toolkit")
     parser.add_argument("--compilers", nargs="+", choices=SUFFIXES, default=list(SUFFIXES))
     parser.add_argument("--levels", nargs="+", default=["-O0", "-O2"])
-    parser.add_argument("--pairs", type=int, default=25)
-    parser.add_argument("--limit-ms", type=float, default=15.0)
+    parser.add_argument("--define", action="append", default=[], help="a flag for all units, such as -DPDL_NO_GRAPHS")
+    parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--limit", type=float, default=2.6)
     options = parser.parse_args(argv)
     measured = []
+    what = f"of what {options.against} adds" if options.against else "times what <cuda_runtime_api.h> adds"
     with tempfile.TemporaryDirectory() as folder:
         for name in options.compilers:
-            compiler, suffix = shutil.which(name), SUFFIXES[name]
-            units = Path(folder, f"without.{suffix}"), Path(folder, f"with.{suffix}")
-            for unit, text in zip(units, (WITHOUT, WITH), strict=True):
-                unit.write_text(text, encoding="utf-8")
-            for level in options.levels:
-                flags = [level, "-I", str(options.headers), "-isystem", str(options.cuda / "include")]
-                for _ in range(TRIES if compiler else 0):
-                    found = added_ms(str(compiler), flags, units, options.pairs)
-                    print(f"{name} {level}: pdl.h adds {found:.1f} ms of CPU (median of {options.pairs} pairs)", flush=True)
-                    if found <= options.limit_ms:
+            compiler = shutil.which(name)
+            for level in options.levels if compiler else ():
+                for _ in range(TRIES):
+                    least = least_ms(str(compiler), SUFFIXES[name], units_of(options, level), options.pairs, Path(folder))
+                    ratio = ratio_of(least, options.against is not None)
+                    print(f"{name} {level}: pdl.h adds {ratio:.2f} {what}, {least['ours'] - least['toolkit']:.1f} ms here", flush=True)
+                    if ratio <= options.limit:
                         break
-                measured += [found] if compiler else []
+                measured.append(ratio)
     if not measured:
         print("skipped: no compiler")
         return SKIP
-    return 1 if max(measured) > options.limit_ms else 0
+    return 1 if max(measured) > options.limit else 0

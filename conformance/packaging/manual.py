@@ -2,7 +2,7 @@
 
     python3 conformance dev manual --output FOLDER       pdl.1, pdl.bash, _pdl (zsh), pdl.tcsh
 
-argparse-manpage and shtab write them. They are fetched into a venv; the wheel's build has them at hand and calls this with --here.
+shtab writes the completions. It is fetched into a venv; the wheel's build has it at hand and calls this with --here.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from typing import NoReturn
 
 from conformance.pdlkit import places
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.exits import OK
+from conformance.pdlkit.exits import OK, BadArguments
 from conformance.pdlkit.venv import ensure_venv
 
-PACKAGES = ("shtab==1.7.1", "argparse-manpage==4.6")
 FILES = {"bash": "pdl.bash", "zsh": "_pdl", "tcsh": "pdl.tcsh"}
-_ENTRY = "conformance.__main__"  # by name: it knows every command, and no room imports it
+_ENTRY = "conformance.pdlkit.entry"  # by name: it knows every command
 _WITHOUT_PARSER = ("dev",)
 
 
@@ -48,26 +47,36 @@ def _stopping_at_the_parser() -> Iterator[None]:
         Parser.parse_args = plain  # type: ignore[method-assign]
 
 
-def parser_of(module: str) -> Parser:
-    """The parser that a command makes: it is taken from the command at work, so that it is the one behind its --help."""
+def parser_of(module: str) -> Parser | None:
+    """The parser that a command makes: it is taken from the command at work, so that it is the one behind its --help.
+
+    None: the command has parts with parsers of their own.
+    """
     with _stopping_at_the_parser():
         try:
             importlib.import_module(module).main([])
         except _Found as found:
             return found.parser
-    raise AssertionError(f"{module} read its arguments without a Parser")
+        except BadArguments:
+            pass
+    return None
 
 
 def whole(commands: Mapping[str, tuple[str, str]]) -> argparse.ArgumentParser:
     """One parser with every command below it."""
-    top = argparse.ArgumentParser("pdl", description="Programmatic dependent launch for CUDA: a conformance kit, and lint and stress for missing "
-                                                     "waits. In a clone of the project, `python3 conformance` is the same command.")
+    top = argparse.ArgumentParser(
+        "pdl",
+        description="Programmatic dependent launch for CUDA: a conformance kit, and lint and stress for missing "
+        "waits. In a clone of the project, `python3 conformance` is the same command.",
+    )
     below = top.add_subparsers(metavar="COMMAND", title="commands")
     for name, (module, text) in commands.items():
         if name in _WITHOUT_PARSER:
             continue
         below.add_parser(name, help=text)
         parser = parser_of(module)
+        if parser is None:
+            continue
         parser.prog = f"pdl {name}"
         if parser.usage:
             parser.usage = parser.usage.replace("python3 conformance", "pdl")
@@ -87,26 +96,32 @@ def _roff(text: str) -> str:
 
 
 def write(folder: Path) -> None:
-    """All files, by the two libraries, which have to be importable here."""
+    """All files; shtab has to be importable here."""
     shtab = importlib.import_module("shtab")
-    manpage = importlib.import_module("argparse_manpage.manpage")
     top = whole(importlib.import_module(_ENTRY).COMMANDS)
     folder.mkdir(parents=True, exist_ok=True)
     for shell, name in FILES.items():
         (folder / name).write_text(shtab.complete(top, shell), encoding="utf-8")
-    page = manpage.Manpage(top)
-    page.source, page.manual, page.description = f"pdl-conformance {version()}", "pdl", "programmatic dependent launch: conformance kit and tools"
-    for name, command in _commands_of(top).items():
-        if command.epilog:  # the library leaves out what stands below a command's options: its exit codes
-            page.add_section(f"notes on pdl {name}", ">", f".nf\n{_roff(command.epilog)}\n.fi")
-    (folder / "pdl.1").write_text(str(page), encoding="utf-8")
+    (folder / "pdl.1").write_text(man_page(top), encoding="utf-8")
+
+
+def man_page(top: argparse.ArgumentParser) -> str:
+    """Each --help as it stands, under its command's name."""
+    parts = [f'.TH PDL 1 "" "pdl-conformance {version()}" ""', ".SH NAME", "pdl \\- programmatic dependent launch: conformance kit"]
+    for name, command in {"pdl": top, **{f"pdl {name}": command for name, command in _commands_of(top).items()}}.items():
+        parts += [f'.SH "{name.upper()}"', ".nf", _roff(command.format_help().rstrip()), ".fi"]
+    return "\n".join(parts) + "\n"
 
 
 def version() -> str:
     """From pdl.h, where it stands."""
     text = (places.ROOT / "pdl.h").read_text(encoding="utf-8")
-    found = {part: line.split()[2] for line in text.splitlines() for part in ("MAJOR", "MINOR", "PATCH")
-             if line.startswith(f"#define PDL_VERSION_{part} ")}
+    found = {
+        part: line.split()[2]
+        for line in text.splitlines()
+        for part in ("MAJOR", "MINOR", "PATCH")
+        if line.startswith(f"#define PDL_VERSION_{part} ")
+    }
     return ".".join(found[part] for part in ("MAJOR", "MINOR", "PATCH"))
 
 
@@ -114,12 +129,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Write them here, or in a venv that has the libraries."""
     parser = argparse.ArgumentParser(description="Write the man page and the shells' completions.")
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument("--here", action="store_true", help="this Python has shtab and argparse-manpage")
+    parser.add_argument("--here", action="store_true", help="this Python has shtab")
     options = parser.parse_args(argv)
     if options.here:
         write(options.output)
         return OK
-    python = ensure_venv(PACKAGES)
+    python = ensure_venv("manual")
     command = [str(python), str(places.KIT), "dev", "manual", "--here", "--output", str(options.output)]
     return subprocess.run(command, stdin=subprocess.DEVNULL).returncode
 

@@ -1,4 +1,4 @@
-"""Looks at a built harness: can it be copied to a machine that has only a driver?
+"""Checks whether a built harness can be copied to a machine that has only a driver.
 
     python3 conformance dev portable HARNESS [--cuda ROOT] [--record portable.md] [--ran report.json]...
 
@@ -34,7 +34,7 @@ def libraries(harness: Path) -> list[str]:
 
 
 def newest_glibc(harness: Path) -> str:
-    """The oldest glibc that will do."""
+    """The oldest glibc that is new enough."""
     found = {tuple(map(int, version.split("."))) for version in re.findall(r"GLIBC_([0-9.]+)", say("readelf", "-V", str(harness)))}
     return ".".join(map(str, max(found)))
 
@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         head = "# The portable harness\n\nWritten by portable.py, never by hand: `cmake --preset portable`, nvcc "
         version = re.findall(r"release ([0-9.]+)", say(str(options.cuda / "bin" / "nvcc"), "--version"))[0]
         options.record.write_text(head + version + ".\n\n" + "".join(f"- {line}\n" for line in lines), encoding="utf-8")
-    # images that a rule wants for one architecture only come on top of these
+    # images that a rule needs for one architecture are added to these
     gone = [f"sm_{number}" for number in wanted if code[number] < ptx[wanted[0]]]
     if foreign or gone or ptx[wanted[0]] == 0:
         print(f"it cannot be copied: it needs {foreign}, lacks {gone}, has {ptx[wanted[0]]} pieces of PTX for the oldest", file=sys.stderr)

@@ -31,8 +31,8 @@ from conformance.pdlkit.places import KIT, ROOT
 
 HERE = Path(__file__).resolve().parent
 
-HOST_TESTS = ("prepare", "launch", "refusals", "events", "attributes", "estimate", "estimate_measured", "threads", "off_path", "graph",
-              "graph_check", "graph_findings")
+HOST_TESTS = ("prepare", "launch", "refusals", "explain", "events", "attributes", "estimate", "estimate_measured", "threads", "off_path",
+              "graph", "graph_check", "graph_findings")
 C_COMPILERS = ("gcc-9", "gcc-10", "gcc-11", "gcc-12", "gcc-13", "gcc-14", "gcc-15", "clang-13", "clang-14", "clang-15", "clang-16",
                "clang-17", "clang-18", "clang-19", "clang-21")
 BASELINE = '#include <cuda_runtime_api.h>\n#include <stdlib.h>\nint baseline_(void);\nint baseline_(void) { return 0; }\n'
@@ -95,7 +95,7 @@ def toolkit_version(root: Path) -> int:
 # ---- cells ----
 
 class NotApplicable(Exception):
-    """This cell cannot be: the reason."""
+    """This combination cannot work; the text is the reason."""
 
 
 def standards(compiler: str) -> tuple[list[str], list[str]]:
@@ -130,7 +130,7 @@ def _host_command(compiler: str, place: checks.Place, standard: str, flags: Sequ
 
 
 def needs_baseline(place: checks.Place, command: Callable[[Path], list[str]], unit: Path) -> None:
-    """Compile a unit; if it fails, and the toolkit's own header alone fails too, this cell cannot be."""
+    """Compile a unit; if the toolkit's own header fails, too, this combination cannot work."""
     done = checks.call(command(unit))
     if done.returncode == 0:
         return
@@ -193,7 +193,7 @@ def nvcc_cell(place: checks.Place) -> str:
 
 
 def load_builtins(cuda: Path) -> None:
-    """NVRTC looks for this library by its name alone; loaded before, it is found wherever it lies."""
+    """NVRTC looks for this library by name only, so it is loaded first, from wherever it is."""
     for path in sorted((cuda / "lib").glob("libnvrtc-builtins.so*")):
         ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
 
@@ -245,7 +245,7 @@ def version_cell(place: checks.Place, check: Check) -> str:
 # ---- the table ----
 
 def rows() -> dict[str, Callable[[checks.Place], str]]:
-    """Row's name to what fills its cells."""
+    """The function that fills each row, by the row's name."""
     table: dict[str, Callable[[checks.Place], str]] = {}
     for compiler in C_COMPILERS:
         if shutil.which(compiler):
@@ -258,7 +258,7 @@ def rows() -> dict[str, Callable[[checks.Place], str]]:
 
 
 def column(root: Path, headers: Path, work: Path) -> dict[str, str]:
-    """All cells of one toolkit; runs in a process of its own, because two NVRTC do not share one."""
+    """All cells of one toolkit; runs in its own process, because two versions of NVRTC cannot share one."""
     cells = {}
     for name, fill in rows().items():
         place = checks.Place(headers, root, work / re.sub(r"\W+", "-", name)[:40])
@@ -275,7 +275,7 @@ def column(root: Path, headers: Path, work: Path) -> dict[str, str]:
 
 
 def render(columns: dict[str, dict[str, str]], versions: dict[str, str]) -> str:
-    """The Markdown table; reasons for cells that cannot be stand below it, numbered."""
+    """The Markdown table; the reasons for impossible cells follow it, numbered."""
     names = list(columns)
     notes: list[str] = []
     lines = ["# The headers against toolkits and compilers", "",

@@ -50,7 +50,7 @@ PTX = """.version {version}
 
 
 def _ptx_version(cuda: Path, work: Path) -> str:
-    """ptxas takes griddepcontrol from PTX 7.8 on, and not in text that says it is 7.7."""
+    """ptxas takes griddepcontrol from PTX 7.8 on, and refuses it in PTX 7.7."""
     ptxas, unit = str(cuda / "bin" / "ptxas"), work / "version.ptx"
     for version, taken in (("7.7", False), ("7.8", True)):
         unit.write_text(PTX.format(version=version), encoding="utf-8")
@@ -105,7 +105,7 @@ CLAUSES: dict[str, tuple[str, Check]] = {
 
 
 def holds(cuda: Path, version: int, work: Path, check: Check) -> str:
-    """Nothing, or a word for the cell, if this toolkit is what the clause says; Broken if it is not."""
+    """Empty or a word for the cell if this toolkit is as the clause says; Broken if it is not."""
     if callable(check):
         return check(cuda, work)
     for number, snippet in zip(itertools.count(), check):

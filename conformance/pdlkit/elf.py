@@ -1,7 +1,7 @@
-"""The little of a cubin that lint reads itself: sections, symbols, kernel parameters, architecture, a quick scan.
+"""Reads a cubin, an ELF file with CUDA machine code: sections, symbols, kernel parameters, architecture, a quick scan.
 
-Everything else about the machine code comes from nvdisasm. All offsets in a file are checked, because lint is fed
-broken files too.
+The one reader of ELF in Python. What the instructions mean comes from nvdisasm. Every offset is checked, because tools are fed
+broken files too: the message of CorruptFile says what is wrong.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ _ATTR_SIZED = 4  # format byte of an attribute that carries its own size
 _EIATTR_PARAM_CBANK, _EIATTR_KPARAM_INFO, _EIATTR_MAX_THREADS, _EIATTR_REQNTID = 0x0A, 0x17, 0x05, 0x10
 _EIATTR_KPARAM_INFO_V2 = 0x45
 _LARGEST_TABLE = 1 << 14  # bytes
+_LONGEST_NAME = 1 << 16  # bytes; a damaged file of many such names must not take forever
 _CONSTANT4 = ".nv.constant4"
 _RELOCATIONS = {4: 24, 9: 16}  # section kind (RELA, REL) -> bytes of a record
 _ADDRESS_HALVES = (0x38, 0x39, 0x70, 0x71)  # relocations of a move of half an address; a direct call has others
@@ -90,25 +91,25 @@ class Cubin:
         table, entry, count, names = (*struct.unpack_from("<Q", data, 40), *struct.unpack_from("<HHH", data, 58))
         if count == 0 and table:  # more than 65,279 sections: the count stands in section 0
             if table + 64 > len(data):
-                raise CorruptFile("the section table lies behind the end of the file")
+                raise CorruptFile("the section table lies beyond the end of the file")
             count = struct.unpack_from("<Q", data, table + 32)[0]
         if names == 0xFFFF and table:
             names = struct.unpack_from("<I", data, table + 40)[0]
         if entry != 64 or table + count * 64 > len(data) or names >= max(count, 1):
-            raise CorruptFile("the section table lies behind the end of the file (truncated?)")
+            raise CorruptFile("the section table lies beyond the end of the file (truncated?)")
         raw = [struct.unpack_from("<IIQQQQIIQQ", data, table + i * 64) for i in range(count)]
         for row in raw:
             if row[1] != _SHT_NOBITS and row[4] + row[5] > len(data):
-                raise CorruptFile("a section lies behind the end of the file (truncated?)")
+                raise CorruptFile("a section lies beyond the end of the file (truncated?)")
         base = raw[names][4] if raw else 0
         return [
             Section(self._string(base + r[0]), i, r[1], r[2], r[4], r[5], r[6], r[7]) for i, r in enumerate(raw)
         ]
 
     def _string(self, at: int) -> str:
-        end = self.data.find(b"\0", at)
+        end = self.data.find(b"\0", at, at + _LONGEST_NAME)
         if at > len(self.data) or end < 0:
-            raise CorruptFile("a name lies behind the end of the file")
+            raise CorruptFile("a name lies beyond the end of the file, or has no end")
         return self.data[at:end].decode(errors="replace")
 
     def bytes_of(self, section: Section) -> bytes:

@@ -1,23 +1,18 @@
 """Reads the machine code inside a harness executable: which cubins it holds, and the hash of each kernel's code.
 
-A minimal reading of the fat-binary container and of the ELF files in it, so that no disassembler is needed. Images
-that the toolkit compressed cannot be read this way and are said to be so.
+No disassembler is needed for that. Images that the toolkit compressed cannot be read this way and are said to be so.
 """
 
 from __future__ import annotations
 
 import hashlib
-import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.pdlkit import elf, fatbin
+
 METHOD = "own reading of the executable's fat binary: sha256 of each kernel's .text section"
-_FATBIN = struct.Struct("<IHHQ")
-_ENTRY = struct.Struct("<HHIQ")
-_MAGIC = b"\x50\xed\x55\xba"
-_KIND_PTX, _KIND_ELF = 1, 2
-_ARCH_OFFSET = 28
 
 
 @dataclass(frozen=True)
@@ -38,59 +33,21 @@ def _hash(data: bytes) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()[:32]
 
 
-def _containers(data: bytes) -> Iterator[tuple[int, int]]:
-    """(first entry, end) of every fat binary in these bytes."""
-    at = data.find(_MAGIC)
-    while at >= 0:
-        if at + _FATBIN.size <= len(data):
-            _, version, header, size = _FATBIN.unpack_from(data, at)
-            if version == 1 and header == _FATBIN.size and at + header + size <= len(data):
-                yield at + header, at + header + size
-        at = data.find(_MAGIC, at + 4)
-
-
-def _text_sections(elf: bytes) -> dict[str, bytes]:
-    """Kernel name to the bytes of its .text section; empty if these bytes are no 64-bit ELF."""
-    if len(elf) < 64 or elf[:5] != b"\x7fELF\x02":
-        return {}
-    (table,) = struct.unpack_from("<Q", elf, 40)
-    size, count, names_index = struct.unpack_from("<HHH", elf, 58)
-    sections = []
-    for index in range(count):
-        at = table + index * size
-        if at + 64 > len(elf):
-            return {}
-        name, _kind, _flags, _address, offset, length = struct.unpack_from("<IIQQQQ", elf, at)
-        sections.append((name, offset, length))
-    if names_index >= len(sections):
-        return {}
-    _, names_at, names_size = sections[names_index]
-    names = elf[names_at:names_at + names_size]
-    code = {}
-    for name, offset, length in sections:
-        text = names[name:names.find(b"\0", name)].decode("ascii", "replace")
-        if text.startswith(".text."):
-            code[text.removeprefix(".text.")] = elf[offset:offset + length]
-    return code
-
-
 def cubins_in(data: bytes) -> tuple[list[Cubin], int]:
-    """(readable images with kernels, number of images that are compressed or not ELF)."""
+    """(readable images with kernels, number of images that are compressed, damaged or not ELF)."""
     found: list[Cubin] = []
     unreadable = 0
-    for at, end in _containers(data):
-        while at + _ENTRY.size <= end:
-            kind, _, header, size = _ENTRY.unpack_from(data, at)
-            if header < 32 or at + header + size > end:
-                break
-            payload = data[at + header:at + header + size]
-            if kind == _KIND_ELF:
-                code = _text_sections(payload)
-                if code:
-                    found.append(Cubin(struct.unpack_from("<I", data, at + _ARCH_OFFSET)[0], payload, code))
-                elif payload[:4] != b"\x7fELF":
-                    unreadable += 1
-            at += header + size
+    for entry in fatbin.entries(data):
+        if entry.kind != fatbin.ELF:
+            continue
+        try:
+            image = elf.Cubin(entry.data)
+        except elf.CorruptFile:
+            unreadable += 1
+            continue
+        code = {s.name.removeprefix(".text."): image.bytes_of(s) for s in image.sections if s.name.startswith(".text.")}
+        if code:
+            found.append(Cubin(entry.arch, entry.data, code))
     return found, unreadable
 
 

@@ -25,6 +25,7 @@ from conformance.pdlkit.venv import (
     complete_venv,
     ensure_venv,
     new_venv,
+    pins,
     requirements,
     run_pip,
 )
@@ -36,16 +37,18 @@ XXHASH_DIGEST = "be275e9db21a503c37f24683cdb4908f2370a3e35ab96e02c4ea73dc8e399c4
 # pip wants a package's metadata even to download its archive, and runs the package's build backend to get it. This
 # stand-in answers instead, so that no code of the package runs. pip imports it by the name in the package's pyproject.toml.
 _BACKEND = '''
-import pathlib
+import pathlib, sys
 
 def prepare_metadata_for_build_wheel(folder, config_settings=None):
-    head = pathlib.Path("PKG-INFO").read_text(encoding="utf-8").partition("\\n\\n")[0].splitlines()
-    said = dict(line.split(": ", 1) for line in head if line.startswith(("Name: ", "Version: ")))
-    place = pathlib.Path(folder, f"{said['Name']}-{said['Version']}.dist-info")
+    lines = pathlib.Path("PKG-INFO").read_text().split("\\n\\n")[0].splitlines()
+    head = dict(line.split(": ", 1) for line in lines if line.startswith(("Name: ", "Version: ")))
+    place = pathlib.Path(folder, f"{head['Name']}-{head['Version']}.dist-info")
     place.mkdir()
-    (place / "METADATA").write_text(f"Metadata-Version: 2.1\\nName: {said['Name']}\\nVersion: {said['Version']}\\n")
+    (place / "METADATA").write_text(f"Metadata-Version: 2.1\\nName: {head['Name']}\\nVersion: {head['Version']}\\n")
     (place / "WHEEL").write_text("Wheel-Version: 1.0\\n")
     return place.name
+
+__legacy__ = sys.modules[__name__]  # what pip asks for where pyproject.toml names no backend
 '''
 
 
@@ -149,23 +152,23 @@ def make_xxhash() -> Path:
     return folder / "xxhash"
 
 
-def fetch_archives(name: str, packages: Sequence[str], folder: Path) -> list[Path]:
-    """The source archives of these packages, checked against the hashes in requirements/NAME.txt; nothing in them is run."""
+def source_archives(name: str, folder: Path) -> list[Path]:
+    """The source archives of these requirements, checked against their hashes; no code of the packages runs. PipFailed if pip cannot."""
+    print(f"fetching the sources of {', '.join(pins(name))}, with the hashes in {in_tree(requirements(name))}", file=sys.stderr, flush=True)
     backend = folder / "backend" / "setuptools"
     backend.mkdir(parents=True)
     (backend / "__init__.py").touch()
     (backend / "build_meta.py").write_text(_BACKEND, encoding="utf-8")
+    wanted = [pin.partition("==")[0] for pin in pins(name)]
     python = new_venv(folder / "venv")
-    run_pip(python, ["download", "--no-deps", "--no-binary", ",".join(packages), "--no-build-isolation", "--dest", str(folder)], name,
+    run_pip(python, ["download", "--no-deps", "--no-binary", ",".join(wanted), "--no-build-isolation", "--dest", str(folder)], name,
             {**os.environ, "PYTHONPATH": str(backend.parent)})
-    return sorted(folder.glob("*.tar.gz"))
+    return [archive for word in wanted for archive in sorted(folder.glob(f"{word}-*.tar.gz"))[:1]]
 
 
 def _download(folder: Path) -> Path:
-    """The archive, checked against its hash."""
-    print(f"fetching xxhash.h out of xxhash==3.5.0, with the hash in {in_tree(requirements('xxhash'))}", file=sys.stderr, flush=True)
     try:
-        return fetch_archives("xxhash", ["xxhash"], folder)[0]
+        return source_archives("xxhash", folder)[0]
     except PipFailed as reason:
         raise SetupImpossible(
             "xxhash.h is not there: install it (Debian and Ubuntu: apt-get install libxxhash-dev), or download that one file from the "

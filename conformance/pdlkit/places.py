@@ -41,9 +41,9 @@ def escaped(text: str) -> str:
 
 
 def prebuilt(name: str) -> Path | None:
-    """A program that the installed package carries."""
+    """A program or library that the installed package carries."""
     path = PREBUILT / name
-    return path if os.access(path, os.X_OK) else None
+    return path if path.is_file() and (path.suffix == ".so" or os.access(path, os.X_OK)) else None
 
 
 def in_tree(path: Path) -> str:

@@ -50,18 +50,20 @@ def read_text(path: Path) -> str:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a writer would block
     except (OSError, ValueError) as error:
         raise Unreadable(getattr(error, "strerror", None) or str(error)) from None
-    with open(handle, "rb") as file:
-        try:
-            status = os.fstat(handle)
-            if not stat.S_ISREG(status.st_mode):
-                raise Unreadable("it is not a plain file")
-            if status.st_size > LARGEST:
-                raise Unreadable(f"it has {status.st_size} bytes, too many for such a file")
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable("it is not a plain file")
+        if status.st_size > LARGEST:
+            raise Unreadable(f"it has {status.st_size} bytes, too many for such a file")
+        with open(handle, "rb", closefd=False) as file:
             return file.read(LARGEST).decode("utf-8")
-        except UnicodeDecodeError:
-            raise Unreadable("it is not text in UTF-8") from None
-        except OSError as error:
-            raise Unreadable(error.strerror or str(error)) from None
+    except UnicodeDecodeError:
+        raise Unreadable("it is not text in UTF-8") from None
+    except OSError as error:
+        raise Unreadable(error.strerror or str(error)) from None
+    finally:
+        os.close(handle)
 
 
 def read_json(path: Path) -> Any:

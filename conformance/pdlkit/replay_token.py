@@ -12,7 +12,8 @@ from conformance.pdlkit.rules import PROFILES
 
 _TOKEN = re.compile(
     r"(?P<case>[A-Z]+-[0-9]{2}[a-z]?\.[a-z0-9_]+\.[a-z]+\.[a-z]+),(?P<profile>[a-z]+),(?P<seed>[0-9a-f]{1,16}),(?P<batch>[0-9]{1,15})\."
-    r"(?P<slot>[0-9]{1,6}),(?P<device>cuda|model(:[a-z0-9_-]+)?),(?P<sms>[0-9]{1,5}),(?P<sources>[0-9a-f]{8})(,(?P<plant>broken-wait(:[0-9]{1,6})?))?")
+    r"(?P<slot>[0-9]{1,6}),(?P<device>cuda|model(:[a-z0-9_-]+)?),(?P<sms>[0-9]{1,5}),(?P<sources>[0-9a-f]{8})(,(?P<plant>broken-wait(:[0-9]{1,6})?))?"
+)
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,17 @@ class Token:
         found = _TOKEN.fullmatch(text)
         if found is None or found["profile"] not in PROFILES:
             raise BadArguments(f"{text!r:.120} is not a token; `run` prints one for each failing case, and so does its page")
-        return Token(found["case"], found["profile"], int(found["seed"], 16), int(found["batch"]), int(found["slot"]), found["device"],
-                     int(found["sms"]), found["sources"], found["plant"])
+        return Token(
+            found["case"],
+            found["profile"],
+            int(found["seed"], 16),
+            int(found["batch"]),
+            int(found["slot"]),
+            found["device"],
+            int(found["sms"]),
+            found["sources"],
+            found["plant"],
+        )
 
 
 def tokens(report: Mapping[str, Any], test: Mapping[str, Any]) -> Iterator[Token]:
@@ -52,5 +62,6 @@ def tokens(report: Mapping[str, Any], test: Mapping[str, Any]) -> Iterator[Token
     for trial in test["forbidden"]:
         batch, slot = trial.get("batch"), trial.get("slot")
         if isinstance(batch, int) and isinstance(slot, int):
-            yield Token(test["name"], run["profile"], int(run["seed"], 16), batch, slot, device, sms, report["suite"]["sources"][:8],
-                        run["plant"])
+            yield Token(
+                test["name"], run["profile"], int(run["seed"], 16), batch, slot, device, sms, report["suite"]["sources"][:8], run["plant"]
+            )

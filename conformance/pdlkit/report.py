@@ -269,7 +269,7 @@ def build_report(facts: RunFacts) -> dict[str, Any]:
         "mutation_score": mutation_score(facts.results), "static_check": facts.static_check,
         "processes": facts.processes, "problems": _sentences(facts.problems),
         "findings": _sentences(facts.verdict.findings),
-        "capabilities": judge_capabilities(facts.results, facts.verdict.waived),
+        "capabilities": judge_capabilities(facts.results, facts.waivers.rules, facts.waivers.crashes),
         "pooled": pooled(facts), "axes": axes_entry(facts),
         "waived": list(facts.waivers.entries), "waivers_idle": _sentences(facts.waivers.notes),
         "reasons": _sentences(facts.verdict.reasons), "verdict": facts.verdict.verdict, "exit": facts.verdict.exit,

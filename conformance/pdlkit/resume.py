@@ -111,14 +111,21 @@ def take_over(folder: Path, harness: Path, outcome: Outcome) -> Kept:
             raise _refused(folder, f"{FILE} holds the family {line['family']} twice")
         try:
             _take_family(line, kept, outcome)
-            marks.append(str(line["mark"]))
+            marks.append(line["mark"])
         except (KeyError, TypeError, AttributeError):
             raise _refused(folder, f"line {number} of {FILE} is not one of this kit") from None
     _refuse_hidden_faults(folder, kept, marks)
     return kept
 
 
+_TYPES: dict[str, Any] = {"family": str, "wall_s": int | float, "mark": str, "start": dict | None, "problems": list, "processes": list,
+                          "logs": list}
+
+
 def _take_family(line: dict[str, Any], kept: Kept, outcome: Outcome) -> None:
+    """Add one kept family; TypeError or KeyError if the line is not what `keep` writes."""
+    if not all(isinstance(line[key], kind) for key, kind in _TYPES.items()):
+        raise TypeError
     logs = {log["name"]: CaseLog(**log) for log in line["logs"]}
     kept.families.append(line["family"])
     kept.wall_s = max(kept.wall_s, line["wall_s"])

@@ -14,7 +14,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,7 +28,7 @@ from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_re
 from conformance.pdlkit.display import Progress, verdict_block, wants_colours
 from conformance.pdlkit.exits import BadArguments, InvalidRun, SetupImpossible
 from conformance.pdlkit.machine_code import MachineCode
-from conformance.pdlkit.page import NAME as PAGE
+from conformance.pdlkit.output_folder import claim, forget, output_path
 from conformance.pdlkit.page import write_page
 from conformance.pdlkit.records import CaseLog, Record
 from conformance.pdlkit.report import RunFacts, build_report, inconsistencies, write_report
@@ -48,7 +48,7 @@ def parser() -> Parser:
     made.add_argument("--seed", metavar="HEX", help="64 bits, with or without 0x (a fresh one)")
     made.add_argument("--only", action="append", default=[], metavar="PATTERN",
                       help="only cases or rules whose name matches this glob; may be repeated")
-    made.add_argument("--output", type=Path, metavar="DIR", help="where report.json goes (below build/reports)")
+    made.add_argument("--output", type=output_path, metavar="DIR", help="where report.json goes (below build/reports)")
     made.add_argument("--resume", type=Path, metavar="DIR",
                       help="go on with the interrupted run in DIR: its device, profile, seed and choice of cases")
     made.add_argument("--json", action="store_true", help="print the report as JSON, and nothing else, on stdout")
@@ -163,13 +163,14 @@ def _judge(book: RuleBook, cases: list[Case], logs: dict[str, CaseLog], on_model
 
 
 def _verdict(
-    results: list[CaseResult], outcome: Outcome, choice: Choice, interposed: dict[str, str], plant: str | None, waived: Sequence[str]
+    results: list[CaseResult], outcome: Outcome, choice: Choice, interposed: dict[str, str], plant: str | None, applied: waivers.Applied
 ) -> RunVerdict:
     if choice.broken:
         return RunVerdict("INVALID", (choice.broken,))
     if choice.absent:
         return RunVerdict("NOT_APPLICABLE", (choice.absent,))
-    verdict = judge_run(results, outcome.problems, [f"{name} ({why})" for name, why in interposed.items()], waived)
+    verdict = judge_run(results, outcome.problems, [f"{name} ({why})" for name, why in interposed.items()], applied.rules,
+                        applied.crashes)
     if plant is not None and verdict.verdict == "CONFORMS":
         return RunVerdict("INVALID", (f"the planted fault `{plant}` was not seen",), verdict.findings)
     return verdict
@@ -196,13 +197,13 @@ def _execute(
     if options.resume:
         kept = resume.take_over(folder, built.harness, earlier)
         cases = [case for case in cases if case.family not in kept.families]
-        _forget(folder)
+        forget(folder)
     else:
-        _forget(folder)
+        forget(folder)
         resume.begin(folder, resume.Identity(choice.device, options.profile, f"{seed:016x}", options.only, options.plant), built.harness)
     whole = dict(plan.families)
     for family in kept.families:
-        del plan.families[family]
+        plan.families.pop(family, None)
     say(f"running {len(cases)} cases on {choice.device}, profile {options.profile}, seed 0x{seed:016x}")
     progress, log = Progress(len(cases)), _RecordLog(folder / resume.RECORDS, bool(options.resume))
 
@@ -283,8 +284,9 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Make the output folder and keep it from other runs; what cannot be written there ends the run with a sentence."""
+def _held(folder: Path, again: bool = False) -> Iterator[None]:
+    """Make the output folder (`again`: take that of an earlier part) and keep it from other runs; what cannot be written there ends
+    the run with a sentence."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -300,6 +302,8 @@ def _held(folder: Path) -> Iterator[None]:
     except OSError:
         pass  # a file system without locks
     try:
+        if not again:
+            claim(folder)
         yield
     except OSError as error:
         elsewhere = isinstance(error.filename, str) and not Path(error.filename).is_relative_to(folder)
@@ -308,12 +312,6 @@ def _held(folder: Path) -> Iterator[None]:
         raise SetupImpossible(f"{folder} cannot be written: {error.strerror}; --output DIR names another place") from None
     finally:
         os.close(handle)
-
-
-def _forget(folder: Path) -> None:
-    """Remove what an earlier run left in the folder and would be taken for this one's."""
-    for old in (folder / "report.json", folder / PAGE, *folder.glob("repro*.cu"), *folder.glob("images/*.cubin")):
-        old.unlink(missing_ok=True)
 
 
 def _load_rules() -> RuleBook:
@@ -350,7 +348,7 @@ def _run(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: li
     interposed = {} if choice.on_model else machine.interposers()
     outcome, built, wall_s, code = Outcome(), None, 0.0, None
     if choice.broken or choice.absent:
-        _forget(folder)
+        forget(folder)
         results = _nothing_ran(cases, choice)
     else:
         outcome, built, wall_s = _execute(options, choice, book, cases, seed, folder, _say)
@@ -360,7 +358,7 @@ def _run(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: li
     if not choice.on_model:
         driver = {"version": machine.driver_version(), "kernel_module": machine.kernel_module()}
     applied = waivers.apply(options.waivers, results, _device_name(outcome), driver.get("version"), datetime.now(UTC).date())
-    verdict = _verdict(results, outcome, choice, interposed, options.plant, applied.rules)
+    verdict = _verdict(results, outcome, choice, interposed, options.plant, applied)
     facts = RunFacts(
         book=book, device=choice.device, profile=options.profile, seed=seed, argv=argv, only=options.only,
         started=started, wall_s=wall_s, results=results, verdict=verdict, start=outcome.start or {},
@@ -412,5 +410,5 @@ def main(argv: list[str]) -> int:
         given = seed if options.seed is not None or not (folder / soak.STATE).is_file() else None
         with _held(folder):
             return soak.soak(options, choice.device, given, folder, _say)
-    with _held(folder):
+    with _held(folder, again=options.resume is not None):
         return _run(options, argv, book, cases, seed, choice, folder)

@@ -107,6 +107,10 @@ class _Checker:
         if isinstance(value, list) and len(value) > rule:
             yield f"{place} has {len(value)} entries, more than {rule}"
 
+    def _minItems(self, value: Json, rule: int, place: str, _: Mapping[str, Json]) -> Iterator[str]:  # noqa: N802
+        if isinstance(value, list) and len(value) < rule:
+            yield f"{place} has {len(value)} entries, fewer than {rule}"
+
     def _allOf(self, value: Json, rule: list[Mapping[str, Json]], place: str, _: Mapping[str, Json]) -> Iterator[str]:  # noqa: N802
         for schema in rule:
             yield from self.problems(value, schema, place)

@@ -226,11 +226,13 @@ class RunVerdict:
 
 
 def judge_run(
-    results: Iterable[CaseResult], problems: Iterable[str] = (), interposers: Iterable[str] = (), waived: Iterable[str] = ()
+    results: Iterable[CaseResult], problems: Iterable[str] = (), interposers: Iterable[str] = (), waived: Iterable[str] = (),
+    waived_crashes: Iterable[str] = (),
 ) -> RunVerdict:
     """INVALID, else VIOLATES, else UNPROVEN, else CONFORMS; NOT_APPLICABLE if nothing could run.
 
-    `waived` names rules whose FAIL or HANG is a known defect: it decides nothing, and the verdict names the rule.
+    `waived` names rules whose FAIL or HANG is a known defect, `waived_crashes` those whose CRASH is one: it decides nothing, and the
+    verdict names the rule.
     """
     everything = list(results)
     findings = tuple(
@@ -241,7 +243,8 @@ def judge_run(
     if invalid:
         return RunVerdict("INVALID", tuple(invalid), findings)
     bad = [r for r in everything if _violates(r)]
-    known = [r for r in bad if r.case.rule in set(waived)]
+    crashes = set(waived_crashes)
+    known = [r for r in bad if r.case.rule in set(waived)] + [r for r in everything if r.status == "CRASH" and r.case.rule in crashes]
     named = tuple(dict.fromkeys(r.case.rule for r in known))
     violations = tuple(
         f"{r.case.name}: {r.status} of a {r.case.rule_class} rule" + (f", {r.reason}" if r.reason else "")
@@ -270,14 +273,16 @@ def _violates(result: CaseResult) -> bool:
     return result.case.rule_class in JUDGING_CLASSES and result.status in ("FAIL", "HANG")
 
 
-def judge_capabilities(results: Iterable[CaseResult], waived: Iterable[str] = ()) -> list[dict[str, Any]]:
+def judge_capabilities(
+    results: Iterable[CaseResult], waived: Iterable[str] = (), waived_crashes: Iterable[str] = ()
+) -> list[dict[str, Any]]:
     """What a run says of streams, captured graphs, built graphs and events, each by itself; only those that it asked about."""
     parts: dict[str, list[CaseResult]] = {name: [] for name in (*CAPABILITIES.values(), EVENTS)}
     for result in results:
         parts[result.case.capability].append(result)
     found = []
     for name, part in parts.items():
-        verdict = judge_run(part, (), (), waived).verdict
+        verdict = judge_run(part, (), (), waived, waived_crashes).verdict
         proving = dict.fromkeys(r.case.rule for r in part if r.case.proving and r.status != "NOT_SUPPORTED")
         failing = dict.fromkeys(r.case.rule for r in part if _violates(r))
         unproven = dict.fromkeys(r.case.rule for r in part

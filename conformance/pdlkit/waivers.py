@@ -8,6 +8,7 @@ A waiver never changes what a case said. It is read from a TOML file that the ca
     driver = "580.159.04"          # a version, or bounds such as ">=580, <590"; "*" for any
     reason = "every edge gets the data of the first one"
     expires = 2027-06-30
+    crash = true                   # only if the defect ends the process; else leave it out
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from conformance.pdlkit.verdicts import JUDGING_CLASSES, CaseResult
 _KEYS = ("rule", "device", "driver", "reason", "expires")
 _BOUND = re.compile(r"(>=|<=|>|<|==)?\s*([0-9]+(?:\.[0-9]+)*)")
 _WAIVED_STATUSES = ("FAIL", "HANG")
+_CRASHED = ("CRASH",)
 
 
 def _version(text: str) -> tuple[int, ...]:
@@ -77,6 +79,7 @@ class Waiver:
     driver: DriverRange
     reason: str
     expires: date
+    crash: bool = False  # the defect ends the process: its CRASH is waived, and nothing else
 
     def words(self) -> str:
         """The waiver in a few words."""
@@ -88,11 +91,12 @@ class Applied:
     """What the waivers did in one run."""
 
     rules: tuple[str, ...]  # whose failures do not decide the verdict
+    crashes: tuple[str, ...]  # ... and whose crashes
     entries: tuple[dict[str, Any], ...]  # of report.json
     notes: tuple[str, ...]  # waivers that were given and did nothing, and why
 
 
-NOTHING = Applied((), (), ())
+NOTHING = Applied((), (), (), ())
 
 
 def _read_one(file: str, index: int, data: Any, book: RuleBook) -> Waiver:
@@ -100,13 +104,15 @@ def _read_one(file: str, index: int, data: Any, book: RuleBook) -> Waiver:
     if not isinstance(data, dict):
         raise BadArguments(f"{where} must be a table")
     for key in data:
-        if key not in _KEYS:
+        if key not in (*_KEYS, "crash"):
             raise BadArguments(f"{where}: unknown key `{key}`; remove it or use one of {', '.join(_KEYS)}")
     for key in _KEYS:
         if key not in data:
             raise BadArguments(f"{where}: `{key}` is missing; add it")
         if key != "expires" and not (isinstance(data[key], str) and data[key].strip()):
             raise BadArguments(f"{where}: `{key}` must be a text that is not empty")
+    if not isinstance(data.get("crash", False), bool):
+        raise BadArguments(f"{where}: `crash` must be true or false")
     expires = data["expires"]
     if isinstance(expires, datetime) or not isinstance(expires, date):
         raise BadArguments(f"{where}: `expires` must be a date such as 2027-06-30, without quotes")
@@ -119,7 +125,7 @@ def _read_one(file: str, index: int, data: Any, book: RuleBook) -> Waiver:
         driver = DriverRange.read(data["driver"])
     except ValueError as part:
         raise BadArguments(f"{where}: `driver` holds `{part}`; write a version, bounds such as `>=580, <590`, or `*`") from None
-    return Waiver(rule.id, data["device"], driver, data["reason"].strip(), expires)
+    return Waiver(rule.id, data["device"], driver, data["reason"].strip(), expires, data.get("crash", False))
 
 
 def load(path: Path, book: RuleBook) -> list[Waiver]:
@@ -139,7 +145,8 @@ def load(path: Path, book: RuleBook) -> list[Waiver]:
     return [_read_one(str(path), index, entry, book) for index, entry in enumerate(entries)]
 
 
-def _idle(waiver: Waiver, device: str | None, driver: str | None, failed: Mapping[str, list[CaseResult]], today: date) -> str | None:
+def _idle(waiver: Waiver, device: str | None, driver: str | None, failed: Mapping[tuple[str, bool], list[CaseResult]],
+          today: date) -> str | None:
     """Why this waiver does nothing here; None if it waives something."""
     if waiver.expires < today:
         return f"{waiver.words()} expired on {waiver.expires} and was not applied"
@@ -147,28 +154,29 @@ def _idle(waiver: Waiver, device: str | None, driver: str | None, failed: Mappin
         return f"{waiver.words()} was not applied: this device is {device or 'unknown'}"
     if not waiver.driver.holds(driver):
         return f"{waiver.words()} was not applied: this driver is {driver or 'unknown'}"
-    if waiver.rule not in failed:
+    if (waiver.rule, waiver.crash) not in failed:
         return f"{waiver.words()} matched no failure: remove it if the defect is gone"
     return None
 
 
 def apply(waivers: Iterable[Waiver], results: Iterable[CaseResult], device: str | None, driver: str | None, today: date) -> Applied:
     """Which rules' failures these waivers take out of the verdict."""
-    failed: dict[str, list[CaseResult]] = {}
+    failed: dict[tuple[str, bool], list[CaseResult]] = {}
     for result in results:
-        if result.status in _WAIVED_STATUSES and result.case.rule_class in JUDGING_CLASSES:
-            failed.setdefault(result.case.rule, []).append(result)
+        if result.status in (*_WAIVED_STATUSES, *_CRASHED) and result.case.rule_class in JUDGING_CLASSES:
+            failed.setdefault((result.case.rule, result.status in _CRASHED), []).append(result)
     entries: list[dict[str, Any]] = []
     applied: list[str] = []
+    crashes: list[str] = []
     notes: list[str] = []
     for waiver in waivers:
         why = _idle(waiver, device, driver, failed, today)
         if why is not None:
             notes.append(why)
             continue
-        applied.append(waiver.rule)
+        (crashes if waiver.crash else applied).append(waiver.rule)
         entries.append({
             "rule": waiver.rule, "reason": waiver.reason, "expires": waiver.expires.isoformat(),
-            "cases": [{"name": r.case.name, "status": r.status} for r in failed[waiver.rule]],
+            "cases": [{"name": r.case.name, "status": r.status} for r in failed[waiver.rule, waiver.crash]],
         })
-    return Applied(tuple(dict.fromkeys(applied)), tuple(entries), tuple(notes))
+    return Applied(tuple(dict.fromkeys(applied)), tuple(dict.fromkeys(crashes)), tuple(entries), tuple(notes))

@@ -1,15 +1,15 @@
-/* from_device.cu - what the device itself launches or updates: relocatable device code, so it stands beside the harness.
+/* from_device.cu - what the device itself launches or updates: relocatable device code, so it is a separate program.
  *
  *     pdl-from-device [TRIALS [FIRST]]
  *
- * One JSON line per set-up, from the one of that number on. 0 done, 3 the last one printed never ended: go on after it in a new
- * process; 69 no such device, 70 a CUDA call failed.
+ * Prints one JSON line per set-up, from set-up number FIRST on. Exit 0 done; 3 the set-up after the last line never ended: go
+ * on after it in a new process; 69 no such device; 70 a CUDA call failed.
  *
  * children, inner    COMP-10, WAIT-12  from_device_child.cu
  * update             TRIG-12           from_device_update.cu
  * edge, member, behind, root  COMP-11  from_device_graph.cu
  *
- * overlapped: trials in which the one that may be early ran while the other was held; the rest shows nothing. Every spin
+ * overlapped: trials in which the kernel that may be early ran while the other was held; the others show nothing. Every spin
  * is bounded.
  */
 #include "from_device.h"

@@ -55,7 +55,7 @@ __global__ void child_reader(struct shared *s)
     read_words(s);
 }
 
-/* The pair in the stream, or the same captured. */
+/* The pair, launched into the stream or captured. */
 static cudaError_t queue_family(struct shared *s, int child, cudaStream_t stream)
 {
     const void *primary = child == CHILD_PLAIN ? (const void *)childless : (const void *)parent;

@@ -5,7 +5,7 @@
  * behind  a kernel follows the launcher's graph in its stream: does it also follow the launched graph?
  * root    the launched graph's first kernel waits, while its launcher still works: what does that wait cover?
  *
- * Whatever stores does so late; stale: a trial whose reader missed words. A way that this driver refuses is told by its code.
+ * All stores are late. stale: trials whose reader missed words. If this driver refuses a way, its code is printed.
  */
 #include "edges.h"
 #include "from_device.h"
@@ -67,7 +67,7 @@ __global__ void launcher(struct shared *s, cudaGraphExec_t exec, int way)
     pdl_trigger();
 }
 
-/* Stores late itself: the launched graph's first kernel may be early. */
+/* Stores late; the launched graph's first kernel may be early. */
 __global__ void storing_launcher(struct shared *s, cudaGraphExec_t exec, int way)
 {
     if (threadIdx.x == 0) {
@@ -99,7 +99,7 @@ static cudaError_t join(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t
     return edges_add(graph, &from, &to, &data, 1);
 }
 
-/* The executable graph, which the device may launch; the graph is gone. */
+/* Makes the executable graph, which the device may launch, and destroys the graph. */
 static cudaError_t make_launchable(cudaGraph_t graph, cudaGraphExec_t *exec, cudaStream_t stream)
 {
     TRY(cudaGraphInstantiate(exec, graph, cudaGraphInstantiateFlagDeviceLaunch));
@@ -184,7 +184,7 @@ static struct setup name_setup(const char *question, int way, const char *name)
     return setup;
 }
 
-/* Runs the trials if both graphs could be made, tells, and drops the graphs. outer: NULL if the host launches `inner`. */
+/* Runs the trials if both graphs could be made, prints the result and destroys the graphs. outer: NULL if the host launches `inner`. */
 static cudaError_t finish(const char *question, int way, const char *name, cudaError_t made, struct shared *s, unsigned trials,
                           cudaGraphExec_t inner, cudaGraphExec_t outer, int attribute, cudaStream_t stream)
 {
@@ -242,7 +242,7 @@ static cudaError_t ask_root(struct shared *s, unsigned trials, int way, cudaStre
     return finish("root", way, "first kernel waits", made, s, trials, inner, outer, -1, stream);
 }
 
-/* The launcher alone, in a stream and in no graph: does the device take that launch? */
+/* The launcher alone, in a stream instead of a graph: is its launch from the device accepted? */
 static cudaError_t ask_outside(struct shared *s, unsigned trials, cudaStream_t stream)
 {
     int way = WAY_FORGET;

@@ -91,7 +91,7 @@ static cudaError_t capture_update(struct update_args *a, cudaStream_t stream, cu
     return cudaGraphDestroy(graph);
 }
 
-/* A graph of such nodes is launched once: the value it then keeps would hide a missed update. */
+/* Each graph is launched once: the value that a node keeps afterwards would hide a missed update. */
 static cudaError_t update_once(const struct setup *setup, struct update_args *a, cudaStream_t stream, struct counts *c)
 {
     struct shared host;

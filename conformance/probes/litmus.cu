@@ -1,4 +1,4 @@
-/* litmus.cu - runs the model's litmus programs on a GPU and counts what it saw.
+/* litmus.cu - runs the model's litmus programs on a GPU and counts the outcomes.
  *
  * usage: pdl-litmus-gpu [--runs N] [--seed HEX] [PROGRAM]...
  * The programs are data (conformance/model/litmus_programs.h), the kernel walks them (litmus_kernel.h). Before each step a
@@ -37,7 +37,7 @@ DEVICE_FN void litmus_delay(const uint32_t *seen, uint32_t grid, uint32_t block,
 
 extern "C" __global__ void litmus_run(struct litmus_args args) { litmus_walk(&args); }
 
-/* One thread per run: clears its variables and registers and gives it a seed of its own. */
+/* One thread per run: clears its variables and registers and gives it its seed. */
 extern "C" __global__ void litmus_reset(uint32_t *variables, uint32_t *seen, const uint32_t *seed)
 {
     uint32_t i, run = threadIdx.x;
@@ -134,7 +134,7 @@ static void launch(const struct bench *b, const struct litmus_program *p, unsign
     NEED(cudaLaunchKernelExC(&config, (const void *)litmus_run, params));
 }
 
-/* What the host reads while the device may still run: past every stream of the program. */
+/* What the host reads while the device may still run, outside of every stream of the program. */
 static void observe(struct bench *b, unsigned run, const struct litmus_call *call)
 {
     uint32_t *word = b->variables_host + run * VARIABLE_WORDS + call->which * LITMUS_LINE_WORDS;
@@ -178,7 +178,7 @@ static int has_call(const struct litmus_program *p, unsigned char what)
     return 0;
 }
 
-/* The next run begins when both streams are through with this one. */
+/* The next run begins when both streams have finished this one. */
 static void join_streams(struct bench *b)
 {
     NEED(cudaEventRecord(b->join[1], b->stream[1]));

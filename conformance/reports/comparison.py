@@ -77,6 +77,7 @@ def _rate(case: str, what: str, old: tuple[int, int, int | None], new: tuple[int
 
 def _rates(old: Case, new: Case) -> Iterator[_Rate]:
     """The rates of one case: forbidden outcomes, overlap, exercised trials, and what each planted bug showed."""
+
     def side(case: Case, count: int) -> tuple[int, int, int | None]:
         return count, case["trials"]["run"], case.get("shapes")
 
@@ -88,7 +89,9 @@ def _rates(old: Case, new: Case) -> Iterator[_Rate]:
         yield _rate(old["name"], "forbidden outcomes", side(old, wrong[0]), side(new, wrong[1]), "worse" if judged else "changed")
         if "overlap" in old["outcomes"] and "overlap" in new["outcomes"]:
             yield _rate(old["name"], "overlap", side(old, old["outcomes"]["overlap"]), side(new, new["outcomes"]["overlap"]), "changed")
-        yield _rate(old["name"], "exercised trials", side(old, old["trials"]["exercised"]), side(new, new["trials"]["exercised"]), "changed")
+        yield _rate(
+            old["name"], "exercised trials", side(old, old["trials"]["exercised"]), side(new, new["trials"]["exercised"]), "changed"
+        )
     for what, before, after in _answers(old, new):
         if _same_words(before, after):
             counts = [tuple(map(int, match[0].split(" of "))) for match in (_COUNT.search(before), _COUNT.search(after)) if match]
@@ -99,8 +102,13 @@ def _rates(old: Case, new: Case) -> Iterator[_Rate]:
     for variant in (*old["mutants"], *old["controls"], *old["broken_waits"]):
         other = others.get((variant["kind"], variant["tag"]))
         if other and variant["trials"] and other["trials"]:
-            yield _rate(old["name"], f"{variant['kind'].replace('_', ' ')} {variant['tag']} showed",
-                        (variant["kills"], variant["trials"], old.get("shapes")), (other["kills"], other["trials"], new.get("shapes")), "changed")
+            yield _rate(
+                old["name"],
+                f"{variant['kind'].replace('_', ' ')} {variant['tag']} showed",
+                (variant["kills"], variant["trials"], old.get("shapes")),
+                (other["kills"], other["trials"], new.get("shapes")),
+                "changed",
+            )
 
 
 def _status(old: Case, new: Case) -> Iterator[Change]:
@@ -123,6 +131,7 @@ def _status(old: Case, new: Case) -> Iterator[Change]:
 
 def _answers(old: Case, new: Case) -> Iterator[tuple[str, str, str]]:
     """The same question in both; one that is asked several times is matched in its order."""
+
     def numbered(case: Case) -> dict[tuple[str, int], str]:
         asked: Counter[str] = Counter()
         found = {}
@@ -166,15 +175,22 @@ def _times(pairs: list[tuple[Case, Case]]) -> dict[str, Any] | None:
             ratios[old["name"]] = (new["wall_s"] / new["trials"]["run"]) / (old["wall_s"] / old["trials"]["run"])
     if not ratios:
         return None
-    middle, low, high = (math.exp(value) if math.isfinite(value) else None
-                         for value in median_interval([math.log(ratio) for ratio in ratios.values()]))
+    middle, low, high = (
+        math.exp(value) if math.isfinite(value) else None for value in median_interval([math.log(ratio) for ratio in ratios.values()])
+    )
     return {"cases": len(ratios), "median_ratio": middle, "low": low, "high": high}
 
 
 def _notes(old: Report, new: Report) -> Iterator[str]:
-    for part, key, what in (("device", "name", "GPU"), ("driver", "version", "driver"), ("toolchain", "nvcc", "toolkit"),
-                            ("run", "profile", "profile"), ("run", "device", "device"), ("suite", "rules_hash", "rule book"),
-                            ("suite", "sources", "judging code")):
+    for part, key, what in (
+        ("device", "name", "GPU"),
+        ("driver", "version", "driver"),
+        ("toolchain", "nvcc", "toolkit"),
+        ("run", "profile", "profile"),
+        ("run", "device", "device"),
+        ("suite", "rules_hash", "rule book"),
+        ("suite", "sources", "judging code"),
+    ):
         before, after = old[part].get(key), new[part].get(key)
         if before != after:
             yield f"{what}: {before or 'unknown'}, then {after or 'unknown'}"
@@ -189,5 +205,11 @@ def compare(old: Report, new: Report) -> Comparison:
     directions = {change.direction for change in changes}
     verdict = "worse" if "worse" in directions else "better" if "better" in directions else "same"
     return Comparison(
-        verdict, changes, [name for name in before if name not in after], [name for name in after if name not in before], len(pairs),
-        list(_notes(old, new)), _times(pairs))
+        verdict,
+        changes,
+        [name for name in before if name not in after],
+        [name for name in after if name not in before],
+        len(pairs),
+        list(_notes(old, new)),
+        _times(pairs),
+    )

@@ -12,7 +12,12 @@ from conformance.pdlkit.places import SCHEMA
 from conformance.pdlkit.read_report import read_report
 
 _KINDS: dict[str, tuple[type, ...]] = {
-    "object": (dict,), "array": (list,), "string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,),
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
     "null": (type(None),),
 }
 Schema = dict[str, Any]

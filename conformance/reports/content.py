@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.pdlkit.display import survivors, thousands, untold_power, unproven_windows
+from conformance.pdlkit.display import survivors, thousands, unproven_windows, untold_power
 from conformance.pdlkit.eager import sentences
 
 Report = Mapping[str, Any]
@@ -47,15 +47,34 @@ STATUSES = {
 TERMS = {
     "exercised": "trials in which the fault could have shown",
     "bound (schedules)": "a fault that shows in this share of trials, or more, would have shown with 95 % confidence, "
-                         "for this generator of schedules",
+    "for this generator of schedules",
     "bound (shapes)": "the same for a fault that depends on the launch's shape: distinct shapes are counted, not trials",
     "resolution": "the wait was replaced by software that returns too early; this is the smallest error that was caught",
     "mutants": "planted bugs and controls that died in this run, of those that apply",
     "SM pairs": "which SM wrote and which one read, of all pairs that there are",
 }
 _SHOWN = {
-    "schema", "run", "suite", "toolchain", "device", "driver", "host", "rules", "tests", "paths", "contested", "mutation_score",
-    "static_check", "processes", "problems", "findings", "reasons", "verdict", "exit", "capabilities", "waived",
+    "schema",
+    "run",
+    "suite",
+    "toolchain",
+    "device",
+    "driver",
+    "host",
+    "rules",
+    "tests",
+    "paths",
+    "contested",
+    "mutation_score",
+    "static_check",
+    "processes",
+    "problems",
+    "findings",
+    "reasons",
+    "verdict",
+    "exit",
+    "capabilities",
+    "waived",
 }
 
 
@@ -140,8 +159,11 @@ def capability_rows(report: Report) -> list[tuple[str, str, str]]:
             rows.append((str(name), plain(entry), ""))
             continue
         verdict = entry.get("verdict", entry.get("status"))
-        rest = [f"{key}: {plain(value)}" for key, value in entry.items()
-                if key not in ("verdict", "status", "name", "capability", "id") and value not in ([], {}, None, "")]
+        rest = [
+            f"{key}: {plain(value)}"
+            for key, value in entry.items()
+            if key not in ("verdict", "status", "name", "capability", "id") and value not in ([], {}, None, "")
+        ]
         rows.append((str(name), plain(verdict), "; ".join(rest)))
     return rows
 

@@ -19,10 +19,15 @@ _MOST = 60
 
 def parser() -> Parser:
     """The command line of `diff`."""
-    made = Parser("diff", "compare two reports case by case", epilog=(
-        f"exit codes: 0 same, 1 worse, 3 better, 64 bad arguments. Verdicts are compared by their order, rates by Fisher's exact test\n"
-        f"(p below {ALPHA} after Holm's correction for the number of questions), times by their ratio per trial. What differs in a\n"
-        f"measured rule, in overlap or in how often a planted bug showed is told as changed and decides nothing."))
+    made = Parser(
+        "diff",
+        "compare two reports case by case",
+        epilog=(
+            f"exit codes: 0 same, 1 worse, 3 better, 64 bad arguments. Verdicts are compared by their order, rates by Fisher's exact test\n"
+            f"(p below {ALPHA} after Holm's correction for the number of questions), times by their ratio per trial. What differs in a\n"
+            f"measured rule, in overlap or in how often a planted bug showed is told as changed and decides nothing."
+        ),
+    )
     made.add_argument("old", type=Path, metavar="OLD", help="a report.json, or the folder that holds it")
     made.add_argument("new", type=Path, metavar="NEW", help="the one that is judged")
     made.add_argument("--json", action="store_true", help="JSON on stdout, nothing else")
@@ -31,8 +36,10 @@ def parser() -> Parser:
 
 def _rows(changes: list[Change]) -> list[tuple[str, ...]]:
     order = {"worse": 0, "better": 1, "changed": 2}
-    return [(change.direction, change.case, change.what, change.old, change.new, "" if change.p is None else f"{change.p:.1e}")
-            for change in sorted(changes, key=lambda change: order[change.direction])]
+    return [
+        (change.direction, change.case, change.what, change.old, change.new, "" if change.p is None else f"{change.p:.1e}")
+        for change in sorted(changes, key=lambda change: order[change.direction])
+    ]
 
 
 def lines(found: Comparison) -> Iterator[str]:
@@ -45,13 +52,16 @@ def lines(found: Comparison) -> Iterator[str]:
             yield f" ... and {len(rows) - _MOST} more; --json has them all"
     if found.times and found.times["low"] is not None:
         times = found.times
-        yield (f" time     per trial, new over old: median {times['median_ratio']:.2f} "
-               f"(95 %: {times['low']:.2f} to {times['high']:.2f}) over {times['cases']} cases")
+        yield (
+            f" time     per trial, new over old: median {times['median_ratio']:.2f} "
+            f"(95 %: {times['low']:.2f} to {times['high']:.2f}) over {times['cases']} cases"
+        )
     for names, which in ((found.only_old, "old"), (found.only_new, "new")):
         if names:
             yield f" only in the {which} report: {', '.join(names[:8])}{f' and {len(names) - 8} more' if len(names) > 8 else ''}"
     count = {name: sum(change.direction == name for change in found.changes) for name in ("worse", "better", "changed")}
-    yield f"{found.verdict.upper()}  {found.compared} cases compared: {count['worse']} worse, {count['better']} better, {count['changed']} changed"
+    said = ", ".join(f"{number} {name}" for name, number in count.items())
+    yield f"{found.verdict.upper()}  {found.compared} cases compared: {said}"
 
 
 def main(argv: list[str]) -> int:

@@ -9,9 +9,20 @@ from conformance.reports.markup import Child, Markup, element, joined
 _STYLE = Path(__file__).with_name("page.css")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 _TONES = {
-    "PASS": "good", "CONFORMS": "good", "KILLED": "good",
-    "FAIL": "bad", "HANG": "bad", "VIOLATES": "bad", "CRASH": "bad", "DEVICE_LOST": "bad", "NOT_RUN": "unsure",
-    "INCONCLUSIVE": "unsure", "UNPROVEN": "unsure", "SURVIVED": "unsure", "KIT_ERROR": "kit", "INVALID": "kit",
+    "PASS": "good",
+    "CONFORMS": "good",
+    "KILLED": "good",
+    "FAIL": "bad",
+    "HANG": "bad",
+    "VIOLATES": "bad",
+    "CRASH": "bad",
+    "DEVICE_LOST": "bad",
+    "NOT_RUN": "unsure",
+    "INCONCLUSIVE": "unsure",
+    "UNPROVEN": "unsure",
+    "SURVIVED": "unsure",
+    "KIT_ERROR": "kit",
+    "INVALID": "kit",
 }
 
 
@@ -28,9 +39,12 @@ def badge(status: str, big: bool = False) -> Markup:
 def document(title: str, *body: Child) -> str:
     """A whole page."""
     head = [
-        element("meta", charset="utf-8"), element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY), element("link", rel="icon", href="data:,"),
-        element("title", title), element("style", Markup(_STYLE.read_text(encoding="utf-8"))),
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("link", rel="icon", href="data:,"),
+        element("title", title),
+        element("style", Markup(_STYLE.read_text(encoding="utf-8"))),
     ]
     page = element("html", element("head", head), element("body", element("main", body)), lang="en")
     return f"<!doctype html>\n{page}\n"
@@ -38,19 +52,25 @@ def document(title: str, *body: Child) -> str:
 
 def table(caption: str, head: list[str], rows: list[list[Child]], numbers: frozenset[int] = frozenset()) -> Markup:
     """A table that scrolls sideways on a narrow screen; columns in `numbers` are aligned to the right."""
+
     def cells(name: str, row: list[Child]) -> Markup:
         scope = "col" if name == "th" else None
         return joined(element(name, cell, scope=scope, class_="number" if i in numbers else None) for i, cell in enumerate(row))
 
-    inner = element("table", element("caption", caption), element("thead", element("tr", cells("th", list(head)))),
-                    element("tbody", [element("tr", cells("td", row)) for row in rows]))
+    inner = element(
+        "table",
+        element("caption", caption),
+        element("thead", element("tr", cells("th", list(head)))),
+        element("tbody", [element("tr", cells("td", row)) for row in rows]),
+    )
     return element("div", inner, class_="scroll", tabindex=0, role="region", aria_label=caption)
 
 
 def facts(rows: list[tuple[str, Child]]) -> Markup:
     """Names and values, one below the other on a narrow screen; what is empty is left out."""
-    return element("dl", [joined((element("dt", name), element("dd", value))) for name, value in rows if value not in (None, "", [])],
-                   class_="facts")
+    return element(
+        "dl", [joined((element("dt", name), element("dd", value))) for name, value in rows if value not in (None, "", [])], class_="facts"
+    )
 
 
 def bullets(items: list[str] | list[Markup]) -> Markup:

@@ -46,9 +46,17 @@ def _counted(report: Report) -> dict[str, int]:
 def write_junit(report: Report) -> str:
     """JUnit XML: a suite per rule, a test case per case, and what the run itself has to say as properties."""
     counts = _counted(report)
-    root = ElementTree.Element("testsuites", {
-        "name": "pdl-conformance", "tests": str(len(report["tests"])), "failures": str(counts["failed"]), "errors": str(counts["error"]),
-        "skipped": str(counts["skipped"]), "time": f"{report['run']['wall_s']:.3f}"})
+    root = ElementTree.Element(
+        "testsuites",
+        {
+            "name": "pdl-conformance",
+            "tests": str(len(report["tests"])),
+            "failures": str(counts["failed"]),
+            "errors": str(counts["error"]),
+            "skipped": str(counts["skipped"]),
+            "time": f"{report['run']['wall_s']:.3f}",
+        },
+    )
     groups: dict[str, list[Case]] = {}
     for case in report["tests"]:
         groups.setdefault(case["rule"], []).append(case)
@@ -60,16 +68,26 @@ def write_junit(report: Report) -> str:
 
 def _suite(root: ElementTree.Element, rule: str, cases: list[Case], report: Report) -> None:
     fates = [fate(case) for case in cases]
-    suite = ElementTree.SubElement(root, "testsuite", {
-        "name": _text(rule), "tests": str(len(cases)), "failures": str(fates.count("failed")), "errors": str(fates.count("error")),
-        "skipped": str(fates.count("skipped")), "time": f"{sum(case['wall_s'] or 0 for case in cases):.3f}",
-        "timestamp": _text(report["run"]["started"].removesuffix("Z"))})
+    suite = ElementTree.SubElement(
+        root,
+        "testsuite",
+        {
+            "name": _text(rule),
+            "tests": str(len(cases)),
+            "failures": str(fates.count("failed")),
+            "errors": str(fates.count("error")),
+            "skipped": str(fates.count("skipped")),
+            "time": f"{sum(case['wall_s'] or 0 for case in cases):.3f}",
+            "timestamp": _text(report["run"]["started"].removesuffix("Z")),
+        },
+    )
     properties = ElementTree.SubElement(suite, "properties")
     for name, value in (("verdict", report["verdict"]), ("seed", report["run"]["seed"]), ("profile", report["run"]["profile"])):
         ElementTree.SubElement(properties, "property", {"name": name, "value": _text(value)})
     for case, end in zip(cases, fates, strict=True):
-        entry = ElementTree.SubElement(suite, "testcase", {
-            "classname": _text(f"pdl.{rule}"), "name": _text(case["name"]), "time": f"{case['wall_s'] or 0:.3f}"})
+        entry = ElementTree.SubElement(
+            suite, "testcase", {"classname": _text(f"pdl.{rule}"), "name": _text(case["name"]), "time": f"{case['wall_s'] or 0:.3f}"}
+        )
         if end != "passed":
             tag = {"failed": "failure", "error": "error", "skipped": "skipped"}[end]
             ElementTree.SubElement(entry, tag, {"message": _text(said(case))})
@@ -87,17 +105,42 @@ def write_ctrf(report: Report) -> str:
     """CTRF, spec 0.0.0: results.tool, results.summary, results.tests."""
     counts = _counted(report)
     start = int(datetime.strptime(report["run"]["started"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp() * 1000)
-    tests = [{
-        "name": case["name"], "status": "failed" if (end := fate(case)) == "error" else end, "duration": round((case["wall_s"] or 0) * 1000),
-        "suite": case["rule"], "rawStatus": case["status"], "type": case["kind"], "tags": [case["class"], case["window"], case["path"]],
-        **({} if end == "passed" else {"message": said(case)}),
-    } for case in report["tests"]]
+    tests = [
+        {
+            "name": case["name"],
+            "status": "failed" if (end := fate(case)) == "error" else end,
+            "duration": round((case["wall_s"] or 0) * 1000),
+            "suite": case["rule"],
+            "rawStatus": case["status"],
+            "type": case["kind"],
+            "tags": [case["class"], case["window"], case["path"]],
+            **({} if end == "passed" else {"message": said(case)}),
+        }
+        for case in report["tests"]
+    ]
     summary = {
-        "tests": len(tests), "passed": counts["passed"], "failed": counts["failed"] + counts["error"], "pending": 0,
-        "skipped": counts["skipped"], "other": 0, "start": start, "stop": start + round(report["run"]["wall_s"] * 1000)}
+        "tests": len(tests),
+        "passed": counts["passed"],
+        "failed": counts["failed"] + counts["error"],
+        "pending": 0,
+        "skipped": counts["skipped"],
+        "other": 0,
+        "start": start,
+        "stop": start + round(report["run"]["wall_s"] * 1000),
+    }
     whole = {
-        "reportFormat": "CTRF", "specVersion": "0.0.0",
-        "results": {"tool": {"name": "pdl-conformance", "version": report["suite"]["version"]}, "summary": summary, "tests": tests,
-                    "extra": {"verdict": report["verdict"], "exit": report["exit"], "seed": report["run"]["seed"],
-                              "device": dict(report["device"])}}}
+        "reportFormat": "CTRF",
+        "specVersion": "0.0.0",
+        "results": {
+            "tool": {"name": "pdl-conformance", "version": report["suite"]["version"]},
+            "summary": summary,
+            "tests": tests,
+            "extra": {
+                "verdict": report["verdict"],
+                "exit": report["exit"],
+                "seed": report["run"]["seed"],
+                "device": dict(report["device"]),
+            },
+        },
+    }
     return json.dumps(whole, indent=1, allow_nan=False) + "\n"

@@ -35,17 +35,26 @@ def _head(report: Report) -> list[str]:
     counted = content.status_words(report)
     waived = content.waived_rows(report)
     return [
-        f"## PDL conformance: {verdict_line(report)}", "", content.VERDICTS[report["verdict"]], "", f"- {cell(headline(report))}",
+        f"## PDL conformance: {verdict_line(report)}",
+        "",
+        content.VERDICTS[report["verdict"]],
+        "",
+        f"- {cell(headline(report))}",
         f"- {thousands(len(report['tests']))} cases: {counted}",
         f"- {score['killed']} of {score['applicable']} planted bugs that apply were found",
         f"- started {report['run']['started']}, {report['run']['wall_s']:,.1f} s, exit code {report['exit']}",
-        *([f"- waived: {cell('; '.join(waived))}"] if waived else []), ""]
+        *([f"- waived: {cell('; '.join(waived))}"] if waived else []),
+        "",
+    ]
 
 
 def _said(report: Report) -> list[str]:
-    lines = [*_bullets("Contradictions", list(report["problems"])), *_bullets("Why this verdict", list(report["reasons"])),
-             *_bullets("Findings in measured rules", list(report["findings"])),
-             *_bullets("What changed when a failing trial was varied", triage(report))]
+    lines = [
+        *_bullets("Contradictions", list(report["problems"])),
+        *_bullets("Why this verdict", list(report["reasons"])),
+        *_bullets("Findings in measured rules", list(report["findings"])),
+        *_bullets("What changed when a failing trial was varied", triage(report)),
+    ]
     capabilities = content.capability_rows(report)
     if capabilities:
         lines += ["### Verdict per capability", "", *rows(["capability", "verdict", "detail"], [list(row) for row in capabilities])]
@@ -54,11 +63,17 @@ def _said(report: Report) -> list[str]:
 
 def write_markdown(report: Report) -> str:
     """The whole report, for an issue: what does not fit into one is left out last part first, and said."""
-    parts = [[*_head(report), *_said(report)], _bullets("What this run does not prove", content.notes(report)),
-             *(_rules(name, rules) for name, rules in content.rules_by_class(report).items()), _contested(report)]
+    parts = [
+        [*_head(report), *_said(report)],
+        _bullets("What this run does not prove", content.notes(report)),
+        *(_rules(name, rules) for name, rules in content.rules_by_class(report).items()),
+        _contested(report),
+    ]
     suite = report["suite"]
-    foot = (f"Suite {suite['version']}, sources `{suite['sources']}`, rules `{suite['rules_hash']}`, seed `{report['run']['seed']}`, "
-            f"run `{report['run'].get('id', '')}`.\n")
+    foot = (
+        f"Suite {suite['version']}, sources `{suite['sources']}`, rules `{suite['rules_hash']}`, seed `{report['run']['seed']}`, "
+        f"run `{report['run'].get('id', '')}`.\n"
+    )
     text, left_out = "", 0
     for part in parts:
         said = "\n".join(part) + "\n" if part else ""
@@ -73,20 +88,36 @@ def write_markdown(report: Report) -> str:
 def _rules(name: str, rules: list[Report]) -> list[str]:
     """The rules of one class, folded away, so that the first screen is the verdict."""
     body: list[list[object]] = [
-        [rule["id"], rule["status"], thousands(rule["exercised"]), bound_words(rule["bound95"]), bound_words(content.shape_bound(rule)),
-         ns_words(rule["resolution_ns"]), f"{rule['killed']}/{rule['applicable']}" if rule["applicable"] else "none", rule["text"]]
-        for rule in rules]
+        [
+            rule["id"],
+            rule["status"],
+            thousands(rule["exercised"]),
+            bound_words(rule["bound95"]),
+            bound_words(content.shape_bound(rule)),
+            ns_words(rule["resolution_ns"]),
+            f"{rule['killed']}/{rule['applicable']}" if rule["applicable"] else "none",
+            rule["text"],
+        ]
+        for rule in rules
+    ]
     head = ["rule", "verdict", "exercised", "bound", "bound (shapes)", "resolution", "mutants", "text"]
-    return [f"<details><summary>{thousands(len(rules))} {name} rules. {content.CLASSES[name]}</summary>", "", *rows(head, body),
-            "</details>", ""]
+    return [
+        f"<details><summary>{thousands(len(rules))} {name} rules. {content.CLASSES[name]}</summary>",
+        "",
+        *rows(head, body),
+        "</details>",
+        "",
+    ]
 
 
 def _contested(report: Report) -> list[str]:
     entries = report.get("contested") or []
     if not entries:
         return []
-    body: list[list[object]] = [[entry["question"], entry["claim_a"], entry["claim_b"], entry["follows"], entry["case"], entry["counts"],
-                                 entry["bound"]] for entry in entries]
+    body: list[list[object]] = [
+        [entry["question"], entry["claim_a"], entry["claim_b"], entry["follows"], entry["case"], entry["counts"], entry["bound"]]
+        for entry in entries
+    ]
     head = ["question", "claim A", "claim B", "follows", "case", "counts", "bound"]
     return [f"<details><summary>{thousands(len(body))} cases on contested claims</summary>", "", *rows(head, body), "</details>", ""]
 
@@ -94,8 +125,11 @@ def _contested(report: Report) -> list[str]:
 def write_summary(report: Report) -> str:
     """The summary of a CI job: the verdict, why, and the rules that did not pass."""
     lines = [*_head(report), *_said(report)]
-    bad: list[list[object]] = [[rule["id"], rule["class"], rule["status"], rule["text"]] for rule in report["rules"]
-                               if rule["status"] not in ("PASS", "NOT_SUPPORTED", "INCONCLUSIVE")]
+    bad: list[list[object]] = [
+        [rule["id"], rule["class"], rule["status"], rule["text"]]
+        for rule in report["rules"]
+        if rule["status"] not in ("PASS", "NOT_SUPPORTED", "INCONCLUSIVE")
+    ]
     if bad:
         lines += ["### Rules that did not pass", "", *rows(["rule", "class", "verdict", "text"], bad)]
     return "\n".join(lines)

@@ -29,7 +29,8 @@ def text_of(child: Child) -> str:
 def element(name: str, /, *children: Child, **attributes: str | int | float | None) -> Markup:
     """`element("a", "here", href="#x")`. An attribute's underscores become hyphens, `class_` is class, and None leaves it out."""
     pairs = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{html.escape(str(value))}"' for key, value in attributes.items() if value is not None)
+        f' {key.rstrip("_").replace("_", "-")}="{html.escape(str(value))}"' for key, value in attributes.items() if value is not None
+    )
     if name in VOID:
         return Markup(f"<{name}{pairs}/>")
     return Markup(f"<{name}{pairs}>{text_of(children)}</{name}>")

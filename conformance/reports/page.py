@@ -19,8 +19,19 @@ _MOST_TILES = 1200
 def write_page(report: Report) -> str:
     """The page of a report."""
     return document(
-        f"{verdict_line(report)}: {_device(report)}", _top(report), _capabilities(report), _overview(report), _what_failed(report),
-        _rules(report), _mutants(report), _overlap(report), _contested(report), _paths(report), _run(report), _others(report))
+        f"{verdict_line(report)}: {_device(report)}",
+        _top(report),
+        _capabilities(report),
+        _overview(report),
+        _what_failed(report),
+        _rules(report),
+        _mutants(report),
+        _overlap(report),
+        _contested(report),
+        _paths(report),
+        _run(report),
+        _others(report),
+    )
 
 
 def _device(report: Report) -> str:
@@ -29,28 +40,35 @@ def _device(report: Report) -> str:
     return " ".join(str(part) for part in (report["device"].get("name", "GPU"), report["driver"].get("version")) if part)
 
 
-def _verdict_words(report: Report) -> str:
-    line = verdict_line(report)
-    waived = [entry["rule"] if isinstance(entry, Mapping) and "rule" in entry else content.plain(entry)
-              for entry in report.get("waived") or []]
-    return f"{line} (waived: {', '.join(waived)})" if waived else line
-
-
 def _top(report: Report) -> Markup:
     score = report["mutation_score"]
     counted = content.status_words(report)
     rows: list[tuple[str, Child]] = [
-        ("device", headline(report)), ("started", f"{report['run']['started']}, {report['run']['wall_s']:,.1f} s"),
+        ("device", headline(report)),
+        ("started", f"{report['run']['started']}, {report['run']['wall_s']:,.1f} s"),
         ("cases", f"{thousands(len(report['tests']))}: {counted}" if report["tests"] else "none"),
         ("planted bugs", f"{score['killed']} of {score['applicable']} that apply were found"),
         ("judged by", texts(report) if report["verdict"] == "CONFORMS" else None),
-        ("only", " ".join(report["run"]["only"])), ("exit code", report["exit"]),
+        ("only", " ".join(report["run"]["only"])),
+        ("exit code", report["exit"]),
     ]
-    model = element("p", "The model is a virtual device that follows the rule book. This run shows the kit at work; it is no evidence "
-                         "about hardware.") if report["device"]["kind"] == "model" else None
+    model = (
+        element(
+            "p",
+            "The model is a virtual device that follows the rule book. This run shows the kit at work; it is no evidence "
+            "about hardware.",
+        )
+        if report["device"]["kind"] == "model"
+        else None
+    )
     return element(
-        "header", element("h1", "PDL conformance: ", badge(_verdict_words(report), big=True)),
-        element("p", content.VERDICTS[report["verdict"]]), model, facts(rows), class_="verdict")
+        "header",
+        element("h1", "PDL conformance: ", badge(verdict_line(report), big=True)),
+        element("p", content.VERDICTS[report["verdict"]]),
+        model,
+        facts(rows),
+        class_="verdict",
+    )
 
 
 def _what_failed(report: Report) -> Markup | None:
@@ -89,14 +107,25 @@ def _overview(report: Report) -> Markup | None:
         return None
     groups = []
     for name, rules in content.rules_by_class(report).items():
-        tiles = [element("li", element("a", element("span", rule["id"], class_=f"badge {tone(rule['status'])}"), href=f"#{rule['id']}",
-                                       title=f"{rule['status']}: {rule['text']}")) for rule in rules]
+        tiles = [
+            element(
+                "li",
+                element(
+                    "a",
+                    element("span", rule["id"], class_=f"badge {tone(rule['status'])}"),
+                    href=f"#{rule['id']}",
+                    title=f"{rule['status']}: {rule['text']}",
+                ),
+            )
+            for rule in rules
+        ]
         groups += [element("h3", name), element("ul", tiles, class_="tiles")]
-    key = joined((badge(name), f" {meaning}. ") for name, meaning in content.STATUSES.items()
-                 if any(rule["status"] == name for rule in report["rules"]))
+    key = joined(
+        (badge(name), f" {meaning}. ")
+        for name, meaning in content.STATUSES.items()
+        if any(rule["status"] == name for rule in report["rules"])
+    )
     return element("section", element("h2", "All rules at a glance"), groups, element("p", key, class_="soft"))
-
-
 
 
 def _rules(report: Report) -> Markup | None:
@@ -105,8 +134,11 @@ def _rules(report: Report) -> Markup | None:
     cases = content.tests_of(report)
     groups: list[Child] = []
     for name, rules in content.rules_by_class(report).items():
-        groups += [element("h3", f"{name} rules ({thousands(len(rules))})"), element("p", content.CLASSES[name], class_="soft"),
-                   [_rule(rule, cases[rule["id"]], report) for rule in rules]]
+        groups += [
+            element("h3", f"{name} rules ({thousands(len(rules))})"),
+            element("p", content.CLASSES[name], class_="soft"),
+            [_rule(rule, cases[rule["id"]], report) for rule in rules],
+        ]
     terms = facts([(name, meaning) for name, meaning in content.TERMS.items()])
     words = element("details", element("summary", "What the numbers mean"), element("div", terms, class_="inside"))
     return element("section", element("h2", "Rules"), words, groups)
@@ -118,20 +150,37 @@ def _rule(rule: Mapping[str, Any], cases: list[Mapping[str, Any]], report: Repor
     shapes = content.shape_bound(rule)
     if shapes is not None:
         line.insert(2, f"for shapes {bound_words(shapes)}")
-    summary = element("summary", badge(rule["status"]), " ", element("strong", rule["id"]), " ", rule["text"],
-                      element("span", ", ".join(line), class_="facts-line"))
+    summary = element(
+        "summary",
+        badge(rule["status"]),
+        " ",
+        element("strong", rule["id"]),
+        " ",
+        rule["text"],
+        element("span", ", ".join(line), class_="facts-line"),
+    )
     rows: list[tuple[str, Child]] = [
-        ("source", rule["source"]), ("asks", content.KINDS[rule["kind"]]), ("core", "yes" if rule["core"] else None),
-        ("exercised", thousands(rule["exercised"])), ("bound (schedules)", bound_words(rule["bound95"])),
-        ("bound (shapes)", bound_words(shapes) if shapes is not None else None), ("schedules", thousands(rule["schedules"])),
-        ("shapes", thousands(rule.get("shapes"))), ("resolution", ns_words(rule["resolution_ns"])),
+        ("source", rule["source"]),
+        ("asks", content.KINDS[rule["kind"]]),
+        ("core", "yes" if rule["core"] else None),
+        ("exercised", thousands(rule["exercised"])),
+        ("bound (schedules)", bound_words(rule["bound95"])),
+        ("bound (shapes)", bound_words(shapes) if shapes is not None else None),
+        ("schedules", thousands(rule["schedules"])),
+        ("shapes", thousands(rule.get("shapes"))),
+        ("resolution", ns_words(rule["resolution_ns"])),
         ("mutants", f"{rule['killed']} of {rule['applicable']} killed" if rule["applicable"] else "none"),
         ("broken waits", f"{rule['broken_waits_killed']} killed" if rule["broken_waits_killed"] else None),
         ("SM pairs", f"{thousands(rule['sm_pairs'])} of {thousands(rule['sm_pairs_possible'])}" if rule["sm_pairs_possible"] else None),
     ]
     inside = [facts(rows), case_details(rule["id"], cases, report)]
-    return element("details", summary, element("div", inside, class_="inside"), id=rule["id"],
-                   open="" if rule["status"] in ("FAIL", "HANG") and len(report["rules"]) < 20 else None)
+    return element(
+        "details",
+        summary,
+        element("div", inside, class_="inside"),
+        id=rule["id"],
+        open="" if rule["status"] in ("FAIL", "HANG") and len(report["rules"]) < 20 else None,
+    )
 
 
 def _mutants(report: Report) -> Markup | None:
@@ -141,9 +190,17 @@ def _mutants(report: Report) -> Markup | None:
     rows: list[list[Child]] = []
     for row in found:
         said = ", ".join(f"{count} {status}" for status, count in row.statuses.items())
-        rows.append([row.tag, row.kind.replace("_", " "), said,
-                     joined((share(row.kills, row.trials, f"{row.kills:,} of {row.trials:,} trials showed it"),
-                             f" {row.kills:,} of {row.trials:,}")), ", ".join(row.rules)])
+        rows.append(
+            [
+                row.tag,
+                row.kind.replace("_", " "),
+                said,
+                joined(
+                    (share(row.kills, row.trials, f"{row.kills:,} of {row.trials:,} trials showed it"), f" {row.kills:,} of {row.trials:,}")
+                ),
+                ", ".join(row.rules),
+            ]
+        )
     score = report["mutation_score"]
     words = [element("p", f"{score['killed']} of {score['applicable']} planted bugs that apply here were found.")]
     for name, title in (("survived", "Survived"), ("equivalent", "Equivalent on this device"), ("not_applicable", "Not applicable")):
@@ -161,14 +218,21 @@ def _overlap(report: Report) -> Markup | None:
         run, overlapped = (sum(case["trials"]["run"] for case in counting), sum(case["outcomes"]["overlap"] for case in counting))
         if overlapped:
             pairs = max((case["sm_pairs"] or 0 for case in counting), default=0)
-            rows.append([rule, joined((share(overlapped, run, f"{overlapped:,} of {run:,} trials overlapped"), f" {overlapped:,} of {run:,}")),
-                         thousands(pairs)])
+            rows.append(
+                [
+                    rule,
+                    joined((share(overlapped, run, f"{overlapped:,} of {run:,} trials overlapped"), f" {overlapped:,} of {run:,}")),
+                    thousands(pairs),
+                ]
+            )
     if not rows:
         return None
     return element(
-        "section", element("h2", "Co-residency"),
+        "section",
+        element("h2", "Co-residency"),
         element("p", "Trials in which the dependent ran before the primary had ended. Overlap is allowed and never required."),
-        table("Overlap per rule", ["rule", "trials that overlapped", "SM pairs"], rows, frozenset({2})))
+        table("Overlap per rule", ["rule", "trials that overlapped", "SM pairs"], rows, frozenset({2})),
+    )
 
 
 def _contested(report: Report) -> Markup | None:
@@ -181,12 +245,23 @@ def _contested(report: Report) -> Markup | None:
     for (name, question, first, second), entries in claims.items():
         follows = ", ".join(dict.fromkeys(entry["follows"] for entry in entries))
         rows: list[list[Child]] = [[entry["case"], entry["follows"], entry["counts"], entry["bound"]] for entry in entries]
-        inside = [facts([("claim A", first), ("claim B", second), ("named", name)]),
-                  table(f"Cases on: {question}", ["case", "follows", "counts", "bound"], rows)]
-        parts.append(element("details", element("summary", element("strong", question), f" This device follows: {follows}"),
-                             element("div", inside, class_="inside")))
-    return element("section", element("h2", "Contested claims"),
-                   element("p", "Where the documents disagree or are silent, and what this device did."), parts)
+        inside = [
+            facts([("claim A", first), ("claim B", second), ("named", name)]),
+            table(f"Cases on: {question}", ["case", "follows", "counts", "bound"], rows),
+        ]
+        parts.append(
+            element(
+                "details",
+                element("summary", element("strong", question), f" This device follows: {follows}"),
+                element("div", inside, class_="inside"),
+            )
+        )
+    return element(
+        "section",
+        element("h2", "Contested claims"),
+        element("p", "Where the documents disagree or are silent, and what this device did."),
+        parts,
+    )
 
 
 def _paths(report: Report) -> Markup | None:
@@ -194,31 +269,50 @@ def _paths(report: Report) -> Markup | None:
     for entry in report.get("paths") or []:
         if entry["words"] == "same" and not entry["overlap_differs"]:
             continue
-        sides = [f"{side['fresh']:,} of {side['run']:,} right, {side['overlap']:,} overlapped" for side in (entry["stream"], entry["captured"])]
+        sides = [
+            f"{side['fresh']:,} of {side['run']:,} right, {side['overlap']:,} overlapped" for side in (entry["stream"], entry["captured"])
+        ]
         rows.append([f"{entry['rule']}.{entry['pair']}.{entry['window']}", entry["words"], *sides])
     if not rows:
         return None
-    return element("section", element("h2", "Streams and captured graphs that differ"),
-                   table("The same launches on both paths", ["case", "words", "stream", "captured"], rows))
+    return element(
+        "section",
+        element("h2", "Streams and captured graphs that differ"),
+        table("The same launches on both paths", ["case", "words", "stream", "captured"], rows),
+    )
 
 
 def _run(report: Report) -> Markup:
     run, suite, host, chain, driver = (report[name] for name in ("run", "suite", "host", "toolchain", "driver"))
     code = chain.get("code") or {}
     rows: list[tuple[str, Child]] = [
-        ("arguments", element("code", " ".join(run["argv"]))), ("run id", element("code", run.get("id", "–"))),
-        ("seed", element("code", run["seed"])), ("profile", run["profile"]), ("planted", run["plant"]),
+        ("arguments", element("code", " ".join(run["argv"]))),
+        ("run id", element("code", run.get("id", "–"))),
+        ("seed", element("code", run["seed"])),
+        ("profile", run["profile"]),
+        ("planted", run["plant"]),
         ("suite", f"{suite['version']}, sources {suite['sources']}, rules {suite['rules_hash']}"),
         ("commit", f"{suite['git']}{' with changes' if suite['dirty'] else ''}" if suite["git"] else None),
-        ("driver", ", ".join(f"{key} {value}" for key, value in driver.items() if value)), ("lint on the same kernels", report.get("static_check")),
-        ("toolchain", ", ".join(f"{key} {chain[key]}" for key in ("nvcc", "ptxas", "compiler", "cmake", "xxhash", "built") if chain.get(key))),
+        ("driver", ", ".join(f"{key} {value}" for key, value in driver.items() if value)),
+        ("lint on the same kernels", report.get("static_check")),
+        (
+            "toolchain",
+            ", ".join(f"{key} {chain[key]}" for key in ("nvcc", "ptxas", "compiler", "cmake", "xxhash", "built") if chain.get(key)),
+        ),
         ("machine code", f"{code['method']}; {', '.join(f'sm_{cc}' for cc in code['architectures'])}" if code else None),
         ("host", f"{host['os']}, kernel {host['kernel']}, {host['architecture']}, {host['cores']} cores, Python {host['python']}"),
-        ("between kit and device", ", ".join(host["interposers"])), ("schema", report["schema"]),
+        ("between kit and device", ", ".join(host["interposers"])),
+        ("schema", report["schema"]),
     ]
     children: list[list[Child]] = [
-        [child["family"], child["exit"] if child["exit"] is not None else f"signal {child['signal']}", "yes" if child["hung"] else "no",
-         f"{child['wall_s']:.1f} s"] for child in report["processes"]]
+        [
+            child["family"],
+            child["exit"] if child["exit"] is not None else f"signal {child['signal']}",
+            "yes" if child["hung"] else "no",
+            f"{child['wall_s']:.1f} s",
+        ]
+        for child in report["processes"]
+    ]
     parts: list[Child] = [element("h2", "How it was run"), facts(rows)]
     if children:
         listed = table("Processes", ["family", "exit", "hung", "time"], children, frozenset({3}))

@@ -21,9 +21,20 @@ def case_details(rule: str, cases: list[Case], report: Report) -> Markup:
     rows: list[list[Child]] = []
     for case in cases:
         trials = case["trials"]
-        rows.append([case["name"].removeprefix(f"{rule}."), badge(case["status"]), "proving" if case["proving"] else "observing",
-                     thousands(trials["run"]), thousands(trials["exercised"]), _outcomes(case), bound_words(case["bound95"]),
-                     ns_words(case["resolution_ns"]), thousands(case["schedules"]), thousands(case.get("shapes"))])
+        rows.append(
+            [
+                case["name"].removeprefix(f"{rule}."),
+                badge(case["status"]),
+                "proving" if case["proving"] else "observing",
+                thousands(trials["run"]),
+                thousands(trials["exercised"]),
+                _outcomes(case),
+                bound_words(case["bound95"]),
+                ns_words(case["resolution_ns"]),
+                thousands(case["schedules"]),
+                thousands(case.get("shapes")),
+            ]
+        )
     head = ["case", "verdict", "role", "run", "exercised", "outcomes", "bound", "resolution", "schedules", "shapes"]
     more = [details for case in cases if (details := _more(case, report)) is not None]
     return joined((table(f"Cases of {rule}", head, rows, frozenset({3, 4, 6, 7, 8, 9})), more))
@@ -51,10 +62,16 @@ def _more(case: Case, report: Report) -> Markup | None:
         parts.append(bullets([f"{image['file']}, sm_{image['arch']}, {image['hash']}: {image['lint']}" for image in images]))
     if not parts and not case["reason"]:
         return None
-    parts.append(facts([("machine code", case["code_hash"]), ("plan", case.get("plan_hash")), ("expected words", case.get("expected_hash"))]))
+    parts.append(
+        facts([("machine code", case["code_hash"]), ("plan", case.get("plan_hash")), ("expected words", case.get("expected_hash"))])
+    )
     said = f" {case['reason']}" if case["reason"] else ""
-    return element("details", element("summary", badge(case["status"]), " ", case["name"], element("span", said, class_="soft")),
-                   element("div", parts, class_="inside"), id=case["name"])
+    return element(
+        "details",
+        element("summary", badge(case["status"]), " ", case["name"], element("span", said, class_="soft")),
+        element("div", parts, class_="inside"),
+        id=case["name"],
+    )
 
 
 def _variants(name: str, variants: list[Mapping[str, Any]]) -> Markup:
@@ -62,15 +79,26 @@ def _variants(name: str, variants: list[Mapping[str, Any]]) -> Markup:
     for variant in variants:
         kills, trials = variant["kills"], variant["trials"]
         what = variant["kind"].replace("_", " ") + (f", {ns_words(variant['x_ns'])} early" if variant["x_ns"] is not None else "")
-        shown: Child = joined((share(kills, trials, f"{kills:,} of {trials:,} trials showed it"), f" {kills:,} of {trials:,}")) if trials else "–"
+        shown: Child = (
+            joined((share(kills, trials, f"{kills:,} of {trials:,} trials showed it"), f" {kills:,} of {trials:,}")) if trials else "–"
+        )
         rows.append([variant["tag"], what, badge(variant["status"]), shown, variant["reason"] or ""])
     return table(f"Planted in {name}", ["tag", "kind", "fate", "trials that showed it", "why"], rows)
 
 
 def _triage(case: Case) -> Markup:
     rows: list[list[Child]] = [
-        [variant["tag"], joined((share(variant["kills"], variant["trials"], f"{variant['kills']:,} of {variant['trials']:,} wrong"),
-                                 f" {variant['kills']:,} of {variant['trials']:,}"))] for variant in case["triage"]]
+        [
+            variant["tag"],
+            joined(
+                (
+                    share(variant["kills"], variant["trials"], f"{variant['kills']:,} of {variant['trials']:,} wrong"),
+                    f" {variant['kills']:,} of {variant['trials']:,}",
+                )
+            ),
+        ]
+        for variant in case["triage"]
+    ]
     return table(f"{case['name']} varied", ["what was changed", "wrong"], rows)
 
 
@@ -81,16 +109,28 @@ def _trials(case: Case, on_model: bool) -> list[Child]:
     parts: list[Child] = []
     for trial in shown:
         seen, plan = trial.get("seen") or {}, trial.get("plan") or {}
-        words = (f"Batch {trial.get('batch')}, slot {trial.get('slot')}: {plan.get('blocks_primary')} blocks before "
-                 f"{plan.get('blocks_dependent')}, {plan.get('threads')} threads, {plan.get('words')} words.")
+        words = (
+            f"Batch {trial.get('batch')}, slot {trial.get('slot')}: {plan.get('blocks_primary')} blocks before "
+            f"{plan.get('blocks_dependent')}, {plan.get('threads')} threads, {plan.get('words')} words."
+        )
         if seen.get("wrong"):
-            words += (f" {thousands(seen['wrong'])} words were wrong; the first, word {seen.get('first')}, was {seen.get('class')}: "
-                      f"{seen.get('got')} instead of {seen.get('want')}.")
-        picture = element("div", timeline(trial, unit), class_="scroll", tabindex=0, role="region",
-                          aria_label=f"Timeline of a forbidden trial of {case['name']}, batch {trial.get('batch')}, slot {trial.get('slot')}")
+            words += (
+                f" {thousands(seen['wrong'])} words were wrong; the first, word {seen.get('first')}, was {seen.get('class')}: "
+                f"{seen.get('got')} instead of {seen.get('want')}."
+            )
+        picture = element(
+            "div",
+            timeline(trial, unit),
+            class_="scroll",
+            tabindex=0,
+            role="region",
+            aria_label=f"Timeline of a forbidden trial of {case['name']}, batch {trial.get('batch')}, slot {trial.get('slot')}",
+        )
         parts += [element("p", words), picture]
     if shown:
-        parts.insert(0, element("p", "Timelines of forbidden trials. Red: the wait has returned, and the primary still stores.", class_="soft"))
+        parts.insert(
+            0, element("p", "Timelines of forbidden trials. Red: the wait has returned, and the primary still stores.", class_="soft")
+        )
     left = len(case["forbidden"]) - len(shown)
     if shown and left:
         parts.append(element("p", f"The report holds {left} more forbidden trials of this case.", class_="soft"))

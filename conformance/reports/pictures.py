@@ -15,15 +15,21 @@ def share(part: int, whole: int, label: str) -> Markup:
     """A bar that is filled to part/whole; a screen reader says the label."""
     filled = 0.0 if whole <= 0 else max(0.0, min(1.0, part / whole)) * 100
     return element(
-        "svg", element("title", label), element("rect", x=0, y=0, width=100, height=8, class_="bar-rest"),
+        "svg",
+        element("title", label),
+        element("rect", x=0, y=0, width=100, height=8, class_="bar-rest"),
         element("rect", x=0, y=0, width=f"{filled:.2f}", height=8, class_="bar-full"),
-        viewBox="0 0 100 8", role="img", class_="share", preserveAspectRatio="none")
+        viewBox="0 0 100 8",
+        role="img",
+        class_="share",
+        preserveAspectRatio="none",
+    )
 
 
 def _numbers(trial: Mapping[str, Any]) -> tuple[float | None, float | None, float | None]:
     state = trial.get("state") or {}
     read = [state.get(f"{name}_ns") for name in ("primary_store", "dependent_begin", "dependent_waited")]
-    store, begin, waited = [float(value) if isinstance(value, int | float) else None for value in read]
+    store, begin, waited = (float(value) if isinstance(value, int | float) else None for value in read)
     return store, begin, waited
 
 
@@ -45,8 +51,10 @@ def timeline(trial: Mapping[str, Any], unit: str) -> Markup:
         return round(LEFT + (moment - low) * scale, 1)
 
     end = waited if waited is not None else high
-    words = (f"The primary begins at 0 {unit} and stores its last word at {store:,.0f} {unit}. "
-             f"The dependent begins at {begin:,.0f} {unit}" + (f" and its wait returns at {waited:,.0f} {unit}." if waited is not None else "."))
+    words = (
+        f"The primary begins at 0 {unit} and stores its last word at {store:,.0f} {unit}. "
+        f"The dependent begins at {begin:,.0f} {unit}" + (f" and its wait returns at {waited:,.0f} {unit}." if waited is not None else ".")
+    )
     parts = [element("title", words)]
     if waited is not None and waited < store:
         parts.append(element("rect", x=x(waited), y=4, width=max(1.0, x(store) - x(waited)), height=2 * _ROW, class_="too-early"))
@@ -59,8 +67,10 @@ def timeline(trial: Mapping[str, Any], unit: str) -> Markup:
 
 def _bar(name: str, row: int, left: float, right: float) -> list[Markup]:
     y = 8 + row * _ROW
-    return [element("text", name, x=LEFT - 10, y=y + 13, text_anchor="end", class_="label"),
-            element("rect", x=left, y=y, width=round(max(2.0, right - left), 1), height=_BAR, rx=2, class_=f"bar-{name}")]
+    return [
+        element("text", name, x=LEFT - 10, y=y + 13, text_anchor="end", class_="label"),
+        element("rect", x=left, y=y, width=round(max(2.0, right - left), 1), height=_BAR, rx=2, class_=f"bar-{name}"),
+    ]
 
 
 def _marks(marks: list[tuple[float, str]], x: Any, unit: str) -> list[Markup]:
@@ -70,6 +80,14 @@ def _marks(marks: list[tuple[float, str]], x: Any, unit: str) -> list[Markup]:
         at, y = x(moment), 2 * _ROW + 20 + 16 * line
         right_half = at > WIDTH / 2
         drawn.append(element("line", x1=at, y1=4, x2=at, y2=y - 4, class_="mark"))
-        drawn.append(element("text", f"{what} {moment:,.0f} {unit}", x=at - 4 if right_half else at + 4, y=y,
-                             text_anchor="end" if right_half else "start", class_="label"))
+        drawn.append(
+            element(
+                "text",
+                f"{what} {moment:,.0f} {unit}",
+                x=at - 4 if right_half else at + 4,
+                y=y,
+                text_anchor="end" if right_half else "start",
+                class_="label",
+            )
+        )
     return drawn

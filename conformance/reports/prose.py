@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.venv import ensure_venv
+from conformance.pdlkit.venv import ensure_venv, pins
 from conformance.reports.markup import Markup, element
 
-PACKAGES = ("markdown-it-py==3.0.0", "mdurl==0.1.2")
 _RENDER = """
 import json, sys
 from markdown_it import MarkdownIt
@@ -28,12 +27,12 @@ def rendered(paths: Sequence[Path]) -> list[Markup]:
     if not texts:
         return []
     try:
-        python = ensure_venv(PACKAGES)
+        python = ensure_venv("prose")
     except SetupImpossible:
         return [element("pre", text) for text in texts]
     done = subprocess.run([str(python), "-P", "-c", _RENDER], input=json.dumps(texts), capture_output=True, text=True)
     if done.returncode != 0:
-        raise SetupImpossible(f"{PACKAGES[0]} does not work here: {done.stderr.strip()[-200:]}")
+        raise SetupImpossible(f"{pins('prose')[0]} does not work here: {done.stderr.strip()[-200:]}")
     return [_scrolling(text) for text in json.loads(done.stdout)]
 
 

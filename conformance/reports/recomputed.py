@@ -16,7 +16,7 @@ from conformance.pdlkit.eager import compare
 from conformance.pdlkit.records import CaseLog
 from conformance.pdlkit.report import RunFacts, mutation_score, rule_entry, without_folders
 from conformance.pdlkit.rules import Case, Rule, RuleBook, RulesError, Tag, load
-from conformance.pdlkit.verdicts import CaseResult, bound95, contradictions, judge_run
+from conformance.pdlkit.verdicts import CaseResult, bound95, contradictions, judge_capabilities, judge_run
 
 Report = Mapping[str, Any]
 _NO_TRIALS = (0, 0, 0, 0)
@@ -33,10 +33,24 @@ def _own_book() -> RuleBook | None:
 def _case_of(test: Mapping[str, Any], allowed: tuple[str, ...]) -> Case:
     """The case as the report tells it."""
     return Case(
-        rule=test["rule"], rule_class=test["class"], kind=test["kind"], core=test["core"], family=test["family"],
-        pair=test["name"].split(".")[1], window=test["window"], path=test["path"], proving=test["proving"],
-        broken_waits=bool(test["broken_waits"]), gpu_only=False, min_cc=0, min_toolkit=0, trials=_NO_TRIALS,
-        mutants=tuple(v["tag"] for v in test["mutants"]), controls=tuple(v["tag"] for v in test["controls"]), allowed=allowed)
+        rule=test["rule"],
+        rule_class=test["class"],
+        kind=test["kind"],
+        core=test["core"],
+        family=test["family"],
+        pair=test["name"].split(".")[1],
+        window=test["window"],
+        path=test["path"],
+        proving=test["proving"],
+        broken_waits=bool(test["broken_waits"]),
+        gpu_only=False,
+        min_cc=0,
+        min_toolkit=0,
+        trials=_NO_TRIALS,
+        mutants=tuple(v["tag"] for v in test["mutants"]),
+        controls=tuple(v["tag"] for v in test["controls"]),
+        allowed=allowed,
+    )
 
 
 def _book_of(report: Report) -> RuleBook:
@@ -52,24 +66,46 @@ def _book_of(report: Report) -> RuleBook:
             if known is None or equal:
                 tags[variant["tag"]] = Tag(variant["tag"], variant["kind"], "", (), equivalent_candidate=equal)
     rules = tuple(
-        Rule(id=rule["id"], rule_class=rule["class"], kind=rule["kind"], core=rule["core"], text=rule["text"], source=rule["source"],
-             min_cc=0, min_toolkit=0, note=None, untestable=None, no_device=None, cases=tuple(cases.get(rule["id"], ())))
-        for rule in report["rules"])
-    return RuleBook(report["suite"]["version"], report["suite"]["rules_hash"], tags, rules,
-                    {case.name: case for rule in rules for case in rule.cases})
+        Rule(
+            id=rule["id"],
+            rule_class=rule["class"],
+            kind=rule["kind"],
+            core=rule["core"],
+            text=rule["text"],
+            source=rule["source"],
+            min_cc=0,
+            min_toolkit=0,
+            note=None,
+            untestable=None,
+            no_device=None,
+            cases=tuple(cases.get(rule["id"], ())),
+        )
+        for rule in report["rules"]
+    )
+    return RuleBook(
+        report["suite"]["version"], report["suite"]["rules_hash"], tags, rules, {case.name: case for rule in rules for case in rule.cases}
+    )
 
 
 def _log_of(test: Mapping[str, Any]) -> CaseLog:
     """The records that the case's entry was made from."""
     verdict = {key: test[key] for key in ("status", "reason", "trials", "outcomes")}
-    return CaseLog(test["name"], began=True, ended=True, verdict=verdict, variants=[v for name in _LISTS for v in test[name]],
-                   forbidden=list(test["forbidden"]))
+    return CaseLog(
+        test["name"],
+        began=True,
+        ended=True,
+        verdict=verdict,
+        variants=[v for name in _LISTS for v in test[name]],
+        forbidden=list(test["forbidden"]),
+    )
 
 
 def _result_of(test: Mapping[str, Any], case: Case) -> CaseResult:
     keys = ("trials", "outcomes", "resolution_ns", "schedules", "shapes", "sm_pairs", "sm_pairs_possible")
     record = {key: test[key] for key in keys if key in test}
-    return CaseResult(case, test["status"], test["reason"], record, tuple(v for name in _LISTS for v in test[name]), tuple(test["forbidden"]))
+    return CaseResult(
+        case, test["status"], test["reason"], record, tuple(v for name in _LISTS for v in test[name]), tuple(test["forbidden"])
+    )
 
 
 def _same(first: Any, second: Any) -> bool:
@@ -96,8 +132,16 @@ def _test_problems(test: Mapping[str, Any], book: RuleBook, own: bool, on_gpu: b
         yield f"{name}: the rule book has no such case"
         return
     if own:
-        identity = {"rule": case.rule, "class": case.rule_class, "kind": case.kind, "core": case.core, "family": case.family,
-                    "window": case.window, "path": case.path, "proving": case.proving}
+        identity = {
+            "rule": case.rule,
+            "class": case.rule_class,
+            "kind": case.kind,
+            "core": case.core,
+            "family": case.family,
+            "window": case.window,
+            "path": case.path,
+            "proving": case.proving,
+        }
         yield from (f"{name}: its {key} is not the rule book's" for key, value in identity.items() if test[key] != value)
     if not name.startswith(f"{test['rule']}.") or name.split(".")[2:] != [test["window"], test["path"]]:
         yield f"{name}: its name is not its rule, window and path"
@@ -117,8 +161,24 @@ def _test_problems(test: Mapping[str, Any], book: RuleBook, own: bool, on_gpu: b
 
 def _facts(report: Report, book: RuleBook, results: list[CaseResult]) -> RunFacts:
     return RunFacts(
-        book=book, device=report["run"]["device"], profile=report["run"]["profile"], seed=0, argv=[], only=[], started="", wall_s=0.0,
-        results=results, verdict=judge_run(results), start={}, toolchain={}, host={}, interposers=[], problems=[], processes=[], code=None)
+        book=book,
+        device=report["run"]["device"],
+        profile=report["run"]["profile"],
+        seed=0,
+        argv=[],
+        only=[],
+        started="",
+        wall_s=0.0,
+        results=results,
+        verdict=judge_run(results),
+        start={},
+        toolchain={},
+        host={},
+        interposers=[],
+        problems=[],
+        processes=[],
+        code=None,
+    )
 
 
 def _run_problems(report: Report, book: RuleBook, results: list[CaseResult], own: bool) -> Iterator[str]:
@@ -138,9 +198,14 @@ def _run_problems(report: Report, book: RuleBook, results: list[CaseResult], own
             yield from _differences(rule["id"], rule, rows[rule["id"]])
     yield from _differences("the mutation score", report["mutation_score"], mutation_score(results))
     verdict = judge_run(results, report["problems"])
-    said = {"verdict": verdict.verdict, "exit": verdict.exit, "reasons": [without_folders(text) for text in verdict.reasons],
-            "findings": [without_folders(text) for text in verdict.findings]}
+    said = {
+        "verdict": verdict.verdict,
+        "exit": verdict.exit,
+        "reasons": [without_folders(text) for text in verdict.reasons],
+        "findings": [without_folders(text) for text in verdict.findings],
+    }
     if not report.get("waived"):
+        said["capabilities"] = judge_capabilities(results)
         yield from _differences("the run", report, said)
     if own:
         tests = list(report["tests"])

@@ -19,8 +19,14 @@ from conformance.reports.submission import digest_problems, read_strictly
 _BAD = ("FAIL", "HANG", "CRASH", "DEVICE_LOST", "KIT_ERROR")
 UNKNOWN = "unknown"
 # Compute capabilities with programmatic dependent launch, and what carries them; one without a result is shown as unknown.
-GENERATIONS = {90: ("H100", "H200", "GH200"), 100: ("B200", "GB200"), 103: ("B300", "GB300"), 110: ("Thor",),
-               120: ("RTX 5090", "RTX PRO 6000"), 121: ("GB10",)}
+GENERATIONS = {
+    90: ("H100", "H200", "GH200"),
+    100: ("B200", "GB200"),
+    103: ("B300", "GB300"),
+    110: ("Thor",),
+    120: ("RTX 5090", "RTX PRO 6000"),
+    121: ("GB10",),
+}
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,11 @@ def configurations(folder: Path) -> list[Configuration]:
             continue
         recorded = _read(path)
         device, driver = recorded.report["device"], recorded.report["driver"]
-        key = (str(device.get("name", "unknown")), int(device.get("cc", 0)), str(driver.get("version") or "unknown"), _toolkit(recorded.report))
+        key = (
+            str(device.get("name", "unknown")),
+            int(device.get("cc", 0)),
+            str(driver.get("version") or "unknown"),
+            _toolkit(recorded.report),
+        )
         found.setdefault(key, Configuration(*key)).reports.append(recorded)
     return list(found.values())

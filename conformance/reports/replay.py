@@ -25,9 +25,12 @@ _MOST = 10_000_000
 
 def parser() -> Parser:
     """The command line of `replay`."""
-    made = Parser("replay", "repeat one trial of an earlier run: the same kernels, shape, delays and flags, with new words each time",
-                  epilog="exit codes: 0 the trial was repeated, whatever it showed; 64 bad arguments or no such trial; 69 set-up impossible;\n"
-                         "70 the device could not be used or the trial did not end")
+    made = Parser(
+        "replay",
+        "repeat one trial of an earlier run: the same kernels, shape, delays and flags, with new words each time",
+        epilog="exit codes: 0 the trial was repeated, whatever it showed; 64 bad arguments or no such trial; 69 set-up impossible;\n"
+        "70 the device could not be used or the trial did not end",
+    )
     made.add_argument("token", metavar="TOKEN", help="as `run` prints it for a failing case")
     made.add_argument("--repeat", type=int, default=1000, metavar="N", help="how often at least (1000)")
     made.add_argument("--device", metavar="D", help="another device of the same kind, such as cuda:1 (the token's)")
@@ -76,7 +79,9 @@ def _case(token: Token) -> Case:
 def _harness(options: argparse.Namespace, choice: Choice) -> Path:
     if options.harness is not None:
         return Path(options.harness).resolve()
-    made = carried(choice.build) or build(choice.build, toolchain.require(not choice.on_model, choice.driver_cuda), _say, choice.architectures)
+    made = carried(choice.build) or build(
+        choice.build, toolchain.require(not choice.on_model, choice.driver_cuda), _say, choice.architectures
+    )
     return made.harness
 
 
@@ -98,8 +103,23 @@ def _choice(options: argparse.Namespace, token: Token, case: Case) -> Choice:
 
 def _repeat(harness: Path, token: Token, case: Case, device: str, repeat: int) -> tuple[Record, Record, list[Record]]:
     """What the harness said: of the device, of the repetitions, and its first forbidden ones."""
-    argv = [str(harness), "--family", case.family, "--case", token.case, "--device", device, "--profile", token.profile,
-            "--seed", f"{token.seed:x}", "--trial", f"{token.batch}.{token.slot}", "--repeat", str(repeat)]
+    argv = [
+        str(harness),
+        "--family",
+        case.family,
+        "--case",
+        token.case,
+        "--device",
+        device,
+        "--profile",
+        token.profile,
+        "--seed",
+        f"{token.seed:x}",
+        "--trial",
+        f"{token.batch}.{token.slot}",
+        "--repeat",
+        str(repeat),
+    ]
     watch, stopper = _Watch(), Stopper()
     try:
         ending = run_child([*argv, *(["--plant", token.plant] if token.plant else [])], watch, stopper)
@@ -123,19 +143,30 @@ def _check(token: Token, start: Record, said: Record) -> None:
 
 def _result(token: Token, start: Record, said: Record, forbidden: list[Record]) -> dict[str, Any]:
     return {
-        "token": str(token), "device": start["device"], "forbidden": said["forbidden"], "run": said["run"], "exercised": said["exercised"],
-        "outcomes": said["outcomes"], "same_code": sources.digest().startswith(token.sources), "first": forbidden[0] if forbidden else None,
+        "token": str(token),
+        "device": start["device"],
+        "forbidden": said["forbidden"],
+        "run": said["run"],
+        "exercised": said["exercised"],
+        "outcomes": said["outcomes"],
+        "same_code": sources.digest().startswith(token.sources),
+        "first": forbidden[0] if forbidden else None,
     }
 
 
 def _lines(token: Token, result: dict[str, Any]) -> list[str]:
     kinds = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in result["outcomes"].items() if count)
-    lines = [f"{token.case}, batch {token.batch}, slot {token.slot}, on {result['device']['name']}",
-             f"{result['forbidden']:,} of {result['run']:,} forbidden, {result['exercised']:,} exercised: {kinds}"]
+    lines = [
+        f"{token.case}, batch {token.batch}, slot {token.slot}, on {result['device']['name']}",
+        f"{result['forbidden']:,} of {result['run']:,} forbidden, {result['exercised']:,} exercised: {kinds}",
+    ]
     if result["first"]:
         plan = result["first"]["plan"]
-        lines.insert(1, f"{plan['blocks_primary']} blocks before {plan['blocks_dependent']}, {plan['threads']} threads, {plan['words']} words, "
-                        f"hold {plan['hold_ns']} ns, trigger {plan['trigger']}")
+        lines.insert(
+            1,
+            f"{plan['blocks_primary']} blocks before {plan['blocks_dependent']}, {plan['threads']} threads, {plan['words']} words, "
+            f"hold {plan['hold_ns']} ns, trigger {plan['trigger']}",
+        )
     if not result["same_code"]:
         lines.append("the token was printed by other code than this, so this may be another trial")
     return lines

@@ -26,8 +26,11 @@ FORMS: dict[str, tuple[Callable[[Report], str], str]] = {
 
 def parser() -> Parser:
     """The command line of `report`."""
-    made = Parser("report", "pages and interchange files from one report.json; nothing in them that is not in it",
-                  epilog="OUT may be - for stdout. Without an option the HTML page is written as report.html beside the report.")
+    made = Parser(
+        "report",
+        "pages and interchange files from one report.json; nothing in them that is not in it",
+        epilog="OUT may be - for stdout. Without an option the HTML page is written as report.html beside the report.",
+    )
     made.add_argument("file", type=Path, metavar="FILE", help="a report.json, or the folder that holds it")
     for name, (_, what) in FORMS.items():
         made.add_argument(f"--{name}", metavar="OUT", help=what)

@@ -26,9 +26,16 @@ _MARK = "made by: conformance site\n"
 
 def parser() -> Parser:
     """The command line of `site`."""
-    made = Parser("site", "make the static site of the public record: rules by GPU, driver and toolkit", epilog=(
-        "DIR must be empty, new, or a site that this command made, which is then replaced. The site fetches nothing and runs no script."))
-    made.add_argument("--results", type=Path, default=places.KIT / "results", metavar="DIR", help="the recorded reports (conformance/results)")
+    made = Parser(
+        "site",
+        "make the static site of the public record: rules by GPU, driver and toolkit",
+        epilog=(
+            "DIR must be empty, new, or a site that this command made, which is then replaced. The site fetches nothing and runs no script."
+        ),
+    )
+    made.add_argument(
+        "--results", type=Path, default=places.KIT / "results", metavar="DIR", help="the recorded reports (conformance/results)"
+    )
     made.add_argument("--output", type=Path, default=places.BUILD / "site", metavar="DIR", help="where the site goes (build/site)")
     return made
 
@@ -49,25 +56,62 @@ def _rules(record: Sequence[Configuration]) -> list[dict[str, Any]]:
 
 def index_json(rules: Sequence[dict[str, Any]], record: Sequence[Configuration], suite: str) -> dict[str, Any]:
     """The whole table for programs; a rule that a configuration says nothing of is not there, and so unknown."""
+
     def answers(rule: str) -> dict[str, Any]:
         found = {configuration.id: configuration.answer(rule) for configuration in record}
-        return {name: {"status": answer.status, "exercised": answer.row["exercised"], "bound95": answer.row["bound95"],
-                       "report": f"reports/{answer.recorded.name}"} for name, answer in found.items() if answer}
+        return {
+            name: {
+                "status": answer.status,
+                "exercised": answer.row["exercised"],
+                "bound95": answer.row["bound95"],
+                "report": f"reports/{answer.recorded.name}",
+            }
+            for name, answer in found.items()
+            if answer
+        }
 
     return {
-        "schema": SCHEMA, "suite": suite,
-        "configurations": [{
-            "id": c.id, "gpu": c.gpu, "cc": c.cc, "driver": c.driver, "toolkit": c.toolkit,
-            "reports": [{"file": f"reports/{r.name}", "sha256": r.sha256, "run": r.report["run"]["id"], "started": r.report["run"]["started"],
-                         "profile": r.report["run"]["profile"], "only": r.report["run"]["only"], "verdict": r.report["verdict"]}
-                        for r in c.reports]} for c in record],
-        "rules": [{"id": rule["id"], "class": rule["class"], "text": rule["text"], "source": rule["source"],
-                   "address": f"rules/{rule['id']}.html", "results": answers(rule["id"])} for rule in rules],
+        "schema": SCHEMA,
+        "suite": suite,
+        "configurations": [
+            {
+                "id": c.id,
+                "gpu": c.gpu,
+                "cc": c.cc,
+                "driver": c.driver,
+                "toolkit": c.toolkit,
+                "reports": [
+                    {
+                        "file": f"reports/{r.name}",
+                        "sha256": r.sha256,
+                        "run": r.report["run"]["id"],
+                        "started": r.report["run"]["started"],
+                        "profile": r.report["run"]["profile"],
+                        "only": r.report["run"]["only"],
+                        "verdict": r.report["verdict"],
+                    }
+                    for r in c.reports
+                ],
+            }
+            for c in record
+        ],
+        "rules": [
+            {
+                "id": rule["id"],
+                "class": rule["class"],
+                "text": rule["text"],
+                "source": rule["source"],
+                "address": f"rules/{rule['id']}.html",
+                "results": answers(rule["id"]),
+            }
+            for rule in rules
+        ],
     }
 
 
 def _relinked(text: Markup, here: set[str]) -> Markup:
     """Links between the record's Markdown files lead to their pages; others into the tree lose their target."""
+
     def link(match: re.Match[str]) -> str:
         target = match[1]
         if re.match(r"(https?:|#)", target):

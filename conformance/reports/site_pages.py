@@ -29,8 +29,12 @@ def _cell(configuration: Configuration, rule: str, up: str) -> Markup:
         return badge(UNKNOWN)
     word = _WORDS.get(answer.status, answer.status.lower().replace("_", " "))
     name = answer.recorded.name.removesuffix(".json")
-    return element("a", element("span", word, class_=f"badge {tone(answer.status)}"), href=f"{up}reports/{name}.html#{rule}",
-                   title=f"{answer.status}, {answer.row['exercised']:,} exercised trials")
+    return element(
+        "a",
+        element("span", word, class_=f"badge {tone(answer.status)}"),
+        href=f"{up}reports/{name}.html#{rule}",
+        title=f"{answer.status}, {answer.row['exercised']:,} exercised trials",
+    )
 
 
 def _unknown_generations(configurations: Sequence[Configuration]) -> dict[int, str]:
@@ -42,11 +46,21 @@ def _unknown_generations(configurations: Sequence[Configuration]) -> dict[int, s
 
 def _matrix(name: str, rules: Sequence[RuleFacts], configurations: Sequence[Configuration]) -> Markup:
     unknown = _unknown_generations(configurations)
-    head = ["rule", "what it says", *(f"{c.gpu} · driver {c.driver} · CUDA {c.toolkit}" for c in configurations),
-            *(f"cc {cc // 10}.{cc % 10}: {names}" for cc, names in unknown.items())]
+    head = [
+        "rule",
+        "what it says",
+        *(f"{c.gpu} · driver {c.driver} · CUDA {c.toolkit}" for c in configurations),
+        *(f"cc {cc // 10}.{cc % 10}: {names}" for cc, names in unknown.items()),
+    ]
     rows: list[list[Child]] = [
-        [element("a", rule["id"], href=f"rules/{rule['id']}.html"), element("span", rule["text"]),
-         *(_cell(c, rule["id"], "") for c in configurations), *(badge(UNKNOWN) for _ in unknown)] for rule in rules]
+        [
+            element("a", rule["id"], href=f"rules/{rule['id']}.html"),
+            element("span", rule["text"]),
+            *(_cell(c, rule["id"], "") for c in configurations),
+            *(badge(UNKNOWN) for _ in unknown),
+        ]
+        for rule in rules
+    ]
     return table(f"{name} rules", head, rows)
 
 
@@ -61,44 +75,98 @@ def index_page(rules: Sequence[RuleFacts], configurations: Sequence[Configuratio
     for name, meaning in content.CLASSES.items():
         chosen = [rule for rule in rules if rule["class"] == name]
         if chosen:
-            sections += [element("h2", f"{name.capitalize()} rules"), element("p", meaning, class_="soft"), _matrix(name, chosen, configurations)]
-    listed = [joined((f"{c.gpu}, driver {c.driver}, CUDA {c.toolkit}: ", [
-        joined((element("a", _run_words(r.report), href=f"reports/{r.name.removesuffix('.json')}.html"), " ",
-                badge(r.report["verdict"]), " (", element("a", f"JSON of {r.name}", href=f"reports/{r.name}"), ") ")) for r in c.reports]))
-        for c in configurations]
-    key = joined((element("span", word, class_=f"badge {tone(status)}"), f" {content.STATUSES[status]}. ") for status, word in _WORDS.items())
+            sections += [
+                element("h2", f"{name.capitalize()} rules"),
+                element("p", meaning, class_="soft"),
+                _matrix(name, chosen, configurations),
+            ]
+    listed = [
+        joined(
+            (
+                f"{c.gpu}, driver {c.driver}, CUDA {c.toolkit}: ",
+                [
+                    joined(
+                        (
+                            element("a", _run_words(r.report), href=f"reports/{r.name.removesuffix('.json')}.html"),
+                            " ",
+                            badge(r.report["verdict"]),
+                            " (",
+                            element("a", f"JSON of {r.name}", href=f"reports/{r.name}"),
+                            ") ",
+                        )
+                    )
+                    for r in c.reports
+                ],
+            )
+        )
+        for c in configurations
+    ]
+    key = joined(
+        (element("span", word, class_=f"badge {tone(status)}"), f" {content.STATUSES[status]}. ") for status, word in _WORDS.items()
+    )
     return document(
-        "PDL: which GPU and driver keep which promise", _navigation(""),
+        "PDL: which GPU and driver keep which promise",
+        _navigation(""),
         element("h1", "Programmatic dependent launch: who keeps which promise"),
         element("p", f"From reports of the conformance kit, suite {suite}. Each cell leads to the report behind it."),
         element("p", key, badge(UNKNOWN), " nobody has handed in a result."),
-        element("h2", "Recorded"), bullets(listed) if listed else element("p", "Nothing yet."),
-        [element("p", "What else was measured:"), bullets([element("a", title, href=address) for address, title in pages])] if pages else None,
-        sections)
+        element("h2", "Recorded"),
+        bullets(listed) if listed else element("p", "Nothing yet."),
+        [element("p", "What else was measured:"), bullets([element("a", title, href=address) for address, title in pages])]
+        if pages
+        else None,
+        sections,
+    )
 
 
 def rule_page(rule: RuleFacts, configurations: Sequence[Configuration]) -> str:
     """What a rule means, where it comes from, how it is tested, and what each configuration says."""
     needs = rule.get("needs") or {}
     rows: list[tuple[str, Child]] = [
-        ("class", f"{rule['class']}. {content.CLASSES[rule['class']]}"), ("asks", content.KINDS[rule["kind"]]), ("source", rule["source"]),
-        ("needs", f"compute capability {needs['cc'] // 10}.{needs['cc'] % 10}, CUDA Toolkit {needs['toolkit'] // 1000}."
-                  f"{needs['toolkit'] % 1000 // 10}" if needs else None),
-        ("core", "yes" if rule.get("core") else None), ("note", rule.get("note")), ("not tested", rule.get("untestable")),
+        ("class", f"{rule['class']}. {content.CLASSES[rule['class']]}"),
+        ("asks", content.KINDS[rule["kind"]]),
+        ("source", rule["source"]),
+        (
+            "needs",
+            f"compute capability {needs['cc'] // 10}.{needs['cc'] % 10}, CUDA Toolkit {needs['toolkit'] // 1000}."
+            f"{needs['toolkit'] % 1000 // 10}"
+            if needs
+            else None,
+        ),
+        ("core", "yes" if rule.get("core") else None),
+        ("note", rule.get("note")),
+        ("not tested", rule.get("untestable")),
         ("kernels", ", ".join(rule.get("kernels", []))),
         ("in this kit", None if "cases" in rule else "no longer; its page stays, because its id is never given to another rule"),
     ]
-    parts: list[Child] = [_navigation("../"), element("h1", rule["id"]), element("p", rule["text"]), facts(rows), _answers(rule["id"], configurations)]
+    parts: list[Child] = [
+        _navigation("../"),
+        element("h1", rule["id"]),
+        element("p", rule["text"]),
+        facts(rows),
+        _answers(rule["id"], configurations),
+    ]
     if rule.get("cases"):
         cases: list[list[Child]] = [
-            [case["name"], "proving" if case["proving"] else "observing", case["at"], thousands(case["trials"][1]),
-             "GPU only" if case["gpu_only"] else "GPU and model"] for case in rule["cases"]]
+            [
+                case["name"],
+                "proving" if case["proving"] else "observing",
+                case["at"],
+                thousands(case["trials"][1]),
+                "GPU only" if case["gpu_only"] else "GPU and model",
+            ]
+            for case in rule["cases"]
+        ]
         parts += [element("h2", "Cases"), table(f"Cases of {rule['id']}", ["case", "role", "kernels at", "trials (quick)", "where"], cases)]
     if rule.get("mutants"):
-        planted: list[list[Child]] = [[mutant["tag"], mutant["kind"], mutant["text"], ", ".join(mutant["at"]), ", ".join(mutant["source"])]
-                                      for mutant in rule["mutants"]]
-        parts += [element("h2", "Planted bugs that a run must find"),
-                  table(f"Mutants of {rule['id']}", ["tag", "kind", "what it does", "planted at", "real bugs"], planted)]
+        planted: list[list[Child]] = [
+            [mutant["tag"], mutant["kind"], mutant["text"], ", ".join(mutant["at"]), ", ".join(mutant["source"])]
+            for mutant in rule["mutants"]
+        ]
+        parts += [
+            element("h2", "Planted bugs that a run must find"),
+            table(f"Mutants of {rule['id']}", ["tag", "kind", "what it does", "planted at", "real bugs"], planted),
+        ]
     return document(f"{rule['id']}: {rule['text']}", *parts)
 
 
@@ -111,8 +179,15 @@ def _answers(rule: str, configurations: Sequence[Configuration]) -> Markup:
             rows.append([*where, "–", "–", "–", "–"])
             continue
         row = answer.row
-        rows.append([*where, thousands(row["exercised"]), bound_words(row["bound95"]),
-                     f"{row['killed']} of {row['applicable']}" if row["applicable"] else "none", answer.recorded.name])
+        rows.append(
+            [
+                *where,
+                thousands(row["exercised"]),
+                bound_words(row["bound95"]),
+                f"{row['killed']} of {row['applicable']}" if row["applicable"] else "none",
+                answer.recorded.name,
+            ]
+        )
     for cc, names in _unknown_generations(configurations).items():
         rows.append([f"compute capability {cc // 10}.{cc % 10} ({names})", "–", "–", badge(UNKNOWN), "–", "–", "–", "–"])
     head = ["GPU", "driver", "CUDA", "answer", "exercised", "bound", "planted bugs found", "report"]
@@ -122,15 +197,29 @@ def _answers(rule: str, configurations: Sequence[Configuration]) -> Markup:
 def submit_page() -> str:
     """How to hand in a result."""
     return document(
-        "Hand in a result", _navigation(""), element("h1", "Hand in a result"),
-        element("p", "Run ", element("code", "python3 conformance run --device cuda --profile full"), " from a commit without changes, check the report "
-                "with ", element("code", "python3 conformance submit build/reports/RUN/report.json"), ", put it under the name that the check prints into ",
-                element("code", "conformance/results/"), ", and open a pull request. CI runs the same check on every report there. Results that "
-                "fail are as welcome as those that conform; a report names no host, no user and no folder."),
+        "Hand in a result",
+        _navigation(""),
+        element("h1", "Hand in a result"),
+        element(
+            "p",
+            "Run ",
+            element("code", "python3 conformance run --device cuda --profile full"),
+            " from a commit without changes, check the report " "with ",
+            element("code", "python3 conformance submit build/reports/RUN/report.json"),
+            ", put it under the name that the check prints into ",
+            element("code", "conformance/results/"),
+            ", and open a pull request. CI runs the same check on every report there. Results that "
+            "fail are as welcome as those that conform; a report names no host, no user and no folder.",
+        ),
         element("h2", "What the check sees"),
-        element("p", "The schema, the digest over the whole report, every number and verdict that follows from others, and strings that look like "
-                     "names. A field that was changed alone is refused."),
-        element("h2", "What it cannot see"), bullets(list(BLIND)))
+        element(
+            "p",
+            "The schema, the digest over the whole report, every number and verdict that follows from others, and strings that look like "
+            "names. A field that was changed alone is refused.",
+        ),
+        element("h2", "What it cannot see"),
+        bullets(list(BLIND)),
+    )
 
 
 def wild_page(texts: Sequence[tuple[str, Markup]]) -> str:

@@ -22,7 +22,6 @@ from conformance.pdlkit.report import inconsistencies
 from conformance.pdlkit.venv import ensure_venv
 from conformance.reports.recomputed import recomputed_problems
 
-JSONSCHEMA = ("jsonschema==4.23.0",)
 BLIND = (
     "whether the run took place, on this device, at this time: a report whose numbers were all invented together, digest included, passes",
     "what no other field depends on: times, schedules, SM pairs, hashes of machine code, versions, the host",
@@ -37,6 +36,7 @@ class Duplicate(ValueError):
 
 def read_strictly(data: bytes) -> Any:
     """JSON without doubled fields and without NaN or Infinity; ValueError if it is anything else."""
+
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) != len(pairs):
@@ -72,7 +72,7 @@ print(json.dumps([["/".join(map(str, e.absolute_path)) or "the report", e.messag
 
 def schema_problems(report: Report) -> Iterator[str]:
     """What report.schema.json does not allow, by the jsonschema library."""
-    python = ensure_venv(JSONSCHEMA)
+    python = ensure_venv("schema")
     done = subprocess.run([str(python), "-P", "-c", _CHECK, str(SCHEMA)], input=json.dumps(report), capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"the schema could not be checked: {done.stderr.strip()[-300:]}")
@@ -83,7 +83,9 @@ def schema_problems(report: Report) -> Iterator[str]:
 # names ---------------------------------------------------------------------------------------------------------------
 
 _NAMES = {
-    "an absolute path": re.compile(r"""(?:^|(?<=[\s'"=(,:]))(?:/(?:home|root|usr|tmp|var|mnt|data|opt|work|srv|scratch|etc|run)\b|~/|/[\w.-]+/[\w.-]+)"""),
+    "an absolute path": re.compile(
+        r"""(?:^|(?<=[\s'"=(,:]))(?:/(?:home|root|usr|tmp|var|mnt|data|opt|work|srv|scratch|etc|run)\b|~/|/[\w.-]+/[\w.-]+)"""
+    ),
     "a mail address or login": re.compile(r"[\w.+-]+@[\w-]+"),
     "an IP address": re.compile(r"(?<![\d.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\d.])"),
     "a host name": re.compile(r"(?i)\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|dev|local|internal|lan|corp|cloud|edu|gov|de|uk|cn|jp)\b"),
@@ -141,8 +143,11 @@ def fitness_problems(report: Report) -> Iterator[str]:
         yield f"{', '.join(report['host']['interposers'])} stood between the kit and the device"
     if report["suite"]["dirty"]:
         yield "the tree had changes that were not committed, so nobody can tell which code judged"
-    for what, missing in (("the GPU's name", not report["device"].get("name")), ("the driver's version", not report["driver"].get("version")),
-                          ("the compute capability", not report["device"].get("cc"))):
+    for what, missing in (
+        ("the GPU's name", not report["device"].get("name")),
+        ("the driver's version", not report["driver"].get("version")),
+        ("the compute capability", not report["device"].get("cc")),
+    ):
         if missing:
             yield f"it does not say {what}"
 
@@ -163,7 +168,9 @@ def problems(report: Report) -> Iterator[str]:
 def place_for(report: Report) -> str:
     """The name under which the record keeps it."""
     gpu = re.sub(r"[^a-z0-9]+", "-", str(report["device"]["name"]).lower().removeprefix("nvidia ")).strip("-")
-    toolkit = report["toolchain"].get("nvcc") or f"{report['driver'].get('toolkit', 0) // 1000}.{report['driver'].get('toolkit', 0) % 1000 // 10}"
+    toolkit = (
+        report["toolchain"].get("nvcc") or f"{report['driver'].get('toolkit', 0) // 1000}.{report['driver'].get('toolkit', 0) % 1000 // 10}"
+    )
     part = f"-only-{'-'.join(re.sub('[^A-Za-z0-9]+', '_', name) for name in report['run']['only'])}" if report["run"]["only"] else ""
     return f"{gpu}-{report['driver']['version']}-{toolkit}-{report['run']['profile']}{part}.json"
 

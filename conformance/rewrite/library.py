@@ -7,16 +7,17 @@ under test. Without a network the rewriter is built without them; it then names 
 
 from __future__ import annotations
 
-import sys
+import hashlib
+import shutil
 import tarfile
 import tempfile
 from functools import lru_cache
 from pathlib import Path
 
-from conformance.pdlkit.compiled import Recipe, compile_to, is_whole
-from conformance.pdlkit.compiled import compiled as compiled_recipe
+from conformance.pdlkit import compiled as compiled_files
+from conformance.pdlkit.compiled import Recipe
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.packages import fetch_archives
+from conformance.pdlkit.packages import source_archives
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.private_folder import locked, private_folder
 from conformance.pdlkit.toolchain import Tool, find_c_compiler
@@ -25,8 +26,8 @@ HERE = KIT / "rewrite"
 CORE = tuple(HERE / name for name in ("cubin.c", "grow.c", "rewrite.c", "stubs.c", "fatbin.c", "plan.c"))
 FLAGS = ("-std=gnu11", "-O2", "-Wall", "-fvisibility=hidden", "-fPIC")
 HIDDEN = tuple(f"-D{name}=" for name in ("ZSTDLIB_VISIBLE", "ZSTDERRORLIB_VISIBLE", "ZDICTLIB_VISIBLE", "LZ4LIB_VISIBILITY"))
-_FOLDER = "compression-1"  # another number for other versions or flags
-_SOURCES = {"zstd": "zstd.c", "lz4libs": "lz4.c"}  # folder in its archive -> what is compiled
+LIBRARIES = {"zstd.c": "zstd/", "lz4.c": "lz4libs/"}  # what is compiled, and the folder of its source package
+SOURCES_DIGEST = "771d2ad89a521140a63970983ef2d528"  # of what is taken out of requirements/decompressors.txt
 
 
 def compiler() -> Tool:
@@ -37,8 +38,8 @@ def compiler() -> Tool:
     return found
 
 
-def _unpack(archive: Path, folder: Path) -> None:
-    """The C files of the two libraries, and nothing else."""
+def _unpack(archive: Path, part: str, folder: Path) -> None:
+    """The C files of one folder of the archive."""
     with tarfile.open(archive) as package:
         for member in package.getmembers():
             if member.isfile() and Path(member.name).parent.name in _SOURCES and member.name.endswith((".c", ".h")):
@@ -46,42 +47,52 @@ def _unpack(archive: Path, folder: Path) -> None:
                 (folder / Path(member.name).name).write_bytes(stream.read() if stream else b"")
 
 
-def _compile_compression(place: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix="draft-", dir=place) as name:
-        folder = Path(name)
-        for archive in fetch_archives("compression", ["zstandard", "lz4"], folder):
-            _unpack(archive, folder)
-        print("compiling Zstandard and LZ4, once", file=sys.stderr, flush=True)
-        for header in folder.glob("*.h"):
-            (place / header.name).write_bytes(header.read_bytes())
-        for source in _SOURCES.values():
-            compile_to(place / (source + ".o"), compiler(),
-                       ["-O2", "-fPIC", "-fvisibility=hidden", "-DZSTD_DISABLE_ASM", *HIDDEN, "-c", folder / source], source)
+def _digest(folder: Path) -> str:
+    """Of the names and bytes of the C files in it."""
+    total = hashlib.sha256()
+    for path in sorted(folder.glob("*.[ch]")):
+        total.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()[:32]
+
+
+def _sources() -> Path:
+    """The folder of the C sources of both libraries, fetched if it is not there or is not what it should be."""
+    folder = private_folder("fetched")
+    with locked(folder, "fetching packages"):
+        place = folder / "compression"
+        if not place.is_dir() or _digest(place) != SOURCES_DIGEST:
+            with tempfile.TemporaryDirectory(prefix="draft-", dir=folder) as name:
+                draft = Path(name, "compression")
+                draft.mkdir(mode=0o700)
+                for archive, part in zip(source_archives("decompressors", Path(name)), LIBRARIES.values(), strict=True):
+                    _unpack(archive, part, draft)
+                if _digest(draft) != SOURCES_DIGEST:
+                    raise SetupImpossible("the source packages of Zstandard and LZ4 do not hold what is expected")
+                shutil.rmtree(place, ignore_errors=True)
+                draft.rename(place)
+        return place
 
 
 @lru_cache(maxsize=1)
-def compression() -> tuple[list[str], str]:
+def compression() -> tuple[list[str | Path], str]:
     """(what a compiler call needs to read compressed images, "" or why it cannot)."""
-    place = private_folder(_FOLDER)
-    objects = [place / (source + ".o") for source in _SOURCES.values()]
     try:
-        with locked(place, "compiling Zstandard and LZ4"):
-            if not all(is_whole(path) for path in objects):
-                _compile_compression(place)
+        place = _sources()
+        headers = sorted(place.glob("*.h"))
+        flags = ["-O2", "-fPIC", "-fvisibility=hidden", "-DZSTD_DISABLE_ASM", *HIDDEN, "-c"]
+        objects = [compiled_files.compiled(Recipe(f"{Path(name).stem}.o", [place / name, *headers], [*flags, place / name], name), compiler())
+                   for name in LIBRARIES]
     except (SetupImpossible, OSError, tarfile.TarError) as error:
         return [], f"compressed images cannot be read: {error}"
-    return ["-DPDL_HAVE_ZSTD=1", "-DPDL_HAVE_LZ4=1", f"-I{place}", *map(str, objects)], ""
+    return ["-DPDL_HAVE_ZSTD=1", "-DPDL_HAVE_LZ4=1", f"-I{place}", *objects], ""
 
 
 def compiled(name: str, sources: list[Path], arguments: list[str], what: str) -> Path:
     """A program or library of the rewriter and these sources, made again if anything of it has changed."""
     extra, _ = compression()
     headers = sorted(path for folder in {source.parent for source in sources} | {HERE} for path in folder.glob("*.h"))
-    if name.endswith(".so") and set(" :") & set(str(private_folder("compiled"))):
-        raise SetupImpossible("the path of the user's cache folder holds a space or a colon, which LD_PRELOAD takes for the end of a "
-                              "name; set XDG_CACHE_HOME to a folder without them")
     recipe = Recipe(name, [*sources, *CORE, *headers], [*FLAGS, f"-I{HERE}", *sources, *CORE, *extra, *arguments], what)
-    return compiled_recipe(recipe, compiler())
+    return compiled_files.compiled(recipe, compiler())
 
 
 def tool() -> Path:

@@ -20,7 +20,7 @@ from typing import Any
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import BadArguments
 from conformance.trace import page, reasons, report, room
-from conformance.trace.pairs import ARRIVAL_NS, Pair
+from conformance.trace.pairs import ARRIVAL_NS, COMPLETION_NS, Pair
 from conformance.trace.reasons import Facts
 from conformance.trace.records import Device, Kernel, Process, Shape
 from conformance.trace.summary import summarise
@@ -166,7 +166,8 @@ def _facts(before: Run, run: Run, launched: int | None, between: tuple[str, ...]
     known = device is not None and run.kernel.registers is not None and before.kernel.registers is not None
     estimate = room.estimate(device, _blocks(before), _blocks(run)) if known and device is not None else None
     late = (launched + ARRIVAL_NS - before.end) / 1000 if launched is not None and not same_graph else None
-    return Facts(path=path, asked=reasons.UNKNOWN, between=between, overlapped=run.start < before.end, cc=device.cc if device else None,
+    overlapped = run.start < before.end - COMPLETION_NS
+    return Facts(path=path, asked=reasons.UNKNOWN, between=between, overlapped=overlapped, cc=device.cc if device else None,
                  room=estimate, late_us=late, primary_us=(before.end - before.start) / 1000)
 
 

@@ -25,6 +25,7 @@ from conformance.trace.timeline import Timeline, join
 _EPILOG = """\
 parts:
   trace diff OLD.json NEW.json    what a change did to each pair; exit code 0 same, 1 worse, 3 better
+  trace zoo                       programs without overlap, each for one reason, on this GPU: is each reason named?
   trace annotate FILE             an Nsight Systems export (.sqlite) or a PyTorch profiler trace (.json), with reasons
 
 The command is run twice: first with launches noted but not timed, then timed by CUPTI's activity records, which leave kernels
@@ -120,7 +121,10 @@ def _runs(given: argparse.Namespace, folder: Path) -> tuple[list[Process], sessi
 def _nothing(ran: session.Ran, given: argparse.Namespace) -> InvalidRun:
     ended = "did not end in time" if ran.code is None else f"ended with code {ran.code}"
     files = list(ran.folder.glob("process-*.jsonl"))
-    if not files:
+    refused = next((p.times_code for p in read_folder(ran.folder) if p.times == "refused"), None)
+    if refused is not None:
+        why = f"CUPTI refused with code {refused} (35: no permission; 39: another tool holds it; others: CUpti_Result)"
+    elif not files:
         why = "it made no call of libcuda, or its processes do not inherit LD_PRELOAD (a static or privileged program)"
     else:
         why = "it launched no kernel that CUPTI timed" if not given.no_times else "it launched no kernel"

@@ -11,6 +11,8 @@ from conformance.pdlkit.elf import CorruptFile, Cubin
 
 WAIT, TRIGGER = 0x82E, 0x82D  # ACQBULK and PREEXIT: the low 12 bits of an instruction of 16 bytes
 _FIRST_THING = 24  # instructions: parameters and indices are ready by then
+_BRANCH, _BACKWARD = 0x947, 1 << 17  # the sign of a branch's distance stands in the instruction's upper half
+_LOADS = frozenset({0x381, 0x981, 0x980, 0xFAE})  # from global memory: LDG, LD, LDGSTS
 _BYTES = 16
 
 
@@ -23,18 +25,22 @@ class Code:
     instructions: int
     before_wait: int  # instructions before the first wait, in the order in which they stand
     before_trigger: int
+    works_before_wait: bool  # a loop or a load from global memory stands ahead of the first wait
 
     @property
     def waits_first(self) -> bool:
-        """Whether a wait stands so early that no work of any size can be ahead of it."""
-        return self.waits > 0 and self.before_wait <= _FIRST_THING
+        """Whether the first wait stands so early that no work of any size is ahead of it."""
+        return self.waits > 0 and self.before_wait <= _FIRST_THING and not self.works_before_wait
 
 
 def _scan(text: bytes) -> Code:
-    words = [word & 0xFFF for word, _ in struct.iter_unpack("<QQ", text[: len(text) // _BYTES * _BYTES])]
+    whole = list(struct.iter_unpack("<QQ", text[: len(text) // _BYTES * _BYTES]))
+    words = [low & 0xFFF for low, _ in whole]
     waits = [i for i, word in enumerate(words) if word == WAIT]
     triggers = [i for i, word in enumerate(words) if word == TRIGGER]
-    return Code(len(triggers), len(waits), len(words), waits[0] if waits else len(words), triggers[0] if triggers else len(words))
+    first = waits[0] if waits else len(words)
+    works = any(word in _LOADS or (word == _BRANCH and high & _BACKWARD) for word, (_, high) in zip(words[:first], whole, strict=False))
+    return Code(len(triggers), len(waits), len(words), first, triggers[0] if triggers else len(words), works)
 
 
 def _calls(cubin: Cubin, name: str) -> bool:

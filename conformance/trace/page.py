@@ -15,8 +15,6 @@ from conformance.trace.report import short_name, us
 from conformance.trace.summary import Summary
 from conformance.trace.timeline import Run, Timeline
 
-Inside = dict[int, tuple[int, int, int]]  # by id of a run: wait begun, wait ended, last trigger (ns of the device; -1: none)
-
 
 class _Numbers:
     """Numbers for texts, in the order in which they come."""
@@ -46,7 +44,7 @@ def _rows(timelines: Sequence[Timeline]) -> tuple[dict[int, int], list[str]]:
     return row_of, titles
 
 
-def _runs(runs: Sequence[Run], row_of: dict[int, int], pair_of: dict[int, Pair], inside: Inside | None) -> dict[str, Any]:
+def _runs(runs: Sequence[Run], row_of: dict[int, int], pair_of: dict[int, Pair]) -> dict[str, Any]:
     begin = runs[0].start if runs else 0
     number = {id(run): i for i, run in enumerate(runs)}
     names, ranges, asked, why = _Numbers(), _Numbers(), _Numbers(), _Numbers()
@@ -62,15 +60,13 @@ def _runs(runs: Sequence[Run], row_of: dict[int, int], pair_of: dict[int, Pair],
         out["why"].append(why.of(f"{pair.reasons[0].code}: {pair.reasons[0].sentence()}") if pair and pair.reasons else -1)
         out["range"].append(ranges.of(run.range) if run.range else -1)
         out["shape"].append("{}×{}×{} blocks of {}×{}×{}".format(*run.grid, *run.block))
-    if inside is not None:
-        out["inside"] = [[t - begin if t >= 0 else -1 for t in inside[id(run)]] if id(run) in inside else None for run in runs]
     return {"runs": out, "names": names.texts, "short": [short_name(name) for name in names.texts], "ranges": ranges.texts,
             "asked": asked.texts, "why": why.texts, "number": number}
 
 
-def _pair_row(group: Group, steps: int, number: dict[int, int]) -> dict[str, Any]:
+def _pair_row(group: Group, number: dict[int, int]) -> dict[str, Any]:
     return {
-        "worth": us((group.recoverable_us + group.by_graph_us) / max(1, steps)),
+        "worth": us(group.worth_us),
         "pair": f"{short_name(group.primary)} → {short_name(group.dependent)}", "where": group.where, "runs": f"{len(group.pairs):,}",
         "asked": ", ".join(group.asked), "share": f"{100 * group.overlapping / len(group.pairs):.0f} %",
         "overlap": f"{us(group.overlap_us.at(0.5))} / {us(group.overlap_us.at(0.95))}", "gap": us(group.gap_us.at(0.5)),
@@ -79,12 +75,12 @@ def _pair_row(group: Group, steps: int, number: dict[int, int]) -> dict[str, Any
     }
 
 
-def data(summary: Summary, timelines: Sequence[Timeline], pairs: Sequence[Pair], presence: Presence | None, command: Sequence[str],
-         inside: Inside | None = None) -> dict[str, Any]:
+def data(summary: Summary, timelines: Sequence[Timeline], pairs: Sequence[Pair], presence: Presence | None,
+         command: Sequence[str]) -> dict[str, Any]:
     """What the page shows."""
     runs = sorted((run for timeline in timelines for run in timeline.runs), key=lambda run: run.start)
     row_of, titles = _rows(timelines)
-    shown = _runs(runs, row_of, {id(pair.dependent): pair for pair in pairs}, inside)
+    shown = _runs(runs, row_of, {id(pair.dependent): pair for pair in pairs})
     number = shown.pop("number")
     load = summary.loads[0]
     facts = [
@@ -96,7 +92,7 @@ def data(summary: Summary, timelines: Sequence[Timeline], pairs: Sequence[Pair],
     notes = [presence.sentence] if presence else []
     about = " ".join(command) + f" — {summary.device}. " + " ".join(f"{note}." for note in [*notes, *summary.notes])
     return {**shown, "rows": titles, "facts": facts, "about": about,
-            "pairs": [_pair_row(group, summary.steps.count, number) for group in summary.groups[:100]]}
+            "pairs": [_pair_row(group, number) for group in summary.groups[:100]]}
 
 
 def write(path: Path, content: dict[str, Any]) -> None:

@@ -22,6 +22,9 @@ from conformance.trace.timeline import Item, Run, Timeline
 
 # From the return of a launch call to the start of its kernel on an idle GPU: 1.8 to 2.5 us on an H200 (results/*-trace.json).
 ARRIVAL_NS = 1800
+# CUPTI's end of a kernel is its completion, memory flushed: up to 0.7 us after its last thread's last instruction. A kernel
+# that starts in that time starts after its primary's last block.
+COMPLETION_NS = 700
 # What is left of a boundary with PDL, and what it takes without, where nothing else is in the way (F1, F3, facts section 8).
 BOUNDARY_NS = 450
 _ON_STREAM = ("launch", "graph")
@@ -41,7 +44,7 @@ class Pair:
     @property
     def overlap_ns(self) -> int:
         """How long both ran; 0 if they did not."""
-        return max(0, min(self.primary.end, self.dependent.end) - self.dependent.start)
+        return 0 if not self.facts.overlapped else max(0, min(self.primary.end, self.dependent.end) - self.dependent.start)
 
     @property
     def gap_ns(self) -> int:
@@ -167,10 +170,11 @@ class Finder:
         first, second = self.knowledge.codes.get(primary.name), self.knowledge.codes.get(dependent.name)
         device = self.process.devices.get(dependent.device)
         return replace(
-            self.base, overlapped=dependent.start < primary.end, cc=device.cc if device else None,
+            self.base, overlapped=dependent.start < primary.end - COMPLETION_NS, cc=device.cc if device else None,
             dependent_ptx=dependent.kernel.ptx_version, primary_ptx=primary.kernel.ptx_version,
             dependent_cooperative=dependent.cooperative, dependent_first=dependent.first,
-            primary_triggers=bool(first.triggers) if first else None, dependent_waits_first=second.waits_first if second else None,
+            primary_triggers=bool(first.triggers) if first else None, dependent_waits=bool(second.waits) if second else None,
+            dependent_waits_first=second.waits_first if second else None,
             room=room.estimate(device, _blocks(primary), _blocks(dependent)) if device else None,
             primary_us=(primary.end - primary.start) / 1000)
 
@@ -281,6 +285,12 @@ class Group:
     dependent: str
     where: str  # "stream", "streams", "graph 3", "start of graph 3"
     pairs: list[Pair]
+    steps: int = 1  # launches of its graph, or steps of the program
+
+    @property
+    def worth_us(self) -> float:
+        """Per step, by PDL or by launching ahead."""
+        return (self.recoverable_us + self.by_graph_us) / max(1, self.steps)
 
     @property
     def overlapping(self) -> int:
@@ -328,10 +338,17 @@ class Group:
         return [(known[code], count[code]) for code in order]
 
 
-def grouped(pairs: list[Pair]) -> list[Group]:
-    """By names and kind of place, what could be won most first."""
+def grouped(pairs: list[Pair], steps: int) -> list[Group]:
+    """By names and kind of place, what could be won most in all first. What stands in a graph is counted per launch of it."""
     groups: dict[tuple[str, str, str], list[Pair]] = defaultdict(list)
     for pair in pairs:
         groups[pair.primary.name, pair.dependent.name, pair.place.split(":")[0]].append(pair)
-    found = [Group(*key, members) for key, members in groups.items()]
+    launches: dict[str, set[tuple[int, int | None]]] = defaultdict(set)
+    for pair in pairs:
+        if pair.dependent.graph is not None:
+            launches[f"graph {pair.dependent.graph}"].add((pair.dependent.process, pair.dependent.graph_launch))
+    found = []
+    for (primary, dependent, where), members in groups.items():
+        graph = where.removeprefix("start of ").removeprefix("end of ")
+        found.append(Group(primary, dependent, where, members, len(launches[graph]) if graph in launches else steps))
     return sorted(found, key=lambda group: (-group.recoverable_us, -sum(group.gap_us.values), group.primary, group.dependent))

@@ -39,6 +39,7 @@ class Facts:
     dependent_cooperative: bool = False
     dependent_first: bool = False  # first launch of its kernel, loaded lazily
     primary_triggers: bool | None = None
+    dependent_waits: bool | None = None
     dependent_waits_first: bool | None = None
     room: rooms.Room | None = None
     primary_us: float | None = None  # how long the primary ran
@@ -97,6 +98,10 @@ def _not_asked(f: Facts) -> list[Reason]:
                        "put both into one graph")]
     if f.asked != NOT_ASKED:
         return []
+    if f.dependent_ptx is not None and f.dependent_ptx < 90:
+        return [Reason("no-device-half", ("F44", "WAIT-03"),
+                       f"the launch does not ask, and must not: the dependent was compiled for compute_{f.dependent_ptx}, where a wait "
+                       "compiles to nothing", "compile it for compute_90 or newer, then ask")]
     if f.killed:
         return [Reason("killed", ("ATTR-03",), "PDL_DISABLE is set, and pdl.h then launches plainly", "unset it")]
     if f.path == "graph":
@@ -118,25 +123,20 @@ def _between(f: Facts) -> list[Reason]:
 
 def _code(f: Facts) -> list[Reason]:
     found = []
-    if f.asked not in (NOT_ASKED, UNKNOWN, COMPLETION_EDGE) and f.dependent_ptx is not None and f.dependent_ptx < 90:
-        found.append(Reason("no-device-half", ("F44", "ATTR-02"),
-                            f"the dependent's image was compiled for compute_{f.dependent_ptx}, where a wait compiles to nothing",
-                            "compile it for compute_90 or newer"))
     if f.dependent_cooperative:
         found.append(Reason("cooperative", ("F27",), "the dependent is a cooperative launch, which never starts early",
                             "launch it without, if it needs no grid barrier"))
-    return found
-
-
-def _joins(f: Facts) -> list[Reason]:
-    found = []
-    if f.path == "graph" and f.incoming > 1 and f.asked != NOT_ASKED:
-        found.append(Reason("several-edges", ("EDGE-09",), f"{f.incoming} edges lead into the dependent, and it was never seen to start "
-                            "early then", "let one kernel come last before it"))
     if f.path == "stream" and f.asked == EVENT:
         found.append(Reason("event-across-streams", ("F17", "EVT-04"),
                             "an event of another stream releases it, which overlaps in graphs only", "capture both streams into a graph"))
     return found
+
+
+def _several_edges(f: Facts) -> list[Reason]:
+    if f.path != "graph" or f.incoming < 2 or f.asked == NOT_ASKED:
+        return []
+    return [Reason("several-edges", ("EDGE-09",), f"{f.incoming} edges lead into the dependent, and each of them has to let it go",
+                   "let one kernel come last before it")]
 
 
 _ROOM_REMEDY = {
@@ -148,8 +148,8 @@ _ROOM_REMEDY = {
 def _space(f: Facts) -> list[Reason]:
     limit = f.room.limit if f.room else None
     if limit in _ROOM_REMEDY:
-        return [Reason("no-room", ("F29", "FWD-06"), f"the primary's blocks leave no room for one of the dependent's: {limit}",
-                       _ROOM_REMEDY[str(limit)])]
+        return [Reason("no-room", ("F29", "FWD-06"),
+                       f"the primary's blocks leave no room for one of the dependent's before they end: {limit}", _ROOM_REMEDY[str(limit)])]
     if limit == rooms.CARVEOUT:
         return [Reason("carve-out", ("F29b", "FWD-06"), "the dependent needs another split of L1 and shared memory than the primary left",
                        "give both the same preferred carve-out: cudaSharedmemCarveoutMaxShared, or PDL_CARVEOUT_MAX in pdl.h")]
@@ -160,8 +160,8 @@ def _trigger(f: Facts) -> list[Reason]:
     if f.asked not in (ATTRIBUTE, PROGRAMMATIC_EDGE, EVENT):
         return []
     if f.primary_ptx is not None and f.primary_ptx < 90:
-        return [Reason("never-triggers", ("F3", "TRIG-04"), f"the primary was compiled for compute_{f.primary_ptx}, where a trigger "
-                       "compiles to nothing", "compile it for compute_90 or newer")]
+        return [Reason("no-device-half", ("F3", "F44"), f"the primary was compiled for compute_{f.primary_ptx}, where a trigger compiles "
+                       "to nothing", "compile it for compute_90 or newer")]
     if f.primary_triggers is False:
         return [Reason("never-triggers", ("F3", "TRIG-04"), "the primary never triggers, so it does at its end",
                        "trigger as soon as the dependent may take room")]
@@ -187,16 +187,26 @@ def _tracing(f: Facts) -> list[Reason]:
                    "compare the graph's time with and without the trace")]
 
 
+def _little(f: Facts) -> list[Reason]:
+    """Of a pair that overlaps: why it gains little, or is in danger."""
+    found = []
+    if f.asked in (ATTRIBUTE, PROGRAMMATIC_EDGE, BLOCK_START_EDGE, EVENT) and f.dependent_waits is False:
+        found.append(Reason("no-wait", ("F2", "F44", "WAIT-03"), "DANGER: the dependent runs beside its primary and holds no wait, so what "
+                            "it reads of the primary may be old", "wait before the first access; `lint` and `stress` show which it is"))
+    found += _space(f)
+    if f.dependent_waits_first:
+        found.append(Reason("waits-first", ("WAIT-02", "F43"), "the dependent waits first thing, so only its launch is hidden",
+                            "move work that needs no earlier kernel above the wait"))
+    return found
+
+
 def why_not(facts: Facts) -> list[Reason]:
     """All that stands in the way, the first to be removed first. Of a pair that overlaps: why it gains little, if that is so."""
     if facts.overlapped:
-        if facts.dependent_waits_first:
-            return [Reason("waits-first", ("WAIT-02", "F43"), "the dependent waits first thing, so only its launch is hidden",
-                           "move work that needs no earlier kernel above the wait")]
-        return []
-    found = [*_environment(facts), *_first(facts), *_late(facts), *_not_asked(facts), *_between(facts), *_code(facts), *_joins(facts),
+        return _little(facts)
+    found = [*_environment(facts), *_first(facts), *_late(facts), *_not_asked(facts), *_between(facts), *_code(facts),
              *_space(facts), *_trigger(facts)]
-    found = found or _tracing(facts) or _too_short(facts)
+    found = found or _several_edges(facts) or _tracing(facts) or _too_short(facts)
     if not found and facts.asked == UNKNOWN:
         found = [Reason("asked-unknown", ("ATTR-03",), "the file does not tell whether the launch asked for overlap",
                         "run the program under `trace`, which sees the attribute and the edges")]

@@ -157,6 +157,7 @@ class Process:
     clones: dict[int, int] = field(default_factory=dict)
     clocks: list[tuple[int, int]] = field(default_factory=list)
     times: str = "none"
+    times_code: int = 0  # CUPTI's answer where it refused
     subscribed: bool = True
     dropped: int = 0
     damaged: int = 0
@@ -206,7 +207,7 @@ class _Reader:
         elif key == "image":
             process.images.append(record["image"])
         elif key == "times":
-            process.times = record["times"]
+            process.times, process.times_code = record["times"], record.get("code", 0)
         elif key == "subscribe":
             process.subscribed = False
         elif key == "dropped":

@@ -68,11 +68,10 @@ def _asked(group: Group) -> str:
     return ", ".join(f"{kind} {count:,}" if len(group.asked) > 1 else kind for kind, count in group.asked.most_common())
 
 
-def _row(number: int, group: Group, steps: int) -> list[str]:
+def _row(number: int, group: Group) -> list[str]:
     names = f"{clipped(short_name(group.primary), _NAME)} > {clipped(short_name(group.dependent), _NAME)}"
-    worth = (group.recoverable_us + group.by_graph_us) / max(1, steps)
     overlap, gap = group.overlap_us, group.gap_us
-    lines = [f"{number:>2} {us(worth):>8}  {names}"]
+    lines = [f"{number:>2} {us(group.worth_us):>8}  {names}"]
     seen = f"{group.where}, {len(group.pairs):,} runs, asked: {_asked(group)}"
     if group.between:
         seen += ", between: " + ", ".join(name.replace("_", " ") for name, _ in group.between.most_common(3))
@@ -115,19 +114,20 @@ def table(summary: Summary, presence: Presence | None) -> str:
     if summary.groups:
         lines += ["", " #  us/step  pair of kernels"]
     for number, group in enumerate(summary.groups[:TOP], 1):
-        lines += _row(number, group, summary.steps.count)
+        lines += _row(number, group)
     if len(summary.groups) > TOP:
         lines.append(f"             and {len(summary.groups) - TOP} more pairs in the JSON")
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _group_json(group: Group, steps: int) -> dict[str, Any]:
-    per_step = max(1, steps)
+def _group_json(group: Group) -> dict[str, Any]:
+    per_step = max(1, group.steps)
     places: dict[str, int] = {}
     for pair in group.pairs:
         places[pair.place] = places.get(pair.place, 0) + 1
     return {
-        "primary": group.primary, "dependent": group.dependent, "where": group.where, "places": places, "launches": len(group.pairs),
+        "primary": group.primary, "dependent": group.dependent, "where": group.where, "places": places,
+        "launches": len(group.pairs), "steps": group.steps,
         "asked": dict(group.asked), "between": dict(group.between), "overlapping": group.overlapping,
         "overlap_us": group.overlap_us.as_json(), "gap_us": group.gap_us.as_json(),
         "recoverable_us_per_step": round(group.recoverable_us / per_step, 3),
@@ -152,5 +152,5 @@ def as_json(summary: Summary, presence: Presence | None, command: Sequence[str],
         "time": [{"name": load.name, "kernels": load.runs, "sum_us": round(load.sum_us, 3), "union_us": round(load.union_us, 3)}
                  for load in summary.loads],
         "presence": presence.as_json() if presence else None, "notes": summary.notes,
-        "pairs": [_group_json(group, summary.steps.count) for group in summary.groups],
+        "pairs": [_group_json(group) for group in summary.groups],
     }

@@ -148,9 +148,10 @@ def summarise(timelines: Sequence[Timeline], pairs: list[Pair], wanted_step: str
     typical = members[len(members) // 2] if members else []
     devices = {device.name for timeline in timelines for device in timeline.process.devices.values() if device.name}
     per_step = max(1, len(members))
+    listed = counted if wanted_step is not None or chosen is not None else pairs
     return Summary(
         ", ".join(sorted(devices)) or "GPU", len(timelines), len(runs), Steps(steps.name, len(members)), _loads(runs, len(timelines) > 1),
-        grouped(counted), sum(pair.recoverable_ns for pair in counted) / 1000 / per_step,
+        grouped(listed, per_step), sum(pair.recoverable_ns for pair in counted) / 1000 / per_step,
         sum(pair.by_graph_ns for pair in counted) / 1000 / per_step, spans[len(spans) // 2] if spans else 0.0,
         _critical(typical, counted), [note for timeline in timelines for note in _notes(timeline)])
 

@@ -28,7 +28,7 @@ static at::Tensor scale_shift(const at::Tensor &in, double scale, double shift, 
 
     if (count != 0) {
         C10_CUDA_CHECK(pdl::launch(scale_shift_kernel, dim3(blocks), 256, 0, at::cuda::getCurrentCUDAStream(),
-                                   overlap ? pdl::overlap : PDL_OVERLAP_NONE, out.data_ptr<float>(),
+                                   overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE, out.data_ptr<float>(),
                                    in.const_data_ptr<float>(), float(scale), float(shift), count));
     }
     return out;

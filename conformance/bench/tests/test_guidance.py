@@ -70,12 +70,12 @@ def false_words(cells: Cells, path: str, said: str) -> str | None:
         base, plain = (cells.rows[path, "base", 0, mode] for mode in ("attribute", "plain"))
         right = (f"{plain['us'] - base['us']:.2f}" == m[1] and cells.gain(at(m["axis"], m["value"], "attribute")) == m[2] ==
                  max(map(cells.gain, cells.each_shape(path, "attribute")), key=float))
-    elif m := re.fullmatch(r"With the trigger first, a prologue is hidden by the kernels before it.*: the longest of the matrix, ([\d.]+) us, reaches "
-                           r"(\d+%) of the limit\.", said):
+    elif m := re.fullmatch(r"With the trigger first, a prologue is hidden by the kernels before it.*: the longest of the matrix, "
+                           r"([\d.]+) us, reaches (\d+%) of the limit\.", said):
         rows = cells.along(path, "prologue_short_main_us", "early")
         right = rows[-1]["value"] == float(m[1]) and percent(rows[-1]) == m[2] and all(r["limit_us"] >= 0.9 * r["us"] for r in rows)
-    elif m := re.fullmatch(r"With the trigger first, a prologue is hidden by the kernels before it.*: up to ([\d.]+) us of it reach (\d+%) of the limit, "
-                           r"([\d.]+) us only (\d+%)\.", said):
+    elif m := re.fullmatch(r"With the trigger first, a prologue is hidden by the kernels before it.*: up to ([\d.]+) us of it reach "
+                           r"(\d+%) of the limit, ([\d.]+) us only (\d+%)\.", said):
         far, short = (cells.rows[path, "prologue_short_main_us", float(v), "early"] for v in (m[1], m[3]))
         right = ((percent(far), percent(short)) == (m[2], m[4]) and far["limit_us"] >= 0.9 * far["us"] > 0
                  and short["limit_us"] < 0.9 * short["us"])

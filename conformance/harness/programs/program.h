@@ -68,7 +68,7 @@ unsigned dice_below(struct dice *dice, unsigned n);
 
 /* What programs may ask of the device. */
 struct program_size {
-    unsigned threads, blocks, many_blocks, shared_bytes, hold_ns, clusters;
+    unsigned threads, blocks, many_blocks, most_blocks, shared_bytes, hold_ns, clusters;
 };
 
 void program_draw_graph(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
@@ -164,7 +164,7 @@ struct program_room {
 /* The questions: every way of `count` programs; the kernel comes from kernels/programs.cu. */
 struct program_ask {
     const void *kernel;
-    int streams, only_one_call, blind;
+    int streams, only_one_call, uploaded, blind; /* uploaded: every executable graph is, else none */
 };
 void program_ask(struct ask *ask, const struct program_ask *how);
 

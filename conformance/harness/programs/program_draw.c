@@ -45,6 +45,8 @@ static void draw_grid(struct step *step, struct dice *dice, const struct program
     case GRID_Z: step->grid[2] = blocks; break;
     default: step->grid[0] = size->many_blocks + dice_below(dice, size->many_blocks); break;
     }
+    if (value == GRID_MANY && size->most_blocks && one_in(dice, 64))
+        step->grid[0] = size->most_blocks; /* more than two bytes count */
 }
 
 static void draw_launch(struct step *step, struct dice *dice, const struct program_size *size, const unsigned char *row)

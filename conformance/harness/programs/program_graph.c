@@ -504,13 +504,16 @@ static cudaError_t clone_it(struct made *made)
     return cudaSuccess;
 }
 
-/* The nodes of the copy inside: found by the order in which both graphs list them. */
+/* The nodes of the copy inside: as those of a clone, or else by the order in which both graphs list them. */
 static cudaError_t find_inside(struct made *made, cudaGraph_t inside)
 {
     static cudaGraphNode_t old_list[PROGRAM_STEPS], new_list[PROGRAM_STEPS];
     size_t olds = PROGRAM_STEPS, news = PROGRAM_STEPS, k;
     unsigned i;
 
+    if (find_again(made, inside) == cudaSuccess)
+        return cudaSuccess;
+    (void)cudaGetLastError();
     TRY(cudaGraphGetNodes(made->inner, old_list, &olds));
     TRY(cudaGraphGetNodes(inside, new_list, &news));
     if (olds != news)

@@ -65,6 +65,7 @@ static cudaError_t measure(struct program_room *room)
     TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, room->kernel, (int)room->size.threads, 0));
     room->size.blocks = (unsigned)sms;
     room->size.many_blocks = (unsigned)(sms * fit);
+    room->size.most_blocks = sms < 16 ? 0 : 66000; /* the model has time for fewer */
     room->size.hold_ns = 2000;
     room->size.clusters = 8;
     return cudaSuccess;
@@ -321,7 +322,9 @@ static struct way way_of(const struct program_ask *how, unsigned number, unsigne
     way.stream = how->streams;
     way.make = how->only_one_call ? WAY_ONE_CALL : (number + k * 5) % ways;
     way.exec = (number / ways + k) % EXEC_WAYS;
-    if (how->streams && way.exec != EXEC_SECOND && way.exec != EXEC_UPLOADED && way.exec != EXEC_AGAIN)
+    if (how->uploaded || way.exec == EXEC_UPLOADED)
+        way.exec = how->uploaded ? EXEC_UPLOADED : EXEC_PLAIN;
+    if (how->streams && way.exec != EXEC_SECOND && way.exec != EXEC_AGAIN)
         way.exec = EXEC_PLAIN; /* the others know the nodes of a graph that was built by hand */
     return way;
 }
@@ -339,6 +342,14 @@ static void tell_difference(struct ask *ask, struct program_room *room, struct p
     ask_row(ask, "smallest program that differs", row);
 }
 
+static void say_way(const struct ask *ask, const struct way *way, unsigned number)
+{
+    char name[128];
+
+    way_text(way, name, sizeof(name));
+    ask_says(ask, name, number, ask->trials);
+}
+
 static int ask_program(struct ask *ask, struct program_room *room, const struct program_ask *how, unsigned number, unsigned ways,
                        struct counts *counts)
 {
@@ -352,6 +363,7 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
         uint64_t seed = dice_roll(&dice);
         char text[128] = "";
         unsigned wrong;
+        say_way(ask, &way, number);
         if (!try_way(room, &p, &way, seed, &wrong, text, sizeof(text))) {
             counts->unmade++;
             continue;
@@ -372,7 +384,7 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
 static void ask_programs(struct ask *ask, struct program_room *room, const struct program_ask *how)
 {
     struct counts counts;
-    unsigned number, ways = how->only_one_call ? 1 : 3;
+    unsigned number, ways = how->only_one_call || how->uploaded ? 1 : 3;
     unsigned long long programs = ask->trials / (how->blind ? 2 : 1) + 1;
 
     memset(&counts, 0, sizeof(counts));

@@ -399,7 +399,7 @@ struct memory_word {
     struct value value;
 };
 /* How far a thread is with split barriers, and how many barriers lie between it and the wait of its siblings. */
-enum { MANY_PHASES = 3, NAMED_BARRIERS = 16 };
+enum { MANY_PHASES = 7, NAMED_BARRIERS = 16 };
 struct phases {
     uint8_t block_debt;      /* block-wide barriers that end before the siblings wait; MANY_PHASES: so many or unknown */
     uint8_t cluster_debt;    /* the same of cluster barriers */

@@ -18,12 +18,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
-
 from conformance.lint.findings import above_hint
 from conformance.lint.linter import Options, Report, lint_files
 from conformance.pdlkit.toolkit import toolkit_program
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
 
 CORPUS, RECORD = HERE, HERE / "corpus.md"
 ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120")
@@ -31,7 +31,11 @@ WAYS = {"-O3": [], "-O2": [], "-O1": [], "-O0": [], "-G": ["-G"], "-rdc": ["-O3"
         "-Ofc": ["-Ofc=max"]}  # -O: of ptxas
 # What lint is known to judge wrongly, by architecture and way. Asserted like
 # the rest: an entry that no longer disagrees has to go.
-KNOWN_WRONG: dict[tuple[str, str], frozenset[str]] = {}
+_UNROLLED = frozenset({"ok_turn_in_inner_loop", "ok_turn_in_middle"})  # counts of unrolled loops, related by a maximum or a mask
+KNOWN_WRONG: dict[tuple[str, str], frozenset[str]] = {
+    ("sm_100", "-O3"): _UNROLLED, ("sm_100", "-O0"): _UNROLLED | {"ok_lane_waits"}, ("sm_120", "-O3"): _UNROLLED,
+    ("sm_90", "-G"): frozenset({"bug_copy_signals", "ok_lane_waits"}),  # addresses and answers go through the stack
+}
 QUICK = (("sm_90", "-O3"), ("sm_120", "-O3"), ("sm_90", "-G"))
 Cells = dict[tuple[str, str], tuple[int, int, int]]  # (architecture, way) -> kernels judged, disagreements, instructions
 _LABEL = re.compile(r'^(BUG|OK)\((\w+)(?:, "([^"]*)")?\)', re.MULTILINE)
@@ -131,7 +135,8 @@ def recorded(text: str) -> Cells:
 
 def _size() -> str:
     wanted = labels()
-    return f"{len(wanted)} kernels, {sum(map(bool, wanted.values()))} planted bugs and {sum(not v for v in wanted.values())} corrected twins."
+    bugs = sum(map(bool, wanted.values()))
+    return f"{len(wanted)} kernels, {bugs} planted bugs and {len(wanted) - bugs} corrected twins."
 
 
 def as_markdown(cells: Cells) -> str:

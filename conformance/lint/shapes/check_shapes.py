@@ -25,13 +25,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-
 from conformance.lint.analyser import Question, analyse
 from conformance.lint.results import KernelResult
 from conformance.lint.shapes.compilers import (
     ARCHITECTURES,
-    ROOT,
     WAYS,
     Compiler,
     CompilerFailed,
@@ -43,7 +40,9 @@ from conformance.lint.shapes.compilers import (
 )
 from conformance.pdlkit.cuda_programs import output_of, tool
 from conformance.pdlkit.elf import Cubin
+from conformance.pdlkit.places import ROOT
 
+HERE = Path(__file__).resolve().parent
 SOURCE, TYPES, RECORD = HERE / "shapes.cu", HERE / "types.cuh", HERE / "shapes.md"
 _SAFE = re.compile(r"^SAFE\((\w+), (\d+), (\d+), (\d+)\)", re.MULTILINE)
 _COPY = re.compile(r"^(?:COPY|DOUBLE)\((\w+), .+, (\d+)\)$", re.MULTILINE)
@@ -249,7 +248,8 @@ def check_all(compilers: list[Compiler], chosen: list[tuple[str, str]], kept: Pa
                 print(outcome, flush=True)
                 continue
             outcomes.append(outcome)
-            print(f"{outcome.compiler}, {outcome.architecture} {outcome.way}: {outcome.judged} safe shapes, {len(outcome.faults)} faults", flush=True)
+            print(f"{outcome.compiler}, {outcome.architecture} {outcome.way}: {outcome.judged} safe shapes, "
+                  f"{len(outcome.faults)} faults", flush=True)
             print("".join(f"    {text}\n" for text in outcome.faults), end="", flush=True)
     return outcomes, failed
 
@@ -295,22 +295,29 @@ def as_markdown(outcomes: list[Outcome], failed: list[str]) -> str:
     """The recorded table."""
     names = list(dict.fromkeys(o.compiler for o in outcomes))
     lines = ["# What compilers make of the shapes", "",
-             "Written by check_shapes.py, never by hand. A SAFE shape has every load plain, below the wait and its barrier, and as wide as its",
-             "PLAIN twin, the same code without `pdl_fresh()` and restrict; at -O3 and -O2 nothing is added behind the wait. At -G only the order is",
+             "Written by check_shapes.py, never by hand. A SAFE shape has every load plain, below the wait and its barrier, "
+             "and as wide as its",
+             "PLAIN twin, the same code without `pdl_fresh()` and restrict; at -O3 and -O2 nothing is added behind the wait. "
+             "At -G only the order is",
              "asserted, because objects are copied through the stack there. Architectures: "
-             f"{', '.join(dict.fromkeys(o.architecture for o in outcomes))}; ptxas: {', '.join(dict.fromkeys(o.way for o in outcomes))}.", "",
-             "`added`: instructions behind the wait by which the longest SAFE shape exceeds its twin, where ptxas forms the address of a fresh",
+             f"{', '.join(dict.fromkeys(o.architecture for o in outcomes))}; ptxas: "
+             f"{', '.join(dict.fromkeys(o.way for o in outcomes))}.", "",
+             "`added`: instructions behind the wait by which the longest SAFE shape exceeds its twin, where ptxas forms the "
+             "address of a fresh",
              "pointer again in each turn of a loop or keeps it in registers of its own.", "",
-             "| compiler | compilations | safe shapes in each | faults | added at -O3, -O2 | at -O1 | at -O0 |", "|---|---|---|---|---|---|---|"]
+             "| compiler | compilations | safe shapes in each | faults | added at -O3, -O2 | at -O1 | at -O0 "
+             "|", "|---|---|---|---|---|---|---|"]
     for name in names:
         mine = [o for o in outcomes if o.compiler == name]
         added = [max((o.added for o in mine if o.way in ways), default=0) for ways in (("-O3", "-O2"), ("-O1",), ("-O0",))]
-        lines.append(f"| {name} | {len(mine)} | {mine[0].judged} | {sum(len(o.faults) for o in mine)} | " + " | ".join(map(str, added)) + " |")
-    lines += ["", "DANGER shapes are not asserted, and a compiler that keeps one today owes that to nobody. What they became at -O3, and at another "
-              "way where that", "differs; `/` parts what differs by architecture."]
+        faults = sum(len(o.faults) for o in mine)
+        lines.append(f"| {name} | {len(mine)} | {mine[0].judged} | {faults} | " + " | ".join(map(str, added)) + " |")
+    lines += ["", "DANGER shapes are not asserted, and a compiler that keeps one today owes that to nobody. What they became at -O3, "
+              "and at another way where that", "differs; `/` parts what differs by architecture."]
     lines += _table("dangerous shape", names, outcomes, danger_shapes(), _danger_cell)
-    lines += ["", "How many loads of how many bits a SAFE shape has at -O3, and so its twin, where that depends on the compiler or the architecture. "
-              "clang 19", "copies a struct by 64 bits at a time, with or without a fresh pointer; it uses 128 where the members are computed with."]
+    lines += ["", "How many loads of how many bits a SAFE shape has at -O3, and so its twin, where that depends on the compiler or the "
+              "architecture. clang 19", "copies a struct by 64 bits at a time, with or without a fresh pointer; it uses 128 where the "
+              "members are computed with."]
     lines += _table("safe shape", names, outcomes, list(outcomes[0].loads), _loads_cell, only_where_different=True)
     wrong: dict[str, list[str]] = {}
     for outcome in outcomes:
@@ -324,8 +331,8 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="every architecture and way, NVRTC and clang too")
     parser.add_argument("--toolkits", type=Path, metavar="FOLDER",
-                        help="nvcc and NVRTC of every toolkit 13.x of PyPI in place of this machine's; they are installed here, and what was "
-                             "judged is kept here, so that an interrupted run goes on")
+                        help="nvcc and NVRTC of every toolkit 13.x of PyPI in place of this machine's; they are installed here, and what "
+                             "was judged is kept here, so that an interrupted run goes on")
     parser.add_argument("--only", metavar="REGEX", default="", help="compilers whose name has this, such as 'clang' or '13\\.5'")
     parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}")
     arguments = parser.parse_args(argv)

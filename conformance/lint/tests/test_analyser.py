@@ -26,7 +26,7 @@ _SOURCE = '#include "pdl_device.cuh"\nextern "C" __global__ void {name}(const fl
 _QUESTION = Question(90, {"k": KernelInfo()}, entries=["k"])
 _CRASH = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
 _GARBAGE = "print('{\"kernel\": nothing')"
-_ANSWER = "print('{\"kernel\": \"k\", \"present\": false}\\n{\"instructions\": 7}')"
+_ANSWER = "print('{\"kernel\": \"k\", \"present\": false}\\n{\"instructions\": 7, \"seconds\": 0.5}')"
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conformance.lint.shapes import check_shapes, compilers
-from conformance.lint.shapes.compilers import ROOT
+from conformance.pdlkit.places import ROOT
 
 _SHAPES = Path(check_shapes.__file__).parent
 _SOURCE = _SHAPES / "any_pointer.cu"

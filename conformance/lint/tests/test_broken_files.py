@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,26 +10,8 @@ import pytest
 from conformance.lint.command import main
 from conformance.lint.images import open_images
 from conformance.lint.linter import DEFECT, Options, lint_files
-from conformance.pdlkit.toolchain import find_nvcc
 
-ROOT = Path(__file__).resolve().parents[3]
-_FOUND = find_nvcc()
-_NVCC = str(_FOUND.path) if _FOUND else "nvcc"
-_SOURCE = '#include "pdl_device.cuh"\nextern "C" __global__ void early(const float *a, float *o)\n{\n' \
-          "    float v = *(const volatile float *)a;\n    pdl_wait();\n    *o = v;\n}\n"
 _SUFFIXES = ("cubin", "fatbin", "o", "a", "ptx")
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("whole")
-    source = folder / "k.cu"
-    source.write_text(_SOURCE)
-    for suffix, flag in (("cubin", "-cubin"), ("fatbin", "-fatbin"), ("o", "-c"), ("ptx", "-ptx")):
-        command = [_NVCC, "-arch=sm_90", "-I", str(ROOT), flag, "-o", str(folder / f"k.{suffix}"), str(source)]
-        subprocess.run(command, check=True, capture_output=True)
-    subprocess.run(["ar", "rcs", str(folder / "k.a"), str(folder / "k.o")], check=True)
-    return folder
 
 
 def _damaged(whole: bytes, dice: random.Random) -> bytes:
@@ -58,7 +39,7 @@ def test_damage_never_ends_in_a_traceback(files: Path, tmp_path: Path, suffix: s
         path.write_bytes(_damaged(whole, dice))
         code = main(["--json", "--overlapping", ".", str(path)])
         said = capsys.readouterr().err
-        assert code in (0, 1, 2), number
+        assert code in (0, 1, 2, 3), number
         assert code != 2 or str(path) in said, number
         assert DEFECT not in said, f"{number}: {said}"
 

@@ -16,8 +16,8 @@ _NVCC = str(_FOUND.path) if _FOUND else "nvcc"
 def test_the_corpus_is_large_enough() -> None:
     wanted = judge_corpus.labels()
     assert len(wanted) >= 150
-    hard = ("warps.cu", "pipelines.cu", "classes.cu", "calls.cu", "branches.cu", "partial.cu", "persistent.cu", "groups.cu", "objects.cu", "paths.cu",
-            "library.cu")
+    hard = ("warps.cu", "pipelines.cu", "classes.cu", "calls.cu", "branches.cu", "partial.cu", "persistent.cu", "groups.cu",
+            "objects.cu", "paths.cu", "library.cu", "dispatch.cu", "split.cu", "turns.cu", "overflow.cu", "system.cu")
     shapes = {shape for name in hard for _, shape, _ in judge_corpus._LABEL.findall((judge_corpus.CORPUS / name).read_text())}
     assert len(shapes) >= 40
 

@@ -16,7 +16,7 @@ import pytest
 from conformance.lint import images
 from conformance.lint.command import main
 from conformance.lint.linter import DEFECT, Options, Report, lint_files
-from conformance.lint.tests.test_broken_files import ROOT, files  # noqa: F401 - a fixture
+from conformance.lint.tests.conftest import ROOT
 from conformance.pdlkit import cuda_programs as tools
 from conformance.pdlkit.exits import SetupImpossible
 

@@ -14,8 +14,8 @@ import pytest
 from conformance.lint import analyser
 from conformance.lint.disassembly import disassemble
 from conformance.lint.images import Image
+from conformance.lint.tests.conftest import _NVCC, ROOT
 from conformance.lint.tests.listings import mutated, random_code
-from conformance.lint.tests.test_broken_files import _NVCC, ROOT
 from conformance.pdlkit.elf import Cubin
 from conformance.pdlkit.toolchain import find_c_compiler
 

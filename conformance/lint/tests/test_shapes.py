@@ -10,6 +10,7 @@ import pytest
 
 from conformance.lint.shapes import check_shapes, compilers
 from conformance.lint.shapes.check_shapes import Seen, Wanted
+from conformance.pdlkit.places import ROOT
 
 _SHAPES = Path(check_shapes.__file__).parent
 _Code = dict[str, Seen]
@@ -92,7 +93,7 @@ def test_a_spoilt_twin_does_not_excuse(shapes: _Code) -> None:
 ])
 def test_a_broken_header_is_seen(tmp_path: Path, old: str, new: str, shape: str) -> None:
     """Each promise of pdl_device.cuh about machine code, broken in a copy."""
-    text = (compilers.ROOT / "pdl_device.cuh").read_text()
+    text = (ROOT / "pdl_device.cuh").read_text()
     assert old in text
     (tmp_path / "pdl_device.cuh").write_text(text.replace(old, new))
     for used in (_SHAPES / "device_words.h", check_shapes.TYPES):

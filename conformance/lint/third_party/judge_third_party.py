@@ -5,7 +5,7 @@
 --arch keeps only code for these GPUs of the FILEs; of a file behind --waiting, of every architecture, only those images are
 analysed that may have a wait. --cccl compiles programs from CCCL's headers (Thrust and CUB, which wait by themselves);
 --triton lets that interpreter compile kernels with Triton, as its cache would hold them. Prints for each file how fast our own
-code was (CPU time of one core, everything analysed as if it were named overlapping) and how long the disassembler took, and
+code was (CPU time of one core, everything analysed as if it were named overlapping); and
 the findings above hint of the kernels that wait. Progress goes to stderr. Ends with 1 if a file could not be analysed.
 """
 
@@ -18,21 +18,19 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-
-HERE = Path(__file__).resolve().parent
 
 from conformance.lint.analyser import program
 from conformance.lint.disassembly import may_wait
 from conformance.lint.findings import above_hint
-from conformance.lint.images import Image, Unreadable, open_images
+from conformance.lint.images import Unreadable, open_images
 from conformance.lint.linter import Options, lint_files
 from conformance.lint.shapes.compilers import installed_nvcc
-from conformance.pdlkit.cuda_programs import ToolFailed, call, tool
-from conformance.pdlkit.elf import CorruptFile, Cubin
+from conformance.pdlkit.cuda_programs import ToolFailed
+from conformance.pdlkit.elf import CorruptFile
 
+HERE = Path(__file__).resolve().parent
 RECORD = HERE / "third_party.md"
 _MOST_TOLD = 12  # different findings of one file
 _LARGE = 10_000  # instructions of an image that count as much: its speed says something
@@ -70,6 +68,7 @@ import triton
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
+
 
 @triton.jit
 def waits(a, b, o, n, BLOCK: tl.constexpr):
@@ -114,7 +113,6 @@ class Row:
     waiting: int = 0
     instructions: int = 0
     own_s: float = 0.0
-    disassembler_s: float = 0.0
     slowest: tuple[float, str] | None = None  # instructions per second in one large image
     unreadable: list[str] = field(default_factory=list)
     findings: Counter[tuple[str, str]] = field(default_factory=Counter)  # (id, message) of kernels that wait
@@ -129,8 +127,13 @@ def judge(file: Path, architectures: frozenset[int], waiting: bool) -> Row:
     row, told = Row(f"{file.name}, images that may wait" if waiting else file.name), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="pdl-third-") as folder:
         try:
-            for image in images_with_a_wait(file, Path(folder)) if waiting else open_images(file, Path(folder), architectures):
-                add_image(row, image.path, image.inner or file.name)
+            for image in open_images(file, Path(folder), architectures):
+                if waiting and (image.from_ptx or not may_wait(image.cubin)):
+                    continue
+                path = image.path or Path(folder, "image.cubin")
+                if image.path is None:
+                    path.write_bytes(image.cubin.data)
+                add_image(row, path, image.inner or file.name)
                 if time.monotonic() - told > _PROGRESS_S:
                     told = time.monotonic()
                     print(f"... {row.name}: {image.inner or ''}, {row.images} images, {row.instructions:,} instructions", file=sys.stderr)
@@ -139,23 +142,12 @@ def judge(file: Path, architectures: frozenset[int], waiting: bool) -> Row:
     return row
 
 
-def images_with_a_wait(file: Path, folder: Path) -> Iterator[Image]:
-    """Only machine code that is there: PTX beside it is not assembled."""
-    call([str(tool("cuobjdump")), "-xelf", "all", str(file.resolve())], cwd=folder)
-    for cubin in sorted(folder.glob("*.cubin")):
-        found = Cubin.load(cubin)
-        if may_wait(found):
-            yield Image(str(file), cubin.name, cubin, found)
-        cubin.unlink()
-
-
 def add_image(row: Row, cubin: Path, name: str) -> None:
     report = lint_files([cubin], Options(overlapping=re.compile("")))
     row.images += 1
     row.kernels += len(report.verdicts)
     row.instructions += report.instructions
     row.own_s += report.own_seconds
-    row.disassembler_s += report.disassembler_seconds
     row.unreadable += [f"{name}: {message}" for _, message in report.unreadable]
     rate = report.instructions / report.own_seconds if report.own_seconds else 0.0
     if report.instructions >= _LARGE and (row.slowest is None or rate < row.slowest[0]):
@@ -179,7 +171,7 @@ def short(name: str) -> str:
 def told(row: Row) -> str:
     return (f"{row.name}: {row.images} images, {row.kernels} kernels, {row.waiting} wait, {row.instructions} instructions, "
             f"{row.rate:,.0f}/s, slowest large image {row.slowest[0] if row.slowest else 0:,.0f}/s, own {row.own_s:.1f} s, "
-            f"disassembler {row.disassembler_s:.1f} s, {sum(row.findings.values())} findings above hint")
+            f"{sum(row.findings.values())} findings above hint")
 
 
 def findings_told(row: Row) -> list[str]:
@@ -204,13 +196,13 @@ def as_markdown(rows: list[Row]) -> str:
              "Written by judge_third_party.py, never by hand. Every kernel is analysed as if it were named overlapping; the findings",
              "are those of kernels that wait. Speed: instructions per second of one core in our own code, the disassembler apart; the",
              f"slowest image is one of at least {_LARGE:,} instructions. An image without a wait is not followed along its paths.", "",
-             "| file | images | kernels | that wait | instructions | own code | per second | slowest image | disassembler | findings above hint "
+             "| file | images | kernels | that wait | instructions | own code | per second | slowest image | findings above hint "
              "| unreadable |",
-             "|---|---|---|---|---|---|---|---|---|---|---|"]
+             "|---|---|---|---|---|---|---|---|---|---|"]
     for r in rows:
         slowest = f"{r.slowest[0]:,.0f} ({re.sub(r'^.*[.]so[.](?=[0-9]+[.]sm_)', '', r.slowest[1])})" if r.slowest else "-"
         lines.append(f"| {r.name} | {r.images} | {r.kernels:,} | {r.waiting:,} | {r.instructions:,} | {r.own_s:.1f} s | {r.rate:,.0f} | "
-                     f"{slowest} | {r.disassembler_s:.1f} s | {sum(r.findings.values()):,} | {len(r.unreadable)} |")
+                     f"{slowest} | {sum(r.findings.values()):,} | {len(r.unreadable)} |")
     total, own = sum(r.instructions for r in rows), sum(r.own_s for r in rows)
     lines += ["", f"Together {total:,} instructions, {total / own if own else 0:,.0f} per second.", ""]
     for r in rows:

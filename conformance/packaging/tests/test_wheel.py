@@ -1,4 +1,4 @@
-"""What the wheel says of itself agrees with the tree, and the code behaves as installed where it is: nothing is written into the package."""
+"""What the wheel says of itself agrees with the tree, and installed code writes nothing into its package."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ import pytest
 
 from conformance.packaging import build_wheel as wheel
 from conformance.packaging import manual
-from conformance.pdlkit import cuda_programs, places
+from conformance.pdlkit import places
 from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.venv import pins
 
 PROJECT = tomllib.loads((places.ROOT / "pyproject.toml").read_text())
 
@@ -31,8 +32,8 @@ def test_the_version_is_the_header_s() -> None:
 
 
 def test_what_is_declared_is_what_a_clone_fetches() -> None:
-    assert set(PROJECT["project"]["dependencies"]) == {cuda_programs.PACKAGES[name] for name in ("nvdisasm", "cuobjdump")}
-    assert PROJECT["build-system"]["requires"] == list(wheel.BACKEND)
+    assert PROJECT["project"]["dependencies"] == [*pins("disassemblers"), *pins("decompressors")]
+    assert PROJECT["build-system"]["requires"] == pins("wheel")[:2]
 
 
 def installed(folder: Path) -> Path:
@@ -42,8 +43,11 @@ def installed(folder: Path) -> Path:
     for name in ("pdl.h", "pdl_device.cuh"):
         tree.mkdir(exist_ok=True)
         shutil.copy(places.ROOT / name, tree)
-    shutil.copytree(places.KIT, tree / "conformance", ignore=shutil.ignore_patterns("tests", "results", "__pycache__", "corpus", "third_party"))
+    shutil.copytree(
+        places.KIT, tree / "conformance", ignore=shutil.ignore_patterns("tests", "results", "__pycache__", "corpus", "third_party")
+    )
     (tree / "prebuilt").mkdir()
+    (tree / "prebuilt" / "pdl-lint-scan.so").write_bytes(b"")  # pip installs a library without the right to execute it
     program = tree / "prebuilt" / "pdl-lint-analysis"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
@@ -71,10 +75,15 @@ def test_installed_it_is_called_pdl_and_writes_nothing_into_the_package(tmp_path
     assert "pdl diff [-h]" in pdl(tree, home, "diff", "--help").stdout
     assert pdl(tree, home, "list", "WAIT-01").returncode == 0
     assert pdl(tree, home, "test").returncode == 64
-    where = pdl(tree, home, code="import sys; from pdl_conformance import TREE; sys.path.insert(0, str(TREE))\n"
-                                 "from conformance.pdlkit import places; from conformance.lint import analyser\n"
-                                 "print(places.BUILD, places.REPORTS, analyser.program(), sep='\\n')").stdout.splitlines()
+    where = pdl(
+        tree,
+        home,
+        code="import sys; from pdl_conformance import TREE; sys.path.insert(0, str(TREE))\n"
+        "from conformance.pdlkit import places; from conformance.lint import analyser\n"
+        "print(places.BUILD, places.REPORTS, analyser.program(), places.prebuilt('pdl-lint-scan.so'), sep='\\n')",
+    ).stdout.splitlines()
     assert where[0].startswith(str(home / ".cache" / "pdl-conformance")) and where[1] == str(home / "pdl-reports")
+    assert where[3] == str(tree / "prebuilt" / "pdl-lint-scan.so")
     assert where[2] == str(tree / "prebuilt" / "pdl-lint-analysis")
     assert files(tree) == before and files(home) == set()
 
@@ -83,10 +92,16 @@ def test_in_a_clone_nothing_is_prebuilt() -> None:
     assert not places.INSTALLED and places.BUILD == places.ROOT / "build" and places.prebuilt("pdl-lint-analysis") is None
 
 
-def test_every_command_has_a_parser_to_write_about() -> None:
-    for name, (module, _) in importlib.import_module(manual._ENTRY).COMMANDS.items():
-        if name not in manual._WITHOUT_PARSER:
-            assert manual.parser_of(module).format_help().startswith("usage: ")
+def test_every_command_is_written_about() -> None:
+    commands = importlib.import_module(manual._ENTRY).COMMANDS
+    text = manual.whole(commands).format_help()
+    for name, (module, what) in commands.items():
+        if name in manual._WITHOUT_PARSER:
+            continue
+        assert name in text and what.split()[0] in text
+        parser = manual.parser_of(module)
+        assert parser is None or parser.format_help().startswith("usage: ")
+    assert manual.parser_of("conformance.reports.diff") is not None
 
 
 def test_a_wheel_without_a_tag_is_refused(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from string import Template
 from typing import Any
 
 from conformance.pdlkit.places import ROOT
+from conformance.pdlkit.repro import programs
 from conformance.pdlkit.rules import Case
 from conformance.pdlkit.verdicts import CaseResult
 
@@ -146,9 +147,12 @@ def _about(result: CaseResult) -> str:
 
 def write(result: CaseResult, folder: Path, seed: int, first: bool) -> Path | None:
     """Write DIR/repro.cu (not the first: repro-CASE.cu); returns its path, or None if there is nothing to write."""
-    text = program(result, seed, (ROOT / "pdl_device.cuh").read_text())
+    path = folder / ("repro.cu" if first else f"repro-{result.case.name}.cu")
+    if result.case.kind == "api":
+        text = programs.program(result, seed, path.name, _arch(result))
+    else:
+        text = program(result, seed, (ROOT / "pdl_device.cuh").read_text())
     if text is None:
         return None
-    path = folder / ("repro.cu" if first else f"repro-{result.case.name}.cu")
     path.write_text(text.replace("repro.cu", path.name))
     return path

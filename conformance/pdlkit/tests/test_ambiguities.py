@@ -119,5 +119,5 @@ def test_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)[0]["bound"] == ambiguities.bound95(90)
     path.write_text("[]", encoding="utf-8")
     assert ambiguities.main([str(path)]) == 64 and ambiguities.main([str(tmp_path / "none")]) == 64
-    assert "is no report" in (said := capsys.readouterr().err) and "No such file" in said
+    assert "is not a report" in (said := capsys.readouterr().err) and "No such file" in said
     assert ambiguities.main([str(path), "--yaml"]) == 64 and ambiguities.main([]) == 64

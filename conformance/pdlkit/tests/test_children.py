@@ -255,7 +255,7 @@ def test_the_limit_of_a_tool_holds_whatever_holds_its_pipes(then: str) -> None:
     began = time.monotonic()
     if "3600" in then:
         with pytest.raises(subprocess.TimeoutExpired):
-            run_tool([sys.executable, "-c", code], timeout=2.0)
+            run_tool([sys.executable, "-c", code], timeout=2.0)  # this limit is tested
     else:
         pid = int(run_tool([sys.executable, "-c", code], timeout=HANG_S).stdout)
         assert not alive(pid)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -32,11 +33,17 @@ def rewrite(path: Path, old: str, new: str) -> None:
     writer.close()
 
 
+@pytest.fixture(scope="module")
+def stopped_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("stopped")
+    assert interrupt_fake(folder, STUCK, signal.SIGINT, *CASES).code == 2
+    return folder
+
+
 @pytest.fixture
-def stopped(tmp_path: Path) -> Path:
-    ran = interrupt_fake(tmp_path, STUCK, signal.SIGINT, *CASES)
-    assert ran.code == 2
-    return tmp_path
+def stopped(stopped_once: Path, tmp_path: Path) -> Path:
+    """A copy of an interrupted run, because starting one takes long."""
+    return Path(shutil.copytree(stopped_once, tmp_path / "run"))
 
 
 def test_a_resumed_run_runs_the_rest_only_and_judges_both_parts(stopped: Path) -> None:

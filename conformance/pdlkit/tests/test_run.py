@@ -69,7 +69,7 @@ def test_one_bad_case_costs_itself_and_nothing_else(how: str, status: str, code:
     ran = run_fake(tmp_path, {**QUICK, CAPTURED: how}, "--only", "WAIT-05", "--only", "WAIT-10")
     statuses = ran.statuses()
     assert statuses.pop(CAPTURED) == status
-    assert set(statuses.values()) == {"PASS"}, "the cases behind it must run"
+    assert set(statuses.values()) == {"PASS"}, "the cases after it must run"
     assert ran.code == code == ran.report["exit"]
     assert word in ran.out
     assert left_running(tmp_path) == []

@@ -88,7 +88,22 @@ def test_nothing_proven_but_what_is_waived_is_unproven() -> None:
     assert judge_run([FAILED], (), (), ["WAIT-01"]).verdict == "UNPROVEN"
 
 
+def test_a_crash_is_waived_only_by_name() -> None:
+    crashed = CaseResult(case(rule="SAME-03"), "CRASH", "SIGSEGV")
+    plain, crash = waiver("SAME-03"), Waiver("SAME-03", "NVIDIA H*", DriverRange.read("*"), "known", TODAY, True)
+    assert waivers.apply([plain], [crashed, GOOD], "NVIDIA H200", "580", TODAY).rules == ()
+    applied = waivers.apply([crash], [crashed, GOOD], "NVIDIA H200", "580", TODAY)
+    assert (applied.rules, applied.crashes) == ((), ("SAME-03",))
+    assert judge_run([crashed, GOOD], (), (), (), ["SAME-03"]).verdict == "CONFORMS"
+    assert judge_run([crashed, GOOD], (), (), (), ["SAME-03"]).waived == ("SAME-03",)
+    assert judge_run([crashed, GOOD], (), (), ["SAME-03"]).verdict == "UNPROVEN"
+    failed = CaseResult(case(rule="SAME-03", pair="x"), "FAIL", None)
+    assert waivers.apply([crash], [failed], "NVIDIA H200", "580", TODAY).rules == ()
+    assert judge_run([failed, GOOD], (), (), (), ["SAME-03"]).verdict == "VIOLATES"
+
+
 SLIPS = [
+    ({"crash": '"yes"'}, "`crash` must be true or false"),
     ({"rule": ""}, "`rule` is missing"), ({"rule": '"WAIT-98"'}, "no rule WAIT-98"), ({"rule": '"ATTR-02"'}, "measured"),
     ({"reason": '" "'}, "`reason` must be a text that is not empty"), ({"expires": '"2027-01-01"'}, "must be a date"),
     ({"expires": "2027-01-01T00:00:00"}, "must be a date"), ({"driver": '"about 580"'}, "`driver` holds `about 580`"),

@@ -45,7 +45,10 @@ def with_cases(count: int) -> dict[str, Any]:
 def forbidden_trial(store: int = 1286, begin: int = 443, waited: int = 485) -> dict[str, Any]:
     """A forbidden trial as the harness records it."""
     return {
-        "image": "base", "path": "stream", "batch": 3, "slot": 5,
+        "image": "base",
+        "path": "stream",
+        "batch": 3,
+        "slot": 5,
         "plan": {"words": 64, "blocks_primary": 1, "blocks_dependent": 2, "threads": 16},
         "state": {"witnessed": 1, "early": 0, "primary_store_ns": store, "dependent_begin_ns": begin, "dependent_waited_ns": waited},
         "seen": {"wrong": 64, "class": "poison", "first": 0, "want": "00000000b29a9b18", "got": "0000000014105921"},
@@ -56,7 +59,9 @@ def failed(report: dict[str, Any], index: int = 0) -> dict[str, Any]:
     """The report with one visibility case failed, as the harness would have told it."""
     test = next(test for test in report["tests"][index:] if test["kind"] == "visibility" and test["status"] == "PASS")
     test.update(status="FAIL", bound95=None, reason="poison 64 in 64 trials", forbidden=[forbidden_trial()])
-    test["triage"] = [{**copy.deepcopy(test["mutants"][0]), "kind": "triage", "tag": "attribute-off", "status": None, "kills": 3, "trials": 64}]
+    test["triage"] = [
+        {**copy.deepcopy(test["mutants"][0]), "kind": "triage", "tag": "attribute-off", "status": None, "kills": 3, "trials": 64}
+    ]
     for rule in report["rules"]:
         if rule["id"] == test["rule"]:
             rule.update(status="FAIL", bound95=None)
@@ -81,7 +86,12 @@ def subset(*rules: str) -> dict[str, Any]:
     report["findings"] = [text for text in report["findings"] if text.partition(".")[0] in rules]
     fates = [(test["name"], mutant) for test in report["tests"] for mutant in test["mutants"]]
     killed = sum(mutant["status"] == "KILLED" for _, mutant in fates)
-    report["mutation_score"] = {"killed": killed, "applicable": killed, "survived": [], "not_applicable": [], "equivalent": sorted(
-        f"{name}: {mutant['tag']}" for name, mutant in fates if mutant["status"] == "EQUIVALENT_HERE")}
+    report["mutation_score"] = {
+        "killed": killed,
+        "applicable": killed,
+        "survived": [],
+        "not_applicable": [],
+        "equivalent": sorted(f"{name}: {mutant['tag']}" for name, mutant in fates if mutant["status"] == "EQUIVALENT_HERE"),
+    }
     report["run"]["only"] = list(rules)
     return redigested(report)

@@ -22,9 +22,16 @@ def exact_fisher(a: int, n: int, b: int, m: int) -> float:
     return float(Fraction(sum(w for x in range(max(0, both - m), min(n, both) + 1) if (w := ways(x)) <= seen), math.comb(n + m, both)))
 
 
-@pytest.mark.parametrize(("table", "p"), [
-    ((3, 4, 1, 4), 0.4857142857142857), ((8, 10, 1, 6), 0.034965034965034965), ((1, 12, 9, 12), 0.0027594561852200836),
-    ((0, 5, 0, 9), 1.0), ((5, 5, 0, 5), 0.007936507936507936)])
+@pytest.mark.parametrize(
+    ("table", "p"),
+    [
+        ((3, 4, 1, 4), 0.4857142857142857),
+        ((8, 10, 1, 6), 0.034965034965034965),
+        ((1, 12, 9, 12), 0.0027594561852200836),
+        ((0, 5, 0, 9), 1.0),
+        ((5, 5, 0, 5), 0.007936507936507936),
+    ],
+)
 def test_published_tables(table: tuple[int, int, int, int], p: float) -> None:
     a, n, b, m = table
     assert fisher((a, n), (b, m)) == pytest.approx(p, rel=1e-9)
@@ -49,14 +56,16 @@ def test_random_larger_tables() -> None:
 def test_millions_of_trials() -> None:
     assert fisher((1_000_000, 2_000_000), (1_000_100, 2_000_000)) == pytest.approx(0.92, abs=0.01)
     assert fisher((0, 2_000_000), (1, 2_000_000)) == pytest.approx(1.0)
-    assert fisher((0, 2_000_000), (20, 2_000_000)) == pytest.approx(2 * 0.5 ** 20, rel=1e-3)
+    assert fisher((0, 2_000_000), (20, 2_000_000)) == pytest.approx(2 * 0.5**20, rel=1e-3)
     assert fisher((900_000, 2_000_000), (1_000_000, 2_000_000)) < 1e-300
 
 
 def test_p_is_uniform_enough_when_nothing_differs() -> None:
     draw = random.Random(11)
-    low = sum(fisher((sum(draw.random() < .3 for _ in range(60)), 60), (sum(draw.random() < .3 for _ in range(60)), 60)) < .05
-              for _ in range(500))
+    low = sum(
+        fisher((sum(draw.random() < 0.3 for _ in range(60)), 60), (sum(draw.random() < 0.3 for _ in range(60)), 60)) < 0.05
+        for _ in range(500)
+    )
     assert low <= 35  # an exact test is never too quick: at most 25 expected
 
 
@@ -69,7 +78,7 @@ def test_binomial_by_definition() -> None:
     for n in range(0, 40):
         for k in range(n + 1):
             few = sum(math.comb(n, i) for i in range(min(k, n - k) + 1))
-            assert binomial(k, n) == pytest.approx(min(1.0, 2 * few / 2 ** n))
+            assert binomial(k, n) == pytest.approx(min(1.0, 2 * few / 2**n))
 
 
 def test_the_interval_of_a_median_covers_it_as_often_as_it_says() -> None:

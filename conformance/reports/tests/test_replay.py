@@ -43,18 +43,42 @@ def fake_harness(folder: Path, body: str = "", reason: str = "None", sms: int = 
 
 def token(**other: Any) -> Token:
     """A token of the model."""
-    return Token(**{"case": CASE, "profile": "smoke", "seed": 0xa11ce, "batch": 12, "slot": 5, "device": "model", "sms": 4,
-                    "sources": sources.digest()[:8], **other})
+    return Token(
+        **{
+            "case": CASE,
+            "profile": "smoke",
+            "seed": 0xA11CE,
+            "batch": 12,
+            "slot": 5,
+            "device": "model",
+            "sms": 4,
+            "sources": sources.digest()[:8],
+            **other,
+        }
+    )
 
 
-@pytest.mark.parametrize("made", [token(), token(device="model:wait-at-trigger"), token(plant="broken-wait:500"), token(device="cuda", sms=132)])
+@pytest.mark.parametrize(
+    "made", [token(), token(device="model:wait-at-trigger"), token(plant="broken-wait:500"), token(device="cuda", sms=132)]
+)
 def test_a_token_survives_being_printed(made: Token) -> None:
     assert Token.parse(str(made)) == made
 
 
-@pytest.mark.parametrize("text", [
-    "", CASE, str(token()) + "x", str(token()).replace("smoke", "rapid"), str(token()).replace("a11ce", "g"), str(token()).replace("12.5", "12"),
-    str(token()).replace("12.5", "-1.5"), "--help-me", str(token(device="model")) + ",hang"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        CASE,
+        str(token()) + "x",
+        str(token()).replace("smoke", "rapid"),
+        str(token()).replace("a11ce", "g"),
+        str(token()).replace("12.5", "12"),
+        str(token()).replace("12.5", "-1.5"),
+        "--help-me",
+        str(token(device="model")) + ",hang",
+    ],
+)
 def test_what_is_no_token_is_told(text: str) -> None:
     with pytest.raises(BadArguments, match="is not a token"):
         Token.parse(text)
@@ -78,9 +102,14 @@ def test_k_of_n_is_what_the_harness_counted(tmp_path: Path, capsys: pytest.Captu
     assert "250 of 1,000 forbidden" in out and "other code" in out
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    ({"sms": 5}, "5 SMs and this one has 4"), ({"case": "WAIT-01.nothing.widened.stream"}, "no such case"),
-    ({"case": "EDGE-14.lossy.widened.built"}, "answers instead of trials")])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sms": 5}, "5 SMs and this one has 4"),
+        ({"case": "WAIT-01.nothing.widened.stream"}, "no such case"),
+        ({"case": "EDGE-14.lossy.widened.built"}, "answers instead of trials"),
+    ],
+)
 def test_another_trial_is_never_passed_off_as_this_one(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(BadArguments, match=message):
         replay.main([str(token(**change)), "--harness", str(fake_harness(tmp_path))])

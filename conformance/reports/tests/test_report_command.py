@@ -112,7 +112,9 @@ def test_nothing_is_said_that_the_report_does_not_say() -> None:
             sums[f"{test['rule']} {window} exercised"] += test["trials"]["exercised"]
     known |= {str(value) for value in sums.values()}
     text = " ".join(Outline(write_page(report)).text)
-    shown = {match.replace(",", "") for match in re.findall(r"(?<![\w.])[0-9]{1,3}(?:,[0-9]{3})+(?![\w.])|(?<![\w.-])[0-9]{3,}(?![\w.-])", text)}
+    shown = {
+        match.replace(",", "") for match in re.findall(r"(?<![\w.])[0-9]{1,3}(?:,[0-9]{3})+(?![\w.])|(?<![\w.-])[0-9]{3,}(?![\w.-])", text)
+    }
     assert shown - known == set()
 
 
@@ -184,8 +186,9 @@ def test_the_command_writes_what_is_asked(tmp_path: Path, monkeypatch: pytest.Mo
     assert not list(tmp_path.glob(".*"))
 
 
-@pytest.mark.parametrize("text", [
-    "", "[]", "{}", '{"schema": "pdl-report/1"}', '{"schema": "other/1"}', "\x80", '{"schema": "pdl-report/1", "run": 3}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"schema": "pdl-report/1"}', '{"schema": "other/1"}', "\x80", '{"schema": "pdl-report/1", "run": 3}']
+)
 def test_what_is_no_report_is_told_by_name(tmp_path: Path, text: str) -> None:
     file = tmp_path / "report.json"
     file.write_bytes(text.encode("latin-1"))

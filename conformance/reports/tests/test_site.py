@@ -22,6 +22,7 @@ from conformance.reports.tests.made_reports import failed, recorded, redigested,
 @pytest.fixture(autouse=True)
 def no_library(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a machine without a network: the pages of the record are plain text."""
+
     def missing(_packages: object) -> Path:
         raise SetupImpossible("no network in this test")
 

@@ -31,7 +31,8 @@ UNSEEN = re.compile(
     r"tests/\*/(family|wall_s|code_hash|plan_hash|expected_hash|reason|resolution_ns|schedules|shapes|sm_pairs|sm_pairs_possible|survived_x.*|"
     r"kernels.*|answers.*|trials/(witnessed|cut_short|planned)|outcomes/overlap)|"
     r"tests/\*/(mutants|controls|broken_waits)/\*/(kills|trials|exercised|must_die|x_ns|reason|image|tag|kernels.*)|"
-    r"contested/\*.*|paths/\*.*")
+    r"contested/\*.*|paths/\*.*"
+)
 
 
 def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
@@ -56,8 +57,16 @@ def changed(value: Any) -> Any:
         return value * 1.0001 + 1e-9
     if value is None:
         return 1
-    return {"PASS": "INCONCLUSIVE", "KILLED": "SURVIVED", "FAIL": "INCONCLUSIVE", "documented": "measured", "derived": "documented",
-            "measured": "derived", "CONFORMS": "UNPROVEN", "INCONCLUSIVE": "NOT_RUN"}.get(value, value + "0")
+    return {
+        "PASS": "INCONCLUSIVE",
+        "KILLED": "SURVIVED",
+        "FAIL": "INCONCLUSIVE",
+        "documented": "measured",
+        "derived": "documented",
+        "measured": "derived",
+        "CONFORMS": "UNPROVEN",
+        "INCONCLUSIVE": "NOT_RUN",
+    }.get(value, value + "0")
 
 
 def with_change(report: dict[str, Any], path: Path_) -> dict[str, Any]:
@@ -114,14 +123,34 @@ def test_with_a_new_digest_only_what_follows_from_nothing_else_goes_unseen() -> 
     assert len(tried) > 120
     unseen = sorted(pattern for pattern, caught in tried.items() if not caught)
     assert [pattern for pattern in unseen if not UNSEEN.fullmatch(pattern)] == []
-    for pattern in ("verdict", "exit", "tests/*/status", "tests/*/bound95", "tests/*/trials/exercised", "tests/*/outcomes/fresh",
-                    "rules/*/exercised", "rules/*/bound95", "rules/*/killed", "mutation_score/killed", "tests/*/mutants/*/status"):
+    for pattern in (
+        "verdict",
+        "exit",
+        "tests/*/status",
+        "tests/*/bound95",
+        "tests/*/trials/exercised",
+        "tests/*/outcomes/fresh",
+        "rules/*/exercised",
+        "rules/*/bound95",
+        "rules/*/killed",
+        "mutation_score/killed",
+        "tests/*/mutants/*/status",
+    ):
         assert tried[pattern], pattern
 
 
-@pytest.mark.parametrize("text", [
-    "on node17.cluster.internal", "in /home/jane/pdl/build", "jane@lab", "10.1.2.3", "GPU-6b1b2c3d-1234-5678-9abc-def012345678",
-    "(/work/pdl/conformance)", "00:1a:2b:3c:4d:5e"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "on node17.cluster.internal",
+        "in /home/jane/pdl/build",
+        "jane@lab",
+        "10.1.2.3",
+        "GPU-6b1b2c3d-1234-5678-9abc-def012345678",
+        "(/work/pdl/conformance)",
+        "00:1a:2b:3c:4d:5e",
+    ],
+)
 def test_a_name_anywhere_is_refused(text: str) -> None:
     for place in (("reasons",), ("findings",), ("run", "argv")):
         report = subset("ATTR-05")
@@ -136,10 +165,17 @@ def test_recorded_reports_hold_no_name() -> None:
     assert list(name_problems(recorded())) == []
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    (lambda r: r["device"].update(kind="model"), "is of the model"), (lambda r: r["run"].update(plant="hang"), "planted"),
-    (lambda r: r["host"].update(interposers=["LD_PRELOAD"]), "between the kit"), (lambda r: r["suite"].update(dirty=True), "not committed"),
-    (lambda r: r["driver"].update(version=None), "driver's version"), (lambda r: r.update(verdict="INVALID", exit=70), "INVALID")])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r["device"].update(kind="model"), "is of the model"),
+        (lambda r: r["run"].update(plant="hang"), "planted"),
+        (lambda r: r["host"].update(interposers=["LD_PRELOAD"]), "between the kit"),
+        (lambda r: r["suite"].update(dirty=True), "not committed"),
+        (lambda r: r["driver"].update(version=None), "driver's version"),
+        (lambda r: r.update(verdict="INVALID", exit=70), "INVALID"),
+    ],
+)
 def test_what_has_no_place_in_the_record_is_refused(change: Any, message: str) -> None:
     report = recorded()
     change(report)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.private_folder import private_folder
 from conformance.rewrite import library as rewriter
@@ -16,8 +17,11 @@ SOURCES = KIT / "stress" / "injection"
 
 def library() -> Path:
     """The library, compiled if its sources have not been before."""
-    return rewriter.compiled("libpdlstress.so", sorted(SOURCES.glob("*.c")),
+    path = rewriter.compiled("libpdlstress.so", sorted(SOURCES.glob("*.c")),
                              [f"-I{SOURCES}", "-shared", "-ldl", "-lpthread"], "the injection library")
+    if set(" :") & set(str(path)):  # LD_PRELOAD takes both for the end of a name
+        raise SetupImpossible(f"the path {path.parent} holds a space or a colon; set XDG_CACHE_HOME to a folder without them")
+    return path
 
 
 def work_folder() -> Path:

@@ -8,10 +8,12 @@
 #include <string.h>
 
 enum { TABLE = 4096, NAME_ROOM = 1 << 15 };
+enum { STATIC_SHARED = 1, REGISTERS = 4, PTX_VERSION = 5, BINARY_VERSION = 6, MOST_DYNAMIC = 8, CARVEOUT = 9 };
 struct entry {
     const void *handle, *context;
     uint64_t value;
     int valid, tag;
+    int changed; /* of a kernel: it was launched before, and an attribute of it was set since */
     struct entry *next;
 };
 
@@ -37,7 +39,7 @@ static struct entry *add(struct entry **table, const void *handle, const void *c
 {
     struct entry *entry = calloc(1, sizeof *entry);
     if (entry) {
-        *entry = (struct entry){handle, context, value, 1, tag, *bucket(table, handle)};
+        *entry = (struct entry){handle, context, value, 1, tag, 0, *bucket(table, handle)};
         __atomic_store_n(bucket(table, handle), entry, __ATOMIC_RELEASE);
     }
     return entry;
@@ -61,8 +63,6 @@ static int current_device(void)
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------- */
-
-enum { STATIC_SHARED = 1, REGISTERS = 4, PTX_VERSION = 5, BINARY_VERSION = 6, MOST_DYNAMIC = 8, CARVEOUT = 9 };
 
 static int attribute_of(const void *handle, int attribute, int *known)
 {
@@ -110,6 +110,36 @@ static void write_kernel(uint32_t number, const void *handle)
     free(text);
 }
 
+static int was_launched(const void *handle)
+{
+    int found = 0;
+    for (const struct entry *entry = *bucket(kernels, handle); entry; entry = entry->next) {
+        found |= entry->handle == handle && entry->changed;
+    }
+    return found;
+}
+
+/* What was written of the kernel no longer holds: at its next launch it gets another number. Of all that can be set only the
+ * carve-out matters here; some programs set others before every launch. A handle of another kind than the one that is
+ * launched cannot be told apart, so every kernel is asked again then. */
+void kernel_changed(const void *handle, int attribute)
+{
+    if (attribute != CARVEOUT) {
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    struct entry *known = find(kernels, handle, NULL, 0);
+    for (size_t i = 0; i < TABLE; i++) {
+        for (struct entry *entry = kernels[i]; entry; entry = entry->next) {
+            if (entry->valid && (entry == known || known == NULL)) {
+                entry->valid = 0;
+                entry->changed = 1;
+            }
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 uint32_t kernel_number(const void *handle, int *first)
 {
     const struct entry *entry = find(kernels, handle, NULL, 0);
@@ -123,7 +153,7 @@ uint32_t kernel_number(const void *handle, int *first)
     if (!entry) {
         result (*mode)(int *) = (result(*)(int *))driver_symbol("cuThreadExchangeStreamCaptureMode");
         int relaxed = 2, changed = mode && mode(&relaxed) == 0; /* asking may load code, which a capture forbids */
-        *first = 1;
+        *first = !was_launched(handle);
         kernel_count++;
         write_kernel(number, handle);
         add(kernels, handle, NULL, 0, number);
@@ -140,7 +170,7 @@ void forget_kernels(void)
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < TABLE; i++) {
         for (struct entry *entry = kernels[i]; entry; entry = entry->next) {
-            entry->valid = 0;
+            entry->valid = entry->changed = 0;
         }
     }
     pthread_mutex_unlock(&lock);

@@ -340,6 +340,22 @@ ENDS(cuStreamDestroy_v2, void *, stream, forget_stream(stream))
 ENDS(cuModuleUnload, void *, module, forget_kernels())
 ENDS(cuLibraryUnload, void *, library, forget_kernels())
 
+VISIBLE result cuFuncSetAttribute(void *function, int attribute, int value);
+VISIBLE result cuFuncSetAttribute(void *function, int attribute, int value)
+{
+    REAL(cuFuncSetAttribute, result(*)(void *, int, int))
+    kernel_changed(function, attribute);
+    return real(function, attribute, value);
+}
+
+VISIBLE result cuKernelSetAttribute(int attribute, int value, void *kernel, int device);
+VISIBLE result cuKernelSetAttribute(int attribute, int value, void *kernel, int device)
+{
+    REAL(cuKernelSetAttribute, result(*)(int, int, void *, int))
+    kernel_changed(kernel, attribute);
+    return real(attribute, value, kernel, device);
+}
+
 VISIBLE result cuInit(unsigned flags);
 VISIBLE result cuInit(unsigned flags)
 {
@@ -380,6 +396,8 @@ struct hook trace_hooks[] = {
     HOOK(cuModuleUnload, cuModuleUnload, 0, NEVER, 0),
     HOOK(cuLibraryUnload, cuLibraryUnload, 0, NEVER, 0),
     HOOK(cuEventCreate, cuEventCreate, 0, NEVER, 0),
+    HOOK(cuFuncSetAttribute, cuFuncSetAttribute, 0, NEVER, 0),
+    HOOK(cuKernelSetAttribute, cuKernelSetAttribute, 0, NEVER, 0),
     BOTH(cuEventRecord, cuEventRecord, 0, NEVER),
     BOTH(cuEventRecordWithFlags, cuEventRecordWithFlags, 0, NEVER),
     BOTH(cuMemsetD8Async, cuMemsetD8Async, 0, NEVER),

@@ -46,6 +46,7 @@ const char *trace_folder(void);
 uint32_t kernel_number(const void *handle, int *first);
 const char *kernel_name(const void *handle); /* NULL if the driver does not say */
 uint32_t stream_number(const void *stream, int per_thread);
+void kernel_changed(const void *handle, int attribute); /* one of the driver's attributes was set */
 void forget_kernels(void);
 void forget_stream(const void *stream);
 void event_created(const void *event, unsigned flags);

@@ -1,7 +1,7 @@
 """Records what trace and whatif show on a GPU: `python3 -m conformance.trace.samples.record OUT [--only PART]`.
 
-Parts: presence (what the trace changes), zoo, examples, programs (PyTorch, Triton, cuBLASLt), whatif. Each part is one JSON
-file in OUT, and some pages. Programs are compiled with nvcc, or taken from --programs where they are there already.
+Parts: presence (what the trace changes), zoo, examples, torch (PyTorch with cuBLASLt, Triton), whatif. All go into OUT/trace.json,
+with some pages beside it. Programs are compiled with nvcc, or taken from --programs where they are there already.
 """
 
 from __future__ import annotations
@@ -22,6 +22,13 @@ from conformance.pdlkit.toolchain import find_nvcc
 HERE = Path(__file__).parent
 EXAMPLES = ("01_two_kernels", "02_chain_with_prologue", "04_carveouts", "05_event_across_streams", "07_captured_stream",
             "08_graph_by_hand", "11_decode_chain", "13_memset_replaced")
+
+
+def _without_paths(text: str, programs: Path) -> str:
+    """Commands as another machine would name them."""
+    for place, word in ((f"{programs}/", ""), (f"{ROOT}/", ""), (sys.executable, "python3")):
+        text = text.replace(place, word)
+    return text
 
 
 class Recorder:
@@ -57,8 +64,11 @@ class Recorder:
         return answer if isinstance(answer, dict) else {"answers": answer}
 
     def save(self, name: str, content: Any) -> None:
-        """One file of results."""
-        (self.out / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        """One part of trace.json; parts that were recorded before stay."""
+        path = self.out / "trace.json"
+        parts = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        parts[name] = json.loads(_without_paths(json.dumps(content), self.programs))
+        path.write_text(json.dumps(parts, indent=1) + "\n", encoding="utf-8")
 
     # ---- parts ----
 

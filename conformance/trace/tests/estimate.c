@@ -20,12 +20,22 @@ static cudaError_t h200(int *value, enum cudaDeviceAttr attribute, int device)
     }
     return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
 }
+
+/* A kernel's address is that of its carve-out here. */
+static cudaError_t carveout_of(struct cudaFuncAttributes *attributes, const void *function)
+{
+    const struct cudaFuncAttributes empty = {0};
+    *attributes = empty;
+    attributes->preferredShmemCarveout = *(const int *)function;
+    return cudaSuccess;
+}
 #define cudaDeviceGetAttribute h200
+#define cudaFuncGetAttributes carveout_of
 #include "pdl.h"
 
-static int read_shape(pdl_shape *shape, pdl_kernel *kernel, const pdl_options *options)
+static int read_shape(pdl_shape *shape, pdl_kernel *kernel, int *percent, const pdl_options *options)
 {
-    const pdl_kernel full = {.func = "kernel", .cc = 90, .ptx_version = 90, .binary_version = 90, .can_overlap = 1,
+    const pdl_kernel full = {.func = percent, .cc = 90, .ptx_version = 90, .binary_version = 90, .can_overlap = 1,
                              .max_threads_per_block = 1024, .max_grid = {1u << 31, 65535, 65535}, .max_block = {1024, 1024, 64}};
     int registers, fixed, dynamic, blocks, threads, carveout;
 
@@ -35,7 +45,7 @@ static int read_shape(pdl_shape *shape, pdl_kernel *kernel, const pdl_options *o
     *kernel = full;
     kernel->regs_per_thread = registers;
     kernel->static_shared_bytes = (size_t)fixed;
-    kernel->preferred_carveout = carveout;
+    *percent = carveout;
     *shape = (pdl_shape){kernel, {(unsigned)blocks, 1, 1}, {(unsigned)threads, 1, 1}, (size_t)dynamic, options};
     return 1;
 }
@@ -45,8 +55,9 @@ int main(void)
     const pdl_options options = {.overlap = PDL_OVERLAP_REQUIRED};
     pdl_kernel kernels[2];
     pdl_shape primary, dependent;
+    int percent[2];
 
-    while (read_shape(&primary, &kernels[0], &options) && read_shape(&dependent, &kernels[1], &options)) {
+    while (read_shape(&primary, &kernels[0], &percent[0], &options) && read_shape(&dependent, &kernels[1], &percent[1], &options)) {
         pdl_estimate estimate = PDL_ZERO;
         const cudaError_t error = pdl_overlap_estimate(&estimate, &primary, &dependent);
         const int limit = estimate.reason == PDL_REASON_CARVEOUT ? 5 : estimate.reason == 0 ? 0 : (int)(estimate.reason - PDL_REASON_BLOCK_SLOTS) + 1;

@@ -145,7 +145,7 @@ static struct occupancy ran(const struct occupancy *before, int asked, struct ke
 {
     struct occupancy out = {0, 0, 0, kernel, grid, block, shared};
     uint64_t own = arguments[0] + arguments[1];
-    int overlaps = asked && !held && before->kernel && before->kernel->ptx >= 90 && before->kernel->triggers && kernel->ptx >= 90
+    int overlaps = asked && !held && before->kernel && before->kernel->ptx >= 90 && before->kernel->triggers
                    && before->completes - before->start > TOO_SHORT_NS && has_room(before, kernel, block, shared)
                    && !splits_differ(before->kernel, kernel, before->grid);
     out.start = arrival;
@@ -511,6 +511,77 @@ result cuGraphInstantiateWithFlags(void **exec, struct graph *graph, uint64_t fl
     }
     *exec = made;
     return 0;
+}
+/* ---- graphs built by hand, cloned and changed ---------------------------------------------------------------------- */
+
+result cuGraphCreate(void **graph, unsigned flags) { return (void)flags, (*graph = calloc(1, sizeof(struct graph))) == NULL; }
+result cuGraphAddKernelNode_v2(struct node **out, struct graph *graph, struct node *const *before, size_t n, const struct parameters *p)
+{
+    struct node *node = calloc(1, sizeof *node);
+    unsigned **arguments = (unsigned **)p->arguments;
+    *node = (struct node){0, p->function, p->grid[0], p->block[0], p->shared, {*arguments[0], *arguments[1]}, 0, {0}, next_node++};
+    graph->nodes[graph->count++] = node;
+    for (size_t i = 0; i < n; i++) {
+        link_nodes(graph, before[i], node, 0);
+    }
+    *out = node;
+    return 0;
+}
+result cuGraphClone(void **out, const struct graph *graph)
+{
+    struct graph *clone = malloc(sizeof *clone);
+    *clone = *graph;
+    clone->made_from = (struct graph *)graph;
+    for (int i = 0; i < clone->count; i++) {
+        struct node *node = malloc(sizeof *node);
+        *node = *graph->nodes[i];
+        node->id = next_node++;
+        for (int e = 0; e < clone->edge_count; e++) {
+            clone->edges[e].from = clone->edges[e].from == graph->nodes[i] ? node : clone->edges[e].from;
+            clone->edges[e].to = clone->edges[e].to == graph->nodes[i] ? node : clone->edges[e].to;
+        }
+        clone->nodes[i] = node;
+    }
+    *out = clone;
+    return 0;
+}
+result cuGraphNodeFindInClone(struct node **out, const struct node *node, const struct graph *clone)
+{
+    for (int i = 0; i < clone->count && clone->made_from; i++) {
+        if (clone->made_from->nodes[i] == node) {
+            *out = clone->nodes[i];
+            return 0;
+        }
+    }
+    return 1;
+}
+result cuGraphRemoveDependencies_v2(struct graph *graph, struct node **from, struct node **to, const void *data, size_t n)
+{
+    for (int e = 0; n == 1 && e < graph->edge_count; e++) {
+        if (graph->edges[e].from == *from && graph->edges[e].to == *to && memcmp(graph->edges[e].data, data, 8) == 0) {
+            graph->edges[e] = graph->edges[--graph->edge_count];
+            return 0;
+        }
+    }
+    return 1;
+}
+result cuGraphAddDependencies_v2(struct graph *graph, struct node **from, struct node **to, const void *data, size_t n)
+{
+    struct edge edge = {*from, *to, {0}};
+    memcpy(edge.data, data, 8);
+    graph->edges[graph->edge_count++] = edge;
+    return n != 1;
+}
+/* Only a node of the graph that was instantiated names one of the instantiation. */
+result cuGraphExecKernelNodeSetParams_v2(struct graph *exec, const struct node *node, const struct parameters *p)
+{
+    for (int i = 0; i < exec->count; i++) {
+        if (exec->made_from->nodes[i] == node) {
+            exec->nodes[i]->arguments[0] = *((unsigned **)p->arguments)[0];
+            return 0;
+        }
+    }
+    return 1;
 }
 result cuGraphExecDestroy(struct graph *exec) { return (void)exec, 0; }
 result cuGraphLaunch(struct graph *exec, void *on)

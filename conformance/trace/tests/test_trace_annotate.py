@@ -16,7 +16,7 @@ from conformance.pdlkit.places import KIT
 
 def annotate(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, str(KIT), "trace", "annotate", *map(str, words)], capture_output=True, text=True, check=False,
-                          timeout=60)
+                          timeout=3600)
 
 
 def nsys_export(path: Path) -> Path:

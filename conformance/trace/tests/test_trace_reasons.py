@@ -22,14 +22,14 @@ CASES = [
     ("killed", replace(CLEAR, asked=NOT_ASKED, killed=True), {"asked": ATTRIBUTE}),
     ("graph-boundary", replace(CLEAR, path="boundary", asked=NOT_ASKED), {"path": "stream", "asked": ATTRIBUTE}),
     ("host-bound", replace(CLEAR, late_us=12.0), {"late_us": -1.0}),
-    ("no-device-half", replace(CLEAR, dependent_ptx=80), {"dependent_ptx": 90}),
+    ("no-device-half", replace(CLEAR, dependent_ptx=80, asked=NOT_ASKED), {"asked": ATTRIBUTE}),
+    ("no-device-half", replace(CLEAR, primary_triggers=None, primary_ptx=80), {"primary_ptx": 90}),
     ("carve-out", replace(CLEAR, room=room.Room(room.CARVEOUT, 1, 0, 1)), {"room": CLEAR.room}),
     ("no-room", replace(CLEAR, room=room.Room(room.THREADS, 2, 0, 1)), {"room": CLEAR.room}),
     ("no-room", replace(CLEAR, room=room.Room(room.REGISTERS, 2, 0, 1)), {"room": None}),
     ("no-room", replace(CLEAR, room=room.Room(room.SHARED, 1, 0, 1)), {"room": CLEAR.room}),
     ("no-room", replace(CLEAR, room=room.Room(room.BLOCK_SLOTS, 32, 0, 1)), {"room": CLEAR.room}),
     ("never-triggers", replace(CLEAR, primary_triggers=False), {"primary_triggers": True}),
-    ("never-triggers", replace(CLEAR, primary_triggers=None, primary_ptx=80), {"primary_ptx": 90}),
     ("between", replace(CLEAR, between=("memset",)), {"between": ()}),
     ("between", replace(CLEAR, between=("copy",)), {"between": ("event", "wait_event")}),
     ("between", replace(CLEAR, between=("host",)), {"between": ("event",)}),
@@ -62,6 +62,15 @@ def test_nothing_is_made_up_where_nothing_is_known() -> None:
 def test_a_pair_that_overlaps_needs_no_reason_unless_it_gains_nothing() -> None:
     assert why_not(replace(CLEAR, overlapped=True)) == []
     assert [reason.code for reason in why_not(replace(CLEAR, overlapped=True, dependent_waits_first=True))] == ["waits-first"]
+    crowded = replace(CLEAR, overlapped=True, room=room.Room(room.THREADS, 2, 0, 1))
+    assert [reason.code for reason in why_not(crowded)] == ["no-room"]  # it began as the primary's first blocks left
+
+
+def test_a_dependent_that_overlaps_without_a_wait_is_called_a_danger() -> None:
+    found = why_not(replace(CLEAR, overlapped=True, dependent_waits=False))
+    assert [reason.code for reason in found] == ["no-wait"] and "DANGER" in found[0].text
+    assert why_not(replace(CLEAR, overlapped=True, dependent_waits=True)) == []
+    assert why_not(replace(CLEAR, asked=NOT_ASKED, overlapped=True, dependent_waits=False)) == []  # another stream's kernel
 
 
 def test_several_reasons_come_in_the_order_in_which_they_have_to_go() -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,10 @@ from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.trace import session
 from conformance.trace.report import clipped, short_name, us, wrapped
-from conformance.trace.whatif import measure, variants
+from conformance.trace.whatif import measure, variants, where
 from conformance.trace.whatif.measure import Interval, Key
 from conformance.trace.whatif.variants import Noted, Variant
+from conformance.trace.whatif.where import Place
 
 SCHEMA = "pdl-whatif/1"
 _EPILOG = """\
@@ -50,6 +51,7 @@ def _parser() -> Parser:
     parser = Parser("whatif", "Measure what PDL would give an unchanged program.", epilog=_EPILOG,
                     usage="python3 conformance whatif [options] -- COMMAND...")
     parser.add_argument("--trigger", action="store_true", help="also with a trigger at each kernel's entry, ahead of the wait")
+    parser.add_argument("--pairs", action="store_true", help="also trace the original and the best variant: at which pairs the gain is")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="runs of each variant (default %(default)s)")
     parser.add_argument("--compare-outputs", action="store_true", help="compare the standard output of the variants")
     parser.add_argument("--compare-files", metavar="FILE", action="append", default=[], help="compare a file that the program writes")
@@ -98,6 +100,12 @@ class Study:
     runs: dict[str, list[Ran]]
     changed: list[str]
     left: dict[str, str]
+    places: list[Place] | None = None
+
+    @property
+    def best(self) -> str:
+        """The variant with PDL that gains most."""
+        return max((name for name in self.runs if name in ("pdl", "trigger")), key=lambda name: self.gain(name).estimate)
 
     def series(self, name: str) -> list[float]:
         """Each round's time of a step (us), or of the whole run where there are no steps."""
@@ -106,6 +114,10 @@ class Study:
     def gain(self, name: str) -> Interval:
         """Against the original."""
         return measure.gain(self.series("original"), self.series(name))
+
+    def gain_over_empty(self, name: str) -> Interval:
+        """Against the rewritten program with an empty prologue: what PDL gives apart from what rewriting costs."""
+        return measure.gain(self.series("empty"), self.series(name))
 
     def differing(self, given: argparse.Namespace) -> list[str]:
         """Variants whose results differ from the original's where that was asked."""
@@ -162,7 +174,11 @@ def _study(given: argparse.Namespace, folder: Path) -> Study:
             if ran.code != first.code:
                 raise _ended_badly(variant.name, ran)
             runs[variant.name].append(ran)
-    return Study(measure.step_of([ran.times for each in runs.values() for ran in each]), runs, chosen, left)
+    study = Study(measure.step_of([ran.times for each in runs.values() for ran in each]), runs, chosen, left)
+    if given.pairs:
+        best = next(variant for variant in order if variant.name == study.best)
+        study.places = where.traced(given.command, best, folder, timeout)
+    return study
 
 
 def _step_words(step: Key | None) -> str:
@@ -193,10 +209,11 @@ def as_json(study: Study, given: argparse.Namespace) -> dict[str, Any]:
         found[name] = {"us_per_step": [round(value, 3) for value in series]}
         if name != "original":
             found[name]["gain"] = study.gain(name).as_json()
-    best = max((name for name in study.runs if name in ("pdl", "trigger")), key=lambda name: study.gain(name).estimate)
+            found[name]["gain_over_empty"] = study.gain_over_empty(name).as_json()
     return {"schema": SCHEMA, "command": given.command, "step": _step_words(study.step), "rounds": given.rounds,
-            "gain": study.gain(best).as_json(), "by": best, "variants": found, "changed": study.changed,
+            "gain": study.gain(study.best).as_json(), "by": study.best, "variants": found, "changed": study.changed,
             "left": [{"kernel": name, "why": why} for name, why in study.left.items()],
+            "pairs": None if study.places is None else [asdict(place) for place in study.places],
             "differing": study.differing(given), "assurances": _assurances(study, given)}
 
 
@@ -211,6 +228,10 @@ def _table(study: Study, given: argparse.Namespace) -> str:
     lines.append(f"changed      {len(study.changed)} kernels; left as they are: {len(study.left)}")
     for name, why in list(study.left.items())[:10]:
         lines += _titled("left", f"{clipped(short_name(name), 40)}: {why}")
+    for place in (study.places or [])[:10]:
+        names = f"{clipped(short_name(place.primary), 30)} > {clipped(short_name(place.dependent), 30)}"
+        lines += _titled("saved", f"{us(place.saved_us)} us at each of {place.launches:,}: {names}, overlap in "
+                         f"{100 * place.overlapping_before:.0f} -> {100 * place.overlapping_after:.0f} %")
     for text in _assurances(study, given):
         lines += _titled("note", text)
     return "\n".join(lines)

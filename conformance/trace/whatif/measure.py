@@ -29,8 +29,9 @@ class Interval:
         return {"estimate": round(self.estimate, 5), "low": round(self.low, 5), "high": round(self.high, 5)}
 
     def words(self) -> str:
-        """As a percentage."""
-        return f"{100 * self.estimate:+.1f} % (95 % interval {100 * self.low:+.1f} to {100 * self.high:+.1f} %)"
+        """As a percentage. A loss of ten times the original's time is told as that: the runs were too few or too uneven."""
+        low = f"{100 * self.low:+.1f}" if self.low > -10 else "below -1000"
+        return f"{100 * max(self.estimate, -10):+.1f} % (95 % interval {low} to {100 * self.high:+.1f} %)"
 
 
 def times(processes: Sequence[Process]) -> dict[Key, list[float]]:

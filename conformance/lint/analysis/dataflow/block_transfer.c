@@ -56,6 +56,9 @@ static void follow_waiters(const struct step *step, expr formula)
 static enum outcome wait_under(struct step *step, uint32_t index, struct value guard, enum truth decided)
 {
     struct a_case cases[MOST_CASES];
+    if (decided == IS_TRUE && guard.expression != EXPR_TRUE && now.keep_constraints && !now.follow_waited &&
+        (step->registers->turns & step->section->blocks[now.nodes[step->node].block].in_turns) == 0)
+        now.nodes[step->node].first_waits = true;
     if (decided == IS_TRUE || guard.expression == EXPR_TRUE) {
         add_event(step, EVENT_WAIT, VARIES_BY_THREAD);
         return waited(step);
@@ -180,12 +183,17 @@ static enum outcome barrier(struct step *step, const struct instruction *instruc
     const struct range *numbers = known ? &range : NULL;
     enum progress before = step->wait;
     uint8_t uses = count_use(step, numbers);
+    bool due = whole && before == AHEAD && step->registers->phases.block_debt == 0;
     if (before == WAITED) {
         signal_barrier(&now.gathered, numbers, uses);
         return GOES_ON;
     }
     if (whole)
         pass_block_barrier(step);
+    else if (instruction->kind != KIND_BARRIER_ARRIVE)
+        add_event(step, EVENT_OTHER_BARRIER, 0);
+    if (due && instruction->kind != KIND_BARRIER_ARRIVE)
+        return waited(step);
     if (instruction->kind == KIND_BARRIER_ARRIVE || (before != SIBLING && before != SIGNALLED && (whole || before != AHEAD)))
         return GOES_ON;
     return whole || barrier_helps(numbers, uses) ? waited(step) : GOES_ON;
@@ -260,6 +268,7 @@ static void wait_for_object(struct step *step, const struct instruction *instruc
 {
     struct registers *registers = step->registers;
     uint16_t answer = object_answer(instruction);
+    add_event(step, EVENT_OTHER_BARRIER, 0);
     bool may_help = (step->wait == SIBLING || step->wait == AHEAD) && !passes_at_once(step, instruction);
     bool helps = may_help && object_helps(object_address(registers, instruction)) && answer != NO_REGISTER;
     constraints there = guard.expression ? assume(guard.expression, true, step->constraints) : step->constraints;

@@ -64,7 +64,7 @@ static bool outside_cluster(enum progress wait, constraints known)
 /* Of the other ways: whether one leads to a wait, and the fewest barriers ahead of it. */
 static struct wait_ahead others_ahead(node_id target, const node_id *everywhere, unsigned count)
 {
-    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES};
+    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, false};
     for (unsigned i = 0; i < count; i++) {
         struct wait_ahead ahead = everywhere[i] != target ? wait_ahead_of(everywhere[i]) : (struct wait_ahead){.answer = NO};
         if (ahead.answer != YES)
@@ -83,13 +83,22 @@ static enum progress towards(node_id target, const node_id *everywhere, unsigned
     if (!varies || wait == WAITED || wait == SIBLING || wait == SIGNALLED || now.learning)
         return wait;
     struct wait_ahead others = others_ahead(target, everywhere, count), own = wait_ahead_of(target);
-    bool passes_by = others.answer == YES && others.block == 0 && (own.answer != YES || own.block > 0);
-    if (!passes_by && (wait != FRESH || others.answer != YES || own.answer == YES))
+    bool later = own.answer != YES || own.block > others.block || own.cluster > others.cluster || own.others;
+    bool passes_by = others.answer == YES && others.block == 0 && later;
+    if (!passes_by && (wait == CLUSTER || others.answer != YES || !later))
         return wait;
-    unsigned debt = others.cluster + phases->cluster_arrived;
-    phases->block_debt = others.block;
-    phases->cluster_debt = debt < MANY_PHASES ? (uint8_t)debt : MANY_PHASES;
-    return passes_by ? passed_by(wait, varies) : AHEAD;
+    unsigned cluster = others.cluster + phases->cluster_arrived;
+    bool in_another_block = passed_by(wait, varies) == CLUSTER;
+    struct phases old = *phases;
+    phases->block_debt = passes_by && own.answer == YES && in_another_block ? MANY_PHASES : others.block;
+    phases->cluster_debt = cluster < MANY_PHASES ? (uint8_t)cluster : MANY_PHASES;
+    if (wait != FRESH) { /* those that it passed by before count as well */
+        phases->block_debt = old.block_debt < phases->block_debt ? old.block_debt : phases->block_debt;
+        phases->cluster_debt = old.cluster_debt < phases->cluster_debt ? old.cluster_debt : phases->cluster_debt;
+    }
+    if (passes_by && own.answer != YES)
+        return passed_by(wait, varies);
+    return AHEAD; /* also where this thread waits itself, later than others do */
 }
 
 /* Whether this way leads past a wait to which another one leads. */
@@ -98,6 +107,19 @@ static bool goes_past_wait(node_id target, const node_id *everywhere, unsigned c
     if (now.learning || wait == WAITED)
         return false;
     return others_ahead(target, everywhere, count).answer == YES && wait_ahead_of(target).answer != YES;
+}
+
+/* In the first turn of a loop with a wait, a branch may have one way only. */
+static void note_first_turn(node_id node, node_id target, uint64_t turns)
+{
+    struct node_state *here = &now.nodes[node];
+    uint64_t loops = here->section->blocks[here->block].in_turns;
+    if (now.learning || now.follow_waited || !now.keep_constraints || loops == 0 || (turns & loops) != 0)
+        return;
+    if (here->first_way == 0)
+        here->first_way = target + 1;
+    else if (here->first_way != target + 1)
+        here->first_way = SEVERAL_WAYS;
 }
 
 static struct place last_place(node_id node)
@@ -166,6 +188,7 @@ static void take_way(node_id node, const node_id *ways, unsigned count, unsigned
         return;
     struct phases before = registers->phases;
     struct place passed = registers->passed;
+    note_first_turn(node, ways[chosen], registers->turns);
     enum progress there = towards(ways[chosen], ways, count, wait, how.varies, &registers->phases);
     if (goes_past_wait(ways[chosen], ways, count, wait))
         registers->passed = last_place(node);

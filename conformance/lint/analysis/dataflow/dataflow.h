@@ -20,6 +20,7 @@ enum event_kind {
     EVENT_WAIT,
     EVENT_BLOCK_BARRIER,   /* the thread arrives at a barrier of the whole block */
     EVENT_CLUSTER_BARRIER, /* the thread arrives at the cluster's barrier */
+    EVENT_OTHER_BARRIER,   /* it waits at a named barrier or for a barrier object */
 };
 struct event { /* what decides whether a thread waits before it meets its siblings */
     uint8_t kind;
@@ -69,9 +70,11 @@ struct live { /* registers that matter at the entry of a block, as runs of neigh
 };
 
 enum answer { NOT_ASKED, NO, YES };
+#define SEVERAL_WAYS UINT32_MAX
 struct wait_ahead { /* whether a thread surely waits from here on, and how many barriers it arrives at before that */
     uint8_t answer;
     uint8_t block, cluster; /* up to MANY_PHASES */
+    bool others;            /* also named barriers or barrier objects */
 };
 struct node_state {
     context context;
@@ -91,6 +94,8 @@ struct node_state {
     struct state *states;
     size_t state_count, state_capacity;
     struct wait_ahead ahead;
+    uint32_t first_way; /* 1 + the way out that threads take in the first turn of a loop with a wait; 0: not known */
+    bool first_waits;   /* its guarded wait is executed in that turn */
     uint8_t varied; /* whether threads that are not safe always left it in different ways, while numbers were not kept apart */
 };
 
@@ -217,6 +222,7 @@ void note_return(context, enum progress);
 /* Whether some thread that gets here surely waits before it ends. At a branch that threads leave in different ways one way
  * suffices, else each has to lead to a wait. */
 struct wait_ahead wait_ahead_of(node_id);
+bool ask_again_after_first_turns(void);
 uint8_t *reaching_nodes(void); /* by node: whether a wait can be reached from it */
 void mark_reaching(void); /* which of the accesses found can be followed by a wait of the same thread */
 

@@ -634,6 +634,8 @@ void analyse(const struct kernel *kernel, struct findings *found)
     now.keep_constraints = true;
     for (int round = 0; round < ROUNDS && !imprecise && keep_more(round == 0); round++)
         imprecise = propagate_or_merge(); /* conditions kept apart let more conditions be told */
+    if (!imprecise && ask_again_after_first_turns())
+        imprecise = propagate_or_merge();
     if (now.asked_signals)
         imprecise = judge_signals() || imprecise;
     found->imprecise = imprecise || now.merged;

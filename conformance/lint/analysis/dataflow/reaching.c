@@ -15,9 +15,11 @@ static struct wait_ahead events_of(const struct node_state *node)
         const struct event *event = &node->edges.events[i];
         if (event->kind == EVENT_BLOCK_BARRIER)
             found.block = more_phases(found.block, step);
+        else if (event->kind == EVENT_OTHER_BARRIER)
+            found.others = true;
         else if (event->kind == EVENT_CLUSTER_BARRIER)
             found.cluster = more_phases(found.cluster, step);
-        else if (event->varies) {
+        else if (event->varies || node->first_waits) {
             found.answer = YES;
             return found;
         }
@@ -29,13 +31,15 @@ static uint8_t smaller(uint8_t a, uint8_t b) { return a < b ? a : b; }
 static uint8_t larger(uint8_t a, uint8_t b) { return a > b ? a : b; }
 
 /* From the answers of the nodes behind it; ways back in a loop have none yet and are left out. */
-static struct wait_ahead combined(const struct edges *edges)
+static struct wait_ahead combined(const struct edges *edges, uint32_t first_way)
 {
-    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES}, worst = {YES, 0, 0};
+    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, true}, worst = {.answer = YES};
     bool some = false;
     for (size_t i = 0; i < edges->target_count; i++) {
         const struct node_state *target = &now.nodes[edges->targets[i]];
         struct wait_ahead ahead = target->ahead;
+        if (first_way != 0 && first_way != SEVERAL_WAYS && first_way != edges->targets[i] + 1)
+            continue;
         if (ahead.answer == NOT_ASKED || target->edges.traps)
             continue;
         some = true;
@@ -43,7 +47,8 @@ static struct wait_ahead combined(const struct edges *edges)
             worst.answer = NO;
             continue;
         }
-        best = (struct wait_ahead){YES, smaller(best.block, ahead.block), smaller(best.cluster, ahead.cluster)};
+        best = (struct wait_ahead){YES, smaller(best.block, ahead.block), smaller(best.cluster, ahead.cluster), best.others && ahead.others};
+        worst.others = worst.others || ahead.others;
         worst.block = larger(worst.block, ahead.block);
         worst.cluster = larger(worst.cluster, ahead.cluster);
     }
@@ -83,9 +88,10 @@ static void ask(struct visit visit)
         return;
     }
     if (visit.done) {
-        struct wait_ahead ahead = combined(edges);
+        struct wait_ahead ahead = combined(edges, edges->varies ? 0 : node->first_way);
         open_nodes[visit.node] = false;
-        node->ahead = (struct wait_ahead){ahead.answer, more_phases(here.block, ahead.block), more_phases(here.cluster, ahead.cluster)};
+        node->ahead = (struct wait_ahead){ahead.answer, more_phases(here.block, ahead.block), more_phases(here.cluster, ahead.cluster),
+                                           here.others || ahead.others};
         return;
     }
     open_nodes[visit.node] = true;
@@ -93,6 +99,20 @@ static void ask(struct visit visit)
     for (size_t i = 0; i < edges->target_count; i++)
         if (now.nodes[edges->targets[i]].ahead.answer == NOT_ASKED && !open_nodes[edges->targets[i]])
             visit_later(edges->targets[i], false);
+}
+
+/* What is known of first turns changes what lies ahead. False: nothing is known of any. */
+bool ask_again_after_first_turns(void)
+{
+    bool any = false;
+    for (size_t n = 0; n < now.node_count; n++) {
+        struct node_state *node = &now.nodes[n];
+        any = any || node->first_waits || (node->first_way != 0 && node->first_way != SEVERAL_WAYS);
+    }
+    for (size_t n = 0; n < now.node_count && any; n++)
+        now.nodes[n].ahead.answer = NOT_ASKED;
+    revisions += any;
+    return any;
 }
 
 struct wait_ahead wait_ahead_of(node_id start)

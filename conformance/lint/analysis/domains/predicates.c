@@ -111,6 +111,16 @@ bool compare_integers(struct registers *regs, const struct instruction *instruct
         if (a.expression && b.expression && low.expression)
             formula = of_high_halves(d, a.expression, b.expression, low.expression);
     }
+    if (has(d, PART_WIDE_COMPARE) && !has(d, PART_EX)) {
+        struct value high[2] = {operand_value(regs, &operands[2], 1), operand_value(regs, &operands[3], 1)};
+        expr low = 0;
+
+        varies |= high[0].varies | high[1].varies;
+        if (a.expression && b.expression && d->opcode->comparison != COMPARES_NOT)
+            low = comparison((enum comparison)d->opcode->comparison, false, a.expression, b.expression);
+        if (low && high[0].expression && high[1].expression)
+            formula = of_high_halves(d, high[0].expression, high[1].expression, low);
+    }
     if (a.expression && b.expression && d->opcode->comparison != COMPARES_NOT && !has(d, PART_WIDE_COMPARE))
         formula = comparison((enum comparison)d->opcode->comparison, !has(d, PART_UNSIGNED), a.expression, b.expression);
     if (is_written_predicate(&operands[0]))

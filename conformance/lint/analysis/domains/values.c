@@ -186,8 +186,14 @@ static uint32_t table_operation(void)
     return OPERATION_NAMED + word;
 }
 
+/* A number in the index is moved to the place. */
 expr table_word(expr index, uint32_t place)
 {
+    uint32_t added;
+    expr rest;
+
+    if (index && is_by_number(index, OPERATION_ADD, &rest, &added))
+        return table_word(rest, place + added);
     return operation(table_operation(), 2, (expr[]){ index, number(place) });
 }
 

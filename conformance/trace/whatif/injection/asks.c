@@ -114,23 +114,39 @@ static int is_kernel(void *node)
     return cuGraphNodeGetType && cuGraphNodeGetType(node, &type) == 0 && type == KERNEL_NODE;
 }
 
-/* The edges of a graph; freed by the caller. */
-struct edges { void **from, **to; struct edge_data *data; size_t count; };
+/* The edges of a graph; freed by the caller. `ends` holds where they lead, sorted, so that a node's edges are neighbours. */
+struct edges { void **from, **to, **ends; struct edge_data *data; size_t count; };
+
+static int by_address(const void *a, const void *b)
+{
+    uintptr_t first = (uintptr_t)*(void *const *)a, second = (uintptr_t)*(void *const *)b;
+    return (first > second) - (first < second);
+}
+
+static int is_only_edge(const struct edges *e, void *node)
+{
+    void **found = bsearch(&node, e->ends, e->count, sizeof node, by_address);
+    return found && (found == e->ends || found[-1] != node) && (found + 1 == e->ends + e->count || found[1] != node);
+}
 
 static struct edges edges_of(void *graph)
 {
     DRIVER(cuGraphGetEdges_v2, void *, void **, void **, struct edge_data *, size_t *);
-    struct edges e = {NULL, NULL, NULL, 0};
+    struct edges e = {NULL, NULL, NULL, NULL, 0};
     if (!cuGraphGetEdges_v2 || cuGraphGetEdges_v2(graph, NULL, NULL, NULL, &e.count) != 0 || e.count == 0) {
         e.count = 0;
         return e;
     }
     e.from = malloc(e.count * sizeof *e.from);
     e.to = malloc(e.count * sizeof *e.to);
+    e.ends = malloc(e.count * sizeof *e.ends);
     e.data = calloc(e.count, sizeof *e.data);
-    if (!e.from || !e.to || !e.data || cuGraphGetEdges_v2(graph, e.from, e.to, e.data, &e.count) != 0) {
+    if (!e.from || !e.to || !e.ends || !e.data || cuGraphGetEdges_v2(graph, e.from, e.to, e.data, &e.count) != 0) {
         e.count = 0;
+        return e;
     }
+    memcpy(e.ends, e.to, e.count * sizeof *e.ends);
+    qsort(e.ends, e.count, sizeof *e.ends, by_address);
     return e;
 }
 
@@ -138,17 +154,14 @@ static void release(struct edges *e)
 {
     free(e->from);
     free(e->to);
+    free(e->ends);
     free(e->data);
 }
 
 /* A kernel's only edge, from another kernel, full: several edges of which one is programmatic never overlapped. */
 static int can_change(const struct edges *e, size_t i)
 {
-    size_t into = 0;
-    for (size_t k = 0; k < e->count; k++) {
-        into += e->to[k] == e->to[i];
-    }
-    return into == 1 && e->data[i].from_port == 0 && e->data[i].type == 0 && is_kernel(e->from[i]) && may_ask(e->to[i]);
+    return is_only_edge(e, e->to[i]) && e->data[i].from_port == 0 && e->data[i].type == 0 && is_kernel(e->from[i]) && may_ask(e->to[i]);
 }
 
 /* One edge a call: a driver was seen to give all edges of a call the data of the first. */
@@ -168,7 +181,7 @@ static int make_programmatic(void *graph, void *from, void *to)
 void *whatif_graph(void *graph)
 {
     DRIVER(cuGraphClone, void **, void *);
-    struct edges e = plan_is_on() && graph ? edges_of(graph) : (struct edges){NULL, NULL, NULL, 0};
+    struct edges e = plan_is_on() && graph ? edges_of(graph) : (struct edges){NULL, NULL, NULL, NULL, 0};
     void *clone = NULL;
     size_t wanted = 0, changed = 0;
     for (size_t i = 0; i < e.count; i++) {

@@ -1,0 +1,37 @@
+"""What several of lint's tests share."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.pdlkit.toolchain import find_nvcc
+
+ROOT = Path(__file__).resolve().parents[3]
+_FOUND = find_nvcc()  # also one that was fetched as a package
+_NVCC = str(_FOUND.path) if _FOUND else "nvcc"
+_SOURCE = '#include "pdl_device.cuh"\nextern "C" __global__ void early(const float *a, float *o)\n{\n' \
+          "    float v = *(const volatile float *)a;\n    pdl_wait();\n    *o = v;\n}\n"
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path) -> Iterator[None]:
+    """No test finds what another one, or the user, has cached. (A context of its own: a test's monkeypatch ends when it did before.)"""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PDL_CACHE", str(tmp_path / "cache"))
+        yield
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    source = folder / "k.cu"
+    source.write_text(_SOURCE)
+    for suffix, flag in (("cubin", "-cubin"), ("fatbin", "-fatbin"), ("o", "-c"), ("ptx", "-ptx")):
+        command = [_NVCC, "-arch=sm_90", "-I", str(ROOT), flag, "-o", str(folder / f"k.{suffix}"), str(source)]
+        subprocess.run(command, check=True, capture_output=True)
+    subprocess.run(["ar", "rcs", str(folder / "k.a"), str(folder / "k.o")], check=True)
+    return folder

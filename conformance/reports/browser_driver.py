@@ -1,0 +1,64 @@
+"""Run by browser.py in a Python that has playwright and axe: opens each page in both colour schemes and widths, prints what is wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-not-found]
+from playwright.sync_api import sync_playwright  # type: ignore[import-not-found]
+
+WIDTHS, SCHEMES = (360, 1600), ("light", "dark")
+_LARGEST_FOR_AXE = 1_500_000  # bytes; a longer page has more of the same, and axe takes minutes for it
+
+
+def _check(browser: Any, path: Path, limit: float | None, scheme: str, width: int, shots: str | None) -> list[str]:
+    page = browser.new_page(viewport={"width": width, "height": 1000}, color_scheme=scheme)
+    said: list[str] = []
+    page.on("console", lambda message: said.append(f"the console says {message.text}"))
+    page.on("pageerror", lambda error: said.append(f"a script failed: {error}"))
+    page.on(
+        "request",
+        lambda request: said.append(f"it asks for {request.url}")
+        if request.url != path.as_uri() and not request.url.startswith("data:")
+        else None,
+    )
+    started = time.monotonic()
+    page.goto(path.as_uri())
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    took = time.monotonic() - started
+    if limit is not None and took > limit:
+        said.append(f"it took {took:.1f} s to draw, and {limit:.1f} s were left")
+    if shots:
+        page.screenshot(path=str(Path(shots, f"{path.stem}-{scheme}-{width}.png")))
+    if page.evaluate("document.documentElement.scrollWidth") > width:
+        said.append("it is wider than the screen")
+    if path.stat().st_size < _LARGEST_FOR_AXE:
+        report = Axe().run(page, options={"resultTypes": ["violations"]}).response
+        said += [f"axe: {entry['id']}, {len(entry['nodes'])} times: {entry['nodes'][0]['html'][:90]}" for entry in report["violations"]]
+    page.close()
+    return [f"{path.name}, {scheme}, {width} px: {text}" for text in said]
+
+
+def main() -> int:
+    """Read the order from stdin, print the findings as JSON."""
+    order = json.load(sys.stdin)
+    found: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=order["chromium"], args=["--no-sandbox"])
+        for name, limit in order["pages"]:
+            for scheme in SCHEMES:
+                for width in WIDTHS:
+                    found += _check(
+                        browser, Path(name), limit if (scheme, width) == (SCHEMES[0], WIDTHS[0]) else None, scheme, width, order["shots"]
+                    )
+        browser.close()
+    print(json.dumps(found))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
