@@ -232,7 +232,8 @@ def check_refusals(place: Place) -> None:
     ignored = "void f(pdl_kernel *k, const void *a);\nvoid f(pdl_kernel *k, const void *a) { pdl_kernel_init(k, a); }\n"
     for standard in ("c99", "c++11", "c++17"):
         refused(place, f"ignored_{standard}.c", standard, ignored, "unused-result", "-Werror")
-    typed = "void k(int, float *);\ncudaError_t f(pdl_kernel *p, const pdl_options *o, float *x)\n{{ return pdl_launch(p, k, 1, 1, 0, 0, o, {}); }}\n"
+    typed = ("void k(int, float *);\ncudaError_t f(pdl_kernel *p, const pdl_options *o, float *x)\n"
+             "{{ return pdl_launch(p, k, 1, 1, 0, 0, o, {}); }}\n")
     refused(place, "few.cpp", "c++11", typed.format("1"), "no matching function")
     refused(place, "many.cpp", "c++11", typed.format("1, x, x"), "no matching function")
     refused(place, "wrong.cpp", "c++11", typed.format("1, 2.0"), "cannot convert .?double|double")
@@ -281,7 +282,8 @@ def check_text(place: Place) -> None:
 
 def check_breaks(place: Place) -> None:
     """Each entry of break_headers.py still finds what it breaks, in the headers of this tree."""
-    stale = [f"{change.what} ({change.noticed_by})" for change in BREAKS if change.old not in (ROOT / change.file).read_text(encoding="utf-8")]
+    stale = [f"{change.what} ({change.noticed_by})" for change in BREAKS
+             if change.old not in (ROOT / change.file).read_text(encoding="utf-8")]
     expect(not stale, "break_headers.py breaks what is no longer there: " + ", ".join(stale))
 
 
@@ -320,8 +322,10 @@ def check_erased_mark(place: Place) -> None:
     """An image whose waits are gone has the mark, whatever it says that it was compiled for; other images have none."""
     for code, marked in (("arch=compute_80,code=sm_80", True), ("arch=compute_80,code=sm_90", True), ("arch=compute_90,code=sm_90", False)):
         target = place.work / "mark.cubin"
-        must_pass([find("nvcc", place), "-gencode", code, "-I", str(place.headers), "-cubin", str(UNITS / "device_all.cu"), "-o", str(target)])
-        expect((b"pdl_wait_erased" in target.read_bytes()) == marked, f"{code}: the mark of erased waits is {'missing' if marked else 'there'}")
+        must_pass([find("nvcc", place), "-gencode", code, "-I", str(place.headers), "-cubin", str(UNITS / "device_all.cu"),
+                   "-o", str(target)])
+        expect((b"pdl_wait_erased" in target.read_bytes()) == marked,
+               f"{code}: the mark of erased waits is {'missing' if marked else 'there'}")
 
 
 def check_target_guard(place: Place) -> None:

@@ -116,9 +116,11 @@ def check_shared_object(place: Place) -> None:
         if found != public_names(place) or not found:
             raise Broken(f"{compiler}: the shared object has other symbols: {sorted(found ^ public_names(place))}")
         user = place.work / f"user.{'cpp' if language == 'c++' else 'c'}"
-        user.write_text('#include "pdl.h"\nint main(void) { return pdl_reason_string(PDL_REASON_NONE)[0] == \'n\' ? 0 : 1; }\n', encoding="utf-8")
+        user.write_text('#include "pdl.h"\nint main(void) { return pdl_reason_string(PDL_REASON_NONE)[0] == \'n\' ? 0 : 1; }\n',
+                        encoding="utf-8")
         program = place.work / "user"
-        must_pass([find(compiler), f"-std={standard}", "-DPDL_DECLARE_ONLY", *base, str(user), str(library), "-Wl,--unresolved-symbols=ignore-all",
+        must_pass([find(compiler), f"-std={standard}", "-DPDL_DECLARE_ONLY", *base, str(user), str(library),
+                   "-Wl,--unresolved-symbols=ignore-all",
                    f"-Wl,-rpath,{place.work}", "-o", str(program)])
         must_pass([str(program)])
     loaded = ctypes.CDLL(str(place.work / "libpdl_c1.so"), mode=os.RTLD_LAZY)
@@ -130,7 +132,8 @@ def check_shared_object(place: Place) -> None:
 def check_reload(place: Place) -> None:
     """A library with kernels is unloaded and another is loaded at its address: its answers are asked for anew."""
     objects = model_objects(place, "gcc", ("-fPIC",))
-    flags = ["-std=c++11", "-O1", "-fPIC", "-I", str(place.headers), "-I", str(MODEL), "-I", str(HEADERS), "-isystem", str(place.toolkit_includes)]
+    flags = ["-std=c++11", "-O1", "-fPIC", "-I", str(place.headers), "-I", str(MODEL), "-I", str(HEADERS),
+             "-isystem", str(place.toolkit_includes)]
     runtime = place.work / "libruntime.so"
     must_pass([find("gcc"), "-shared", *objects, "-lpthread", "-lm", "-o", str(runtime)])
     libraries = []

@@ -150,7 +150,7 @@ def _print(result: Result, replays: list[str]) -> None:
               f"({result.stressed_s / result.plain_s:.2f}x), {result.runs} runs")
     if result.natural:
         print("the plain runs go wrong by themselves: they differ from runs in which every kernel waits first")
-    for race, replay in zip(result.races, replays):
+    for race, replay in zip(result.races, replays, strict=False):
         label = result.labels.get(sentence(race), "")
         print(f"\n{sentence(race)}" + (f"\n  {label}: {MEANING[label]}" if label else ""))
         if result.waiting and all(name not in result.waiting for name in race.dependents):

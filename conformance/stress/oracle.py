@@ -161,13 +161,13 @@ def _near(a: float, b: float, tolerance: float) -> bool:
 
 
 def _close(one: array.array[float], other: array.array[float], tolerance: float) -> bool:
-    return all(_near(a, b, tolerance) for a, b in zip(one, other))
+    return all(_near(a, b, tolerance) for a, b in zip(one, other, strict=False))
 
 
 def _close_text(one: list[bytes], other: list[bytes], tolerance: float) -> bool:
     if len(one) != len(other):
         return False
-    for a, b in zip(one, other):
+    for a, b in zip(one, other, strict=False):
         if a != b:
             try:
                 if not _near(float(a), float(b), tolerance):

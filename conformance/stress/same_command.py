@@ -73,7 +73,7 @@ def compare(command: list[str], shards: int, folder: Path, timeout: float) -> Sa
         for plain, other, errors, place in pool.map(one, range(shards)):
             found.errors += errors
             found.lines += len(plain)
-            found.different += [a for a, b in zip(plain, other) if a != b]
+            found.different += [a for a, b in zip(plain, other, strict=False) if a != b]
             found.different += [f"{len(other)} lines instead of {len(plain)}"] * (len(plain) != len(other))
             for kernel in read_calibration(place / "records.jsonl").kernels.values():
                 (names if kernel.rewritten else others).add(kernel.name)

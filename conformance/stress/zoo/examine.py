@@ -129,7 +129,7 @@ class Examiner:
         for plan in plans(kernels, self.amount.seed, line.hold_ns):
             self.stressed.use(plan, kernels)
             runs = self.stressed.run(self.entry, "bug", self.amount.runs)
-            shown = [before or mark == "X" for before, mark in zip(shown, runs.marks)]
+            shown = [before or mark == "X" for before, mark in zip(shown, runs.marks, strict=False)]
             line.by_plan[_label(plan)] = runs.wrong
             failing += [plan] if runs.wrong else []
         line.runs, line.shown = self.amount.runs, sum(shown)
