@@ -63,6 +63,15 @@ def _record_of(path: Path) -> Path:
     return path.with_name(path.name + ".sha256")
 
 
+def _write_record(path: Path) -> None:
+    """Keep the digest of the file; a file without it was never finished."""
+    with tempfile.TemporaryDirectory(prefix="draft-", dir=path.parent) as folder:
+        draft = Path(folder, "record")
+        draft.write_text(hashlib.sha256(path.read_bytes()).hexdigest() + "\n", encoding="ascii")
+        draft.chmod(0o600)
+        draft.replace(_record_of(path))
+
+
 def is_whole(path: Path) -> bool:
     """Whether the file is ours, closed to others, and still what was written when it was made."""
     record = trusted_file(_record_of(path))
@@ -96,22 +105,20 @@ def compiled(recipe: Recipe, compiler: Tool) -> Path:
     with locked(folder, f"compiling {recipe.what}"):
         target = folder / recipe.file_name(_digest_of(compiler))
         if not is_whole(target):
+            _record_of(target).unlink(missing_ok=True)
             compile_to(target, compiler, recipe.arguments, recipe.what)
+            _write_record(target)
         return target
 
 
 def compile_to(target: Path, compiler: Tool, arguments: Sequence[str | Path], what: str) -> Path:
-    """The target and the record of its digest, made by one call of the compiler (arguments without its -o)."""
+    """The target, made by one call of the compiler (arguments without its -o)."""
     try:
         with tempfile.TemporaryDirectory(prefix="draft-", dir=target.parent) as folder:
             draft = Path(folder, target.name)
             _call([str(compiler.path), "-o", str(draft), *map(str, arguments)], compiler, what)
             draft.chmod(0o700)
-            record = _record_of(draft)
-            record.write_text(hashlib.sha256(draft.read_bytes()).hexdigest() + "\n", encoding="ascii")
-            record.chmod(0o600)
             draft.replace(target)
-            record.replace(_record_of(target))
     except OSError as error:
         raise SetupImpossible(f"{what} cannot be compiled with {compiler.path}: {error}") from None
     return target

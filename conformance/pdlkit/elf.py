@@ -89,9 +89,9 @@ class Cubin:
     def _read_sections(self) -> list[Section]:
         data = self.data
         table, entry, count, names = (*struct.unpack_from("<Q", data, 40), *struct.unpack_from("<HHH", data, 58))
+        if table and (count == 0 or names == 0xFFFF) and table + 64 > len(data):
+            raise CorruptFile("the section table lies beyond the end of the file")
         if count == 0 and table:  # more than 65,279 sections: the count stands in section 0
-            if table + 64 > len(data):
-                raise CorruptFile("the section table lies beyond the end of the file")
             count = struct.unpack_from("<Q", data, table + 32)[0]
         if names == 0xFFFF and table:
             names = struct.unpack_from("<I", data, table + 40)[0]

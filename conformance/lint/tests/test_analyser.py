@@ -47,8 +47,8 @@ def _script(folder: Path, python: str) -> Path:
 def _elsewhere(monkeypatch: pytest.MonkeyPatch, folder: Path, source: str = "int main(void) { return 0; }") -> None:
     """Another build folder, and other sources, which compile at once."""
     sources = folder / "sources"
-    sources.mkdir()
-    (sources / "main.c").write_text(source)
+    (sources / "layer").mkdir(parents=True)
+    (sources / "layer" / "main.c").write_text(source)
     monkeypatch.setattr(analyser, "SOURCES", sources)
     monkeypatch.setattr(analyser, "_folders", lambda: [folder / "build"])
 
@@ -63,7 +63,7 @@ def test_it_is_compiled_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ca
     assert "compiling" in capsys.readouterr().err
     analyser.program.cache_clear()
     assert analyser.program() == made and capsys.readouterr().err == ""
-    (analyser.SOURCES / "main.c").write_text("int main(void) { return 1; }")
+    (analyser.SOURCES / "layer" / "main.c").write_text("int main(void) { return 1; }")
     analyser.program.cache_clear()
     assert analyser.program() != made  # other sources, another program
 

@@ -31,6 +31,14 @@ def test_the_corpus_is_read() -> None:
     assert read_report(CORPUS / "report.json")
 
 
+def test_a_section_table_beyond_the_end_is_refused() -> None:
+    """Found by fuzzing: the index of the names stands in section 0, which is not there."""
+    head = bytearray((CORPUS / "tiny.cubin").read_bytes()[:64])
+    head[62:64] = b"\xff\xff"
+    with pytest.raises(elf.CorruptFile, match="beyond the end"):
+        elf.Cubin(bytes(head))
+
+
 def test_a_reader_that_fails_is_noticed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def careless(data: bytes) -> None:
         if len(data) > 100:
