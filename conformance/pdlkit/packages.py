@@ -12,7 +12,6 @@ import shutil
 import sys
 import tarfile
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.pdlkit.exits import SetupImpossible
