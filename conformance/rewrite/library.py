@@ -42,7 +42,7 @@ def _unpack(archive: Path, part: str, folder: Path) -> None:
     """The C files of one folder of the archive."""
     with tarfile.open(archive) as package:
         for member in package.getmembers():
-            if member.isfile() and Path(member.name).parent.name in _SOURCES and member.name.endswith((".c", ".h")):
+            if member.isfile() and Path(member.name).parent.name + "/" == part and member.name.endswith((".c", ".h")):
                 stream = package.extractfile(member)
                 (folder / Path(member.name).name).write_bytes(stream.read() if stream else b"")
 
