@@ -66,13 +66,6 @@ APART cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribu
     return cudaSuccess;
 }
 
-APART cudaError_t cudaDriverGetVersion(int *version)
-{
-    calls++;
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-
 APART cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *func)
 {
     (void)func;

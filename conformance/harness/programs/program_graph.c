@@ -17,7 +17,7 @@
 
 const char *const graph_way_name[GRAPH_WAYS] = {
     "nodes, then edges one by one", "nodes, then edges in any order", "each node with its edges", "nodes, then the edges of a kind in one call",
-    "each node captured behind its edges", "one capture whose dependencies are updated", "a clone", "a child graph",
+    "each node captured after its edges", "one capture whose dependencies are updated", "a clone", "a child graph",
     "the body of a conditional node", "edges made otherwise, removed and made again", "nodes and edges too many, destroyed again",
     "nodes, then all edges in one call"
 };
@@ -646,13 +646,20 @@ static cudaError_t make_decoy(const struct made *made, struct made *decoy)
     return graph_make(decoy, WAY_ONE_BY_ONE);
 }
 
+/* An update pairs nodes by the order in which they and their edges were added and removed (CUDA Programming Guide, whole graph
+ * update). Only these ways keep the order of the decoy; for another order the documents promise no pairing. */
+static int keeps_the_decoys_order(enum graph_way way)
+{
+    return way == WAY_ONE_BY_ONE || way == WAY_NEW_NODES || way == WAY_ONE_CALL;
+}
+
 static cudaError_t update_whole(struct made *made, cudaGraphExec_t *exec)
 {
     cudaGraphExecUpdateResultInfo info;
     struct made decoy;
     cudaError_t error;
 
-    if (made->graph != made->inner)
+    if (made->graph != made->inner || !keeps_the_decoys_order(made->way))
         return program_declines(made);
     error = make_decoy(made, &decoy);
     if (error == cudaSuccess)
@@ -729,6 +736,10 @@ cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exe
     case EXEC_BY_NODE: return update_nodes(made, exec);
     case EXEC_SECOND:
         TRY(cudaGraphInstantiate(&first, made->graph, 0));
+        if (made->way == WAY_BODY) { /* of a graph with a conditional node only one instantiation may exist at a time */
+            TRY(cudaGraphExecDestroy(first));
+            return cudaGraphInstantiate(exec, made->graph, 0);
+        }
         TRY(cudaGraphInstantiate(exec, made->graph, 0));
         return cudaGraphExecDestroy(first);
     default: break;
