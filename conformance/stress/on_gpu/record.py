@@ -1,6 +1,6 @@
 """What rewriting costs and changes on this GPU: PyTorch with a plan that does nothing, and digests of clean runs.
 
-    python3 -m conformance.rewrite.on_gpu.record --python PYTHON --output FILE
+    python3 -m conformance.stress.on_gpu.record --python PYTHON --output FILE
 
 PYTHON is one that has PyTorch and Triton. The record holds, for each plan, the digest of what was computed, the times, and how
 many launches were of kernels that were rewritten; and how many digests of correct runs differed.
