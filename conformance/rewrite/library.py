@@ -80,8 +80,8 @@ def compression() -> tuple[list[str | Path], str]:
         place = _sources()
         headers = sorted(place.glob("*.h"))
         flags = ["-O2", "-fPIC", "-fvisibility=hidden", "-DZSTD_DISABLE_ASM", *HIDDEN, "-c"]
-        objects = [compiled_files.compiled(Recipe(f"{Path(name).stem}.o", [place / name, *headers], [*flags, place / name], name), compiler())
-                   for name in LIBRARIES]
+        recipes = [Recipe(f"{Path(name).stem}.o", [place / name, *headers], [*flags, place / name], name) for name in LIBRARIES]
+        objects = [compiled_files.compiled(recipe, compiler()) for recipe in recipes]
     except (SetupImpossible, OSError, tarfile.TarError) as error:
         return [], f"compressed images cannot be read: {error}"
     return ["-DPDL_HAVE_ZSTD=1", "-DPDL_HAVE_LZ4=1", f"-I{place}", *objects], ""

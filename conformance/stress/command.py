@@ -186,7 +186,7 @@ def main(argv: list[str]) -> int:
             notes.append("kernels were loaded lazily, so first launches never overlapped; --eager-loading stresses them, too")
         result = Detector(_program(given, folder), effort, lambda line: print(line, file=stream, flush=True)).run()
         result.notes = notes + result.notes
-        replays = [_replay(given, result, race) for race in result.races or [None]]
+        replays = [_replay(given, result, race) for race in result.races] or [_replay(given, result, None)]
         if given.json:
             print(json.dumps({"command": given.command, "replays": replays, **asdict(result)}, indent=2))
         else:

@@ -61,7 +61,7 @@ def search(failing: Iterable[Plan], kernels: list[str], fails: Fails) -> Found:
         if blamed & plan.hold and not (suspects and fails(replace(plan, hold=frozenset(suspects)))):
             continue  # what went wrong here is explained by a primary that is already known
         if not fails(replace(plan, hold=frozenset(suspects), protect=everybody)):
-            for group in culprits(suspects, lambda part: fails(replace(plan, hold=frozenset(part)))):
+            for group in _primaries(plan, suspects, fails):
                 blamed.update(group)
                 found.races += _dependents(plan, group, kernels, fails)
         else:
@@ -71,6 +71,10 @@ def search(failing: Iterable[Plan], kernels: list[str], fails: Fails) -> Found:
             found.uncured.append(replace(plan, hold=frozenset(suspects), protect=everybody))
     found.races = sorted(set(found.races), key=lambda race: (race.primary, race.dependents))
     return found
+
+
+def _primaries(plan: Plan, suspects: list[str], fails: Fails) -> list[tuple[str, ...]]:
+    return culprits(suspects, lambda part: fails(replace(plan, hold=frozenset(part))))
 
 
 def _dependents(plan: Plan, group: tuple[str, ...], kernels: list[str], fails: Fails) -> list[Race]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import struct
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +32,7 @@ from conformance.rewrite.tests.images import (
 HOLD = "3 15000 5000 7"
 
 
-def run(tmp_path: Path, image: bytes, numbers: str, name: str = "*", *more: str) -> tuple[int, list[dict], bytes, str]:
+def run(tmp_path: Path, image: bytes, numbers: str, name: str = "*", *more: str) -> tuple[int, list[dict[str, Any]], bytes, str]:
     (tmp_path / "in").write_bytes(image)
     (tmp_path / "plan").write_text(f"{name} {numbers}\n")
     done = subprocess.run([library.tool(), tmp_path / "in", tmp_path / "out", "--plan", tmp_path / "plan", *more],
@@ -179,7 +181,7 @@ def test_every_architecture_has_its_own_code(tmp_path: Path, architecture: int, 
     (lambda image: b"\x7fELF" + bytes(60), "ELF"),
     (lambda image: image[:18] + b"\x3e\0" + image[20:], "machine is not CUDA"),
 ])
-def test_a_damaged_image_is_passed_on_with_the_reason(tmp_path: Path, damage, reason: str) -> None:
+def test_a_damaged_image_is_passed_on_with_the_reason(tmp_path: Path, damage: Callable[[bytes], bytes], reason: str) -> None:
     image = damage(cubin([PLAIN]))
     code, _, out, said = run(tmp_path, image, HOLD)
     assert code == 2 and out == image and reason in said

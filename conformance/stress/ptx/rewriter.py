@@ -57,7 +57,8 @@ def _header(module: ptx_scan.Module, out: Outcome) -> list[tuple[int, int, str]]
     return edits
 
 
-def _kernel_edits(module: ptx_scan.Module, kernel: ptx_scan.Kernel, settings: Settings, fresh: Callable[[], int]) -> list[tuple[int, int, str]]:
+def _kernel_edits(module: ptx_scan.Module, kernel: ptx_scan.Kernel, settings: Settings,
+                  fresh: Callable[[], int]) -> list[tuple[int, int, str]]:
     """The insertions for one kernel."""
     name = kernel.name
     edits = []

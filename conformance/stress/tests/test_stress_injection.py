@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.rewrite import check
+from conformance.rewrite import check, library
 from conformance.rewrite.tests.images import ADD, EXIT, STACK, TRIGGER, WAIT, Kernel, container, cubin, entry
 from conformance.stress.injection import library as injection
 from conformance.stress.plan import Plan
@@ -162,6 +162,6 @@ def test_a_plan_that_cannot_be_read_is_said_and_nothing_is_done(place: Path, tmp
 
 
 def test_a_path_that_the_loader_would_cut_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(injection.rewriter, "compiled", lambda *_: tmp_path / "a b" / "libpdlstress.so")
+    monkeypatch.setattr(library, "compiled", lambda *_: tmp_path / "a b" / "libpdlstress.so")
     with pytest.raises(SetupImpossible, match="space or a colon"):
         injection.library()

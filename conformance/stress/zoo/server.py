@@ -169,7 +169,7 @@ class Server:
             text = self._line()
             while text and not text.startswith(b"{"):
                 text = self._line()
-            answer = json.loads(text) if text else {"error": "it ended"}
+            answer: dict[str, object] = json.loads(text) if text else {"error": "it ended"}
         except (ZooError, ValueError) as error:
             answer = {"error": str(error)}
         if "error" in answer:
