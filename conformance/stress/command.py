@@ -75,6 +75,14 @@ def _parser() -> Parser:
     return parser
 
 
+def _words(command: str) -> list[str]:
+    """As a shell would split it; none if a quotation mark is not closed."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
 def _checked(given: argparse.Namespace) -> argparse.Namespace:
     if given.command[:1] == ["--"]:
         given.command = given.command[1:]
@@ -85,6 +93,8 @@ def _checked(given: argparse.Namespace) -> argparse.Namespace:
     for name in ("seeds", "plain_runs", "repeats", "confirm"):
         if getattr(given, name) < 1:
             raise BadArguments(f"--{name.replace('_', '-')} takes 1 or more")
+    if given.check is not None and not _words(given.check):
+        raise BadArguments(f"--check takes a command; `{given.check}` is none")
     if given.dtype and given.tolerance is None:
         raise BadArguments("--dtype says how to read numbers; it needs --tolerance")
     if given.tolerance is not None and not given.tolerance >= 0:

@@ -7,11 +7,11 @@ import json
 import math
 import shlex
 import subprocess
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.children import run_tool
+from conformance.pdlkit.exits import BadArguments, SetupImpossible
 
 CHECK_S = 600.0
 DTYPES = {"float32": "f", "float64": "d", "int32": "i", "int64": "q"}
@@ -113,10 +113,11 @@ class Oracle:
         if not self.check:
             return None
         try:
-            done = subprocess.run(shlex.split(self.check), cwd=folder, env=environment, capture_output=True, timeout=CHECK_S,
-                                  check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise BadArguments(f"--check `{self.check}` could not be run: {error}") from error
+            done = run_tool(shlex.split(self.check), timeout=CHECK_S, environment=environment, cwd=folder)
+        except subprocess.TimeoutExpired:
+            raise BadArguments(f"--check `{self.check}` did not end in {CHECK_S:.0f} s") from None
+        except SetupImpossible as error:
+            raise BadArguments(f"--check `{self.check}` could not be run: {error}") from None
         return f"--check ended with exit code {done.returncode}" if done.returncode else None
 
     def _expression(self, run: Observed, plain: Observed | None) -> str | None:
@@ -176,5 +177,3 @@ def _close_text(one: list[bytes], other: list[bytes], tolerance: float) -> bool:
                 return False
     return True
 
-
-Judge = Callable[[Observed], str | None]

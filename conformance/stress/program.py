@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.children import run_tool
+from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.stress.oracle import Observed, Oracle, read_copies
 from conformance.stress.plan import Plan
 
@@ -114,16 +113,16 @@ class Program:
             environment = environment | {"PDL_STRESS_DIGESTS": str(copies)}
         before = self.oracle.marks(here)
         began = time.monotonic()
-        try:
-            child = subprocess.Popen(self.command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                     stderr=subprocess.PIPE, start_new_session=True)
-        except OSError as error:
-            raise BadArguments(f"cannot start {self.command[0]}: {error.strerror}") from error
-        try:
-            out, err = child.communicate(timeout=self.timeout)
-            code: int | None = child.returncode
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            out, err = child.communicate()
-            code = None
+        code, out, err = ended(self.command, environment, self.timeout)
         return Observed(code, out, err, time.monotonic() - began, self.oracle.collect(here, before), read_copies(copies))
+
+
+def ended(command: list[str], environment: dict[str, str], timeout: float) -> tuple[int | None, bytes, bytes]:
+    """Exit code (None: it did not end in time) and both outputs of the user's program. It ends with us, and so does all that it starts."""
+    try:
+        done = run_tool(command, timeout=timeout, environment=environment)
+    except SetupImpossible as error:
+        raise BadArguments(str(error)) from None
+    except subprocess.TimeoutExpired as error:
+        return None, error.stdout or b"", error.stderr or b""
+    return done.returncode, done.stdout, done.stderr

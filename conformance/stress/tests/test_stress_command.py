@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from conformance.stress.oracle import Observed, Oracle
 from conformance.stress.program import Calibration
 
 FAKE = str(Path(__file__).parent / "fake_races.py")
+LONGEST_S = 600.0  # against a hang
 KERNELS = json.dumps(["a", "b", "c", "d", "e"])
 
 
@@ -145,10 +148,39 @@ def test_a_program_without_kernels_is_inconclusive(capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize("argv", [[], ["--"], ["--seed", "xyz", "--", "true"], ["--seeds", "0", "--", "true"],
                                   ["--only", "(", "--", "true"], ["--", "/no/such/program"], ["--hold", "-1", "--", "true"],
-                                  ["--dtype", "float32", "--", "true"], ["--bogus", "--", "true"]])
+                                  ["--check", " ", "--", "true"], ["--check", "'", "--", "true"],
+                                  ["--check", "/no/such/program", "--", "true"], ["--dtype", "float32", "--", "true"],
+                                  ["--bogus", "--", "true"]])
 def test_bad_arguments(argv: list[str]) -> None:
     with pytest.raises(BadArguments):
         main(argv)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_the_program_and_all_that_it_started_end_with_the_command(tmp_path: Path, number: signal.Signals) -> None:
+    said = tmp_path / "pids"
+    program = (f"import os, subprocess, time; child = subprocess.Popen(['sleep', '3600'], start_new_session=True); "
+               f"open({str(tmp_path / 'draft')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}'); "
+               f"os.rename({str(tmp_path / 'draft')!r}, {str(said)!r}); time.sleep(3600)")
+    command = subprocess.Popen([sys.executable, KIT, "stress", "--keep", tmp_path / "kept", "--", sys.executable, "-c", program],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    until = time.monotonic() + LONGEST_S
+    while not said.exists():
+        assert command.poll() is None and time.monotonic() < until
+        time.sleep(0.05)
+    pids = [int(word) for word in said.read_text().split()]
+    command.send_signal(number)
+    command.wait()
+    while any(alive(pid) for pid in pids):
+        assert time.monotonic() < until, "the program outlives the command"
+        time.sleep(0.05)
 
 
 def test_the_hold_follows_the_path() -> None:
