@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from conformance.pdlkit.children import Kept
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.toolchain import find_nvcc
@@ -21,6 +22,7 @@ from conformance.stress.program import read_calibration
 
 SOURCES = KIT / "stress" / "zoo"
 ANSWER_S = 60.0  # the longest answer is a thousand runs of some tens of microseconds, or the first import of PyTorch
+CLOSING_S = 5.0  # for a program to end at the end of its input
 
 
 class ZooError(Exception):
@@ -118,7 +120,7 @@ class Server:
     lazy_loading: bool = False
     baked: Plan | None = None  # the plan stands in the code and is never changed
     kernels: tuple[str, ...] = ()
-    child: subprocess.Popen[bytes] | None = None
+    child: Kept | None = None
     _buffer: bytes = field(default=b"", repr=False)
 
     def start(self) -> None:
@@ -133,31 +135,30 @@ class Server:
             environment = injection.plain_environment() | {"TRITON_CACHE_DIR": str(self.folder / "triton")}
             environment |= {} if self.lazy_loading else {"CUDA_MODULE_LOADING": "EAGER"}
         with (self.folder / "stderr.txt").open("wb") as errors:
-            self.child = subprocess.Popen(self.command, env=_with_nvrtc(environment), stdin=subprocess.PIPE,
-                                          stdout=subprocess.PIPE, stderr=errors)
+            self.child = Kept(self.command, environment=_with_nvrtc(environment), stdin=subprocess.PIPE, stderr=errors)
         self._buffer = b""
 
     def ask(self, line: str) -> dict[str, object]:
         """One line there, one JSON line back."""
         if self.child is None:
             self.start()
-        assert self.child and self.child.stdin
+        assert self.child and self.child.process.stdin
         try:
-            self.child.stdin.write(line.encode() + b"\n")
-            self.child.stdin.flush()
+            self.child.process.stdin.write(line.encode() + b"\n")
         except BrokenPipeError:
             pass
         return self._answer(line)
 
     def _line(self) -> bytes:
         """The next line of the program; nothing at its end. ZooError if it says nothing for too long."""
-        assert self.child and self.child.stdout
+        assert self.child and self.child.process.stdout
+        stdout = self.child.process.stdout
         until = time.monotonic() + ANSWER_S
         while b"\n" not in self._buffer:
-            ready, _, _ = select.select([self.child.stdout], [], [], max(0.0, until - time.monotonic()))
+            ready, _, _ = select.select([stdout], [], [], max(0.0, until - time.monotonic()))
             if not ready:
                 raise ZooError(f"no answer in {ANSWER_S:.0f} s")
-            part = os.read(self.child.stdout.fileno(), 1 << 16)
+            part = os.read(stdout.fileno(), 1 << 16)
             if not part:
                 return b""
             self._buffer += part
@@ -213,20 +214,18 @@ class Server:
         return Runs(str(answer["runs"]), float(answer["us"]), str(answer["expected"]))  # type: ignore[arg-type]
 
     def close(self) -> None:
-        """End the program."""
+        """Let the program end, which it does at the end of its input, and kill it if it does not."""
         child, self.child = self.child, None
         if child is None:
             return
-        if child.stdin:
-            try:
-                child.stdin.close()
-            except BrokenPipeError:
-                pass
+        assert child.process.stdin and child.process.stdout
+        child.process.stdin.close()
         try:
-            child.wait(timeout=5)
+            child.process.wait(CLOSING_S)
         except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+            pass
+        child.stop()
+        child.process.stdout.close()
 
 
 def work_folder() -> Path:
