@@ -1,6 +1,6 @@
 """Compares a kernel before and after rewriting, as the toolkit's own disassembler reads both.
 
-Nothing may differ but the instructions that had to make room. Each of them must have become a branch into the code behind
+Only the instructions that were replaced may differ. Each of them must have become a branch into the code after
 the kernel's end, and that code must hold the instruction itself and lead back to the one after it. Labels are replaced by
 the addresses they stand for, so that a branch counts as the same only if it goes to the same place.
 """
@@ -110,7 +110,7 @@ def differences(before: list[str], after: list[str]) -> list[str]:
 
 
 def changed(before: list[str], after: list[str]) -> int:
-    """How many instructions made room."""
+    """How many instructions were replaced by a branch."""
     return sum(one != other for one, other in zip(before, after, strict=False))
 
 

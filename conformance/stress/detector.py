@@ -215,7 +215,7 @@ class Detector:
             name for name in self.result.order if matches(self.effort.exempt, name))
 
     def _choose(self, found: Calibration) -> None:
-        """The primaries: kernels behind which a launch asked for overlap; all of them if none is known."""
+        """The primaries: kernels that are followed by a launch that asks for overlap; all kernels if there is no such launch."""
         effort, result, exempt = self.effort, self.result, self._exempt()
         self.primaries = [name for name in result.kernels if name not in exempt and found.kernel(name).before_attribute]
         if not self.primaries:

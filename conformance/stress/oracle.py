@@ -86,8 +86,8 @@ class Oracle:
             wrong = sum(a != b for a, b in zip(one.digests, other.digests, strict=True))
             if wrong:
                 share = f"in {wrong} of its 16 parts" if one.bytes >= 16 else "in its bytes"
-                behind = f", made after kernel {one.after}" if one.after else ""
-                return f"copy {number} to the host ({one.bytes} bytes{behind}) differs from the plain runs' {share}"
+                place = f", made after kernel {one.after}" if one.after else ""
+                return f"copy {number} to the host ({one.bytes} bytes{place}) differs from the plain runs' {share}"
         return None
 
     def marks(self, folder: Path) -> dict[str, tuple[int, ...]]:

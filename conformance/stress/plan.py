@@ -11,7 +11,7 @@ from conformance.stress.ptx.hold_code import AFTER_WAIT, BEFORE_EXIT, HOLD, PROT
 
 AFTER_TRIGGER, EMPTY = 32, 64  # a hold after the kernel's own triggers; code that does nothing: rewrite.h has the same numbers
 
-# A dependent runs some 3 us behind its primary's trigger. In a graph built by hand a third kernel, behind one that never
+# A dependent runs some 3 us after its primary's trigger. In a graph built by hand a third kernel, after one that never
 # waits, may run early by a full edge, and later than that.
 GRAPH_HOLD_NS, BUILT_HOLD_NS = 20_000, 60_000
 LEAST_OF_HOLD = 0.75  # a held block's delay lies between this part of the hold and the hold

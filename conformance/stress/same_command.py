@@ -91,7 +91,7 @@ def main(argv: list[str]) -> int:
     given = parser.parse_args(argv)
     command = given.command[1:] if given.command[:1] == ["--"] else given.command
     if not command:
-        raise BadArguments("there is no command to run; write it behind --")
+        raise BadArguments("there is no command to run; write it after --")
     if given.shards < 1 or given.timeout <= 0:
         raise BadArguments("--shards and --timeout take more than 0")
     with tempfile.TemporaryDirectory(prefix=f"same-{os.getpid()}-", dir=injection.work_folder()) as folder:

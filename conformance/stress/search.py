@@ -24,7 +24,7 @@ class Found:
 
     races: list[Race]
     unexplained: list[str]  # sentences about failures that no single primary or no wait explains
-    uncured: list[Plan] = field(default_factory=list)  # the plans behind these sentences
+    uncured: list[Plan] = field(default_factory=list)  # the plans that these sentences are about
 
 
 def culprits(names: list[str], guilty: Callable[[list[str]], bool]) -> list[tuple[str, ...]]:
@@ -52,7 +52,7 @@ def _together(names: list[str], guilty: Callable[[list[str]], bool]) -> tuple[st
 
 
 def search(failing: Iterable[Plan], kernels: list[str], fails: Fails) -> Found:
-    """All races behind the failing plans: first who must be held, then, for each of them, who must not be protected."""
+    """All races that the failing plans show: first which primaries must be held, then, for each, which dependents must not be protected."""
     found = Found([], [])
     blamed: set[str] = set()
     everybody = frozenset(kernels)

@@ -120,7 +120,7 @@ def _numbers(kernel: str, settings: Settings) -> str:
 
 
 def entry(n: int, kernel: str, settings: Settings) -> str:
-    """Inserted behind the opening brace of a kernel; "" if nothing is to be done there.
+    """Inserted after the opening brace of a kernel; "" if nothing is to be done there.
 
     The trigger comes before the wait that protects a dependent, so that protecting one kernel never hides the next one's bug.
     """

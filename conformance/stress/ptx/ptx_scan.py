@@ -32,7 +32,7 @@ def without_noise(text: str) -> str:
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel that has a body. `opens` is the place behind its first brace."""
+    """One kernel that has a body. `opens` is the place after its first brace."""
 
     name: str
     opens: int

@@ -1,4 +1,4 @@
-"""The injection library in front of a driver that only remembers, in each way a program reaches a driver."""
+"""The injection library with a stand-in driver that only records calls, in each way a program reaches a driver."""
 
 from __future__ import annotations
 

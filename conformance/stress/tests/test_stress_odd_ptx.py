@@ -53,7 +53,7 @@ CASES = {  # text, the names of its kernels
                        "L1: ret; L2: ret; }\n", "k"),
     "braces in comments": (H + ".visible .entry k(.param .u64 a /* ) { */) // {\n{ /* } */ ret; }\n", "k"),
     "a quotation mark in a comment": (H + "// it's \" a quote\n.visible .entry k()\n{\n// \" another\nret;\n}\n", "k"),
-    "a semicolon behind the parameters": (H + ".visible .entry k(.param .u64 a) // foo; bar\n{ ret; }\n", "k"),
+    "a semicolon after the parameters": (H + ".visible .entry k(.param .u64 a) // foo; bar\n{ ret; }\n", "k"),
     "a comment inside the head": (H + ".visible .entry /* .entry x( */ k() { ret; }\n", "k"),
     "an entry that is none": (H + ".global .b32 entry;\n// .entry fake()\n.visible .entry k() { ret; }\n", "k"),
     "names with dollars": (H + ".visible .entry $k$1() { ret; }\n.visible .entry _Z1fILi1EEvv() { ret; }\n", "$k$1 _Z1fILi1EEvv"),

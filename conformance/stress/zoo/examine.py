@@ -152,7 +152,7 @@ class Examiner:
         line.labels = {f"{race.primary}>{'+'.join(race.dependents)}": self._label(race, exact[0], kernels) for race in near}
 
     def _label(self, race: Race, plan: Plan, kernels: list[str]) -> str:
-        """As the detector does it. A hold after a kernel's own trigger stands in its code, so it takes a program of its own."""
+        """As the detector does it. A hold after a kernel's own trigger is part of its code, so the program is loaded once more for it."""
         primaries = frozenset(race.primary.split(" with "))
         if not primaries & self.stressed.own_triggers():
             return LATENT

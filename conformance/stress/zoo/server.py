@@ -101,7 +101,7 @@ def build(folder: Path, arch: str) -> dict[str, list[str]]:
 
 
 def _with_nvrtc(environment: dict[str, str]) -> dict[str, str]:
-    """The loader's path with the toolkit's libraries behind what is there, for the programs that use NVRTC."""
+    """The loader's path with the toolkit's libraries after what is there, for the programs that use NVRTC."""
     found = find_nvcc()
     if found is None:
         return environment
@@ -124,7 +124,7 @@ class Server:
     _buffer: bytes = field(default=b"", repr=False)
 
     def start(self) -> None:
-        """Start the program; a stressed one has the injection library in front of it."""
+        """Start the program; a stressed one with the injection library preloaded."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.plan_file = self.folder / "zoo.plan"
         (self.baked or Plan(off=True, live=True)).write(self.plan_file, self.kernels)
@@ -197,7 +197,7 @@ class Server:
             self.start()
         replace(plan, live=True).write(self.plan_file, kernels)
         if not self.ask("reload")["reloaded"]:
-            raise ZooError("the injection library is not in front of the zoo (LD_PRELOAD had no effect)")
+            raise ZooError("the injection library was not loaded into the zoo (LD_PRELOAD had no effect)")
 
     def with_plan(self, plan: Plan, kernels: Iterable[str]) -> Server:
         """The same program, not started yet, with this plan in its code."""
