@@ -27,7 +27,7 @@ class Copy:
 
 
 def read_copies(path: Path) -> dict[int, Copy]:
-    """The copies of one run. Numbers that several processes used say nothing and are left out."""
+    """The copies of one run. Numbers that several processes used are ambiguous and left out."""
     found: dict[int, Copy] = {}
     twice = set()
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:

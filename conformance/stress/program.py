@@ -21,8 +21,8 @@ class Launches:
 
     name: str
     rewritten: bool = False
-    why: str | None = None     # it could not be rewritten
-    waits: int = 0             # instructions of its own
+    why: str | None = None     # why it could not be rewritten
+    waits: int = 0             # wait instructions in its code
     triggers: int = 0
     eager: int = 0
     captured: int = 0
@@ -39,8 +39,8 @@ class Calibration:
     kernels: dict[str, Launches] = field(default_factory=dict)
     gap_us: int = 0
     graph_launches: int = 0
-    unknown_launches: int = 0                        # of kernels whose name the driver does not tell
-    passed: list[str] = field(default_factory=list)  # images that were passed on as they are, and why
+    unknown_launches: int = 0                        # of kernels whose name the driver does not give
+    passed: list[str] = field(default_factory=list)  # images that were not changed, and why
 
     def kernel(self, name: str) -> Launches:
         """The entry of this kernel."""
@@ -48,7 +48,7 @@ class Calibration:
 
 
 def read_calibration(path: Path) -> Calibration:
-    """From the records of one run; several processes add up."""
+    """From the records of one run; the counts of several processes are added."""
     found = Calibration()
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
         entry = json.loads(line)
@@ -85,7 +85,7 @@ class Program:
     runs: int = 0
 
     def plain(self) -> Observed:
-        """As the user runs it, with code loaded as in the stressed runs and nothing rewritten."""
+        """Run it without rewriting anything, but with its code loaded as in the stressed runs."""
         quiet = self.folder / "plain.plan"
         Plan(plain=True).write(quiet, ())
         names = ("LD_PRELOAD", "CUDA_MODULE_LOADING")
@@ -94,7 +94,7 @@ class Program:
         return self._run(environment | {"PDL_STRESS_PLAN": str(quiet)})
 
     def rewritten(self, plan: Plan, records: Path | None = None, one_by_one: bool = False) -> Observed:
-        """With a plan; `one_by_one`: each launch waits for the end of the one before it, whatever its stream."""
+        """Run it with a plan; `one_by_one`: each launch waits for the one before it to end, in whatever stream it runs."""
         path = self.folder / "current.plan"
         plan.write(path, self.kernels)
         environment = self.rewritten_environment | {"PDL_STRESS_PLAN": str(path)}

@@ -27,7 +27,7 @@ def work_folder() -> Path:
 
 
 def has_triton(command: list[str]) -> bool:
-    """Whether the command is a Python that has Triton: PyTorch's thousands of kernels are then not loaded ahead."""
+    """Whether the command is a Python that has Triton: it then loads lazily, because PyTorch has thousands of kernels."""
     interpreter = shutil.which(command[0])
     if interpreter is None or "python" not in Path(interpreter).name:
         return False
@@ -49,7 +49,7 @@ def environment(eager_loading: bool = True) -> dict[str, str]:
 
 
 def plain_environment() -> dict[str, str]:
-    """For plain runs: the user's own, without what hides overlap."""
+    """For plain runs: the user's environment, without the variable that hides overlap."""
     found = dict(os.environ)
     found.pop("CUDA_LAUNCH_BLOCKING", None)
     return found

@@ -104,7 +104,7 @@ _HOLD = _BLOCK + _LAST_WAVE + _DELAY + _SPIN
 
 @lru_cache(maxsize=64)
 def _steps(flags: int, inner_bit: int) -> tuple[str, ...]:
-    """The parts of an entry (inner_bit 0) or of an inner hold, split where the number stands that makes labels differ."""
+    """The parts of an entry (inner_bit 0) or of an inner hold, split where the number that makes labels unique goes."""
     if inner_bit:
         steps = _HOLD if flags & inner_bit else ""
     else:

@@ -1,4 +1,4 @@
-"""`python3 conformance stress zoo`: the detector's own proof on this GPU: planted bugs are found and named, twins never."""
+"""`python3 conformance stress zoo`: proof on this GPU that planted bugs are found and named, and corrected twins are not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _parser() -> Parser:
 
 
 def _driver_version() -> str | None:
-    """As the driver's own tools print it."""
+    """The driver's version as nvidia-smi prints it."""
     try:
         nvml, text = ctypes.CDLL("libnvidia-ml.so.1"), ctypes.create_string_buffer(96)
         if nvml.nvmlInit_v2() == 0 and nvml.nvmlSystemGetDriverVersion(text, 96) == 0:
@@ -90,7 +90,7 @@ def _row(line: Line) -> str:
 
 @dataclass
 class Session:
-    """All bugs of the zoo, one after the other; whatever happens, what is known so far is in the report."""
+    """All bugs of the zoo, one after the other; the report on disk is complete after each of them."""
 
     amount: Amount
     stream: TextIO
@@ -102,7 +102,7 @@ class Session:
     skipped: dict[str, str] = field(default_factory=dict)
 
     def say(self, text: str) -> None:
-        """For people."""
+        """Print a line for the user."""
         print(text, file=self.stream, flush=True)
 
     def good(self) -> int:
@@ -152,7 +152,7 @@ class Session:
         self.keep()
 
     def cost(self, plain: Server, stressed: Server, hold_ns: int | None) -> None:
-        """The price of the detector."""
+        """Measure what the detector adds to the running time."""
         try:
             self.report["cost_of_1000_graph_kernels"] = found = cost(plain, stressed, self.amount.seed, hold_ns)
             self.say("cost of a chain of 1,000 graph kernels: " + "; ".join(

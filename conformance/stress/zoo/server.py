@@ -49,7 +49,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Runs:
-    """What one order to run came back with."""
+    """The answer to one `run` line."""
 
     marks: str      # one character per run: . right, X wrong
     us: float       # of one run
@@ -112,13 +112,13 @@ def _with_nvrtc(environment: dict[str, str]) -> dict[str, str]:
 
 @dataclass
 class Server:
-    """A program that answers lines (the zoo, or the Triton one). It is started on the first question, and again after a fall."""
+    """A program that answers lines (the zoo, or the Triton one). It is started on the first question, and again after it has died."""
 
     command: list[str]
     folder: Path
     stressed: bool
     lazy_loading: bool = False
-    baked: Plan | None = None  # the plan stands in the code and is never changed
+    baked: Plan | None = None  # the plan is compiled into the code and never changes
     kernels: tuple[str, ...] = ()
     child: Kept | None = None
     _buffer: bytes = field(default=b"", repr=False)
@@ -139,7 +139,7 @@ class Server:
         self._buffer = b""
 
     def ask(self, line: str) -> dict[str, object]:
-        """One line there, one JSON line back."""
+        """Send one line and return the JSON line that answers it."""
         if self.child is None:
             self.start()
         assert self.child and self.child.process.stdin
@@ -150,7 +150,7 @@ class Server:
         return self._answer(line)
 
     def _line(self) -> bytes:
-        """The next line of the program; nothing at its end. ZooError if it says nothing for too long."""
+        """The next line of the program; empty at the end of its output. ZooError if it says nothing for too long."""
         assert self.child and self.child.process.stdout
         stdout = self.child.process.stdout
         until = time.monotonic() + ANSWER_S
@@ -180,7 +180,7 @@ class Server:
         return answer
 
     def entries(self) -> tuple[list[Entry], dict[str, str]]:
-        """What the zoo holds, and what it cannot have here, with the reason."""
+        """The zoo's entries, and those that cannot run here with the reason."""
         found, skipped = [], {}
         answer = self.ask("list")
         while "end" not in answer:
@@ -192,7 +192,7 @@ class Server:
         return found, skipped
 
     def use(self, plan: Plan, kernels: Iterable[str]) -> None:
-        """Put this plan into force for the kernels."""
+        """Make this plan the current one for these kernels."""
         if self.child is None:
             self.start()
         replace(plan, live=True).write(self.plan_file, kernels)
@@ -209,7 +209,7 @@ class Server:
         return frozenset(name for name, kernel in found.items() if kernel.triggers)
 
     def run(self, entry: Entry, which: str, count: int) -> Runs:
-        """So many runs of the bug or of its twin."""
+        """Run the bug or its twin `count` times."""
         answer = self.ask(f"run {entry.name} {which} {count}")
         return Runs(str(answer["runs"]), float(answer["us"]), str(answer["expected"]))  # type: ignore[arg-type]
 
