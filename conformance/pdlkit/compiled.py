@@ -111,6 +111,14 @@ def compiled(recipe: Recipe, compiler: Tool) -> Path:
         return target
 
 
+def preloadable(library: Path) -> Path:
+    """The library; SetupImpossible if LD_PRELOAD cannot name it, because it takes a space or a colon for the end of a name."""
+    if " " in str(library) or ":" in str(library):
+        raise SetupImpossible(f"the folder {library.parent} has a space or a colon in its path, so LD_PRELOAD cannot name a library in it; "
+                              "set XDG_CACHE_HOME to a folder without them")
+    return library
+
+
 def compile_to(target: Path, compiler: Tool, arguments: Sequence[str | Path], what: str) -> Path:
     """The target, made by one call of the compiler (arguments without its -o)."""
     try:

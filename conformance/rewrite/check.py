@@ -1,6 +1,6 @@
 """Compares a kernel before and after rewriting, as the toolkit's own disassembler reads both.
 
-Nothing may differ but the instructions that had to make room. Each of them must have become a branch into the code behind
+Only the instructions that were replaced may differ. Each of them must have become a branch into the code after
 the kernel's end, and that code must hold the instruction itself and lead back to the one after it. Labels are replaced by
 the addresses they stand for, so that a branch counts as the same only if it goes to the same place.
 """
@@ -20,7 +20,7 @@ _BRANCH = re.compile(r"^BRA 0x([0-9a-f]+)$")
 
 
 class Unreadable(Exception):
-    """The disassembler could not read the image; the message is its own."""
+    """The disassembler could not read the image; the message is the disassembler's."""
 
 
 @dataclass
@@ -110,16 +110,16 @@ def differences(before: list[str], after: list[str]) -> list[str]:
 
 
 def changed(before: list[str], after: list[str]) -> int:
-    """How many instructions made room."""
+    """How many instructions were replaced by a branch."""
     return sum(one != other for one, other in zip(before, after, strict=False))
 
 
-# ---- only what changed, as bytes: for surveys of whole libraries, where listing all code would take days -----------------------
+# ---- only what changed, as bytes: for surveys of whole libraries, because listing all their code would take days -----------------------
 
 
 @dataclass
 class Change:
-    """One kernel's section: what was, what is, and the bytes appended."""
+    """One kernel's section: its bytes before and after, and the bytes appended."""
 
     section: str
     size: int
@@ -181,7 +181,7 @@ def _raw_listing(nvdisasm: Path, architecture: str, pieces: list[bytes], folder:
         raise Unreadable((done.stderr.strip().splitlines() or ["no message"])[-1])
     found = [match[2] for match in map(_INSTRUCTION.match, done.stdout.splitlines()) if match]
     if len(found) != sum(map(len, pieces)) // 16:
-        raise Unreadable("it lists another number of instructions than there are")
+        raise Unreadable("it lists a different number of instructions than the code has")
     return found
 
 

@@ -73,7 +73,7 @@ static const char *read_header(struct cubin *cubin)
     }
     if (cubin->section_count == 0 || !inside(cubin->section_table, (uint64_t)cubin->section_count * SECTION_HEADER, cubin->size)
         || !inside(cubin->program_table, (uint64_t)cubin->program_count * PROGRAM_HEADER, cubin->size)) {
-        return "its section or program table lies behind its end";
+        return "its section or program table lies past its end";
     }
     return NULL;
 }
@@ -96,7 +96,7 @@ static const char *read_sections(struct cubin *cubin)
         section->link = read32(row + 40);
         section->info = read32(row + 44);
         if (!inside(section->offset, section->size, cubin->size) && i != 0) {
-            return "a section lies behind its end";
+            return "a section lies past its end";
         }
     }
     uint32_t names = read16(cubin->data + 62);
@@ -110,7 +110,7 @@ static const char *read_sections(struct cubin *cubin)
         section->name = name_at((const char *)cubin->data + text->offset, text->size,
                                 read32(table + (size_t)i * SECTION_HEADER));
         if (section->name == NULL) {
-            return "a section's name lies behind the end of the names";
+            return "a section's name lies past the end of the names";
         }
     }
     return NULL;

@@ -46,14 +46,14 @@ uint64_t read64(const unsigned char *at);
 void write32(unsigned char *at, uint32_t value);
 void write64(unsigned char *at, uint64_t value);
 
-/* NULL if the image can be used, else why not. cubin_close is to be called in either case. */
+/* NULL if the image can be used, else why not. call cubin_close in either case. */
 const char *cubin_open(struct cubin *cubin, const void *image, size_t size);
 void cubin_close(struct cubin *cubin);
 
 /* index < cubin->symbol_count. The name is "" where the file has none that ends within it. */
 struct symbol cubin_symbol(const struct cubin *cubin, uint32_t index);
 
-/* How many bytes an ELF file at this place takes by what its own headers say; 0 if it is none or they exceed `most`. */
+/* The size of the ELF file at this place, as its headers state it; 0 if there is no ELF file or it is larger than `most`. */
 size_t elf_extent(const void *image, size_t most);
 
 /* Goes through the records of a .nv.info section. `at` begins with 0; 0 is returned at the end and at a damaged record. */

@@ -65,7 +65,7 @@ int fatbin_next(const void *container, size_t extent, size_t *at, struct fatbin_
     entry->head_size = read32(entry->head + AT_HEADER_SIZE);
     uint64_t payload = read64(entry->head + AT_PAYLOAD_SIZE);
     if (entry->head_size < LEAST_ENTRY_HEADER || entry->head_size > extent - *at || payload > extent - *at - entry->head_size) {
-        *wrong = "an image lies behind the end of the container";
+        *wrong = "an image lies past the end of the container";
         return 0;
     }
     entry->payload = entry->head + entry->head_size;

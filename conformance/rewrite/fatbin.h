@@ -16,19 +16,19 @@ struct fatbin_entry {
     char variant;          /* 'a' or 'f' if it is for one architecture or one family, else 0 */
     enum compression compression;
     const unsigned char *head, *payload;
-    size_t head_size, payload_size; /* as they lie in the container */
-    size_t stored;                  /* bytes of the payload that count, without padding */
-    size_t contents;                /* bytes once it is unpacked */
+    size_t head_size, payload_size; /* as stored in the container */
+    size_t stored;                  /* bytes of the payload without its padding */
+    size_t contents;                /* bytes after unpacking */
 };
 
-/* The bytes of the container that begins here, by its own header; 0 if there is none or it is longer than `most`. */
+/* The size of the container that begins here, as its header states it; 0 if there is no container or it is longer than `most`. */
 size_t fatbin_extent(const void *container, size_t most);
 
 /* Goes through a container of that extent. *at begins with 0; 0 is returned at the end and at a damaged entry, and *wrong
  * (if given) then says what is wrong, or is NULL. */
 int fatbin_next(const void *container, size_t extent, size_t *at, struct fatbin_entry *entry, const char **wrong);
 
-/* What an entry holds. *data is malloc'ed if *owned, else it lies in the container. NULL, or why it cannot be had. */
+/* What an entry holds. *data is malloc'ed if *owned, else it lies in the container. NULL, or why it cannot be read. */
 const char *fatbin_contents(const struct fatbin_entry *entry, const void **data, size_t *size, int *owned);
 
 /* The next container in a file's bytes (an executable, a library, an archive, an object file), from *at on. */

@@ -196,7 +196,7 @@ static void move_segments(const struct growing *growing)
 
 static const struct moved *find_moved(const struct edit *edit, uint64_t from)
 {
-    size_t low = 0, high = edit->moved_count; /* ascending, because a kernel is gone through from its start */
+    size_t low = 0, high = edit->moved_count; /* ascending, because a kernel is read from its start */
     while (low < high) {
         size_t middle = (low + high) / 2;
         if (edit->moved[middle].from < from) {

@@ -5,7 +5,7 @@
 #include "cubin.h"
 #include "stubs.h"
 
-enum { SECTION_ALIGNMENT = 128 }; /* of code; growth is a multiple of it, so that everything behind keeps its alignment */
+enum { SECTION_ALIGNMENT = 128 }; /* of code; growth is a multiple of it, so that everything after it keeps its alignment */
 
 struct moved {
     uint64_t from, to; /* offsets of an instruction in its section */

@@ -1,4 +1,4 @@
-"""Compiles the rewriter: as the program pdl-rewrite, and for those who link it into a library of their own.
+"""Compiles the rewriter: as the program pdl-rewrite, and for tools that link it into their own libraries.
 
 Compressed fat binaries need Zstandard and LZ4. Their C sources come from pinned source packages on PyPI, because a machine
 that has CUDA need not have their development files, and because they must be linked statically, hidden from the program
@@ -48,7 +48,7 @@ def _unpack(archive: Path, part: str, folder: Path) -> None:
 
 
 def _digest(folder: Path) -> str:
-    """Of the names and bytes of the C files in it."""
+    """A digest of the names and bytes of the C files in it."""
     total = hashlib.sha256()
     for path in sorted(folder.glob("*.[ch]")):
         total.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
@@ -80,15 +80,15 @@ def compression() -> tuple[list[str | Path], str]:
         place = _sources()
         headers = sorted(place.glob("*.h"))
         flags = ["-O2", "-fPIC", "-fvisibility=hidden", "-DZSTD_DISABLE_ASM", *HIDDEN, "-c"]
-        objects = [compiled_files.compiled(Recipe(f"{Path(name).stem}.o", [place / name, *headers], [*flags, place / name], name), compiler())
-                   for name in LIBRARIES]
+        recipes = [Recipe(f"{Path(name).stem}.o", [place / name, *headers], [*flags, place / name], name) for name in LIBRARIES]
+        objects = [compiled_files.compiled(recipe, compiler()) for recipe in recipes]
     except (SetupImpossible, OSError, tarfile.TarError) as error:
         return [], f"compressed images cannot be read: {error}"
     return ["-DPDL_HAVE_ZSTD=1", "-DPDL_HAVE_LZ4=1", f"-I{place}", *objects], ""
 
 
 def compiled(name: str, sources: list[Path], arguments: list[str], what: str) -> Path:
-    """A program or library of the rewriter and these sources, made again if anything of it has changed."""
+    """A program or library of the rewriter and these sources, compiled again if any of the sources has changed."""
     extra, _ = compression()
     headers = sorted(path for folder in {source.parent for source in sources} | {HERE} for path in folder.glob("*.h"))
     recipe = Recipe(name, [*sources, *CORE, *headers], [*FLAGS, f"-I{HERE}", *sources, *CORE, *extra, *arguments], what)

@@ -287,7 +287,7 @@ static int parse(int count, char **words, struct arguments *given)
         } else if (strcmp(words[i], "--from") == 0 && next && capability(next, &given->from)) {
             i++;
         } else if (words[i][0] == '-') {
-            return complain(0, words[i], "it is no option, or its value is missing or wrong");
+            return complain(0, words[i], "it is not an option, or its value is missing or wrong");
         } else if (!given->in) {
             given->in = words[i];
         } else if (!given->out) {

@@ -5,7 +5,7 @@
 
 Each piece is assembled as a kernel that ends in a marker (a second trigger). The kernel's own set-up of the stack pointer and
 everything from the marker on are cut off. What is left must be able to stand at a kernel's entry, where every register is dead:
-it has no exit, every branch stays inside, everything it waits for has arrived when it ends, and ptxas lists no place in it
+it has no exit, every branch stays inside, no barrier is pending when it ends, and ptxas lists no offset in it
 that the driver would have to know. Numbers that a plan fills in are assembled as constants that occur nowhere else.
 """
 
@@ -28,7 +28,7 @@ EXIT, BRANCH, BRANCH_UNIFORM = 0x94D, 0x947, 0x547
 LISTS_ALLOWED = {0x1C}  # exits: the one that is listed is cut off
 LISTS = {0x1C, 0x1D, 0x28, 0x31, 0x34, 0x39, 0x46}
 
-# The block's number, and how many blocks follow it. Only the last ones can still run when a dependent starts, because it
+# The block's number, and how many blocks come after it. Only the last ones can still run when a dependent starts, because it
 # starts when all have triggered; holding the ones before costs time and finds nothing. At most 2,048 threads and 32 blocks
 # share a multiprocessor.
 LAST_WAVE = """
@@ -180,7 +180,7 @@ def make(body: str, target: str, folder: Path) -> Piece:
     """One piece for one architecture."""
     made = _assemble(body, target, folder)
     if made.lists.keys() - LISTS_ALLOWED:
-        raise Unfit(f"ptxas lists places in it under {[hex(code) for code in made.lists.keys() - LISTS_ALLOWED]}")
+        raise Unfit(f"ptxas lists offsets in it under {[hex(code) for code in made.lists.keys() - LISTS_ALLOWED]}")
     code = [struct.unpack_from("<QQ", made.text, at) for at in range(0, len(made.text), 16)]
     end = max(i for i, (low, _) in enumerate(code) if opcode(low) == MARKER)
     if opcode(code[0][0]) != 0xB82 or code[0][0] >> 16 & 0xFF != 1:

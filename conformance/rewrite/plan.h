@@ -27,7 +27,7 @@ struct plan_file {
     size_t switch_count;
 };
 
-/* NULL, or what is wrong with line *line. plan_free is to be called in either case. */
+/* NULL, or what is wrong with line *line. call plan_free in either case. */
 const char *plan_read(struct plan_file *plan, FILE *file, unsigned *line);
 void plan_free(struct plan_file *plan);
 const struct kernel_plan *plan_for(const struct plan_file *plan, const char *kernel);

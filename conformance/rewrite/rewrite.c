@@ -18,7 +18,7 @@ enum {
 static const struct instruction plain_branch = {0x0000000000007947, 0x000fea0003800000};
 static const uint64_t guard_bits = UINT64_C(0xF000), always = UINT64_C(0x7000), waits_bits = UINT64_C(0x3F) << 52;
 
-/* A sleep lasts up to twice as long as asked for, so a hold is made of many; but not of so many that code grows without need. */
+/* A sleep lasts up to twice as long as asked for, so a hold is made of many short ones, up to a limit for the code size. */
 enum { USUAL_SLEEP_NS = 2000, MOST_SLEEPS = 64 };
 
 static unsigned opcode(struct instruction instruction)
@@ -84,7 +84,7 @@ static uint32_t number_for(const struct kernel_plan *plan, enum hole hole, uint3
     return 0;
 }
 
-/* A piece of stubs.c under a guard (bits 12 to 15 of an instruction; only code without branches has another than "always"). */
+/* A piece of stubs.c under a guard (bits 12 to 15 of an instruction; only code without branches has a guard other than "always"). */
 static void add_stub(const struct kernel *kernel, unsigned kind, uint64_t guard, uint32_t sleep_ns)
 {
     const struct stub *stub = &kernel->stubs->kinds[kind];
@@ -117,7 +117,7 @@ static void add_sleep(const struct kernel *kernel, uint64_t guard)
     }
 }
 
-/* An instruction that has to make room, with what the plan puts before and after it; then back to the one behind it. */
+/* An instruction that is replaced by a branch: the plan's code before it, the instruction, the code after it, and a branch back. */
 static void add_displaced(const struct kernel *kernel, uint64_t at)
 {
     struct instruction displaced = instruction_at(kernel, at);
@@ -240,7 +240,7 @@ struct facts {
     uint32_t *registers;       /* by code section: what .nv.info says of the kernel's symbol; 0: nothing */
     uint32_t *parameter_bases; /* by code section; 0: not stated */
     unsigned char *called;     /* by symbol: some code calls it through a relocation */
-    unsigned char *taken;      /* by code section: a kernel's entry is there already */
+    unsigned char *taken;      /* by code section: a kernel's entry has been found there */
 };
 
 static void gather_registers(const struct cubin *cubin, struct facts *facts, const struct section *section)
@@ -269,7 +269,7 @@ static void gather_base(const struct cubin *cubin, struct facts *facts, const st
     }
 }
 
-/* A call through a relocation names its function; taking a kernel's address, for a launch from the device, is no call. */
+/* A call through a relocation names its function; taking a kernel's address, for a launch from the device, is not a call. */
 static void gather_calls(const struct cubin *cubin, struct facts *facts, const struct section *section)
 {
     const struct section *code = &cubin->sections[section->info];
@@ -323,7 +323,7 @@ static const char *home_problem(const struct cubin *cubin, const struct facts *f
     }
     const struct section *home = &cubin->sections[symbol->section];
     if (home->size == 0 || home->size % INSTRUCTION) {
-        return "its code section is empty or holds no whole number of instructions";
+        return "its code section is empty, or its size is no multiple of an instruction";
     }
     if (symbol->value != 0 || home->address != 0 || facts->taken[symbol->section]) {
         return "it shares its code section with another kernel";
@@ -342,7 +342,7 @@ static const char *resource_problem(const struct kernel *kernel, const struct fa
         return "the image does not say how many registers it has";
     }
     if ((kernel->plan->words || kernel->plan->flags & PLAN_HOLD) && base && base != kernel->stubs->parameter_base) {
-        return "its parameters lie elsewhere in the constant bank than this kit knows";
+        return "its parameters lie at a place in the constant bank that this kit does not know";
     }
     return NULL;
 }

@@ -1,8 +1,8 @@
-/* rewrite.h - puts code into kernels inside their image, and moves nothing
+/* rewrite.h - puts code into the kernels of an image without moving any of theirs
  *
- * The code is appended to the kernel's section. The first instruction becomes a branch to it; it ends in that instruction
+ * The code is appended to the kernel's section. The first instruction becomes a branch to it; the new code ends with that instruction
  * and a branch back. A wait, trigger or exit inside the kernel is treated in the same way. Every other instruction, jump
- * table, attribute and debug record keeps its place, so nothing has to be known about it.
+ * table, attribute and debug record keeps its place, so the rewriter need not understand them.
  */
 #ifndef PDL_REWRITE_H
 #define PDL_REWRITE_H
@@ -18,7 +18,7 @@ enum {
     PLAN_HOLD_AFTER_WAIT = 8,
     PLAN_HOLD_BEFORE_EXIT = 16,
     PLAN_HOLD_AFTER_TRIGGER = 32,
-    PLAN_EMPTY = 64, /* the branch there and back, and nothing else */
+    PLAN_EMPTY = 64, /* a branch to the new code and back, and nothing else */
     PLAN_KNOWN = 127
 };
 
@@ -31,9 +31,9 @@ struct kernel_plan {
 
 struct kernel_outcome {
     const char *name;
-    const char *refusal; /* NULL: it was rewritten, or the plan wants nothing of it */
+    const char *refusal; /* NULL: it was rewritten, or the plan leaves it alone */
     int rewritten;
-    unsigned waits, triggers, exits; /* instructions of its own */
+    unsigned waits, triggers, exits; /* in the code as it was */
     unsigned registers;              /* what it has now; 0 if it is not known */
 };
 

@@ -3,8 +3,8 @@
     python3 -m conformance.rewrite.survey --output record.json FILE...
 
 Every image for sm_90 and newer is rewritten with each plan. All bytes of its code are compared; what changed and what was
-added is disassembled again by nvdisasm and checked, and every so manieth image is listed as a whole, before and after. The
-record holds counts: kernels, what was refused and why, and what differed. No code of others and no name of a kernel goes into it.
+added is disassembled again by nvdisasm and checked, and every n-th image is listed as a whole, before and after. The
+record holds counts: kernels, what was refused and why, and what differed. It holds no code and no kernel names.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Survey:
             self.listed += 1
 
     def record(self, seconds: float) -> dict[str, object]:
-        """For the result file."""
+        """The counts, for the result file."""
         return {"schema": "pdl-rewrite-survey/1", "plans": PLANS, "files": self.files, "images": self.images,
                 "kernels": dict(sorted(self.kernels.items())), "rewritten": dict(sorted(self.compared.items())),
                 "all": sum(self.kernels.values()), "refused": dict(sorted(self.refused.items())),
@@ -134,7 +134,7 @@ class Survey:
 
 
 def main() -> int:
-    """0 if nothing differs that should not."""
+    """0 if only the intended changes were found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--output", type=Path, required=True)

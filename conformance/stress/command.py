@@ -75,23 +75,33 @@ def _parser() -> Parser:
     return parser
 
 
+def _words(command: str) -> list[str]:
+    """As a shell would split it; none if a quotation mark is not closed."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
 def _checked(given: argparse.Namespace) -> argparse.Namespace:
     if given.command[:1] == ["--"]:
         given.command = given.command[1:]
     if not given.command:
-        raise BadArguments("there is no command to run; write it behind --")
+        raise BadArguments("there is no command to run; write it after --")
     if shutil.which(given.command[0]) is None:
         raise BadArguments(f"{given.command[0]} is not a program that can be run")
     for name in ("seeds", "plain_runs", "repeats", "confirm"):
         if getattr(given, name) < 1:
             raise BadArguments(f"--{name.replace('_', '-')} takes 1 or more")
+    if given.check is not None and not _words(given.check):
+        raise BadArguments(f"--check takes a command line; `{given.check}` is not one")
     if given.dtype and given.tolerance is None:
         raise BadArguments("--dtype says how to read numbers; it needs --tolerance")
     if given.tolerance is not None and not given.tolerance >= 0:
         raise BadArguments("--tolerance takes a number of at least 0")
     for name in given.compare_files:
         if Path(name).exists() and not Path(name).is_file():
-            raise BadArguments(f"--compare-files takes regular files; {name} is none")
+            raise BadArguments(f"--compare-files takes regular files; {name} is not one")
     if given.timeout <= 0:
         raise BadArguments("--timeout takes seconds, more than 0")
     return given
@@ -186,7 +196,7 @@ def main(argv: list[str]) -> int:
             notes.append("kernels were loaded lazily, so first launches never overlapped; --eager-loading stresses them, too")
         result = Detector(_program(given, folder), effort, lambda line: print(line, file=stream, flush=True)).run()
         result.notes = notes + result.notes
-        replays = [_replay(given, result, race) for race in result.races or [None]]
+        replays = [_replay(given, result, race) for race in result.races] or [_replay(given, result, None)]
         if given.json:
             print(json.dumps({"command": given.command, "replays": replays, **asdict(result)}, indent=2))
         else:

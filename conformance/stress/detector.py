@@ -40,7 +40,7 @@ class Effort:
     exempt: str | None = None
     protect: str | None = None
     more: int = 0
-    strict: bool = False  # a race that relies on the trigger's place counts, too
+    strict: bool = False  # a race that relies on the trigger's place counts as a finding
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Result:
 
 
 def hold_lengths(found: Calibration, fixed: int | None) -> dict[str, int]:
-    """A kernel that is launched eagerly is held as long as the launch gap is, with room; in a graph microseconds do."""
+    """A kernel that is launched eagerly is held for longer than the launch gap; in a graph some microseconds are enough."""
     eager = min(MOST_EAGER_HOLD_NS, 2000 * found.gap_us + GRAPH_HOLD_NS)
     lengths = {}
     for kernel in found.kernels.values():
@@ -169,9 +169,9 @@ class Detector:
         return True
 
     def _reference(self) -> bool:
-        """Every kernel waits at its entry and nobody triggers early: so a correct program runs, and a racy one comes right.
+        """Runs in which every kernel waits at its entry and none triggers early; here a racy program gives the right result.
 
-        What is wrong or flaky by itself and right like this, many times, has its race in the plain runs already.
+        A program that is wrong or flaky by itself but right in many such runs already races in its plain runs.
         """
         exempt = self._exempt()
         ordered = Plan(self.effort.seed, protect=frozenset(self.result.order) - exempt, exempt=exempt, triggers=frozenset())
@@ -210,16 +210,16 @@ class Detector:
         return bool(settled)
 
     def _exempt(self) -> frozenset[str]:
-        """Kernels that are left as they are: by the user's word, or because they would starve."""
+        """Kernels that are left as they are: because the user said so, or because they would starve."""
         return frozenset(self.result.left_alone) | frozenset(
             name for name in self.result.order if matches(self.effort.exempt, name))
 
     def _choose(self, found: Calibration) -> None:
-        """The primaries: kernels behind which a launch asked for overlap; all of them if none is known."""
+        """The primaries: kernels that are followed by a launch that asks for overlap; all kernels if there is no such launch."""
         effort, result, exempt = self.effort, self.result, self._exempt()
         self.primaries = [name for name in result.kernels if name not in exempt and found.kernel(name).before_attribute]
         if not self.primaries:
-            result.notes.append("no launch was seen that asks for overlap; every kernel is held all the same")
+            result.notes.append("no launch was seen that asks for overlap; so every kernel is held")
             self.primaries = [name for name in result.kernels if name not in exempt]
         if effort.only:
             self.primaries = [name for name in result.kernels if matches(effort.only, name) and name not in exempt]
@@ -276,7 +276,7 @@ class Detector:
         return failing
 
     def _label(self, race: Race, plan: Plan) -> str:
-        """Which of the three kinds a race is of, found out by weaker plans: the weakest one that shows it decides."""
+        """The kind of a race: the weakest plan that still shows it decides."""
         if self.result.natural:
             return NOW
         primaries = frozenset(race.primary.split(" with "))
@@ -289,7 +289,7 @@ class Detector:
         return PLACE
 
     def _uncured(self, plan: Plan) -> str:
-        """What no wait cures: an order that is missing on the host, if one kernel after the other is right, else a matter of time."""
+        """Why no wait cures it: an order is missing on the host if running kernel after kernel is right, else it depends on time."""
         run = self.program.rewritten(plan, one_by_one=True)
         return NO_ORDER if run.code is not None and self._complaint(run) is None else TIMING
 
@@ -300,7 +300,7 @@ class Detector:
             return
         if not failing and result.natural:
             result.code = RACE_FOUND
-            result.sentence = "the plain runs are not as runs in which every kernel waits first; no kernel could be blamed for it"
+            result.sentence = "the plain runs are not as runs in which every kernel waits first; no kernel could be named as the cause"
             return
         if not failing:
             result.code = INCONCLUSIVE if result.not_rewritten or result.hangs else NOTHING_FOUND
@@ -321,7 +321,7 @@ class Detector:
         for race in result.races:
             result.labels[sentence(race)] = self._label(race, exact[0])
         if not found.races and not found.unexplained:
-            result.unexplained.append("it went wrong, but not again when asked for a culprit; try more --confirm runs")
+            result.unexplained.append("a run went wrong, but no run of the bisection did; try more --confirm runs")
         if self.trouble and not result.races:
             result.code, result.sentence = INCONCLUSIVE, self.trouble
             return

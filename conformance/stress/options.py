@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from conformance.pdlkit.exits import BadArguments
 from conformance.stress.ptx.hold_code import AFTER_WAIT, BEFORE_EXIT, HOLD, PROTECT, TRIGGER, Settings
 
-DEFAULT_HOLD_NS = 20_000  # every kernel is held alike then, so blocks draw from 0 on: a primary must be held longer than its dependent
+# Every kernel is held then, and each block draws its delay from 0 to this, so that some primaries are held longer than their dependents.
+DEFAULT_HOLD_NS = 20_000
 MOST_HOLD_NS = 10_000_000  # 10 ms: far beyond any launch gap, far below any watchdog
 
 
@@ -52,12 +53,12 @@ class Options:
 
 
 def checked(options: Options) -> Options:
-    """The same options; BadArguments if a pattern or a number cannot mean anything."""
+    """The same options; BadArguments if a pattern or a number is not valid."""
     for name in ("only", "exempt", "protect"):
         try:
             re.compile(getattr(options, name) or "")
         except re.error as error:
-            raise BadArguments(f"--{name}: `{getattr(options, name)}` is no regular expression ({error})") from error
+            raise BadArguments(f"--{name}: `{getattr(options, name)}` is not a regular expression ({error})") from error
     for name in ("hold_ns", "least_ns"):
         if not 0 <= getattr(options, name) <= MOST_HOLD_NS:
             raise BadArguments(f"--{name.replace('_', '-')} takes 0 to {MOST_HOLD_NS} nanoseconds")

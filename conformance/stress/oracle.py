@@ -7,11 +7,11 @@ import json
 import math
 import shlex
 import subprocess
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.children import run_tool
+from conformance.pdlkit.exits import BadArguments, SetupImpossible
 
 CHECK_S = 600.0
 DTYPES = {"float32": "f", "float64": "d", "int32": "i", "int64": "q"}
@@ -27,7 +27,7 @@ class Copy:
 
 
 def read_copies(path: Path) -> dict[int, Copy]:
-    """The copies of one run. Numbers that several processes used say nothing and are left out."""
+    """The copies of one run. Numbers that several processes used are ambiguous and left out."""
     found: dict[int, Copy] = {}
     twice = set()
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
@@ -86,8 +86,8 @@ class Oracle:
             wrong = sum(a != b for a, b in zip(one.digests, other.digests, strict=True))
             if wrong:
                 share = f"in {wrong} of its 16 parts" if one.bytes >= 16 else "in its bytes"
-                behind = f", made after kernel {one.after}" if one.after else ""
-                return f"copy {number} to the host ({one.bytes} bytes{behind}) differs from the plain runs' {share}"
+                place = f", made after kernel {one.after}" if one.after else ""
+                return f"copy {number} to the host ({one.bytes} bytes{place}) differs from the plain runs' {share}"
         return None
 
     def marks(self, folder: Path) -> dict[str, tuple[int, ...]]:
@@ -113,10 +113,11 @@ class Oracle:
         if not self.check:
             return None
         try:
-            done = subprocess.run(shlex.split(self.check), cwd=folder, env=environment, capture_output=True, timeout=CHECK_S,
-                                  check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise BadArguments(f"--check `{self.check}` could not be run: {error}") from error
+            done = run_tool(shlex.split(self.check), timeout=CHECK_S, environment=environment, cwd=folder)
+        except subprocess.TimeoutExpired:
+            raise BadArguments(f"--check `{self.check}` did not end in {CHECK_S:.0f} s") from None
+        except SetupImpossible as error:
+            raise BadArguments(f"--check `{self.check}` could not be run: {error}") from None
         return f"--check ended with exit code {done.returncode}" if done.returncode else None
 
     def _expression(self, run: Observed, plain: Observed | None) -> str | None:
@@ -176,5 +177,3 @@ def _close_text(one: list[bytes], other: list[bytes], tolerance: float) -> bool:
                 return False
     return True
 
-
-Judge = Callable[[Observed], str | None]

@@ -1,4 +1,4 @@
-"""What one run of the program does in which kernel, and the file through which the injection library learns it."""
+"""What one run of the program inserts into which kernel, and the plan file that tells the injection library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conformance.stress.ptx.hold_code import AFTER_WAIT, BEFORE_EXIT, HOLD, PROT
 
 AFTER_TRIGGER, EMPTY = 32, 64  # a hold after the kernel's own triggers; code that does nothing: rewrite.h has the same numbers
 
-# A dependent runs some 3 us behind its primary's trigger. In a graph built by hand a third kernel, behind one that never
+# A dependent runs some 3 us after its primary's trigger. In a graph built by hand a third kernel, after one that never
 # waits, may run early by a full edge, and later than that.
 GRAPH_HOLD_NS, BUILT_HOLD_NS = 20_000, 60_000
 LEAST_OF_HOLD = 0.75  # a held block's delay lies between this part of the hold and the hold
@@ -35,14 +35,14 @@ class Plan:
     lengths: Mapping[str, int] = field(default_factory=dict)  # ns per kernel; GRAPH_HOLD_NS if not named
     more: int = 0          # AFTER_WAIT, BEFORE_EXIT
     mixed: bool = False    # every block of every held kernel draws from 0 to the hold
-    own: bool = False      # hold after the kernel's own triggers, and force none: its own order, only slower
+    own: bool = False      # hold after the kernel's own triggers and force no others: its order stays, only slower
     plain: bool = False    # no code in any kernel
     off: bool = False      # code that does nothing in every kernel
     calibrate: bool = False
     live: bool = False     # the program reads the plan again when it changes
 
     def settings(self, kernel: str) -> Settings:
-        """What happens in this kernel."""
+        """The flags and numbers of this kernel's line in the plan file."""
         if self.plain or kernel in self.exempt:
             return NOTHING
         if self.off:
@@ -58,7 +58,7 @@ class Plan:
         return Settings(flags | HOLD | self.more, least, length - least, self.seed)
 
     def write(self, path: Path, kernels: Iterable[str]) -> None:
-        """The plan file; kernels that nobody knows yet only trigger."""
+        """Write the plan file; kernels that are not known yet only trigger."""
         lines = ["calibrate"] * self.calibrate + ["live"] * self.live
         default = EMPTY if self.off else 0 if self.own or self.plain else TRIGGER
         lines.append(f"* {default} 0 0 1")
@@ -77,8 +77,8 @@ def more_holds(after_wait: bool, before_exit: bool) -> int:
 def separating_sets(kernels: list[str], seed: int) -> list[frozenset[str]]:
     """Sets to hold, so that for any two kernels some set has the first and not the second.
 
-    A race shows if its primary is held and its dependent is not. Few kernels are held one by one, which also shows what
-    needs a third kernel not to be held; many in 2 log2(n) sets, where the seed changes who shares a set with whom.
+    A race shows if its primary is held and its dependent is not. A few kernels are held one by one, which also shows
+    races that a hold of a third kernel would hide. Many are held in 2 log2(n) sets; the seed decides which share a set.
     """
     import random
 

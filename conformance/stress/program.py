@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.children import run_tool
+from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.stress.oracle import Observed, Oracle, read_copies
 from conformance.stress.plan import Plan
 
@@ -22,8 +21,8 @@ class Launches:
 
     name: str
     rewritten: bool = False
-    why: str | None = None     # it could not be rewritten
-    waits: int = 0             # instructions of its own
+    why: str | None = None     # why it could not be rewritten
+    waits: int = 0             # wait instructions in its code
     triggers: int = 0
     eager: int = 0
     captured: int = 0
@@ -40,8 +39,8 @@ class Calibration:
     kernels: dict[str, Launches] = field(default_factory=dict)
     gap_us: int = 0
     graph_launches: int = 0
-    unknown_launches: int = 0                        # of kernels whose name the driver does not tell
-    passed: list[str] = field(default_factory=list)  # images that were passed on as they are, and why
+    unknown_launches: int = 0                        # of kernels whose name the driver does not give
+    passed: list[str] = field(default_factory=list)  # images that were not changed, and why
 
     def kernel(self, name: str) -> Launches:
         """The entry of this kernel."""
@@ -49,7 +48,7 @@ class Calibration:
 
 
 def read_calibration(path: Path) -> Calibration:
-    """From the records of one run; several processes add up."""
+    """From the records of one run; the counts of several processes are added."""
     found = Calibration()
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
         entry = json.loads(line)
@@ -86,7 +85,7 @@ class Program:
     runs: int = 0
 
     def plain(self) -> Observed:
-        """As the user runs it, with code loaded as in the stressed runs and nothing rewritten."""
+        """Run it without rewriting anything, but with its code loaded as in the stressed runs."""
         quiet = self.folder / "plain.plan"
         Plan(plain=True).write(quiet, ())
         names = ("LD_PRELOAD", "CUDA_MODULE_LOADING")
@@ -95,7 +94,7 @@ class Program:
         return self._run(environment | {"PDL_STRESS_PLAN": str(quiet)})
 
     def rewritten(self, plan: Plan, records: Path | None = None, one_by_one: bool = False) -> Observed:
-        """With a plan; `one_by_one`: each launch waits for the end of the one before it, whatever its stream."""
+        """Run it with a plan; `one_by_one`: each launch waits for the one before it to end, in whatever stream it runs."""
         path = self.folder / "current.plan"
         plan.write(path, self.kernels)
         environment = self.rewritten_environment | {"PDL_STRESS_PLAN": str(path)}
@@ -114,16 +113,16 @@ class Program:
             environment = environment | {"PDL_STRESS_DIGESTS": str(copies)}
         before = self.oracle.marks(here)
         began = time.monotonic()
-        try:
-            child = subprocess.Popen(self.command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                     stderr=subprocess.PIPE, start_new_session=True)
-        except OSError as error:
-            raise BadArguments(f"cannot start {self.command[0]}: {error.strerror}") from error
-        try:
-            out, err = child.communicate(timeout=self.timeout)
-            code: int | None = child.returncode
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            out, err = child.communicate()
-            code = None
+        code, out, err = ended(self.command, environment, self.timeout)
         return Observed(code, out, err, time.monotonic() - began, self.oracle.collect(here, before), read_copies(copies))
+
+
+def ended(command: list[str], environment: dict[str, str], timeout: float) -> tuple[int | None, bytes, bytes]:
+    """Exit code (None: it did not end in time) and both outputs of the user's program. It ends with us, and so does all that it starts."""
+    try:
+        done = run_tool(command, timeout=timeout, environment=environment)
+    except SetupImpossible as error:
+        raise BadArguments(str(error)) from None
+    except subprocess.TimeoutExpired as error:
+        return None, error.stdout or b"", error.stderr or b""
+    return done.returncode, done.stdout, done.stderr

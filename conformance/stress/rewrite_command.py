@@ -57,7 +57,7 @@ def _write(name: str, text: str) -> None:
 
 @dataclass
 class Report:
-    """What is said about a rewritten file."""
+    """The report on a rewritten file."""
 
     rewritten: list[str] = field(default_factory=list)
     left: dict[str, str] = field(default_factory=dict)
@@ -67,10 +67,10 @@ class Report:
     triggering: list[str] = field(default_factory=list)
 
     def notes(self) -> list[str]:
-        """What a person has to know."""
+        """The report as lines of text."""
         lines = [f"raised {what}" for what in self.raised]
         lines += [f"left alone: {name}: {why}" for name, why in sorted(self.left.items())]
-        return lines + [f"fence right before a trigger in {name}: if it publishes that way, which is legal, exempt it by name"
+        return lines + [f"fence right before a trigger in {name}: if it publishes its stores that way, which is legal, exempt it by name"
                         for name in self.fence_before_trigger]
 
 
@@ -79,7 +79,7 @@ def _of_ptx(outcome: Outcome) -> Report:
 
 
 def _tool(arguments: list[str]) -> tuple[list[dict[str, object]], str]:
-    """The rewriter's lines, and what it complains of."""
+    """The lines that the rewriter printed, and its error messages."""
     done = subprocess.run([str(machine_code.tool()), *arguments], capture_output=True, text=True, check=False)
     if done.returncode not in (0, NOTHING_DONE):
         raise SetupImpossible(done.stderr.strip() or f"the rewriter ended with exit code {done.returncode}")
@@ -87,7 +87,7 @@ def _tool(arguments: list[str]) -> tuple[list[dict[str, object]], str]:
 
 
 def rewrite_machine_code(source: Path, target: Path, chosen: stress_options.Options) -> Report:
-    """A cubin or fat binary: asked once for its kernels, then rewritten by a plan that names each of them."""
+    """A cubin or fat binary: one call lists its kernels, the next rewrites them by a plan that names each."""
     report = Report()
     with tempfile.TemporaryDirectory() as folder:
         plan = Path(folder, "plan")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -17,7 +16,7 @@ from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import FAILED, OK, BadArguments
 from conformance.stress.injection import library as injection
 from conformance.stress.plan import Plan
-from conformance.stress.program import read_calibration
+from conformance.stress.program import ended, read_calibration
 
 INCONCLUSIVE = 2
 
@@ -36,15 +35,11 @@ class Same:
 
 
 def _run(command: list[str], environment: dict[str, str], timeout: float) -> tuple[list[str], str | None]:
-    try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", timeout=timeout,
-                              stdin=subprocess.DEVNULL, check=False)
-    except subprocess.TimeoutExpired:
+    code, out, err = ended(command, environment, timeout)
+    if code is None:
         return [], "it did not end in time"
-    except OSError as error:
-        raise BadArguments(f"cannot start {command[0]}: {error.strerror}") from error
-    said = done.stderr.strip().splitlines()
-    return done.stdout.splitlines(), f"exit code {done.returncode}: {said[-1] if said else ''}" if done.returncode else None
+    said = err.decode(errors="replace").strip().splitlines()
+    return out.decode(errors="replace").splitlines(), f"exit code {code}: {said[-1] if said else ''}" if code else None
 
 
 def _shard(command: list[str], folder: Path, timeout: float) -> tuple[list[str], list[str], list[str], Path]:
@@ -96,7 +91,7 @@ def main(argv: list[str]) -> int:
     given = parser.parse_args(argv)
     command = given.command[1:] if given.command[:1] == ["--"] else given.command
     if not command:
-        raise BadArguments("there is no command to run; write it behind --")
+        raise BadArguments("there is no command to run; write it after --")
     if given.shards < 1 or given.timeout <= 0:
         raise BadArguments("--shards and --timeout take more than 0")
     with tempfile.TemporaryDirectory(prefix=f"same-{os.getpid()}-", dir=injection.work_folder()) as folder:

@@ -1,4 +1,4 @@
-"""Bisection: from "some run went wrong" to the kernels that race, by holding one primary and protecting all but some dependents."""
+"""Bisection: finds the kernels that race by holding one primary and protecting all but some dependents."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Found:
 
     races: list[Race]
     unexplained: list[str]  # sentences about failures that no single primary or no wait explains
-    uncured: list[Plan] = field(default_factory=list)  # the plans behind these sentences
+    uncured: list[Plan] = field(default_factory=list)  # the plans that these sentences are about
 
 
 def culprits(names: list[str], guilty: Callable[[list[str]], bool]) -> list[tuple[str, ...]]:
     """The smallest groups of names for which `guilty` holds, by halving. A group is guilty if it contains a guilty one.
 
-    If a group is guilty but neither half is, its members act together: the group is thinned out one by one.
+    If a group is guilty but neither half is, several of its members act together: names that are not needed are removed one by one.
     """
     if len(names) == 1:
         return [(names[0],)]
@@ -52,16 +52,16 @@ def _together(names: list[str], guilty: Callable[[list[str]], bool]) -> tuple[st
 
 
 def search(failing: Iterable[Plan], kernels: list[str], fails: Fails) -> Found:
-    """All races behind the failing plans: first who must be held, then, for each of them, who must not be protected."""
+    """All races that the failing plans show: first which primaries must be held, then, for each, which dependents must not be protected."""
     found = Found([], [])
     blamed: set[str] = set()
     everybody = frozenset(kernels)
     for plan in failing:
         suspects = sorted(plan.hold - blamed)
         if blamed & plan.hold and not (suspects and fails(replace(plan, hold=frozenset(suspects)))):
-            continue  # what went wrong here is explained by a primary that is already known
+            continue  # a primary that is already known explains this failure
         if not fails(replace(plan, hold=frozenset(suspects), protect=everybody)):
-            for group in culprits(suspects, lambda part: fails(replace(plan, hold=frozenset(part)))):
+            for group in _primaries(plan, suspects, fails):
                 blamed.update(group)
                 found.races += _dependents(plan, group, kernels, fails)
         else:
@@ -71,6 +71,10 @@ def search(failing: Iterable[Plan], kernels: list[str], fails: Fails) -> Found:
             found.uncured.append(replace(plan, hold=frozenset(suspects), protect=everybody))
     found.races = sorted(set(found.races), key=lambda race: (race.primary, race.dependents))
     return found
+
+
+def _primaries(plan: Plan, suspects: list[str], fails: Fails) -> list[tuple[str, ...]]:
+    return culprits(suspects, lambda part: fails(replace(plan, hold=frozenset(part))))
 
 
 def _dependents(plan: Plan, group: tuple[str, ...], kernels: list[str], fails: Fails) -> list[Race]:
@@ -85,11 +89,11 @@ def _dependents(plan: Plan, group: tuple[str, ...], kernels: list[str], fails: F
 
 
 def settle(races: list[Race], order: list[str], plan: Plan, fails: Fails) -> tuple[list[Race], list[Race]]:
-    """For each dependent the race that is to be named, and the others, which may be the same fault.
+    """For each dependent the race that is to be named, and the others, which may be the same bug seen again.
 
     With A held, a B that waits for A stores late, and a C that reads B's words without a wait goes wrong: C is then found
     for A and for B. And where C reads A's words, it may go wrong by B's trigger alone. So, nearest first, each primary is
-    asked again with no forced trigger ahead of it, in which case whatever ran before it is over when it starts.
+    tried again without a forced trigger before it; then everything launched before it has ended when it starts.
     """
     place = {name: number for number, name in enumerate(order)}
 

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.pdlkit.compiled import Recipe, compiled
+from conformance.pdlkit.compiled import Recipe, compiled, preloadable
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.private_folder import private_folder
@@ -20,7 +20,6 @@ from conformance.trace.cupti import VARIABLE
 
 SOURCES = KIT / "trace" / "injection"
 FLAGS = ["-std=gnu11", "-O2", "-Wall", "-fvisibility=hidden", "-fPIC", "-shared"]
-_NOT_IN_PRELOAD = " :"
 
 
 def library() -> Path:
@@ -31,10 +30,7 @@ def library() -> Path:
     sources = sorted(SOURCES.glob("*.c"))
     recipe = Recipe("libpdltrace.so", [*sources, *sorted(SOURCES.glob("*.h"))], [*FLAGS, *sources, "-ldl", "-lpthread"],
                     "the tracing library")
-    path = compiled(recipe, compiler)
-    if any(letter in str(path) for letter in _NOT_IN_PRELOAD):
-        raise SetupImpossible(f"{path}: LD_PRELOAD takes no path with spaces or colons; set XDG_CACHE_HOME to another folder")
-    return path
+    return preloadable(compiled(recipe, compiler))
 
 
 @dataclass(frozen=True)

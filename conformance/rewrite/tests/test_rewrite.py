@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import struct
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +32,7 @@ from conformance.rewrite.tests.images import (
 HOLD = "3 15000 5000 7"
 
 
-def run(tmp_path: Path, image: bytes, numbers: str, name: str = "*", *more: str) -> tuple[int, list[dict], bytes, str]:
+def run(tmp_path: Path, image: bytes, numbers: str, name: str = "*", *more: str) -> tuple[int, list[dict[str, Any]], bytes, str]:
     (tmp_path / "in").write_bytes(image)
     (tmp_path / "plan").write_text(f"{name} {numbers}\n")
     done = subprocess.run([library.tool(), tmp_path / "in", tmp_path / "out", "--plan", tmp_path / "plan", *more],
@@ -60,7 +62,7 @@ def section(image: bytes, name: str) -> tuple[int, ...]:
 PLAIN = Kernel("k", [STACK, ADD, WAIT, ADD, TRIGGER, ADD, guarded(EXIT, 0), ADD, EXIT], exits=[0x60, 0x80])
 
 
-def test_the_first_instruction_moves_into_the_code_behind_the_kernel(tmp_path: Path) -> None:
+def test_the_first_instruction_moves_into_the_code_after_the_kernel(tmp_path: Path) -> None:
     image = cubin([PLAIN, Kernel("other", [STACK, EXIT], exits=[0x10])])
     code, lines, out, _ = run(tmp_path, image, HOLD, "k")
     assert code == 0 and [line["rewritten"] for line in lines] == [True, False]
@@ -102,7 +104,7 @@ def test_a_site_keeps_what_it_waits_for_its_guard_and_its_place_in_the_list_of_e
     asleep = [low >> 32 for low, _ in new[first:] if low & 0xFFF == 0x95D]
     assert asleep[:2] == [2000, 1000] and new[first][0] >> 12 & 15 == 8 | 3
     copy = first + new[first:].index(leave)
-    assert goes_to(new[copy + 1], copy + 1) == 2  # an exit under a predicate goes on where it does not hold
+    assert goes_to(new[copy + 1], copy + 1) == 2  # where the predicate is false, the kernel goes on after the exit
     row = section(out, ".nv.info.k")
     listed = struct.unpack_from("<II", out, row[4] + row[5] - 8)
     assert listed[0] == 16 * copy and new[listed[1] // 16] == EXIT and listed[1] // 16 > copy
@@ -151,7 +153,7 @@ def test_registers_are_raised_only_where_the_code_needs_more(tmp_path: Path, reg
     (Kernel("k", [relative(0x947, 0, 1), EXIT]), "its first instruction is a branch"),
     (Kernel("k", [STACK, relative(0x944, 1, 0), EXIT]), "its own code calls it as a function"),
     (Kernel("k", [STACK, EXIT], registers=0), "does not say how many registers"),
-    (Kernel("k", [STACK, EXIT], parameter_base=0x160), "parameters lie elsewhere"),
+    (Kernel("k", [STACK, EXIT], parameter_base=0x160), "at a place in the constant bank"),
     (Kernel("k", [NOP, STACK, EXIT], value=16), "shares its code section"),
 ])
 def test_what_cannot_be_rewritten_is_named_and_passed_on(tmp_path: Path, kernel: Kernel, reason: str) -> None:
@@ -175,11 +177,11 @@ def test_every_architecture_has_its_own_code(tmp_path: Path, architecture: int, 
 
 
 @pytest.mark.parametrize("damage,reason", [
-    (lambda image: image[:200], "behind its end"),
+    (lambda image: image[:200], "past its end"),
     (lambda image: b"\x7fELF" + bytes(60), "ELF"),
     (lambda image: image[:18] + b"\x3e\0" + image[20:], "machine is not CUDA"),
 ])
-def test_a_damaged_image_is_passed_on_with_the_reason(tmp_path: Path, damage, reason: str) -> None:
+def test_a_damaged_image_is_passed_on_with_the_reason(tmp_path: Path, damage: Callable[[bytes], bytes], reason: str) -> None:
     image = damage(cubin([PLAIN]))
     code, _, out, said = run(tmp_path, image, HOLD)
     assert code == 2 and out == image and reason in said

@@ -1,10 +1,10 @@
-"""Makes real PTX for `stress roundtrip` with every compiler that is there: nvcc, NVRTC of several toolkits, clang, Triton.
+"""Makes real PTX for `stress roundtrip` with every compiler that is installed: nvcc, NVRTC of several toolkits, clang, Triton.
 
     python3 conformance dev toolkits --prefixes PREFIXES --record toolkits.md    # fetches the toolkits
     python3 conformance dev make-corpus FOLDER --prefixes PREFIXES --triton python3
     python3 conformance stress roundtrip FOLDER/*.ptx --record conformance/stress/corpus/roundtrip.json
 
-What cannot be made is named; nothing is silently left out. Needs no GPU.
+What cannot be made is reported with the reason. Needs no GPU.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _run(what: str, argv: list[object]) -> bool:
 
 
 def by_nvcc(folder: Path, nvcc: Path, name: str) -> None:
-    """CUB's algorithms on three types, its block-wide ones, and the zoo in the ways a build may ask for."""
+    """CUB's algorithms on three types, its block-wide ones, and the zoo with several compiler options."""
     for kind in ("int", "float", "double"):
         target = folder / f"{name}-library-{kind}.ptx"
         _run(target.name, [nvcc, "-std=c++17", "-arch=compute_90", "-ptx", f"-DTYPE={kind}", HERE / "library_kernels.cu", "-o", target])

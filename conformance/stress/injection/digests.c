@@ -74,7 +74,7 @@ static void write_record(const struct copy *copy)
     file = open(output(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file >= 0) {
         if (write(file, line, (size_t)n) < 0) {
-            n = 0; /* nothing to be done about it here */
+            n = 0; /* the disk is full or the file is gone: this process cannot mend that */
         }
         close(file);
     }

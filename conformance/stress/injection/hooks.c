@@ -1,4 +1,4 @@
-/* hooks.c - the functions that stand in front of the driver's
+/* hooks.c - the functions that the program calls instead of the driver's
  *
  * A program reaches the driver in three ways: linked against libcuda, through dlsym, or through cuGetProcAddress, which
  * is how the CUDA runtime does it. All three end here.
@@ -67,7 +67,7 @@ void *real_symbol(struct hook *hook)
 typedef result (*load_ex)(void **, const void *, unsigned, void *, void **);
 typedef result (*load)(void **, const void *);
 
-/* Everywhere below: should the driver refuse the changed image, it gets the program's own. */
+/* Everywhere below: if the driver refuses the changed image, it is given the program's own. */
 static void refused(result code)
 {
     record("{\"record\":\"trouble\",\"what\":\"the driver refused a rewritten image with error %d; it was given the original\"}", code);
@@ -353,7 +353,7 @@ typedef result (*copy_any)(devptr, devptr, size_t);
 typedef result (*copy_any_async)(devptr, devptr, size_t, void *);
 typedef result (*wait_for)(void *);
 
-/* Memory of the host that the driver does not know is of no kind to it. */
+/* The driver reports no type for host memory that it does not know. */
 static int is_hosts(devptr address)
 {
     enum { MEMORY_TYPE = 2, HOST = 1 };
@@ -443,7 +443,7 @@ VISIBLE result cuCtxSynchronize_v2(void *context)
     REAL(cuCtxSynchronize_v2, wait_for);
     result code = real(context);
     if (code == 0 && digests_are_wanted()) {
-        host_waited(WAITED_FOR_EVENT, NULL); /* it may be another context than that of the copies: each stream is asked */
+        host_waited(WAITED_FOR_EVENT, NULL); /* its context may differ from that of the copies: each stream is asked */
     }
     return code;
 }
@@ -523,7 +523,7 @@ struct hook hooks[] = {
 };
 const size_t hook_count = sizeof hooks / sizeof hooks[0];
 
-/* In front of everybody's dlsym. Any other name is passed on as a tail call, because dlsym looks at who called it. */
+/* Replaces dlsym for the whole process. Any other name is passed on as a tail call, because dlsym looks at who called it. */
 VISIBLE void *dlsym(void *handle, const char *name)
 {
     if (strncmp(name, "cu", 2) == 0) {

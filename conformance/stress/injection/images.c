@@ -134,7 +134,7 @@ static const void *machine_code_instead(const void *image, size_t size, size_t *
     const char *why = NULL;
     size_t extent = elf_extent(image, size);
     if (extent == 0) {
-        say_passed("machine code", 0, "it is damaged, or ends behind the memory that can be read");
+        say_passed("machine code", 0, "it is damaged, or ends past the memory that can be read");
     } else if (rewrite_cubin(image, extent, &one_image, &out, new_size, &why) == REWRITE_IMPOSSIBLE) {
         say_passed("machine code", 0, why);
     }
@@ -224,7 +224,7 @@ static const void *container_instead(const void *container, size_t size, size_t 
     struct fatbin_rewriting how = {one_image, device, passed};
     size_t extent = fatbin_extent(container, size);
     void *out = NULL;
-    const char *why = "it is damaged, or ends behind the memory that can be read";
+    const char *why = "it is damaged, or ends past the memory that can be read";
     if (extent == 0 || rewrite_fatbin(container, extent, &how, &out, new_size, &why) == REWRITE_IMPOSSIBLE) {
         say_passed("fat binary", 0, why);
         return NULL;
@@ -251,7 +251,7 @@ static const void *wrapper_instead(const void *image, size_t *new_size)
 
 /* ---- all kinds ----------------------------------------------------------------------------------------------------- */
 
-/* What is returned lives for ever: the driver may read it when a kernel is first used, long after the image was given. */
+/* The result is never freed: the driver may read it when a kernel is first used, long after the image was given. */
 const void *image_instead(const void *image, size_t size, size_t *new_size)
 {
     size_t ignored = 0;

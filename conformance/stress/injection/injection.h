@@ -1,6 +1,6 @@
 /* injection.h - what the parts of the injection library share
  *
- * The library is put in front of a program with LD_PRELOAD. It rewrites the machine code that the program gives to the
+ * LD_PRELOAD loads the library into a program. It rewrites the machine code that the program gives to the
  * driver as the plan says, and notes what is launched and how. It includes no CUDA header, so that it can be compiled on any
  * machine with a C compiler.
  */

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.compiled import preloadable
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.private_folder import private_folder
 from conformance.rewrite import library as rewriter
@@ -16,12 +16,9 @@ SOURCES = KIT / "stress" / "injection"
 
 
 def library() -> Path:
-    """The library, compiled if its sources have not been before."""
-    path = rewriter.compiled("libpdlstress.so", sorted(SOURCES.glob("*.c")),
-                             [f"-I{SOURCES}", "-shared", "-ldl", "-lpthread"], "the injection library")
-    if set(" :") & set(str(path)):  # LD_PRELOAD takes both for the end of a name
-        raise SetupImpossible(f"the path {path.parent} holds a space or a colon; set XDG_CACHE_HOME to a folder without them")
-    return path
+    """The library, compiled if need be."""
+    return preloadable(rewriter.compiled("libpdlstress.so", sorted(SOURCES.glob("*.c")),
+                                         [f"-I{SOURCES}", "-shared", "-ldl", "-lpthread"], "the injection library"))
 
 
 def work_folder() -> Path:
@@ -30,7 +27,7 @@ def work_folder() -> Path:
 
 
 def has_triton(command: list[str]) -> bool:
-    """Whether the command is a Python that has Triton: PyTorch's thousands of kernels are then not loaded ahead."""
+    """Whether the command is a Python that has Triton: it then loads lazily, because PyTorch has thousands of kernels."""
     interpreter = shutil.which(command[0])
     if interpreter is None or "python" not in Path(interpreter).name:
         return False
@@ -52,7 +49,7 @@ def environment(eager_loading: bool = True) -> dict[str, str]:
 
 
 def plain_environment() -> dict[str, str]:
-    """For plain runs: the user's own, without what hides overlap."""
+    """For plain runs: the user's environment, without the variable that hides overlap."""
     found = dict(os.environ)
     found.pop("CUDA_LAUNCH_BLOCKING", None)
     return found

@@ -157,7 +157,7 @@ static int make_chunk(void)
     return made;
 }
 
-/* In relaxed mode and on a stream of its own, so that it works in the middle of somebody's capture. */
+/* In relaxed mode and on its own stream, so that it works while the program captures a graph. */
 static void copy_words(uint64_t address, const uint32_t words[WORDS])
 {
     result (*mode)(int *) = driver_symbol("cuThreadExchangeStreamCaptureMode");

@@ -48,7 +48,7 @@ void record(const char *format, ...)
     if (n > 0 && n < LINE_ROOM - 1) {
         line[n] = '\n';
         if (write(file, line, (size_t)n + 1) < 0) {
-            n = 0; /* nothing to be done about it here */
+            n = 0; /* the disk is full or the file is gone: this process cannot mend that */
         }
     }
     pthread_mutex_unlock(&lock);

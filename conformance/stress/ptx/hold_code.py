@@ -104,7 +104,7 @@ _HOLD = _BLOCK + _LAST_WAVE + _DELAY + _SPIN
 
 @lru_cache(maxsize=64)
 def _steps(flags: int, inner_bit: int) -> tuple[str, ...]:
-    """The parts of an entry (inner_bit 0) or of an inner hold, split where the number stands that makes labels differ."""
+    """The parts of an entry (inner_bit 0) or of an inner hold, split where the number that makes labels unique goes."""
     if inner_bit:
         steps = _HOLD if flags & inner_bit else ""
     else:
@@ -120,7 +120,7 @@ def _numbers(kernel: str, settings: Settings) -> str:
 
 
 def entry(n: int, kernel: str, settings: Settings) -> str:
-    """Inserted behind the opening brace of a kernel; "" if nothing is to be done there.
+    """Inserted after the opening brace of a kernel; "" if nothing is to be done there.
 
     The trigger comes before the wait that protects a dependent, so that protecting one kernel never hides the next one's bug.
     """

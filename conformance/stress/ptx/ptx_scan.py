@@ -21,7 +21,7 @@ _FENCE = re.compile(r"\b(?:membar\.(?:gl|sys)|fence(?:\.(?:acq_rel|sc|release))?
 _UNSYNCED = re.compile(r"\b(?:shfl\.(?:up|down|bfly|idx)|vote\.(?:all|any|uni|ballot))\b")
 _LINKAGE = (".visible", ".weak", ".extern")
 _WORD_BEFORE = re.compile(r"\.(?:visible|weak|extern)\s+\Z")
-LONGEST_GAP = 1 << 16  # comments are blanks here, and one may stand between two words
+LONGEST_GAP = 1 << 16  # comments have become blanks, and a long one may stand between two words
 LOOK_BACK = 8  # statements between a fence and the trigger that still count as "right before"
 
 
@@ -32,7 +32,7 @@ def without_noise(text: str) -> str:
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel that has a body. `opens` is the place behind its first brace."""
+    """One kernel that has a body. `opens` is the place after its first brace."""
 
     name: str
     opens: int
@@ -40,7 +40,7 @@ class Kernel:
 
 @dataclass
 class Module:
-    """A PTX file, looked at once."""
+    """What one pass over a PTX file found."""
 
     text: str
     clean: str
@@ -70,7 +70,7 @@ class Module:
 
 
 def _past_parameters(clean: str, place: int) -> int:
-    """Behind the parameter list, if there is one."""
+    """The place after the parameter list, if there is one."""
     if place < len(clean) and clean[place] == "(":
         depth = 0
         for match in _PARENTHESIS.finditer(clean, place):
@@ -81,7 +81,7 @@ def _past_parameters(clean: str, place: int) -> int:
 
 
 def _first_word(clean: str, place: int) -> int:
-    """Where the linkage words ahead of `.entry` begin; they may stand on lines of their own."""
+    """Where the linkage words before `.entry` begin; they may stand on lines of their own."""
     begins = max(clean.rfind("\n", 0, place), clean.rfind(";", 0, place), clean.rfind("}", 0, place)) + 1
     ahead = clean[begins:place]
     if ahead.strip() in _LINKAGE:
@@ -92,7 +92,7 @@ def _first_word(clean: str, place: int) -> int:
 
 
 def _opening(clean: str, place: int) -> int | None:
-    """Behind the brace that opens the body; None for a mere declaration."""
+    """The place after the brace that opens the body; None for a declaration without a body."""
     while True:
         brace, stop = clean.find("{", place), clean.find(";", place)
         if brace < 0:
@@ -136,18 +136,18 @@ def scan(text: str) -> Module:
 
 
 def waits(module: Module, kernel: Kernel) -> list[int]:
-    """Behind each wait in the kernel's own body."""
+    """The place after each wait in the kernel's own body."""
     stop = module.body_end(kernel)
     return [end for start, end in module.waits if kernel.opens <= start < stop]
 
 
 def owners(module: Module, places: list[tuple[int, int]]) -> list[str]:
-    """The kernels in whose own bodies these places are."""
+    """The kernels whose own bodies contain these places."""
     return sorted({name for start, _ in places if (name := module.owner(start))})
 
 
 def exits(module: Module, kernel: Kernel) -> list[tuple[int, str]]:
-    """Before each exit, and the condition under which it is not taken ("" if it always is)."""
+    """The place before each exit, and the condition under which it is not taken ("" if it always is)."""
     found = []
     for match in _EXIT.finditer(module.clean, kernel.opens, module.body_end(kernel)):
         unless = "" if match[2] is None else ("" if match[1] else "!") + match[2]
@@ -156,7 +156,7 @@ def exits(module: Module, kernel: Kernel) -> list[tuple[int, str]]:
 
 
 def fence_then_trigger(module: Module) -> set[str]:
-    """Kernels (or "a function") that fence right before they trigger: perhaps they publish that way."""
+    """Kernels (or "a function") with a fence right before a trigger, which may be how they publish their stores."""
     found: set[str] = set()
     for start, _ in module.triggers:
         before = start
@@ -168,5 +168,5 @@ def fence_then_trigger(module: Module) -> set[str]:
 
 
 def unsynced_shuffle(module: Module) -> bool:
-    """Whether the text uses shuffles and votes of before Volta, which no version that knows PDL accepts."""
+    """Whether the text uses the shuffles and votes without .sync, which no PTX version with PDL accepts."""
     return any(".sync" not in match[0] for match in _UNSYNCED.finditer(module.clean))

@@ -15,7 +15,7 @@ LEAST_TARGET = 90
 
 @dataclass
 class Outcome:
-    """The new text and what is to be said about it."""
+    """The new text and what the report says about it."""
 
     text: str
     rewritten: list[str] = field(default_factory=list)
@@ -57,7 +57,8 @@ def _header(module: ptx_scan.Module, out: Outcome) -> list[tuple[int, int, str]]
     return edits
 
 
-def _kernel_edits(module: ptx_scan.Module, kernel: ptx_scan.Kernel, settings: Settings, fresh: Callable[[], int]) -> list[tuple[int, int, str]]:
+def _kernel_edits(module: ptx_scan.Module, kernel: ptx_scan.Kernel, settings: Settings,
+                  fresh: Callable[[], int]) -> list[tuple[int, int, str]]:
     """The insertions for one kernel."""
     name = kernel.name
     edits = []
@@ -79,7 +80,7 @@ def _counter() -> Callable[[], int]:
 def rewrite(text: str, choose: Chooser) -> Outcome:
     """The module with `choose(name)` applied to each kernel.
 
-    Kernels without a body here are declarations and are not mentioned. The result differs from the input only by
+    Kernels without a body are declarations and are not reported. The result differs from the input only by
     insertions and, if they were too old, by the two header lines.
     """
     out = Outcome(text)

@@ -1,4 +1,4 @@
-"""`python3 conformance stress roundtrip FILE.ptx...`: whether real PTX still assembles once it is rewritten, everywhere."""
+"""`python3 conformance stress roundtrip FILE.ptx...`: whether real PTX, once rewritten, still assembles for every architecture."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def real_ptxas() -> str:
 
 @dataclass
 class Count:
-    """The sums of a round trip."""
+    """The totals of a round trip."""
 
     files: int = 0
     kernels: int = 0
@@ -111,7 +111,7 @@ def _report(count: Count, architectures: Iterable[str], ptxas: str) -> dict[str,
 
 
 def main(argv: list[str]) -> int:
-    """0 if whatever assembles as it is assembles rewritten, too."""
+    """0 if all that assembles unchanged also assembles once rewritten."""
     parser = Parser("stress roundtrip", "Rewrite PTX files in every way at once and assemble the result for every architecture.")
     parser.add_argument("files", nargs="+", metavar="FILE.ptx")
     parser.add_argument("--arch", action="append", metavar="CC", help=f"default: {', '.join(ARCHITECTURES)} and the file's own")
@@ -137,5 +137,5 @@ def main(argv: list[str]) -> int:
         for name, why in sorted(count.left.items()):
             print(f"left alone: {name}: {why}")
         print(f"{count.kernels} kernels in {count.files} files, {count.assembled} assemblies right, {len(count.refused)} refused, "
-              f"{count.not_for_this_target} not possible even unchanged; {report['mebibytes_per_second']:.0f} MiB/s rewritten")
+              f"{count.not_for_this_target} do not assemble even unchanged; {report['mebibytes_per_second']:.0f} MiB/s rewritten")
     return FAILED if count.refused or not count.kernels else OK

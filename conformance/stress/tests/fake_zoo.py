@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-ENTRIES = {
+ENTRIES: dict[str, tuple[list[str], list[str], list[tuple[str, str]]]] = {
     "pair": (["poison", "produce", "consume"], ["poison", "produce", "consume_ok"], [("produce", "consume")]),
     "two": (["a", "b", "c"], ["a", "b_ok", "c_ok"], [("a", "b"), ("b", "c")]),
     # c reads what a writes; b's trigger alone is enough to start c too early
@@ -44,9 +44,10 @@ def wrong(name: str, kernels: list[str]) -> bool:
 
 def answer(words: list[str]) -> list[dict[str, object]]:
     if words[0] == "list":
-        found = [{"name": name, "bug": "B00", "shape": "", "path": "graph", "bug_kernels": bug, "twin_kernels": twin,
-                  "races": [">".join(pair) for pair in pairs], "candidate": "why" if name == "layout" else ""}
-                 for name, (bug, twin, pairs) in ENTRIES.items()]
+        found: list[dict[str, object]] = [
+            {"name": name, "bug": "B00", "shape": "", "path": "graph", "bug_kernels": bug, "twin_kernels": twin,
+             "races": [">".join(pair) for pair in pairs], "candidate": "why" if name == "layout" else ""}
+            for name, (bug, twin, pairs) in ENTRIES.items()]
         return [{"skipped": "other", "why": "it is not here"}, *found, {"end": True}]
     if words[0] == "reload":
         return [{"reloaded": "PDL_STRESS_PLAN" in os.environ}]
@@ -56,7 +57,8 @@ def answer(words: list[str]) -> list[dict[str, object]]:
         raise SystemExit("unspecified launch failure")
     if words[1] == "hangs":
         time.sleep(3600)
-    mark = "X" if wrong(words[1], ENTRIES[words[1]][words[2] == "twin"]) else "."
+    bug, twin, _ = ENTRIES[words[1]]
+    mark = "X" if wrong(words[1], twin if words[2] == "twin" else bug) else "."
     return [{"runs": mark * int(words[3]), "us": 1.0, "expected": "77"}]
 
 

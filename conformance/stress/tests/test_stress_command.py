@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +23,7 @@ from conformance.stress.oracle import Observed, Oracle
 from conformance.stress.program import Calibration
 
 FAKE = str(Path(__file__).parent / "fake_races.py")
+LONGEST_S = 600.0  # against a hang
 KERNELS = json.dumps(["a", "b", "c", "d", "e"])
 
 
@@ -76,7 +80,7 @@ def test_without_an_oracle_the_copies_that_are_the_same_each_time_judge(capsys: 
     assert main([*argv[:-2], "[]", KERNELS]) == 0
 
 
-def session(capsys: pytest.CaptureFixture[str], pairs: str, own: str, *options: str, kernels: str = KERNELS) -> tuple[int, dict]:
+def session(capsys: pytest.CaptureFixture[str], pairs: str, own: str, *options: str, kernels: str = KERNELS) -> tuple[int, dict[str, Any]]:
     code = main([*options, "--seed", "7", "--json", "--", sys.executable, FAKE, pairs, kernels, own])
     return code, json.loads(capsys.readouterr().out)
 
@@ -144,10 +148,39 @@ def test_a_program_without_kernels_is_inconclusive(capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize("argv", [[], ["--"], ["--seed", "xyz", "--", "true"], ["--seeds", "0", "--", "true"],
                                   ["--only", "(", "--", "true"], ["--", "/no/such/program"], ["--hold", "-1", "--", "true"],
-                                  ["--dtype", "float32", "--", "true"], ["--bogus", "--", "true"]])
+                                  ["--check", " ", "--", "true"], ["--check", "'", "--", "true"],
+                                  ["--check", "/no/such/program", "--", "true"], ["--dtype", "float32", "--", "true"],
+                                  ["--bogus", "--", "true"]])
 def test_bad_arguments(argv: list[str]) -> None:
     with pytest.raises(BadArguments):
         main(argv)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_the_program_and_all_that_it_started_end_with_the_command(tmp_path: Path, number: signal.Signals) -> None:
+    said = tmp_path / "pids"
+    program = (f"import os, subprocess, time; child = subprocess.Popen(['sleep', '3600'], start_new_session=True); "
+               f"open({str(tmp_path / 'draft')!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}'); "
+               f"os.rename({str(tmp_path / 'draft')!r}, {str(said)!r}); time.sleep(3600)")
+    command = subprocess.Popen([sys.executable, KIT, "stress", "--keep", tmp_path / "kept", "--", sys.executable, "-c", program],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    until = time.monotonic() + LONGEST_S
+    while not said.exists():
+        assert command.poll() is None and time.monotonic() < until
+        time.sleep(0.05)
+    pids = [int(word) for word in said.read_text().split()]
+    command.send_signal(number)
+    command.wait()
+    while any(alive(pid) for pid in pids):
+        assert time.monotonic() < until, "the program outlives the command"
+        time.sleep(0.05)
 
 
 def test_the_hold_follows_the_path() -> None:
@@ -171,7 +204,8 @@ def test_the_oracle_compares_files_and_numbers(tmp_path: Path) -> None:
     one, close, far = (b"1.0 x", b"1.0001 x", b"1.1 x")
     assert wrong(exact, seen(f=close), seen(f=one)) and not wrong(near, seen(f=close), seen(f=one))
     assert wrong(near, seen(f=far), seen(f=one)) and wrong(near, seen(f=b"1.0 y"), seen(f=one))
-    assert not wrong(binary, seen(f=b"\0\0\x80\x3f"), seen(f=b"\1\0\x80\x3f")) and wrong(binary, seen(f=b"\0\0\0\x40"), seen(f=b"\0\0\x80\x3f"))
+    assert not wrong(binary, seen(f=b"\0\0\x80\x3f"), seen(f=b"\1\0\x80\x3f"))
+    assert wrong(binary, seen(f=b"\0\0\0\x40"), seen(f=b"\0\0\x80\x3f"))
     assert wrong(Oracle(), seen(code=None), seen()) and wrong(Oracle(), seen(code=1), seen()) and not wrong(Oracle(), seen(b"x"), seen())
     assert wrong(Oracle(expression="'good' in stdout"), seen(b"bad"), seen()) and wrong(Oracle(expression="nonsense"), seen(), seen())
     python = shlex.quote(sys.executable)
@@ -184,12 +218,13 @@ def test_rewrite_from_the_command_line(tmp_path: Path) -> None:
     source.write_text(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n")
     done = subprocess.run([sys.executable, KIT, "stress", "rewrite", source, target, "--json"], capture_output=True, text=True)
     assert done.returncode == 0 and json.loads(done.stdout)["rewritten"] == ["k"] and "launch_dependents" in target.read_text()
-    for image in (cubin([Kernel("k", [STACK, EXIT]), Kernel("other", [STACK, EXIT])]),):
-        source.write_bytes(image)
-        done = subprocess.run([sys.executable, KIT, "stress", "rewrite", source, target, "--only", "^k$", "--json"], capture_output=True, text=True)
-        report = json.loads(done.stdout)
-        assert done.returncode == 0 and report["rewritten"] == ["k"] and report["left"] == {"other": "not chosen"}
-        assert len(target.read_bytes()) > len(image)
+    image = cubin([Kernel("k", [STACK, EXIT]), Kernel("other", [STACK, EXIT])])
+    source.write_bytes(image)
+    done = subprocess.run([sys.executable, KIT, "stress", "rewrite", source, target, "--only", "^k$", "--json"], capture_output=True,
+                          text=True)
+    report = json.loads(done.stdout)
+    assert done.returncode == 0 and report["rewritten"] == ["k"] and report["left"] == {"other": "not chosen"}
+    assert len(target.read_bytes()) > len(image)
     source.write_text("not PTX")
     assert subprocess.run([sys.executable, KIT, "stress", "rewrite", source, target], capture_output=True).returncode == 2
     assert subprocess.run([sys.executable, KIT, "stress", "rewrite", tmp_path / "none", target], capture_output=True).returncode == 64
@@ -204,7 +239,7 @@ def test_python_with_triton_loads_lazily_unless_asked(monkeypatch: pytest.Monkey
     def notes(*options: str) -> str:
         main([*options, "--json", "--expr", "'EAGER' in stdout", "--", sys.executable, "-c", program])
         report = json.loads(capsys.readouterr().out)
-        return report["sentence"] + " ".join(report["notes"])
+        return str(report["sentence"]) + " ".join(report["notes"])
     monkeypatch.setattr(injection, "has_triton", lambda command: False)
     assert "wrong" not in notes() and "wrong" in notes("--lazy-loading")
     monkeypatch.setattr(injection, "has_triton", lambda command: True)

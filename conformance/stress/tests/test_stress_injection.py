@@ -1,4 +1,4 @@
-"""The injection library in front of a driver that only remembers, in each way a program reaches a driver."""
+"""The injection library with a stand-in driver that only records calls, in each way a program reaches a driver."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.rewrite import check
+from conformance.rewrite import check, library
 from conformance.rewrite.tests.images import ADD, EXIT, STACK, TRIGGER, WAIT, Kernel, container, cubin, entry
 from conformance.stress.injection import library as injection
 from conformance.stress.plan import Plan
@@ -161,7 +161,8 @@ def test_a_plan_that_cannot_be_read_is_said_and_nothing_is_done(place: Path, tmp
     assert images == [CUBIN] and "line 1" in json.loads((tmp_path / "r").read_text())["what"]
 
 
-def test_a_path_that_the_loader_would_cut_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(injection.rewriter, "compiled", lambda *_: tmp_path / "a b" / "libpdlstress.so")
-    with pytest.raises(SetupImpossible, match="space or a colon"):
+@pytest.mark.parametrize("name", ["a b", "a:b"])
+def test_a_path_that_the_loader_would_cut_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(library, "compiled", lambda *_: tmp_path / name / "libpdlstress.so")
+    with pytest.raises(SetupImpossible, match=f"/{name} has a space or a colon in its path.*set XDG_CACHE_HOME"):
         injection.library()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def stress(capsys: pytest.CaptureFixture[str], programs: Path, name: str, seed: int, *more: str) -> tuple[int, dict]:
+def stress(capsys: pytest.CaptureFixture[str], programs: Path, name: str, seed: int, *more: str) -> tuple[int, dict[str, Any]]:
     code = main(["--compare-outputs", "--seed", "5", "--seeds", "1", "--plain-runs", "2", "--confirm", "1", "--json",
                  "--", str(programs), name, "12", str(seed), *more])
     return code, json.loads(capsys.readouterr().out)
@@ -42,7 +43,8 @@ def stress(capsys: pytest.CaptureFixture[str], programs: Path, name: str, seed: 
     ("overwrite", [("produce", ["overwrite"])]),
     ("two-sites", [("first_site", ["second_site"]), ("produce", ["first_site"])]),
 ])
-def test_a_planted_race_is_found_and_named(capsys: pytest.CaptureFixture[str], programs: Path, name: str, expected: list, seed: int) -> None:
+def test_a_planted_race_is_found_and_named(capsys: pytest.CaptureFixture[str], programs: Path, name: str,
+                                           expected: list[tuple[str, list[str]]], seed: int) -> None:
     code, report = stress(capsys, programs, name, seed)
     assert code == 1
     assert sorted((race["primary"], race["dependents"]) for race in report["races"]) == expected

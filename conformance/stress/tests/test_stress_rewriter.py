@@ -74,7 +74,8 @@ $L__func_end0:
     "no parameters": HEAD + ".entry k\n{\n\tret;\n}\n",
     "comments everywhere": HEAD + ".visible /* { */ .entry /* } */ k /* ( */ (.param .u64 a) // {\n{ // }\n\tret;\n}\n",
     "cluster": HEAD + ".visible .entry k()\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{\n\tret;\n}\n",
-    "function first": HEAD + ".func (.param .b32 r) f(.param .b32 a)\n{\n\tgriddepcontrol.wait;\n\tret;\n}\n.visible .entry k()\n{\n\tret;\n}\n",
+    "function first": HEAD + ".func (.param .b32 r) f(.param .b32 a)\n{\n\tgriddepcontrol.wait;\n\tret;\n}\n"
+                      ".visible .entry k()\n{\n\tret;\n}\n",
 }
 
 

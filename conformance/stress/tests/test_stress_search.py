@@ -7,10 +7,10 @@ import random
 import pytest
 
 from conformance.stress.plan import ONE_BY_ONE, Plan, separating_sets
-from conformance.stress.search import Race, search
+from conformance.stress.search import Fails, Found, Race, search
 
 
-def program(pairs: set[tuple[str, str]]):
+def program(pairs: set[tuple[str, str]]) -> Fails:
     """A run goes wrong if some primary is held while its dependent is neither held nor protected."""
     def fails(plan: Plan) -> bool:
         return any(a in plan.hold and b not in plan.hold - {a} and b not in plan.protect for a, b in pairs)
@@ -21,7 +21,7 @@ def names(count: int) -> list[str]:
     return [f"k{number:03d}" for number in range(count)]
 
 
-def found_in(pairs: set[tuple[str, str]], kernels: list[str], seed: int = 1):
+def found_in(pairs: set[tuple[str, str]], kernels: list[str], seed: int = 1) -> Found:
     fails = program(pairs)
     failing = [plan for held in separating_sets(kernels, seed) if fails(plan := Plan(seed, held))]
     return search(failing, kernels, fails)

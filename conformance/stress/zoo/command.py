@@ -1,7 +1,8 @@
-"""`python3 conformance stress zoo`: the detector's own proof on this GPU: planted bugs are found and named, twins never."""
+"""`python3 conformance stress zoo`: proof on this GPU that planted bugs are found and named, and corrected twins are not."""
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import hashlib
 import json
@@ -44,7 +45,7 @@ def _parser() -> Parser:
 
 
 def _driver_version() -> str | None:
-    """As the driver's own tools print it."""
+    """The driver's version as nvidia-smi prints it."""
     try:
         nvml, text = ctypes.CDLL("libnvidia-ml.so.1"), ctypes.create_string_buffer(96)
         if nvml.nvmlInit_v2() == 0 and nvml.nvmlSystemGetDriverVersion(text, 96) == 0:
@@ -57,11 +58,12 @@ def _driver_version() -> str | None:
 def _device() -> dict[str, object]:
     """The first GPU as the driver names it."""
     found = query()
-    if "error" in found or not found["devices"]:
+    devices = found.get("devices")
+    if not isinstance(devices, list) or not devices:
         raise SetupImpossible(f"there is no NVIDIA GPU here ({found.get('error', 'the driver lists none')}); "
                               "--build-only --arch 90 compiles the zoo without one")
     nvcc = find_nvcc()
-    return {**found["devices"][0], "driver": _driver_version(), "driver_api": found["driver"],  # type: ignore[index]
+    return {**devices[0], "driver": _driver_version(), "driver_api": found["driver"],
             "toolkit": dotted(nvcc.version) if nvcc else None}
 
 
@@ -88,7 +90,7 @@ def _row(line: Line) -> str:
 
 @dataclass
 class Session:
-    """All bugs of the zoo, one after the other; whatever happens, what is known so far is in the report."""
+    """All bugs of the zoo, one after the other; the report on disk is complete after each of them."""
 
     amount: Amount
     stream: TextIO
@@ -100,14 +102,20 @@ class Session:
     skipped: dict[str, str] = field(default_factory=dict)
 
     def say(self, text: str) -> None:
-        """For people."""
+        """Print a line for the user."""
         print(text, file=self.stream, flush=True)
+
+    def good(self) -> int:
+        """How many bugs are shown and named with a silent twin."""
+        return sum(bool(line["good"]) for line in self.lines)
+
+    def bugs(self) -> int:
+        """How many bugs can show on this GPU."""
+        return sum(not line["impossible_here"] for line in self.lines)
 
     def keep(self) -> None:
         """Write the report as it is now."""
-        good = sum(bool(line["good"]) for line in self.lines)
-        bugs = sum(not line["impossible_here"] for line in self.lines)
-        self.report |= {"lines": self.lines, "skipped": self.skipped, "good": good, "bugs": bugs}
+        self.report |= {"lines": self.lines, "skipped": self.skipped, "good": self.good(), "bugs": self.bugs()}
         if self.output:
             fresh = self.output.with_name(f"{self.output.name}.{os.getpid()}")
             fresh.write_text(json.dumps(self.report, indent=1) + "\n", encoding="utf-8")
@@ -144,7 +152,7 @@ class Session:
         self.keep()
 
     def cost(self, plain: Server, stressed: Server, hold_ns: int | None) -> None:
-        """The price of the detector."""
+        """Measure what the detector adds to the running time."""
         try:
             self.report["cost_of_1000_graph_kernels"] = found = cost(plain, stressed, self.amount.seed, hold_ns)
             self.say("cost of a chain of 1,000 graph kernels: " + "; ".join(
@@ -155,12 +163,12 @@ class Session:
         self.keep()
 
 
-def _groups(given: object, commands: dict[str, list[str]], folder: Path) -> list[list[Server]]:
+def _groups(given: argparse.Namespace, commands: dict[str, list[str]], folder: Path) -> list[list[Server]]:
     """Plain, stressed, and, where there is one, the build with PDL_STRESS."""
     groups = [[Server(commands["plain"], folder / "plain", False), Server(commands["stressed"], folder / "stressed", True),
                Server(commands["header"], folder / "header", False)]]
     script = zoo_server.SOURCES / "zoo_triton.py"
-    if not given.no_triton:  # type: ignore[attr-defined]
+    if not given.no_triton:
         python = [sys.executable, str(script)]
         # PyTorch's own kernels would take long to load eagerly, and Triton's are loaded before they are counted
         groups.append([Server(python, folder / "plain-triton", False, True), Server(python, folder / "stressed-triton", True, True)])
@@ -177,12 +185,12 @@ def _resumed(path: Path | None, report: dict[str, object]) -> list[dict[str, obj
     return [line for line in before["lines"] if line["good"]]
 
 
-def _checked(given: object) -> Amount:
-    if min(given.runs, given.twin_runs, given.confirm) < 1:  # type: ignore[attr-defined]
+def _checked(given: argparse.Namespace) -> Amount:
+    if min(given.runs, given.twin_runs, given.confirm) < 1:
         raise BadArguments("--runs, --twin-runs and --confirm take 1 or more")
-    if given.resume and not given.output:  # type: ignore[attr-defined]
+    if given.resume and not given.output:
         raise BadArguments("--resume needs --output, the file to go on with")
-    return Amount(given.runs, given.twin_runs, given.confirm, seed_of(given.seed), given.hold)  # type: ignore[attr-defined]
+    return Amount(given.runs, given.twin_runs, given.confirm, seed_of(given.seed), given.hold)
 
 
 def main(argv: list[str]) -> int:
@@ -196,7 +204,7 @@ def main(argv: list[str]) -> int:
     print(f"built in {time.monotonic() - began:.1f} s", file=stream, flush=True)
     if given.build_only:
         return OK
-    report = {"schema": SCHEMA, "device": device, "sources": _sources_hash(), "amount": {**amount.__dict__}}
+    report: dict[str, object] = {"schema": SCHEMA, "device": device, "sources": _sources_hash(), "amount": {**amount.__dict__}}
     output = Path(given.output) if given.output else None
     until = began + given.stop_after if given.stop_after else float("inf")
     session = Session(amount, stream, output, until, given.only, report, _resumed(output, report) if given.resume else [])
@@ -210,10 +218,12 @@ def main(argv: list[str]) -> int:
             session.cost(group[0], group[1], given.hold)
         for server in group:
             server.close()
-    report["seconds"] = time.monotonic() - began
+    seconds = time.monotonic() - began
+    report["seconds"] = seconds
     session.keep()
-    session.say(f"{report['good']} of {report['bugs']} bugs shown and named with a silent twin; "
-                f"{len(session.lines) - report['bugs']} cannot show here; {len(session.skipped)} skipped; {report['seconds']:.0f} s")
+    good, bugs = session.good(), session.bugs()
+    session.say(f"{good} of {bugs} bugs shown and named with a silent twin; "
+                f"{len(session.lines) - bugs} cannot show here; {len(session.skipped)} skipped; {seconds:.0f} s")
     if given.json:
         print(json.dumps(report, indent=1))
-    return OK if report["bugs"] and report["good"] == report["bugs"] and not session.skipped else FAILED
+    return OK if bugs and good == bugs and not session.skipped else FAILED

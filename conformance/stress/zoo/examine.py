@@ -1,4 +1,4 @@
-"""One planted bug on this GPU: how often it shows by itself, how often under stress, who is named, and its twin's silence."""
+"""One planted bug on this GPU: how often it shows by itself and under stress, which pair is named, and whether its twin stays right."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Line:
     seconds: float = 0.0
 
     def right(self) -> bool:
-        """Everybody who is guilty is named and nobody else; "|" stands between names of the same guilt."""
+        """Whether exactly the expected pairs are named; "|" separates pairs of which either one is right."""
         left = list(self.named)
         for expected in self.expected:
             found = next((name for name in expected.split("|") if name in left), None)
@@ -66,12 +66,12 @@ class Line:
         return not left
 
     def good(self) -> bool:
-        """Shown, named and not imagined."""
+        """Shown, named rightly, and the twin never wrong."""
         return (self.error is None and self.runs > 0 and self.shown >= ENOUGH * self.runs and self.twin_runs > 0
                 and self.twin_wrong == 0 and not self.header_twin and self.hold_0_same and self.right())
 
     def impossible_here(self) -> bool:
-        """A candidate that nothing shows: neither good nor bad, and said so."""
+        """A candidate that no plan shows; it counts neither as found nor as missed."""
         return bool(self.candidate) and self.error is None and self.shown == 0 and self.twin_wrong == 0 and self.hold_0_same
 
     def report(self) -> dict[str, object]:
@@ -98,7 +98,7 @@ class Examiner:
         self.line = Line(entry.name, entry.bug, entry.shape, entry.path, entry.races, candidate=entry.candidate)
 
     def examine(self) -> Line:
-        """Everything about it."""
+        """Measure everything that its line in the table holds."""
         began = time.monotonic()
         line, entry, amount = self.line, self.entry, self.amount
         line.natural = self.plain.run(entry, "bug", amount.runs).wrong
@@ -152,7 +152,7 @@ class Examiner:
         line.labels = {f"{race.primary}>{'+'.join(race.dependents)}": self._label(race, exact[0], kernels) for race in near}
 
     def _label(self, race: Race, plan: Plan, kernels: list[str]) -> str:
-        """As the detector does it. A hold after a kernel's own trigger stands in its code, so it takes a program of its own."""
+        """As the detector does it. A hold after a kernel's own trigger is part of its code, so the program is loaded once more for it."""
         primaries = frozenset(race.primary.split(" with "))
         if not primaries & self.stressed.own_triggers():
             return LATENT

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from conformance.pdlkit.children import Kept
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.toolchain import find_nvcc
@@ -21,6 +22,7 @@ from conformance.stress.program import read_calibration
 
 SOURCES = KIT / "stress" / "zoo"
 ANSWER_S = 60.0  # the longest answer is a thousand runs of some tens of microseconds, or the first import of PyTorch
+CLOSING_S = 5.0  # for a program to end at the end of its input
 
 
 class ZooError(Exception):
@@ -47,7 +49,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Runs:
-    """What one order to run came back with."""
+    """The answer to one `run` line."""
 
     marks: str      # one character per run: . right, X wrong
     us: float       # of one run
@@ -99,7 +101,7 @@ def build(folder: Path, arch: str) -> dict[str, list[str]]:
 
 
 def _with_nvrtc(environment: dict[str, str]) -> dict[str, str]:
-    """The loader's path with the toolkit's libraries behind what is there, for the programs that use NVRTC."""
+    """The loader's path with the toolkit's libraries after what is there, for the programs that use NVRTC."""
     found = find_nvcc()
     if found is None:
         return environment
@@ -110,19 +112,19 @@ def _with_nvrtc(environment: dict[str, str]) -> dict[str, str]:
 
 @dataclass
 class Server:
-    """A program that answers lines (the zoo, or the Triton one). It is started on the first question, and again after a fall."""
+    """A program that answers lines (the zoo, or the Triton one). It is started on the first question, and again after it has died."""
 
     command: list[str]
     folder: Path
     stressed: bool
     lazy_loading: bool = False
-    baked: Plan | None = None  # the plan stands in the code and is never changed
+    baked: Plan | None = None  # the plan is compiled into the code and never changes
     kernels: tuple[str, ...] = ()
-    child: subprocess.Popen[bytes] | None = None
+    child: Kept | None = None
     _buffer: bytes = field(default=b"", repr=False)
 
     def start(self) -> None:
-        """Start the program; a stressed one has the injection library in front of it."""
+        """Start the program; a stressed one with the injection library preloaded."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.plan_file = self.folder / "zoo.plan"
         (self.baked or Plan(off=True, live=True)).write(self.plan_file, self.kernels)
@@ -133,31 +135,30 @@ class Server:
             environment = injection.plain_environment() | {"TRITON_CACHE_DIR": str(self.folder / "triton")}
             environment |= {} if self.lazy_loading else {"CUDA_MODULE_LOADING": "EAGER"}
         with (self.folder / "stderr.txt").open("wb") as errors:
-            self.child = subprocess.Popen(self.command, env=_with_nvrtc(environment), stdin=subprocess.PIPE,
-                                          stdout=subprocess.PIPE, stderr=errors)
+            self.child = Kept(self.command, environment=_with_nvrtc(environment), stdin=subprocess.PIPE, stderr=errors)
         self._buffer = b""
 
     def ask(self, line: str) -> dict[str, object]:
-        """One line there, one JSON line back."""
+        """Send one line and return the JSON line that answers it."""
         if self.child is None:
             self.start()
-        assert self.child and self.child.stdin
+        assert self.child and self.child.process.stdin
         try:
-            self.child.stdin.write(line.encode() + b"\n")
-            self.child.stdin.flush()
+            self.child.process.stdin.write(line.encode() + b"\n")
         except BrokenPipeError:
             pass
         return self._answer(line)
 
     def _line(self) -> bytes:
-        """The next line of the program; nothing at its end. ZooError if it says nothing for too long."""
-        assert self.child and self.child.stdout
+        """The next line of the program; empty at the end of its output. ZooError if it says nothing for too long."""
+        assert self.child and self.child.process.stdout
+        stdout = self.child.process.stdout
         until = time.monotonic() + ANSWER_S
         while b"\n" not in self._buffer:
-            ready, _, _ = select.select([self.child.stdout], [], [], max(0.0, until - time.monotonic()))
+            ready, _, _ = select.select([stdout], [], [], max(0.0, until - time.monotonic()))
             if not ready:
                 raise ZooError(f"no answer in {ANSWER_S:.0f} s")
-            part = os.read(self.child.stdout.fileno(), 1 << 16)
+            part = os.read(stdout.fileno(), 1 << 16)
             if not part:
                 return b""
             self._buffer += part
@@ -169,7 +170,7 @@ class Server:
             text = self._line()
             while text and not text.startswith(b"{"):
                 text = self._line()
-            answer = json.loads(text) if text else {"error": "it ended"}
+            answer: dict[str, object] = json.loads(text) if text else {"error": "it ended"}
         except (ZooError, ValueError) as error:
             answer = {"error": str(error)}
         if "error" in answer:
@@ -179,7 +180,7 @@ class Server:
         return answer
 
     def entries(self) -> tuple[list[Entry], dict[str, str]]:
-        """What the zoo holds, and what it cannot have here, with the reason."""
+        """The zoo's entries, and those that cannot run here with the reason."""
         found, skipped = [], {}
         answer = self.ask("list")
         while "end" not in answer:
@@ -191,12 +192,12 @@ class Server:
         return found, skipped
 
     def use(self, plan: Plan, kernels: Iterable[str]) -> None:
-        """Put this plan into force for the kernels."""
+        """Make this plan the current one for these kernels."""
         if self.child is None:
             self.start()
         replace(plan, live=True).write(self.plan_file, kernels)
         if not self.ask("reload")["reloaded"]:
-            raise ZooError("the injection library is not in front of the zoo (LD_PRELOAD had no effect)")
+            raise ZooError("the injection library was not loaded into the zoo (LD_PRELOAD had no effect)")
 
     def with_plan(self, plan: Plan, kernels: Iterable[str]) -> Server:
         """The same program, not started yet, with this plan in its code."""
@@ -208,25 +209,23 @@ class Server:
         return frozenset(name for name, kernel in found.items() if kernel.triggers)
 
     def run(self, entry: Entry, which: str, count: int) -> Runs:
-        """So many runs of the bug or of its twin."""
+        """Run the bug or its twin `count` times."""
         answer = self.ask(f"run {entry.name} {which} {count}")
         return Runs(str(answer["runs"]), float(answer["us"]), str(answer["expected"]))  # type: ignore[arg-type]
 
     def close(self) -> None:
-        """End the program."""
+        """Let the program end, which it does at the end of its input, and kill it if it does not."""
         child, self.child = self.child, None
         if child is None:
             return
-        if child.stdin:
-            try:
-                child.stdin.close()
-            except BrokenPipeError:
-                pass
+        assert child.process.stdin and child.process.stdout
+        child.process.stdin.close()
         try:
-            child.wait(timeout=5)
+            child.process.wait(CLOSING_S)
         except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+            pass
+        child.stop()
+        child.process.stdout.close()
 
 
 def work_folder() -> Path:

@@ -88,7 +88,7 @@ static void queue(const std::vector<step> &steps, cudaStream_t stream)
     }
 }
 
-/* EVENT_EDGE: the step runs in a second stream behind a programmatic event of the step before; then both streams join. */
+/* EVENT_EDGE: the step runs in a second stream after a programmatic event of the step before; then both streams join. */
 static void queue_two_streams(const std::vector<step> &steps, cudaStream_t one, cudaStream_t two)
 {
     for (size_t i = 0; i < steps.size(); i++) {

@@ -11,7 +11,7 @@ static void add_missing_waits(void)
         {"produce>consume"});
     add("missing-stream", "B01", "no wait", STREAM, {FIRST, S(produce, A_), S(consume, A_)},
         {FIRST, S(produce, A_), S(consume_ok, A_)}, {"produce>consume"});
-    add("missing-by-hand", "B01", "no wait behind a programmatic edge", BUILT_GRAPH,
+    add("missing-by-hand", "B01", "no wait after a programmatic edge", BUILT_GRAPH,
         {FIRST, S(produce, PLAIN), S(consume, A_)}, {FIRST, S(produce, PLAIN), S(consume_ok, A_)}, {"produce>consume"});
     add("compiled-out", "B02", "device half compiled out", GRAPH, {FIRST, S(produce, A_), S(gdc, A_)},
         {FIRST, S(produce, A_), S(gdc_ok, A_)}, {"produce>gdc"});

@@ -130,6 +130,14 @@ def test_cupti_that_is_not_there_is_said_before_anything_runs(tmp_path: Path) ->
     assert done.returncode == 69 and "PDL_TRACE_CUPTI names" in done.stderr and not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize("name", ["a b", "a:b"])
+def test_a_cache_folder_that_the_loader_cannot_name_is_refused_before_anything_runs(tmp_path: Path, name: str) -> None:
+    done = subprocess.run([sys.executable, str(KIT), "trace", "--", "touch", str(tmp_path / "ran")], capture_output=True, text=True,
+                          check=False, env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / name)}, timeout=3600)
+    assert done.returncode == 69 and "has a space or a colon" in done.stderr and "set XDG_CACHE_HOME" in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
 def test_records_are_kept_where_asked_and_private(stand_in: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     assert trace(stand_in, "--once", "--keep", str(kept)).returncode == 0

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.places import KIT
+from conformance.rewrite import library as rewriter
 from conformance.rewrite.tests.images import ADD, EXIT, STACK, TRIGGER, WAIT, Instruction, Kernel, cubin
 from conformance.trace import command, session
 from conformance.trace.pairs import Pair
@@ -158,6 +160,12 @@ def test_a_step_is_what_all_runs_have_in_common() -> None:
     runs = [{(1, 0): [5.0], (0, 1): [100.0]}, {(1, 0): [6.0]}]
     assert measure.step_of(runs) == (1, 0) and measure.step_of([]) is None and measure.step_of([{}, {}]) is None
     assert measure.typical({(1, 0): [90.0, 1.0, 1.0, 1.0, 1.0]}, (1, 0)) == 1.0  # the first fifth warms up
+
+
+def test_a_path_that_the_loader_would_cut_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rewriter, "compiled", lambda *_: tmp_path / "a b" / "libpdlwhatif.so")
+    with pytest.raises(SetupImpossible, match="has a space or a colon in its path"):
+        variants.library()
 
 
 def test_a_plan_names_the_chosen_kernels_and_nobody_else() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from conformance.pdlkit.compiled import preloadable
 from conformance.pdlkit.places import KIT
 from conformance.rewrite import library as rewriter
 from conformance.trace import session
@@ -37,8 +38,8 @@ def library() -> Path:
     """The library, compiled if need be."""
     sources = [path for path in sorted(_TRACE.glob("*.c")) if path.name != "tables.c"]
     sources += [*sorted(_OWN.glob("*.c")), *(_STRESS / name for name in _SHARED)]
-    return rewriter.compiled("libpdlwhatif.so", sources, [f"-I{_TRACE}", f"-I{_STRESS}", "-shared", "-ldl", "-lpthread"],
-                             "the library of whatif")
+    return preloadable(rewriter.compiled("libpdlwhatif.so", sources, [f"-I{_TRACE}", f"-I{_STRESS}", "-shared", "-ldl", "-lpthread"],
+                                         "the library of whatif"))
 
 
 @dataclass

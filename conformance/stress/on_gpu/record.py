@@ -1,6 +1,6 @@
 """What rewriting costs and changes on this GPU: PyTorch with a plan that does nothing, and digests of clean runs.
 
-    python3 -m conformance.rewrite.on_gpu.record --python PYTHON --output FILE
+    python3 -m conformance.stress.on_gpu.record --python PYTHON --output FILE
 
 PYTHON is one that has PyTorch and Triton. The record holds, for each plan, the digest of what was computed, the times, and how
 many launches were of kernels that were rewritten; and how many digests of correct runs differed.
@@ -79,10 +79,13 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable, help="an interpreter with PyTorch (default: this one)")
     parser.add_argument("--output", type=Path, required=True)
     given = parser.parse_args()
+    devices = query().get("devices")
+    if not isinstance(devices, list) or not devices:
+        raise SystemExit("there is no NVIDIA GPU here")
     with tempfile.TemporaryDirectory() as folder:
         clean = clean_digests(Path(folder))
     steps = torch_steps(given.python)
-    record = {"schema": "pdl-rewrite-on-gpu/1", "device": query().get("devices", [{}])[0], "clean_digests": clean, "torch_steps": steps}
+    record = {"schema": "pdl-rewrite-on-gpu/1", "device": devices[0], "clean_digests": clean, "torch_steps": steps}
     given.output.write_text(json.dumps(record, indent=1) + "\n")
     digests = {entry["digest"] for entry in steps.values()}
     return 0 if len(digests) == 1 and not clean["different"] else 1
