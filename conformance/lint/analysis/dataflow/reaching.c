@@ -111,6 +111,8 @@ bool ask_again_after_first_turns(void)
     }
     for (size_t n = 0; n < now.node_count && any; n++)
         now.nodes[n].ahead.answer = NOT_ASKED;
+    if (any)
+        wait_ahead_of(0); /* from the entry: a way back to a loop's head starts a later turn, and does not count */
     revisions += any;
     return any;
 }
