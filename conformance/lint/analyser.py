@@ -6,9 +6,7 @@ kernel. analysis/analysis.h says what it does; here is how it is made, asked and
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -22,11 +20,11 @@ from typing import IO, Any
 from conformance.lint.processes import run
 from conformance.lint.results import KernelResult, kernel_of
 from conformance.pdlkit.children import signal_name
-from conformance.pdlkit.compiled import compile_to
+from conformance.pdlkit.compiled import Recipe, compiled, ready
 from conformance.pdlkit.elf import Cubin, KernelInfo
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.places import BUILD, prebuilt
-from conformance.pdlkit.toolchain import Tool, find_c_compiler
+from conformance.pdlkit.places import prebuilt
+from conformance.pdlkit.toolchain import find_c_compiler
 
 SOURCES = Path(__file__).resolve().with_name("analysis")
 FLAGS = ("-std=c11", "-O3", f"-I{SOURCES}")
@@ -44,80 +42,37 @@ class AnalyserFailed(Exception):
 # the program ---------------------------------------------------------------------------------------------------------
 
 
-def _folders() -> list[Path]:
-    """Where it may lie: below build/, else below the user's temporary folder."""
-    return [BUILD / "lint", Path(tempfile.gettempdir(), f"pdl-lint-{os.getuid()}")]
-
-
-def _is_ours(folder: Path) -> bool:
-    """A folder that nobody else could have put a program into."""
-    try:
-        status = folder.lstat()
-    except OSError:
-        return False
-    return folder.parent != Path(tempfile.gettempdir()) or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
-
-
 def c_files() -> list[Path]:
     """The sources of the analysis, one folder per layer."""
     return sorted(SOURCES.glob("**/*.c"))
 
 
-def _name() -> str:
-    """The first part of the executable's name: a digest of these sources. The compiler's part follows it."""
-    files = sorted([*c_files(), *SOURCES.glob("**/*.h")])
-    text = b"".join(b"%s\0%d\0%s" % (os.fsencode(f.name), len(data := f.read_bytes()), data) for f in files)
-    return "analysis-" + hashlib.sha256(text).hexdigest()[:12]
-
-
-def _name_by(compiler: Tool) -> str:
-    words = f"{compiler.path}\0{compiler.words()}\0{' '.join(FLAGS)}"
-    return f"{_name()}-{hashlib.sha256(words.encode(errors='replace')).hexdigest()[:8]}"
-
-
-def made_earlier(name: str) -> Path | None:
-    """A program made earlier; the name may be a pattern."""
-    found = (path for folder in _folders() if _is_ours(folder) for path in sorted(folder.glob(name)))
-    return next((path for path in found if path.is_file() and os.access(path, os.X_OK)), None)
+def _recipe() -> Recipe:
+    return Recipe("lint-analysis", [*c_files(), *SOURCES.glob("**/*.h")], [*FLAGS, *c_files()], "lint's analysis")
 
 
 def at_hand() -> bool:
     """Whether the analysis can run: there is a compiler, or it was compiled before."""
-    return prebuilt(PROGRAM) is not None or find_c_compiler() is not None or made_earlier(f"{_name()}-{'?' * 8}") is not None
+    return prebuilt(PROGRAM) is not None or find_c_compiler() is not None or ready(_recipe(), None) is not None
 
 
 @cache
 def program() -> Path:
     """The program's path, compiled if these sources have not been before; SetupImpossible with what to do if that fails."""
-    carried = prebuilt(PROGRAM)
-    if carried is not None:
-        return carried
+    return prebuilt(PROGRAM) or made(_recipe())
+
+
+def made(recipe: Recipe) -> Path:
+    """What the recipe makes, compiled once; without a compiler, what one made earlier from the same sources."""
     compiler = find_c_compiler()
-    found = made_earlier(_name_by(compiler) if compiler else f"{_name()}-{'?' * 8}")
+    found = ready(recipe, compiler)
     if found is not None:
         return found
     if compiler is None:
-        raise SetupImpossible("there is no C compiler on PATH, with which lint builds its analysis once "
+        raise SetupImpossible(f"there is no C compiler on PATH, with which {recipe.what} is compiled once "
                               "(Debian and Ubuntu: apt-get install gcc, or set CC)")
-    return _compile(compiler)
-
-
-def _compile(compiler: Tool) -> Path:
-    target = writable_folder() / _name_by(compiler)
-    print(f"compiling lint's analysis with {compiler.words()}", file=sys.stderr, flush=True)
-    return compile_to(target, compiler, [*FLAGS, *c_files()], "lint's analysis")
-
-
-def writable_folder() -> Path:
-    for folder in _folders():
-        try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            folder.mkdir(mode=0o700, exist_ok=True)
-        except OSError:
-            continue
-        if _is_ours(folder) and os.access(folder, os.W_OK):
-            return folder
-    raise SetupImpossible("lint cannot put its analysis anywhere: neither build/ nor the temporary folder can be written")
+    print(f"compiling {recipe.what} with {compiler.words()}", file=sys.stderr, flush=True)
+    return compiled(recipe, compiler)
 
 
 # what it reads -------------------------------------------------------------------------------------------------------

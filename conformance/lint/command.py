@@ -129,9 +129,9 @@ def _write(path: str, text: str) -> None:
 def _print(report: Report, arguments: argparse.Namespace) -> None:
     hints = arguments.hints
     if arguments.json:
-        output.say(output.dump(output.as_json(report, hints)), "utf-8")
+        output.say(output.dump(output.as_json(report, hints)))
     elif arguments.sarif == "-":
-        output.say(output.dump(as_sarif(report, hints)), "utf-8")
+        output.say(output.dump(as_sarif(report, hints)))
     elif arguments.github:
         output.say(ci.as_annotations(report, hints), "utf-8")
     else:

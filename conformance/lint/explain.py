@@ -70,6 +70,12 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Below compute_90 the wait compiles to nothing, and the driver may still overlap the launch on a newer GPU.",
         "nvcc -gencode arch=compute_80,code=sm_90 ...", "nvcc -gencode arch=compute_90,code=sm_90 ...",
         "Builds that keep one PTX for an old virtual architecture to save time lose the wait without a message."),
+    "erased-wait": Explanation(
+        "Below compute_90, pdl_wait() compiles to nothing; pdl_device.cuh then leaves the symbol pdl_wait_erased in the image. With\n"
+        "device LTO the linked image says that it is for compute_90 all the same, so CUDA's own queries do not show that the wait is gone.",
+        "nvcc -gencode arch=compute_80,code=lto_80 -dc k.cu\nnvcc -dlto -arch=sm_90 k.o",
+        "nvcc -gencode arch=compute_90,code=lto_90 -dc k.cu\nnvcc -dlto -arch=sm_90 k.o",
+        "Measured on an H200: such a kernel, overlapped with a primary that triggers early, read 16,384 of 16,384 words too early."),
     "trigger-before-wait": Explanation(
         "In a declared chain each kernel waits before it triggers, so that all grids before its predecessor are complete when it runs.\n"
         "A kernel that triggers first breaks this for all that follow it.",

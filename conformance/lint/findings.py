@@ -50,6 +50,10 @@ RULES: dict[str, LintRule] = {
     "no-device-half": LintRule(
         ERROR, "compiled for a virtual architecture below compute_90, where a wait is nothing",
         "compile for compute_90 or newer, or launch the kernel without overlap"),
+    "erased-wait": LintRule(
+        ERROR, "a kernel that may overlap has no wait, and its image holds code whose waits compiled to nothing",
+        "compile every file that is linked into this image for compute_90 or newer (with device LTO: code=lto_90), or launch the kernel "
+        "without overlap"),
     "trigger-before-wait": LintRule(
         ERROR, "a kernel of a declared chain triggers before it has waited",
         "move pdl_trigger() below pdl_wait(): later kernels of the chain rely on it that all earlier grids are complete"),

@@ -9,7 +9,7 @@ from conformance.lint.declarations import Chain, Declaration, ordinal_of, within
 from conformance.lint.findings import Finding, Step, number_alike
 from conformance.lint.hints import hints_of
 from conformance.lint.results import READS, Access, KernelResult, Origin, Place
-from conformance.lint.summary import ImageSummary
+from conformance.lint.summary import ERASED_WAIT, ImageSummary
 from conformance.pdlkit.elf import KernelInfo
 
 _BY_KIND = {
@@ -84,6 +84,8 @@ class KernelRules:
         self.result = result
         if self.overlapping and 0 < virtual < 90:
             self.add("no-device-half", f"compiled for compute_{virtual}; {self.overlapping_because}")
+            if self.cubin.erased_waits:
+                self._add_erased_wait()
             return self.findings
         if result.waits:
             self._judge_waiting(result)
@@ -107,6 +109,9 @@ class KernelRules:
 
     def _judge_without_wait(self, result: KernelResult) -> None:
         """No wait in sight: an error, unless code that lint cannot see might contain one."""
+        if self.cubin.erased_waits:
+            self._add_erased_wait()
+            return
         if result.unseen:
             self._unresolved(result.unseen, "in which a wait may be")
             return
@@ -114,6 +119,10 @@ class KernelRules:
         what = f"{touched} instruction{'s' if touched != 1 else ''} can touch global memory" if touched else \
             "it touches no global memory, but later kernels may rely on its order"
         self.add("no-wait", f"{self.overlapping_because}, and has no wait; {what}")
+
+    def _add_erased_wait(self) -> None:
+        self.add("erased-wait", f"{self.overlapping_because}, and has no wait; the image holds {ERASED_WAIT}, the mark of waits that "
+                 "compiled to nothing below compute_90")
 
     def _judge_waiting(self, result: KernelResult) -> None:
         if result.deciders is not None:

@@ -17,7 +17,7 @@ from conformance.lint.images import Opened, Unreadable, open_file, ptx_sources
 from conformance.lint.kernel_rules import KernelRules
 from conformance.lint.launches import Launches
 from conformance.lint.pipeline import DEFECT, Outcome, Pipeline, Progress
-from conformance.lint.summary import ImageSummary
+from conformance.lint.summary import ERASED_WAIT, ImageSummary
 from conformance.lint.suppressions import Suppression, allowed_in_source
 from conformance.pdlkit.demangle import demangled
 from conformance.pdlkit.elf import CorruptFile
@@ -175,9 +175,17 @@ def _take(outcome: Outcome, options: Options, report: Report) -> None:
     known = len(report.verdicts)
     try:
         _judge_image(outcome.source.file, outcome.source.inner, outcome.summary, options, report)
+        _note_erased_waits(outcome.source.file, outcome.source.inner, outcome.summary, report, known)
     except Exception as error:  # noqa: BLE001 - as in the pipeline
         del report.verdicts[known:]
         report.unreadable.append((outcome.source.file, f"{DEFECT} ({type(error).__name__}: {error}); the file may be damaged"))
+
+
+def _note_erased_waits(file: str, inner: str | None, summary: ImageSummary, report: Report, first: int) -> None:
+    """The mark alone does not say which kernel lost its wait, so it is an error only for those that overlap without one."""
+    if summary.erased_waits and not any(f.id == "erased-wait" for v in report.verdicts[first:] for f in v.findings):
+        report.notes.append(f"{file}: {inner + ': ' if inner else ''}it holds {ERASED_WAIT}: some of its code was compiled below "
+                            "compute_90, where a wait is nothing; --overlapping or --launches says which of its kernels overlap")
 
 
 def _judge_image(file: str, inner: str | None, summary: ImageSummary, options: Options, report: Report) -> None:

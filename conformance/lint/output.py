@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
 import re
 import sys
 from typing import Any
 
 from conformance.lint.findings import ERROR, HINT, WARNING, Finding
 from conformance.lint.linter import Report
+from conformance.pdlkit import outputs
 from conformance.pdlkit.exits import SetupImpossible
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_HALVES = re.compile(r"[\ud800-\udfff]")  # bytes of a file's name that are no UTF-8
+_HALVES = re.compile(r"[\ud800-\udfff]")  # bytes of a file's name that are not valid UTF-8
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 FOUND, DAMAGED, NOT_JUDGED = 1, 2, 3  # exit codes
 
 
@@ -58,7 +58,9 @@ def exit_code(report: Report) -> int:
 
 
 def dump(content: dict[str, Any]) -> str:
-    return _HALVES.sub("\ufffd", json.dumps(content, indent=1, ensure_ascii=False))
+    """JSON in ASCII, so that it stays valid whatever the encoding of stdout is and whatever bytes a file's name has."""
+    text = _HALVES.sub("\ufffd", json.dumps(content, indent=1, ensure_ascii=False))
+    return _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def visible(line: str) -> str:
@@ -67,15 +69,10 @@ def visible(line: str) -> str:
 
 
 def say(text: str, encoding: str | None = None) -> None:
-    """On stdout, whatever its encoding; JSON is UTF-8 everywhere."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding=encoding or sys.stdout.encoding, errors="backslashreplace")
+    """On stdout, in this encoding or its own."""
+    if encoding and (reconfigure := getattr(sys.stdout, "reconfigure", None)):
+        reconfigure(encoding=encoding, errors="backslashreplace")
     print(text)
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python tries again when it ends
-        raise SetupImpossible(f"stdout cannot be written: {error.strerror}") from None
+    reason = outputs.lost()
+    if reason is not None:
+        raise SetupImpossible(f"the findings are lost: stdout cannot be written ({reason})")

@@ -17,13 +17,13 @@ from conformance.lint import analyser, processes
 from conformance.lint.cache import Cache
 from conformance.lint.images import Source, Unreadable
 from conformance.lint.scan import may_wait_or_trigger
-from conformance.lint.summary import ImageSummary, summarise
+from conformance.lint.summary import ImageSummary, has_erased_waits, summarise
 from conformance.pdlkit.cuda_programs import tool
 from conformance.pdlkit.elf import CorruptFile
 from conformance.pdlkit.exits import KitExit
 
 DEFECT = "lint failed on this machine code"
-_SCHEMA = "2"  # of what is cached
+_SCHEMA = "3"  # of what is cached
 _BEHIND = 2  # images waiting for each worker
 _EVERY_S = 0.5
 _OLDEST = 90
@@ -137,6 +137,7 @@ class Pipeline:
         else:
             summary = summarise(image, named | (set(kept.rows) if kept else set()), self.chosen, self.workplace)
         summary.digest = digest
+        summary.erased_waits = has_erased_waits(cubin)
         if not self.chosen:
             self.cache.put(key, summary.as_json())
         return summary

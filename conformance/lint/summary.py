@@ -14,6 +14,7 @@ from conformance.pdlkit.elf import Cubin, KernelInfo, Parameter
 
 _CHUNK = 8 << 20  # bytes of code that are disassembled at once
 _OLDEST = 90
+ERASED_WAIT = "pdl_wait_erased"  # part of the name of a symbol that pdl_device.cuh leaves where a wait compiles to nothing
 
 
 @dataclass
@@ -24,6 +25,7 @@ class ImageSummary:
     virtual_sm: int
     kernels: list[str]
     digest: str = ""
+    erased_waits: bool = False  # some code in it was compiled for a GPU without PDL, and lost its waits
     initialised_symbols: frozenset[str] = frozenset()
     infos: dict[str, KernelInfo] = field(default_factory=dict)
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -47,6 +49,12 @@ class ImageSummary:
         """Any LookupError, TypeError or ValueError: it is of another version."""
         infos = {name: KernelInfo([Parameter(**p) for p in info.pop("parameters")], **info) for name, info in row.pop("infos").items()}
         return cls(**{**row, "initialised_symbols": frozenset(row["initialised_symbols"])}, infos=infos)
+
+
+def has_erased_waits(cubin: Cubin) -> bool:
+    """Whether the image can run on a GPU with PDL, and a wait in its code compiled to nothing."""
+    marked = cubin.sm >= _OLDEST and ERASED_WAIT.encode() in cubin.data  # most images are not read any further
+    return marked and any(ERASED_WAIT in symbol.name for symbol in cubin.symbols)
 
 
 def summarise(image: Image, named: set[str], chosen: frozenset[str], workplace: Any) -> ImageSummary:

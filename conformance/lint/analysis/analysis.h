@@ -1,4 +1,4 @@
-/* What threads of a kernel can do before they, or their block, have waited: the analysis behind lint.
+/* What threads of a kernel can do before they, or their block, have waited: the analysis that lint calls.
  *
  * One process reads one image (the constraints of a cubin and nvdisasm's listing of it), writes what it found as JSON and ends.
  * So tables belong to their files, and hardly anything is freed. Values are kept once each and named by a number, so equal values
@@ -78,7 +78,7 @@ static inline bool kind_is_generic(uint8_t kind) { return kind >= KIND_GENERIC_L
 /* Registers by number: R0 to R254, UR0.., P0.., UP0... RZ, URZ, PT and UPT have none. */
 enum { FIRST_R = 0, FIRST_UR = 256, FIRST_P = 512, FIRST_UP = 528, REGISTERS = 544, NO_REGISTER = 0xFFFF };
 static inline bool is_predicate(unsigned reg) { return reg >= FIRST_P && reg < REGISTERS; }
-uint16_t register_behind(uint16_t reg, unsigned step); /* of the same file; NO_REGISTER behind its last, or of NO_REGISTER */
+uint16_t register_after(uint16_t reg, unsigned step); /* of the same file; NO_REGISTER after its last, or of NO_REGISTER */
 
 struct instruction;
 struct registers;
@@ -112,15 +112,15 @@ struct opcode {
     uint8_t kind;
     uint8_t words;      /* 32-bit registers that its data takes: 1, 2, 4 or 8 */
     uint8_t bytes;      /* that a memory instruction moves */
-    uint8_t comparison; /* enum comparison, of the word behind the first dot; COMPARES_NOT */
+    uint8_t comparison; /* enum comparison, of the word after the first dot; COMPARES_NOT */
     uint32_t parts;
     bool readonly; /* .CONSTANT */
-    /* From transfer.c: what it computes; NULL where nobody can say. */
+    /* From transfer.c: what it computes; NULL where it is unknown. */
     bool (*compute)(struct registers *, const struct instruction *, struct result *);
 };
 enum comparison { COMPARES_NOT, COMPARES_EQ, COMPARES_NE, COMPARES_LT, COMPARES_LE, COMPARES_GT, COMPARES_GE };
 
-/* The registers in an address [..], low halves only, and the number behind them. */
+/* The registers in an address [..], low halves only, and the number after them. */
 struct address {
     uint16_t reg[4];
     uint8_t count;
@@ -185,13 +185,13 @@ const struct decoded *decode(const struct opcode *opcode, const char *operands, 
 enum { NO_BLOCK = -1 };
 
 struct block {
-    uint32_t start, end; /* indices of instructions; end: behind the last */
+    uint32_t start, end; /* indices of instructions; end: after the last */
     uint8_t last;        /* kind of the last instruction, if it is a transfer, else KIND_PLAIN */
     bool calls;          /* directly (callee) or through a register (callee 0) */
     bool unresolved;     /* an indexed branch without a list of targets */
     bool in_loop;        /* on a cycle */
     uint64_t in_turns, heads_turns; /* loops with a wait (loops.c) that the block is in, and those that it is the head of */
-    int32_t falls;       /* the block behind it, if control can fall through; NO_BLOCK */
+    int32_t falls;       /* the block after it, if control can fall through; NO_BLOCK */
     uint32_t jump_count;
     uint32_t *jumps;
     name callee;
@@ -225,12 +225,12 @@ struct section {
     uint32_t *notable;  /* indices of the instructions that are not plain */
     uint32_t *block_of; /* of each instruction */
     struct source_line *lines;
-    struct map labels;               /* name -> index of the instruction behind it */
+    struct map labels;               /* name -> index of the instruction after it */
     struct liveness *liveness[ATTENTIONS]; /* made when first asked for */
     bool knows_loops;
 };
 
-/* Reads a listing; sections in the order of the text. 0 instructions is no error. */
+/* Reads a listing; sections in the order of the text. 0 instructions are not an error. */
 size_t read_listing(char *text, size_t length, struct section **sections);
 
 /* Operands of a transfer besides its guard: BRA.U !UP0, target; EXIT P2. False if there is none. */
@@ -238,13 +238,13 @@ bool extra_predicate(const struct instruction *, uint16_t *reg, bool *negated, b
 bool is_divergent_jump(const struct instruction *);
 /* The register through which an indexed branch or a call goes; NULL if it names none. */
 const struct operand *transfer_register(const struct instruction *);
-/* The offset to which an indexed branch goes if its register holds this number; false: nobody can say. */
+/* The offset to which an indexed branch goes if its register holds this number; false: unknown. */
 bool indexed_target(const struct instruction *, uint32_t held, uint32_t *target);
 
 /* liveness.c */
 const struct liveness *liveness_of(struct section *, enum attention);
 
-/* uses_after_wait.c: the first use, behind a wait in the same section, of what this instruction loaded; -1 if there is none. */
+/* uses_after_wait.c: the first use, after a wait in the same section, of what this instruction loaded; -1 if there is none. */
 int64_t used_after_wait(const struct section *, uint32_t load);
 
 /* values.c: expressions, provenance, values ----------------------------------------------------------------------------- */
@@ -258,7 +258,7 @@ enum tag {
     TAG_SPECIAL,    /* a: name of the special register */
     TAG_CONSTANT,   /* a: bank, b: offset */
     TAG_SYMBOL,     /* a: name, b: half: half of the address of a symbol */
-    TAG_SITE,       /* a: number of the place (first_site in dataflow.h), b: register: a result that nobody can compute */
+    TAG_SITE,       /* a: number of the place (first_site in dataflow.h), b: register: a result that cannot be computed */
     TAG_OPERATION,  /* a: enum operation; kids */
     TAG_PART,       /* a: mask of known bits, b: those bits */
     TAG_SELECT,     /* kids: formula, expression if it holds, expression if not */
@@ -310,7 +310,7 @@ bool is_number_of(expr, uint32_t *n);
 
 expr add(expr, expr); /* sums have one form: sorted terms, the number last */
 expr one_number_of(expr, expr); /* TAG_ANY of numbers, or 0 */
-unsigned sum_terms(expr, expr terms[MOST_SIZE + 1], uint32_t *constant); /* how many terms that are no numbers */
+unsigned sum_terms(expr, expr terms[MOST_SIZE + 1], uint32_t *constant); /* how many terms that are not numbers */
 expr multiply(expr, expr); /* the number, if there is one, last */
 expr shift_right(expr, expr count);
 expr shift_arithmetic(expr, expr count);
@@ -378,7 +378,7 @@ unsigned constraint_keys(expr formula, constraint_key *keys, unsigned most); /* 
 unsigned leaf_keys(expr, constraint_key *keys, unsigned most); /* of special registers in this expression, as unsigned bases */
 constraints constraints_kept(constraints, const uint8_t *kept, size_t count); /* those whose key is below count and has kept[key] */
 constraints constraints_common(constraints, constraints); /* what holds on either of two paths */
-unsigned formula_atoms(expr formula, expr *atoms, unsigned most); /* the parts that are no combination of others, in order */
+unsigned formula_atoms(expr formula, expr *atoms, unsigned most); /* the parts that are not combinations of others, in order */
 
 struct range {
     uint32_t low, high;
@@ -416,7 +416,7 @@ struct registers {
     struct phases phases;
     struct place passed; /* the last branch, or guarded wait, at which this thread went past the wait; no section: none */
     uint64_t turns; /* of the loops with a wait (loops.c): those in a later turn than the first */
-    uint8_t split; /* enum varies: behind a branch that these leave in different ways, and have not met again since */
+    uint8_t split; /* enum varies: after a branch that these leave in different ways, and have not met again since */
     struct memory_word *words; /* sorted by key (memory_compare) */
     size_t word_count, word_capacity;
 };
@@ -482,7 +482,7 @@ struct image {
 extern struct image image;
 
 struct target {
-    struct section *section; /* NULL: code that touches nothing of ours, or that nobody can see */
+    struct section *section; /* NULL: code that touches no global memory, or that cannot be seen */
     uint32_t block;
 };
 struct section *section_named(name); /* NULL: not in this file */
@@ -497,8 +497,8 @@ bool is_copy_call(name);
 /* fixed_point.c, reaching.c: the analysis ----------------------------------------------------------------------------------- */
 
 enum progress {
-    FRESH,     /* nobody is known to have waited */
-    AHEAD,     /* siblings will wait, but only behind a further block-wide barrier: only what they signal then makes it safe */
+    FRESH,     /* no thread is known to have waited */
+    AHEAD,     /* siblings will wait, but only after a further block-wide barrier: only what they signal then makes it safe */
     CLUSTER,   /* as SIBLING, but threads of another block of the cluster wait; a cluster barrier makes it safe */
     SIBLING,   /* passed by a wait that other threads of its block execute; a block-wide barrier makes it safe */
     SIGNALLED, /* as SIBLING, then released by an object in shared memory: safe if a waiter signalled it */

@@ -29,12 +29,17 @@ CORPUS, RECORD = HERE, HERE / "corpus.md"
 ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120")
 WAYS = {"-O3": [], "-O2": [], "-O1": [], "-O0": [], "-G": ["-G"], "-rdc": ["-O3", "-rdc=true"],
         "-Ofc": ["-Ofc=max"]}  # -O: of ptxas
-# What lint is known to judge wrongly, by architecture and way. Asserted like
-# the rest: an entry that no longer disagrees has to go.
+# What lint is known to judge wrongly, by architecture and way; ../README.md says what lint reports. Asserted like the rest: an
+# entry that no longer disagrees has to go.
 _UNROLLED = frozenset({"ok_turn_in_inner_loop", "ok_turn_in_middle"})  # counts of unrolled loops, related by a maximum or a mask
 KNOWN_WRONG: dict[tuple[str, str], frozenset[str]] = {
-    ("sm_100", "-O3"): _UNROLLED, ("sm_100", "-O0"): _UNROLLED | {"ok_lane_waits"}, ("sm_120", "-O3"): _UNROLLED,
-    ("sm_90", "-G"): frozenset({"bug_copy_signals", "ok_lane_waits"}),  # addresses and answers go through the stack
+    ("sm_100", "-O3"): _UNROLLED, ("sm_100", "-O0"): _UNROLLED | {"ok_lane_waits", "bug_map_pointer"},
+    ("sm_120", "-O0"): _UNROLLED | {"ok_lane_waits", "bug_map_pointer", "bug_named_twice"},
+    ("sm_90", "-O0"): frozenset({"bug_map_pointer", "bug_named_twice", "ok_lane_waits"}),
+    ("sm_120", "-O3"): _UNROLLED,
+    # addresses and answers go through the stack
+    **{(arch, "-G"): frozenset({"bug_closure", "bug_copy_signals", "bug_map_pointer", "ok_lane_waits"})
+       for arch in ("sm_90", "sm_100", "sm_120")},
 }
 QUICK = (("sm_90", "-O3"), ("sm_120", "-O3"), ("sm_90", "-G"))
 Cells = dict[tuple[str, str], tuple[int, int, int]]  # (architecture, way) -> kernels judged, disagreements, instructions
@@ -145,7 +150,9 @@ def as_markdown(cells: Cells) -> str:
     known = "; ".join(f"{a} {w}: {', '.join(sorted(k))}" for (a, w), k in KNOWN_WRONG.items()) or "none"
     lines = ["# Lint against its corpus", "",
              f"Written by judge_corpus.py, never by hand: {_size()}",
-             f"A cell: kernels judged, bugs missed or twins blamed, instructions. Asserted to be judged wrongly: {known}.", "",
+             "A cell: kernels judged, those of them judged wrongly (bugs missed, bugs found under a wrong rule, twins blamed; the known "
+             "ones included), instructions. A cell that was not run since the corpus changed says so.", "",
+             f"Known to be judged wrongly, so that the tests demand just these: {known}.", "",
              "| | " + " | ".join(architectures) + " |", "|---|" + "---|" * len(architectures)]
     for way in (w for w in WAYS if any(w == c[1] for c in cells)):
         found = [cells.get((a, way)) for a in architectures]
@@ -174,12 +181,13 @@ def main(argv: list[str] | None = None) -> int:
         for architecture, way in chosen:
             report, wrong = judge(nvcc, architecture, way, folder, arguments.jobs)
             judged = sum(v.judged for v in report.verdicts)
-            print(f"{architecture} {way}: {judged} kernels, {len(wrong)} disagreements, {report.instructions} instructions in "
-                  f"{report.own_seconds:.2f} s", flush=True)
+            known = len(KNOWN_WRONG.get((architecture, way), ()))
+            print(f"{architecture} {way}: {judged} kernels, {len(wrong)} disagreements besides the {known} known ones, "
+                  f"{report.instructions} instructions in {report.own_seconds:.2f} s", flush=True)
             for one in wrong:
                 print(f"    {one.kernel}: {one.what}")
             bad += len(wrong)
-            cells[architecture, way] = (judged, len(wrong), report.instructions)
+            cells[architecture, way] = (judged, len(_disagreements(report, labels())), report.instructions)
             if arguments.record:  # after each, so that an interrupted run leaves what it found
                 RECORD.write_text(as_markdown(cells))
     return 1 if bad else 0

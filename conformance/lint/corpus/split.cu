@@ -212,8 +212,8 @@ template <bool above> INLINED void named_twice(const float *a, float *o)
 BUG(named_twice, "partial-wait|read-before-wait|path-without-wait")(const float *a, float *o) { named_twice<false>(a, o); }
 OK(named_twice)(const float *a, float *o) { named_twice<true>(a, o); }
 
-/* The roles part before a barrier, wait behind it, and meet at a second one. */
-template <bool second> INLINED void two_phases(const float *a, float *o)
+/* The roles part before a barrier. One of them waits after it, and in the right twin they meet at a second barrier. */
+template <bool second> INLINED void parts_and_meets(const float *a, float *o)
 {
     __shared__ float s[128];
     if (threadIdx.x < 32) {
@@ -234,5 +234,5 @@ template <bool second> INLINED void two_phases(const float *a, float *o)
         o[threadIdx.x] = *(const volatile float *)(a + threadIdx.x) + x;
     }
 }
-BUG(two_phases, "partial-wait|read-before-wait|path-without-wait")(const float *a, float *o) { two_phases<false>(a, o); }
-OK(two_phases)(const float *a, float *o) { two_phases<true>(a, o); }
+BUG(parts_and_meets, "partial-wait|read-before-wait|path-without-wait")(const float *a, float *o) { parts_and_meets<false>(a, o); }
+OK(parts_and_meets)(const float *a, float *o) { parts_and_meets<true>(a, o); }

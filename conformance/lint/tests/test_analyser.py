@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +15,7 @@ from conformance.lint.analyser import AnalyserFailed, Question, analyse
 from conformance.lint.linter import DEFECT, Options, lint_files
 from conformance.pdlkit.elf import KernelInfo, Parameter
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.toolchain import Tool, find_c_compiler, find_nvcc
+from conformance.pdlkit.toolchain import Tool, find_nvcc
 
 _ROOT = Path(__file__).resolve().parents[3]
 _FOUND = find_nvcc()
@@ -31,10 +30,15 @@ _ANSWER = "print('{\"kernel\": \"k\", \"present\": false}\\n{\"instructions\": 7
 
 @pytest.fixture(autouse=True)
 def _forgetful() -> Iterator[None]:
-    """What one test found is not found again by the next."""
-    analyser.program.cache_clear()
+    """What one test found is not found again by the next. (A test may have replaced analyser.program until after this.)"""
+    program = analyser.program
+    program.cache_clear()
     yield
-    analyser.program.cache_clear()
+    program.cache_clear()
+
+
+def _compiled_files(folder: Path) -> list[Path]:
+    return sorted(path for path in (folder / "cache").glob("*/compiled/*") if path.name != ".lock")
 
 
 def _script(folder: Path, python: str) -> Path:
@@ -45,12 +49,12 @@ def _script(folder: Path, python: str) -> Path:
 
 
 def _elsewhere(monkeypatch: pytest.MonkeyPatch, folder: Path, source: str = "int main(void) { return 0; }") -> None:
-    """Another build folder, and other sources, which compile at once."""
+    """Another cache folder, and other sources, which compile in no time."""
     sources = folder / "sources"
     (sources / "layer").mkdir(parents=True)
     (sources / "layer" / "main.c").write_text(source)
     monkeypatch.setattr(analyser, "SOURCES", sources)
-    monkeypatch.setattr(analyser, "_folders", lambda: [folder / "build"])
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
 
 
 # making it -------------------------------------------------------------------------------------------------------------
@@ -59,7 +63,8 @@ def _elsewhere(monkeypatch: pytest.MonkeyPatch, folder: Path, source: str = "int
 def test_it_is_compiled_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _elsewhere(monkeypatch, tmp_path)
     made = analyser.program()
-    assert subprocess.run([str(made)]).returncode == 0 and list(made.parent.iterdir()) == [made]
+    assert subprocess.run([str(made)]).returncode == 0
+    assert _compiled_files(tmp_path) == [made, made.with_name(made.name + ".sha256")]
     assert "compiling" in capsys.readouterr().err
     analyser.program.cache_clear()
     assert analyser.program() == made and capsys.readouterr().err == ""
@@ -86,28 +91,26 @@ def test_what_does_not_compile_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path
     _elsewhere(monkeypatch, tmp_path, "int main(void) { return absent; }")
     with pytest.raises(SetupImpossible, match="does not compile.*absent.*set CC"):
         analyser.program()
-    monkeypatch.setattr(analyser, "find_c_compiler", lambda: Tool("gcc", tmp_path / "none", None))
+    (tmp_path / "cc").write_text("no program")
+    monkeypatch.setattr(analyser, "find_c_compiler", lambda: Tool("gcc", tmp_path / "cc", None))
     with pytest.raises(SetupImpossible, match="cannot be compiled"):
         analyser.program()
-    assert list((tmp_path / "build").iterdir()) == []
+    assert _compiled_files(tmp_path) == []
 
 
 def test_several_may_compile_it_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     _elsewhere(monkeypatch, tmp_path)
-    compiler = find_c_compiler()
-    assert compiler is not None
     with ThreadPoolExecutor(6) as workers:
-        made = set(workers.map(lambda _: analyser._compile(compiler), range(6)))
-    assert len(made) == 1 and list((tmp_path / "build").iterdir()) == list(made)
+        made = set(workers.map(lambda _: analyser.made(analyser._recipe()), range(6)))
+    assert len(made) == 1 and len(_compiled_files(tmp_path)) == 2
 
 
-def test_nobody_else_can_put_a_program_into_the_temporary_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
-    folder = tmp_path / "pdl-lint"
-    folder.mkdir(mode=0o700)
-    assert analyser._is_ours(folder)
-    folder.chmod(0o777)
-    assert not analyser._is_ours(folder)
+def test_a_program_that_was_replaced_is_not_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _elsewhere(monkeypatch, tmp_path)
+    made = analyser.program()
+    made.write_text("#!/bin/sh\nexit 66\n")
+    analyser.program.cache_clear()
+    assert subprocess.run([str(analyser.program())]).returncode == 0
 
 
 # asking it -------------------------------------------------------------------------------------------------------------

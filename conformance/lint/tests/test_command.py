@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from conformance.lint.command import main
+from conformance.pdlkit.elf import Cubin
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.toolchain import find_nvcc
 
@@ -162,7 +163,36 @@ def test_named_overlapping(built: Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_without_the_device_half(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _json(capsys, str(built / "old.cubin"))[0] == 3
     code, content = _json(capsys, "--overlapping", ".", str(built / "old.cubin"))
-    assert code == 1 and _ids(content, "right") == {"no-device-half"}
+    assert code == 1 and _ids(content, "right") == {"no-device-half", "erased-wait"}
+
+
+def _as_linked_by_device_lto(path: Path, target: Path) -> Path:
+    """The same image with a note that says compute_90, as the linker writes it whatever the parts were compiled for."""
+    data, note = bytearray(path.read_bytes()), Cubin.load(path).section(".note.nv.cuinfo")
+    assert note is not None
+    at = data.index((80).to_bytes(2, "little"), note.offset + 12)
+    data[at : at + 2] = (90).to_bytes(2, "little")
+    target.write_bytes(data)
+    assert Cubin.load(target).virtual_sm == 90
+    return target
+
+
+def test_a_wait_that_was_erased_is_told_where_the_image_says_compute_90(
+        built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    linked = _as_linked_by_device_lto(built / "old.cubin", tmp_path / "linked.cubin")
+    code, content = _json(capsys, "--overlapping", "^right$", str(linked))
+    assert code == 1 and _ids(content, "right") == {"erased-wait"} and content["notes"] == []
+    code, content = _json(capsys, str(linked))  # no kernel is said to overlap
+    assert code == 3 and content["findings"] == [] and any("pdl_wait_erased" in note for note in content["notes"])
+    code, content = _json(capsys, "--overlapping", "^never$", str(built / "k.cubin"))  # no wait was erased there
+    assert _ids(content, "never") == {"no-wait"} and content["notes"] == []
+
+
+def test_the_mark_counts_only_for_gpus_that_overlap(built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _nvcc("-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_90,code=sm_90", "-fatbin",
+          "-o", str(tmp_path / "both.fatbin"), str(built / "k.cu"))
+    code, content = _json(capsys, "--overlapping", "^right$", str(tmp_path / "both.fatbin"))
+    assert code == 1 and _ids(content, "right") == set() and not any("erased" in note for note in content["notes"])
 
 
 def test_source_lines(built: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,6 +28,14 @@ def test_every_bug_is_found_and_no_twin_blamed(architecture: str, way: str, tmp_
     assert wrong == []
 
 
+def test_what_is_known_to_be_judged_wrongly_stands_in_the_readme() -> None:
+    lines = (judge_corpus.HERE.parent / "README.md").read_text().splitlines()
+    for (architecture, way), kernels in judge_corpus.KNOWN_WRONG.items():
+        for kernel in kernels:
+            assert kernel in judge_corpus.labels()
+            assert any(f"`{kernel}`" in line and architecture in line and way in line for line in lines), (kernel, architecture, way)
+
+
 def test_the_comparison_can_fail(tmp_path: Path) -> None:
     cubins = [c for c in judge_corpus.compile_corpus(Path(_NVCC), "sm_90", "-O3", tmp_path) if c.stem.startswith("straight")]
     report = judge_corpus.lint_corpus(cubins)

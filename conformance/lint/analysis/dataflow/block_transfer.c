@@ -13,7 +13,7 @@ struct step { /* where the path is */
 };
 enum outcome { GOES_ON, ENDS };
 
-static bool meets_others(uint8_t kind) /* behind which others' stores are seen */
+static bool meets_others(uint8_t kind) /* after which others' stores are seen */
 {
     return kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER || kind == KIND_MBARRIER;
 }
@@ -50,7 +50,7 @@ static void follow_waiters(const struct step *step, expr formula)
     const struct node_state *node = &now.nodes[step->node];
     constraints there = assume(formula, true, step->constraints);
     if (there != INFEASIBLE && step->section->blocks[node->block].falls != NO_BLOCK)
-        go(step->node, behind(step->node), WAITED, there, step->registers);
+        go(step->node, node_after(step->node), WAITED, there, step->registers);
 }
 
 static enum outcome wait_under(struct step *step, uint32_t index, struct value guard, enum truth decided)
@@ -80,7 +80,7 @@ static enum outcome wait_under(struct step *step, uint32_t index, struct value g
     }
     if (possible == 0)
         return waited(step);
-    /* of several cases the one in which nobody waits says most; what is known of it is not kept apart */
+    /* of several cases the one in which no thread waits says most; what is known of it is not kept apart */
     if (least != step->wait)
         step->registers->phases.block_debt = 0, step->registers->phases.cluster_debt = step->registers->phases.cluster_arrived;
     step->registers->passed = (struct place){step->section, index};
@@ -145,7 +145,7 @@ static enum outcome cluster_barrier(struct step *step)
     return GOES_ON;
 }
 
-/* A barrier of the whole block: siblings that wait behind it will have waited at the next one. */
+/* A barrier of the whole block: siblings that wait after it will have waited at the next one. */
 static void pass_block_barrier(struct step *step)
 {
     struct phases *phases = &step->registers->phases;
@@ -204,7 +204,7 @@ static enum outcome either_barrier(struct step *step, const struct instruction *
     return instruction->kind == KIND_CLUSTER_BARRIER ? cluster_barrier(step) : barrier(step, instruction, index);
 }
 
-/* A barrier under a guard that is open: who does not execute it is released by nobody. */
+/* A barrier under a guard that is open: a thread that does not execute it is not released. */
 static enum outcome barrier_under(struct step *step, const struct instruction *instruction, uint32_t index, expr guard)
 {
     struct step met = *step;
@@ -216,7 +216,7 @@ static enum outcome barrier_under(struct step *step, const struct instruction *i
     if (outcome == GOES_ON && met.wait == step->wait && memcmp(&before, &step->registers->phases, sizeof before) == 0)
         return GOES_ON;
     if (outcome == GOES_ON && step->section->blocks[now.nodes[step->node].block].falls != NO_BLOCK)
-        go(step->node, behind(step->node), met.wait, met.constraints, step->registers);
+        go(step->node, node_after(step->node), met.wait, met.constraints, step->registers);
     step->registers->phases = before;
     step->constraints = without;
     return without == INFEASIBLE ? ENDS : GOES_ON;
@@ -234,7 +234,7 @@ static expr settled(expr e, constraints known)
     return e;
 }
 
-/* A producer's first wait for an empty stage asks for the phase before the first, and nobody has signalled yet. */
+/* A producer's first wait for an empty stage asks for the phase before the first, and no thread has signalled yet. */
 static bool passes_at_once(const struct step *step, const struct instruction *instruction)
 {
     const struct decoded *decoded = instruction->decoded;
@@ -252,7 +252,7 @@ static void signal_of(const struct step *step, const struct instruction *instruc
         signal_object(&now.gathered, object_address(step->registers, instruction));
 }
 
-/* The predicate that says how a wait for an object has ended; NO_REGISTER if nobody asks. */
+/* The predicate that says how a wait for an object has ended; NO_REGISTER if it is not read. */
 static uint16_t object_answer(const struct instruction *instruction)
 {
     const struct decoded *decoded = instruction->decoded;
@@ -262,7 +262,7 @@ static uint16_t object_answer(const struct instruction *instruction)
     return NO_REGISTER;
 }
 
-/* A thread waits for a barrier object: it is released where its guard holds and the answer is true. Elsewhere nobody releases
+/* A thread waits for a barrier object: it is released where its guard holds and the answer is true. Elsewhere no thread releases
  * it, so these two ways are followed one by one. */
 static void wait_for_object(struct step *step, const struct instruction *instruction, struct value guard, uint32_t site)
 {
@@ -279,7 +279,7 @@ static void wait_for_object(struct step *step, const struct instruction *instruc
     uint8_t varies = registers->file[answer].varies;
     registers->file[answer] = (struct value){.expression = EXPR_TRUE, .varies = varies, .known = 1};
     if (step->section->blocks[now.nodes[step->node].block].falls != NO_BLOCK)
-        go(step->node, behind(step->node), SIGNALLED, there, registers);
+        go(step->node, node_after(step->node), SIGNALLED, there, registers);
     expr skipped = guard.expression && before.expression ? conjunction(negation(guard.expression), before.expression) : 0;
     registers->file[answer].expression = guard.expression == EXPR_TRUE ? EXPR_FALSE : skipped;
 }
@@ -433,5 +433,5 @@ void walk(node_id node, enum progress wait, constraints known, struct registers 
         }
     }
     if (block->falls != NO_BLOCK)
-        go(node, behind(node), step.wait, step.constraints, registers);
+        go(node, node_after(node), step.wait, step.constraints, registers);
 }

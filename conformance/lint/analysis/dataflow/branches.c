@@ -54,7 +54,7 @@ unsigned cases_of(expr formula, uint8_t varies, constraints known, struct a_case
     return count;
 }
 
-/* Where there is no cluster there is one rank, and nobody passes by the wait of another. */
+/* Where there is no cluster there is one rank, and no block passes by the wait of another. */
 static bool outside_cluster(enum progress wait, constraints known)
 {
     expr flag = constant_word(0, image.sm < 100 ? 0x140 : 0x36C); /* 1 where the kernel runs in clusters */
@@ -145,7 +145,7 @@ static bool waits_for_object(node_id node)
         }
         if (block->jump_count || block->falls == NO_BLOCK)
             return false;
-        node = behind(node);
+        node = node_after(node);
     }
     return false;
 }
@@ -234,7 +234,7 @@ static unsigned way_to(const struct section *section, const struct block *block,
     return count;
 }
 
-/* Where an indexed branch goes if its register holds this word; `count` if nobody can say. */
+/* Where an indexed branch goes if its register holds this word; `count` if that is unknown. */
 static unsigned way_of_word(const struct section *section, const struct block *block, uint32_t word, unsigned count)
 {
     uint32_t target;
@@ -320,7 +320,7 @@ static void jump(node_id node, const struct block *block, uint8_t varies, enum p
     jump_by_table(node, ways, count, entries, entry_count, wait, varies, known, registers);
 }
 
-/* What is asked: the guard and the predicate operand. Formula 0: nobody can say. */
+/* What is asked: the guard and the predicate operand. Formula 0: unknown. */
 static struct value asked_of(node_id node, uint32_t index, const struct registers *registers, bool *guarded)
 {
     const struct instruction *last = &now.nodes[node].section->code[index];
@@ -356,7 +356,7 @@ void leave(node_id node, enum progress wait, constraints known, struct registers
     if (now.learning)
         now.nodes[node].edges.traps = block->last == KIND_TRAP && block->falls == NO_BLOCK;
     if (block->falls != NO_BLOCK && ((guarded && passed != INFEASIBLE) || stays)) /* first, because a call changes registers */
-        go(node, behind(node), wait, passed != INFEASIBLE ? passed : known, registers);
+        go(node, node_after(node), wait, passed != INFEASIBLE ? passed : known, registers);
     if (taken == INFEASIBLE)
         return;
     if (block->last == KIND_EXIT && !now.follow_waited)

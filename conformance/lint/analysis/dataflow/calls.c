@@ -9,7 +9,7 @@ enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31
 
 /* A recursive call is not walked again: it returns as far along as an outer one does, once that is known. */
 struct waiting {
-    node_id node, behind;
+    node_id node, after;
     enum progress wait;
     constraints constraints;
     struct registers *registers;
@@ -95,15 +95,15 @@ static enum progress further(enum progress a, enum progress b)
     return a > b ? a : b;
 }
 
-static void await_return(struct target target, node_id node, node_id behind, enum progress wait, constraints known, struct registers *registers)
+static void await_return(struct target target, node_id node, node_id after, enum progress wait, constraints known, struct registers *registers)
 {
     uint32_t number = function_number(target); /* may move them all */
     struct function *function = &functions[number];
     function->waiting = grown(function->waiting, &function->waiting_capacity, function->waiting_count + 1, sizeof *function->waiting);
-    function->waiting[function->waiting_count++] = (struct waiting){node, behind, wait, known, copy_of(registers)};
+    function->waiting[function->waiting_count++] = (struct waiting){node, after, wait, known, copy_of(registers)};
     for (unsigned p = FRESH; p < PROGRESSES; p++)
         if (function->returned >> p & 1)
-            go(node, behind, further(wait, (enum progress)p), known, registers);
+            go(node, after, further(wait, (enum progress)p), known, registers);
 }
 
 void note_return(context c, enum progress wait)
@@ -117,7 +117,7 @@ void note_return(context c, enum progress wait)
         function->returned |= (uint8_t)(1u << wait);
         for (size_t k = 0; k < function->waiting_count; k++) {
             const struct waiting *one = &function->waiting[k];
-            go(one->node, one->behind, further(one->wait, wait), one->constraints, one->registers);
+            go(one->node, one->after, further(one->wait, wait), one->constraints, one->registers);
         }
     }
 }
@@ -171,7 +171,7 @@ static void copy_call(const struct node_state *node, uint32_t index, enum progre
 }
 
 static bool allocates; /* the call that was looked at last: its result is new memory */
-static const struct target nobody[1]; /* code that touches nothing of ours, or that nobody can see */
+static const struct target unseen_code[1]; /* code that touches no global memory, or that cannot be seen */
 
 static int by_text(const void *a, const void *b)
 {
@@ -209,7 +209,7 @@ static size_t called_through(const struct node_state *node, uint32_t index, enum
             systems += is_system_call(names[count]);
             count++;
         }
-    *targets = nobody;
+    *targets = unseen_code;
     if (count && copies == count) {
         copy_call(node, index, wait, registers, count == 1 ? names[0] : 0);
         return 1;
@@ -224,7 +224,7 @@ static size_t called_through(const struct node_state *node, uint32_t index, enum
     }
     size_t possible = indirect_targets(node->section, targets);
     if (possible == 0) {
-        *targets = nobody;
+        *targets = unseen_code;
         if (!now.follow_waited)
             add_unresolved(node->section, index, "a function pointer of unknown value", 0);
     }
@@ -239,7 +239,7 @@ static size_t call_targets(const struct node_state *node, const struct block *bl
     uint32_t index = block->end - 1;
     if (block->callee == 0)
         return called_through(node, index, wait, registers, targets);
-    *targets = nobody;
+    *targets = unseen_code;
     allocates = is_allocation(block->callee);
     if (is_system_call(block->callee))
         return 1;
@@ -254,13 +254,13 @@ static size_t call_targets(const struct node_state *node, const struct block *bl
     return 1;
 }
 
-static void enter_callee(node_id node, struct target target, node_id behind, bool returns, enum progress wait, constraints known,
+static void enter_callee(node_id node, struct target target, node_id after, bool returns, enum progress wait, constraints known,
                          struct registers *registers)
 {
     const struct node_state *here = &now.nodes[node];
     context inner = here->context;
     if (returns)
-        inner = context_in(here->context, now.nodes[behind].section, now.nodes[behind].block);
+        inner = context_in(here->context, now.nodes[after].section, now.nodes[after].block);
     note_entered(inner, target);
     go(node, node_at(inner, target.section, target.block), wait, known, registers);
 }
@@ -285,7 +285,7 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
     const struct block *block = &section->blocks[now.nodes[node].block];
     context c = now.nodes[node].context;
     bool returns = block->falls != NO_BLOCK;
-    node_id after = returns ? behind(node) : 0;
+    node_id after = returns ? node_after(node) : 0;
     uint32_t site = block->in_loop ? 0 : now.nodes[node].first_site + (block->end - 1 - block->start);
     bool recursive = returns && context_has(c, section, (uint32_t)block->falls);
     bool deep = (c != 0 && frame_of(c)->depth >= MOST_DEPTH) || nodes_are_many();

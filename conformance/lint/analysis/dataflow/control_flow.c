@@ -43,20 +43,20 @@ static const char *operand_text(const struct instruction *code)
     return text_of(code->decoded->text);
 }
 
-/* The next part between these separators that is not empty; false behind the last. */
+/* The next part between these separators that is not empty; false after the last. */
 static bool next_part(const char **at, const char *end, const char *separators, const char **part, size_t *length)
 {
-    const char *start = *at, *behind;
+    const char *start = *at, *after;
 
     while (start < end && (strchr(separators, *start) || isspace((unsigned char)*start)))
         start++;
-    for (behind = start; behind < end && !strchr(separators, *behind);)
-        behind++;
-    *at = behind;
-    while (behind > start && isspace((unsigned char)behind[-1]))
-        behind--;
+    for (after = start; after < end && !strchr(separators, *after);)
+        after++;
+    *at = after;
+    while (after > start && isspace((unsigned char)after[-1]))
+        after--;
     *part = start;
-    *length = (size_t)(behind - start);
+    *length = (size_t)(after - start);
     return *length > 0;
 }
 
@@ -128,7 +128,7 @@ const struct operand *transfer_register(const struct instruction *code)
     return transfer_of(code->decoded)->through;
 }
 
-/* BRX R6 -0x110 counts from behind itself; in an object file the distance is "`(((.text.kernel - .) - 0x10))", to the section. */
+/* BRX R6 -0x110 counts from after itself; in an object file the distance is "`(((.text.kernel - .) - 0x10))", to the section. */
 bool indexed_target(const struct instruction *code, uint32_t held, uint32_t *target)
 {
     const char *at = operand_text(code), *section = strstr(at, "`(((.text.");
@@ -229,7 +229,7 @@ static void gather_reconvergence(const struct section *section, struct gathering
     }
 }
 
-/* To where its BSSYs say, those behind this instruction if there are any; nowhere, if control just goes on. */
+/* To where its BSSYs say, those after this instruction if there are any; nowhere, if control just goes on. */
 static void reconvergence(const struct section *section, const struct gathering *gathering, uint32_t index, struct jumps *jumps)
 {
     name barrier = barrier_register(operand_text(&section->code[index]));
@@ -366,8 +366,8 @@ static bool parts(const struct instruction *instruction)
     return kind == KIND_WAIT || kind == KIND_MBARRIER || (instruction->guarded && (kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER));
 }
 
-/* A block starts at the first instruction, at labels and targets, behind transfers, and behind what parts two states.
- * leads: of each index and of the one behind the last. */
+/* A block starts at the first instruction, at labels and targets, after transfers, and after what separates two states.
+ * leads: of each index and of the one after the last. */
 static void mark_leaders(const struct section *section, const struct jumps *jumps, bool *leads)
 {
     leads[0] = true;
@@ -413,7 +413,7 @@ static void jump_to_blocks(const struct section *section, struct jumps found, st
 {
     block->jumps = found.to;
     for (uint32_t n = 0; n < found.count; n++) {
-        if (found.to[n] < section->count) /* a label behind the last instruction leads nowhere */
+        if (found.to[n] < section->count) /* a label after the last instruction leads nowhere */
             block->jumps[block->jump_count++] = section->block_of[found.to[n]];
     }
 }
@@ -456,10 +456,10 @@ static void connect(struct section *section, const struct jumps *jumps)
     for (uint32_t number = 0; number < section->block_count; number++) {
         struct block *block = &section->blocks[number];
         const struct instruction *code = &section->code[block->end - 1];
-        int32_t behind = number + 1 < section->block_count ? (int32_t)(number + 1) : NO_BLOCK;
+        int32_t after = number + 1 < section->block_count ? (int32_t)(number + 1) : NO_BLOCK;
 
         if (!transfers(code->kind)) {
-            block->falls = behind;
+            block->falls = after;
             continue;
         }
         while (section->notable[notable] != block->end - 1)
@@ -469,7 +469,7 @@ static void connect(struct section *section, const struct jumps *jumps)
         block->calls = code->kind == KIND_CALL;
         block->callee = block->calls ? callee_of(operand_text(code)) : 0;
         block->unresolved = code->kind == KIND_INDEXED_BRANCH && !block->jump_count;
-        block->falls = falls_through(code, block) ? behind : NO_BLOCK;
+        block->falls = falls_through(code, block) ? after : NO_BLOCK;
     }
 }
 

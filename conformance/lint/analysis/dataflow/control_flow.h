@@ -1,4 +1,4 @@
-/* What the files behind a listing share: blocks are made once all instructions and labels of a section are there. */
+/* What the files that read a listing share: blocks are made once all instructions and labels of a section are there. */
 #ifndef PDL_LINT_FLOW_H
 #define PDL_LINT_FLOW_H
 
@@ -6,7 +6,7 @@
 
 void cut_into_blocks(struct section *);
 
-/* Where a block can go: the block behind it first, then its jumps. */
+/* Where a block can go: the block after it first, then its jumps. */
 static inline uint32_t successor_count(const struct block *block)
 {
     return block->jump_count + (block->falls != NO_BLOCK);

@@ -33,7 +33,7 @@ struct edges { /* how a node can be left, gathered on the first pass */
     size_t target_count, target_capacity, event_count, event_capacity;
     uint8_t varies;
     bool known; /* the node was walked */
-    bool traps; /* ends the whole grid, so nobody asks what its threads would have done */
+    bool traps; /* ends the whole grid, so it does not matter what its threads would have done */
 };
 
 struct slot { /* of a node: a register or word whose numbers are kept apart there (partitioning.c) */
@@ -84,7 +84,7 @@ struct node_state {
     const struct live *live; /* NULL: not entered on this pass */
     const bool *matters;     /* of each instruction of its section */
     expr *noted;             /* of each instruction: the last condition noted there */
-    node_id *ways;           /* to which it jumps, and the one behind it, if control can fall through */
+    node_id *ways;           /* to which it jumps, and the one that follows it, if control can fall through */
     uint32_t jump_count;
     uint32_t *place; /* in the order of visits: one number for each call, and the own */
     struct edges edges;
@@ -149,8 +149,8 @@ context context_in(context outer, struct section *section, uint32_t block);
 struct frame *frame_of(context); /* NULL of 0 */
 bool nodes_are_many(void); /* so many that calls are no longer walked */
 bool context_has(context, const struct section *, uint32_t block);
-const node_id *ways_out(node_id, unsigned *jumps); /* to which it jumps; the last one, not counted, is behind(node) */
-node_id behind(node_id);                           /* of one through which control can fall */
+const node_id *ways_out(node_id, unsigned *jumps); /* to which it jumps; the last one, not counted, is node_after(node) */
+node_id node_after(node_id);                      /* of one through which control can fall */
 /* Leaves a node for another. */
 void go(node_id from, node_id target, enum progress, constraints, struct registers *);
 /* Conditions that are asked at more than one place are kept from now on; false if these are no others than before. */
@@ -172,7 +172,7 @@ void add_access(const struct section *, uint32_t index, uint8_t kind, enum progr
 void add_place(enum found_place, const struct section *, uint32_t index);
 void add_unresolved(const struct section *, uint32_t index, const char *why, name callee);
 
-/* What waiters signal lies behind the wait, and callees in other sections begin anywhere. */
+/* What waiters signal comes after the wait, and callees in other sections begin anywhere. */
 static inline enum attention attention_to(const struct section *section)
 {
     return section != now.section ? ALL_OF_IT : now.follow_waited ? ITS_SIGNALS : UNTIL_A_WAIT;

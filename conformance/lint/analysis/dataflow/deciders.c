@@ -6,7 +6,7 @@
  */
 #include "dataflow/dataflow.h"
 
-static bool *waits_surely; /* by node: whatever way is taken from its start, there is a wait */
+static bool *waits_surely; /* by node: whichever way is taken from its start, there is a wait */
 static size_t waits_capacity;
 
 static bool ends_in_wait(const struct edges *edges)
@@ -14,7 +14,7 @@ static bool ends_in_wait(const struct edges *edges)
     return edges->target_count == 0 && edges->event_count && edges->events[edges->event_count - 1].kind == EVENT_WAIT;
 }
 
-/* From what the nodes behind it have, until nothing changes: a loop waits if all ways out of it do. */
+/* From what the nodes that follow it have, until nothing changes: a loop waits if all ways out of it do. */
 static void find_sure_waits(void)
 {
     waits_surely = grown(waits_surely, &waits_capacity, now.node_count, sizeof *waits_surely);

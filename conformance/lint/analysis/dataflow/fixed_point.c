@@ -161,7 +161,7 @@ const node_id *ways_out(node_id node, unsigned *count)
     return now.nodes[node].ways;
 }
 
-node_id behind(node_id node)
+node_id node_after(node_id node)
 {
     unsigned jumps;
     const node_id *ways = ways_out(node, &jumps);

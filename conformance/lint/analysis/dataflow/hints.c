@@ -33,8 +33,8 @@ static void push_successors(const struct block *block, size_t *count)
         push_new(block->jumps[i], count);
 }
 
-/* Marks in `seen` the blocks that can run behind block `start`; it is one of them only if it lies on a cycle. */
-static void mark_behind(const struct section *section, uint32_t start)
+/* Marks in `seen` the blocks that can run after block `start`; it is one of them only if it lies on a cycle. */
+static void mark_after(const struct section *section, uint32_t start)
 {
     size_t count = 0;
 
@@ -60,7 +60,7 @@ static void wait_hints(const struct section *section, uint32_t first, uint32_t a
     }
     if (first < QUIET && !ahead && start == 0)
         hints->wait_at_once = first;
-    mark_behind(section, start);
+    mark_after(section, start);
     for (i = 0; i < section->notable_count; i++) {
         uint32_t at = section->notable[i], block = section->block_of[at];
         unsigned times = (block == start && at >= first) + (unsigned)seen[block]; /* again, in the next round of a loop */
@@ -74,7 +74,7 @@ static void wait_hints(const struct section *section, uint32_t first, uint32_t a
 }
 
 /* Whether a fence stands just ahead of this trigger, the notable instruction number `ahead`, with no access between. */
-static bool behind_fence(const struct section *section, uint32_t ahead)
+static bool after_fence(const struct section *section, uint32_t ahead)
 {
     uint32_t i;
 
@@ -93,7 +93,7 @@ static void trigger_hints(const struct section *section, uint32_t first, uint32_
 {
     uint32_t i, start = section->block_of[first];
 
-    mark_behind(section, start);
+    mark_after(section, start);
     for (i = 0; i < section->notable_count && hints->store_after_trigger < 0; i++) {
         uint32_t at = section->notable[i], block = section->block_of[at];
 
@@ -101,7 +101,7 @@ static void trigger_hints(const struct section *section, uint32_t first, uint32_
             hints->store_after_trigger = at;
     }
     for (i = ahead; i < section->notable_count && hints->fence_then_trigger < 0; i++)
-        if (kind_at(section, section->notable[i]) == KIND_TRIGGER && behind_fence(section, i))
+        if (kind_at(section, section->notable[i]) == KIND_TRIGGER && after_fence(section, i))
             hints->fence_then_trigger = section->notable[i];
 }
 

@@ -20,7 +20,7 @@ struct search {
     const struct section *section;
     enum attention attention;
     bool *chosen;          /* blocks that are looked at */
-    bool *ends;            /* those behind which nothing is asked: they wait */
+    bool *ends;            /* those after which nothing is asked: they wait */
     struct sets *entering; /* of each block */
     bool *matters;         /* of each instruction */
     uint32_t *effect;      /* of each instruction of the chosen */
@@ -41,8 +41,8 @@ static bool waits_always(const struct section *section, const struct block *bloc
 
 /* Calls and returns of a section. */
 struct calls {
-    uint32_t *behind, *callee; /* of each call */
-    size_t count, behind_capacity, callee_capacity, returns;
+    uint32_t *after, *callee; /* of each call */
+    size_t count, after_capacity, callee_capacity, returns;
 };
 
 /* False if something is called that is not in this section. */
@@ -57,9 +57,9 @@ static bool list_calls(struct section *section, struct calls *calls)
         struct target target = resolve(section, block->callee);
         if (target.section != section)
             return false;
-        calls->behind = grown(calls->behind, &calls->behind_capacity, calls->count + 1, sizeof(*calls->behind));
+        calls->after = grown(calls->after, &calls->after_capacity, calls->count + 1, sizeof(*calls->after));
         calls->callee = grown(calls->callee, &calls->callee_capacity, calls->count + 1, sizeof(*calls->callee));
-        calls->behind[calls->count] = block->falls == NO_BLOCK ? target.block : (uint32_t)block->falls;
+        calls->after[calls->count] = block->falls == NO_BLOCK ? target.block : (uint32_t)block->falls;
         calls->callee[calls->count++] = target.block;
     }
     return calls->count * calls->returns <= MOST_RETURNS;
@@ -83,10 +83,10 @@ static void list_ways(struct search *search)
         if (search->closed && block->calls)
             search->ways[count++] = calls.callee[call++];
         for (size_t n = 0; search->closed && block->last == KIND_RETURN && n < calls.count; n++)
-            search->ways[count++] = calls.behind[n];
+            search->ways[count++] = calls.after[n];
         search->first_way[number + 1] = (uint32_t)count;
     }
-    free(calls.behind);
+    free(calls.after);
     free(calls.callee);
 }
 
@@ -208,7 +208,7 @@ static void add_pieces(struct bits *bits, const struct piece *piece, unsigned co
         set(bits, guard);
 }
 
-/* From behind an instruction to ahead of it; whether it matters. `always`: whether it does by itself. */
+/* From after an instruction to before it; returns whether the instruction matters. `always`: whether it matters by itself. */
 static bool step_back(struct sets *sets, const struct instruction *code, const struct effect *effect, bool always)
 {
     const struct piece *written = &pieces[effect->pieces], *read = written + effect->written, *asked = read + effect->read;

@@ -93,7 +93,7 @@ expr variable_of(node_id at, uint16_t reg, const struct memory_key *key, expr ol
     return is_predicate(reg) ? atom(named) : named;
 }
 
-/* What a variable that is asked for is joined of is asked for, too. */
+/* If a variable is needed, so are those that it is joined from. */
 static bool spread_asked(void)
 {
     bool any = false;
@@ -120,7 +120,7 @@ static bool is_asked(expr e)
     return false;
 }
 
-/* A node keeps the numbers of whatever held, at its entry, something that comes from a variable asked for. */
+/* A node keeps the numbers of whatever held, at its entry, something that comes from a variable that is needed. */
 static bool choose_slots(struct node_state *node, bool wanted)
 {
     node->slot_count = 0;

@@ -6,7 +6,7 @@ static uint8_t more_phases(uint8_t a, uint8_t b)
     return a + b < MANY_PHASES ? (uint8_t)(a + b) : MANY_PHASES;
 }
 
-/* The barriers of this node up to its first wait; the answer is YES if there is one. In a loop nobody knows how often. */
+/* The barriers of this node up to its first wait; the answer is YES if there is one. In a loop their number is unknown. */
 static struct wait_ahead events_of(const struct node_state *node)
 {
     uint8_t step = node->section->blocks[node->block].in_loop ? MANY_PHASES : 1;
@@ -30,7 +30,7 @@ static struct wait_ahead events_of(const struct node_state *node)
 static uint8_t smaller(uint8_t a, uint8_t b) { return a < b ? a : b; }
 static uint8_t larger(uint8_t a, uint8_t b) { return a > b ? a : b; }
 
-/* From the answers of the nodes behind it; ways back in a loop have none yet and are left out. */
+/* From the answers of the nodes that follow it; back edges of a loop have none yet and are left out. */
 static struct wait_ahead combined(const struct edges *edges, uint32_t first_way)
 {
     struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, true}, worst = {.answer = YES};
@@ -111,6 +111,8 @@ bool ask_again_after_first_turns(void)
     }
     for (size_t n = 0; n < now.node_count && any; n++)
         now.nodes[n].ahead.answer = NOT_ASKED;
+    if (any)
+        wait_ahead_of(0); /* from the entry: a way back to a loop's head starts a later turn, and does not count */
     revisions += any;
     return any;
 }
@@ -158,7 +160,7 @@ uint8_t *reaching_nodes(void)
 
 enum { REACHING = 1, WAITING = 2, LATER = 4 };
 
-static bool wait_behind(const struct section *section, const struct block *block, uint32_t index)
+static bool wait_after(const struct section *section, const struct block *block, uint32_t index)
 {
     for (; index < block->end; index++)
         if (section->code[index].kind == KIND_WAIT)
@@ -186,6 +188,6 @@ void mark_reaching(void)
         struct section *section = access->place.section;
         uint32_t block = section->block_of[access->place.index], here = 0;
         map_get(&blocks, ((uint64_t)(section - image.sections) << 32 | block) + 1, &here);
-        access->reaches_wait = here & LATER || (here & (WAITING | REACHING) && wait_behind(section, &section->blocks[block], access->place.index));
+        access->reaches_wait = here & LATER || (here & (WAITING | REACHING) && wait_after(section, &section->blocks[block], access->place.index));
     }
 }

@@ -1,6 +1,6 @@
 /* Whom a wait helps besides the thread that executed it: named barriers and barrier objects in shared memory.
  *
- * A thread that passed by the wait of its siblings is safe behind a barrier at which a thread arrives that has waited, or that
+ * A thread that passed by the wait of its siblings is safe after a barrier at which a thread arrives that has waited, or that
  * was itself released in this way. What such threads signal is gathered first; then each barrier is held against it. Where a
  * number or an address cannot be followed, the barrier counts as one that helps.
  */

@@ -27,7 +27,7 @@ struct state {
     struct set live;
 };
 struct visits {
-    struct map by_hash; /* hash -> index in seen; equal hashes one behind another */
+    struct map by_hash; /* hash -> index in seen; equal hashes one after another */
     struct state *seen;
     uint32_t *work; /* indices in seen, the last is next */
     size_t seen_count, seen_capacity, work_count, work_capacity;
@@ -47,7 +47,7 @@ static bool is_empty(const struct set *set)
     return !any;
 }
 
-/* R4 or UR4 as a word, without what stands behind its digits; NO_REGISTER for anything else. Moves behind it. */
+/* R4 or UR4 as a word, without what follows its digits; NO_REGISTER for anything else. Moves past it. */
 static uint16_t register_at(const char *text, const char **at)
 {
     const char *digits = *at + 1, *name_start = *at - (*at > text && (*at)[-1] == 'U');

@@ -4,7 +4,7 @@
 enum { MOST_SOURCES = 4 };
 #define MINUS_ONE 0xFFFFFFFFu
 
-/* Operands behind the destination, without predicates. */
+/* Operands after the destination, without predicates. */
 struct sources {
     unsigned count; /* of which the first few are in the list */
     const struct operand *list[MOST_SOURCES];
@@ -276,7 +276,7 @@ bool extend_sign(struct registers *regs, const struct instruction *instruction, 
 
 /* smaller or larger of two ------------------------------------------------------------------------------------------- */
 
-/* One whose choice is no constant is told apart by its opcode and the predicate that chooses. */
+/* Instructions whose choice is not a constant are told apart by opcode and by the predicate that chooses. */
 static uint32_t other_extreme(const struct decoded *d)
 {
     static struct map known;

@@ -83,7 +83,7 @@ static expr of_numbers(enum comparison how, int64_t left, int64_t right)
     return holds ? EXPR_TRUE : EXPR_FALSE;
 }
 
-/* A condition chooses between two numbers: what is asked is asked of the condition. False: it is no such choice. */
+/* A condition chooses between two numbers: what is asked is asked of the condition. False: it is not such a choice. */
 static bool of_choice(const struct node *left, enum comparison how, bool is_signed, int64_t value, expr *formula)
 {
     uint32_t if_true, if_false;

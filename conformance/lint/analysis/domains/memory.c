@@ -140,7 +140,7 @@ static void places_of(const struct registers *regs, const struct address *addres
         expr one = node_of(total)->kids[i]; /* nodes may move when one is made */
 
         if (one == EXPR_ZERO)
-            continue; /* nobody reads at the null pointer */
+            continue; /* no code reads at the null pointer */
         if (!place_of(one, space, &places->place[places->count++])) {
             places->count = 0;
             return;
@@ -285,7 +285,7 @@ static bool is_told(struct value value)
     return value.provenance || (value.expression && node_of(value.expression)->tag != TAG_SITE);
 }
 
-/* Where a base lies: between these distances from another that is no frame's. */
+/* Where a base lies: between these distances from another base that is not a frame's. */
 struct frame_place {
     expr base;
     int64_t nearest, farthest;
@@ -346,10 +346,10 @@ static void join_near(struct registers *regs, size_t from, size_t to, const stru
 static void store_at(struct registers *regs, const struct spot *place, unsigned bytes, const struct data *data)
 {
     size_t here = word_at(regs, place->space, place->base, INT32_MIN, 0);
-    size_t behind = word_at(regs, place->space, place->base + 1, INT32_MIN, 0);
+    size_t after = word_at(regs, place->space, place->base + 1, INT32_MIN, 0);
 
     join_near(regs, word_at(regs, place->space, 0, INT32_MIN, 0), here, place, bytes, data);
-    join_near(regs, behind, word_at(regs, place->space + 1u, 0, INT32_MIN, 0), place, bytes, data);
+    join_near(regs, after, word_at(regs, place->space + 1u, 0, INT32_MIN, 0), place, bytes, data);
     remove_overlapping(regs, place, bytes);
     for (unsigned i = 0; i < data->count; i++) {
         /* of shared memory there is too much to keep the words of which nothing is known */
@@ -366,7 +366,7 @@ void store_words(struct registers *regs, const struct decoded *d, unsigned space
     data_to_store(regs, d, &data);
     remember(spaces, &data);
     if (spaces == CONSTANT_SPACE)
-        return; /* nobody can */
+        return; /* it cannot be known */
     places_of(regs, &d->operands[0].address, spaces, &places);
     if (places.count == 1) {
         store_at(regs, &places.place[0], d->opcode->bytes, &data);

@@ -24,7 +24,7 @@ static void index_resize(struct index *index, size_t capacity)
     index->slots = grown(index->slots, &index->capacity, capacity, sizeof(*index->slots));
     for (capacity = 1; capacity * 2 <= index->capacity; capacity *= 2)
         ;
-    index->capacity = capacity; /* a power of two, whatever grown() made of it */
+    index->capacity = capacity; /* a power of two, whatever capacity grown() chose */
     memset(index->slots, 0, index->capacity * sizeof(*index->slots));
     for (n = 1; n <= index->count; n++)
         index_insert(index, n);

@@ -241,7 +241,7 @@ static struct value register_value(const struct registers *regs, uint16_t reg, u
     if (reg == NO_REGISTER)
         return zero_value();
     if (half)
-        reg = register_behind(reg, half);
+        reg = register_after(reg, half);
     return reg == NO_REGISTER ? (struct value){0} : regs->file[reg];
 }
 
@@ -366,7 +366,7 @@ expr object_address(const struct registers *regs, const struct instruction *inst
 
     if (!memory || begins_with(text, "LDGSTS"))
         return 0;
-    if (begins_with(text, "UBLKCP") || begins_with(text, "UTMALDG")) /* it stands in the register behind the destination's */
+    if (begins_with(text, "UBLKCP") || begins_with(text, "UTMALDG")) /* it is in the register after the destination's */
         return memory->address.count ? register_value(regs, memory->address.reg[0], 1).expression : EXPR_ZERO;
     if (!begins_with(text, "SYNCS") && !begins_with(text, "ARRIVES"))
         return 0;
@@ -378,7 +378,7 @@ expr object_address(const struct registers *regs, const struct instruction *inst
 
 /* effects ---------------------------------------------------------------------------------------------------------- */
 
-/* A result nobody can compute, but that is the same wherever this execution of the site is meant. */
+/* A result that cannot be computed, but is the same wherever this execution of the site is meant. */
 struct value fresh(unsigned reg, uint32_t site, provenance from, uint8_t varies)
 {
     expr expression = site ? site_result(site, reg) : 0;
@@ -525,7 +525,7 @@ static void write_results(struct registers *regs, const struct result *result, s
     }
 }
 
-/* Predicates that an instruction writes besides what it computes: nobody can say. */
+/* Predicates that an instruction writes besides what it computes: unknown. */
 static void put_other_predicates(const struct decoded *d, struct result *result)
 {
     for (unsigned i = 0; i < d->destination_count; i++) {

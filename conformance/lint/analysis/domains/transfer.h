@@ -13,10 +13,10 @@ static inline struct value value_of(expr expression, provenance from, uint8_t va
 
 static inline struct value zero_value(void) { return value_of(EXPR_ZERO, 0, 0); }
 
-/* RZ, or a register that holds the same, wherever that came from. */
+/* RZ, or a register that holds the same, wherever it came from. */
 static inline bool is_zero(struct value value) { return value.expression == EXPR_ZERO && !value.provenance && !value.varies; }
 
-/* Most sets are empty or the same, and then nobody has to be called. */
+/* Most sets are empty or the same, and then no call is needed. */
 static inline provenance united(provenance a, provenance b)
 {
     if (a == b || !b)
@@ -45,7 +45,7 @@ static inline void put(struct result *result, uint16_t reg, struct value value)
 static inline void put_pair(struct result *result, uint16_t reg, struct value low, struct value high)
 {
     put(result, reg, low);
-    put(result, register_behind(reg, 1), high);
+    put(result, register_after(reg, 1), high);
 }
 
 static inline bool has(const struct decoded *d, uint32_t parts) { return (d->opcode->parts & parts) != 0; }
@@ -83,7 +83,7 @@ bool is_window_word(expr);             /* a word of constant bank 0 that holds w
 bool is_parameter_window(expr);
 bool follows_variables(void);
 expr choice_of_numbers(expr, expr); /* 0, unless such choices are kept */
-/* Results that nobody can compute; they come from where the sources do. */
+/* Results that cannot be computed; they come from where the sources do. */
 void put_unknown(const struct registers *, const struct decoded *, uint8_t varies, struct result *);
 
 /* memory.c */

@@ -48,7 +48,7 @@ static bool load_constant(struct registers *regs, const struct instruction *inst
 
         if (i == 0 && has(d, PART_NARROW))
             value = value_of(operation(OPERATION_NAMED + d->opcode->text, 1, &value.expression), 0, value.varies);
-        put(result, register_behind(target(d), i), value);
+        put(result, register_after(target(d), i), value);
     }
     return true;
 }
@@ -97,7 +97,7 @@ static unsigned traits_of(name text)
 
 static bool read_special(const struct decoded *d, bool wide, bool zero_wide, struct result *result)
 {
-    struct value value = zero_value(), behind = {0};
+    struct value value = zero_value(), after = {0};
     unsigned traits;
     name source;
 
@@ -108,7 +108,7 @@ static bool read_special(const struct decoded *d, bool wide, bool zero_wide, str
     if (traits & SPECIAL_CHANGES)
         return false;
     if (traits & SPECIAL_ZERO) {
-        behind = value;
+        after = value;
         wide = zero_wide;
     } else {
         value = value_of(special(source), 0, traits & (VARIES_BY_THREAD | VARIES_BY_BLOCK));
@@ -116,7 +116,7 @@ static bool read_special(const struct decoded *d, bool wide, bool zero_wide, str
             value.provenance = provenance_of(origin_of(ORIGIN_WINDOW, WINDOW_SHARED));
     }
     if (wide)
-        put_pair(result, target(d), value, behind);
+        put_pair(result, target(d), value, after);
     else
         put(result, target(d), value);
     return true;
@@ -228,14 +228,14 @@ static bool move_halves(struct registers *regs, const struct instruction *instru
 
 struct permutation {
     uint32_t selector;
-    expr behind;
+    expr after;
 };
 
 static expr permuted_as(expr value, const void *with)
 {
     const struct permutation *permutation = with;
 
-    return permuted(permutation->selector, value, permutation->behind);
+    return permuted(permutation->selector, value, permutation->after);
 }
 
 /* One or two bytes of a word, the rest zero; 0: it is something else. */
@@ -311,7 +311,7 @@ static bool shuffle(struct registers *regs, const struct instruction *instructio
     return true;
 }
 
-/* Of one thread, or of those that hold the same: nobody can compute it, and threads differ. */
+/* Of one thread, or of those that hold the same: it cannot be computed, and threads differ. */
 static bool differ_by_thread(struct registers *regs, const struct instruction *instruction, struct result *result)
 {
     put_unknown(regs, instruction->decoded, VARIES_BY_THREAD, result);

@@ -549,7 +549,7 @@ static bool holds_varying_site(expr e)
     return here->varying;
 }
 
-/* What sites hold is the same for all blocks, as far as anybody asks. */
+/* What sites hold counts as the same for all blocks. */
 bool leaf_varies(expr e, uint8_t by)
 {
     return (leaves_in(e) & by & (VARIES_BY_THREAD | VARIES_BY_BLOCK)) || (by & VARIES_BY_THREAD && holds_varying_site(e));

@@ -1,4 +1,4 @@
-/* What values.c, provenance.c, bits.c, conditions.c, constraints.c and ranges.c share; nobody else includes it. */
+/* What values.c, provenance.c, bits.c, conditions.c, constraints.c and ranges.c share; no other file includes it. */
 #ifndef PDL_LINT_VALUES_PRIVATE_H
 #define PDL_LINT_VALUES_PRIVATE_H
 
@@ -62,7 +62,7 @@ enum leaf {
 };
 uint8_t leaves_in(expr);
 
-/* Parts of a node, also those that are no kids: the base of TAG_IN and the site of TAG_ATOM. */
+/* Parts of a node, also those that are not kids: the base of TAG_IN and the site of TAG_ATOM. */
 static inline unsigned parts_of(const struct node *node, expr parts[MOST_KIDS + 1])
 {
     unsigned count = 0, i;

@@ -23,7 +23,7 @@ static size_t symbol_count;
 
 /* reading ------------------------------------------------------------------------------------------------------------- */
 
-/* All of the file and a 0 behind it. */
+/* All of the file and a 0 after it. */
 static char *read_all(FILE *file, size_t *length)
 {
     size_t capacity = FIRST_BUFFER, used = 0, got;

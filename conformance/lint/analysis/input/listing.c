@@ -31,7 +31,7 @@ static bool is_label_character(char c)
     return is_opcode_character(c) || c == '$' || c == '@' || (unsigned char)c >= 0x80;
 }
 
-static const char *behind_blanks(const char *at, const char *end)
+static const char *after_blanks(const char *at, const char *end)
 {
     while (at < end && is_blank(*at))
         at++;
@@ -76,7 +76,7 @@ static const char *read_offset(const char *at, const char *end, uint32_t *offset
     return at - digits >= 4 && starts_with(at, end, "*/", 2) ? at + 2 : NULL;
 }
 
-/* @!UP0 and the blanks behind it. Anything else stays, and is then no opcode either. */
+/* @!UP0 and the blanks after it. Anything else stays, and is then no opcode either. */
 static const char *read_guard(const char *at, const char *end, struct instruction *code)
 {
     const char *start = at, *digits;
@@ -93,7 +93,7 @@ static const char *read_guard(const char *at, const char *end, struct instructio
         return start;
     digits = at;
     at = read_decimal(at, end, &number);
-    if (at > digits) /* nobody has, or writes, a predicate beyond the last */
+    if (at > digits) /* no code has a predicate beyond the last */
         code->guard = (uint16_t)((uniform ? FIRST_UP : FIRST_P) + (number < 15 ? number : 15));
     while (at < end && (is_digit(*at) || *at == 'T'))
         at++;
@@ -101,7 +101,7 @@ static const char *read_guard(const char *at, const char *end, struct instructio
         return start;
     code->guarded = true;
     code->guard_negated = negated;
-    return behind_blanks(at, end);
+    return after_blanks(at, end);
 }
 
 static void append_instruction(struct reader *reader, const struct instruction *code)
@@ -115,23 +115,23 @@ static void append_instruction(struct reader *reader, const struct instruction *
 static void read_instruction(struct reader *reader, const char *at, const char *end)
 {
     struct instruction code = {.guard = NO_REGISTER};
-    const char *opcode, *behind;
+    const char *opcode, *after;
     const struct opcode *found;
 
     at = read_offset(at, end, &code.offset);
     if (!at || at == end || !is_blank(*at))
         return;
-    opcode = at = read_guard(behind_blanks(at, end), end, &code);
+    opcode = at = read_guard(after_blanks(at, end), end, &code);
     while (at < end && is_opcode_character(*at))
         at++;
-    behind = memchr(at, ';', (size_t)(end - at));
-    if (at == opcode || !behind)
+    after = memchr(at, ';', (size_t)(end - at));
+    if (at == opcode || !after)
         return;
     found = opcode_of(opcode, (size_t)(at - opcode));
-    at = behind_blanks(at, behind);
-    while (behind > at && is_blank(behind[-1]))
-        behind--;
-    code.decoded = decode(found, at, (size_t)(behind - at));
+    at = after_blanks(at, after);
+    while (after > at && is_blank(after[-1]))
+        after--;
+    code.decoded = decode(found, at, (size_t)(after - at));
     code.kind = found->kind;
     append_instruction(reader, &code);
 }
@@ -142,7 +142,7 @@ static void read_label(struct reader *reader, const char *at, const char *end)
 
     while (at < end && is_label_character(*at))
         at++;
-    if (at > start && at < end && *at == ':' && behind_blanks(at + 1, end) == end)
+    if (at > start && at < end && *at == ':' && after_blanks(at + 1, end) == end)
         map_put(&reader->section->labels, name_of(start, (size_t)(at - start)), reader->section->count);
 }
 
@@ -192,7 +192,7 @@ static bool read_section(struct reader *reader, const char *at, const char *end)
 
 static void read_line(struct reader *reader, const char *at, const char *end)
 {
-    const char *text = behind_blanks(at, end);
+    const char *text = after_blanks(at, end);
 
     if (text == end || (*at == '\t' && read_section(reader, at, end)) || !reader->section)
         return;

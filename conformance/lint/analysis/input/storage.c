@@ -43,7 +43,7 @@ void *grown(void *array, size_t *capacity, size_t wanted, size_t element_bytes)
     return array;
 }
 
-/* A key is stored as one more, so that 0 is a free slot. The largest key, which that makes 0, has a slot of its own behind
+/* A key is stored plus one, so that 0 is a free slot. The largest key, which that makes 0, has a slot of its own after
  * the others. */
 
 static inline uint64_t mixed(uint64_t key)
@@ -131,7 +131,7 @@ void map_clear(struct map *map)
     map->count = 0;
 }
 
-/* Names: the texts one behind another in large pieces of memory, and a table of their numbers by hash. */
+/* Names: the texts one after another in large pieces of memory, and a table of their numbers by hash. */
 
 struct text {
     const char *bytes;

@@ -18,15 +18,15 @@ static void mention(struct bits *bits, const char *at, const char *end, unsigned
 {
     for (const char *start = at; at < end; at++) {
         bool predicate = *at == 'P', uniform = at > start && at[-1] == 'U';
-        size_t first, behind, number = 0;
+        size_t first, after, number = 0;
 
         if ((!predicate && *at != 'R') || at + 1 == end || !is_digit(at[1]))
             continue;
         for (; at + 1 < end && is_digit(at[1]); at++)
             number = number < REGISTERS ? number * 10 + (size_t)(at[1] - '0') : number;
         first = number + (predicate ? (uniform ? FIRST_UP : FIRST_P) : (uniform ? FIRST_UR : FIRST_R));
-        behind = first + (predicate ? 1 : words);
-        set_from(bits, first, behind < REGISTERS ? behind : REGISTERS);
+        after = first + (predicate ? 1 : words);
+        set_from(bits, first, after < REGISTERS ? after : REGISTERS);
     }
 }
 
@@ -102,7 +102,7 @@ static bool computes_real(const char *text)
 struct reading {
     const char *opcode, *operands, *end;
     struct bits written, read, asked, address; /* address: the registers in operands with [..] */
-    const char *sources;                       /* behind the first operand */
+    const char *sources;                       /* after the first operand */
 };
 
 static void read_parts(struct reading *reading)
@@ -113,14 +113,14 @@ static void read_parts(struct reading *reading)
     reading->sources = reading->end;
     while (at < reading->end) {
         size_t blanks = strspn(at, " \t"), length = strcspn(at, ",");
-        const char *behind = at + length;
+        const char *after = at + length;
 
         if (memchr(at, '[', length))
-            mention(&reading->address, at, behind, 2);
+            mention(&reading->address, at, after, 2);
         if (blanks < length && any && reading->sources == reading->end)
             reading->sources = at;
         any |= blanks < length;
-        at = behind < reading->end ? behind + 1 : behind;
+        at = after < reading->end ? after + 1 : after;
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include "analysis.h"
 
-/* A set's bits: the registers; words of the stack, of which those behind the last share a bit with one of these; shared
+/* A set's bits: the registers; words of the stack, of which those after the last share a bit with one of these; shared
  * memory; words reached by generic addresses, but for spilled registers, which loads from the stack itself reach. */
 enum {
     FIRST_SLOT = REGISTERS,
@@ -29,8 +29,8 @@ struct effect {
     uint8_t written, read, asked; /* how many pieces */
     bool replaces;                /* what it writes is gone */
     bool always;                  /* it matters by itself */
-    bool only_accesses;           /* and nobody is signalled by it */
-    bool real; /* it computes a floating-point number, which is no address: what it was made of is of no use in memory */
+    bool only_accesses;           /* and it signals no other thread */
+    bool real; /* it computes a floating-point number, which is not an address: what it was computed from is not used in memory */
 };
 extern struct effect *effects;
 extern struct piece *pieces;

@@ -116,7 +116,7 @@ static enum kind object_in_shared(const char *rest)
     return starts_with(rest, "ARRIVE") ? KIND_SIGNAL : KIND_PLAIN;
 }
 
-/* `rest`: what stands behind the first dot. */
+/* `rest`: what follows the first dot. */
 static enum kind kind_of(const char *base, const char *rest)
 {
     if (!strcmp(base, "CCTL"))

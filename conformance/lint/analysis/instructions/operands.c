@@ -33,7 +33,7 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1C && c <= 0x1F);
 }
 
-static const char *behind(const char *at, const char *text)
+static const char *after_prefix(const char *at, const char *text)
 {
     size_t length = strlen(text);
 
@@ -61,7 +61,7 @@ struct mention { /* of a register */
     bool none;    /* RZ, PT... */
 };
 
-uint16_t register_behind(uint16_t reg, unsigned step)
+uint16_t register_after(uint16_t reg, unsigned step)
 {
     for (unsigned i = 0; i < FILES; i++) {
         if (reg >= files[i].first && reg <= files[i].last)
@@ -79,11 +79,11 @@ static unsigned decimal(const char **at)
     return found;
 }
 
-/* The register that begins here; `at` is moved behind it. */
+/* The register that begins here; `at` is moved past it. */
 static bool read_register(const char **at, struct mention *mention)
 {
     for (unsigned i = 0; i < FILES; i++) {
-        const char *next = behind(*at, files[i].start);
+        const char *next = after_prefix(*at, files[i].start);
 
         if (!next || (*next != files[i].none && !is_digit(*next)))
             continue;
@@ -93,7 +93,7 @@ static bool read_register(const char **at, struct mention *mention)
             return true;
         }
         *at = next;
-        mention->reg = register_behind(files[i].first, decimal(at));
+        mention->reg = register_after(files[i].first, decimal(at));
         return true;
     }
     return false;
@@ -114,7 +114,7 @@ static bool read_data_register(const char **at, struct mention *mention)
 /* 0x and digits, which go on up to a character that is none. */
 static bool read_hex(const char **at, int64_t *found)
 {
-    const char *digits = behind(*at, "0x");
+    const char *digits = after_prefix(*at, "0x");
 
     if (!digits || !is_hex(*digits))
         return false;
@@ -143,7 +143,7 @@ static bool read_signed_hex(const char **at, int64_t *found)
 static bool read_integer(const char *at, uint32_t *found)
 {
     bool negative = *at == '-';
-    const char *digits = negative ? at + 1 : at, *hex = behind(digits, "0x");
+    const char *digits = negative ? at + 1 : at, *hex = after_prefix(digits, "0x");
     uint32_t base = hex ? 16 : 10, sum = 0;
 
     digits = hex ? hex : digits;
@@ -160,7 +160,7 @@ static bool read_integer(const char *at, uint32_t *found)
 
 /* Kinds of operands; each is tried if those before it do not fit --------------------------------------------------- */
 
-/* "|" alone is no negation. */
+/* "|" alone is not a negation. */
 static bool is_negated(const char *text)
 {
     return strcspn(text, "-~!") < strspn(text, "-~!|");
@@ -173,7 +173,7 @@ static bool as_register(struct operand *operand, const char *text)
 
     if (!read_register(&at, &mention))
         return false;
-    if (mention.none || mention.reg != NO_REGISTER) /* one out of range is no operand that anything is known of */
+    if (mention.none || mention.reg != NO_REGISTER) /* nothing is known of an operand that is out of range */
         operand->kind = mention.file->predicates ? OPERAND_PREDICATE : OPERAND_REGISTER;
     operand->negated = is_negated(text);
     operand->zero = mention.none;
@@ -184,12 +184,12 @@ static bool as_register(struct operand *operand, const char *text)
 static bool as_constant(struct operand *operand, const char *text)
 {
     struct mention index = {NULL, NO_REGISTER, true};
-    const char *inside = behind(text + strspn(text, "-~|"), "c[");
+    const char *inside = after_prefix(text + strspn(text, "-~|"), "c[");
     int64_t bank, offset = 0;
 
     if (!inside || !read_hex(&inside, &bank))
         return false;
-    inside = behind(inside, "][");
+    inside = after_prefix(inside, "][");
     if (!inside)
         return false;
     if (read_data_register(&inside, &index) && *inside == '+')
@@ -231,13 +231,13 @@ static bool as_half(struct operand *operand, const char *text)
     const char *start = text;
 
     while ((start = strstr(start, "32@")) != NULL) {
-        const char *low = behind(start, "32@lo("), *from = low ? low : behind(start, "32@hi("), *unified;
+        const char *low = after_prefix(start, "32@lo("), *from = low ? low : after_prefix(start, "32@hi("), *unified;
 
         start++;
         if (!from)
             continue;
         from += *from == '(';
-        unified = behind(from, "fun@unified(");
+        unified = after_prefix(from, "fun@unified(");
         if (unified && is_symbol(*unified))
             from = unified;
         if (!is_symbol(*from))
@@ -252,7 +252,7 @@ static bool as_half(struct operand *operand, const char *text)
 
 static bool as_place(struct operand *operand, const char *text)
 {
-    const char *from = behind(text, "`(");
+    const char *from = after_prefix(text, "`(");
     size_t length;
 
     if (!from)
@@ -269,11 +269,11 @@ static bool as_place(struct operand *operand, const char *text)
 /* Of +`((kernel.const_opt.0.12 + -0x8000))] the name and the number. */
 static void read_place_of_table(struct operand *operand, const char *text)
 {
-    const char *from = behind(text, "+`(("), *to = from ? strstr(from, " + ") : NULL;
+    const char *from = after_prefix(text, "+`(("), *to = from ? strstr(from, " + ") : NULL;
     int64_t distance;
 
     text = to ? to + 3 : "";
-    if (!read_signed_hex(&text, &distance) || !behind(text, "))"))
+    if (!read_signed_hex(&text, &distance) || !after_prefix(text, "))"))
         return;
     operand->symbol = name_of(from, (size_t)(to - from));
     operand->offset = distance;
@@ -285,12 +285,12 @@ static bool as_table(struct operand *operand, const char *text)
     const char *inside;
     int64_t bank;
 
-    text = behind(text, "c[");
+    text = after_prefix(text, "c[");
     if (!text)
         return false;
     inside = text;
-    inside = read_hex(&inside, &bank) ? behind(inside, "][") : text;
-    if (!inside || !read_data_register(&inside, &index) || index.reg == NO_REGISTER || !behind(inside, "+`"))
+    inside = read_hex(&inside, &bank) ? after_prefix(inside, "][") : text;
+    if (!inside || !read_data_register(&inside, &index) || index.reg == NO_REGISTER || !after_prefix(inside, "+`"))
         return false;
     operand->kind = OPERAND_TABLE;
     operand->reg = index.reg;
@@ -306,11 +306,11 @@ static bool (*const attempts[])(struct operand *, const char *) = {as_register, 
 /* Behind the [ of desc[URn][..], if that is what begins here, or of [..]; `last` is the last ] of the text. */
 static const char *opened(const char *at, const char *last)
 {
-    const char *number = behind(at, "desc[UR");
+    const char *number = after_prefix(at, "desc[UR");
 
     if (number && is_digit(*number)) {
         (void)decimal(&number);
-        number = behind(number, "][");
+        number = after_prefix(number, "][");
         if (number && number <= last)
             return number;
     }
@@ -332,7 +332,7 @@ static int64_t number_before(const char *start, const char *end)
     return found;
 }
 
-static const char *behind_suffixes(const char *at)
+static const char *after_suffixes(const char *at)
 {
     while (at[0] == '.' && is_word(at[1])) {
         for (at++; is_word(*at);)
@@ -358,7 +358,7 @@ static void read_address(struct address *address, const char *text)
             inside++;
             continue;
         }
-        inside = behind_suffixes(inside);
+        inside = after_suffixes(inside);
         if (mention.reg != NO_REGISTER && address->count < sizeof(address->reg) / sizeof(*address->reg))
             address->reg[address->count++] = mention.reg;
     }
@@ -444,7 +444,7 @@ static unsigned result_words(const struct opcode *opcode)
         if (!strcmp(wide_results[i].base, base))
             words = wide_results[i].words;
     }
-    if (behind(text, "CS2R.32"))
+    if (after_prefix(text, "CS2R.32"))
         words = 1;
     if (words < 2 && (opcode->parts & PART_WIDE || ends_with(text, ".F64") || ends_with(text, ".S64") ||
                       ends_with(text, ".U64") || strstr(text, ".F64.")))
@@ -485,7 +485,7 @@ static void find_written(struct written *written, const struct opcode *opcode, c
         if (operand->kind != OPERAND_REGISTER || has_registers)
             break;
         for (unsigned i = 0, words = result_words(opcode); i < words; i++)
-            add_written(written, register_behind(operand->reg, i));
+            add_written(written, register_after(operand->reg, i));
         has_registers = !operand->zero;
         at++;
         if (at == count || operands[at].kind != OPERAND_PREDICATE)
