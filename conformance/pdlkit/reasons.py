@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import OK
 from conformance.pdlkit.read_report import read_report
 
@@ -40,9 +40,9 @@ def reasons(report: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: list[str]) -> int:
     """The tool `dev reasons`."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = Parser("dev reasons", "say which cases keep a run from CONFORMS, and why, from a report")
     parser.add_argument("report", type=Path, metavar="REPORT.json", help="what `run` wrote, or its folder")
     print("\n".join(reasons(read_report(parser.parse_args(argv).report))))
     return OK

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from conformance import dev
 from conformance.pdlkit import reasons
 from conformance.pdlkit.places import KIT, ROOT
 from conformance.pdlkit.read_report import read_report
@@ -63,6 +64,15 @@ def test_every_tool_that_a_page_names_exists() -> None:
     for page in PAGES:
         named = set(re.findall(r"conformance dev ([a-z][a-z-]+)", page.read_text(encoding="utf-8")))
         assert named <= tools, f"{page.name}: {sorted(named - tools)}"
+
+
+@pytest.mark.parametrize("name", dev.TOOLS)
+def test_every_tool_has_help(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [*sys.argv])  # dev.main() writes the program's name there
+    with pytest.raises(SystemExit) as ended:
+        dev.main([name, "--help"])
+    assert not ended.value.code
+    assert re.sub(r"\s+", " ", capsys.readouterr().out).startswith(f"usage: python3 conformance dev {name} ")
 
 
 def _case(name: str, status: str, proving: bool, **more: Any) -> dict[str, Any]:
