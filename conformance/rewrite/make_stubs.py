@@ -28,8 +28,8 @@ EXIT, BRANCH, BRANCH_UNIFORM = 0x94D, 0x947, 0x547
 LISTS_ALLOWED = {0x1C}  # exits: the one that is listed is cut off
 LISTS = {0x1C, 0x1D, 0x28, 0x31, 0x34, 0x39, 0x46}
 
-# The block's number, and how many blocks follow it. Only the last ones can still run when a dependent starts, because it
-# starts when all have triggered; holding the ones before costs time and finds nothing. At most 2,048 threads and 32 blocks
+# The block's number, and how many blocks follow it. A dependent starts when all blocks have triggered, so only the last
+# ones can still run then; holding earlier ones costs time and finds nothing. At most 2,048 threads and 32 blocks
 # share a multiprocessor.
 LAST_WAVE = """
  mov.u32 b, %ctaid.z;  mov.u32 m, %nctaid.y;  mov.u32 a, %ctaid.y;  mad.lo.u32 b, b, m, a;
