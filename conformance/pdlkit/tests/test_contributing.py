@@ -69,9 +69,10 @@ def test_every_tool_that_a_page_names_exists() -> None:
 @pytest.mark.parametrize("name", dev.TOOLS)
 def test_every_tool_has_help(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", [*sys.argv])  # dev.main() writes the program's name there
-    with pytest.raises(SystemExit) as ended:
-        dev.main([name, "--help"])
-    assert not ended.value.code
+    try:
+        assert dev.main([name, "--help"]) == 0
+    except SystemExit as ended:  # argparse's way
+        assert not ended.code
     assert re.sub(r"\s+", " ", capsys.readouterr().out).startswith(f"usage: python3 conformance dev {name} ")
 
 
