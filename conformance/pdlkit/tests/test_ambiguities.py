@@ -110,8 +110,10 @@ def test_always_seen_has_the_bound_of_never_missed() -> None:
 
 
 def test_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report = {"schema": "pdl-report/1", "device": {"name": "GPU"}, "driver": {"version": "1"}, "run": {"profile": "quick", "seed": "0x1"},
-              "tests": [entry(fresh=100, overlap=90)]}
+    report = json.loads(next((places.KIT / "results").glob("*-quick.json")).read_text(encoding="utf-8"))
+    seen = entry(fresh=100, overlap=90)
+    report["tests"] = [{**test, **seen, "trials": {**test["trials"], **seen["trials"]}}
+                       for test in report["tests"] if test["name"] == seen["name"]]
     path = tmp_path / "report.json"
     path.write_text(json.dumps(report), encoding="utf-8")
     assert ambiguities.main([str(path)]) == 0
