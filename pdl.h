@@ -370,13 +370,14 @@ typedef struct pdl_options {
  *   cudaErrorNotSupported          overlap required where kernel, device, toolkit or driver cannot; a field that toolkit
  *                                  or driver does not have
  *   cudaErrorInvalidDevice         PDL_DEBUG: another device is current than kernel was prepared for
- * or, with nothing launched, any error of cudaLaunchKernelExC: cudaErrorNotSupported there is an event with timing.
+ * or, with nothing launched, any error of cudaLaunchKernelExC, such as cudaErrorNotSupported (an event has timing).
  *
  * Calls    One CUDA call, and one more per event that is recorded after the launch.
  * Events   An event is part of the launch, with or without overlap: event if the kernel can overlap,
  *          launch_completion_event if toolkit and driver have them. Where that is not so, or with PDL_DISABLE, it is
  *          recorded after the launch: later, but never lost. If that recording fails, its error is returned although the
- *          kernel runs; nothing else does that. Events of a launch must be without timing; recording takes any.
+ *          kernel runs; after any other error it does not run. An event that is part of a launch must be without timing;
+ *          one that is recorded after it may have timing.
  * Memory   With overlap the kernel sees its predecessor's stores only after pdl_wait(). What event releases may run
  *          before this kernel's stores are visible: kernels need pdl_wait(), and copies and the host must not rely on
  *          it. In a stream, pdl_wait() in what launch_completion_event releases does not wait for this kernel.
@@ -517,8 +518,9 @@ typedef struct pdl_graph_edge {
  * kernel to shared_bytes   as for pdl_launch; the arguments are copied
  * options           as for pdl_launch, without events; overlap has the meaning of pdl_graph_add_edges
  *
- * Returns as pdl_launch and pdl_graph_add_edges, with no node added after an error; cudaErrorInvalidValue two edges come
- * from the same node. A kernel of the driver is added by the driver's call, without edges; pdl_graph_add_edges adds them.
+ * Returns as pdl_launch and pdl_graph_add_edges, with no node added after an error; also cudaErrorInvalidValue if two
+ * edges come from the same node. A kernel of the driver is added by the driver's call, without edges;
+ * pdl_graph_add_edges adds them.
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, pdl_graph_edge *edges,
                                                        size_t num_edges, const pdl_kernel *kernel, dim3 grid, dim3 block,
@@ -537,8 +539,8 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_add_kernel(cudaGraphNode_t *node, cu
  *   cudaErrorInvalidValue   graph, edges or a node is NULL; consumer was never prepared; an unknown overlap; an edge that
  *                           its reason explains
  *   cudaErrorNotSupported   overlap required, but not possible (reason)
- * or, with no edge added, any error of cudaGraphNodeGetType, cudaDriverGetVersion and cudaGraphAddDependencies:
- * cudaErrorInvalidValue the two nodes have an edge already.
+ * or, with no edge added, any error of cudaGraphNodeGetType, cudaDriverGetVersion and cudaGraphAddDependencies, such
+ * as cudaErrorInvalidValue (the two nodes already have an edge).
  *
  * Memory   After PDL_EDGE_PROGRAMMATIC and PDL_EDGE_BLOCK_START the consumer sees the producer's stores only after
  *          pdl_wait(), and a kernel that does not wait orders nothing for its own consumers: see pdl_graph_check.
@@ -552,7 +554,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_add_edges(cudaGraph_t graph, pdl_gra
  * Returns cudaSuccess, or with no edge removed
  *   cudaErrorInvalidValue   graph, edges or a node is NULL; an unknown kind (reason)
  *   cudaErrorNotSupported   a kind other than full, and toolkit or driver has no edge data (reason)
- * or any error of cudaDriverGetVersion and cudaGraphRemoveDependencies: cudaErrorInvalidValue there is no such edge.
+ * or any error of cudaDriverGetVersion and cudaGraphRemoveDependencies, such as cudaErrorInvalidValue (no such edge).
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_remove_edges(cudaGraph_t graph, pdl_graph_edge *edges, size_t num_edges);
 
@@ -567,9 +569,9 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_change_edge(cudaGraph_t graph, pdl_g
  * edges      from and kind of each, at most 32; to is not read; kind and reason are written
  * consumer   the kernel that is launched next, NULL if that is no kernel; overlap as for pdl_graph_add_edges
  *
- * Returns as pdl_graph_add_edges, with nothing changed after an error; cudaErrorInvalidValue more than 32 edges; any error
- * of cudaStreamUpdateCaptureDependencies: cudaErrorIllegalState the stream is not captured. A launch with overlap makes
- * full edges from kernels programmatic.
+ * Returns as pdl_graph_add_edges, with nothing changed after an error; also cudaErrorInvalidValue for more than 32
+ * edges, or any error of cudaStreamUpdateCaptureDependencies, such as cudaErrorIllegalState (the stream is not captured).
+ * A launch with overlap makes full edges from kernels programmatic.
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_set_capture_edges(cudaStream_t stream, pdl_graph_edge *edges, size_t num_edges,
                                                               const pdl_kernel *consumer, pdl_overlap overlap);
@@ -689,9 +691,9 @@ typedef pdl_waits (*pdl_graph_waits)(cudaGraphNode_t node, void *user);
  *          and as measured: a full edge covers the kernel it leaves and what that one has waited for, no more; a wait
  *          covers the producers of programmatic edges, and what their waits cover, executed or not. It names the edge
  *          over which the order is lost; later nodes may miss the same. Whether they share data, it cannot know.
- * Hints    What is an error only if a kernel does not wait for which that is unknown; a fan-in, which prevents overlap;
- *          early edges that are safe because of others only; child graphs and conditional bodies, which are not looked
- *          into; edge data of newer toolkits.
+ * Hints    What would be an error if a kernel did not wait, where it is unknown whether it waits; a fan-in, which
+ *          prevents overlap; early edges that are safe because of others only; child graphs and conditional bodies,
+ *          which are not looked into; edge data of newer toolkits.
  * Time     Grows with nodes plus edges, once, and once more for every 64 producers of edges that could be unsafe.
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_check(cudaGraph_t graph, pdl_graph_waits waits, void *user, void *scratch,

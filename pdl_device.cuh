@@ -15,12 +15,12 @@
  * In a kernel that is launched with overlap, do not
  *    1. put __restrict__ on any pointer, not even on the output alone: loads then move above the wait (PDL_RESTRICT)
  *    2. read with __ldg what another grid writes: no fresh pointer keeps such a read below the wait, and few fences do
- *    3. read something before the wait and again after it through the same pointer: the first value may be used twice
+ *    3. read something before the wait and again after it through the same pointer: the first value may be reused
  *    4. store before the wait what the earlier grid still reads or writes: nothing orders the two
  *    5. publish by fence and pdl_trigger(): the trigger orders nothing, and with restrict the stores are removed
  *    6. let one thread wait for its block without the pointers that pdl_wait_block() returns
  *    7. wait on one path only: each thread that touches shared data needs a wait on every path that leads there
- *    8. leave the kernel without any wait, if what runs later relies on what ran before this grid
+ *    8. omit the wait, even where this kernel reads nothing: later kernels rely on it for their order
  *    9. spin until the next grid has done something: nothing guarantees that it starts before this one ends
  *   10. build any part of it for less than compute_90: that part has no wait. pdl.h refuses overlap to such kernels, but
  *       cannot see it where device LTO or -rdc links such a part into an image for compute_90: see below

@@ -6,6 +6,7 @@ import importlib
 import sys
 
 from conformance.pdlkit.exits import OK, BadArguments
+from conformance.pdlkit.places import PROGRAM
 
 TOOLS = {
     "ambiguities": ("pdlkit.ambiguities", "write what a device does where the documents disagree, from a report"),
@@ -52,7 +53,7 @@ TOOLS = {
 
 def _help() -> str:
     rows = "".join(f"  {name:<22} {text}\n" for name, (_, text) in TOOLS.items())
-    return f"usage: python3 conformance dev NAME [options]\n\n{rows}\nEvery tool has --help."
+    return f"usage: {PROGRAM} dev NAME [options]\n\n{rows}\nEvery tool has --help."
 
 
 def main(argv: list[str]) -> int:
@@ -63,5 +64,5 @@ def main(argv: list[str]) -> int:
     entry = TOOLS.get(argv[0])
     if entry is None:
         raise BadArguments(f"there is no tool `{argv[0]}`; `python3 conformance dev` lists them")
-    sys.argv[0] = f"conformance dev {argv[0]}"  # what argparse calls the program
+    sys.argv[0] = f"{PROGRAM} dev {argv[0]}"  # what argparse calls the program
     return int(importlib.import_module(f"conformance.{entry[0]}").main(argv[1:]))

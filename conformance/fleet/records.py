@@ -63,7 +63,8 @@ class Plan:
         except OSError as error:
             raise BadArguments(f"{folder}: {error.strerror}; name a folder that `fleet submit` made") from None
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise BadArguments(f"{folder / 'plan.json'} is not a plan of `fleet submit`: {error}") from None
+            raise BadArguments(f"{folder / 'plan.json'} is not a plan of `fleet submit`: {error}; "
+                               "name a folder that `fleet submit` made") from None
 
     def write(self, folder: Path) -> None:
         """Make the folder with this plan; a folder that holds anything else is refused."""

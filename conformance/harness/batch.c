@@ -8,7 +8,7 @@
 #define GROUP_PAIRS 8u      /* of a short part; each costs two captures, or nothing on the stream path */
 #define BATCHES_PER_PAIR 128u /* of a long part: shapes grow with the profile, and captures stay a hundredth of the time */
 #define STREAM_BATCHES_PER_PAIR 8u
-#define STREAM_SLOTS 128u   /* pairs queued behind one gate: well below the launch queue's depth (about 1,024) */
+#define STREAM_SLOTS 128u   /* pairs queued after one gate: well below the launch queue's depth (about 1,024) */
 #define GATE_BOUND_NS 50000000u
 #define REPEATED_KEYS (1ull << 40) /* draws of keys for repeated trials: beyond any number of batches */
 

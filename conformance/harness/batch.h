@@ -2,7 +2,7 @@
  *
  * captured  the trials of a group are captured once into a graph; plans are uploaded before each of its replays
  * built     the same, and the graph is built by hand, node by node with its edges
- * stream    the trials are launched one by one behind a bounded gate kernel, so that the host is never the slow side
+ * stream    the trials are launched one by one after a bounded gate kernel, so that the host is never the slow side
  */
 #ifndef BATCH_H_INCLUDED
 #define BATCH_H_INCLUDED

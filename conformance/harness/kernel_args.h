@@ -1,6 +1,6 @@
 /* kernel_args.h - what a kernel of the kit is given: one struct by value, and one plan and one state per trial.
  *
- * A graph is captured once and replayed: its nodes keep their kernel_args, while the plans behind `plan` are uploaded
+ * A graph is captured once and replayed: its nodes keep their kernel_args, while the plans after `plan` are uploaded
  * anew before every replay. So everything that changes from trial to trial stands in struct trial_plan.
  */
 #ifndef KERNEL_ARGS_H_INCLUDED
@@ -16,7 +16,7 @@
 #define PLAN_TRIGGER_LATE 0x08u   /* the trigger comes after the stores */
 #define PLAN_OTHERS_LEAVE 0x10u   /* start rules: blocks that do not withhold leave without staying */
 #define PLAN_WITHHOLD_EXIT 0x20u  /* start rules: the withholding block exits instead of triggering */
-#define PLAN_FENCE 0x40u          /* triage: an extra fence behind the wait */
+#define PLAN_FENCE 0x40u          /* triage: an extra fence after the wait */
 #define PLAN_READ_ONLY 0x80u      /* lines are read before the wait by the read-only path, else by the cached one */
 #define PLAN_STAGGER 0x100u       /* each block holds a different part of hold_ns */
 #define PLAN_MIDDLE 0x200u        /* the primary itself carries the attribute */
@@ -58,7 +58,7 @@ struct trial_state {
     uint32_t early;             /* start rules: primary blocks that saw `alive` while it had to stay away */
     uint32_t began;             /* primary blocks that began */
     uint32_t finished;          /* dependent blocks that finished */
-    uint32_t done;              /* brokenwait image: primary blocks behind their last store */
+    uint32_t done;              /* brokenwait image: primary blocks after their last store */
     uint32_t cut_short;         /* bounded spins that ended by their iteration count instead of the clock */
     uint32_t reserved;
     uint64_t target_ns;         /* brokenwait image: when the primary's last stores begin */
@@ -66,7 +66,7 @@ struct trial_state {
     uint64_t held_ns;           /* minimum over the blocks that held; this and the following are the minima */
     uint64_t primary_begin_ns;
     uint64_t dependent_begin_ns;
-    uint64_t dependent_waited_ns; /* taken behind the wait */
+    uint64_t dependent_waited_ns; /* taken after the wait */
 };
 #define STATE_MINIMA (offsetof(struct trial_state, held_ns) / 4) /* first 32-bit word that resets to all ones */
 

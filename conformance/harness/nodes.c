@@ -180,7 +180,7 @@ cudaError_t node_pair(const struct queue *queue, const struct trial_launch *tria
     return error == cudaSuccess ? node_dependent(queue, trial, &edge, 1, &dependent) : error;
 }
 
-/* The spacer is urgent: it must not stand behind primary blocks that have not begun. */
+/* The spacer is urgent: it must not come after primary blocks that have not begun. */
 cudaError_t node_unordered(const struct queue *queue, const struct trial_launch *trial)
 {
     struct node spacer = node_of(&queue->spacer, trial, 1);

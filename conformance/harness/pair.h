@@ -34,10 +34,10 @@ enum pair_shape {
 #define PAIR_COPY 0x100u       /* a copy from data to input stands between the pair: the dependent reads input */
 #define PAIR_CLUSTER 0x200u  /* clusters of two: both sides have an even number of blocks */
 #define PAIR_HOST 0x400u     /* data lies in pinned host memory */
-#define PAIR_LINE 0x1000u      /* path built: a trial stands behind the last node of the one before alone, not behind all of it */
+#define PAIR_LINE 0x1000u      /* path built: a trial comes after the last node of the one before alone, not after all of it */
 #define PAIR_UPDATED 0x800u    /* path built: the executable graph is made from a decoy, then updated */
 #define PAIR_RETYPED 0x2000u   /* with PAIR_UPDATED: the decoy's edges are programmatic; where the update is refused, made anew */
-#define PAIR_URGENT 0x80u      /* the dependent has the highest priority: else it queues behind blocks that have not begun */
+#define PAIR_URGENT 0x80u      /* the dependent has the highest priority: else it queues after blocks that have not begun */
 
 struct ask;
 
@@ -45,7 +45,7 @@ enum control {
     CONTROL_NONE,
     CONTROL_ATTRON,    /* the same launch with the attribute; built: a programmatic edge instead of a full one */
     CONTROL_UNORDERED, /* the same pair without any dependency */
-    CONTROL_ATTROFF    /* triage only: the dependent is launched without the attribute, or behind full edges */
+    CONTROL_ATTROFF    /* triage only: the dependent is launched without the attribute, or after full edges */
 };
 
 struct trial_launch {          /* one trial to queue */
@@ -157,19 +157,19 @@ cudaError_t queue_dependent_with(const struct queue *queue, const struct trial_l
 /* By the raw call, with these attributes and no others. */
 cudaError_t queue_dependent_attrs(const struct queue *queue, const struct trial_launch *trial, cudaLaunchAttribute *attrs,
                                   unsigned count);
-/* Both streams stand behind what is queued in the first; the way back. */
+/* Both streams come after what is queued in the first; the way back. */
 cudaError_t queue_enter_side(const struct queue *queue);
 cudaError_t queue_leave_side(const struct queue *queue);
 /* Holds the side stream until the primary's blocks have begun. */
 cudaError_t queue_spacer(const struct queue *queue, const struct trial_launch *trial);
-/* Primary and dependent in two streams that fork before them and join behind them. */
+/* Primary and dependent in two streams that fork before them and join after them. */
 cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch *trial);
-/* The dependent in the side stream, behind an event: recorded behind the primary, or with its launch if programmatic. */
+/* The dependent in the side stream, after an event: recorded after the primary, or with its launch if programmatic. */
 cudaError_t queue_behind_event(const struct queue *queue, const struct trial_launch *trial, int programmatic);
-/* Primary, a copy from data to input, dependent; or the copy in the side stream, behind nothing but the primary's start. */
+/* Primary, a copy from data to input, dependent; or the copy in the side stream, after nothing but the primary's start. */
 cudaError_t queue_copy(const struct queue *queue, const struct trial_launch *trial);
 /* harness/nodes.c: the same for path built, by pdl_graph_add_kernel(). Of an edge, from and kind are given; without edges a
- * node stands behind all of the trial before, and every node of a trial is awaited by the next one's. */
+ * node comes after all of the trial before, and every node of a trial is awaited by the next one's. */
 cudaError_t node_primary(const struct queue *queue, const struct trial_launch *trial, cudaGraphNode_t *node);
 cudaError_t node_middle(const struct queue *queue, const struct trial_launch *trial, unsigned blocks,
                         const pdl_graph_edge *edges, unsigned count, cudaGraphNode_t *node);
@@ -191,7 +191,7 @@ cudaError_t nodes_add(const struct queue *queue, struct node *what, const pdl_gr
 /* Middle and dependent without any edge: the caller adds them. */
 cudaError_t node_middle_alone(const struct queue *queue, const struct trial_launch *trial, cudaGraphNode_t *node);
 cudaError_t node_dependent_alone(const struct queue *queue, const struct trial_launch *trial, cudaGraphNode_t *node);
-/* What was added since the last call becomes what the next trial stands behind; line: the last node only. */
+/* What was added since the last call becomes what the next trial comes after; line: the last node only. */
 void nodes_next(struct nodes *nodes, int line);
 
 /* A row of a file's table of pairs, and the table's export under the image's name. */

@@ -54,7 +54,7 @@ struct flight {                  /* the two groups that are being replayed in tu
     cudaGraphExec_t exec[2];
 };
 
-/* Behind a line of nodes (F13) a primary may outlast the end of its graph, for as long as it is held: its arguments live in the
+/* After a line of nodes (F13) a primary may outlast the end of its graph, for as long as it is held: its arguments live in the
  * executable graph, so that has to last longer. */
 static int destroy_graph(const struct part *part, cudaGraphExec_t *exec, struct fault *fault)
 {

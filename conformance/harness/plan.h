@@ -21,7 +21,7 @@ struct device_size {             /* what shapes depend on */
     size_t shared_per_sm, shared_per_block; /* bytes */
     unsigned words_min, words_max, words_big;  /* words_big: one trial in a hundred */
     unsigned hold_start_ns;      /* D of the start rules */
-    unsigned hold_max_ns;        /* visibility: longest hold behind the witness */
+    unsigned hold_max_ns;        /* visibility: longest hold after the witness */
     unsigned bound_ns;           /* longest wait for a witness */
     unsigned tick_ns;            /* of the device's clock, as device.c measured it */
 };

@@ -117,7 +117,7 @@ cudaError_t queue_spacer(const struct queue *queue, const struct trial_launch *t
     pdl_options options = PDL_ZERO;
 
     one.threads = 1;
-    options.has_priority = 1; /* not behind primary blocks that have not begun */
+    options.has_priority = 1; /* not after primary blocks that have not begun */
     options.priority = queue->high_priority;
     return launch(&queue->spacer, &one, 1, 0, queue->side, &options);
 }

@@ -133,8 +133,8 @@ static int tell_fault(struct case_run *c, const struct fault *fault)
     return 0;
 }
 
-/* Only against hangs. A GPU takes ten microseconds a trial, and a quarter of a millisecond for a program of kind api; the model's
- * machine may be busy with other work. */
+/* A hang limit, not a performance limit. A GPU takes ten microseconds a trial, and a quarter of a millisecond for a program
+ * of kind api; the model's machine may be busy with other work. */
 static uint64_t deadline_s(const struct case_run *c)
 {
     int is_model = c->run->device->is_model, asks = strcmp(c->info->kind, "api") == 0;

@@ -178,7 +178,7 @@ static void captured(void)
     is(0, PDL_FINDING_NO_WAIT, PDL_SEVERITY_ERROR, 0, 1, 0);
 }
 
-/* Every size and alignment of scratch: never a byte beyond it, and a size that will do is told. */
+/* Every size and alignment of scratch: no byte beyond it is written, and the size that is needed is returned. */
 static void memory_of_every_size(void)
 {
     size_t bytes, needed = 0;

@@ -1,11 +1,11 @@
-/* access.cu - further ways in which a primary stores and a dependent reads behind its wait.
+/* access.cu - further ways in which a primary stores and a dependent reads after its wait.
  *
  * pair        rules    what is special
  * relaxed     MEM-01   relaxed stores and relaxed loads, scope gpu
- * rewrite     MEM-01   the primary also stores, last, where the dependent stores its own words behind the wait
+ * rewrite     MEM-01   the primary also stores, last, where the dependent stores its own words after the wait
  * domain      MEM-08   the primary is launched in the remote memory-sync domain
  * persisting  MEM-01   both launched with a window that asks the L2 to keep the words
- * read_only   MEM-02   lines read before the wait by the read-only path, and again by it behind the wait
+ * read_only   MEM-02   lines read before the wait by the read-only path, and again by it after the wait
  * host        MEM-01   the words lie in pinned host memory
  * bulk_store  MEM-01   the primary stores by bulk copies from shared memory (asynchronous proxy)
  * bulk_load   MEM-01   the dependent reads by bulk copies into shared memory, without a proxy fence (B44)
@@ -72,7 +72,7 @@ KERNEL(access_rewrite_dependent)
     dependent_finishes(&args);
 }
 
-/* ---- the read-only path, before and behind the wait ---- */
+/* ---- the read-only path, before and after the wait ---- */
 
 KERNEL(access_read_only_dependent)
 {

@@ -7,7 +7,7 @@
  * odd         ATTR-09a codes of doubled attributes and odd values (AMB-23)
  * idle        COMP-07  the attribute in a stream that has nothing to overlap
  * host_end    MEM-09   is the first kernel complete when the host learns that a second, which never waited, is? (AMB-02)
- * crew        WAIT-01a what dependents saw behind their wait while four host threads launch pairs at once (B15)
+ * crew        WAIT-01a what dependents saw after their wait while four host threads launch pairs at once (B15)
  *
  * Mutants: `nowait`, the reader does not wait; `nosync`, the host looks without waiting for the end.
  */

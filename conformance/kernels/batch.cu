@@ -44,7 +44,7 @@ KERNEL(batch_gate)
         k_store(args.data, plan.repeats);
 }
 
-/* Ends when the primary's resident blocks have begun; the unordered dependent stands behind it. */
+/* Ends when the primary's resident blocks have begun; the unordered dependent comes after it. */
 KERNEL(batch_spacer)
 {
     struct trial_plan plan = k_plan(&args);

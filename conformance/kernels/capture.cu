@@ -1,7 +1,7 @@
 /* capture.cu - what capture makes of streams, events and attributes, read back as edges.
  *
  * pair        rules     what is captured
- * attribute   EDGE-11   a kernel with the attribute, with value 0, without it, behind a half-edge
+ * attribute   EDGE-11   a kernel with the attribute, with value 0, without it, after a half-edge
  * event       EDGE-12   a programmatic event at triggers, and who waits for it
  * start       EDGE-13   the same at block starts
  * table       EDGE-30a  launch-completion events (AMB-10), both kinds of order at once, joins, forks, what is no kernel
@@ -11,7 +11,7 @@
  * early_join  EDGE-19a  a fork that only a programmatic event brings back
  * pending     EDGE-19b  a programmatic half-edge at the end of a capture (AMB-12)
  * removed     EDGE-20   a fork that an update of the dependencies took out
- * waiters     EVT-12    copies, memsets, host functions and events behind a programmatic event
+ * waiters     EVT-12    copies, memsets, host functions and events after a programmatic event
  * events      EVT-05    events that a launch must not record (AMB-12)
  * flags       EVT-06    the flag for external recording (AMB-12)
  */
@@ -119,7 +119,7 @@ static void ask_start(struct ask *ask) { ask_scripts(ask, SCRIPTS(start_scripts)
 static void ask_table(struct ask *ask) { ask_scripts(ask, SCRIPTS(table_scripts)); }
 static void ask_waiters(struct ask *ask) { ask_scripts(ask, SCRIPTS(waiter_scripts)); }
 
-/* Also what the stream stands behind between the two launches: P, by zeros. */
+/* Also what the stream depends on between the two launches: P, by zeros. */
 static void ask_attribute(struct ask *ask)
 {
     enum cudaStreamCaptureStatus status;
@@ -164,7 +164,7 @@ static void ask_no_kernel(struct ask *ask)
 
 /* ---- half-edges ---- */
 
-/* A graph that holds P; the capture into it begins behind P by this half-edge. */
+/* A graph that holds P; the capture into it begins after P by this half-edge. */
 static void half_edge(struct ask *ask, cudaGraphEdgeData data, int by_update, const char *want)
 {
     struct kernel_args args = PDL_ZERO;
@@ -203,7 +203,7 @@ static void ask_half(struct ask *ask)
                edges_update_capture(ask->stream, NULL, NULL, 0, cudaStreamSetCaptureDependencies), cudaErrorIllegalState);
 }
 
-/* K in the side stream; the origin comes back behind it in this way. */
+/* K in the side stream; the origin comes back after it in this way. */
 enum way { WAY_EVENT_ONLY, WAY_EVENT_AND_KERNEL, WAY_NONE, WAY_REMOVED, WAY_FULL };
 
 static cudaError_t fork_and_back(struct ask *ask, enum way way)

@@ -12,7 +12,7 @@
  * queued    FWD-05a   nothing; five silent kernels stand before the primary
  *
  * The primary triggers, holds until the dependent at the end of the chain runs, and stores last; in links it holds until one
- * of the kernels behind it runs, and long enough for the rest. Mutant `chain`: the dependent does not wait and relies on
+ * of the kernels after it runs, and long enough for the rest. Mutant `chain`: the dependent does not wait and relies on
  * the waits of the kernels between (B38 to B41).
  */
 #include "pair.h"

@@ -30,7 +30,7 @@ KERNEL(compose_held_primary) { held_primary(&args); }
 KERNEL(compose_late_dependent) { reading_dependent(&args, 0); }
 KERNEL(compose_dependent) { reading_dependent(&args, WAITS); }
 
-/* All blocks are there at once. Those behind the barrier give it four times its longest time; then the trial does not count. */
+/* All blocks are there at once. Those after the barrier give it four times its longest time; then the trial does not count. */
 DEVICE_FN void grid_barrier(const struct kernel_args *args, const struct trial_plan *plan)
 {
     struct trial_state *state = args->state;

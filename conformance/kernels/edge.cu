@@ -7,7 +7,7 @@
  * relay       EDGE-01a  P -prog-> M -full-> D, M waits, D does not; the graph is one line
  * bridged     EDGE-01a  P -prog-> M -full-> D and P -full-> D, neither M nor D waits
  * hidden      EDGE-01b  P -prog-> M -full-> D, neither M nor D waits (F13)
- * hidden_line EDGE-01b  the same, and each trial stands behind the last node of the trial before alone: the graph is one line
+ * hidden_line EDGE-01b  the same, and each trial comes after the last node of the trial before alone: the graph is one line
  * reaching    EDGE-01b  P -prog-> M -prog-> D, only D waits (F14)
  * chained     EDGE-09   P -prog-> M -prog-> D, both wait
  * trigger     EDGE-09   P -prog-> D, D waits

@@ -1,13 +1,13 @@
-/* event.cu - EVT rules: a dependent in another stream, behind an event.
+/* event.cu - EVT rules: a dependent in another stream, after an event.
  *
  * pair          rules    what is special
- * ordinary      EVT-07   the event is recorded behind the primary; the dependent does not wait
+ * ordinary      EVT-07   the event is recorded after the primary; the dependent does not wait
  * recorder      ATTR-03  one stream; the dependent's launch records a programmatic event and has no other attribute
  * completer     ATTR-03  the same with a launch-completion event
  * programmatic  EVT-01   the event is recorded with the primary's launch; one block withholds its trigger and watches
  * rerecorded    EVT-07   the same event was recorded before, with the primary's launch: the waiter follows the later record
  * relayed       EVT-07   the event has two waiters, and the other stream records an event of its own between its wait and the dependent
- * recorded_late EVT-07a  the other way round: it is recorded again, behind the primary, once the waiter stands behind it
+ * recorded_late EVT-07a  the other way round: it is recorded again, after the primary, once the waiter comes after it
  * attributed    ATTR-11  as ordinary, and the dependent carries the attribute
  * covered       EVT-11   the event is recorded with the primary's launch; the dependent waits
  * covered_attr  EVT-11   the same, and the dependent carries the attribute (AMB-09)
@@ -44,7 +44,7 @@ KERNEL(event_covered_primary) { visibility_primary(&args, FORM_PLAIN); }
 
 KERNEL(event_covered_dependent) { reading_dependent(&args, WAITS); }
 
-/* With the attribute, in the side stream behind the primary's event: an ordinary one, or recorded with its launch. */
+/* With the attribute, in the side stream after the primary's event: an ordinary one, or recorded with its launch. */
 static cudaError_t queue_with_attribute(const struct queue *queue, const struct trial_launch *trial, int programmatic)
 {
     pdl_options primary = PDL_ZERO, dependent = PDL_ZERO;
@@ -88,7 +88,7 @@ KERNEL(event_resident_primary)
     residents_watch(&args, &plan);
 }
 
-/* The dependent in the side stream behind an event of the primary's launch. */
+/* The dependent in the side stream after an event of the primary's launch. */
 static cudaError_t queue_behind_options(const struct queue *queue, const struct trial_launch *trial, pdl_options *primary)
 {
     pdl_options dependent = PDL_ZERO;
@@ -106,7 +106,7 @@ static cudaError_t queue_behind_options(const struct queue *queue, const struct 
     return error == cudaSuccess ? queue_leave_side(queue) : error;
 }
 
-/* The event is recorded with the primary's launch, and again behind it: before the other stream waits for it, or after. */
+/* The event is recorded with the primary's launch, and again after it: before the other stream waits for it, or after. */
 static cudaError_t queue_twice(const struct queue *queue, const struct trial_launch *trial, int again_first)
 {
     pdl_options primary = PDL_ZERO, dependent = PDL_ZERO;
@@ -130,7 +130,7 @@ static cudaError_t queue_twice(const struct queue *queue, const struct trial_lau
 static cudaError_t queue_rerecorded(const struct queue *queue, const struct trial_launch *trial) { return queue_twice(queue, trial, 1); }
 static cudaError_t queue_recorded_late(const struct queue *queue, const struct trial_launch *trial) { return queue_twice(queue, trial, 0); }
 
-/* Neither another waiter of the event nor a record in the waiting stream takes anything away from what stands behind. */
+/* Neither another waiter of the event nor a record in the waiting stream takes anything away from what comes later. */
 static cudaError_t queue_relayed(const struct queue *queue, const struct trial_launch *trial)
 {
     pdl_options options = PDL_ZERO;
@@ -200,7 +200,7 @@ static cudaError_t bring_back(const struct queue *queue, cudaStream_t other)
     return error == cudaSuccess ? cudaStreamWaitEvent(queue->stream, queue->fork, 0) : error;
 }
 
-/* Launches `kernel`, with the event, in a stream that begins behind the queue's. */
+/* Launches `kernel`, with the event, in a stream that begins after the queue's. */
 static cudaError_t launch_aside(const struct queue *queue, const struct trial_launch *trial, const pdl_kernel *kernel, cudaStream_t stream,
                                 cudaEvent_t event)
 {
@@ -216,7 +216,7 @@ static cudaError_t launch_aside(const struct queue *queue, const struct trial_la
     return error == cudaSuccess ? queue_primary_with(&there, trial, &options) : error;
 }
 
-/* The dependent stands in the queue's own stream, behind both events; the full way back comes behind it. */
+/* The dependent stands in the queue's own stream, after both events; the full way back comes after it. */
 static cudaError_t queue_fan_in(const struct queue *queue, const struct trial_launch *trial)
 {
     pdl_options options = PDL_ZERO;

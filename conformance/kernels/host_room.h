@@ -10,7 +10,7 @@
 
 /* ---- the kernels' bodies; data, plan and state lie in pinned host memory ---- */
 
-/* Triggers, waits, bounded, until the kernel behind it runs, holds and stores the first half of the words. */
+/* Triggers, waits, bounded, until the kernel after it runs, holds and stores the first half of the words. */
 DEVICE_FN void slow_stores(const struct kernel_args *args)
 {
     struct trial_plan plan = k_plan(args);
@@ -25,7 +25,7 @@ DEVICE_FN void slow_stores(const struct kernel_args *args)
     k_store(args->data + k_thread(), words_fresh(plan.key, k_thread()));
 }
 
-/* Copies the first half of the words to the second; behind its wait, or without one. */
+/* Copies the first half of the words to the second; after its wait, or without one. */
 DEVICE_FN void reader_copies(const struct kernel_args *args, uint32_t waits)
 {
     if (k_thread() == 0)

@@ -92,7 +92,7 @@ static void query_without_data(struct ask *ask, cudaGraphEdgeData data, cudaErro
     (void)cudaGraphDestroy(two.graph);
 }
 
-/* Which half-edge a capturing stream stands behind, asked without room for its data. */
+/* Which half-edge a capturing stream depends on, asked without room for its data. */
 static void capture_without_data(struct ask *ask, int programmatic, cudaError_t want)
 {
     enum cudaStreamCaptureStatus status;

@@ -1,4 +1,4 @@
-/* memory.cu - MEM rules: which accesses of the primary a dependent sees behind its wait.
+/* memory.cu - MEM rules: which accesses of the primary a dependent sees after its wait.
  *
  * pair    rules    what is special
  * plain   MEM-01   plain stores, plain loads

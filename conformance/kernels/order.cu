@@ -1,10 +1,10 @@
-/* order.cu - MEM-06: the order of a stream holds for whatever stands behind a kernel that triggered.
+/* order.cu - MEM-06: the order of a stream holds for whatever comes after a kernel that triggered.
  *
  * pair    rules    what is special
  * copy    MEM-06   a copy of the primary's words stands between the pair; the dependent reads the copy
  * behind  MEM-06   a kernel that triggers, never waits and exits stands between the pair (F11)
  *
- * Behind such a kernel, instead of a plain kernel (AMB-02):
+ * After such a kernel, instead of a plain kernel (AMB-02):
  * behind_copy    WAIT-11  a copy of the primary's words
  * behind_memset  WAIT-11  a memset of the input that the primary reads last
  * behind_event   WAIT-11  an event, on which the dependent in another stream waits
@@ -18,7 +18,7 @@
 KERNEL(order_primary) { held_primary(&args); }
 KERNEL(order_dependent) { reading_dependent(&args, 0); }
 
-/* Tells that it ran: a trial in which it did not, while the primary was held, says nothing of what stands behind both. */
+/* Tells that it ran: a trial in which it did not, while the primary was held, says nothing of what comes after both. */
 KERNEL(order_middle)
 {
     k_trigger();

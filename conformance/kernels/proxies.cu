@@ -1,12 +1,12 @@
 /* proxies.cu - what the dependent reads, or the primary stores, by other ways than loads and stores. GPU only.
  *
  * pair           rules    what is special
- * texture        MEM-01d  the dependent reads through a texture, behind its wait
+ * texture        MEM-01d  the dependent reads through a texture, after its wait
  * texture_lines  MEM-02   the same, and it read its lines through the texture before the wait, too
  * tensor_load    MEM-01d  the dependent reads by a tensor map (TMA) without a proxy fence (B44)
  * tensor_store   MEM-01d  the primary stores by a tensor map
  * rewritten      MEM-07   the primary rewrites, last, the tensor map that the dependent reads by; a proxy fence stands
- *                         behind the dependent's wait
+ *                         after the dependent's wait
  */
 #include "copies.h"
 #include "gpu_only.h"

@@ -8,7 +8,7 @@
  *
  * Mutants: `nowait`, the reader does not wait; `otherstream`, the second of two launches goes to another stream.
  *
- * The writer counts its launches, triggers, and stores late; the reader, behind a programmatic edge, waits and compares.
+ * The writer counts its launches, triggers, and stores late; the reader, after a programmatic edge, waits and compares.
  */
 #include <stddef.h>
 
@@ -292,7 +292,7 @@ KERNEL(replay_middle)
 struct around {
     const char *what;
     cudaGraphEdgeData before, behind;
-    const void *reader;          /* behind a full edge it does not wait */
+    const void *reader;          /* after a full edge it does not wait */
 };
 
 static cudaError_t make_around(const struct around *around, struct room *room, cudaGraphExec_t *exec)

@@ -153,7 +153,7 @@ static cudaError_t ordinary_event(const struct studio *s, int attribute)
 static cudaError_t full_event(const struct studio *s) { return ordinary_event(s, 0); }
 static cudaError_t full_event_attr(const struct studio *s) { return ordinary_event(s, 1); }
 
-/* M in the side stream stands beside P; D, behind both, has the attribute or not. */
+/* M in the side stream stands beside P; D, after both, has the attribute or not. */
 static cudaError_t joined(const struct studio *s, int attribute)
 {
     TRY(cudaEventRecord(s->fork, s->stream));
@@ -209,7 +209,7 @@ static cudaError_t behind_host(const struct studio *s)
     return launch_attr(D, s->stream, 1);
 }
 
-/* D has the attribute behind a kernel of its own stream and a memset of the other one. */
+/* D has the attribute after a kernel of its own stream and a memset of the other one. */
 static cudaError_t kernel_and_memset(const struct studio *s)
 {
     TRY(cudaEventRecord(s->fork, s->stream));

@@ -221,7 +221,7 @@ DEVICE_FN void dependent_reads_lines(const struct kernel_args *args, const struc
         k_add(&args->state->reserved, 1);
 }
 
-/* Reads words [begin, end) of this thread's groups of four; behind the wait, or before it in the mutant `latewait`. */
+/* Reads words [begin, end) of this thread's groups of four; after the wait, or before it in the mutant `latewait`. */
 DEVICE_FN void dependent_reads(const struct kernel_args *args, const struct trial_plan *plan, uint32_t form, uint32_t begin,
                                uint32_t end)
 {

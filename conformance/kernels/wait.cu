@@ -1,8 +1,8 @@
 /* wait.cu - WAIT rules: what a dependent may rely on once its wait has returned.
  *
  * pair       rules     what is special
- * store      WAIT-01   the primary stores behind its trigger, the dependent reads behind its wait
- * overwrite  WAIT-01   the primary also reads `input` late, and the dependent overwrites it behind its wait
+ * store      WAIT-01   the primary stores after its trigger, the dependent reads after its wait
+ * overwrite  WAIT-01   the primary also reads `input` late, and the dependent overwrites it after its wait
  * rewait     WAIT-05   every thread waits `repeats` times
  * notrigger  WAIT-10   the primary never triggers
  */
@@ -41,7 +41,7 @@ DEVICE_FN uint32_t read_before_the_wait(const struct kernel_args *args, const st
     return words_index(plan->key, word) == first ? 0 : word | 1;
 }
 
-/* The words are read behind the wait, but where they go (`slot`), or what goes into each (`scalar`), was read before it. */
+/* The words are read after the wait, but where they go (`slot`), or what goes into each (`scalar`), was read before it. */
 DEVICE_FN void waits_too_late_for_one_word(const struct kernel_args *args, const struct trial_plan *plan)
 {
     uint32_t word = read_before_the_wait(args, plan), slot = 0, scalar = 0, first, last, i, j;
@@ -112,7 +112,7 @@ KERNEL(wait_overwrite_dependent)
     dependent_finishes(&args);
 }
 
-/* Reads half of its words behind the first wait and the rest behind the last: both must be fresh. */
+/* Reads half of its words after the first wait and the rest after the last: both must be fresh. */
 KERNEL(wait_rewait_dependent)
 {
     struct trial_plan plan = k_plan(&args);

@@ -90,7 +90,7 @@ struct stream {
     int priority;
     struct op *tail;        /* everything in the stream retires no later than this */
     struct op *kernel_tail; /* what attribute 6 may overlap; NULL if the last work was something else */
-    struct op *previous_kernel; /* the same, whatever has come since (AMB-16); NULL behind a graph with kernels */
+    struct op *previous_kernel; /* the same, whatever has come since (AMB-16); NULL after a graph with kernels */
     struct op *last_kernel; /* or the end of a graph; for the device event-at-launch */
     struct pending_wait wait[MAX_WAITS];
     unsigned waits;
@@ -106,7 +106,7 @@ struct event {
     unsigned flags;
     enum recorded recorded;
     struct op *op;           /* NULL once it is known to have fired */
-    enum edge_kind device_at; /* when device work behind it may go */
+    enum edge_kind device_at; /* when device work after it may go */
     enum edge_kind host_at;
     uint64_t fired_at;
     struct capture *capture; /* RECORDED_IN_CAPTURE: what was captured so far */
@@ -122,7 +122,7 @@ void streams_reset(void);
 void streams_forget_retired(void);
 bool stream_is_legacy(const struct stream *s);
 struct stream *stream_legacy(void);
-/* Orders op behind all that the stream holds and makes it the stream's last. */
+/* Orders op after all that the stream holds and makes it the stream's last. */
 void stream_append(struct stream *s, struct op *op, bool programmatic);
 cudaError_t event_usable_in_launch(cudaEvent_t handle, int flags);
 void event_takes(struct event *e, enum recorded how, struct op *op, bool at_block_start);
@@ -149,7 +149,7 @@ struct arc {
     edge_data data;
     bool of_event; /* made by capture from a programmatic event: for the device program-event-first-block */
     bool first;    /* into its node: for the device one-edge-is-enough */
-    bool rejoins;  /* made by capture behind an ordinary event, whatever kind the edge became */
+    bool rejoins;  /* made by capture after an ordinary event, whatever kind the edge became */
     unsigned nth, into;  /* how many edges left its first node and entered its second before it was made */
 };
 
@@ -171,7 +171,7 @@ struct node {
     enum body_choice { BODY_ALWAYS, BODY_IF, BODY_SWITCH } choice; /* which of them a launch runs */
     unsigned condition;       /* its value at launch */
     bool disabled;            /* in an executable graph */
-    const struct node *original; /* that it was copied from */
+    const struct node *original; /* the node that it was copied from */
     struct op *op, *last;     /* while a launch is being put together: where it begins and ends */
     unsigned index, incoming, outgoing; /* place in its graph; edges that end and begin here */
     bool captured, reenabled;

@@ -6,7 +6,7 @@
 
 /* One capture sequence; several streams may belong to it. Each has its half-edges: the nodes that the next node in that
  * stream will depend on. `behind` holds nodes that a programmatic edge let the stream overlap: full work that comes
- * later must be ordered behind them too (F15), a programmatic successor need not be. */
+ * later must be ordered after them too (F15), a programmatic successor need not be. */
 struct lane {
     struct stream *stream;
     struct half_edge *half;
@@ -249,7 +249,7 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
     return cudaSuccess;
 }
 
-/* An ordinary record: what is behind the event is the lane as it stands, full edges only, with all that it overlapped. */
+/* An ordinary record: what is after the event is the lane as it stands, full edges only, with all that it overlapped. */
 cudaError_t capture_record(struct stream *s, struct event *e)
 {
     if (capture_broken(s))

@@ -208,7 +208,7 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
     return cudaSuccess;
 }
 
-/* The arcs behind it move up: their order is that of their making. */
+/* The arcs after it move up: their order is that of their making. */
 void graph_drop_arc(struct graph *g, size_t index)
 {
     g->arc[index].to->incoming--;
@@ -374,7 +374,7 @@ static void node_queue(struct node *n, struct op *start)
     op_after(n->last, n->op, EDGE_DONE);
 }
 
-/* The nodes of g behind start and before end; neither is submitted here. */
+/* The nodes of g after start and before end; neither is submitted here. */
 static void queue_between(const struct graph *g, struct op *start, struct op *end)
 {
     for (size_t i = 0; i < g->nodes; i++)

@@ -14,8 +14,8 @@
  *   ATTR-05  attribute 6 with value 0 is the same as no attribute.
  *   ATTR-02  attribute 6 lets a kernel start once the kernel before it has triggered. Whether and when: the seed.
  *            Untimed event records in between do not matter. Where the documents leave open whether the attribute takes
- *            effect, the seed decides each time: behind other work that is no kernel (AMB-16), on a cooperative launch
- *            (AMB-19), behind an ordinary event in capture (AMB-09), which of two attributes counts (AMB-23).
+ *            effect, the seed decides each time: after other work that is no kernel (AMB-16), on a cooperative launch
+ *            (AMB-19), after an ordinary event in capture (AMB-09), which of two attributes counts (AMB-23).
  *   TRIG-01  a kernel has triggered when every block of it has triggered or exited ...
  *   TRIG-02  ... and a block that has not started has done neither.
  *   TRIG-05  further triggers of a block change nothing.
@@ -25,7 +25,7 @@
  *   WAIT-04  a wait with nothing to cover returns at once; WAIT-05: so does a second one.
  *   WAIT-10  none of this needs a trigger in the predecessor.
  *   MEM-01   after the wait no load of that SM sees an older value, however it was cached before (F9).
- *   MEM-06   in a stream, work behind a kernel that never waited is still behind what that kernel overlapped
+ *   MEM-06   in a stream, work after a kernel that never waited is still after what that kernel overlapped
  *            (F11); in a graph built by hand a full edge from such a kernel covers that kernel alone (F13);
  *            capture adds the edges that keep the stream's order (F15).
  *   EVT-01   a programmatic event fires when all blocks triggered, EVT-02: or all started; or later, up to completion.
@@ -38,7 +38,7 @@
  *   FWD-03   blocks of a dependent never start before all blocks of the kernel it overlaps have started.
  *
  * Memory
- *   A store sits in its block's store buffer until a fence, the flush behind the grid's last exit, or the seed's
+ *   A store sits in its block's store buffer until a fence, the flush after the grid's last exit, or the seed's
  *   choice makes it visible. Loads see their own block's stores. Cached loads may hit a line that their SM filled earlier;
  *   a fence drops cached lines, a wait and a block's start drop read-only lines as well. Relaxed loads, atomics and
  *   relaxed stores act on the L2 at once, as does everything the host does.

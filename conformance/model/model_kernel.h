@@ -69,7 +69,7 @@ uint64_t model_now(void); /* ns */
 #define MODEL_LD_CA 0      /* may hit a line that the SM filled earlier */
 #define MODEL_LD_CG 1      /* L2 */
 #define MODEL_LD_NC 2      /* read-only path: blind even to the thread's own stores */
-#define MODEL_LD_RELAXED 3 /* L2, behind the block's own stores to that word */
+#define MODEL_LD_RELAXED 3 /* L2, after the block's own stores to that word */
 
 uint32_t model_load32(const void *p, int cache);
 uint64_t model_load64(const void *p, int cache);

@@ -86,7 +86,7 @@ def _child(argv: Sequence[str], session: Session) -> int:
 def run_family(
     harness: Path, book: RuleBook, device: Device, profile: str, seed: int, cases: Sequence[Case]
 ) -> list[CaseResult]:
-    """These cases of one family. A hang ends its process; another one goes on behind it, as in a run."""
+    """These cases of one family. A hang ends its process; another one goes on with the cases after it, as in a run."""
     left = [case.name for case in cases]
     whole = len(left) == sum(case.family == cases[0].family for case in capable(book))
     logs: dict[str, CaseLog] = {}

@@ -309,7 +309,7 @@ void op_starts(struct op *op)
     op_is_done(op);
 }
 
-/* ACT_FLUSH: behind the last exit; all stores of the grid become visible and it is complete. */
+/* ACT_FLUSH: after the last exit; all stores of the grid become visible and it is complete. */
 void op_flushes(struct op *op)
 {
     memory_flush(op);

@@ -152,7 +152,7 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
             early = s->kernel_tail;
         op_after(op, early != NULL ? early : s->tail, early != NULL ? EDGE_STARTED : EDGE_RETIRED);
         if (early != NULL)
-            op_covers(op, s->tail); /* the stream itself stays in order behind it */
+            op_covers(op, s->tail); /* the stream itself stays in order after it */
     }
 }
 
@@ -380,7 +380,7 @@ cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttr
 }
 
 /* Makes the tail stand for all that the stream has to wait for: events awaited since the last work, and in the legacy
- * stream the other streams. Overlap with the kernel before it stays possible, as behind an untimed record (F26). */
+ * stream the other streams. Overlap with the kernel before it stays possible, as after an untimed record (F26). */
 static void stream_closes(struct stream *s)
 {
     if (s->waits == 0 && s != &legacy)

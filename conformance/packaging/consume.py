@@ -51,7 +51,7 @@ class Place:
         for name in names:
             if (self.cuda / name).is_dir():
                 return self.cuda / name
-        raise Missing(f"{self.cuda.name} holds none of {', '.join(names)}")
+        raise Missing(f"{self.cuda.name} contains none of {', '.join(names)}")
 
     @property
     def version(self) -> str:

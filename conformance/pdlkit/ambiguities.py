@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.pdlkit.exits import OK, BadArguments
+from conformance.pdlkit.arguments import Parser
+from conformance.pdlkit.exits import OK
 from conformance.pdlkit.read_report import read_report
 
 NAMED = 6  # of many things that were asked with one answer
@@ -239,16 +240,12 @@ def text(report: Mapping[str, Any]) -> str:
     return "\n".join([*out, *mixes(report["tests"])]) + "\n"
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Command line; 0 done, 64 bad arguments."""
-    arguments = sys.argv[1:] if argv is None else argv
-    as_json = arguments[1:] == ["--json"]
-    try:
-        if len(arguments) != 1 and not as_json:
-            raise BadArguments("usage: ambiguities.py REPORT.json [--json]")
-        report = read_report(Path(arguments[0]))
-    except BadArguments as error:
-        print(error, file=sys.stderr)
-        return error.code
-    sys.stdout.write(json.dumps(contested(report["tests"]), indent=1) + "\n" if as_json else text(report))
+def main(argv: list[str]) -> int:
+    """The tool `dev ambiguities`; 0 done, 64 bad arguments."""
+    parser = Parser("dev ambiguities", "write what a device does where the documents disagree or are silent, from a report")
+    parser.add_argument("report", type=Path, metavar="REPORT.json", help="what `run` wrote, or its folder")
+    parser.add_argument("--json", action="store_true", help="JSON instead of a page")
+    options = parser.parse_args(argv)
+    report = read_report(options.report)
+    sys.stdout.write(json.dumps(contested(report["tests"]), indent=1) + "\n" if options.json else text(report))
     return OK

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from conformance.pdlkit.exits import OK, BadArguments
+from conformance.pdlkit.arguments import Parser
+from conformance.pdlkit.exits import OK
 from conformance.pdlkit.read_report import read_report
 
 CAPTURED = ("EDGE-11.attribute", "EDGE-12.event", "EDGE-13.start", "EDGE-30a.table", "EVT-12.waiters", "EDGE-30.no_kernel")
@@ -72,15 +73,9 @@ def page(report: Mapping[str, Any]) -> str:
     return "\n".join(out) + "\n"
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Command line; 0 done, 64 bad arguments."""
-    arguments = sys.argv[1:] if argv is None else argv
-    try:
-        if len(arguments) != 1:
-            raise BadArguments("usage: graph_tables.py REPORT.json")
-        report = read_report(Path(arguments[0]))
-    except BadArguments as error:
-        print(error, file=sys.stderr)
-        return error.code
-    sys.stdout.write(page(report))
+def main(argv: list[str]) -> int:
+    """The tool `dev graph-tables`; 0 done, 64 bad arguments."""
+    parser = Parser("dev graph-tables", "write what a driver makes of edges, captures and queries as one page, from a report")
+    parser.add_argument("report", type=Path, metavar="REPORT.json", help="what `run` wrote, or its folder")
+    sys.stdout.write(page(read_report(parser.parse_args(argv).report)))
     return OK

@@ -18,7 +18,7 @@ from conformance.pdlkit.build import TARGETS, build, carried, find_harness
 from conformance.pdlkit.display import table
 from conformance.pdlkit.drawn_devices import COUNT, draw, grammar
 from conformance.pdlkit.exits import OK, BadArguments, InvalidRun, SetupImpossible
-from conformance.pdlkit.kernel_lines import kernel_file, mutant_lines, pair_line
+from conformance.pdlkit.kernel_lines import kernel_file, kernel_lines, mutant_lines, pair_line
 from conformance.pdlkit.references import Reference
 from conformance.pdlkit.rules import Rule, RuleBook, RulesError, Tag, load
 
@@ -102,8 +102,8 @@ def planted_at(tag: Tag, rule: Rule) -> list[str]:
     """Where a mutant of this rule is planted: its lines, or the compiler's flags."""
     if tag.flags:
         return [f"-gencode {flag}" for flag in tag.flags]
-    families = dict.fromkeys(case.family for case in rule.cases if tag.tag in case.mutants)
-    return list(dict.fromkeys(line for family in families for line in mutant_lines(family, tag.symbol)))
+    pairs = dict.fromkeys((case.family, case.pair) for case in rule.cases if tag.tag in case.mutants)
+    return list(dict.fromkeys(line for family, pair in pairs for line in mutant_lines(family, pair, tag.symbol)))
 
 
 def tag_page(book: RuleBook, tag: Tag) -> list[str]:
@@ -133,6 +133,9 @@ def rule_page(book: RuleBook, rule: Rule) -> list[str]:
         role = f"proving, {case.trials[1]:,} trials in quick" if case.proving else "observing"
         where = pair_line(case.family, case.pair)
         lines.append(f"  case     {case.name}  ({role}{', GPU only' if case.gpu_only else ''})  {where}")
+    for family, pair in dict.fromkeys((case.family, case.pair) for case in rule.cases):
+        if kernels := kernel_lines(family, pair):
+            lines.append(f"  kernels  {pair}: {', '.join(kernels)}")
     for name in (*rule.mutants, *rule.controls):
         tag = book.tags[name]
         planted = planted_at(tag, rule)
@@ -164,7 +167,8 @@ def rule_json(book: RuleBook, rule: Rule) -> dict[str, Any]:
         "kernels": [kernel_file(family) for family in rule.families],
         "cases": [
             {"name": case.name, "window": case.window, "path": case.path, "proving": case.proving,
-             "family": case.family, "pair": case.pair, "at": pair_line(case.family, case.pair), "gpu_only": case.gpu_only,
+             "family": case.family, "pair": case.pair, "at": pair_line(case.family, case.pair),
+             "kernels": kernel_lines(case.family, case.pair), "gpu_only": case.gpu_only,
              "broken_waits": case.broken_waits,
              "trials": list(case.trials), "mutants": list(case.mutants), "controls": list(case.controls)}
             for case in rule.cases

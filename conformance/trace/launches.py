@@ -1,4 +1,4 @@
-"""The launches file that `lint --launches` reads: which kernels were launched how, and behind which others."""
+"""The launches file that `lint --launches` reads: which kernels were launched how, and after which others."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ static void draw_events(struct program *p, struct dice *dice, unsigned i, const 
             continue;
         early = p->step[last[other]].kind == STEP_KERNEL && step->kind == STEP_KERNEL && dice_below(dice, 2);
         add_link(p, last[other], i, early ? event_of_launch(p, last[other], dice) : LINK_FULL);
-        step->attribute = 0; /* what the attribute means behind an event is an open question */
+        step->attribute = 0; /* what the attribute means after an event is an open question */
     }
 }
 
@@ -189,7 +189,7 @@ static step_set later_part(const struct step *step, step_set by_wait)
     return step->kind == STEP_KERNEL && (step->flags & STEP_WAITS) ? by_wait : 0;
 }
 
-/* In a stream a plain launch and every other item begins behind all of its lane, whatever that overlapped. */
+/* In a stream a plain launch and every other item begins after all of its lane, whatever that overlapped. */
 static void order_lane(const struct program *p, struct order *o, unsigned i, step_set *by_wait)
 {
     const struct step *step = &p->step[i];

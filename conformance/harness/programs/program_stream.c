@@ -221,7 +221,7 @@ static int uses_lane(const struct program *p, unsigned lane)
     return 0;
 }
 
-/* The first lane stands behind all others in the end: the host waits for it alone, and a capture has to rejoin. */
+/* The first lane comes after all others in the end: the host waits for it alone, and a capture has to rejoin. */
 static cudaError_t join(const struct lanes *lanes)
 {
     cudaEvent_t last = lanes->made->room->event[PROGRAM_LINKS - 1];

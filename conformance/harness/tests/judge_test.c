@@ -26,7 +26,7 @@ static enum case_status judged(int proving, uint64_t exercised, uint64_t forbidd
     return judged_of(1000, proving, exercised, forbidden, survived, broken);
 }
 
-/* A PASS but for this one thing. */
+/* A PASS, except for this one thing. */
 static enum case_status judged_with(int needs_witness, uint64_t witnessed, uint64_t repeated)
 {
     struct case_evidence e;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import re
 import shutil
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.cuda_programs import tool
 from conformance.pdlkit.places import KIT, ROOT
 from conformance.pdlkit.toolchain import find_nvcc
@@ -169,10 +171,15 @@ def _installed(place: Path, packages: list[str]) -> Path:
 
 
 def main(argv: list[str]) -> int:
-    """What nvrtc() calls: LIBRARY SOURCE OUTPUT FLAG..."""
-    library, source, output = map(Path, argv[:3])
+    """The tool `dev compile-with-nvrtc`, which nvrtc() starts."""
+    parser = Parser("dev compile-with-nvrtc", "compile one file with one NVRTC library, in a process that does nothing else")
+    parser.add_argument("library", type=Path, help="libnvrtc.so")
+    parser.add_argument("source", type=Path, help="the CUDA source")
+    parser.add_argument("output", type=Path, help="where the cubin goes")
+    parser.add_argument("flags", nargs=argparse.REMAINDER, metavar="FLAG", help="what NVRTC is given")
+    options = parser.parse_args(argv)
     try:
-        output.write_bytes(run_nvrtc(ctypes.CDLL(str(library)), source.read_text(), argv[3:], {}, "CUBIN"))
+        options.output.write_bytes(run_nvrtc(ctypes.CDLL(str(options.library)), options.source.read_text(), options.flags, {}, "CUBIN"))
     except CompilerFailed as error:
         print(error, file=sys.stderr)
         return 1

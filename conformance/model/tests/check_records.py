@@ -92,7 +92,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--quick", action="store_true", help="only clang -O0 and clang with sanitizers")
-    parser.add_argument("options", nargs="*", help="for CMake, behind --")
+    parser.add_argument("options", nargs="*", help="for CMake, after --")
     given = parser.parse_args(argv)
     chosen = [build for i, build in enumerate(BUILDS) if not given.quick or i in QUICK]
     present = [build for build in chosen if shutil.which(build.compiler)]

@@ -15,7 +15,7 @@ static uint32_t first_of(unsigned block)
     return WORDS * block / model_blocks();
 }
 
-/* Triggers (block `withhold` only behind its hold), holds, stores. */
+/* Triggers (block `withhold` only after its hold), holds, stores. */
 MODEL_KERNEL_OF(producer, struct arguments, 16, 0, 90, 90)
 {
     if (model_thread() == 0 && model_load32(args.flag, MODEL_LD_RELAXED) != 0)

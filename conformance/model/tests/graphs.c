@@ -132,7 +132,7 @@ static void edges(void)
     CHECK(from[0] != a);
 }
 
-/* Captures A in s, B in t behind an event of kind id (0: none, B in s), and returns the one edge. */
+/* Captures A in s, B in t after an event of kind id (0: none, B in s), and returns the one edge. */
 static cudaGraphEdgeData captured(int id, int at_start, int with_attribute)
 {
     cudaStream_t s, t;

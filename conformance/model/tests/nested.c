@@ -61,7 +61,7 @@ static uint32_t runs(cudaGraph_t g)
     return count;
 }
 
-/* Two kernels behind a programmatic edge. */
+/* Two kernels after a programmatic edge. */
 static cudaGraph_t chain(void)
 {
     cudaGraph_t g;

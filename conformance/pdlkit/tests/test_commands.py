@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import errno
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from conformance.pdlkit import device_choice, doctor, list_rules, machine, packages, places, run, toolchain
 from conformance.pdlkit.device_choice import _judge
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
-from conformance.pdlkit.kernel_lines import pair_line
+from conformance.pdlkit.kernel_lines import kernel_lines, mutant_lines, pair_line
 from conformance.pdlkit.machine import Driver, Gpu
 from conformance.pdlkit.rules import load
 from conformance.pdlkit.tests.kit_runs import conformance
@@ -54,6 +55,47 @@ def test_every_case_and_every_mutant_has_its_line() -> None:
     for rule in book.rules:
         for name in rule.mutants:
             assert list_rules.planted_at(book.tags[name], rule), f"{rule.id} {name}"
+
+
+def test_every_case_with_trials_leads_to_its_kernels() -> None:
+    pairs = dict.fromkeys((case.family, case.pair) for case in load(places.RULES).cases if case.kind != "api")
+    for family, pair in pairs:
+        assert all(re.fullmatch(r"\w+ conformance/kernels/\w+\.\w+:\d+", line) for line in kernel_lines(family, pair)), pair
+    alone = [pair for pair in pairs if not kernel_lines(*pair)]
+    assert not alone
+
+
+def test_a_mutant_of_another_kernel_of_the_family_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shared.h").write_text("#ifdef MUTANT_bug\n#define WAITS 0\n#else\n#define WAITS 1\n#endif\n")
+    (tmp_path / "some.cu").write_text("""#include "shared.h"
+KERNEL(some_primary) { (void)args; }
+DEVICE_FN void helps(void)
+{
+#ifdef MUTANT_bug
+#endif
+}
+KERNEL(some_dependent)
+{
+    helps();
+}
+KERNEL(other_dependent)
+{
+#ifdef MUTANT_bug
+#endif
+    use(WAITS);
+}
+#define BOTH(name) PAIR(name, some_primary, some_dependent)
+static const struct pair some_pairs[] = {
+    PAIR("other", some_primary,
+         other_dependent), BOTH("one"),
+};
+""")
+    monkeypatch.setattr(places, "KERNELS", tmp_path)
+    monkeypatch.setattr(places, "in_tree", lambda path: path.name)
+    assert kernel_lines("some", "one") == ["some_primary some.cu:2", "some_dependent some.cu:8"]
+    assert kernel_lines("some", "other") == ["some_primary some.cu:2", "other_dependent some.cu:12"]
+    assert mutant_lines("some", "one", "bug") == ["some.cu:5"]
+    assert mutant_lines("some", "other", "bug") == ["some.cu:14", "shared.h:1"]
 
 
 def test_what_is_missing_stands_out(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from conformance import dev
 from conformance.pdlkit import reasons
 from conformance.pdlkit.places import KIT, ROOT
+from conformance.pdlkit.read_report import read_report
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", KIT / "README.md", KIT / "ARCHITECTURE.md",
          KIT / "GLOSSARY.md", KIT / "references.md", *sorted(ROOT.glob("examples/*.md")), *sorted(KIT.glob("*/README.md"))]
@@ -64,15 +66,53 @@ def test_every_tool_that_a_page_names_exists() -> None:
         assert named <= tools, f"{page.name}: {sorted(named - tools)}"
 
 
+@pytest.mark.parametrize("name", dev.TOOLS)
+def test_every_tool_has_help(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [*sys.argv])  # dev.main() writes the program's name there
+    try:
+        assert dev.main([name, "--help"]) == 0
+    except SystemExit as ended:  # argparse's way
+        assert not ended.code
+    assert re.sub(r"\s+", " ", capsys.readouterr().out).startswith(f"usage: python3 conformance dev {name} ")
+
+
 def _case(name: str, status: str, proving: bool, **more: Any) -> dict[str, Any]:
-    return {"name": name, "status": status, "proving": proving, "reason": f"because of {name}", "mutants": [], **more}
+    return {"name": name, "class": "documented", "status": status, "proving": proving, "reason": f"because of {name}", "mutants": [],
+            **more}
 
 
 def test_reasons_name_what_stands_in_the_way() -> None:
-    report = {"verdict": "UNPROVEN", "run": {"device": "cuda", "profile": "quick", "seed": "0x1"}, "tests": [
+    report = {"verdict": "UNPROVEN", "run": {"device": "cuda", "profile": "quick", "seed": "0x1"},
+              "reasons": ["A-04.weak: INCONCLUSIVE"], "tests": [
         _case("A-01.good", "PASS", True), _case("A-02.absent", "NOT_SUPPORTED", True), _case("A-03.seen", "INCONCLUSIVE", False),
         _case("A-04.weak", "INCONCLUSIVE", True, mutants=[{"tag": "nowait", "status": "SURVIVED"}, {"tag": "war", "status": "KILLED"}]),
         _case("A-05.lost", "NOT_RUN", False)]}
     said = "\n".join(reasons.reasons(report))
     assert "A-04.weak  INCONCLUSIVE\n  because of A-04.weak\n  survived: nowait\n" in said and "A-05.lost  NOT_RUN" in said
-    assert not re.search("A-0[123]", said)
+    assert said.splitlines()[1] == "reason: A-04.weak: INCONCLUSIVE"
+    assert not re.search("A-0[123]", said) and "no case stands in the way" not in said
+
+
+def test_findings_and_waived_failures_are_not_in_the_way() -> None:
+    report = {"verdict": "CONFORMS", "run": {"profile": "quick", "seed": "0x1"}, "reasons": [], "tests": [
+        _case("A-01.good", "PASS", True), _case("A-02.finding", "FAIL", False, **{"class": "measured"}), _case("A-03.known", "FAIL", True)],
+        "waived": [{"rule": "A-03", "cases": [{"name": "A-03.known", "status": "FAIL"}]}]}
+    assert reasons.reasons(report)[1:] == [
+        "no case stands in the way; 2 of 3 cases prove something, the others only observe; waived: A-03.known"]
+
+
+@pytest.mark.parametrize("path", sorted((KIT / "results").glob("*-peer.json")), ids=lambda path: path.name)
+def test_a_run_that_proved_nothing_says_so(path: Path) -> None:
+    said = reasons.reasons(read_report(path))
+    assert "reason: no proving case passed, so nothing was proven" in said
+    assert not any("no case stands in the way" in line for line in said)
+
+
+@pytest.mark.parametrize("path", sorted((KIT / "results").glob("*-full.json")), ids=lambda path: path.name)
+def test_reasons_agree_with_a_recorded_verdict(path: Path) -> None:
+    report = read_report(path)
+    said = reasons.reasons(report)
+    assert [line for line in said if line.startswith("reason: ")] == [f"reason: {text}" for text in report["reasons"]]
+    assert any("no case stands in the way" in line for line in said) == (report["verdict"] == "CONFORMS")
+    measured = {test["name"] for test in report["tests"] if test["class"] == "measured" and test["status"] in ("FAIL", "HANG")}
+    assert not any(line.split("  ")[0] in measured for line in said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import os
@@ -71,7 +72,8 @@ def test_the_validator_agrees_with_jsonschema(at: int, value: Any, how: str) -> 
 @pytest.mark.parametrize("reader", [ambiguities.main, graph_tables.main])
 def test_no_reader_fails_on_a_changed_report(reader: Any, at: int, value: Any, how: str, tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text(json.dumps(_changed(at, value, how)))
-    assert reader([str(tmp_path / "report.json")]) in (0, 64)
+    with contextlib.suppress(BadArguments):
+        assert reader([str(tmp_path / "report.json")]) == 0
 
 
 @pytest.mark.parametrize(("text", "words"), [

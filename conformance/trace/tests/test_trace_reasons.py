@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from conformance.pdlkit.places import RULES
 from conformance.trace import reasons, room
 from conformance.trace.reasons import ATTRIBUTE, EVENT, NOT_ASKED, PROGRAMMATIC_EDGE, UNKNOWN, Facts, why_not
+from conformance.trace.zoo.command import PROGRAMS
 
 # A pair that asked, has room, triggers and was launched in time, and still did not overlap.
 CLEAR = Facts(asked=ATTRIBUTE, cc=90, dependent_ptx=90, primary_ptx=90, primary_triggers=True, dependent_waits_first=False,
@@ -53,6 +56,34 @@ def test_a_reason_follows_from_its_facts_and_goes_with_them(code: str, facts: Fa
     assert why_not(facts)[0].code == code
     rest = why_not(replace(facts, **without))  # type: ignore[arg-type]
     assert [reason.code for reason in rest] == ["unexplained"]
+
+
+def _sources() -> dict[str, set[str]]:
+    """The ids of each reason, as reasons.py makes them."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(ast.parse(Path(reasons.__file__).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Reason":
+            found.setdefault(ast.literal_eval(node.args[0]), set()).update(ast.literal_eval(node.args[1]))
+    return found
+
+
+def _page() -> str:
+    return (Path(reasons.__file__).parent / "README.md").read_text(encoding="utf-8").partition("## Why not")[2].partition("\n## ")[0]
+
+
+def test_the_page_gives_the_sources_of_each_reason() -> None:
+    sources, seen = _sources(), set[str]()
+    assert {code for code, _, _ in CASES} <= set(sources)
+    for first, third in re.findall(r"^\| (`.+?) \|.*\| (.*?) \|$", _page(), re.M):
+        codes = re.findall(r"`([a-z-]+)`", first)
+        assert set(third.split(", ")) == set[str]().union(*(sources[code] for code in codes)), first
+        seen.update(codes)
+    assert seen == set(sources)
+
+
+def test_the_page_names_the_reasons_without_a_program() -> None:
+    said = re.search(r"a program for each reason but ([^.]*)\.", _page())
+    assert said and set(re.findall(r"`([a-z-]+)`", said[1])) == set(_sources()) - {program.reason for program in PROGRAMS}
 
 
 def test_nothing_is_made_up_where_nothing_is_known() -> None:

@@ -86,7 +86,7 @@ static int device_attribute(int id)
     return value;
 }
 
-/* The pair that every program has: queued behind a gate, so that the host's speed does not count. */
+/* The pair that every program has: queued after a gate, so that the host's speed does not count. */
 static void pair(const char *a, struct shape first, const char *b, struct shape second, unsigned how)
 {
     gate();
