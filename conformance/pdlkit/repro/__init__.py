@@ -47,9 +47,12 @@ def device_part(text: str, with_wait: bool) -> str:
                   flags=re.S | re.M)  # off in the kit's images
     bare = re.sub(r"^(    PDL_STRESS_\([^\n]*\);|#undef PDL_STRESS_)\n", "", bare, flags=re.M)
     bare = re.sub(r"^#define PDL_RESTRICT\b[^\n]*\n", "", bare, flags=re.M)
+    bare = re.sub(r"^#if [^\n]*PDL_TARGET_GUARD.*?^#endif\n", "", bare, flags=re.S | re.M)
+    bare = re.sub(r"^#if defined\(__CUDACC__\)\n(#define PDL_DEVICE_ [^\n]*\n).*?^#endif\n", r"\1", bare, flags=re.S | re.M)
+    bare = re.sub(r"^#ifdef __cplusplus\n(?:extern \"C\+\+\" {\n|}\n)?#endif\n", "", bare, flags=re.M)
     bare = re.sub(r"\A#ifndef (\w+)\n#define \1\n(.*)#endif\n\Z", r"\2", bare, flags=re.S)
     if not with_wait:
-        bare = re.sub(r"^static [^\n]*\bpdl_wait\(.*?^}\n", "", bare, flags=re.S | re.M)
+        bare = re.sub(r"^PDL_DEVICE_ [^\n]*\bpdl_wait\(.*?^}\n", "", bare, flags=re.S | re.M)
     return bare
 
 
