@@ -20,7 +20,7 @@ def load(path: Path) -> frozenset[str]:
     except OSError as error:
         raise BadArguments(f"{path}: {error.strerror}; --write-baseline makes one") from None
     except (ValueError, LookupError, TypeError):
-        raise BadArguments(f"{path}: it is no baseline; --write-baseline makes one") from None
+        raise BadArguments(f"{path}: it is not a baseline; --write-baseline makes one") from None
 
 
 def write(path: Path, findings: Iterable[Finding]) -> int:

@@ -15,7 +15,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-_LARGEST = 1 << 30  # bytes; a larger file is begun anew
+_LARGEST = 1 << 30  # bytes; a larger file is deleted and started again
 
 
 def folder() -> Path:

@@ -128,7 +128,7 @@ def elf_sections(data: Bytes, start: int, end: int) -> dict[bytes, tuple[int, in
     if not table or not count or size != 64:
         return None
     if start + table + count * 64 > end:
-        raise Damaged("the section table lies behind the end of the file (truncated?)")
+        raise Damaged("the section table lies beyond the end of the file (truncated?)")
     rows = [struct.unpack_from("<IIQQQQ", data, start + table + 64 * i) for i in range(count)]
     if names >= count:
         raise Damaged("the table of section names is missing")
@@ -136,7 +136,7 @@ def elf_sections(data: Bytes, start: int, end: int) -> dict[bytes, tuple[int, in
     found = {}
     for name, kind, _, _, offset, length in rows:
         if kind != 8 and offset + length > end - start:
-            raise Damaged("a section lies behind the end of the file (truncated?)")
+            raise Damaged("a section lies beyond the end of the file (truncated?)")
         stop = data.find(b"\0", base + name, base + name + 256)  # type: ignore[union-attr]
         found[bytes(data[base + name : max(stop, base + name)])] = (start + offset, length if kind != 8 else 0)
     return found
@@ -199,7 +199,7 @@ def entries(data: Bytes, start: int, end: int, problems: list[str]) -> Iterator[
         sm, flags, size = (*struct.unpack_from("<I", data, at + 28), *struct.unpack_from("<Q", data, at + 40),
                            *struct.unpack_from("<Q", data, at + 56))
         if header < _ENTRY_HEADER or header + payload > end - at:
-            problems.append(f"an image lies behind the end of the container at 0x{start:x}")
+            problems.append(f"an image lies beyond the end of the container at 0x{start:x}")
             return
         compression = flags & (_LZ4 | _ZSTD)
         length = stored if compression and 0 < stored <= payload else payload

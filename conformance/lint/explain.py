@@ -1,4 +1,4 @@
-"""`lint explain RULE`: what a rule means, a small kernel that is wrong and one that is right, and the real bug behind it."""
+"""`lint explain RULE`: what a rule means, a small kernel that is wrong and one that is right, and the real bug it comes from."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ EXPLANATIONS: dict[str, Explanation] = {
         "A copy that runs on by itself reads or writes global memory when the engine gets to it. The thread that starts it has to have\n"
         "waited; a barrier with a thread that waits is too late for a copy that is under way.",
         "cp_async(tile, in);\npdl_wait();\nwait_for_copies();", "pdl_wait();\ncp_async(tile, in);\nwait_for_copies();",
-        "The prologue of a multi-stage pipeline is the classic place: it fills the first stages before anybody thought of the wait."),
+        "The prologue of a multi-stage pipeline is the classic place: it fills the first stages before the wait comes to mind."),
     "partial-wait": _PARTIAL,
     "path-without-wait": _PATH,
     "no-wait": Explanation(
@@ -65,7 +65,7 @@ EXPLANATIONS: dict[str, Explanation] = {
         "it, even if it waits, is then not ordered after the earlier ones.",
         "__global__ void k(float *x) { x[threadIdx.x] *= 2; }      // launched with overlap",
         "__global__ void k(float *x)\n{\n    pdl_wait();\n    x[threadIdx.x] *= 2;\n}",
-        "A launch site got the attribute while one of its kernels never had a wait: the commonest bug of all."),
+        "A launch site got the attribute while one of its kernels never had a wait: the most common bug of all."),
     "no-device-half": Explanation(
         "Below compute_90 the wait compiles to nothing, and the driver may still overlap the launch on a newer GPU.",
         "nvcc -gencode arch=compute_80,code=sm_90 ...", "nvcc -gencode arch=compute_90,code=sm_90 ...",
@@ -86,7 +86,7 @@ EXPLANATIONS: dict[str, Explanation] = {
         "before it is still running.",
         "__global__ void middle(...)\n{\n    pdl_trigger();\n    work();\n}",
         "__global__ void middle(...)\n{\n    pdl_wait();\n    pdl_trigger();\n    work();\n}",
-        "A helper kernel between two large ones, written by somebody else, is the usual weak link."),
+        "A helper kernel between two large ones, written by other people, is the usual cause."),
 }
 
 

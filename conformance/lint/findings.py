@@ -68,7 +68,7 @@ RULES: dict[str, LintRule] = {
     "unused-declaration": LintRule(
         WARNING, "a declaration or suppression matches nothing", "remove it, or correct the kernel, rule or parameter"),
     "read-only-load": LintRule(
-        HINT, "read-only loads below the wait: only the compiler's good will keeps them there",
+        HINT, "read-only loads below the wait: nothing but the compiler's choice keeps them there",
         "read through a pointer from pdl_fresh(), without __restrict__ and without __ldg"),
     "wait-in-loop": LintRule(
         HINT, "the wait stands in a loop", "wait once, ahead of the loop"),

@@ -137,7 +137,7 @@ def _head_of(file: Path) -> tuple[bytes, int]:
         if stat.S_ISDIR(status.st_mode):
             raise Unreadable("it is a folder")
         if not stat.S_ISREG(status.st_mode):
-            raise Unreadable("it is no regular file (a pipe or a device)")
+            raise Unreadable("it is not a regular file (a pipe or a device)")
         with file.open("rb") as stream:
             head = stream.read(_HEAD)
     except ValueError as error:  # a 0 in its name

@@ -273,7 +273,7 @@ class KernelRules:
         return True
 
     def _compilers_own(self, origin: Origin) -> bool:
-        """Its tables and texts, and the empty objects of debug code, which have a number behind a dollar sign."""
+        """Its tables and texts, and the empty objects of debug code, which have a number after a dollar sign."""
         return origin[0] == "symbol" and bool(_OWN_SYMBOL.match(str(origin[1])))
 
     def _constant_table(self, access: Access) -> bool:

@@ -41,7 +41,7 @@ class Options:
     progress: bool = False
 
     def why_overlapping(self, kernel: str) -> str | None:
-        """Who says that this kernel is launched with overlap; None: nobody."""
+        """What says that this kernel is launched with overlap; None: nothing does."""
         pattern = self.overlapping
         if pattern is not None and (pattern.search(kernel) or pattern.search(demangled(kernel))):
             return "named overlapping"
@@ -64,7 +64,7 @@ class KernelVerdict:
     file: str
     image: str | None
     arch: str
-    judged: bool  # False: it has no wait and nobody says that it overlaps, so nothing follows from its code
+    judged: bool  # False: it has no wait and nothing says that it overlaps, so nothing follows from its code
     waits: bool = False  # its code, or code that it calls in the same file, has a wait
     findings: list[Finding] = field(default_factory=list)
 
@@ -81,7 +81,7 @@ class Report:
     notes: list[str] = field(default_factory=list)  # for people, on stderr
     instructions: int = 0
     own_seconds: float = 0.0  # of one core, in the analysis
-    named: int = 0  # kernels that somebody says are launched with overlap
+    named: int = 0  # kernels that are said to be launched with overlap
     unmatched: bool = False  # --overlapping or --launches names kernels, and none is there
 
     @property

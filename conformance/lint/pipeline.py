@@ -40,7 +40,7 @@ class Outcome:
 
 @dataclass
 class Progress:
-    """A line on the terminal, with a rate; nothing where nobody looks."""
+    """A line on the terminal, with a rate; nothing where stderr is not a terminal."""
 
     shown: bool
     images: int = 0

@@ -1,4 +1,4 @@
-"""Findings that somebody has looked at and accepts, with a reason: in a file, or as a comment at the source line.
+"""Findings that a person has looked at and accepts, with a reason: in a file, or as a comment at the source line.
 
     [[suppress]]
     kernel = "legacy_.*"               # searched in the mangled and the demangled name

@@ -124,7 +124,7 @@ def _at(place: Place, beside: Place | None = None) -> str:
 
 
 def _not_judged_lines(rest: list[KernelVerdict], everything: bool) -> list[str]:
-    """Kernels without a wait of which nobody says that they overlap."""
+    """Kernels without a wait that are not said to overlap."""
     if not rest:
         return []
     if len(rest) <= _MOST_NOT_JUDGED or everything:
