@@ -52,8 +52,21 @@ class _Silent(ast.NodeTransformer):
         return None if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str) else node
 
 
+def _dumped(value: object) -> str:
+    """A syntax tree as text, the same from every version of Python: ast.dump changes with it."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_dumped, value))}]"
+    if not isinstance(value, ast.AST):
+        return repr(value)
+    fields = [f"{name}={_dumped(part)}" for name in value._fields
+              if not ((part := getattr(value, name, None)) is None and getattr(type(value), name, ...) is None)]
+    if isinstance(value, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and "type_params" not in value._fields:
+        fields.append("type_params=[]")  # a field since Python 3.12
+    return f"{type(value).__name__}({', '.join(fields)})"
+
+
 def _python(text: str) -> str:
-    return ast.dump(_Silent().visit(ast.parse(text)))
+    return _dumped(_Silent().visit(ast.parse(text)))
 
 
 def _toml(text: str) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from conformance.pdlkit import sources
 from conformance.pdlkit.places import SCHEMA
 from conformance.pdlkit.report import inconsistencies
 from conformance.pdlkit.venv import ensure_venv
@@ -141,8 +142,8 @@ def fitness_problems(report: Report) -> Iterator[str]:
         yield f"its verdict is {report['verdict']}, so nothing was judged"
     if report["host"]["interposers"]:
         yield f"{', '.join(report['host']['interposers'])} stood between the kit and the device"
-    if report["suite"]["dirty"]:
-        yield "the tree had changes that were not committed, so nobody can tell which code judged"
+    if report["suite"]["dirty"] and report["suite"].get("sources") != sources.digest():
+        yield "the tree had changes that were not committed, and its judged code (`suite.sources`) is not that of this tree"
     for what, missing in (
         ("the GPU's name", not report["device"].get("name")),
         ("the driver's version", not report["driver"].get("version")),

@@ -171,7 +171,7 @@ def test_recorded_reports_hold_no_name() -> None:
         (lambda r: r["device"].update(kind="model"), "is of the model"),
         (lambda r: r["run"].update(plant="hang"), "planted"),
         (lambda r: r["host"].update(interposers=["LD_PRELOAD"]), "between the kit"),
-        (lambda r: r["suite"].update(dirty=True), "not committed"),
+        (lambda r: r["suite"].update(dirty=True, sources="0" * 16), "not committed"),
         (lambda r: r["driver"].update(version=None), "driver's version"),
         (lambda r: r.update(verdict="INVALID", exit=70), "INVALID"),
     ],
