@@ -147,7 +147,7 @@ def test_with_a_new_digest_only_what_follows_from_nothing_else_goes_unseen() -> 
         "jane@lab",
         "10.1.2.3",
         "GPU-6b1b2c3d-1234-5678-9abc-def012345678",
-        "(/work/pdl/conformance)",
+        "(/srv/pdl/conformance)",
         "00:1a:2b:3c:4d:5e",
     ],
 )
