@@ -6,6 +6,7 @@ import json
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from conformance.fleet.records import Fleet, read
 from conformance.fleet.submit import missing, queued
@@ -13,7 +14,7 @@ from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import OK
 
 
-def summary(fleet: Fleet, held: set[int]) -> dict[str, object]:
+def summary(fleet: Fleet, held: set[int]) -> dict[str, Any]:
     """Counts that add up: done + held + missing = tasks."""
     done = fleet.done()
     return {
@@ -35,26 +36,13 @@ def main(argv: list[str]) -> int:
     if options.json:
         print(json.dumps(found, indent=1))
         return OK
-    print(f"{found['done']} of {found['tasks']} tasks done, {found['held_by_slurm']} held by Slurm, {len(missing_of(found))} missing; "
-          f"{found['gpus']} GPUs judged: {', '.join(f'{n} {v}' for v, n in Counter(g['verdict'] for g in fleet.gpus).items()) or 'none'}")
-    for text in (a for a in cut_short(found)):
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in found["verdicts"].items()) or "none"
+    print(f"{found['done']} of {found['tasks']} tasks done, {found['held_by_slurm']} held by Slurm, {len(found['missing'])} missing; "
+          f"{found['gpus']} GPUs judged: {verdicts}")
+    for text in found["attempts_cut_short"]:
         print(f"  cut short: task {text}")
-    if missing_of(found):
+    if found["missing"]:
         print(f"  `fleet submit {options.folder}` submits what is missing")
     if fleet.damaged_lines:
         print(f"  {fleet.damaged_lines} damaged lines were left out")
     return OK
-
-
-def missing_of(found: dict[str, object]) -> list[int]:
-    """The missing tasks of a summary."""
-    value = found["missing"]
-    assert isinstance(value, list)
-    return value
-
-
-def cut_short(found: dict[str, object]) -> list[str]:
-    """The attempts of a summary that did not end."""
-    value = found["attempts_cut_short"]
-    assert isinstance(value, list)
-    return value

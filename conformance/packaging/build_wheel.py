@@ -4,7 +4,7 @@
 
 Needs CMake, Ninja or make, a C and C++ compiler, xxhash.h and the CUDA headers; for aarch64 the cross compilers of Debian's
 gcc-aarch64-linux-gnu and g++-aarch64-linux-gnu. --gpu also builds the harness for every GPU with PDL (nvcc, minutes, 17 MB).
-auditwheel reads the tag off the programs; a wheel of which it cannot say one is refused.
+auditwheel reads the tag from the programs. A wheel for which it finds no tag is refused.
 """
 
 from __future__ import annotations

@@ -444,7 +444,7 @@ static cudaError_t correct_edges(struct made *made)
     return cudaSuccess;
 }
 
-/* Nodes that nobody asked for, between those of the program, destroyed when all edges are there. */
+/* Extra nodes between those of the program. They are destroyed once all edges exist. */
 static cudaError_t prune(struct made *made)
 {
     cudaGraphNode_t extra[4];
