@@ -179,6 +179,7 @@ struct node {
 
 struct graph {
     uint32_t magic;
+    uint64_t number; /* in the order of making; no two graphs share one */
     struct node **node;
     size_t nodes, node_room;
     struct arc *arc;
@@ -196,7 +197,7 @@ struct graph_exec {
     uint32_t magic;
     struct graph *copy;
     uint64_t features; /* for drawn devices */
-    const struct graph *made_from; /* never followed: it may be gone */
+    uint64_t made_from; /* the number of the graph; its address may belong to another graph by now */
     struct graph_exec *next;
 };
 

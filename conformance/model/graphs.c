@@ -9,6 +9,7 @@
 enum { GRAPH_MAGIC = 0x47524631, NODE_MAGIC = 0x4e4f4431, EXEC_MAGIC = 0x45584331 };
 
 static struct graph *graphs;
+static uint64_t graphs_made;
 static struct graph_exec *execs;
 
 static void *grown(void *array, size_t count, size_t *room, size_t each)
@@ -54,6 +55,7 @@ struct graph *graph_new(void)
     if (g == NULL)
         abort();
     g->magic = GRAPH_MAGIC;
+    g->number = ++graphs_made;
     g->next = graphs;
     if (graphs != NULL)
         graphs->previous = g;
@@ -435,9 +437,9 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
     e->magic = EXEC_MAGIC;
     e->copy = graph_copy(g);
     for (const struct graph_exec *o = execs; o != NULL; o = o->next)
-        if (o->made_from == g)
+        if (o->made_from == g->number)
             e->features |= HAS(secondexec);
-    e->made_from = g;
+    e->made_from = g->number;
     e->next = execs;
     execs = e;
     *out = (cudaGraphExec_t)(void *)e;
