@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 Row = tuple[int, ...]  # one value per axis, by its place
 Part = tuple[tuple[int, int], ...]  # (axis, value) of two or three axes
@@ -42,11 +43,18 @@ class Axes:
         """Whether no `never` forbids these values."""
         return self.forbidden_by(part) is None
 
+    @cached_property
+    def _never_by_place(self) -> list[tuple[Never, list[tuple[int, frozenset[int]]]]]:
+        """Each `never` with its names as places: what is asked thousands of times compares numbers."""
+        places = {axis.name: (i, axis.values) for i, axis in enumerate(self.axes)}
+        return [(never, [(places[name][0], frozenset(map(places[name][1].index, values))) for name, values in never.when.items()])
+                for never in self.never]
+
     def forbidden_by(self, part: Part) -> Never | None:
         """The first `never` that these values satisfy."""
-        chosen = {self.axes[axis].name: self.axes[axis].values[value] for axis, value in part}
-        for never in self.never:
-            if all(chosen.get(name) in values for name, values in never.when.items()):
+        chosen = dict(part)
+        for never, when in self._never_by_place:
+            if all(chosen.get(axis) in values for axis, values in when):
                 return never
         return None
 
@@ -74,9 +82,15 @@ class Axes:
                 return found
         return None
 
-    def wanted(self) -> set[Part]:
+    @cached_property
+    def wanted(self) -> frozenset[Part]:
         """What the rows have to hold."""
-        return {part for size in (2, 3) for part in self.parts(size) if self.can_stand(part)}
+        return frozenset(part for size in (2, 3) for part in self.parts(size) if self.can_stand(part))
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The covering array of these axes."""
+        return tuple(covering_array(self))
 
 
 def parts_of(row: Row, axes: Axes) -> set[Part]:
@@ -111,7 +125,7 @@ def _row_with(axes: Axes, seed: Part, open_parts: set[Part]) -> Row:
 
 def covering_array(axes: Axes) -> list[Row]:
     """Rows that together hold everything wanted."""
-    open_parts = axes.wanted()
+    open_parts = set(axes.wanted)
     rows: list[Row] = []
     while open_parts:
         row = _row_with(axes, max(open_parts, key=lambda part: (len(part), [-v for pair in part for v in pair])), open_parts)
@@ -143,12 +157,12 @@ def coverage(axes: Axes, rows: Iterable[Row]) -> Coverage:
     excluded: list[str] = []
     for size in (2, 3):
         parts = axes.parts(size)
-        wanted = [part for part in parts if axes.can_stand(part)]
+        wanted = [part for part in parts if part in axes.wanted]
         counts.append((sum(part in held for part in wanted), len(wanted)))
         missing += [part_text(axes, part) for part in wanted if part not in held]
         for part in parts:
             never = axes.forbidden_by(part)
-            if size == 2 and not axes.can_stand(part):
+            if size == 2 and part not in axes.wanted:
                 excluded.append(f"{part_text(axes, part)}: {never.reason if never else 'no launch holds both'}")
     return Coverage(counts[0], counts[1], tuple(missing), tuple(excluded))
 
@@ -159,7 +173,7 @@ def _enum(name: str, values: Sequence[str]) -> str:
 
 def axes_header(axes: Axes) -> str:
     """The text of axes.h."""
-    rows = covering_array(axes)
+    rows = axes.rows
     lines = "".join("    { " + ", ".join(map(str, row)) + " },\n" for row in rows)
     return (
         "/* Made from rules.toml by generate_cases.py; edit that file instead. */\n"

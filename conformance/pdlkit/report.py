@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.pdlkit import sources
 from conformance.pdlkit.ambiguities import contested
-from conformance.pdlkit.axes import coverage, covering_array
+from conformance.pdlkit.axes import coverage
 from conformance.pdlkit.eager import compare
 from conformance.pdlkit.evidence import Evidence, kernels_of
 from conformance.pdlkit.machine_code import METHOD, MachineCode
@@ -204,7 +204,7 @@ def _rows_that_ran(answer: str, rows: int) -> set[int]:
 
 def axes_entry(facts: RunFacts) -> dict[str, Any]:
     """Which pairs and triples of launch features ran, which did not, and which cannot."""
-    rows = covering_array(facts.book.axes)
+    rows = facts.book.axes.rows
     ran: set[int] = set()
     for result in facts.results:
         for row in result.record.get("answers") or ():

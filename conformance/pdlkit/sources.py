@@ -12,6 +12,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from conformance.pdlkit.places import KIT, ROOT
@@ -89,8 +90,9 @@ def _files() -> Iterator[Path]:
                 yield path
 
 
+@cache
 def digest() -> str:
-    """16 hexadecimal digits over what each judged file says."""
+    """16 hexadecimal digits over what each judged file says; read once, so one run names one state of the sources."""
     said = (_READERS[path.suffix](path.read_text(encoding="utf-8")) for path in _files())
     return hashlib.sha256("".join(sorted(hashlib.sha256(text.encode()).hexdigest() for text in said)).encode()).hexdigest()[:16]
 

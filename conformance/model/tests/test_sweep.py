@@ -111,3 +111,24 @@ def test_a_rule_without_a_device_or_a_reason_is_a_problem() -> None:
     assert len(devices.problems(small_book("WAIT-01"), broken, {})) == 2  # the rule, and the device that escapes it
     stale = {**hit, "ATTR-01": {"sleepy": ["layout"]}}
     assert len(devices.problems(small_book("WAIT-01", "ATTR-01"), broken, stale)) == 1
+
+
+def test_a_sample_compares_what_it_ran_with_what_the_page_says() -> None:
+    every = on_model.capable(BOOK)
+    broken = [Device("one", "WAIT-01", False), Device("two", "ATTR-03", False)]
+    found = {"WAIT-01": {"one": ["store"]}, "ATTR-03": {"two": ["plain"]}}
+    said = devices.stated(devices.page(BOOK, broken, found), broken)
+    assert said == found
+    jobs = devices.all_jobs(BOOK, broken)
+    assert devices.disagreements(jobs, found, said) == []
+    assert devices.disagreements(jobs, {"ATTR-03": {"two": ["plain"]}}, said) == [
+        "the table says that one violates WAIT-01, and no case of it notices"]
+    more = {**found, "WAIT-05": {"one": ["rewait"]}}
+    assert devices.disagreements(jobs, more, said) == ["WAIT-05.rewait notices one, and the table does not say so"]
+    others = [job for job in jobs if job[1][0].family != "launch" and job[1][0].family != "wait"]
+    assert others and devices.disagreements(others, {}, said) == [], "what did not run says nothing"
+    many = [Device(f"d{i}", "WAIT-01", False) for i in range(40)]
+    some = devices.all_jobs(BOOK, many, 8)
+    assert {device.name for device, _ in some} == {device.name for device in many}
+    assert {cases[0].family for _, cases in some} == {case.family for case in every}
+    assert len(some) * 7 < len(devices.all_jobs(BOOK, many)) < len(some) * 9

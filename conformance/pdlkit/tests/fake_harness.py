@@ -1,7 +1,8 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -S
 """Stands in for the harness in the runner's own tests: speaks its records and misbehaves on demand.
 
-FAKE_HARNESS holds JSON: {"CASE or *": "behaviour", ...}; FAKE_PROBE is the exit code of --probe.
+FAKE_HARNESS holds JSON: {"CASE or *": "behaviour", ...}; FAKE_PROBE is the exit code of --probe. FAKE_BOOK names a file that
+holds what book_as_json() returns: a run starts one such process per family, and reading rules.toml would take most of its time.
 """
 
 from __future__ import annotations
@@ -9,35 +10,51 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from conformance.pdlkit.rules import Case, load
+_OF_A_CASE = ("name", "rule", "rule_class", "kind", "window", "path", "proving", "family", "mutants", "controls", "broken_waits")
 
-BOOK = load(Path(__file__).resolve().parents[2] / "rules.toml")
+
+def book_as_json() -> str:
+    """The rule book, as far as it is needed here."""
+    from conformance.pdlkit.rules import load
+
+    book = load(Path(__file__).resolve().parents[2] / "rules.toml")
+    cases = [{name: getattr(case, name) for name in _OF_A_CASE} for case in book.cases]
+    return json.dumps({"digest": book.digest, "cases": cases, "candidates": [t.tag for t in book.tags.values() if t.equivalent_candidate]})
+
+
+def _book() -> Any:
+    file = os.environ.get("FAKE_BOOK")
+    text = Path(file).read_text(encoding="utf-8") if file else book_as_json()
+    return json.loads(text, object_hook=lambda fields: SimpleNamespace(**fields))
+
+
+BOOK = _book()
 
 
 def say(kind: str, /, **fields: Any) -> None:
     print(json.dumps({"record": kind, **fields}), flush=True)
 
 
-def variants(case: Case, skip: str | None = None, status: str = "KILLED", changed: str | None = None) -> None:
+def variants(case: SimpleNamespace, skip: str | None = None, status: str = "KILLED", changed: str | None = None) -> None:
     rows = [("mutant", tag) for tag in case.mutants] + [("control", tag) for tag in case.controls]
     rows += [("broken_wait", "early-8000"), ("broken_wait", "early-500")] if case.broken_waits else []
     for kind, tag in rows:
         if tag == skip:
             continue
         now = status if changed in (None, tag) else "KILLED"
-        if BOOK.tags.get(tag) and BOOK.tags[tag].equivalent_candidate and now == "KILLED":
+        if tag in BOOK.candidates and now == "KILLED":
             now = "EQUIVALENT_HERE"
         say("variant", case=case.name, kind=kind, tag=tag, status=now, kills=20 if now == "KILLED" else 0, trials=64,
             exercised=64, x_ns=int(tag[6:]) if kind == "broken_wait" else None, must_die=tag != "early-500", reason=None, image=tag)
 
 
-def verdict(case: Case, status: str = "PASS", exercised: int = 64, **outcomes: int) -> None:
+def verdict(case: SimpleNamespace, status: str = "PASS", exercised: int = 64, **outcomes: int) -> None:
     fresh = 64 - sum(count for name, count in outcomes.items() if name != "early_start")
     say("case", case=case.name, rule=case.rule, **{"class": case.rule_class}, kind=case.kind, window=case.window,
         path=case.path, proving=case.proving, status=status, reason=None,
@@ -48,22 +65,30 @@ def verdict(case: Case, status: str = "PASS", exercised: int = 64, **outcomes: i
         sm_pairs_possible=16, wall_s=0.01, kernels=[])
 
 
-def forbidden(case: Case) -> None:
+def forbidden(case: SimpleNamespace) -> None:
     say("forbidden", case=case.name, trial=7, outcome="poison", plan={
         "words": 256, "blocks_primary": 4, "blocks_dependent": 2, "threads": 64, "hold_ns": 1000,
         "trigger": "start", "trigger_all_threads": True, "witness": True, "flags": 3, "broken_wait": "at-trigger",
         "x_ns": 0})
 
 
+def start_grandchild(*argv: str, quiet: bool) -> None:
+    """A process that leaves the session; `quiet`: it does not keep the pipes open."""
+    import subprocess  # here, because loading it takes longer than most of these processes live
+
+    to = subprocess.DEVNULL if quiet else None
+    subprocess.Popen(argv, start_new_session=True, stdout=to, stderr=to)
+
+
 def spin_ignoring_sigterm(grandchild: bool) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if grandchild:  # one that left the session and keeps the pipes open
         code = "import signal,time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(300)"
-        subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+        start_grandchild(sys.executable, "-c", code, quiet=False)
     time.sleep(300)
 
 
-def dies(case: Case, how: str) -> None:
+def dies(case: SimpleNamespace, how: str) -> None:
     """Ends or hangs the process where the behaviour says so."""
     if how.startswith("fail-then-"):
         forbidden(case)
@@ -91,7 +116,7 @@ def dies(case: Case, how: str) -> None:
         sys.exit(70)
 
 
-def says(case: Case, how: str) -> None:
+def says(case: SimpleNamespace, how: str) -> None:
     """Says what fails, or does not fit together."""
     bad = {"start": "early_start"}.get(case.kind, "poison")
     if how == "fail":
@@ -126,13 +151,13 @@ ODD = ("fail", "bad-json", "not-a-number", "survivor", "odd-extras", "two-verdic
        "pass-without-mutants")
 
 
-def misbehave(case: Case, how: str) -> bool:
+def misbehave(case: SimpleNamespace, how: str) -> bool:
     """True if the case was dealt with."""
     if how in (*DEADLY, "never-ends"):
         dies(case, how)
         return True
     if how == "leave-grandchild":
-        subprocess.Popen(["sleep", "300"], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        start_grandchild("sleep", "300", quiet=True)
         dies(case, how)
     elif how in ODD:
         says(case, how)

@@ -6,16 +6,23 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit.places import ROOT
+from conformance.pdlkit.tests import fake_harness
 
 FAKE = Path(__file__).with_name("fake_harness.py")
 MARK = "KIT_TEST_FOLDER"
 HANG_S = 1200.0  # a limit against hangs only
+
+_FOLDER = tempfile.TemporaryDirectory(prefix="pdl-fake-book-")  # removed when this process ends
+_BOOK = Path(_FOLDER.name) / "book.json"
+_BOOK.write_text(fake_harness.book_as_json(), encoding="utf-8")
+os.environ["FAKE_BOOK"] = str(_BOOK)  # for every fake harness below this process
 
 
 def left_running(folder: Path) -> list[str]:

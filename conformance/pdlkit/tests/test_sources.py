@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,21 @@ PYTHON = '"""Judges."""\nimport json\n\ndef f(x):\n    """Says."""\n    return x
 TOML = '[[rule]]\nid = "A"\nclass = "derived"\ntext = "one"\n'
 
 
+def digest() -> str:
+    """Of the files as they are now: a run asks once and keeps the answer."""
+    sources.digest.cache_clear()
+    return sources.digest()
+
+
 @pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "harness").mkdir()
     for name, text in (("harness/main.c", C), ("verdicts.py", PYTHON), ("rules.toml", TOML)):
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(sources, "ROOT", tmp_path)
     monkeypatch.setattr(sources, "JUDGED", ("harness", "verdicts.py", "rules.toml"))
-    return tmp_path
+    yield tmp_path
+    sources.digest.cache_clear()
 
 
 @pytest.mark.parametrize(("name", "old", "new"), [
@@ -31,10 +39,10 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("verdicts.py", "# two", "# three"), ("verdicts.py", "Says.", "Tells."), ("verdicts.py", "import json", "import re"),
     ("rules.toml", '"one"', '"two"'), ("rules.toml", "[[rule]]", "# a comment\n[[rule]]")])
 def test_comments_layout_and_prose_change_nothing(tree: Path, name: str, old: str, new: str) -> None:
-    before, text = sources.digest(), (tree / name).read_text()
+    before, text = digest(), (tree / name).read_text()
     assert old in text
     (tree / name).write_text(text.replace(old, new))
-    assert sources.digest() == before
+    assert digest() == before
 
 
 @pytest.mark.parametrize(("name", "old", "new"), [
@@ -42,22 +50,22 @@ def test_comments_layout_and_prose_change_nothing(tree: Path, name: str, old: st
     ("harness/main.c", "#define A 1 /* one */\nint", "#define A 1 int"),
     ("verdicts.py", "> 2", ">= 2"), ("rules.toml", "derived", "measured")])
 def test_what_decides_changes_the_digest(tree: Path, name: str, old: str, new: str) -> None:
-    before, text = sources.digest(), (tree / name).read_text()
+    before, text = digest(), (tree / name).read_text()
     assert old in text
     (tree / name).write_text(text.replace(old, new))
-    assert sources.digest() != before
+    assert digest() != before
 
 
 def test_a_moved_file_is_the_same_and_an_added_one_is_not(tree: Path) -> None:
-    before = sources.digest()
+    before = digest()
     (tree / "harness" / "deeper").mkdir()
     (tree / "harness" / "main.c").rename(tree / "harness" / "deeper" / "other.c")
-    assert sources.digest() == before
+    assert digest() == before
     (tree / "harness" / "tests").mkdir()
     (tree / "harness" / "tests" / "test.c").write_text("int x;")
-    assert sources.digest() == before, "what no device runs does not judge"
+    assert digest() == before, "what no device runs does not judge"
     (tree / "harness" / "new.c").write_text("int x;")
-    assert sources.digest() != before
+    assert digest() != before
 
 
 def test_every_judged_place_exists() -> None:
