@@ -1,10 +1,6 @@
-"""Changes the kit's own logic, one line at a time, and sees which changes no test notices.
+"""The first version of `dev mutate-kit`, which conformance/mutation replaced; nothing calls it any more.
 
-    python3 conformance dev mutate-kit --count 60 [--seed HEX] [--file verdicts.py] [--work DIR]
-
-Works on a copy of the tree, never on this one. A change in a C file of the harness has to fail a unit test, or make the harness say
-something else on the model than what is recorded (`dev golden`); one in a Python file has to fail its unit tests. What survives is
-printed with its line; explained survivors stand in harness/mutants_that_live.toml. Exit 0: none but those; 1: others survived.
+It stays until the next recording, because the digest that ties the recorded reports to their code covers this folder.
 """
 
 from __future__ import annotations

@@ -1,0 +1,191 @@
+"""Changes the kit's own logic, one line at a time, and sees which changes no test notices.
+
+    python3 conformance dev mutate-kit --count 60 [--seed HEX] [--file verdicts.py] [--work DIR] [--units]
+
+Works on copies, never on this tree. A change in a C file of the harness has to fail a unit test, or make the harness say something
+else on the model than what is recorded (`dev golden`; not with --units); one in a Python file has to fail its unit tests. A change
+that the compiler turns into the same machine code is not counted. What survives is printed with its line; survivors with a reason
+stand in mutation/living.toml. Exit 0: none but those; 1: others survived.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from conformance.model import golden
+from conformance.mutation.draw import Change, changes_of, choose
+from conformance.mutation.explained import Explained
+from conformance.mutation.programs import TEST_S, Build, differs, quiet
+from conformance.pdlkit import places
+from conformance.pdlkit.exits import BAD_ARGUMENTS, FAILED, OK, BadArguments, InvalidRun, KitExit
+from conformance.pdlkit.selftest import test_python
+
+C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
+    "ask", "batch", "judge", "oracle", "part", "plan", "record_case", "run_case", "tally", "variants", "programs/program_judge"))
+C_TESTS = ("oracle_test", "judge_test", "tally_test", "batch_test", "decisions_test", "part_test", "record_test", "run_case_test")
+HARNESS = "pdl-harness-model"
+# The unit tests of each Python file, the quickest first.
+PYTHON_FILES = {
+    "conformance/pdlkit/verdicts.py": ("test_verdicts", "test_waivers"),
+    "conformance/pdlkit/waivers.py": ("test_waivers",),
+    "conformance/pdlkit/records.py": ("test_records", "test_verdicts"),
+    "conformance/pdlkit/resume.py": ("test_resume",),
+    "conformance/pdlkit/supervise.py": ("test_run",),
+}
+UNCOUNTED = ("does not compile", "same machine code")
+
+
+class Native:
+    """The C side: one changed file is compiled once, and linked into the unit tests that use it and into the harness."""
+
+    def __init__(self, work: Path, units_only: bool) -> None:
+        self.work, self._units_only = work, units_only
+        self._before = dict[Path, Path]()  # each file's object without a change
+        self._recorded: dict[str, str] = json.loads(golden.FILE.read_text(encoding="utf-8"))
+        targets = C_TESTS if units_only else (*C_TESTS, HARNESS)
+        self.build = Build.make(places.ROOT, work / "build", targets, "-DCMAKE_BUILD_TYPE=Release", "-DPDL_BUILD_EXAMPLES=OFF",
+                                "-DPDL_KIT_CUDA=OFF", "-DPDL_KIT_MODEL=ON", "-DPDL_KIT_HOST_TESTS=ON")
+        for file in C_FILES:
+            for target in self._targets(places.ROOT / file):
+                if not quiet([self._linked(target, {})]):
+                    raise InvalidRun(f"{target} fails without any change, so nothing could be told")
+
+    def _targets(self, source: Path) -> list[str]:
+        return [test for test in C_TESTS if source in {unit.source for unit in self.build.units_of(test)}]
+
+    def _linked(self, target: str, replaced: dict[str, Path]) -> Path:
+        program = self.work / f"{target}.changed"
+        if not self.build.link(target, replaced, program):
+            raise InvalidRun(f"{target} cannot be linked")
+        return program
+
+    def _compiled(self, text: str, source: Path, name: str) -> Path | None:
+        unit = next(unit for unit in self.build.units_of("kit_core") if unit.source == source)
+        changed, object_file = self.work / "changed.c", self.work / name
+        changed.write_text(text, encoding="utf-8")
+        argv = unit.command(changed, object_file, f"-I{source.parent}", "-w", "-Werror=implicit-function-declaration",
+                            "-Werror=incompatible-pointer-types", "-Werror=int-conversion")
+        return object_file if quiet(argv, self.build.folder) else None
+
+    def notices(self, change: Change) -> str | None:
+        """What notices the change; None if nothing does."""
+        source = places.ROOT / change.file
+        text = source.read_text(encoding="utf-8")
+        before = self._before.get(source) or self._compiled(text, source, f"{source.stem}.o")
+        after = self._compiled(change.applied(text), source, "after.o")
+        if before is None or after is None:
+            return "does not compile"
+        self._before[source] = before
+        if not differs(before, after):
+            return "same machine code"
+        for test in self._targets(source):
+            unit = next(unit for unit in self.build.units_of(test) if unit.source == source)
+            if not quiet([self._linked(test, {unit.output: after})]):
+                return test
+        return None if self._units_only else self._harness_notices(source, after)
+
+    def _harness_notices(self, source: Path, after: Path) -> str | None:
+        unit = next(unit for unit in self.build.units_of("kit_core") if unit.source == source)
+        harness = self._linked(HARNESS, {unit.output: after})
+        try:
+            other = golden.first_difference(harness, self._recorded)
+        except (InvalidRun, ValueError, subprocess.TimeoutExpired) as error:
+            return f"records: {error}"
+        return f"records of {other}" if other else None
+
+
+class Scripted:
+    """The Python side: a copy of the tree, in which one file at a time is another."""
+
+    def __init__(self, work: Path) -> None:
+        self.root, self._python = work / "tree", test_python()
+        shutil.rmtree(self.root, ignore_errors=True)
+        shutil.copytree(places.ROOT, self.root, ignore=shutil.ignore_patterns("build*", ".git", "__pycache__", "results", "examples"))
+
+    def notices(self, change: Change) -> str | None:
+        """What notices the change; None if nothing does."""
+        path = self.root / change.file
+        kept = path.read_text(encoding="utf-8")
+        changed = change.applied(kept)
+        try:
+            compile(changed, change.file, "exec")
+        except SyntaxError:
+            return "does not compile"
+        path.write_text(changed, encoding="utf-8")
+        try:
+            return next((name for name in PYTHON_FILES[change.file] if not self._passes(name)), None)
+        finally:
+            path.write_text(kept, encoding="utf-8")
+
+    def _passes(self, name: str) -> bool:
+        argv = [str(self._python), "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"conformance/pdlkit/tests/{name}.py"]
+        clean = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # a file changed twice within a second would be read from its cache
+        try:
+            done = subprocess.run(argv, cwd=self.root, env=clean, capture_output=True, stdin=subprocess.DEVNULL, timeout=TEST_S)
+        except subprocess.TimeoutExpired:
+            return False
+        if done.returncode not in (0, 1, 2):
+            raise InvalidRun(f"pytest cannot run {name}: {done.stdout.decode()[-400:]}")
+        return done.returncode == 0
+
+
+def _files(only: str | None) -> list[str]:
+    chosen = [file for file in (*C_FILES, *PYTHON_FILES) if only is None or file.endswith(only)]
+    if not chosen:
+        raise BadArguments(f"--file {only}: no such file is changed; these are: {', '.join((*C_FILES, *PYTHON_FILES))}")
+    return chosen
+
+
+def mutate(options: argparse.Namespace, work: Path) -> int:
+    """Try the chosen changes; OK or FAILED."""
+    everything = [change for file in _files(options.file) for change in changes_of(file, (places.ROOT / file).read_text(encoding="utf-8"))]
+    changes, explained = choose(everything, options.count, options.seed), Explained()
+    native = Native(work, options.units) if any(change.file.endswith(".c") for change in changes) else None
+    scripted = Scripted(work) if any(change.file.endswith(".py") for change in changes) else None
+    lived, known, uncounted = 0, 0, 0
+    for number, change in enumerate(changes, 1):
+        began = time.monotonic()
+        side = native if change.file.endswith(".c") else scripted
+        assert side is not None
+        by, why = side.notices(change), explained.reason(change)
+        uncounted += by in UNCOUNTED
+        known += by is None and why is not None
+        if by is None and why is None:
+            lived += 1
+            print(f"SURVIVED {change.words()}", flush=True)
+        print(f"{number} of {len(changes)}, {time.monotonic() - began:.1f} s: {by or why or 'NOTHING NOTICED IT'}: {change.words()}",
+              file=sys.stderr, flush=True)
+    print(f"{len(changes) - uncounted} changes: {len(changes) - uncounted - lived - known} noticed, {known} explained, {lived} survived; "
+          f"{uncounted} more do not compile or are the same machine code")
+    return FAILED if lived else OK
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description="mutation run of the kit's own logic", allow_abbrev=False)
+    parser.add_argument("--count", type=int, default=60, metavar="N", help="how many changes are tried (60)")
+    parser.add_argument("--seed", type=lambda text: int(text, 16), default=1, metavar="HEX", help="which ones (1)")
+    parser.add_argument("--file", metavar="NAME", help="only files whose path ends so")
+    parser.add_argument("--units", action="store_true", help="show them to the unit tests only, not to the recorded answers of the harness")
+    parser.add_argument("--work", type=Path, metavar="DIR", help="keep the build here and use it again")
+    try:
+        options = parser.parse_args(argv)
+    except SystemExit as stop:
+        return BAD_ARGUMENTS if stop.code else OK
+    try:
+        if options.work:
+            options.work.mkdir(parents=True, exist_ok=True)
+            return mutate(options, options.work.resolve())
+        with tempfile.TemporaryDirectory() as folder:
+            return mutate(options, Path(folder))
+    except KitExit as stop:
+        print(f"mutate-kit: {stop}", file=sys.stderr)
+        return stop.code

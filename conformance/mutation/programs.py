@@ -1,0 +1,89 @@
+"""Builds test programs with one changed file: only what the change touches is compiled and linked anew.
+
+A build folder of CMake and Ninja, made once, says how each program is compiled and linked.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.pdlkit.exits import SetupImpossible, InvalidRun
+
+TEST_S = 600.0  # against hangs only
+
+
+def quiet(command: Sequence[str | Path], where: Path | None = None) -> bool:
+    """Whether the command ends with 0; a hang counts as a failure."""
+    try:
+        done = subprocess.run(command, cwd=where, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TEST_S)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def must(command: Sequence[str | Path], where: Path | None = None) -> str:
+    """What the command prints; it has to succeed."""
+    done = subprocess.run(command, cwd=where, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise InvalidRun(f"{' '.join(map(str, command[:4]))} fails: {done.stdout[-800:]}{done.stderr[-800:]}")
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One compilation: the command as words, and what it reads and makes."""
+
+    argv: tuple[str, ...]
+    source: Path
+    output: str  # relative to the build folder
+
+    def command(self, source: Path, output: Path, *more: str) -> list[str]:
+        """The same compilation of another file."""
+        words = [str(output) if word == self.output else str(source) if word == str(self.source) else word for word in self.argv]
+        return [words[0], *more, *words[1:]]
+
+
+class Build:
+    """A configured build folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        entries = json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
+        self.units = [self._unit(entry) for entry in entries]
+
+    @staticmethod
+    def make(source: Path, folder: Path, targets: Sequence[str], *options: str) -> Build:
+        """Configure and build these targets."""
+        if shutil.which("ninja") is None:
+            raise SetupImpossible("ninja is not installed, and the build's commands are read from it: install ninja-build")
+        must(["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *options])
+        must(["cmake", "--build", folder, "--parallel", "2", "--target", *targets])
+        return Build(folder)
+
+    @staticmethod
+    def _unit(entry: dict[str, str]) -> Unit:
+        argv = tuple(shlex.split(entry["command"]))
+        return Unit(argv, Path(entry["file"]), argv[argv.index("-o") + 1])
+
+    def units_of(self, target: str) -> list[Unit]:
+        """The target's own compilations."""
+        return [unit for unit in self.units if f"/{target}.dir/" in f"/{unit.output}"]
+
+    def link(self, target: str, replaced: dict[str, Path], program: Path, *more: str) -> bool:
+        """Link the target into `program`, with some of its objects replaced."""
+        last = must(["ninja", "-C", self.folder, "-t", "commands", target]).splitlines()[-1]
+        words = shlex.split(last.removeprefix(": && ").removesuffix(" && :"))
+        words[words.index("-o") + 1] = str(program)
+        return quiet([words[0], *more, *(str(replaced.get(word, word)) for word in words[1:])], self.folder)
+
+
+def differs(one: Path, other: Path) -> bool:
+    """Whether two object files differ: where they do not, no test can tell the change."""
+    return one.read_bytes() != other.read_bytes()
+
