@@ -117,7 +117,8 @@ class Record:
         self.wall_s += time.monotonic() - begun
         self.cpu_s += _cpu_seconds() - cpu
         modern = [v for v in report.verdicts if int(v.arch.removeprefix("sm_")) >= _MODERN]
-        self.files.append({"name": file.name, "bytes": file.stat().st_size, "images": len({v.image for v in modern}), "kernels": len(modern)})
+        images = {verdict.image for verdict in modern}
+        self.files.append({"name": file.name, "bytes": file.stat().st_size, "images": len(images), "kernels": len(modern)})
         for verdict in modern:
             self._add(verdict)
         for _, message in report.unreadable:

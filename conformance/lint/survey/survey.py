@@ -55,7 +55,8 @@ def _files(package: Package, wheel: Path, folder: Path) -> Iterator[Path]:
         return
     include, output = headers(wheel, folder / "headers"), folder / Path(package.program).with_suffix(".fatbin").name
     gencode = [flag for sm in (90, 100, 120) for flag in ("-gencode", f"arch=compute_{sm},code=sm_{sm}")]
-    call([str(installed_nvcc()), "-std=c++17", "-w", "-fatbin", *gencode, "-I", str(include), "-o", str(output), str(PROGRAMS / package.program)])
+    source = str(PROGRAMS / package.program)
+    call([str(installed_nvcc()), "-std=c++17", "-w", "-fatbin", *gencode, "-I", str(include), "-o", str(output), source])
     yield output
 
 

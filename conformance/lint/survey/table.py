@@ -13,7 +13,7 @@ from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.places import KIT
 
 PAGE = KIT / "results" / "field" / "survey.md"
-_HEAD = f"""# GPU code of published packages, judged by lint
+_HEAD = """# GPU code of published packages, judged by lint
 
 Written by `python3 conformance dev survey --table` from the records in [survey](survey), never by hand. One package:
 `python3 conformance dev survey NAME`. It fetches the wheel named in the record, checks its hash, and lints its GPU code. Nothing of a
@@ -47,9 +47,9 @@ def findings(record: Mapping[str, Any]) -> int:
 def in_words(record: Mapping[str, Any]) -> str:
     """One package for a terminal."""
     total, cost = record["total"], record["cost"]
-    lines = [f"{record['name']} {record['version']}: {total['kernels']:,} kernels, {total['waiting']:,} wait, {total['triggering']:,} trigger, "
-             f"{total['both']:,} both, {total['trigger_before_wait']:,} may trigger before they wait; {findings(record):,} findings above "
-             f"hint; {cost['cpu_s']:,.0f} s of CPU, {cost['largest_process_mb']:,} MB"]
+    lines = [f"{record['name']} {record['version']}: {total['kernels']:,} kernels, {total['waiting']:,} wait, "
+             f"{total['triggering']:,} trigger, {total['both']:,} both, {total['trigger_before_wait']:,} may trigger before they wait; "
+             f"{findings(record):,} findings above hint; {cost['cpu_s']:,.0f} s of CPU, {cost['largest_process_mb']:,} MB"]
     lines += [f"  {group['count']:>6} {group['rule']} in {group['kernels']} kernels {group['family']}" for group in record["findings"]]
     lines += [f"  {count:>6} times not read: {why}" for why, count in record["unreadable"].items()]
     return "\n".join(lines)
@@ -69,13 +69,14 @@ def as_markdown(all_records: list[dict[str, Any]], known: Mapping[str, Package],
     if missing:
         lines += ["", f"No record yet: {', '.join(missing)}."]
     lines += ["", "## What the findings mean", "",
-              f"Every finding above hint belongs to one case of [{FILE}](survey/{FILE}). *Harmful if* names what else must hold. *Unproved*: nothing was",
-              "seen to go wrong; that needs a GPU.", "",
+              f"Every finding above hint belongs to one case of [{FILE}](survey/{FILE}). *Harmful if* names what else must hold.",
+              "*Unproved*: nothing was seen to go wrong yet; that needs a GPU.", "",
               "| case | packages | rule | kernels | findings | state | because | proof |", "|---|---|---|---|---|---|---|---|"]
     lines += [_case_row(case) for case in all_cases if case.matched]
     if rest:
         lines += ["", "### Not classified yet", ""]
-        lines += [f"- {name}: {group['rule']}, {group['count']} times in {group['kernels']} kernels `{group['family']}`" for name, group in rest]
+        lines += [f"- {name}: {group['rule']}, {group['count']} times in {group['kernels']} kernels `{group['family']}`"
+                  for name, group in rest]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -84,7 +85,8 @@ def _row(record: Mapping[str, Any]) -> str:
     architectures = ", ".join(arch.removeprefix("sm_") for arch in record["architectures"])
     cells = [f"[{record['name']}](survey/{record['name']}.json) {record['version']}", record["licence"], architectures,
              *(f"{total[key]:,}" for key in ("kernels", "waiting", "triggering", "both", "trigger_before_wait")),
-             f"{findings(record):,}", str(sum(record["unreadable"].values())), f"{cost['cpu_s']:,.0f} s", f"{cost['largest_process_mb']:,} MB"]
+             f"{findings(record):,}", str(sum(record["unreadable"].values())), f"{cost['cpu_s']:,.0f} s",
+             f"{cost['largest_process_mb']:,} MB"]
     return "| " + " | ".join(cells) + " |"
 
 
