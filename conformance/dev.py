@@ -45,6 +45,7 @@ TOOLS = {
     "random-devices": ("model.random_devices", "draw broken devices from the model's grammar and see whether one escapes"),
     "reasons": ("pdlkit.reasons", "say which cases keep a run from CONFORMS, and why, from a report"),
     "recipes": ("packaging.recipes", "build the Conan and Debian recipes as their users would"),
+    "survey": ("lint.survey.survey", "lint the GPU code of published packages and record what it finds"),
     "sweep": ("model.sweep", "run the model over many seeds and every broken device"),
     "toolkits": ("packaging.toolkits", "check the headers against every CUDA Toolkit"),
     "wheel": ("packaging.build_wheel", "build the wheel of pdl-conformance"),

@@ -66,6 +66,8 @@ class KernelVerdict:
     arch: str
     judged: bool  # False: it has no wait and nothing says that it overlaps, so nothing follows from its code
     waits: bool = False  # its code, or code that it calls in the same file, has a wait
+    triggers: bool = False  # the same for a trigger
+    triggers_early: bool = False  # some thread can reach a trigger before it has waited
     findings: list[Finding] = field(default_factory=list)
 
     @property
@@ -208,7 +210,7 @@ def _judge_image(file: str, inner: str | None, summary: ImageSummary, options: O
         rules = KernelRules(summary, (file, inner, arch, kernel, name), why, options.declarations, options.chains)
         if result is not None:
             verdict.findings = rules.judge(result)
-            verdict.waits = result.waits
+            verdict.waits, verdict.triggers, verdict.triggers_early = result.waits, result.triggers, bool(result.early_triggers)
             verdict.judged |= result.waits or bool(rules.chains)
         else:
             rules.add("no-device-half", f"machine code for {arch}, which cannot overlap; {why}")
