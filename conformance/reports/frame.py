@@ -9,6 +9,7 @@ from conformance.reports.markup import Child, Markup, element, joined
 
 _STYLE = Path(__file__).with_name("page.css")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+_WIDE = 24  # characters; a longer text gets room on a narrow screen instead of a tall, thin column
 _TONES = {
     "PASS": "good",
     "CONFORMS": "good",
@@ -34,7 +35,7 @@ def tone(status: str) -> str:
 
 def badge(status: str, big: bool = False) -> Markup:
     """A verdict as a coloured word."""
-    return element("span", status, class_=f"badge {tone(status)}{' big' if big else ''}")
+    return element("span", status, class_=f"badge {tone(status)}{' long' if len(status) > _WIDE else ''}{' big' if big else ''}")
 
 
 def document(title: str, *body: Child) -> str:
@@ -52,7 +53,6 @@ def document(title: str, *body: Child) -> str:
 
 
 _EMPTY = (None, "", "–", "-", "0")  # of a column in which every cell is one of these, nothing is lost
-_WIDE = 24  # characters; a longer text gets room on a narrow screen instead of a tall, thin column
 
 
 def _cell_class(cell: Child, number: bool) -> str | None:
