@@ -33,6 +33,7 @@ VERDICTS = {
     "INVALID": "The run contradicts itself or the hardware could not be used. Nothing was judged.",
     "NOT_APPLICABLE": "Nothing could run here.",
 }
+MEASURED_WORDS = "The counts of a measured rule are its answer, so INCONCLUSIVE is its usual verdict."
 STATUSES = {
     "PASS": "nothing forbidden was seen, enough trials were exercised, and every planted bug died in the same run",
     "FAIL": "a forbidden outcome was seen",
@@ -75,7 +76,9 @@ _SHOWN = {
     "exit",
     "capabilities",
     "waived",
+    "waivers_idle",
 }
+_SHOWN_IF = {"pooled": "bound95", "axes": "ran"}  # shown in its place if it holds this key, as this version writes it
 
 
 @dataclass
@@ -134,6 +137,13 @@ def ns_words(value: int | None) -> str:
     return "–" if value is None else f"{thousands(value)} ns"
 
 
+def verdict_words(report: Report) -> str:
+    """The run's verdict as a sentence; one about a run with waivers does not say that every rule held."""
+    waived = report["verdict"] == "CONFORMS" and report.get("waived")
+    held = "Every other documented and derived rule that applies here held, and every planted bug of theirs was found in the same run."
+    return f"Known defects of this driver are waived. {held}" if waived else VERDICTS[report["verdict"]]
+
+
 def status_words(report: Report) -> str:
     """How many cases have which verdict, failures first; those of measured rules, which are findings, stand apart."""
     order = ["FAIL", "HANG", "CRASH", "DEVICE_LOST", "KIT_ERROR", "NOT_RUN", "PASS", "INCONCLUSIVE", "NOT_SUPPORTED"]
@@ -153,19 +163,26 @@ def capability_rows(report: Report) -> list[tuple[str, str, str]]:
     """Name, verdict and detail of each capability, from a table or a list of tables; empty if the report has none."""
     given = report.get("capabilities") or {}
     entries = given.items() if isinstance(given, Mapping) else [(_named(entry), entry) for entry in given]
+    waived = {str(waiver.get("rule")) for waiver in report.get("waived") or [] if isinstance(waiver, Mapping)}
     rows = []
     for name, entry in entries:
         if not isinstance(entry, Mapping):
             rows.append((str(name), plain(entry), ""))
             continue
         verdict = entry.get("verdict", entry.get("status"))
-        rest = [
-            f"{key}: {plain(value)}"
-            for key, value in entry.items()
-            if key not in ("verdict", "status", "name", "capability", "id") and value not in ([], {}, None, "")
-        ]
-        rows.append((str(name), plain(verdict), "; ".join(rest)))
+        rows.append((str(name), plain(verdict), "; ".join(_capability_words(entry, waived))))
     return rows
+
+
+def _capability_words(entry: Mapping[str, Any], waived: set[str]) -> Iterator[str]:
+    """Which rules fail, which are unproven, how many hold, and then whatever else the entry says."""
+    for key, verb in (("failing", "failing"), ("unproven", "unproven")):
+        if entry.get(key):
+            yield f"{verb}: " + ", ".join(f"{rule} (waived)" if rule in waived else str(rule) for rule in entry[key])
+    if "holding" in entry:
+        yield f"{thousands(entry['holding'])} rules hold"
+    told = ("verdict", "status", "name", "capability", "id", "failing", "unproven", "holding")
+    yield from (f"{key}: {plain(value)}" for key, value in entry.items() if key not in told and value not in ([], {}, None, ""))
 
 
 def _named(entry: Any) -> str:
@@ -185,7 +202,8 @@ def waived_rows(report: Report) -> list[str]:
 def others(report: Report) -> Iterator[tuple[str, Any]]:
     """Parts of a newer report that these pages have no place for, so that nothing is dropped."""
     for key, value in report.items():
-        if key not in _SHOWN:
+        placed = key in _SHOWN_IF and (not value or _SHOWN_IF[key] in value)
+        if key not in _SHOWN and not placed:
             yield key, value
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from conformance.reports.markup import Child, Markup, element, joined
 
 _STYLE = Path(__file__).with_name("page.css")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+_WIDE = 24  # characters; a longer text gets room on a narrow screen instead of a tall, thin column
 _TONES = {
     "PASS": "good",
     "CONFORMS": "good",
@@ -28,12 +30,12 @@ _TONES = {
 
 def tone(status: str) -> str:
     """The style of a verdict; what has none of its own is grey."""
-    return _TONES.get(status.split(" ", 1)[0], "none")
+    return _TONES.get(re.split("[ ,]", status, maxsplit=1)[0], "none")
 
 
 def badge(status: str, big: bool = False) -> Markup:
     """A verdict as a coloured word."""
-    return element("span", status, class_=f"badge {tone(status)}{' big' if big else ''}")
+    return element("span", status, class_=f"badge {tone(status)}{' long' if len(status) > _WIDE else ''}{' big' if big else ''}")
 
 
 def document(title: str, *body: Child) -> str:
@@ -50,12 +52,22 @@ def document(title: str, *body: Child) -> str:
     return f"<!doctype html>\n{page}\n"
 
 
+_EMPTY = (None, "", "–", "-", "0")  # of a column in which every cell is one of these, nothing is lost
+
+
+def _cell_class(cell: Child, number: bool) -> str | None:
+    if number:
+        return "number"
+    return "wide" if isinstance(cell, str) and not isinstance(cell, Markup) and len(cell) > _WIDE else None
+
+
 def table(caption: str, head: list[str], rows: list[list[Child]], numbers: frozenset[int] = frozenset()) -> Markup:
-    """A table that scrolls sideways on a narrow screen; columns in `numbers` are aligned to the right."""
+    """A table that scrolls sideways on a narrow screen; columns in `numbers` are aligned to the right, empty ones are left out."""
+    kept = [i for i in range(len(head)) if i == 0 or any(row[i] not in _EMPTY for row in rows)]
 
     def cells(name: str, row: list[Child]) -> Markup:
         scope = "col" if name == "th" else None
-        return joined(element(name, cell, scope=scope, class_="number" if i in numbers else None) for i, cell in enumerate(row))
+        return joined(element(name, row[i], scope=scope, class_=_cell_class(row[i], i in numbers)) for i in kept)
 
     inner = element(
         "table",

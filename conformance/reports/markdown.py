@@ -37,7 +37,7 @@ def _head(report: Report) -> list[str]:
     return [
         f"## PDL conformance: {verdict_line(report)}",
         "",
-        content.VERDICTS[report["verdict"]],
+        content.verdict_words(report),
         "",
         f"- {cell(headline(report))}",
         f"- {thousands(len(report['tests']))} cases: {counted}",

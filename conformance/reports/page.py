@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from conformance.pdlkit.display import headline, texts, thousands, triage, verdict_line
+from conformance.pdlkit.display import launches, texts, thousands, triage, verdict_line
 from conformance.reports import content
 from conformance.reports.content import Report, bound_words, ns_words
 from conformance.reports.frame import badge, bullets, document, facts, table, tone
 from conformance.reports.markup import Child, Markup, element, joined
 from conformance.reports.page_cases import case_details
-from conformance.reports.pictures import share
+from conformance.reports.pictures import counted
 
 _MOST_TILES = 1200
+_MOST_BROKEN = 12
 
 
 def write_page(report: Report) -> str:
     """The page of a report."""
-    return document(
-        f"{verdict_line(report)}: {_device(report)}",
-        _top(report),
-        _capabilities(report),
-        _overview(report),
-        _what_failed(report),
-        _rules(report),
-        _mutants(report),
-        _overlap(report),
-        _contested(report),
-        _paths(report),
-        _run(report),
-        _others(report),
-    )
+    makers = (_capabilities, _overview, _what_failed, _rules, _mutants, _overlap, _contested, _paths, _run, _others)
+    sections = [make(report) for make in makers]
+    return document(f"{verdict_line(report)}: {_device(report)}", _top(report), _contents(sections), sections)
 
 
 def _device(report: Report) -> str:
@@ -40,13 +31,73 @@ def _device(report: Report) -> str:
     return " ".join(str(part) for part in (report["device"].get("name", "GPU"), report["driver"].get("version")) if part)
 
 
+_SECTIONS = (
+    ("capabilities", "Verdict per capability"),
+    ("overview", "All rules at a glance"),
+    ("said", "What the run says"),
+    ("rules", "Rules"),
+    ("planted", "Planted bugs"),
+    ("overlap", "Overlap"),
+    ("contested", "Contested claims"),
+    ("paths", "Streams and captured graphs that differ"),
+    ("run", "How it was run"),
+    ("others", "Also in the report"),
+)
+
+
+def _section(name: str, *body: Child) -> Markup:
+    """A part of the page, with the heading and the address that the list of contents leads to."""
+    return element("section", element("h2", dict(_SECTIONS)[name]), body, id=f"part-{name}")
+
+
+def _contents(sections: Iterable[Markup | None]) -> Markup:
+    """Links to the parts that this page has."""
+    present = "".join(section or "" for section in sections)
+    links = [element("a", title, href=f"#part-{name}") for name, title in _SECTIONS if f'id="part-{name}"' in present]
+    return element("nav", links, aria_label="Parts of this page")
+
+
+def _broken(report: Report) -> Markup | None:
+    """The rules that decided against the device, in the words of the rule book."""
+    bad = [rule for rule in report["rules"] if rule["class"] != "measured" and rule["status"] in ("FAIL", "HANG", "CRASH", "DEVICE_LOST")]
+    waived = {entry.get("rule") for entry in report.get("waived") or []}
+    lines = [
+        joined(
+            (
+                badge(rule["status"] + (", waived" if rule["id"] in waived else "")),
+                " ",
+                element("a", rule["id"], href=f"#{rule['id']}"),
+                f": {rule['text']}",
+            )
+        )
+        for rule in bad[:_MOST_BROKEN]
+    ]
+    if len(bad) > _MOST_BROKEN:
+        lines.append(joined((f"and {thousands(len(bad) - _MOST_BROKEN)} more rules",)))
+    return element("ul", [element("li", line) for line in lines], class_="broken") if lines else None
+
+
+def _device_words(report: Report) -> str:
+    """`NVIDIA H200, compute capability 9.0, 132 SMs`, or the model and what is broken in it."""
+    device = report["device"]
+    if device["kind"] == "model":
+        name = report["run"]["device"].partition(":")[2]
+        return "the model, no GPU" + (f": broken device {name}" if name else "")
+    cc = device.get("cc")
+    parts = [str(device.get("name", "unknown")), f"compute capability {cc // 10}.{cc % 10}" if isinstance(cc, int) else None]
+    return ", ".join(filter(None, [*parts, f"{device['sms']} SMs" if "sms" in device else None]))
+
+
 def _top(report: Report) -> Markup:
-    score = report["mutation_score"]
+    score, run = report["mutation_score"], report["run"]
     counted = content.status_words(report)
     rows: list[tuple[str, Child]] = [
-        ("device", headline(report)),
-        ("started", f"{report['run']['started']}, {report['run']['wall_s']:,.1f} s"),
-        ("cases", f"{thousands(len(report['tests']))}: {counted}" if report["tests"] else "none"),
+        ("device", _device_words(report)),
+        ("driver", report["driver"].get("version")),
+        ("CUDA Toolkit", report["toolchain"].get("nvcc")),
+        ("profile", f"{run['profile']}, seed {run['seed']}, suite {report['suite']['version']}"),
+        ("started", f"{run['started']}, took {run['wall_s']:,.1f} s"),
+        ("cases", f"{thousands(len(report['tests']))}, of these {counted}" if report["tests"] else "none"),
         ("planted bugs", f"{score['killed']} of {score['applicable']} that apply were found"),
         ("judged by", texts(report) if report["verdict"] == "CONFORMS" else None),
         ("only", " ".join(report["run"]["only"])),
@@ -64,7 +115,8 @@ def _top(report: Report) -> Markup:
     return element(
         "header",
         element("h1", "PDL conformance: ", badge(verdict_line(report), big=True)),
-        element("p", content.VERDICTS[report["verdict"]]),
+        element("p", content.verdict_words(report)),
+        _broken(report),
         model,
         facts(rows),
         class_="verdict",
@@ -80,9 +132,11 @@ def _what_failed(report: Report) -> Markup | None:
         parts += [element("h3", "Waived"), bullets(content.waived_rows(report))]
     if lines := triage(report):
         parts += [element("h3", "What changed when a failing trial was varied"), _long_list(lines)]
+    if report.get("waivers_idle"):
+        parts += [element("h3", "Waivers that were not needed"), bullets(list(report["waivers_idle"]))]
     if lines := content.notes(report):
         parts += [element("h3", "What this run does not prove"), _long_list(lines)]
-    return element("section", element("h2", "What the run says"), parts) if parts else None
+    return _section("said", parts) if parts else None
 
 
 def _long_list(lines: list[str]) -> Markup:
@@ -98,7 +152,11 @@ def _capabilities(report: Report) -> Markup | None:
     rows: list[list[Child]] = [[name, badge(verdict), detail] for name, verdict, detail in content.capability_rows(report)]
     if not rows:
         return None
-    return element("section", element("h2", "Verdict per capability"), table("Capabilities", ["capability", "verdict", "detail"], rows))
+    return _section("capabilities", table("Capabilities", ["capability", "verdict", "rules"], rows))
+
+
+def _tile_tone(rule: Mapping[str, Any]) -> str:
+    return "none" if rule["class"] == "measured" and rule["status"] == "INCONCLUSIVE" else tone(rule["status"])
 
 
 def _overview(report: Report) -> Markup | None:
@@ -112,20 +170,21 @@ def _overview(report: Report) -> Markup | None:
                 "li",
                 element(
                     "a",
-                    element("span", rule["id"], class_=f"badge {tone(rule['status'])}"),
+                    element("span", rule["id"], class_=f"badge {_tile_tone(rule)}"),
                     href=f"#{rule['id']}",
                     title=f"{rule['status']}: {rule['text']}",
                 ),
             )
             for rule in rules
         ]
-        groups += [element("h3", name), element("ul", tiles, class_="tiles")]
+        groups += [element("h3", f"{name} rules"), element("ul", tiles, class_="tiles")]
     key = joined(
         (badge(name), f" {meaning}. ")
         for name, meaning in content.STATUSES.items()
         if any(rule["status"] == name for rule in report["rules"])
     )
-    return element("section", element("h2", "All rules at a glance"), groups, element("p", key, class_="soft"))
+    measured = any(rule["class"] == "measured" for rule in report["rules"])
+    return _section("overview", groups, element("p", key, content.MEASURED_WORDS if measured else None, class_="soft"))
 
 
 def _rules(report: Report) -> Markup | None:
@@ -141,15 +200,26 @@ def _rules(report: Report) -> Markup | None:
         ]
     terms = facts([(name, meaning) for name, meaning in content.TERMS.items()])
     words = element("details", element("summary", "What the numbers mean"), element("div", terms, class_="inside"))
-    return element("section", element("h2", "Rules"), words, groups)
+    return _section("rules", _pooled(report), words, groups)
+
+
+def _pooled(report: Report) -> Markup | None:
+    """Both bounds over all visibility rules, and which combinations of launch features ran."""
+    entry, lines = report.get("pooled") or {}, []
+    if entry.get("bound95") is not None:
+        lines.append(
+            f"All visibility rules together: {thousands(entry['exercised'])} exercised trials, bound {bound_words(entry['bound95'])}; "
+            f"{thousands(entry['shapes'])} shapes, bound {bound_words(entry['shape_bound95'])}."
+        )
+    axes = report.get("axes") or {}
+    lines += [f"{line[:1].upper()}{line[1:]}." for line in (launches(report) if axes else [])]
+    excluded = [f"not together: {text}" for text in axes.get("excluded", [])]
+    more = element("details", element("summary", "Features that are not combined"), element("div", bullets(excluded), class_="inside"))
+    return joined(([element("p", line) for line in lines], more if excluded else None)) if lines else None
 
 
 def _rule(rule: Mapping[str, Any], cases: list[Mapping[str, Any]], report: Report) -> Markup:
-    power = f"{rule['killed']}/{rule['applicable']} mutants" if rule["applicable"] else "no mutant"
-    line = [f"{thousands(rule['exercised'])} exercised", f"bound {bound_words(rule['bound95'])}", power]
     shapes = content.shape_bound(rule)
-    if shapes is not None:
-        line.insert(2, f"for shapes {bound_words(shapes)}")
     summary = element(
         "summary",
         badge(rule["status"]),
@@ -157,20 +227,20 @@ def _rule(rule: Mapping[str, Any], cases: list[Mapping[str, Any]], report: Repor
         element("strong", rule["id"]),
         " ",
         rule["text"],
-        element("span", ", ".join(line), class_="facts-line"),
+        element("span", _rule_line(rule, cases), class_="facts-line"),
     )
     rows: list[tuple[str, Child]] = [
         ("source", rule["source"]),
         ("asks", content.KINDS[rule["kind"]]),
         ("core", "yes" if rule["core"] else None),
-        ("exercised", thousands(rule["exercised"])),
-        ("bound (schedules)", bound_words(rule["bound95"])),
+        ("exercised", thousands(rule["exercised"]) if rule["exercised"] else None),
+        ("bound (schedules)", bound_words(rule["bound95"]) if rule["bound95"] is not None else None),
         ("bound (shapes)", bound_words(shapes) if shapes is not None else None),
-        ("schedules", thousands(rule["schedules"])),
-        ("shapes", thousands(rule.get("shapes"))),
-        ("resolution", ns_words(rule["resolution_ns"])),
-        ("mutants", f"{rule['killed']} of {rule['applicable']} killed" if rule["applicable"] else "none"),
-        ("broken waits", f"{rule['broken_waits_killed']} killed" if rule["broken_waits_killed"] else None),
+        ("schedules", thousands(rule["schedules"]) if rule["schedules"] else None),
+        ("shapes", thousands(rule["shapes"]) if rule.get("shapes") else None),
+        ("resolution", ns_words(rule["resolution_ns"]) if rule["resolution_ns"] is not None else None),
+        ("mutants", f"{rule['killed']} of {rule['applicable']} found" if rule["applicable"] else "none"),
+        ("broken waits", f"{rule['broken_waits_killed']} found" if rule["broken_waits_killed"] else None),
         ("SM pairs", f"{thousands(rule['sm_pairs'])} of {thousands(rule['sm_pairs_possible'])}" if rule["sm_pairs_possible"] else None),
     ]
     inside = [facts(rows), case_details(rule["id"], cases, report)]
@@ -181,6 +251,21 @@ def _rule(rule: Mapping[str, Any], cases: list[Mapping[str, Any]], report: Repor
         id=rule["id"],
         open="" if rule["status"] in ("FAIL", "HANG") and len(report["rules"]) < 20 else None,
     )
+
+
+def _rule_line(rule: Mapping[str, Any], cases: list[Mapping[str, Any]]) -> str:
+    """The rule in numbers: how many cases did not pass, or what the trials show."""
+    shapes = content.shape_bound(rule)
+    bad = sum(case["status"] not in ("PASS", "INCONCLUSIVE", "NOT_SUPPORTED") for case in cases)
+    parts = [f"{bad} of {len(cases)} cases went wrong"] if bad else []
+    if rule["kind"] == "api":
+        parts.append(f"{len(cases)} case{'s' if len(cases) != 1 else ''} of calls and answers, no trials")
+    elif rule["exercised"] or not bad:
+        parts.append(f"{thousands(rule['exercised'])} exercised trials")
+    parts += [f"bound {bound_words(rule['bound95'])}"] if rule["bound95"] is not None else []
+    parts += [f"for shapes {bound_words(shapes)}"] if shapes is not None else []
+    parts += [f"{rule['killed']} of {rule['applicable']} mutants found"] if rule["applicable"] else ["no mutant"]
+    return ", ".join(parts)
 
 
 def _mutants(report: Report) -> Markup | None:
@@ -195,9 +280,7 @@ def _mutants(report: Report) -> Markup | None:
                 row.tag,
                 row.kind.replace("_", " "),
                 said,
-                joined(
-                    (share(row.kills, row.trials, f"{row.kills:,} of {row.trials:,} trials showed it"), f" {row.kills:,} of {row.trials:,}")
-                ),
+                counted(row.kills, row.trials),
                 ", ".join(row.rules),
             ]
         )
@@ -207,7 +290,7 @@ def _mutants(report: Report) -> Markup | None:
         if score[name]:
             words += [element("h3", title), _long_list(list(score[name]))]
     head = ["tag", "kind", "cases", "trials that showed it", "rules"]
-    return element("section", element("h2", "Planted bugs"), words, table("Planted bugs, controls and broken waits", head, rows))
+    return _section("planted", words, table("Planted bugs, controls and broken waits", head, rows))
 
 
 def _overlap(report: Report) -> Markup | None:
@@ -221,17 +304,17 @@ def _overlap(report: Report) -> Markup | None:
             rows.append(
                 [
                     rule,
-                    joined((share(overlapped, run, f"{overlapped:,} of {run:,} trials overlapped"), f" {overlapped:,} of {run:,}")),
+                    counted(overlapped, run),
                     thousands(pairs),
                 ]
             )
     if not rows:
         return None
-    return element(
-        "section",
-        element("h2", "Co-residency"),
+    listed = table("Overlap per rule", ["rule", "trials that overlapped", "SM pairs"], rows, frozenset({2}))
+    return _section(
+        "overlap",
         element("p", "Trials in which the dependent ran before the primary had ended. Overlap is allowed and never required."),
-        table("Overlap per rule", ["rule", "trials that overlapped", "SM pairs"], rows, frozenset({2})),
+        element("details", element("summary", f"{len(rows)} rules with overlap"), element("div", listed, class_="inside")),
     )
 
 
@@ -243,25 +326,30 @@ def _contested(report: Report) -> Markup | None:
         return None
     parts = []
     for (name, question, first, second), entries in claims.items():
-        follows = ", ".join(dict.fromkeys(entry["follows"] for entry in entries))
+        follows = Counter(entry["follows"] for entry in entries)
         rows: list[list[Child]] = [[entry["case"], entry["follows"], entry["counts"], entry["bound"]] for entry in entries]
         inside = [
-            facts([("claim A", first), ("claim B", second), ("named", name)]),
-            table(f"Cases on: {question}", ["case", "follows", "counts", "bound"], rows),
+            facts([("claim A", first), ("claim B", second), ("cited as", name)]),
+            table(f"Cases on: {question}", ["case", "claim", "counts", "bound"], rows),
         ]
         parts.append(
             element(
                 "details",
-                element("summary", element("strong", question), f" This device follows: {follows}"),
+                element("summary", element("strong", question), element("span", _follows(follows), class_="facts-line")),
                 element("div", inside, class_="inside"),
             )
         )
-    return element(
-        "section",
-        element("h2", "Contested claims"),
-        element("p", "Where the documents disagree or are silent, and what this device did."),
-        parts,
-    )
+    return _section("contested", element("p", "Where the documents disagree or are silent, and what this device did."), parts)
+
+
+def _follows(answers: Counter[str]) -> str:
+    """`This device follows claim A.`, or in how many cases it followed which."""
+    clear = {name: count for name, count in answers.items() if name in ("A", "B")}
+    if not clear:
+        return "This run does not decide it."
+    if len(clear) == 1:
+        return f"This device follows claim {next(iter(clear))}."
+    return "This device follows " + ", ".join(f"claim {name} in {count} of the cases" for name, count in clear.items()) + "."
 
 
 def _paths(report: Report) -> Markup | None:
@@ -275,11 +363,7 @@ def _paths(report: Report) -> Markup | None:
         rows.append([f"{entry['rule']}.{entry['pair']}.{entry['window']}", entry["words"], *sides])
     if not rows:
         return None
-    return element(
-        "section",
-        element("h2", "Streams and captured graphs that differ"),
-        table("The same launches on both paths", ["case", "words", "stream", "captured"], rows),
-    )
+    return _section("paths", table("The same launches on both paths", ["case", "words", "stream", "captured"], rows))
 
 
 def _run(report: Report) -> Markup:
@@ -294,7 +378,7 @@ def _run(report: Report) -> Markup:
         ("suite", f"{suite['version']}, sources {suite['sources']}, rules {suite['rules_hash']}"),
         ("commit", f"{suite['git']}{' with changes' if suite['dirty'] else ''}" if suite["git"] else None),
         ("driver", ", ".join(f"{key} {value}" for key, value in driver.items() if value)),
-        ("lint on the same kernels", report.get("static_check")),
+        ("lint on these kernels", report.get("static_check")),
         (
             "toolchain",
             ", ".join(f"{key} {chain[key]}" for key in ("nvcc", "ptxas", "compiler", "cmake", "xxhash", "built") if chain.get(key)),
@@ -313,16 +397,16 @@ def _run(report: Report) -> Markup:
         ]
         for child in report["processes"]
     ]
-    parts: list[Child] = [element("h2", "How it was run"), facts(rows)]
+    parts: list[Child] = [facts(rows)]
     if children:
         listed = table("Processes", ["family", "exit", "hung", "time"], children, frozenset({3}))
         parts.append(element("details", element("summary", f"{len(children)} processes"), element("div", listed, class_="inside")))
-    return element("section", parts)
+    return _section("run", parts)
 
 
 def _others(report: Report) -> Markup | None:
     parts = [joined((element("h3", name), _tree(value))) for name, value in content.others(report)]
-    return element("section", element("h2", "Also in the report"), parts) if parts else None
+    return _section("others", parts) if parts else None
 
 
 def _tree(value: Any) -> Markup:

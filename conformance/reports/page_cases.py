@@ -10,8 +10,14 @@ from conformance.pdlkit.replay_token import tokens
 from conformance.reports.content import Report, bound_words, ns_words
 from conformance.reports.frame import badge, bullets, facts, table
 from conformance.reports.markup import Child, Markup, element, joined
-from conformance.reports.pictures import has_timeline, share, timeline
+from conformance.reports.pictures import counted, has_timeline, timeline
 
+_VARIATIONS = {
+    "as-it-failed": "nothing",
+    "attribute-off": "launched without the attribute",
+    "extra-fence": "an extra fence after the wait",
+    "other-sms": "on other SMs",
+}
 _TIMELINES = 3  # per case; the report keeps up to 16 forbidden trials, which mostly look alike
 Case = Mapping[str, Any]
 
@@ -54,7 +60,7 @@ def _more(case: Case, report: Report) -> Markup | None:
     parts += _trials(case, report["device"]["kind"] == "model")
     token = next(tokens(report, case), None)
     if token is not None:
-        parts.append(element("p", "Again: ", element("code", f"python3 conformance replay {token}")))
+        parts.append(element("p", "To repeat the first forbidden trial: ", element("code", f"python3 conformance replay {token}")))
     if case.get("answers"):
         rows: list[list[Child]] = [[answer["what"], answer["answer"]] for answer in case["answers"]]
         parts.append(table(f"Answers in {case['name']}", ["asked", "answered"], rows))
@@ -77,29 +83,21 @@ def _more(case: Case, report: Report) -> Markup | None:
 def _variants(name: str, variants: list[Mapping[str, Any]]) -> Markup:
     rows: list[list[Child]] = []
     for variant in variants:
-        kills, trials = variant["kills"], variant["trials"]
         what = variant["kind"].replace("_", " ") + (f", {ns_words(variant['x_ns'])} early" if variant["x_ns"] is not None else "")
-        shown: Child = (
-            joined((share(kills, trials, f"{kills:,} of {trials:,} trials showed it"), f" {kills:,} of {trials:,}")) if trials else "–"
-        )
+        shown = counted(variant["kills"], variant["trials"])
         rows.append([variant["tag"], what, badge(variant["status"]), shown, variant["reason"] or ""])
-    return table(f"Planted in {name}", ["tag", "kind", "fate", "trials that showed it", "why"], rows)
+    return table(f"Planted in {name}", ["tag", "kind", "result", "trials that showed it", "why"], rows)
 
 
 def _triage(case: Case) -> Markup:
     rows: list[list[Child]] = [
         [
-            variant["tag"],
-            joined(
-                (
-                    share(variant["kills"], variant["trials"], f"{variant['kills']:,} of {variant['trials']:,} wrong"),
-                    f" {variant['kills']:,} of {variant['trials']:,}",
-                )
-            ),
+            _VARIATIONS.get(variant["tag"], variant["tag"]),
+            counted(variant["kills"], variant["trials"]),
         ]
         for variant in case["triage"]
     ]
-    return table(f"{case['name']} varied", ["what was changed", "wrong"], rows)
+    return table(f"The failing trials of {case['name']}, repeated with one thing changed", ["what was changed", "wrong trials"], rows)
 
 
 def _trials(case: Case, on_model: bool) -> list[Child]:
@@ -110,8 +108,8 @@ def _trials(case: Case, on_model: bool) -> list[Child]:
     for trial in shown:
         seen, plan = trial.get("seen") or {}, trial.get("plan") or {}
         words = (
-            f"Batch {trial.get('batch')}, slot {trial.get('slot')}: {plan.get('blocks_primary')} blocks before "
-            f"{plan.get('blocks_dependent')}, {plan.get('threads')} threads, {plan.get('words')} words."
+            f"Batch {trial.get('batch')}, slot {trial.get('slot')}: a primary of {plan.get('blocks_primary')} blocks and a dependent of "
+            f"{plan.get('blocks_dependent')}, with {plan.get('threads')} threads each, on {plan.get('words')} words."
         )
         if seen.get("wrong"):
             words += (
@@ -129,7 +127,7 @@ def _trials(case: Case, on_model: bool) -> list[Child]:
         parts += [element("p", words), picture]
     if shown:
         parts.insert(
-            0, element("p", "Timelines of forbidden trials. Red: the wait has returned, and the primary still stores.", class_="soft")
+            0, element("p", "Timelines of forbidden trials. Red: the wait has returned although the primary still stores.", class_="soft")
         )
     left = len(case["forbidden"]) - len(shown)
     if shown and left:

@@ -11,19 +11,13 @@ WIDTH, LEFT, RIGHT = 640, 92, 24
 _ROW, _BAR = 30, 16
 
 
-def share(part: int, whole: int, label: str) -> Markup:
-    """A bar that is filled to part/whole; a screen reader says the label."""
-    filled = 0.0 if whole <= 0 else max(0.0, min(1.0, part / whole)) * 100
-    return element(
-        "svg",
-        element("title", label),
-        element("rect", x=0, y=0, width=100, height=8, class_="bar-rest"),
-        element("rect", x=0, y=0, width=f"{filled:.2f}", height=8, class_="bar-full"),
-        viewBox="0 0 100 8",
-        role="img",
-        class_="share",
-        preserveAspectRatio="none",
-    )
+def counted(part: int, whole: int) -> Markup:
+    """A bar that is filled to part/whole, and the two numbers, which say the same to a screen reader; a dash where nothing was counted."""
+    if whole <= 0:
+        return Markup("–")
+    filled = max(0.0, min(1.0, part / whole)) * 100
+    bar = element("i", style=f"--share:{filled:.1f}%", aria_hidden="true")
+    return element("span", bar, f" {part:,} of {whole:,}", class_="counted")
 
 
 def _numbers(trial: Mapping[str, Any]) -> tuple[float | None, float | None, float | None]:

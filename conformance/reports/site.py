@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +13,16 @@ from conformance.pdlkit import places
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import OK, BadArguments
 from conformance.pdlkit.list_rules import rule_json
+from conformance.pdlkit.references import REFERENCES
 from conformance.pdlkit.rules import load
-from conformance.reports.markup import Markup
 from conformance.reports.page import write_page
-from conformance.reports.prose import rendered
+from conformance.reports.prose import relinked, rendered
 from conformance.reports.record import Configuration, configurations
 from conformance.reports.site_pages import index_page, prose_page, rule_page, submit_page, wild_page
 
 SCHEMA = "pdl-site/1"
 _MARK = "made by: conformance site\n"
+_PROGRAMS = (".cu", ".c", ".cpp", ".py")
 
 
 def parser() -> Parser:
@@ -109,27 +110,44 @@ def index_json(rules: Sequence[dict[str, Any]], record: Sequence[Configuration],
     }
 
 
-def _relinked(text: Markup, here: set[str]) -> Markup:
-    """Links between the record's Markdown files lead to their pages; others into the tree lose their target."""
-
-    def link(match: re.Match[str]) -> str:
-        target = match[1]
-        if re.match(r"(https?:|#)", target):
-            return match[0]
-        name = Path(target.partition("#")[0]).name
-        return f'href="{Path(name).stem}.html"' if name in here else ""
-
-    return Markup(re.sub(r'href="([^"]*)"', link, re.sub(r"<img [^>]*>", "", text)))
+def _title(path: Path) -> str:
+    return path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ").strip() or path.stem
 
 
 def _prose(folder: Path, paths: Sequence[Path]) -> list[tuple[str, str]]:
     """Writes a page for each file; returns their addresses and titles."""
     names, written = {path.name for path in paths}, []
+
+    def address(target: str) -> str | None:
+        name, _, anchor = target.partition("#")
+        here = Path(name).name
+        return f"{Path(here).stem}.html" + (f"#{anchor}" if anchor else "") if here in names else None
+
     for path, text in zip(paths, rendered(paths), strict=True):
-        title = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ").strip() or path.stem
-        (folder / f"{path.stem}.html").write_text(prose_page(title, _relinked(text, names)), encoding="utf-8")
-        written.append((f"{folder.name}/{path.stem}.html", f"{title} ({path.stem})"))
+        (folder / f"{path.stem}.html").write_text(prose_page(_title(path), relinked(text, address)), encoding="utf-8")
+        of = "" if path == REFERENCES else f" ({path.stem})"
+        written.append((f"{folder.name}/{path.stem}.html", _title(path) + of))
     return written
+
+
+def _wild(output: Path, paths: Sequence[Path]) -> str:
+    """The page of what was found in the wild; the programs that show a defect are copied beside it."""
+    sections = {path.name: path.stem for path in paths}
+
+    def address(here: Path, target: str) -> str | None:
+        name, _, anchor = target.partition("#")
+        file = (here.parent / name).resolve()
+        if file.name in sections:
+            return f"#{sections[file.name]}"
+        if file == REFERENCES.resolve():
+            return "pages/references.html" + (f"#{anchor}" if anchor else "")
+        if file.suffix in _PROGRAMS and file.is_file() and file.is_relative_to(places.KIT):
+            shutil.copyfile(file, output / "programs" / file.name)
+            return f"programs/{file.name}"
+        return None
+
+    texts = [relinked(text, partial(address, path)) for path, text in zip(paths, rendered(paths), strict=True)]
+    return wild_page([(path.stem, text) for path, text in zip(paths, texts, strict=True)])
 
 
 def _prepared(output: Path) -> Path:
@@ -139,7 +157,7 @@ def _prepared(output: Path) -> Path:
         if not mark.is_file() or mark.read_text() != _MARK:
             raise BadArguments(f"--output {output}: the folder is not empty and was not made by `site`; name another one")
         shutil.rmtree(output)
-    for part in ("rules", "reports", "pages"):
+    for part in ("rules", "reports", "pages", "programs"):
         (output / part).mkdir(parents=True, exist_ok=True)
     mark.write_text(_MARK)
     return output
@@ -150,8 +168,8 @@ def make(results: Path, output: Path) -> int:
     if not results.is_dir():
         raise BadArguments(f"--results {results}: there is no such folder")
     record = configurations(results)
-    rules, suite = _rules(record), load(places.RULES).suite
-    field = sorted((results / "field").glob("*.md"))
+    book = load(places.RULES)
+    rules, suite = _rules(record), book.suite
     folder = _prepared(output)
     for configuration in record:
         for recorded in configuration.reports:
@@ -160,9 +178,9 @@ def make(results: Path, output: Path) -> int:
             page.write_text(write_page(recorded.report), encoding="utf-8")
     for rule in rules:
         (folder / "rules" / f"{rule['id']}.html").write_text(rule_page(rule, record), encoding="utf-8")
-    pages = _prose(folder / "pages", sorted(path for path in results.glob("*.md") if path.name != "README.md"))
-    texts = [(path.name, _relinked(text, set())) for path, text in zip(field, rendered(field), strict=True)]
-    for name, text in (("index", index_page(rules, record, suite, pages)), ("submit", submit_page()), ("wild", wild_page(texts))):
+    pages = _prose(folder / "pages", [*sorted(path for path in results.glob("*.md") if path.name != "README.md"), REFERENCES])
+    wild = _wild(folder, sorted((results / "field").glob("*.md"), key=lambda path: (path.name != "README.md", path.name)))
+    for name, text in (("index", index_page(rules, record, suite, book.digest, pages)), ("submit", submit_page()), ("wild", wild)):
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     (folder / "index.json").write_text(json.dumps(index_json(rules, record, suite), indent=1, allow_nan=False) + "\n")
     return sum(1 for _ in folder.rglob("*.html"))

@@ -6,11 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.pdlkit.display import thousands
+from conformance.pdlkit.display import thousands, verdict_line
+from conformance.pdlkit.references import ID
 from conformance.reports import content
 from conformance.reports.content import bound_words
 from conformance.reports.frame import badge, bullets, document, facts, table, tone
 from conformance.reports.markup import Child, Markup, element, joined
+from conformance.reports.prose import below
 from conformance.reports.record import GENERATIONS, UNKNOWN, Configuration
 from conformance.reports.submission import BLIND
 
@@ -48,20 +50,18 @@ def _matrix(name: str, rules: Sequence[RuleFacts], configurations: Sequence[Conf
     unknown = _unknown_generations(configurations)
     head = [
         "rule",
-        "what it says",
         *(f"{c.gpu} · driver {c.driver} · CUDA {c.toolkit}" for c in configurations),
         *(f"cc {cc // 10}.{cc % 10}: {names}" for cc, names in unknown.items()),
     ]
     rows: list[list[Child]] = [
         [
-            element("a", rule["id"], href=f"rules/{rule['id']}.html"),
-            element("span", rule["text"]),
+            element("div", element("a", rule["id"], href=f"rules/{rule['id']}.html"), f" {rule['text']}", class_="rule"),
             *(_cell(c, rule["id"], "") for c in configurations),
             *(badge(UNKNOWN) for _ in unknown),
         ]
         for rule in rules
     ]
-    return table(f"{name} rules", head, rows)
+    return table(f"{name.capitalize()} rules by GPU, driver and toolkit", head, rows)
 
 
 def _run_words(report: Mapping[str, Any]) -> str:
@@ -69,7 +69,32 @@ def _run_words(report: Mapping[str, Any]) -> str:
     return str(report["run"]["profile"]) + (f", only {' '.join(only)}" if only else "")
 
 
-def index_page(rules: Sequence[RuleFacts], configurations: Sequence[Configuration], suite: str, pages: Sequence[tuple[str, str]]) -> str:
+def _reports(configurations: Sequence[Configuration], rules_hash: str) -> Markup:
+    """Every report with its verdict, and whether it was judged by the rules of this kit."""
+    rows: list[list[Child]] = [
+        [
+            element("a", _run_words(r.report), href=f"reports/{r.name.removesuffix('.json')}.html"),
+            badge(verdict_line(r.report)),
+            c.gpu,
+            c.driver,
+            c.toolkit,
+            element("span", r.report["run"]["started"][:10], class_="nowrap"),
+            "these" if r.report["suite"]["rules_hash"] == rules_hash else "earlier ones",
+            element("a", "JSON", href=f"reports/{r.name}", aria_label=f"JSON of {r.name}"),
+        ]
+        for c in configurations
+        for r in c.reports
+    ]
+    return table("Recorded runs", ["profile", "verdict", "GPU", "driver", "CUDA", "day", "rules", "data"], rows)
+
+
+def index_page(
+    rules: Sequence[RuleFacts],
+    configurations: Sequence[Configuration],
+    suite: str,
+    rules_hash: str,
+    pages: Sequence[tuple[str, str]],
+) -> str:
     """Rule by GPU, driver and toolkit; what nobody has handed in is unknown."""
     sections: list[Child] = []
     for name, meaning in content.CLASSES.items():
@@ -80,27 +105,6 @@ def index_page(rules: Sequence[RuleFacts], configurations: Sequence[Configuratio
                 element("p", meaning, class_="soft"),
                 _matrix(name, chosen, configurations),
             ]
-    listed = [
-        joined(
-            (
-                f"{c.gpu}, driver {c.driver}, CUDA {c.toolkit}: ",
-                [
-                    joined(
-                        (
-                            element("a", _run_words(r.report), href=f"reports/{r.name.removesuffix('.json')}.html"),
-                            " ",
-                            badge(r.report["verdict"]),
-                            " (",
-                            element("a", f"JSON of {r.name}", href=f"reports/{r.name}"),
-                            ") ",
-                        )
-                    )
-                    for r in c.reports
-                ],
-            )
-        )
-        for c in configurations
-    ]
     key = joined(
         (element("span", word, class_=f"badge {tone(status)}"), f" {content.STATUSES[status]}. ") for status, word in _WORDS.items()
     )
@@ -108,11 +112,14 @@ def index_page(rules: Sequence[RuleFacts], configurations: Sequence[Configuratio
         "PDL: which GPU and driver keep which promise",
         _navigation(""),
         element("h1", "Programmatic dependent launch: who keeps which promise"),
-        element("p", f"From reports of the conformance kit, suite {suite}. Each cell leads to the report behind it."),
+        element("p", f"From reports of the conformance kit, suite {suite}. Each answer links to the report that it comes from."),
         element("p", key, badge(UNKNOWN), " nobody has handed in a result."),
-        element("h2", "Recorded"),
-        bullets(listed) if listed else element("p", "Nothing yet."),
-        [element("p", "What else was measured:"), bullets([element("a", title, href=address) for address, title in pages])]
+        element("h2", "Reports"),
+        _reports(configurations, rules_hash) if configurations else element("p", "None yet."),
+        [
+            element("p", "What else was measured, and where it comes from:"),
+            bullets([element("a", title, href=address) for address, title in pages]),
+        ]
         if pages
         else None,
         sections,
@@ -160,14 +167,19 @@ def rule_page(rule: RuleFacts, configurations: Sequence[Configuration]) -> str:
         parts += [element("h2", "Cases"), table(f"Cases of {rule['id']}", ["case", "role", "kernels at", "trials (quick)", "where"], cases)]
     if rule.get("mutants"):
         planted: list[list[Child]] = [
-            [mutant["tag"], mutant["kind"], mutant["text"], ", ".join(mutant["at"]), ", ".join(mutant["source"])]
-            for mutant in rule["mutants"]
+            [mutant["tag"], mutant["kind"], mutant["text"], ", ".join(mutant["at"]), _cited(mutant["source"])] for mutant in rule["mutants"]
         ]
         parts += [
             element("h2", "Planted bugs that a run must find"),
             table(f"Mutants of {rule['id']}", ["tag", "kind", "what it does", "planted at", "real bugs"], planted),
         ]
     return document(f"{rule['id']}: {rule['text']}", *parts)
+
+
+def _cited(ids: Sequence[str]) -> Markup:
+    """Ids of references.md as links to their entries."""
+    links = (element("a", name, href=f"../pages/references.html#{name}") if ID.fullmatch(name) else name for name in ids)
+    return joined(part for i, link in enumerate(links) for part in ((", ", link) if i else (link,)))
 
 
 def _answers(rule: str, configurations: Sequence[Configuration]) -> Markup:
@@ -185,7 +197,7 @@ def _answers(rule: str, configurations: Sequence[Configuration]) -> Markup:
                 thousands(row["exercised"]),
                 bound_words(row["bound95"]),
                 f"{row['killed']} of {row['applicable']}" if row["applicable"] else "none",
-                answer.recorded.name,
+                element("a", answer.recorded.name, href=f"../reports/{answer.recorded.name.removesuffix('.json')}.html#{rule}"),
             ]
         )
     for cc, names in _unknown_generations(configurations).items():
@@ -223,11 +235,11 @@ def submit_page() -> str:
 
 
 def wild_page(texts: Sequence[tuple[str, Markup]]) -> str:
-    """What was found in other people's kernels and in the field."""
-    body = [element("section", text) for _, text in texts] or [element("p", "Nothing is recorded yet.")]
-    return document("PDL in the wild", _navigation(""), element("h1", "In the wild"), body)
+    """What was found in other people's kernels and drivers: one section per text, each at the address of its name."""
+    body = [element("section", below(text), id=name, class_="prose") for name, text in texts] or [element("p", "Nothing is recorded yet.")]
+    return document("PDL in the wild", _navigation(""), element("h1", "PDL in the wild"), body)
 
 
 def prose_page(title: str, text: Markup) -> str:
     """One of the record's own pages."""
-    return document(title, _navigation("../"), text)
+    return document(title, _navigation("../"), element("div", text, class_="prose"))
