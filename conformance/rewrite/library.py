@@ -24,6 +24,10 @@ from conformance.pdlkit.toolchain import Tool, find_c_compiler
 
 HERE = KIT / "rewrite"
 CORE = tuple(HERE / name for name in ("cubin.c", "grow.c", "rewrite.c", "stubs.c", "fatbin.c", "plan.c"))
+INJECTION = HERE / "injection"
+# Of an injection library: taking the place of a driver's functions; and, for those that rewrite what a program loads, that.
+INTERPOSING = tuple(INJECTION / name for name in ("interpose.c", "launches.c", "record.c"))
+LOADING = (*INTERPOSING, *(INJECTION / name for name in ("loads.c", "images.c", "plans.c")))
 FLAGS = ("-std=gnu11", "-O2", "-Wall", "-fvisibility=hidden", "-fPIC")
 HIDDEN = tuple(f"-D{name}=" for name in ("ZSTDLIB_VISIBLE", "ZSTDERRORLIB_VISIBLE", "ZDICTLIB_VISIBLE", "LZ4LIB_VISIBILITY"))
 LIBRARIES = {"zstd.c": "zstd/", "lz4.c": "lz4libs/"}  # what is compiled, and the folder of its source package
@@ -93,6 +97,13 @@ def compiled(name: str, sources: list[Path], arguments: list[str], what: str) ->
     headers = sorted(path for folder in {source.parent for source in sources} | {HERE} for path in folder.glob("*.h"))
     recipe = Recipe(name, [*sources, *CORE, *headers], [*FLAGS, f"-I{HERE}", *sources, *CORE, *extra, *arguments], what)
     return compiled_files.compiled(recipe, compiler())
+
+
+def injection_library(name: str, sources: list[Path], what: str) -> Path:
+    """A library for LD_PRELOAD that rewrites what a program loads, made of these sources and the shared ones."""
+    folders = sorted({source.parent for source in sources} | {INJECTION})
+    return compiled_files.preloadable(compiled(name, [*sources, *LOADING], [*(f"-I{folder}" for folder in folders), "-shared", "-ldl",
+                                                                            "-lpthread"], what))
 
 
 def tool() -> Path:

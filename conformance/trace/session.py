@@ -16,6 +16,7 @@ from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.private_folder import private_folder
 from conformance.pdlkit.toolchain import find_c_compiler
+from conformance.rewrite.library import INJECTION, INTERPOSING
 from conformance.trace.cupti import VARIABLE
 
 SOURCES = KIT / "trace" / "injection"
@@ -27,8 +28,9 @@ def library() -> Path:
     compiler = find_c_compiler()
     if compiler is None:
         raise SetupImpossible("there is no C compiler on PATH for the tracing library (Debian and Ubuntu: apt-get install gcc)")
-    sources = sorted(SOURCES.glob("*.c"))
-    recipe = Recipe("libpdltrace.so", [*sources, *sorted(SOURCES.glob("*.h"))], [*FLAGS, *sources, "-ldl", "-lpthread"],
+    sources = [*sorted(SOURCES.glob("*.c")), *INTERPOSING]
+    headers = [path for folder in (SOURCES, INJECTION) for path in sorted(folder.glob("*.h"))]
+    recipe = Recipe("libpdltrace.so", [*sources, *headers], [*FLAGS, f"-I{INJECTION}", *sources, "-ldl", "-lpthread"],
                     "the tracing library")
     return preloadable(compiled(recipe, compiler))
 

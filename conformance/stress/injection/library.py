@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from conformance.pdlkit.compiled import preloadable
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.private_folder import private_folder
 from conformance.rewrite import library as rewriter
@@ -17,8 +16,7 @@ SOURCES = KIT / "stress" / "injection"
 
 def library() -> Path:
     """The library, compiled if need be."""
-    return preloadable(rewriter.compiled("libpdlstress.so", sorted(SOURCES.glob("*.c")),
-                                         [f"-I{SOURCES}", "-shared", "-ldl", "-lpthread"], "the injection library"))
+    return rewriter.injection_library("libpdlstress.so", sorted(SOURCES.glob("*.c")), "the injection library")
 
 
 def work_folder() -> Path:

@@ -11,25 +11,6 @@
 
 enum { LINE_ROOM = 65536 };
 
-void json_text(char *out, size_t room, const char *text)
-{
-    size_t n = 0;
-    out[n++] = '"';
-    for (; *text && n + 8 < room; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') {
-            out[n++] = '\\';
-            out[n++] = (char)c;
-        } else if (c < 32 || c > 126) {
-            n += (size_t)snprintf(out + n, 7, "\\u%04x", c);
-        } else {
-            out[n++] = (char)c;
-        }
-    }
-    out[n++] = '"';
-    out[n] = 0;
-}
-
 void record(const char *format, ...)
 {
     static char line[LINE_ROOM];

@@ -70,7 +70,8 @@ def _device() -> dict[str, object]:
 def _sources_hash() -> str:
     """Changes whenever the zoo or the detector does, so that --resume never mixes two of them."""
     tool = zoo_server.SOURCES.parent
-    files = sorted([*zoo_server.SOURCES.iterdir(), *tool.glob("injection/*.[ch]"), *tool.glob("*.py"), *tool.glob("../rewrite/*.[ch]")])
+    files = sorted([*zoo_server.SOURCES.iterdir(), *tool.glob("injection/*.[ch]"), *tool.glob("*.py"),
+                    *(tool.parent / "rewrite").rglob("*.[ch]")])
     return hashlib.sha256(b"".join(path.read_bytes() for path in files if path.is_file())).hexdigest()[:16]
 
 

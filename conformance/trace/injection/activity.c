@@ -86,7 +86,7 @@ static uint32_t name_number(const char *name)
         *found = (struct named){name, strdup(name), count++, *slot};
         *slot = found;
         if (text) {
-            quoted_text(text, room, name);
+            json_text(text, room, name);
             char *line = malloc(room + 64);
             if (line) {
                 int n = snprintf(line, room + 64, "{\"name\":%u,\"text\":%s}\n", found->number, text);
@@ -134,12 +134,12 @@ static void buffer_done(void *context, uint32_t stream, uint8_t *buffer, size_t 
 {
     enum { ROOM = 1 << 18 };
     char *text = malloc(ROOM);
-    uint8_t *record = NULL;
+    uint8_t *activity = NULL;
     size_t used = 0, lost = 0;
     (void)size;
     pthread_mutex_lock(&name_lock);
-    while (text && cupti.next_record(buffer, valid, &record) == 0) {
-        used += format_record(text + used, record);
+    while (text && cupti.next_record(buffer, valid, &activity) == 0) {
+        used += format_record(text + used, activity);
         if (used + LINE_ROOM > ROOM) {
             write_block(text, used);
             used = 0;
@@ -150,7 +150,7 @@ static void buffer_done(void *context, uint32_t stream, uint8_t *buffer, size_t 
     }
     pthread_mutex_unlock(&name_lock);
     if (cupti.dropped && cupti.dropped(context, stream, &lost) == 0 && lost) {
-        write_line("{\"dropped\":%llu}", (unsigned long long)lost);
+        record("{\"dropped\":%llu}", (unsigned long long)lost);
     }
     free(text);
     free(buffer);
@@ -192,7 +192,7 @@ static void image_loaded(const struct module_data *module)
         }
         close(file);
     }
-    write_line("{\"image\":\"%016llx\",\"bytes\":%zu}", (unsigned long long)hash, module->size);
+    record("{\"image\":\"%016llx\",\"bytes\":%zu}", (unsigned long long)hash, module->size);
 }
 
 static void resource_callback(void *unused, int domain, uint32_t id, const void *data)
@@ -208,7 +208,7 @@ static void resource_callback(void *unused, int domain, uint32_t id, const void 
         const struct graph_data *graph = resource->descriptor;
         int64_t from = activity_node_id(graph->original_node), to = activity_node_id(graph->node);
         if (from >= 0 && to >= 0) {
-            write_line("[\"clone\",%lld,%lld]", (long long)from, (long long)to);
+            record("[\"clone\",%lld,%lld]", (long long)from, (long long)to);
         }
     }
 }
@@ -244,7 +244,7 @@ static int find_functions(void *handle)
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         *functions[i].place = dlsym(handle, functions[i].name);
         if (functions[i].needed && !*functions[i].place) {
-            write_line("{\"note\":\"%s is missing from CUPTI\"}", functions[i].name);
+            record("{\"note\":\"%s is missing from CUPTI\"}", functions[i].name);
             return 0;
         }
     }
@@ -256,7 +256,7 @@ static void subscribe(void)
     void *subscriber = NULL;
     int code = cupti.subscribe && cupti.enable_callback ? cupti.subscribe(&subscriber, resource_callback, NULL) : -1;
     if (code != 0) {
-        write_line("{\"subscribe\":%d}", code);
+        record("{\"subscribe\":%d}", code);
         return;
     }
     cupti.enable_callback(1, subscriber, DOMAIN_RESOURCE, MODULE_LOADED);
@@ -267,12 +267,12 @@ void activity_start(void)
 {
     const char *wanted = getenv("PDL_TRACE_TIMES");
     if (wanted && strcmp(wanted, "0") == 0) {
-        write_line("{\"times\":\"off\"}");
+        record("{\"times\":\"off\"}");
         return;
     }
     void *handle = open_cupti();
     if (!handle) {
-        write_line("{\"times\":\"no CUPTI\"}");
+        record("{\"times\":\"no CUPTI\"}");
         return;
     }
     if (!find_functions(handle)) {
@@ -286,7 +286,7 @@ void activity_start(void)
         cupti.enable(KIND_COPY);
         cupti.enable(KIND_MEMSET);
     }
-    write_line("{\"times\":\"%s\",\"code\":%d}", cupti.on ? "CUPTI" : "refused", code);
+    record("{\"times\":\"%s\",\"code\":%d}", cupti.on ? "CUPTI" : "refused", code);
 }
 
 /* One of N launches of graphs is timed, and one of N stretches of plain launches between synchronisations: whole steps, so

@@ -13,21 +13,9 @@ static const char *const node_names[KNOWN_NODES] = {"kernel", "copy", "memset", 
                                                     "semaphore_signal", "semaphore_wait", "allocate", "free", "memory_value",
                                                     "conditional"};
 
-struct node_parameters { /* CUDA_KERNEL_NODE_PARAMS_v2 */
-    const void *function;
-    unsigned grid[3], block[3], shared;
-    void **arguments, **extra;
-    const void *kernel;
-    void *context;
-};
-struct edge_data { unsigned char from_port, to_port, type, reserved[5]; };
-union attribute_value { int number; unsigned cluster[3]; char bytes[64]; };
-
 static struct { const void *handle; uint32_t number; } execs[MOST_EXECS];
 static uint32_t exec_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-#define DRIVER(name, ...) static result (*name)(__VA_ARGS__); if (!name) { name = (result(*)(__VA_ARGS__))driver_symbol(#name); }
 
 static int node_attribute(const void *node, int id, union attribute_value *value)
 {
@@ -38,7 +26,6 @@ static int node_attribute(const void *node, int id, union attribute_value *value
 
 static unsigned node_flags(const void *node, int *carveout)
 {
-    enum { COOPERATIVE = 2, CLUSTER = 4, UPDATABLE = 13, CARVEOUT = 14 };
     union attribute_value value;
     unsigned flags = 0;
     flags |= node_attribute(node, COOPERATIVE, &value) && value.number ? ASKED_COOPERATIVE : 0;
@@ -55,12 +42,12 @@ static void write_kernel_node(uint32_t exec, unsigned index, long parent, const 
     int carveout = -2, first;
     memset(&p, 0, sizeof p);
     if (!cuGraphKernelNodeGetParams_v2 || cuGraphKernelNodeGetParams_v2(node, &p) != 0) {
-        write_line("[\"node\",%u,%u,%ld,\"kernel\",%lld]", exec, index, parent, (long long)activity_node_id(node));
+        record("[\"node\",%u,%u,%ld,\"kernel\",%lld]", exec, index, parent, (long long)activity_node_id(node));
         return;
     }
     unsigned flags = node_flags(node, &carveout);
     uint32_t kernel = kernel_number(p.function ? p.function : p.kernel, &first);
-    write_line("[\"node\",%u,%u,%ld,\"kernel\",%lld,%u,[%u,%u,%u],[%u,%u,%u],%u,%u,%d]", exec, index, parent,
+    record("[\"node\",%u,%u,%ld,\"kernel\",%lld,%u,[%u,%u,%u],[%u,%u,%u],%u,%u,%d]", exec, index, parent,
                (long long)activity_node_id(node), kernel, p.grid[0], p.grid[1], p.grid[2], p.block[0], p.block[1], p.block[2],
                p.shared, flags, carveout);
 }
@@ -123,7 +110,7 @@ static void write_edges(uint32_t exec, void *graph, void *const *nodes, const un
     for (size_t i = 0; i < edges; i++) {
         size_t a = index_near(nodes, count, from[i], near), b = a < count ? index_near(nodes, count, to[i], a) : count;
         if (a < count && b < count) {
-            write_line("[\"edge\",%u,%u,%u,%u,%u,%u]", exec, numbers[a], numbers[b], data[i].from_port, data[i].to_port, data[i].type);
+            record("[\"edge\",%u,%u,%u,%u,%u,%u]", exec, numbers[a], numbers[b], data[i].from_port, data[i].to_port, data[i].type);
             near = a;
         }
     }
@@ -152,7 +139,7 @@ static unsigned write_nodes(uint32_t exec, void *graph, long parent, unsigned ne
             if (type == KERNEL_NODE) {
                 write_kernel_node(exec, numbers[i], parent, nodes[i]);
             } else {
-                write_line("[\"node\",%u,%u,%ld,\"%s\",%lld]", exec, numbers[i], parent, name_of_node(nodes[i], type),
+                record("[\"node\",%u,%u,%ld,\"%s\",%lld]", exec, numbers[i], parent, name_of_node(nodes[i], type),
                            (long long)activity_node_id(nodes[i]));
             }
             if (type == CHILD_NODE && cuGraphChildGraphNodeGetGraph && cuGraphChildGraphNodeGetGraph(nodes[i], &child) == 0) {
@@ -168,9 +155,9 @@ static unsigned write_nodes(uint32_t exec, void *graph, long parent, unsigned ne
 
 static void walk(uint32_t number, const void *exec, void *graph)
 {
-    write_line("{\"graph\":%u,\"id\":%lld}", number, (long long)activity_exec_id(exec));
+    record("{\"graph\":%u,\"id\":%lld}", number, (long long)activity_exec_id(exec));
     unsigned nodes = write_nodes(number, graph, -1, 0, 0);
-    write_line("{\"graph_end\":%u,\"nodes\":%u}", number, nodes);
+    record("{\"graph_end\":%u,\"nodes\":%u}", number, nodes);
 }
 
 void graph_instantiated(const void *exec, void *graph)

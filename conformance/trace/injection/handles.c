@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { TABLE = 4096, NAME_ROOM = 1 << 15 };
-enum { STATIC_SHARED = 1, REGISTERS = 4, PTX_VERSION = 5, BINARY_VERSION = 6, MOST_DYNAMIC = 8, CARVEOUT = 9 };
+enum { STATIC_SHARED = 1, REGISTERS = 4, PTX_VERSION = 5, BINARY_VERSION = 6, MOST_DYNAMIC = 8, PREFERRED_CARVEOUT = 9 };
 struct entry {
     const void *handle, *context;
     uint64_t value;
@@ -92,7 +92,7 @@ static void write_kernel(uint32_t number, const void *handle)
 {
     static const struct { int id; const char *name; } asked[] = {
         {STATIC_SHARED, "static_shared"}, {REGISTERS, "registers"}, {PTX_VERSION, "ptx_version"},
-        {BINARY_VERSION, "binary_version"}, {MOST_DYNAMIC, "most_dynamic_shared"}, {CARVEOUT, "carveout"}};
+        {BINARY_VERSION, "binary_version"}, {MOST_DYNAMIC, "most_dynamic_shared"}, {PREFERRED_CARVEOUT, "carveout"}};
     const char *name = kernel_name(handle);
     char *text = malloc(NAME_ROOM), more[512];
     size_t used = 0;
@@ -104,8 +104,8 @@ static void write_kernel(uint32_t number, const void *handle)
         }
     }
     if (text) {
-        quoted_text(text, NAME_ROOM, name ? name : "");
-        write_line("{\"kernel\":%u,\"name\":%s,\"device\":%d%s}", number, text, current_device(), more);
+        json_text(text, NAME_ROOM, name ? name : "");
+        record("{\"kernel\":%u,\"name\":%s,\"device\":%d%s}", number, text, current_device(), more);
     }
     free(text);
 }
@@ -124,7 +124,7 @@ static int was_launched(const void *handle)
  * launched cannot be told apart, so every kernel is asked again then. */
 void kernel_changed(const void *handle, int attribute)
 {
-    if (attribute != CARVEOUT) {
+    if (attribute != PREFERRED_CARVEOUT) {
         return;
     }
     pthread_mutex_lock(&lock);
@@ -204,8 +204,8 @@ static void write_device(int device)
     if (name) {
         name(text, sizeof text - 1, device);
     }
-    quoted_text(quoted, sizeof quoted, text);
-    write_line("{\"device\":%d,\"name\":%s%s}", device, quoted, more);
+    json_text(quoted, sizeof quoted, text);
+    record("{\"device\":%d,\"name\":%s%s}", device, quoted, more);
 }
 
 /* ---- streams ------------------------------------------------------------------------------------------------------- */
@@ -225,7 +225,7 @@ uint32_t stream_number(const void *stream, int per_thread)
     pthread_mutex_lock(&lock);
     uint32_t number = stream_count++;
     write_device(current_device());
-    write_line("{\"stream\":%u,\"device\":%d,\"context\":\"%p\",\"id\":%lld,\"kind\":\"%s\"}", number, current_device(), context,
+    record("{\"stream\":%u,\"device\":%d,\"context\":\"%p\",\"id\":%lld,\"kind\":\"%s\"}", number, current_device(), context,
                (long long)activity_stream_id(context, stream, per_thread), own ? "per-thread" : handle <= 1 ? "default" : "created");
     add(streams, key, context, tag, number);
     pthread_mutex_unlock(&lock);

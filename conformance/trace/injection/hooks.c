@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef uint64_t devptr;
-
 static int captures; /* how many streams are being captured; asking a stream costs time, so only then */
 
 static int is_capturing(const void *stream, int per_thread)
@@ -69,32 +67,23 @@ static result ended(struct event *event, result code)
 
 /* ---- launches ------------------------------------------------------------------------------------------------------ */
 
-union attribute_value { int number; unsigned cluster[3]; void *event; struct { void *event; int flags, at_start; } programmatic; char bytes[64]; };
-struct attribute { int id; char pad[4]; union attribute_value value; };
-struct launch {
-    unsigned grid[3], block[3], shared;
-    void *stream;
-    const struct attribute *attributes;
-    unsigned attribute_count;
-};
-enum { COOPERATIVE = 2, CLUSTER = 4, SERIALIZATION = 6, EVENT = 7, COMPLETION_EVENT = 12, UPDATABLE = 13, CARVEOUT = 14 };
-
 static unsigned flag_of(const struct attribute *attribute)
 {
-    const union attribute_value *value = &attribute->value;
+    const unsigned *cluster = attribute->value.cluster;
+    int number = attribute->value.number;
     switch (attribute->id) {
     case COOPERATIVE:
-        return value->number ? ASKED_COOPERATIVE : 0;
+        return number ? ASKED_COOPERATIVE : 0;
     case CLUSTER:
-        return value->cluster[0] * value->cluster[1] * value->cluster[2] > 1 ? ASKED_CLUSTER : 0;
+        return cluster[0] * cluster[1] * cluster[2] > 1 ? ASKED_CLUSTER : 0;
     case SERIALIZATION:
-        return value->number ? ASKED_OVERLAP : 0;
+        return number ? ASKED_OVERLAP : 0;
     case EVENT:
         return ASKED_EVENT;
     case COMPLETION_EVENT:
         return ASKED_COMPLETION_EVENT;
     case UPDATABLE:
-        return value->number ? ASKED_UPDATABLE : 0;
+        return number ? ASKED_UPDATABLE : 0;
     default:
         return 0;
     }
@@ -131,36 +120,16 @@ static struct event launch_begun(const struct launch *launch, const void *functi
 /* The same launch with the attribute, by the driver's own function. If the driver refuses that, as the program made it. */
 static result asked_launch(const struct launch *launch, void *function, void **arguments, void **extra, int per_thread)
 {
-    enum { MOST_ATTRIBUTES = 64 };
-    struct attribute all[MOST_ATTRIBUTES + 1];
-    struct launch asked = *launch;
+    struct changed_launch asked;
     struct hook *hook = hook_named(per_thread ? "cuLaunchKernelEx_ptsz" : "cuLaunchKernelEx");
-    result (*real)(const struct launch *, void *, void **, void **) =
-        (result(*)(const struct launch *, void *, void **, void **))(hook ? real_symbol(hook) : NULL);
+    result (*real) EXTENSIBLE_LAUNCH = (result(*) EXTENSIBLE_LAUNCH)(hook ? real_symbol(hook) : NULL);
     if (!real) {
         return NO_REAL_FUNCTION;
     }
-    if (!launch->attributes || launch->attribute_count > MOST_ATTRIBUTES) {
-        asked.attribute_count = launch->attributes ? MOST_ATTRIBUTES : 0;
-    }
-    for (unsigned i = 0; i < asked.attribute_count; i++) {
-        all[i] = launch->attributes[i];
-    }
-    memset(&all[asked.attribute_count], 0, sizeof all[0]);
-    all[asked.attribute_count].id = SERIALIZATION;
-    all[asked.attribute_count++].value.number = 1;
-    asked.attributes = all;
-    if (launch->attribute_count > MOST_ATTRIBUTES) {
-        return real(launch, function, arguments, extra);
-    }
-    result code = real(&asked, function, arguments, extra);
-    return code == 0 ? code : real(launch, function, arguments, extra);
+    int may_ask = launch_with_overlap(launch, &asked);
+    return may_ask && real(&asked.launch, function, arguments, extra) == 0 ? 0 : real(launch, function, arguments, extra);
 }
 
-#define PLAIN_LAUNCH (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,   \
-                      void *stream, void **arguments, void **extra)
-#define COOPERATIVE_LAUNCH (void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,              \
-                            unsigned shared, void *stream, void **arguments)
 #define LAUNCHES(suffix, per_thread)                                                                                       \
     VISIBLE result cuLaunchKernel##suffix PLAIN_LAUNCH;                                                                    \
     VISIBLE result cuLaunchKernel##suffix PLAIN_LAUNCH                                                                     \
@@ -181,10 +150,10 @@ static result asked_launch(const struct launch *launch, void *function, void **a
         struct event event = launch_begun(&launch, f, per_thread, ASKED_COOPERATIVE);                                      \
         return ended(&event, real(f, gx, gy, gz, bx, by, bz, shared, stream, arguments));                                  \
     }                                                                                                                      \
-    VISIBLE result cuLaunchKernelEx##suffix(const struct launch *launch, void *f, void **arguments, void **extra);         \
-    VISIBLE result cuLaunchKernelEx##suffix(const struct launch *launch, void *f, void **arguments, void **extra)          \
+    VISIBLE result cuLaunchKernelEx##suffix EXTENSIBLE_LAUNCH;                                                             \
+    VISIBLE result cuLaunchKernelEx##suffix EXTENSIBLE_LAUNCH                                                              \
     {                                                                                                                      \
-        REAL(cuLaunchKernelEx##suffix, result(*)(const struct launch *, void *, void **, void **))                         \
+        REAL(cuLaunchKernelEx##suffix, result(*) EXTENSIBLE_LAUNCH)                                                        \
         if (!launch) {                                                                                                     \
             return real(launch, f, arguments, extra);                                                                      \
         }                                                                                                                  \
@@ -366,65 +335,55 @@ VISIBLE result cuInit(unsigned flags)
 
 /* ---- the list ------------------------------------------------------------------------------------------------------ */
 
-result cuGetProcAddress(const char *, void **, int, uint64_t, void *);
-result cuGetProcAddress_v2(const char *, void **, int, uint64_t, void *);
-
-#define NEVER 1000000
-#define HOOK(symbol, exported, since, before, per_thread) {#symbol, #exported, since, before, per_thread, (void *)exported, NULL}
-#define BOTH(symbol, exported, since, before)                                                                              \
-    HOOK(symbol, exported, since, before, 0), HOOK(symbol, exported##_ptsz, since, before, 1)
-#define BOTH_SYNC(symbol, exported, since) HOOK(symbol, exported, since, NEVER, 0), HOOK(symbol, exported##_ptds, since, NEVER, 1)
 struct hook trace_hooks[] = {
-    HOOK(cuGetProcAddress, cuGetProcAddress, 0, 12000, 0),
-    HOOK(cuGetProcAddress, cuGetProcAddress_v2, 12000, NEVER, 0),
-    HOOK(cuInit, cuInit, 0, NEVER, 0),
-    BOTH(cuLaunchKernel, cuLaunchKernel, 0, NEVER),
-    BOTH(cuLaunchKernelEx, cuLaunchKernelEx, 0, NEVER),
-    BOTH(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel, 0, NEVER),
-    BOTH(cuGraphLaunch, cuGraphLaunch, 0, NEVER),
+    ONE_HOOK(cuInit),
+    BOTH(cuLaunchKernel),
+    BOTH(cuLaunchKernelEx),
+    BOTH(cuLaunchCooperativeKernel),
+    BOTH(cuGraphLaunch),
     HOOK(cuGraphInstantiate, cuGraphInstantiate_v2, 11000, 12000, 0),
     HOOK(cuGraphInstantiate, cuGraphInstantiateWithFlags, 12000, NEVER, 0),
-    HOOK(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, 0, NEVER, 0),
-    BOTH(cuGraphInstantiateWithParams, cuGraphInstantiateWithParams, 0, NEVER),
+    ONE_HOOK(cuGraphInstantiateWithFlags),
+    BOTH(cuGraphInstantiateWithParams),
     HOOK(cuGraphExecUpdate, cuGraphExecUpdate, 0, 12000, 0),
     HOOK(cuGraphExecUpdate, cuGraphExecUpdate_v2, 12000, NEVER, 0),
-    HOOK(cuGraphExecDestroy, cuGraphExecDestroy, 0, NEVER, 0),
-    BOTH(cuStreamBeginCapture, cuStreamBeginCapture_v2, 10010, NEVER),
-    BOTH(cuStreamBeginCaptureToGraph, cuStreamBeginCaptureToGraph, 0, NEVER),
-    BOTH(cuStreamEndCapture, cuStreamEndCapture, 0, NEVER),
+    ONE_HOOK(cuGraphExecDestroy),
+    BOTH_SINCE(cuStreamBeginCapture, cuStreamBeginCapture_v2, 10010),
+    BOTH(cuStreamBeginCaptureToGraph),
+    BOTH(cuStreamEndCapture),
     HOOK(cuStreamDestroy, cuStreamDestroy_v2, 4000, NEVER, 0),
-    HOOK(cuModuleUnload, cuModuleUnload, 0, NEVER, 0),
-    HOOK(cuLibraryUnload, cuLibraryUnload, 0, NEVER, 0),
-    HOOK(cuEventCreate, cuEventCreate, 0, NEVER, 0),
-    HOOK(cuFuncSetAttribute, cuFuncSetAttribute, 0, NEVER, 0),
-    HOOK(cuKernelSetAttribute, cuKernelSetAttribute, 0, NEVER, 0),
-    BOTH(cuEventRecord, cuEventRecord, 0, NEVER),
-    BOTH(cuEventRecordWithFlags, cuEventRecordWithFlags, 0, NEVER),
-    BOTH(cuMemsetD8Async, cuMemsetD8Async, 0, NEVER),
-    BOTH(cuMemsetD16Async, cuMemsetD16Async, 0, NEVER),
-    BOTH(cuMemsetD32Async, cuMemsetD32Async, 0, NEVER),
-    BOTH(cuMemsetD2D8Async, cuMemsetD2D8Async, 0, NEVER),
-    BOTH(cuMemsetD2D16Async, cuMemsetD2D16Async, 0, NEVER),
-    BOTH(cuMemsetD2D32Async, cuMemsetD2D32Async, 0, NEVER),
-    BOTH(cuMemcpyAsync, cuMemcpyAsync, 0, NEVER),
-    BOTH(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, 3020, NEVER),
-    BOTH(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, 3020, NEVER),
-    BOTH(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, 3020, NEVER),
-    BOTH(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, 3020, NEVER),
-    BOTH(cuMemcpy3DAsync, cuMemcpy3DAsync_v2, 3020, NEVER),
-    BOTH(cuMemcpyPeerAsync, cuMemcpyPeerAsync, 0, NEVER),
-    BOTH(cuLaunchHostFunc, cuLaunchHostFunc, 0, NEVER),
-    BOTH(cuStreamAddCallback, cuStreamAddCallback, 0, NEVER),
-    BOTH(cuStreamWaitEvent, cuStreamWaitEvent, 0, NEVER),
-    BOTH(cuMemAllocAsync, cuMemAllocAsync, 0, NEVER),
-    BOTH(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync, 0, NEVER),
-    BOTH(cuMemFreeAsync, cuMemFreeAsync, 0, NEVER),
-    BOTH(cuStreamWriteValue32, cuStreamWriteValue32_v2, 11070, NEVER),
-    BOTH(cuStreamWriteValue64, cuStreamWriteValue64_v2, 11070, NEVER),
-    BOTH(cuStreamWaitValue32, cuStreamWaitValue32_v2, 11070, NEVER),
-    BOTH(cuStreamWaitValue64, cuStreamWaitValue64_v2, 11070, NEVER),
-    BOTH(cuStreamBatchMemOp, cuStreamBatchMemOp_v2, 11070, NEVER),
-    BOTH(cuStreamSynchronize, cuStreamSynchronize, 0, NEVER),
+    ONE_HOOK(cuModuleUnload),
+    ONE_HOOK(cuLibraryUnload),
+    ONE_HOOK(cuEventCreate),
+    ONE_HOOK(cuFuncSetAttribute),
+    ONE_HOOK(cuKernelSetAttribute),
+    BOTH(cuEventRecord),
+    BOTH(cuEventRecordWithFlags),
+    BOTH(cuMemsetD8Async),
+    BOTH(cuMemsetD16Async),
+    BOTH(cuMemsetD32Async),
+    BOTH(cuMemsetD2D8Async),
+    BOTH(cuMemsetD2D16Async),
+    BOTH(cuMemsetD2D32Async),
+    BOTH(cuMemcpyAsync),
+    BOTH_SINCE(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, 3020),
+    BOTH_SINCE(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, 3020),
+    BOTH_SINCE(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, 3020),
+    BOTH_SINCE(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, 3020),
+    BOTH_SINCE(cuMemcpy3DAsync, cuMemcpy3DAsync_v2, 3020),
+    BOTH(cuMemcpyPeerAsync),
+    BOTH(cuLaunchHostFunc),
+    BOTH(cuStreamAddCallback),
+    BOTH(cuStreamWaitEvent),
+    BOTH(cuMemAllocAsync),
+    BOTH(cuMemAllocFromPoolAsync),
+    BOTH(cuMemFreeAsync),
+    BOTH_SINCE(cuStreamWriteValue32, cuStreamWriteValue32_v2, 11070),
+    BOTH_SINCE(cuStreamWriteValue64, cuStreamWriteValue64_v2, 11070),
+    BOTH_SINCE(cuStreamWaitValue32, cuStreamWaitValue32_v2, 11070),
+    BOTH_SINCE(cuStreamWaitValue64, cuStreamWaitValue64_v2, 11070),
+    BOTH_SINCE(cuStreamBatchMemOp, cuStreamBatchMemOp_v2, 11070),
+    BOTH(cuStreamSynchronize),
     BOTH_SYNC(cuMemcpy, cuMemcpy, 0),
     BOTH_SYNC(cuMemcpyHtoD, cuMemcpyHtoD_v2, 3020),
     BOTH_SYNC(cuMemcpyDtoH, cuMemcpyDtoH_v2, 3020),
@@ -432,7 +391,11 @@ struct hook trace_hooks[] = {
     BOTH_SYNC(cuMemsetD8, cuMemsetD8_v2, 3020),
     BOTH_SYNC(cuMemsetD16, cuMemsetD16_v2, 3020),
     BOTH_SYNC(cuMemsetD32, cuMemsetD32_v2, 3020),
-    HOOK(cuCtxSynchronize, cuCtxSynchronize, 0, NEVER, 0),
-    HOOK(cuEventSynchronize, cuEventSynchronize, 0, NEVER, 0),
+    ONE_HOOK(cuCtxSynchronize),
+    ONE_HOOK(cuEventSynchronize),
 };
 const size_t trace_hook_count = sizeof trace_hooks / sizeof trace_hooks[0];
+
+/* What the tracing library alone replaces; the library of `whatif` defines a longer list, which takes the place of this one. */
+WEAK const struct hook_table hook_tables[] = {{trace_hooks, &trace_hook_count}};
+WEAK const size_t hook_table_count = sizeof hook_tables / sizeof hook_tables[0];

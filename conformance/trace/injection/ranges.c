@@ -32,8 +32,8 @@ static void note_range(const char *what, uint64_t id, const char *text)
     char quoted[TEXT_ROOM];
     trace_start();
     if (trace_is_on()) {
-        quoted_text(quoted, sizeof quoted, text ? text : "");
-        write_line("[\"range\",\"%s\",%llu,%u,%llu,%s]", what, (unsigned long long)host_now(), thread_number(),
+        json_text(quoted, sizeof quoted, text ? text : "");
+        record("[\"range\",\"%s\",%llu,%u,%llu,%s]", what, (unsigned long long)host_now(), thread_number(),
                    (unsigned long long)id, quoted);
     }
 }

@@ -57,26 +57,6 @@ uint32_t thread_number(void)
     return number;
 }
 
-size_t quoted_text(char *out, size_t room, const char *text)
-{
-    size_t n = 0;
-    out[n++] = '"';
-    for (; *text && n + 8 < room; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') {
-            out[n++] = '\\';
-            out[n++] = (char)c;
-        } else if (c < 32 || c == 127) {
-            n += (size_t)snprintf(out + n, 7, "\\u%04x", c);
-        } else {
-            out[n++] = (char)c; /* bytes from 128 on are taken for UTF-8; the reader replaces what is not */
-        }
-    }
-    out[n++] = '"';
-    out[n] = 0;
-    return n;
-}
-
 void write_block(const char *text, size_t bytes)
 {
     pthread_mutex_lock(&file_lock);
@@ -91,7 +71,7 @@ void write_block(const char *text, size_t bytes)
     pthread_mutex_unlock(&file_lock);
 }
 
-void write_line(const char *format, ...)
+void record(const char *format, ...)
 {
     char *line = malloc(LINE_ROOM);
     va_list arguments;
@@ -171,7 +151,7 @@ static void write_clocks(void)
 {
     uint64_t before = host_now(), device = activity_now(), after = host_now();
     if (device) {
-        write_line("[\"clock\",%llu,%llu]", (unsigned long long)(before + (after - before) / 2), (unsigned long long)device);
+        record("[\"clock\",%llu,%llu]", (unsigned long long)(before + (after - before) / 2), (unsigned long long)device);
     }
 }
 
@@ -206,7 +186,7 @@ static void stop(void)
         return;
     }
     flush(1);
-    write_line("{\"end\":%llu}", (unsigned long long)host_now());
+    record("{\"end\":%llu}", (unsigned long long)host_now());
     stopping = 1;
 }
 
@@ -229,21 +209,21 @@ static void write_process(void)
     char name[4096] = "", text[8192], line[32768];
     ssize_t length = readlink("/proc/self/exe", name, sizeof name - 1);
     name[length > 0 ? length : 0] = 0;
-    quoted_text(text, sizeof text, name);
+    json_text(text, sizeof text, name);
     size_t n = (size_t)snprintf(line, sizeof line, "{\"process\":%d,\"program\":%s,", (int)getpid(), text);
-    quoted_text(text, sizeof text, rank_text());
+    json_text(text, sizeof text, rank_text());
     n += (size_t)snprintf(line + n, sizeof line - n, "\"rank\":%s,\"began\":%llu,\"environment\":{", text,
                           (unsigned long long)host_now());
     const char *comma = "";
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++) {
         const char *value = getenv(watched[i]);
         if (value && strlen(value) < 4000) {
-            quoted_text(text, sizeof text, value);
+            json_text(text, sizeof text, value);
             n += (size_t)snprintf(line + n, sizeof line - n, "%s\"%s\":%s", comma, watched[i], text);
             comma = ",";
         }
     }
-    write_line("%s}}", line);
+    record("%s}}", line);
 }
 
 /* A forked child begins anew: CUDA does not outlive a fork, and the parent's events are the parent's to write. */

@@ -8,6 +8,8 @@
 #define PDL_TRACE_H
 
 #include "interpose.h"
+#include "launches.h"
+#include "record.h"
 
 /* What an operation on a stream is. records.c holds the words that the file uses. */
 enum operation {
@@ -37,9 +39,7 @@ void trace_start(void); /* at the first call of the driver; later calls do nothi
 uint64_t host_now(void);
 uint32_t thread_number(void);
 void note_event(const struct event *event);
-void write_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void write_block(const char *text, size_t bytes); /* whole lines */
-size_t quoted_text(char *out, size_t room, const char *text);
 const char *trace_folder(void);
 
 /* handles.c: numbers that stand for handles in the file, written out when first seen */

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.pdlkit.compiled import preloadable
 from conformance.pdlkit.places import KIT
 from conformance.rewrite import library as rewriter
 from conformance.trace import session
@@ -23,9 +22,7 @@ from conformance.trace.records import (
 )
 
 TRIGGER, WAIT, EMPTY = 1, 4, 64  # PLAN_... of rewrite.h
-_TRACE, _STRESS = KIT / "trace" / "injection", KIT / "stress" / "injection"
 _OWN = KIT / "trace" / "whatif" / "injection"
-_SHARED = ("images.c", "names.c", "records.c")  # of stress: recognising images and rewriting them as a plan says
 # Kernels that wait for other devices or for kernels of other streams: parked blocks could keep away what they wait for.
 _COMMUNICATES = re.compile(r"nccl|nvshmem|all_?reduce|all_?gather|reduce_?scatter|one_?shot|two_?shot|barrier|symm_?mem", re.IGNORECASE)
 _REASON_FLAGS = (
@@ -36,10 +33,8 @@ _REASON_FLAGS = (
 
 def library() -> Path:
     """The library, compiled if need be."""
-    sources = [path for path in sorted(_TRACE.glob("*.c")) if path.name != "tables.c"]
-    sources += [*sorted(_OWN.glob("*.c")), *(_STRESS / name for name in _SHARED)]
-    return preloadable(rewriter.compiled("libpdlwhatif.so", sources, [f"-I{_TRACE}", f"-I{_STRESS}", "-shared", "-ldl", "-lpthread"],
-                                         "the library of whatif"))
+    sources = [*sorted(session.SOURCES.glob("*.c")), *sorted(_OWN.glob("*.c"))]
+    return rewriter.injection_library("libpdlwhatif.so", sources, "the library of whatif")
 
 
 @dataclass

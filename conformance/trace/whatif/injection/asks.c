@@ -4,25 +4,25 @@
  * then complete before its own first instruction, so order is kept by construction.
  */
 #define _GNU_SOURCE
+#include "loaded.h"
 #include "trace.h"
-
-#include "rewrite.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Of stress's injection library: what is known of a kernel by its name, and the plan. */
-struct named {
-    char *name;
-    int seen, rewritten;
-    char *refusal;
-    unsigned waits, triggers;
-};
-struct named *named(const char *kernel);
-const struct kernel_plan *plan_of(const char *kernel);
-int plan_is_on(void);
-int whatif_refusals(void);
+static int refusals;
+
+void loading_begins(void)
+{
+    trace_start();
+}
+
+void image_refused(result code)
+{
+    __atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
+    record("{\"refused\":%d}", code);
+}
 
 enum { MOST_KERNELS = 65536, UNDECIDED = 0, LEAVE, ASK };
 static unsigned char decisions[MOST_KERNELS];
@@ -36,10 +36,10 @@ static int decide(const char *name)
     if (!known) {
         return LEAVE;
     }
-    int rewritten = known->seen > 0 && known->rewritten == known->seen && !whatif_refusals();
+    int rewritten = known->seen > 0 && known->rewritten == known->seen && !__atomic_load_n(&refusals, __ATOMIC_RELAXED);
     if (strlen(name) < sizeof text / 8) {
-        quoted_text(text, sizeof text, name);
-        write_line("{\"code\":%s,\"images\":%d,\"rewritten\":%d,\"waits\":%u,\"triggers\":%u,\"why\":\"%s\"}", text, known->seen,
+        json_text(text, sizeof text, name);
+        record("{\"code\":%s,\"images\":%d,\"rewritten\":%d,\"waits\":%u,\"triggers\":%u,\"why\":\"%s\"}", text, known->seen,
                    known->rewritten, known->waits, known->triggers, known->refusal ? known->refusal : "");
     }
     return rewritten && (plan_of(name)->flags & PLAN_WAIT) ? ASK : LEAVE;
@@ -68,17 +68,7 @@ int whatif_asks(uint32_t kernel, const void *function, unsigned flags)
 
 /* ---- graphs -------------------------------------------------------------------------------------------------------- */
 
-struct node_parameters { /* CUDA_KERNEL_NODE_PARAMS_v2 */
-    const void *function;
-    unsigned grid[3], block[3], shared;
-    void **arguments, **extra;
-    const void *kernel;
-    void *context;
-};
-struct edge_data { unsigned char from_port, to_port, type, reserved[5]; };
-enum { KERNEL_NODE = 0, COOPERATIVE = 2, UPDATABLE = 13, MOST_CLONES = 4096 };
-
-#define DRIVER(name, ...) static result (*name)(__VA_ARGS__); if (!name) { name = (result(*)(__VA_ARGS__))driver_symbol(#name); }
+enum { KERNEL_NODE = 0, MOST_CLONES = 4096 };
 
 /* Clones by the instantiation that they were made for, so that a node of the program's graph can be found in them. */
 static struct { const void *exec; void *clone; } clones[MOST_CLONES];
@@ -86,8 +76,8 @@ static unsigned clone_count;
 
 static int attribute_is_set(void *node, int id)
 {
-    DRIVER(cuGraphKernelNodeGetAttribute, void *, int, void *);
-    union { int number; char bytes[64]; } value;
+    DRIVER(cuGraphKernelNodeGetAttribute, void *, int, union attribute_value *);
+    union attribute_value value;
     memset(&value, 0, sizeof value);
     return cuGraphKernelNodeGetAttribute && cuGraphKernelNodeGetAttribute(node, id, &value) == 0 && value.number;
 }
@@ -196,7 +186,7 @@ void *whatif_graph(void *graph)
         changed += can_change(&e, i) && make_programmatic(clone, e.from[i], e.to[i]);
     }
     release(&e);
-    write_line("{\"edges_changed\":%zu}", changed);
+    record("{\"edges_changed\":%zu}", changed);
     return clone;
 }
 
@@ -242,18 +232,20 @@ ON_NODE(cuGraphExecNodeSetParams, (void *exec, void *node, void *p), (exec, node
 ON_NODE(cuGraphNodeSetEnabled, (void *exec, void *node, unsigned on), (exec, node, on))
 ON_NODE(cuGraphNodeGetEnabled, (void *exec, void *node, unsigned *on), (exec, node, on))
 
-#define NEVER 1000000
-#define HOOK(symbol, exported, since) {#symbol, #exported, since, NEVER, 0, (void *)exported, NULL}
-struct hook node_hooks[] = {
-    HOOK(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, 12000),
-    HOOK(cuGraphExecMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams, 0),
-    HOOK(cuGraphExecMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams, 0),
-    HOOK(cuGraphExecHostNodeSetParams, cuGraphExecHostNodeSetParams, 0),
-    HOOK(cuGraphExecChildGraphNodeSetParams, cuGraphExecChildGraphNodeSetParams, 0),
-    HOOK(cuGraphExecEventRecordNodeSetEvent, cuGraphExecEventRecordNodeSetEvent, 0),
-    HOOK(cuGraphExecEventWaitNodeSetEvent, cuGraphExecEventWaitNodeSetEvent, 0),
-    HOOK(cuGraphExecNodeSetParams, cuGraphExecNodeSetParams, 0),
-    HOOK(cuGraphNodeSetEnabled, cuGraphNodeSetEnabled, 0),
-    HOOK(cuGraphNodeGetEnabled, cuGraphNodeGetEnabled, 0),
+static struct hook node_hooks[] = {
+    HOOK(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, 12000, NEVER, 0),
+    ONE_HOOK(cuGraphExecMemcpyNodeSetParams),
+    ONE_HOOK(cuGraphExecMemsetNodeSetParams),
+    ONE_HOOK(cuGraphExecHostNodeSetParams),
+    ONE_HOOK(cuGraphExecChildGraphNodeSetParams),
+    ONE_HOOK(cuGraphExecEventRecordNodeSetEvent),
+    ONE_HOOK(cuGraphExecEventWaitNodeSetEvent),
+    ONE_HOOK(cuGraphExecNodeSetParams),
+    ONE_HOOK(cuGraphNodeSetEnabled),
+    ONE_HOOK(cuGraphNodeGetEnabled),
 };
-const size_t node_hook_count = sizeof node_hooks / sizeof node_hooks[0];
+static const size_t node_hook_count = sizeof node_hooks / sizeof node_hooks[0];
+
+const struct hook_table hook_tables[] = {
+    {trace_hooks, &trace_hook_count}, {load_hooks, &load_hook_count}, {node_hooks, &node_hook_count}};
+const size_t hook_table_count = sizeof hook_tables / sizeof hook_tables[0];

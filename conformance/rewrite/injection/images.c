@@ -1,6 +1,6 @@
 /* images.c - recognises what a program gives to the driver as code, and makes the rewritten copy that it gets instead */
 #define _GNU_SOURCE
-#include "injection.h"
+#include "loaded.h"
 
 #include "cubin.h"
 #include "fatbin.h"
@@ -172,7 +172,7 @@ static const void *assembled(const char *ptx, size_t size, size_t *code_size, vo
         ? code : NULL;
 }
 
-const void *ptx_assembled(const char *ptx, size_t size, size_t *new_size)
+static const void *ptx_assembled(const char *ptx, size_t size, size_t *new_size)
 {
     result (*destroy)(void *) = driver_symbol("cuLinkDestroy");
     void *state = NULL, *outer = NULL;

@@ -1,10 +1,10 @@
-/* names.c - the plan, and what is known of each kernel by its name
+/* plans.c - the plan, and what is known of each kernel by its name
  *
  * A plan's numbers stand in the code that is put into a kernel. Where the plan is live (its switch "live"), the code reads
  * them from memory instead, at each launch, so that a long-running program can change its plan by itself.
  */
 #define _GNU_SOURCE
-#include "injection.h"
+#include "loaded.h"
 #include "plan.h"
 
 #include <pthread.h>
