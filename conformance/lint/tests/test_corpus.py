@@ -13,6 +13,12 @@ _FOUND = find_nvcc()  # also one that was fetched as a package
 _NVCC = str(_FOUND.path) if _FOUND else "nvcc"
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all tests: what one of them compiled, the others use again."""
+    return tmp_path_factory.mktemp("corpus")
+
+
 def test_the_corpus_is_large_enough() -> None:
     wanted = judge_corpus.labels()
     assert len(wanted) >= 150
@@ -23,8 +29,8 @@ def test_the_corpus_is_large_enough() -> None:
 
 
 @pytest.mark.parametrize(("architecture", "way"), judge_corpus.QUICK)
-def test_every_bug_is_found_and_no_twin_blamed(architecture: str, way: str, tmp_path: Path) -> None:
-    _, wrong = judge_corpus.judge(Path(_NVCC), architecture, way, tmp_path)
+def test_every_bug_is_found_and_no_twin_blamed(architecture: str, way: str, folder: Path) -> None:
+    _, wrong = judge_corpus.judge(Path(_NVCC), architecture, way, folder)
     assert wrong == []
 
 
@@ -36,8 +42,8 @@ def test_what_is_known_to_be_judged_wrongly_stands_in_the_readme() -> None:
             assert any(f"`{kernel}`" in line and architecture in line and way in line for line in lines), (kernel, architecture, way)
 
 
-def test_the_comparison_can_fail(tmp_path: Path) -> None:
-    cubins = [c for c in judge_corpus.compile_corpus(Path(_NVCC), "sm_90", "-O3", tmp_path) if c.stem.startswith("straight")]
+def test_the_comparison_can_fail(folder: Path) -> None:
+    cubins = [c for c in judge_corpus.compile_corpus(Path(_NVCC), "sm_90", "-O3", folder) if c.stem.startswith("straight")]
     report = judge_corpus.lint_corpus(cubins)
     turned = {k: frozenset({"partial-wait"}) if not v else frozenset() for k, v in judge_corpus.labels().items()
               if any(x.kernel == k for x in report.verdicts)}
