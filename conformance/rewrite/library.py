@@ -23,7 +23,7 @@ from conformance.pdlkit.private_folder import locked, private_folder
 from conformance.pdlkit.toolchain import Tool, find_c_compiler
 
 HERE = KIT / "rewrite"
-CORE = tuple(HERE / name for name in ("cubin.c", "grow.c", "rewrite.c", "stubs.c", "fatbin.c", "plan.c"))
+CORE = tuple(HERE / name for name in ("cubin.c", "grow.c", "rewrite.c", "stubs.c", "fatbin.c", "rewrite_fatbin.c", "plan.c"))
 FLAGS = ("-std=gnu11", "-O2", "-Wall", "-fvisibility=hidden", "-fPIC")
 HIDDEN = tuple(f"-D{name}=" for name in ("ZSTDLIB_VISIBLE", "ZSTDERRORLIB_VISIBLE", "ZDICTLIB_VISIBLE", "LZ4LIB_VISIBILITY"))
 LIBRARIES = {"zstd.c": "zstd/", "lz4.c": "lz4libs/"}  # what is compiled, and the folder of its source package
