@@ -1,8 +1,9 @@
 """How long lint takes, and how much memory, on files as people have them: the first run, and the second one from the cache.
 
-    python3 conformance dev bench-lint FILE... [--record]
+    python3 conformance dev bench-lint FILE... [--together FILE...] [--record]
 
-Each FILE is linted twice with a cache of its own: by the command, as a user calls it. Memory is the largest sum over lint and all
+Each FILE is linted twice with a cache of its own: by the command, as a user calls it. The FILEs after --together are put into one
+archive, which makes a library as large as you like. Memory is the largest sum over lint and all
 its children, sampled while they run: what is theirs alone, and their share of what they share (PSS). CPU time is given beside the
 wall time, because it depends less on what else the machine does. Goals, for 2 idle cores: 10 s and 300 MB for 1 GB without a wait,
 3 minutes and 1 GB for 4,000 kernels that wait, 3 s from the cache. A file that misses its goal is named; that changes no exit code,
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from conformance.pdlkit.exits import BadArguments
@@ -130,6 +131,15 @@ def measure(file: Path) -> Row:
     return Row(file.name, file.stat().st_size / _MB, len(judged), above, timing["instructions"], first, second)
 
 
+def measure_together(files: list[Path]) -> Row:
+    """Both runs of an archive of these files."""
+    with tempfile.TemporaryDirectory(prefix="pdl-bench-lint-") as folder:
+        archive = Path(folder, "archive.a")
+        subprocess.run(["ar", "rcS", str(archive), *map(str, files)], check=True)
+        row = measure(archive)
+    return replace(row, name=" + ".join(file.name for file in files))
+
+
 def as_markdown(rows: list[Row]) -> str:
     """The record."""
     cores, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
@@ -150,15 +160,19 @@ def main(argv: list[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python3 conformance dev bench-lint", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
+    parser.add_argument("files", metavar="FILE", nargs="*", type=Path)
+    parser.add_argument("--together", metavar="FILE", nargs="+", type=Path, default=[], help="files to lint as one archive")
     parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}")
     arguments = parser.parse_args(argv)
     rows: list[Row] = []
-    for file in arguments.files:
+    for file in (*arguments.files, *arguments.together):
         if not file.is_file():
             raise BadArguments(f"{file}: there is no such file")
-        rows.append(measure(file))
+    for what in [*arguments.files, *([arguments.together] if arguments.together else [])]:
+        rows.append(measure(what) if isinstance(what, Path) else measure_together(what))
         print(rows[-1].line(), file=sys.stderr, flush=True)
+    if not rows:
+        raise BadArguments("name at least one FILE (see --help)")
     text = as_markdown(rows)
     print(text)
     if arguments.record:

@@ -79,7 +79,7 @@ def _version(assembled: bool) -> str:
         total.update(hashlib.sha256(path.read_bytes()).digest())
     for name in ("nvdisasm", "ptxas") if assembled else ("nvdisasm",):
         status = tool(name).stat()  # too large to be read at each start
-        total.update(f"{tool(name)}\0{status.st_size}\0{status.st_ino}\0{status.st_mtime_ns}\0{status.st_ctime_ns}\0".encode(errors="replace"))
+        total.update(f"{tool(name)}\0{status.st_size}\0{status.st_ino}\0{status.st_mtime_ns}\0".encode(errors="replace"))
     return total.hexdigest()
 
 
