@@ -12,6 +12,7 @@ TOOLS = {
     "ambiguities": ("pdlkit.ambiguities", "write what a device does where the documents disagree, from a report"),
     "api": ("packaging.api", "compare the headers' public names and layouts with the record"),
     "break-headers": ("headers.break_headers", "break the headers line by line and show that a test notices"),
+    "bench-lint": ("lint.benchmark", "measure how long lint takes, and how much memory"),
     "break-packaging": ("packaging.break_packaging", "break the packaging and show that a test notices"),
     "check-builds": ("model.tests.check_builds", "compare the model's traces between compilers and sanitizers"),
     "check-litmus": ("model.tests.check_litmus", "compare the litmus outcomes with the recorded ones"),

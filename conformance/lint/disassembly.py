@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
-from conformance.lint.images import Image
 from conformance.lint.processes import output_of
 from conformance.lint.scan import SCANNED, TRIGGER, WAIT
+from conformance.lint.sources import OLDEST, Image
 from conformance.pdlkit.cuda_programs import ToolFailed, tool
 from conformance.pdlkit.elf import Cubin
 
-_AT_ONCE = 400  # functions named in one call of nvdisasm; more and the command line gets long
+_AT_ONCE = 10_000  # functions named in one call of nvdisasm: an argument may have 128 KiB
 _HEAD = b"\t.section\t.text."
-_OLDEST = 90  # the first architecture with PDL
 
 
 def sections_wanted(cubin: Cubin, named: set[str]) -> set[str]:
     """The code sections worth disassembling; a scan of the raw code spares the rest. An empty set: none."""
-    if cubin.sm < _OLDEST:
+    if cubin.sm < OLDEST:
         return set()
     sections = [s for s in cubin.sections if s.name.startswith(".text.")]
     everything = {s.name.removeprefix(".text.") for s in sections}
@@ -39,37 +40,42 @@ def sections_wanted(cubin: Cubin, named: set[str]) -> set[str]:
 def may_wait(cubin: Cubin) -> bool:
     """Whether some code section holds what a wait looks like; true for an architecture of which that is not known."""
     sections = [s for s in cubin.sections if s.name.startswith(".text.")]
-    return cubin.sm >= _OLDEST and (cubin.sm not in SCANNED or any(cubin.may_contain(s, frozenset({WAIT})) for s in sections))
-
-
-@contextmanager
-def _as_file(image: Image, workplace: Path | None) -> Iterator[Path]:
-    """The image as a file of its own, which nvdisasm needs; one from a container only as long as it is read."""
-    if image.path is not None:
-        yield image.path
-        return
-    with tempfile.NamedTemporaryFile(suffix=".cubin", dir=workplace) as stream:
-        stream.write(image.cubin.data)
-        stream.flush()
-        yield Path(stream.name)
+    return cubin.sm >= OLDEST and (cubin.sm not in SCANNED or any(cubin.may_contain(s, frozenset({WAIT})) for s in sections))
 
 
 def disassemble(image: Image, wanted: set[str], workplace: Path | None = None) -> dict[str, memoryview]:
-    """Section -> its part of the listing, from one call of nvdisasm; of the whole cubin when most of it is wanted."""
+    """Section -> its part of the listing, from one call of nvdisasm; of the whole cubin when nearly all of it is wanted."""
     cubin = image.cubin
     indices = {s.name: i for i, s in enumerate(cubin.symbols) if s.kind == 2}
-    total = sum(1 for s in cubin.sections if s.name.startswith(".text."))
+    sizes = {s.name.removeprefix(".text."): s.size for s in cubin.text_sections}
     chosen = [indices[name] for name in sorted(wanted) if name in indices]
-    parts: dict[str, memoryview] = {}
-    with _as_file(image, workplace) as path:
-        command = [str(tool("nvdisasm")), "-c", "-gi", str(path)]
-        if len(wanted) > _AT_ONCE or len(wanted) * 2 > total or len(chosen) < len(wanted):
-            parts = code_sections(output_of(command))
-        elif chosen:
-            parts = code_sections(output_of([*command, "-fun", ",".join(map(str, chosen))]))
+    nearly_all = 10 * sum(sizes.get(name, 0) for name in wanted) > 9 * sum(sizes.values())
+    only = [] if nearly_all or len(wanted) > _AT_ONCE or len(chosen) < len(wanted) else ["-fun", ",".join(map(str, chosen))]
+    with _as_file(image, workplace) as (path, handles):
+        parts = code_sections(output_of([str(tool("nvdisasm")), "-c", "-gi", path, *only], handles=handles)) if wanted else {}
     if not parts:
         raise ToolFailed("nvdisasm printed no code")
     return {name: part for name, part in parts.items() if name in wanted}
+
+
+@contextmanager
+def _as_file(image: Image, workplace: Path | None) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The image as nvdisasm can open it, and the handles that it needs for that: one out of a container lies in memory."""
+    if image.path is not None:
+        yield str(image.path), ()
+        return
+    with _scratch(workplace) as stream:
+        stream.write(image.cubin.data)
+        stream.flush()
+        yield f"/proc/self/fd/{stream.fileno()}", (stream.fileno(),)
+
+
+def _scratch(workplace: Path | None) -> IO[bytes]:
+    """A file that is gone when it is closed, and when lint is killed."""
+    try:
+        return os.fdopen(os.memfd_create("cubin"), "wb")
+    except (AttributeError, OSError):  # some containers forbid it
+        return tempfile.TemporaryFile(dir=workplace)
 
 
 def code_sections(listing: bytes) -> dict[str, memoryview]:

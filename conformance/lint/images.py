@@ -2,56 +2,25 @@
 
 from __future__ import annotations
 
-import mmap
+import hashlib
 import re
 import stat
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.lint import containers
 from conformance.lint.archive import MAGIC, members
-from conformance.lint.containers import Damaged, Entry
-from conformance.pdlkit.cuda_programs import ToolFailed, call, tool
-from conformance.pdlkit.elf import EM_CUDA, CorruptFile, Cubin
+from conformance.lint.containers import Entry, Mapped
+from conformance.lint.ptx import Ptx, assemble, assemble_text, chosen, contents_of, source_of, text_of
+from conformance.lint.sources import OLDEST, Image, Source, Unreadable, load_cubin, load_entry
+from conformance.pdlkit.elf import EM_CUDA
 
 _THIN_ARCHIVE = b"!<thin>\n"
 _MOST_BYTES = 1 << 30  # of a cubin or PTX: lint and nvdisasm hold it in memory, several times over
 _HEAD = 65536  # bytes that say what a file is
 _DEEPEST = 4  # archives in archives
-_OLDEST = 90  # the first architecture with PDL
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_TARGET = re.compile(r"(?<![\w.])\.target\s+sm_(\d+)([af]?)\b")
 _VERSION = re.compile(r"^\s*\.version\s+\d+\.\d+", re.MULTILINE)
-_ENTRY = re.compile(r"\.entry\s+([\w$]+)")
-_WAIT_IN_PTX = "griddepcontrol"
-
-
-class Unreadable(Exception):
-    """This file cannot be analysed; the message says why."""
-
-
-@dataclass(frozen=True)
-class Image:
-    """One cubin of a file the user named."""
-
-    file: str
-    inner: str | None  # the cubin inside a container
-    path: Path | None  # where it lies as a file of its own; None: only in memory
-    cubin: Cubin
-    from_ptx: bool = False  # assembled here: a driver would assemble it for any newer GPU
-
-
-@dataclass(frozen=True)
-class Source:
-    """An image that has not been read yet."""
-
-    file: str
-    inner: str | None
-    sm: int  # 0: it is not known before it is read
-    stored: Callable[[], bytes]  # its bytes as they are stored, from which its hash is made
-    load: Callable[[], Image]
 
 
 @dataclass
@@ -60,7 +29,7 @@ class Opened:
 
     sources: Iterator[Source]
     problems: list[str] = field(default_factory=list)
-    ptx: list[tuple[str, str]] = field(default_factory=list)  # (inner name, text), complete after the sources
+    ptx: list[Ptx] = field(default_factory=list)  # complete after the sources
     left_alone: int = 0  # images for GPUs without PDL
     overlap_calls: list[str] = field(default_factory=list)  # functions that the file calls and that can ask for overlap
 
@@ -85,10 +54,13 @@ def open_file(file: Path, workplace: Path, architectures: frozenset[int], old: b
     kind = kind_of_file(head)
     if kind in ("cubin", "ptx") and size > _MOST_BYTES:
         raise Unreadable(f"it has {size} bytes; lint takes no {kind} of more than {_MOST_BYTES}")
-    if kind == "cubin":
-        return Opened(iter([Source(str(file), None, 0, file.read_bytes, lambda: _load(file.absolute(), None, file))]))
-    if kind == "ptx":
-        return Opened(iter([Source(str(file), None, 0, file.read_bytes, lambda: _assemble(file.absolute(), None, file, workplace))]))
+    if kind in ("cubin", "ptx"):
+        def load() -> Image:
+            path = file.absolute()
+            return load_cubin(path, None, file) if kind == "cubin" else assemble(path, None, file, workplace)
+
+        return Opened(iter([Source(str(file), None, 0, size, lambda: hashlib.sha256(file.read_bytes()).hexdigest(), load,
+                                    kind == "ptx")]))
     if kind in ("container", "fatbin"):
         opened = Opened(iter(()))
         opened.sources = _Container(file, workplace, architectures, old, opened).sources()
@@ -110,11 +82,12 @@ def open_images(file: Path, workplace: Path, architectures: frozenset[int]) -> I
             opened.problems.append(str(error))
             continue
         found = True
-        modern.update(image.cubin.kernels if image.cubin.sm >= _OLDEST else ())
+        modern.update(image.cubin.kernels if image.cubin.sm >= OLDEST else ())
         yield image
-    for source in ptx_sources(opened, modern, file, workplace, lambda name: True):
+    texts = ((ptx, contents_of(text_of(ptx))) for ptx in opened.ptx)
+    for ptx, contents in chosen(texts, modern, lambda name: True):
         found = True
-        yield source.load()
+        yield source_of(ptx, contents, file, workplace).load()
     if opened.problems:
         raise Unreadable("; ".join(opened.problems))
     if not found and not opened.left_alone:
@@ -149,60 +122,6 @@ def _head_of(file: Path) -> tuple[bytes, int]:
     return head, status.st_size
 
 
-def _load(path: Path, inner: str | None, file: Path, from_ptx: bool = False) -> Image:
-    try:
-        return Image(str(file), inner, path, _checked(Cubin.load(path)), from_ptx)
-    except (CorruptFile, OSError) as error:
-        raise Unreadable(f"{inner or 'the cubin'} cannot be read: {error}") from None
-
-
-def _load_entry(entry: Entry, inner: str, file: str) -> Image:
-    try:
-        return Image(file, inner, None, _checked(Cubin(entry.contents(), inner)))
-    except (CorruptFile, Damaged) as error:
-        raise Unreadable(f"{inner} cannot be read: {error}") from None
-
-
-_EXECUTABLE = 2  # an ELF type; others may hold functions only
-_WHOLE_INSTRUCTION = 16
-
-
-def _checked(cubin: Cubin) -> Cubin:
-    """The cubin; CorruptFile if code or symbols are missing from it, because what is not there would pass as clean."""
-    kernels = cubin.kernels  # a broken symbol table shows here
-    for section in cubin.text_sections:
-        if section.size % _WHOLE_INSTRUCTION:
-            raise CorruptFile(f"{section.name} ends inside an instruction")
-    kind = int.from_bytes(cubin.data[16:18], "little")
-    if cubin.text_sections and not kernels and kind == _EXECUTABLE:
-        raise CorruptFile("it has code and no kernel: its symbol table is damaged")
-    code = {section.name.removeprefix(".text.") for section in cubin.text_sections}
-    defined = {symbol.name for symbol in cubin.symbols if symbol.section}
-    lost = [kernel for kernel in kernels if kernel in defined and kernel not in code]
-    if lost:
-        raise CorruptFile(f"the kernel {lost[0]} has no code")
-    return cubin
-
-
-def _assemble(ptx: Path, inner: str | None, file: Path, workplace: Path) -> Image:
-    """PTX below sm_90 is assembled for sm_90, as a driver would do there: the code has no wait, and its note says so."""
-    found = _TARGET.search(_COMMENT.sub(" ", ptx.read_text(errors="replace")))
-    if not found:
-        raise Unreadable(f"{inner or 'the PTX'} has no .target line")
-    number, suffix = int(found.group(1)), found.group(2)
-    target = f"sm_{number}{suffix}" if number >= 90 else "sm_90"
-    with tempfile.NamedTemporaryFile(suffix=".cubin", dir=workplace, delete=False) as stream:
-        output = Path(stream.name)
-    try:
-        call([str(tool("ptxas")), "-arch", target, "--generate-line-info", "-o", str(output), str(ptx)])
-    except ToolFailed as error:
-        try:  # debug PTX excludes line info, PTX with undefined functions has to stay relocatable
-            call([str(tool("ptxas")), "-arch", target, "-c", "-o", str(output), str(ptx)])
-        except ToolFailed:
-            raise Unreadable(f"{inner or 'the PTX'} cannot be assembled: {error}") from None
-    return _load(output, inner, file, from_ptx=True)
-
-
 class _Container:
     """A host file, an archive of them, or a fat binary by itself."""
 
@@ -212,82 +131,55 @@ class _Container:
         self.number = 0
 
     def sources(self) -> Iterator[Source]:
-        with self.file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            yield from self._in_part(data, 0, len(data), "", 0)
+        mapped = Mapped(self.file)
+        yield from self._in_part(mapped, 0, len(mapped.data), "", 0)
 
-    def _in_part(self, data: mmap.mmap, start: int, end: int, prefix: str, depth: int) -> Iterator[Source]:
+    def _in_part(self, mapped: Mapped, start: int, end: int, prefix: str, depth: int) -> Iterator[Source]:
+        data = mapped.data
         if data[start : start + len(MAGIC)] == MAGIC and depth < _DEEPEST:
-            yield from self._in_archive(data, start, end, prefix, depth)
+            yield from self._in_archive(mapped, start, end, prefix, depth)
             return
         problems: list[str] = []
         if data[start : start + 4] == b"\x7fELF":
             self.opened.overlap_calls += containers.overlap_calls(data, start, end)
-        for first, last in containers.containers(data, start, end, problems):
-            for entry in containers.entries(data, first, last, problems):
+        for first, last in containers.containers(mapped, start, end, problems):
+            for entry in containers.entries(mapped, first, last, problems):
                 yield from self._of_entry(entry, prefix)
-            page = first // mmap.PAGESIZE * mmap.PAGESIZE
-            data.madvise(mmap.MADV_DONTNEED, page, last - page)  # what was read need not stay in memory
+            mapped.forget(first, last)
         self.opened.problems += [f"{prefix}not all of it can be read: {problem}" for problem in problems]
 
-    def _in_archive(self, data: mmap.mmap, start: int, end: int, prefix: str, depth: int) -> Iterator[Source]:
-        for member in members(data, start, end):
+    def _in_archive(self, mapped: Mapped, start: int, end: int, prefix: str, depth: int) -> Iterator[Source]:
+        for member in members(mapped.data, start, end):
             name, first, last = f"{prefix}{member.name}: ", member.offset, member.offset + member.size
             if not member.whole:
                 self.opened.problems.append(f"{name}the archive ends inside it")
                 continue
-            kind = kind_of_file(data[first : min(last, first + _HEAD)])
+            kind = kind_of_file(mapped.data[first : min(last, first + _HEAD)])
             if kind in ("container", "fatbin"):
-                yield from self._in_part(data, first, last, name, depth + 1)
-            elif kind == "cubin":
-                entry = Entry(containers.ELF, 0, data[first:last], 0, member.size)
-                yield Source(str(self.file), member.name, 0, lambda e=entry: e.stored,  # type: ignore[misc]
-                             lambda e=entry, n=member.name: _load_entry(e, n, str(self.file)))  # type: ignore[misc]
-            elif kind == "ptx":
-                text = data[first:last].decode(errors="replace")
-                yield Source(str(self.file), member.name, 0, text.encode,
-                             lambda n=member.name, t=text: _assemble_text(t, n, self.file, self.workplace))  # type: ignore[misc]
+                yield from self._in_part(mapped, first, last, name, depth + 1)
+            elif kind in ("cubin", "ptx"):
+                yield self._of_member(Entry(mapped, containers.ELF, 0, first, member.size, None), member.name, kind)
+
+    def _of_member(self, entry: Entry, name: str, kind: str) -> Source:
+        """An image that is a member of an archive by itself."""
+        def load() -> Image:
+            if kind == "cubin":
+                return load_entry(entry, name, str(self.file))
+            return assemble_text(bytes(entry.contents()), name, self.file, self.workplace)
+
+        return Source(str(self.file), name, 0, entry.stored, entry.digest, load, kind == "ptx")
 
     def _of_entry(self, entry: Entry, prefix: str) -> Iterator[Source]:
+        """The image of a container if it is machine code for a GPU with PDL; PTX is noted. PTX and code of targets without PDL are
+        left alone unless kernels are named, which may then be below compute_90."""
         self.number += 1
+        if entry.kind not in (containers.ELF, containers.PTX) or (self.architectures and entry.sm not in self.architectures):
+            return
+        if entry.sm < OLDEST and not self.old:
+            self.opened.left_alone += 1
+            return
+        inner = f"{prefix}{self.number}.sm_{entry.sm}." + ("cubin" if entry.kind == containers.ELF else "ptx")
         if entry.kind == containers.PTX:
-            self._note_ptx(entry, prefix)
-        if entry.kind != containers.ELF or (self.architectures and entry.sm not in self.architectures):
+            self.opened.ptx.append(Ptx(inner, entry))
             return
-        if entry.sm < _OLDEST and not self.old:
-            self.opened.left_alone += 1
-            return
-        inner = f"{prefix}{self.number}.sm_{entry.sm}.cubin"
-        yield Source(str(self.file), inner, entry.sm, lambda: entry.stored, lambda: _load_entry(entry, inner, str(self.file)))
-
-    def _note_ptx(self, entry: Entry, prefix: str) -> None:
-        """PTX of targets without PDL is left alone unless kernels are named, which may then be below compute_90."""
-        if (entry.sm < _OLDEST and not self.old) or (self.architectures and entry.sm not in self.architectures):
-            self.opened.left_alone += 1
-            return
-        inner = f"{prefix}{self.number}.sm_{entry.sm}.ptx"
-        try:
-            self.opened.ptx.append((inner, entry.contents().rstrip(b"\0").decode(errors="replace")))
-        except Damaged as error:
-            self.opened.problems.append(f"{inner} cannot be read: {error}")
-
-
-def ptx_sources(opened: Opened, modern: set[str], file: Path, workplace: Path, named: Callable[[str], bool]) -> Iterator[Source]:
-    """For each set of kernels the PTX of the newest target, which a driver takes on every GPU that no machine code fits; what
-    has machine code beside it, and neither waits nor is named, is left alone."""
-    newest: dict[frozenset[str], tuple[int, str, str]] = {}
-    for inner, text in opened.ptx:
-        found = _TARGET.search(_COMMENT.sub(" ", text[:_HEAD]))
-        target, kernels = int(found.group(1)) if found else 0, frozenset(_ENTRY.findall(text))
-        if kernels and (kernels not in newest or target > newest[kernels][0]):
-            newest[kernels] = (target, inner, text)
-    for kernels, (target, inner, text) in newest.items():
-        if (kernels <= modern and target >= _OLDEST) or (_WAIT_IN_PTX not in text and not any(map(named, kernels))):
-            continue  # the machine code beside it is judged, or there is nothing to judge
-        yield Source(str(file), inner, target, text.encode, lambda n=inner, t=text: _assemble_text(t, n, file, workplace))  # type: ignore[misc]
-
-
-def _assemble_text(text: str, inner: str, file: Path, workplace: Path) -> Image:
-    with tempfile.NamedTemporaryFile("w", suffix=".ptx", dir=workplace, encoding="utf-8", errors="replace") as stream:
-        stream.write(text)
-        stream.flush()
-        return _assemble(Path(stream.name), inner, file, workplace)
+        yield Source(str(self.file), inner, entry.sm, entry.stored, entry.digest, lambda: load_entry(entry, inner, str(self.file)))

@@ -13,10 +13,12 @@ from conformance.lint import cache as results_cache
 from conformance.lint.cache import Cache
 from conformance.lint.declarations import Chain, Declaration
 from conformance.lint.findings import RULES, Finding, above_hint
-from conformance.lint.images import Opened, Unreadable, open_file, ptx_sources
+from conformance.lint.images import Opened, open_file
 from conformance.lint.kernel_rules import KernelRules
 from conformance.lint.launches import Launches
 from conformance.lint.pipeline import DEFECT, Outcome, Pipeline, Progress
+from conformance.lint.ptx import chosen, source_of
+from conformance.lint.sources import OLDEST, Unreadable
 from conformance.lint.summary import ERASED_WAIT, ImageSummary
 from conformance.lint.suppressions import Suppression, allowed_in_source
 from conformance.pdlkit.demangle import demangled
@@ -24,7 +26,6 @@ from conformance.pdlkit.elf import CorruptFile
 from conformance.pdlkit.exits import SetupImpossible
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE)
-_OLDEST = 90  # the first architecture with PDL
 
 
 @dataclass
@@ -135,8 +136,9 @@ def _lint_file(file: Path, workplace: Path, options: Options, report: Report, ca
         broken = len(report.unreadable)
         for outcome in pipeline.run(opened.sources):
             _take(outcome, options, report)
-        modern = {v.kernel for v in report.verdicts[first:] if int(v.arch.removeprefix("sm_")) >= _OLDEST}
-        for outcome in pipeline.run(ptx_sources(opened, modern, file, workplace, named)):
+        modern = {v.kernel for v in report.verdicts[first:] if int(v.arch.removeprefix("sm_")) >= OLDEST}
+        texts = pipeline.texts(opened.ptx, opened.problems)
+        for outcome in pipeline.run(source_of(ptx, contents, file, workplace) for ptx, contents in chosen(texts, modern, named)):
             _take(outcome, options, report)
         _note_rest(file, opened, report, first, broken)
     except (Unreadable, CorruptFile) as error:
@@ -204,7 +206,7 @@ def _judge_image(file: str, inner: str | None, summary: ImageSummary, options: O
         result = summary.result(kernel)
         if result is None and why is None:
             continue
-        if result is None and summary.sm >= _OLDEST:
+        if result is None and summary.sm >= OLDEST:
             report.unreadable.append((file, f"{inner + ': ' if inner else ''}the kernel {name} has no code"))
             continue
         rules = KernelRules(summary, (file, inner, arch, kernel, name), why, options.declarations, options.chains)
@@ -220,9 +222,9 @@ def _judge_image(file: str, inner: str | None, summary: ImageSummary, options: O
 def _settle_old_images(report: Report, first: int) -> None:
     """Code for a GPU that cannot overlap is an error only if the file has nothing better for this kernel."""
     verdicts = report.verdicts[first:]
-    modern = {v.kernel for v in verdicts if int(v.arch.removeprefix("sm_")) >= _OLDEST}
+    modern = {v.kernel for v in verdicts if int(v.arch.removeprefix("sm_")) >= OLDEST}
     for verdict in verdicts:
-        if int(verdict.arch.removeprefix("sm_")) < _OLDEST and verdict.kernel in modern:
+        if int(verdict.arch.removeprefix("sm_")) < OLDEST and verdict.kernel in modern:
             verdict.findings, verdict.judged = [], False
 
 

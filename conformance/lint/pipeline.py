@@ -7,26 +7,31 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, TypeVar
 
-from conformance.lint import analyser, processes
+from conformance.lint import analyser, processes, ptx
 from conformance.lint.cache import Cache
-from conformance.lint.images import Source, Unreadable
+from conformance.lint.ptx import Ptx
 from conformance.lint.scan import may_wait_or_trigger
+from conformance.lint.sources import OLDEST, Source, Unreadable
 from conformance.lint.summary import ImageSummary, has_erased_waits, summarise
+from conformance.pdlkit import elf
 from conformance.pdlkit.cuda_programs import tool
 from conformance.pdlkit.elf import CorruptFile
 from conformance.pdlkit.exits import KitExit
 
 DEFECT = "lint failed on this machine code"
-_SCHEMA = "3"  # of what is cached
+_DECIDING = ("summary", "disassembly", "analyser", "scan", "sources", "ptx", "pipeline")  # our own modules
+_PTX_SCHEMA = "1"  # of what is cached of PTX
 _BEHIND = 2  # images waiting for each worker
 _EVERY_S = 0.5
-_OLDEST = 90
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -66,12 +71,16 @@ class Progress:
             print("\r" + " " * 78 + "\r", end="", file=sys.stderr, flush=True)
 
 
-@lru_cache(maxsize=1)
-def _version() -> str:
-    """Of everything that decides what the analysis says of an image."""
-    disassembler = tool("nvdisasm")
-    status = disassembler.stat()
-    return f"{_SCHEMA}\0{analyser.program().name}\0{disassembler}\0{status.st_size}\0{status.st_mtime_ns}"
+@lru_cache(maxsize=2)
+def _version(assembled: bool) -> str:
+    """Of everything that decides what lint remembers of an image: our own code, the analysis, the disassembler and, for PTX, ptxas."""
+    total = hashlib.sha256()
+    for path in (*(Path(__file__).with_name(f"{name}.py") for name in _DECIDING), Path(elf.__file__), analyser.program()):
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    for name in ("nvdisasm", "ptxas") if assembled else ("nvdisasm",):
+        status = tool(name).stat()  # too large to be read at each start
+        total.update(f"{tool(name)}\0{status.st_size}\0{status.st_ino}\0{status.st_mtime_ns}\0".encode(errors="replace"))
+    return total.hexdigest()
 
 
 class Pipeline:
@@ -83,25 +92,48 @@ class Pipeline:
 
     def run(self, sources: Iterable[Source]) -> Iterator[Outcome]:
         """One outcome for each source, in their order."""
-        pending: deque[Future[Outcome]] = deque()
+        for outcome in self._each(self._one, sources):
+            self.progress.step(outcome.summary)
+            yield outcome
+
+    def _each(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
+        """The results in the order of the items, with few of them begun at a time; nothing goes on after an interruption."""
+        pending: deque[Future[_Result]] = deque()
         with ThreadPoolExecutor(self.jobs) as pool:
             try:
-                for source in sources:
-                    pending.append(pool.submit(self._one, source))
+                for item in items:
+                    pending.append(pool.submit(work, item))
                     while len(pending) > self.jobs * _BEHIND:
-                        yield self._done(pending.popleft())
+                        yield pending.popleft().result()
                 while pending:
-                    yield self._done(pending.popleft())
+                    yield pending.popleft().result()
             except BaseException:
                 processes.stop_all()
                 pool.shutdown(wait=True, cancel_futures=True)
                 processes.start_again()
                 raise
 
-    def _done(self, future: Future[Outcome]) -> Outcome:
-        outcome = future.result()
-        self.progress.step(outcome.summary)
-        return outcome
+    def texts(self, found: Sequence[Ptx], problems: list[str]) -> Iterator[tuple[Ptx, ptx.Contents]]:
+        """What decides of each PTX whether it is judged; those that cannot be read are problems."""
+        for one, contents in zip(found, self._each(self._contents, found), strict=True):
+            if isinstance(contents, ptx.Contents):
+                yield one, contents
+            else:
+                problems.append(str(contents))
+
+    def _contents(self, one: Ptx) -> ptx.Contents | Unreadable:
+        key = f"ptx {_PTX_SCHEMA} {one.entry.digest()}"
+        try:
+            kept: list[Any] = self.cache.get(key) or []
+            return ptx.Contents.from_json(kept)
+        except (LookupError, TypeError, ValueError):  # it is not there, or of another version
+            pass
+        try:
+            contents = ptx.contents_of(ptx.text_of(one))
+        except Unreadable as error:
+            return error
+        self.cache.put(key, contents.as_json())
+        return contents
 
     def _one(self, source: Source) -> Outcome:
         inner = f"{source.inner}: " if source.inner else ""
@@ -120,10 +152,9 @@ class Pipeline:
             return Outcome(source, None, f"{inner}{DEFECT} ({type(error).__name__}: {error}); the file may be damaged")
 
     def _summary(self, source: Source) -> ImageSummary:
-        stored = source.stored()
-        self.progress.stored += len(stored)
-        digest = hashlib.sha256(stored).hexdigest()
-        key = hashlib.sha256(f"{_version()}\0{digest}".encode()).hexdigest()
+        self.progress.stored += source.size
+        digest = source.digest()
+        key = hashlib.sha256(f"{_version(source.assembled)}\0{digest}".encode()).hexdigest()
         kept = self._kept(key)
         if kept is not None and not self._lacks(kept):
             return kept
@@ -151,4 +182,4 @@ class Pipeline:
 
     def _lacks(self, summary: ImageSummary) -> bool:
         """Whether a kernel that is named now was not analysed then."""
-        return summary.sm >= _OLDEST and any(k not in summary.rows and self.named(k) for k in summary.kernels)
+        return summary.sm >= OLDEST and any(k not in summary.rows and self.named(k) for k in summary.kernels)

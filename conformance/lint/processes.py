@@ -19,12 +19,12 @@ class Stopped(Exception):
     """Lint was interrupted; nothing more is started."""
 
 
-def run(command: list[str], stdin: IO[bytes] | int, limit_s: float) -> subprocess.CompletedProcess[bytes]:
+def run(command: list[str], stdin: IO[bytes] | int, limit_s: float, handles: tuple[int, ...] = ()) -> subprocess.CompletedProcess[bytes]:
     """As subprocess.run with captured output; TimeoutExpired if it does not end in time, OSError if it cannot start."""
     with _lock:
         if _stopped.is_set():
             raise Stopped
-        child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=handles)
         _running.add(child)
     try:
         out, err = child.communicate(timeout=limit_s)
@@ -40,10 +40,10 @@ def run(command: list[str], stdin: IO[bytes] | int, limit_s: float) -> subproces
     return subprocess.CompletedProcess(command, child.returncode, out, err)
 
 
-def output_of(command: list[str], limit_s: float = 900) -> bytes:
+def output_of(command: list[str], limit_s: float = 900, handles: tuple[int, ...] = ()) -> bytes:
     """Standard output of a program; ToolFailed with its last lines if it fails, SetupImpossible if it cannot start."""
     try:
-        done = run(command, subprocess.DEVNULL, limit_s)
+        done = run(command, subprocess.DEVNULL, limit_s, handles)
     except subprocess.TimeoutExpired:
         raise ToolFailed(f"{Path(command[0]).name} did not end in {limit_s:.0f} s") from None
     except OSError as error:

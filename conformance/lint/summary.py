@@ -7,13 +7,12 @@ from typing import Any
 
 from conformance.lint.analyser import Question, analyse
 from conformance.lint.disassembly import disassemble, sections_wanted
-from conformance.lint.images import Image, Unreadable
 from conformance.lint.results import KernelResult, kernel_of
+from conformance.lint.sources import OLDEST, Image, Unreadable
 from conformance.pdlkit.cuda_programs import ToolFailed
 from conformance.pdlkit.elf import Cubin, KernelInfo, Parameter
 
-_CHUNK = 8 << 20  # bytes of code that are disassembled at once
-_OLDEST = 90
+_CHUNK = 4 << 20  # bytes of code that are disassembled at once, in about 50 times as much memory
 ERASED_WAIT = "pdl_wait_erased"  # part of the name of a symbol that pdl_device.cuh leaves where a wait compiles to nothing
 
 
@@ -53,7 +52,7 @@ class ImageSummary:
 
 def has_erased_waits(cubin: Cubin) -> bool:
     """Whether the image can run on a GPU with PDL, and a wait in its code compiled to nothing."""
-    marked = cubin.sm >= _OLDEST and ERASED_WAIT.encode() in cubin.data  # most images are not read any further
+    marked = cubin.sm >= OLDEST and ERASED_WAIT.encode() in cubin.data  # most images are not read any further
     return marked and any(ERASED_WAIT in symbol.name for symbol in cubin.symbols)
 
 

@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 EM_CUDA = 190
 _STO_CUDA_ENTRY = 0x10
@@ -29,8 +30,7 @@ class CorruptFile(Exception):
     """The file is not what it claims to be; the message says where."""
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     name: str
     index: int
     kind: int
@@ -41,8 +41,7 @@ class Section:
     info: int
 
 
-@dataclass(frozen=True)
-class Symbol:
+class Symbol(NamedTuple):
     name: str
     value: int
     size: int
@@ -97,18 +96,16 @@ class Cubin:
             names = struct.unpack_from("<I", data, table + 40)[0]
         if entry != 64 or table + count * 64 > len(data) or names >= max(count, 1):
             raise CorruptFile("the section table lies beyond the end of the file (truncated?)")
-        raw = [struct.unpack_from("<IIQQQQIIQQ", data, table + i * 64) for i in range(count)]
+        raw = list(struct.iter_unpack("<IIQQQQIIQQ", data[table : table + count * 64]))
         for row in raw:
             if row[1] != _SHT_NOBITS and row[4] + row[5] > len(data):
                 raise CorruptFile("a section lies beyond the end of the file (truncated?)")
         base = raw[names][4] if raw else 0
-        return [
-            Section(self._string(base + r[0]), i, r[1], r[2], r[4], r[5], r[6], r[7]) for i, r in enumerate(raw)
-        ]
+        return [Section(self._string(base + r[0]), i, r[1], r[2], r[4], r[5], r[6], r[7]) for i, r in enumerate(raw)]
 
     def _string(self, at: int) -> str:
         end = self.data.find(b"\0", at, at + _LONGEST_NAME)
-        if at > len(self.data) or end < 0:
+        if end < 0:
             raise CorruptFile("a name lies beyond the end of the file, or has no end")
         return self.data[at:end].decode(errors="replace")
 

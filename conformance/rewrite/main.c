@@ -9,7 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "cubin.h"
-#include "fatbin.h"
+#include "rewrite_fatbin.h"
 #include "plan.h"
 
 #include <fcntl.h>
@@ -132,7 +132,7 @@ static int rewrite_file(const struct arguments *given, struct work *work)
     if (!read_all(given->in, &in)) {
         return complain(SET_UP_IMPOSSIBLE, given->in, "it cannot be read");
     }
-    size_t extent = fatbin_extent(in.data, in.size);
+    size_t extent = fatbin_extent(in.data, in.size, NULL);
     enum rewrite_result result = extent ? rewrite_fatbin(in.data, extent, &how, &out, &size, &why)
                                         : rewrite_cubin(in.data, in.size, &how.how, &out, &size, &why);
     if (result == REWRITE_IMPOSSIBLE) {
@@ -155,7 +155,7 @@ static int each_image(const struct bytes *file, unsigned from, image_taker take,
     size_t at = 0, extent = 0;
     const void *container;
     int fine = 1;
-    while (fine && (container = fatbin_find(file->data, file->size, &at, &extent)) != NULL) {
+    while (fine && (container = fatbin_find(file->data, file->size, &at, &extent, NULL)) != NULL) {
         struct fatbin_entry entry;
         size_t inside = 0, size = 0;
         while (fine && fatbin_next(container, extent, &inside, &entry, NULL)) {
@@ -230,7 +230,7 @@ static int list_file(const struct arguments *given)
     if (!read_all(given->list, &file)) {
         return complain(SET_UP_IMPOSSIBLE, given->list, "it cannot be read");
     }
-    while (!wrong && (container = fatbin_find(file.data, file.size, &at, &extent)) != NULL) {
+    while (!wrong && (container = fatbin_find(file.data, file.size, &at, &extent, NULL)) != NULL) {
         static const char *const compressions[] = {"none", "LZ4", "Zstandard"};
         struct fatbin_entry entry;
         size_t inside = 0;

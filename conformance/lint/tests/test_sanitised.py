@@ -14,7 +14,7 @@ import pytest
 
 from conformance.lint import analyser
 from conformance.lint.disassembly import disassemble
-from conformance.lint.images import Image
+from conformance.lint.sources import Image
 from conformance.lint.tests.conftest import _NVCC, ROOT
 from conformance.lint.tests.listings import mutated, random_code
 from conformance.pdlkit.elf import Cubin

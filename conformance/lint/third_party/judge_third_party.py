@@ -24,9 +24,10 @@ from pathlib import Path
 from conformance.lint.analyser import program
 from conformance.lint.disassembly import may_wait
 from conformance.lint.findings import above_hint
-from conformance.lint.images import Unreadable, open_images
+from conformance.lint.images import open_images
 from conformance.lint.linter import Options, lint_files
 from conformance.lint.shapes.compilers import installed_nvcc
+from conformance.lint.sources import Unreadable
 from conformance.pdlkit.cuda_programs import ToolFailed
 from conformance.pdlkit.elf import CorruptFile
 

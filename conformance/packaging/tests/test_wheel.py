@@ -47,7 +47,7 @@ def installed(folder: Path) -> Path:
         places.KIT, tree / "conformance", ignore=shutil.ignore_patterns("tests", "results", "__pycache__", "corpus", "third_party")
     )
     (tree / "prebuilt").mkdir()
-    (tree / "prebuilt" / "pdl-lint-scan.so").write_bytes(b"")  # pip installs a library without the right to execute it
+    (tree / "prebuilt" / "pdl-lint-reader.so").write_bytes(b"")  # pip installs a library without the right to execute it
     program = tree / "prebuilt" / "pdl-lint-analysis"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
@@ -80,10 +80,10 @@ def test_installed_it_is_called_pdl_and_writes_nothing_into_the_package(tmp_path
         home,
         code="import sys; from pdl_conformance import TREE; sys.path.insert(0, str(TREE))\n"
         "from conformance.pdlkit import places; from conformance.lint import analyser\n"
-        "print(places.BUILD, places.REPORTS, analyser.program(), places.prebuilt('pdl-lint-scan.so'), sep='\\n')",
+        "print(places.BUILD, places.REPORTS, analyser.program(), places.prebuilt('pdl-lint-reader.so'), sep='\\n')",
     ).stdout.splitlines()
     assert where[0].startswith(str(home / ".cache" / "pdl-conformance")) and where[1] == str(home / "pdl-reports")
-    assert where[3] == str(tree / "prebuilt" / "pdl-lint-scan.so")
+    assert where[3] == str(tree / "prebuilt" / "pdl-lint-reader.so")
     assert where[2] == str(tree / "prebuilt" / "pdl-lint-analysis")
     assert files(tree) == before and files(home) == set()
 

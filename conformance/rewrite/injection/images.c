@@ -3,7 +3,7 @@
 #include "loaded.h"
 
 #include "cubin.h"
-#include "fatbin.h"
+#include "rewrite_fatbin.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -222,7 +222,7 @@ static const void *container_instead(const void *container, size_t size, size_t 
 {
     unsigned device = shared_capability();
     struct fatbin_rewriting how = {one_image, device, passed};
-    size_t extent = fatbin_extent(container, size);
+    size_t extent = fatbin_extent(container, size, NULL);
     void *out = NULL;
     const char *why = "it is damaged, or ends past the memory that can be read";
     if (extent == 0 || rewrite_fatbin(container, extent, &how, &out, new_size, &why) == REWRITE_IMPOSSIBLE) {
@@ -237,7 +237,7 @@ static const void *wrapper_instead(const void *image, size_t *new_size)
     struct wrapper wrapper;
     memcpy(&wrapper, image, sizeof wrapper);
     const void *container = container_instead(wrapper.container, readable_from(wrapper.container), new_size);
-    if (container == NULL || fatbin_extent(container, *new_size) == 0) {
+    if (container == NULL || fatbin_extent(container, *new_size, NULL) == 0) {
         return container; /* machine code made of PTX needs no wrapper */
     }
     struct wrapper *out = malloc(sizeof *out);
@@ -266,7 +266,7 @@ const void *image_instead(const void *image, size_t size, size_t *new_size)
     if (most >= ELF_HEADER && memcmp(image, "\177ELF", 4) == 0) {
         return machine_code_instead(image, most, new_size);
     }
-    if (fatbin_extent(image, most)) {
+    if (fatbin_extent(image, most, NULL)) {
         return container_instead(image, most, new_size);
     }
     if (is_ptx(image, most)) {

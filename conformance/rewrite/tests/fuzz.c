@@ -3,7 +3,7 @@
  *   fuzz SEED COUNT FILE...     each file is a good image or fat binary; prints how many came out changed
  */
 #include "cubin.h"
-#include "fatbin.h"
+#include "rewrite_fatbin.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static int one(const unsigned char *good, size_t size)
     unsigned char *exact = malloc(left); /* so that reading one byte too far is seen */
     memcpy(exact, data, left);
     free(data);
-    size_t extent = fatbin_extent(exact, left);
+    size_t extent = fatbin_extent(exact, left, NULL);
     enum rewrite_result result = extent ? rewrite_fatbin(exact, extent, &how, &out, &out_size, &why)
                                         : rewrite_cubin(exact, left, &how.how, &out, &out_size, &why);
     if ((result == REWRITE_DONE) != (out != NULL) || (result == REWRITE_IMPOSSIBLE) != (why != NULL)) {
