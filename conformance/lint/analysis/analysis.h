@@ -173,6 +173,7 @@ struct instruction {
     uint16_t guard;  /* NO_REGISTER: none, or @PT */
     bool guarded;    /* there is a guard, @PT or @!PT too */
     bool guard_negated;
+    bool for_elected; /* @P0 R2UR UR4, R2 after ELECT P0: one thread of the warp executes it */
     uint8_t kind;
 };
 
@@ -296,6 +297,7 @@ expr constant_word(uint32_t bank, uint32_t offset);
 expr symbol_half(name, unsigned half);
 expr site_result(uint32_t site, unsigned reg);
 #define VARIABLE_SITE 0x80000000u /* | number: a variable (partitioning.c), in place of a site */
+#define JOIN_SITE 0x40000000u /* | number of a node's first site: which of the ways to that node was taken */
 unsigned variables_in(expr, uint32_t *list, unsigned most); /* the numbers of those found in it, each once */
 expr operation(uint32_t op, unsigned count, const expr *parts); /* 0 if a part is 0 or TAG_ANY, or it gets too large */
 expr reciprocal(uint32_t n);
@@ -373,9 +375,9 @@ enum truth { IS_FALSE, IS_TRUE, IS_OPEN };
 enum truth truth(expr formula, constraints);
 constraints assume(expr formula, bool holds, constraints); /* INFEASIBLE if there is no such path */
 
-typedef uint32_t constraint_key; /* what a constraint is kept under: expr * 4 + (0 unsigned base, 1 signed base, 2 atom) */
+typedef uint32_t constraint_key; /* what a constraint is kept under: expr * 2 + (0 its numbers, 1 whether it is true) */
 unsigned constraint_keys(expr formula, constraint_key *keys, unsigned most); /* of this formula, each once; how many there are */
-unsigned leaf_keys(expr, constraint_key *keys, unsigned most); /* of special registers in this expression, as unsigned bases */
+unsigned leaf_keys(expr, constraint_key *keys, unsigned most); /* of special registers in this expression, as numbers */
 constraints constraints_kept(constraints, const uint8_t *kept, size_t count); /* those whose key is below count and has kept[key] */
 constraints constraints_common(constraints, constraints); /* what holds on either of two paths */
 unsigned formula_atoms(expr formula, expr *atoms, unsigned most); /* the parts that are not combinations of others, in order */

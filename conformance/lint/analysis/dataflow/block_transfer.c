@@ -166,6 +166,17 @@ static void pass_warp_barrier(struct step *step)
     step->registers->phases.lane_waits = false;
 }
 
+/* A warp barrier of debug code: WARPSYNC.COLLECTIVE with nothing to do up to its ENDCOLLECTIVE. Others shuffle or vote there. */
+static bool is_collective_barrier(const struct section *section, uint32_t index)
+{
+    const char *text = "NOP";
+    if (section->code[index].kind != KIND_COLLECTIVE)
+        return false;
+    while (strcmp(text, "NOP") == 0 && ++index < section->count)
+        text = text_of(section->code[index].decoded->opcode->text);
+    return strcmp(text, "ENDCOLLECTIVE") == 0;
+}
+
 /* How often this thread has used the barrier, at least; this is one time more. */
 static uint8_t count_use(struct step *step, const struct range *numbers)
 {
@@ -393,6 +404,8 @@ static enum outcome take(struct step *step, const struct block *block, uint32_t 
     if (decided == IS_FALSE && !divides)
         return GOES_ON;
     if (last && block->last != KIND_PLAIN) {
+        if (is_collective_barrier(step->section, index))
+            pass_warp_barrier(step);
         leave(step->node, step->wait, step->constraints, step->registers);
         return ENDS;
     }

@@ -64,9 +64,14 @@ static bool outside_cluster(enum progress wait, constraints known)
 /* Of the other ways: whether one leads to a wait, and the fewest barriers ahead of it. */
 static struct wait_ahead others_ahead(node_id target, const node_id *everywhere, unsigned count)
 {
-    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, false};
+    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, false, 0};
+    bool some = false;
     for (unsigned i = 0; i < count; i++) {
-        struct wait_ahead ahead = everywhere[i] != target ? wait_ahead_of(everywhere[i]) : (struct wait_ahead){.answer = NO};
+        if (everywhere[i] == target)
+            continue;
+        struct wait_ahead ahead = wait_ahead_of(everywhere[i]);
+        best.first = some && best.first != ahead.first ? 0 : ahead.first;
+        some = true;
         if (ahead.answer != YES)
             continue;
         best.answer = YES;
@@ -84,6 +89,8 @@ static enum progress towards(node_id target, const node_id *everywhere, unsigned
         return wait;
     struct wait_ahead others = others_ahead(target, everywhere, count), own = wait_ahead_of(target);
     bool later = own.answer != YES || own.block > others.block || own.cluster > others.cluster || own.others;
+    if (own.first != 0 && own.first == others.first) /* all meet again before anything that tells them apart */
+        return wait;
     bool passes_by = others.answer == YES && others.block == 0 && later;
     if (!passes_by && (wait == CLUSTER || others.answer != YES || !later))
         return wait;

@@ -75,6 +75,7 @@ struct wait_ahead { /* whether a thread surely waits from here on, and how many 
     uint8_t answer;
     uint8_t block, cluster; /* up to MANY_PHASES */
     bool others;            /* also named barriers or barrier objects */
+    uint32_t first;         /* 1 + the node where every way from here first waits or meets others; 0: not the same for all */
 };
 struct node_state {
     context context;
@@ -180,6 +181,9 @@ static inline enum attention attention_to(const struct section *section)
 
 void *lent(size_t bytes); /* until the next pass */
 void enter(node_id target, enum progress, constraints, const struct registers *);
+
+/* joining.c: what holds of a state and of this path; true if that is less than the state held. */
+bool join_state(node_id, struct state *, const struct registers *);
 
 /* partitioning.c */
 void partition_states(void);

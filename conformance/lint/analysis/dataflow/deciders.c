@@ -3,11 +3,21 @@
  * A branch decides if one of its ways leads to a wait wherever it goes on, the other does not, and nothing but parameters is
  * asked. The paths are then followed once more, on the assumption that each such branch takes the way with the wait. What is no
  * longer found depends on these parameters alone, and so on how the host launches the kernel.
+ *
+ * If one condition decides, the paths are followed a third time, on the opposite assumption: together these two are all there is,
+ * each knows more than both at once, and what neither finds is no finding.
  */
 #include "dataflow/dataflow.h"
 
+#include <string.h>
+
 static bool *waits_surely; /* by node: whichever way is taken from its start, there is a wait */
 static size_t waits_capacity;
+static struct {
+    unsigned count; /* of what was assumed */
+    constraints opposite; /* of the first */
+    bool inside; /* a guarded wait was among it */
+} assumptions;
 
 static bool ends_in_wait(const struct edges *edges)
 {
@@ -102,6 +112,8 @@ static constraints assumed_too(expr formula, bool holds, constraints known, cons
     note_keys(keys, count, section, index);
     note_keys(keys, count, section, index + 1); /* asked at two places: kept */
     of_parameters(formula, true);
+    if (assumptions.count++ == 0)
+        assumptions.opposite = assume(formula, !holds, known);
     if (known == 0)
         now.found->deciders.place = (struct place){image.sections + (section - image.sections), index};
     return more;
@@ -115,46 +127,64 @@ static constraints assumed_inside(struct node_state *node, constraints known)
     for (uint32_t i = block->start; i < block->end; i++)
         if (node->section->code[i].kind == KIND_WAIT && node->section->code[i].guarded)
             known = assumed_too(node->noted[i - block->start], true, known, node->section, i);
+    assumptions.inside = assumptions.inside || known != before;
     for (size_t i = 0; i < node->edges.event_count && known != before; i++)
         if (node->edges.events[i].kind == EVENT_WAIT)
             node->edges.events[i].varies |= VARIES_BY_THREAD;
     return known;
 }
 
-/* The branch at the end of this node. Decided, it has one way. */
-static constraints assumed_at_end(node_id id, constraints known)
+/* The condition of the branch at the end of this node, if only one of its ways leads surely to a wait; 0: there is none. */
+static expr condition_at_end(node_id id, const node_id **ways, bool *jumps_to_wait)
 {
-    struct node_state *node = &now.nodes[id];
+    const struct node_state *node = &now.nodes[id];
     const struct block *block = &node->section->blocks[node->block];
-    uint32_t last = block->end - 1;
     unsigned jumps;
-    if (block->last != KIND_BRANCH || block->falls == NO_BLOCK)
-        return known;
-    const node_id *ways = ways_out(id, &jumps);
+    if (!node->edges.known || node->noted == NULL || block->last != KIND_BRANCH || block->falls == NO_BLOCK)
+        return 0;
+    *ways = ways_out(id, &jumps);
     node = &now.nodes[id]; /* ways_out may have moved it */
-    if (jumps != 1 || waits_surely[ways[0]] == waits_surely[ways[1]])
-        return known;
-    bool jumps_to_wait = waits_surely[ways[0]];
-    expr formula = node->noted[last - block->start];
-    known = assumed_too(formula, jumps_to_wait, known, node->section, last);
-    if (formula != 0 && truth(formula, known) == (jumps_to_wait ? IS_TRUE : IS_FALSE)) {
-        node->edges.targets[0] = ways[!jumps_to_wait];
-        node->edges.target_count = 1;
-    }
-    return known;
+    if (jumps != 1 || waits_surely[(*ways)[0]] == waits_surely[(*ways)[1]])
+        return 0;
+    *jumps_to_wait = waits_surely[(*ways)[0]];
+    return node->noted[block->end - 1 - block->start];
 }
 
-static constraints gather_assumption(void)
+static constraints assumed_at_end(node_id id, constraints known)
+{
+    const node_id *ways;
+    bool jumps_to_wait;
+    expr formula = condition_at_end(id, &ways, &jumps_to_wait);
+    const struct node_state *node = &now.nodes[id];
+    return assumed_too(formula, jumps_to_wait, known, node->section, node->section->blocks[node->block].end - 1);
+}
+
+/* Decided, a branch has one way. */
+static void leave_one_way(size_t count, constraints known)
+{
+    for (size_t n = 0; n < count; n++) {
+        const node_id *ways;
+        bool jumps_to_wait;
+        expr formula = condition_at_end((node_id)n, &ways, &jumps_to_wait);
+        enum truth jumps = formula ? truth(formula, known) : IS_OPEN;
+        if (jumps == IS_OPEN)
+            continue;
+        now.nodes[n].edges.targets[0] = ways[jumps == IS_FALSE];
+        now.nodes[n].edges.target_count = 1;
+    }
+    for (size_t n = 0; n < now.node_count; n++)
+        now.nodes[n].ahead.answer = NOT_ASKED;
+    revisions++;
+}
+
+static constraints gather_assumption(size_t count)
 {
     constraints assumption = 0;
-    size_t count = now.node_count; /* as many as find_sure_waits saw */
+    memset(&assumptions, 0, sizeof assumptions);
     find_sure_waits();
     for (size_t n = 0; n < count; n++)
         if (now.nodes[n].edges.known && now.nodes[n].noted != NULL)
             assumption = assumed_at_end((node_id)n, assumed_inside(&now.nodes[n], assumption));
-    for (size_t n = 0; n < now.node_count; n++)
-        now.nodes[n].ahead.answer = NOT_ASKED;
-    revisions++;
     return assumption;
 }
 
@@ -163,33 +193,61 @@ static uint64_t key_of_access(const struct access *access)
     return ((uint64_t)(access->place.section - image.sections) << 32 | access->place.index) + 1;
 }
 
-/* Each access learns how it would be found on the assumption. */
-static void compare_with(const struct findings *decided)
+/* What is found on an assumption. */
+static void judge_assuming(size_t count, constraints assumption, struct findings *there)
 {
-    struct map states = {0};
-    for (size_t i = 0; i < decided->access_count; i++)
-        map_put(&states, key_of_access(&decided->accesses[i]), decided->accesses[i].states);
+    struct findings *found = now.found;
+    now.assumed = assumption;
+    leave_one_way(count, assumption);
+    keep_more(true);
+    now.asked_signals = now.heard = false;
+    now.found = there;
+    propagate_or_merge();
+    if (now.asked_signals)
+        judge_signals();
+    now.found = found;
+}
+
+static void states_of(const struct findings *found, struct map *states)
+{
+    for (size_t i = 0; i < found->access_count; i++)
+        map_put(states, key_of_access(&found->accesses[i]), found->accesses[i].states);
+}
+
+/* Each access learns how it would be found on the assumption, and how on either. */
+static void compare_with(const struct findings *decided, const struct findings *opposite)
+{
+    struct map states = {0}, others = {0};
+    size_t kept = 0;
+    states_of(decided, &states);
+    if (opposite != NULL)
+        states_of(opposite, &others);
     for (size_t i = 0; i < now.found->access_count; i++) {
-        uint32_t there = 0;
-        map_get(&states, key_of_access(&now.found->accesses[i]), &there);
-        now.found->accesses[i].decided_states = (uint8_t)there;
+        struct access access = now.found->accesses[i];
+        uint32_t there = 0, elsewhere = 0;
+        map_get(&states, key_of_access(&access), &there);
+        map_get(&others, key_of_access(&access), &elsewhere);
+        access.decided_states = (uint8_t)there;
+        if (opposite != NULL)
+            access.states = (uint8_t)(there | elsewhere);
+        if (access.states != 0)
+            now.found->accesses[kept++] = access;
     }
+    now.found->access_count = kept;
 }
 
 void judge_deciders(void)
 {
-    struct findings *found = now.found, decided = {0};
-    if (found->access_count == 0)
+    struct findings decided = {0}, opposite = {0};
+    size_t count = now.node_count; /* as many as find_sure_waits saw */
+    if (now.found->access_count == 0)
         return;
-    now.assumed = gather_assumption();
-    if (now.assumed != 0) {
-        keep_more(true);
-        now.asked_signals = now.heard = false;
-        now.found = &decided;
-        propagate_or_merge();
-        if (now.asked_signals)
-            judge_signals();
-        now.found = found;
-        compare_with(&decided);
-    }
+    constraints assumption = gather_assumption(count);
+    if (assumption == 0)
+        return;
+    bool both = assumptions.count == 1 && !assumptions.inside && assumptions.opposite != INFEASIBLE;
+    judge_assuming(count, assumption, &decided);
+    if (both)
+        judge_assuming(count, assumptions.opposite, &opposite);
+    compare_with(&decided, both ? &opposite : NULL);
 }

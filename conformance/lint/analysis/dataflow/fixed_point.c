@@ -306,113 +306,6 @@ static struct queued pop(void)
 
 /* entering a node ------------------------------------------------------------------------------------------------------------ */
 
-static inline bool equal(const struct value *a, const struct value *b)
-{
-    return a->expression == b->expression && a->provenance == b->provenance && a->varies == b->varies && a->known == b->known;
-}
-
-static inline void note_lost(node_id node, expr old, expr new)
-{
-    if (old != new && old != 0 && is_number(old) && now.nodes[node].section->blocks[now.nodes[node].block].in_loop)
-        now.nodes[node].loses_numbers = true;
-}
-
-/* What holds of both, when they came on the same way if `split` is 0; true if that is less than the old. */
-static bool join_value(struct value *old, struct value new, bool predicate, uint8_t split, expr variable)
-{
-    struct value both = {0};
-    if (new.known) {
-        bool same = old->expression == new.expression;
-        both = joined(*old, new);
-        if (predicate && !same)
-            both.expression = 0;
-        if (variable)
-            both.expression = variable;
-        both.varies |= same ? 0 : split;
-    }
-    bool less = !equal(&both, old);
-    *old = both;
-    return less;
-}
-
-/* Whether joining would leave the old value as it is; if false, it may all the same. */
-static inline bool covers(const struct value *old, const struct value *new, uint8_t split)
-{
-    bool same = old->expression == new->expression;
-    uint8_t varies = new->varies | (same ? 0 : split);
-    if (now.naming) /* every difference gets a name */
-        return equal(old, new);
-    return new->known && (same || !old->expression) && (!new->provenance || new->provenance == old->provenance) && !(varies & ~old->varies);
-}
-
-static bool join_words(node_id node, struct state *old, const struct registers *new, uint8_t split)
-{
-    size_t kept_words = 0, at = 0;
-    bool less = false;
-    for (size_t i = 0; i < old->word_count; i++) {
-        struct memory_word *word = &old->words[i];
-        while (at < new->word_count && memory_compare(&new->words[at].key, &word->key) < 0)
-            at++;
-        if (at == new->word_count || memory_compare(&new->words[at].key, &word->key) != 0)
-            continue;
-        const struct value *other = &new->words[at].value;
-        expr variable = now.naming ? variable_of(node, NO_REGISTER, &word->key, word->value.expression, other->expression) : 0;
-        note_lost(node, word->value.expression, other->expression);
-        if (!covers(&word->value, other, split))
-            less = join_value(&word->value, *other, false, split, variable) || less;
-        old->words[kept_words++] = *word;
-    }
-    less = less || kept_words != old->word_count;
-    old->word_count = kept_words;
-    return less;
-}
-
-static bool join_run(node_id node, struct run run, struct value *old, const struct registers *new, uint8_t split)
-{
-    bool less = false;
-    for (unsigned i = 0; i < run.count; i++) {
-        uint16_t reg = (uint16_t)(run.first + i);
-        const struct value *other = &new->file[reg];
-        if (old[i].known && !covers(&old[i], other, split)) {
-            expr variable = now.naming ? variable_of(node, reg, NULL, old[i].expression, other->expression) : 0;
-            note_lost(node, old[i].expression, other->expression);
-            less = join_value(&old[i], *other, is_predicate(reg), split, variable) || less;
-        }
-    }
-    return less;
-}
-
-static bool join_phases(struct phases *old, const struct phases *new)
-{
-    struct phases before = *old;
-    old->block_debt = new->block_debt > old->block_debt ? new->block_debt : old->block_debt;
-    old->cluster_debt = new->cluster_debt > old->cluster_debt ? new->cluster_debt : old->cluster_debt;
-    old->lane_waits = old->lane_waits && new->lane_waits;
-    old->cluster_arrived = old->cluster_arrived || new->cluster_arrived;
-    for (unsigned i = 0; i < NAMED_BARRIERS; i++)
-        old->named[i] = new->named[i] < old->named[i] ? new->named[i] : old->named[i];
-    return memcmp(&before, old, sizeof before) != 0;
-}
-
-static bool join(node_id node, struct state *old, const struct registers *new)
-{
-    const struct live *live = now.nodes[node].live;
-    uint8_t split = old->split & new->split; /* a difference is one between these */
-    bool less = split != old->split;
-    struct value *value = old->values;
-    for (uint32_t n = 0; n < live->run_count; value += live->runs[n++].count) {
-        const struct run run = live->runs[n];
-        if (memcmp(value, &new->file[run.first], run.count * sizeof *value) != 0)
-            less = join_run(node, run, value, new, split) || less;
-    }
-    less = join_words(node, old, new, split) || less;
-    if (old->passed.section == NULL)
-        old->passed = new->passed; /* tells people where to look, and decides nothing */
-    less = join_phases(&old->phases, &new->phases) || less;
-    old->split = split;
-    return less;
-}
-
 static void fill(const struct live *live, struct state *state, const struct registers *from)
 {
     state->values = lent((live->count + 1) * sizeof *state->values);
@@ -480,7 +373,7 @@ void enter(node_id target, enum progress wait, constraints known, const struct r
         state = &node->states[node->state_count++];
         *state = (struct state){.wait = wait, .constraints = known, .numbers = numbers, .turns = turns, .merged = full};
         fill(node->live, state, registers);
-    } else if (!join(target, state, registers) && !weaker) {
+    } else if (!join_state(target, state, registers) && !weaker) {
         return;
     }
     if (!state->queued) {

@@ -33,7 +33,8 @@ static uint8_t larger(uint8_t a, uint8_t b) { return a > b ? a : b; }
 /* From the answers of the nodes that follow it; back edges of a loop have none yet and are left out. */
 static struct wait_ahead combined(const struct edges *edges, uint32_t first_way)
 {
-    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, true}, worst = {.answer = YES};
+    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, true, 0}, worst = {.answer = YES};
+    uint32_t first = 0;
     bool some = false;
     for (size_t i = 0; i < edges->target_count; i++) {
         const struct node_state *target = &now.nodes[edges->targets[i]];
@@ -42,18 +43,21 @@ static struct wait_ahead combined(const struct edges *edges, uint32_t first_way)
             continue;
         if (ahead.answer == NOT_ASKED || target->edges.traps)
             continue;
+        first = some && first != ahead.first ? 0 : ahead.first;
         some = true;
         if (ahead.answer == NO) {
             worst.answer = NO;
             continue;
         }
-        best = (struct wait_ahead){YES, smaller(best.block, ahead.block), smaller(best.cluster, ahead.cluster), best.others && ahead.others};
+        best = (struct wait_ahead){YES, smaller(best.block, ahead.block), smaller(best.cluster, ahead.cluster),
+                                   best.others && ahead.others, 0};
         worst.others = worst.others || ahead.others;
         worst.block = larger(worst.block, ahead.block);
         worst.cluster = larger(worst.cluster, ahead.cluster);
     }
     if (!some)
         return (struct wait_ahead){.answer = NO};
+    best.first = worst.first = first;
     return edges->varies ? best : worst;
 }
 
@@ -83,6 +87,7 @@ static void ask(struct visit visit)
         return;
     }
     struct wait_ahead here = events_of(node);
+    here.first = edges->event_count ? visit.node + 1 : 0;
     if (here.answer == YES) {
         node->ahead = here;
         return;
@@ -91,7 +96,7 @@ static void ask(struct visit visit)
         struct wait_ahead ahead = combined(edges, edges->varies ? 0 : node->first_way);
         open_nodes[visit.node] = false;
         node->ahead = (struct wait_ahead){ahead.answer, more_phases(here.block, ahead.block), more_phases(here.cluster, ahead.cluster),
-                                           here.others || ahead.others};
+                                           here.others || ahead.others, here.first ? here.first : ahead.first};
         return;
     }
     open_nodes[visit.node] = true;

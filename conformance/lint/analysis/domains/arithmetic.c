@@ -1,6 +1,8 @@
 /* arithmetic.c - what integer instructions compute: sums, products, shifts. */
 #include "domains/transfer.h"
 
+#include <string.h>
+
 enum { MOST_SOURCES = 4 };
 #define MINUS_ONE 0xFFFFFFFFu
 
@@ -219,10 +221,21 @@ bool scale_and_add(struct registers *regs, const struct instruction *instruction
 
 /* shifts ----------------------------------------------------------------------------------------------------------- */
 
+/* By less than a word: a number below 32, or an unknown count that is not taken modulo 32 (.W). */
+static bool is_within_word(const struct decoded *d, expr count)
+{
+    uint32_t by;
+
+    if (count && is_number_of(count, &by))
+        return by < 32;
+    return !strstr(text_of(d->opcode->text), ".W");
+}
+
 bool shift_bits(struct registers *regs, const struct instruction *instruction, struct result *result)
 {
     const struct decoded *d = instruction->decoded;
     struct value low, count, high = zero_value();
+    bool within_word;
     expr expression;
 
     if (d->count < 3)
@@ -231,9 +244,12 @@ bool shift_bits(struct registers *regs, const struct instruction *instruction, s
     count = operand_value(regs, &d->operands[2], 0);
     if (d->count > 3)
         high = operand_value(regs, &d->operands[3], 0);
-    if (has(d, PART_R) && has(d, PART_HI) && is_zero(low))
+    within_word = is_within_word(d, count.expression);
+    if (has(d, PART_R) && has(d, PART_HI) && is_zero(low) && within_word)
         expression = has(d, PART_U32) || is_never_negative(high.expression) ? shift_right(high.expression, count.expression)
                                                                            : shift_arithmetic(high.expression, count.expression);
+    else if (has(d, PART_R) && !has(d, PART_HI) && d->count > 3 && is_zero(high) && within_word)
+        expression = shift_right(low.expression, count.expression);
     else if (has(d, PART_L) && !has(d, PART_HI) && is_zero(high))
         expression = shift_left(low.expression, count.expression);
     else

@@ -7,8 +7,10 @@ expr shift_right(expr value, expr count)
 {
     uint32_t n, by;
 
-    if (value == 0 || !is_number_of(count, &by))
+    if (value == 0 || count == 0)
         return 0;
+    if (!is_number_of(count, &by)) /* a bit of a number may be looked up (conditions.c) */
+        return is_number(value) ? operation_of_two(OPERATION_SHIFT_RIGHT, value, count) : 0;
     if (is_number_of(value, &n))
         return number(n >> (by & 31));
     return by == 0 ? value : operation_of_two(OPERATION_SHIFT_RIGHT, value, count);

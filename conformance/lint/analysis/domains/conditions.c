@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include <string.h>
-
 enum { ANSWERS = 1 << 10, MOST_FORMULA_NODES = 24 };
 #define LARGEST ((int64_t)UINT32_MAX)
 
@@ -154,6 +152,35 @@ static expr of_bits(expr left)
     return highest & ~(int64_t)(mask | (below - 1)) ? 0 : comparison(COMPARES_LT, false, masked, number(below));
 }
 
+/* What was shifted right, and how far: of base / 2^shift, where base has 31 bits. */
+static expr before_shifts(expr base, uint32_t *shift)
+{
+    uint32_t by;
+    expr inner;
+
+    *shift = 0;
+    while (is_by_number(base, OPERATION_SHIFT_RIGHT, &inner, &by) && kept_limit(inner) != NO_LIMIT) {
+        *shift = by > 31 || *shift + by > 31 ? 31 : *shift + by;
+        base = inner;
+    }
+    return base;
+}
+
+/* first <= e <= last. One interval where e was shifted, so that the opposite says something as well. */
+static expr between(expr e, uint32_t first, uint32_t last)
+{
+    uint32_t shift;
+    expr base = before_shifts(e, &shift);
+    int64_t low = (int64_t)first << shift, high = (((int64_t)last + 1) << shift) - 1;
+    int64_t limit = kept_limit(base) == NO_LIMIT ? LARGEST : kept_limit(base);
+
+    if (shift == 0 && node_of(e)->tag == TAG_OPERATION) /* what is known of the parts of an operation counts */
+        return conjunction(comparison(COMPARES_GE, false, e, number(first)), comparison(COMPARES_LE, false, e, number(last)));
+    if (low > limit)
+        return EXPR_FALSE;
+    return low == 0 && high >= limit ? EXPR_TRUE : within(base, false, low, high < limit ? high : limit);
+}
+
 /* base + added OPERATOR value, unsigned, as an interval of base: that is how a - 1 < 3 is asked. */
 static expr of_sum(enum comparison how, expr base, uint32_t added, int64_t value)
 {
@@ -165,23 +192,18 @@ static expr of_sum(enum comparison how, expr base, uint32_t added, int64_t value
         return EXPR_TRUE;
     first = (uint32_t)first;
     last = (uint32_t)last;
-    if (first <= last && node_of(base)->tag == TAG_OPERATION) /* what is known of the parts of an operation counts */
-        return conjunction(comparison(COMPARES_GE, false, base, number((uint32_t)first)),
-                           comparison(COMPARES_LE, false, base, number((uint32_t)last)));
-    return first <= last ? within(base, false, first, last) : negation(within(base, false, last + 1, first - 1));
+    if (first <= last)
+        return between(base, (uint32_t)first, (uint32_t)last);
+    return negation(within(base, false, last + 1, first - 1));
 }
 
 /* As an interval of what is compared, or of what it was shifted right from. */
 static expr of_interval(enum comparison how, bool is_signed, expr left, int64_t value)
 {
     int64_t low = 0, high = LARGEST, first, last, unit;
-    uint32_t shift = 0, by, added;
-    expr base = left, inner;
+    uint32_t shift, added;
+    expr base = before_shifts(left, &shift), inner;
 
-    while (is_by_number(base, OPERATION_SHIFT_RIGHT, &inner, &by) && kept_limit(inner) != NO_LIMIT) {
-        shift = by > 31 || shift + by > 31 ? 31 : shift + by; /* what is shifted has 31 bits */
-        base = inner;
-    }
     if (shift == 0 && !is_signed && how != COMPARES_EQ && is_by_number(base, OPERATION_ADD, &inner, &added))
         return of_sum(how, inner, added, value);
     if (kept_limit(base) != NO_LIMIT) {
@@ -201,6 +223,32 @@ static expr of_interval(enum comparison how, bool is_signed, expr left, int64_t 
     return first == low && last == high ? EXPR_TRUE : within(base, is_signed, first, last);
 }
 
+/* A bit that is looked up in a number, (table >> x) & 1: whether x is one of the bits' places. 0: it is no such bit. */
+static expr of_looked_up_bit(enum comparison how, expr left, int64_t value)
+{
+    const struct node *node;
+    uint32_t mask, table, first, last;
+    expr shifted, whole = EXPR_FALSE;
+
+    if (how != COMPARES_EQ || !is_by_number(left, OPERATION_AND, &shifted, &mask) || mask != 1)
+        return 0;
+    node = node_of(shifted);
+    if (node->tag != TAG_OPERATION || node->a != OPERATION_SHIFT_RIGHT || !is_number_of(node->kids[0], &table))
+        return 0;
+    if (value != 0 && value != 1)
+        return EXPR_FALSE;
+    left = node->kids[1];
+    for (first = 0; first < 32; first = last + 1) {
+        last = first;
+        if (!(table >> first & 1))
+            continue;
+        while (last < 31 && table >> (last + 1) & 1)
+            last++;
+        whole = disjunction(whole, between(left, first, last));
+    }
+    return value ? whole : negation(whole);
+}
+
 static expr with_number(enum comparison how, bool is_signed, expr left, expr right)
 {
     const struct node *node = node_of(left);
@@ -212,6 +260,8 @@ static expr with_number(enum comparison how, bool is_signed, expr left, expr rig
     if (of_choice(node, how, is_signed, value, &found))
         return found;
     found = of_extreme(node, how, is_signed, right);
+    if (found == 0)
+        found = of_looked_up_bit(how, left, value);
     if (found == 0 && how == COMPARES_EQ && value == 0)
         found = of_bits(left);
     return found ? found : of_interval(how, is_signed, left, value);
@@ -248,10 +298,26 @@ expr equals_number(expr e, uint32_t n)
 
 /* Any comparison ------------------------------------------------------------------------------------------------- */
 
+static const char *special_text(expr e) { return node_of(e)->tag == TAG_SPECIAL ? text_of(node_of(e)->a) : ""; }
+
+/* The place of a thread in its block, or of a block in its grid, and the size of that: SR_TID.X and SR_NTID.X. */
+static bool is_place_in(expr place, expr size)
+{
+    const char *text = special_text(place), *of = special_text(size);
+
+    if (strncmp(text, "SR_TID.", 7) && strncmp(text, "SR_CTAID.", 9))
+        return false;
+    return strncmp(of, "SR_N", 4) == 0 && strcmp(text + 3, of + 4) == 0;
+}
+
 static expr relation(enum comparison how, bool is_signed, expr left, expr right)
 {
     struct node node = { .tag = TAG_RELATION, .size = 1, .kid_count = 2, .a = how, .b = is_signed, .kids = { left, right } };
 
+    if (is_place_in(left, right))
+        return how == COMPARES_LT ? EXPR_TRUE : EXPR_FALSE;
+    if (is_place_in(right, left))
+        return EXPR_FALSE;
     return interned(&node);
 }
 
@@ -320,12 +386,7 @@ expr comparison(enum comparison how, bool is_signed, expr left, expr right)
 
 /* Lanes of a warp ------------------------------------------------------------------------------------------------- */
 
-static bool is_special(expr e, const char *text)
-{
-    const struct node *node = node_of(e);
-
-    return node->tag == TAG_SPECIAL && strcmp(text_of(node->a), text) == 0;
-}
+static bool is_special(expr e, const char *text) { return strcmp(special_text(e), text) == 0; }
 
 /* What differs between threads in this is the place in their warp, or nothing does. */
 static bool only_by_lane(expr e)

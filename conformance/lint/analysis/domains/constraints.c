@@ -5,7 +5,7 @@ enum {
     MOST_CONSTRAINTS = 1024,    /* of one path; no more are learnt */
     MOST_INTERVALS = 4096 /* of one expression; likewise */
 };
-enum domain { DOMAIN_UNSIGNED, DOMAIN_SIGNED, DOMAIN_ATOM, DOMAINS = 4 };
+enum domain { DOMAIN_NUMBER, DOMAIN_ATOM, DOMAINS }; /* intervals are of numbers without a sign */
 
 struct interval {
     int64_t low, high;
@@ -170,95 +170,109 @@ static bool all_within(struct list list, int64_t low, int64_t high)
 }
 
 /* The intervals that this base is known to lie in, at least one. The list may be that of the last call. */
-static struct list intervals_of(expr base, enum domain domain, constraints known)
+static struct list intervals_of(expr base, constraints known)
 {
     static struct interval natural;
     uint32_t list, mask;
     expr source;
 
-    if (find(known, key_of(base, domain), &list))
+    if (find(known, key_of(base, DOMAIN_NUMBER), &list))
         return list_of(&interval_lists, list);
-    if (is_masked(base, &source, &mask) && (find(known, key_of(source, DOMAIN_UNSIGNED), &list) ||
-                                            find(known, key_of(source, DOMAIN_SIGNED), &list))) {
+    if (is_masked(base, &source, &mask) && find(known, key_of(source, DOMAIN_NUMBER), &list)) {
         struct list inner = list_of(&interval_lists, list);
         if (all_within(inner, 0, mask))
             return inner;
     }
-    if (kept_limit(base) != NO_LIMIT)
-        natural = (struct interval){ 0, kept_limit(base) };
-    else if (domain == DOMAIN_SIGNED)
-        natural = (struct interval){ INT32_MIN, INT32_MAX };
-    else
-        natural = (struct interval){ 0, UINT32_MAX };
+    natural = (struct interval){ 0, kept_limit(base) != NO_LIMIT ? kept_limit(base) : (int64_t)UINT32_MAX };
     return (struct list){ &natural, 1 };
 }
 
 bool range_known(expr base, constraints known, struct range *range)
 {
-    struct list list = intervals_of(base, DOMAIN_UNSIGNED, known == INFEASIBLE ? 0 : known);
+    struct list list = intervals_of(base, known == INFEASIBLE ? 0 : known);
     const struct interval *all = list.elements;
     int64_t low = all[0].low, high = all[0].high;
     uint32_t i;
 
-    if (list.count == 1 && low == 0 && high == UINT32_MAX)
-        return false;
     for (i = 1; i < list.count; i++) {
         low = all[i].low < low ? all[i].low : low;
         high = all[i].high > high ? all[i].high : high;
     }
     range->low = (uint32_t)low;
     range->high = (uint32_t)high;
-    return true;
+    return low != 0 || high != UINT32_MAX;
 }
 
-static enum domain domain_of(const struct node *in) { return in->b ? DOMAIN_SIGNED : DOMAIN_UNSIGNED; }
+/* The numbers for which a formula TAG_IN holds, or does not: as numbers without a sign, sorted. */
+struct numbers {
+    struct interval part[2];
+    unsigned count;
+};
+
+static void add_part(struct numbers *numbers, int64_t low, int64_t high)
+{
+    if (low <= high)
+        numbers->part[numbers->count++] = (struct interval){ low, high };
+}
+
+static struct numbers numbers_within(const struct node *in, bool holds)
+{
+    const int64_t wrap = (int64_t)UINT32_MAX + 1;
+    int64_t low = in->low < 0 ? in->low + wrap : in->low, high = in->high < 0 ? in->high + wrap : in->high;
+    bool across = low > high; /* a signed interval with numbers of both signs */
+    struct numbers found = { .count = 0 };
+
+    if (holds != across) {
+        add_part(&found, across ? high + 1 : low, across ? low - 1 : high);
+    } else {
+        add_part(&found, 0, across ? high : low - 1);
+        add_part(&found, across ? low : high + 1, UINT32_MAX);
+    }
+    return found;
+}
 
 static enum truth truth_within(const struct node *in, constraints known)
 {
-    struct list list = intervals_of(in->a, domain_of(in), known);
+    struct numbers wanted = numbers_within(in, true);
+    struct list list = intervals_of(in->a, known);
     const struct interval *all = list.elements;
-    bool any = false;
+    bool any = false, whole = true;
     uint32_t i;
 
-    for (i = 0; i < list.count && !any; i++)
-        any = all[i].low <= in->high && in->low <= all[i].high;
-    if (!any)
-        return IS_FALSE;
-    return all_within(list, in->low, in->high) ? IS_TRUE : IS_OPEN;
-}
-
-static uint32_t append(struct interval *list, uint32_t count, int64_t low, int64_t high)
-{
-    if (low > high)
-        return count;
-    list[count] = (struct interval){ low, high };
-    return count + 1;
+    for (i = 0; i < list.count; i++) {
+        bool inside = false;
+        for (unsigned k = 0; k < wanted.count; k++) {
+            any |= all[i].low <= wanted.part[k].high && wanted.part[k].low <= all[i].high;
+            inside |= wanted.part[k].low <= all[i].low && all[i].high <= wanted.part[k].high;
+        }
+        whole &= inside;
+    }
+    return !any ? IS_FALSE : whole ? IS_TRUE : IS_OPEN;
 }
 
 static constraints assume_within(const struct node *in, bool holds, constraints known)
 {
     static struct interval *kept;
     static size_t capacity;
-    struct list list = intervals_of(in->a, domain_of(in), known);
+    struct numbers wanted = numbers_within(in, holds);
+    struct list list = intervals_of(in->a, known);
     const struct interval *all = list.elements;
     uint32_t count = 0, i;
 
-    if ((size_t)list.count * 2 > capacity)
-        kept = grown(kept, &capacity, (size_t)list.count * 2 + 16, sizeof(*kept));
+    kept = grown(kept, &capacity, (size_t)list.count * 2 + 2, sizeof(*kept));
     for (i = 0; i < list.count; i++) {
-        int64_t low = all[i].low, high = all[i].high;
-        if (holds) {
-            count = append(kept, count, low > in->low ? low : in->low, high < in->high ? high : in->high);
-        } else {
-            count = append(kept, count, low, high < in->low ? high : in->low - 1);
-            count = append(kept, count, low > in->high ? low : in->high + 1, high);
+        for (unsigned k = 0; k < wanted.count; k++) {
+            int64_t low = all[i].low > wanted.part[k].low ? all[i].low : wanted.part[k].low;
+            int64_t high = all[i].high < wanted.part[k].high ? all[i].high : wanted.part[k].high;
+            if (low <= high)
+                kept[count++] = (struct interval){ low, high };
         }
     }
     if (count == 0)
         return INFEASIBLE;
     if (count > MOST_INTERVALS)
         return known;
-    return with_constraint(known, key_of(in->a, domain_of(in)), list_kept(&interval_lists, kept, count));
+    return with_constraint(known, key_of(in->a, DOMAIN_NUMBER), list_kept(&interval_lists, kept, count));
 }
 
 /* Truth ---------------------------------------------------------------------------------------------------------- */
@@ -354,15 +368,14 @@ constraints assume(expr formula, bool holds, constraints known)
 /* Of an expression with a mask also those of the expression without. */
 static uint32_t keys_within(const struct node *in)
 {
-    constraint_key own = key_of(in->a, domain_of(in)), keys[2];
+    constraint_key own = key_of(in->a, DOMAIN_NUMBER), inner;
     expr source;
     uint32_t mask;
 
     if (!is_masked(in->a, &source, &mask))
         return list_kept(&key_lists, &own, 1);
-    keys[0] = key_of(source, DOMAIN_UNSIGNED);
-    keys[1] = key_of(source, DOMAIN_SIGNED);
-    return list_union(&key_lists, list_kept(&key_lists, keys, 2), list_kept(&key_lists, &own, 1));
+    inner = key_of(source, DOMAIN_NUMBER);
+    return list_union(&key_lists, list_kept(&key_lists, &inner, 1), list_kept(&key_lists, &own, 1));
 }
 
 static uint32_t keys_of_formula(expr formula);
@@ -408,7 +421,7 @@ unsigned constraint_keys(expr formula, constraint_key *keys, unsigned most) { re
 static uint32_t keys_of_leaves(expr e)
 {
     expr parts[MOST_KIDS + 1];
-    constraint_key key = key_of(e, DOMAIN_UNSIGNED);
+    constraint_key key = key_of(e, DOMAIN_NUMBER);
     unsigned count, i;
     uint32_t keys = 0;
 

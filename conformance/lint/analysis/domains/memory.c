@@ -1,4 +1,4 @@
-/* memory.c - what a thread stored on its stack or in shared memory, so that what it loads from there is known again.
+/* memory.c - what a thread stored on its stack, in shared memory or on the heap, so that what it loads from there is known again.
  *
  * Debug code keeps every variable on the stack and reaches it by generic pointers, so all ways to one word have to meet: a
  * place is a space, a base and an offset, the base an expression, the stack pointer for the stack. What cannot be told apart
@@ -12,6 +12,7 @@ enum {
     LOCAL_SPACE = 1u << WINDOW_LOCAL,
     SHARED_SPACE = 1u << WINDOW_SHARED,
     CONSTANT_SPACE = 1u << WINDOW_CONSTANT,
+    HEAP_SPACE = 1u << WINDOW_HEAP, /* of its words nothing is kept but where they came from */
     MOST_WORDS = 4096, /* kept for one state; where a word is not kept, nothing is known of it */
     MOST_DATA = 8,     /* words that one instruction stores */
     MOST_SLACK = 1024, /* bytes that a frame can lie lower than it has to */
@@ -21,7 +22,7 @@ static struct {
     provenance provenance;
     uint8_t varies;
     bool asked; /* what is added from now on would have been an answer */
-} stored[2]; /* ever, anywhere, by enum window */
+} stored[WINDOW_HEAP + 1]; /* ever, anywhere, by enum window */
 
 void memory_begin(void)
 {
@@ -33,7 +34,7 @@ unsigned spaces_of(provenance from)
     const origin *list;
     unsigned spaces = 0;
 
-    if (!from || !provenance_only_windows(from) || provenance_has_heap(from))
+    if (!from || !provenance_only_windows(from))
         return 0;
     for (unsigned count = provenance_list(from, &list); count; count--)
         spaces |= 1u << (origin_number(list[count - 1]) & 3);
@@ -243,7 +244,7 @@ static void data_to_store(const struct registers *regs, const struct decoded *d,
 
 static void remember(unsigned spaces, const struct data *data)
 {
-    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++) {
+    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_HEAP; space++) {
         if (!(spaces & 1u << space))
             continue;
         provenance from = stored[space].provenance;
@@ -435,7 +436,7 @@ static struct value unknown_word(unsigned spaces, uint8_t varies)
 {
     struct value found = value_of(0, 0, varies);
 
-    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++)
+    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_HEAP; space++)
         stored[space].asked |= spaces >> space & 1;
     if (spaces & LOCAL_SPACE) {
         found.provenance = united(found.provenance, stored[WINDOW_LOCAL].provenance);
@@ -443,6 +444,10 @@ static struct value unknown_word(unsigned spaces, uint8_t varies)
     }
     if (spaces & SHARED_SPACE) /* all threads find the same in shared memory */
         found.provenance = united(found.provenance, stored[WINDOW_SHARED].provenance);
+    if (spaces & HEAP_SPACE) {
+        found.provenance = united(found.provenance, stored[WINDOW_HEAP].provenance);
+        found.varies |= VARIES_BY_THREAD;
+    }
     if (spaces & CONSTANT_SPACE)
         found.provenance = united(found.provenance, parameter_provenance());
     return found;

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-/* Words of constant bank 0: where local and constant memory begin in the generic address space. */
+/* Words of constant bank 0: where local and constant memory begin in the generic address space, and the sizes of block and grid. */
 static const struct windows {
-    uint32_t local[2], constant[4];
-} windows_before_100 = {{0x20, 0x24}, {0xD0, 0xD4, 0x198, 0x19C}},
-  windows_from_100 = {{0x2F8, 0x2FC}, {0x120, 0x124, 0x348, 0x34C}};
+    uint32_t local[2], constant[4], block_size, grid_size;
+} windows_before_100 = {{0x20, 0x24}, {0xD0, 0xD4, 0x198, 0x19C}, 0x0, 0xC},
+  windows_from_100 = {{0x2F8, 0x2FC}, {0x120, 0x124, 0x348, 0x34C}, 0x360, 0x370};
 enum { PARAMETER_WINDOW = 2 /* of constant[] */, MOST_CHOICES = 16, NUMBERS_REMEMBERED = 1024, MOST_BANKS = 0xFFFF };
 enum { TABLES = 2 /* a bank */, CONSTANTS_REMEMBERED = 1024 };
 
@@ -135,6 +135,17 @@ static provenance constant_provenance(uint32_t bank, uint32_t offset)
     return bank == 3 ? provenance_of(origin_of(ORIGIN_BANK, bank)) : 0;
 }
 
+/* The special register that holds the same as this word of bank 0; 0: none does. */
+static expr size_in_bank(uint32_t offset)
+{
+    static const char *const sizes[2][3] = {{"SR_NTID.X", "SR_NTID.Y", "SR_NTID.Z"}, {"SR_NCTAID.X", "SR_NCTAID.Y", "SR_NCTAID.Z"}};
+    uint32_t block = offset - windows->block_size, grid = offset - windows->grid_size;
+
+    if (offset % 4 || (block >= 12 && grid >= 12))
+        return 0;
+    return special(name_of_text(block < 12 ? sizes[0][block / 4] : sizes[1][grid / 4]));
+}
+
 static struct value constant_found(uint32_t bank, uint32_t offset)
 {
     uint64_t key = ((uint64_t)bank + 1) << 32 | offset;
@@ -148,6 +159,8 @@ static struct value constant_found(uint32_t bank, uint32_t offset)
     constants[constant_count] = value_of(constant_word(bank, offset), constant_provenance(bank, offset), 0);
     if (bank == TABLES && map_get(&evaluated->words, offset, &word))
         constants[constant_count].expression = numbered(word);
+    if (bank == 0 && size_in_bank(offset))
+        constants[constant_count].expression = size_in_bank(offset);
     map_put(&constant_numbers, key, (uint32_t)constant_count);
     return constants[constant_count++];
 }
@@ -441,19 +454,22 @@ static unsigned own_spaces(const struct registers *regs, const struct decoded *d
 {
     name base = d->opcode->base;
     uint8_t kind = d->opcode->kind, varies;
+    bool is_generic = kind == KIND_GENERIC_LOAD || kind == KIND_GENERIC_STORE;
+    provenance from;
 
     for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++)
         if (base == own_loads[space] || base == own_stores[space])
             return 1u << space;
-    if ((kind != KIND_GENERIC_LOAD && kind != KIND_GENERIC_STORE) || d->memory >= d->count)
+    if ((!is_generic && kind != KIND_LOAD && kind != KIND_STORE) || d->memory >= d->count)
         return 0;
-    return spaces_of(address_provenance(regs, &d->operands[d->memory].address, &varies));
+    from = address_provenance(regs, &d->operands[d->memory].address, &varies);
+    return is_generic || provenance_has_heap(from) ? spaces_of(from) : 0; /* the heap lies in global memory */
 }
 
 static bool is_own_load(const struct opcode *opcode)
 {
     return opcode->base == own_loads[WINDOW_LOCAL] || opcode->base == own_loads[WINDOW_SHARED] ||
-           opcode->kind == KIND_GENERIC_LOAD;
+           opcode->kind == KIND_GENERIC_LOAD || opcode->kind == KIND_LOAD;
 }
 
 static void put_generic(struct registers *regs, const struct decoded *d, uint32_t site, struct result *result)
@@ -568,6 +584,8 @@ void execute(struct registers *regs, const struct instruction *instruction, uint
         guard = predicate_value(regs, instruction->guard, instruction->guard_negated);
     if (guard.expression == EXPR_FALSE)
         return;
+    if (instruction->for_elected) /* whichever thread that is, it writes a register of all */
+        guard = value_of(EXPR_TRUE, 0, 0);
     result.count = 0;
     if (follows_variables())
         site = 0;

@@ -104,10 +104,30 @@ static const char *read_guard(const char *at, const char *end, struct instructio
     return after_blanks(at, end);
 }
 
-static void append_instruction(struct reader *reader, const struct instruction *code)
+enum { ELECTION_REACH = 4 /* instructions */ };
+
+/* After the last instruction of the section: R2UR under the predicate of an ELECT just before it. */
+static bool is_for_elected(const struct section *section, const struct instruction *code)
+{
+    const char *base = text_of(code->decoded->opcode->base);
+
+    if (!code->guarded || code->guard_negated || code->guard == NO_REGISTER || strcmp(base, "R2UR") != 0)
+        return false;
+    for (uint32_t i = section->count; i > 0 && section->count - i < ELECTION_REACH; i--) {
+        const struct decoded *before = section->code[i - 1].decoded;
+
+        for (unsigned k = 0; k < before->destination_count; k++)
+            if (before->destinations[k] == code->guard)
+                return strcmp(text_of(before->opcode->base), "ELECT") == 0;
+    }
+    return false;
+}
+
+static void append_instruction(struct reader *reader, struct instruction *code)
 {
     struct section *section = reader->section;
 
+    code->for_elected = is_for_elected(section, code);
     section->code = grown(section->code, &reader->code_capacity, (size_t)section->count + 1, sizeof(*section->code));
     section->code[section->count++] = *code;
 }

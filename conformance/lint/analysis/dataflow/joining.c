@@ -1,0 +1,139 @@
+/* What is known where two ways to a node meet: what holds on both. */
+#include "dataflow/dataflow.h"
+
+#include <string.h>
+
+static inline bool equal(const struct value *a, const struct value *b)
+{
+    return a->expression == b->expression && a->provenance == b->provenance && a->varies == b->varies && a->known == b->known;
+}
+
+static inline void note_lost(node_id node, expr old, expr new)
+{
+    if (old != new && old != 0 && is_number(old) && now.nodes[node].section->blocks[now.nodes[node].block].in_loop)
+        now.nodes[node].loses_numbers = true;
+}
+
+/* False on one way and a formula on the other, as where "a && b" ends early: there is a choice, and where it is true the formula
+ * holds. 0: it is not so. */
+static expr false_or(expr choice, expr old, expr new)
+{
+    const struct node *node = node_of(old);
+    bool made = node->tag == TAG_AND && node->kids[0] == choice;
+    if (made)
+        return new == EXPR_FALSE || new == node->kids[1] ? old : 0;
+    expr formula = old == EXPR_FALSE ? new : old;
+    if ((old != EXPR_FALSE && new != EXPR_FALSE) || is_number(formula) || !formula_is_small(formula))
+        return 0;
+    return conjunction(choice, formula);
+}
+
+/* What a predicate is where two ways with these formulas meet, outside loops; 0: unknown. */
+static expr joined_formula(node_id at, uint16_t reg, expr old, expr new, uint8_t varies)
+{
+    const struct node_state *node = &now.nodes[at];
+    if (old == 0 || new == 0 || node->section->blocks[node->block].in_loop)
+        return 0;
+    expr site = site_result(JOIN_SITE | node->first_site, reg), both = false_or(atom(site), old, new);
+    if (both == 0)
+        both = negation(false_or(atom(site), negation(old), negation(new)));
+    if (both != 0 && varies & VARIES_BY_THREAD)
+        note_varying_site(site);
+    return both;
+}
+
+/* What holds of both, when they came on the same way if `split` is 0; true if that is less than the old. */
+static bool join_value(node_id node, uint16_t reg, struct value *old, struct value new, uint8_t split, expr variable)
+{
+    struct value both = {0};
+    if (new.known) {
+        bool same = old->expression == new.expression;
+        both = joined(*old, new);
+        both.varies |= same ? 0 : split;
+        if (is_predicate(reg) && !same)
+            both.expression = joined_formula(node, reg, old->expression, new.expression, both.varies);
+        if (variable)
+            both.expression = variable;
+    }
+    bool less = !equal(&both, old);
+    *old = both;
+    return less;
+}
+
+/* Whether joining would leave the old value as it is; if false, it may all the same. */
+static inline bool covers(const struct value *old, const struct value *new, uint8_t split)
+{
+    bool same = old->expression == new->expression;
+    uint8_t varies = new->varies | (same ? 0 : split);
+    if (now.naming) /* every difference gets a name */
+        return equal(old, new);
+    return new->known && (same || !old->expression) && (!new->provenance || new->provenance == old->provenance) && !(varies & ~old->varies);
+}
+
+static bool join_words(node_id node, struct state *old, const struct registers *new, uint8_t split)
+{
+    size_t kept_words = 0, at = 0;
+    bool less = false;
+    for (size_t i = 0; i < old->word_count; i++) {
+        struct memory_word *word = &old->words[i];
+        while (at < new->word_count && memory_compare(&new->words[at].key, &word->key) < 0)
+            at++;
+        if (at == new->word_count || memory_compare(&new->words[at].key, &word->key) != 0)
+            continue;
+        const struct value *other = &new->words[at].value;
+        expr variable = now.naming ? variable_of(node, NO_REGISTER, &word->key, word->value.expression, other->expression) : 0;
+        note_lost(node, word->value.expression, other->expression);
+        if (!covers(&word->value, other, split))
+            less = join_value(node, NO_REGISTER, &word->value, *other, split, variable) || less;
+        old->words[kept_words++] = *word;
+    }
+    less = less || kept_words != old->word_count;
+    old->word_count = kept_words;
+    return less;
+}
+
+static bool join_run(node_id node, struct run run, struct value *old, const struct registers *new, uint8_t split)
+{
+    bool less = false;
+    for (unsigned i = 0; i < run.count; i++) {
+        uint16_t reg = (uint16_t)(run.first + i);
+        const struct value *other = &new->file[reg];
+        if (old[i].known && !covers(&old[i], other, split)) {
+            expr variable = now.naming ? variable_of(node, reg, NULL, old[i].expression, other->expression) : 0;
+            note_lost(node, old[i].expression, other->expression);
+            less = join_value(node, reg, &old[i], *other, split, variable) || less;
+        }
+    }
+    return less;
+}
+
+static bool join_phases(struct phases *old, const struct phases *new)
+{
+    struct phases before = *old;
+    old->block_debt = new->block_debt > old->block_debt ? new->block_debt : old->block_debt;
+    old->cluster_debt = new->cluster_debt > old->cluster_debt ? new->cluster_debt : old->cluster_debt;
+    old->lane_waits = old->lane_waits && new->lane_waits;
+    old->cluster_arrived = old->cluster_arrived || new->cluster_arrived;
+    for (unsigned i = 0; i < NAMED_BARRIERS; i++)
+        old->named[i] = new->named[i] < old->named[i] ? new->named[i] : old->named[i];
+    return memcmp(&before, old, sizeof before) != 0;
+}
+
+bool join_state(node_id node, struct state *old, const struct registers *new)
+{
+    const struct live *live = now.nodes[node].live;
+    uint8_t split = old->split & new->split; /* a difference is one between these */
+    bool less = split != old->split;
+    struct value *value = old->values;
+    for (uint32_t n = 0; n < live->run_count; value += live->runs[n++].count) {
+        const struct run run = live->runs[n];
+        if (memcmp(value, &new->file[run.first], run.count * sizeof *value) != 0)
+            less = join_run(node, run, value, new, split) || less;
+    }
+    less = join_words(node, old, new, split) || less;
+    if (old->passed.section == NULL)
+        old->passed = new->passed; /* tells people where to look, and decides nothing */
+    less = join_phases(&old->phases, &new->phases) || less;
+    old->split = split;
+    return less;
+}
