@@ -128,6 +128,32 @@ static void test_list(void)
     info.broken_waits = 1;
 }
 
+/* How many trials each gets, in each profile; and every X of the sweep. */
+static void test_trials(void)
+{
+    static const uint64_t mutant[] = { 64, 512, 2048, 8192 }, sweep[] = { 32, 128, 512, 2048 }, triage[] = { 64, 2048, 8192, 8192 };
+    static const uint32_t x[] = { 8000, 4000, 2000, 1000, 500, 250, 125, 64, 32 };
+    struct variant variants[VARIANTS_MAX];
+    unsigned profile, i;
+    char name[16];
+
+    for (profile = 0; profile < PROFILE_COUNT; profile++) {
+        unsigned count = variants_of_case(variants, &info, (enum profile)profile);
+        const struct variant *v = named(variants, count, "nowait");
+        check(v && v->trials == mutant[profile], "a mutant's trials");
+        for (i = 0; i < RESOLUTION_STEPS; i++) {
+            snprintf(name, sizeof(name), "early-%u", x[i]);
+            v = named(variants, count, name);
+            check(v == &variants[2 + i] && v->trials == sweep[profile] && v->variation.x_ns == x[i], "an X of the sweep, the largest first");
+        }
+        v = named(variants, count, "before-flush");
+        check(v && v->trials == sweep[profile] && v->variation.set_flags == 0 && v->variation.x_ns == 0, "another broken wait");
+        (void)variants_of_triage(variants, &info, (enum profile)profile, 0, PLANT_NONE, 0);
+        for (i = 0; i < 4; i++)
+            check(variants[i].trials == triage[profile], "a variation of a FAIL");
+    }
+}
+
 static void test_triage(void)
 {
     struct variant variants[VARIANTS_MAX];
@@ -264,6 +290,7 @@ int main(void)
     info.controls = attron;
     test_base();
     test_list();
+    test_trials();
     test_triage();
     test_applicable();
     test_judge();

@@ -24,6 +24,23 @@ static struct watched {
 static struct device device;
 static struct tally tally;
 
+static void in_order(int holds, const char *what)
+{
+    if (!holds) {
+        w.misplaced++;
+        printf("out of order: %s (batch %u)\n", what, (unsigned)w.launched);
+    }
+}
+
+static int no_memory;
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    in_order(count * size >= 2 * sizeof(struct layout), "there is room for two layouts");
+    return no_memory ? NULL : __real_calloc(count, size);
+}
+
 static int goes_on(struct fault *fault)
 {
     if (++w.calls != w.fails_at)
@@ -31,14 +48,6 @@ static int goes_on(struct fault *fault)
     fault->error = cudaErrorUnknown;
     fault->call = "planted";
     return 0;
-}
-
-static void in_order(int holds, const char *what)
-{
-    if (!holds) {
-        w.misplaced++;
-        printf("out of order: %s (batch %u)\n", what, (unsigned)w.launched);
-    }
 }
 
 static unsigned which_buffers(const struct buffers *b)
@@ -122,6 +131,7 @@ void tally_batch(struct tally *of, const struct part *part, const struct layout 
     in_order(of == &tally && want == device.want, "counted in the tally, with the oracle's scratch");
     in_order(w.waited && batch == w.judged, "a batch is judged once, after it was awaited");
     in_order(which_buffers(b) == batch % 2 && layout->words == part_group(part, batch) + 1, "in its own buffers and layout");
+    in_order(sm_pairs == (batch % 8 < 2), "one pair of batches in four says which SMs took part");
     w.sm_pairs += sm_pairs != 0;
     w.waited = 0;
     w.judged++;
@@ -288,6 +298,10 @@ static void test_faults(void)
     check(ignored == 0, "a call that fails fails the part");
     check(untold == 0, "and is told");
     check(wrong == 0, "and nothing is done after it");
+    no_memory = 1;
+    check(!run_parts(1, 1, 1, 0, 0, &part, &fault) && fault.error == cudaErrorMemoryAllocation && strstr(fault.call, "layouts") && w.calls == 0,
+          "a lack of memory is a fault like any other");
+    no_memory = 0;
 }
 
 static void test_queue(void)

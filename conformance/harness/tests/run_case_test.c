@@ -1,9 +1,10 @@
 /* run_case_test.c - what a case runs, in which order, what it is judged by and what it records: parts that are told what to find. */
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "ask.h"
 #include "check.h"
@@ -25,11 +26,47 @@ static void note(const char *format, ...)
     va_end(arguments);
 }
 
+/* A clock of its own: each look at it takes a second. */
+static long now_s, began_s;
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    (void)clock;
+    time->tv_sec = ++now_s;
+    time->tv_nsec = 250000000;
+    return 0;
+}
+
+unsigned sleep(unsigned seconds)
+{
+    note("sleep %u; ", seconds);
+    return seconds / 2;
+}
+
+static unsigned tallies, tallies_left, no_tally_at, no_memory;
+int tally_open(struct tally *tally)
+{
+    memset(tally, 0, sizeof(*tally));
+    tallies_left++;
+    return ++tallies != no_tally_at;
+}
+
+void tally_close(struct tally *tally)
+{
+    (void)tally;
+    tallies_left--;
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size) { return no_memory ? NULL : __real_malloc(size); }
+
 struct found {                   /* by the parts whose variant's image has this name; NULL: by all */
     const char *image;
     uint64_t run, exercised, forbidden, controls, controls_started, witnessed, repeated;
     cudaError_t queue_error, error;
 };
+static struct case_info info;    /* the case and the run that every call has to name */
+static struct run run;
 static struct found script[8];
 static unsigned script_count;
 static int pin_fits = 1;
@@ -75,7 +112,7 @@ static const struct found *found_by(const struct pair *pair)
 int part_queue(struct queue *queue, struct device *device, const struct pair *pair, const struct pair *base_pair, int raw,
                struct fault *fault)
 {
-    (void)device;
+    check(device == run.device, "the queue is the device's");
     memset(queue, 0, sizeof(*queue));
     check(base_pair == &base_pairs[1], "the pair of the base is the case's own");
     if (raw)
@@ -89,6 +126,8 @@ int part_queue(struct queue *queue, struct device *device, const struct pair *pa
 
 uint64_t part_divide(struct part *part, uint64_t trials, int graphed)
 {
+    check(!part->pinned && !part->slots && part->info == &info &&
+              part->source.seed == run.seed, "a part begins with what its case says, and nothing else");
     note("%s%u", graphed ? "graphed " : "", (unsigned)trials);
     part->slots = 8;
     return trials + 1;
@@ -139,61 +178,54 @@ int batch_hang(struct device *device, uint32_t seconds, struct fault *fault)
     return 0;
 }
 
-void ask_case(struct run *run, const struct case_info *info, const struct pair *pair, enum case_status *status)
+void ask_case(struct run *of, const struct case_info *asked, const struct pair *pair, enum case_status *status)
 {
-    (void)run;
-    check(pair == &base_pairs[1] && info->name, "questions are put to the case's own pair");
+    check(of == &run && asked == &info && pair == &base_pairs[1], "questions are put to the case's own pair");
     *status = CASE_PASS;
     note("asked; ");
 }
 
-void record_variant(struct record *record, const struct case_info *info, const struct variant *variant, const struct variant_result *result)
+void record_variant(struct record *record, const struct case_info *of, const struct variant *variant, const struct variant_result *result)
 {
-    (void)record;
-    (void)info;
+    check(record == run.record && of == &info, "records are of this run and case");
     note("[%s %s %u/%u%s%s] ", variant->name, variant->kind == VARIANT_TRIAGE ? "triage" : variant_status_name[result->status],
          (unsigned)result->kills, (unsigned)result->trials, result->why ? " why" : "", result->pair ? "" : " no pair");
 }
 
-void record_case(struct record *record, const struct case_info *info, const struct device *device, const struct variant_result *base,
+void record_case(struct record *record, const struct case_info *of, const struct device *on, const struct variant_result *base,
                  enum case_status status, const char *reason, const struct resolution *resolution, double wall_s)
 {
-    (void)record;
-    (void)info;
-    (void)device;
-    check(wall_s >= 0 && wall_s < 1e6 && base->wall_s >= 0 && base->wall_s <= wall_s, "times are differences");
+    check(record == run.record && of == &info, "records are of this run and case");
+    check(on == run.device, "on its device");
+    check(wall_s == (double)(now_s - began_s) && base->wall_s >= 1 && base->wall_s <= wall_s - 1, "times are differences");
     check(base->primary.num_params == 11 && base->dependent.num_params == 12 && strcmp(base->pair->name, "pair") == 0, "whose kernels ran is kept");
     note("case %s '%s' of %u, %u ns", case_status_name[status], reason, (unsigned)base->planned, resolution->ns);
 }
 
-void record_forbidden(struct record *record, const struct case_info *info, const struct variant *variant, const struct variant_result *result)
+void record_forbidden(struct record *record, const struct case_info *of, const struct variant *variant, const struct variant_result *result)
 {
-    (void)record;
-    (void)info;
+    check(record == run.record && of == &info, "records are of this run and case");
     if (result->tally.forbidden)
         note("forbidden %s %u; ", variant->name, (unsigned)result->tally.forbidden);
 }
 
-void record_unrun(struct record *record, const struct case_info *info, enum case_status status, const char *reason)
+void record_unrun(struct record *record, const struct case_info *of, enum case_status status, const char *reason)
 {
-    (void)record;
-    (void)info;
+    check(record == run.record && of == &info, "records are of this run and case");
     note("unrun %s '%s'", case_status_name[status], reason);
 }
 
-void record_plan(struct record *record, const struct case_info *info, const struct part *part, const struct tally *tally,
+void record_plan(struct record *record, const struct case_info *of, const struct part *part, const struct tally *tally,
                  uint64_t planned, int trials)
 {
-    (void)record;
-    (void)info;
+    check(record == run.record && of == &info, "records are of this run and case");
     (void)part;
     note("; plan %u hash %u%s", (unsigned)planned, (unsigned)tally->plan_hash, trials ? " full" : "");
 }
 
-void record_replayed(struct record *record, const struct case_info *info, const struct variant *variant, const struct variant_result *result)
+void record_replayed(struct record *record, const struct case_info *of, const struct variant *variant, const struct variant_result *result)
 {
-    (void)record;
-    (void)info;
+    check(record == run.record && of == &info, "records are of this run and case");
     note("replayed %s %u of %u%s%s", variant->name, (unsigned)result->tally.forbidden, (unsigned)result->tally.run,
          result->why ? ": " : "", result->why ? result->why : "");
 }
@@ -206,10 +238,9 @@ cudaError_t cudaGetLastError(void) { return cudaSuccess; }
 
 static const char *const nobody[] = { NULL }, *const mutants[] = { "nowait", NULL }, *const raw_one[] = { "image", NULL };
 static const char *const attron[] = { "attron", NULL }, *const unordered[] = { "unordered", NULL };
-static struct case_info info;
 static struct device device;
-static struct run run;
 static enum case_status status;
+static int timed;                /* as on a GPU: signs of life come by the clock */
 
 static void open_case(void)
 {
@@ -231,6 +262,16 @@ static void open_case(void)
     sync_error = cudaSuccess;
 }
 
+/* Nothing may count on what happens to lie on the stack. */
+static void dirty_stack(void)
+{
+    volatile unsigned char dirt[65536];
+    unsigned i;
+
+    for (i = 0; i < sizeof(dirt); i++)
+        dirt[i] = 0xA5;
+}
+
 /* Calls run, replay or plan, and keeps what was noted and recorded. */
 static int call(int how)
 {
@@ -242,12 +283,16 @@ static int call(int how)
     if (!file)
         exit(1);
     record_open(&record, file);
-    record.timeless = 1;
+    record.timeless = !timed;
     run.record = &record;
     noted[0] = '\0';
+    tallies = tallies_left = 0;
+    began_s = now_s + 1;
+    dirty_stack();
     status = CASE_STATUS_COUNT;
     done = how == 'r' ? run_case(&run, &info, &status) : how == 'p' ? replay_case(&run, &info) :
            plan_case(&run, &info, &device.size, device.is_model, how == 'f');
+    check(tallies_left == 0 || tallies == no_tally_at, "every tally is closed");
     rewind(file);
     length = fread(records, 1, sizeof(records) - 1, file);
     records[length] = '\0';
@@ -299,9 +344,14 @@ static void test_flow(void)
 {
     open_case();
     expect(call('r'), 1, BASE "case PASS '' of 201, 0 ns", "the base alone, where nothing has to die");
-    check(status == CASE_PASS && times("\"record\":\"begin\"") == 1 && times("\"record\":\"end\"") == 1, "it began and ended once");
-    check(recorded("\"deadline_s\":10"), "a GPU's deadline grows by ten microseconds a trial");
-    check(times("\"progress\"") == 1 && recorded("\"part\":\"base\",\"done\":1024,\"planned\":4096"), "progress says where it is");
+    check(status == CASE_PASS && strcmp(records,
+              "{\"record\":\"begin\",\"case\":\"TEST-01.pair.widened.captured\",\"deadline_s\":10}\n"
+              "{\"record\":\"progress\",\"case\":\"TEST-01.pair.widened.captured\",\"part\":\"base\",\"done\":1024,\"planned\":4096}\n"
+              "{\"record\":\"end\",\"case\":\"TEST-01.pair.widened.captured\"}\n") == 0, "it begins, says where it is, and ends");
+    timed = 1;
+    (void)call('r');
+    check(times("\"progress\"") == 2, "where time counts, a sign of life comes when a fifth of a second has passed");
+    timed = 0;
     info.path = "stream";
     expect(call('r'), 1, "200 x0 c0 f0 s0 i0; case PASS '' of 201, 0 ns", "on the stream path nothing is a graph");
     info.path = "built";
@@ -488,6 +538,26 @@ static void test_triage_fails(void)
     check(strncmp(noted, "graphed 200 graph x500 c0", 25) == 0, "and stands in the base");
 }
 
+static void test_no_memory(void)
+{
+    unsigned at;
+
+    for (at = 1; at <= 2; at++) {
+        open_case();
+        info.mutants = mutants;
+        script_count = 2;
+        script[1] = script[0];
+        script[0].image = "nowait";
+        script[0].forbidden = 12;
+        no_tally_at = at;
+        check(call('r') == 0 && !strstr(noted, "case "), "without memory there is no verdict");
+        open_case();
+        script[0].forbidden = 1;
+        check(call('r') == 0 && !strstr(noted, "case "), "nor a triage");
+    }
+    no_tally_at = 0;
+}
+
 static void test_plants(void)
 {
     open_case();
@@ -495,6 +565,9 @@ static void test_plants(void)
     check(call('r') == 1 && !recorded("\"record\":\"end\""), "a planted missing record is one");
     run.plant = PLANT_HANG;
     expect(call('r'), 0, "hang 40; ", "a planted hang lasts four times the deadline, before any trial");
+    device.is_model = 1;
+    expect(call('r'), 1, "sleep 124; sleep 62; sleep 31; sleep 15; sleep 7; sleep 3; sleep 1; " BASE "case PASS '' of 201, 0 ns",
+           "the model's process sleeps, however often it is woken");
     info.min_cc = 100;
     expect(call('r'), 1, "unrun NOT_SUPPORTED 'the device's compute capability is too low'", "only where the case could run");
 }
@@ -502,18 +575,23 @@ static void test_plants(void)
 static void test_replay(void)
 {
     open_case();
+    run.profile = PROFILE_QUICK;
     run.repeated.repeats = 1000000;
     run.repeated.batch = 4;
     run.repeated.slot = 7;
     script[0].forbidden = 9;
-    expect(call('p'), 1, "graphed 200 pin graphed 4.7 x1000000 graph x0 c0 f0 s0 i0; replayed base 9 of 200", "one trial again and again");
+    expect(call('p'), 1, "graphed 20000 pin graphed 4.7 x1000000 graph x0 c0 f0 s0 i0; replayed base 9 of 200", "one trial again and again");
     check(times("\"record\":\"end\"") == 1 && recorded("\"deadline_s\":110"), "with a deadline for so many");
     device.is_model = 1;
-    (void)call('p');
-    check(recorded("\"deadline_s\":5030"), "the model's trials may take five milliseconds");
+    run.repeated.repeats = 1000000000;
+    expect(call('p'), 1, "graphed 2048 pin graphed 4.7 x1000000000 graph x0 c0 f0 s0 i0; replayed base 9 of 200", "the model divides its own trials");
+    check(recorded("\"deadline_s\":5000030"), "the model's trials may take five milliseconds");
     device.is_model = 0;
+    (void)call('p');
+    check(recorded("\"deadline_s\":100010"), "a GPU's ten microseconds");
+    run.repeated.repeats = 1000000;
     pin_fits = 0;
-    expect(call('p'), 2, "graphed 200 pin graphed 4.7 x1000000replayed base 0 of 0: no such trial in this case", "a trial that is not there");
+    expect(call('p'), 2, "graphed 20000 pin graphed 4.7 x1000000replayed base 0 of 0: no such trial in this case", "a trial that is not there");
     check(times("\"record\":\"end\"") == 1, "is told, and the case closed");
     pin_fits = 1;
     info.kind = "api";
@@ -523,8 +601,11 @@ static void test_replay(void)
     expect(call('p'), 2, "replayed base 0 of 0: the device's compute capability is too low", "nor what is not supported");
     info.min_cc = 90;
     script[0].error = cudaErrorUnknown;
-    expect(call('p'), 0, "graphed 200 pin graphed 4.7 x1000000 graph x0 c0 f0 s0 i0; ", "a device that fails is no answer");
-    check(recorded("\"record\":\"error\"") && !recorded("\"record\":\"end\""), "and is told");
+    expect(call('p'), 0, "graphed 20000 pin graphed 4.7 x1000000 graph x0 c0 f0 s0 i0; ", "a device that fails is no answer");
+    check(recorded("\"record\":\"error\"") && recorded("\"part\":\"base\"") && !recorded("\"record\":\"end\""), "and is told");
+    no_tally_at = 1;
+    expect(call('p'), 0, "", "nor is a lack of memory");
+    no_tally_at = 0;
 }
 
 static void test_plan(void)
@@ -532,6 +613,12 @@ static void test_plan(void)
     open_case();
     expect(call('s'), 1, "graphed 200 planned words 2097152; plan 201 hash 5", "planning needs no device");
     expect(call('f'), 1, "graphed 200 planned words 2097152; plan 201 hash 5 full", "trial by trial if asked");
+    no_tally_at = 1;
+    expect(call('s'), 0, "", "without memory there is no plan");
+    no_tally_at = 0;
+    no_memory = 1;
+    expect(call('s'), 0, "", "nor without room for the words");
+    no_memory = 0;
     info.kind = "api";
     expect(call('s'), 1, "", "answers are not planned");
 }
@@ -546,6 +633,7 @@ int main(void)
     test_unsupported();
     test_device_fails();
     test_triage_fails();
+    test_no_memory();
     test_plants();
     test_replay();
     test_plan();

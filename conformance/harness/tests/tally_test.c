@@ -1,4 +1,5 @@
 /* tally_test.c - what counts as exercised, as a kill and as forbidden: batches made by hand, counted by tally.c. */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,26 @@
 #include "check.h"
 #include "tally.h"
 #include "words.h"
+
+/* ---- memory: how much of it is held, and none where a test says so ---- */
+
+static int held, no_memory;
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void __real_free(void *memory);
+void __wrap_free(void *memory);
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    held += !no_memory;
+    return no_memory ? NULL : __real_calloc(count, size);
+}
+
+void __wrap_free(void *memory)
+{
+    held -= memory != NULL;
+    __real_free(memory);
+}
 
 /* ---- a batch of four conforming trials, in which the dependent overlapped and waited ---- */
 
@@ -333,6 +354,95 @@ static void test_schedules_and_sms(void)
           "no more pairs are possible than are counted");
 }
 
+/* What the seed chooses of a trial, field by field; the first four are its shape. */
+static unsigned *schedule_field(struct bench *t, unsigned field)
+{
+    struct slot_shape *shape = &t->layout.slot[0].shape;
+    struct trial_plan *plan = &t->plans[0];
+    unsigned *const fields[] = { &shape->primary_blocks, &shape->dependent_blocks, &shape->threads, &shape->words, &plan->flags, &plan->hold_ns,
+                                 &plan->withhold, &plan->repeats, &plan->rotate, (unsigned *)&shape->programmatic_primary, &plan->x_ns,
+                                 &plan->broken_wait };
+    return field < sizeof(fields) / sizeof(fields[0]) ? fields[field] : NULL;
+}
+
+static void test_schedule_fields(void)
+{
+    struct bench *t;
+    unsigned field, same = 0, shapes = 0;
+
+    for (field = 0; field < 12; field++) {
+        t = open_bench("visibility", CONTROL_NONE);
+        *schedule_field(t, field) += field == 5 ? 32 : field == 3 ? -4u : 1;
+        tally_batch(&t->tally, &t->part, &t->layout, &t->buffers, 0, 0, t->want);
+        same += t->tally.schedules.count != 2;
+        shapes += t->tally.shapes.count != (field < 4 ? 2 : 1);
+        close_bench(t);
+    }
+    check(same == 0, "each thing that the seed chooses makes another schedule");
+    check(shapes == 0, "and the first four another shape");
+    check(held == 0, "every tally gives its memory back");
+}
+
+/* The sets stop counting where memory ends, and lookups in them still end. */
+static void test_full_sets(void)
+{
+    struct bench *t = open_bench("visibility", CONTROL_NONE);
+    unsigned i;
+
+    check(malloc_usable_size(t->tally.sm_pair_set) >= TALLY_SMS * TALLY_SMS / 8, "there is a bit for every pair of SMs");
+    t->layout.slots = 1;
+    no_memory = 1;
+    for (i = 0; i < 2100; i++) {
+        t->plans[0].withhold = i;
+        tally_batch(&t->tally, &t->part, &t->layout, &t->buffers, 0, 0, t->want);
+    }
+    check(t->tally.schedules.count == 2048, "half of a set is filled, no more");
+    no_memory = 0;
+    for (i = 0; i < 2100; i++) {
+        t->plans[0].withhold = i;
+        tally_batch(&t->tally, &t->part, &t->layout, &t->buffers, 0, 0, t->want);
+    }
+    check(t->tally.schedules.count == 2100 && t->tally.schedules.room > 4200, "with memory it grows, and forgets nothing");
+    close_bench(t);
+    no_memory = 1;
+    {
+        struct tally tally;
+        check(!tally_open(&tally), "without memory no tally opens");
+    }
+    no_memory = 0;
+    check(held == 0, "what was held is given back");
+}
+
+static void test_hashes(void)
+{
+    struct bench *t = open_bench("start", CONTROL_UNORDERED);
+    struct tally plans, others;
+    uint64_t expected;
+
+    if (!tally_open(&plans) || !tally_open(&others))
+        exit(1);
+    (void)count(t);
+    tally_plans(&plans, &t->part, &t->layout, t->plans, t->want);
+    check(plans.plan_hash == t->tally.plan_hash && plans.expected_hash == t->tally.expected_hash && plans.plan_hash && plans.expected_hash,
+          "planning alone gives the hashes of a run");
+    expected = plans.expected_hash;
+    tally_plans(&others, &t->part, &t->layout, t->plans, NULL);
+    check(others.plan_hash == plans.plan_hash && others.expected_hash == 0, "without scratch nothing is expected");
+    t->plans[SLOTS - 1].key++;
+    others.plan_hash = others.expected_hash = 0;
+    tally_plans(&others, &t->part, &t->layout, t->plans, t->want);
+    check(others.plan_hash != plans.plan_hash && others.expected_hash == expected, "a control is planned, and nothing is expected of it");
+    t->plans[SLOTS - 2].key++;
+    t->layout.slot[0].first_word++;
+    others.expected_hash++;
+    tally_plans(&plans, &t->part, &t->layout, t->plans, t->want);
+    tally_plans(&others, &t->part, &t->layout, t->plans, t->want);
+    check(others.plan_hash != plans.plan_hash && others.expected_hash != plans.expected_hash, "what came before is part of a hash");
+    tally_close(&plans);
+    tally_close(&others);
+    close_bench(t);
+}
+
 int main(void)
 {
     test_visibility();
@@ -343,6 +453,9 @@ int main(void)
     test_allowed();
     test_repeated_and_details();
     test_schedules_and_sms();
+    test_schedule_fields();
+    test_full_sets();
+    test_hashes();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }
