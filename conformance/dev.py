@@ -13,6 +13,7 @@ TOOLS = {
     "api": ("packaging.api", "compare the headers' public names and layouts with the record"),
     "break-headers": ("headers.break_headers", "break the headers line by line and show that a test notices"),
     "break-packaging": ("packaging.break_packaging", "break the packaging and show that a test notices"),
+    "change-fields": ("reports.change_fields", "change every field of a recorded report and show which changes `submit` refuses"),
     "check-builds": ("model.tests.check_builds", "compare the model's traces between compilers and sanitizers"),
     "check-litmus": ("model.tests.check_litmus", "compare the litmus outcomes with the recorded ones"),
     "check-records": ("model.tests.check_records", "compare the harness's records between compilers and sanitizers"),
