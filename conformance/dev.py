@@ -14,6 +14,7 @@ TOOLS = {
     "break-headers": ("headers.break_headers", "break the headers line by line and show that a test notices"),
     "bench-lint": ("lint.benchmark", "measure how long lint takes, and how much memory"),
     "break-packaging": ("packaging.break_packaging", "break the packaging and show that a test notices"),
+    "change-fields": ("reports.change_fields", "change every field of a recorded report and show which changes `submit` refuses"),
     "check-builds": ("model.tests.check_builds", "compare the model's traces between compilers and sanitizers"),
     "check-litmus": ("model.tests.check_litmus", "compare the litmus outcomes with the recorded ones"),
     "check-records": ("model.tests.check_records", "compare the harness's records between compilers and sanitizers"),

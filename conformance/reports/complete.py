@@ -24,13 +24,14 @@ Schema = dict[str, Any]
 
 
 @cache
-def _schema() -> Schema:
+def report_schema() -> Schema:
+    """The schema of a report."""
     return dict(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
 def _resolved(schema: Schema) -> Schema:
     while "$ref" in schema:
-        schema = _schema()["$defs"][schema["$ref"].rpartition("/")[2]]
+        schema = report_schema()["$defs"][schema["$ref"].rpartition("/")[2]]
     return schema
 
 
@@ -48,6 +49,8 @@ def shape_problem(value: Any, schema: Schema, where: str = "the report") -> str 
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(_is_a(value, kind) for kind in kinds):
         return f"{where} is not of kind {' or '.join(kinds)}"
+    if "const" in schema and value != schema["const"]:
+        return f"{where} is {value!r:.60} instead of {schema['const']}"
     if "enum" in schema and value not in schema["enum"]:
         return f"{where} is {value!r:.60}, which is none of {', '.join(map(str, schema['enum']))}"
     if isinstance(value, dict):
@@ -70,7 +73,7 @@ def shape_problem(value: Any, schema: Schema, where: str = "the report") -> str 
 def read_complete(path: Path) -> dict[str, Any]:
     """The report in this file or folder, or BadArguments with what it lacks."""
     report = read_report(path)
-    problem = shape_problem(report, _schema())
+    problem = shape_problem(report, report_schema())
     if problem:
         raise BadArguments(f"{path} is not a complete report: {problem}; name a report.json that `run` wrote")
     return report

@@ -1,29 +1,36 @@
 """Recomputes what a report derives from its own counts: verdicts, bounds, the rules' rows, the score, the tables, the run's verdict.
 
-The functions are those with which `run` made the report. A report of this code is held against this rule book; its sentences only
-if the book has not been reworded since. For a report of other code the book is rebuilt from the report itself: its rows still have to
-agree with its cases, and what only a rule book knows is not checked.
+The functions are those with which `run` made the report. Where the report was made with another rule book than this one, the book is
+rebuilt from the report itself, so that its rows still have to agree with its cases; that its texts are the book's is then unchecked.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from functools import cache
 from typing import Any
 
-from conformance.pdlkit import places, sources
+from conformance.pdlkit import places, sources, waivers
 from conformance.pdlkit.ambiguities import contested
 from conformance.pdlkit.eager import compare
+from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.records import CaseLog
-from conformance.pdlkit.report import RunFacts, mutation_score, rule_entry, without_folders
+from conformance.pdlkit.report import RunFacts, axes_entry, mutation_score, pooled, rule_entry, without_folders
 from conformance.pdlkit.rules import Case, Rule, RuleBook, RulesError, Tag, load
+from conformance.pdlkit.run import select
 from conformance.pdlkit.verdicts import CaseResult, bound95, contradictions, judge_capabilities, judge_run
 
 Report = Mapping[str, Any]
 _NO_TRIALS = (0, 0, 0, 0)
+_WRONG = ("stale", "poison", "misplaced", "torn", "foreign", "early_start")
+_COUNTED = re.compile(rf"\b({'|'.join(_WRONG)}) ([0-9,]*[0-9])")
 _LISTS = ("mutants", "controls", "broken_waits", "triage")
 
 
+@cache
 def _own_book() -> RuleBook | None:
     try:
         return load(places.RULES)
@@ -102,7 +109,7 @@ def _log_of(test: Mapping[str, Any]) -> CaseLog:
 
 
 def _result_of(test: Mapping[str, Any], case: Case) -> CaseResult:
-    keys = ("trials", "outcomes", "resolution_ns", "schedules", "shapes", "sm_pairs", "sm_pairs_possible")
+    keys = ("trials", "outcomes", "resolution_ns", "schedules", "shapes", "sm_pairs", "sm_pairs_possible", "answers")
     record = {key: test[key] for key in keys if key in test}
     return CaseResult(
         case, test["status"], test["reason"], record, tuple(v for name in _LISTS for v in test[name]), tuple(test["forbidden"])
@@ -153,6 +160,10 @@ def _test_problems(test: Mapping[str, Any], book: RuleBook, own: bool, on_gpu: b
     for key, most in (("schedules", trials["run"]), ("shapes", trials["run"]), ("sm_pairs", test.get("sm_pairs_possible"))):
         if isinstance(test.get(key), int) and isinstance(most, int) and test[key] > most:
             yield f"{name}: its {key} are more than there can be"
+    if test["status"] == "FAIL" and case.kind != "api":
+        counted = {name: number.replace(",", "") for name, number in _COUNTED.findall(test["reason"] or "")}
+        if counted != {name: str(test["outcomes"][name]) for name in _WRONG if test["outcomes"].get(name)}:
+            yield f"{name}: its reason counts other outcomes than the case"
     for key in ("witnessed", "cut_short"):
         if trials.get(key, 0) > trials["run"]:
             yield f"{name}: it counts more trials {key.replace('_', ' ')} than run"
@@ -198,36 +209,127 @@ def _run_problems(report: Report, book: RuleBook, results: list[CaseResult], own
         if rule["id"] in rows:
             right = {key: value for key, value in rows[rule["id"]].items() if key not in sources.PROSE or _same_words(book, report)}
             yield from _differences(rule["id"], rule, right)
-    yield from _differences("the mutation score", report["mutation_score"], mutation_score(results))
-    verdict = judge_run(results, report["problems"])
-    said = {
+    right = derived(report, facts, own)
+    yield from _differences("the mutation score", report["mutation_score"], right.pop("mutation_score"))
+    yield from _differences("the run", report, right)
+    if own:
+        yield from _selection_problems(report, book)
+
+
+_AXES: dict[tuple[str, ...], dict[str, Any]] = {}
+
+
+def _axes(facts: RunFacts) -> dict[str, Any]:
+    """axes_entry, which takes a second, once per set of answers: it rests on nothing else."""
+    answers = (str(answer) for result in facts.results for answer in result.record.get("answers") or ())
+    key = (facts.book.digest, *answers)
+    if key not in _AXES:
+        _AXES[key] = axes_entry(facts)
+    return _AXES[key]
+
+
+def derived(report: Report, facts: RunFacts, own: bool) -> dict[str, Any]:
+    """Every part of a report that follows from its cases, as `run` derives it; what needs the rule book only if the report is of it."""
+    applied = _waived(report, facts.results)
+    verdict = judge_run(facts.results, report["problems"], report["host"]["interposers"], applied.rules, applied.crashes)
+    found: dict[str, Any] = {
+        "mutation_score": mutation_score(facts.results),
+        "waived": list(applied.entries),
         "verdict": verdict.verdict,
         "exit": verdict.exit,
         "reasons": [without_folders(text) for text in verdict.reasons],
         "findings": [without_folders(text) for text in verdict.findings],
+        "pooled": pooled(facts),
     }
-    if not report.get("waived"):
-        if own:
-            said["capabilities"] = judge_capabilities(results)
-        yield from _differences("the run", report, said)
     if own:
         tests = list(report["tests"])
-        yield from _differences("the report", report, {"contested": contested(tests), "paths": compare(tests)})
+        found["capabilities"] = judge_capabilities(facts.results, applied.rules, applied.crashes)
+        found.update(contested=contested(tests), paths=compare(tests), axes=_axes(facts))
+    return found
+
+
+def _waived(report: Report, results: list[CaseResult]) -> waivers.Applied:
+    """What the waivers that the report names do to its own cases: a waiver of what did not fail comes back without an entry."""
+    given = []
+    try:
+        today = date.fromisoformat(report["run"]["started"][:10])
+        for entry in report.get("waived") or []:
+            crash = all(case["status"] == "CRASH" for case in entry["cases"])
+            expires = date.fromisoformat(entry["expires"])
+            given.append(waivers.Waiver(entry["rule"], "*", waivers.DriverRange.read("*"), entry["reason"], expires, crash))
+    except ValueError:
+        return waivers.NOTHING  # no date: nothing is waived, and the comparison with the report says so
+    return waivers.apply(given, results, report["device"].get("name"), None, today)
+
+
+def _selection_problems(report: Report, book: RuleBook) -> Iterator[str]:
+    """The cases are those that `--only` asks for: none of them was left out of the report."""
+    try:
+        asked = {case.name for case in select(book, report["run"]["only"])}
+    except BadArguments as error:
+        yield f"run.only: {error}"
+        return
+    told = {test["name"] for test in report["tests"]}
+    yield from (f"{name}: the run was asked for this case, and the report does not tell it" for name in sorted(asked - told)[:5])
+    yield from (f"{name}: the run was not asked for this case" for name in sorted(told - asked)[:5])
+
+
+def _build_problems(report: Report) -> Iterator[str]:
+    """What the toolchain, the driver, the processes and the kernels say of each other."""
+    toolkit, nvcc = report["driver"].get("toolkit"), report["toolchain"].get("nvcc")
+    if toolkit and nvcc and not nvcc.startswith(f"{toolkit // 1000}.{toolkit % 1000 // 10}."):
+        yield f"driver.toolkit is {toolkit}, and toolchain.nvcc is {nvcc}"
+    ran = {test["family"] for test in report["tests"] if test["trials"]["run"]}
+    began = {process["family"] for process in report["processes"]}
+    yield from (f"{name}: cases of this family ran, and no process of it is told" for name in sorted(ran - began))
+    yield from (f"{name}: a process of this family is told, and no case" for name in sorted(began - {t["family"] for t in report["tests"]}))
+    archs = set((report["toolchain"].get("code") or {}).get("architectures") or [])
+    for test in report["tests"]:
+        for kernel in (*test.get("kernels", []), *(k for variant in test["mutants"] for k in variant.get("kernels", []))):
+            if archs and kernel["binary_version"] not in archs and kernel["image"] == "base":
+                yield f"{test['name']}: its kernel {kernel['name']} is of sm_{kernel['binary_version']}, which the program does not hold"
 
 
 def _same_words(book: RuleBook, report: Report) -> bool:
     return bool(book.digest == report["suite"]["rules_hash"])
 
 
+def judged_by(report: Report) -> tuple[RuleBook, bool]:
+    """The rule book of this kit if the report is of this code, else the one that the report tells."""
+    own_book = _own_book()
+    if own_book is not None and (_same_words(own_book, report) or report["suite"].get("sources") == sources.digest()):
+        return own_book, True
+    return _book_of(report), False
+
+
+def _results(report: Report, book: RuleBook) -> list[CaseResult]:
+    pairs = ((test, book.case(test["name"])) for test in report["tests"])
+    return [_result_of(test, case) for test, case in pairs if case is not None]
+
+
+def part_of(report: Report, rules: Sequence[str]) -> dict[str, Any]:
+    """The report as if only these rules had been asked for: consistent in itself but for its digest."""
+    part = {
+        **report,
+        "tests": [test for test in report["tests"] if test["rule"] in rules],
+        "rules": [rule for rule in report["rules"] if rule["id"] in rules],
+        "contested": [entry for entry in report["contested"] if entry["case"].partition(".")[0] in rules],
+        "paths": [entry for entry in report["paths"] if entry["rule"] in rules],
+        "waived": [entry for entry in report.get("waived") or [] if entry["rule"] in rules],
+        "run": {**report["run"], "only": list(rules)},
+    }
+    families = {test["family"] for test in part["tests"]}
+    part["processes"] = [process for process in report["processes"] if process["family"] in families]
+    book, own = judged_by(part)
+    right = derived(part, _facts(part, book, _results(part, book)), own)
+    part.update({key: value for key, value in right.items() if key in report})
+    return part
+
+
 def recomputed_problems(report: Report) -> Iterator[str]:
     """What the report says and its own counts do not."""
-    own_book = _own_book()
-    own = own_book is not None and (_same_words(own_book, report) or report["suite"].get("sources") == sources.digest())
-    book = own_book if own and own_book is not None else _book_of(report)
-    results = []
+    book, own = judged_by(report)
     for test in report["tests"]:
         yield from _test_problems(test, book, own, report["device"]["kind"] == "gpu")
-        case = book.case(test["name"])
-        if case is not None:
-            results.append(_result_of(test, case))
-    yield from _run_problems(report, book, results, own)
+    yield from _run_problems(report, book, _results(report, book), own)
+    yield from _build_problems(report)

@@ -23,9 +23,27 @@ from conformance.pdlkit.report import inconsistencies
 from conformance.pdlkit.venv import ensure_venv
 from conformance.reports.recomputed import recomputed_problems
 
+# Fields on which no other field depends: a change of one of them, with a new digest, is not seen. Patterns of paths in the report.
+UNSEEN = {
+    "when it ran and how long that took": r"run/(started|wall_s)|tests/\*/wall_s|processes/\*/wall_s",
+    "its profile, seed and arguments": r"run/(profile|seed|device)|run/argv/\*",
+    "how its processes ended": r"processes/\*/(family|exit|hung|leftovers|reaped|signal)",
+    "the commit and the suite's version": r"suite/(version|sources|git|dirty|rules_hash)",
+    "the GPU, the driver, the host and the tools": r"device/\w+|driver/\w+|host/\w+|toolchain/.*|static_check",
+    "hashes of machine code, plans and expected words": r"tests/\*/(code|plan|expected)_hash",
+    "what is told of a kernel": r"tests/\*/(mutants/\*/)?kernels/\*/\w+",
+    "a case's answers, schedules, shapes and SM pairs": r"tests/\*/(answers/\*/\w+|schedules|shapes|sm_pairs|sm_pairs_possible)",
+    "trials planned, cut short or exercised without a PASS": r"tests/\*/(trials/(planned|witnessed|cut_short|exercised)|outcomes/overlap)",
+    "how often a planted bug showed, beyond its result": r"tests/\*/(mutants|controls|broken_waits|triage)/\*/(?!status|kind)\w+",
+    "which broken waits survived, and how forbidden trials went": r"tests/\*/(survived_x/\*|resolution_ns|reason|forbidden/.*|images/.*)",
+    "the reason and the end of a waiver": r"waived/\*/(reason|expires)|waivers_idle/\*",
+}
+# In a report that was judged by another rule book, what only that book can tell.
+UNSEEN_OF_OTHER_BOOKS = r"rules/\*/(text|source)|tests/\*/(family|core)|(contested|paths|axes)/.*|run/only/\*"
 BLIND = (
     "whether the run took place, on this device, at this time: a report whose numbers were all invented together, digest included, passes",
-    "what no other field depends on: times, schedules, SM pairs, hashes of machine code, versions, the host",
+    "a new digest over a field on which no other depends: " + "; ".join(UNSEEN),
+    "in a report that was judged by another rule book: the rules' texts, contested claims, and which cases were asked for",
     "who hands it in: the digest is no signature",
 )
 Report = dict[str, Any]

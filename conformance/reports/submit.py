@@ -20,8 +20,7 @@ def parser() -> Parser:
         epilog=(
             "exit codes: 0 it can go in, 1 it is refused, 64 bad arguments. Checked: the schema, the digest over the whole report, every\n"
             "number and verdict that follows from others, and that nothing names a machine, a person or a place. What the check cannot\n"
-            "see:\n"
-            + "\n".join(f"  - {text}" for text in BLIND)
+            "see:\n" + "\n".join(f"  - {text}" for text in BLIND)
         ),
     )
     made.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a report.json, or the folder that holds it")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 from functools import cache
 from typing import Any
 
 from conformance.pdlkit.places import KIT
+from conformance.reports.change_fields import redigested
+from conformance.reports.recomputed import part_of
 
 RECORDED = KIT / "results" / "h200-580.159.04-13.0.88-full.json"  # a run that conforms
 
@@ -69,29 +70,6 @@ def failed(report: dict[str, Any], index: int = 0) -> dict[str, Any]:
     return report
 
 
-def redigested(report: dict[str, Any]) -> dict[str, Any]:
-    """The report with the digest that belongs to it, as somebody would make it who changes both."""
-    run = {key: value for key, value in report["run"].items() if key != "id"}
-    text = json.dumps({**report, "run": run}, sort_keys=True)
-    return {**report, "run": {**run, "id": "sha256:" + hashlib.sha256(text.encode()).hexdigest()[:32]}}
-
-
 def subset(*rules: str) -> dict[str, Any]:
     """The recorded run as if only these rules had been asked for: consistent in itself."""
-    report = recorded()
-    for name in ("tests", "paths"):
-        report[name] = [entry for entry in report[name] if entry["rule"] in rules]
-    report["rules"] = [rule for rule in report["rules"] if rule["id"] in rules]
-    report["contested"] = [entry for entry in report["contested"] if entry["case"].partition(".")[0] in rules]
-    report["findings"] = [text for text in report["findings"] if text.partition(".")[0] in rules]
-    fates = [(test["name"], mutant) for test in report["tests"] for mutant in test["mutants"]]
-    killed = sum(mutant["status"] == "KILLED" for _, mutant in fates)
-    report["mutation_score"] = {
-        "killed": killed,
-        "applicable": killed,
-        "survived": [],
-        "not_applicable": [],
-        "equivalent": sorted(f"{name}: {mutant['tag']}" for name, mutant in fates if mutant["status"] == "EQUIVALENT_HERE"),
-    }
-    report["run"]["only"] = list(rules)
-    return redigested(report)
+    return redigested(part_of(recorded(), rules))

@@ -1,6 +1,6 @@
 """On the model: each failing case's token leads back to the very trial, which fails again, and on the good model never does.
 
-    python3 -m conformance.reports.tests.replay_on_model --harness build/model/pdl-harness-model
+python3 -m conformance.reports.tests.replay_on_model --harness build/model/pdl-harness-model
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,67 +14,12 @@ from conformance.pdlkit import sources
 from conformance.pdlkit.places import KIT, SCHEMA
 from conformance.pdlkit.report import inconsistencies
 from conformance.reports import submission, submit
-from conformance.reports.recomputed import recomputed_problems
+from conformance.reports.change_fields import blind_to, leaves, pattern, redigested, seen, with_change
+from conformance.reports.recomputed import part_of, recomputed_problems
 from conformance.reports.submission import digest_problems, name_problems, place_for, read_strictly
-from conformance.reports.tests.made_reports import recorded, redigested, subset
+from conformance.reports.tests.made_reports import recorded, subset
 
 RESULTS = [KIT / "results" / name for name, _ in sources.recorded()]
-Path_ = tuple[str | int, ...]
-
-# Fields that follow from no other, as `submit --help` says: whoever changes one and the digest is not caught.
-UNSEEN = re.compile(
-    r"run/(started|wall_s|profile|seed|device|argv.*|only.*)|suite/(version|sources|git|dirty|rules_hash)|toolchain.*|device/(name|cc|sms|uuid_hash|tick_ns)|driver.*|"
-    r"host/(os|kernel|architecture|cpu|cores|python)|static_check|processes.*|"
-    r"rules/\*/(text|source)|"
-    r"tests/\*/(family|wall_s|code_hash|plan_hash|expected_hash|reason|resolution_ns|schedules|shapes|sm_pairs|sm_pairs_possible|survived_x.*|"
-    r"kernels.*|answers.*|trials/(witnessed|cut_short|planned)|outcomes/overlap)|"
-    r"tests/\*/(mutants|controls|broken_waits)/\*/(kills|trials|exercised|must_die|x_ns|reason|image|tag|kernels.*)|"
-    r"contested/\*.*|paths/\*.*"
-)
-
-
-def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
-    """Every value of a JSON tree that is no container."""
-    if isinstance(value, dict):
-        for key, entry in value.items():
-            yield from leaves(entry, (*path, key))
-    elif isinstance(value, list):
-        for index, entry in enumerate(value):
-            yield from leaves(entry, (*path, index))
-    else:
-        yield path, value
-
-
-def changed(value: Any) -> Any:
-    """Another value of the same kind, as close as can be."""
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int):
-        return value + 1
-    if isinstance(value, float):
-        return value * 1.0001 + 1e-9
-    if value is None:
-        return 1
-    return {
-        "PASS": "INCONCLUSIVE",
-        "KILLED": "SURVIVED",
-        "FAIL": "INCONCLUSIVE",
-        "documented": "measured",
-        "derived": "documented",
-        "measured": "derived",
-        "CONFORMS": "UNPROVEN",
-        "INCONCLUSIVE": "NOT_RUN",
-    }.get(value, value + "0")
-
-
-def with_change(report: dict[str, Any], path: Path_) -> dict[str, Any]:
-    """The report with one leaf changed."""
-    other = copy.deepcopy(report)
-    place: Any = other
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = changed(place[path[-1]])
-    return other
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.name)
@@ -109,21 +52,22 @@ def test_a_field_removed_or_added_breaks_the_digest() -> None:
     assert list(digest_problems({**report, "more": 1}))
 
 
-def test_with_a_new_digest_only_what_follows_from_nothing_else_goes_unseen() -> None:
-    report = subset("ATTR-03", "WAIT-01", "EDGE-14", "WAIT-06", "ATTR-09")
+@pytest.mark.parametrize(("file", "rules"), [("full", ("ATTR-03", "WAIT-01")), ("waived", ("EDGE-33a", "SAME-03", "EVT-01"))])
+def test_with_a_new_digest_only_what_follows_from_nothing_else_goes_unseen(file: str, rules: tuple[str, ...]) -> None:
+    """One field of each kind; `dev change-fields` tries them all."""
+    whole = json.loads((KIT / "results" / f"h200-580.159.04-13.0.88-{file}.json").read_text())
+    report = redigested(part_of(whole, rules))
     assert list(recomputed_problems(report)) == [] and inconsistencies(report) == []
-    schema = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    allows = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).is_valid
+    unseen_here = blind_to(report)
     tried: dict[str, bool] = {}
-    for path, _ in leaves(report):
-        pattern = "/".join("*" if isinstance(key, int) else key for key in path)
-        if pattern in tried or pattern == "run/id":
-            continue
-        other = redigested(with_change(report, path))
-        tried[pattern] = bool(not schema.is_valid(other) or inconsistencies(other) or list(recomputed_problems(other)))
+    for place, _ in leaves(report):
+        name = pattern(place)
+        if name not in tried and name != "run/id":
+            tried[name] = seen(redigested(with_change(report, place)), allows)
     assert len(tried) > 120
-    unseen = sorted(pattern for pattern, caught in tried.items() if not caught)
-    assert [pattern for pattern in unseen if not UNSEEN.fullmatch(pattern)] == []
-    for pattern in (
+    assert [name for name, caught in tried.items() if not caught and not unseen_here(name)] == []
+    for name in (
         "verdict",
         "exit",
         "tests/*/status",
@@ -136,7 +80,30 @@ def test_with_a_new_digest_only_what_follows_from_nothing_else_goes_unseen() -> 
         "mutation_score/killed",
         "tests/*/mutants/*/status",
     ):
-        assert tried[pattern], pattern
+        assert tried[name], name
+
+
+def test_a_waiver_of_what_did_not_fail_is_refused() -> None:
+    """Else a waiver that somebody writes into a report would turn any verdict into CONFORMS."""
+    report = json.loads((KIT / "results" / "h200-580.159.04-13.0.88-quick.json").read_text())
+    invented = {
+        "rule": "WAIT-01",
+        "reason": "none",
+        "expires": "2099-01-01",
+        "cases": [{"name": "WAIT-01.store.widened.stream", "status": "FAIL"}],
+    }
+    assert any("waived" in text for text in recomputed_problems({**report, "waived": [invented]}))
+    assert any("waived" in text for text in recomputed_problems({**report, "waived": [{**invented, "expires": "never"}]}))
+    turned = {**report, "verdict": "CONFORMS", "exit": 0, "reasons": []}
+    assert any("verdict" in text for text in recomputed_problems(turned))
+
+
+def test_a_case_left_out_of_the_report_is_seen() -> None:
+    """With the row of its rule and every sum made to fit, the rule book still knows that it was asked for."""
+    whole = json.loads((KIT / "results" / "h200-580.159.04-13.0.88-quick.json").read_text())
+    part = part_of(whole, [rule["id"] for rule in whole["rules"] if rule["id"] != "EDGE-33"])
+    part["run"]["only"] = []
+    assert any("was asked for this case" in text for text in recomputed_problems(part))
 
 
 @pytest.mark.parametrize(
