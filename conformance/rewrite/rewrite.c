@@ -11,7 +11,8 @@
 /* The low 12 bits of an instruction, the same from sm_90 to sm_120. */
 enum {
     OP_TRIGGER = 0x82D, OP_WAIT = 0x82E, OP_EXIT = 0x94D, OP_BRANCH = 0x947, OP_BRANCH_UNIFORM = 0x547, OP_CALL = 0x944,
-    OP_CALL_ABSOLUTE = 0x943
+    OP_CALL_ABSOLUTE = 0x943,
+    ANY_OPERAND = 0x1FF, OP_SET_REGISTERS = 0x1C8 /* these bits are the same whatever kind the last operand is of */
 };
 
 /* A branch that is always taken, as ptxas makes it: nothing to wait for, no barrier set, stall 5. */
@@ -56,6 +57,7 @@ struct kernel {
     const struct kernel_plan *plan;
     const unsigned char *code;
     uint64_t size;
+    unsigned registers; /* that the kernel and the code put at its entry use, counted as the image does */
     struct edit *edit;
 };
 
@@ -79,6 +81,10 @@ static uint32_t number_for(const struct kernel_plan *plan, enum hole hole, uint3
     case HOLE_WORDS_LOW: return (uint32_t)plan->words;
     case HOLE_WORDS_HIGH: return (uint32_t)(plan->words >> 32);
     case HOLE_SLEEP: return sleep_ns;
+    case HOLE_RECORDS_LOW: return (uint32_t)plan->room.address;
+    case HOLE_RECORDS_HIGH: return (uint32_t)(plan->room.address >> 32);
+    case HOLE_RECORDS_MASK: return plan->room.mask;
+    case HOLE_NUMBER: return plan->room.kernel;
     case HOLE_NONE: break;
     }
     return 0;
@@ -87,7 +93,7 @@ static uint32_t number_for(const struct kernel_plan *plan, enum hole hole, uint3
 /* A piece of stubs.c under a guard (bits 12 to 15 of an instruction; only code without branches has a guard other than "always"). */
 static void add_stub(const struct kernel *kernel, unsigned kind, uint64_t guard, uint32_t sleep_ns)
 {
-    const struct stub *stub = &kernel->stubs->kinds[kind];
+    const struct stub *stub = kernel->stubs->kinds[kind];
     for (unsigned i = 0; i < stub->count; i++) {
         struct instruction next = stub->code[i];
         for (unsigned k = 0; k < stub->hole_count; k++) {
@@ -117,6 +123,69 @@ static void add_sleep(const struct kernel *kernel, uint64_t guard)
     }
 }
 
+/* ---- records of times ---------------------------------------------------------------------------------------------- */
+
+/* Two pairs of registers above the kernel's own hold the record's address and a time. The hardware keeps two registers of a
+ * kernel's count for itself, and the image states the count with those. */
+enum { RECORD_REGISTERS = 4, KEPT_BY_HARDWARE = 2, MOST_REGISTERS = 255 };
+
+static unsigned address_register(unsigned had)
+{
+    return (had + 1) / 2 * 2;
+}
+
+static unsigned registers_with_record(unsigned had)
+{
+    return address_register(had) + RECORD_REGISTERS + KEPT_BY_HARDWARE;
+}
+
+static uint64_t with_field(uint64_t word, unsigned bit, unsigned width, uint64_t value)
+{
+    uint64_t mask = ((UINT64_C(1) << width) - 1) << bit;
+    return (word & ~mask) | (value << bit & mask);
+}
+
+/* The record's first half, and its address into the registers that keep it: the stub ends in two moves and a wait. */
+static void add_record(const struct kernel *kernel)
+{
+    add_stub(kernel, STUB_RECORD, always, 0);
+    struct instruction *moves = kernel->edit->code + kernel->edit->code_count - 3;
+    if (kernel->edit->out_of_memory) {
+        return;
+    }
+    for (unsigned half = 0; half < 2; half++) {
+        moves[half].low = with_field(moves[half].low, 16, 8, address_register(kernel->registers) + half);
+    }
+    kernel->edit->registers = registers_with_record(kernel->registers);
+}
+
+/* The time now, into this field of the record: a clock read, a store and a wait until the store has read its registers. */
+static void add_stamp(const struct kernel *kernel, uint64_t guard, size_t field)
+{
+    unsigned address = address_register(kernel->registers), time = address + 2;
+    add_stub(kernel, STUB_STAMP, guard, 0);
+    struct instruction *stamp = kernel->edit->code + kernel->edit->code_count - 3;
+    if (kernel->edit->out_of_memory) {
+        return;
+    }
+    stamp[0].low = with_field(stamp[0].low, 16, 8, time);
+    stamp[1].low = with_field(stamp[1].low, 24, 8, address);
+    stamp[1].low = with_field(stamp[1].low, 32, 8, time);
+    stamp[1].low = with_field(stamp[1].low, 40, 24, field);
+}
+
+static void add_stamp_before(const struct kernel *kernel, unsigned op, uint64_t guard)
+{
+    switch (op) {
+    case OP_WAIT: add_stamp(kernel, guard, offsetof(struct warp_record, wait_begun)); break;
+    case OP_TRIGGER: add_stamp(kernel, guard, offsetof(struct warp_record, trigger)); break;
+    case OP_EXIT: add_stamp(kernel, guard, offsetof(struct warp_record, exit)); break;
+    default: break;
+    }
+}
+
+/* ---- entry and sites ----------------------------------------------------------------------------------------------- */
+
 /* An instruction that is replaced by a branch: the plan's code before it, the instruction, the code after it, and a branch back. */
 static void add_displaced(const struct kernel *kernel, uint64_t at)
 {
@@ -127,8 +196,14 @@ static void add_displaced(const struct kernel *kernel, uint64_t at)
     if (op == OP_EXIT && flags & PLAN_HOLD_BEFORE_EXIT) {
         add_sleep(kernel, guard);
     }
+    if (flags & PLAN_RECORD) {
+        add_stamp_before(kernel, op, guard);
+    }
     edit_move(kernel->edit, at, here(kernel));
     edit_append(kernel->edit, displaced);
+    if (flags & PLAN_RECORD && op == OP_WAIT) {
+        add_stamp(kernel, guard, offsetof(struct warp_record, wait_ended));
+    }
     if ((op == OP_WAIT && flags & PLAN_HOLD_AFTER_WAIT) || (op == OP_TRIGGER && flags & PLAN_HOLD_AFTER_TRIGGER)) {
         add_sleep(kernel, guard);
     }
@@ -146,6 +221,9 @@ static void place_entry(const struct kernel *kernel)
 {
     uint32_t flags = kernel->plan->flags;
     uint64_t start = here(kernel);
+    if (flags & PLAN_RECORD) {
+        add_record(kernel);
+    }
     if (kernel->plan->words) {
         add_stub(kernel, STUB_LIVE, always, 0);
     } else {
@@ -165,13 +243,13 @@ static void place_entry(const struct kernel *kernel)
 
 static int wants_site(const struct kernel_plan *plan, unsigned op)
 {
-    return (op == OP_WAIT && plan->flags & PLAN_HOLD_AFTER_WAIT) || (op == OP_TRIGGER && plan->flags & PLAN_HOLD_AFTER_TRIGGER)
+    return (plan->flags & PLAN_RECORD && (op == OP_WAIT || op == OP_TRIGGER || op == OP_EXIT)) || (op == OP_WAIT && plan->flags & PLAN_HOLD_AFTER_WAIT) || (op == OP_TRIGGER && plan->flags & PLAN_HOLD_AFTER_TRIGGER)
         || (op == OP_EXIT && plan->flags & PLAN_HOLD_BEFORE_EXIT);
 }
 
 static int wants_entry(const struct kernel_plan *plan)
 {
-    return plan->words || plan->flags & (PLAN_TRIGGER | PLAN_HOLD | PLAN_WAIT | PLAN_EMPTY);
+    return plan->words || plan->flags & (PLAN_TRIGGER | PLAN_HOLD | PLAN_WAIT | PLAN_EMPTY | PLAN_RECORD);
 }
 
 /* A loop back to the first instruction must not run the stub again: it goes to the displaced copy. */
@@ -208,19 +286,25 @@ static void change(const struct kernel *kernel)
 /* What one pass over the code finds. */
 struct survey {
     unsigned waits, triggers, exits;
-    int called; /* something in the same section calls the entry */
+    int called;       /* something in the same section calls the entry */
+    int reallocates;  /* it changes its own number of registers */
+    int leaves;       /* it calls code of another section, or code that is known only at run time */
 };
 
 static struct survey look_at(const struct kernel *kernel)
 {
-    struct survey found = {0, 0, 0, 0};
+    struct survey found = {0};
     for (uint64_t at = 0; at < kernel->size; at += INSTRUCTION) {
         unsigned op = read16(kernel->code + at) & 0xFFF;
         found.waits += op == OP_WAIT;
         found.triggers += op == OP_TRIGGER;
         found.exits += op == OP_EXIT;
+        found.reallocates |= (op & ANY_OPERAND) == OP_SET_REGISTERS;
         if ((op & 0xF0) == 0x40 && op != OP_EXIT && op != OP_BRANCH && op != OP_BRANCH_UNIFORM) {
-            found.called |= op == OP_CALL && relative_target(instruction_at(kernel, at), at) == 0;
+            int64_t target = op == OP_CALL ? relative_target(instruction_at(kernel, at), at) : -1;
+            found.called |= target == 0;
+            found.leaves |= ((op & ANY_OPERAND) == (OP_CALL & ANY_OPERAND) || (op & ANY_OPERAND) == (OP_CALL_ABSOLUTE & ANY_OPERAND))
+                            && (target < 0 || target >= (int64_t)kernel->size);
         }
     }
     return found;
@@ -240,6 +324,7 @@ struct facts {
     uint32_t *registers;       /* by code section: what .nv.info says of the kernel's symbol; 0: nothing */
     uint32_t *parameter_bases; /* by code section; 0: not stated */
     unsigned char *called;     /* by symbol: some code calls it through a relocation */
+    unsigned char *leaves;     /* by code section: it calls something through a relocation */
     unsigned char *taken;      /* by code section: a kernel's entry has been found there */
 };
 
@@ -281,6 +366,7 @@ static void gather_calls(const struct cubin *cubin, struct facts *facts, const s
         if (symbol < cubin->symbol_count && place < code->size && code->size - place >= INSTRUCTION) {
             unsigned op = read16(cubin->data + code->offset + place) & 0xFFF;
             facts->called[symbol] |= op == OP_CALL || op == OP_CALL_ABSOLUTE;
+            facts->leaves[section->info] |= op == OP_CALL || op == OP_CALL_ABSOLUTE;
         }
     }
 }
@@ -290,8 +376,9 @@ static int gather(const struct cubin *cubin, struct facts *facts)
     facts->registers = calloc(cubin->section_count, sizeof *facts->registers);
     facts->parameter_bases = calloc(cubin->section_count, sizeof *facts->parameter_bases);
     facts->called = calloc((size_t)cubin->symbol_count + 1, 1);
+    facts->leaves = calloc(cubin->section_count, 1);
     facts->taken = calloc(cubin->section_count, 1);
-    if (!facts->registers || !facts->parameter_bases || !facts->called || !facts->taken) {
+    if (!facts->registers || !facts->parameter_bases || !facts->called || !facts->leaves || !facts->taken) {
         return 0;
     }
     for (uint32_t i = 1; i < cubin->section_count; i++) {
@@ -313,6 +400,7 @@ static void forget(struct facts *facts)
     free(facts->registers);
     free(facts->parameter_bases);
     free(facts->called);
+    free(facts->leaves);
     free(facts->taken);
 }
 
@@ -341,10 +429,32 @@ static const char *resource_problem(const struct kernel *kernel, const struct fa
     if (had == 0) {
         return "the image does not say how many registers it has";
     }
-    if ((kernel->plan->words || kernel->plan->flags & PLAN_HOLD) && base && base != kernel->stubs->parameter_base) {
+    if ((kernel->plan->words || kernel->plan->flags & (PLAN_HOLD | PLAN_RECORD)) && base && base != kernel->stubs->parameter_base) {
         return "its parameters lie at a place in the constant bank that this kit does not know";
     }
     return NULL;
+}
+
+static unsigned registers_used(const struct stubs *stubs, const struct kernel_plan *plan, unsigned had)
+{
+    unsigned entry = plan->words ? stubs->kinds[STUB_LIVE]->registers
+                                 : plan->flags & PLAN_HOLD ? stubs->kinds[STUB_HOLD]->registers : 0;
+    return had > entry ? had : entry;
+}
+
+/* What stands in the way of registers above the kernel's own. */
+static const char *record_problem(const struct kernel *kernel, const struct survey *found)
+{
+    if (!(kernel->plan->flags & PLAN_RECORD)) {
+        return NULL;
+    }
+    if (found->reallocates) {
+        return "it changes its own number of registers (setmaxnreg), so none above its own are safe";
+    }
+    if (found->leaves) {
+        return "it calls code outside its own section, which may use the registers above its own";
+    }
+    return registers_with_record(kernel->registers) > MOST_REGISTERS ? "it has too many registers for four more" : NULL;
 }
 
 /* ---- the image ----------------------------------------------------------------------------------------------------- */
@@ -363,7 +473,7 @@ static const struct stubs *stubs_for(unsigned architecture)
 static int examine(const struct cubin *cubin, const struct stubs *stubs, const struct facts *facts, const struct symbol *symbol,
                    const struct rewriting *how, struct edit *edit, struct kernel_outcome *outcome)
 {
-    struct kernel_plan plan = {0, 0, 0, 0, 0};
+    struct kernel_plan plan = {0};
     int wanted = how->choose(how->context, symbol->name, &plan);
     outcome->refusal = home_problem(cubin, facts, symbol);
     if (outcome->refusal) {
@@ -371,18 +481,21 @@ static int examine(const struct cubin *cubin, const struct stubs *stubs, const s
         return 0;
     }
     const struct section *home = &cubin->sections[symbol->section];
-    struct kernel kernel = {cubin, stubs, &plan, cubin->data + home->offset, home->size, edit};
-    struct survey found = look_at(&kernel);
     unsigned had = facts->registers[symbol->section] ? facts->registers[symbol->section] : home->info >> 24;
+    struct kernel kernel = {cubin, stubs, &plan, cubin->data + home->offset, home->size,
+                            registers_used(stubs, &plan, had), edit};
+    struct survey found = look_at(&kernel);
+    found.leaves |= facts->leaves[symbol->section];
     outcome->waits = found.waits;
     outcome->triggers = found.triggers;
     outcome->exits = found.exits;
-    outcome->registers = had;
+    outcome->registers_before = outcome->registers = had;
     if (!wanted || !(wants_entry(&plan) || plan.flags)) {
         return 0;
     }
     outcome->refusal = wants_entry(&plan) ? entry_problem(&kernel, &found) : NULL;
     outcome->refusal = outcome->refusal ? outcome->refusal : resource_problem(&kernel, facts, symbol->section, had);
+    outcome->refusal = outcome->refusal ? outcome->refusal : record_problem(&kernel, &found);
     if (outcome->refusal) {
         return 0;
     }
@@ -405,7 +518,7 @@ static size_t examine_all(const struct cubin *cubin, const struct stubs *stubs, 
         if (symbol.kind != SYMBOL_FUNCTION || !(symbol.other & CUDA_ENTRY) || symbol.name[0] == 0) {
             continue;
         }
-        struct kernel_outcome outcome = {symbol.name, NULL, 0, 0, 0, 0, 0};
+        struct kernel_outcome outcome = {.name = symbol.name};
         memset(&edits[count], 0, sizeof edits[count]);
         if (examine(cubin, stubs, facts, &symbol, how, &edits[count], &outcome)) {
             facts->taken[symbol.section] = 1;

@@ -4,15 +4,19 @@
  */
 #include "stubs.h"
 
-static const struct instruction trigger_sm_90[] = {
+static const struct instruction trigger_sm_90_code[] = {
     {0x000000000000782d, 0x000ff00000000000},
 };
+static const struct stub trigger_sm_90 = {
+    trigger_sm_90_code, sizeof trigger_sm_90_code / sizeof trigger_sm_90_code[0], 4, 0, {{0, HOLE_NONE}}};
 
-static const struct instruction wait_sm_90[] = {
+static const struct instruction wait_sm_90_code[] = {
     {0x000000000000782e, 0x000fce0000000000},
 };
+static const struct stub wait_sm_90 = {
+    wait_sm_90_code, sizeof wait_sm_90_code / sizeof wait_sm_90_code[0], 4, 0, {{0, HOLE_NONE}}};
 
-static const struct instruction hold_sm_90[] = {
+static const struct instruction hold_sm_90_code[] = {
     {0x00000000000479c3, 0x000fe20000002700},
     {0x0000040000057ab9, 0x000fce0000000800},
     {0x00000000000679c3, 0x000e300000002600},
@@ -64,13 +68,75 @@ static const struct instruction hold_sm_90[] = {
     {0x000000ff0400720c, 0x000fda0003f06100},
     {0xfffffffc00d88947, 0x000fea000083ffff},
 };
+static const struct stub hold_sm_90 = {
+    hold_sm_90_code, sizeof hold_sm_90_code / sizeof hold_sm_90_code[0], 9, 3, {{28, HOLE_SEED}, {34, HOLE_LEAST}, {37, HOLE_SPAN}}};
 
-static const struct instruction sleep_sm_90[] = {
+static const struct instruction sleep_sm_90_code[] = {
     {0x5eed00060000795d, 0x000fea0003800000},
     {0x0000000000007918, 0x000fe40000000000},
 };
+static const struct stub sleep_sm_90 = {
+    sleep_sm_90_code, sizeof sleep_sm_90_code / sizeof sleep_sm_90_code[0], 4, 1, {{0, HOLE_SLEEP}}};
 
-static const struct instruction live_sm_90[] = {
+static const struct instruction record_sm_90_code[] = {
+    {0x0000000000087919, 0x000e220000002500},
+    {0x0000820000087ab9, 0x000fe20000000a00},
+    {0x0000001fff097819, 0x001fe40000011608},
+    {0x0000000000047805, 0x000fe20000015200},
+    {0x0000000000007919, 0x000e240000002300},
+    {0x00000000000679c3, 0x000fe20000002700},
+    {0x00000000000a7ab9, 0x000fe20000000800},
+    {0x00000100000b7ab9, 0x000fe20000000800},
+    {0x0000000000037919, 0x000e220000002200},
+    {0x0000020000057ab9, 0x000fe20000000800},
+    {0x0000000b0a0472a4, 0x000fe2000f8e023f},
+    {0x5eed0007090d7812, 0x000fe200078e3cff},
+    {0x00000000000b7919, 0x000e620000002100},
+    {0x00000000000779c3, 0x000ea20000002600},
+    {0x0000001f040474a4, 0x000fe2000f8e0205},
+    {0x00000000000a7919, 0x000ee20000004300},
+    {0x00000400000c7ab9, 0x000fc40000000800},
+    {0x000000053f047899, 0x000fc60008011604},
+    {0x00000300ff0f7b82, 0x000f300000000800},
+    {0x00000c00ff067b82, 0x000f620000000a00},
+    {0x0000000c060572a4, 0x004fe2000f8e0207},
+    {0x0000000b00007c24, 0x001fc8000f8e0203},
+    {0x0000000a00007c24, 0x002fe4000f8e020b},
+    {0x000000050f087c24, 0x010fc6000f8e0208},
+    {0x00000005ff037819, 0x000fca0000011600},
+    {0x00000004080b7c24, 0x000fe2000f8e0203},
+    {0x0000001004047899, 0x000fc6000800063f},
+    {0x9e3779b106007824, 0x020fe400078e020b},
+    {0x01000000030b7824, 0x000fe200078e00ff},
+    {0x5eed000809037812, 0x000fe400078e3cff},
+    {0x5eed000900007812, 0x000fe400078e6009},
+    {0x000000040b0b7c12, 0x008fe2000f8efe0a},
+    {0x0000000c0f0a7c24, 0x000fe2000f8e02ff},
+    {0x0000000d00027211, 0x000fe200078030ff},
+    {0x0000050000047ab9, 0x000fe20000000800},
+    {0x5eed000a09097812, 0x000fe200078e3cff},
+    {0x000000040a0a7c24, 0x000fe2000f8e02ff},
+    {0x0000000300037211, 0x000fca00000f34ff},
+    {0x0000000402007986, 0x000be8000c101d08},
+    {0x0000100802007986, 0x000be8000c101d08},
+    {0x000020ff02007986, 0x000be8000c101d08},
+    {0x000030ff02007986, 0x000be2000c101d08},
+    {0x0000000200007202, 0x000fcc0000000f00},
+    {0x0000000300007202, 0x000fcc0000000f00},
+    {0x0000000000007918, 0x020fc40000000000},
+};
+static const struct stub record_sm_90 = {
+    record_sm_90_code, sizeof record_sm_90_code / sizeof record_sm_90_code[0], 18, 4, {{11, HOLE_RECORDS_LOW}, {29, HOLE_RECORDS_HIGH}, {30, HOLE_RECORDS_MASK}, {35, HOLE_NUMBER}}};
+
+static const struct instruction stamp_sm_90_code[] = {
+    {0x0000000000007805, 0x000fd60000015200},
+    {0x0000000000007386, 0x000bc80000100b00},
+    {0x0000000000007918, 0x020fc40000000000},
+};
+static const struct stub stamp_sm_90 = {
+    stamp_sm_90_code, sizeof stamp_sm_90_code / sizeof stamp_sm_90_code[0], 8, 0, {{0, HOLE_NONE}}};
+
+static const struct instruction live_sm_90_code[] = {
     {0x00000000000679c3, 0x000e240000002500},
     {0x0000001f3f047899, 0x001fc80008011606},
     {0x5eed000404057892, 0x000fe4000f8e3c3f},
@@ -134,8 +200,10 @@ static const struct instruction live_sm_90[] = {
     {0x000000ff0400720c, 0x000fda0003f06100},
     {0xfffffffc00d88947, 0x000fea000083ffff},
 };
+static const struct stub live_sm_90 = {
+    live_sm_90_code, sizeof live_sm_90_code / sizeof live_sm_90_code[0], 10, 2, {{2, HOLE_WORDS_LOW}, {3, HOLE_WORDS_HIGH}}};
 
-static const struct instruction hold_sm_100[] = {
+static const struct instruction hold_sm_100_code[] = {
     {0x00000000000479c3, 0x000fe20000002700},
     {0x00006e80ff0577ac, 0x000e220008000800},
     {0x00006e00ff0777ac, 0x000e6c0008000800},
@@ -186,8 +254,60 @@ static const struct instruction hold_sm_100[] = {
     {0x000000ff0400720c, 0x000fda0003f06100},
     {0xfffffffc00d88947, 0x000fea000083ffff},
 };
+static const struct stub hold_sm_100 = {
+    hold_sm_100_code, sizeof hold_sm_100_code / sizeof hold_sm_100_code[0], 9, 3, {{27, HOLE_SEED}, {33, HOLE_LEAST}, {36, HOLE_SPAN}}};
 
-static const struct instruction live_sm_100[] = {
+static const struct instruction record_sm_100_code[] = {
+    {0x0000000000087919, 0x000e220000002500},
+    {0x00006b00ff0877ac, 0x000e620008000a00},
+    {0x0000001fff097819, 0x001fe40000011608},
+    {0x0000000000047805, 0x000fe20000015200},
+    {0x0000000000007919, 0x000e220000002300},
+    {0x00006c00ff0a77ac, 0x000ea20008000800},
+    {0x00000000000679c3, 0x000fe20000002700},
+    {0x5eed0008090d7812, 0x000fe200078e3cff},
+    {0x0000000000037919, 0x000e220000002200},
+    {0x00006c80ff0b77ac, 0x000ea20008000800},
+    {0x00000000000b7919, 0x000ee20000002100},
+    {0x00006d00ff0577ac, 0x000f260008000800},
+    {0x00000000000779c3, 0x000f620000002600},
+    {0x00000000000c7919, 0x000e620000004300},
+    {0x00006e80ff0c77ac, 0x000f6c0008000800},
+    {0x0000dc00ff0f7b82, 0x000e620000000800},
+    {0x0000000b0a0472a4, 0x004fce000f8e02ff},
+    {0x00005000ff067b82, 0x000ea20000000a00},
+    {0x0000001f040474a4, 0x010fc8000f8e0205},
+    {0x00000005ff047899, 0x000fe40008011604},
+    {0x0000000c060572a4, 0x020fe2000f8e0207},
+    {0x0000000b00007c24, 0x001fc8000f8e0203},
+    {0x0000000a00007c24, 0x008fe4000f8e020b},
+    {0x000000050f087c24, 0x042fe4000f8e0208},
+    {0x0000000c0f0a7c24, 0x000fe2000f8e02ff},
+    {0x00000005ff037819, 0x000fe20000011600},
+    {0x00006f00ff0577ac, 0x000e280008000800},
+    {0x00000004080b7c24, 0x000fe2000f8e0203},
+    {0x0000001004047899, 0x000fc600080006ff},
+    {0x9e3779b106007824, 0x004fe200078e020b},
+    {0x5eed0007090b7812, 0x000fc800078e3cff},
+    {0x5eed000900007812, 0x000fe400078e6009},
+    {0x5eed000a09097812, 0x000fe400078e3cff},
+    {0x0000000b00027211, 0x000fe200078030ff},
+    {0x01000000030b7824, 0x000fe400078e00ff},
+    {0x000000050a0a7c24, 0x001fe2000f8e02ff},
+    {0x0000000d00037211, 0x000fe400000f34ff},
+    {0x000000040b0b7c12, 0x000fc6000f8efe0c},
+    {0x0000000402007986, 0x000be8000c101d08},
+    {0x0000100802007986, 0x000be8000c101d08},
+    {0x000020ff02007986, 0x000be8000c101d08},
+    {0x000030ff02007986, 0x000be2000c101d08},
+    {0x0000000200007202, 0x000fcc0000000f00},
+    {0x0000000300007202, 0x000fcc0000000f00},
+    {0x0000000000007918, 0x020fc40000000000},
+};
+static const struct stub record_sm_100 = {
+    record_sm_100_code, sizeof record_sm_100_code / sizeof record_sm_100_code[0], 18, 4, {{7, HOLE_RECORDS_HIGH}, {30, HOLE_RECORDS_LOW}, {31, HOLE_RECORDS_MASK}, {32, HOLE_NUMBER}}};
+
+static const struct instruction live_sm_100_code[] = {
     {0x00000000000879c3, 0x000e220000002500},
     {0x00006b00ff0677ac, 0x000e620008000a00},
     {0x0000001fff047899, 0x001fc80008011608},
@@ -250,8 +370,10 @@ static const struct instruction live_sm_100[] = {
     {0x000000ff0400720c, 0x000fda0003f06100},
     {0xfffffffc00d88947, 0x000fea000083ffff},
 };
+static const struct stub live_sm_100 = {
+    live_sm_100_code, sizeof live_sm_100_code / sizeof live_sm_100_code[0], 12, 2, {{3, HOLE_WORDS_LOW}, {4, HOLE_WORDS_HIGH}}};
 
-static const struct instruction hold_sm_110[] = {
+static const struct instruction hold_sm_110_code[] = {
     {0x00000000000479c3, 0x000fe20000002700},
     {0x00006e80ff0577ac, 0x000e220008000800},
     {0x00006e00ff0777ac, 0x000e6c0008000800},
@@ -302,8 +424,60 @@ static const struct instruction hold_sm_110[] = {
     {0x000000ff0400720c, 0x000fda0003f06100},
     {0xfffffffc00d88947, 0x000fea000083ffff},
 };
+static const struct stub hold_sm_110 = {
+    hold_sm_110_code, sizeof hold_sm_110_code / sizeof hold_sm_110_code[0], 9, 3, {{27, HOLE_SEED}, {33, HOLE_LEAST}, {36, HOLE_SPAN}}};
 
-static const struct instruction live_sm_110[] = {
+static const struct instruction record_sm_110_code[] = {
+    {0x0000000000087919, 0x000e220000002500},
+    {0x00006b00ff0877ac, 0x000e620008000a00},
+    {0x0000001fff097819, 0x001fe20000011608},
+    {0x0000000000047805, 0x000fe20000015200},
+    {0x0000000000007919, 0x000e220000002300},
+    {0x00006c00ff0a77ac, 0x000ea40008000800},
+    {0x00000000000679c3, 0x000fe20000002700},
+    {0x5eed0008090d7812, 0x000fe200078e3cff},
+    {0x0000000000037919, 0x000e220000002200},
+    {0x00006c80ff0b77ac, 0x000ea20008000800},
+    {0x00000000000b7919, 0x000ee20000002100},
+    {0x00006d00ff0577ac, 0x000f260008000800},
+    {0x00000000000779c3, 0x000f620000002600},
+    {0x00000000000c7919, 0x000e620000004300},
+    {0x00006e80ff0c77ac, 0x000f6c0008000800},
+    {0x0000dc00ff0f7b82, 0x000e620000000800},
+    {0x0000000b0a0472a4, 0x004fce000f8e02ff},
+    {0x00005000ff067b82, 0x000ea20000000a00},
+    {0x0000001f040474a4, 0x010fc8000f8e0205},
+    {0x00000005ff047899, 0x000fe40008011604},
+    {0x0000000c060572a4, 0x020fe2000f8e0207},
+    {0x0000000b00007c24, 0x001fc8000f8e0203},
+    {0x0000000a00007c24, 0x008fe4000f8e020b},
+    {0x000000050f087c24, 0x042fe4000f8e0208},
+    {0x0000000c0f0a7c24, 0x000fe2000f8e02ff},
+    {0x00000005ff037819, 0x000fe20000011600},
+    {0x00006f00ff0577ac, 0x000e280008000800},
+    {0x00000004080b7c24, 0x000fe2000f8e0203},
+    {0x0000001004047899, 0x000fc600080006ff},
+    {0x9e3779b106007824, 0x004fe200078e020b},
+    {0x5eed0007090b7812, 0x000fc800078e3cff},
+    {0x5eed000900007812, 0x000fe400078e6009},
+    {0x5eed000a09097812, 0x000fe400078e3cff},
+    {0x0000000b00027211, 0x000fe200078030ff},
+    {0x01000000030b7824, 0x000fe400078e00ff},
+    {0x000000050a0a7c24, 0x001fe2000f8e02ff},
+    {0x0000000d00037211, 0x000fe400000f34ff},
+    {0x000000040b0b7c12, 0x000fc6000f8efe0c},
+    {0x0000000402007986, 0x000be8000c101d08},
+    {0x0000100802007986, 0x000be8000c101d08},
+    {0x000020ff02007986, 0x000be8000c101d08},
+    {0x000030ff02007986, 0x000be2000c101d08},
+    {0x0000000200007202, 0x000fcc0000000f00},
+    {0x0000000300007202, 0x000fcc0000000f00},
+    {0x0000000000007918, 0x020fc40000000000},
+};
+static const struct stub record_sm_110 = {
+    record_sm_110_code, sizeof record_sm_110_code / sizeof record_sm_110_code[0], 18, 4, {{7, HOLE_RECORDS_HIGH}, {30, HOLE_RECORDS_LOW}, {31, HOLE_RECORDS_MASK}, {32, HOLE_NUMBER}}};
+
+static const struct instruction live_sm_110_code[] = {
     {0x00000000000879c3, 0x000e220000002500},
     {0x00006b00ff0677ac, 0x000e620008000a00},
     {0x0000001fff047899, 0x001fc80008011608},
@@ -366,8 +540,10 @@ static const struct instruction live_sm_110[] = {
     {0x000000ff0400720c, 0x000fda0003f06100},
     {0xfffffffc00d88947, 0x000fea000083ffff},
 };
+static const struct stub live_sm_110 = {
+    live_sm_110_code, sizeof live_sm_110_code / sizeof live_sm_110_code[0], 12, 2, {{3, HOLE_WORDS_LOW}, {4, HOLE_WORDS_HIGH}}};
 
-static const struct instruction hold_sm_120[] = {
+static const struct instruction hold_sm_120_code[] = {
     {0x00000000000479c3, 0x000fe20000002700},
     {0x00006e80ff0577ac, 0x000e220008000800},
     {0x00006e00ff0777ac, 0x000e6c0008000800},
@@ -417,8 +593,61 @@ static const struct instruction hold_sm_120[] = {
     {0x0000000600007c0c, 0x000fda000bf21070},
     {0xfffffffc00e08947, 0x000fea000083ffff},
 };
+static const struct stub hold_sm_120 = {
+    hold_sm_120_code, sizeof hold_sm_120_code / sizeof hold_sm_120_code[0], 6, 3, {{27, HOLE_SEED}, {33, HOLE_LEAST}, {36, HOLE_SPAN}}};
 
-static const struct instruction live_sm_120[] = {
+static const struct instruction record_sm_120_code[] = {
+    {0x0000000000087919, 0x000e220000002500},
+    {0x00006b00ff0877ac, 0x000e620008000a00},
+    {0x0000001fff097819, 0x001fe20000011608},
+    {0x0000000000047805, 0x000fe20000015200},
+    {0x0000000000007919, 0x000e220000002300},
+    {0x00006c00ff0a77ac, 0x000ea40008000800},
+    {0x00000000000679c3, 0x000fe20000002700},
+    {0x5eed000709027812, 0x000fe200078e3cff},
+    {0x0000000000037919, 0x000e220000002200},
+    {0x00006c80ff0477ac, 0x000e220008000800},
+    {0x00000000000b7919, 0x000ee20000002100},
+    {0x00006d00ff0577ac, 0x000f260008000800},
+    {0x00000000000779c3, 0x000f620000002600},
+    {0x00000000000c7919, 0x000e620000004300},
+    {0x00006e80ff0b77ac, 0x000f6c0008000800},
+    {0x0000dc00ff0f7b82, 0x000e700000000800},
+    {0x00005000ff067b82, 0x000e620000000a00},
+    {0x0000000400007c24, 0x001fe2000f8e0203},
+    {0x000000040a0472a4, 0x004fc6000f8e02ff},
+    {0x0000000a00007c24, 0x008fe2000f8e020b},
+    {0x0000001f040474a4, 0x010fe2000f8e0205},
+    {0x0000000b060572a4, 0x020fc6000f8e0207},
+    {0x00000005ff047899, 0x000fe20008011604},
+    {0x00000005ff0d7819, 0x000fe40000011600},
+    {0x000000050f087c24, 0x002fc8000f8e0208},
+    {0x0000000408037c24, 0x000fe2000f8e020d},
+    {0x00006f00ff0577ac, 0x000e220008000800},
+    {0x000000180d0d7819, 0x000fe400000006ff},
+    {0x9e3779b106007824, 0x000fe200078e0203},
+    {0x5eed000809037812, 0x000fe200078e3cff},
+    {0x0000001004047899, 0x000fc600080006ff},
+    {0x5eed000900007812, 0x000fe400078e6009},
+    {0x5eed000a09097812, 0x000fe400078e3cff},
+    {0x00000006000a7819, 0x040fe200000006ff},
+    {0x00000040000b7827, 0x000fc800078e00ff},
+    {0x0000000b0f007c24, 0x000fe2000f8e02ff},
+    {0x0000000a02027235, 0x000fc600078e0200},
+    {0x000000040d0b7c12, 0x000fe2000f8efe0c},
+    {0x00000005000a7c24, 0x001fe4000f8e02ff},
+    {0x0000000402007986, 0x000be8000c101d08},
+    {0x0000100802007986, 0x000be8000c101d08},
+    {0x000020ff02007986, 0x000be8000c101d08},
+    {0x000030ff02007986, 0x000be2000c101d08},
+    {0x0000000200007202, 0x000fcc0000000f00},
+    {0x0000000300007202, 0x000fcc0000000f00},
+    {0x0000000000007918, 0x020fc40000000000},
+};
+static const struct stub record_sm_120 = {
+    record_sm_120_code, sizeof record_sm_120_code / sizeof record_sm_120_code[0], 18, 4, {{7, HOLE_RECORDS_LOW}, {29, HOLE_RECORDS_HIGH}, {31, HOLE_RECORDS_MASK}, {32, HOLE_NUMBER}}};
+
+static const struct instruction live_sm_120_code[] = {
     {0x00000000000879c3, 0x000e220000002500},
     {0x00006b00ff0677ac, 0x000e620008000a00},
     {0x0000001fff047899, 0x001fc80008011608},
@@ -480,55 +709,21 @@ static const struct instruction live_sm_120[] = {
     {0x0000000400007c0c, 0x000fda000bf24070},
     {0xfffffffc00e08947, 0x000fea000083ffff},
 };
+static const struct stub live_sm_120 = {
+    live_sm_120_code, sizeof live_sm_120_code / sizeof live_sm_120_code[0], 12, 2, {{3, HOLE_WORDS_LOW}, {4, HOLE_WORDS_HIGH}}};
 
 const struct stubs all_stubs[] = {
-    {"sm_90", 90, 0x210,
-     {{trigger_sm_90, sizeof trigger_sm_90 / sizeof trigger_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {wait_sm_90, sizeof wait_sm_90 / sizeof wait_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {hold_sm_90, sizeof hold_sm_90 / sizeof hold_sm_90[0], 9, 3, {{28, HOLE_SEED}, {34, HOLE_LEAST}, {37, HOLE_SPAN}}},
-      {sleep_sm_90, sizeof sleep_sm_90 / sizeof sleep_sm_90[0], 4, 1, {{0, HOLE_SLEEP}}},
-      {live_sm_90, sizeof live_sm_90 / sizeof live_sm_90[0], 10, 2, {{2, HOLE_WORDS_LOW}, {3, HOLE_WORDS_HIGH}}}}},
-    {"sm_90a", 90, 0x210,
-     {{trigger_sm_90, sizeof trigger_sm_90 / sizeof trigger_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {wait_sm_90, sizeof wait_sm_90 / sizeof wait_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {hold_sm_90, sizeof hold_sm_90 / sizeof hold_sm_90[0], 9, 3, {{28, HOLE_SEED}, {34, HOLE_LEAST}, {37, HOLE_SPAN}}},
-      {sleep_sm_90, sizeof sleep_sm_90 / sizeof sleep_sm_90[0], 4, 1, {{0, HOLE_SLEEP}}},
-      {live_sm_90, sizeof live_sm_90 / sizeof live_sm_90[0], 10, 2, {{2, HOLE_WORDS_LOW}, {3, HOLE_WORDS_HIGH}}}}},
-    {"sm_100", 100, 0x380,
-     {{trigger_sm_90, sizeof trigger_sm_90 / sizeof trigger_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {wait_sm_90, sizeof wait_sm_90 / sizeof wait_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {hold_sm_100, sizeof hold_sm_100 / sizeof hold_sm_100[0], 9, 3, {{27, HOLE_SEED}, {33, HOLE_LEAST}, {36, HOLE_SPAN}}},
-      {sleep_sm_90, sizeof sleep_sm_90 / sizeof sleep_sm_90[0], 4, 1, {{0, HOLE_SLEEP}}},
-      {live_sm_100, sizeof live_sm_100 / sizeof live_sm_100[0], 12, 2, {{3, HOLE_WORDS_LOW}, {4, HOLE_WORDS_HIGH}}}}},
-    {"sm_100a", 100, 0x380,
-     {{trigger_sm_90, sizeof trigger_sm_90 / sizeof trigger_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {wait_sm_90, sizeof wait_sm_90 / sizeof wait_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {hold_sm_100, sizeof hold_sm_100 / sizeof hold_sm_100[0], 9, 3, {{27, HOLE_SEED}, {33, HOLE_LEAST}, {36, HOLE_SPAN}}},
-      {sleep_sm_90, sizeof sleep_sm_90 / sizeof sleep_sm_90[0], 4, 1, {{0, HOLE_SLEEP}}},
-      {live_sm_100, sizeof live_sm_100 / sizeof live_sm_100[0], 12, 2, {{3, HOLE_WORDS_LOW}, {4, HOLE_WORDS_HIGH}}}}},
-    {"sm_103", 103, 0x380,
-     {{trigger_sm_90, sizeof trigger_sm_90 / sizeof trigger_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {wait_sm_90, sizeof wait_sm_90 / sizeof wait_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {hold_sm_100, sizeof hold_sm_100 / sizeof hold_sm_100[0], 9, 3, {{27, HOLE_SEED}, {33, HOLE_LEAST}, {36, HOLE_SPAN}}},
-      {sleep_sm_90, sizeof sleep_sm_90 / sizeof sleep_sm_90[0], 4, 1, {{0, HOLE_SLEEP}}},
-      {live_sm_100, sizeof live_sm_100 / sizeof live_sm_100[0], 12, 2, {{3, HOLE_WORDS_LOW}, {4, HOLE_WORDS_HIGH}}}}},
-    {"sm_110", 110, 0x380,
-     {{trigger_sm_90, sizeof trigger_sm_90 / sizeof trigger_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {wait_sm_90, sizeof wait_sm_90 / sizeof wait_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {hold_sm_110, sizeof hold_sm_110 / sizeof hold_sm_110[0], 9, 3, {{27, HOLE_SEED}, {33, HOLE_LEAST}, {36, HOLE_SPAN}}},
-      {sleep_sm_90, sizeof sleep_sm_90 / sizeof sleep_sm_90[0], 4, 1, {{0, HOLE_SLEEP}}},
-      {live_sm_110, sizeof live_sm_110 / sizeof live_sm_110[0], 12, 2, {{3, HOLE_WORDS_LOW}, {4, HOLE_WORDS_HIGH}}}}},
-    {"sm_120", 120, 0x380,
-     {{trigger_sm_90, sizeof trigger_sm_90 / sizeof trigger_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {wait_sm_90, sizeof wait_sm_90 / sizeof wait_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {hold_sm_120, sizeof hold_sm_120 / sizeof hold_sm_120[0], 6, 3, {{27, HOLE_SEED}, {33, HOLE_LEAST}, {36, HOLE_SPAN}}},
-      {sleep_sm_90, sizeof sleep_sm_90 / sizeof sleep_sm_90[0], 4, 1, {{0, HOLE_SLEEP}}},
-      {live_sm_120, sizeof live_sm_120 / sizeof live_sm_120[0], 12, 2, {{3, HOLE_WORDS_LOW}, {4, HOLE_WORDS_HIGH}}}}},
-    {"sm_121", 121, 0x380,
-     {{trigger_sm_90, sizeof trigger_sm_90 / sizeof trigger_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {wait_sm_90, sizeof wait_sm_90 / sizeof wait_sm_90[0], 4, 0, {{0, HOLE_NONE}}},
-      {hold_sm_120, sizeof hold_sm_120 / sizeof hold_sm_120[0], 6, 3, {{27, HOLE_SEED}, {33, HOLE_LEAST}, {36, HOLE_SPAN}}},
-      {sleep_sm_90, sizeof sleep_sm_90 / sizeof sleep_sm_90[0], 4, 1, {{0, HOLE_SLEEP}}},
-      {live_sm_120, sizeof live_sm_120 / sizeof live_sm_120[0], 12, 2, {{3, HOLE_WORDS_LOW}, {4, HOLE_WORDS_HIGH}}}}},
+    {90, 0x210,
+     {&trigger_sm_90, &wait_sm_90, &hold_sm_90, &sleep_sm_90, &record_sm_90, &stamp_sm_90, &live_sm_90}},
+    {100, 0x380,
+     {&trigger_sm_90, &wait_sm_90, &hold_sm_100, &sleep_sm_90, &record_sm_100, &stamp_sm_90, &live_sm_100}},
+    {103, 0x380,
+     {&trigger_sm_90, &wait_sm_90, &hold_sm_100, &sleep_sm_90, &record_sm_100, &stamp_sm_90, &live_sm_100}},
+    {110, 0x380,
+     {&trigger_sm_90, &wait_sm_90, &hold_sm_110, &sleep_sm_90, &record_sm_110, &stamp_sm_90, &live_sm_110}},
+    {120, 0x380,
+     {&trigger_sm_90, &wait_sm_90, &hold_sm_120, &sleep_sm_90, &record_sm_120, &stamp_sm_90, &live_sm_120}},
+    {121, 0x380,
+     {&trigger_sm_90, &wait_sm_90, &hold_sm_120, &sleep_sm_90, &record_sm_120, &stamp_sm_90, &live_sm_120}},
 };
 const unsigned stubs_count = sizeof all_stubs / sizeof all_stubs[0];
