@@ -112,9 +112,14 @@ unsigned registers_with_record(unsigned had)
 
 unsigned registers_used(const struct stubs *stubs, const struct kernel_plan *plan, unsigned had)
 {
-    unsigned entry = plan->words ? stubs->kinds[STUB_LIVE]->registers
-                                 : plan->flags & PLAN_HOLD ? stubs->kinds[STUB_HOLD]->registers : 0;
-    return had > entry ? had : entry;
+    const int at_entry[] = {STUB_LIVE, STUB_HOLD, STUB_RECORD};
+    const int placed[] = {plan->words != 0, !plan->words && plan->flags & PLAN_HOLD, (plan->flags & PLAN_RECORD) != 0};
+    unsigned used = had;
+    for (unsigned i = 0; i < sizeof at_entry / sizeof at_entry[0]; i++) {
+        unsigned own = placed[i] ? stubs->kinds[at_entry[i]]->registers : 0;
+        used = own > used ? own : used;
+    }
+    return used;
 }
 
 static uint64_t with_field(uint64_t word, unsigned bit, unsigned width, uint64_t value)

@@ -267,7 +267,8 @@ def make(name: str, target: str, folder: Path) -> Piece:
 
 
 def _c_piece(name: str, piece: Piece) -> str:
-    rows = "".join(f"    {{0x{low:016x}, 0x{high:016x}}},\n" for low, high in piece.code)
+    words = [f"{{0x{low:016x}, 0x{high:016x}}}," for low, high in piece.code]
+    rows = "".join(f"    {' '.join(words[i : i + 3])}\n" for i in range(0, len(words), 3))
     holes = ", ".join(f"{{{i}, HOLE_{hole}}}" for i, hole in piece.holes) or "{0, HOLE_NONE}"
     return (f"static const struct instruction {name}_code[] = {{\n{rows}}};\nstatic const struct stub {name} = {{\n"
             f"    {name}_code, sizeof {name}_code / sizeof {name}_code[0], {piece.registers}, {len(piece.holes)}, {{{holes}}}}};\n\n")

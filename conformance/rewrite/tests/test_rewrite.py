@@ -169,7 +169,7 @@ def test_what_cannot_be_rewritten_is_named_and_passed_on(tmp_path: Path, kernel:
     assert code == 2 and out == image and reason in lines[0]["refusal"]
 
 
-@pytest.mark.parametrize("before,address,now", [(16, 16, 22), (17, 18, 24), (8, 8, 14), (249, 250, 256)])
+@pytest.mark.parametrize("before,address,now", [(32, 32, 38), (33, 34, 40), (248, 248, 254), (249, 250, 256)])
 def test_times_go_through_registers_above_the_kernels_own(tmp_path: Path, before: int, address: int, now: int) -> None:
     leave = guarded(EXIT, 3)
     image = cubin([Kernel("k", [STACK, WAIT, guarded(TRIGGER, 8 | 2), leave, ADD, EXIT], before, exits=[0x30, 0x50])])
@@ -195,11 +195,22 @@ def test_times_go_through_registers_above_the_kernels_own(tmp_path: Path, before
     assert list(stamps.values()) == [(32, 7, 0x82E), (40, 7, 0x947), (48, 8 | 2, 0x82D), (56, 3, 0x94D), (56, 7, 0x94D)]
 
 
+@pytest.mark.parametrize("architecture,base", [(90, 0x210), (100, 0x380), (110, 0x380), (120, 0x380)])
+def test_what_runs_at_entry_does_not_use_the_registers_that_keep_the_record(tmp_path: Path, architecture: int, base: int) -> None:
+    image = cubin([Kernel("k", [STACK, WAIT, EXIT], 4, parameter_base=base)], architecture)
+    _, lines, out, _ = run(tmp_path, image, "128 0 0 1")
+    moves = [low for low, _ in instructions(check.code_sections(out)["k"]) if low & 0xFFF == 0x202]
+    keeps = moves[0] >> 16 & 0xFF
+    stores = [low for low, _ in instructions(check.code_sections(out)["k"]) if low & 0xFFF == 0x986]
+    used = max([(low >> 32 & 0xFF) + 3 for low in stores if low >> 32 & 0xFF != 255] + [(low >> 24 & 0xFF) + 1 for low in stores])
+    assert len(moves) == 2 and len(stores) == 4 and used < keeps and lines[0]["registers"] == keeps + 6
+
+
 def test_a_hold_at_entry_does_not_use_the_registers_that_keep_the_record(tmp_path: Path) -> None:
     _, lines, out, _ = run(tmp_path, cubin([Kernel("k", [STACK, WAIT, EXIT], 4)]), "130 1000 0 1")
     held = run(tmp_path, cubin([Kernel("k", [STACK, WAIT, EXIT], 4)]), "2 1000 0 1")[1][0]["registers"]
     keeps = [low >> 16 & 0xFF for low, _ in instructions(check.code_sections(out)["k"]) if low & 0xFFF == 0x202][-2:]
-    assert keeps[0] >= held > 4 and lines[0]["registers"] == keeps[0] + 6
+    assert keeps[0] >= held > 4 and keeps[0] % 2 == 0 and lines[0]["registers"] == keeps[0] + 6
 
 
 def test_a_call_inside_its_own_section_does_not_keep_a_kernel_from_recording(tmp_path: Path) -> None:
