@@ -1,7 +1,8 @@
 """Recomputes what a report derives from its own counts: verdicts, bounds, the rules' rows, the score, the tables, the run's verdict.
 
-The functions are those with which `run` made the report. Where the report was made with another rule book than this one, the book is
-rebuilt from the report itself, so that its rows still have to agree with its cases; that its texts are the book's is then unchecked.
+The functions are those with which `run` made the report. A report of this code is held against this rule book; its sentences only
+if the book has not been reworded since. For a report of other code the book is rebuilt from the report itself: its rows still have to
+agree with its cases, and what only a rule book knows is not checked.
 """
 
 from __future__ import annotations

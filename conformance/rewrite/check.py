@@ -79,13 +79,43 @@ def _is_last(text: str) -> bool:
     return text == "EXIT"
 
 
+# What records times (PLAN_RECORD): the address is kept in one pair of registers, the time goes through the pair after it.
+_ENTRY_KEEPS = re.compile(r"^MOV R(\d+), R\d+$")
+_CLOCK = re.compile(r"^CS2R R(\d+), SR_GLOBALTIMERLO$")
+_STAMP = re.compile(r"^STG\.E\.64 \[R(\d+)\+0x(20|28|30|38)\], R(\d+)$")
+_ADDED = ("NANOSLEEP", "NOP")
+
+
+def _is_added(text: str) -> bool:
+    text = _guard_free(text)
+    return text.startswith(_ADDED) or bool(_CLOCK.match(text) or _STAMP.match(text))
+
+
+def recording_problems(appended: list[str], before: int, now: int) -> list[str]:
+    """What is wrong with code that records times, in a kernel that had `before` registers and now has `now`; empty if nothing is."""
+    keeps = [int(match[1]) for match in map(_ENTRY_KEEPS.match, appended) if match]
+    address = keeps[0] if keeps else -1
+    if keeps[:2] != [address, address + 1] or address % 2 or address < before or now != address + 6 or now > 255:
+        return [f"the record's address is kept in {keeps[:2]}, of a kernel with {before} registers that now has {now}"]
+    wrong, sites = [], appended[appended.index(f"MOV R{address + 1}, {_source(appended, address + 1)}") :]
+    for text in map(_guard_free, sites):
+        clock, stamp = _CLOCK.match(text), _STAMP.match(text)
+        if (clock and int(clock[1]) != address + 2) or (stamp and (int(stamp[1]), int(stamp[3])) != (address, address + 2)):
+            wrong.append(f"`{text}` uses other registers than R{address} to R{address + 3}")
+    return wrong
+
+
+def _source(appended: list[str], register: int) -> str:
+    return next(text.rpartition(" ")[2] for text in appended if text.startswith(f"MOV R{register}, "))
+
+
 def _lands(after: list[str], start: int, back: int, original: str) -> bool:
     """Whether the code at `start` holds the original instruction and then goes back (or ended there)."""
     for index in range(start, len(after)):
         if after[index] == original:
             if _is_last(original):
                 return True
-            following = next((text for text in after[index + 1 :] if not _guard_free(text).startswith(("NANOSLEEP", "NOP"))), "")
+            following = next((text for text in after[index + 1 :] if not _is_added(text)), "")
             if following == f"BRA 0x{back:x}":
                 return True
     return False
@@ -127,6 +157,7 @@ class Change:
     before: list[bytes]
     now: list[bytes]
     appended: bytes
+    recording: tuple[int, int] | None = None  # where its code records times: the kernel's registers before and now
 
 
 def code_sections(image: bytes) -> dict[str, bytes]:
@@ -209,6 +240,7 @@ def examine(nvdisasm: Path, architecture: str, found: list[Change], folder: Path
         appended = [_at_home(texts[at + i], 16 * (at + i), change.size + 16 * i) for i in range(size)]
         at += size
         wrong += _examine_one(change, before, now, appended)
+        wrong += recording_problems(appended, *change.recording) if change.recording else []
     return wrong
 
 

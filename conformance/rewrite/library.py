@@ -23,7 +23,10 @@ from conformance.pdlkit.private_folder import locked, private_folder
 from conformance.pdlkit.toolchain import Tool, find_c_compiler
 
 HERE = KIT / "rewrite"
-CORE = tuple(HERE / name for name in ("cubin.c", "grow.c", "rewrite.c", "stubs.c", "fatbin.c", "rewrite_fatbin.c", "plan.c"))
+CORE = tuple(
+    HERE / name
+    for name in ("cubin.c", "grow.c", "change.c", "obstacles.c", "rewrite.c", "stubs.c", "fatbin.c", "rewrite_fatbin.c", "plan.c")
+)
 INJECTION = HERE / "injection"
 # Of an injection library: taking the place of a driver's functions; and, for those that rewrite what a program loads, that.
 INTERPOSING = tuple(INJECTION / name for name in ("interpose.c", "launches.c", "record.c"))

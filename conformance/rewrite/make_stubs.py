@@ -7,6 +7,12 @@ Each piece is assembled as a kernel that ends in a marker (a second trigger). Th
 everything from the marker on are cut off. What is left must be able to stand at a kernel's entry, where every register is dead:
 it has no exit, every branch stays inside, no barrier is pending when it ends, and ptxas lists no offset in it
 that the driver would have to know. Numbers that a plan fills in are assembled as constants that occur nowhere else.
+
+Two pieces are changed after that, because they use registers that the rewriter chooses. RECORD writes the first half of a
+warp's record and ends in two moves, whose targets the rewriter fills in: they keep the record's address. STAMP writes the time to
+that address. It is three instructions: read the clock, store, wait until the store has read its registers. The store is the
+form without a descriptor, because a descriptor would need a uniform register, and none is known to be free inside a kernel;
+compiled library kernels of every architecture here use this form too.
 """
 
 from __future__ import annotations
@@ -22,9 +28,12 @@ from pathlib import Path
 
 ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103", "sm_110", "sm_120", "sm_121")
 HOLES = {0x5EED0001: "LEAST", 0x5EED0002: "SPAN", 0x5EED0003: "SEED", 0x5EED0004: "WORDS_LOW", 0x5EED0005: "WORDS_HIGH",
-         0x5EED0006: "SLEEP"}
+         0x5EED0006: "SLEEP", 0x5EED0007: "RECORDS_LOW", 0x5EED0008: "RECORDS_HIGH", 0x5EED0009: "RECORDS_MASK", 0x5EED000A: "NUMBER"}
 MARKER = 0x82D  # PREEXIT
 EXIT, BRANCH, BRANCH_UNIFORM = 0x94D, 0x947, 0x547
+CLOCK, STORE, STORE_WITHOUT_DESCRIPTOR = 0x805, 0x986, 0x386
+NOP, MOVE = 0x7918, 0x7202  # under no predicate, all registers 0
+BARRIER = 5  # of the six that an instruction can set; any will do, because they count
 LISTS_ALLOWED = {0x1C}  # exits: the one that is listed is cut off
 LISTS = {0x1C, 0x1D, 0x28, 0x31, 0x34, 0x39, 0x46}
 
@@ -72,11 +81,35 @@ WAITED:
  and.b32 a, f, 2; setp.eq.u32 p, a, 0; @p bra DONE;
 """
 
+# One record of 64 bytes per warp: start, the grid's number; block, the kernel's number, blocks, and warp, warps and
+# multiprocessor in one word; then the times of wait begun, wait ended, trigger and exit, which are 0 until STAMP writes them. The
+# grid's number spreads launches over the records.
+RECORD = """
+ mov.u64 t, %globaltimer; mov.u64 d, %gridid;
+ mov.u32 k, %ntid.x;   mov.u32 m, %ntid.y;    mov.u32 a, %tid.z;    mov.u32 b, %tid.y;    mad.lo.u32 b, a, m, b;
+ mov.u32 a, %tid.x;    mad.lo.u32 b, b, k, a; shr.u32 b, b, 5;
+ mul.lo.u32 k, k, m;   mov.u32 a, %ntid.z;    mul.lo.u32 k, k, a;   add.u32 k, k, 31;     shr.u32 k, k, 5;
+ mov.u32 e, %smid;     shl.b32 a, k, 16;      or.b32 e, e, a;       shl.b32 a, b, 24;     or.b32 e, e, a;
+ mov.u32 f, %ctaid.z;  mov.u32 m, %nctaid.y;  mov.u32 a, %ctaid.y;  mad.lo.u32 f, f, m, a;
+ mov.u32 n, %nctaid.x; mov.u32 a, %ctaid.x;   mad.lo.u32 f, f, n, a;
+ mul.lo.u32 n, n, m;   mov.u32 m, %nctaid.z;  mul.lo.u32 n, n, m;
+ mad.lo.u32 b, f, k, b; cvt.u32.u64 a, d;     mul.lo.u32 a, a, 0x9E3779B1; add.u32 b, b, a;
+ xor.b32 a, z, 0x5EED0009; and.b32 b, b, a;
+ xor.b32 l, z, 0x5EED0007; xor.b32 w, z, 0x5EED0008; mov.b64 s, {l, w};
+ mad.wide.u32 s, b, 64, s;
+ xor.b32 a, z, 0x5EED000A;
+ st.global.v2.u64 [s], {t, d}; st.global.v4.u32 [s+16], {f, a, n, e};
+ mov.u32 a, 0; st.global.v4.u32 [s+32], {a, a, a, a}; st.global.v4.u32 [s+48], {a, a, a, a};
+"""
+STAMP = " mov.b64 s, {z, z}; mov.u64 t, %globaltimer; st.global.u64 [s], t;"
+
 PIECES = {
     "TRIGGER": "griddepcontrol.launch_dependents;",
     "WAIT": "griddepcontrol.wait;",
     "HOLD": OPAQUE_ZERO + LAST_WAVE + DELAY.format(least="xor.b32 a, z, 0x5EED0001;", span="0x5EED0002", seed="0x5EED0003"),
     "SLEEP": "nanosleep.u32 0x5EED0006;",
+    "RECORD": OPAQUE_ZERO + RECORD,
+    "STAMP": OPAQUE_ZERO + STAMP,
     "LIVE": OPAQUE_ZERO + LIVE + LAST_WAVE + DELAY.format(least="mov.u32 a, l;", span="w", seed="e"),
 }
 
@@ -176,8 +209,45 @@ def _check(code: list[tuple[int, int]]) -> None:
         raise Unfit(f"barriers {sorted(pending)} are still pending at its end")
 
 
-def make(body: str, target: str, folder: Path) -> Piece:
+def _with_control(high: int, stall: int, read_barrier: int = 7, waits: int = 0) -> int:
+    """The upper half of an instruction with this control: no write barrier, and not more than ptxas's own longest stall."""
+    return high & ~(0x1FFFFF << 41) | stall << 41 | 7 << 46 | read_barrier << 49 | waits << 52
+
+
+def _keeping_reads(code: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Stores set a barrier when they have read their registers, and the end waits for it: what follows may write those."""
+    kept = [(low, high & ~(7 << 49) | BARRIER << 49 if opcode(low) == STORE else high) for low, high in code]
+    return [*kept, (NOP, _with_control(0, 2, waits=1 << BARRIER))]
+
+
+def _record(code: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ends in two moves of the address that the stores used; the rewriter fills in where to."""
+    addresses = {low >> 24 & 0xFF for low, _ in code if opcode(low) == STORE}
+    if len(addresses) != 1:
+        raise Unfit("its stores do not share one address register")
+    address = addresses.pop()
+    moves = [(MOVE | (address + half) << 32, _with_control(0xF00, 6)) for half in (0, 1)]
+    return _keeping_reads([*code, *moves])
+
+
+def _stamp(code: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Clock, store, wait; all registers 0, for the rewriter to fill in."""
+    (clock,) = [one for one in code if opcode(one[0]) == CLOCK]
+    (store,) = [one for one in code if opcode(one[0]) == STORE]
+    if control(clock[1])[0] != 7:
+        raise Unfit("reading the clock sets a barrier")
+    without_descriptor = store[1] & ~(0x3F | 1 << 12 | 3 << 26)
+    return [(clock[0] & ~(0xFF << 16), _with_control(clock[1], 11)),
+            ((store[0] & 0xF000) | STORE_WITHOUT_DESCRIPTOR, _with_control(without_descriptor, 4, BARRIER)),
+            (NOP, _with_control(0, 2, waits=1 << BARRIER))]
+
+
+CHANGES = {"RECORD": _record, "STAMP": _stamp}
+
+
+def make(name: str, target: str, folder: Path) -> Piece:
     """One piece for one architecture."""
+    body = PIECES[name]
     made = _assemble(body, target, folder)
     if made.lists.keys() - LISTS_ALLOWED:
         raise Unfit(f"ptxas lists offsets in it under {[hex(code) for code in made.lists.keys() - LISTS_ALLOWED]}")
@@ -186,6 +256,8 @@ def make(body: str, target: str, folder: Path) -> Piece:
     if opcode(code[0][0]) != 0xB82 or code[0][0] >> 16 & 0xFF != 1:
         raise Unfit("it does not begin with the load of the stack pointer")
     code = code[1:end]
+    if name in CHANGES:
+        code = CHANGES[name](code)
     _check(code)
     holes = [(i, name) for i, (low, _) in enumerate(code) for value, name in HOLES.items() if low >> 32 == value]
     wanted = {name for value, name in HOLES.items() if f"{value:X}" in body.upper()}
@@ -194,32 +266,33 @@ def make(body: str, target: str, folder: Path) -> Piece:
     return Piece(code, made.registers, made.parameter_base, holes)
 
 
-def _c_piece(name: str, arch: str, piece: Piece) -> str:
-    rows = "".join(f"    {{0x{low:016x}, 0x{high:016x}}},\n" for low, high in piece.code)
-    return f"static const struct instruction {name.lower()}_{arch}[] = {{\n{rows}}};\n"
+def _c_piece(name: str, piece: Piece) -> str:
+    words = [f"{{0x{low:016x}, 0x{high:016x}}}," for low, high in piece.code]
+    rows = "".join(f"    {' '.join(words[i : i + 3])}\n" for i in range(0, len(words), 3))
+    holes = ", ".join(f"{{{i}, HOLE_{hole}}}" for i, hole in piece.holes) or "{0, HOLE_NONE}"
+    return (f"static const struct instruction {name}_code[] = {{\n{rows}}};\nstatic const struct stub {name} = {{\n"
+            f"    {name}_code, sizeof {name}_code / sizeof {name}_code[0], {piece.registers}, {len(piece.holes)}, {{{holes}}}}};\n\n")
 
 
 def source(version: str, pieces: dict[str, dict[str, Piece]]) -> str:
-    """The text of stubs.c; architectures with the same code share it."""
+    """The text of stubs.c: each different piece once, and a row for each number that an image states as its architecture."""
     out = ["/* stubs.c - code put into kernels, made by make_stubs.py; do not edit\n *\n"
            f" * Assembled by ptxas: {version}\n */\n#include \"stubs.h\"\n\n"]
     seen: dict[str, str] = {}
-    table = []
+    rows: dict[int, str] = {}
     for arch in ARCHITECTURES:
         fields = []
         for name in PIECES:
-            piece = pieces[arch][name]
-            text = _c_piece(name, "X", piece)
-            if text not in seen:
-                seen[text] = f"{name.lower()}_{arch}"
-                out.append(_c_piece(name, arch, piece) + "\n")
-            holes = ", ".join(f"{{{i}, HOLE_{hole}}}" for i, hole in piece.holes) or "{0, HOLE_NONE}"
-            code = seen[text]
-            fields.append(f"{{{code}, sizeof {code} / sizeof {code}[0], {piece.registers}, "
-                          f"{len(piece.holes)}, {{{holes}}}}}")
-        base = pieces[arch]["HOLD"].parameter_base
-        table.append(f"    {{\"{arch}\", {int(re.sub('[^0-9]', '', arch))}, 0x{base:x},\n     {{" + ",\n      ".join(fields) + "}},\n")
-    out.append("const struct stubs all_stubs[] = {\n" + "".join(table) + "};\n"
+            own = f"{name.lower()}_{arch}"
+            text = _c_piece("X", pieces[arch][name])
+            if seen.setdefault(text, own) == own:
+                out.append(_c_piece(own, pieces[arch][name]))
+            fields.append(f"&{seen[text]}")
+        number = int(re.sub("[^0-9]", "", arch))
+        row = f"    {{{number}, 0x{pieces[arch]['HOLD'].parameter_base:x},\n     {{{', '.join(fields)}}}}},\n"
+        if rows.setdefault(number, row) != row:
+            raise Unfit(f"the code for {arch} differs from that of another target with the same number")
+    out.append("const struct stubs all_stubs[] = {\n" + "".join(rows.values()) + "};\n"
                "const unsigned stubs_count = sizeof all_stubs / sizeof all_stubs[0];\n")
     return "".join(out)
 
@@ -233,11 +306,12 @@ def main() -> int:
     version = next(line for line in said.splitlines() if "release" in line)
     with tempfile.TemporaryDirectory() as folder:
         try:
-            pieces = {arch: {name: make(body, arch, Path(folder)) for name, body in PIECES.items()} for arch in ARCHITECTURES}
+            pieces = {arch: {name: make(name, arch, Path(folder)) for name in PIECES} for arch in ARCHITECTURES}
+            text = source(version, pieces)
         except Unfit as error:
             print(f"make_stubs: {error}", file=sys.stderr)
             return 1
-    place, text = Path(__file__).with_name("stubs.c"), source(version, pieces)
+    place = Path(__file__).with_name("stubs.c")
     if given.check:
         return 0 if place.read_text(encoding="utf-8") == text else 1
     place.write_text(text, encoding="utf-8")

@@ -71,7 +71,7 @@ static int number(char **text, uint32_t *value)
 
 static const char *take_line(struct plan_file *plan, char *text)
 {
-    struct kernel_plan numbers = {0, 0, 0, 0, 0};
+    struct kernel_plan numbers = {0};
     text[strcspn(text, "\r\n")] = 0;
     char *rest = text + strcspn(text, " \t");
     if (text[0] == 0 || text[0] == '#') {

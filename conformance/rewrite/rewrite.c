@@ -1,353 +1,8 @@
 /* rewrite.c - see rewrite.h */
-#include "rewrite.h"
-
-#include "cubin.h"
-#include "grow.h"
-#include "stubs.h"
+#include "kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* The low 12 bits of an instruction, the same from sm_90 to sm_120. */
-enum {
-    OP_TRIGGER = 0x82D, OP_WAIT = 0x82E, OP_EXIT = 0x94D, OP_BRANCH = 0x947, OP_BRANCH_UNIFORM = 0x547, OP_CALL = 0x944,
-    OP_CALL_ABSOLUTE = 0x943
-};
-
-/* A branch that is always taken, as ptxas makes it: nothing to wait for, no barrier set, stall 5. */
-static const struct instruction plain_branch = {0x0000000000007947, 0x000fea0003800000};
-static const uint64_t guard_bits = UINT64_C(0xF000), always = UINT64_C(0x7000), waits_bits = UINT64_C(0x3F) << 52;
-
-/* A sleep lasts up to twice as long as asked for, so a hold is made of many short ones, up to a limit for the code size. */
-enum { USUAL_SLEEP_NS = 2000, MOST_SLEEPS = 64 };
-
-static unsigned opcode(struct instruction instruction)
-{
-    return instruction.low & 0xFFF;
-}
-
-static int is_control_transfer(unsigned op) /* what depends on where it stands */
-{
-    return (op & 0xF0) == 0x40 || op == 0x950 || op == 0x952 || op == 0x955 || op == 0x956;
-}
-
-static int64_t relative_target(struct instruction instruction, uint64_t at)
-{
-    uint64_t value = (instruction.low >> 16 & 0xFF) | (instruction.low >> 34) << 8 | (instruction.high & 0x3FFFF) << 38;
-    int64_t words = (int64_t)(value << 8) >> 8;
-    return (int64_t)at + INSTRUCTION + words * 4;
-}
-
-static struct instruction branch(uint64_t from, uint64_t to, struct instruction form)
-{
-    uint64_t value = (uint64_t)(((int64_t)to - (int64_t)from - INSTRUCTION) / 4);
-    form.low &= ~(UINT64_C(0xFF) << 16 | ~UINT64_C(0) << 34);
-    form.high &= ~UINT64_C(0x3FFFF);
-    form.low |= (value & 0xFF) << 16 | (value >> 8 & 0x3FFFFFFF) << 34;
-    form.high |= value >> 38 & 0x3FFFF;
-    return form;
-}
-
-/* ---- one kernel ---------------------------------------------------------------------------------------------------- */
-
-struct kernel {
-    const struct cubin *cubin;
-    const struct stubs *stubs;
-    const struct kernel_plan *plan;
-    const unsigned char *code;
-    uint64_t size;
-    struct edit *edit;
-};
-
-static struct instruction instruction_at(const struct kernel *kernel, uint64_t at)
-{
-    struct instruction found = {read64(kernel->code + at), read64(kernel->code + at + 8)};
-    return found;
-}
-
-static uint64_t here(const struct kernel *kernel)
-{
-    return kernel->size + kernel->edit->code_count * INSTRUCTION;
-}
-
-static uint32_t number_for(const struct kernel_plan *plan, enum hole hole, uint32_t sleep_ns)
-{
-    switch (hole) {
-    case HOLE_LEAST: return plan->least_ns;
-    case HOLE_SPAN: return plan->span_ns;
-    case HOLE_SEED: return plan->seed;
-    case HOLE_WORDS_LOW: return (uint32_t)plan->words;
-    case HOLE_WORDS_HIGH: return (uint32_t)(plan->words >> 32);
-    case HOLE_SLEEP: return sleep_ns;
-    case HOLE_NONE: break;
-    }
-    return 0;
-}
-
-/* A piece of stubs.c under a guard (bits 12 to 15 of an instruction; only code without branches has a guard other than "always"). */
-static void add_stub(const struct kernel *kernel, unsigned kind, uint64_t guard, uint32_t sleep_ns)
-{
-    const struct stub *stub = &kernel->stubs->kinds[kind];
-    for (unsigned i = 0; i < stub->count; i++) {
-        struct instruction next = stub->code[i];
-        for (unsigned k = 0; k < stub->hole_count; k++) {
-            if (stub->holes[k].index == i) {
-                next.low = (next.low & UINT32_MAX) | (uint64_t)number_for(kernel->plan, stub->holes[k].number, sleep_ns) << 32;
-            }
-        }
-        if (guard != always) {
-            next.low = (next.low & ~guard_bits) | guard;
-        }
-        edit_append(kernel->edit, next);
-    }
-    if (stub->registers > kernel->edit->registers) {
-        kernel->edit->registers = stub->registers;
-    }
-}
-
-/* A hold in the middle of a kernel, where no register is known to be free: sleeping needs none. */
-static void add_sleep(const struct kernel *kernel, uint64_t guard)
-{
-    uint64_t left = (uint64_t)kernel->plan->least_ns + kernel->plan->span_ns;
-    uint64_t longest = left / MOST_SLEEPS > USUAL_SLEEP_NS ? left / MOST_SLEEPS + 1 : USUAL_SLEEP_NS;
-    while (left) {
-        uint32_t part = (uint32_t)(left < longest ? left : longest);
-        add_stub(kernel, STUB_SLEEP, guard, part);
-        left -= part;
-    }
-}
-
-/* An instruction that is replaced by a branch: the plan's code before it, the instruction, the code after it, and a branch back. */
-static void add_displaced(const struct kernel *kernel, uint64_t at)
-{
-    struct instruction displaced = instruction_at(kernel, at);
-    unsigned op = opcode(displaced);
-    uint32_t flags = kernel->plan->flags;
-    uint64_t guard = displaced.low & guard_bits;
-    if (op == OP_EXIT && flags & PLAN_HOLD_BEFORE_EXIT) {
-        add_sleep(kernel, guard);
-    }
-    edit_move(kernel->edit, at, here(kernel));
-    edit_append(kernel->edit, displaced);
-    if ((op == OP_WAIT && flags & PLAN_HOLD_AFTER_WAIT) || (op == OP_TRIGGER && flags & PLAN_HOLD_AFTER_TRIGGER)) {
-        add_sleep(kernel, guard);
-    }
-    edit_append(kernel->edit, branch(here(kernel), at + INSTRUCTION, plain_branch)); /* an exit may depend on predicates */
-}
-
-static void branch_away(const struct kernel *kernel, uint64_t at, uint64_t to)
-{
-    struct instruction away = branch(at, to, plain_branch);
-    away.high |= instruction_at(kernel, at).high & waits_bits;
-    edit_patch(kernel->edit, at, away);
-}
-
-static void place_entry(const struct kernel *kernel)
-{
-    uint32_t flags = kernel->plan->flags;
-    uint64_t start = here(kernel);
-    if (kernel->plan->words) {
-        add_stub(kernel, STUB_LIVE, always, 0);
-    } else {
-        if (flags & PLAN_TRIGGER) {
-            add_stub(kernel, STUB_TRIGGER, always, 0);
-        }
-        if (flags & PLAN_WAIT) {
-            add_stub(kernel, STUB_WAIT, always, 0);
-        }
-        if (flags & PLAN_HOLD) {
-            add_stub(kernel, STUB_HOLD, always, 0);
-        }
-    }
-    add_displaced(kernel, 0);
-    branch_away(kernel, 0, start);
-}
-
-static int wants_site(const struct kernel_plan *plan, unsigned op)
-{
-    return (op == OP_WAIT && plan->flags & PLAN_HOLD_AFTER_WAIT) || (op == OP_TRIGGER && plan->flags & PLAN_HOLD_AFTER_TRIGGER)
-        || (op == OP_EXIT && plan->flags & PLAN_HOLD_BEFORE_EXIT);
-}
-
-static int wants_entry(const struct kernel_plan *plan)
-{
-    return plan->words || plan->flags & (PLAN_TRIGGER | PLAN_HOLD | PLAN_WAIT | PLAN_EMPTY);
-}
-
-/* A loop back to the first instruction must not run the stub again: it goes to the displaced copy. */
-static void keep_loops_out(const struct kernel *kernel)
-{
-    uint64_t copy = kernel->edit->moved[0].to;
-    for (uint64_t at = INSTRUCTION; at < kernel->size; at += INSTRUCTION) {
-        struct instruction found = instruction_at(kernel, at);
-        if ((opcode(found) == OP_BRANCH || opcode(found) == OP_BRANCH_UNIFORM) && relative_target(found, at) == 0) {
-            edit_patch(kernel->edit, at, branch(at, copy, found));
-        }
-    }
-}
-
-static void change(const struct kernel *kernel)
-{
-    int entry = wants_entry(kernel->plan);
-    if (entry) {
-        place_entry(kernel);
-        if (kernel->edit->moved_count) {
-            keep_loops_out(kernel);
-        }
-    }
-    for (uint64_t at = entry ? INSTRUCTION : 0; at < kernel->size; at += INSTRUCTION) {
-        if (wants_site(kernel->plan, opcode(instruction_at(kernel, at)))) {
-            branch_away(kernel, at, here(kernel));
-            add_displaced(kernel, at);
-        }
-    }
-}
-
-/* ---- what stands in the way ---------------------------------------------------------------------------------------- */
-
-/* What one pass over the code finds. */
-struct survey {
-    unsigned waits, triggers, exits;
-    int called; /* something in the same section calls the entry */
-};
-
-static struct survey look_at(const struct kernel *kernel)
-{
-    struct survey found = {0, 0, 0, 0};
-    for (uint64_t at = 0; at < kernel->size; at += INSTRUCTION) {
-        unsigned op = read16(kernel->code + at) & 0xFFF;
-        found.waits += op == OP_WAIT;
-        found.triggers += op == OP_TRIGGER;
-        found.exits += op == OP_EXIT;
-        if ((op & 0xF0) == 0x40 && op != OP_EXIT && op != OP_BRANCH && op != OP_BRANCH_UNIFORM) {
-            found.called |= op == OP_CALL && relative_target(instruction_at(kernel, at), at) == 0;
-        }
-    }
-    return found;
-}
-
-static const char *entry_problem(const struct kernel *kernel, const struct survey *found)
-{
-    unsigned first = opcode(instruction_at(kernel, 0));
-    if (first != OP_EXIT && is_control_transfer(first)) {
-        return "its first instruction is a branch, whose meaning depends on its place";
-    }
-    return found->called ? "its own code calls it as a function" : NULL;
-}
-
-/* Facts about all kernels of an image, gathered in one pass each. */
-struct facts {
-    uint32_t *registers;       /* by code section: what .nv.info says of the kernel's symbol; 0: nothing */
-    uint32_t *parameter_bases; /* by code section; 0: not stated */
-    unsigned char *called;     /* by symbol: some code calls it through a relocation */
-    unsigned char *taken;      /* by code section: a kernel's entry has been found there */
-};
-
-static void gather_registers(const struct cubin *cubin, struct facts *facts, const struct section *section)
-{
-    struct attribute_record record;
-    uint64_t at = 0;
-    while (next_attribute(cubin, section, &at, &record)) {
-        if (record.code != ATTRIBUTE_REGISTERS || record.size < 8 || read32(cubin->data + record.value) >= cubin->symbol_count) {
-            continue;
-        }
-        struct symbol symbol = cubin_symbol(cubin, read32(cubin->data + record.value));
-        if (symbol.section < cubin->section_count && symbol.kind == SYMBOL_FUNCTION && symbol.other & CUDA_ENTRY) {
-            facts->registers[symbol.section] = read32(cubin->data + record.value + 4);
-        }
-    }
-}
-
-static void gather_base(const struct cubin *cubin, struct facts *facts, const struct section *section)
-{
-    struct attribute_record record;
-    uint64_t at = 0;
-    while (next_attribute(cubin, section, &at, &record)) {
-        if (record.code == ATTRIBUTE_PARAMETER_BANK && record.size >= 8) {
-            facts->parameter_bases[section->info] = read16(cubin->data + record.value + 4);
-        }
-    }
-}
-
-/* A call through a relocation names its function; taking a kernel's address, for a launch from the device, is not a call. */
-static void gather_calls(const struct cubin *cubin, struct facts *facts, const struct section *section)
-{
-    const struct section *code = &cubin->sections[section->info];
-    uint64_t step = section->type == SECTION_RELA ? RELA_SIZE : REL_SIZE;
-    for (uint64_t at = 0; at + step <= section->size; at += step) {
-        const unsigned char *record = cubin->data + section->offset + at;
-        uint64_t place = read64(record) / INSTRUCTION * INSTRUCTION;
-        uint32_t symbol = read32(record + 12);
-        if (symbol < cubin->symbol_count && place < code->size && code->size - place >= INSTRUCTION) {
-            unsigned op = read16(cubin->data + code->offset + place) & 0xFFF;
-            facts->called[symbol] |= op == OP_CALL || op == OP_CALL_ABSOLUTE;
-        }
-    }
-}
-
-static int gather(const struct cubin *cubin, struct facts *facts)
-{
-    facts->registers = calloc(cubin->section_count, sizeof *facts->registers);
-    facts->parameter_bases = calloc(cubin->section_count, sizeof *facts->parameter_bases);
-    facts->called = calloc((size_t)cubin->symbol_count + 1, 1);
-    facts->taken = calloc(cubin->section_count, 1);
-    if (!facts->registers || !facts->parameter_bases || !facts->called || !facts->taken) {
-        return 0;
-    }
-    for (uint32_t i = 1; i < cubin->section_count; i++) {
-        const struct section *section = &cubin->sections[i];
-        int about = section->info > 0 && section->info < cubin->section_count;
-        if (section->type == INFO_TYPE && section->info == 0) {
-            gather_registers(cubin, facts, section);
-        } else if (section->type == INFO_TYPE && about) {
-            gather_base(cubin, facts, section);
-        } else if ((section->type == SECTION_RELA || section->type == SECTION_REL) && about) {
-            gather_calls(cubin, facts, section);
-        }
-    }
-    return 1;
-}
-
-static void forget(struct facts *facts)
-{
-    free(facts->registers);
-    free(facts->parameter_bases);
-    free(facts->called);
-    free(facts->taken);
-}
-
-static const char *home_problem(const struct cubin *cubin, const struct facts *facts, const struct symbol *symbol)
-{
-    if (symbol->section == 0 || symbol->section >= cubin->section_count) {
-        return "its code is not in this image";
-    }
-    const struct section *home = &cubin->sections[symbol->section];
-    if (home->size == 0 || home->size % INSTRUCTION) {
-        return "its code section is empty, or its size is no multiple of an instruction";
-    }
-    if (symbol->value != 0 || home->address != 0 || facts->taken[symbol->section]) {
-        return "it shares its code section with another kernel";
-    }
-    if (symbol->size > home->size) {
-        return "its symbol is larger than its code section";
-    }
-    return facts->called[symbol->index] ? "other code calls it as a function" : NULL;
-}
-
-/* The number of registers and the layout of the constant bank, for stubs that use them. */
-static const char *resource_problem(const struct kernel *kernel, const struct facts *facts, uint32_t section, unsigned had)
-{
-    uint32_t base = facts->parameter_bases[section];
-    if (had == 0) {
-        return "the image does not say how many registers it has";
-    }
-    if ((kernel->plan->words || kernel->plan->flags & PLAN_HOLD) && base && base != kernel->stubs->parameter_base) {
-        return "its parameters lie at a place in the constant bank that this kit does not know";
-    }
-    return NULL;
-}
-
-/* ---- the image ----------------------------------------------------------------------------------------------------- */
 
 static const struct stubs *stubs_for(unsigned architecture)
 {
@@ -363,7 +18,7 @@ static const struct stubs *stubs_for(unsigned architecture)
 static int examine(const struct cubin *cubin, const struct stubs *stubs, const struct facts *facts, const struct symbol *symbol,
                    const struct rewriting *how, struct edit *edit, struct kernel_outcome *outcome)
 {
-    struct kernel_plan plan = {0, 0, 0, 0, 0};
+    struct kernel_plan plan = {0};
     int wanted = how->choose(how->context, symbol->name, &plan);
     outcome->refusal = home_problem(cubin, facts, symbol);
     if (outcome->refusal) {
@@ -371,18 +26,19 @@ static int examine(const struct cubin *cubin, const struct stubs *stubs, const s
         return 0;
     }
     const struct section *home = &cubin->sections[symbol->section];
-    struct kernel kernel = {cubin, stubs, &plan, cubin->data + home->offset, home->size, edit};
-    struct survey found = look_at(&kernel);
     unsigned had = facts->registers[symbol->section] ? facts->registers[symbol->section] : home->info >> 24;
+    struct kernel kernel = {cubin, stubs, &plan, cubin->data + home->offset, home->size,
+                            registers_used(stubs, &plan, had), edit};
+    struct survey found = look_at(&kernel);
+    found.leaves |= facts->leaves[symbol->section];
     outcome->waits = found.waits;
     outcome->triggers = found.triggers;
     outcome->exits = found.exits;
-    outcome->registers = had;
+    outcome->registers_before = outcome->registers = had;
     if (!wanted || !(wants_entry(&plan) || plan.flags)) {
         return 0;
     }
-    outcome->refusal = wants_entry(&plan) ? entry_problem(&kernel, &found) : NULL;
-    outcome->refusal = outcome->refusal ? outcome->refusal : resource_problem(&kernel, facts, symbol->section, had);
+    outcome->refusal = code_problem(&kernel, facts, symbol->section, had, &found);
     if (outcome->refusal) {
         return 0;
     }
@@ -405,7 +61,7 @@ static size_t examine_all(const struct cubin *cubin, const struct stubs *stubs, 
         if (symbol.kind != SYMBOL_FUNCTION || !(symbol.other & CUDA_ENTRY) || symbol.name[0] == 0) {
             continue;
         }
-        struct kernel_outcome outcome = {symbol.name, NULL, 0, 0, 0, 0, 0};
+        struct kernel_outcome outcome = {.name = symbol.name};
         memset(&edits[count], 0, sizeof edits[count]);
         if (examine(cubin, stubs, facts, &symbol, how, &edits[count], &outcome)) {
             facts->taken[symbol.section] = 1;
@@ -457,7 +113,7 @@ static enum rewrite_result rewrite_opened(const struct cubin *cubin, const struc
     size_t count = 0;
 
     *why = stubs ? "there is no memory for its kernels" : "the kit has no code for its architecture";
-    if (stubs && edits && gather(cubin, &facts)) {
+    if (stubs && edits && facts_gather(cubin, &facts)) {
         count = examine_all(cubin, stubs, &facts, how, edits);
         *why = NULL;
         result = REWRITE_UNCHANGED;
@@ -470,7 +126,7 @@ static enum rewrite_result rewrite_opened(const struct cubin *cubin, const struc
         edit_free(&edits[i]);
     }
     free(edits);
-    forget(&facts);
+    facts_free(&facts);
     return result;
 }
 

@@ -19,7 +19,21 @@ enum {
     PLAN_HOLD_BEFORE_EXIT = 16,
     PLAN_HOLD_AFTER_TRIGGER = 32,
     PLAN_EMPTY = 64, /* a branch to the new code and back, and nothing else */
-    PLAN_KNOWN = 127
+    PLAN_RECORD = 128, /* times of each warp: at entry, before and after each wait, before each trigger and exit */
+    PLAN_KNOWN = 255
+};
+
+/* What PLAN_RECORD writes, in the device's memory: one per warp, chosen by the grid's number, block and warp. */
+struct warp_record {
+    uint64_t start, grid;              /* nanoseconds of the device's clock; the launch's number on the device */
+    uint32_t block, kernel, blocks;    /* `blocks`: of the launch */
+    uint32_t place;                    /* multiprocessor; from bit 16 on the block's warps, from bit 24 on this warp */
+    uint64_t wait_begun, wait_ended, trigger, exit; /* of the last time that each was reached; 0: never */
+};
+struct record_room {
+    uint64_t address;  /* of the first warp_record on the device */
+    uint32_t mask;     /* their number, a power of two, less 1 */
+    uint32_t kernel;   /* stands in the records of this kernel */
 };
 
 struct kernel_plan {
@@ -27,6 +41,7 @@ struct kernel_plan {
     uint32_t least_ns, span_ns; /* a block's hold lies in [least, least + span], by its number and the seed */
     uint32_t seed;
     uint64_t words; /* if not 0: a device address from which the kernel reads flags, least, span and seed at each launch */
+    struct record_room room; /* for PLAN_RECORD */
 };
 
 struct kernel_outcome {
@@ -34,7 +49,8 @@ struct kernel_outcome {
     const char *refusal; /* NULL: it was rewritten, or the plan leaves it alone */
     int rewritten;
     unsigned waits, triggers, exits; /* in the code as it was */
-    unsigned registers;              /* what it has now; 0 if it is not known */
+    unsigned registers_before;       /* 0 if it is not known */
+    unsigned registers;              /* what it has now */
 };
 
 struct rewriting {

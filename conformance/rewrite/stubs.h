@@ -9,8 +9,9 @@ struct instruction {
 };
 
 /* Numbers of a plan that stand in the upper half of an instruction's first word. */
-enum hole { HOLE_NONE, HOLE_LEAST, HOLE_SPAN, HOLE_SEED, HOLE_WORDS_LOW, HOLE_WORDS_HIGH, HOLE_SLEEP };
-enum { STUB_TRIGGER, STUB_WAIT, STUB_HOLD, STUB_SLEEP, STUB_LIVE, STUB_KINDS, MOST_HOLES = 4 };
+enum hole { HOLE_NONE, HOLE_LEAST, HOLE_SPAN, HOLE_SEED, HOLE_WORDS_LOW, HOLE_WORDS_HIGH, HOLE_SLEEP,
+            HOLE_RECORDS_LOW, HOLE_RECORDS_HIGH, HOLE_RECORDS_MASK, HOLE_NUMBER };
+enum { STUB_TRIGGER, STUB_WAIT, STUB_HOLD, STUB_SLEEP, STUB_RECORD, STUB_STAMP, STUB_LIVE, STUB_KINDS, MOST_HOLES = 4 };
 
 struct stub {
     const struct instruction *code;
@@ -24,10 +25,9 @@ struct stub {
 };
 
 struct stubs {
-    const char *architecture;
-    unsigned number;         /* as in the image's flags */
+    unsigned number;         /* of the architecture, as in the image's flags */
     unsigned parameter_base; /* where a kernel's parameters begin in constant bank 0, for the layout that the code reads */
-    struct stub kinds[STUB_KINDS];
+    const struct stub *kinds[STUB_KINDS];
 };
 
 extern const struct stubs all_stubs[];

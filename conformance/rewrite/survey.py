@@ -17,14 +17,17 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from conformance.pdlkit.cuda_programs import tool
 from conformance.rewrite import check, library
 
-PLANS = {"trigger, wait and hold at entry": "7 15000 5000 7", "hold after waits and triggers and before exits": "56 4000 0 1"}
+PLANS = {"trigger, wait and hold at entry": "7 15000 5000 7", "hold after waits and triggers and before exits": "56 4000 0 1",
+         "record times": "128 0 0 0"}
+RECORDING = 2  # the number of the plan that records times
 
 
-def _rewrite(tool: Path, image: Path, out: Path, numbers: str, folder: Path) -> tuple[list[dict[str, object]], str]:
+def _rewrite(tool: Path, image: Path, out: Path, numbers: str, folder: Path) -> tuple[list[dict[str, Any]], str]:
     """What the rewriter says of each kernel, and of the image as a whole."""
     plan = folder / "plan"
     plan.write_text(f"* {numbers}\n")
@@ -81,7 +84,8 @@ class Survey:
                     self.compared[arch] += bool(outcome.get("rewritten"))
                 if outcome.get("refusal"):
                     self.refused[f"{arch}: {outcome['refusal']}"] += 1
-            self._compare(arch, place, original, out, folder)
+            registers = {str(o["kernel"]): (o["registers_before"], o["registers"]) for o in outcomes} if number == RECORDING else {}
+            self._compare(arch, place, original, out, registers, folder)
             if listing:
                 self._compare_listings(place, listing, self._listing(out, place))
 
@@ -98,10 +102,12 @@ class Survey:
         if wrong and len(self.examples) < 50:
             self.examples.append(f"{place}: {wrong[0]}")
 
-    def _compare(self, arch: str, place: str, original: bytes, out: Path, folder: Path) -> None:
+    def _compare(self, arch: str, place: str, original: bytes, out: Path, registers: dict[str, tuple[int, int]], folder: Path) -> None:
         found = check.changes(original, out.read_bytes())
         if isinstance(found, str):
             return self._note(place, [found])
+        for change in found:
+            change.recording = registers.get(change.section)
         self.displaced += sum(len(change.places) for change in found)
         self.bytes += sum(change.size for change in found)
         waiting = self.waiting[arch]

@@ -30,6 +30,8 @@ from conformance.rewrite.tests.images import (
 )
 
 HOLD = "3 15000 5000 7"
+SET_REGISTERS: Instruction = (0x00000028000079C8, 0x000FC000080E0500)  # USETMAXREG.DEALLOC.CTAPOOL 0x28
+CALL_BY_REGISTER: Instruction = (0x0000000002007343, 0x000FEA0003C00000)  # CALL.ABS.NOINC R2
 
 
 def run(tmp_path: Path, image: bytes, numbers: str, name: str = "*", *more: str) -> tuple[int, list[dict[str, Any]], bytes, str]:
@@ -76,7 +78,7 @@ def test_the_first_instruction_moves_into_the_code_after_the_kernel(tmp_path: Pa
     assert goes_to(new[copy + 1], copy + 1) == 1 and set(new[copy + 2 :]) <= {NOP}
 
 
-@pytest.mark.parametrize("flags", [1, 2, 3, 4, 5, 7, 64, 8, 16, 32, 127])
+@pytest.mark.parametrize("flags", [1, 2, 3, 4, 5, 7, 64, 8, 16, 32, 127, 128, 255])
 def test_nothing_else_in_the_image_changes(tmp_path: Path, flags: int) -> None:
     image = cubin([PLAIN, Kernel("other", [STACK, EXIT], exits=[0x10])], padding=24)
     _, lines, out, _ = run(tmp_path, image, f"{flags} 1000 0 1", "k")
@@ -155,11 +157,65 @@ def test_registers_are_raised_only_where_the_code_needs_more(tmp_path: Path, reg
     (Kernel("k", [STACK, EXIT], registers=0), "does not say how many registers"),
     (Kernel("k", [STACK, EXIT], parameter_base=0x160), "at a place in the constant bank"),
     (Kernel("k", [NOP, STACK, EXIT], value=16), "shares its code section"),
+    (Kernel("k", [STACK, SET_REGISTERS, EXIT]), "it changes its own number of registers"),
+    (Kernel("k", [STACK, CALL_BY_REGISTER, EXIT]), "it calls code outside its own section"),
+    (Kernel("k", [STACK, relative(0x944, 1, 99), EXIT]), "it calls code outside its own section"),
+    (Kernel("k", [STACK, relative(0x944, 1, 2), EXIT], relocations=[(0x10, "k")]), "other code calls it"),
+    (Kernel("k", [STACK, EXIT], registers=250), "it has too many registers"),
 ])
 def test_what_cannot_be_rewritten_is_named_and_passed_on(tmp_path: Path, kernel: Kernel, reason: str) -> None:
     image = cubin([kernel])
-    code, lines, out, _ = run(tmp_path, image, HOLD)
+    code, lines, out, _ = run(tmp_path, image, "131 1000 0 1")
     assert code == 2 and out == image and reason in lines[0]["refusal"]
+
+
+@pytest.mark.parametrize("before,address,now", [(32, 32, 38), (33, 34, 40), (248, 248, 254), (249, 250, 256)])
+def test_times_go_through_registers_above_the_kernels_own(tmp_path: Path, before: int, address: int, now: int) -> None:
+    leave = guarded(EXIT, 3)
+    image = cubin([Kernel("k", [STACK, WAIT, guarded(TRIGGER, 8 | 2), leave, ADD, EXIT], before, exits=[0x30, 0x50])])
+    code, lines, out, _ = run(tmp_path, image, "128 0 0 0")
+    if now > 255:
+        assert code == 2 and out == image
+        return
+    row = section(out, ".nv.info")
+    assert (lines[0]["registers_before"], lines[0]["registers"]) == (before, now) and struct.unpack_from("<I", out, row[4] + 8)[0] == now
+    new = instructions(check.code_sections(out)["k"])
+    keeps = [low >> 16 & 0xFF for low, _ in new if low & 0xFFF == 0x202]
+    assert keeps[-2:] == [address, address + 1]
+    stamps: dict[int, tuple[int, int, int]] = {}
+    for number, (low, high) in enumerate(new):
+        if low & 0xFFF == 0x386:
+            clock, wait = new[number - 1], new[number + 1]
+            assert clock[0] & 0xFFF == 0x805 and clock[0] >> 16 & 0xFF == low >> 32 & 0xFF == address + 2 and low >> 24 & 0xFF == address
+            barrier = high >> 49 & 7
+            assert barrier < 6 and wait[1] >> 52 & 63 == 1 << barrier  # the next clock must not come before the store has read this one
+            assert clock[0] >> 12 & 15 == low >> 12 & 15
+            stamps[number] = (low >> 40, low >> 12 & 15, new[number + 2][0] & 0xFFF)
+    # wait begun, wait ended, trigger, exit, exit: each before its instruction, but the wait's end
+    assert list(stamps.values()) == [(32, 7, 0x82E), (40, 7, 0x947), (48, 8 | 2, 0x82D), (56, 3, 0x94D), (56, 7, 0x94D)]
+
+
+@pytest.mark.parametrize("architecture,base", [(90, 0x210), (100, 0x380), (110, 0x380), (120, 0x380)])
+def test_what_runs_at_entry_does_not_use_the_registers_that_keep_the_record(tmp_path: Path, architecture: int, base: int) -> None:
+    image = cubin([Kernel("k", [STACK, WAIT, EXIT], 4, parameter_base=base)], architecture)
+    _, lines, out, _ = run(tmp_path, image, "128 0 0 1")
+    moves = [low for low, _ in instructions(check.code_sections(out)["k"]) if low & 0xFFF == 0x202]
+    keeps = moves[0] >> 16 & 0xFF
+    stores = [low for low, _ in instructions(check.code_sections(out)["k"]) if low & 0xFFF == 0x986]
+    used = max([(low >> 32 & 0xFF) + 3 for low in stores if low >> 32 & 0xFF != 255] + [(low >> 24 & 0xFF) + 1 for low in stores])
+    assert len(moves) == 2 and len(stores) == 4 and used < keeps and lines[0]["registers"] == keeps + 6
+
+
+def test_a_hold_at_entry_does_not_use_the_registers_that_keep_the_record(tmp_path: Path) -> None:
+    _, lines, out, _ = run(tmp_path, cubin([Kernel("k", [STACK, WAIT, EXIT], 4)]), "130 1000 0 1")
+    held = run(tmp_path, cubin([Kernel("k", [STACK, WAIT, EXIT], 4)]), "2 1000 0 1")[1][0]["registers"]
+    keeps = [low >> 16 & 0xFF for low, _ in instructions(check.code_sections(out)["k"]) if low & 0xFFF == 0x202][-2:]
+    assert keeps[0] >= held > 4 and keeps[0] % 2 == 0 and lines[0]["registers"] == keeps[0] + 6
+
+
+def test_a_call_inside_its_own_section_does_not_keep_a_kernel_from_recording(tmp_path: Path) -> None:
+    _, lines, _, _ = run(tmp_path, cubin([Kernel("k", [STACK, relative(0x944, 1, 3), EXIT, ADD, relative(0x950, 4, 2)])]), "128 0 0 0")
+    assert lines[0]["rewritten"]
 
 
 def test_a_kernel_that_other_code_calls_is_left_alone(tmp_path: Path) -> None:
