@@ -22,8 +22,8 @@ from conformance.pdlkit import places
 from conformance.pdlkit.exits import FAILED, OK
 from conformance.pdlkit.report import inconsistencies
 from conformance.reports.complete import report_schema, shape_problem
-from conformance.reports.recomputed import judged_by, part_of, recomputed_problems
-from conformance.reports.submission import UNSEEN, UNSEEN_OF_OTHER_BOOKS, digest_problems
+from conformance.reports.recomputed import judged_by, part_of, recomputed_problems, same_words
+from conformance.reports.submission import UNSEEN, UNSEEN_OF_OTHER_BOOKS, UNSEEN_OF_OTHER_WORDS, digest_problems
 
 Report = dict[str, Any]
 Place = tuple[str | int, ...]
@@ -97,7 +97,9 @@ def seen(report: Report, allows: Callable[[Report], bool]) -> bool:
 
 def blind_to(report: Report) -> Callable[[str], bool]:
     """Whether a field is one of those of which the check says that it cannot see them, in a report like this one."""
-    names = [*UNSEEN.values(), *([] if judged_by(report)[1] else [UNSEEN_OF_OTHER_BOOKS])]
+    book, own = judged_by(report)
+    of_the_book = UNSEEN_OF_OTHER_BOOKS if not own else "" if same_words(book, report) else UNSEEN_OF_OTHER_WORDS
+    names = [*UNSEEN.values(), *filter(None, [of_the_book])]
     return re.compile("|".join(names)).fullmatch  # type: ignore[return-value]
 
 

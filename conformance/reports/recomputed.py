@@ -208,7 +208,7 @@ def _run_problems(report: Report, book: RuleBook, results: list[CaseResult], own
         yield "its rules are not those of its cases"
     for rule in report["rules"]:
         if rule["id"] in rows:
-            right = {key: value for key, value in rows[rule["id"]].items() if key not in sources.PROSE or _same_words(book, report)}
+            right = {key: value for key, value in rows[rule["id"]].items() if key not in sources.PROSE or same_words(book, report)}
             yield from _differences(rule["id"], rule, right)
     right = derived(report, facts, own)
     yield from _differences("the mutation score", report["mutation_score"], right.pop("mutation_score"))
@@ -291,14 +291,15 @@ def _build_problems(report: Report) -> Iterator[str]:
                 yield f"{test['name']}: its kernel {kernel['name']} is of sm_{kernel['binary_version']}, which the program does not hold"
 
 
-def _same_words(book: RuleBook, report: Report) -> bool:
+def same_words(book: RuleBook, report: Report) -> bool:
+    """Whether the report's rule book is this one, word for word."""
     return bool(book.digest == report["suite"]["rules_hash"])
 
 
 def judged_by(report: Report) -> tuple[RuleBook, bool]:
     """The rule book of this kit if the report is of this code, else the one that the report tells."""
     own_book = _own_book()
-    if own_book is not None and (_same_words(own_book, report) or report["suite"].get("sources") == sources.digest()):
+    if own_book is not None and (same_words(own_book, report) or report["suite"].get("sources") == sources.digest()):
         return own_book, True
     return _book_of(report), False
 
