@@ -7,7 +7,7 @@ import re
 import selectors
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,7 +17,10 @@ from conformance.pdlkit.children import Kept
 HANG_S = 3600  # for one test: ten times the slowest on a slow machine, against hangs only
 QUIET_S = 10.0  # a line is printed at least this often
 SLOWEST = 10
+TYPICAL = Path(__file__).with_name("test_seconds.json")  # of the longest tests, for a build folder in which none ran yet
+_LONG_S = 3.0
 _KNOWN = "seconds.json"  # of the last run in this build folder
+_CTEST_KNOWN = Path("Testing", "Temporary", "CTestCostData.txt")
 _START = re.compile(r"\s*Start\s+\d+: (\S+)")
 _END = re.compile(r"\s*\d+/(\d+) Test\s+#\d+: (\S+) \.*\s*(?:\*\*\*)?([A-Z][A-Za-z]*).*?([0-9.]+) sec")
 
@@ -72,18 +75,35 @@ def _time(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def _known_seconds(folder: Path, names: Sequence[str]) -> dict[str, float]:
+def _read_seconds(file: Path, names: Sequence[str]) -> dict[str, float]:
     try:
-        kept = json.loads((folder / _KNOWN).read_text(encoding="utf-8"))
+        kept = json.loads(file.read_text(encoding="utf-8"))
         return {name: float(kept[name]) for name in names if name in kept}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 
 
-def run_ctest(command: Sequence[str], folder: Path, names: Sequence[str], say: Say) -> int:
+def _longest_first(folder: Path, known: Mapping[str, float]) -> None:
+    """Tell CTest how long tests take, where it has not seen them itself: it starts the longest first, so none is left alone at the end."""
+    file = folder / _CTEST_KNOWN
+    if known and not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(f"{name} 1 {seconds:.3f}\n" for name, seconds in known.items()) + "---\n", encoding="utf-8")
+
+
+def keep_typical(folder: Path, names: Sequence[str]) -> None:
+    """Write TYPICAL anew from the last run in this folder."""
+    seconds = {name: round(taken) for name, taken in sorted(_read_seconds(folder / _KNOWN, names).items()) if taken >= _LONG_S}
+    TYPICAL.write_text(json.dumps(seconds, indent=1) + "\n", encoding="utf-8")
+
+
+def run_ctest(command: Sequence[str], folder: Path, names: Sequence[str], say: Say, environment: Mapping[str, str] | None = None,
+              typical: Path = TYPICAL) -> int:
     """CTest's exit code; what it prints is passed on without the lines of tests that began or passed."""
-    course = Course(_known_seconds(folder, names), len(names))
-    kept = Kept(command, cwd=folder, stderr=None)
+    before = _read_seconds(folder / _KNOWN, names)
+    course = Course({**_read_seconds(typical, names), **before}, len(names))
+    _longest_first(folder, course.known)
+    kept = Kept(command, cwd=folder, stderr=None, environment=environment)
     said = time.monotonic()
     try:
         assert kept.process.stdout is not None
@@ -106,7 +126,7 @@ def run_ctest(command: Sequence[str], folder: Path, names: Sequence[str], say: S
     finally:
         kept.stop()
     if course.seconds:
-        merged = {**_known_seconds(folder, names), **course.seconds}
+        merged = {**before, **course.seconds}
         (folder / _KNOWN).write_text(json.dumps(merged, indent=1), encoding="utf-8")
     return code
 

@@ -59,33 +59,47 @@ def main(argv: list[str]) -> int:
     """The command `test`; 0 if nothing failed, else 1; 69 if it could not be set up."""
     parser = Parser("test", "set-up and every test that needs no GPU", epilog="What is skipped is listed, never counted.")
     parser.add_argument("--only", metavar="REGEX", help="only tests whose CTest name matches")
-    parser.add_argument("--jobs", type=int, metavar="N", default=len(os.sched_getaffinity(0)), help="at once (all cores)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="at once (one for each core to build, one more to test)")
+    parser.add_argument("--keep-times", action="store_true", help="keep how long the tests took as their usual times")
     options = parser.parse_args(argv)
+    if options.keep_times and options.only:
+        parser.error("--keep-times needs the times of all tests; leave out --only")
     tools = toolchain.require(for_gpu=True)
     python = test_python()
     folder = places.BUILD / "test"
     with locked(folder, "running the tests"):
         _say(f"== configure ({tools.compiler.words()}, {tools.nvcc.words() if tools.nvcc else 'no nvcc'})")
         configure("test", tools, None, [f"-DPDL_TEST_PYTHON={python}"])
-        jobs = str(max(1, options.jobs))
-        _step([str(tools.cmake.path), "--build", str(folder), "--parallel", jobs], "build")
-        return _run_tests(tools, folder, jobs, options.only)
+        cores = len(os.sched_getaffinity(0))
+        _step([str(tools.cmake.path), "--build", str(folder), "--parallel", str(max(1, options.jobs or cores))], "build")
+        return _run_tests(tools, folder, max(1, options.jobs or cores + 1), options.only, options.keep_times)
 
 
-def _run_tests(tools: toolchain.Toolchain, folder: Path, jobs: str, only: str | None) -> int:
+def _environment(folder: Path) -> dict[str, str]:
+    """Of the tests. They start Python a thousand times: where its bytecode is not to be kept in the tree, it is kept in the build."""
+    environment = dict(os.environ)
+    if environment.pop("PYTHONDONTWRITEBYTECODE", None):
+        environment.setdefault("PYTHONPYCACHEPREFIX", str(folder / "pycache"))
+    return environment
+
+
+def _run_tests(tools: toolchain.Toolchain, folder: Path, jobs: int, only: str | None, keep_times: bool) -> int:
+    """One test more than there are cores, because many of them wait: for a limit, for a process that starts, for a file."""
     program = str(tools.cmake.path.with_name("ctest"))
     names = _registered(program, folder)
     if not any(name.startswith(_OWN_TESTS) for name in names):
         raise SetupImpossible("the build registered none of the kit's own Python tests; conformance/CMakeLists.txt lost them")
     record = folder / "junit.xml"
-    command = [program, "--test-dir", str(folder), "--output-on-failure", "--no-tests=error", "--parallel", jobs, "--timeout",
+    command = [program, "--test-dir", str(folder), "--output-on-failure", "--no-tests=error", "--parallel", str(jobs), "--timeout",
                str(ctest.HANG_S), "--output-junit", str(record)]
     if only:
         command += ["--tests-regex", only]
         names = [name for name in names if re.search(only, name)]
     record.unlink(missing_ok=True)
     _say(f"== test ({len(names)} tests, {jobs} at once)")
-    code = ctest.run_ctest(command, folder, names, _say)
+    code = ctest.run_ctest(command, folder, names, _say, _environment(folder))
+    if keep_times and code == 0:
+        ctest.keep_typical(folder, names)
     if record.is_file():
         for line in ctest.summary(record):
             _say(line)

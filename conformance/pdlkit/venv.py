@@ -76,10 +76,18 @@ def _make_venv(name: str, folder: Path) -> Path:
         _announce(name)
         run_pip(python, ["install", "--only-binary", ":all:", "--no-deps"], name)
         (draft / _DONE).write_text("\n".join(pins(name)) + "\n", encoding="utf-8")
-        draft.rename(place)  # a venv's interpreter is a link, so it survives the move
+        _move(draft, place)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return place
+
+
+def _move(draft: Path, place: Path) -> None:
+    """Rename a venv. Its interpreter is a link and survives that; the scripts that pip made name the interpreter by its old path."""
+    for file in (draft / "pyvenv.cfg", *(draft / "bin").iterdir()):
+        if file.is_file() and not file.is_symlink():
+            file.write_bytes(file.read_bytes().replace(os.fsencode(draft), os.fsencode(place)))
+    draft.rename(place)
 
 
 def _announce(name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,14 @@ from conformance.pdlkit import places
 from conformance.pdlkit.rules import RuleBook, load
 
 _HARNESSES = [places.BUILD / preset / "pdl-harness" for preset in ("test", "cuda")]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One cache for this file: both comparisons are about the same machine code, whose analysis takes most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PDL_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="module")

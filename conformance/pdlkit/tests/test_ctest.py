@@ -74,3 +74,27 @@ def test_the_estimate_follows_what_tests_took_before() -> None:
     course.read("1/2 Test  #1: short ......   Passed    10.0 sec")
     left = course.left_s()
     assert left is not None and 980 < left < 1000 and "about 16 min left" in course.words() or "about 17 min left" in course.words()
+
+
+def test_the_longest_test_starts_first_in_a_fresh_build_too(tmp_path: Path) -> None:
+    cmake, program = shutil.which("cmake"), shutil.which("ctest")
+    if cmake is None or program is None:
+        pytest.skip("needs CMake")
+    names = ["a.short", "b.short", "c.short", "z.long"]
+    tests = "".join(f"add_test(NAME {name} COMMAND ${{CMAKE_COMMAND}} -E echo {name})\n" for name in names)
+    (tmp_path / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.21)\nproject(x LANGUAGES NONE)\nenable_testing()\n{tests}")
+    subprocess.run([cmake, "-S", tmp_path, "-B", tmp_path], check=True, capture_output=True)
+    typical = tmp_path / "typical.json"
+    typical.write_text(json.dumps({"z.long": 60, "b.short": 2, "gone": 5}))
+    said = list[str]()
+    command = [program, "--test-dir", str(tmp_path), "--parallel", "2"]
+    assert run_ctest([*command, "--verbose"], tmp_path, names, said.append, typical=typical) == 0
+    started = [line.split()[1] for line in said if line.startswith("test ")]
+    assert [names[int(number) - 1] for number in started[:2]] == ["z.long", "b.short"]
+
+
+def test_usual_times_are_those_of_the_long_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctest, "TYPICAL", tmp_path / "typical.json")
+    (tmp_path / "seconds.json").write_text(json.dumps({"long": 61.4, "short": 0.2, "gone": 9.0}))
+    ctest.keep_typical(tmp_path, ["long", "short"])
+    assert json.loads((tmp_path / "typical.json").read_text()) == {"long": 61}

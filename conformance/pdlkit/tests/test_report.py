@@ -53,7 +53,10 @@ def test_every_report_is_valid_and_adds_up(situation: str, device: str, tmp_path
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return run_fake(tmp_path_factory.mktemp("good"), {}, device="cuda").report
+    """A report of few cases: jsonschema takes seconds for one of all cases, which test_every_report does."""
+    report = run_fake(tmp_path_factory.mktemp("good"), {}, "--only=WAIT-0[15]", device="cuda").report
+    assert errors(report) == [] and inconsistencies(report) == []
+    return report
 
 
 def _at(report: dict[str, Any], name: str) -> dict[str, Any]:
@@ -83,7 +86,6 @@ BREAKS: dict[str, Callable[[dict[str, Any]], object]] = {
 @pytest.mark.parametrize("name", BREAKS)
 def test_the_schema_refuses(name: str, good: dict[str, Any]) -> None:
     report = copy.deepcopy(good)
-    assert errors(report) == []
     BREAKS[name](report)
     assert errors(report) != []
 
@@ -101,7 +103,6 @@ SUMS: dict[str, Callable[[dict[str, Any]], object]] = {
 @pytest.mark.parametrize("name", SUMS)
 def test_counts_that_do_not_add_up_are_found(name: str, good: dict[str, Any]) -> None:
     report = copy.deepcopy(good)
-    assert inconsistencies(report) == []
     SUMS[name](report)
     assert inconsistencies(report) != []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -17,6 +18,24 @@ from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.places import ROOT
 
 NAMES = sorted(path.stem for path in (ROOT / "conformance/pdlkit/requirements").glob("*.in"))
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A venv with nothing but pip."""
+    return venv.new_venv(tmp_path_factory.mktemp("bare") / "venv").parents[1]
+
+
+def copied(bare: Path, folder: Path) -> Path:
+    """A copy of this venv in this folder; its interpreter."""
+    shutil.copytree(bare, folder, symlinks=True, dirs_exist_ok=True)
+    return folder / "bin" / "python3"
+
+
+@pytest.fixture
+def quick(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies that venv where another one is wanted: making one takes seconds, and most tests are about what comes after."""
+    monkeypatch.setattr(venv, "new_venv", lambda folder: copied(bare, folder))
 
 
 @pytest.fixture
@@ -39,7 +58,8 @@ def make_wheel(folder: Path, answer: int) -> str:
     """Write the wheel; its hash."""
     path = folder / "answer-1.0-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as file:
-        file.writestr("answer.py", f"ANSWER = {answer}\n")
+        file.writestr("answer.py", f"ANSWER = {answer}\ndef main(): return ANSWER\n")
+        file.writestr("answer-1.0.dist-info/entry_points.txt", "[console_scripts]\nanswer = answer:main\n")
         file.writestr("answer-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: answer\nVersion: 1.0\n")
         file.writestr("answer-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         file.writestr("answer-1.0.dist-info/RECORD", "")
@@ -63,10 +83,12 @@ def test_a_package_is_fetched_once_and_said_before(package: Path, capsys: pytest
     said = capsys.readouterr().err
     assert "fetching from the folder in PDL_WHEELS" in said and "answer==1.0" in said and str(package) not in said
     assert subprocess.run([python, "-c", "import answer; exit(answer.ANSWER)"]).returncode == 42
+    assert subprocess.run([python.with_name("answer")]).returncode == 42, "a program of the package names an interpreter that is not there"
     assert venv.ensure_venv("test") == python and capsys.readouterr().err == ""
     assert len(kept(package)) == 1 and (package / "cache/pdl-conformance/fetched").stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_package_with_another_hash_is_not_installed(package: Path) -> None:
     make_wheel(package / "wheels", 43)
     with pytest.raises(SetupImpossible, match="answer==1.0 could not be installed"):
@@ -74,6 +96,7 @@ def test_a_package_with_another_hash_is_not_installed(package: Path) -> None:
     assert kept(package) == []
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_package_that_cannot_be_had_ends_with_a_sentence(package: Path) -> None:
     (package / "wheels/answer-1.0-py3-none-any.whl").unlink()
     with pytest.raises(SetupImpossible, match="pip download --require-hashes -r test.txt -d wheels.* PDL_WHEELS"):
@@ -81,6 +104,7 @@ def test_a_package_that_cannot_be_had_ends_with_a_sentence(package: Path) -> Non
     assert kept(package) == [], "a half-made venv must not stay"
 
 
+@pytest.mark.usefixtures("quick")
 def test_other_pins_make_another_venv_and_a_lost_interpreter_makes_it_again(package: Path) -> None:
     first = venv.ensure_venv("test")
     with open(venv.requirements("test"), "a") as file:
@@ -93,10 +117,11 @@ def test_other_pins_make_another_venv_and_a_lost_interpreter_makes_it_again(pack
     assert venv.ensure_venv("test") == second and subprocess.run([second, "-c", "import answer"]).returncode == 0
 
 
-def test_two_that_fetch_at_once_make_one_venv(package: Path) -> None:
-    code = ("import sys; from pathlib import Path; from conformance.pdlkit import venv; venv._REQUIREMENTS = Path(sys.argv[1]);"
+def test_two_that_fetch_at_once_make_one_venv(package: Path, bare: Path) -> None:
+    code = ("import sys; from pathlib import Path; from conformance.pdlkit import venv; from conformance.pdlkit.tests import test_venv;"
+            "venv._REQUIREMENTS, bare = map(Path, sys.argv[1:]); venv.new_venv = lambda folder: test_venv.copied(bare, folder);"
             "print(venv.ensure_venv('test'))")
-    started = [subprocess.Popen([sys.executable, "-c", code, str(package / "requirements")], cwd=ROOT, text=True,
+    started = [subprocess.Popen([sys.executable, "-c", code, str(package / "requirements"), str(bare)], cwd=ROOT, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
     said = [process.communicate() for process in started]
     assert [process.returncode for process in started] == [0, 0] and said[0][0] == said[1][0]
