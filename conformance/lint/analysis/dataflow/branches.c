@@ -135,7 +135,7 @@ static struct place last_place(node_id node)
     return (struct place){section, section->blocks[now.nodes[node].block].end - 1};
 }
 
-enum { SHORT_WAY = 6 /* blocks */ };
+enum { SHORT_WAY = 16 /* blocks */ };
 
 /* Whether the first thing on this way is a wait for a barrier object. */
 static bool waits_for_object(node_id node)
@@ -150,9 +150,10 @@ static bool waits_for_object(node_id node)
             if (kind == KIND_WARP_BARRIER || kind == KIND_BARRIER || kind_accesses(kind))
                 return false;
         }
-        if (block->jump_count || block->falls == NO_BLOCK)
+        if (block->jump_count + (block->falls != NO_BLOCK) != 1)
             return false;
-        node = node_after(node);
+        unsigned jumps;
+        node = block->jump_count ? ways_out(node, &jumps)[0] : node_after(node);
     }
     return false;
 }

@@ -30,17 +30,18 @@ static struct wait_ahead events_of(const struct node_state *node)
 static uint8_t smaller(uint8_t a, uint8_t b) { return a < b ? a : b; }
 static uint8_t larger(uint8_t a, uint8_t b) { return a > b ? a : b; }
 
-/* From the answers of the nodes that follow it; back edges of a loop have none yet and are left out. */
+/* From the answers of the nodes that follow it; back edges of a loop have none yet and are left out. NOT_ASKED: there are only such. */
 static struct wait_ahead combined(const struct edges *edges, uint32_t first_way)
 {
     struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, true, 0}, worst = {.answer = YES};
     uint32_t first = 0;
-    bool some = false;
+    bool some = false, back = false;
     for (size_t i = 0; i < edges->target_count; i++) {
         const struct node_state *target = &now.nodes[edges->targets[i]];
         struct wait_ahead ahead = target->ahead;
         if (first_way != 0 && first_way != SEVERAL_WAYS && first_way != edges->targets[i] + 1)
             continue;
+        back = back || (ahead.answer == NOT_ASKED && !target->edges.traps);
         if (ahead.answer == NOT_ASKED || target->edges.traps)
             continue;
         first = some && first != ahead.first ? 0 : ahead.first;
@@ -56,7 +57,7 @@ static struct wait_ahead combined(const struct edges *edges, uint32_t first_way)
         worst.cluster = larger(worst.cluster, ahead.cluster);
     }
     if (!some)
-        return (struct wait_ahead){.answer = NO};
+        return (struct wait_ahead){.answer = back ? NOT_ASKED : NO};
     best.first = worst.first = first;
     return edges->varies ? best : worst;
 }
@@ -67,8 +68,10 @@ struct visit {
 };
 static struct visit *visits;
 static size_t visit_count, visit_capacity;
-static uint8_t *open_nodes; /* by node: being asked */
+static uint8_t *open_nodes; /* by node: being asked, or put off */
 static size_t open_capacity;
+static node_id *put_off;
+static size_t put_off_count, put_off_capacity;
 
 static void visit_later(node_id node, bool done)
 {
@@ -80,7 +83,7 @@ static void ask(struct visit visit)
 {
     struct node_state *node = &now.nodes[visit.node];
     const struct edges *edges = &node->edges;
-    if (node->ahead.answer != NOT_ASKED)
+    if (node->ahead.answer != NOT_ASKED || (open_nodes[visit.node] && !visit.done))
         return;
     if (!edges->known || edges->traps) {
         node->ahead.answer = NO;
@@ -94,6 +97,11 @@ static void ask(struct visit visit)
     }
     if (visit.done) {
         struct wait_ahead ahead = combined(edges, edges->varies ? 0 : node->first_way);
+        if (ahead.answer == NOT_ASKED) { /* it leads back to a loop's head, and has the answer of that: asked again when needed */
+            put_off = grown(put_off, &put_off_capacity, put_off_count + 1, sizeof *put_off);
+            put_off[put_off_count++] = visit.node;
+            return;
+        }
         open_nodes[visit.node] = false;
         node->ahead = (struct wait_ahead){ahead.answer, more_phases(here.block, ahead.block), more_phases(here.cluster, ahead.cluster),
                                            here.others || ahead.others, here.first ? here.first : ahead.first};
@@ -118,6 +126,9 @@ bool ask_again_after_first_turns(void)
         now.nodes[n].ahead.answer = NOT_ASKED;
     if (any)
         wait_ahead_of(0); /* from the entry: a way back to a loop's head starts a later turn, and does not count */
+    for (size_t n = 0; n < now.node_count && any; n++)
+        if (now.nodes[n].ahead.answer == NOT_ASKED && now.nodes[n].edges.known)
+            now.nodes[n].ahead.answer = NO;
     revisions += any;
     return any;
 }
@@ -129,6 +140,10 @@ struct wait_ahead wait_ahead_of(node_id start)
         visit_later(start, false);
         while (visit_count)
             ask(visits[--visit_count]);
+        while (put_off_count)
+            open_nodes[put_off[--put_off_count]] = false;
+        if (now.nodes[start].ahead.answer == NOT_ASKED) /* a loop without a way out */
+            now.nodes[start].ahead.answer = NO;
     }
     return now.nodes[start].ahead;
 }

@@ -250,7 +250,7 @@ bool shift_bits(struct registers *regs, const struct instruction *instruction, s
                                                                            : shift_arithmetic(high.expression, count.expression);
     else if (has(d, PART_R) && !has(d, PART_HI) && d->count > 3 && is_zero(high) && within_word)
         expression = shift_right(low.expression, count.expression);
-    else if (has(d, PART_L) && !has(d, PART_HI) && is_zero(high))
+    else if (has(d, PART_L) && !has(d, PART_HI) && is_zero(high) && within_word)
         expression = shift_left(low.expression, count.expression);
     else
         expression = operation(OPERATION_NAMED + d->opcode->text, 3, (expr[]){low.expression, count.expression, high.expression});

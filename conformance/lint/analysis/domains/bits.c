@@ -36,8 +36,10 @@ expr shift_left(expr value, expr count)
 {
     uint32_t by;
 
-    if (!value || !is_number_of(count, &by))
+    if (!value || !count)
         return 0;
+    if (!is_number_of(count, &by))
+        return is_number(value) ? operation_of_two(OPERATION_SHIFT_LEFT, value, count) : 0;
     uint32_t factor = 1u << (by & 31);
     expr choice = for_each_choice(value, times, &factor);
     return choice ? choice : times(value, &factor);

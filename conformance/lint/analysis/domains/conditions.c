@@ -223,28 +223,39 @@ static expr of_interval(enum comparison how, bool is_signed, expr left, int64_t 
     return first == low && last == high ? EXPR_TRUE : within(base, is_signed, first, last);
 }
 
-/* A bit that is looked up in a number, (table >> x) & 1: whether x is one of the bits' places. 0: it is no such bit. */
-static expr of_looked_up_bit(enum comparison how, expr left, int64_t value)
+/* What bit is looked up in a table of bits: x of (table >> x) & 1, or of (1 << x) & table. 0: it is no such thing. */
+static expr bit_looked_up(expr e, uint32_t *table, bool *shifts_table)
 {
     const struct node *node;
-    uint32_t mask, table, first, last;
-    expr shifted, whole = EXPR_FALSE;
+    uint32_t mask, shifted;
+    expr inner;
 
-    if (how != COMPARES_EQ || !is_by_number(left, OPERATION_AND, &shifted, &mask) || mask != 1)
+    if (!is_by_number(e, OPERATION_AND, &inner, &mask))
         return 0;
-    node = node_of(shifted);
-    if (node->tag != TAG_OPERATION || node->a != OPERATION_SHIFT_RIGHT || !is_number_of(node->kids[0], &table))
+    node = node_of(inner);
+    if (node->tag != TAG_OPERATION || node->kid_count != 2 || !is_number_of(node->kids[0], &shifted))
         return 0;
-    if (value != 0 && value != 1)
-        return EXPR_FALSE;
-    left = node->kids[1];
+    *shifts_table = node->a == OPERATION_SHIFT_RIGHT && mask == 1;
+    *table = *shifts_table ? shifted : mask;
+    return *shifts_table || (node->a == OPERATION_SHIFT_LEFT && shifted == 1) ? node->kids[1] : 0;
+}
+
+/* Whether such a bit is 0 or 1: whether x is one of the places of ones. */
+static expr of_looked_up_bit(enum comparison how, expr left, int64_t value)
+{
+    uint32_t table, first, last;
+    bool shifts_table;
+    expr place = how == COMPARES_EQ ? bit_looked_up(left, &table, &shifts_table) : 0, whole = EXPR_FALSE;
+
+    if (place == 0 || (value != 0 && !(shifts_table && value == 1)))
+        return 0;
     for (first = 0; first < 32; first = last + 1) {
         last = first;
         if (!(table >> first & 1))
             continue;
         while (last < 31 && table >> (last + 1) & 1)
             last++;
-        whole = disjunction(whole, between(left, first, last));
+        whole = disjunction(whole, between(place, first, last));
     }
     return value ? whole : negation(whole);
 }

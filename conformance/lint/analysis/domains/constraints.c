@@ -169,21 +169,51 @@ static bool all_within(struct list list, int64_t low, int64_t high)
     return true;
 }
 
+static struct list intervals_of(expr base, constraints known);
+
+/* The larger of x and a number, as numbers with a sign: x of it, and the number. */
+static bool is_at_least(expr base, expr *source, uint32_t *least)
+{
+    return is_by_number(base, OPERATION_MAX_SIGNED, source, least) && *least <= INT32_MAX;
+}
+
+/* Of the larger of x and a number: negative ones become that number. */
+static struct interval at_least(struct list list, int64_t least)
+{
+    const struct interval *all = list.elements;
+    struct interval found = { UINT32_MAX, 0 };
+    uint32_t i;
+
+    for (i = 0; i < list.count; i++) {
+        bool negative = all[i].high > INT32_MAX;
+        int64_t low = all[i].low > least && !negative ? all[i].low : least;
+        int64_t high = all[i].low > INT32_MAX ? least : negative ? INT32_MAX : all[i].high > least ? all[i].high : least;
+
+        found.low = low < found.low ? low : found.low;
+        found.high = high > found.high ? high : found.high;
+    }
+    return found;
+}
+
 /* The intervals that this base is known to lie in, at least one. The list may be that of the last call. */
 static struct list intervals_of(expr base, constraints known)
 {
     static struct interval natural;
-    uint32_t list, mask;
+    uint32_t list, number;
+    struct list inner;
     expr source;
 
     if (find(known, key_of(base, DOMAIN_NUMBER), &list))
         return list_of(&interval_lists, list);
-    if (is_masked(base, &source, &mask) && find(known, key_of(source, DOMAIN_NUMBER), &list)) {
-        struct list inner = list_of(&interval_lists, list);
-        if (all_within(inner, 0, mask))
+    if (is_masked(base, &source, &number)) {
+        inner = intervals_of(source, known);
+        if (all_within(inner, 0, number))
             return inner;
     }
-    natural = (struct interval){ 0, kept_limit(base) != NO_LIMIT ? kept_limit(base) : (int64_t)UINT32_MAX };
+    if (is_at_least(base, &source, &number))
+        natural = at_least(intervals_of(source, known), number);
+    else
+        natural = (struct interval){ 0, kept_limit(base) != NO_LIMIT ? kept_limit(base) : (int64_t)UINT32_MAX };
     return (struct list){ &natural, 1 };
 }
 
@@ -365,17 +395,16 @@ constraints assume(expr formula, bool holds, constraints known)
 
 /* What constraints are kept under -------------------------------------------------------------------------------------- */
 
-/* Of an expression with a mask also those of the expression without. */
-static uint32_t keys_within(const struct node *in)
+/* Of an expression with a mask or a smallest number also those of the expression without. */
+static uint32_t keys_within(expr base)
 {
-    constraint_key own = key_of(in->a, DOMAIN_NUMBER), inner;
+    constraint_key own = key_of(base, DOMAIN_NUMBER);
+    uint32_t keys = list_kept(&key_lists, &own, 1), number;
     expr source;
-    uint32_t mask;
 
-    if (!is_masked(in->a, &source, &mask))
-        return list_kept(&key_lists, &own, 1);
-    inner = key_of(source, DOMAIN_NUMBER);
-    return list_union(&key_lists, list_kept(&key_lists, &inner, 1), list_kept(&key_lists, &own, 1));
+    if (is_masked(base, &source, &number) || is_at_least(base, &source, &number))
+        keys = list_union(&key_lists, keys_within(source), keys);
+    return keys;
 }
 
 static uint32_t keys_of_formula(expr formula);
@@ -388,7 +417,7 @@ static uint32_t find_keys(expr formula)
     switch (node->tag) {
     case TAG_ATOM:
     case TAG_RELATION: return list_kept(&key_lists, &key, 1);
-    case TAG_IN: return keys_within(node);
+    case TAG_IN: return keys_within(node->a);
     case TAG_NOT: return keys_of_formula(node->kids[0]);
     case TAG_AND: return list_union(&key_lists, keys_of_formula(node->kids[0]), keys_of_formula(node->kids[1]));
     default: return 0;

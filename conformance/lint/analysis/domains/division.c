@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { AND_TABLE = 0xC0 };
+
 static uint32_t reciprocal_base(expr expression)
 {
     return expression ? reciprocal_in(expression) : 0;
@@ -55,12 +57,48 @@ expr multiply_high(expr a, expr b)
     return operation(OPERATION_QUOTIENT, 2, (expr[]){first ? b : a, numbered(first ? first : second)});
 }
 
-/* The quotient at the end of those steps, as a shift where it is one. */
+/* x - n * (x / n): what is left of x, while the quotient may still be too small. */
+static bool is_remainder(expr expression, expr *of, uint32_t *n)
+{
+    expr terms[MOST_SIZE + 1];
+    uint32_t constant, factor;
+
+    if (!expression || sum_terms(expression, terms, &constant) != 2 || constant)
+        return false;
+    for (unsigned i = 0; i < 2; i++) {
+        const struct node *quotient = node_of(terms[i]);
+        uint32_t product = 1;
+
+        for (; quotient->tag == TAG_OPERATION && quotient->a == OPERATION_MULTIPLY; quotient = node_of(quotient->kids[0])) {
+            if (!is_number_of(quotient->kids[1], &factor))
+                break;
+            product *= factor;
+        }
+        *of = terms[1 - i];
+        if (quotient->tag == TAG_OPERATION && quotient->a == OPERATION_QUOTIENT && quotient->kids[0] == *of &&
+            is_number_of(quotient->kids[1], n) && product == 0u - *n)
+            return true;
+    }
+    return false;
+}
+
+/* One divisor less, or not: a step of a remainder. */
+static bool is_step_of_remainder(expr less, expr rest)
+{
+    expr of;
+    uint32_t n;
+
+    return less && is_remainder(rest, &of, &n) && less == add(rest, numbered(0u - n));
+}
+
+/* The quotient or remainder at the end of those steps, as a shift or a mask where it is one. */
 static struct value divided(struct value value)
 {
-    expr parts[2];
+    expr parts[2], of;
     uint32_t n, bits = 0;
 
+    if (is_remainder(value.expression, &of, &n) && n && !(n & (n - 1)) && is_never_negative(of))
+        value.expression = bitwise(AND_TABLE, of, numbered(n - 1), EXPR_ZERO);
     if (!is_operation(value.expression, OPERATION_QUOTIENT))
         return value;
     parts[0] = node_of(value.expression)->kids[0];
@@ -87,6 +125,8 @@ static struct value chosen(struct value condition, struct value a, struct value 
         return divided(condition.expression == EXPR_TRUE ? a : b);
     if (a.expression && is_operation(b.expression, OPERATION_QUOTIENT) && a.expression == add(b.expression, EXPR_ONE))
         found.expression = b.expression; /* one more, or not: a step of a division */
+    else if (is_step_of_remainder(a.expression, b.expression))
+        found.expression = b.expression;
     else if (condition.expression && a.expression && b.expression && is_number(a.expression) && is_number(b.expression))
         found.expression = select_of(condition.expression, a.expression, b.expression);
     else
