@@ -3,84 +3,40 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from conformance.lint.findings import ERROR, HINT, WARNING, Finding
+from conformance.lint.grouping import Block, Group, blocks
 from conformance.lint.linter import KernelVerdict, Report
 from conformance.lint.output import counts, shown_findings, visible
 from conformance.lint.results import Place
 
-_ANONYMOUS, _PLACEHOLDER = "(anonymous namespace)", "\0"
-_ORDER = {ERROR: 0, WARNING: 1, HINT: 2}
-_MOST_NAMES = 3  # kernels of one template that are named
+_MOST_NAMES = 3  # kernels of one block that are named
+_MOST_SUBJECTS = 6  # groups of one cause that are told one by one
 _MOST_NOT_JUDGED = 12  # listed one by one
 _LONGEST_NAME = 160
-
-
-@dataclass
-class Group:
-    """Findings that one sentence tells: of one template, rule and message."""
-
-    template: str
-    findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def first(self) -> Finding:
-        return self.findings[0]
-
-
-def template_of(name: str) -> str:
-    """A demangled name without the arguments of its template and of its call: void ns::k<4>(int) is ns::k."""
-    depth = 0
-    kept: list[str] = []
-    text = name.replace(_ANONYMOUS, _PLACEHOLDER)
-    for letter in text:
-        if letter == "(" and depth == 0:
-            break
-        depth += letter == "<"
-        if depth == 0:
-            kept.append(letter)
-        depth -= letter == ">" and depth > 0
-    short = "".join(kept).strip().removeprefix("void ")
-    return (short or name).replace(_PLACEHOLDER, _ANONYMOUS)
-
-
-def grouped(findings: Iterable[Finding]) -> list[Group]:
-    """Worst first; within a template in the order of the code."""
-    groups: dict[tuple[str, str, str, str], Group] = {}
-    for finding in findings:
-        template = template_of(finding.demangled)
-        about = finding.subject if finding.place else finding.message
-        key = (template, finding.id, about, finding.condition or "")
-        groups.setdefault(key, Group(template)).findings.append(finding)
-    return sorted(groups.values(), key=lambda g: (_ORDER[g.first.severity], g.template))
 
 
 def as_text(report: Report, hints: bool, not_judged: bool) -> str:
     """One block for each template with something to say, then the sum."""
     shown = [f for f in shown_findings(report.findings, hints) if f.suppressed is None and not f.known]
-    by_template: dict[str, list[Group]] = {}
-    for group in grouped(f for f in shown if f.kernel):
-        by_template.setdefault(group.template, []).append(group)
     lines: list[str] = []
-    for groups in by_template.values():
-        lines += [_heading([f for g in groups for f in g.findings])]
-        for group in groups:
-            lines += _group_lines(group)
-        lines.append("")
+    for block in blocks(f for f in shown if f.kernel):
+        lines += [_heading(block), *(line for groups in block.by_cause() for line in _cause_lines(groups)), ""]
     for finding in (f for f in shown if not f.kernel):
         lines += [f"{finding.severity}: {finding.where}: {finding.message} [{finding.id}]", f"    do: {finding.advice}", ""]
     lines += [*_not_judged_lines(report.not_judged, not_judged), _summary(report, shown)]
     return "\n".join(map(visible, lines))
 
 
-def _heading(findings: list[Finding]) -> str:
+def _heading(block: Block) -> str:
+    findings = block.findings
     names = list(dict.fromkeys(f.demangled for f in findings))
     files = list(dict.fromkeys(f.file for f in findings))
     archs = ", ".join(sorted({f.arch for f in findings}))
     shown = [_short(name) for name in names[:_MOST_NAMES]]
-    more = f" and {len(names) - _MOST_NAMES} more of this template (--json lists each)" if len(names) > _MOST_NAMES else ""
+    templates = len({group.template for group in block.groups})
+    like = "of this template" if templates == 1 else "that are wrong in the same ways"
+    more = f" and {len(names) - _MOST_NAMES} more {like} (--json lists each)" if len(names) > _MOST_NAMES else ""
     return f"{', '.join(shown)}{more} ({archs}, {', '.join(files[:2])}{', ...' if files[2:] else ''})"
 
 
@@ -88,19 +44,36 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
 
 
-def _group_lines(group: Group) -> list[str]:
-    finding = group.first
-    lines = [f"  {finding.severity}: {finding.message} [{finding.id}]{_how_many(group)}"]
-    if finding.place is not None:
-        lines.append(f"      at {_at(finding.place)}: {finding.instruction}")
-        lines += [f"         inlined at {file}:{line}" for file, line in finding.place.lines[1:]]
-    lines += [f"      {step.what}: {_at(step.place, finding.place)}" for step in finding.path]
+def _cause_lines(groups: list[Group]) -> list[str]:
+    """What is wrong for each subject, with the first place and its path; then, once, what to do about all of it."""
+    finding = groups[0].first
+    lines: list[str] = []
+    before: list[str] = []
+    for group in groups[:_MOST_SUBJECTS]:
+        path = [f"      {step.what}: {_beside(step.place, group.first.place)}" for step in group.first.path]
+        lines += [*_group_lines(group), *(line for line in path if line not in before)]
+        before = path
+    rest = groups[_MOST_SUBJECTS:]
+    if rest:
+        places = sum(len(group.findings) for group in rest)
+        lines.append(f"  and {places} more places of this kind, about {len(rest)} other parameters or variables (--json lists each)")
     if finding.imprecise:
         lines.append("      lint merged paths of this kernel, because there are too many: look whether this one can be taken")
     if finding.severity != HINT:
         lines.append(f"      do: {finding.advice}")
     if finding.place is not None and not finding.place.lines and finding.severity != HINT:
         lines.append("      compile with -lineinfo (nvcc, NVRTC; clang: -gline-tables-only) to see the source line")
+    return lines
+
+
+def _group_lines(group: Group) -> list[str]:
+    finding = group.first
+    lines = [f"  {finding.severity}: {finding.message} [{finding.id}]{_how_many(group)}"]
+    if finding.place is not None:
+        place, code = finding.place, f"{finding.place.section}+0x{finding.place.offset:04x}"
+        lines.append(f"      at {place.lines[0][0]}:{place.lines[0][1]} ({code}): {finding.instruction}" if place.lines
+                     else f"      at {code}: {finding.instruction}")
+        lines += [f"         inlined at {file}:{line}" for file, line in place.lines[1:]]
     return lines
 
 
@@ -113,12 +86,12 @@ def _how_many(group: Group) -> str:
     return f" ({at}; this is the first)"
 
 
-def _at(place: Place, beside: Place | None = None) -> str:
-    """The innermost line; beside another place the line in the same file, because a wait's own line is in a header."""
-    code = f"{place.section}+0x{place.offset:04x}"
+def _beside(place: Place, main: Place | None) -> str:
+    """A step of a path to another place: its line in the same file, because a wait's own line is in a header, and its code."""
+    code = f"+0x{place.offset:04x}" if main is not None and place.section == main.section else f"{place.section}+0x{place.offset:04x}"
     if not place.lines:
         return code
-    home = {file for file, _ in beside.lines} if beside else set()
+    home = {file for file, _ in main.lines} if main else set()
     file, line = next((one for one in place.lines if one[0] in home), place.lines[0])
     return f"{file}:{line} ({code})"
 

@@ -30,7 +30,8 @@ class CorruptFile(Exception):
     """The file is not what it claims to be; the message says where."""
 
 
-class Section(NamedTuple):
+@dataclass(slots=True, eq=False)  # there are very many, and a frozen one takes four times as long to make
+class Section:
     name: str
     index: int
     kind: int

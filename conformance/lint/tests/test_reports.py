@@ -16,9 +16,12 @@ import pytest
 
 from conformance.lint import suppressions
 from conformance.lint.command import main
-from conformance.lint.findings import RULES
+from conformance.lint.findings import RULES, Finding
+from conformance.lint.grouping import blocks, template_of
+from conformance.lint.linter import KernelVerdict, Report
+from conformance.lint.results import Place
 from conformance.lint.tests.conftest import _NVCC, ROOT
-from conformance.lint.text import template_of
+from conformance.lint.text import as_text
 from conformance.pdlkit.exits import BadArguments
 
 _SOURCE = r"""
@@ -286,3 +289,27 @@ def test_signals_leave_nothing(cubin: Path, tmp_path: Path, number: signal.Signa
     child.send_signal(number)
     child.communicate(timeout=3600)
     assert child.returncode == 130 and not list((tmp_path / "t").glob("pdl-lint-??????*"))
+
+
+def _read_early(kernel: str, parameter: int, line: int = 0) -> Finding:
+    place = Place(kernel, 16 * parameter, "LDG.E R0, [R2]", (("k.cu", line),) if line else ())
+    subject = f"parameter {parameter}"
+    return Finding("read-before-wait", kernel, kernel, "lib.so", "sm_90", f"{subject} is read before the wait", "", place, subject)
+
+
+def test_what_a_generator_made_is_told_once() -> None:
+    """Many templates that are wrong in the same ways are one block; few are told one by one, and so are those that know their lines."""
+    many = [_read_early(f"gemm_{n}x{n}", parameter) for n in range(200) for parameter in (1, 2)]
+    few = [_read_early(f"mine_{n}", 1, line=n + 1) for n in range(200)]
+    assert [len(block.findings) for block in blocks(many)] == [400]
+    assert [len(group.findings) for group in blocks(many)[0].groups] == [200, 200]
+    assert len(blocks(many[:24])) == 12 and len(blocks(few)) == 200
+    other = Finding("no-wait", "gemm_0x0", "gemm_0x0", "lib.so", "sm_90", "named overlapping, and has no wait", "")
+    assert len(blocks([*many, other])) == 2
+
+
+def test_advice_is_said_once_for_a_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    verdict = KernelVerdict("k", "k", "lib.so", None, "sm_90", True, True, [_read_early("k", n) for n in range(1, 10)])
+    text = as_text(Report([verdict]), hints=False, not_judged=False)
+    assert text.count("do: ") == 1 and text.count("[read-before-wait]") == 6
+    assert "and 3 more places of this kind, about 3 other parameters" in text

@@ -1,0 +1,108 @@
+"""Which findings are told together: those of one template, rule and subject; then causes, and kernels that a generator made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from conformance.lint.findings import ERROR, HINT, WARNING, Finding
+
+_ANONYMOUS, _PLACEHOLDER = "(anonymous namespace)", "\0"
+_ORDER = {ERROR: 0, WARNING: 1, HINT: 2}
+_FEW = 12  # templates with the same causes that are still told one by one
+
+
+@dataclass
+class Group:
+    """Findings that one sentence tells: of one template, rule and subject."""
+
+    template: str
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def first(self) -> Finding:
+        return self.findings[0]
+
+    @property
+    def cause(self) -> tuple[str, str, str, bool]:
+        """Groups of one kernel that share it share their advice."""
+        return self.first.id, self.first.condition or "", self.first.advice, self.first.imprecise
+
+
+@dataclass
+class Block:
+    """What is told of one template, or of many that are wrong in the same ways."""
+
+    groups: list[Group]
+
+    @property
+    def findings(self) -> list[Finding]:
+        return [finding for group in self.groups for finding in group.findings]
+
+    def by_cause(self) -> list[list[Group]]:
+        """Groups with the same cause side by side, otherwise in their order."""
+        causes: dict[tuple[str, str, str, bool], list[Group]] = {}
+        for group in self.groups:
+            causes.setdefault(group.cause, []).append(group)
+        return list(causes.values())
+
+    @property
+    def ways(self) -> frozenset[tuple[str, str, str]]:
+        """In which ways it is wrong, wherever and with whatever parameter."""
+        return frozenset(group.cause[:3] for group in self.groups)
+
+
+def template_of(name: str) -> str:
+    """A demangled name without the arguments of its template and of its call: void ns::k<4>(int) is ns::k."""
+    depth = 0
+    kept: list[str] = []
+    text = name.replace(_ANONYMOUS, _PLACEHOLDER)
+    for letter in text:
+        if letter == "(" and depth == 0:
+            break
+        depth += letter == "<"
+        if depth == 0:
+            kept.append(letter)
+        depth -= letter == ">" and depth > 0
+    short = "".join(kept).strip().removeprefix("void ")
+    return (short or name).replace(_PLACEHOLDER, _ANONYMOUS)
+
+
+def blocks(findings: Iterable[Finding]) -> list[Block]:
+    """Worst first; within a template in the order of the code. Without line information, templates that are wrong in the same
+    ways are one block if they are many: a generator made them, and a reader learns nothing from the second one."""
+    by_template: dict[str, Block] = {}
+    for group in _grouped(findings):
+        by_template.setdefault(group.template, Block([])).groups.append(group)
+    alike: dict[frozenset[tuple[str, str, str]], list[Block]] = {}
+    for block in by_template.values():
+        if not any(finding.place is not None and finding.place.lines for finding in block.findings):
+            alike.setdefault(block.ways, []).append(block)
+    merged = {id(block): same for same in alike.values() if len(same) > _FEW for block in same}
+    out = []
+    for block in by_template.values():
+        same = merged.get(id(block), [block])
+        if same[0] is block:
+            out.append(Block(_by_subject(group for one in same for group in one.groups)) if len(same) > 1 else block)
+    return out
+
+
+def _grouped(findings: Iterable[Finding]) -> list[Group]:
+    groups: dict[tuple[str, str, str, str], Group] = {}
+    for finding in findings:
+        template = template_of(finding.demangled)
+        key = (template, finding.id, _about(finding), finding.condition or "")
+        groups.setdefault(key, Group(template)).findings.append(finding)
+    return sorted(groups.values(), key=lambda g: (_ORDER[g.first.severity], g.template))
+
+
+def _by_subject(groups: Iterable[Group]) -> list[Group]:
+    """The groups of several templates, again by rule and subject."""
+    found: dict[tuple[object, ...], Group] = {}
+    for group in groups:
+        found.setdefault((*group.cause, _about(group.first)), Group(group.template)).findings.extend(group.findings)
+    return sorted(found.values(), key=lambda g: (_ORDER[g.first.severity], -len(g.findings)))
+
+
+def _about(finding: Finding) -> str:
+    return finding.subject if finding.place else finding.message
