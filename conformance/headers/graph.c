@@ -548,6 +548,10 @@ static void steers_a_capture_by_kinds(void)
     count = MOST;
     EXPECT_IS(pdl_graph_edges_of_capture(stream, NULL, edges, &count), cudaSuccess);
     EXPECT(count == 2 && edges[0].kind == PDL_EDGE_FULL && edges[1].kind == PDL_EDGE_FULL);
+    EXPECT_IS(pdl_graph_set_capture_edges(stream, halves, 1, NULL, PDL_OVERLAP_NONE), cudaSuccess);
+    count = MOST;
+    EXPECT_IS(pdl_graph_edges_of_capture(stream, NULL, edges, &count), cudaSuccess);
+    EXPECT(count == 1 && edges[0].from == halves[0].from); /* set, not added */
     EXPECT_IS(cudaStreamEndCapture(stream, &captured), cudaSuccess);
 }
 

@@ -13,21 +13,24 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_BOTH = ((r"==", ("!=",)), (r"!=", ("==",)), (r"<=", ("<", ">")), (r">=", (">", "<")), (r"(?<= )<(?= )", ("<=", ">")),
+_Patterns = tuple[tuple[str, tuple[str, ...]], ...]
+_BOTH: _Patterns = ((r"==", ("!=",)), (r"!=", ("==",)), (r"<=", ("<", ">")), (r">=", (">", "<")), (r"(?<= )<(?= )", ("<=", ">")),
          (r"(?<= )>(?= )", (">=", "<")), (r"(?<= )\+(?= )", ("-",)), (r"(?<= )-(?= )", ("+",)), (r"(?<= )\*(?= )", ("/",)),
          (r"(?<= )//?(?= )", ("*",)), (r"(?<= )%(?= )", ("*",)), (r"(?<= )<<(?= )", (">>",)), (r"(?<= )>>(?= )", ("<<",)),
          (r"(?<= )&(?= )", ("|",)), (r"(?<= )\|(?= )", ("&",)), (r"\+=", ("-=",)), (r"\|=", ("&=",)), (r"&=", ("|=",)),
          (r"\bbreak\b", ("continue",)), (r"\bcontinue\b", ("break",)))
-_C = ((r"&&", ("||",)), (r"\|\|", ("&&",)), (r"\+\+", ("--",)), (r"(?<=[( ])!(?=[\w(*])", ("",)))
-_PYTHON = ((r"\band\b", ("or",)), (r"\bor\b", ("and",)), (r"\bis None\b", ("is not None",)), (r"\bis not None\b", ("is None",)),
+_C: _Patterns = ((r"&&", ("||",)), (r"\|\|", ("&&",)), (r"\+\+", ("--",)), (r"(?<=[( ])!(?=[\w(*])", ("",)))
+_PYTHON: _Patterns = ((r"\band\b", ("or",)), (r"\bor\b", ("and",)), (r"\bis None\b", ("is not None",)), (r"\bis not None\b", ("is None",)),
            (r"\bnot in\b", ("in",)), (r"\bnot (?!in\b)", ("",)), (r"\bTrue\b", ("False",)), (r"\bFalse\b", ("True",)),
            (r"\bany\(", ("all(",)), (r"\ball\(", ("any(",)), (r"\bmin\(", ("max(",)), (r"\bmax\(", ("min(",)))
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,6})(?=[uUlL]{0,3}\b)(?![\w.]*\.)")
 _PYTHON_IN = re.compile(r"(?<!not )\bin\b")
 _CALL = re.compile(r"\b\w+\(")
 _C_STATEMENT = re.compile(r"\s+(?=\S)(?!return\b|typedef\b|else\b|case\b|default\b)[^{}]*[\w)\]+-];\s*")
-_C_DECLARATION = re.compile(r"\s+(?:static |const |unsigned |struct |enum |u?int\w*_t |size_t |int |char |double |uint32_t )+[\w*, \[\]]*;\s*")
-_PYTHON_STATEMENT = re.compile(r"\s+(?=\S)(?!return\b|import\b|from\b|raise\b|pass\b|else\b|try\b)[\w.\[\]\"', ]+(?:[+|&-]?= .*|\(.*\))|\s+yield .*|\s+continue|\s+break")
+_C_DECLARATION = re.compile(r"\s+(?:static |const |unsigned |struct |enum |u?int\w*_t |size_t |int |char |double )+[\w*, \[\]]*;\s*")
+_PYTHON_STATEMENT = re.compile(r"\s+(?=\S)(?!return\b|import\b|from\b|raise\b|pass\b|else\b|try\b)"
+                               r"(?:[\w.\[\]\"', ]+(?:[+|&-]?= .*|\(.*\))|yield .*|continue|break)")
+_FIRST = (tokenize.NEWLINE, tokenize.INDENT, tokenize.NL)  # a text behind one of these is a docstring
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def _bare_python(text: str) -> str:
     bare, previous = list(text), tokenize.NEWLINE
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         begin, end = starts[token.start[0] - 1] + token.start[1], starts[token.end[0] - 1] + token.end[1]
-        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and previous in (tokenize.NEWLINE, tokenize.INDENT, tokenize.NL)):
+        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and previous in _FIRST):
             bare[begin:end] = _blank(text[begin:end])
         elif token.type == tokenize.STRING:
             bare[begin + 1:end - 1] = re.sub(r"[^\n]", "@", text[begin + 1:end - 1])
@@ -107,7 +110,8 @@ def _swaps(line: str, bare: str) -> Iterator[str]:
     for call in _CALL.finditer(bare):
         end = _closing(bare, call.end() - 1)
         places = _arguments(bare, call.end() - 1, end) if end is not None else []
-        for (a, b), (c, d) in zip(places, places[1:], strict=False):
+        for index in range(len(places) - 1):
+            (a, b), (c, d) = places[index], places[index + 1]
             one, two = line[a:b].strip(), line[c:d].strip()
             if one != two:
                 yield f"{line[:a]}{two if a == call.end() else ' ' + two}, {one}{line[d:]}"
@@ -157,21 +161,21 @@ def _drops(line: str, bare: str, python: bool) -> Iterator[str]:
 
 
 def _balanced(bare: str) -> bool:
-    return all(bare.count(a) == bare.count(b) for a, b in ("()", "[]", "{}"))
+    return all(bare.count(a) == bare.count(b) for a, b in (("(", ")"), ("[", "]"), ("{", "}")))
 
 
 def _patterns(line: str, bare: str, python: bool) -> Iterator[str]:
-    for pattern, others in (*_BOTH, *(_PYTHON if python else _C)):
+    for pattern, replacements in (*_BOTH, *(_PYTHON if python else _C)):
         for match in re.finditer(pattern, bare):
-            for other in others:
-                yield line[:match.start()] + other + line[match.end():]
+            for put in replacements:
+                yield line[:match.start()] + put + line[match.end():]
     if python and not re.match(r"\s*(?:async )?for ", bare) and " for " not in bare:
         for match in _PYTHON_IN.finditer(bare):
             yield line[:match.start()] + "not in" + line[match.end():]
     for match in _NUMBER.finditer(bare):
         value = int(match[1])
-        for other in (value + 1, value - 1) if value else (1,):
-            yield line[:match.start()] + str(other) + line[match.start() + len(match[1]):]
+        for number in (value + 1, value - 1) if value else (1,):
+            yield line[:match.start()] + str(number) + line[match.start() + len(match[1]):]
     for match in re.finditer(r"[\"']@+[\"']", bare):
         if re.fullmatch(r"[\w.:-]+", line[match.start() + 1:match.end() - 1]):  # a word, not a message
             yield line[:match.start() + 1] + line[match.end() - 1:]
@@ -189,8 +193,8 @@ def changes_of(file: str, text: str, directives: bool = False) -> list[Change]:
         ways = [_patterns(line, bare, python)]
         if line.startswith(" "):
             ways += [_conditions(line, bare, python), _returns(line, bare, python), _drops(line, bare, python), _swaps(line, bare)]
-        new = dict.fromkeys(text for way in ways for text in way if text != line)
-        found += [Change(file, number, line, text) for text in new]
+        new = dict.fromkeys(made for way in ways for made in way if made != line)
+        found += [Change(file, number, line, made) for made in new]
     return found
 
 

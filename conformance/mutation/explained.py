@@ -18,10 +18,9 @@ class Explained:
 
     def reason(self, change: Change) -> str | None:
         """Why this change may survive; None if nobody said."""
-        for entry in self.entries:
-            if entry["file"] == change.file and entry["old"].strip() == change.old.strip() and entry.get("new", change.new).strip() == change.new.strip():
-                return entry["why"]
-        return None
+        made = (change.file, change.old.strip(), change.new.strip())
+        said = ((entry["why"], (entry["file"], entry["old"].strip(), entry.get("new", change.new).strip())) for entry in self.entries)
+        return next((why for why, known in said if known == made), None)
 
     def stale(self, root: Path) -> list[str]:
         """Entries whose line is no longer in its file."""

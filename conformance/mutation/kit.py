@@ -15,17 +15,14 @@ import json
 import os
 import shutil
 import subprocess
-import sys
-import tempfile
-import time
 from pathlib import Path
 
 from conformance.model import golden
 from conformance.mutation.draw import Change, changes_of, choose
-from conformance.mutation.explained import Explained
 from conformance.mutation.programs import TEST_S, Build, differs, quiet
+from conformance.mutation.trying import parser_of, run, try_all
 from conformance.pdlkit import places
-from conformance.pdlkit.exits import BAD_ARGUMENTS, FAILED, OK, BadArguments, InvalidRun, KitExit
+from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.pdlkit.selftest import test_python
 
 C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
@@ -40,7 +37,6 @@ PYTHON_FILES = {
     "conformance/pdlkit/resume.py": ("test_resume",),
     "conformance/pdlkit/supervise.py": ("test_run",),
 }
-UNCOUNTED = ("does not compile", "same machine code")
 
 
 class Native:
@@ -147,45 +143,20 @@ def _files(only: str | None) -> list[str]:
 def mutate(options: argparse.Namespace, work: Path) -> int:
     """Try the chosen changes; OK or FAILED."""
     everything = [change for file in _files(options.file) for change in changes_of(file, (places.ROOT / file).read_text(encoding="utf-8"))]
-    changes, explained = choose(everything, options.count, options.seed), Explained()
+    changes = choose(everything, options.count, options.seed)
     native = Native(work, options.units) if any(change.file.endswith(".c") for change in changes) else None
     scripted = Scripted(work) if any(change.file.endswith(".py") for change in changes) else None
-    lived, known, uncounted = 0, 0, 0
-    for number, change in enumerate(changes, 1):
-        began = time.monotonic()
+
+    def notices(change: Change) -> str | None:
         side = native if change.file.endswith(".c") else scripted
         assert side is not None
-        by, why = side.notices(change), explained.reason(change)
-        uncounted += by in UNCOUNTED
-        known += by is None and why is not None
-        if by is None and why is None:
-            lived += 1
-            print(f"SURVIVED {change.words()}", flush=True)
-        print(f"{number} of {len(changes)}, {time.monotonic() - began:.1f} s: {by or why or 'NOTHING NOTICED IT'}: {change.words()}",
-              file=sys.stderr, flush=True)
-    print(f"{len(changes) - uncounted} changes: {len(changes) - uncounted - lived - known} noticed, {known} explained, {lived} survived; "
-          f"{uncounted} more do not compile or are the same machine code")
-    return FAILED if lived else OK
+        return side.notices(change)
+
+    return try_all(changes, notices)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description="mutation run of the kit's own logic", allow_abbrev=False)
-    parser.add_argument("--count", type=int, default=60, metavar="N", help="how many changes are tried (60)")
-    parser.add_argument("--seed", type=lambda text: int(text, 16), default=1, metavar="HEX", help="which ones (1)")
-    parser.add_argument("--file", metavar="NAME", help="only files whose path ends so")
+    parser = parser_of("mutation run of the kit's own logic")
     parser.add_argument("--units", action="store_true", help="show them to the unit tests only, not to the recorded answers of the harness")
-    parser.add_argument("--work", type=Path, metavar="DIR", help="keep the build here and use it again")
-    try:
-        options = parser.parse_args(argv)
-    except SystemExit as stop:
-        return BAD_ARGUMENTS if stop.code else OK
-    try:
-        if options.work:
-            options.work.mkdir(parents=True, exist_ok=True)
-            return mutate(options, options.work.resolve())
-        with tempfile.TemporaryDirectory() as folder:
-            return mutate(options, Path(folder))
-    except KitExit as stop:
-        print(f"mutate-kit: {stop}", file=sys.stderr)
-        return stop.code
+    return run("mutate-kit", parser, argv, mutate)

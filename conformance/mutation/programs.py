@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.pdlkit.exits import SetupImpossible, InvalidRun
+from conformance.pdlkit.exits import InvalidRun, SetupImpossible
 
 TEST_S = 600.0  # against hangs only
 
@@ -21,7 +21,7 @@ TEST_S = 600.0  # against hangs only
 def quiet(command: Sequence[str | Path], where: Path | None = None) -> bool:
     """Whether the command ends with 0; a hang counts as a failure."""
     try:
-        done = subprocess.run(command, cwd=where, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TEST_S)
+        done = subprocess.run(command, cwd=where, stdin=subprocess.DEVNULL, capture_output=True, timeout=TEST_S)
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0

@@ -5,6 +5,7 @@
 
 extern "C" __attribute__((visibility("default"))) void plugin_kernel(int steps);
 extern "C" __attribute__((visibility("default"))) cudaError_t plugin_launch(void);
+extern "C" __attribute__((visibility("default"))) cudaError_t plugin_launch_other(void (*kernel)(int));
 extern "C" __attribute__((visibility("default"))) void plugin_register(model_kernel *record);
 
 extern "C" void plugin_kernel(int) {}
@@ -26,4 +27,10 @@ extern "C" void plugin_register(model_kernel *record)
 extern "C" cudaError_t plugin_launch(void)
 {
     return pdl::launch(plugin_kernel, 1, 1, 0, nullptr, pdl::overlap, 1);
+}
+
+// A generic launcher of the library: the kernel comes from elsewhere.
+extern "C" cudaError_t plugin_launch_other(void (*kernel)(int))
+{
+    return pdl::launch(kernel, 1, 1, 0, nullptr, pdl::overlap, 1);
 }

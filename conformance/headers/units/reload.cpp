@@ -8,6 +8,24 @@
 #include "model.h"
 #include "model_kernel.h"
 
+// A kernel of the program, which lies below every library: launched by a library's launcher.
+static void own_kernel(int) {}
+
+static void own_entry(const void *) {}
+
+static void register_own_kernel()
+{
+    static model_kernel record;
+
+    record.name = "own_kernel";
+    record.func = reinterpret_cast<const void *>(own_kernel);
+    record.registers = 32;
+    record.ptx_version = record.binary_version = 90;
+    record.args_bytes = sizeof(int);
+    record.entry = own_entry;
+    model_register_kernel(&record);
+}
+
 // A generic launcher of the program: the kernel comes from elsewhere.
 static cudaError_t launch(void (*kernel)(int))
 {
@@ -31,6 +49,7 @@ static const void *run(const char *path, unsigned wanted)
     }
     const auto fill = reinterpret_cast<void (*)(model_kernel *)>(dlsym(library, "plugin_register"));
     const auto kernel = reinterpret_cast<void (*)(int)>(dlsym(library, "plugin_kernel"));
+    const auto other = reinterpret_cast<cudaError_t (*)(void (*)(int))>(dlsym(library, "plugin_launch_other"));
     const auto own = reinterpret_cast<cudaError_t (*)(void)>(dlsym(library, "plugin_launch"));
     bool wrong = false;
 
@@ -46,6 +65,8 @@ static const void *run(const char *path, unsigned wanted)
         wrong |= model_call_count("cudaFuncGetAttributes") != asked + 1; // a function of another library: asked each time
         wrong |= own() != cudaSuccess || attributes_of_last() != wanted;
         wrong |= model_call_count("cudaFuncGetAttributes") != asked + 1 + (i == 0); // one of its own: once
+        wrong |= other(own_kernel) != cudaSuccess || attributes_of_last() != 1;
+        wrong |= model_call_count("cudaFuncGetAttributes") != asked + 2 + (i == 0); // one of the program, from the library: each time
     }
     dlclose(library);
     if (dlopen(path, RTLD_NOW | RTLD_NOLOAD) != nullptr) {
@@ -62,6 +83,7 @@ int main(int argc, char **argv)
     if (argc != 3) {
         return 64;
     }
+    register_own_kernel();
     for (int round = 0; round < 20; round++) { /* where a library is mapped is not ours to say */
         const void *first = run(argv[1], 1), *second = run(argv[2], 0);
 

@@ -1,0 +1,106 @@
+"""What the mutation runs draw, and what they call a survivor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.mutation import trying
+from conformance.mutation.draw import Change, changes_of, choose
+from conformance.mutation.explained import Explained
+from conformance.mutation.kit import C_FILES, PYTHON_FILES
+from conformance.pdlkit import places
+
+C = """/* a == b */
+static int f(int a)
+{
+    int done = 0;
+
+    if (a <= 3 && !g(a, "word"))
+        call(a, done);
+    return done; // a < b
+}
+"""
+PYTHON = '''"""a == b"""
+def f(a: int) -> bool:
+    if a is None and a == 3:
+        call("a message", "word")
+    return any(a)  # a < b
+'''
+
+
+def made_of(file: str, text: str) -> set[str]:
+    return {change.new.strip() for change in changes_of(file, text)}
+
+
+@pytest.mark.parametrize("new", [
+    'if (a < 3 && !g(a, "word"))', 'if (a > 3 && !g(a, "word"))', 'if (a <= 3 || !g(a, "word"))', 'if (a <= 3 && g(a, "word"))',
+    'if (a <= 4 && !g(a, "word"))', 'if (a <= 2 && !g(a, "word"))', 'if (!(a <= 3 && !g(a, "word")))', "if (0)", "if (1)",
+    'if (a <= 3 && !g("word", a))', 'if (a <= 3 && !g(a, ""))', ";", "call(done, a);", "return 1; call(a, done);",
+    "return !(done); // a < b",
+])
+def test_c_is_changed_like_this(new: str) -> None:
+    assert new in made_of("x.c", C)
+
+
+@pytest.mark.parametrize("new", [
+    "if a is not None and a == 3:", "if a is None or a == 3:", "if a is None and a != 3:", "if a is None and a == 4:",
+    "if not (a is None and a == 3):", "if True:", 'call("word", "a message")', 'call("a message", "")', "pass", "return all(a)  # a < b",
+    "return None  # a < b",
+])
+def test_python_is_changed_like_this(new: str) -> None:
+    assert new in made_of("x.py", PYTHON)
+
+
+def test_what_is_no_code_stays() -> None:
+    assert {change.line for change in changes_of("x.c", C)} == {4, 6, 7, 8}
+    assert {change.line for change in changes_of("x.py", PYTHON)} == {3, 4, 5}
+
+
+def test_directives_only_where_they_are_asked_for() -> None:
+    text = "#if A >= 2\n#endif\n"
+    assert not changes_of("x.h", text) and {change.new for change in changes_of("x.h", text, True)} >= {"#if A > 2", "#if A >= 3"}
+
+
+@pytest.mark.parametrize("file", [*C_FILES, *PYTHON_FILES, "pdl.h", "pdl_device.cuh"])
+def test_every_change_applies_to_one_line(file: str) -> None:
+    text = (places.ROOT / file).read_text(encoding="utf-8")
+    changes = changes_of(file, text, file.startswith("pdl"))
+    assert len(changes) > 50
+    for change in changes[::37]:
+        lines = change.applied(text).splitlines()
+        assert [number for number, (a, b) in enumerate(zip(text.splitlines(), lines, strict=True), 1) if a != b] == [change.line]
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    changes = changes_of("x.c", C)
+    assert choose(changes, 5, 1) == choose(changes, 5, 1) != choose(changes, 5, 2)
+    assert choose(changes, 10**6, 1) == changes
+
+
+CHANGES = [Change("x.c", 1, " a", " b"), Change("x.c", 2, " c", " d"), Change("x.c", 3, " e", " f")]
+
+
+def test_a_survivor_needs_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    living = tmp_path / "living.toml"
+    living.write_text('[[mutant]]\nfile = "x.c"\nold = "a"\nnew = "b"\nwhy = "because"\n[[mutant]]\nfile = "x.c"\nold = "e"\nwhy = "any"\n')
+    (tmp_path / "x.c").write_text("a\n c\n")
+    monkeypatch.setattr(trying, "Explained", lambda: Explained(living))
+    monkeypatch.setattr(places, "ROOT", tmp_path)
+    said = {1: None, 2: "a test", 3: None}
+    assert trying.try_all(CHANGES, lambda change: said[change.line]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("3 changes: 1 noticed, 2 explained, 0 survived; 0 more") and second == "explained, and no longer there: x.c: e"
+    said[2] = None
+    assert trying.try_all(CHANGES, lambda change: said[change.line]) == 1
+    assert capsys.readouterr().out.startswith("SURVIVED x.c:2: c  ->  d\n")
+    said = {1: "does not compile", 2: "same machine code", 3: "a test"}
+    assert trying.try_all(CHANGES, lambda change: said[change.line]) == 0
+    assert "1 changes: 1 noticed, 0 explained, 0 survived; 2 more" in capsys.readouterr().out
+
+
+def test_every_reason_is_of_a_line_that_is_there() -> None:
+    explained = Explained()
+    assert explained.entries and not explained.stale(places.ROOT)
+    assert all(entry["why"] for entry in explained.entries)
