@@ -11,7 +11,7 @@ from conformance.pdlkit.compiled import Recipe
 from conformance.pdlkit.places import prebuilt
 
 WAIT, TRIGGER = 0x82E, 0x82D  # the low 12 bits of ACQBULK and PREEXIT
-SCANNED = frozenset({90, 100, 101, 103, 110, 120, 121})  # architectures for which those two were checked
+SCANNED = frozenset({90, 100, 101, 103, 107, 110, 120, 121})  # architectures for which those two were checked
 PREBUILT_NAME = "pdl-lint-scan.so"  # as the installed package carries it
 _SOURCE = Path(__file__).resolve().with_name("scanner") / "scan.c"
 _RECIPE = Recipe("lint-scan.so", [_SOURCE], ["-std=c11", "-O3", "-shared", "-fPIC", _SOURCE], "lint's scanner")
