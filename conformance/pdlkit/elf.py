@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 EM_CUDA = 190
 _STO_CUDA_ENTRY = 0x10
-_SHT_NOBITS = 8
+_WITHOUT_BYTES = frozenset({8, 0x7000000A})  # types of sections that take no room in the file: NOBITS; .nv_debug.shared
 _STT_FUNC = 2
 _ATTR_SIZED = 4  # format byte of an attribute that carries its own size
 _EIATTR_PARAM_CBANK, _EIATTR_KPARAM_INFO, _EIATTR_MAX_THREADS, _EIATTR_REQNTID = 0x0A, 0x17, 0x05, 0x10
@@ -99,7 +99,7 @@ class Cubin:
             raise CorruptFile("the section table lies beyond the end of the file (truncated?)")
         raw = list(struct.iter_unpack("<IIQQQQIIQQ", data[table : table + count * 64]))
         for row in raw:
-            if row[1] != _SHT_NOBITS and row[4] + row[5] > len(data):
+            if row[1] not in _WITHOUT_BYTES and row[4] + row[5] > len(data):
                 raise CorruptFile("a section lies beyond the end of the file (truncated?)")
         base = raw[names][4] if raw else 0
         return [Section(self._string(base + r[0]), i, r[1], r[2], r[4], r[5], r[6], r[7]) for i, r in enumerate(raw)]
@@ -111,7 +111,7 @@ class Cubin:
         return self.data[at:end].decode(errors="replace")
 
     def bytes_of(self, section: Section) -> bytes:
-        if section.kind == _SHT_NOBITS:
+        if section.kind in _WITHOUT_BYTES:
             return b""
         return self.data[section.offset : section.offset + section.size]
 

@@ -113,7 +113,8 @@ class Record:
     def judge(self, file: Path) -> None:
         """Lint one file and add what it says."""
         begun, cpu = time.monotonic(), _cpu_seconds()
-        report = lint_files([file], Options())
+        overlapping = re.compile(self.package.overlapping) if self.package.overlapping is not None else None
+        report = lint_files([file], Options(overlapping=overlapping))
         self.wall_s += time.monotonic() - begun
         self.cpu_s += _cpu_seconds() - cpu
         modern = [v for v in report.verdicts if int(v.arch.removeprefix("sm_")) >= _MODERN]
@@ -152,7 +153,7 @@ class Record:
         found = [group.as_json() for _, group in sorted(self.groups.items())]
         largest = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         return {
-            "schema": SCHEMA, **{k: v for k, v in vars(self.package).items() if v is not None},
+            "schema": SCHEMA, **{k: v for k, v in vars(self.package).items() if v},
             "lint": _lint_version(), "nvdisasm": _nvdisasm_version(),
             "files": sorted(self.files, key=lambda row: str(row["name"])) if len(self.files) <= 64 else _summed(self.files),
             "images_without_pdl": self.left_alone, "kernel_names": len(self.names), "total": vars(total),

@@ -53,10 +53,11 @@ def _files(package: Package, wheel: Path, folder: Path) -> Iterator[Path]:
     if package.program is None:
         yield from unpack(wheel, folder)
         return
-    include, output = headers(wheel, folder / "headers"), folder / Path(package.program).with_suffix(".fatbin").name
+    output = folder / Path(package.program).with_suffix(".fatbin").name
+    include = [flag for place in headers(package, wheel, folder / "headers") for flag in ("-I", str(place))]
     gencode = [flag for sm in (90, 100, 120) for flag in ("-gencode", f"arch=compute_{sm},code=sm_{sm}")]
     source = str(PROGRAMS / package.program)
-    call([str(installed_nvcc()), "-std=c++17", "-w", "-fatbin", *gencode, "-I", str(include), "-o", str(output), source])
+    call([str(installed_nvcc()), "-std=c++17", "-w", "-fatbin", *gencode, *include, "-o", str(output), source])
     yield output
 
 

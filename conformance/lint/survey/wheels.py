@@ -36,6 +36,8 @@ class Package:
     licence: str
     program: str | None = None
     project: str | None = None  # its name on the package index, where that differs
+    include: tuple[str, ...] = ()  # folders of the wheel with headers for the program
+    overlapping: str | None = None  # kernels that the package's own host code launches with overlap: as for lint
 
     @property
     def pin(self) -> str:
@@ -54,8 +56,9 @@ def packages(table: Path = TABLE) -> dict[str, Package]:
     found: dict[str, Package] = {}
     for row in tomllib.loads(table.read_text(encoding="utf-8"))["package"]:
         try:
-            package = Package(**row)
-        except TypeError as error:
+            package = Package(**{**row, "include": tuple(row.get("include", ()))})
+            re.compile(package.overlapping or "")
+        except (TypeError, re.error) as error:
             raise BadArguments(f"{table.name}: the row of {row.get('name', 'no name')} is wrong: {error}") from None
         if not _SHA256.fullmatch(package.sha256) or not package.wheel.endswith(".whl") or package.name in found:
             raise BadArguments(f"{table.name}: {package.name} needs a sha256, the name of a wheel, and one row only")
@@ -122,15 +125,15 @@ def _has_images(file: Path) -> bool:
             return data.find(CONTAINER) >= 0
 
 
-def headers(wheel: Path, folder: Path) -> Path:
-    """The wheel's files, for a compiler: the folder that is to be searched for headers. BadArguments if it has none."""
+def headers(package: Package, wheel: Path, folder: Path) -> list[Path]:
+    """The wheel's files, for a compiler: the folders that are to be searched for headers. BadArguments if it lacks one."""
     target = folder.resolve()
     with zipfile.ZipFile(wheel) as opened:
         for member in opened.infolist():
             if not (target / member.filename).resolve().is_relative_to(target):
                 raise BadArguments(f"{wheel.name} holds {member.filename}, which lies outside of it")
         opened.extractall(target)
-    found = sorted(target.glob("**/cub/cub.cuh"))
-    if not found:
-        raise BadArguments(f"{wheel.name} holds no cub/cub.cuh")
-    return found[0].parent.parent
+    for name in package.include:
+        if not (target / name).is_dir():
+            raise BadArguments(f"{wheel.name} holds no folder {name}")
+    return [target / name for name in package.include]
