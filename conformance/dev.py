@@ -17,6 +17,7 @@ TOOLS = {
     "change-fields": ("reports.change_fields", "change every field of a recorded report and show which changes `submit` refuses"),
     "check-builds": ("model.tests.check_builds", "compare the model's traces between compilers and sanitizers"),
     "check-litmus": ("model.tests.check_litmus", "compare the litmus outcomes with the recorded ones"),
+    "check-manifests": ("fleet.manifests", "check the Kubernetes manifests against the schemas of Kubernetes"),
     "check-records": ("model.tests.check_records", "compare the harness's records between compilers and sanitizers"),
     "check-shapes": ("lint.shapes.check_shapes", "compile the compiler's safe and dangerous shapes and read the machine code"),
     "check-wheel": ("packaging.check_wheel", "install the wheel on new machines and use it there"),

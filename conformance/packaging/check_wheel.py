@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from conformance.packaging.fresh_machines import LENT, OPTIONAL, SUITES
@@ -34,6 +34,11 @@ venv/bin/pip install -q --disable-pip-version-check /home/checked/in/*.whl
 venv/bin/pdl --help > out/help
 code=0; venv/bin/pdl lint --json in/library.so > out/lint.json 2> out/lint.err || code=$?; echo $code > out/lint.code
 code=0; venv/bin/pdl run --device model --profile smoke --seed 1 --output out/run > out/run.txt 2>&1 || code=$?; echo $code > out/run.code
+tree=$(venv/bin/python -c 'import pdl_conformance; print(pdl_conformance.include())')
+if [ -x "$tree/prebuilt/pdl-harness" ]; then
+  code=0; "$tree/prebuilt/pdl-harness" --probe > out/probe.json 2> out/probe.err || code=$?; echo $code > out/probe.code
+  code=0; venv/bin/pdl run --device cuda --profile smoke --output out/gpu > out/gpu.txt 2>&1 || code=$?; echo $code > out/gpu.code
+fi
 venv/bin/python -c 'import time; t = time.perf_counter(); import pdl_conformance; print(time.perf_counter() - t)' > out/import
 venv/bin/python -c 'import pdl_conformance, pathlib; print((pathlib.Path(pdl_conformance.include()) / "pdl.h").is_file())' > out/header
 venv/bin/pip uninstall -q -y pdl-conformance
@@ -108,12 +113,27 @@ def problems(out: Path) -> list[str]:
         found.append(f"run did not conform (exit {said('run.code')}): {said('run.txt')[-300:]}")
     if not (out / "run" / "report.html").is_file():
         found.append("run wrote no page")
+    if (out / "probe.code").exists():
+        found += _gpu_problems(out, said)
     if said("header") != "True":
         found.append("the package does not lead to pdl.h")
     if any(entry["name"] == "pdl-conformance" for entry in json.loads(said("left.json"))) or said("left"):
         found.append(f"uninstalling left {said('left')[:300]}")
     if said("files"):
         found.append(f"installing, using and uninstalling changed which files there are: {said('files')[:400]}")
+    return found
+
+
+def _gpu_problems(out: Path, said: Callable[[str], str]) -> list[str]:
+    """The harness for GPUs starts where there is no driver, says so, and its run judges nothing."""
+    found = []
+    probe = json.loads(said("probe.json") or "{}")
+    if said("probe.code") != "77" or probe.get("usable") is not False or not str(probe.get("error", "")).startswith("cudaError"):
+        found.append(f"the harness for GPUs did not say that there is no driver (exit {said('probe.code')}): {said('probe.err')[-200:]}")
+    if said("gpu.code") != "77" or "NOT_APPLICABLE" not in said("gpu.txt"):
+        found.append(f"run --device cuda did not say that there is no GPU (exit {said('gpu.code')}): {said('gpu.txt')[-200:]}")
+    if not (out / "gpu" / "report.json").is_file():
+        found.append("run --device cuda wrote no report")
     return found
 
 
@@ -207,9 +227,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             )
             found = problems(out)
             seconds = float((out / "import").read_text())
+            gpu = ", the harness for GPUs starts and finds no driver" if (out / "probe.code").exists() else ""
         print(
             "\n".join(f"{title}: {text}" for text in found)
-            or f"{title}: lint, run and uninstall work; import takes {seconds * 1000:.1f} ms"
+            or f"{title}: lint, run and uninstall work{gpu}; import takes {seconds * 1000:.1f} ms"
         )
         bad += len(found)
     return FAILED if bad else OK

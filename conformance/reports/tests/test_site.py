@@ -15,8 +15,9 @@ from conformance.pdlkit import places
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.rules import load
 from conformance.reports import prose, site
+from conformance.reports.change_fields import redigested
 from conformance.reports.record import Recorded, configurations
-from conformance.reports.tests.made_reports import failed, recorded, redigested, subset
+from conformance.reports.tests.made_reports import failed, recorded, subset
 
 
 @pytest.fixture(autouse=True)
