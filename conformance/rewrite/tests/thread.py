@@ -126,8 +126,9 @@ class Thread:
             return self._set(out, ((v[2] << 32 | v[0]) << v[3] >> 32) + v[1] + (0 in self.predicates))
         if name == "IMAD.HI.U32":
             return self._set(out, (v[0] * v[1] >> 32) + v[2])
-        values = {"IMAD": lambda: v[0] * v[1] + v[2], "MOV": lambda: v[0], "VIADD": lambda: v[0] + v[1],
-                  "SHF": lambda: v[2] >> v[1] if ".R." in name else v[0] << v[1]}
+        values: dict[str, Callable[[], int]] = {
+            "IMAD": lambda: v[0] * v[1] + v[2], "MOV": lambda: v[0], "VIADD": lambda: v[0] + v[1],
+            "SHF": lambda: v[2] >> v[1] if ".R." in name else v[0] << v[1]}
         self._set(out, values[family]())
 
     def _store(self, name: str, where: str, what: str) -> None:
