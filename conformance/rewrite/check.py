@@ -219,7 +219,7 @@ def _raw_listing(nvdisasm: Path, architecture: str, pieces: list[bytes], folder:
 _TARGET = re.compile(r"\b(BRA(?:\.U)?(?: !?U?P\d+,)?) (-?0x[0-9a-f]+)$")
 
 
-def _at_home(text: str, listed_at: int, home: int) -> str:
+def at_home(text: str, listed_at: int, home: int) -> str:
     """The text of an instruction with its branch's target as it is in the kernel."""
     return _TARGET.sub(lambda found: f"{found[1]} 0x{int(found[2], 16) - listed_at + home:x}", text)
 
@@ -232,12 +232,12 @@ def examine(nvdisasm: Path, architecture: str, found: list[Change], folder: Path
     texts, at = _raw_listing(nvdisasm, architecture, pieces, folder), 0
     for change in found:
         count = len(change.places)
-        before = [_at_home(texts[at + i], 16 * (at + i), change.places[i]) for i in range(count)]
+        before = [at_home(texts[at + i], 16 * (at + i), change.places[i]) for i in range(count)]
         at += count
-        now = [_at_home(texts[at + i], 16 * (at + i), change.places[i]) for i in range(count)]
+        now = [at_home(texts[at + i], 16 * (at + i), change.places[i]) for i in range(count)]
         at += count
         size = len(change.appended) // 16
-        appended = [_at_home(texts[at + i], 16 * (at + i), change.size + 16 * i) for i in range(size)]
+        appended = [at_home(texts[at + i], 16 * (at + i), change.size + 16 * i) for i in range(size)]
         at += size
         wrong += _examine_one(change, before, now, appended)
         wrong += recording_problems(appended, *change.recording) if change.recording else []

@@ -232,8 +232,8 @@ def _record(code: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _stamp(code: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Clock, store, wait; all registers 0, for the rewriter to fill in."""
-    (clock,) = [one for one in code if opcode(one[0]) == CLOCK]
-    (store,) = [one for one in code if opcode(one[0]) == STORE]
+    (clock,) = (one for one in code if opcode(one[0]) == CLOCK)
+    (store,) = (one for one in code if opcode(one[0]) == STORE)
     if control(clock[1])[0] != 7:
         raise Unfit("reading the clock sets a barrier")
     without_descriptor = store[1] & ~(0x3F | 1 << 12 | 3 << 26)
