@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -20,8 +19,10 @@ from pathlib import Path
 
 from conformance.pdlkit import machine, places
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.children import run_silent
+from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.machine import ask_driver
+from conformance.pdlkit.read_report import Unreadable, read_json, read_report
 from conformance.pdlkit.toolkit import toolkit_program
 
 GOOD, FAULT, UNKNOWN = 0, 1, 2  # node-problem-detector's contract for custom plugins; any other code is unknown there, too
@@ -65,27 +66,25 @@ def _smoke(device: str, harness: Path | None, limit: float) -> State:
     with tempfile.TemporaryDirectory(prefix="pdl-health-") as folder:
         argv = [sys.executable, str(places.KIT), "run", "--device", device, "--profile", "smoke", "--output", f"{folder}/run"]
         argv += ["--harness", str(harness)] if harness else []
-        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0)
         try:
-            child.wait(timeout=limit)
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-            return State(device, "unknown", f"UNPROVEN (not done in {limit:.0f} s)", time.time())
-        try:
-            report = json.loads(Path(folder, "run", "report.json").read_text(encoding="utf-8"))
-            exercised = sum((test.get("trials") or {}).get("exercised") or 0 for test in report["tests"])
-            return State(device, str(report["device"].get("name") or "model"), str(report["verdict"]), time.time(), exercised)
-        except (OSError, ValueError, KeyError, AttributeError):
-            return State(device, "unknown", f"UNPROVEN (run ended with {child.returncode})", time.time())
+            code = run_silent(argv, limit)
+            if code is None:
+                return State(device, "unknown", f"UNPROVEN (not done in {limit:.0f} s)", time.time())
+            report = read_report(Path(folder, "run"))
+        except SetupImpossible:
+            return State(device, "unknown", "UNPROVEN (run could not be started)", time.time())
+        except BadArguments:
+            return State(device, "unknown", f"UNPROVEN (run ended with {code})", time.time())
+        exercised = sum(test["trials"]["exercised"] for test in report["tests"])
+        return State(device, str(report["device"].get("name") or "model"), str(report["verdict"]), time.time(), exercised)
 
 
 def read_cache(path: Path) -> dict[str, State]:
     """The cached states; an unreadable cache is an empty one."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = read_json(path)
         return {gpu: State(**entry) for gpu, entry in data["gpus"].items()} if data["schema"] == SCHEMA else {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (Unreadable, KeyError, TypeError, AttributeError):
         return {}
 
 

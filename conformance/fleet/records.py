@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.read_report import Unreadable, read_json
 
 SCHEMA = "pdl-fleet/1"
 
@@ -56,12 +57,12 @@ class Plan:
     def read(cls, folder: Path) -> Plan:
         """The plan of this folder."""
         try:
-            data = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+            data = read_json(folder / "plan.json")
             if data.pop("schema") != SCHEMA:
                 raise ValueError("another schema")
             return cls(**{**data, "sbatch": tuple(data["sbatch"])})
-        except OSError as error:
-            raise BadArguments(f"{folder}: {error.strerror}; name a folder that `fleet submit` made") from None
+        except Unreadable as reason:
+            raise BadArguments(f"{folder}: plan.json: {reason}; name a folder that `fleet submit` made") from None
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadArguments(f"{folder / 'plan.json'} is not a plan of `fleet submit`: {error}; "
                                "name a folder that `fleet submit` made") from None

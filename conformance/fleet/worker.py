@@ -6,12 +6,9 @@ judged already is not judged twice.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import signal
 import socket
-import subprocess
 import sys
 import time
 from datetime import UTC, datetime
@@ -22,10 +19,12 @@ from conformance.fleet.digest import shortened
 from conformance.fleet.records import Plan, Writer, claim_file
 from conformance.pdlkit import places
 from conformance.pdlkit.arguments import Parser
+from conformance.pdlkit.children import run_silent
 from conformance.pdlkit.exits import OK, BadArguments
 from conformance.pdlkit.machine import ask_driver
+from conformance.pdlkit.read_report import read_report
 
-GRACE_S = 30.0  # between the request to stop and the end by force
+GRACE_S = 30.0  # between the request to stop, after which a run writes its report, and the end by force
 
 
 def node_name() -> str:
@@ -52,31 +51,15 @@ def _devices(plan: Plan) -> list[str]:
     return [f"cuda:{ordinal}" for ordinal in range(len(driver.gpus))] or ["cuda"]
 
 
-def _run(argv: list[str], limit: float | None) -> int | None:
-    """Exit code of a child in its own process group; None if it had to be ended."""
-    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0)
-    try:
-        return child.wait(timeout=limit)
-    except subprocess.TimeoutExpired:
-        for number, wait in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, None)):
-            os.killpg(child.pid, number)
-            try:
-                child.wait(timeout=wait)
-                return None
-            except subprocess.TimeoutExpired:
-                continue
-        return None
-
-
 def judge(plan: Plan, device: str, output: Path, limit: float | None) -> dict[str, Any] | str:
     """The report of one GPU, or the sentence that says why there is none."""
     argv = [sys.executable, str(places.KIT), "run", "--device", device, "--profile", plan.profile, "--output", str(output)]
     if plan.harness:
         argv += ["--harness", plan.harness]
-    code = _run(argv, limit)
+    code = run_silent(argv, limit, GRACE_S)
     try:
-        return dict(json.loads((output / "report.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+        return read_report(output)
+    except BadArguments:
         ended = f"did not end in {limit:.0f} s" if code is None and limit else f"ended with {code}"
         return f"the run {ended} and left no report"
 

@@ -26,6 +26,7 @@ from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.cuda_programs import programs_at_hand
 from conformance.pdlkit.exits import FAILED, OK
 from conformance.pdlkit.machine_code import symbol_of
+from conformance.pdlkit.read_report import read_report
 from conformance.pdlkit.rules import BASE_IMAGE, Tag, load
 
 DECLARED = Path(__file__).resolve().parent / "kit.toml"
@@ -129,7 +130,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("harness", type=Path)
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     options = parser.parse_args(argv)
-    said = answer(json.loads(options.report.read_text()), options.harness, load(places.RULES).tags)
+    said = answer(read_report(options.report), options.harness, load(places.RULES).tags)
     if options.json:
         print(json.dumps(said))
         return OK

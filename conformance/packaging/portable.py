@@ -10,7 +10,6 @@ toolkit knows, and PTX. 0 it can, 1 it cannot, 77 without the toolkit's cuobjdum
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import shutil
 import subprocess
@@ -18,6 +17,8 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+
+from conformance.pdlkit.read_report import read_report
 
 SKIP = 77
 WANTED = ("90", "100", "103", "110", "120")
@@ -48,7 +49,7 @@ def images(cuobjdump: str, harness: Path) -> tuple[Counter[str], Counter[str]]:
 
 def ran(path: Path) -> str:
     """What a report says of this harness on another machine."""
-    report = json.loads(path.read_text(encoding="utf-8"))
+    report = read_report(path)
     if "--harness" not in report["run"]["argv"] or report["device"]["kind"] != "gpu":
         raise SystemExit(f"{path}: not the report of a harness that was carried to a GPU")
     score, device, host = report["mutation_score"], report["device"], report["host"]

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
@@ -102,7 +103,7 @@ class Kept:
     """A process that runs below a keeper (keeper.py): whatever it starts ends with it, and all of it ends with us."""
 
     def __init__(self, argv: Sequence[str], *, environment: Mapping[str, str] | None = None, cwd: Path | None = None,
-                 stdin: int | IO[bytes] = subprocess.DEVNULL, stdout: int | IO[bytes] | None = subprocess.PIPE,
+                 stdin: int | IO[bytes] | None = subprocess.DEVNULL, stdout: int | IO[bytes] | None = subprocess.PIPE,
                  stderr: int | IO[bytes] | None = subprocess.PIPE) -> None:
         """Start it; SetupImpossible if that fails."""
         name = Path(argv[0]).name
@@ -116,13 +117,16 @@ class Kept:
             raise SetupImpossible(f"{name} cannot be started: {getattr(error, 'strerror', None) or error}") from None
         finally:
             theirs.close()
-        self.leftovers, self.reaped, self._heard = 0, True, b""
+        self.leftovers, self.reaped, self._heard, self._pid = 0, True, b"", 0
         try:
             answer = self._introduce(environment)
         except BaseException:
             self.stop()
             raise
-        if answer != "started":
+        word, _, number = answer.partition(" ")
+        if word == "started" and number.isdigit():
+            self._pid = int(number)
+        else:
             self.stop()
             code = answer.removeprefix("failed ")
             why = os.strerror(int(code)) if code.isdigit() else "the process that keeps it ended at once"
@@ -142,6 +146,11 @@ class Kept:
             return ""
         line, _, self._heard = answer.partition(b"\n")
         return line.decode()
+
+    def ask_to_end(self, number: int = signal.SIGTERM) -> None:
+        """Send this signal to the program alone, which may then end in its own way; stop() ends it in any case."""
+        if self.process.poll() is None and self._pid in descendants(self.process.pid):
+            os.kill(self._pid, number)
 
     def stop(self) -> None:
         """End it and everything below it; returns when they are gone, or when not even SIGKILL ended them in time."""
@@ -193,6 +202,22 @@ def run_shown(argv: Sequence[str], cwd: Path, output: IO[bytes] | None = None) -
     kept = Kept(argv, cwd=cwd, stdout=output, stderr=output)
     try:
         return kept.process.wait()
+    finally:
+        kept.stop()
+
+
+def run_silent(argv: Sequence[str], limit: float | None, patience: float = 0.0) -> int | None:
+    """The exit code of a program whose outputs nobody reads; None if it did not end in time and was ended, after it was asked to
+    and had this patience."""
+    kept = Kept(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        return kept.process.wait(limit)
+    except subprocess.TimeoutExpired:
+        if patience:
+            kept.ask_to_end()
+            with suppress(subprocess.TimeoutExpired):
+                kept.process.wait(patience)
+        return None
     finally:
         kept.stop()
 

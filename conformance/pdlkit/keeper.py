@@ -4,7 +4,7 @@
 
 Started by children.py as a process of its own, because only another process can act when its owner is killed. It is the reaper
 of everything that the program starts, so that a process that left its session or its parent is still found below it. Through the
-channel, a socket, it reads the program's environment (as /proc/PID/environ has it; nothing: its own), and answers `started` or
+channel, a socket, it reads the program's environment (as /proc/PID/environ has it; nothing: its own), and answers `started PID` or
 `failed ERRNO`, and at the end `ended LEFTOVERS REAPED`. It ends as the program ended, and on SIGTERM it kills the program.
 """
 
@@ -191,7 +191,7 @@ def main(argv: list[str]) -> None:
         os._exit(127)
     keeper = Keeper(child, owner)
     signal.pthread_sigmask(signal.SIG_SETMASK, mask - set(STOPS))
-    _say(channel, b"started\n")
+    _say(channel, b"started %d\n" % child)
     keeper.wait()
     leftovers, reaped = keeper.kill_all()
     _say(channel, b"ended %d %d\n" % (leftovers, reaped))

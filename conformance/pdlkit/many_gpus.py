@@ -7,7 +7,6 @@ the trials pooled over the GPUs of one model under one driver.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -21,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit import places
-from conformance.pdlkit.exits import CONFORMS, INVALID, NOT_APPLICABLE, UNPROVEN, VIOLATES
+from conformance.pdlkit.children import Kept
+from conformance.pdlkit.exits import CONFORMS, INVALID, NOT_APPLICABLE, UNPROVEN, VIOLATES, BadArguments
+from conformance.pdlkit.read_report import read_report
 from conformance.pdlkit.toolkit import toolkit_program
 from conformance.pdlkit.verdicts import bound95
 
@@ -62,35 +63,35 @@ class Worker:
     label: str  # also the name of its folder
     device: str
     environment: Mapping[str, str] = field(default_factory=dict)
-    process: subprocess.Popen[str] | None = None
+    kept: Kept | None = None
     report: dict[str, Any] | None = None
 
     def start(self, arguments: Sequence[str], folder: Path, seed: int) -> threading.Thread:
         """Start its run; what it says on stderr is passed on with its name in front."""
         argv = [sys.executable, str(places.KIT), "run", *arguments, "--device", self.device, "--seed", f"{seed:x}",
                 "--output", str(folder / self.label)]
-        self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                        errors="replace", env={**os.environ, **self.environment})
+        self.kept = Kept(argv, environment={**os.environ, **self.environment}, stdout=subprocess.DEVNULL)
         reader = threading.Thread(target=self._pass_on, daemon=True)
         reader.start()
         return reader
 
     def _pass_on(self) -> None:
-        assert self.process and self.process.stderr
-        for line in self.process.stderr:
-            print(f"{self.label}: {line.rstrip()}", file=sys.stderr, flush=True)
+        assert self.kept and self.kept.process.stderr
+        with open(self.kept.process.stderr.fileno(), encoding="utf-8", errors="replace", closefd=False) as lines:
+            for line in lines:
+                print(f"{self.label}: {line.rstrip()}", file=sys.stderr, flush=True)
 
     def read(self, folder: Path) -> None:
         """Take its report over; None if it left none."""
         try:
-            self.report = dict(json.loads((folder / self.label / "report.json").read_text(encoding="utf-8")))
-        except (OSError, ValueError):
+            self.report = read_report(folder / self.label)
+        except BadArguments:
             self.report = None
 
     def row(self) -> dict[str, Any]:
         """The GPU's line in the machine's report."""
         if self.report is None:
-            code = self.process.returncode if self.process else None
+            code = self.kept.process.returncode if self.kept else None
             return {"gpu": self.label, "name": None, "uuid_hash": None, "verdict": "INVALID", "exit": INVALID, "report": None,
                     "reasons": [f"its run ended with {code} and left no report"]}
         device = self.report.get("device") or {}
@@ -155,18 +156,21 @@ def run_all(gpus: Sequence[Worker], arguments: Sequence[str], folder: Path, seed
     """Judge all at once. A signal to stop is passed on, and every run still writes its report."""
     def stop(number: int, _frame: object) -> None:
         for worker in gpus:
-            if worker.process is not None and worker.process.poll() is None:
-                worker.process.send_signal(number)
+            if worker.kept is not None:
+                worker.kept.ask_to_end(number)
 
     old = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         readers = [worker.start(arguments, folder, (seed + index) % 2**64) for index, worker in enumerate(gpus)]
         for worker, reader in zip(gpus, readers, strict=True):
-            assert worker.process is not None
-            worker.process.wait()
+            assert worker.kept is not None
+            worker.kept.process.wait()
             reader.join(timeout=60)
             worker.read(folder)
     finally:
+        for worker in gpus:
+            if worker.kept is not None:
+                worker.kept.stop()
         for number, handler in old.items():
             signal.signal(number, handler)
     return machine_report(gpus)

@@ -18,7 +18,7 @@ from conformance.pdlkit.read_report import Unreadable, read_json
 MARK = ".pdl-output"
 _TEXT = "The conformance kit of pdl made this folder and replaces its own files in it.\n"
 _REPORT = "report.json"
-_RESULT = re.compile(r"report\.json(\.draft)?|report\.html|repro(-[A-Za-z0-9_.-]+)?\.cu|images/[0-9a-f]{16}\.cubin")
+_RESULT = re.compile(r"report\.json(\.([0-9a-f]{16}\.)?draft)?|report\.html|repro(-[A-Za-z0-9_.-]+)?\.cu|images/[0-9a-f]{16}\.cubin")
 _GROWING = ("records.jsonl", "families.jsonl")
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import re
+import secrets
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -66,7 +67,7 @@ class RunFacts:
 def _git(*arguments: str) -> str | None:
     try:
         done = subprocess.run(
-            ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
+            ["git", "--no-optional-locks", "-C", str(ROOT), *arguments], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
@@ -301,9 +302,13 @@ def inconsistencies(report: Mapping[str, Any]) -> list[str]:
 
 
 def write_report(report: Mapping[str, Any], folder: Path) -> Path:
-    """Write report.json in one step, so that nobody reads half of it."""
+    """Write report.json in one step, so that nobody reads half of it; the draft's name is never one that is there already."""
     folder.mkdir(parents=True, exist_ok=True)
-    draft, final = folder / "report.json.draft", folder / "report.json"
-    draft.write_text(json.dumps(report, indent=1, allow_nan=False) + "\n")
-    draft.replace(final)
+    draft, final = folder / f"report.json.{secrets.token_hex(8)}.draft", folder / "report.json"
+    try:
+        with open(draft, "x", encoding="utf-8") as file:
+            file.write(json.dumps(report, indent=1, allow_nan=False) + "\n")
+        draft.replace(final)
+    finally:
+        draft.unlink(missing_ok=True)
     return final

@@ -11,7 +11,6 @@ import argparse
 import hashlib
 import json
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,7 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit import places
+from conformance.pdlkit.children import Kept
 from conformance.pdlkit.exits import BadArguments, InvalidRun
+from conformance.pdlkit.read_report import read_report
+from conformance.pdlkit.report import write_report
 from conformance.pdlkit.verdicts import RUN_VERDICTS, bound95, shape_bound95
 
 ROUND_PROFILE = "quick"
@@ -114,28 +116,29 @@ def _command(options: argparse.Namespace, device: str, seed: int, folder: Path) 
 
 def _report(folder: Path) -> dict[str, Any] | None:
     try:
-        report: dict[str, Any] = json.loads((folder / "report.json").read_text())
-    except (OSError, ValueError):
+        return read_report(folder)
+    except BadArguments:
         return None
-    return report
 
 
 def _run_round(options: argparse.Namespace, device: str, seed: int, folder: Path) -> tuple[dict[str, Any], bool]:
     """One round's report, and whether it was interrupted."""
-    process = subprocess.Popen(_command(options, device, seed, folder), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE, text=True)
-    interrupted = False
-    while True:
-        try:
-            _, said = process.communicate()
-            break
-        except KeyboardInterrupt:  # the child has had its own Ctrl-C, and writes its report
-            interrupted = True
-            process.send_signal(signal.SIGTERM)
+    kept, interrupted = Kept(_command(options, device, seed, folder), stdout=subprocess.DEVNULL), False
+    try:
+        while True:
+            try:
+                _, said = kept.process.communicate()
+                break
+            except KeyboardInterrupt:  # the round writes its report
+                interrupted = True
+                kept.ask_to_end()
+    finally:
+        kept.stop()
     report = _report(folder)
     if report is None:
-        raise InvalidRun(f"round {folder.name} ended with {process.returncode} and left no report: {said.strip().splitlines()[-1:]}")
-    return report, interrupted or process.returncode == 130
+        raise InvalidRun(f"round {folder.name} ended with {kept.process.returncode} and left no report: "
+                         f"{said.decode(errors='replace').strip().splitlines()[-1:]}")
+    return report, interrupted or kept.process.returncode == 130
 
 
 def soak(options: argparse.Namespace, device: str, seed: int | None, folder: Path, say: Callable[[str], None]) -> int:
@@ -167,9 +170,7 @@ def _finish(options: argparse.Namespace, folder: Path, total: Total, seconds: fl
     report = {**worst, "soak": total.entry(seconds), "verdict": verdict, "exit": RUN_VERDICTS[verdict]}
     if verdict != worst["verdict"]:
         report["reasons"] = ["the soak was interrupted; the same command goes on with it", *worst["reasons"]]
-    draft = folder / "report.json.draft"
-    draft.write_text(json.dumps(report, indent=1, allow_nan=False) + "\n")
-    draft.replace(folder / "report.json")
+    write_report(report, folder)
     if options.json:
         print(json.dumps(report, indent=1, allow_nan=False))
     else:

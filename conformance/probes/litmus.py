@@ -10,9 +10,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from conformance.pdlkit.exits import BAD_ARGUMENTS, FAILED, OK
+from conformance.pdlkit.places import escaped
+from conformance.pdlkit.read_report import Unreadable, parse_json, read_text
 
 
 @dataclass(frozen=True)
@@ -28,13 +33,32 @@ class Compared:
     unseen: list[str]
 
 
-def read_lines(path: Path, key: str) -> dict[str, dict[str, Any]]:
-    """JSON lines by program; a line without `key` is refused by name."""
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+# What a line of each file holds, by key, and how a value is checked.
+ALLOWED: dict[str, Callable[[Any], bool]] = {
+    "program": lambda value: isinstance(value, str),
+    "allowed": lambda value: isinstance(value, list) and all(isinstance(outcome, str) for outcome in value),
+}
+OBSERVED: dict[str, Callable[[Any], bool]] = {
+    "program": lambda value: isinstance(value, str), "source": lambda value: isinstance(value, str), "runs": _is_count,
+    "observed": lambda value: isinstance(value, dict) and all(map(_is_count, value.values())),
+}
+
+
+def read_lines(path: Path, keys: Mapping[str, Callable[[Any], bool]]) -> dict[str, dict[str, Any]]:
+    """JSON lines by program; a line that does not hold these keys is refused by its number."""
     rows: dict[str, dict[str, Any]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        row = json.loads(line)
-        if key not in row or "program" not in row:
-            raise ValueError(f"{path.name}, line {number}: no `{key}` or no `program`; is this the right file?")
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        try:
+            row = parse_json(line)
+        except Unreadable as reason:
+            raise Unreadable(f"line {number}: {reason}") from None
+        wrong = [key for key, right in keys.items() if not isinstance(row, dict) or key not in row or not right(row[key])]
+        if wrong:
+            raise Unreadable(f"line {number}: no `{wrong[0]}`, or one of another type; is this the right file?")
         rows[row["program"]] = row
     return rows
 
@@ -43,7 +67,7 @@ def compare(allowed: dict[str, dict[str, Any]], observed: dict[str, dict[str, An
     """Program by program, in the order of the enumeration; a program that was not run is left out."""
     missing = sorted(set(observed) - set(allowed))
     if missing:
-        raise ValueError(f"no allowed outcomes for {', '.join(missing)}: enumerate them with pdl-litmus")
+        raise Unreadable(f"no allowed outcomes for {', '.join(missing)}: enumerate them with pdl-litmus")
     result = []
     for name, row in allowed.items():
         seen = observed.get(name)
@@ -85,13 +109,16 @@ def main(argv: list[str] | None = None) -> int:
     try:
         options = parser.parse_args(argv)
     except SystemExit as stop:
-        return 64 if stop.code else 0
+        return BAD_ARGUMENTS if stop.code else OK
+    file = options.allowed
     try:
-        rows = compare(read_lines(options.allowed, "allowed"), read_lines(options.observed, "observed"))
-    except (OSError, ValueError) as error:
-        print(f"litmus: {error}", file=sys.stderr)
-        return 64
+        allowed = read_lines(file, ALLOWED)
+        file = options.observed
+        rows = compare(allowed, read_lines(file, OBSERVED))
+    except Unreadable as reason:
+        print(f"litmus: {escaped(str(file))}: {reason}", file=sys.stderr)
+        return BAD_ARGUMENTS
     if options.json:
         options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8")
     print(markdown(rows, options.gpu), end="")
-    return 1 if any(row.outside for row in rows) else 0
+    return FAILED if any(row.outside for row in rows) else OK

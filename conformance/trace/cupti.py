@@ -9,12 +9,14 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from conformance.pdlkit.children import run_tool
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.toolkit import toolkit_programs
 
 VARIABLE = "PDL_TRACE_CUPTI"
 _ASK = ("import importlib.util as u; s = u.find_spec('nvidia'); "
         "print('\\n'.join(s.submodule_search_locations) if s and s.submodule_search_locations else '')")
+_ASK_S = 600.0  # against a hang
 _FOLDERS = ("lib64", "lib", "extras/CUPTI/lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib")
 
 
@@ -35,10 +37,10 @@ def _of_python(command: list[str]) -> Iterator[Path]:
         return
     program = interpreter if "python" in Path(interpreter).name else str(Path(interpreter).with_name("python3"))
     try:
-        done = subprocess.run([program, "-c", _ASK], capture_output=True, text=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        done = run_tool([program, "-c", _ASK], timeout=_ASK_S)
+    except (SetupImpossible, subprocess.TimeoutExpired):
         return
-    for root in filter(None, done.stdout.splitlines()):
+    for root in filter(None, os.fsdecode(done.stdout).splitlines()):
         for folder in sorted(Path(root).glob("*/lib"), reverse=True):
             yield from _in_folder(folder)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.pdlkit.children import Kept
 from conformance.pdlkit.compiled import Recipe, compiled, preloadable
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.places import KIT
@@ -66,28 +66,20 @@ def environment(folder: Path, cupti: Path | None, rank: str | None, sample: int 
 
 
 def run(command: list[str], folder: Path, variables: dict[str, str], quiet: bool, timeout: float | None) -> Ran:
-    """The program, with its own standard streams; `quiet` keeps its output off ours."""
+    """The program, with our standard streams; `quiet` keeps its output off ours. It ends with us, and with it all that it started."""
     folder.mkdir(mode=0o700, exist_ok=True)
     began = time.monotonic()
-    out = subprocess.DEVNULL if quiet else None
     try:
-        child = subprocess.Popen(command, env=variables, stdout=out, start_new_session=True)
-    except OSError as error:
-        raise BadArguments(f"cannot start {command[0]}: {error.strerror}") from error
-    code = ended(child, timeout)
-    return Ran(folder, code, time.monotonic() - began)
-
-
-def ended(child: subprocess.Popen[bytes], timeout: float | None) -> int | None:
-    """The exit code; None if the child, with all its own, had to be ended after its time."""
+        kept = Kept(command, environment=variables, stdin=None, stdout=subprocess.DEVNULL if quiet else None, stderr=None)
+    except SetupImpossible as reason:
+        raise BadArguments(str(reason)) from None
     try:
-        return child.wait(timeout)
+        code: int | None = kept.process.wait(timeout)
     except subprocess.TimeoutExpired:
-        return None
+        code = None
     finally:
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
+        kept.stop()
+    return Ran(folder, code, time.monotonic() - began)
 
 
 def remove(folder: Path) -> None:

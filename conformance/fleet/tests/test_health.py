@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -128,3 +129,22 @@ def test_node_problem_detector_keeps_to_its_own_limits() -> None:
         assert rule["type"] == "permanent" and rule["condition"] in kinds and rule["path"].startswith("/")
         limit = float(rule["args"][rule["args"].index("--limit") + 1])
         assert limit < int(rule["timeout"].removesuffix("s"))
+
+
+def test_a_check_that_is_killed_leaves_no_run_behind(tmp_path: Path) -> None:
+    """A monitor ends a check that takes too long with SIGKILL; the GPU must not stay at work for it."""
+    harness, note = tmp_path / "harness", tmp_path / "note"
+    harness.write_text(f"#!/bin/sh\necho $$ > {note}.draft\nmv {note}.draft {note}\nexec sleep 3600\n")
+    harness.chmod(0o755)
+    argv = [sys.executable, str(KIT), "fleet", "health", "--device", "cuda:0", "--cache", str(tmp_path / "c.json"),
+            "--harness", str(harness), "--limit", "3000"]
+    owner, until = subprocess.Popen(argv, stdout=subprocess.DEVNULL), time.monotonic() + 1200
+    while not note.is_file():
+        assert owner.poll() is None and time.monotonic() < until
+        time.sleep(0.02)
+    owner.kill()
+    owner.wait()
+    stat = Path("/proc", note.read_text().strip(), "stat")
+    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < until, "the harness outlived the check"
+        time.sleep(0.02)

@@ -11,6 +11,7 @@ import pytest
 
 from conformance.lint import against_hardware as leg
 from conformance.pdlkit import places
+from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.rules import RuleBook, load
 
 _HARNESSES = [places.BUILD / preset / "pdl-harness" for preset in ("test", "cuda")]
@@ -64,3 +65,10 @@ def test_a_disagreement_is_told(harness: Path, recorded: dict[str, Any], book: R
     tags = {**book.tags, "base": book.tags["latewait"]}
     turned = [as_late, leg.Shown(late.case, late.kernel, late.image, False)]
     assert len(leg.compare(harness, turned, tags).disagreements) == 2
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "{}", '{"schema": "pdl-report/1", "tests": 3}'])
+def test_a_damaged_report_is_refused_with_a_sentence(text: str, tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(text)
+    with pytest.raises(BadArguments, match="name a report.json that `run` wrote"):
+        leg.main([str(tmp_path / "report.json"), str(tmp_path / "harness")])

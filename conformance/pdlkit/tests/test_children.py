@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.pdlkit.children import Ending, Kept, Stopper, run_child, run_tool
+from conformance.pdlkit.children import Ending, Kept, Stopper, run_child, run_silent, run_tool
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.keeper import descendants
 from conformance.pdlkit.places import ROOT
@@ -268,3 +268,25 @@ def test_a_killed_keeper_takes_its_program_along() -> None:
     kept.process.kill()
     kept.wait(HANG_S)
     wait_until_gone([program])
+
+
+def test_a_silent_program_ends_at_its_limit_with_all_that_it_started(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    code = f"{IGNORES}pid = os.fork()\nif pid == 0: os.setsid(); time.sleep(3600)\n" \
+           f"with open({str(note)!r}, 'w') as file: file.write(str(pid))\ntime.sleep(3600)"
+    assert run_silent([sys.executable, "-c", "raise SystemExit(7)"], None) == 7
+    for limit in (5.0, 30.0, HANG_S / 2):  # a loaded machine may take long to start it
+        if run_silent([sys.executable, "-c", code], limit) is None and note.is_file():
+            break
+    wait_until_gone([int(note.read_text())])
+
+
+def test_a_silent_program_may_end_in_its_own_way(tmp_path: Path) -> None:
+    ready, last = tmp_path / "ready", tmp_path / "last"
+    code = f"import pathlib, signal, sys, time\ndef end(*_): pathlib.Path({str(last)!r}).touch(); sys.exit(0)\n" \
+           f"signal.signal(signal.SIGTERM, end)\npathlib.Path({str(ready)!r}).touch()\ntime.sleep(3600)"
+    for limit in (5.0, 30.0, HANG_S / 2):
+        assert run_silent([sys.executable, "-c", code], limit, HANG_S) is None
+        if ready.is_file():
+            break
+    assert last.is_file(), "it was ended without being asked"

@@ -8,6 +8,7 @@ import json
 import re
 import socket
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import jsonschema
 import pytest
 
 from conformance.pdlkit import places
-from conformance.pdlkit.report import inconsistencies, scrub, without_folders
+from conformance.pdlkit.report import inconsistencies, scrub, without_folders, write_report
 from conformance.pdlkit.tests.kit_runs import run_fake
 
 SCHEMA = json.loads(places.SCHEMA.read_text())
@@ -128,3 +129,12 @@ def test_same_records_same_tests(tmp_path: Path) -> None:
         for test in report["tests"]:
             test.pop("wall_s")
     assert one["tests"] == two["tests"] and one["rules"] == two["rules"]
+
+
+def test_reports_written_side_by_side_are_whole_and_overwrite_no_file_of_others(tmp_path: Path) -> None:
+    (tmp_path / "report.json.draft").write_text("mine")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: write_report({"number": number, "text": "x" * 100_000}, tmp_path), range(64)))
+    assert json.loads((tmp_path / "report.json").read_text())["number"] in range(64)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.json.draft"]
+    assert (tmp_path / "report.json.draft").read_text() == "mine"

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.places import ROOT
 from conformance.pdlkit.soak import Total, parse_time, round_seed
-from conformance.pdlkit.tests.kit_runs import run_fake
+from conformance.pdlkit.tests.kit_runs import FAKE, HANG_S, MARK, left_running, run_fake
 
 ONLY = ("--only=WAIT-05", "--only=MEM-01", "--profile", "soak")
 
@@ -92,3 +97,20 @@ def test_another_question_in_the_same_folder_is_refused(tmp_path: Path) -> None:
                                        ("--for", "soon", "--profile", "soak"), ("--for", "1h", "--profile", "soak", "--plant", "hang")])
 def test_arguments_that_do_not_go_together(arguments: tuple[str, ...], tmp_path: Path) -> None:
     assert run_fake(tmp_path, {}, *arguments).code == 64
+
+
+def test_a_soak_that_is_killed_leaves_no_round_running(tmp_path: Path) -> None:
+    fake = json.dumps({"deadline_s": 100_000, "WAIT-05": "hang-grandchild"})
+    argv = [sys.executable, "conformance", "run", "--harness", str(FAKE), "--device", "model", "--output", str(tmp_path), *ONLY,
+            "--for", "1h"]
+    process = subprocess.Popen(argv, cwd=ROOT, env={**os.environ, MARK: str(tmp_path), "FAKE_HARNESS": fake}, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    records, until = tmp_path / "rounds" / "0001" / "records.jsonl", time.monotonic() + HANG_S
+    while not (records.is_file() and '"begin", "case": "WAIT-05' in records.read_text()):
+        assert process.poll() is None and time.monotonic() < until
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    while left_running(tmp_path):
+        assert time.monotonic() < until, "the round outlived the soak"
+        time.sleep(0.05)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,24 @@ def test_swapped_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     allowed, seen = pair(tmp_path, {"1": 1})
     assert litmus.main([seen, allowed]) == 64
     assert "is this the right file?" in capsys.readouterr().err
+
+
+GOOD = '{"program": "mp", "source": "F2", "runs": 10, "observed": {"1": 10}}'
+
+
+@pytest.mark.parametrize("text", [
+    "[" * 100_000, "[1]", "7", "{", GOOD.replace("10,", "true,"), GOOD.replace("10}", "-1}"), GOOD.replace('"F2"', "2"),
+    GOOD.replace("{", '{"runs": 3, ', 1), GOOD.replace('{"1": 10}', '["1"]'), GOOD.replace("10}", "NaN}"), "\x80",
+], ids=["deep", "list", "number", "cut", "bool", "negative", "source", "key twice", "no counts", "not a number", "not UTF-8"])
+def test_a_damaged_file_is_refused_with_a_sentence(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    allowed, seen = pair(tmp_path, {"1": 1})
+    Path(seen).write_bytes(text.encode("latin-1"))
+    assert litmus.main([allowed, seen]) == 64
+    assert f"litmus: {seen}: " in capsys.readouterr().err
+
+
+def test_a_pipe_is_refused_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    allowed, _ = pair(tmp_path, {"1": 1})
+    os.mkfifo(tmp_path / "pipe")
+    assert litmus.main([allowed, str(tmp_path / "pipe")]) == 64
+    assert "it is not a plain file" in capsys.readouterr().err

@@ -11,12 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from conformance.pdlkit.children import run_tool
 from conformance.pdlkit.gpu_query import query
 from conformance.pdlkit.toolchain import find_nvcc
 from conformance.stress.injection import library as injection
@@ -26,6 +26,7 @@ from conformance.stress.program import read_calibration
 HERE = Path(__file__).parent
 PLANS = {"plain": "0 0 0 1", "empty plan": "64 0 0 1", "trigger and hold at entry": "3 15000 5000 7"}
 PROCESSES, RUNS = 20, 50
+LIMIT_S = 3600.0  # against a hang
 CLEAN_PLANS = ("* 3 15000 5000 {n}\n", "* 1 0 0 1\nfill 3 15000 5000 {n}\n", "* 1 0 0 1\nmix 3 15000 5000 {n}\n",
                "* 1 0 0 1\nshift 3 15000 5000 {n}\n")
 
@@ -36,6 +37,14 @@ def _environment(folder: Path, plan: str, **more: Path) -> dict[str, str]:
     return injection.environment(eager_loading=False) | {"PDL_STRESS_PLAN": str(file)} | {name: str(path) for name, path in more.items()}
 
 
+def _output(argv: list[str], environment: dict[str, str] | None = None) -> str:
+    """What the program prints; it has to end well, and ends with us."""
+    done = run_tool(argv, timeout=LIMIT_S, environment=environment)
+    if done.returncode != 0:
+        raise SystemExit(f"{Path(argv[0]).name} ended with {done.returncode}: {done.stderr.decode(errors='replace')[-2000:]}")
+    return done.stdout.decode(errors="replace")
+
+
 def torch_steps(python: str) -> dict[str, dict[str, object]]:
     """The PyTorch program under each plan."""
     found: dict[str, dict[str, object]] = {}
@@ -43,11 +52,11 @@ def torch_steps(python: str) -> dict[str, dict[str, object]]:
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             environment = _environment(folder, f"calibrate\n* {numbers}\n", PDL_STRESS_RECORDS=folder / "records")
-            done = subprocess.run([python, str(HERE / "torch_steps.py")], env=environment, capture_output=True, text=True, check=True)
+            said = _output([python, str(HERE / "torch_steps.py")], environment)
             seen = read_calibration(folder / "records")
             launches = {kernel.name: kernel.eager + kernel.captured + kernel.built for kernel in seen.kernels.values()}
             reached = sum(launches[kernel.name] for kernel in seen.kernels.values() if kernel.rewritten)
-            found[name] = {**json.loads(done.stdout.splitlines()[-1]), "kernels": len(launches), "launches": sum(launches.values()),
+            found[name] = {**json.loads(said.splitlines()[-1]), "kernels": len(launches), "launches": sum(launches.values()),
                            "launches_of_rewritten_kernels": reached, "passed_on": seen.passed}
     return found
 
@@ -55,7 +64,7 @@ def torch_steps(python: str) -> dict[str, dict[str, object]]:
 def _clean(program: Path, plan: str, folder: Path) -> dict[int, object]:
     folder.mkdir()
     environment = _environment(folder, plan, PDL_STRESS_DIGESTS=folder / "copies")
-    subprocess.run([str(program), str(RUNS)], env=environment, check=True)
+    _output([str(program), str(RUNS)], environment)
     return dict(read_copies(folder / "copies"))
 
 
@@ -64,8 +73,7 @@ def clean_digests(folder: Path) -> dict[str, int]:
     nvcc = find_nvcc()
     assert nvcc is not None
     program = folder / "clean_chain"
-    subprocess.run([str(nvcc.path), "-O2", "-std=c++17", "-gencode=arch=compute_90,code=sm_90", str(HERE / "clean_chain.cu"), "-o",
-                    str(program)], check=True)
+    _output([str(nvcc.path), "-O2", "-std=c++17", "-gencode=arch=compute_90,code=sm_90", str(HERE / "clean_chain.cu"), "-o", str(program)])
     right = _clean(program, "* 0 0 0 1\n", folder / "plain")
     with ThreadPoolExecutor(min(5, os.cpu_count() or 1)) as pool:
         stressed = list(pool.map(lambda n: _clean(program, CLEAN_PLANS[n % 4].format(n=n + 1), folder / str(n)), range(PROCESSES)))

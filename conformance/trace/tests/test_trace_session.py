@@ -1,0 +1,80 @@
+"""The program under trace: it ends with the command, and so does all that it started."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.places import ROOT
+from conformance.trace import session
+
+HANG_S = 600.0
+# It leaves a process in a session of its own, which ignores what ends others, and notes its number.
+PROGRAM = """import os, signal, sys, time
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)
+pid = os.fork()
+if pid == 0:
+    os.setsid()
+    time.sleep(3600)
+with open(sys.argv[1] + ".draft", "w") as file: file.write(str(pid))
+os.rename(sys.argv[1] + ".draft", sys.argv[1])
+time.sleep(float(sys.argv[2]))
+"""
+
+
+def command(note: Path, seconds: float) -> list[str]:
+    return [sys.executable, "-c", PROGRAM, str(note), str(seconds)]
+
+
+def wait_until_gone(note: Path) -> None:
+    stat, until = Path("/proc", note.read_text(), "stat"), time.monotonic() + HANG_S
+    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < until, "it survived"
+        time.sleep(0.01)
+
+
+def test_what_outlives_the_program_is_ended(tmp_path: Path) -> None:
+    assert session.run(command(tmp_path / "note", 0), tmp_path / "run", dict(os.environ), True, None).code == 0
+    wait_until_gone(tmp_path / "note")
+
+
+def test_the_limit_holds_for_all_of_it(tmp_path: Path) -> None:
+    for limit in (5.0, 60.0, HANG_S):  # a loaded machine may take long to start it
+        ran = session.run(command(tmp_path / "note", 3600), tmp_path / "run", dict(os.environ), True, limit)
+        assert ran.code is None
+        if (tmp_path / "note").is_file():
+            break
+    wait_until_gone(tmp_path / "note")
+
+
+def test_it_ends_with_a_command_that_is_killed(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    code = "import os, sys; from pathlib import Path; from conformance.trace import session;" \
+           "session.run(sys.argv[2:], Path(sys.argv[1]), dict(os.environ), True, None)"
+    owner = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "run"), *command(note, 3600)], cwd=ROOT)
+    until = time.monotonic() + HANG_S
+    while not note.is_file():
+        assert time.monotonic() < until and owner.poll() is None
+        time.sleep(0.01)
+    owner.kill()
+    owner.wait()
+    wait_until_gone(note)
+
+
+def test_the_program_reads_our_input_and_tells_its_exit_code(tmp_path: Path) -> None:
+    code = "import os, sys; from pathlib import Path; from conformance.trace import session;" \
+           "sys.exit(session.run(sys.argv[2:], Path(sys.argv[1]), dict(os.environ), False, None).code)"
+    cat = [sys.executable, "-c", "import sys; print(sys.stdin.read()); sys.exit(9)"]
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run"), *cat], cwd=ROOT, input="said", capture_output=True, text=True)
+    assert done.returncode == 9 and done.stdout == "said\n"
+
+
+def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadArguments, match="absent cannot be started: No such file"):
+        session.run([str(tmp_path / "absent")], tmp_path / "run", {}, True, None)
