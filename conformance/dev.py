@@ -44,6 +44,7 @@ TOOLS = {
     "manual": ("packaging.manual", "write the man page and the completions of the shells"),
     "pages-in-browser": ("reports.browser", "open the pages of reports and the site in headless Chromium and check them"),
     "portable": ("packaging.portable", "check that a harness runs where there is only a driver"),
+    "check-registers": ("lint.tests.check_registers", "compare the registers that lint sees written with nvdisasm's live ranges"),
     "random-machines": ("lint.tests.run_random_machines", "compare lint's analysis with runs of random barriers and loops"),
     "random-graphs": ("lint.tests.run_random_graphs", "compare lint's analysis with enumeration on random graphs"),
     "random-devices": ("model.random_devices", "draw broken devices from the model's grammar and see whether one escapes"),

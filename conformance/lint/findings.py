@@ -41,9 +41,11 @@ RULES: dict[str, LintRule] = {
         "after the wait"),
     "partial-wait": LintRule(
         ERROR, "other threads wait, this one does not, and no block-wide barrier lies between",
-        "let every thread wait, or put a __syncthreads() between the wait and this access (a warp barrier is too little)"),
+        "let every thread call pdl_wait() before this access, or put a __syncthreads() between the wait and this access (a warp barrier is "
+        "too little, and a barrier at which the waiting threads arrive before they wait does not help)"),
     "path-without-wait": LintRule(
-        ERROR, "on this path the thread never waits", "wait on every path that touches shared data"),
+        ERROR, "on this path the thread never waits",
+        "call pdl_wait() on this path as well, before this access; without overlap it returns at once"),
     "no-wait": LintRule(
         ERROR, "a kernel that may overlap never waits",
         "call pdl_wait() in every thread before its first access, or launch the kernel without overlap"),

@@ -166,7 +166,7 @@ class KernelRules:
             finding.message += f"; {self.condition} {verb} whether the kernel waits"
         loads = access.kind in ("LOAD", "GENERIC_LOAD") and rule != "ordered-by-mbarrier" and access.reaches_wait
         if loads and access.used is not None:
-            finding.message += ", and used after it"
+            finding.message += "; what it read is used after the wait" if rule == "partial-wait" else ", and used after it"
 
     def _path(self, access: Access) -> list[Step]:
         """Where other threads, or this one later, wait; what leads past the wait; where the value is used."""
@@ -202,7 +202,8 @@ class KernelRules:
         subject = self._subject(access)
         if rule == "partial-wait":
             scope = "of this or another block" if access.states == {"CLUSTER"} else "of the block"
-            text = f"{subject} is {verb} by threads that do not wait; other threads {scope} do, but no barrier lies between"
+            text = (f"{subject} is {verb} by threads that have not waited; other threads {scope} wait, but no barrier stands between their "
+                    "wait and this")
         elif rule == "path-without-wait":
             text = f"{subject} is {verb} on a path that never waits"
         elif rule == "ordered-by-mbarrier":

@@ -31,16 +31,7 @@ WAYS = {"-O3": [], "-O2": [], "-O1": [], "-O0": [], "-G": ["-G"], "-rdc": ["-O3"
         "-Ofc": ["-Ofc=max"]}  # -O: of ptxas
 # What lint is known to judge wrongly, by architecture and way; ../README.md says what lint reports. Asserted like the rest: an
 # entry that no longer disagrees has to go.
-_UNROLLED = frozenset({"ok_turn_in_inner_loop", "ok_turn_in_middle"})  # counts of unrolled loops, related by a maximum or a mask
-KNOWN_WRONG: dict[tuple[str, str], frozenset[str]] = {
-    ("sm_100", "-O3"): _UNROLLED, ("sm_100", "-O0"): _UNROLLED | {"ok_lane_waits", "bug_map_pointer"},
-    ("sm_120", "-O0"): _UNROLLED | {"ok_lane_waits", "bug_map_pointer", "bug_named_twice"},
-    ("sm_90", "-O0"): frozenset({"bug_map_pointer", "bug_named_twice", "ok_lane_waits"}),
-    ("sm_120", "-O3"): _UNROLLED,
-    # addresses and answers go through the stack
-    **{(arch, "-G"): frozenset({"bug_closure", "bug_copy_signals", "bug_map_pointer", "ok_lane_waits"})
-       for arch in ("sm_90", "sm_100", "sm_120")},
-}
+KNOWN_WRONG: dict[tuple[str, str], frozenset[str]] = {}
 QUICK = (("sm_90", "-O3"), ("sm_120", "-O3"), ("sm_90", "-G"))
 Cells = dict[tuple[str, str], tuple[int, int, int]]  # (architecture, way) -> kernels judged, disagreements, instructions
 _LABEL = re.compile(r'^(BUG|OK)\((\w+)(?:, "([^"]*)")?\)', re.MULTILINE)
@@ -70,27 +61,29 @@ def _call(command: list[str], what: str) -> None:
         raise RuntimeError(f"{what}: {(done.stderr + done.stdout).strip()}")
 
 
-def compile_corpus(nvcc: Path, architecture: str, way: str, folder: Path, jobs: int = 2) -> list[Path]:
-    """One cubin for each source; a failure is an error with the compiler's words."""
+def compile_one(nvcc: Path, source: Path, architecture: str, way: str, folder: Path) -> Path:
+    """The cubin of one source; a failure is an error with the compiler's words."""
     nvcc = Path(shutil.which(nvcc) or nvcc)
-
-    def one(source: Path) -> Path:
-        cubin = folder / f"{source.stem}.{architecture}{way}.cubin"
-        if cubin.is_file() and cubin.stat().st_mtime > max(source.stat().st_mtime, (CORPUS / "corpus.h").stat().st_mtime):
-            return cubin  # only in a folder of the user's
-        command = [str(nvcc), "-std=c++17", f"-arch={architecture}", "-w", "-lineinfo", "-I", str(ROOT)]
-        if WAYS[way]:
-            _call([*command, *WAYS[way], "-cubin", "-o", str(cubin), str(source)], f"{source.name} for {architecture} {way}")
-            return cubin
-        ptx = folder / f"{source.stem}.{architecture}.ptx"  # one for all levels of ptxas
-        if not ptx.is_file():
-            _call([*command, "-O3", "-ptx", "-o", str(ptx), str(source)], f"{source.name} for {architecture}")
-        _call([str(nvcc.parent / "ptxas"), f"-arch={architecture}", way, "-lineinfo", "-o", str(cubin), str(ptx)],
-              f"{source.name} for {architecture} {way}")
+    cubin = folder / f"{source.stem}.{architecture}{way}.cubin"
+    newest = max(source.stat().st_mtime, (CORPUS / "corpus.h").stat().st_mtime)
+    if cubin.is_file() and cubin.stat().st_mtime > newest:
+        return cubin  # only in a folder of the user's
+    command = [str(nvcc), "-std=c++17", f"-arch={architecture}", "-w", "-lineinfo", "-I", str(ROOT)]
+    if WAYS[way]:
+        _call([*command, *WAYS[way], "-cubin", "-o", str(cubin), str(source)], f"{source.name} for {architecture} {way}")
         return cubin
+    ptx = folder / f"{source.stem}.{architecture}.ptx"  # one for all levels of ptxas
+    if not ptx.is_file() or ptx.stat().st_mtime <= newest:
+        _call([*command, "-O3", "-ptx", "-o", str(ptx), str(source)], f"{source.name} for {architecture}")
+    _call([str(nvcc.parent / "ptxas"), f"-arch={architecture}", way, "-lineinfo", "-o", str(cubin), str(ptx)],
+          f"{source.name} for {architecture} {way}")
+    return cubin
 
+
+def compile_corpus(nvcc: Path, architecture: str, way: str, folder: Path, jobs: int = 2) -> list[Path]:
+    """One cubin for each source."""
     with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(one, sorted(CORPUS.glob("*.cu"))))
+        return list(pool.map(lambda source: compile_one(nvcc, source, architecture, way, folder), sorted(CORPUS.glob("*.cu"))))
 
 
 def lint_corpus(cubins: list[Path]) -> Report:

@@ -406,7 +406,7 @@ static const struct {
     {"HMMA", 4},    {"IMMA", 4},    {"DMMA", 8},    {"QMMA", 4},    {"OMMA", 4},  {"BMMA", 4},  {"HGMMA", 128},
     {"IGMMA", 128}, {"QGMMA", 128}, {"BGMMA", 128}, {"LDTM", 128},  {"LDSM", 4},  {"LDT", 64},  {"TEX", 4},
     {"TLD", 4},     {"TLD4", 4},    {"TXD", 4},     {"CS2R", 2},    {"FADD2", 2}, {"FFMA2", 2}, {"FMUL2", 2},
-    {"DADD", 2},    {"DMUL", 2},    {"DFMA", 2},    {"LDGMC", 4},   {"UGETNEXTWORKID", 4}, {"MOV64IUR", 2},
+    {"DADD", 2},    {"DMUL", 2},    {"DFMA", 2},    {"UGETNEXTWORKID", 4}, {"MOV64IUR", 2}, {"LEPC", 2},
 };
 static const char *const no_result[] = {
     "STS", "STL", "STG", "ST", "REDG", "RED", "BAR", "BRA", "EXIT", "MEMBAR", "BSSY", "BSYNC", "STSM", "UTMALDG", "UTMASTG",
@@ -434,11 +434,40 @@ static bool ends_with(const char *text, const char *end)
     return length >= wanted && !strcmp(text + length - wanted, end);
 }
 
+/* Of a conversion, which names two types, the result's only; 0: it is none. */
+static unsigned converted_words(const char *text, const char *base)
+{
+    const char *wide = strstr(text, ".F64"), *narrow = strstr(text, ".F32");
+
+    if (!strcmp(base, "F2F")) /* the result's type comes first */
+        return wide && !(narrow && narrow < wide) && !strstr(text, "F16.F64") ? 2 : 1;
+    if (!strcmp(base, "F2I"))
+        return strstr(text, ".S64") || strstr(text, ".U64") ? 2 : 1;
+    if (!strcmp(base, "I2F"))
+        return wide ? 2 : 1;
+    return 0;
+}
+
+/* Of a load from multicast memory: F32x4 takes four registers, F16x8 four as well. */
+static unsigned multicast_words(const struct opcode *opcode)
+{
+    const char *vector = strpbrk(text_of(opcode->text), "x");
+
+    if (!vector)
+        return opcode->parts & PART_64 || ends_with(text_of(opcode->text), "64") || strstr(text_of(opcode->text), "64.") ? 2 : opcode->words;
+    return vector[1] == '2' ? 2 : 4;
+}
+
 /* How many registers the result takes. */
 static unsigned result_words(const struct opcode *opcode)
 {
     const char *text = text_of(opcode->text), *base = text_of(opcode->base);
     unsigned words = opcode->words;
+
+    if (converted_words(text, base))
+        return converted_words(text, base);
+    if (!strcmp(base, "LDGMC"))
+        return multicast_words(opcode);
 
     for (size_t i = 0; i < sizeof(wide_results) / sizeof(*wide_results); i++) {
         if (!strcmp(wide_results[i].base, base))

@@ -8,7 +8,7 @@
 enum { WRONG_USE = 64, NOT_WRITTEN = 74, OUTPUT_BUFFER = 1 << 18 };
 
 static const char usage[] = "usage: analysis [--code] < description and listing\n"
-                            "Writes a JSON object a line for each kernel. --code: with the kinds of its instructions.\n";
+                            "Writes a JSON object a line for each kernel. --code: with the kinds of its instructions, and what they write.\n";
 
 static size_t instructions_read(void)
 {

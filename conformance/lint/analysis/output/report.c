@@ -469,6 +469,30 @@ static void write_code(FILE *out, const struct section *section)
     putc(']', out);
 }
 
+/* The registers and predicates that each instruction writes: R0, UR4, P1, UP0. */
+static void write_written(FILE *out, const struct section *section)
+{
+    static const struct {
+        unsigned first;
+        const char *letters;
+    } files[] = { { FIRST_UP, "UP" }, { FIRST_P, "P" }, { FIRST_UR, "UR" }, { FIRST_R, "R" } };
+    uint32_t i, k;
+
+    fputs(",\"written\":[", out);
+    for (i = 0; i < section->count; i++) {
+        const struct decoded *decoded = section->code[i].decoded;
+        fputs(i ? ",[" : "[", out);
+        for (k = 0; k < decoded->destination_count; k++) {
+            unsigned reg = decoded->destinations[k], file = 0;
+            while (reg < files[file].first)
+                file++;
+            fprintf(out, "%s\"%s%u\"", k ? "," : "", files[file].letters, reg - files[file].first);
+        }
+        putc(']', out);
+    }
+    putc(']', out);
+}
+
 void report_kernel(FILE *out, const struct kernel *kernel, bool with_code)
 {
     const struct section *section = section_named(kernel->name);
@@ -505,7 +529,9 @@ void report_kernel(FILE *out, const struct kernel *kernel, bool with_code)
     fprintf(out, ",\"touched\":%zu", touched);
     write_calls(out, "unseen", unseen, unseen_count);
     write_hints(out, section);
-    if (with_code)
+    if (with_code) {
         write_code(out, section);
+        write_written(out, section);
+    }
     fputs("}\n", out);
 }
