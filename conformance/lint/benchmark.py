@@ -171,10 +171,9 @@ def main(argv: list[str] | None = None) -> int:
     for what in [*arguments.files, *([arguments.together] if arguments.together else [])]:
         rows.append(measure(what) if isinstance(what, Path) else measure_together(what))
         print(rows[-1].line(), file=sys.stderr, flush=True)
+        if arguments.record:
+            RECORD.write_text(as_markdown(rows), encoding="utf-8")
     if not rows:
         raise BadArguments("name at least one FILE (see --help)")
-    text = as_markdown(rows)
-    print(text)
-    if arguments.record:
-        RECORD.write_text(text, encoding="utf-8")
+    print(as_markdown(rows))
     return 0

@@ -154,8 +154,12 @@ def entries(file: Mapped, start: int, end: int, problems: list[str]) -> Iterator
 
 # what a host file calls ----------------------------------------------------------------------------------------------
 
-OVERLAP_CALLS = (b"cudaLaunchKernelExC", b"cuLaunchKernelEx", b"cudaLaunchKernelExC_ptsz", b"cuLaunchKernelEx_ptsz",
-                 b"cudaGraphKernelNodeSetAttribute", b"cudaGraphAddDependencies_v2", b"cuGraphAddDependencies_v2")
+OVERLAP_CALLS = (
+    b"cudaLaunchKernelExC", b"cudaLaunchKernelExC_ptsz", b"cuLaunchKernelEx", b"cuLaunchKernelEx_ptsz",
+    b"cudaGraphKernelNodeSetAttribute", b"cuGraphKernelNodeSetAttribute",
+    b"cudaGraphAddDependencies", b"cudaGraphAddNode",  # take edges of all kinds from CUDA 13 on
+    b"cudaGraphAddDependencies_v2", b"cudaGraphAddNode_v2", b"cuGraphAddDependencies_v2", b"cuGraphAddNode_v2",
+)
 
 
 def overlap_calls(data: mmap, start: int, end: int) -> list[str]:

@@ -52,8 +52,11 @@ class ImageSummary:
 
 def has_erased_waits(cubin: Cubin) -> bool:
     """Whether the image can run on a GPU with PDL, and a wait in its code compiled to nothing."""
-    marked = cubin.sm >= OLDEST and ERASED_WAIT.encode() in cubin.data  # most images are not read any further
-    return marked and any(ERASED_WAIT in symbol.name for symbol in cubin.symbols)
+    table = cubin.section(".symtab")
+    if cubin.sm < OLDEST or table is None or table.link >= len(cubin.sections):
+        return False
+    names = cubin.bytes_of(cubin.sections[table.link])  # most images are not read any further
+    return ERASED_WAIT.encode() in names and any(ERASED_WAIT in symbol.name for symbol in cubin.symbols)
 
 
 def summarise(image: Image, named: set[str], chosen: frozenset[str], workplace: Any) -> ImageSummary:

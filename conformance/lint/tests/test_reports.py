@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from conformance.lint import suppressions
+from conformance.lint.check_sarif import violations
 from conformance.lint.command import main
 from conformance.lint.findings import RULES, Finding
 from conformance.lint.grouping import blocks, template_of
@@ -208,6 +209,21 @@ def test_sarif_for_code_scanning(cubin: Path, tmp_path: Path, monkeypatch: pytes
         assert len(result["codeFlows"][0]["threadFlows"][0]["locations"]) >= 2 and result["relatedLocations"]
         assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
     assert any("suppressions" in r for r in run["results"])
+
+
+def test_sarif_fits_the_official_schema(cubin: Path, tmp_path: Path) -> None:
+    """With and without lines, with hints, suppressions, a baseline and a file that cannot be read; and the check can fail."""
+    kept, forms = tmp_path / "baseline.json", [tmp_path / f"{number}.sarif" for number in range(4)]
+    assert main(["--write-baseline", str(kept), str(cubin)]) == 0
+    main(["--hints", "--sarif", str(forms[0]), str(cubin), str(tmp_path / "absent")])
+    main(["--sarif", str(forms[1]), "--baseline", str(kept), "--overlapping", "never", str(cubin)])
+    subprocess.run([_NVCC, "-arch=sm_90", "-cubin", "-I", str(ROOT), "-o", str(tmp_path / "bare.cubin"), str(cubin.with_suffix(".cu"))],
+                   check=True)
+    main(["--sarif", str(forms[2]), str(tmp_path / "bare.cubin")])
+    content = json.loads(forms[0].read_text())
+    content["runs"][0]["results"][0]["level"] = "severe"
+    forms[3].write_text(json.dumps(content))
+    assert [len(wrong) for wrong in violations(forms).values()] == [0, 0, 0, 1]
 
 
 def test_sarif_never_overwrites_code(cubin: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
