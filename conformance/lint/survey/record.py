@@ -93,8 +93,8 @@ class Tally:
 class Record:
     """Grows file by file."""
 
-    def __init__(self, package: Package) -> None:
-        self.package = package
+    def __init__(self, package: Package, only: frozenset[int] = frozenset()) -> None:
+        self.package, self.only = package, only  # only: these architectures; empty: all
         self.files: list[dict[str, object]] = []
         self.tallies: dict[str, Tally] = {}
         self.groups: dict[tuple[str, str], Group] = {}
@@ -114,7 +114,7 @@ class Record:
         """Lint one file and add what it says."""
         begun, cpu = time.monotonic(), _cpu_seconds()
         overlapping = re.compile(self.package.overlapping) if self.package.overlapping is not None else None
-        report = lint_files([file], Options(overlapping=overlapping))
+        report = lint_files([file], Options(overlapping=overlapping, architectures=self.only))
         self.wall_s += time.monotonic() - begun
         self.cpu_s += _cpu_seconds() - cpu
         modern = [v for v in report.verdicts if int(v.arch.removeprefix("sm_")) >= _MODERN]
@@ -154,7 +154,7 @@ class Record:
         largest = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         return {
             "schema": SCHEMA, **{k: v for k, v in vars(self.package).items() if v},
-            "lint": _lint_version(), "nvdisasm": _nvdisasm_version(),
+            "only": sorted(self.only), "lint": _lint_version(), "nvdisasm": _nvdisasm_version(),
             "files": sorted(self.files, key=lambda row: str(row["name"])) if len(self.files) <= 64 else _summed(self.files),
             "images_without_pdl": self.left_alone, "kernel_names": len(self.names), "total": vars(total),
             "architectures": {arch: vars(tally) for arch, tally in sorted(self.tallies.items())},

@@ -33,9 +33,9 @@ RECORDS = KIT / "results" / "field" / "survey"
 _PROGRESS_S = 20.0
 
 
-def survey(package: Package, kept: Path | None) -> dict[str, object]:
+def survey(package: Package, kept: Path | None, only: frozenset[int] = frozenset()) -> dict[str, object]:
     """One package, from its wheel to its record."""
-    record = Record(package)
+    record = Record(package, only)
     with tempfile.TemporaryDirectory(prefix="survey-", dir=private_folder("survey")) as place:
         folder = Path(place)
         wheel = fetch(package, kept or folder)
@@ -76,6 +76,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="what can be named")
     parser.add_argument("--table", action="store_true", help=f"write {table.PAGE.name} from the records")
     parser.add_argument("--records", type=Path, default=RECORDS, metavar="FOLDER", help="where the records lie")
+    parser.add_argument("--arch", type=int, action="append", default=[], metavar="SM", help="judge only code for these, such as 90")
     parser.add_argument("--wheels", type=Path, metavar="FOLDER", help="keep wheels here")
     arguments = parser.parse_args(argv)
     known = packages()
@@ -89,10 +90,11 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{package.name} {package.version} ({package.licence}): {package.program or package.wheel}")
     if len(names) > 1:
         more = ["--records", str(arguments.records)] + (["--wheels", str(arguments.wheels)] if arguments.wheels else [])
+        more += [word for sm in arguments.arch for word in ("--arch", str(sm))]
         if _each_in_its_own_process(names, more):
             return FAILED
     elif names:
-        found = survey(known[names[0]], arguments.wheels)
+        found = survey(known[names[0]], arguments.wheels, frozenset(arguments.arch))
         arguments.records.mkdir(parents=True, exist_ok=True)
         (arguments.records / f"{names[0]}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         print(table.in_words(found))
