@@ -19,6 +19,7 @@ from conformance.pdlkit.axes import coverage
 from conformance.pdlkit.eager import compare
 from conformance.pdlkit.evidence import Evidence, kernels_of
 from conformance.pdlkit.machine_code import METHOD, MachineCode
+from conformance.pdlkit.other_drivers import other_drivers
 from conformance.pdlkit.places import ROOT
 from conformance.pdlkit.records import Record
 from conformance.pdlkit.rules import Rule, RuleBook
@@ -273,6 +274,7 @@ def build_report(facts: RunFacts) -> dict[str, Any]:
         "capabilities": judge_capabilities(facts.results, facts.waivers.rules, facts.waivers.crashes),
         "pooled": pooled(facts), "axes": axes_entry(facts),
         "waived": list(facts.waivers.entries), "waivers_idle": _sentences(facts.waivers.notes),
+        "other_drivers": [] if facts.on_model else other_drivers(device_facts(facts).get("name"), facts.driver.get("version")),
         "reasons": _sentences(facts.verdict.reasons), "verdict": facts.verdict.verdict, "exit": facts.verdict.exit,
     }
     report["run"]["id"] = "sha256:" + hashlib.sha256(json.dumps(report, sort_keys=True).encode()).hexdigest()[:32]

@@ -77,6 +77,7 @@ _SHOWN = {
     "capabilities",
     "waived",
     "waivers_idle",
+    "other_drivers",
 }
 _SHOWN_IF = {"pooled": "bound95", "axes": "ran"}  # shown in its place if it holds this key, as this version writes it
 

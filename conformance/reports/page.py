@@ -16,11 +16,12 @@ from conformance.reports.pictures import counted
 
 _MOST_TILES = 1200
 _MOST_BROKEN = 12
+_FAILED = ("FAIL", "HANG", "CRASH", "DEVICE_LOST")
 
 
 def write_page(report: Report) -> str:
     """The page of a report."""
-    makers = (_capabilities, _overview, _what_failed, _rules, _mutants, _overlap, _contested, _paths, _run, _others)
+    makers = (_capabilities, _overview, _what_failed, _rules, _mutants, _other_drivers, _overlap, _contested, _paths, _run, _others)
     sections = [make(report) for make in makers]
     return document(f"{verdict_line(report)}: {_device(report)}", _top(report), _contents(sections), sections)
 
@@ -37,6 +38,7 @@ _SECTIONS = (
     ("said", "What the run says"),
     ("rules", "Rules"),
     ("planted", "Planted bugs"),
+    ("drivers", "Other drivers and GPUs"),
     ("overlap", "Overlap"),
     ("contested", "Contested claims"),
     ("paths", "Streams and captured graphs that differ"),
@@ -59,7 +61,7 @@ def _contents(sections: Iterable[Markup | None]) -> Markup:
 
 def _broken(report: Report) -> Markup | None:
     """The rules that decided against the device, in the words of the rule book."""
-    bad = [rule for rule in report["rules"] if rule["class"] != "measured" and rule["status"] in ("FAIL", "HANG", "CRASH", "DEVICE_LOST")]
+    bad = [rule for rule in report["rules"] if rule["class"] != "measured" and rule["status"] in _FAILED]
     waived = {entry.get("rule") for entry in report.get("waived") or []}
     lines = [
         joined(
@@ -291,6 +293,28 @@ def _mutants(report: Report) -> Markup | None:
             words += [element("h3", title), _long_list(list(score[name]))]
     head = ["tag", "kind", "cases", "trials that showed it", "rules"]
     return _section("planted", words, table("Planted bugs, controls and broken waits", head, rows))
+
+
+def _other_drivers(report: Report) -> Markup | None:
+    """Whether a failure is new: what the recorded runs on other drivers and GPUs said of the rules that differ or failed."""
+    others = report.get("other_drivers") or []
+    if not others:
+        return None
+    differing: list[list[Child]] = []
+    for rule in report["rules"]:
+        said = [rule["status"], *(other["rules"].get(rule["id"]) for other in others)]
+        if rule["class"] != "measured" and (len(set(said) - {None}) > 1 or any(status in _FAILED for status in said)):
+            link = element("a", rule["id"], href=f"#{rule['id']}")
+            differing.append([link, *(badge(status) if status else "not asked" for status in said)])
+    names = [f"{other['gpu']}, driver {other['driver']}, CUDA {other['toolkit']}" for other in others]
+    runs = [f"{name}: {other['verdict']}, run on {other['started'][:10]}" for name, other in zip(names, others, strict=True)]
+    same: Child = element("p", "Every rule that decides a verdict has the same result there.")
+    return _section(
+        "drivers",
+        element("p", "The last recorded run of each, as this kit knew it when this report was made."),
+        bullets(runs),
+        table("Rules that differ, or that failed somewhere", ["rule", "this run", *names], differing) if differing else same,
+    )
 
 
 def _overlap(report: Report) -> Markup | None:

@@ -34,7 +34,7 @@ def rendered(paths: Sequence[Path]) -> list[Markup]:
     done = subprocess.run([str(python), "-P", "-c", _RENDER], input=json.dumps(texts), capture_output=True, text=True)
     if done.returncode != 0:
         raise SetupImpossible(f"{pins('prose')[0]} does not work here: {done.stderr.strip()[-200:]}")
-    return [_addressed(_scrolling(text)) for text in json.loads(done.stdout)]
+    return [_addressed(_scrolling(text, path.stem)) for text, path in zip(json.loads(done.stdout), paths, strict=True)]
 
 
 def _plain(text: str) -> Markup:
@@ -76,13 +76,13 @@ def relinked(text: Markup, address: Callable[[str], str | None]) -> Markup:
     return Markup(re.sub(r'href="([^"]*)"', link, re.sub(r"<img [^>]*>", "", text)))
 
 
-def _scrolling(text: str) -> Markup:
-    """Tables and listings that scroll by themselves on a narrow screen, also by the keyboard."""
+def _scrolling(text: str, name: str) -> Markup:
+    """Tables and listings that scroll by themselves on a narrow screen, also by the keyboard; each is named after its file."""
     count = itertools.count(1)
 
     def region(match: re.Match[str]) -> str:
         what, tag = ("table", "div") if match[0] == "<table>" else ("listing", "pre")
-        opened = f'<{tag} class="scroll" tabindex="0" role="region" aria-label="{what} {next(count)}">'
+        opened = f'<{tag} class="scroll" tabindex="0" role="region" aria-label="{what} {next(count)} of {name}">'
         return f"{opened}<table>" if what == "table" else opened
 
     return Markup(re.sub("<table>|<pre>", region, text).replace("</table>", "</table></div>"))

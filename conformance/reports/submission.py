@@ -36,6 +36,7 @@ UNSEEN = {
     "trials planned, cut short or exercised without a PASS": r"tests/\*/(trials/(planned|witnessed|cut_short|exercised)|outcomes/overlap)",
     "how often a planted bug showed, beyond its result": r"tests/\*/(mutants|controls|broken_waits|triage)/\*/(?!status|kind)\w+",
     "which broken waits survived, and how forbidden trials went": r"tests/\*/(survived_x/\*|resolution_ns|reason|forbidden/.*|images/.*)",
+    "what is told of other drivers": r"other_drivers/.*",
     "the reason and the end of a waiver": r"waived/\*/(reason|expires)|waivers_idle/\*",
 }
 # In a report whose rule book was worded otherwise, and in one of other code, what only that rule book can tell.

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from conformance.packaging import manual
 from conformance.pdlkit import places, toolkit
 from conformance.pdlkit.venv import ensure_venv
 
@@ -25,7 +26,15 @@ extern "C" __global__ void NAME(const float *in, float *out)
     out[threadIdx.x] = v;
 }
 """
+TAG = f"v{manual.version()}"
 READ = "const float v = *(const volatile float *)&in[threadIdx.x];"
+
+
+def test_the_templates_name_this_version() -> None:
+    """Who copies a line from a template gets the version that the template belongs to."""
+    for name in ("action.yml", "conformance/packaging/ci/gitlab.yml", "conformance/packaging/README.md"):
+        named = re.findall(r"v[0-9]+\.[0-9]+\.[0-9]+", (places.ROOT / name).read_text())
+        assert named and set(named) == {TAG}, name
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +52,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     shutil.copytree(places.ROOT, folder, ignore=ignored)
     git = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t"]
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "as it is"], ["tag", "v0.2.0"]):
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "as it is"], ["tag", TAG]):
         subprocess.run([*git, *command], check=True, capture_output=True)
     return folder
 
@@ -124,7 +133,7 @@ def test_pre_commit_runs_the_hook(python: Path, clone: Path, project: Path, tmp_
     def hook(name: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")}
         return subprocess.run(
-            [python, "-m", "pre_commit", "try-repo", str(clone), "pdl-lint", "--ref", "v0.2.0", "--files", name],
+            [python, "-m", "pre_commit", "try-repo", str(clone), "pdl-lint", "--ref", TAG, "--files", name],
             cwd=project,
             env=environment,
             capture_output=True,

@@ -143,6 +143,28 @@ def test_unknown_parts_of_a_newer_report_are_shown() -> None:
     assert "built graphs" in write_markdown(report) and "EDGE-33" in write_summary(report)
 
 
+def test_a_page_says_what_other_drivers_did() -> None:
+    """A rule that fails here and held on another driver is new; both stand in one row. Rules without a difference are left out."""
+    report = failed(recorded())
+    bad = next(rule["id"] for rule in report["rules"] if rule["status"] == "FAIL")
+    rules = {rule["id"]: "PASS" if rule["id"] == bad else rule["status"] for rule in report["rules"]}
+    report["other_drivers"] = [
+        {
+            "gpu": "NVIDIA B200",
+            "driver": "590.1",
+            "toolkit": "13.1",
+            "started": "2026-01-02T03:04:05Z",
+            "verdict": "CONFORMS",
+            "rules": rules,
+        }
+    ]
+    page = write_page(report)
+    section = page[page.index('id="part-drivers"') :].partition("</section>")[0]
+    assert "NVIDIA B200, driver 590.1" in section and section.count("<tr>") == 2
+    assert f'href="#{bad}"' in section and ">FAIL<" in section and ">PASS<" in section
+    assert 'id="part-drivers"' not in write_page(recorded())
+
+
 def test_markdown_fits_an_issue_and_says_what_is_left_out() -> None:
     text = write_markdown(with_cases(3000))
     assert len(text) <= 65_536 and "left out" in text
