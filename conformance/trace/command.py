@@ -16,6 +16,8 @@ from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.pdlkit.places import shown
 from conformance.trace import images, launches, page, perfetto, report, session
 from conformance.trace.cupti import find_cupti
+from conformance.trace.inside import run as inside_run
+from conformance.trace.inside.findings import Inside
 from conformance.trace.pairs import Finder, Knowledge, Pair
 from conformance.trace.presence import Presence, compare
 from conformance.trace.records import Process, read_folder
@@ -50,6 +52,9 @@ def _parser() -> Parser:
     what.add_argument("--steps", metavar="A:B", help="only steps A to B, counted from 0, B not included")
     what.add_argument("--rank", metavar="N", help="only the process with this rank (RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID)")
     how = parser.add_argument_group("how")
+    how.add_argument("--inside", action="store_true",
+                     help="run it once more with kernels that record when each block starts, waits, triggers and ends "
+                          "(machine code is rewritten; not yet run on hardware)")
     how.add_argument("--once", action="store_true", help="one run only; the trace's own cost is then not measured")
     how.add_argument("--sample", type=int, default=1, metavar="N",
                      help="time one of N graph launches, and one of N stretches between synchronisations (default: all)")
@@ -69,6 +74,8 @@ def _checked(given: argparse.Namespace) -> argparse.Namespace:
         raise BadArguments(f"{given.command[0]} is not a program that can be run")
     if given.timeout is not None and given.timeout <= 0:
         raise BadArguments("--timeout takes seconds, more than 0")
+    if given.inside and given.no_times:
+        raise BadArguments("--inside needs the times that --no-times leaves out: they say which kernels follow each other")
     if given.sample < 1:
         raise BadArguments("--sample takes 1 or more")
     try:
@@ -132,23 +139,23 @@ def _nothing(ran: session.Ran, given: argparse.Namespace) -> InvalidRun:
 
 
 def _write(given: argparse.Namespace, timelines: list[Timeline], pairs: list[Pair], where: dict[str, str], presence: Presence | None,
-           ran: session.Ran) -> None:
+           ran: session.Ran, found: Inside | None) -> None:
     first, _, last = (given.steps or ":").partition(":")
     chosen = slice(int(first) if first else None, int(last) if last else None)
     summary = summarise(timelines, pairs, given.step, chosen)
     if ran.code != 0:
         summary.notes.append("the program was ended after its time" if ran.code is None else f"the program ended with code {ran.code}")
     if given.html:
-        page.write(Path(given.html), page.data(summary, timelines, pairs, presence, given.command))
+        page.write(Path(given.html), page.data(summary, timelines, pairs, presence, given.command, found))
     if given.perfetto:
         perfetto.write(Path(given.perfetto), timelines, pairs)
     if given.launches:
         launches.write(Path(given.launches), timelines, pairs, where)
     if given.json:
-        more = {"command_exit": ran.code, "wall_s": round(ran.wall_s, 3)}
+        more = {"command_exit": ran.code, "wall_s": round(ran.wall_s, 3)} | ({"inside": found.as_json()} if found else {})
         print(json.dumps(report.as_json(summary, presence, given.command, more), indent=1))
     else:
-        print(report.table(summary, presence))
+        print("\n".join([report.table(summary, presence), *(report.inside_table(found) if found else [])]))
         written = [value for value in (given.html, given.perfetto, given.launches) if value]
         if written:
             print("\nwritten      " + ", ".join(shown(Path(value)) for value in written))
@@ -170,7 +177,11 @@ def main(argv: list[str]) -> int:
             raise _nothing(ran, given)
         pairs, where = pairs_of(timelines, ran.folder, _serialiser())
         presence = compare(plain, [timeline.process for timeline in timelines]) if plain else None
-        _write(given, timelines, pairs, where, presence, ran)
+        found = None
+        if given.inside:
+            print("trace: run with recording kernels", file=sys.stderr, flush=True)
+            found = inside_run.inside(given.command, folder / "inside", given.rank, timelines, pairs, given.timeout)
+        _write(given, timelines, pairs, where, presence, ran, found)
         return 0
     finally:
         if not kept:

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from conformance.trace.inside.findings import Inside
 from conformance.trace.pairs import Group, Pair
 from conformance.trace.perfetto import lanes
 from conformance.trace.presence import Presence
@@ -75,8 +76,19 @@ def _pair_row(group: Group, number: dict[int, int]) -> dict[str, Any]:
     }
 
 
+def _inside(inside: Inside | None) -> dict[str, Any] | None:
+    """The table of --inside: columns in the order of the page's heading."""
+    if inside is None:
+        return None
+    rows = [[f"{short_name(one.primary)} → {short_name(one.dependent)}", f"{len(one.steps):,}",
+             *(us(one.typical(name)) for name in ("lead", "arrival", "prologue", "standing", "parked", "response")), one.sentence()]
+            for one in inside.findings[:100]]
+    refused = [f"{short_name(name)}: {why}" for name, why in sorted(inside.refused.items())[:100]]
+    return {"rows": rows, "notes": inside.notes, "refused": refused}
+
+
 def data(summary: Summary, timelines: Sequence[Timeline], pairs: Sequence[Pair], presence: Presence | None,
-         command: Sequence[str]) -> dict[str, Any]:
+         command: Sequence[str], inside: Inside | None = None) -> dict[str, Any]:
     """What the page shows."""
     runs = sorted((run for timeline in timelines for run in timeline.runs), key=lambda run: run.start)
     row_of, titles = _rows(timelines)
@@ -92,7 +104,7 @@ def data(summary: Summary, timelines: Sequence[Timeline], pairs: Sequence[Pair],
     notes = [presence.sentence] if presence else []
     about = " ".join(command) + f" — {summary.device}. " + " ".join(f"{note}." for note in [*notes, *summary.notes])
     return {**shown, "rows": titles, "facts": facts, "about": about,
-            "pairs": [_pair_row(group, number) for group in summary.groups[:100]]}
+            "pairs": [_pair_row(group, number) for group in summary.groups[:100]], "inside": _inside(inside)}
 
 
 def write(path: Path, content: dict[str, Any]) -> None:

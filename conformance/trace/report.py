@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from conformance.pdlkit.demangle import demangled
+from conformance.trace.inside.findings import Inside
 from conformance.trace.pairs import Group
 from conformance.trace.presence import Presence
 from conformance.trace.summary import Summary
@@ -118,6 +119,26 @@ def table(summary: Summary, presence: Presence | None) -> str:
     if len(summary.groups) > TOP:
         lines.append(f"             and {len(summary.groups) - TOP} more pairs in the JSON")
     return "\n".join(line.rstrip() for line in lines)
+
+
+def inside_table(inside: Inside) -> list[str]:
+    """What --inside adds: per pair the times of a typical block, and which of trigger and wait would gain."""
+    lines = ["", f"inside       {inside.launches:,} launches recorded block by block"]
+    for note in inside.notes:
+        lines += [f"note         {line.strip()}" if i == 0 else line for i, line in enumerate(wrapped(note, 13))]
+    for one in inside.findings[:TOP]:
+        lines.append(f"{'':13}{clipped(short_name(one.primary), _NAME)} > {clipped(short_name(one.dependent), _NAME)}")
+        lines += wrapped(f"{len(one.steps):,} launches; the trigger leads the primary's end by {us(one.typical('lead'))} us, the first "
+                         f"block arrives {us(one.typical('arrival'))} us after it, works {us(one.typical('prologue'))} us, stands "
+                         f"{us(one.typical('standing'))} us in the wait, which ends {us(one.typical('response'))} us after the primary", 15)
+        lines += wrapped(one.sentence(), 15)
+    if len(inside.findings) > TOP:
+        lines.append(f"{'':13}and {len(inside.findings) - TOP} more pairs in the JSON")
+    for name, why in sorted(inside.refused.items())[:TOP]:
+        lines += wrapped(f"not recorded: {clipped(short_name(name), _NAME)}: {why}", 13)
+    if len(inside.refused) > TOP:
+        lines.append(f"{'':13}and {len(inside.refused) - TOP} more kernels in the JSON")
+    return [line.rstrip() for line in lines]
 
 
 def _group_json(group: Group) -> dict[str, Any]:

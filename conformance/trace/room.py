@@ -82,6 +82,12 @@ def _measured(device: Device, launch: Blocks) -> _Side | None:
     return _Side(block, alone, least, split, most) if alone else None
 
 
+def resident(device: Device, launch: Blocks) -> int:
+    """Blocks of a launch that fit on one multiprocessor; 0 if none does or the device is not described."""
+    side = _measured(device, launch) if device.sms and device.shared else None
+    return side.alone if side else 0
+
+
 @lru_cache(maxsize=4096)
 def estimate(device: Device, primary: Blocks, dependent: Blocks) -> Room | None:
     """None if the device is not described, or one of the two fits nowhere."""

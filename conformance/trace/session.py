@@ -49,10 +49,10 @@ def new_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="session-", dir=private_folder("trace")))
 
 
-def environment(folder: Path, cupti: Path | None, rank: str | None, sample: int = 1) -> dict[str, str]:
-    """In which the program runs; without CUPTI launches are noted, but not timed."""
+def environment(folder: Path, cupti: Path | None, rank: str | None, sample: int = 1, preloaded: Path | None = None) -> dict[str, str]:
+    """In which the program runs; without CUPTI launches are noted, but not timed. `preloaded`: a library that does more than trace."""
     found = dict(os.environ)
-    before, path = found.get("LD_PRELOAD"), str(library())
+    before, path = found.get("LD_PRELOAD"), str(preloaded or library())
     found["LD_PRELOAD"] = f"{path}:{before}" if before else path
     found["PDL_TRACE_FOLDER"] = str(folder)
     found["PDL_TRACE_TIMES"] = "1" if cupti else "0"

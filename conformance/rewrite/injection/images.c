@@ -102,13 +102,16 @@ static int choose(void *context, const char *kernel, struct kernel_plan *numbers
     (void)context;
     *numbers = *plan_of(kernel);
     numbers->words = known ? live_words(known) : 0;
+    if (numbers->flags & PLAN_RECORD && !(record_room && record_room(kernel, &numbers->room))) {
+        numbers->flags &= ~(uint32_t)PLAN_RECORD;
+    }
     return numbers->words || numbers->flags;
 }
 
 static void note(void *context, const struct kernel_outcome *outcome)
 {
     (void)context;
-    note_outcome(outcome->name, outcome->rewritten, outcome->refusal, outcome->waits, outcome->triggers);
+    note_outcome(outcome);
 }
 
 static void say_passed(const char *what, unsigned architecture, const char *why)
@@ -175,9 +178,10 @@ static const void *assembled(const char *ptx, size_t size, size_t *code_size, vo
 static const void *ptx_assembled(const char *ptx, size_t size, size_t *new_size)
 {
     result (*destroy)(void *) = driver_symbol("cuLinkDestroy");
-    void *state = NULL, *outer = NULL;
+    struct entered entered;
+    void *state = NULL;
     size_t code_size = 0;
-    const void *code = enter_context(&outer) ? assembled(ptx, size, &code_size, &state) : NULL;
+    const void *code = enter_context(&entered) ? assembled(ptx, size, &code_size, &state) : NULL;
     const void *out = code ? machine_code_instead(code, code_size, new_size) : NULL;
     if (code == NULL) {
         say_passed("PTX", 0, "the driver's compiler could not make machine code of it ahead of loading");
@@ -185,7 +189,7 @@ static const void *ptx_assembled(const char *ptx, size_t size, size_t *new_size)
     if (state && destroy) {
         destroy(state);
     }
-    leave_context(outer);
+    leave_context(&entered);
     return out;
 }
 

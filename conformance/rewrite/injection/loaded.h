@@ -19,7 +19,7 @@ struct named {
     char *name;
     int seen, rewritten;   /* images that hold it, and those in which it was rewritten */
     char *refusal;         /* why not, of the last image in which it was not; NULL: nothing stood in the way */
-    unsigned waits, triggers;
+    unsigned waits, triggers, registers_before, registers;
     uint64_t words;        /* the device's address of its numbers, where the plan is live; else 0 */
     uint32_t *on_host;     /* the same for the host, if it can be written there */
     uint32_t now[WORDS];   /* the numbers that stand there */
@@ -30,10 +30,21 @@ int plan_is_calibrating(void);
 void plan_reload(void);
 const struct kernel_plan *plan_of(const char *kernel);
 struct named *named(const char *kernel); /* NULL if there is no memory */
-void note_outcome(const char *kernel, int rewritten, const char *refusal, unsigned waits, unsigned triggers);
+void note_outcome(const struct kernel_outcome *outcome);
 uint64_t live_words(struct named *kernel); /* the device's address of its numbers; 0 where the plan is not live */
-int enter_context(void **outer);           /* 1: some context is current; leave_context undoes what was done for it */
-void leave_context(void *outer);
+void each_named(void (*tell)(const struct named *kernel));
+
+/* Between the two some context is current, and no capture of the program's forbids what the library does. enter_context
+ * answers 0 if that is impossible; call leave_context in either case. */
+struct entered {
+    void *pushed;
+    int capture_mode;
+};
+int enter_context(struct entered *entered);
+void leave_context(struct entered *entered);
+
+/* Memory that kernels of every device reach. `on_host` stays NULL where it is the device's own. 1 if there is some. */
+int kernels_memory(size_t bytes, uint64_t *address, void **on_host);
 
 /* ---- images.c ------------------------------------------------------------------------------------------------------ */
 
@@ -50,5 +61,8 @@ extern const size_t load_hook_count;
 
 void loading_begins(void);          /* before each function that loads code */
 void image_refused(result code);    /* the driver did not take a rewritten image; it is given the program's own */
+
+/* Where a kernel whose plan says PLAN_RECORD is to write; 0: nowhere, and it records nothing. Only a library that reads it has it. */
+__attribute__((weak)) int record_room(const char *kernel, struct record_room *room);
 
 #endif

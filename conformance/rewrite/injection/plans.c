@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TABLE = 8192, CHUNK_WORDS = 16384, PORTABLE_AND_MAPPED = 1 | 2 };
+enum { TABLE = 8192, CHUNK_WORDS = 16384 };
 
 static struct plan_file plan;
 static int plan_on;
@@ -89,95 +89,126 @@ struct named *named(const char *kernel)
     return found;
 }
 
-void note_outcome(const char *kernel, int rewritten, const char *refusal, unsigned waits, unsigned triggers)
+void note_outcome(const struct kernel_outcome *outcome)
 {
-    struct named *known = named(kernel);
+    struct named *known = named(outcome->name);
+    const char *refusal = outcome->refusal;
     if (known == NULL) {
         return;
     }
     pthread_mutex_lock(&lock);
     known->seen++;
-    known->rewritten += rewritten != 0;
-    known->waits = waits;
-    known->triggers = triggers;
+    known->rewritten += outcome->rewritten != 0;
+    known->waits = outcome->waits;
+    known->triggers = outcome->triggers;
+    known->registers_before = outcome->registers_before;
+    known->registers = outcome->registers;
     if (refusal && (known->refusal == NULL || strcmp(known->refusal, refusal) != 0)) {
         known->refusal = strdup(refusal); /* the old one is leaked: somebody may be printing it */
     }
     pthread_mutex_unlock(&lock);
 }
 
+void each_named(void (*tell)(const struct named *kernel))
+{
+    for (size_t i = 0; i < TABLE; i++) {
+        for (const struct named *kernel = table[i]; kernel; kernel = kernel->next) {
+            tell(kernel);
+        }
+    }
+}
+
 /* ---- live plans ---------------------------------------------------------------------------------------------------- */
 
-/* Makes a context current if none is: the first device's own one, which the program will need, too, and which is therefore
- * never released. `outer` says what to undo. */
-int enter_context(void **outer)
+/* Makes a context current if none is: the primary one of the first device. The program will need that one, too, so it is
+ * never released. */
+static int make_current(struct entered *entered)
 {
     result (*current)(void **) = driver_symbol("cuCtxGetCurrent");
     result (*retain)(void **, int) = driver_symbol("cuDevicePrimaryCtxRetain");
     result (*push)(void *) = driver_symbol("cuCtxPushCurrent_v2");
     void *context = NULL;
-    *outer = NULL;
     if (!current || (current(&context) == 0 && context)) {
         return current != NULL;
     }
     if (!retain || !push || retain(&context, 0) != 0 || push(context) != 0) {
         return 0;
     }
-    *outer = context;
+    entered->pushed = context;
     return 1;
 }
 
-void leave_context(void *outer)
+static void exchange_capture_mode(int *mode)
 {
-    result (*pop)(void **) = driver_symbol("cuCtxPopCurrent_v2");
-    if (outer && pop) {
-        pop(&outer);
+    result (*exchange)(int *) = driver_symbol("cuThreadExchangeStreamCaptureMode");
+    if (exchange) {
+        exchange(mode);
     }
 }
 
-/* Memory that kernels read: the device's own where there is one device, because reading the host's takes tens of
- * microseconds; page-locked memory of the host, which all devices can read, where there are several. */
+int enter_context(struct entered *entered)
+{
+    enum { RELAXED = 2 };
+    entered->pushed = NULL;
+    entered->capture_mode = RELAXED;
+    exchange_capture_mode(&entered->capture_mode);
+    return make_current(entered);
+}
+
+void leave_context(struct entered *entered)
+{
+    result (*pop)(void **) = driver_symbol("cuCtxPopCurrent_v2");
+    if (entered->pushed && pop) {
+        pop(&entered->pushed);
+    }
+    exchange_capture_mode(&entered->capture_mode);
+}
+
+/* The device's own where there is one device, because reaching the host's takes a kernel tens of microseconds; page-locked
+ * memory of the host, which all devices can reach, where there are several. */
+int kernels_memory(size_t bytes, uint64_t *address, void **on_host)
+{
+    enum { PORTABLE_AND_MAPPED = 1 | 2 };
+    result (*count)(int *) = driver_symbol("cuDeviceGetCount");
+    result (*device)(uint64_t *, size_t) = driver_symbol("cuMemAlloc_v2");
+    result (*host)(void **, size_t, unsigned) = driver_symbol("cuMemHostAlloc");
+    struct entered entered;
+    int devices = 0, made = 0;
+    *on_host = NULL;
+    if (enter_context(&entered)) {
+        int single = count && count(&devices) == 0 && devices == 1 && device;
+        made = single ? device(address, bytes) == 0 : host && host(on_host, bytes, PORTABLE_AND_MAPPED) == 0;
+        *address = *on_host ? (uint64_t)(uintptr_t)*on_host : *address;
+    }
+    leave_context(&entered);
+    return made;
+}
+
 static int make_chunk(void)
 {
-    result (*count)(int *) = driver_symbol("cuDeviceGetCount");
-    result (*on_device)(uint64_t *, size_t) = driver_symbol("cuMemAlloc_v2");
-    result (*on_host)(void **, size_t, unsigned) = driver_symbol("cuMemHostAlloc");
-    const size_t bytes = CHUNK_WORDS * sizeof(uint32_t);
-    void *outer = NULL, *memory = NULL;
-    int devices = 0;
-    if (!enter_context(&outer)) {
-        return 0;
-    }
-    int single = count && count(&devices) == 0 && devices == 1 && on_device;
-    int made = single ? on_device(&chunk_address, bytes) == 0 : on_host && on_host(&memory, bytes, PORTABLE_AND_MAPPED) == 0;
-    leave_context(outer);
-    chunk = single ? NULL : memory;
-    chunk_address = single ? chunk_address : (uint64_t)(uintptr_t)memory;
+    void *on_host = NULL;
+    int made = kernels_memory(CHUNK_WORDS * sizeof(uint32_t), &chunk_address, &on_host);
+    chunk = on_host;
     chunk_used = 0;
     return made;
 }
 
-/* In relaxed mode and on its own stream, so that it works while the program captures a graph. */
+/* On a stream of its own, because the program's may be in a capture. */
 static void copy_words(uint64_t address, const uint32_t words[WORDS])
 {
-    result (*mode)(int *) = driver_symbol("cuThreadExchangeStreamCaptureMode");
     result (*create)(void **, unsigned) = driver_symbol("cuStreamCreate");
     result (*copy)(uint64_t, const void *, size_t, void *) = driver_symbol("cuMemcpyHtoDAsync_v2");
     result (*synchronize)(void *) = driver_symbol("cuStreamSynchronize");
     result (*destroy)(void *) = driver_symbol("cuStreamDestroy_v2");
-    void *outer = NULL, *stream = NULL;
-    int relaxed = 2;
-    if (!mode || !create || !copy || !synchronize || !destroy || !enter_context(&outer)) {
-        return;
-    }
-    mode(&relaxed);
-    if (create(&stream, 1) == 0) {
+    struct entered entered;
+    void *stream = NULL;
+    int possible = enter_context(&entered) && create && copy && synchronize && destroy;
+    if (possible && create(&stream, 1) == 0) {
         copy(address, words, WORDS * sizeof words[0], stream);
         synchronize(stream);
         destroy(stream);
     }
-    mode(&relaxed);
-    leave_context(outer);
+    leave_context(&entered);
 }
 
 static void set_words(struct named *kernel)

@@ -186,6 +186,9 @@ static void stop(void)
         return;
     }
     flush(1);
+    if (inside_write) {
+        inside_write();
+    }
     record("{\"end\":%llu}", (unsigned long long)host_now());
     stopping = 1;
 }

@@ -68,6 +68,9 @@ WEAK int whatif_asks(uint32_t kernel, const void *function, unsigned flags);
 WEAK void *whatif_graph(void *graph);
 WEAK void whatif_instantiated(const void *exec, void *graph, void *instead);
 
+/* Defined in the library of `trace --inside` only: writes what the kernels recorded, at the end. */
+WEAK void inside_write(void);
+
 /* activity.c: CUPTI, found at run time; without it there are no times of the device */
 void activity_start(void);
 void activity_flush(int all);

@@ -5,6 +5,8 @@
  * facts that the reasons are about, on the host's clock: so a test sees whether the reasons are found again, and no more.
  */
 #define _GNU_SOURCE
+#include "stand_in_recording.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,9 +18,14 @@ typedef int result;
 enum { SMS = 8, SM_THREADS = 2048, SM_SLOTS = 32, SM_REGISTERS = 65536, SM_SHARED = 228 << 10, RESERVED = 1024 };
 enum { ARRIVAL_NS = 2000, RELEASE_NS = 1000, BOUNDARY_NS = 600, LOADING_NS = 50000, TOO_SHORT_NS = 1500 };
 
-struct kernel { char name[128]; int registers, static_shared, ptx, triggers, waits, carveout, loaded; struct kernel *next; };
+struct kernel {
+    char name[128];
+    int registers, static_shared, ptx, triggers, waits, carveout, loaded, recording;
+    struct record_room room;
+    struct kernel *next;
+};
 struct stream { int id, capturing; struct graph *graph; struct node *tail[8]; int tails; };
-struct occupancy { uint64_t start, end, completes; struct kernel *kernel; unsigned grid, block, shared; };
+struct occupancy { uint64_t start, end, completes; struct kernel *kernel; unsigned grid, block, shared, prologue, rest; };
 struct node {
     int type; /* as CUgraphNodeType */
     struct kernel *kernel;
@@ -104,6 +111,12 @@ static void recorded(const struct occupancy *ran, int stream, unsigned graph, ui
     uint32_t kind = 10, one = 1, set = 32768, id = (uint32_t)stream;
     uint16_t registers = (uint16_t)ran->kernel->registers;
     const char *name = ran->kernel->name;
+    if (ran->kernel->recording) {
+        const struct kernel *k = ran->kernel;
+        const struct times times = {ran->start, k->waits ? ran->start + ran->prologue : 0, k->waits ? ran->end - ran->rest : 0,
+                                    k->triggers ? ran->start + 100 : 0, ran->end};
+        record_blocks(&k->room, ran->grid, ran->block, &times);
+    }
     if (!timing || record_count == MOST_RECORDS) {
         return;
     }
@@ -143,7 +156,7 @@ static int splits_differ(const struct kernel *a, const struct kernel *b, unsigne
 static struct occupancy ran(const struct occupancy *before, int asked, struct kernel *kernel, unsigned grid, unsigned block,
                             unsigned shared, const unsigned *arguments, uint64_t arrival, int held)
 {
-    struct occupancy out = {0, 0, 0, kernel, grid, block, shared};
+    struct occupancy out = {0, 0, 0, kernel, grid, block, shared, arguments[0], arguments[1]};
     uint64_t own = arguments[0] + arguments[1];
     int overlaps = asked && !held && before->kernel && before->kernel->ptx >= 90 && before->kernel->triggers
                    && before->completes - before->start > TOO_SHORT_NS && has_room(before, kernel, block, shared)
@@ -196,6 +209,10 @@ result cuDeviceGetAttribute(int *value, int id, int device)
     return 1;
 }
 result cuThreadExchangeStreamCaptureMode(int *mode) { return (void)mode, 0; }
+result cuDeviceGetCount(int *count) { *count = 1; return 0; }
+result cuMemsetD8_v2(uint64_t to, unsigned char value, size_t bytes) { memset((void *)(uintptr_t)to, value, bytes); return 0; }
+result cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) { memcpy(to, (void *)(uintptr_t)from, bytes); return 0; }
+result cuCtxSynchronize(void) { return 0; }
 result cuMemAlloc_v2(uint64_t *pointer, size_t bytes) { *pointer = (uint64_t)(uintptr_t)malloc(bytes); return 0; }
 result cuStreamCreate(void **stream, unsigned flags)
 {
@@ -262,6 +279,7 @@ result cuModuleLoadData(void **module, const unsigned char *elf)
                 k->triggers |= opcode == 0x82d;
                 k->waits |= opcode == 0x82e;
             }
+            k->recording = recording_in(text, bytes, &k->room);
             list = k;
         }
     }

@@ -140,10 +140,7 @@ def with_waits(names: Iterable[str], trigger: bool) -> Variant:
 def environment(variant: Variant, folder: Path, cupti: Path | None = None) -> dict[str, str]:
     """In which the variant runs; with CUPTI its kernels are timed one by one."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = session.environment(folder, cupti, None)
-    tracing, ours = str(session.library()), str(library())
-    found["LD_PRELOAD"] = found["LD_PRELOAD"].replace(tracing, ours)
-    found["NVTX_INJECTION64_PATH"] = found["NVTX_INJECTION64_PATH"].replace(tracing, ours)
+    found = session.environment(folder, cupti, None, preloaded=library())
     found.pop("PDL_STRESS_PLAN", None)
     if variant.plan is not None:
         plan = folder / "plan"

@@ -1,0 +1,142 @@
+"""What kernels recorded of their warps: the ring of records that the library wrote, put together by launch and block."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_RECORD = struct.Struct("<QQIIIIQQQQ")  # struct warp_record of rewrite.h
+
+
+@dataclass
+class Block:
+    """One block: its first warp's start, its last warp's exit; ns of the device's clock, 0 for what never happened."""
+
+    start: int
+    wait_begun: int
+    wait_ended: int
+    trigger: int  # of the first warp that triggers: it counts for the block
+    exit: int
+    multiprocessor: int
+    warps: int = 1
+    warps_expected: int = 1
+    unfinished: bool = False  # a warp without an exit
+
+
+@dataclass
+class Launch:
+    """One launch of a kernel, as far as its records were kept."""
+
+    name: str
+    grid: int
+    blocks_expected: int
+    blocks: dict[int, Block] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether no record of it was taken by a later launch."""
+        return len(self.blocks) == self.blocks_expected and all(
+            block.warps == block.warps_expected and not block.unfinished for block in self.blocks.values())
+
+    @property
+    def start(self) -> int:
+        return min(block.start for block in self.blocks.values())
+
+    @property
+    def end(self) -> int:
+        return max(block.exit for block in self.blocks.values())
+
+    @property
+    def waits(self) -> bool:
+        return any(block.wait_ended for block in self.blocks.values())
+
+    @property
+    def triggers(self) -> bool:
+        return any(block.trigger for block in self.blocks.values())
+
+    @property
+    def released(self) -> int:
+        """When its dependents may start: the last block's trigger, or its exit where it does not trigger."""
+        return max(block.trigger or block.exit for block in self.blocks.values())
+
+    @property
+    def wait_ended(self) -> int:
+        """When its first wait ended; 0 if it does not wait."""
+        return min((block.wait_ended for block in self.blocks.values() if block.wait_ended), default=0)
+
+
+@dataclass
+class Recorded:
+    """What one process recorded."""
+
+    launches: list[Launch] = field(default_factory=list)  # complete ones, by start
+    partial: int = 0  # launches of which only a part was kept
+    refused: dict[str, str] = field(default_factory=dict)  # kernel -> why it could not be made to record
+    registers: dict[str, tuple[int, int]] = field(default_factory=dict)  # kernel -> before, now
+    troubles: list[str] = field(default_factory=list)
+
+
+def _earlier(one: int, other: int) -> int:
+    return min(one, other) if one and other else one or other
+
+
+def _add(launch: Launch, row: tuple[int, ...]) -> None:
+    start, _, number, _, _, place, begun, ended, trigger, ended_warp = row
+    warps = place >> 16 & 0xFF
+    block = launch.blocks.get(number)
+    if block is None:
+        launch.blocks[number] = Block(start, begun, ended, trigger, ended_warp, place & 0xFFFF, 1, warps, not ended_warp)
+        return
+    block.start = min(block.start, start)
+    block.wait_begun, block.trigger = _earlier(block.wait_begun, begun), _earlier(block.trigger, trigger)
+    block.wait_ended, block.exit = max(block.wait_ended, ended), max(block.exit, ended_warp)
+    block.warps += 1
+    block.unfinished = block.unfinished or not ended_warp
+
+
+def launches_of(rows: Iterable[tuple[int, ...]], names: dict[int, str]) -> Iterator[Launch]:
+    """The launches in a ring; a record that was never written has no start."""
+    found: dict[tuple[int, int], Launch] = {}
+    for row in rows:
+        if row[0] == 0 or row[3] not in names:
+            continue
+        key = (row[3], row[1])
+        if key not in found:
+            found[key] = Launch(names[row[3]], row[1], row[4])
+        _add(found[key], row)
+    yield from found.values()
+
+
+def _note(recorded: Recorded, names: dict[int, str], entry: dict[str, object]) -> None:
+    name = str(entry.get("name", ""))
+    if entry["inside"] == "number":
+        names[int(str(entry["number"]))] = name
+    elif entry["inside"] == "kernel":
+        before, now = entry["registers"] if isinstance(entry["registers"], list) else (0, 0)
+        recorded.registers[name] = (before, now)
+        if entry["why"] or entry["rewritten"] != entry["images"] or not entry["images"]:
+            recorded.refused[name] = str(entry["why"]) or "the image that it was loaded from was not seen"
+    elif entry["inside"] == "refused":
+        recorded.troubles.append(f"the driver refused a rewritten image with error {entry['code']}; it was given the original")
+    elif entry["inside"] == "lost":
+        recorded.troubles.append(str(entry["why"]))
+
+
+def read_process(path: Path) -> Recorded:
+    """Of one process, by its file of JSON lines; the ring lies next to it."""
+    recorded, names, pid = Recorded(), dict[int, str](), path.name.split("-")[1]
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if line.startswith('{"inside":'):
+                _note(recorded, names, json.loads(line))
+    ring = path.with_name(f"inside-{pid}.records")
+    data = ring.read_bytes() if ring.is_file() else b""
+    by_kernel: dict[bool, list[Launch]] = defaultdict(list)
+    for launch in launches_of(_RECORD.iter_unpack(data[: len(data) // _RECORD.size * _RECORD.size]), names):
+        by_kernel[launch.complete].append(launch)
+    recorded.launches, recorded.partial = sorted(by_kernel[True], key=lambda launch: launch.start), len(by_kernel[False])
+    return recorded

@@ -1,0 +1,171 @@
+"""trace --inside: which kernels record, what their records say, and what is concluded from them."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.pdlkit.places import KIT
+from conformance.rewrite import library as rewriter
+from conformance.rewrite.tests.images import ADD, EXIT, STACK, TRIGGER, WAIT, Instruction, Kernel, cubin
+from conformance.trace.inside import plan
+from conformance.trace.inside.findings import NOT_ON_HARDWARE, find
+from conformance.trace.inside.records import Block, Launch, Recorded, launches_of, read_process
+from conformance.trace.records import Device
+from conformance.trace.records import Kernel as TracedKernel
+from conformance.trace.timeline import Run
+from conformance.trace.zoo.command import build_zoo
+
+SET_REGISTERS: Instruction = (0x00000028000079C8, 0x000FC000080E0500)
+
+
+def kernel(name: str, *middle: Instruction) -> Kernel:
+    return Kernel(name, [STACK, *middle, ADD, EXIT], exits=[16 * (len(middle) + 2)])
+
+
+@pytest.fixture(scope="module")
+def place(stand_in: Path) -> Path:
+    others = [kernel(name) for name in ("gate", "first_silent", "second_shared", "second_unloaded", "second_waits_first")]
+    (stand_in / "inside.cubin").write_bytes(cubin([*others, kernel("first", TRIGGER, ADD), kernel("second", ADD, WAIT)]))
+    (stand_in / "odd.cubin").write_bytes(cubin([*others, kernel("first", TRIGGER, SET_REGISTERS), kernel("second", ADD, WAIT)]))
+    return stand_in
+
+
+def trace(place: Path, *options: str, image: str = "inside.cubin", variant: str = "fixed") -> subprocess.CompletedProcess[str]:
+    command = [str(build_zoo()), "not-asked", variant, str(place / image), str(place / image)]
+    return subprocess.run([sys.executable, str(KIT), "trace", "--once", "--inside", *options, "--", *command], capture_output=True,
+                          text=True, check=False, env={**os.environ, "LD_LIBRARY_PATH": str(place), "PDL_TRACE_CUPTI": str(place / "libcuda.so.1")},
+                          timeout=3600)
+
+
+def as_json(place: Path, **more: Any) -> dict[str, Any]:
+    done = trace(place, "--json", **more)
+    assert done.returncode == 0, done.stderr
+    inside = json.loads(done.stdout)["inside"]
+    assert isinstance(inside, dict)
+    return inside
+
+
+def test_the_blocks_of_a_pair_that_overlaps_are_seen_to_wait(place: Path) -> None:
+    inside = as_json(place)
+    pair = next(one for one in inside["pairs"] if (one["primary"], one["dependent"]) == ("first", "second"))
+    assert pair["asked"] and pair["triggers"] and pair["waits"] and pair["launches"] == 20
+    assert pair["standing_us"] > 0 and pair["lead_us"] > pair["prologue_us"] and pair["late_us"] == 0
+    assert "only work moved ahead of the wait would gain" in pair["text"]
+    assert NOT_ON_HARDWARE in inside["notes"] and inside["not_recorded"] == {} and inside["launches_kept_in_part"] == 0
+
+
+def test_a_pair_that_does_not_ask_is_told_so_first(place: Path) -> None:
+    pair = next(one for one in as_json(place, variant="broken")["pairs"] if one["dependent"] == "second")
+    assert not pair["asked"] and "overlap is not asked for" in pair["text"]
+
+
+def test_the_table_says_that_no_hardware_has_run_this_and_fits_the_terminal(place: Path, tmp_path: Path) -> None:
+    done = trace(place, "--html", str(tmp_path / "page.html"))
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    assert "not yet been run on hardware" in " ".join(done.stdout.split()) and "us in the wait" in " ".join(done.stdout.split())
+    page = (tmp_path / "page.html").read_text()
+    assert NOT_ON_HARDWARE in page and "Inside the kernels" in page
+
+
+def test_a_kernel_that_cannot_record_is_named_with_its_reason(place: Path) -> None:
+    inside = as_json(place, image="odd.cubin")
+    assert "changes its own number of registers" in inside["not_recorded"]["first"]
+    assert [one for one in inside["pairs"] if "first" in (one["primary"], one["dependent"])] == []
+
+
+def test_times_of_the_host_alone_do_not_say_which_kernels_follow_each_other(place: Path) -> None:
+    done = trace(place, "--no-times")
+    assert done.returncode == 64 and "--inside needs the times" in done.stderr
+
+
+DEVICE = Device("GPU", 132, 90, 32, 2048, 65536, 228 << 10, 32, 1024)
+
+
+def run(registers: int | None, threads: int, shared: int = 0) -> Run:
+    return Run(1, 0, 0, TracedKernel("k", registers, 0), (1000, 1, 1), (threads, 1, 1), shared, 0, 1)
+
+
+@pytest.mark.parametrize(("registers", "threads", "shared", "fits"), [
+    (8, 1024, 0, True), (26, 1024, 0, True), (27, 1024, 0, False), (32, 256, 0, False),
+    (32, 256, 100 << 10, True),   # shared memory leaves room for two blocks only, whatever their registers
+    (40, 128, 0, False), (64, 1024, 0, False), (58, 1024, 0, True), (250, 128, 0, True)])
+def test_a_kernel_records_only_if_as_many_blocks_fit_as_before(registers: int, threads: int, shared: int, fits: bool) -> None:
+    assert (plan.why_not(DEVICE, run(registers, threads, shared)) == "") == fits
+
+
+def test_what_is_not_known_is_not_risked() -> None:
+    assert "did not say" in plan.why_not(DEVICE, run(None, 32)) and "did not say" in plan.why_not(None, run(8, 32))
+    assert "not known" in plan.why_not(Device(), run(8, 32))
+
+
+@pytest.mark.parametrize("had", [1, 8, 17, 18, 19, 31, 32, 100, 247, 248])
+def test_the_rewriter_gives_a_kernel_as_many_registers_as_the_plan_counts_with(tmp_path: Path, had: int) -> None:
+    (tmp_path / "in").write_bytes(cubin([Kernel("k", [STACK, WAIT, EXIT], had)]))
+    (tmp_path / "plan").write_text(plan.text(["k"]))
+    done = subprocess.run([rewriter.tool(), tmp_path / "in", tmp_path / "out", "--plan", tmp_path / "plan"], capture_output=True, text=True)
+    assert json.loads(done.stdout)["registers"] == plan.registers_with_record(had)
+
+
+def block(start: int, begun: int, ended: int, trigger: int, leaves: int) -> Block:
+    return Block(start, begun, ended, trigger, leaves, 0)
+
+
+def launch(name: str, *blocks: Block) -> Launch:
+    return Launch(name, 1, len(blocks), dict(enumerate(blocks)))
+
+
+def conclude(first: Launch, second: Launch) -> Any:
+    return find([Recorded([first, second])], {("a", "b"): True}, {}).findings[0]
+
+
+def test_a_late_trigger_is_told_with_what_an_earlier_one_could_hide() -> None:
+    # released 1000 ns ahead of its end; the dependent arrives after 700 and needs 2000 for its prologue
+    found = conclude(launch("a", block(0, 0, 0, 8000, 10000), block(0, 0, 0, 9000, 9900)), launch("b", block(9700, 11700, 11800, 0, 14000)))
+    assert found.gain_us == pytest.approx(1.7) and "an earlier trigger could hide up to 1.70 us more" in found.sentence()
+
+
+def test_a_primary_without_a_trigger_releases_at_its_last_exit() -> None:
+    found = conclude(launch("a", block(0, 0, 0, 0, 10000)), launch("b", block(10600, 11000, 11100, 0, 12000)))
+    assert found.typical("lead") == 0 and "the primary has none" in found.sentence()
+
+
+def test_blocks_that_stand_in_the_wait_leave_nothing_for_the_trigger() -> None:
+    found = conclude(launch("a", block(0, 0, 0, 1000, 10000)),
+                     launch("b", block(2000, 2500, 10600, 0, 12000), block(2000, 2600, 10700, 0, 12000)))
+    assert found.gain_us == 0 and found.typical("parked") == pytest.approx(16.2) and found.typical("response") == pytest.approx(0.6)
+    assert "up to 8.10 us" in found.sentence()
+
+
+def row(grid: int, number: int, blocks: int, warp: int, warps: int, *times: int) -> tuple[int, ...]:
+    start, begun, ended, trigger, leaves = times
+    return (start, grid, number, 0, blocks, warps << 16 | warp << 24 | 5, begun, ended, trigger, leaves)
+
+
+def test_a_block_is_its_first_warps_start_and_its_last_warps_exit() -> None:
+    rows = [row(9, 0, 1, 0, 2, 110, 130, 200, 0, 300), row(9, 0, 1, 1, 2, 100, 140, 190, 150, 280), (0,) * 10]
+    (found,) = launches_of(rows, {0: "k"})
+    one = found.blocks[0]
+    assert found.complete and (one.start, one.wait_begun, one.wait_ended, one.trigger, one.exit) == (100, 130, 200, 150, 300)
+    assert one.multiprocessor == 5
+
+
+@pytest.mark.parametrize("rows", [
+    [row(9, 0, 2, 0, 1, 1, 0, 0, 0, 5)],                                    # a block is missing
+    [row(9, 0, 1, 0, 2, 1, 0, 0, 0, 5)],                                    # a warp is missing
+    [row(9, 0, 1, 0, 1, 1, 0, 0, 0, 0)]])                                   # a warp without an exit
+def test_a_launch_of_which_a_part_is_missing_is_left_out(rows: list[tuple[int, ...]], tmp_path: Path) -> None:
+    lines = tmp_path / "process-7-0.jsonl"
+    lines.write_text('{"inside":"number","number":0,"name":"k"}\n')
+    (tmp_path / "inside-7.records").write_bytes(b"".join(struct.pack("<QQIIIIQQQQ", *one) for one in rows) + b"cut off")
+    found = read_process(lines)
+    assert found.launches == [] and found.partial == 1
+    assert "left out" in find([found], {}, {}).notes[-1]
