@@ -22,13 +22,14 @@ from conformance.stress.detector import hold_lengths
 from conformance.stress.oracle import Observed, Oracle
 from conformance.stress.program import Calibration
 
-FAKE = str(Path(__file__).parent / "fake_races.py")
+# Without `site`: a search starts it some hundred times.
+FAKE = [sys.executable, "-S", str(Path(__file__).parent / "fake_races.py")]
 LONGEST_S = 600.0  # against a hang
 KERNELS = json.dumps(["a", "b", "c", "d", "e"])
 
 
 def stress(capsys: pytest.CaptureFixture[str], pairs: str, *options: str) -> tuple[int, str]:
-    code = main([*options, "--compare-outputs", "--seed", "7", "--", sys.executable, FAKE, pairs, KERNELS])
+    code = main([*options, "--compare-outputs", "--seed", "7", "--", *FAKE, pairs, KERNELS])
     return code, capsys.readouterr().out
 
 
@@ -53,7 +54,7 @@ def test_replay_goes_wrong_at_once_and_exempting_the_primary_does_not(capsys: py
 
 
 def test_what_the_user_exempts_does_not_make_a_session_inconclusive(capsys: pytest.CaptureFixture[str]) -> None:
-    argv = ["--compare-outputs", "--seed", "7", "--", sys.executable, FAKE, "[]", json.dumps(["a", "b", "untouched"])]
+    argv = ["--compare-outputs", "--seed", "7", "--", *FAKE, "[]", json.dumps(["a", "b", "untouched"])]
     assert main(argv) == 2
     out = capsys.readouterr().out
     assert "not stressed: untouched: it was not seen when it was loaded" in out and "1 kernels could not be rewritten" in out
@@ -64,7 +65,7 @@ def test_what_the_user_exempts_does_not_make_a_session_inconclusive(capsys: pyte
                                             ('{"a": "late"}', "relies on the trigger\'s place", 0)])
 def test_each_race_gets_its_kind_and_a_trigger_that_is_moved_accuses_nobody(capsys: pytest.CaptureFixture[str], own: str, label: str,
                                                                             code: int) -> None:
-    argv = ["--compare-outputs", "--seed", "7", "--", sys.executable, FAKE, '[["a","b"]]', KERNELS, own]
+    argv = ["--compare-outputs", "--seed", "7", "--", *FAKE, '[["a","b"]]', KERNELS, own]
     assert main(argv) == code
     out = capsys.readouterr().out
     assert f"  {label}: " in out and "kernel b reads" in out
@@ -72,7 +73,7 @@ def test_each_race_gets_its_kind_and_a_trigger_that_is_moved_accuses_nobody(caps
 
 
 def test_without_an_oracle_the_copies_that_are_the_same_each_time_judge(capsys: pytest.CaptureFixture[str]) -> None:
-    argv = ["--seed", "7", "--json", "--", sys.executable, FAKE, '[["a","b"]]', KERNELS]
+    argv = ["--seed", "7", "--json", "--", *FAKE, '[["a","b"]]', KERNELS]
     assert main(argv) == 1
     report = json.loads(capsys.readouterr().out)
     assert report["copies"] == 2 and report["stable_copies"] == 1 and report["races"] == [{"primary": "a", "dependents": ["b"]}]
@@ -81,7 +82,7 @@ def test_without_an_oracle_the_copies_that_are_the_same_each_time_judge(capsys: 
 
 
 def session(capsys: pytest.CaptureFixture[str], pairs: str, own: str, *options: str, kernels: str = KERNELS) -> tuple[int, dict[str, Any]]:
-    code = main([*options, "--seed", "7", "--json", "--", sys.executable, FAKE, pairs, kernels, own])
+    code = main([*options, "--seed", "7", "--json", "--", *FAKE, pairs, kernels, own])
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -116,7 +117,7 @@ def test_output_files_are_never_removed_and_count_only_if_the_run_wrote_them(tmp
     monkeypatch.chdir(tmp_path)
     precious = tmp_path / "precious"
     precious.write_text("mine")
-    main(["--compare-files", "precious", "--", sys.executable, FAKE, "[]", KERNELS])
+    main(["--compare-files", "precious", "--", *FAKE, "[]", KERNELS])
     assert precious.read_text() == "mine"
     capsys.readouterr()
     oracle = Oracle(files=("precious",))
