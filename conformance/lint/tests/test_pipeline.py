@@ -1,0 +1,79 @@
+"""What is read, disassembled and kept: only what matters, and nothing of another version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.lint import analyser, disassembly, pipeline
+from conformance.lint.containers import Damaged, Entry, Mapped, containers, entries
+from conformance.lint.ptx import Contents, Ptx, chosen, contents_of
+from conformance.lint.sources import load_cubin
+from conformance.rewrite.tests.images import EXIT, WAIT, Kernel, container, cubin, entry
+
+
+def test_results_of_another_analysis_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prebuilt analysis has the same name in every version, so its bytes decide."""
+    versions = set()
+    for number in range(2):
+        program = tmp_path / str(number) / "pdl-lint-analysis"
+        program.parent.mkdir()
+        program.write_bytes(bytes([number]))
+        monkeypatch.setattr(analyser, "program", lambda program=program: program)
+        pipeline._version.cache_clear()
+        versions |= {pipeline._version(False), pipeline._version(False)}
+    pipeline._version.cache_clear()
+    assert len(versions) == 2
+
+
+def test_only_wanted_functions_are_disassembled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when they are most of the image, but not when they are nearly all of it."""
+    calls: list[list[str]] = []
+
+    def listing(command: list[str], **_: object) -> bytes:
+        calls.append(command)
+        return b'\t.section\t.text.k0,"ax",@progbits\n'
+
+    monkeypatch.setattr(disassembly, "output_of", listing)
+    (tmp_path / "k.cubin").write_bytes(cubin([Kernel(f"k{n}", [WAIT, EXIT]) for n in range(20)]))
+    image = load_cubin(tmp_path / "k.cubin", None, tmp_path / "k.cubin")
+    for wanted in (1, 15, 19):
+        disassembly.disassemble(image, {f"k{n}" for n in range(wanted)})
+    assert [len(command[command.index("-fun") + 1].split(",")) if "-fun" in command else 0 for command in calls] == [1, 15, 0]
+
+
+def _entries(path: Path, problems: list[str]) -> list[Entry]:
+    mapped = Mapped(path)
+    return [one for first, last in containers(mapped, 0, len(mapped.data), problems) for one in entries(mapped, first, last, problems)]
+
+
+def test_one_reader_says_what_is_damaged(tmp_path: Path) -> None:
+    good = container(entry(2, 90, b"machine code"), entry(1, 80, b".version 8.0"))
+    lying = container(entry(2, 90, b"x" * 64, 0x8011, 1 << 40))  # compressed, and larger than anything that 64 bytes can hold
+    cut = good[:-8]
+    spoiled = good[:4] + b"\xff" + good[5:]
+    path = tmp_path / "all"
+    path.write_bytes(b"before" + good + spoiled + lying + cut)
+    problems: list[str] = []
+    found = _entries(path, problems)
+    assert [(one.kind, one.sm) for one in found] == [(2, 90), (1, 80), (2, 90)]
+    assert bytes(found[0].contents()).rstrip(b"\0") == b"machine code" and found[0].digest() != found[1].digest()
+    with pytest.raises(Damaged, match="sizes cannot be right"):
+        found[2].contents()
+    assert len(problems) == 2 and "its header is damaged" in problems[0] and "ends inside the container" in problems[1]
+
+
+def test_of_ptx_only_what_a_driver_would_take_is_chosen(tmp_path: Path) -> None:
+    text = b".version 8.0\n// .target sm_50\n.target %s\n.visible .entry %s()\n{ %s }\n"
+    newer, older = contents_of(text % (b"sm_100", b"k", b"griddepcontrol.wait;")), contents_of(text % (b"sm_90", b"k", b""))
+    assert newer == Contents(100, frozenset({"k"}), True) and older == Contents(90, frozenset({"k"}), False)
+    assert Contents.from_json(newer.as_json()) == newer
+    path = tmp_path / "k.fatbin"
+    path.write_bytes(container(entry(1, 90, b"old"), entry(1, 100, b"new")))
+    both = [Ptx(str(number), one) for number, one in enumerate(_entries(path, []))]
+    pairs = list(zip(both, (older, newer), strict=True))
+    assert [ptx.inner for ptx, _ in chosen(pairs, set(), lambda name: False)] == ["1"]
+    assert list(chosen(pairs, {"k"}, lambda name: True)) == []  # machine code beside it is judged
+    assert [ptx.inner for ptx, _ in chosen(pairs[:1], set(), lambda name: name == "k")] == ["0"]
+    assert list(chosen(pairs[:1], set(), lambda name: False)) == []
