@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ class Children:
 
     def _run(self, argv: list[str], watch: Any, stopper: Stopper, environment: dict[str, str] | None = None) -> Ending:
         if "--probe" in argv:
+            assert argv == ["harness", "--probe", "--device", "cuda:1"]
             self.probed += 1
             watch.line("probed")
             return ending(exit_code=self.probes.pop(0))
@@ -88,6 +90,21 @@ def test_a_family_that_runs_through(monkeypatch: pytest.MonkeyPatch) -> None:
     assert heard == [f"f:{line['record']}" for line in GOOD] and finished == ["f"]
     assert outcome.start == START and not outcome.problems and not outcome.device_lost and children.probed == 0
     assert outcome.processes == [{"family": "f", "exit": 0, "signal": None, "hung": False, "reaped": True, "leftovers": 0, "wall_s": 1.235}]
+
+
+@pytest.mark.parametrize(("asked", "workers"), [({}, 1), ({"parallel": 1}, 1), ({"parallel": 3}, 3), ({"parallel": 0}, 1)])
+def test_how_many_children_run_at_once(asked: dict[str, int], workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = list[int]()
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, max_workers: int) -> None:
+            made.append(max_workers)
+            super().__init__(max_workers)
+
+    monkeypatch.setattr(supervise, "ThreadPoolExecutor", Pool)
+    Children(monkeypatch, (GOOD, CLEAN))
+    outcome_of(plan_of(**asked))
+    assert made == [workers]
 
 
 def test_a_subset_names_its_cases(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,6 +155,9 @@ def test_a_device_is_asked_twice_and_then_lost(monkeypatch: pytest.MonkeyPatch) 
     status, reason = words(outcome)["a"]
     assert status == "DEVICE_LOST" and reason is not None and reason.startswith("CRASH (its child gave no completion record")
     assert words(outcome)["b"] == words(outcome)["c"] == ("NOT_RUN", "the device was lost")
+    Children(monkeypatch, (IN_A, KILLED), probes=[1, 1])
+    outcome, _, finished = outcome_of(plan_of(families={"f": ["a"]}))
+    assert outcome.device_lost and finished == []  # nothing is pending, and yet the family is not done
     children = Children(monkeypatch, (IN_A, KILLED), (REST, CLEAN), probes=[1, 0])
     outcome, _, finished = outcome_of(plan_of())
     assert children.probed == 2 and not outcome.device_lost and finished == ["f"]
