@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import resource
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -100,6 +101,13 @@ def broken(text: str, change: Break) -> str | None:
     return text.replace(change.old, change.new, 1) if change.old in text else None
 
 
+CPU_S = 60  # a broken program that loops is ended by the time that it used, which no other load changes
+
+
+def _limited() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+
+
 def run(command: list[str]) -> int:
     return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
 
@@ -110,7 +118,7 @@ def verdict_of(change: Break, build: Path) -> str:
         if run(["cmake", "--build", str(build), "--target", f"headers_{change.noticed_by}"]) != 0:
             return "does not build"
     test = ["ctest", "--test-dir", str(build), "-R", f"^headers\\.{re.escape(change.noticed_by)}$"]
-    done = subprocess.run(test, capture_output=True, text=True, check=False)
+    done = subprocess.run(test, capture_output=True, text=True, check=False, preexec_fn=_limited)
     if "***Skipped" in done.stdout:
         return "skipped"
     return "noticed" if done.returncode != 0 else "NOT NOTICED"

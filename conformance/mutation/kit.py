@@ -35,7 +35,7 @@ PYTHON_FILES = {
     "conformance/pdlkit/waivers.py": ("test_waivers",),
     "conformance/pdlkit/records.py": ("test_records", "test_verdicts"),
     "conformance/pdlkit/resume.py": ("test_resume",),
-    "conformance/pdlkit/supervise.py": ("test_run",),
+    "conformance/pdlkit/supervise.py": ("test_supervise", "test_run"),
 }
 
 

@@ -6,6 +6,7 @@ A build folder of CMake and Ninja, made once, says how each program is compiled 
 from __future__ import annotations
 
 import json
+import resource
 import shlex
 import shutil
 import subprocess
@@ -16,12 +17,17 @@ from pathlib import Path
 from conformance.pdlkit.exits import InvalidRun, SetupImpossible
 
 TEST_S = 600.0  # against hangs only
+CPU_S = 60  # a changed program that loops is ended by the time that it used, which no other load changes
+
+
+def _limited() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
 
 
 def quiet(command: Sequence[str | Path], where: Path | None = None) -> bool:
     """Whether the command ends with 0; a hang counts as a failure."""
     try:
-        done = subprocess.run(command, cwd=where, stdin=subprocess.DEVNULL, capture_output=True, timeout=TEST_S)
+        done = subprocess.run(command, cwd=where, stdin=subprocess.DEVNULL, capture_output=True, timeout=TEST_S, preexec_fn=_limited)
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0

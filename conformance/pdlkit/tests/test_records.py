@@ -113,6 +113,97 @@ def test_a_count_beyond_every_device_is_none() -> None:
     assert report_of([json.dumps(record) for record in records])[0] == "KIT_ERROR"
 
 
+def lines_with(index: int, **changed: Any) -> list[str]:
+    """The good lines, one of them with other fields; None takes a field away where it was."""
+    records = [dict(record) for record in GOOD]
+    records[index] = {key: value for key, value in {**records[index], **changed}.items() if value != "gone"}
+    return [json.dumps(record) for record in records]
+
+
+BENT: list[tuple[int, dict[str, Any], str]] = [
+    (3, {"status": "GOOD"}, "its verdict is 'GOOD', which is none of PASS, FAIL, INCONCLUSIVE, NOT_SUPPORTED, HANG"),
+    *[(3, {"trials": {**GOOD[3]["trials"], key: bad}}, "its trials lack a count of planned, run or exercised")
+      for key in ("planned", "run", "exercised") for bad in (-1, 1.5, True, None, 1 << 64)],
+    (3, {"trials": None}, "its trials lack a count of planned, run or exercised"),
+    (3, {"trials": {**GOOD[3]["trials"], "witnessed": -1}}, "its trials are no table of counts"),
+    (3, {"outcomes": {"fresh": True}}, "its outcomes are no table of counts"),
+    (3, {"outcomes": None}, "its outcomes are no table of counts"),
+    *[(3, {key: "many"}, f"its {key} is no count") for key in ("schedules", "shapes", "sm_pairs", "sm_pairs_possible", "resolution_ns")],
+    *[(3, {key: {}}, f"its {key} is no list") for key in ("kernels", "answers", "survived_x")],
+    (3, {"kernels": [1]}, "a row of its kernels says too little"),
+    (3, {"answers": [{"what": "a"}]}, "a row of its answers says too little"),
+    (3, {"answers": [{"what": "a", "answer": 1}]}, "a row of its answers says too little"),
+    (3, {"reason": 1}, "its reason is no text"),
+    (3, {"status": "NOT_SUPPORTED", "reason": 1}, "its reason is no text"),
+    (2, {"kind": "odd"}, "a variant is of kind 'odd', which is none of mutant, control, broken_wait, triage"),
+    (2, {"tag": None}, "a variant has no tag"),
+    (2, {"status": "DEAD"}, "variant notrig-nowait is 'DEAD', which is no status of a variant"),
+    (2, {"x_ns": -1}, "variant notrig-nowait has an x_ns that is no count"),
+    (2, {"kills": None}, "variant notrig-nowait lacks its count of kills or trials"),
+    (2, {"trials": "gone"}, "variant notrig-nowait lacks its count of kills or trials"),
+    (4, {"case": "other"}, "a end record of 'other' came outside that case"),
+]
+
+
+@pytest.mark.parametrize(("index", "changed", "said"), BENT)
+def test_what_is_wrong_with_a_record_is_said(index: int, changed: dict[str, Any], said: str) -> None:
+    session = Session(CASE.family, [CASE.name])
+    for line in lines_with(index, **changed):
+        session.take(line)
+    assert said in [*session.problems, *session.logs[CASE.name].problems]
+
+
+@pytest.mark.parametrize("changed", [
+    {"status": "NOT_SUPPORTED", "trials": "gone", "outcomes": "gone"}, {"status": "HANG", "trials": "gone", "outcomes": "gone"},
+    {"kernels": [{}], "answers": [{"what": "a", "answer": "b"}], "survived_x": [32], "resolution_ns": 32}, {"reason": "why"},
+])
+def test_what_may_be_left_out_or_said(changed: dict[str, Any]) -> None:
+    session = Session(CASE.family, [CASE.name])
+    for line in lines_with(3, **changed):
+        assert session.take(line) == json.loads(line)
+    log = session.logs[CASE.name]
+    assert not session.problems and not log.problems and log.complete and log.began and session.done
+    assert session.last_ended is log and session.current is None and session.start == GOOD[0]
+
+
+def test_what_a_child_said_is_kept() -> None:
+    session = Session("f", ["a", "b"])
+    for record in [{"record": "begin", "case": "a"}, {"record": "progress", "case": "a", "part": "base", "done": 3, "planned": 9},
+                   *[{"record": "forbidden", "case": "a", "slot": slot} for slot in range(20)],
+                   {"record": "error", "case": "a", "call": "cudaX()", "error": "cudaErrorY", "part": "base"}]:
+        assert session.take(json.dumps(record)) == record
+    log = session.logs["a"]
+    assert log.last_sign == "base, 3 of 9" and log.error == "cudaX() gave cudaErrorY in part base" and session.current is log
+    assert [record["slot"] for record in log.forbidden] == list(range(16)) and not log.problems and not log.complete
+
+
+MIXED: list[tuple[list[dict[str, Any]], str, str | None]] = [
+    ([{"record": "begin", "case": "c"}], "family f: case 'c' was not asked for", None),
+    ([{"record": "begin", "case": "a"}, {"record": "begin", "case": "a"}], "it began twice", "a"),
+    ([{"record": "begin", "case": "a"}, {"record": "end", "case": "b"}], "a end record of 'b' came outside that case", "b"),
+    ([{"record": "begin", "case": "a"}, {"record": "end", "case": "a"}, {"record": "progress", "case": "a"}],
+     "a progress record of 'a' came outside that case", "a"),
+    ([{"record": "error", "case": "c"}], "a error record of 'c' came outside that case", None),
+    ([{"record": "start"}, {"record": "start"}], "family f: a second start record", None),
+    ([{"record": "begin", "case": "a"}, {"record": "odd"}], "there is no record of kind 'odd'", "a"),
+    ([{"record": "odd"}], "family f: there is no record of kind 'odd'", None),
+    ([{"record": "done"}, {"record": "begin", "case": "a"}], "family f: a begin record came after the closing one", None),
+    ([{"record": 5}], "family f: a line is no record: '{\"record\": 5}'", None),
+    ([{"record": "begin", "case": "a"}, *[{"record": "case", "case": "a", "status": status} for status in ("HANG", "NOT_SUPPORTED")]],
+     "it has two verdicts, HANG and NOT_SUPPORTED", "a"),
+]
+
+
+@pytest.mark.parametrize(("records", "said", "case"), MIXED)
+def test_records_that_do_not_fit_together(records: list[dict[str, Any]], said: str, case: str | None) -> None:
+    session = Session("f", ["a", "b"])
+    for record in records:
+        session.take(json.dumps(record))
+    assert (session.logs[case].problems if case else session.problems) == [said]
+    others = [log.problems for name, log in session.logs.items() if name != case] + ([session.problems] if case else [])
+    assert not any(others)
+
+
 @pytest.mark.parametrize("drop", range(1, 5))
 def test_a_line_that_is_missing_never_passes(drop: int) -> None:
     _, made = report_of([json.dumps(record) for index, record in enumerate(GOOD) if index != drop])

@@ -13,7 +13,19 @@ from hypothesis import strategies as st
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.records import CaseLog
 from conformance.pdlkit.rules import Case, Tag
-from conformance.pdlkit.verdicts import CASE_VERDICTS, EXERCISED_PERCENT, KILLS_FLOOR, CaseResult, bound95, judge_case, judge_run, worst
+from conformance.pdlkit.verdicts import (
+    CASE_VERDICTS,
+    EXERCISED_PERCENT,
+    KILLS_FLOOR,
+    CaseResult,
+    bound95,
+    forbidden_count,
+    judge_capabilities,
+    judge_case,
+    judge_run,
+    shape_bound95,
+    worst,
+)
 
 TAGS = {
     "nowait": Tag("nowait", "kernel", "t", ()),
@@ -31,7 +43,7 @@ def case(rule_class: str = "documented", proving: bool = True, kind: str = "visi
     return Case(**{**fields, **more})
 
 
-def record(status: str = "PASS", planned: int = 64, run: int = 64, exercised: int = 64, **outcomes: int) -> dict[str, Any]:
+def record(status: str = "PASS", /, planned: int = 64, run: int = 64, exercised: int = 64, **outcomes: int) -> dict[str, Any]:
     wrong = sum(count for name, count in outcomes.items() if name != "early_start")
     return {"record": "case", "status": status, "reason": None, "outcomes": {"fresh": run - wrong, **outcomes},
             "trials": {"planned": planned, "run": run, "exercised": exercised, "witnessed": 0}}
@@ -197,6 +209,105 @@ def test_the_verdict_of_a_case(what: str, of: Case, said: CaseLog | None, expect
     result = judge_case(of, said, TAGS)
     assert result.status == expected, result.reason
     assert expected != "KIT_ERROR" or result.reason
+
+
+@pytest.mark.parametrize("word", ["stale", "poison", "misplaced", "torn", "foreign"])
+@pytest.mark.parametrize("kind", ["visibility", "start", "progress"])
+def test_every_wrong_word_counts(kind: str, word: str) -> None:
+    passed = judge_case(case(kind=kind), log(record(**{word: 2})), TAGS)
+    assert passed.status == "KIT_ERROR" and passed.reason == "it says PASS beside 2 forbidden outcomes"
+    failed = judge_case(case(kind=kind), log(record("FAIL", **{word: 2})), TAGS)
+    assert failed.status == "FAIL" and failed.reason == f"{word} 2 in 64 trials"
+    permitted = judge_case(case("measured", False, kind, allowed=("wrong",)), log(record("INCONCLUSIVE", **{word: 2})), TAGS)
+    assert permitted.status == "INCONCLUSIVE"
+    assert forbidden_count(case(kind="api"), {"outcomes": {word: 2}}) == 0
+
+
+@pytest.mark.parametrize("key", ["rule", "class", "kind", "window", "path", "proving"])
+def test_a_record_is_of_the_case_that_was_asked_for(key: str) -> None:
+    mine = {"rule": "WAIT-01", "class": "documented", "kind": "visibility", "window": "widened", "path": "stream", "proving": True}
+    assert judge_case(case(), log({**record(), **mine}), TAGS).status == "PASS"
+    other = judge_case(case(), log({**record(), **mine, key: "another"}), TAGS)
+    assert other.status == "KIT_ERROR" and other.reason == f"its record says {key} 'another', the rule book says {mine[key]!r}"
+
+
+REASONS = [
+    (case(), log(record("INCONCLUSIVE") | {"reason": "why"}), "why"),
+    (case(), log(record("FAIL", poison=1) | {"reason": "told"}), "told"),
+    (case(), log(record("FAIL", poison=1, torn=1200)), "poison 1, torn 1,200 in 64 trials"),
+    (case(kind="api"), log(record("FAIL")), "wrong in 64 trials"),
+    (case(), None, "no child was started for it"),
+    (case(), log(None, ended=False), "there is no completion record"),
+    (case(), log(None, ended=False, casualty="HANG", casualty_reason="slept"), "slept"),
+    (case(), log(None, ended=False, casualty="CRASH", casualty_reason="died", forbidden=[{}, {}]),
+     "2 forbidden trials were recorded before this: CRASH, died"),
+    (case(), log(record(), problems=["one", "two"]), "one; two"),
+    (case(), log(record(), forbidden=[{}]), "it says PASS beside 1 forbidden outcomes"),
+    (case(), log(record(exercised=0)), "it says PASS without one exercised trial"),
+    (case(), log(record(planned=100)), "it says PASS with 64 of 100 trials exercised; the floor is 80 %"),
+    (case(mutants=("nowait",)), log(record()), "it says PASS, but its mutant nowait was never run"),
+    (case(controls=("attron",)), log(record(), variant("attron", "SURVIVED", "control")), "it says PASS, but control attron survived"),
+    (case(broken_waits=True), log(record(), variant("early-8000", "SURVIVED", "broken_wait", x_ns=8000)),
+     "it says PASS, but every broken wait survived; it says PASS, but the broken wait early-8000, which must die, survived"),
+]
+
+
+@pytest.mark.parametrize(("of", "said", "reason"), REASONS, ids=[str(row[2])[:40] for row in REASONS])
+def test_the_reason_of_a_verdict(of: Case, said: CaseLog | None, reason: str) -> None:
+    assert judge_case(of, said, TAGS).reason == reason
+
+
+def test_what_a_case_said_is_kept() -> None:
+    said = log(record("FAIL", poison=3), variant("nowait"), forbidden=[{"slot": 1}], wall_s=2.5)
+    result = judge_case(case(mutants=("nowait",)), said, TAGS)
+    assert (result.record, result.variants, result.forbidden, result.wall_s) == (said.verdict, tuple(said.variants), ({"slot": 1},), 2.5)
+    assert (result.exercised, result.trials("planned"), result.trials("none")) == (64, 64, 0)
+    nothing = judge_case(case(), None, TAGS)
+    assert (nothing.record, nothing.variants, nothing.forbidden, nothing.wall_s, nothing.exercised) == ({}, (), (), 0.0, 0)
+
+
+def test_triage_is_never_judged() -> None:
+    triage = {**variant("attribute-off", "SURVIVED", "triage"), "kills": 1}
+    del triage["status"]
+    assert judge_case(case(), log(record("FAIL", poison=1), triage), TAGS).status == "FAIL"
+    twice = judge_case(case(), log(record("FAIL", poison=1), triage, triage), TAGS)
+    assert twice.status == "KIT_ERROR" and twice.reason == "triage attribute-off was recorded twice"
+
+
+def test_the_reasons_of_a_run() -> None:
+    proven = CaseResult(case(), "PASS", None)
+    assert judge_run([proven, CaseResult(case(), "KIT_ERROR", "odd")], ["a problem"]).reasons == ("a problem", f"{case().name}: odd")
+    assert judge_run([proven, CaseResult(case("derived"), "FAIL", "odd")]).reasons == (f"{case().name}: FAIL of a derived rule, odd",)
+    assert judge_run([proven, CaseResult(case(), "HANG", None)]).reasons == (f"{case().name}: HANG of a documented rule",)
+    assert judge_run([proven, CaseResult(case(), "NOT_RUN", "late")]).reasons == (f"{case().name}: NOT_RUN, late",)
+    assert judge_run([proven, CaseResult(case(), "CRASH", None)]).reasons == (f"{case().name}: CRASH",)
+    assert judge_run([proven], [], ["X"]).reasons == ("X stands between the kit and the device, so a pass would prove nothing",)
+    missing = [CaseResult(case(), "NOT_SUPPORTED", why) for why in ("old", None, "old")]
+    assert judge_run(missing).reasons == ("old", "no reason given")
+    observed = case("measured", False)
+    measured = judge_run([proven, CaseResult(observed, "HANG", None)])
+    assert measured.verdict == "CONFORMS" and measured.findings == (f"{observed.name} (measured): HANG",)
+    for other in ("KIT_ERROR", "FAIL"):
+        both = judge_run([proven, CaseResult(observed, "FAIL", "odd"), CaseResult(case(), other, None)])
+        assert both.findings == (f"{observed.name} (measured): FAIL, odd",)
+
+
+def test_a_capability_counts_its_rules() -> None:
+    def result(rule: str, status: str, proving: bool = True) -> CaseResult:
+        return CaseResult(case(proving=proving, rule=rule), status, None)
+
+    results = [result("A-01", "PASS"), result("A-01", "FAIL"), result("A-02", "PASS"), result("A-03", "INCONCLUSIVE"),
+               result("A-03", "PASS"), result("A-04", "NOT_SUPPORTED"), result("A-05", "INCONCLUSIVE", False)]
+    (said,) = judge_capabilities(results)
+    assert said == {"capability": case().capability, "verdict": "VIOLATES", "failing": ["A-01"], "unproven": ["A-03"], "holding": 1}
+    assert judge_capabilities([]) == []
+    (hung,) = judge_capabilities([result("A-01", "HANG"), result("A-01", "CRASH")])
+    assert (hung["failing"], hung["unproven"], hung["holding"]) == (["A-01"], [], 0)
+
+
+@pytest.mark.parametrize(("shapes", "bound"), [(-1, None), (0, None), (1, 1.0), (3, 1.0), (4, 0.75), (300, 0.01)])
+def test_the_bound_of_shapes(shapes: int, bound: float | None) -> None:
+    assert shape_bound95(shapes) == bound
 
 
 def test_the_floors_are_the_harness_s() -> None:

@@ -1,0 +1,333 @@
+"""Who is started after whom, what each ending does to which case, and when a device is asked again: with children made of records."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.pdlkit import supervise
+from conformance.pdlkit.children import Ending, Stopper
+from conformance.pdlkit.records import Session
+from conformance.pdlkit.supervise import Outcome, Plan, Supervisor, probe, start_problems
+
+START = {"record": "start", "device": {"name": "GPU", "tick_ns": 32}, "driver": 13000, "runtime": 13000, "profile": "quick",
+         "seed": "0000000000005eed", "rules_hash": "r"}
+CLEAN = Ending(exit_code=0, signal=None, hung=False, interrupted=False, reaped=True, wall_s=1.23456, leftovers=0, stuck=(), stderr="")
+
+
+def ending(**changed: Any) -> Ending:
+    return Ending(**{**CLEAN.__dict__, **changed})
+
+
+KILLED = ending(exit_code=None, signal=11)
+HUNG = ending(exit_code=None, signal=9, hung=True, stuck=("futex",))
+
+
+def case_lines(name: str, status: str = "PASS", close: bool = True) -> list[dict[str, Any]]:
+    lines: list[dict[str, Any]] = [
+        {"record": "begin", "case": name, "deadline_s": 5},
+        {"record": "case", "case": name, "status": status, "reason": None, "trials": {"planned": 1, "run": 1, "exercised": 1},
+         "outcomes": {"fresh": 1}},
+    ]
+    return [*lines, {"record": "end", "case": name}] if close else lines
+
+
+class Children:
+    """Answers run_child(): one script per start; a probe answers with its own exit codes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *scripts: tuple[list[dict[str, Any]], Ending], probes: Sequence[int] = ()) -> None:
+        self.scripts, self.probes = list(scripts), list(probes)
+        self.started: list[list[str]] = []
+        self.probed = 0
+        monkeypatch.setattr(supervise, "run_child", self._run)
+
+    def _run(self, argv: list[str], watch: Any, stopper: Stopper, environment: dict[str, str] | None = None) -> Ending:
+        if "--probe" in argv:
+            assert argv == ["harness", "--probe", "--device", "cuda:1"]
+            self.probed += 1
+            watch.line("probed")
+            return ending(exit_code=self.probes.pop(0))
+        self.started.append(argv)
+        lines, end = self.scripts.pop(0)
+        for line in lines:
+            watch.line(json.dumps(line))
+        return end
+
+
+def plan_of(**changed: Any) -> Plan:
+    fields: dict[str, Any] = {"harness": Path("harness"), "device": "cuda:1", "profile": "quick", "seed": 0x5EED,
+                              "families": {"f": ["a", "b"]}, "subset": False, "rules_hash": "r"}
+    return Plan(**{**fields, **changed})
+
+
+def outcome_of(plan: Plan) -> tuple[Outcome, list[str], list[str]]:
+    """The outcome, what the sink heard, and the families that finished."""
+    heard, finished = list[str](), list[str]()
+    supervisor = Supervisor(plan, lambda family, record: heard.append(f"{family}:{record['record']}"), finished.append)
+    return supervisor.run(), heard, finished
+
+
+def words(outcome: Outcome) -> dict[str, tuple[str | None, str | None]]:
+    return {name: (log.casualty, log.casualty_reason) for name, log in outcome.logs.items()}
+
+
+IN_A = [START, case_lines("a")[0]]  # where the child ends
+REST = [START, *case_lines("b"), {"record": "done"}]
+GOOD = [START, *case_lines("a"), *case_lines("b"), {"record": "done"}]
+
+
+def test_a_family_that_runs_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    children = Children(monkeypatch, (GOOD, CLEAN))
+    outcome, heard, finished = outcome_of(plan_of())
+    assert children.started == [["harness", "--family", "f", "--device", "cuda:1", "--profile", "quick", "--seed", "0000000000005eed"]]
+    assert words(outcome) == {"a": (None, None), "b": (None, None)} and all(log.complete for log in outcome.logs.values())
+    assert heard == [f"f:{line['record']}" for line in GOOD] and finished == ["f"]
+    assert outcome.start == START and not outcome.problems and not outcome.device_lost and children.probed == 0
+    assert outcome.processes == [{"family": "f", "exit": 0, "signal": None, "hung": False, "reaped": True, "leftovers": 0, "wall_s": 1.235}]
+
+
+@pytest.mark.parametrize(("asked", "workers"), [({}, 1), ({"parallel": 1}, 1), ({"parallel": 3}, 3), ({"parallel": 0}, 1)])
+def test_how_many_children_run_at_once(asked: dict[str, int], workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = list[int]()
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, max_workers: int) -> None:
+            made.append(max_workers)
+            super().__init__(max_workers)
+
+    monkeypatch.setattr(supervise, "ThreadPoolExecutor", Pool)
+    Children(monkeypatch, (GOOD, CLEAN))
+    outcome_of(plan_of(**asked))
+    assert made == [workers]
+
+
+def test_a_subset_names_its_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    children = Children(monkeypatch, (GOOD, CLEAN))
+    outcome_of(plan_of(subset=True))
+    assert children.started[0][3:7] == ["--case", "a", "--case", "b"]
+
+
+@pytest.mark.parametrize(("end", "status", "reason"), [
+    (KILLED, "CRASH", "its child gave no completion record and died of SIGSEGV; last sign: base, 3 of 9; it said: late"),
+    (HUNG, "HANG", "it gave no sign by its deadline and was killed, asleep in futex; last sign: base, 3 of 9"),
+    (ending(exit_code=3), "CRASH", "its child gave no completion record and exited with 3; last sign: base, 3 of 9; it said: late"),
+])
+def test_a_casualty_costs_its_case_alone(end: Ending, status: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sign = {"record": "progress", "case": "a", "part": "base", "done": 3, "planned": 9}
+    end = ending(**{**end.__dict__, "stderr": "early\nlate\n\n"})
+    children = Children(monkeypatch, ([START, case_lines("a")[0], sign], end), (REST, CLEAN), probes=[0])
+    outcome, heard, finished = outcome_of(plan_of())
+    assert words(outcome) == {"a": (status, reason), "b": (None, None)}
+    assert children.started[1][3:5] == ["--case", "b"] and children.probed == 1 and finished == ["f"]
+    assert heard.count("f:casualty") == 1 and not outcome.problems
+
+
+def test_a_verdict_that_is_not_closed_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, ([START, *case_lines("a", close=False)], KILLED), probes=[0])
+    outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}))
+    assert words(outcome)["a"] == ("CRASH", "its child gave a verdict but did not close the case and died of SIGSEGV")
+
+
+@pytest.mark.parametrize("end", [KILLED, HUNG, ending(reaped=False, exit_code=None)])
+def test_a_death_right_behind_a_case_is_that_case_s(end: Ending, monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, ([START, *case_lines("a")], end), (REST, CLEAN), probes=[0])
+    outcome, _, _ = outcome_of(plan_of())
+    assert words(outcome)["a"] == ("CRASH", f"right behind this case its child {end.words()}") and words(outcome)["b"] == (None, None)
+
+
+@pytest.mark.parametrize("end", [KILLED, HUNG])
+def test_a_death_behind_the_closing_record_asks_the_device(end: Ending, monkeypatch: pytest.MonkeyPatch) -> None:
+    children = Children(monkeypatch, (GOOD, end), probes=[0])
+    outcome, _, finished = outcome_of(plan_of())
+    assert words(outcome)["b"][0] == "CRASH" and words(outcome)["a"] == (None, None) and children.probed == 1 and finished == ["f"]
+
+
+def test_a_device_is_asked_twice_and_then_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    children = Children(monkeypatch, (IN_A, KILLED), probes=[1, 1])
+    outcome, _, finished = outcome_of(plan_of(families={"f": ["a", "b"], "g": ["c"]}))
+    assert children.probed == 2 and outcome.device_lost and finished == [] and len(children.started) == 1
+    status, reason = words(outcome)["a"]
+    assert status == "DEVICE_LOST" and reason is not None and reason.startswith("CRASH (its child gave no completion record")
+    assert words(outcome)["b"] == words(outcome)["c"] == ("NOT_RUN", "the device was lost")
+    Children(monkeypatch, (IN_A, KILLED), probes=[1, 1])
+    outcome, _, finished = outcome_of(plan_of(families={"f": ["a"]}))
+    assert outcome.device_lost and finished == []  # nothing is pending, and yet the family is not done
+    children = Children(monkeypatch, (IN_A, KILLED), (REST, CLEAN), probes=[1, 0])
+    outcome, _, finished = outcome_of(plan_of())
+    assert children.probed == 2 and not outcome.device_lost and finished == ["f"]
+
+
+def test_the_model_cannot_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    children = Children(monkeypatch, (IN_A, KILLED), (REST, CLEAN))
+    outcome_of(plan_of(device="model"))
+    assert children.probed == 0
+
+
+@pytest.mark.parametrize(("code", "status", "bad"), [
+    (0, "PASS", False), (0, "FAIL", False), (1, "FAIL", False), (1, "HANG", False), (2, "INCONCLUSIVE", False), (77, "INCONCLUSIVE", False),
+    (77, "NOT_SUPPORTED", False), (1, "PASS", True), (77, "PASS", True), (2, "FAIL", True), (70, "PASS", True), (1, "INCONCLUSIVE", True),
+])
+def test_one_named_case_may_say_its_status_again(code: int, status: str, bad: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, ([START, *case_lines("a", status), {"record": "done"}], ending(exit_code=code)))
+    outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}, subset=True))
+    assert outcome.logs["a"].problems == ([f"its child closed its records and then exited with {code}"] if bad else [])
+
+
+def test_a_whole_family_ends_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [START, *case_lines("a", "FAIL"), {"record": "done"}]
+    Children(monkeypatch, (lines, ending(exit_code=1)), (lines, ending(exit_code=1)))
+    outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}))
+    assert outcome.logs["a"].problems == ["its child closed its records and then exited with 1"]
+    nothing: list[dict[str, Any]] = [START, {"record": "done"}]
+    Children(monkeypatch, (nothing, ending(exit_code=5)))
+    outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}))
+    assert outcome.problems == ["its child closed its records and then exited with 5"]
+    assert words(outcome)["a"] == ("NOT_RUN", "its child closed without reaching it")
+
+
+def test_a_harness_that_gives_up_on_itself_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, (IN_A, ending(exit_code=70, stderr="why\n")), probes=[0])
+    outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}))
+    assert outcome.logs["a"].problems == ["the harness gave up on itself: why"] and words(outcome)["a"][0] == "CRASH"
+
+
+@pytest.mark.parametrize(("code", "starts", "problem"), [(64, 1, True), (69, 1, True), (70, 1, True), (3, 2, False), (0, 2, False)])
+def test_a_child_that_begins_no_case(code: int, starts: int, problem: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    silent: list[dict[str, Any]] = []
+    children = Children(monkeypatch, (silent, ending(exit_code=code)), (silent, ending(exit_code=code)), probes=[0, 0])
+    outcome, _, finished = outcome_of(plan_of())
+    assert len(children.started) == starts and finished == []
+    said = f"its child exited with {code} before any case began: it said nothing"
+    assert words(outcome) == {"a": ("NOT_RUN", said), "b": ("NOT_RUN", said)}
+    assert outcome.problems == ([f"family f: the harness exited with {code} before any case: it said nothing"] if problem else [])
+
+
+def test_a_child_that_cannot_run_here_is_not_supported(monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, ([], ending(exit_code=77, stderr="no GPU")))
+    outcome, _, _ = outcome_of(plan_of())
+    assert outcome.unsupported == "no GPU" and not outcome.problems
+    assert [(log.verdict, log.ended) for log in outcome.logs.values()] == [({"status": "NOT_SUPPORTED", "reason": "no GPU"}, True)] * 2
+
+
+def test_an_interruption_is_no_casualty(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = ending(exit_code=None, signal=9, interrupted=True)
+    children = Children(monkeypatch, ([START, *case_lines("a"), case_lines("b")[0]], stopped))
+    outcome, heard, finished = outcome_of(plan_of(families={"f": ["a", "b", "c"]}))
+    said = "the run was interrupted"
+    assert words(outcome) == {"a": (None, None), "b": ("NOT_RUN", f"{said} in it"), "c": ("NOT_RUN", said)}
+    assert "f:casualty" not in heard and finished == [] and children.probed == 0
+
+
+def test_a_stop_starts_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    children = Children(monkeypatch)
+    supervisor = Supervisor(plan_of(), lambda family, record: None)
+    supervisor.stop()
+    outcome = supervisor.run()
+    assert outcome.interrupted and not children.started
+    assert words(outcome) == {"a": ("NOT_RUN", "the run was interrupted"), "b": ("NOT_RUN", "the run was interrupted")}
+
+
+@pytest.mark.parametrize(("plant", "times"), [("crash", 1), ("hang", 1), ("no-record", 1), ("broken-wait", 2)])
+def test_what_is_planted_in_which_child(plant: str, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    children = Children(monkeypatch, (IN_A, KILLED), (REST, CLEAN), probes=[0])
+    outcome_of(plan_of(plant=plant))
+    assert [argv[-2:] == ["--plant", plant] for argv in children.started] == [True, times == 2]
+
+
+CHANGED = [("profile", "full", "it was built for or ran with another profile: full instead of quick"),
+           ("seed", "1", "it was built for or ran with another seed: 1 instead of 0000000000005eed"),
+           ("rules_hash", "x", "it was built for or ran with another rules_hash: x instead of r"),
+           ("device", {"name": "other"}, "it met another device: {'name': 'GPU', 'tick_ns': 32}, then {'name': 'other'}"),
+           ("driver", 1, "it met another driver: 13000, then 1"), ("runtime", 1, "it met another runtime: 13000, then 1")]
+
+
+@pytest.mark.parametrize(("key", "value", "said"), CHANGED)
+def test_a_child_that_ran_something_else(key: str, value: Any, said: str) -> None:
+    assert start_problems({**START, key: value}, plan_of(), START) == [said]
+    assert start_problems(START, plan_of(), START) == start_problems(START, plan_of(), None) == []
+    assert start_problems({**START, "device": {"name": "GPU", "tick_ns": 1024}}, plan_of(), START) == []
+    assert start_problems(None, plan_of(), START) == ["it ran cases and never said on what device"]
+    assert start_problems({**START, "rules_hash": "x"}, plan_of(rules_hash=None), None) == []
+
+
+def test_the_second_child_is_compared_with_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, (IN_A, KILLED), ([{**START, "driver": 1}, *case_lines("b"), {"record": "done"}], CLEAN), probes=[0])
+    outcome, _, _ = outcome_of(plan_of())
+    assert outcome.problems == ["family f: it met another driver: 13000, then 1"] and outcome.start == START
+
+
+def test_a_contradiction_outside_any_case_is_the_run_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, ([START, START, *case_lines("a"), {"record": "done"}], CLEAN))
+    outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}))
+    assert outcome.problems == ["family f: a second start record"]
+
+
+@pytest.mark.parametrize(("line", "seconds"), [
+    (None, supervise.START_S), (START, supervise.BETWEEN_CASES_S),
+    ({"record": "begin", "case": "a", "deadline_s": 5}, 5 + supervise.GRACE_S),
+    ({"record": "begin", "case": "a", "deadline_s": 0.5}, 0.5 + supervise.GRACE_S),
+    ({"record": "begin", "case": "a"}, supervise.CASE_S + supervise.GRACE_S),
+    ({"record": "begin", "case": "a", "deadline_s": 0}, supervise.CASE_S + supervise.GRACE_S),
+    ({"record": "begin", "case": "a", "deadline_s": "5"}, supervise.CASE_S + supervise.GRACE_S),
+    ({"record": "begin", "case": "a", "deadline_s": 1e9}, supervise.LONGEST_CASE_S + supervise.GRACE_S),
+    ({"record": "done"}, supervise.EXIT_S),
+])
+def test_how_long_a_child_may_be_silent(line: dict[str, Any] | None, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    session = Session("f", ["a"])
+    watch = supervise._FamilyWatch(session, lambda family, record: None)
+    now[0] = 110.0
+    for text in ([json.dumps(line)] if line else ["", "  "]):
+        watch.line(text)
+    assert watch.deadline() == (110.0 if line else 100.0) + seconds
+
+
+def test_progress_does_not_move_a_deadline_and_a_case_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    session = Session("f", ["a"])
+    watch = supervise._FamilyWatch(session, lambda family, record: None)
+    begin, verdict, end = case_lines("a")
+    watch.line(json.dumps(begin))
+    now[0] = 104.0
+    watch.line(json.dumps({"record": "progress", "case": "a", "part": "base", "done": 1, "planned": 2}))
+    watch.line("not a record")
+    assert watch.deadline() == 100.0 + 5 + supervise.GRACE_S
+    watch.line(json.dumps(verdict))
+    now[0] = 106.0
+    watch.line(json.dumps(end))
+    assert watch.deadline() == 106.0 + supervise.BETWEEN_CASES_S and session.logs["a"].wall_s == 6.0
+
+
+def test_a_probe_asks_a_fresh_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    def answer(argv: list[str], watch: Any, stopper: Stopper, environment: dict[str, str] | None) -> Ending:
+        asked.append(argv)
+        before = watch.deadline()
+        watch.line("one")
+        assert watch.deadline() == before and environment == {"A": "1"}
+        return CLEAN
+
+    monkeypatch.setattr(supervise, "run_child", answer)
+    assert probe(Path("harness"), "cuda:2", Stopper(), {"A": "1"}) == (CLEAN, ["one"])
+    assert asked == [["harness", "--probe", "--device", "cuda:2"]]
+
+
+def test_a_fault_of_the_sink_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, (GOOD, CLEAN), (GOOD, CLEAN))
+
+    def full(family: str, record: dict[str, Any]) -> None:
+        raise OSError("no space left")
+
+    supervisor = Supervisor(plan_of(families={"f": ["a", "b"], "g": ["c"]}), full)
+    with pytest.raises(OSError, match="no space"):
+        supervisor.run()
+    assert supervisor.outcome.interrupted
