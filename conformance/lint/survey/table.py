@@ -82,7 +82,8 @@ def as_markdown(all_records: list[dict[str, Any]], known: Mapping[str, Package],
 
 def _row(record: Mapping[str, Any]) -> str:
     total, cost = record["total"], record["cost"]
-    architectures = ", ".join(arch.removeprefix("sm_") for arch in record["architectures"]) + (" only" if record["only"] else "")
+    numbers = sorted(int(arch.removeprefix("sm_")) for arch in record["architectures"])
+    architectures = ", ".join(map(str, numbers)) + (" only" if record["only"] else "")
     cells = [f"[{record['name']}](survey/{record['name']}.json) {record['version']}", record["licence"], architectures,
              *(f"{total[key]:,}" for key in ("kernels", "waiting", "triggering", "both", "trigger_before_wait")),
              f"{findings(record):,}", str(sum(record["unreadable"].values())), f"{cost['cpu_s']:,.0f} s",
