@@ -20,10 +20,11 @@ Written by `python3 conformance dev survey --table` from the records in [survey]
 package is run or kept in this tree: a record holds names of kernels, offsets and counts.
 
 *Kernels* are counted once for each image that holds them, in images for sm_90 and newer; older ones cannot overlap and are left alone.
-Each is scanned for the two instructions of programmatic dependent launch. A kernel with neither cannot be judged without knowing how it
-is launched, and is counted. *Only*: code for other architectures is in the package and was not looked at (`--arch`). One that *waits* is analysed along every path. *Early trigger* counts waiting kernels in which a
-thread can trigger before it has waited. *Findings* are those above hint. The time is CPU time of lint and its tools, for the whole
-package, on a machine with two cores that did other work as well. Memory is that of the largest process.
+*Only*: the package holds code for other architectures, which was not looked at (`--arch`). Each kernel is scanned for the two
+instructions of programmatic dependent launch. One with neither cannot be judged without knowing how it is launched, and is counted.
+One that *waits* is analysed along every path. *Early trigger* counts waiting kernels in which a thread can trigger before it has
+waited. *Findings* are those above hint. The time is CPU time of lint and its tools for the whole package, on a machine with two cores
+that did other work as well. Memory is that of the largest process.
 """
 
 
