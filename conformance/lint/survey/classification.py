@@ -13,7 +13,7 @@ from conformance.pdlkit.exits import BadArguments
 
 FILE = "classified.toml"
 STATES = ("harmful if", "harmless", "false")
-PROOFS = ("proved", "unproved", "refuted")
+PROOFS = ("proved", "by others", "unproved", "refuted")
 
 
 @dataclass

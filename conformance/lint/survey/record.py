@@ -23,7 +23,7 @@ SCHEMA = 1
 _MODERN = 90  # the first architecture with PDL
 _LONG_NAME = 48  # a plain name of this length is one of many that a generator made
 _WORDS = 3
-_NO_NUMBER = re.compile(r"\+0x[0-9a-f]+|\d+\.sm_\w+\.cubin: |0x[0-9a-f]+")
+_NO_NUMBER = re.compile(r"\+0x[0-9a-f]+|\d+\.sm_\w+\.cubin:? |0x[0-9a-f]+")
 
 
 def family_of(demangled: str) -> str:

@@ -20,10 +20,11 @@ Written by `python3 conformance dev survey --table` from the records in [survey]
 package is run or kept in this tree: a record holds names of kernels, offsets and counts.
 
 *Kernels* are counted once for each image that holds them, in images for sm_90 and newer; older ones cannot overlap and are left alone.
-Each is scanned for the two instructions of programmatic dependent launch. A kernel with neither cannot be judged without knowing how it
-is launched, and is counted. *Only*: code for other architectures is in the package and was not looked at (`--arch`). One that *waits* is analysed along every path. *Early trigger* counts waiting kernels in which a
-thread can trigger before it has waited. *Findings* are those above hint. The time is CPU time of lint and its tools, for the whole
-package, on a machine with two cores that did other work as well. Memory is that of the largest process.
+*Only*: the package holds code for other architectures, which was not looked at (`--arch`). Each kernel is scanned for the two
+instructions of programmatic dependent launch. One with neither cannot be judged without knowing how it is launched, and is counted.
+One that *waits* is analysed along every path. *Early trigger* counts waiting kernels in which a thread can trigger before it has
+waited. *Findings* are those above hint. The time is CPU time of lint and its tools for the whole package, on a machine with two cores
+that did other work as well. Memory is that of the largest process.
 """
 
 
@@ -82,7 +83,8 @@ def as_markdown(all_records: list[dict[str, Any]], known: Mapping[str, Package],
 
 def _row(record: Mapping[str, Any]) -> str:
     total, cost = record["total"], record["cost"]
-    architectures = ", ".join(arch.removeprefix("sm_") for arch in record["architectures"]) + (" only" if record["only"] else "")
+    numbers = sorted(int(arch.removeprefix("sm_")) for arch in record["architectures"])
+    architectures = ", ".join(map(str, numbers)) + (" only" if record["only"] else "")
     cells = [f"[{record['name']}](survey/{record['name']}.json) {record['version']}", record["licence"], architectures,
              *(f"{total[key]:,}" for key in ("kernels", "waiting", "triggering", "both", "trigger_before_wait")),
              f"{findings(record):,}", str(sum(record["unreadable"].values())), f"{cost['cpu_s']:,.0f} s",

@@ -28,8 +28,8 @@ def main() -> int:
     """Count the results that differ."""
     try:
         import cupy
-        import numpy
         import flash_mla  # type: ignore[import-not-found, unused-ignore]
+        import numpy
         import torch
     except ImportError as error:
         print(f"flash_mla.py: {error}", file=sys.stderr)
