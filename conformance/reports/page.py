@@ -359,20 +359,25 @@ def _contested(report: Report) -> Markup | None:
         parts.append(
             element(
                 "details",
-                element("summary", element("strong", question), element("span", _follows(follows), class_="facts-line")),
+                element(
+                    "summary",
+                    element("strong", question),
+                    element("span", _follows(follows, {"A": first, "B": second}), class_="facts-line"),
+                ),
                 element("div", inside, class_="inside"),
             )
         )
     return _section("contested", element("p", "Where the documents disagree or are silent, and what this device did."), parts)
 
 
-def _follows(answers: Counter[str]) -> str:
-    """`This device follows claim A.`, or in how many cases it followed which."""
+def _follows(answers: Counter[str], claims: Mapping[str, str]) -> str:
+    """`This device follows claim A: ...`, or in how many cases it followed which."""
     clear = {name: count for name, count in answers.items() if name in ("A", "B")}
     if not clear:
         return "This run does not decide it."
     if len(clear) == 1:
-        return f"This device follows claim {next(iter(clear))}."
+        (name,) = clear
+        return f"This device follows claim {name}: {claims[name]}."
     return "This device follows " + ", ".join(f"claim {name} in {count} of the cases" for name, count in clear.items()) + "."
 
 
