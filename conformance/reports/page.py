@@ -15,7 +15,7 @@ from conformance.reports.page_cases import case_details
 from conformance.reports.pictures import counted
 
 _MOST_TILES = 1200
-_MOST_BROKEN = 12
+_MOST_BROKEN, _MOST_REASONS = 12, 3
 _FAILED = ("FAIL", "HANG", "CRASH", "DEVICE_LOST")
 
 
@@ -79,6 +79,12 @@ def _broken(report: Report) -> Markup | None:
     return element("ul", [element("li", line) for line in lines], class_="broken") if lines else None
 
 
+def _why(report: Report) -> Markup | None:
+    """Why nothing was judged or proven, where no rule decided against the device."""
+    lines = [str(text) for text in (*report["problems"], *report["reasons"])]
+    return bullets(list(dict.fromkeys(lines))[:_MOST_REASONS]) if lines else None
+
+
 def _device_words(report: Report) -> str:
     """`NVIDIA H200, compute capability 9.0, 132 SMs`, or the model and what is broken in it."""
     device = report["device"]
@@ -118,7 +124,7 @@ def _top(report: Report) -> Markup:
         "header",
         element("h1", "PDL conformance: ", badge(verdict_line(report), big=True)),
         element("p", content.verdict_words(report)),
-        _broken(report),
+        _broken(report) or _why(report),
         model,
         facts(rows),
         class_="verdict",
