@@ -32,6 +32,7 @@ list() { find / -xdev -path /home/checked/out -prune -o -type f -not -path '*/pi
 list > out/before
 venv/bin/pip install -q --disable-pip-version-check /home/checked/in/*.whl
 venv/bin/pdl --help > out/help
+code=0; venv/bin/pdl doctor > out/doctor.txt 2>&1 || code=$?; echo $code > out/doctor.code
 code=0; venv/bin/pdl lint --json in/library.so > out/lint.json 2> out/lint.err || code=$?; echo $code > out/lint.code
 code=0; venv/bin/pdl run --device model --profile smoke --seed 1 --output out/run > out/run.txt 2>&1 || code=$?; echo $code > out/run.code
 tree=$(venv/bin/python -c 'import pdl_conformance; print(pdl_conformance.include())')
@@ -109,6 +110,8 @@ def problems(out: Path) -> list[str]:
         found.append(f"lint did not find the planted bug (exit {said('lint.code')}): {said('lint.err')[-200:]}")
     elif not any("hazard(" in str(finding) for finding in lint["findings"]):
         found.append("lint told no readable name, although the package brings a demangler")
+    if said("doctor.code") != "0" or "`run --device model` works" not in said("doctor.txt"):
+        found.append(f"doctor did not say that the model can be run (exit {said('doctor.code')}): {said('doctor.txt')[-200:]}")
     if said("run.code") != "0" or "CONFORMS (model, no GPU)" not in said("run.txt"):
         found.append(f"run did not conform (exit {said('run.code')}): {said('run.txt')[-300:]}")
     if not (out / "run" / "report.html").is_file():

@@ -259,8 +259,8 @@ def first_tokens(report: Mapping[str, Any]) -> list[str]:
 
 def verdict_block(report: Mapping[str, Any], where: str, colours: bool, evidence: Sequence[str] = ()) -> str:
     """Everything that is printed at the end of a run."""
-    lines = [headline(report)]
-    if report["rules"]:
+    lines, judged = [headline(report)], report["verdict"] != "NOT_APPLICABLE"
+    if report["rules"] and judged:
         lines += table(_HEADER, _rows(report), _LEFT, colours)
         if any(rule["bound95"] is not None for rule in report["rules"]):
             lines.append(" p95: a fault of this probability per trial would have shown, for this generator of schedules;"
@@ -275,7 +275,7 @@ def verdict_block(report: Mapping[str, Any], where: str, colours: bool, evidence
         cases = ", ".join(f"{case['name']} {case['status']}" for case in entry["cases"])
         lines.append(f" waived   {cases}; until {entry['expires']}: {entry['reason']}")
     lines += [f" waiver   {line}" for line in report.get("waivers_idle") or []]
-    lines += [f" part     {line}" for line in capabilities(report)]
+    lines += [f" part     {line}" for line in capabilities(report) if judged]
     reasons = report["reasons"]
     lines += [f" reason   {line[:_REASON_WIDTH]}" for line in reasons[:_REASONS_SHOWN]]
     if len(reasons) > _REASONS_SHOWN:

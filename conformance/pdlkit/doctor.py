@@ -12,6 +12,7 @@ from pathlib import Path
 
 from conformance.pdlkit import machine, sources, toolchain
 from conformance.pdlkit.arguments import Parser
+from conformance.pdlkit.build import carried
 from conformance.pdlkit.display import wants_colours
 from conformance.pdlkit.exits import FAILED, OK
 from conformance.pdlkit.toolkit import toolkit_program
@@ -36,15 +37,28 @@ def _tool(what: str, tool: toolchain.Tool | None, absent: str, needed: bool = Tr
     return Finding(what, "ok", tool.words())
 
 
+def _gaps(for_gpu: bool) -> list[str]:
+    """What a run lacks; a harness that came with the package needs nothing that a build needs."""
+    return [] if carried("cuda" if for_gpu else "model") else toolchain.missing_basics(for_gpu)
+
+
+def _programs() -> list[Finding]:
+    """What the installed package brings along, so that nothing has to be built."""
+    brought = [words for device, words in (("model", "for the model"), ("cuda", "for GPUs")) if carried(device)]
+    return [Finding("harness", "ok", f"with the package: {' and '.join(brought)}")] if brought else []
+
+
 def tools() -> list[Finding]:
     """What a build needs."""
+    brought = _programs()
     nvcc, compiler = toolchain.find_nvcc(), toolchain.find_c_compiler()
     xxhash, headers = toolchain.find_xxhash(compiler), toolchain.cuda_headers(nvcc)
     found = [
         Finding("python", "ok", sys.version.split()[0]),
-        _tool("cmake", toolchain.find_cmake(), "not on PATH"),
+        *brought,
+        _tool("cmake", toolchain.find_cmake(), "not on PATH", needed=not brought),
         _tool("ninja", toolchain.find_ninja(), "not on PATH; make is used, or it is fetched", needed=False),
-        _tool("C compiler", compiler, "not on PATH"),
+        _tool("C compiler", compiler, "not on PATH", needed=not brought),
         _tool("nvcc", nvcc, "no CUDA Toolkit found: " + _FETCHED, needed=False),
         Finding("CUDA headers", "ok" if headers else "note", "found" if headers else "no cuda_runtime_api.h: " + _FETCHED),
         Finding("xxhash.h", "ok" if xxhash else "note", {
@@ -137,13 +151,13 @@ def results() -> list[Finding]:
 def advice(usable: bool, hardware: bool) -> list[str]:
     """What can be run here, and what would be missing."""
     lines = []
-    gaps, for_gpu = toolchain.missing_basics(False), toolchain.missing_basics(True)
+    gaps, for_gpu = _gaps(False), _gaps(True)
     if usable and not for_gpu:
         lines.append("`run` judges the GPU")
     elif hardware:
         lines.append("`run --device cuda` cannot be run" + (": " + "; ".join(for_gpu) if for_gpu else ""))
     lines.append("`run --device model` needs: " + "; ".join(gaps) if gaps else "`run --device model` works without a GPU")
-    offline = toolchain.missing_parts(for_gpu=usable)
+    offline = [] if carried("cuda" if usable else "model") else toolchain.missing_parts(for_gpu=usable)
     return [*lines, *(f"without a network: {gap}" for gap in offline)]
 
 
@@ -155,7 +169,7 @@ def main(argv: list[str]) -> int:
     hardware, usable = gpus()
     sections = {"build": tools(), "device": hardware, "surroundings": surroundings(), "results": results()}
     lines = advice(usable, bool(machine.nvidia_hardware()))
-    runs_model = not toolchain.missing_basics(False)
+    runs_model = not _gaps(False)
     if options.json:
         findings = {name: [asdict(item) for item in items] for name, items in sections.items()}
         print(json.dumps({"host": machine.host(), **findings, "gpu": usable, "model": runs_model, "advice": lines}, indent=1))

@@ -12,10 +12,11 @@ RESULTS = places.KIT / "results"
 
 
 def _whole_run(path: Path) -> dict[str, Any] | None:
-    """The report in this file if it is one of a GPU and of all rules; what is damaged is left out, because it decides nothing here."""
+    """The report in this file if it is one of a GPU, of all rules and without waivers; a damaged file decides nothing and is left out."""
     try:
         report = read_json(path)
         whole = str(report["schema"]).startswith("pdl-report/") and report["device"]["kind"] == "gpu" and not report["run"]["only"]
+        whole = whole and not report.get("waived")
         return dict(report) if whole and report["rules"] else None
     except (Unreadable, KeyError, TypeError):
         return None

@@ -248,6 +248,12 @@ def _sentences(texts: Iterable[str]) -> list[str]:
     return [without_folders(text) or "" for text in texts]
 
 
+def _other_drivers(facts: RunFacts) -> list[dict[str, Any]]:
+    """Of no use to a run on the model, or to one that judged nothing."""
+    gpu = device_facts(facts).get("name")
+    return other_drivers(gpu, facts.driver.get("version")) if gpu and not facts.on_model else []
+
+
 def build_report(facts: RunFacts) -> dict[str, Any]:
     """The whole report."""
     toolchain = dict(facts.toolchain)
@@ -274,7 +280,7 @@ def build_report(facts: RunFacts) -> dict[str, Any]:
         "capabilities": judge_capabilities(facts.results, facts.waivers.rules, facts.waivers.crashes),
         "pooled": pooled(facts), "axes": axes_entry(facts),
         "waived": list(facts.waivers.entries), "waivers_idle": _sentences(facts.waivers.notes),
-        "other_drivers": [] if facts.on_model else other_drivers(device_facts(facts).get("name"), facts.driver.get("version")),
+        "other_drivers": _other_drivers(facts),
         "reasons": _sentences(facts.verdict.reasons), "verdict": facts.verdict.verdict, "exit": facts.verdict.exit,
     }
     report["run"]["id"] = "sha256:" + hashlib.sha256(json.dumps(report, sort_keys=True).encode()).hexdigest()[:32]

@@ -15,7 +15,7 @@ from conformance.reports.page_cases import case_details
 from conformance.reports.pictures import counted
 
 _MOST_TILES = 1200
-_MOST_BROKEN = 12
+_MOST_BROKEN, _MOST_REASONS = 12, 3
 _FAILED = ("FAIL", "HANG", "CRASH", "DEVICE_LOST")
 
 
@@ -79,6 +79,12 @@ def _broken(report: Report) -> Markup | None:
     return element("ul", [element("li", line) for line in lines], class_="broken") if lines else None
 
 
+def _why(report: Report) -> Markup | None:
+    """Why nothing was judged or proven, where no rule decided against the device."""
+    lines = [str(text) for text in (*report["problems"], *report["reasons"])]
+    return bullets(list(dict.fromkeys(lines))[:_MOST_REASONS]) if lines else None
+
+
 def _device_words(report: Report) -> str:
     """`NVIDIA H200, compute capability 9.0, 132 SMs`, or the model and what is broken in it."""
     device = report["device"]
@@ -118,7 +124,7 @@ def _top(report: Report) -> Markup:
         "header",
         element("h1", "PDL conformance: ", badge(verdict_line(report), big=True)),
         element("p", content.verdict_words(report)),
-        _broken(report),
+        _broken(report) or _why(report),
         model,
         facts(rows),
         class_="verdict",
@@ -359,20 +365,25 @@ def _contested(report: Report) -> Markup | None:
         parts.append(
             element(
                 "details",
-                element("summary", element("strong", question), element("span", _follows(follows), class_="facts-line")),
+                element(
+                    "summary",
+                    element("strong", question),
+                    element("span", _follows(follows, {"A": first, "B": second}), class_="facts-line"),
+                ),
                 element("div", inside, class_="inside"),
             )
         )
     return _section("contested", element("p", "Where the documents disagree or are silent, and what this device did."), parts)
 
 
-def _follows(answers: Counter[str]) -> str:
-    """`This device follows claim A.`, or in how many cases it followed which."""
+def _follows(answers: Counter[str], claims: Mapping[str, str]) -> str:
+    """`This device follows claim A: ...`, or in how many cases it followed which."""
     clear = {name: count for name, count in answers.items() if name in ("A", "B")}
     if not clear:
         return "This run does not decide it."
     if len(clear) == 1:
-        return f"This device follows claim {next(iter(clear))}."
+        (name,) = clear
+        return f"This device follows claim {name}: {claims[name]}."
     return "This device follows " + ", ".join(f"claim {name} in {count} of the cases" for name, count in clear.items()) + "."
 
 

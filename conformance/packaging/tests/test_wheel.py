@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import re
 import shutil
@@ -86,6 +87,22 @@ def test_installed_it_is_called_pdl_and_writes_nothing_into_the_package(tmp_path
     assert where[3] == str(tree / "prebuilt" / "pdl-lint-reader.so")
     assert where[2] == str(tree / "prebuilt" / "pdl-lint-analysis")
     assert files(tree) == before and files(home) == set()
+
+
+def test_installed_doctor_asks_for_no_build_tools(tmp_path: Path) -> None:
+    """A machine without CMake and compiler runs what the package brings along; without the harness the same machine runs nothing."""
+    tree, home = installed(tmp_path), tmp_path / "home"
+    home.mkdir()
+    harness = tree / "prebuilt" / "pdl-harness-model"
+    code = "import sys; from pdl_conformance.__main__ import main; sys.argv[1:] = ['doctor', '--json']; sys.exit(main())"
+    for present in (True, False):
+        harness.write_text("#!/bin/sh\n")
+        harness.chmod(0o755 if present else 0o644)
+        environment = {"PYTHONPATH": str(tree.parents[1]), "HOME": str(home), "PATH": str(home)}
+        done = subprocess.run([sys.executable, "-c", code], cwd=home, env=environment, capture_output=True, text=True)
+        answer = json.loads(done.stdout)
+        assert (done.returncode == 0) is answer["model"] is present
+        assert any("CMake" in line for line in answer["advice"]) is not present
 
 
 def test_in_a_clone_nothing_is_prebuilt() -> None:

@@ -8,12 +8,14 @@ from pathlib import Path
 from conformance.pdlkit.other_drivers import other_drivers
 
 
-def record(folder: Path, name: str, driver: str, started: str, status: str, only: tuple[str, ...] = ()) -> None:
+def record(
+    folder: Path, name: str, driver: str, started: str, status: str, only: tuple[str, ...] = (), waived: tuple[str, ...] = ()
+) -> None:
     """A recorded run, cut to what is read of it."""
     report = {
         "schema": "pdl-report/1", "device": {"kind": "gpu", "name": "NVIDIA H200"}, "driver": {"version": driver},
         "toolchain": {"nvcc": "13.0.88"}, "run": {"started": started, "only": list(only)}, "verdict": "CONFORMS",
-        "rules": [{"id": "WAIT-01", "status": status}],
+        "waived": [{"rule": rule} for rule in waived], "rules": [{"id": "WAIT-01", "status": status}],
     }
     (folder / f"{name}.json").write_text(json.dumps(report))
 
@@ -22,6 +24,7 @@ def test_the_last_whole_run_of_each_other_driver_is_told(tmp_path: Path) -> None
     record(tmp_path, "old", "580.1", "2026-01-01", "FAIL")
     record(tmp_path, "new", "580.1", "2026-02-01", "PASS")
     record(tmp_path, "part", "580.1", "2026-03-01", "FAIL", ("WAIT-01",))
+    record(tmp_path, "waived", "580.1", "2026-04-01", "FAIL", waived=("WAIT-01",))
     record(tmp_path, "own", "590.1", "2026-01-01", "FAIL")
     (tmp_path / "damaged.json").write_text("{")
     (tmp_path / "other.json").write_text('{"schema": "litmus/1"}')
