@@ -216,6 +216,9 @@ static void place_entry(const struct kernel *kernel)
         if (flags & PLAN_WAIT) {
             add_stub(kernel, STUB_WAIT, always, 0);
         }
+        if (flags & PLAN_TRIGGER_AFTER_WAIT) {
+            add_stub(kernel, STUB_TRIGGER, always, 0);
+        }
         if (flags & PLAN_HOLD) {
             add_stub(kernel, STUB_HOLD, always, 0);
         }
@@ -232,7 +235,7 @@ static int wants_site(const struct kernel_plan *plan, unsigned op)
 
 int wants_entry(const struct kernel_plan *plan)
 {
-    return plan->words || plan->flags & (PLAN_TRIGGER | PLAN_HOLD | PLAN_WAIT | PLAN_EMPTY | PLAN_RECORD);
+    return plan->words || plan->flags & (PLAN_TRIGGER | PLAN_HOLD | PLAN_WAIT | PLAN_EMPTY | PLAN_RECORD | PLAN_TRIGGER_AFTER_WAIT);
 }
 
 /* A loop back to the first instruction must not run the stub again: it goes to the displaced copy. */

@@ -20,7 +20,8 @@ enum {
     PLAN_HOLD_AFTER_TRIGGER = 32,
     PLAN_EMPTY = 64, /* a branch to the new code and back, and nothing else */
     PLAN_RECORD = 128, /* times of each warp: at entry, before and after each wait, before each trigger and exit */
-    PLAN_KNOWN = 255
+    PLAN_TRIGGER_AFTER_WAIT = 256, /* at entry, after the wait that PLAN_WAIT puts there */
+    PLAN_KNOWN = 511
 };
 
 /* What PLAN_RECORD writes, in the device's memory: one per warp, chosen by the grid's number, block and warp. */

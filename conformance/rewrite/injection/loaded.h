@@ -32,6 +32,7 @@ const struct kernel_plan *plan_of(const char *kernel);
 struct named *named(const char *kernel); /* NULL if there is no memory */
 void note_outcome(const struct kernel_outcome *outcome);
 uint64_t live_words(struct named *kernel); /* the device's address of its numbers; 0 where the plan is not live */
+void plans_forked(void); /* in a child after a fork, before anything else */
 void each_named(void (*tell)(const struct named *kernel));
 
 /* Between the two some context is current, and no capture of the program's forbids what the library does. enter_context

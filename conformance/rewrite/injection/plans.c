@@ -109,6 +109,12 @@ void note_outcome(const struct kernel_outcome *outcome)
     pthread_mutex_unlock(&lock);
 }
 
+void plans_forked(void)
+{
+    const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+    memcpy(&lock, &unlocked, sizeof lock);
+}
+
 void each_named(void (*tell)(const struct named *kernel))
 {
     for (size_t i = 0; i < TABLE; i++) {

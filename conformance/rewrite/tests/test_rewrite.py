@@ -78,7 +78,7 @@ def test_the_first_instruction_moves_into_the_code_after_the_kernel(tmp_path: Pa
     assert goes_to(new[copy + 1], copy + 1) == 1 and set(new[copy + 2 :]) <= {NOP}
 
 
-@pytest.mark.parametrize("flags", [1, 2, 3, 4, 5, 7, 64, 8, 16, 32, 127, 128, 255])
+@pytest.mark.parametrize("flags", [1, 2, 3, 4, 5, 7, 64, 8, 16, 32, 127, 128, 255, 260, 511])
 def test_nothing_else_in_the_image_changes(tmp_path: Path, flags: int) -> None:
     image = cubin([PLAIN, Kernel("other", [STACK, EXIT], exits=[0x10])], padding=24)
     _, lines, out, _ = run(tmp_path, image, f"{flags} 1000 0 1", "k")
@@ -125,6 +125,14 @@ def test_an_exit_that_depends_on_a_second_predicate_leads_back(tmp_path: Path) -
     new = instructions(check.code_sections(out)["k"])
     copy = 8 + new[8:].index(leave)
     assert goes_to(new[copy + 1], copy + 1) == 2
+
+
+@pytest.mark.parametrize("flags,order", [(5, [TRIGGER, WAIT]), (260, [WAIT, TRIGGER]), (261, [TRIGGER, WAIT, TRIGGER])])
+def test_a_trigger_at_entry_stands_before_or_after_the_wait(tmp_path: Path, flags: int, order: list[Instruction]) -> None:
+    _, _, out, _ = run(tmp_path, cubin([Kernel("k", [STACK, ADD, EXIT])]), f"{flags} 0 0 1")
+    new = instructions(check.code_sections(out)["k"])
+    start = goes_to(new[0], 0)
+    assert [low for low, _ in new[start : start + len(order) + 1]] == [low for low, _ in [*order, STACK]]
 
 
 def test_a_loop_to_the_first_instruction_does_not_run_the_new_code_again(tmp_path: Path) -> None:
@@ -287,7 +295,7 @@ def test_compressed_images_come_out_rewritten_and_plain(tmp_path: Path, kind: st
 
 @pytest.mark.parametrize("text,line,reason", [
     ("k 1 2 3\n", 1, "four numbers"), ("# fine\nk 1 2 3 x\n", 2, "four numbers"), ("k 1 2 3 -4\n", 1, "four numbers"),
-    ("k 256 0 0 1\n", 1, "means nothing"), ("calibrate\nk 1 2 3 4 5\n", 2, "four numbers"), ("k 4294967296 0 0 1\n", 1, "four numbers")])
+    ("k 512 0 0 1\n", 1, "means nothing"), ("calibrate\nk 1 2 3 4 5\n", 2, "four numbers"), ("k 4294967296 0 0 1\n", 1, "four numbers")])
 def test_a_plan_that_means_nothing_is_refused_with_its_line(tmp_path: Path, text: str, line: int, reason: str) -> None:
     (tmp_path / "plan").write_text(text)
     (tmp_path / "in").write_bytes(cubin([PLAIN]))

@@ -112,3 +112,10 @@ void host_waited(enum waited what, const void *stream)
     pending_count = kept;
     pthread_mutex_unlock(&lock);
 }
+
+void digests_forked(void)
+{
+    const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+    memcpy(&lock, &unlocked, sizeof lock);
+    pending_count = 0; /* these copies are the parent's */
+}

@@ -27,5 +27,6 @@ enum waited { WAITED_FOR_STREAM, WAITED_FOR_EVENT, WAITED_FOR_ALL };
 int digests_are_wanted(void);
 void copied_to_host(const void *data, size_t bytes, const void *stream, int ended);
 void host_waited(enum waited what, const void *stream);
+void digests_forked(void); /* in a child, before anything else */
 
 #endif

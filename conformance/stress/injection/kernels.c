@@ -219,6 +219,30 @@ void pdl_stress_reload(void)
     plan_reload();
 }
 
+/* ---- a fork -------------------------------------------------------------------------------------------------------- */
+
+/* What the parent launched is the parent's to report, and a lock that another of its threads held is never released here. */
+static void forget_parent(void)
+{
+    const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+    memcpy(&lock, &unlocked, sizeof lock);
+    for (unsigned i = 0; i < TABLE; i++) {
+        for (struct kernel *kernel = table[i]; kernel; kernel = kernel->next) {
+            memset(kernel->launches, 0, sizeof kernel->launches);
+            kernel->attribute = kernel->before_attribute = kernel->cooperative = 0;
+        }
+    }
+    memset(gaps, 0, sizeof gaps);
+    graph_launches = unknown_launches = 0;
+    plans_forked();
+    digests_forked();
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_parent);
+}
+
 /* ---- the end ------------------------------------------------------------------------------------------------------- */
 
 static unsigned gap_percentile(unsigned long long total, unsigned percent)

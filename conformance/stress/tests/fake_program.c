@@ -3,13 +3,17 @@
  *   fake_program WAY ENTRY FILE [enumerate] NAME...
  * WAY is how it reaches the driver: linked, dlsym or address. ENTRY is the function that gets the image, "wrapped" puts nvcc's
  * wrapper around it first. "enumerate" asks for the kernels without their names. PDL_STRESS_NEXT names a second plan for a live
- * program. COPY in the environment gives the bytes that each launch copies to the host.
+ * program. THREADS makes so many threads launch the kernels, FORK a child after the first launches that launches them
+ * again. COPY in the environment gives the bytes that each launch copies to the host.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 extern int cuModuleLoadData(void **, const void *);
 extern int cuModuleLoadDataEx(void **, const void *, unsigned, void *, void **);
@@ -56,42 +60,78 @@ static int load(const char *entry, void **module, const void *image, const char 
     return REACH(cuModuleLoadData)(module, image);
 }
 
+static void *module;
+static char **arguments;
+
+static void launch_twice(const char *entry, const char *name)
+{
+    struct attribute overlap = {6, {0}, {1}};
+    struct launch config = {{1, 1, 1, 1, 1, 1, 0}, NULL, &overlap, 1};
+    void *function = NULL, *kernel = NULL;
+    if (strcmp(name, "enumerate") == 0) {
+        REACH(cuLibraryEnumerateKernels)(&kernel, 1, module);
+        REACH(cuKernelGetFunction)(&function, kernel);
+    } else if (strncmp(entry, "cuLibrary", 9) == 0) {
+        REACH(cuLibraryGetKernel)(&kernel, module, name);
+        REACH(cuKernelGetFunction)(&function, kernel);
+    } else {
+        REACH(cuModuleGetFunction)(&function, module, name);
+    }
+    for (int k = 0; k < 2; k++) {
+        printf("launching\n");
+        REACH(cuLaunchKernelEx)(&config, function, NULL, NULL);
+        const char *copied = getenv("COPY");
+        char to[256];
+        if (copied) {
+            ((int (*)(void *, uint64_t, size_t))reach("cuMemcpyDtoH_v2", "cuMemcpyDtoH", (void *)cuMemcpyDtoH_v2))(
+                to, (uint64_t)(uintptr_t)copied, strlen(copied));
+        }
+    }
+}
+
+static void *launch_all(void *unused)
+{
+    for (char **name = arguments + 4; *name; name++) {
+        launch_twice(arguments[2], *name);
+    }
+    return unused;
+}
+
+static void launch_in_threads(int count)
+{
+    pthread_t threads[64];
+    for (int i = 0; i < count; i++) {
+        pthread_create(&threads[i], NULL, launch_all, NULL);
+    }
+    for (int i = 0; i < count; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static char image[1 << 20];
-    struct attribute overlap = {6, {0}, {1}};
-    struct launch config = {{1, 1, 1, 1, 1, 1, 0}, NULL, &overlap, 1};
     void (*reload)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "pdl_stress_reload");
-    void *module = NULL, *function = NULL, *kernel = NULL;
+    const char *threads = getenv("THREADS");
 
     way = argv[1];
+    arguments = argv;
     driver = dlopen("libcuda.so.1", RTLD_NOW);
     FILE *file = fopen(argv[3], "rb");
     image[file ? fread(image, 1, sizeof image - 1, file) : 0] = 0;
-    if (load(argv[2], &module, image, argv[3]) != 0) {
+    if (argc < 4 || load(argv[2], &module, image, argv[3]) != 0) {
         return 3;
     }
     memset(image, 0, sizeof image); /* a driver may keep the image; the program need not */
-    for (int i = 4; i < argc; i++) {
-        if (strcmp(argv[i], "enumerate") == 0) {
-            REACH(cuLibraryEnumerateKernels)(&kernel, 1, module);
-            REACH(cuKernelGetFunction)(&function, kernel);
-        } else if (strncmp(argv[2], "cuLibrary", 9) == 0) {
-            REACH(cuLibraryGetKernel)(&kernel, module, argv[i]);
-            REACH(cuKernelGetFunction)(&function, kernel);
-        } else {
-            REACH(cuModuleGetFunction)(&function, module, argv[i]);
+    threads ? launch_in_threads(atoi(threads)) : (void)launch_all(NULL);
+    if (getenv("FORK")) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            launch_all(NULL);
+            exit(0);
         }
-        for (int k = 0; k < 2; k++) {
-            printf("launching\n");
-            REACH(cuLaunchKernelEx)(&config, function, NULL, NULL);
-            const char *copied = getenv("COPY");
-            char to[256];
-            if (copied) {
-                ((int (*)(void *, uint64_t, size_t))reach("cuMemcpyDtoH_v2", "cuMemcpyDtoH", (void *)cuMemcpyDtoH_v2))(
-                    to, (uint64_t)(uintptr_t)copied, strlen(copied));
-            }
-        }
+        waitpid(child, NULL, 0);
     }
     const char *second = getenv("PDL_STRESS_NEXT");
     if (second && reload) {

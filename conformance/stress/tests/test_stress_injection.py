@@ -32,7 +32,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     driver = folder / "libcuda.so.1"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", driver, HERE / "fake_driver.c",
                     "-Wl,-soname,libcuda.so.1,-Bsymbolic"], check=True)
-    subprocess.run(["cc", "-o", folder / "program", HERE / "fake_program.c", driver, "-ldl"], check=True)
+    subprocess.run(["cc", "-o", folder / "program", HERE / "fake_program.c", driver, "-ldl", "-lpthread"], check=True)
     return folder
 
 
@@ -119,6 +119,19 @@ def test_launches_are_counted_with_what_the_code_holds(place: Path, tmp_path: Pa
     first, second = found.kernels["first"], found.kernels["second"]
     assert first.rewritten and first.eager == 2 and (first.waits, first.triggers) == (0, 1)
     assert first.before_attribute == 2 and second.attribute == 2 and (second.waits, second.triggers) == (1, 0)
+
+
+@pytest.mark.parametrize("way", ["linked", "dlsym", "address"])
+def test_threads_that_launch_at_the_same_time_are_all_counted(place: Path, tmp_path: Path, way: str) -> None:
+    run(place, tmp_path, Plan(off=True, calibrate=True), way, CUBIN, THREADS="16")
+    found = read_calibration(tmp_path / "records")
+    assert [found.kernels[name].eager for name in ("first", "second")] == [32, 32] and found.unknown_launches == 0
+
+
+def test_a_child_does_not_report_again_what_its_parent_launched(place: Path, tmp_path: Path) -> None:
+    run(place, tmp_path, Plan(off=True, calibrate=True), "linked", CUBIN, FORK="1", THREADS="3")
+    found = read_calibration(tmp_path / "records")
+    assert [found.kernels[name].eager for name in ("first", "second")] == [6 + 2, 6 + 2]
 
 
 def test_kernels_found_by_enumeration_are_known_by_name(place: Path, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("driver")
     driver = folder / "libcuda.so.1"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", driver, HERE / "fake_driver.c", "-Wl,-soname,libcuda.so.1,-Bsymbolic"], check=True)
-    subprocess.run(["cc", "-o", folder / "program", HERE / "fake_program.c", driver, "-ldl"], check=True)
+    subprocess.run(["cc", "-o", folder / "program", HERE / "fake_program.c", driver, "-ldl", "-lpthread"], check=True)
     (folder / "image").write_bytes(cubin([Kernel("first", [STACK, EXIT])]))
     return folder
 

@@ -64,16 +64,17 @@ class Finding:
             return f"{how} could hide up to {late:.2f} us more: the trigger leads by {self.typical('lead'):.2f} us, " \
                    f"start and prologue take {self.typical('arrival') + self.typical('prologue'):.2f}"
         if standing * 1000 >= _SHORTEST_NS:
+            parked = self.typical("parked")
             return "the prologue is hidden already; only work moved ahead of the wait would gain, " \
-                   f"up to {standing:.2f} us; a later trigger would free the primary of {self.typical('parked'):.1f} us of parked blocks"
+                   f"up to {standing:.2f} us; a later trigger would free the primary of {parked:.1f} us of parked blocks"
         return "the trigger comes just in time: the prologue is hidden and blocks hardly stand in the wait"
 
     def as_json(self) -> dict[str, Any]:
         """For scripts."""
         numbers = {f"{name}_us": round(self.typical(name), 3)
                    for name in ("lead", "arrival", "prologue", "standing", "parked", "response", "late")}
-        return {"primary": self.primary, "dependent": self.dependent, "launches": len(self.steps), "asked": self.asked, "triggers": self.triggers,
-                "waits": self.waits, **numbers, "text": self.sentence()}
+        return {"primary": self.primary, "dependent": self.dependent, "launches": len(self.steps), "asked": self.asked,
+                "triggers": self.triggers, "waits": self.waits, **numbers, "text": self.sentence()}
 
 
 @dataclass

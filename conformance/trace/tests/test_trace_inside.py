@@ -41,8 +41,8 @@ def place(stand_in: Path) -> Path:
 def trace(place: Path, *options: str, image: str = "inside.cubin", variant: str = "fixed") -> subprocess.CompletedProcess[str]:
     command = [str(build_zoo()), "not-asked", variant, str(place / image), str(place / image)]
     return subprocess.run([sys.executable, str(KIT), "trace", "--once", "--inside", *options, "--", *command], capture_output=True,
-                          text=True, check=False, env={**os.environ, "LD_LIBRARY_PATH": str(place), "PDL_TRACE_CUPTI": str(place / "libcuda.so.1")},
-                          timeout=3600)
+                          text=True, check=False, timeout=3600,
+                          env={**os.environ, "LD_LIBRARY_PATH": str(place), "PDL_TRACE_CUPTI": str(place / "libcuda.so.1")})
 
 
 def as_json(place: Path, **more: Any) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from conformance.trace.records import ASKED_COMPLETION_EVENT, ASKED_COOPERATIVE,
 from conformance.trace.records import Kernel as TracedKernel
 from conformance.trace.timeline import Run
 from conformance.trace.whatif import measure, variants, where
+from conformance.trace.whatif.search import Places, TriggerAt, search
 from conformance.trace.whatif.variants import Known, why_left
 from conformance.trace.zoo.command import build_zoo
 
@@ -113,7 +114,8 @@ def test_a_program_whose_kernels_all_wait_is_not_measured(place: Path) -> None:
 
 @pytest.mark.parametrize(("options", "said"), [
     (["--rounds", "1", "--", "true"], "--rounds takes 2 or more"), (["--exempt", "(", "--", "true"], "is not a regular expression"),
-    (["--timeout", "0", "--", "true"], "--timeout takes seconds"), ([], "there is no command to run"),
+    (["--timeout", "0", "--", "true"], "--timeout takes seconds"), (["--search", "0", "--", "true"], "--search takes 1 or more"),
+    ([], "there is no command to run"),
     (["--", "no-such-program-anywhere"], "is not a program that can be run"),
 ])
 def test_bad_arguments_are_named(options: list[str], said: str) -> None:
@@ -168,7 +170,38 @@ def test_a_path_that_the_loader_would_cut_is_refused(tmp_path: Path, monkeypatch
         variants.library()
 
 
+def test_the_search_finds_each_kernels_best_place_and_rules_out_what_does_not_end() -> None:
+    cost = {("a", TriggerAt.NOWHERE): 10.0, ("a", TriggerAt.BEFORE): 12.0, ("a", TriggerAt.AFTER): 5.0,
+            ("b", TriggerAt.NOWHERE): 10.0, ("b", TriggerAt.BEFORE): 2.0, ("b", TriggerAt.AFTER): 9.0}
+
+    def run(places: Places) -> list[float] | None:
+        if places["c"] is TriggerAt.AFTER:
+            return None
+        return [cost["a", places["a"]] + cost["b", places["b"]] + noise for noise in (0.0, 0.01)]
+
+    found = search(["a", "b", "c"], run, 8)
+    assert found.places == {"a": TriggerAt.AFTER, "b": TriggerAt.BEFORE, "c": TriggerAt.BEFORE}
+    assert ("all kernels", TriggerAt.AFTER) in found.failed and ("c", TriggerAt.AFTER) in found.failed
+    assert found.tried == 3 + 3 * 2
+
+
+def test_the_search_takes_noise_for_no_gain_and_stops_where_it_was_told() -> None:
+    times = iter([[10.0, 12.0], [9.0, 12.5], [10.1, 9.0]] + [[11.0, 10.5]] * 99)
+    found = search(["a", "b"], lambda places: next(times), 1)
+    assert set(found.places.values()) == {TriggerAt.NOWHERE} and found.tried == 3 + 2
+    assert search(["a", "b"], lambda places: None, 8).places == {}
+
+
+def test_a_searched_variant_is_measured_like_the_others(place: Path) -> None:
+    done = whatif(place, "--json", "--rounds", "2", "--search", "1")
+    assert done.returncode == 0, done.stderr
+    content = json.loads(done.stdout)
+    assert content["searched"]["tried"] == 5 and set(content["searched"]["places"]) == set(content["changed"])
+    assert set(content["variants"]) == {"original", "empty", "pdl", "searched"} and content["searched"]["ruled_out"] == []
+
+
 def test_a_plan_names_the_chosen_kernels_and_nobody_else() -> None:
     assert variants.with_waits(["b", "a"], False).plan == "* 0 0 0 0\na 4 0 0 0\nb 4 0 0 0\n"
     assert variants.with_waits(["a"], True).plan == "* 0 0 0 0\na 5 0 0 0\n"
+    assert variants.placed("searched", {"a": TriggerAt.AFTER, "b": TriggerAt.NOWHERE}).plan == "* 0 0 0 0\na 260 0 0 0\nb 4 0 0 0\n"
     assert variants.original().plan is None

@@ -20,6 +20,7 @@ from conformance.trace import session
 from conformance.trace.report import clipped, short_name, us, wrapped
 from conformance.trace.whatif import measure, variants, where
 from conformance.trace.whatif.measure import Interval, Key
+from conformance.trace.whatif.search import Found, Places, search
 from conformance.trace.whatif.variants import Noted, Variant
 from conformance.trace.whatif.where import Place
 
@@ -57,6 +58,9 @@ def _parser() -> Parser:
     parser.add_argument("--compare-files", metavar="FILE", action="append", default=[], help="compare a file that the program writes")
     parser.add_argument("--exempt", metavar="REGEX", help="leave these kernels as they are (mangled or short name)")
     parser.add_argument("--timeout", type=float, metavar="S", help="end a run after this long (default: 60 s, or 10 times the original)")
+    parser.add_argument("--search", type=int, metavar="N", nargs="?", const=8,
+                        help="also with each kernel's trigger where it gains most: nowhere, before or after the wait; tried one by one "
+                             "for the N kernels that are launched most (default: 8), each run under the time limit")
     parser.add_argument("--json", action="store_true", help="nothing but JSON on stdout")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
@@ -71,6 +75,8 @@ def _checked(given: argparse.Namespace) -> argparse.Namespace:
         raise BadArguments(f"{given.command[0]} is not a program that can be run")
     if given.rounds < 2:
         raise BadArguments("--rounds takes 2 or more: one run gives no interval")
+    if given.search is not None and given.search < 1:
+        raise BadArguments("--search takes 1 or more")
     if given.timeout is not None and given.timeout <= 0:
         raise BadArguments("--timeout takes seconds, more than 0")
     try:
@@ -101,11 +107,12 @@ class Study:
     changed: list[str]
     left: dict[str, str]
     places: list[Place] | None = None
+    searched: Found | None = None
 
     @property
     def best(self) -> str:
         """The variant with PDL that gains most."""
-        return max((name for name in self.runs if name in ("pdl", "trigger")), key=lambda name: self.gain(name).estimate)
+        return max((name for name in self.runs if name in ("pdl", "trigger", "searched")), key=lambda name: self.gain(name).estimate)
 
     def series(self, name: str) -> list[float]:
         """Each round's time of a step (us), or of the whole run where there are no steps."""
@@ -165,6 +172,8 @@ def _study(given: argparse.Namespace, folder: Path) -> Study:
             f"{clipped(short_name(name), 40)}: {why}" for name, why in list(left.items())[:5]))
     order = [variants.original(), variants.empty(), variants.with_waits(chosen, False)]
     order += [variants.with_waits(chosen, True)] if given.trigger else []
+    searched = _search(given, chosen, survey.noted, first, folder, timeout) if given.search else None
+    order += [variants.placed("searched", searched.places)] if searched and searched.places else []
     runs: dict[str, list[Ran]] = {variant.name: [] for variant in order}
     for number in range(given.rounds):
         print(f"whatif: round {number + 1} of {given.rounds}", file=sys.stderr, flush=True)
@@ -174,11 +183,30 @@ def _study(given: argparse.Namespace, folder: Path) -> Study:
             if ran.code != first.code:
                 raise _ended_badly(variant.name, ran)
             runs[variant.name].append(ran)
-    study = Study(measure.step_of([ran.times for each in runs.values() for ran in each]), runs, chosen, left)
+    study = Study(measure.step_of([ran.times for each in runs.values() for ran in each]), runs, chosen, left, searched=searched)
     if given.pairs:
         best = next(variant for variant in order if variant.name == study.best)
         study.places = where.traced(given.command, best, folder, timeout)
     return study
+
+
+def _search(given: argparse.Namespace, chosen: list[str], noted: Noted, first: Ran, folder: Path, timeout: float) -> Found:
+    """The kernels that are launched most come first. A run that does not end in time, or ends otherwise, rules its places out."""
+    number, step = 0, measure.step_of([first.times])
+
+    def run(places: Places) -> list[float] | None:
+        nonlocal number
+        number += 1
+        print(f"whatif: search, attempt {number}", file=sys.stderr, flush=True)
+        runs = []
+        for round_number in range(given.rounds):
+            ran = _run(given, variants.placed("search", places), folder / f"search-{number}-{round_number}", timeout)
+            if ran.code != first.code:
+                return None
+            runs.append(ran)
+        return [measure.typical(ran.times, step) if step else ran.wall_s * 1e6 for ran in runs]
+
+    return search(sorted(chosen, key=lambda name: -noted.kernels[name].launches), run, given.search)
 
 
 def _step_words(step: Key | None) -> str:
@@ -214,18 +242,25 @@ def as_json(study: Study, given: argparse.Namespace) -> dict[str, Any]:
             "gain": study.gain(study.best).as_json(), "by": study.best, "variants": found, "changed": study.changed,
             "left": [{"kernel": name, "why": why} for name, why in study.left.items()],
             "pairs": None if study.places is None else [asdict(place) for place in study.places],
+            "searched": None if study.searched is None else {
+                "tried": study.searched.tried, "places": {name: place.value for name, place in study.searched.places.items()},
+                "ruled_out": [{"kernel": name, "place": place.value} for name, place in study.searched.failed]},
             "differing": study.differing(given), "assurances": _assurances(study, given)}
 
 
 def _table(study: Study, given: argparse.Namespace) -> str:
     lines = [f"step         {_step_words(study.step)}"]
     words = {"original": "as it is", "empty": "rewritten, nothing added", "pdl": "with PDL, wait first",
-             "trigger": "with PDL, trigger and wait first"}
+             "trigger": "with PDL, trigger and wait first", "searched": "with PDL, triggers as searched"}
     for name in study.runs:
         series = sorted(study.series(name))
         told = "" if name == "original" else f"  gain {study.gain(name).words()}"
         lines.append(f"{words[name]:<32}{us(series[len(series) // 2]):>9} us{told}")
     lines.append(f"changed      {len(study.changed)} kernels; left as they are: {len(study.left)}")
+    for name, trigger in sorted(study.searched.places.items())[:10] if study.searched else ():
+        lines += _titled("trigger", f"{trigger.value}: {clipped(short_name(name), 60)}")
+    for name, trigger in study.searched.failed[:10] if study.searched else ():
+        lines += _titled("ruled out", f"trigger {trigger.value} in {clipped(short_name(name), 40)}: the program did not end as before")
     for name, why in list(study.left.items())[:10]:
         lines += _titled("left", f"{clipped(short_name(name), 40)}: {why}")
     for place in (study.places or [])[:10]:

@@ -20,8 +20,10 @@ from conformance.trace.records import (
     Process,
     read_folder,
 )
+from conformance.trace.whatif.search import Places, TriggerAt
 
-TRIGGER, WAIT, EMPTY = 1, 4, 64  # PLAN_... of rewrite.h
+TRIGGER, WAIT, EMPTY, TRIGGER_AFTER_WAIT = 1, 4, 64, 256  # PLAN_... of rewrite.h
+_FLAGS = {TriggerAt.NOWHERE: WAIT, TriggerAt.BEFORE: WAIT | TRIGGER, TriggerAt.AFTER: WAIT | TRIGGER_AFTER_WAIT}
 _OWN = KIT / "trace" / "whatif" / "injection"
 # Kernels that wait for other devices or for kernels of other streams: parked blocks could keep away what they wait for.
 _COMMUNICATES = re.compile(r"nccl|nvshmem|all_?reduce|all_?gather|reduce_?scatter|one_?shot|two_?shot|barrier|symm_?mem", re.IGNORECASE)
@@ -132,9 +134,13 @@ def empty() -> Variant:
 
 def with_waits(names: Iterable[str], trigger: bool) -> Variant:
     """These kernels wait at entry and are launched to overlap; with trigger they also trigger there, ahead of the wait."""
-    flags = WAIT | (TRIGGER if trigger else 0)
-    lines = "".join(f"{name} {flags} 0 0 0\n" for name in sorted(names))
-    return Variant("trigger" if trigger else "pdl", f"* 0 0 0 0\n{lines}")
+    return placed("trigger" if trigger else "pdl", dict.fromkeys(names, TriggerAt.BEFORE if trigger else TriggerAt.NOWHERE))
+
+
+def placed(name: str, places: Places) -> Variant:
+    """These kernels wait at entry and are launched to overlap, each with its trigger at its place."""
+    lines = "".join(f"{kernel} {_FLAGS[place]} 0 0 0\n" for kernel, place in sorted(places.items()))
+    return Variant(name, f"* 0 0 0 0\n{lines}")
 
 
 def environment(variant: Variant, folder: Path, cupti: Path | None = None) -> dict[str, str]:
