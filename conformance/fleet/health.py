@@ -22,6 +22,7 @@ from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.children import run_silent
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.machine import ask_driver
+from conformance.pdlkit.output_folder import check_file
 from conformance.pdlkit.read_report import Unreadable, read_json, read_report
 from conformance.pdlkit.toolkit import toolkit_program
 
@@ -90,6 +91,7 @@ def read_cache(path: Path) -> dict[str, State]:
 
 def _put(path: Path, text: str) -> None:
     """Replace the file at once: a reader sees the old text or the new one."""
+    check_file(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:

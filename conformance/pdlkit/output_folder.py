@@ -1,6 +1,7 @@
-"""The folder that --output names: only a new one, an empty one, or one that the kit made before, so that nothing of the user's is lost.
+"""Where the user wants something written: a file that is new or plain, and for --output a folder that is new, empty or of the kit.
 
-A folder of the kit carries a mark. Only files whose names the kit gives are ever replaced in it, and only plain files.
+So nothing of the user's is lost. A folder of the kit carries a mark. Only files whose names the kit gives are ever replaced in it,
+and only plain files.
 """
 
 from __future__ import annotations
@@ -27,6 +28,16 @@ def output_path(text: str) -> Path:
     if not text or "\0" in text:
         raise argparse.ArgumentTypeError("name a folder; this is empty")
     return Path(text)
+
+
+def check_file(path: Path) -> None:
+    """BadArguments if anything but a plain file stands where a file is to be written: a draft renamed over /dev/stdout removes that."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return  # there is nothing, or writing will say why it cannot be done
+    if not stat.S_ISREG(mode):
+        raise BadArguments(f"{shown(path.parent)}/{path.name} is a link or not a plain file; name another place")
 
 
 def _is_of_the_kit(folder: Path) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from conformance.pdlkit import places
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import OK, BadArguments
+from conformance.pdlkit.output_folder import check_file
 from conformance.reports.complete import read_complete
 from conformance.reports.content import Report
 from conformance.reports.interchange import write_ctrf, write_junit
@@ -44,6 +45,7 @@ def deliver(text: str, out: str) -> None:
         sys.stdout.buffer.write(text.encode("utf-8", "replace"))
         return
     final = Path(out)
+    check_file(final)
     draft = final.with_name(f".{final.name}.{os.getpid()}")
     try:
         draft.write_bytes(text.encode("utf-8", "replace"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from html.parser import HTMLParser
@@ -233,3 +234,15 @@ def test_an_output_that_cannot_be_written_is_bad_arguments(tmp_path: Path) -> No
     (tmp_path / "report.json").write_text(json.dumps(with_cases(1)))
     with pytest.raises(BadArguments, match="cannot be written"):
         command.main([str(tmp_path), "--html", str(tmp_path / "missing" / "page.html")])
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_only_a_plain_file_is_replaced(kind: str, tmp_path: Path) -> None:
+    """/dev/stdout is such a link; root would have lost it."""
+    (tmp_path / "report.json").write_text(json.dumps(with_cases(1)))
+    (tmp_path / "precious").write_text("mine")
+    out = tmp_path / "out"
+    {"link": lambda: out.symlink_to("precious"), "pipe": lambda: os.mkfifo(out), "folder": out.mkdir}[kind]()
+    with pytest.raises(BadArguments, match="is a link or not a plain file"):
+        command.main([str(tmp_path), "--markdown", str(out)])
+    assert (tmp_path / "precious").read_text() == "mine" and not out.is_file() or out.is_symlink()
