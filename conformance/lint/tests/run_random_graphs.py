@@ -1,4 +1,4 @@
-"""python3 -m conformance.lint.tests.run_random_graphs [--count N] [--first SEED] [--record], from the folder conformance."""
+"""python3 conformance dev random-graphs [--count N] [--first SEED] [--record]"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def main(argv: list[str] | None = None) -> int:
     if arguments.record:
         RECORD.write_text(
             "# Lint against the enumeration of all threads and launches\n\n"
-            "Written by `python3 -m conformance.lint.tests.run_random_graphs --record`, never by hand.\n\n"
+            "Written by `python3 conformance dev random-graphs --record`, never by hand.\n\n"
             f"{arguments.count} random control-flow graphs, seeds {arguments.first} to {arguments.first + arguments.count - 1}: "
             f"{len(wrong)} differences{': ' + str(wrong[:100]) if wrong else ''}.\n")
     return 1 if wrong else 0

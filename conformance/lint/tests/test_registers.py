@@ -36,9 +36,9 @@ def test_lint_sees_written_what_nvdisasm_sees_written(tmp_path: Path) -> None:
 
 def test_the_table_is_read() -> None:
     first, second, third = marks_of(_TABLE)
-    assert (first.opcode, first.written, first.kept) == ("LDC.64", {"R2", "R3"}, {"R1"})
-    assert (second.opcode, second.written, second.kept) == ("IADD3", {"R1"}, frozenset())
-    assert (third.written, third.text) == ({"P1"}, "ISETP.NE.AND P1, PT, R1, RZ, PT")
+    assert (first.opcode, first.written, first.kept) == ("LDC.64", frozenset({"R2", "R3"}), frozenset({"R1"}))
+    assert (second.opcode, second.written, second.kept) == ("IADD3", frozenset({"R1"}), frozenset())
+    assert (third.written, third.text) == (frozenset({"P1"}), "ISETP.NE.AND P1, PT, R1, RZ, PT")
 
 
 def test_a_wrong_width_is_a_difference() -> None:

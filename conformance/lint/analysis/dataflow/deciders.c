@@ -159,18 +159,21 @@ static constraints assumed_at_end(node_id id, constraints known)
     return assumed_too(formula, jumps_to_wait, known, node->section, node->section->blocks[node->block].end - 1);
 }
 
-/* Decided, a branch has one way. */
+/* Decided, a branch has one way; what an earlier assumption decided has both again. */
 static void leave_one_way(size_t count, constraints known)
 {
     for (size_t n = 0; n < count; n++) {
         const node_id *ways;
         bool jumps_to_wait;
         expr formula = condition_at_end((node_id)n, &ways, &jumps_to_wait);
+        struct edges *edges = &now.nodes[n].edges;
         enum truth jumps = formula ? truth(formula, known) : IS_OPEN;
-        if (jumps == IS_OPEN)
+        if (jumps == IS_OPEN && (formula == 0 || edges->target_count != 1))
             continue;
-        now.nodes[n].edges.targets[0] = ways[jumps == IS_FALSE];
-        now.nodes[n].edges.target_count = 1;
+        edges->targets = grown(edges->targets, &edges->target_capacity, 2, sizeof *edges->targets);
+        edges->targets[0] = ways[jumps == IS_FALSE];
+        edges->targets[1] = ways[1];
+        edges->target_count = jumps == IS_OPEN ? 2 : 1;
     }
     for (size_t n = 0; n < now.node_count; n++)
         now.nodes[n].ahead.answer = NOT_ASKED;

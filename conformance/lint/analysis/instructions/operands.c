@@ -466,6 +466,8 @@ static unsigned result_words(const struct opcode *opcode)
 
     if (converted_words(text, base))
         return converted_words(text, base);
+    if (!strcmp(base, "SHF") || !strcmp(base, "USHF")) /* one half of a wider shift */
+        return 1;
     if (!strcmp(base, "LDGMC"))
         return multicast_words(opcode);
 
