@@ -24,6 +24,8 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from conformance.lint import analyser
+from conformance.lint.reader_library import library
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.keeper import descendants
 from conformance.pdlkit.places import ROOT
@@ -165,6 +167,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--together", metavar="FILE", nargs="+", type=Path, default=[], help="files to lint as one archive")
     parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}")
     arguments = parser.parse_args(argv)
+    analyser.program()  # compiled ahead of the clock
+    library()
     rows: list[Row] = []
     for file in (*arguments.files, *arguments.together):
         if not file.is_file():

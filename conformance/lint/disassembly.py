@@ -67,15 +67,18 @@ def _as_file(image: Image, workplace: Path | None) -> Iterator[tuple[str, tuple[
     with _scratch(workplace) as stream:
         stream.write(image.cubin.data)
         stream.flush()
-        yield f"/proc/self/fd/{stream.fileno()}", (stream.fileno(),)
+        own = Path(f"/proc/self/fd/{stream.fileno()}")
+        yield (str(own), (stream.fileno(),)) if own.exists() else (str(stream.name), ())
 
 
 def _scratch(workplace: Path | None) -> IO[bytes]:
-    """A file that is gone when it is closed, and when lint is killed."""
+    """A file in memory, which is gone when lint is killed; where that is impossible, one in lint's folder."""
     try:
-        return os.fdopen(os.memfd_create("cubin"), "wb")
+        if os.path.isdir("/proc/self/fd"):
+            return os.fdopen(os.memfd_create("cubin"), "wb")
     except (AttributeError, OSError):  # some containers forbid it
-        return tempfile.TemporaryFile(dir=workplace)
+        pass
+    return tempfile.NamedTemporaryFile(suffix=".cubin", dir=workplace)
 
 
 def code_sections(listing: bytes) -> dict[str, memoryview]:

@@ -71,7 +71,7 @@ class KernelInfo:
 class Cubin:
     """One ELF file with CUDA machine code."""
 
-    def __init__(self, data: bytes, name: str = "cubin") -> None:
+    def __init__(self, data: bytes | bytearray, name: str = "cubin") -> None:
         self.data, self.name = data, name
         if data[:4] != b"\x7fELF" or len(data) < 64 or data[4] != 2:
             raise CorruptFile("it is not a 64-bit ELF file")
@@ -113,7 +113,7 @@ class Cubin:
     def bytes_of(self, section: Section) -> bytes:
         if section.kind in _WITHOUT_BYTES:
             return b""
-        return self.data[section.offset : section.offset + section.size]
+        return bytes(self.data[section.offset : section.offset + section.size])  # unpacked images are bytearrays
 
     def section(self, name: str) -> Section | None:
         return self._by_name.get(name)
