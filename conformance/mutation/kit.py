@@ -19,7 +19,7 @@ from pathlib import Path
 
 from conformance.model import golden
 from conformance.mutation.draw import Change, changes_of, choose
-from conformance.mutation.programs import TEST_S, Build, differs, quiet
+from conformance.mutation.programs import TEST_S, Build, Unit, differs, quiet
 from conformance.mutation.trying import parser_of, run, try_all
 from conformance.pdlkit import places
 from conformance.pdlkit.exits import BadArguments, InvalidRun
@@ -63,8 +63,11 @@ class Native:
             raise InvalidRun(f"{target} cannot be linked")
         return program
 
-    def _compiled(self, text: str, source: Path, name: str) -> Path | None:
-        unit = next(unit for unit in self.build.units_of("kit_core") if unit.source == source)
+    def _unit(self, target: str, source: Path) -> Unit:
+        return next(unit for unit in self.build.units_of(target) if unit.source == source)
+
+    def _compiled(self, text: str, source: Path, name: str, target: str = "kit_core") -> Path | None:
+        unit = self._unit(target, source)
         changed, object_file = self.work / "changed.c", self.work / name
         changed.write_text(text, encoding="utf-8")
         argv = unit.command(changed, object_file, f"-I{source.parent}", "-w", "-Werror=implicit-function-declaration",
@@ -83,14 +86,13 @@ class Native:
         if not differs(before, after):
             return "same machine code"
         for test in self._targets(source):
-            unit = next(unit for unit in self.build.units_of(test) if unit.source == source)
-            if not quiet([self._linked(test, {unit.output: after})]):
+            own = self._compiled(change.applied(text), source, "test.o", test)  # with the flags of the test, sanitizers for one
+            if own is None or not quiet([self._linked(test, {self._unit(test, source).output: own})]):
                 return test
         return None if self._units_only else self._harness_notices(source, after)
 
     def _harness_notices(self, source: Path, after: Path) -> str | None:
-        unit = next(unit for unit in self.build.units_of("kit_core") if unit.source == source)
-        harness = self._linked(HARNESS, {unit.output: after})
+        harness = self._linked(HARNESS, {self._unit("kit_core", source).output: after})
         try:
             other = golden.first_difference(harness, self._recorded)
         except (InvalidRun, ValueError, subprocess.TimeoutExpired) as error:

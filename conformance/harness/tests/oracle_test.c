@@ -144,6 +144,23 @@ static void check_oracle_mutants(void)
     check(!oracle_check(&t, seen, want, &result) && result.count[WORD_FOREIGN] == 64, "NaN does not hide", 0);
 }
 
+/* One word at a time; without a trial before it nothing is stale. */
+static void check_classes(void)
+{
+    struct oracle_trial t;
+
+    memset(&t, 0, sizeof(t));
+    t.key = 7;
+    t.batch_key = 8;
+    t.stale_key = 9;
+    t.words = 64;
+    check(oracle_classify(&t, 5, words_fresh(7, 5)) == WORD_FRESH, "a fresh word is fresh", 0);
+    check(oracle_classify(&t, 5, words_fresh(9, 5)) == WORD_STALE, "the word of the trial before is stale", 0);
+    check(oracle_classify(&t, 5, words_fresh(7, 6)) == WORD_MISPLACED, "one of another place is misplaced", 0);
+    t.stale_key = 0;
+    check(oracle_classify(&t, 5, words_fresh(0, 5)) == WORD_FOREIGN, "without a trial before nothing is stale", 0);
+}
+
 static void check_words(void)
 {
     uint32_t i;
@@ -161,6 +178,7 @@ int main(int argc, char **argv)
     for (i = 0; i < count; i++)
         corrupt_once(i);
     check_oracle_mutants();
+    check_classes();
     check_words();
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;

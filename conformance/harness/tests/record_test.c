@@ -313,6 +313,7 @@ static void test_start_and_plan(void)
     record_plan(&record, &info, &part, &tally, 64, 1);
     rewind(record.file);
     check(fread(text, 1, sizeof(text), record.file) > 1000, "and its trials");
+    check(strstr(text, "\n{\"record\":\"trial\",\"case\":\"TEST-01.pair\",\"batch\":0,\"slot\":0,") != NULL, "one record for each");
     check(strstr(text, "\"batch\":1,\"slot\":0,\"control\":false,\"words\":6,") && strstr(text, "\"key\":\"0000000000000011\""), "each in its batch's layout");
     check(strstr(text, "\"slot\":1,\"control\":true") && strstr(text, "\"trigger\":\"never\",\"trigger_all_threads\":true,\"witness\":false") &&
               strstr(text, "\"trigger\":\"late\",\"trigger_all_threads\":false,\"witness\":true") && strstr(text, "\"broken_wait\":\"stale-lines\""),
