@@ -31,6 +31,7 @@ from conformance.pdlkit.private_folder import private_folder
 
 RECORDS = KIT / "results" / "field" / "survey"
 _PROGRESS_S = 20.0
+_COMPILED_FOR = (90, 100, 120)  # where a program is compiled here
 
 
 def survey(package: Package, kept: Path | None, only: frozenset[int] = frozenset()) -> dict[str, object]:
@@ -40,7 +41,7 @@ def survey(package: Package, kept: Path | None, only: frozenset[int] = frozenset
         folder = Path(place)
         wheel = fetch(package, kept or folder)
         told = time.monotonic()
-        for file in _files(package, wheel, folder):
+        for file in _files(package, wheel, folder, only):
             record.judge(file)
             if time.monotonic() - told > _PROGRESS_S:
                 told = time.monotonic()
@@ -48,14 +49,14 @@ def survey(package: Package, kept: Path | None, only: frozenset[int] = frozenset
     return record.as_json()
 
 
-def _files(package: Package, wheel: Path, folder: Path) -> Iterator[Path]:
+def _files(package: Package, wheel: Path, folder: Path, only: frozenset[int]) -> Iterator[Path]:
     """What is to be judged: the wheel's own files, or a program of ours that is compiled with its headers."""
     if package.program is None:
         yield from unpack(wheel, folder)
         return
     output = folder / Path(package.program).with_suffix(".fatbin").name
     include = [flag for place in headers(package, wheel, folder / "headers") for flag in ("-I", str(place))]
-    gencode = [flag for sm in (90, 100, 120) for flag in ("-gencode", f"arch=compute_{sm},code=sm_{sm}")]
+    gencode = [flag for sm in sorted(only) or _COMPILED_FOR for flag in ("-gencode", f"arch=compute_{sm},code=sm_{sm}")]
     source = str(PROGRAMS / package.program)
     call([str(installed_nvcc()), "-std=c++17", "-w", "-fatbin", *gencode, *include, "-o", str(output), source])
     yield output

@@ -66,6 +66,7 @@ def as_markdown(all_records: list[dict[str, Any]], known: Mapping[str, Package],
              "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     lines += [_row(record) for record in all_records]
     lines += _not_read(all_records)
+    lines += _never_waiting(all_records)
     missing = sorted(set(known) - {str(r["name"]) for r in all_records})
     if missing:
         lines += ["", f"No record yet: {', '.join(missing)}."]
@@ -95,6 +96,13 @@ def _row(record: Mapping[str, Any]) -> str:
 def _not_read(all_records: list[dict[str, Any]]) -> list[str]:
     rows = [f"- {record['name']}: {count} times: {why}" for record in all_records for why, count in record["unreadable"].items()]
     return ["", "Not read:", "", *rows] if rows else []
+
+
+def _never_waiting(all_records: list[dict[str, Any]]) -> list[str]:
+    rows = [f"- {record['name']}: `{family}` ({count})" for record in all_records
+            for family, count in record["trigger_without_wait"].items()]
+    return ["", "Kernels that trigger and never wait. That is right only if they are launched without overlap, which code does not say:",
+            "", *rows] if rows else []
 
 
 def _case_row(case: Case) -> str:

@@ -40,11 +40,9 @@ template <typename T> void fold(T *in, T *out, int *offsets, int n)
     cub::DeviceHistogram::HistogramEven(nullptr, bytes, in, offsets, 257, T(0), T(256), n);
 }
 
-void use(float *f, double *d, int *i, long long *l, int n)
+void use(float *f, int *i, long long *l, int n)
 {
     sort(f, f, i, n);
-    sort(d, d, i, n);
-    sort(i, i, i, n);
     sort(l, l, i, n);
     fold(f, f, i, n);
     fold(i, i, i, n);
