@@ -3,7 +3,8 @@
     python3 conformance dev recipes conan
     python3 conformance dev recipes debian --roots FOLDER [--suite bookworm]
 
-On demand: both need a network (Conan itself is fetched, pinned by hash), and Debian's also root and debootstrap. 0 the recipe works, 1 it does not.
+On demand: both need a network (Conan itself is fetched, pinned by hash), and Debian's also root and debootstrap. 0 the recipe works,
+1 it does not.
 """
 
 from __future__ import annotations
