@@ -3,7 +3,8 @@
     python3 conformance dev recipes conan
     python3 conformance dev recipes debian --roots FOLDER [--suite bookworm]
 
-On demand: both need a network, and Debian's also root and debootstrap. 0 the recipe works, 1 it does not.
+On demand: both need a network (Conan itself is fetched, pinned by hash), and Debian's also root and debootstrap. 0 the recipe works,
+1 it does not.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from conformance.packaging.fresh_machines import LENT, SUITES
 from conformance.packaging.manual import version
 from conformance.pdlkit import places
 from conformance.pdlkit.exits import FAILED, OK, SetupImpossible
+from conformance.pdlkit.venv import ensure_venv
 
 HERE = Path(__file__).resolve().parent
 _SOURCES = ("pdl.h", "pdl_device.cuh", "CMakeLists.txt", "LICENSE", "README.md", "cmake")
@@ -46,14 +48,13 @@ echo purged
 
 def conan() -> list[str]:
     """`conan create`, with a home of its own."""
-    program = shutil.which("conan")
-    if program is None:
-        raise SetupImpossible("there is no conan on PATH; it comes as a Python package (pipx install conan)")
+    python = ensure_venv("conan")
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "CONAN_HOME": home}
 
         def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-            return subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, cwd=home)
+            program = [str(python), "-P", "-c", "from conans.conan import run; run()"]
+            return subprocess.run([*program, *arguments], env=environment, capture_output=True, text=True, cwd=home)
 
         call("profile", "detect")
         done = call("create", str(HERE / "conan"))
