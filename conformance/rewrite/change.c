@@ -61,7 +61,8 @@ static uint32_t number_for(const struct kernel_plan *plan, enum hole hole, uint3
     return 0;
 }
 
-/* A piece of stubs.c under a guard (bits 12 to 15 of an instruction; only code without branches has a guard other than "always"). */
+/* Appends a piece of stubs.c under a guard, which is bits 12 to 15 of an instruction. Code with branches is always appended
+ * unguarded. */
 static void add_stub(const struct kernel *kernel, unsigned kind, uint64_t guard, uint32_t sleep_ns)
 {
     const struct stub *stub = kernel->stubs->kinds[kind];
@@ -82,7 +83,7 @@ static void add_stub(const struct kernel *kernel, unsigned kind, uint64_t guard,
     }
 }
 
-/* A hold in the middle of a kernel, where no register is known to be free: sleeping needs none. */
+/* A hold inside a kernel, where no register is known to be free. Sleeping needs none. */
 static void add_sleep(const struct kernel *kernel, uint64_t guard)
 {
     uint64_t left = (uint64_t)kernel->plan->least_ns + kernel->plan->span_ns;
@@ -190,7 +191,7 @@ static void add_displaced(const struct kernel *kernel, uint64_t at)
     if ((op == OP_WAIT && flags & PLAN_HOLD_AFTER_WAIT) || (op == OP_TRIGGER && flags & PLAN_HOLD_AFTER_TRIGGER)) {
         add_sleep(kernel, guard);
     }
-    edit_append(kernel->edit, branch(here(kernel), at + INSTRUCTION, plain_branch)); /* an exit may depend on predicates */
+    edit_append(kernel->edit, branch(here(kernel), at + INSTRUCTION, plain_branch)); /* a guarded exit may not be taken */
 }
 
 static void branch_away(const struct kernel *kernel, uint64_t at, uint64_t to)
@@ -235,7 +236,8 @@ static int wants_site(const struct kernel_plan *plan, unsigned op)
 
 int wants_entry(const struct kernel_plan *plan)
 {
-    return plan->words || plan->flags & (PLAN_TRIGGER | PLAN_HOLD | PLAN_WAIT | PLAN_EMPTY | PLAN_RECORD | PLAN_TRIGGER_AFTER_WAIT);
+    const uint32_t at_entry = PLAN_TRIGGER | PLAN_HOLD | PLAN_WAIT | PLAN_EMPTY | PLAN_RECORD | PLAN_TRIGGER_AFTER_WAIT;
+    return plan->words || plan->flags & at_entry;
 }
 
 /* A loop back to the first instruction must not run the stub again: it goes to the displaced copy. */

@@ -92,7 +92,7 @@ static int by_place(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* Everything that the passes over the copy need. */
+/* What all passes over the copy use. */
 struct growing {
     const struct cubin *cubin;
     const struct shifts *shifts;
@@ -184,7 +184,7 @@ static void move_segments(const struct growing *growing)
         unsigned char *row = table + (size_t)i * PROGRAM_HEADER;
         uint64_t offset = read64(row + 8), size = read64(row + 32);
         if (offset > cubin->size || size > cubin->size - offset) {
-            continue; /* it describes nothing in this file */
+            continue; /* it covers no bytes of the file */
         }
         uint64_t start = shifted(growing->shifts, offset);
         uint64_t grown = size ? shifted(growing->shifts, offset + size) - start : 0;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static int is_control_transfer(unsigned op) /* what depends on where it stands */
+static int is_control_transfer(unsigned op) /* its meaning depends on its address */
 {
     return (op & 0xF0) == 0x40 || op == 0x950 || op == 0x952 || op == 0x955 || op == 0x956;
 }

@@ -27,13 +27,13 @@ enum {
 /* What PLAN_RECORD writes, in the device's memory: one per warp, chosen by the grid's number, block and warp. */
 struct warp_record {
     uint64_t start, grid;              /* nanoseconds of the device's clock; the launch's number on the device */
-    uint32_t block, kernel, blocks;    /* `blocks`: of the launch */
+    uint32_t block, kernel, blocks;    /* the block's number; record_room.kernel; how many blocks the launch has */
     uint32_t place;                    /* multiprocessor; from bit 16 on the block's warps, from bit 24 on this warp */
     uint64_t wait_begun, wait_ended, trigger, exit; /* of the last time that each was reached; 0: never */
 };
 struct record_room {
     uint64_t address;  /* of the first warp_record on the device */
-    uint32_t mask;     /* their number, a power of two, less 1 */
+    uint32_t mask;     /* the number of records, a power of two, minus 1 */
     uint32_t kernel;   /* stands in the records of this kernel */
 };
 

@@ -1,4 +1,4 @@
-/* images.c - recognises what a program gives to the driver as code, and makes the rewritten copy that it gets instead */
+/* images.c - recognises each kind of code that a program gives to the driver, and makes the rewritten copy */
 #define _GNU_SOURCE
 #include "loaded.h"
 
@@ -15,7 +15,7 @@
 
 enum { LONGEST_HEADER = 1 << 16, MOST_DEVICES = 64, LEAST_CAPABILITY = 90 };
 
-/* What nvcc puts around a fat binary, and the runtime hands on. */
+/* The structure that nvcc puts around a fat binary; the runtime passes it to the driver. */
 struct wrapper {
     uint32_t magic, version;
     const void *container;
@@ -44,7 +44,7 @@ char *file_contents(const char *path, size_t *size)
     return data;
 }
 
-/* The driver is given an address and no size. This is how far the memory there can be read, as the kernel sees it. */
+/* The driver gets an address without a size. This is how many bytes can be read there, by the operating system's list of mappings. */
 static size_t readable_from(const void *image)
 {
     uintptr_t place = (uintptr_t)image, end = 0;
@@ -72,7 +72,7 @@ static size_t readable_from(const void *image)
     return end ? end - place : 0;
 }
 
-/* The capability that all devices of this machine share, 10 * major + minor; 0 if they differ or it cannot be told. */
+/* 10 * major + minor of this machine's devices; 0 if they differ or the driver does not say. */
 static unsigned shared_capability(void)
 {
     enum { MAJOR = 75, MINOR = 76 };
@@ -160,7 +160,7 @@ static int is_ptx(const char *image, size_t most)
     return 0;
 }
 
-/* The driver's own compiler makes machine code of it, as it would have when the module is loaded. */
+/* Compiles it by the driver's own compiler, as loading the module would have done. */
 static const void *assembled(const char *ptx, size_t size, size_t *code_size, void **state)
 {
     enum { INPUT_PTX = 1 };
@@ -195,7 +195,7 @@ static const void *ptx_assembled(const char *ptx, size_t size, size_t *new_size)
 
 /* ---- containers ---------------------------------------------------------------------------------------------------- */
 
-/* The newest PTX of a container that holds no machine code for this device, as rewritten machine code. */
+/* For a container without machine code for this device: its newest PTX, compiled and rewritten. */
 static const void *container_ptx(const void *container, size_t extent, unsigned device, size_t *new_size)
 {
     struct fatbin_entry entry, best;

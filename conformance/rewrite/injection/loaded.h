@@ -17,8 +17,8 @@ enum { WORDS = 4 }; /* flags, least, span, seed */
 
 struct named {
     char *name;
-    int seen, rewritten;   /* images that hold it, and those in which it was rewritten */
-    char *refusal;         /* why not, of the last image in which it was not; NULL: nothing stood in the way */
+    int seen, rewritten;   /* the number of images that hold it, and of those in which it was rewritten */
+    char *refusal;         /* why it was not rewritten in the last image in which it was not; NULL if there is no reason */
     unsigned waits, triggers, registers_before, registers;
     uint64_t words;        /* the device's address of its numbers, where the plan is live; else 0 */
     uint32_t *on_host;     /* the same for the host, if it can be written there */
@@ -63,7 +63,8 @@ extern const size_t load_hook_count;
 void loading_begins(void);          /* before each function that loads code */
 void image_refused(result code);    /* the driver did not take a rewritten image; it is given the program's own */
 
-/* Where a kernel whose plan says PLAN_RECORD is to write; 0: nowhere, and it records nothing. Only a library that reads it has it. */
+/* Where a kernel with PLAN_RECORD writes its records; 0 if nowhere, and then it records nothing. Only the library of
+ * `trace --inside` defines it. */
 __attribute__((weak)) int record_room(const char *kernel, struct record_room *room);
 
 #endif

@@ -16,7 +16,7 @@ enum { TABLE = 8192, CHUNK_WORDS = 16384 };
 static struct plan_file plan;
 static int plan_on;
 static struct named *table[TABLE];
-static uint32_t *chunk; /* where it is the host's memory */
+static uint32_t *chunk; /* NULL where it is the device's own memory */
 static uint64_t chunk_address;
 static size_t chunk_used = CHUNK_WORDS;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -104,7 +104,7 @@ void note_outcome(const struct kernel_outcome *outcome)
     known->registers_before = outcome->registers_before;
     known->registers = outcome->registers;
     if (refusal && (known->refusal == NULL || strcmp(known->refusal, refusal) != 0)) {
-        known->refusal = strdup(refusal); /* the old one is leaked: somebody may be printing it */
+        known->refusal = strdup(refusal); /* the old text is not freed, because another thread may be printing it */
     }
     pthread_mutex_unlock(&lock);
 }
@@ -170,8 +170,8 @@ void leave_context(struct entered *entered)
     exchange_capture_mode(&entered->capture_mode);
 }
 
-/* The device's own where there is one device, because reaching the host's takes a kernel tens of microseconds; page-locked
- * memory of the host, which all devices can reach, where there are several. */
+/* With one device: its own memory, because a kernel needs tens of microseconds to reach the host's. With several: page-locked
+ * memory of the host, which all of them can reach. */
 int kernels_memory(size_t bytes, uint64_t *address, void **on_host)
 {
     enum { PORTABLE_AND_MAPPED = 1 | 2 };

@@ -44,7 +44,7 @@ int digests_are_wanted(void)
     return output() != NULL;
 }
 
-/* Multiply and rotate, eight bytes at a time; it tells changed bytes from equal ones and need do no more. */
+/* Multiplies and rotates, eight bytes at a time. It only has to tell changed bytes from equal ones. */
 static uint64_t digest_of(const unsigned char *data, size_t bytes)
 {
     uint64_t state = UINT64_C(0x9E3779B97F4A7C15) ^ bytes, word = 0;
@@ -74,7 +74,7 @@ static void write_record(const struct copy *copy)
     file = open(output(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file >= 0) {
         if (write(file, line, (size_t)n) < 0) {
-            n = 0; /* the disk is full or the file is gone: this process cannot mend that */
+            n = 0; /* the disk is full or the file is gone; nothing can be done about it here */
         }
         close(file);
     }
@@ -94,7 +94,7 @@ void copied_to_host(const void *data, size_t bytes, const void *stream, int ende
     pthread_mutex_unlock(&lock);
 }
 
-/* The program has waited: for one stream, for an event (then each stream is asked), or for everything. */
+/* The program has waited: for one stream, for everything, or for an event. After an event each stream is asked whether it is idle. */
 void host_waited(enum waited what, const void *stream)
 {
     result (*query)(const void *) = what == WAITED_FOR_EVENT ? driver_symbol("cuStreamQuery") : NULL;

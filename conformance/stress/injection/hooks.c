@@ -157,7 +157,7 @@ typedef result (*copy_any)(devptr, devptr, size_t);
 typedef result (*copy_any_async)(devptr, devptr, size_t, void *);
 typedef result (*wait_for)(void *);
 
-/* The driver reports no type for host memory that it does not know. */
+/* For ordinary host memory the driver returns an error instead of a type. */
 static int is_hosts(devptr address)
 {
     enum { MEMORY_TYPE = 2, HOST = 1 };
@@ -247,7 +247,7 @@ VISIBLE result cuCtxSynchronize_v2(void *context)
     REAL(cuCtxSynchronize_v2, wait_for);
     result code = real(context);
     if (code == 0 && digests_are_wanted()) {
-        host_waited(WAITED_FOR_EVENT, NULL); /* its context may differ from that of the copies: each stream is asked */
+        host_waited(WAITED_FOR_EVENT, NULL); /* it may be another context than the copies', so each stream is asked */
     }
     return code;
 }

@@ -1,4 +1,4 @@
-/* kernels.c - the kernels' handles, and how they are launched */
+/* kernels.c - the handles of kernels, and how often and in what way each kernel is launched */
 #define _GNU_SOURCE
 #include "injection.h"
 
@@ -39,7 +39,7 @@ static struct kernel *find(const void *handle)
     return kernel;
 }
 
-/* A handle that is used again, after its module is gone, gets its new name. */
+/* The driver may use a handle again after its module is unloaded; it then stands for another kernel. */
 static struct kernel *add(const void *handle, struct named *name, int where)
 {
     struct kernel *kernel = find(handle);
@@ -88,7 +88,7 @@ static void carve(struct kernel *kernel)
     result (*of_kernel)(int, int, void *, int) = driver_symbol("cuKernelSetAttribute");
     result (*device_of)(int *) = driver_symbol("cuCtxGetDevice");
     result (*mode)(int *) = driver_symbol("cuThreadExchangeStreamCaptureMode");
-    int device = 0, capture = RELAXED; /* setting it may load code, which a capture forbids in any other mode */
+    int device = 0, capture = RELAXED; /* setting it may load code; during a capture only the relaxed mode allows that */
     if (kernel->carved || !(plan_of(kernel->name->name)->flags & ~(uint32_t)PLAN_EMPTY) || !mode || mode(&capture) != 0) {
         return;
     }
@@ -118,7 +118,7 @@ static void report(struct kernel *kernel)
            known->seen && known->rewritten == known->seen ? "true" : "false", why, known->waits, known->triggers);
 }
 
-/* Asks the driver for the name of a handle that nobody saw being made: found by enumeration, or made by the runtime. */
+/* Asks the driver for the name of a handle that was obtained in a way that is not replaced here, such as enumeration. */
 static struct kernel *name_unknown(const void *handle)
 {
     static const char *const asked[2] = {"cuFuncGetName", "cuKernelGetName"};
@@ -212,7 +212,7 @@ void graph_launched(void)
     __atomic_fetch_add(&graph_launches, 1, __ATOMIC_RELAXED);
 }
 
-/* For a long-running program whose plan is live: read the file again. */
+/* Reads the plan file again. A long-running program with a live plan calls this. */
 __attribute__((visibility("default"))) void pdl_stress_reload(void);
 void pdl_stress_reload(void)
 {
@@ -221,7 +221,7 @@ void pdl_stress_reload(void)
 
 /* ---- a fork -------------------------------------------------------------------------------------------------------- */
 
-/* What the parent launched is the parent's to report, and a lock that another of its threads held is never released here. */
+/* In the child: the parent reports its own launches, and a lock that another of the parent's threads held would stay locked. */
 static void forget_parent(void)
 {
     const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;

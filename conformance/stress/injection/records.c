@@ -1,4 +1,4 @@
-/* records.c - one line of JSON after the other, appended to the file that the command reads */
+/* records.c - appends lines of JSON to the file that the command reads */
 #define _GNU_SOURCE
 #include "injection.h"
 
@@ -29,7 +29,7 @@ void record(const char *format, ...)
     if (n > 0 && n < LINE_ROOM - 1) {
         line[n] = '\n';
         if (write(file, line, (size_t)n + 1) < 0) {
-            n = 0; /* the disk is full or the file is gone: this process cannot mend that */
+            n = 0; /* the disk is full or the file is gone; nothing can be done about it here */
         }
     }
     pthread_mutex_unlock(&lock);

@@ -1,4 +1,4 @@
-/* graphs.c - walks a graph when it is instantiated: captured, built by hand, cloned or updated, it looks the same here */
+/* graphs.c - writes down the nodes and edges of a graph when it is instantiated or updated, however the program made it */
 #define _GNU_SOURCE
 #include "trace.h"
 
@@ -72,7 +72,7 @@ static size_t index_of(void *const *nodes, size_t count, const void *node)
     return i;
 }
 
-/* The list of edges follows the list of nodes, mostly, so each search begins where the last one ended. */
+/* Edges mostly come in the order of their nodes, so each search starts where the last one ended. */
 static size_t index_near(void *const *nodes, size_t count, const void *node, size_t near)
 {
     for (size_t d = 0; d < count; d++) {
@@ -170,7 +170,7 @@ void graph_instantiated(const void *exec, void *graph)
     pthread_mutex_unlock(&lock);
 }
 
-/* An update gets a number of its own: launches before it had other kernels. */
+/* An updated graph gets a new number, because launches before the update ran other kernels. */
 void graph_changed(const void *exec, void *graph)
 {
     graph_destroyed(exec);
@@ -191,7 +191,7 @@ void graph_destroyed(const void *exec)
 uint32_t exec_number(const void *exec)
 {
     uint32_t last = exec_count, found = UINT32_MAX;
-    for (uint32_t n = 0; n < MOST_EXECS && n < last; n++) { /* the newest first: most programs launch what they made last */
+    for (uint32_t n = 0; n < MOST_EXECS && n < last; n++) { /* newest first: most programs launch the graph that they made last */
         uint32_t i = (last - 1 - n) % MOST_EXECS;
         if (execs[i].handle == exec) {
             found = execs[i].number;

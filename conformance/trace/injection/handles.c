@@ -1,4 +1,4 @@
-/* handles.c - kernels, streams and events: what they are is asked once, in a mode that a capture allows */
+/* handles.c - numbers for kernels, streams and events. What the driver knows of each is asked once, in a mode that captures allow */
 #define _GNU_SOURCE
 #include "trace.h"
 

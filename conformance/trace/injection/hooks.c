@@ -1,11 +1,11 @@
-/* hooks.c - the driver's functions that put something on a stream or make a graph, each noted and passed on */
+/* hooks.c - replaces the driver's functions that put work on a stream or make a graph: notes each call and passes it on */
 #define _GNU_SOURCE
 #include "trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int captures; /* how many streams are being captured; asking a stream costs time, so only then */
+static int captures; /* streams that are being captured; while there are none, no stream is asked whether it is */
 
 static int is_capturing(const void *stream, int per_thread)
 {
@@ -117,7 +117,7 @@ static struct event launch_begun(const struct launch *launch, const void *functi
     return event;
 }
 
-/* The same launch with the attribute, by the driver's own function. If the driver refuses that, as the program made it. */
+/* Launches with the attribute added. If the driver refuses that, launches as the program asked. */
 static result asked_launch(const struct launch *launch, void *function, void **arguments, void **extra, int per_thread)
 {
     struct changed_launch asked;
@@ -203,7 +203,7 @@ SYNC(cuMemsetD32_v2, OP_MEMSET, (devptr d, unsigned v, size_t n), (d, v, n))
 ONE(cuCtxSynchronize, 0, OP_SYNCHRONIZE, NULL, 0, (void), ())
 ONE(cuEventSynchronize, 0, OP_SYNCHRONIZE, NULL, e, (void *e), (e))
 
-/* The event's kind is known from its creation. */
+/* Whether an event keeps its time is decided when it is created. */
 #define RECORD(name, per_thread, parameters, arguments)                                                                    \
     ONE(name, per_thread, event_is_timed(e) ? OP_TIMED_EVENT : OP_EVENT, s, e, parameters, arguments)
 RECORD(cuEventRecord, 0, (void *e, void *s), (e, s))
@@ -295,7 +295,7 @@ UPDATE(cuGraphExecUpdate_v2, (void *exec, void *graph, void *info), (exec, graph
 GRAPH_LAUNCH(cuGraphLaunch, 0)
 GRAPH_LAUNCH(cuGraphLaunch_ptsz, 1)
 
-/* Handles that end: their addresses may come again. */
+/* A destroyed handle is forgotten, because the driver may use its address again. */
 #define ENDS(name, type, handle, forget)                                                                                   \
     VISIBLE result name(type handle);                                                                                      \
     VISIBLE result name(type handle)                                                                                       \
@@ -329,7 +329,7 @@ VISIBLE result cuInit(unsigned flags);
 VISIBLE result cuInit(unsigned flags)
 {
     REAL(cuInit, result(*)(unsigned))
-    trace_start(); /* CUPTI has to be there before a context is */
+    trace_start(); /* CUPTI must be set up before a context is created */
     return real(flags);
 }
 
@@ -396,6 +396,6 @@ struct hook trace_hooks[] = {
 };
 const size_t trace_hook_count = sizeof trace_hooks / sizeof trace_hooks[0];
 
-/* What the tracing library alone replaces; the library of `whatif` defines a longer list, which takes the place of this one. */
+/* The tracing library's own list. The libraries of `whatif` and of `--inside` define longer ones, which override this weak one. */
 WEAK const struct hook_table hook_tables[] = {{trace_hooks, &trace_hook_count}};
 WEAK const size_t hook_table_count = sizeof hook_tables / sizeof hook_tables[0];

@@ -1,4 +1,4 @@
-/* records.c - events are kept in memory and formatted by a thread of its own, so that a launch pays for a copy only */
+/* records.c - keeps events in memory; a thread of its own formats and writes them, so that a launch only pays for a copy */
 #define _GNU_SOURCE
 #include "trace.h"
 
@@ -229,7 +229,7 @@ static void write_process(void)
     record("%s}}", line);
 }
 
-/* A forked child begins anew: CUDA does not outlive a fork, and the parent's events are the parent's to write. */
+/* A forked child starts from nothing: CUDA does not survive a fork, and the parent writes its own events. */
 static void forget_parent(void)
 {
     pthread_once_t fresh = PTHREAD_ONCE_INIT;
@@ -253,7 +253,7 @@ static void begin(void)
     if (!folder || (ranks && *ranks && strcmp(ranks, rank_text()) != 0)) {
         return;
     }
-    for (int n = 0; file < 0 && n < 1000; n++) { /* a process number may come again in a long run */
+    for (int n = 0; file < 0 && n < 1000; n++) { /* a process id can be used again in a long run */
         snprintf(path, sizeof path, "%s/process-%d-%d.jsonl", folder, (int)getpid(), n);
         file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     }

@@ -62,13 +62,13 @@ uint32_t exec_number(const void *exec);
 extern struct hook trace_hooks[];
 extern const size_t trace_hook_count;
 
-/* Defined in the library of `whatif` only: whether a launch is to get the attribute, and which graph is to be instantiated. */
+/* Only the library of `whatif` defines these: whether a launch gets the attribute, and which graph is instantiated instead. */
 #define WEAK __attribute__((weak))
 WEAK int whatif_asks(uint32_t kernel, const void *function, unsigned flags);
 WEAK void *whatif_graph(void *graph);
 WEAK void whatif_instantiated(const void *exec, void *graph, void *instead);
 
-/* Defined in the library of `trace --inside` only: writes what the kernels recorded, at the end. */
+/* Only the library of `trace --inside` defines this: writes what the kernels recorded. Called when the program ends. */
 WEAK void inside_write(void);
 
 /* activity.c: CUPTI, found at run time; without it there are no times of the device */

@@ -139,5 +139,20 @@ void inside_write(void)
     }
 }
 
+/* CUDA does not outlive a fork, and the ring is the parent's to read. */
+static void forget_parent(void)
+{
+    const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+    memcpy(&lock, &unlocked, sizeof lock);
+    plans_forked();
+    ring_state = 0;
+    name_count = 0;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_parent);
+}
+
 const struct hook_table hook_tables[] = {{trace_hooks, &trace_hook_count}, {load_hooks, &load_hook_count}};
 const size_t hook_table_count = sizeof hook_tables / sizeof hook_tables[0];

@@ -28,7 +28,7 @@ enum { MOST_KERNELS = 65536, UNDECIDED = 0, LEAVE, ASK };
 static unsigned char decisions[MOST_KERNELS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* One image that the driver refused makes every kernel doubtful, because it is not known which stood in it. */
+/* After the driver refused an image no kernel is changed any more: it is not known which kernels that image held. */
 static int decide(const char *name)
 {
     const struct named *known = name && plan_is_on() ? named(name) : NULL;
@@ -70,7 +70,7 @@ int whatif_asks(uint32_t kernel, const void *function, unsigned flags)
 
 enum { KERNEL_NODE = 0, MOST_CLONES = 4096 };
 
-/* Clones by the instantiation that they were made for, so that a node of the program's graph can be found in them. */
+/* The clone that each instantiation was made from, so that nodes of the program's graph can be looked up in it. */
 static struct { const void *exec; void *clone; } clones[MOST_CLONES];
 static unsigned clone_count;
 
@@ -104,7 +104,7 @@ static int is_kernel(void *node)
     return cuGraphNodeGetType && cuGraphNodeGetType(node, &type) == 0 && type == KERNEL_NODE;
 }
 
-/* The edges of a graph; freed by the caller. `ends` holds where they lead, sorted, so that a node's edges are neighbours. */
+/* The edges of a graph; the caller frees them. `ends` holds their targets, sorted, so that edges into one node are adjacent. */
 struct edges { void **from, **to, **ends; struct edge_data *data; size_t count; };
 
 static int by_address(const void *a, const void *b)
@@ -148,13 +148,13 @@ static void release(struct edges *e)
     free(e->data);
 }
 
-/* A kernel's only edge, from another kernel, full: several edges of which one is programmatic never overlapped. */
+/* Only a full edge from a kernel, and only if it is its target's single edge: with several edges no overlap was ever seen. */
 static int can_change(const struct edges *e, size_t i)
 {
     return is_only_edge(e, e->to[i]) && e->data[i].from_port == 0 && e->data[i].type == 0 && is_kernel(e->from[i]) && may_ask(e->to[i]);
 }
 
-/* One edge a call: a driver was seen to give all edges of a call the data of the first. */
+/* One edge per call, because of a driver that gives all edges of a call the data of the first. */
 static int make_programmatic(void *graph, void *from, void *to)
 {
     DRIVER(cuGraphRemoveDependencies_v2, void *, void **, void **, const struct edge_data *, size_t);
@@ -200,7 +200,7 @@ void whatif_instantiated(const void *exec, void *graph, void *instead)
     }
 }
 
-/* The program names nodes of its own graph; the instantiation knows those of the clone. */
+/* The program passes nodes of its own graph, but the instantiation was made from the clone. */
 static void *node_in(const void *exec, void *node)
 {
     DRIVER(cuGraphNodeFindInClone, void **, void *, void *);
