@@ -6,7 +6,6 @@ import argparse
 import json
 import re
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -85,8 +84,7 @@ def _run(given: argparse.Namespace, variant: Variant, folder: Path, timeout: flo
     variables = variants.environment(variant, folder)
     began = time.monotonic()
     with output.open("wb") as stream:
-        child = subprocess.Popen(given.command, env=variables, stdout=stream, start_new_session=True)
-        code = session.ended(child, timeout)
+        code = session.ended(given.command, variables, stream, timeout)
     files = [Path(name).read_bytes() if Path(name).is_file() else b"" for name in given.compare_files]
     noted = variants.read(folder)
     return Ran(code, time.monotonic() - began, output.read_bytes(), files, noted, measure.times(noted.processes))
