@@ -67,21 +67,21 @@ def environment(folder: Path, cupti: Path | None, rank: str | None, sample: int 
 def run(command: list[str], folder: Path, variables: dict[str, str], quiet: bool, timeout: float | None) -> Ran:
     """The program, with our standard streams; `quiet` keeps its output off ours."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    began = time.monotonic()
-    code = ended(command, variables, subprocess.DEVNULL if quiet else None, timeout)
-    return Ran(folder, code, time.monotonic() - began)
+    return Ran(folder, *ended(command, variables, subprocess.DEVNULL if quiet else None, timeout))
 
 
-def ended(command: list[str], variables: dict[str, str], output: int | IO[bytes] | None, timeout: float | None) -> int | None:
-    """The exit code of the program; None if it had to be ended after its time. It ends with us, and with it all that it started."""
+def ended(command: list[str], variables: dict[str, str], output: int | IO[bytes] | None, timeout: float | None) -> tuple[int | None, float]:
+    """The exit code of the program (None if it had to be ended after its time), and how long it ran. All that it started ends with it,
+    and it ends with us."""
     try:
         kept = Kept(command, environment=variables, stdin=None, stdout=output, stderr=None)
     except SetupImpossible as reason:
         raise BadArguments(str(reason)) from None
+    began = time.monotonic()  # the program has been started; what keeps it took longer to start
     try:
-        return kept.process.wait(timeout)
+        return kept.process.wait(timeout), time.monotonic() - began
     except subprocess.TimeoutExpired:
-        return None
+        return None, time.monotonic() - began
     finally:
         kept.stop()
 
