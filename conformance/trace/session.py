@@ -9,6 +9,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from conformance.pdlkit.children import Kept
 from conformance.pdlkit.compiled import Recipe, compiled, preloadable
@@ -66,20 +67,25 @@ def environment(folder: Path, cupti: Path | None, rank: str | None, sample: int 
 
 
 def run(command: list[str], folder: Path, variables: dict[str, str], quiet: bool, timeout: float | None) -> Ran:
-    """The program, with our standard streams; `quiet` keeps its output off ours. It ends with us, and with it all that it started."""
+    """The program, with our standard streams; `quiet` keeps its output off ours."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    began = time.monotonic()
+    return Ran(folder, *ended(command, variables, subprocess.DEVNULL if quiet else None, timeout))
+
+
+def ended(command: list[str], variables: dict[str, str], output: int | IO[bytes] | None, timeout: float | None) -> tuple[int | None, float]:
+    """The exit code of the program (None if it had to be ended after its time), and how long it ran. All that it started ends with it,
+    and it ends with us."""
     try:
-        kept = Kept(command, environment=variables, stdin=None, stdout=subprocess.DEVNULL if quiet else None, stderr=None)
+        kept = Kept(command, environment=variables, stdin=None, stdout=output, stderr=None)
     except SetupImpossible as reason:
         raise BadArguments(str(reason)) from None
+    began = time.monotonic()  # the program has been started; what keeps it took longer to start
     try:
-        code: int | None = kept.process.wait(timeout)
+        return kept.process.wait(timeout), time.monotonic() - began
     except subprocess.TimeoutExpired:
-        code = None
+        return None, time.monotonic() - began
     finally:
         kept.stop()
-    return Ran(folder, code, time.monotonic() - began)
 
 
 def remove(folder: Path) -> None:

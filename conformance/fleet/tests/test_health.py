@@ -16,6 +16,7 @@ import pytest
 from conformance.fleet import health
 from conformance.fleet.health import FAULT, GOOD, UNKNOWN, State
 from conformance.pdlkit.places import KIT
+from conformance.pdlkit.tests.kit_runs import HANG_S, MARK, left_running
 
 CONTRACTS = KIT / "fleet" / "contracts"
 _SAMPLE = re.compile(r'^[a-z_]+(\{([a-z]+="(\\.|[^"\\])*",?)+\})? -?[0-9.]+$')
@@ -138,13 +139,15 @@ def test_a_check_that_is_killed_leaves_no_run_behind(tmp_path: Path) -> None:
     harness.chmod(0o755)
     argv = [sys.executable, str(KIT), "fleet", "health", "--device", "cuda:0", "--cache", str(tmp_path / "c.json"),
             "--harness", str(harness), "--limit", "3000"]
-    owner, until = subprocess.Popen(argv, stdout=subprocess.DEVNULL), time.monotonic() + 1200
+    (tmp_path / "tmp").mkdir()
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), MARK: str(tmp_path)}
+    owner, until = subprocess.Popen(argv, stdout=subprocess.DEVNULL, env=environment), time.monotonic() + HANG_S
     while not note.is_file():
         assert owner.poll() is None and time.monotonic() < until
         time.sleep(0.02)
     owner.kill()
     owner.wait()
-    stat = Path("/proc", note.read_text().strip(), "stat")
-    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":
-        assert time.monotonic() < until, "the harness outlived the check"
+    while left_running(tmp_path):
+        assert time.monotonic() < until, "the run outlived the check"
         time.sleep(0.02)
+    assert not list((tmp_path / "tmp").rglob("report.json")), "the run went on until its own limit, and reported"

@@ -6,9 +6,7 @@ import argparse
 import json
 import re
 import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -89,13 +87,11 @@ def _checked(given: argparse.Namespace) -> argparse.Namespace:
 def _run(given: argparse.Namespace, variant: Variant, folder: Path, timeout: float) -> Ran:
     output = folder / "output"
     variables = variants.environment(variant, folder)
-    began = time.monotonic()
     with output.open("wb") as stream:
-        child = subprocess.Popen(given.command, env=variables, stdout=stream, start_new_session=True)
-        code = session.ended(child, timeout)
+        code, wall_s = session.ended(given.command, variables, stream, timeout)
     files = [Path(name).read_bytes() if Path(name).is_file() else b"" for name in given.compare_files]
     noted = variants.read(folder)
-    return Ran(code, time.monotonic() - began, output.read_bytes(), files, noted, measure.times(noted.processes))
+    return Ran(code, wall_s, output.read_bytes(), files, noted, measure.times(noted.processes))
 
 
 @dataclass
