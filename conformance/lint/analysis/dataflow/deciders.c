@@ -152,8 +152,8 @@ static expr condition_at_end(node_id id, const node_id **ways, bool *jumps_to_wa
 
 static constraints assumed_at_end(node_id id, constraints known)
 {
-    const node_id *ways;
-    bool jumps_to_wait;
+    const node_id *ways = NULL;
+    bool jumps_to_wait = false;
     expr formula = condition_at_end(id, &ways, &jumps_to_wait);
     const struct node_state *node = &now.nodes[id];
     return assumed_too(formula, jumps_to_wait, known, node->section, node->section->blocks[node->block].end - 1);
@@ -163,8 +163,8 @@ static constraints assumed_at_end(node_id id, constraints known)
 static void leave_one_way(size_t count, constraints known)
 {
     for (size_t n = 0; n < count; n++) {
-        const node_id *ways;
-        bool jumps_to_wait;
+        const node_id *ways = NULL;
+        bool jumps_to_wait = false;
         expr formula = condition_at_end((node_id)n, &ways, &jumps_to_wait);
         struct edges *edges = &now.nodes[n].edges;
         enum truth jumps = formula ? truth(formula, known) : IS_OPEN;
