@@ -88,6 +88,7 @@ BREAKS = [
     Break("a device switch from outside", DEVICE, "#error \"PDL_HAS_DEVICE is set", "#undef PDL_HAS_DEVICE\n//", "compile.refusals"),
     Break("a feature that cannot be set", HOST, "#ifndef PDL_HAS_CARVEOUT", "#undef PDL_HAS_CARVEOUT\n#ifndef PDL_HAS_CARVEOUT", "compile.features"),
     Break("a feature that is a version", HOST, "#define PDL_HAS_GRAPH_EDGES (CUDART_VERSION >= 12030)", "#define PDL_HAS_GRAPH_EDGES CUDART_VERSION", "compile.features"),
+    Break("a feature a version late", HOST, "PDL_HAS_LAUNCH_COMPLETION_EVENT (CUDART_VERSION >= 12030)", "PDL_HAS_LAUNCH_COMPLETION_EVENT (CUDART_VERSION > 12030)", "compile.feature-versions"),
     Break("a version test elsewhere", HOST, "#if PDL_HAS_CARVEOUT", "#if CUDART_VERSION >= 12050", "compile.text"),
     Break("a version forgotten in line 1", DEVICE, "pdl_device.cuh - v0.", "pdl_device.cuh - v9.", "compile.text"),
     Break("one more include", HOST, "#include <stdlib.h>", "#include <stdlib.h>\n#include <stdio.h>", "compile.text"),
