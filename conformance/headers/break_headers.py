@@ -2,7 +2,6 @@
 
 A test that cannot fail proves nothing: every check of compile_checks.py and every promise that a contract program tests has
 a break here. Run by hand (a few minutes): python3 conformance dev break-headers [--only PATTERN] [--build DIR]
-compile.old-toolkits needs PDL_TOOLKIT_INCLUDES (include folders of other toolkits) in the environment, or it is skipped.
 Exit codes: 0 every break was noticed, 1 one was not, 70 a break no longer applies, does not build, or its test is skipped.
 """
 
@@ -45,7 +44,7 @@ BREAKS = [
     Break("an unused static helper", HOST, "PDL_IMPL int pdl_impl_switched_on", "static int pdl_impl_unused(void) { return 0; }\nPDL_IMPL int pdl_impl_switched_on", "compile.plain-include-clang"),
     Break("the wrong initialiser in C++", HOST, "#define PDL_ZERO {}", "#define PDL_ZERO {0}", "compile.warnings-g++"),
     Break("a mix-up in the debug path only", HOST, "size_t offset, size;", "int offset, size;", "compile.warnings-gcc"),
-    Break("a name that only new toolkits have", HOST, "#define PDL_HAS_CARVEOUT (CUDART_VERSION >= 12050)", "#define PDL_HAS_CARVEOUT (CUDART_VERSION >= 11080)", "compile.old-toolkits"),
+    Break("a name that only new toolkits have", HOST, "#define PDL_HAS_CARVEOUT (CUDART_VERSION >= 12050)", "#define PDL_HAS_CARVEOUT (CUDART_VERSION >= 11080)", "compile.feature-versions"),
     Break("an unused device variable", DEVICE, "#if PDL_HAS_DEVICE\n    PDL_STRESS_(true);", "    int unused;\n#if PDL_HAS_DEVICE\n    PDL_STRESS_(true);", "compile.nvcc-sm_80"),
     Break("an instruction that does not exist", DEVICE, "griddepcontrol.wait;", "griddepcontrol.waits;", "compile.nvcc-sm_90"),
     Break("an instruction that does not exist", DEVICE, "griddepcontrol.wait;", "griddepcontrol.waits;", "compile.nvcc-sm_100"),
@@ -88,6 +87,7 @@ BREAKS = [
     Break("a device switch from outside", DEVICE, "#error \"PDL_HAS_DEVICE is set", "#undef PDL_HAS_DEVICE\n//", "compile.refusals"),
     Break("a feature that cannot be set", HOST, "#ifndef PDL_HAS_CARVEOUT", "#undef PDL_HAS_CARVEOUT\n#ifndef PDL_HAS_CARVEOUT", "compile.features"),
     Break("a feature that is a version", HOST, "#define PDL_HAS_GRAPH_EDGES (CUDART_VERSION >= 12030)", "#define PDL_HAS_GRAPH_EDGES CUDART_VERSION", "compile.features"),
+    Break("a feature a version late", HOST, "PDL_HAS_LAUNCH_COMPLETION_EVENT (CUDART_VERSION >= 12030)", "PDL_HAS_LAUNCH_COMPLETION_EVENT (CUDART_VERSION > 12030)", "compile.feature-versions"),
     Break("a version test elsewhere", HOST, "#if PDL_HAS_CARVEOUT", "#if CUDART_VERSION >= 12050", "compile.text"),
     Break("a version forgotten in line 1", DEVICE, "pdl_device.cuh - v0.", "pdl_device.cuh - v9.", "compile.text"),
     Break("one more include", HOST, "#include <stdlib.h>", "#include <stdlib.h>\n#include <stdio.h>", "compile.text"),

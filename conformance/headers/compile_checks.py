@@ -299,6 +299,21 @@ def check_features(place: Place) -> None:
     must_pass(host("gcc", place, "c99", unit, *C_WARNINGS, *[f"-DPDL_HAS_{name}=0" for name in FEATURES]))
 
 
+SINCE = {"OVERLAP": 11080, "MEM_SYNC_DOMAIN": 12000, "LAUNCH_COMPLETION_EVENT": 12030, "GRAPH_EDGES": 12030, "PARAM_INFO": 12040,
+         "CARVEOUT": 12050}
+
+
+def check_feature_versions(place: Place) -> None:
+    """Each PDL_HAS_* begins with the toolkit that brought it: preprocessed only, with a toolkit that is nothing but its version."""
+    unit, toolkit = place.work / "since.c", place.work / "cuda_runtime_api.h"
+    for version in sorted({version + step for version in SINCE.values() for step in (-1, 0)} - {11079}):
+        toolkit.write_text(f"#define CUDART_VERSION {version}\n", encoding="utf-8")
+        unit.write_text('#include "pdl.h"\n' + "".join(
+            f"#if PDL_HAS_{name} != {int(version >= since)}\n#error {name} with {version}\n#endif\n" for name, since in SINCE.items()),
+            encoding="utf-8")
+        must_pass([find("gcc"), "-E", "-I", str(place.work), "-I", str(place.headers), str(unit), "-o", os.devnull])
+
+
 # ---- device code ----
 
 def count_instructions(ptx: str) -> tuple[int, int]:
@@ -426,7 +441,8 @@ def checks() -> dict[str, Callable[[Place], None]]:
         "hostile-macros": check_hostile_macros, "hostile-macros-nvcc": check_hostile_macros_nvcc,
         "no-symbols-nvcc": check_no_symbols_nvcc, "refusals": check_refusals, "text": check_text, "breaks": check_breaks,
         "erased-mark": check_erased_mark, "target-guard": check_target_guard, "without-cuda": check_without_cuda,
-        "features": check_features, "ptx": check_ptx, "nvrtc": check_nvrtc, "old-toolkits": check_old_toolkits,
+        "features": check_features, "feature-versions": check_feature_versions,
+        "ptx": check_ptx, "nvrtc": check_nvrtc, "old-toolkits": check_old_toolkits,
     }
     table |= link_checks.CHECKS
     for name in ("gcc", "clang", "g++", "clang++"):

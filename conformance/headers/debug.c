@@ -76,6 +76,8 @@ static void checks_nodes(void)
     (void)!pdl_launch(&kernel, one, one, NULL, 0, 0, NULL);
     EXPECT_IS(model_call_count("cudaLaunchKernelExC") - launches, 1);
     (void)cudaGetLastError();
+    EXPECT_IS(pdl_launch_counted(&kernel, one, one, args, 1, 0, 0, NULL), cudaErrorInvalidValue); /* one more than none */
+    EXPECT_IS(model_call_count("cudaLaunchKernelExC") - launches, 1);
 }
 
 /* An error that is pending must not be lost to the counting, so nothing is counted. */

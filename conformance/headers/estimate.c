@@ -256,11 +256,27 @@ static void refuses_bad_input(void)
     EXPECT_IS(pdl_overlap_estimate(&estimate, &primary, &dependent), cudaErrorInvalidConfiguration);
 }
 
+/* Each split, and the first byte that needs the next one; a GPU with less takes what it has. */
+static void knows_the_splits(void)
+{
+    static const unsigned kib[] = {8, 16, 32, 64, 100, 132, 164, 196, 228};
+    pdl_impl_gpu gpu = PDL_ZERO;
+
+    gpu.sm.of[PDL_IMPL_SHARED] = 228 * 1024;
+    for (unsigned i = 0; i < sizeof kib / sizeof kib[0]; i++) {
+        EXPECT_IS(pdl_impl_split(&gpu, kib[i] * 1024ull), kib[i] * 1024ull);
+        EXPECT_IS(pdl_impl_split(&gpu, kib[i] * 1024ull + 1), (i + 1 < sizeof kib / sizeof kib[0] ? kib[i + 1] : 228) * 1024ull);
+    }
+    gpu.sm.of[PDL_IMPL_SHARED] = 90 * 1024;
+    EXPECT_IS(pdl_impl_split(&gpu, 64 * 1024 + 1), 90 * 1024);
+    EXPECT_IS(pdl_impl_split(&gpu, 200 * 1024), 90 * 1024);
+}
+
 int main(void)
 {
     void (*const tests[])(void) = {counts_what_fits,    names_the_resource,       names_threads_and_registers,
                                    knows_the_carveout,  knows_the_carveout_of_both, knows_the_last_wave,
-                                   names_what_is_not_a_size, refuses_bad_input};
+                                   names_what_is_not_a_size, refuses_bad_input, knows_the_splits};
 
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
         set_up();

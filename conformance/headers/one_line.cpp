@@ -55,6 +55,17 @@ void overlaps_where_sound()
     EXPECT_IS(cudaPeekAtLastError(), cudaSuccess);
 }
 
+// Switched off, a kernel that has to overlap is launched without, and that is no error: whether it was asked about before or not.
+void is_switched_off()
+{
+    setenv("PDL_DISABLE", "1", 1);
+    for (int i = 0; i < 2; i++) {
+        launches(static_kernel, pdl::overlap_required, 0);
+        launches(static_kernel, pdl::overlap, 0);
+    }
+    unsetenv("PDL_DISABLE");
+}
+
 void asks_once()
 {
     launches(plain_kernel, pdl::overlap, 1);
@@ -294,7 +305,7 @@ void works_in_a_generic_launcher()
 
 int main()
 {
-    void (*const tests[])() = {overlaps_where_sound, asks_once, converts_as_a_call, takes_options, leaves_shapes_to_cuda,
+    void (*const tests[])() = {is_switched_off, overlaps_where_sound, asks_once, converts_as_a_call, takes_options, leaves_shapes_to_cuda,
                                replaces_the_toolkits_template, is_refused_without_a_function, prepares_while_captured, says_why,
                                never_remembers_what_is_elsewhere, works_from_two_units, works_in_a_generic_launcher,
                                survives_a_full_table};

@@ -115,11 +115,13 @@ static void refuses_further_attributes(void)
 
     memset(further, 0, sizeof further);
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
-        RESET_OPTIONS(), o.attrs = further, o.num_attrs = 3;
-        further[2].id = (cudaLaunchAttributeID)owned[i];
-        REFUSED_OPTIONS(cudaErrorInvalidValue);
+        for (size_t place = 0; place < 3; place++) {
+            RESET_OPTIONS(), o.attrs = further, o.num_attrs = 3;
+            further[place].id = (cudaLaunchAttributeID)owned[i];
+            REFUSED_OPTIONS(cudaErrorInvalidValue);
+            further[place].id = cudaLaunchAttributeIgnore;
+        }
     }
-    further[2].id = cudaLaunchAttributeIgnore;
     RESET_OPTIONS(), o.attrs = further, o.num_attrs = 17, REFUSED_OPTIONS(cudaErrorInvalidValue);
     o.num_attrs = ~0u, REFUSED_OPTIONS(cudaErrorInvalidValue);
     RESET_OPTIONS(), o.num_attrs = 1, REFUSED_OPTIONS(cudaErrorInvalidValue);

@@ -60,15 +60,16 @@ cudaError_t CUDARTAPI cudaGetFuncBySymbol(cudaFunction_t *function, const void *
     return cudaSuccess;
 }
 
-static void entry_point(const char *name, void **address)
+/* asked: the version of the function that is wanted; nothing is found below the one that brought it. */
+static void entry_point(const char *name, unsigned asked, void **address)
 {
     union {
         void *object;
         void (*function)(void);
     } found = {NULL};
-    if (strcmp(name, "cuFuncGetAttribute") == 0)
+    if (strcmp(name, "cuFuncGetAttribute") == 0 && asked >= 2020)
         found.function = (void (*)(void))function_attribute;
-    else if (strcmp(name, "cuLaunchKernelEx") == 0 && device.driver_version >= 11080)
+    else if (strcmp(name, "cuLaunchKernelEx") == 0 && asked >= 11060 && device.driver_version >= 11080)
         found.function = (void (*)(void))launch;
     *address = found.object;
 }
@@ -89,15 +90,15 @@ static void entry_point(const char *name, void **address)
                                                           enum cudaDriverEntryPointQueryResult *status);            \
     cudaError_t CUDARTAPI cudaGetDriverEntryPoint##suffix(const char *name, void **address, unsigned long long flags, \
                                                           enum cudaDriverEntryPointQueryResult *status)
-#define version flags
+#define version UINT32_MAX
 #endif
 
 ENTRY_POINT()
 {
     CALL_QUERY(cudaGetDriverEntryPoint);
     FAIL_IF(name == NULL || address == NULL, cudaErrorInvalidValue);
-    (void)version, (void)flags, (void)status;
-    entry_point(name, address);
+    (void)flags, (void)status;
+    entry_point(name, version, address);
     return cudaSuccess;
 }
 
@@ -106,7 +107,7 @@ ENTRY_POINT(_ptsz)
 {
     CALL_QUERY(cudaGetDriverEntryPoint);
     FAIL_IF(name == NULL || address == NULL, cudaErrorInvalidValue);
-    (void)version, (void)flags, (void)status;
-    entry_point(name, address);
+    (void)flags, (void)status;
+    entry_point(name, version, address);
     return cudaSuccess;
 }

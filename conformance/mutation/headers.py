@@ -26,8 +26,8 @@ from conformance.pdlkit.exits import OK, BadArguments, InvalidRun, SetupImpossib
 HOST, DEVICE = "pdl.h", "pdl_device.cuh"
 PREFIX = "headers_contract."
 # The quickest first. Those that read the whole tree or only one fixed text are left out.
-HOST_CHECKS = ("text", "features", "warnings-gcc", "refusals", "includes", "copies-in-one-unit", "static", "shared-object",
-               "no-symbols-g++", "warnings-clang++", "reload", "odr", "rdc", "sanitizers-threads", "sanitizers-gcc")
+HOST_CHECKS = ("text", "features", "feature-versions", "warnings-gcc", "refusals", "includes", "copies-in-one-unit", "static",
+               "shared-object", "no-symbols-g++", "warnings-clang++", "reload", "odr", "rdc", "sanitizers-threads", "sanitizers-gcc")
 DEVICE_CHECKS = ("text", "without-cuda", "nvrtc", "ptx", "nvcc-sm_80", "nvcc-sm_90", "erased-mark", "target-guard", "includes-nvcc",
                  "hostile-macros-nvcc")
 

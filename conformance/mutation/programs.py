@@ -17,7 +17,7 @@ from pathlib import Path
 from conformance.pdlkit.exits import InvalidRun, SetupImpossible
 
 TEST_S = 600.0  # against hangs only
-CPU_S = 60  # a changed program that loops is ended by the time that it used, which no other load changes
+CPU_S = 20  # a changed program that loops is ended by the time that it used, which no other load changes
 
 
 def _limited() -> None:
