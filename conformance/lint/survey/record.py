@@ -23,6 +23,7 @@ SCHEMA = 1
 _MODERN = 90  # the first architecture with PDL
 _LONG_NAME = 48  # a plain name of this length is one of many that a generator made
 _WORDS = 3
+_EMPTY = "it holds no GPU code"
 _NO_NUMBER = re.compile(r"\+0x[0-9a-f]+|\d+\.sm_\w+\.cubin:? |0x[0-9a-f]+")
 
 
@@ -123,6 +124,8 @@ class Record:
         for verdict in modern:
             self._add(verdict)
         for _, message in report.unreadable:
+            if self.only and message == _EMPTY:  # it holds code, for other architectures
+                continue
             self.unreadable[_NO_NUMBER.sub("", message)] += 1
         for note in report.notes:
             found = re.search(r": (\d+) images for GPUs without PDL", note)

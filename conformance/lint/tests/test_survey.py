@@ -101,8 +101,8 @@ def _group(rule: str, family: str, **more: object) -> dict[str, Any]:
     return {"rule": rule, "family": family, "count": 2, "kernels": 1, "subjects": {"parameter 1": 2}, **more}
 
 
-def _case(**more: str) -> Case:
-    return Case(**{"title": "t", "rule": "no-wait", "family": "k.*", "state": "harmless", "because": "b", "proof": "unproved", **more})
+def _case(packages: str = ".*", subject: str = ".*") -> Case:
+    return Case("t", "no-wait", "k.*", "harmless", "b", "unproved", packages, subject)
 
 
 def test_the_first_case_that_covers_a_group_gets_it() -> None:
