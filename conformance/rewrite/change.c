@@ -230,8 +230,12 @@ static void place_entry(const struct kernel *kernel)
 
 static int wants_site(const struct kernel_plan *plan, unsigned op)
 {
-    return (plan->flags & PLAN_RECORD && (op == OP_WAIT || op == OP_TRIGGER || op == OP_EXIT)) || (op == OP_WAIT && plan->flags & PLAN_HOLD_AFTER_WAIT) || (op == OP_TRIGGER && plan->flags & PLAN_HOLD_AFTER_TRIGGER)
-        || (op == OP_EXIT && plan->flags & PLAN_HOLD_BEFORE_EXIT);
+    switch (op) {
+    case OP_WAIT: return (plan->flags & (PLAN_RECORD | PLAN_HOLD_AFTER_WAIT)) != 0;
+    case OP_TRIGGER: return (plan->flags & (PLAN_RECORD | PLAN_HOLD_AFTER_TRIGGER)) != 0;
+    case OP_EXIT: return (plan->flags & (PLAN_RECORD | PLAN_HOLD_BEFORE_EXIT)) != 0;
+    default: return 0;
+    }
 }
 
 int wants_entry(const struct kernel_plan *plan)
