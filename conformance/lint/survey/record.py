@@ -14,9 +14,9 @@ from typing import Any
 
 from conformance.lint import analyser
 from conformance.lint.findings import HINT, Finding
+from conformance.lint.grouping import template_of
 from conformance.lint.linter import KernelVerdict, Options, lint_files
 from conformance.lint.survey.wheels import Package
-from conformance.lint.text import template_of
 from conformance.pdlkit.cuda_programs import call, tool
 
 SCHEMA = 1

@@ -19,8 +19,9 @@ from pathlib import Path
 
 from conformance.lint.analyser import Question, analyse
 from conformance.lint.disassembly import code_sections
-from conformance.lint.images import Image, open_images
+from conformance.lint.images import open_images
 from conformance.lint.processes import output_of
+from conformance.lint.sources import Image
 from conformance.pdlkit.cuda_programs import tool
 from conformance.pdlkit.elf import KernelInfo
 
@@ -54,7 +55,7 @@ def marks_of(section: str) -> Iterator[Marks]:
             elif any(re.match(r" +# \d", cell) for cell in cells):
                 starts = [cell.find("# ") + 2 for cell in cells]
             continue
-        marks = {f"{_FILES[name]}{column - start}": mark for name, start, cell in zip(names, starts, instruction[3].split("|"))
+        marks = {f"{_FILES[name]}{column - start}": mark for name, start, cell in zip(names, starts, instruction[3].split("|"), strict=False)
                  if name in _FILES for column, mark in enumerate(cell) if column >= start}
         yield Marks(instruction[1].strip(), instruction[2], frozenset(r for r, mark in marks.items() if mark in "^x"),
                     frozenset(r for r, mark in marks.items() if mark == ":"))
@@ -89,7 +90,7 @@ def compare(comparison: Comparison, sm: int, listing: bytes) -> None:
         if len(ours) != len(theirs):
             comparison.wrong[name, "is read differently"] = f"{len(theirs)} instructions, of which lint reads {len(ours)}"
             continue
-        for mine, marks in zip(ours, theirs):
+        for mine, marks in zip(ours, theirs, strict=True):
             comparison.of_instruction(mine, marks)
 
 

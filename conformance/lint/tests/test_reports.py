@@ -325,7 +325,7 @@ def test_what_a_generator_made_is_told_once() -> None:
 
 
 def test_advice_is_said_once_for_a_cause(capsys: pytest.CaptureFixture[str]) -> None:
-    verdict = KernelVerdict("k", "k", "lib.so", None, "sm_90", True, True, [_read_early("k", n) for n in range(1, 10)])
+    verdict = KernelVerdict("k", "k", "lib.so", None, "sm_90", True, True, findings=[_read_early("k", n) for n in range(1, 10)])
     text = as_text(Report([verdict]), hints=False, not_judged=False)
     assert text.count("do: ") == 1 and text.count("[read-before-wait]") == 6
     assert "and 3 more places of this kind, about 3 other parameters" in text
