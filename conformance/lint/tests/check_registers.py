@@ -55,7 +55,8 @@ def marks_of(section: str) -> Iterator[Marks]:
             elif any(re.match(r" +# \d", cell) for cell in cells):
                 starts = [cell.find("# ") + 2 for cell in cells]
             continue
-        marks = {f"{_FILES[name]}{column - start}": mark for name, start, cell in zip(names, starts, instruction[3].split("|"), strict=False)
+        cells = zip(names, starts, instruction[3].split("|"), strict=False)
+        marks = {f"{_FILES[name]}{column - start}": mark for name, start, cell in cells
                  if name in _FILES for column, mark in enumerate(cell) if column >= start}
         yield Marks(instruction[1].strip(), instruction[2], frozenset(r for r, mark in marks.items() if mark in "^x"),
                     frozenset(r for r, mark in marks.items() if mark == ":"))
