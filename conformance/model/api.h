@@ -109,6 +109,7 @@ struct event {
     enum edge_kind device_at; /* when device work after it may go */
     enum edge_kind host_at;
     uint64_t fired_at;
+    bool polled;             /* was asked for since it was recorded, and had not fired: for the device second-poll-succeeds */
     struct capture *capture; /* RECORDED_IN_CAPTURE: what was captured so far */
     uint64_t capture_id;
     struct half_edge *captured;

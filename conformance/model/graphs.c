@@ -287,7 +287,8 @@ struct graph *graph_copy(const struct graph *g)
 struct op *node_op(const struct node *n)
 {
     struct op *op;
-    if (n->disabled)
+    bool runs_all_the_same = device.faults.disabled_runs && n->type != cudaGraphNodeTypeKernel;
+    if (n->disabled && !runs_all_the_same)
         return op_new(OP_JOIN);
     switch ((int)n->type) {
     case cudaGraphNodeTypeKernel: return request_op(n->kernel);
@@ -330,7 +331,8 @@ static void arc_orders(const struct arc *a)
         kind = EDGE_TRIGGERED;
     a->to->op->features |= a->to->incoming >= 3 ? HAS(fanin) : 0;
     device.edge_features = (a->to->incoming >= 3 ? HAS(fanin) : 0) | (a->nth >= 2 ? HAS(thirdedge) : 0);
-    bool ignored = (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
+    bool cut = device.faults.disabled_cuts && a->from->disabled;
+    bool ignored = cut || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     if (device.faults.second_exec_full && queued_features & HAS(secondexec) && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
     if (!ignored)

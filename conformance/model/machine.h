@@ -166,6 +166,8 @@ struct faults {
     bool new_node_shares_data, begin_shares_data, removal_stops_early;
     bool clone_drops_edge, child_edges_full, update_keeps_kernels, params_to_neighbour, destroy_takes_edge, capture_drops_dependency;
     bool second_wait_lost, entries_after_ignore_lost, third_plain_overlaps, sixth_edge_ignored, host_call_early, second_exec_full;
+    bool legacy_joins_one, legacy_frees_one, attribute_skips_legacy, disabled_cuts, disabled_runs, enabling_ignored;
+    bool poll_before_flush, second_poll_succeeds;
     bool never_overlaps, early; /* these two conform */
 };
 

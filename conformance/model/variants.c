@@ -96,6 +96,14 @@ static const struct variant variants[] = {
     BROKEN("sixth-edge-ignored", sixth_edge_ignored, "SAME-01", "of more than five edges into a node only five order it"),
     BROKEN("host-call-early", host_call_early, "SAME-02", "a host function runs when the kernel before it has started"),
     BROKEN("second-exec-full", second_exec_full, "SAME-01", "the second executable graph of a graph runs nodes behind full edges at the trigger"),
+    BROKEN("legacy-joins-one", legacy_joins_one, "COMP-06b", "the legacy stream waits for one of the blocking streams only"),
+    BROKEN("legacy-frees-one", legacy_frees_one, "COMP-06b", "only one of the created blocking streams waits for the legacy stream"),
+    BROKEN("attribute-skips-legacy", attribute_skips_legacy, "COMP-06b", "between the legacy stream and a blocking one a launch with attribute 6 waits for nothing"),
+    BROKEN("disabled-node-cuts", disabled_cuts, "EDGE-27a", "what stands behind a disabled node comes after nothing"),
+    BROKEN("disabled-node-runs", disabled_runs, "EDGE-27a", "a disabled memset or copy runs all the same"),
+    BROKEN("enabling-ignored", enabling_ignored, "EDGE-27a", "a node that was disabled stays so"),
+    BROKEN("poll-before-flush", poll_before_flush, "MEM-09", "a stream that is asked whether its work has ended says so at its last kernel's last exit"),
+    BROKEN("second-poll-succeeds", second_poll_succeeds, "MEM-09", "an event that is asked a second time whether it has fired says so"),
     BROKEN("clone-loses-edges", clone_loses_edges, "EDGE-24a", "a cloned graph has full edges only"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
