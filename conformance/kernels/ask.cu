@@ -223,7 +223,9 @@ static cudaError_t run_to_end(struct ask *ask, struct host_room *room, const str
     return error == cudaSuccess ? cudaStreamSynchronize(ask->stream) : error;
 }
 
-static void ask_end(struct ask *ask, struct host_room *room, const struct kernel_args *args, cudaEvent_t event, enum host_end end)
+#define EVENT_KINDS 3u         /* without timing, with it, and one that puts the waiting thread to sleep */
+
+static void ask_end(struct ask *ask, struct host_room *room, const struct kernel_args *args, const cudaEvent_t *event, enum host_end end)
 {
     static const char *const names[ENDS] = { "stale behind a stream's end", "stale behind an event", "stale in a host function",
                                              "stale behind the device's end", "stale behind a polled stream", "stale behind a polled event" };
@@ -233,7 +235,7 @@ static void ask_end(struct ask *ask, struct host_room *room, const struct kernel
     room->stale = 0;
     for (trial = 0; trial < ASK_TRIALS && error == cudaSuccess; trial++) {
         prepare_trial(room, trial);
-        error = run_to_end(ask, room, args, event, end);
+        error = run_to_end(ask, room, args, event[trial % EVENT_KINDS], end);
         witnessed += room->state.witnessed;
     }
     if (error != cudaSuccess)
@@ -246,19 +248,27 @@ static void ask_end(struct ask *ask, struct host_room *room, const struct kernel
 
 static void ask_host_end(struct ask *ask)
 {
+    static const unsigned flags[EVENT_KINDS] = { cudaEventDisableTiming, cudaEventDefault, cudaEventBlockingSync };
     struct host_room *room = NULL;
     struct kernel_args args = PDL_ZERO;
-    cudaEvent_t event;
+    cudaEvent_t event[EVENT_KINDS];
+    unsigned i;
     int end;
 
-    if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess || !open_room(&room, &args)) {
+    for (i = 0; i < EVENT_KINDS; i++)
+        if (cudaEventCreateWithFlags(&event[i], flags[i]) != cudaSuccess) {
+            ask_skip(ask, "an event", "none was made");
+            return;
+        }
+    if (!open_room(&room, &args)) {
         ask_skip(ask, "pinned host memory", "none was given");
         return;
     }
     for (end = END_STREAM; end < ENDS; end++)
         ask_end(ask, room, &args, event, (enum host_end)end);
     (void)cudaFreeHost(room);
-    (void)cudaEventDestroy(event);
+    for (i = 0; i < EVENT_KINDS; i++)
+        (void)cudaEventDestroy(event[i]);
 }
 
 /* ---- crew ---- */

@@ -167,7 +167,10 @@ static cudaError_t queue_follower(struct streets *streets, unsigned place, cudaS
 
     switch (kind) {
     case FOLLOWER_ATTRIBUTE: return launch_one((const void *)SYMBOL(legacy_waiting_follower), args, PLACE_WORDS, stream, &attribute, 1);
-    case FOLLOWER_COPY: return cudaMemcpyAsync(args->seen, args->data, ALL_WORDS * sizeof(uint32_t), cudaMemcpyDeviceToDevice, stream);
+    case FOLLOWER_COPY:
+        if (stream == cudaStreamLegacy && streets->trial / (SHAPES * FOLLOWERS) % 4 >= 2)
+            return cudaMemcpy(args->seen, args->data, ALL_WORDS * sizeof(uint32_t), cudaMemcpyDeviceToDevice);
+        return cudaMemcpyAsync(args->seen, args->data, ALL_WORDS * sizeof(uint32_t), cudaMemcpyDeviceToDevice, stream);
     case FOLLOWER_GRAPH: return cudaGraphLaunch(streets->follower_graph[place], stream);
     default: return launch_one((const void *)SYMBOL(legacy_follower), args, PLACE_WORDS, stream, NULL, 0);
     }

@@ -8,8 +8,6 @@
  *
  * Mutant `graphedge`: an edge is programmatic or missing, the event is not awaited, or the graph is instantiated twice.
  */
-#include <string.h>
-
 #include "graph_ask.h"
 #include "host_room.h"
 
@@ -138,11 +136,10 @@ static cudaError_t add_body(struct nested *n, cudaGraph_t graph, cudaGraphNode_t
 {
 #if CUDART_VERSION >= 12040
     cudaGraphConditionalHandle handle;
-    struct cudaGraphNodeParams params;
+    struct cudaGraphNodeParams params = PDL_ZERO;
     cudaGraphNode_t inside;
     cudaError_t error = cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
 
-    memset(&params, 0, sizeof(params));
     params.type = cudaGraphNodeTypeConditional;
     params.conditional.handle = handle;
     params.conditional.type = cudaGraphCondTypeIf;
@@ -255,15 +252,22 @@ static cudaError_t graph_of_one(cudaGraphExec_t exec[2], const void *function, s
     return error;
 }
 
-static cudaError_t behind_event(struct nested *n, cudaGraphExec_t exec, cudaEvent_t event)
+/* The event lives until it is awaited: the wait outlives it. */
+static cudaError_t behind_event(struct nested *n, cudaGraphExec_t exec, int timed)
 {
     struct ask *ask = n->ask;
-    cudaError_t error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, ask->side, NULL, 0);
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, timed ? cudaEventDefault : cudaEventDisableTiming), end;
 
+    if (error != cudaSuccess)
+        return error;
+    error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, ask->side, NULL, 0);
     if (error == cudaSuccess)
         error = cudaEventRecord(event, ask->side);
     if (error == cudaSuccess && EDGES_KEPT)
         error = cudaStreamWaitEvent(ask->stream, event, 0);
+    end = cudaEventDestroy(event);
+    error = error == cudaSuccess ? end : error;
     return error == cudaSuccess ? cudaGraphLaunch(exec, ask->stream) : error;
 }
 
@@ -271,12 +275,9 @@ static void ask_launches(struct ask *ask)
 {
     struct nested n = PDL_ZERO;
     cudaGraphExec_t reader[2] = { NULL, NULL }, turn[2] = { NULL, NULL };
-    cudaEvent_t event = NULL;
     unsigned trial, stale = 0, lost = 0;
     cudaError_t error = open_nested(&n, ask);
 
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = graph_of_one(reader, (const void *)SYMBOL(nested_reader), &n.args);
     if (error == cudaSuccess)
@@ -284,7 +285,7 @@ static void ask_launches(struct ask *ask)
     for (trial = 0; trial < ask->trials && error == cudaSuccess; trial++) {
         error = prepare_nested(&n, trial);
         if (error == cudaSuccess)
-            error = behind_event(&n, reader[0], event);
+            error = behind_event(&n, reader[0], trial % 2 != 0);
         if (error == cudaSuccess)
             error = cudaDeviceSynchronize();
         stale += error == cudaSuccess && readers_are_stale(&n, 1, 0);
@@ -299,7 +300,6 @@ static void ask_launches(struct ask *ask)
     ask_expect(ask, "launches of graphs", error, cudaSuccess);
     ask_expect_none(ask, "stale in a graph behind an event", stale, ask->trials);
     ask_expect_none(ask, "launches of one executable graph at a time that were two", lost, ask->trials);
-    (void)cudaEventDestroy(event);
     for (trial = 0; trial < 2; trial++) {
         (void)cudaGraphExecDestroy(reader[trial]);
         (void)cudaGraphExecDestroy(turn[trial]);
