@@ -33,6 +33,7 @@ TOOLS = {
     "fresh-machines": ("packaging.fresh_machines", "run the README's commands on new, minimal machines"),
     "gain-picture": ("bench.gain_picture", "draw the README's picture and fill in its number, from a recorded bench.json"),
     "fuzz": ("pdlkit.fuzz", "feed the readers of files with damaged ones, for as long as you say"),
+    "fuzz-rewriter": ("rewrite.fuzz_command", "let libFuzzer choose images for the rewriter, under sanitizers"),
     "generate-cases": ("pdlkit.generate_cases", "write cases.h and variants.cmake from rules.toml"),
     "golden": ("model.golden", "compare the harness's records on the model with the recorded ones"),
     "graph-tables": ("pdlkit.graph_tables", "write what a driver makes of edges and captures, from a report"),

@@ -3,18 +3,15 @@
     python3 conformance dev fuzz [TARGET...] [--seconds N]
 
 The short run is a test (test_fuzz.py); this is the long one. Inputs come from hypothesis: pieces of the files in tests/corpus,
-changed, cut, repeated and put together, and bytes of any kind. The target `rewriter` is C, and there libFuzzer chooses the inputs;
-it needs clang. N counts CPU time, because a busy machine should not make a run worth less. The command ends with 0, or with 1 and
-the smallest input found that makes a reader fail.
+changed, cut, repeated and put together, and bytes of any kind. N counts CPU time, because a busy machine should not make a run worth
+less. The command ends with 0, or with 1 and the smallest input found that makes a reader fail. The readers in C have a fuzzer of their own,
+`dev fuzz-rewriter`.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import re
-import resource
-import shutil
 import sys
 import tempfile
 import time
@@ -25,13 +22,11 @@ from typing import IO, Any
 
 from conformance.pdlkit import places
 from conformance.pdlkit.checked_lines import Damaged, read_lines
-from conformance.pdlkit.children import run_tool
 from conformance.pdlkit.elf import CorruptFile, Cubin
-from conformance.pdlkit.exits import FAILED, OK, BadArguments, SetupImpossible
+from conformance.pdlkit.exits import FAILED, OK, BadArguments
 from conformance.pdlkit.machine_code import cubins_in
 from conformance.pdlkit.read_report import Unreadable, checked_report, parse_json
 from conformance.pdlkit.records import Session
-from conformance.pdlkit.toolchain import Tool
 from conformance.pdlkit.venv import ensure_venv
 
 CORPUS = places.KIT / "pdlkit" / "tests" / "corpus"
@@ -89,7 +84,6 @@ TARGETS: dict[str, tuple[Callable[[bytes], None], tuple[str, ...]]] = {  # reade
     "records": (_records, ("records.txt",)), "checked-lines": (_checked_lines, ("families.jsonl",)), "report": (_report, ("report.json",)),
     "elf": (_elf, ("tiny.cubin",)), "fatbin": (_fatbin, ("tiny.fatbin",)),
 }
-REWRITER = "rewriter"
 
 
 def _changed(data: bytes, change: tuple[str, int, int, bytes]) -> bytes:
@@ -122,10 +116,6 @@ def inputs(target: str) -> Any:
     return st.one_of(st.builds(changed, st.sampled_from(seeds), st.lists(change, min_size=1, max_size=8)), st.binary(max_size=512))
 
 
-class Failed(Exception):
-    """A reader written in C failed; the message holds its last words and the input."""
-
-
 def _fuzz(target: str, seconds: float) -> int:
     """Examples run; what a reader raises, hypothesis makes small and shows."""
     from hypothesis import HealthCheck, given, settings
@@ -144,56 +134,22 @@ def _fuzz(target: str, seconds: float) -> int:
     return count
 
 
-def _childrens_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def _fuzz_rewriter(_: str, seconds: float) -> int:
-    """Examples run by libFuzzer, in pieces of at most a minute, which share one growing corpus."""
-    from conformance.rewrite.tests import damaged
-
-    clang = shutil.which("clang")
-    if clang is None:
-        raise SetupImpossible("the target rewriter needs clang with libFuzzer (Debian and Ubuntu: apt-get install clang)")
-    with tempfile.TemporaryDirectory(prefix="pdl-fuzz-") as name:
-        program, corpus, count = Path(name, "fuzz"), Path(name, "corpus"), 0
-        corpus.mkdir()
-        for seed, data in damaged.seeds().items():
-            (corpus / seed).write_bytes(data)
-        damaged.build(Tool("clang", Path(clang), None), program, fuzzer=True)
-        until = _childrens_s() + seconds
-        while _childrens_s() < until:
-            piece = max(1, min(60, int(until - _childrens_s())))
-            how = [f"-max_total_time={piece}", "-max_len=16384", "-print_final_stats=1", f"-artifact_prefix={name}/"]
-            done = run_tool([str(program), *how, str(corpus)], timeout=100.0 * piece + 600)
-            said = done.stderr.decode(errors="replace")
-            count += sum(map(int, re.findall(r"stat::number_of_executed_units: (\d+)", said)))
-            if done.returncode != 0:
-                inputs_found = [path.read_bytes().hex() for path in Path(name).glob("[ctos]*-*")]
-                raise Failed("\n".join([said[-4000:], *inputs_found]))
-    return count
-
-
 def main(argv: list[str]) -> int:
     """Fuzz for a time; 0 if no reader failed, 1 if one did."""
-    targets = [*TARGETS, REWRITER]
     parser = argparse.ArgumentParser(description="feed the readers of files with damaged ones")
-    parser.add_argument("target", nargs="*", metavar="TARGET", help=f"of {', '.join(targets)} (all)")
+    parser.add_argument("target", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)} (all)")
     parser.add_argument("--seconds", type=float, default=60.0, help="of CPU time, for each target (60)")
     options = parser.parse_args(argv)
     for target in options.target:
-        if target not in targets:
-            raise BadArguments(f"there is no target {target}; say {', '.join(targets)}")
+        if target not in TARGETS:
+            raise BadArguments(f"there is no target {target}; say {', '.join(TARGETS)}")
     sys.path += map(str, ensure_venv("test").parents[1].glob("lib/python3*/site-packages"))
     failed = 0
-    for target in options.target or targets:
-        began = time.process_time() + _childrens_s()
+    for target in options.target or TARGETS:
+        began = time.process_time()
         try:
-            count = (_fuzz_rewriter if target == REWRITER else _fuzz)(target, options.seconds)
-            print(f"{target}: {count:,} inputs in {time.process_time() + _childrens_s() - began:.0f} s of CPU time, no failure", flush=True)
-        except SetupImpossible:
-            raise
+            count = _fuzz(target, options.seconds)
+            print(f"{target}: {count:,} inputs in {time.process_time() - began:.0f} s of CPU time, no failure", flush=True)
         except Exception as error:
             failed += 1
             print(f"{target}: {type(error).__name__}: {error}\n" + "\n".join(getattr(error, "__notes__", [])), flush=True)

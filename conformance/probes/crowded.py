@@ -2,8 +2,8 @@
 
     python3 conformance dev crowded [--device cuda] [--harness FILE] [--runs N] [--stop-after S] [--output FILE]
 
-N runs in each surrounding. A run counts as good if no case is FAIL, HANG, CRASH or KIT_ERROR but those that --expect names, a report of
-this device (`run`'s report.json) in which rules may fail. Exit code: 0 if all runs are good, else 1.
+N runs in each surrounding. A run counts as good if cases passed and none is HANG, CRASH or KIT_ERROR, nor FAIL but for the rules that
+fail in the report that --expect names (`run`'s report.json). Exit code: 0 if all runs are good, else 1.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from typing import Any
 
 from conformance.pdlkit.children import Kept, run_tool
 from conformance.pdlkit.exits import FAILED, OK, BadArguments, SetupImpossible
+from conformance.pdlkit.mps import mps_server
 from conformance.pdlkit.places import ROOT
 from conformance.pdlkit.read_report import Unreadable, read_report
 from conformance.pdlkit.toolchain import find_nvcc
-from conformance.probes.environments import mps_server
 
 BAD = ("FAIL", "HANG", "CRASH", "KIT_ERROR", "DEVICE_LOST")
 SURROUNDINGS = ("alone", "nice 19", "compute", "memory", "graphs", "MPS")
@@ -37,6 +37,11 @@ RUN_LIMIT_S = 900.0
 def failed_rules(report: dict[str, Any]) -> Counter[tuple[str, str]]:
     """(rule, status) of every case that is bad, and how many cases."""
     return Counter((test["rule"], test["status"]) for test in report["tests"] if test["status"] in BAD)
+
+
+def proves_something(report: dict[str, Any]) -> bool:
+    """Whether cases ran on the device, and the run counts."""
+    return report["verdict"] != "INVALID" and any(test["status"] == "PASS" for test in report["tests"])
 
 
 @contextmanager
@@ -87,7 +92,7 @@ def measure(name: str, argv: list[str], runs: int, program: Path, known: set[str
                     "verdict": report["verdict"], "code": code, "seconds": round(time.monotonic() - began, 1),
                     "statuses": dict(Counter(test["status"] for test in report["tests"])),
                     "bad": [{"rule": rule, "status": status, "cases": count} for (rule, status), count in sorted(failed.items())],
-                    "good": all(status == "FAIL" and rule in known for rule, status in failed)})
+                    "good": proves_something(report) and all(status == "FAIL" and rule in known for rule, status in failed)})
     except (OSError, subprocess.SubprocessError, SetupImpossible, Unreadable) as error:
         row["why"] = str(error) or type(error).__name__
     return row

@@ -15,8 +15,9 @@ def report(*tests: tuple[str, str]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("tests", "good"), [
-    ([("A-01", "PASS"), ("A-02", "INCONCLUSIVE")], True), ([("A-01", "FAIL")], True), ([("A-02", "FAIL")], False),
-    ([("A-01", "HANG")], False)])
+    ([("A-01", "PASS"), ("A-02", "INCONCLUSIVE")], True), ([("A-03", "PASS"), ("A-01", "FAIL")], True),
+    ([("A-03", "PASS"), ("A-02", "FAIL")], False), ([("A-03", "PASS"), ("A-01", "HANG")], False),
+    ([("A-01", "NOT_SUPPORTED")], False), ([], False)])
 def test_only_a_fail_that_is_known_is_good(tests: list[tuple[str, str]], good: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[str]] = []
 

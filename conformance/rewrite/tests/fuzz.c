@@ -2,7 +2,7 @@
  *
  *   fuzz SEED COUNT FILE...     each file is an image or fat binary; prints how many came out changed
  *
- * With -DLIBFUZZER libFuzzer chooses the images instead (`python3 conformance dev fuzz rewriter`).
+ * With -DLIBFUZZER libFuzzer chooses the images instead (`python3 conformance dev fuzz-rewriter`).
  */
 #include "cubin.h"
 #include "rewrite_fatbin.h"

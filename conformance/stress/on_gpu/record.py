@@ -35,9 +35,9 @@ from subprocess import SubprocessError, TimeoutExpired
 from conformance.pdlkit.children import run_tool
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.gpu_query import query
+from conformance.pdlkit.mps import mps_server
 from conformance.pdlkit.places import KIT, ROOT
 from conformance.pdlkit.toolchain import find_nvcc
-from conformance.probes.environments import mps_server
 from conformance.stress.injection import library as injection
 from conformance.stress.oracle import read_copies
 from conformance.stress.program import Calibration, read_calibration
