@@ -91,11 +91,11 @@ static const char *read_sections(struct cubin *cubin)
         section->type = read32(row + 4);
         section->flags = read64(row + 8);
         section->address = read64(row + 16);
-        section->offset = read64(row + 24);
+        section->offset = i == 0 ? 0 : read64(row + 24); /* section 0 has no place; links to "no section" lead to it */
         section->size = section->type == SECTION_NOBITS || i == 0 ? 0 : read64(row + 32);
         section->link = read32(row + 40);
         section->info = read32(row + 44);
-        if (!inside(section->offset, section->size, cubin->size) && i != 0) {
+        if (!inside(section->offset, section->size, cubin->size)) {
             return "a section lies past its end";
         }
     }
