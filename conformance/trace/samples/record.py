@@ -117,11 +117,14 @@ class Recorder:
         answer = self.call("trace", "--json", "--once", "--inside", "--timeout", "20", "--keep", str(kept), *options, "--", *command,
                            timeout=RUN_S, more={"INSIDE_STAMPS": str(stamps)})
         inside = answer.get("inside", answer)
+        ended = [note for note in inside.get("notes", ["nothing ran"]) if note.startswith(("nothing ran", "the program with recording"))]
         try:
+            if ended:  # the file is the traced run's, which came before
+                raise ValueError(ended[0])
             itself = json.loads(stamps.read_text(encoding="ascii").splitlines()[0])
             agreed = agreement.of_session(kept, stamps)
-        except (OSError, ValueError, IndexError):
-            itself, agreed = {"failed": "the recorded run wrote no result"}, {}
+        except (OSError, ValueError, IndexError) as reason:
+            itself, agreed = {"failed": str(reason) or "the recorded run wrote no result"}, {}
         shutil.rmtree(kept, ignore_errors=True)
         return {"program": itself, "inside": inside, "agreement": agreed}
 
@@ -133,7 +136,7 @@ class Recorder:
             for way in ("pdl", "plain"):
                 command = [program, path, way]
                 entry = {"alone": self._alone(command, stamps), "recorded": self._recorded(command, stamps)}
-                entry["same_result"] = entry["alone"].get("digest", 0) == entry["recorded"]["program"].get("digest")
+                entry["same_result"] = entry["recorded"]["program"].get("digest", 0) == entry["alone"].get("digest")
                 if not entry["same_result"]:
                     kinds = {"entry only": ("waits", "triggers", "exits"), "entry and waits": ("triggers", "exits"),
                              "entry and triggers": ("waits", "exits"), "entry and exits": ("waits", "triggers")}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.trace.samples.agreement import compare, own_times
+from conformance.trace.samples.agreement import Times, compare, own_times
 
-OWN = [{0: (1010, 1500, 3020, 1400, 5000)}, {0: (9010, 9500, 9620, 9400, 12000)}]
-RECORDED = [{0: (1000, 1520, 3000, 1430, 5040)}, {0: (9000, 9520, 9600, 9430, 12040)}]
+OWN: list[Times] = [{0: (1010, 1500, 3020, 1400, 5000)}, {0: (9010, 9500, 9620, 9400, 12000)}]
+RECORDED: list[Times] = [{0: (1000, 1520, 3000, 1430, 5040)}, {0: (9000, 9520, 9600, 9430, 12040)}]
 
 
 def test_each_time_lies_on_its_side_of_the_kernels_own() -> None:
