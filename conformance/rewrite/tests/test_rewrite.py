@@ -96,6 +96,19 @@ def test_nothing_else_in_the_image_changes(tmp_path: Path, flags: int) -> None:
     assert struct.unpack_from("<Q", out, symbols[4] + 24 + 16)[0] == section(out, ".text.k")[5]
 
 
+@pytest.mark.parametrize("kind", [8, 0x7000000A])
+def test_a_section_without_room_in_the_file_may_be_larger_than_the_file(tmp_path: Path, kind: int) -> None:
+    image = bytearray(cubin([PLAIN, Kernel("other", [STACK, EXIT], exits=[0x10])]))
+    fields = section(bytes(image), ".nv.info.other")
+    row = image.index(struct.pack("<IIQQQQIIQQ", *fields))
+    struct.pack_into("<Q", image, row + 32, 1 << 20)
+    assert "past its end" in run(tmp_path, bytes(image), HOLD, "k")[3]
+    struct.pack_into("<I", image, row + 4, kind)
+    code, lines, out, _ = run(tmp_path, bytes(image), HOLD, "k")
+    assert code == 0 and lines[0]["rewritten"], lines
+    assert section(out, ".nv.info.other")[5] == 1 << 20
+
+
 def test_a_site_keeps_what_it_waits_for_its_guard_and_its_place_in_the_list_of_exits(tmp_path: Path) -> None:
     leave = waiting_for(guarded(EXIT, 8 | 3), 0b101)
     image = cubin([Kernel("k", [STACK, leave, ADD, EXIT], exits=[0x10, 0x30])])
