@@ -227,8 +227,8 @@ static cudaError_t run_to_end(struct ask *ask, struct host_room *room, const str
 
 static void ask_end(struct ask *ask, struct host_room *room, const struct kernel_args *args, const cudaEvent_t *event, enum host_end end)
 {
-    static const char *const names[ENDS] = { "stale behind a stream's end", "stale behind an event", "stale in a host function",
-                                             "stale behind the device's end", "stale behind a polled stream", "stale behind a polled event" };
+    static const char *const names[ENDS] = { "stale after a stream's end", "stale after an event", "stale in a host function",
+                                             "stale after the device's end", "stale after a polled stream", "stale after a polled event" };
     unsigned trial, witnessed = 0;
     cudaError_t error = cudaSuccess;
 

@@ -215,9 +215,9 @@ static unsigned streets_are_stale(const struct streets *streets, unsigned works,
 
 static void ask_streams(struct ask *ask)
 {
-    static const char *const names[SHAPES] = { "stale in the legacy stream, behind four blocking ones",
-                                               "stale in one of four blocking streams, behind the legacy one",
-                                               "stale in one of four blocking streams, behind an item of the legacy one" };
+    static const char *const names[SHAPES] = { "stale in the legacy stream, after four blocking ones",
+                                               "stale in one of four blocking streams, after the legacy one",
+                                               "stale in one of four blocking streams, after an item of the legacy one" };
     unsigned stale[SHAPES] = { 0, 0, 0 }, trials[SHAPES] = { 0, 0, 0 }, shape;
     struct streets streets = PDL_ZERO;
     cudaError_t error = open_streets(&streets);

@@ -3,7 +3,7 @@
  * pair      rules     what is launched
  * around    EDGE-25a  a writer that triggers, a graph of one kernel between full edges, a reader that does not wait: the graph a
  *                     child, the body of a conditional node; and a writer with twelve readers
- * launches  COMP-12a  a graph behind an event of another stream; and one executable graph in two streams at once
+ * launches  COMP-12a  a graph after an event of another stream; and one executable graph in two streams at once
  * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
  *
  * Mutant `graphedge`: an edge is programmatic or missing, the event is not awaited, or the graph is instantiated twice.
@@ -298,7 +298,7 @@ static void ask_launches(struct ask *ask)
         lost += error == cudaSuccess && n.room->state.began != 2;
     }
     ask_expect(ask, "launches of graphs", error, cudaSuccess);
-    ask_expect_none(ask, "stale in a graph behind an event", stale, ask->trials);
+    ask_expect_none(ask, "stale in a graph after an event", stale, ask->trials);
     ask_expect_none(ask, "launches of one executable graph at a time that were two", lost, ask->trials);
     for (trial = 0; trial < 2; trial++) {
         (void)cudaGraphExecDestroy(reader[trial]);
