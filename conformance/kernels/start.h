@@ -15,7 +15,20 @@
 #define EAGER 0
 #endif
 
-/* Watch for hold_ns; the caller is one thread of a block. */
+#define ALLOWED_NS 2000u /* a block that has begun is counted within this time */
+
+/* Watch for hold_ns; the caller is one thread of a block. From the moment when `all` blocks have begun the dependent may run. */
+DEVICE_FN void watches_until(const struct kernel_args *args, const struct trial_plan *plan, uint32_t all)
+{
+    uint64_t begin = k_now();
+    if (!k_poll(args->state, &args->state->alive, 1, plan->hold_ns))
+        k_min64(&args->state->held_ns, k_now() - begin);
+    else if (!k_poll(args->state, &args->state->began, all, ALLOWED_NS))
+        k_add(&args->state->early, 1);
+    k_max64(&args->state->primary_store_ns, k_now());
+}
+
+/* The same, and the dependent must stay away as long as the caller watches. */
 DEVICE_FN void watches(const struct kernel_args *args, const struct trial_plan *plan)
 {
     uint64_t begin = k_now();
@@ -114,11 +127,12 @@ DEVICE_FN void mute_primary(const struct kernel_args *args)
     primary_stores(args, &plan, FORM_PLAIN);
 }
 
-/* The blocks that are resident first keep their places until all of them have watched; then all store. */
+/* The blocks that are resident first keep their places until all of them have watched; then all store. The time they keep them for is
+ * bounded: where one begins later than that, the others have left, and the dependent may run while it watches. */
 DEVICE_FN void residents_watch(const struct kernel_args *args, const struct trial_plan *plan)
 {
     if (k_thread() == 0 && k_block() < plan->residents) {
-        watches(args, plan);
+        watches_until(args, plan, k_blocks());
         k_add(&args->state->done, 1);
         (void)k_poll(args->state, &args->state->done, plan->residents, plan->bound_ns);
     }
