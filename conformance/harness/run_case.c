@@ -340,7 +340,6 @@ int replay_case(struct run *run, const struct case_info *info)
     memset(&fault, 0, sizeof(fault));
     c.run = run;
     c.info = info;
-    c.begin_s = now_s();
     c.part_name = "base";
     base.why = strcmp(info->kind, "api") == 0 ? "its cases have answers instead of trials" : unsupported(info, run->device);
     tell_begin(&c);

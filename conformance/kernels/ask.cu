@@ -6,7 +6,8 @@
  * refused     ATTR-12  codes of attributes that do not belong into a launch
  * odd         ATTR-09a codes of doubled attributes and odd values (AMB-23)
  * idle        COMP-07  the attribute in a stream that has nothing to overlap
- * host_end    MEM-09   is the first kernel complete when the host learns that a second, which never waited, is? (AMB-02)
+ * host_end    MEM-09   is the first kernel complete when the host learns, by waiting or by asking, that a second, which never
+ *                      waited, is? (AMB-02)
  * crew        WAIT-01a what dependents saw after their wait while four host threads launch pairs at once (B15)
  *
  * Mutants: `nowait`, the reader does not wait; `nosync`, the host looks without waiting for the end.
@@ -178,7 +179,29 @@ static void look(void *opaque)
 
 static void CUDART_CB look_from_stream(void *opaque) { look(opaque); }
 
-enum host_end { END_STREAM, END_EVENT, END_HOST_FUNCTION };
+enum host_end { END_STREAM, END_EVENT, END_HOST_FUNCTION, END_DEVICE, END_POLLED_STREAM, END_POLLED_EVENT, ENDS };
+
+/* Asks until the answer is another one than "not ready". */
+static cudaError_t poll_end(struct ask *ask, cudaEvent_t event, enum host_end end)
+{
+    cudaError_t error;
+
+    do
+        error = end == END_POLLED_EVENT ? cudaEventQuery(event) : cudaStreamQuery(ask->stream);
+    while (error == cudaErrorNotReady);
+    return error;
+}
+
+static cudaError_t learn_end(struct ask *ask, cudaEvent_t event, enum host_end end)
+{
+    switch (end) {
+    case END_EVENT: return cudaEventSynchronize(event);
+    case END_DEVICE: return cudaDeviceSynchronize();
+    case END_POLLED_STREAM:
+    case END_POLLED_EVENT: return poll_end(ask, event, end);
+    default: return cudaStreamSynchronize(ask->stream);
+    }
+}
 
 static cudaError_t run_to_end(struct ask *ask, struct host_room *room, const struct kernel_args *args, cudaEvent_t event, enum host_end end)
 {
@@ -191,25 +214,28 @@ static cudaError_t run_to_end(struct ask *ask, struct host_room *room, const str
         look(room);
     if (error == cudaSuccess && SYNCHRONIZES && end == END_HOST_FUNCTION)
         error = cudaLaunchHostFunc(ask->stream, look_from_stream, room);
-    if (error == cudaSuccess && end == END_EVENT)
+    if (error == cudaSuccess && (end == END_EVENT || end == END_POLLED_EVENT))
         error = cudaEventRecord(event, ask->stream);
     if (error == cudaSuccess)
-        error = end == END_EVENT ? cudaEventSynchronize(event) : cudaStreamSynchronize(ask->stream);
+        error = learn_end(ask, event, end);
     if (error == cudaSuccess && SYNCHRONIZES && end != END_HOST_FUNCTION)
         look(room);
     return error == cudaSuccess ? cudaStreamSynchronize(ask->stream) : error;
 }
 
-static void ask_end(struct ask *ask, struct host_room *room, const struct kernel_args *args, cudaEvent_t event, enum host_end end)
+#define EVENT_KINDS 3u         /* without timing, with it, and one that puts the waiting thread to sleep */
+
+static void ask_end(struct ask *ask, struct host_room *room, const struct kernel_args *args, const cudaEvent_t *event, enum host_end end)
 {
-    static const char *const names[3] = { "stale behind a stream's end", "stale behind an event", "stale in a host function" };
+    static const char *const names[ENDS] = { "stale after a stream's end", "stale after an event", "stale in a host function",
+                                             "stale after the device's end", "stale after a polled stream", "stale after a polled event" };
     unsigned trial, witnessed = 0;
     cudaError_t error = cudaSuccess;
 
     room->stale = 0;
     for (trial = 0; trial < ASK_TRIALS && error == cudaSuccess; trial++) {
         prepare_trial(room, trial);
-        error = run_to_end(ask, room, args, event, end);
+        error = run_to_end(ask, room, args, event[trial % EVENT_KINDS], end);
         witnessed += room->state.witnessed;
     }
     if (error != cudaSuccess)
@@ -222,19 +248,27 @@ static void ask_end(struct ask *ask, struct host_room *room, const struct kernel
 
 static void ask_host_end(struct ask *ask)
 {
+    static const unsigned flags[EVENT_KINDS] = { cudaEventDisableTiming, cudaEventDefault, cudaEventBlockingSync };
     struct host_room *room = NULL;
     struct kernel_args args = PDL_ZERO;
-    cudaEvent_t event;
+    cudaEvent_t event[EVENT_KINDS];
+    unsigned i;
     int end;
 
-    if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess || !open_room(&room, &args)) {
+    for (i = 0; i < EVENT_KINDS; i++)
+        if (cudaEventCreateWithFlags(&event[i], flags[i]) != cudaSuccess) {
+            ask_skip(ask, "an event", "none was made");
+            return;
+        }
+    if (!open_room(&room, &args)) {
         ask_skip(ask, "pinned host memory", "none was given");
         return;
     }
-    for (end = END_STREAM; end <= END_HOST_FUNCTION; end++)
+    for (end = END_STREAM; end < ENDS; end++)
         ask_end(ask, room, &args, event, (enum host_end)end);
     (void)cudaFreeHost(room);
-    (void)cudaEventDestroy(event);
+    for (i = 0; i < EVENT_KINDS; i++)
+        (void)cudaEventDestroy(event[i]);
 }
 
 /* ---- crew ---- */

@@ -163,7 +163,7 @@ static void ask_lazy(struct ask *ask)
     ask_note(ask, "launches", error);
     ask_note_number(ask, "overlapped at their first launch, of 8", (long)early[0]);
     ask_note_number(ask, "overlapped at their second launch, of 8", (long)early[1]);
-    ask_note_number(ask, "stale behind the wait, of 16", (long)stale);
+    ask_note_number(ask, "stale after the wait, of 16", (long)stale);
     (void)cudaFreeHost(room);
 }
 
@@ -259,7 +259,7 @@ static void ask_green(struct ask *ask)
     }
     ask_note(ask, "launches in a green context", error);
     ask_note_number(ask, "overlapped there, of 200", (long)witnessed);
-    ask_note_number(ask, "stale behind the wait there, of 200", (long)stale);
+    ask_note_number(ask, "stale after the wait there, of 200", (long)stale);
     (void)cudaStreamDestroy(there.stream);
     (void)cudaFreeHost(room);
 }

@@ -131,9 +131,9 @@ static void ask_attribute(struct ask *ask)
     ask_scripts(ask, SCRIPTS(attribute_scripts));
     ask_expect(ask, "beginning a capture", cudaStreamBeginCapture(ask->stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
     ask_expect(ask, "P", launch_plain(P, ask->stream), cudaSuccess);
-    ask_expect(ask, "what the stream stands behind", edges_of_capture(ask->stream, &status, NULL, NULL, &nodes, &data, &count),
+    ask_expect(ask, "what the stream depends on", edges_of_capture(ask->stream, &status, NULL, NULL, &nodes, &data, &count),
                cudaSuccess);
-    ask_expect_number(ask, "half-edges behind P", (long)count, 1);
+    ask_expect_number(ask, "half-edges after P", (long)count, 1);
     if (count == 1 && data)
         ask_expect_number(ask, "its data", data[0].from_port + data[0].to_port + data[0].type, 0);
     ask_expect(ask, "D", launch_attr(D, ask->stream, 1), cudaSuccess);
@@ -185,7 +185,7 @@ static void half_edge(struct ask *ask, cudaGraphEdgeData data, int by_update, co
     if (by_update)
         ask_expect(ask, "setting the half-edge",
                    edges_update_capture(ask->stream, &node, &data, 1, cudaStreamSetCaptureDependencies), cudaSuccess);
-    ask_expect(ask, "a plain launch behind it", launch_plain(D, ask->stream), cudaSuccess);
+    ask_expect(ask, "a plain launch after it", launch_plain(D, ask->stream), cudaSuccess);
     ask_expect(ask, "the end", cudaStreamEndCapture(ask->stream, &out), cudaSuccess);
     error = read_edges(graph, &reading);
     ask_expect_text(ask, by_update ? "the edge, by update" : "the edge", error == cudaSuccess ? reading.text : "unreadable", want);
@@ -259,7 +259,7 @@ static void ask_pending(struct ask *ask)
 
     if (cudaGraphCreate(&graph, 0) != cudaSuccess || ask_add_kernel(&node, graph, P, &args, 1) != cudaSuccess ||
         cudaStreamBeginCaptureToGraph(ask->stream, graph, &node, &data, 1, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
-        ask_note(ask, "a capture behind 1,0,1", cudaGetLastError());
+        ask_note(ask, "a capture after 1,0,1", cudaGetLastError());
         return;
     }
     ask_note(ask, "ending a capture that a programmatic half-edge began", cudaStreamEndCapture(ask->stream, &out));

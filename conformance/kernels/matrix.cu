@@ -264,7 +264,7 @@ static void ask_typed(struct ask *ask)
     params.kernelParams = values;
     ask_expect(ask, "a graph", cudaGraphCreate(&two.graph, 0), cudaSuccess);
     ask_expect(ask, "a kernel", cudaGraphAddKernelNode(&two.from, two.graph, NULL, 0, &params), cudaSuccess);
-    ask_expect(ask, "a kernel behind it", cudaGraphAddKernelNode(&two.to, two.graph, &two.from, 1, &params), cudaSuccess);
+    ask_expect(ask, "a kernel after it", cudaGraphAddKernelNode(&two.to, two.graph, &two.from, 1, &params), cudaSuccess);
     expect_edge(ask, &two, "its edge", "0,0,0");
     ask_expect(ask, "removing it", edges_remove(two.graph, &two.from, &two.to, NULL, 1), cudaSuccess);
     ask_expect(ask, "adding it without data", edges_add(two.graph, &two.from, &two.to, NULL, 1), cudaSuccess);
@@ -430,7 +430,7 @@ static void ask_updatable(struct ask *ask)
         return;
     value.deviceUpdatableKernelNode.deviceUpdatable = 1;
     error = cudaGraphKernelNodeSetAttribute(two.to, cudaLaunchAttributeDeviceUpdatableKernelNode, &value);
-    ask_note(ask, "device-updatable behind 1,0,1", error);
+    ask_note(ask, "device-updatable after 1,0,1", error);
     if (error == cudaSuccess) {
         error = cudaGraphInstantiate(&exec, two.graph, 0);
         ask_note(ask, "instantiating that", error);
@@ -439,7 +439,7 @@ static void ask_updatable(struct ask *ask)
     }
     (void)cudaGraphDestroy(two.graph);
 #else
-    ask_note(ask, "device-updatable behind 1,0,1", cudaErrorNotSupported);
+    ask_note(ask, "device-updatable after 1,0,1", cudaErrorNotSupported);
 #endif
 }
 
@@ -449,7 +449,7 @@ static void ask_special(struct ask *ask)
     ask_device_launch(ask, edges_data(1, 0, 1), "device launch, 1,0,1");
     ask_device_launch(ask, edges_data(2, 0, 1), "device launch, 2,0,1");
     ask_disabled(ask, 1, "disabling the node before a programmatic edge");
-    ask_disabled(ask, 0, "disabling the node behind it");
+    ask_disabled(ask, 0, "disabling the node after it");
     ask_updatable(ask);
 }
 

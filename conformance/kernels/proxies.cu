@@ -164,7 +164,7 @@ KERNEL_WITH(proxies_tensor_load_dependent, const __grid_constant__ struct maps m
     dependent_finishes(&args);
 }
 
-/* Whole boxes: where two blocks store the same word, it is the same word; behind the last one lies nothing. */
+/* Whole boxes: where two blocks store the same word, it is the same word; after the last one lies nothing. */
 DEVICE_FN void tensor_stores(const struct kernel_args *args, const struct trial_plan *plan, struct tensor_room *room, const void *map)
 {
     uint32_t last = k_first(plan->words, k_block() + 1, k_blocks());

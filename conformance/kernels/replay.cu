@@ -355,8 +355,8 @@ static void ask_disabled(struct ask *ask)
     unsigned i;
 
     around[0].what = "programmatic edges on both sides";
-    around[1].what = "a full edge before it, a programmatic one behind it";
-    around[2].what = "a programmatic edge before it, a full one behind it";
+    around[1].what = "a full edge before it, a programmatic one after it";
+    around[2].what = "a programmatic edge before it, a full one after it";
     for (i = 0; i < 3; i++) {
         around[i].before = edges_data(i != 1, 0, i != 1);
         around[i].behind = edges_data(i != 2, 0, i != 2);

@@ -253,7 +253,7 @@ static const struct script attribute_scripts[] = {
 static const struct script event_scripts[] = { { "programmatic event at triggers", at_trigger, "P>D 1,0,1" } };
 static const struct script start_scripts[] = { { "programmatic event at block starts", at_start, "P>D 2,0,1" } };
 static const struct script table_scripts[] = {
-    { "attribute behind an event record", through_record, NULL },
+    { "attribute after an event record", through_record, NULL },
     { "launch-completion event", at_completion, NULL },
     { "ordinary event", full_event, NULL },
     { "event at triggers, D with the attribute", at_trigger_attr, NULL },
@@ -273,10 +273,10 @@ static const struct script no_kernel_scripts[] = {
     { "kernel and memset before the attribute", kernel_and_memset, NULL },
 };
 static const struct script waiter_scripts[] = {
-    { "memset behind a programmatic event", event_to_memset, NULL },
-    { "copy behind a programmatic event", event_to_copy, NULL },
-    { "host function behind a programmatic event", event_to_host, NULL },
-    { "event record behind a programmatic event", event_to_event, NULL },
+    { "memset after a programmatic event", event_to_memset, NULL },
+    { "copy after a programmatic event", event_to_copy, NULL },
+    { "host function after a programmatic event", event_to_host, NULL },
+    { "event record after a programmatic event", event_to_event, NULL },
 };
 
 #endif

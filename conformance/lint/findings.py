@@ -31,18 +31,18 @@ RULES: dict[str, LintRule] = {
         ERROR, "global memory is written before the wait",
         "move the store below pdl_wait(): the earlier grid may still read or write that memory"),
     "atomic-before-wait": LintRule(
-        ERROR, "an atomic operation on global memory before the wait", "move it below pdl_wait()"),
+        ERROR, "an atomic operation on global memory before the wait", "move the atomic operation below pdl_wait()"),
     "async-copy-before-wait": LintRule(
         ERROR, "an asynchronous or bulk copy is started before the wait",
-        "start it below pdl_wait(); the thread that starts it has to wait itself"),
+        "start the copy below pdl_wait(), in a thread that has waited itself"),
     "texture-before-wait": LintRule(
         ERROR, "a texture or surface is read before the wait",
         "read it below pdl_wait(); if it stands there already, the compiler moved it: make its coordinates depend on a value read "
         "after the wait"),
     "partial-wait": LintRule(
         ERROR, "other threads wait, this one does not, and no block-wide barrier lies between",
-        "let every thread call pdl_wait() before this access, or put a __syncthreads() between the wait and this access (a warp barrier is "
-        "too little, and a barrier at which the waiting threads arrive before they wait does not help)"),
+        "let every thread call pdl_wait() before this access; or let the waiting threads, after their wait, meet the others above this "
+        "access: at a __syncthreads(), or at a named barrier or mbarrier that they signal (a warp barrier is too little)"),
     "path-without-wait": LintRule(
         ERROR, "on this path the thread never waits",
         "call pdl_wait() on this path as well, before this access; without overlap it returns at once"),
@@ -173,7 +173,7 @@ class Finding:
             "where": self.where, "message": self.message, "advice": self.advice, "file": self.file,
             "image": self.image, "arch": self.arch, "section": self.section, "offset": self.offset,
             "source": {"file": self.source[0], "line": self.source[1]} if self.source else None,
-            "inlined_at": [{"file": file, "line": line} for file, line in self.place.lines[1:]] if self.place else [],
+            "inlined_at": [{"file": file, "line": line} for file, line in self.place.inlined_at] if self.place else [],
             "path": [{"what": s.what, "section": s.place.section, "offset": s.place.offset,
                       "source": {"file": s.place.source[0], "line": s.place.source[1]} if s.place.source else None} for s in self.path],
             "instruction": self.instruction, "parameters": self.parameters, "condition": self.condition, "imprecise": self.imprecise,

@@ -20,6 +20,7 @@ _THIN_ARCHIVE = b"!<thin>\n"
 _MOST_BYTES = 1 << 30  # of a cubin or PTX: lint and nvdisasm hold it in memory, several times over
 _HEAD = 65536  # bytes that say what a file is
 _DEEPEST = 4  # archives in archives
+NO_CODE = "it holds no GPU code"
 _VERSION = re.compile(r"^\s*\.version\s+\d+\.\d+", re.MULTILINE)
 
 
@@ -31,7 +32,15 @@ class Opened:
     problems: list[str] = field(default_factory=list)
     ptx: list[Ptx] = field(default_factory=list)  # complete after the sources
     left_alone: int = 0  # images for GPUs without PDL
+    others: set[int] = field(default_factory=set)  # architectures that nobody asked for
     overlap_calls: list[str] = field(default_factory=list)  # functions that the file calls and that can ask for overlap
+
+    def without_code(self, architectures: frozenset[int]) -> str:
+        """What to say of a file in which nothing was found: that there is none, or for which architectures there is some."""
+        if not self.others:
+            return NO_CODE
+        wanted, there = (", ".join(f"sm_{sm}" for sm in sorted(some)) for some in (architectures, self.others))
+        return f"{NO_CODE} for {wanted}, only for {there}"
 
 
 def kind_of_file(head: bytes) -> str:
@@ -91,7 +100,7 @@ def open_images(file: Path, workplace: Path, architectures: frozenset[int]) -> I
     if opened.problems:
         raise Unreadable("; ".join(opened.problems))
     if not found and not opened.left_alone:
-        raise Unreadable("it holds no GPU code")
+        raise Unreadable(opened.without_code(architectures))
 
 
 def holds_code(file: Path) -> bool:
@@ -173,7 +182,10 @@ class _Container:
         """The image of a container if it is machine code for a GPU with PDL; PTX is noted. PTX and code of targets without PDL are
         left alone unless kernels are named, which may then be below compute_90."""
         self.number += 1
-        if entry.kind not in (containers.ELF, containers.PTX) or (self.architectures and entry.sm not in self.architectures):
+        if entry.kind not in (containers.ELF, containers.PTX):
+            return
+        if self.architectures and entry.sm not in self.architectures:
+            self.opened.others.add(entry.sm)
             return
         if entry.sm < OLDEST and not self.old:
             self.opened.left_alone += 1

@@ -31,6 +31,10 @@ _PERHAPS_LIFTED = ("it is a read-only load, which the compiler may move above th
                    "__restrict__ and __ldg away and read through pdl_fresh(); else move it below (compile with -lineinfo to see its line)")
 _WRITTEN_ABOVE = ("the source reads it above the wait: move the read below pdl_wait(); if no earlier grid writes that memory, declare it "
                   "independent")
+_TURN = ("the wait stands in a loop, and a turn comes here before any turn has waited: wait ahead of the loop, or in its first turn above "
+         "this access")
+_TURN_OR_LIFTED = (f"{_TURN}. If the first turn does wait above it, the compiler moved the read: take __restrict__ and __ldg away, and read "
+                   "through pdl_fresh()")
 _OWN_SYMBOL = re.compile(r"__cudart_|_ZTV|\$str|__unnamed|__const|\w+\$\d+$")
 
 
@@ -181,10 +185,15 @@ class KernelRules:
         return steps
 
     def _cause(self, access: Access, rule: str) -> str | None:
-        """Advice for a read: whether the source has it above the wait, or the compiler brought it there."""
-        if rule != "read-before-wait" or not self.result or not self.result.wait_places:
+        """Advice by the source: the access stands above the wait, a turn of a loop comes to it first, or the compiler moved it."""
+        if rule not in _BY_KIND.values() or not self.result or not self.result.wait_places:
             return None
         above = {above for wait in self.result.wait_places if (above := stands_above(access.place, wait)) is not None}
+        fixed = ".STRONG" in access.place.instruction  # volatile and atomic reads stay where they are
+        if True not in above and self.result.hints.wait_in_loop is not None:
+            return _TURN if rule != "read-before-wait" or fixed else _TURN_OR_LIFTED
+        if rule != "read-before-wait" or (fixed and True not in above):
+            return None
         if not above:
             return _PERHAPS_LIFTED if access.readonly else None
         return _WRITTEN_ABOVE if True in above else _LIFTED
@@ -202,8 +211,8 @@ class KernelRules:
         subject = self._subject(access)
         if rule == "partial-wait":
             scope = "of this or another block" if access.states == {"CLUSTER"} else "of the block"
-            text = (f"{subject} is {verb} by threads that have not waited; other threads {scope} wait, but no barrier stands between their "
-                    "wait and this")
+            text = (f"{subject} is {verb} by threads that have not waited; other threads {scope} wait, but no barrier orders this behind "
+                    "their wait")
         elif rule == "path-without-wait":
             text = f"{subject} is {verb} on a path that never waits"
         elif rule == "ordered-by-mbarrier":

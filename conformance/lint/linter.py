@@ -140,7 +140,7 @@ def _lint_file(file: Path, workplace: Path, options: Options, report: Report, ca
         texts = pipeline.texts(opened.ptx, opened.problems)
         for outcome in pipeline.run(source_of(ptx, contents, file, workplace) for ptx, contents in chosen(texts, modern, named)):
             _take(outcome, options, report)
-        _note_rest(file, opened, report, first, broken)
+        _note_rest(file, opened, options.architectures, report, first, broken)
     except (Unreadable, CorruptFile) as error:
         report.unreadable.append((str(file), str(error)))
     except MemoryError:
@@ -150,13 +150,13 @@ def _lint_file(file: Path, workplace: Path, options: Options, report: Report, ca
         report.unreadable.append((str(file), f"it cannot be read: {error}"))
 
 
-def _note_rest(file: Path, opened: Opened, report: Report, first: int, broken: int) -> None:
+def _note_rest(file: Path, opened: Opened, architectures: frozenset[int], report: Report, first: int, broken: int) -> None:
     """What of the file was not judged, and why."""
     for problem in opened.problems:
         report.unreadable.append((str(file), problem))
     nothing = len(report.verdicts) == first and len(report.unreadable) == broken
     if nothing and not opened.left_alone and not opened.ptx:
-        report.unreadable.append((str(file), "it holds no GPU code"))
+        report.unreadable.append((str(file), opened.without_code(architectures)))
     if opened.left_alone:
         report.notes.append(f"{file}: {opened.left_alone} images for GPUs without PDL were left alone")
     rest = sum(not v.judged for v in report.verdicts[first:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,10 @@ from typing import Any
 Origin = tuple[Any, ...]
 
 READS = frozenset({"LOAD", "ASYNC_LOAD", "TEXTURE", "GENERIC_LOAD"})
+
+
+_TOOLKIT_HEADER = re.compile(r"/(targets/[^/]+|cuda(-[\d.]+)?|cuda_(runtime|nvcc|cccl)|cu\d\d)/include/|"
+                             r"/include/(crt|cccl|cub|thrust|cuda|cooperative_groups)/")
 
 
 @dataclass(frozen=True)
@@ -23,8 +28,18 @@ class Place:
 
     @property
     def source(self) -> tuple[str, int] | None:
-        """The innermost line; None without line information."""
-        return self.lines[0] if self.lines else None
+        """The innermost line outside the toolkit's headers, else the innermost; None without line information."""
+        return self.lines[self.headers] if self.lines else None
+
+    @property
+    def headers(self) -> int:
+        """How many lines lead through the toolkit's headers, ahead of the first one that does not."""
+        return next((i for i, (file, _) in enumerate(self.lines) if not _TOOLKIT_HEADER.search(file)), 0)
+
+    @property
+    def inlined_at(self) -> tuple[tuple[str, int], ...]:
+        """The lines into which that one was inlined."""
+        return self.lines[self.headers + 1 :]
 
 
 @dataclass(frozen=True)

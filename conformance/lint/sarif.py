@@ -58,7 +58,7 @@ def _location(place: Place, file: str, text: str) -> dict[str, Any]:
 
 
 def _inlined(finding: Finding) -> list[dict[str, Any]]:
-    lines = finding.place.lines[1:] if finding.place else ()
+    lines = finding.place.inlined_at if finding.place else ()
     return [{"physicalLocation": {"artifactLocation": _artifact(file), "region": {"startLine": max(line, 1)}},
              "message": {"text": "inlined here"}} for file, line in lines]
 

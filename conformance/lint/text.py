@@ -71,9 +71,10 @@ def _group_lines(group: Group) -> list[str]:
     lines = [f"  {finding.severity}: {finding.message} [{finding.id}]{_how_many(group)}"]
     if finding.place is not None:
         place, code = finding.place, f"{finding.place.section}+0x{finding.place.offset:04x}"
-        lines.append(f"      at {place.lines[0][0]}:{place.lines[0][1]} ({code}): {finding.instruction}" if place.lines
+        lines.append(f"      at {place.source[0]}:{place.source[1]} ({code}): {finding.instruction}" if place.source
                      else f"      at {code}: {finding.instruction}")
-        lines += [f"         inlined at {file}:{line}" for file, line in place.lines[1:]]
+        lines += [f"         in the toolkit's {file}:{line}" for file, line in place.lines[: place.headers]]
+        lines += [f"         inlined at {file}:{line}" for file, line in place.inlined_at]
     return lines
 
 

@@ -109,6 +109,7 @@ struct event {
     enum edge_kind device_at; /* when device work after it may go */
     enum edge_kind host_at;
     uint64_t fired_at;
+    bool polled;             /* was asked for since it was recorded, and had not fired: for the device second-poll-succeeds */
     struct capture *capture; /* RECORDED_IN_CAPTURE: what was captured so far */
     uint64_t capture_id;
     struct half_edge *captured;
@@ -197,6 +198,7 @@ struct graph_exec {
     uint32_t magic;
     struct graph *copy;
     uint64_t features; /* for drawn devices */
+    struct op *running; /* the end of its last launch; NULL once it is known to have passed */
     uint64_t made_from; /* the number of the graph; its address may belong to another graph by now */
     struct graph_exec *next;
 };
@@ -207,6 +209,7 @@ struct graph *graph_new(void);
 void graph_delete(struct graph *g);
 struct graph *graph_copy(const struct graph *g);
 void graphs_reset(void);
+void graphs_forget_retired(void);
 struct node *node_new(struct graph *g, enum cudaGraphNodeType type);
 void node_drop_last(struct graph *g); /* the newest one, which has no edges yet */
 void node_owns(struct node *n, struct graph *child);

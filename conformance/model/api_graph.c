@@ -448,6 +448,8 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     FAIL_IF(e == NULL || p == NULL || kernel_of(handle) == NULL, cudaErrorInvalidValue);
     unsigned index = node_of(handle)->index + (device.faults.params_to_neighbour ? 1 : 0);
     FAIL_IF(index >= e->copy->nodes || e->copy->node[index]->kernel == NULL, cudaErrorInvalidValue);
+    if (device.faults.params_after_launch_ignored && e->features & HAS(again))
+        return cudaSuccess;
     return replace(e->copy->node[index]->kernel, p);
 }
 

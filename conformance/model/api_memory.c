@@ -126,6 +126,8 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
     op->move.to = to;
     op->move.from = from;
     op->move.bytes = bytes;
+    op->to_host = kind == cudaMemcpyDeviceToHost;
+    op->plain_copy = wait;
     if (!wait && !memory_contains(from, bytes)) { /* pageable source: taken now */
         op->move.from = op->move.staging = malloc(bytes);
         if (op->move.staging == NULL)

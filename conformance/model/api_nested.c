@@ -51,7 +51,7 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
     struct node *n = node_in(exec, node);
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
     n->reenabled |= n->disabled && enabled != 0;
-    n->disabled = enabled == 0;
+    n->disabled = enabled == 0 || (device.faults.enabling_ignored && n->disabled);
     return cudaSuccess;
 }
 

@@ -292,6 +292,8 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
         return cudaErrorStreamCaptureImplicit;
     }
     struct lane *l = lane_of(c, s);
+    if (device.faults.join_replaces)
+        l->halves = 0;
     for (unsigned i = 0; i < e->captured_count; i++)
         lane_depends(l, e->captured[i]);
     if (device.faults.event_spent)

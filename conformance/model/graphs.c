@@ -287,7 +287,8 @@ struct graph *graph_copy(const struct graph *g)
 struct op *node_op(const struct node *n)
 {
     struct op *op;
-    if (n->disabled)
+    bool runs_all_the_same = device.faults.disabled_runs && n->type != cudaGraphNodeTypeKernel;
+    if (n->disabled && !runs_all_the_same)
         return op_new(OP_JOIN);
     switch ((int)n->type) {
     case cudaGraphNodeTypeKernel: return request_op(n->kernel);
@@ -330,11 +331,17 @@ static void arc_orders(const struct arc *a)
         kind = EDGE_TRIGGERED;
     a->to->op->features |= a->to->incoming >= 3 ? HAS(fanin) : 0;
     device.edge_features = (a->to->incoming >= 3 ? HAS(fanin) : 0) | (a->nth >= 2 ? HAS(thirdedge) : 0);
-    bool ignored = (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
+    bool nested = a->to->last != a->to->op, body = a->to->type == cudaGraphNodeTypeConditional;
+    if (nested && a->from->op->kind == OP_KERNEL && (body ? device.faults.body_begins_early : device.faults.child_begins_early))
+        kind = EDGE_STARTED;
+    bool of_body = a->from->type == cudaGraphNodeTypeConditional;
+    struct op *from = (of_body ? device.faults.body_ends_early : device.faults.child_ends_early) ? a->from->op : a->from->last;
+    bool cut = (device.faults.ninth_dependent_unordered && a->nth >= 8) || (device.faults.disabled_cuts && a->from->disabled);
+    bool ignored = cut || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     if (device.faults.second_exec_full && queued_features & HAS(secondexec) && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
     if (!ignored)
-        op_after(a->to->op, a->from->last, kind);
+        op_after(a->to->op, from, kind);
     if (programmatic && !uncovered)
         op_covers(a->to->op, a->from->last);
     device.edge_features = 0;
@@ -383,13 +390,20 @@ static void queue_between(const struct graph *g, struct op *start, struct op *en
         node_queue(g->node[i], start);
     for (size_t i = 0; i < g->arcs; i++)
         arc_orders(&g->arc[i]);
-    for (size_t i = 0; i < g->nodes; i++)
+    for (size_t i = device.faults.graph_ends_early ? g->nodes - 1 : 0; i < g->nodes; i++)
         op_after(end, g->node[i]->last, EDGE_DONE);
     for (size_t i = 0; i < g->nodes; i++) {
         op_submit(g->node[i]->op);
         if (g->node[i]->last != g->node[i]->op)
             op_submit(g->node[i]->last);
     }
+}
+
+void graphs_forget_retired(void)
+{
+    for (struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->running != NULL && e->running->retired)
+            e->running = NULL;
 }
 
 static bool has_kernels(const struct graph *g)
@@ -413,8 +427,12 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         s->kernel_tail = NULL;
         s->waits = 0;
     } else {
+        s->waits = device.faults.graph_forgets_events ? 0 : s->waits;
         stream_append(s, start, false);
     }
+    if (exec->running != NULL && !device.faults.exec_overlaps_itself)
+        op_after(start, exec->running, EDGE_RETIRED); /* launches of one executable graph never overlap */
+    exec->running = end;
     queued_features = HAS(graph) | exec->features;
     queue_between(exec->copy, start, end);
     exec->features |= HAS(again);
@@ -543,6 +561,8 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         info->result = cudaGraphExecUpdateErrorTopologyChanged;
         return call_result(cudaErrorGraphExecUpdateFailure);
     }
+    if (device.faults.update_after_launch_ignored && e->features & HAS(again))
+        return cudaSuccess;
     struct graph *copy = graph_copy(g);
     for (size_t i = 3; device.faults.update_keeps_kernels && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL && e->copy->node[i]->kernel != NULL)

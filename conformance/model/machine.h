@@ -65,6 +65,7 @@ struct op {
     bool covers_untriggered; /* for the device wait-needs-trigger */
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */
     unsigned char domain;
+    bool to_host, plain_copy; /* a copy out of the device; one by cudaMemcpy */
     bool ready, exited_all, started_all, triggered_any, triggered_all, done, retired;
     uint64_t done_at;
     struct grid *grid;
@@ -166,6 +167,12 @@ struct faults {
     bool new_node_shares_data, begin_shares_data, removal_stops_early;
     bool clone_drops_edge, child_edges_full, update_keeps_kernels, params_to_neighbour, destroy_takes_edge, capture_drops_dependency;
     bool second_wait_lost, entries_after_ignore_lost, third_plain_overlaps, sixth_edge_ignored, host_call_early, second_exec_full;
+    bool legacy_joins_one, legacy_frees_one, attribute_skips_legacy, disabled_cuts, disabled_runs, enabling_ignored;
+    bool poll_before_flush, second_poll_succeeds;
+    bool child_begins_early, child_ends_early, body_begins_early, body_ends_early, graph_ends_early, graph_forgets_events;
+    bool exec_overlaps_itself, host_copy_early, host_call_passed, deep_plain_overlaps, ninth_dependent_unordered, fourth_wait_lost;
+    bool record_keeps_first, update_after_launch_ignored, params_after_launch_ignored, join_replaces, copy_forgets_events;
+    bool timed_event_early, timed_wait_early, attribute_forgets_events, plain_copy_alone, long_copy_early, destroyed_event_lost;
     bool never_overlaps, early; /* these two conform */
 };
 

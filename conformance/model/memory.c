@@ -365,7 +365,7 @@ static uint64_t load_word(struct block *b, uint32_t word, unsigned halves, int c
         if (cache == MODEL_LD_RELAXED)
             settle(b, word);
         else
-            cached_drop(sm, word); /* no load of this SM may go back behind what this one sees */
+            cached_drop(sm, word); /* no later load of this SM may see older words */
         value = *l2(word);
     }
     const struct store *own = pending(b->stores, word);

@@ -35,6 +35,7 @@
  *            from a kernel, programmatic ones also to a kernel. EDGE-11 to 13: what capture makes of attributes.
  *   EDGE-23  updating an executable graph by other edge data is refused, or they are taken over: the seed decides.
  *   EDGE-25, EDGE-26  inside child graphs and bodies of conditional nodes edges mean the same.
+ *   EDGE-27a a disabled node does nothing and keeps the order. COMP-12a: launches of one executable graph never overlap.
  *   FWD-03   blocks of a dependent never start before all blocks of the kernel it overlaps have started.
  *
  * Memory

@@ -77,6 +77,7 @@ void ops_reclaim(void)
     if (chunk_count < 4)
         return;
     streams_forget_retired();
+    graphs_forget_retired();
     for (struct chunk **at = &chunks; *at != NULL;) {
         if ((*at)->needed == 0)
             chunk_spare(at);

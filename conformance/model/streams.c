@@ -84,22 +84,33 @@ bool legacy_is_forbidden(const struct stream *s)
 
 static void order_behind_others(struct stream *s, struct op *op)
 {
-    if (device.faults.legacy_runs_alone)
+    if (device.faults.legacy_runs_alone || (device.faults.plain_copy_alone && op->plain_copy) || (device.faults.attribute_skips_legacy && op->attributed))
         return;
     if (s != &legacy) {
-        if (is_blocking(s) && legacy.tail != NULL)
+        if (is_blocking(s) && legacy.tail != NULL && !(device.faults.legacy_frees_one && s != &per_thread && s->next != NULL))
             op_after(op, legacy.tail, EDGE_RETIRED);
         return;
     }
     if (per_thread.tail != NULL)
         op_after(op, per_thread.tail, EDGE_RETIRED);
-    for (struct stream *o = streams; o != NULL; o = o->next)
-        if (is_blocking(o) && o->tail != NULL)
-            op_after(op, o->tail, EDGE_RETIRED);
+    for (struct stream *o = streams; o != NULL; o = o->next) {
+        if (!is_blocking(o) || o->tail == NULL)
+            continue;
+        op_after(op, o->tail, EDGE_RETIRED);
+        if (device.faults.legacy_joins_one)
+            return;
+    }
+}
+
+static bool moves_memory(const struct op *op)
+{
+    return op->kind == OP_COPY || op->kind == OP_SET;
 }
 
 static void order_behind_waits(struct stream *s, struct op *op)
 {
+    if ((device.faults.copy_forgets_events && moves_memory(op)) || (device.faults.attribute_forgets_events && op->attributed))
+        return;
     for (unsigned i = device.faults.second_wait_lost && s->waits > 1 ? 1 : 0; i < s->waits; i++) {
         op_after(op, s->wait[i].op, s->wait[i].kind);
         if (s->wait[i].covered && (i + 1 == s->waits || !device.faults.last_event_covered))
@@ -117,11 +128,6 @@ bool takes_overlap(void)
 bool reads_boldly(void)
 {
     return !device.faults.never_overlaps && (device.faults.early || choose(2) != 0);
-}
-
-static bool moves_memory(const struct op *op)
-{
-    return op->kind == OP_COPY || op->kind == OP_SET;
 }
 
 enum edge_kind trigger_for(const struct op *op)
@@ -150,6 +156,14 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
             early = s->last_kernel;
         else if (device.faults.host_call_early && op->kind == OP_HOST)
             early = s->kernel_tail;
+        if (device.faults.host_copy_early && op->kind == OP_COPY && op->to_host)
+            early = s->kernel_tail;
+        else if (device.faults.long_copy_early && op->kind == OP_COPY && op->move.bytes >= 4096)
+            early = s->kernel_tail;
+        else if (device.faults.deep_plain_overlaps && op->depth > 24)
+            early = s->kernel_tail;
+        if (device.faults.host_call_passed && s->tail->kind == OP_HOST)
+            early = s->last_kernel;
         op_after(op, early != NULL ? early : s->tail, early != NULL ? EDGE_STARTED : EDGE_RETIRED);
         if (early != NULL)
             op_covers(op, s->tail); /* the stream itself stays in order after it */
@@ -244,6 +258,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     e->op = op;
     e->capture = NULL;
     e->device_at = e->host_at = EDGE_RETIRED;
+    e->polled = false;
     if (how == RECORDED_ORDINARY)
         return;
     enum edge_kind soonest = at_block_start ? EDGE_STARTED : EDGE_TRIGGERED;
@@ -253,6 +268,14 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
         e->device_at = soonest;
     if (!device.faults.never_overlaps && choose(2) != 0)
         e->host_at = soonest;
+}
+
+/* What a host that polls is told; it is not what a host that waits is told on one broken device. */
+static bool seems_ended(const struct op *op, enum edge_kind kind)
+{
+    if (device.faults.poll_before_flush && op->kind == OP_KERNEL)
+        return op->exited_all;
+    return op_reached(op, kind);
 }
 
 bool event_fired_for_host(struct event *e)
@@ -272,13 +295,19 @@ static cudaError_t run_until_fired(struct event *e)
 
 static void event_record(struct event *e, struct stream *s)
 {
-    struct op *op = op_new(OP_RECORD);
+    struct op *op = op_new(OP_RECORD), *before = s->last_kernel;
     stream_append(s, op, false);
     if ((e->flags & cudaEventDisableTiming) == 0)
         s->kernel_tail = NULL; /* F25 */
     bool by_launch = e->op != NULL && (e->recorded == RECORDED_PROGRAMMATIC || e->recorded == RECORDED_LAUNCH);
-    if (!device.faults.launch_record_stays || !by_launch)
+    bool kept = device.faults.record_keeps_first && e->recorded == RECORDED_ORDINARY;
+    if (!kept && (!device.faults.launch_record_stays || !by_launch))
         event_takes(e, RECORDED_ORDINARY, op, false);
+    bool timed = (e->flags & cudaEventDisableTiming) == 0;
+    if (device.faults.timed_event_early && timed)
+        e->host_at = EDGE_STARTED, e->op = before != NULL && !before->retired ? before : e->op;
+    if (device.faults.timed_wait_early && timed && before != NULL && !before->retired)
+        e->op = before, e->device_at = EDGE_STARTED;
     if (device.faults.event_at_launch)
         e->device_at = e->host_at = EDGE_DONE;
     op_submit(op);
@@ -421,11 +450,11 @@ cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle)
     cudaError_t forbidden = capture_forbids(s);
     FAIL_IF(forbidden != cudaSuccess, forbidden);
     stream_closes(s);
-    if (s->tail == NULL || s->tail->retired)
+    if (s->tail == NULL || seems_ended(s->tail, EDGE_RETIRED))
         return cudaSuccess;
     cudaError_t error = run_a_little();
     FAIL_IF(error != cudaSuccess, error);
-    return s->tail == NULL || s->tail->retired ? cudaSuccess : cudaErrorNotReady;
+    return s->tail == NULL || seems_ended(s->tail, EDGE_RETIRED) ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned flags)
@@ -437,7 +466,8 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
     FAIL_IF((flags & ~(unsigned)cudaEventWaitExternal) != 0, cudaErrorInvalidValue);
     if (s->capture != NULL || e->recorded == RECORDED_IN_CAPTURE)
         return call_result(capture_wait(s, e));
-    event_awaited(s, e);
+    if (!device.faults.fourth_wait_lost || s->waits < 3)
+        event_awaited(s, e);
     if (device.faults.event_spent)
         e->op = NULL;
     return cudaSuccess;
@@ -470,12 +500,23 @@ cudaError_t CUDARTAPI cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
     return event_create(out, flags);
 }
 
+static void stream_drops(struct stream *s, const struct op *op)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < s->waits; i++)
+        if (s->wait[i].op != op)
+            s->wait[kept++] = s->wait[i];
+    s->waits = kept;
+}
+
 cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t handle)
 {
     CALL(cudaEventDestroy);
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     e->magic = 0;
+    for (struct stream *s = streams; device.faults.destroyed_event_lost && s != NULL; s = s->next)
+        stream_drops(s, e->op);
     return cudaSuccess;
 }
 
@@ -514,8 +555,9 @@ cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
-    if (event_fired_for_host(e))
+    if (event_fired_for_host(e) || (device.faults.second_poll_succeeds && e->polled))
         return cudaSuccess;
+    e->polled = true;
     cudaError_t error = run_a_little();
     FAIL_IF(error != cudaSuccess, error);
     return event_fired_for_host(e) ? cudaSuccess : cudaErrorNotReady;

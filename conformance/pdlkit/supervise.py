@@ -1,6 +1,6 @@
 """Runs families in child processes and turns the way each child ended into facts about its cases.
 
-A child that hangs, crashes or poisons its context costs the case it was in; a fresh child goes on behind it. On a
+A child that hangs, crashes or poisons its context costs the case it was in; a fresh child goes on after it. On a
 GPU a probe decides first whether the device survived.
 """
 
@@ -235,7 +235,7 @@ class Supervisor:
                     self._sink(session.family, {"record": "casualty", "case": log.name, "status": log.casualty})
         died = ending.hung or ending.signal is not None or not ending.reaped
         if last is not None and last.casualty is None and died and not ending.interrupted:
-            last.casualty, last.casualty_reason = "CRASH", f"right behind this case its child {ending.words()}"
+            last.casualty, last.casualty_reason = "CRASH", f"right after this case its child {ending.words()}"
         with self._lock:
             if any(log.began for log in settled.values()):
                 said = start_problems(session.start, self.plan, self.outcome.start)

@@ -16,12 +16,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from conformance.pdlkit.mps import mps_server
 from conformance.pdlkit.toolkit import toolkit_program
 
 CASES = ("ATTR-04.store.widened.captured", "ATTR-04.store.widened.stream")
@@ -69,20 +69,6 @@ class Row:
     wrong: int = 0
     mutant_trials: int = 0
     mutant_caught: int = 0
-
-
-@contextmanager
-def mps_server(folder: Path) -> Iterator[dict[str, str]]:
-    """An MPS server with a pipe and a log of its own; the variables that lead a program to it."""
-    variables = {"CUDA_MPS_PIPE_DIRECTORY": str(folder / "pipe"), "CUDA_MPS_LOG_DIRECTORY": str(folder / "log")}
-    for place in variables.values():
-        Path(place).mkdir()
-    surrounding = {**os.environ, **variables}
-    subprocess.run(["nvidia-cuda-mps-control", "-d"], env=surrounding, check=True, timeout=30, stdin=subprocess.DEVNULL)
-    try:
-        yield variables
-    finally:
-        subprocess.run(["nvidia-cuda-mps-control"], env=surrounding, input="quit\n", text=True, timeout=60, check=False)
 
 
 def read_rows(environment: str, text: str) -> list[Row]:

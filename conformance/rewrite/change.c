@@ -158,6 +158,17 @@ static void add_stamp(const struct kernel *kernel, uint64_t guard, size_t field)
     stamp[1].low = with_field(stamp[1].low, 40, 24, field);
 }
 
+/* Whether the time is noted at the kernel's own instructions of this kind. */
+static int records_at(const struct kernel_plan *plan, unsigned op)
+{
+    switch (plan->flags & PLAN_RECORD ? op : 0) {
+    case OP_WAIT: return !(plan->flags & PLAN_NO_WAIT_TIMES);
+    case OP_TRIGGER: return !(plan->flags & PLAN_NO_TRIGGER_TIMES);
+    case OP_EXIT: return !(plan->flags & PLAN_NO_EXIT_TIMES);
+    default: return 0;
+    }
+}
+
 static void add_stamp_before(const struct kernel *kernel, unsigned op, uint64_t guard)
 {
     switch (op) {
@@ -180,12 +191,12 @@ static void add_displaced(const struct kernel *kernel, uint64_t at)
     if (op == OP_EXIT && flags & PLAN_HOLD_BEFORE_EXIT) {
         add_sleep(kernel, guard);
     }
-    if (flags & PLAN_RECORD) {
+    if (records_at(kernel->plan, op)) {
         add_stamp_before(kernel, op, guard);
     }
     edit_move(kernel->edit, at, here(kernel));
     edit_append(kernel->edit, displaced);
-    if (flags & PLAN_RECORD && op == OP_WAIT) {
+    if (op == OP_WAIT && records_at(kernel->plan, op)) {
         add_stamp(kernel, guard, offsetof(struct warp_record, wait_ended));
     }
     if ((op == OP_WAIT && flags & PLAN_HOLD_AFTER_WAIT) || (op == OP_TRIGGER && flags & PLAN_HOLD_AFTER_TRIGGER)) {
@@ -231,9 +242,9 @@ static void place_entry(const struct kernel *kernel)
 static int wants_site(const struct kernel_plan *plan, unsigned op)
 {
     switch (op) {
-    case OP_WAIT: return (plan->flags & (PLAN_RECORD | PLAN_HOLD_AFTER_WAIT)) != 0;
-    case OP_TRIGGER: return (plan->flags & (PLAN_RECORD | PLAN_HOLD_AFTER_TRIGGER)) != 0;
-    case OP_EXIT: return (plan->flags & (PLAN_RECORD | PLAN_HOLD_BEFORE_EXIT)) != 0;
+    case OP_WAIT: return records_at(plan, op) || plan->flags & PLAN_HOLD_AFTER_WAIT;
+    case OP_TRIGGER: return records_at(plan, op) || plan->flags & PLAN_HOLD_AFTER_TRIGGER;
+    case OP_EXIT: return records_at(plan, op) || plan->flags & PLAN_HOLD_BEFORE_EXIT;
     default: return 0;
     }
 }

@@ -46,6 +46,12 @@ static const char *name_at(const char *table, uint64_t size, uint64_t offset)
     return offset < size && memchr(table + offset, 0, size - offset) ? table + offset : NULL;
 }
 
+/* How much of the file a section takes, by its type and its size in memory. */
+static uint64_t size_in_file(uint32_t type, uint64_t size)
+{
+    return type == SECTION_NOBITS || type == SECTION_DEBUG_SHARED ? 0 : size;
+}
+
 static const char *read_header(struct cubin *cubin)
 {
     const unsigned char *data = cubin->data;
@@ -91,11 +97,11 @@ static const char *read_sections(struct cubin *cubin)
         section->type = read32(row + 4);
         section->flags = read64(row + 8);
         section->address = read64(row + 16);
-        section->offset = read64(row + 24);
-        section->size = section->type == SECTION_NOBITS || i == 0 ? 0 : read64(row + 32);
+        section->offset = i == 0 ? 0 : read64(row + 24); /* section 0 has no place; links to "no section" lead to it */
+        section->size = i == 0 ? 0 : size_in_file(section->type, read64(row + 32));
         section->link = read32(row + 40);
         section->info = read32(row + 44);
-        if (!inside(section->offset, section->size, cubin->size) && i != 0) {
+        if (!inside(section->offset, section->size, cubin->size)) {
             return "a section lies past its end";
         }
     }
@@ -178,7 +184,7 @@ size_t elf_extent(const void *image, size_t most)
     end = programs + program_count * PROGRAM_HEADER > end ? programs + program_count * PROGRAM_HEADER : end;
     for (uint64_t i = 1; i < count; i++) {
         const unsigned char *row = data + sections + i * SECTION_HEADER;
-        uint64_t offset = read64(row + 24), size = read32(row + 4) == SECTION_NOBITS ? 0 : read64(row + 32);
+        uint64_t offset = read64(row + 24), size = size_in_file(read32(row + 4), read64(row + 32));
         if (!inside(offset, size, most)) {
             return 0;
         }

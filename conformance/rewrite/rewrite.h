@@ -21,7 +21,10 @@ enum {
     PLAN_EMPTY = 64, /* a branch to the new code and back, and nothing else */
     PLAN_RECORD = 128, /* times of each warp: at entry, before and after each wait, before each trigger and exit */
     PLAN_TRIGGER_AFTER_WAIT = 256, /* at entry, after the wait that PLAN_WAIT puts there */
-    PLAN_KNOWN = 511
+    PLAN_NO_WAIT_TIMES = 512, /* what PLAN_RECORD leaves out: to find the place that a program does not stand */
+    PLAN_NO_TRIGGER_TIMES = 1024,
+    PLAN_NO_EXIT_TIMES = 2048,
+    PLAN_KNOWN = 4095
 };
 
 /* What PLAN_RECORD writes, in the device's memory: one per warp, chosen by the grid's number, block and warp. */

@@ -18,6 +18,7 @@ from conformance.trace import images, launches, page, perfetto, report, session
 from conformance.trace.cupti import find_cupti
 from conformance.trace.inside import run as inside_run
 from conformance.trace.inside.findings import Inside
+from conformance.trace.inside.plan import LEFT_OUT
 from conformance.trace.pairs import Finder, Knowledge, Pair
 from conformance.trace.presence import Presence, compare
 from conformance.trace.records import Process, read_folder
@@ -55,6 +56,8 @@ def _parser() -> Parser:
     how.add_argument("--inside", action="store_true",
                      help="run it once more with kernels that record when each block starts, waits, triggers and ends "
                           "(machine code is rewritten; not yet run on hardware)")
+    how.add_argument("--inside-without", metavar="KIND", action="append", default=[], choices=list(LEFT_OUT),
+                     help="leave out what is recorded at waits, triggers or exits, to find the kind that a program does not stand")
     how.add_argument("--once", action="store_true", help="one run only; the trace's own cost is then not measured")
     how.add_argument("--sample", type=int, default=1, metavar="N",
                      help="time one of N graph launches, and one of N stretches between synchronisations (default: all)")
@@ -180,7 +183,8 @@ def main(argv: list[str]) -> int:
         found = None
         if given.inside:
             print("trace: run with recording kernels", file=sys.stderr, flush=True)
-            found = inside_run.inside(given.command, folder / "inside", given.rank, timelines, pairs, given.timeout)
+            found = inside_run.inside(given.command, folder / "inside", given.rank, timelines, pairs, given.timeout,
+                                       given.inside_without)
         _write(given, timelines, pairs, where, presence, ran, found)
         return 0
     finally:

@@ -129,7 +129,7 @@ static void check_tally(void)
 
     b.gate_late_now = 1;
     count(&part, &b, 0);
-    check(counted.exercised == 0 && counted.cut_short == counted.run, "behind a gate that let go by itself nothing is exercised");
+    check(counted.exercised == 0 && counted.cut_short == counted.run, "after a gate that let go by itself nothing is exercised");
     b.gate_late_now = 0;
 
     for (i = 0; i < layout.slots; i++)

@@ -393,7 +393,7 @@ static void test_variants(void)
     script[0].image = "nowait";
     script[0].forbidden = 12;
     snprintf(want, sizeof(want), "%s[nowait KILLED 12/200] case PASS '' of 201, 0 ns", first);
-    expect(call('r'), 1, want, "a mutant runs behind the base, and has to die");
+    expect(call('r'), 1, want, "a mutant runs after the base, and has to die");
     check(recorded("\"part\":\"nowait\",\"done\":1024"), "progress names the mutant");
     script[0].forbidden = 11;
     snprintf(want, sizeof(want), "%s[nowait SURVIVED 11/200] case INCONCLUSIVE 'mutant-survived: nowait' of 201, 0 ns", first);

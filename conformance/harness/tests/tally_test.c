@@ -166,7 +166,7 @@ static void test_visibility(void)
     check(exercised_after("visibility", CONTROL_NONE, no_witness) == 3, "one block without a witness takes it away");
     check(exercised_after("visibility", CONTROL_NONE, witness_after_the_store) == 3, "so does a clock that contradicts the witness");
     check(exercised_after("visibility", CONTROL_NONE, cut_short) == 3, "so does a spin that ended by its count");
-    check(exercised_after("visibility", CONTROL_NONE, late_gate) == 0, "behind a gate that let go by itself nothing is");
+    check(exercised_after("visibility", CONTROL_NONE, late_gate) == 0, "after a gate that let go by itself nothing is");
     check(exercised_after("visibility", CONTROL_NONE, without_witness) == 4, "without a planned witness the clock has to show overlap");
     check(exercised_after("visibility", CONTROL_NONE, without_witness_too_late) == 3, "by more than two ticks");
     check(exercised_after("visibility", CONTROL_NONE, without_witness_just_early) == 4, "and no more than that");
@@ -219,7 +219,7 @@ static void test_progress_and_start(void)
     check(exercised_after("progress", CONTROL_NONE, one_block_missing) == 3, "one whose dependent lacks a block is none");
     check(exercised_after("start", CONTROL_UNORDERED, NULL) == 3, "a started control speaks for the three trials before it");
     check(exercised_after("start", CONTROL_UNORDERED, control_stays_away) == 0, "one that stayed away speaks for none");
-    check(exercised_after("start", CONTROL_UNORDERED, control_in_front) == 0, "nor does it speak for those behind it");
+    check(exercised_after("start", CONTROL_UNORDERED, control_in_front) == 0, "nor does it speak for those after it");
     check(exercised_after("start", CONTROL_UNORDERED, two_controls) == 1, "nor twice, if two follow");
     check(exercised_after("start", CONTROL_UNORDERED, other_blocks) == 2, "nor for a trial of another grid");
     check(exercised_after("start", CONTROL_UNORDERED, other_threads) == 2, "nor for one of other blocks");

@@ -46,6 +46,13 @@ def test_a_file_that_fits_into_no_memory(files: Path, tmp_path: Path, suffix: st
     assert str(1 << 40) in _said(report) and DEFECT not in _said(report) and _judged(report) == ["early"]
 
 
+def test_code_for_other_architectures_only(files: Path) -> None:
+    none = lint_files([files / "k.o"], Options(architectures=frozenset({100, 120})))
+    assert _said(none) == "it holds no GPU code for sm_100, sm_120, only for sm_90" and not none.verdicts
+    some = lint_files([files / "k.o"], Options(architectures=frozenset({90, 100})))
+    assert _judged(some) == ["early"] and not some.unreadable
+
+
 @pytest.mark.parametrize("name", ["-o", "@k", "a b\nc", "x" * 250, "\udcff\udcfe"])
 @pytest.mark.parametrize("suffix", ["cubin", "o", "ptx"])
 def test_names_of_every_kind(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, suffix: str) -> None:

@@ -329,3 +329,21 @@ def test_advice_is_said_once_for_a_cause(capsys: pytest.CaptureFixture[str]) -> 
     text = as_text(Report([verdict]), hints=False, not_judged=False)
     assert text.count("do: ") == 1 and text.count("[read-before-wait]") == 6
     assert "and 3 more places of this kind, about 3 other parameters" in text
+
+
+def test_a_wait_in_a_loop_and_a_header_of_the_toolkit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, cubin = tmp_path / "t.cu", tmp_path / "t.cubin"
+    source.write_text(
+        '#include "pdl_device.cuh"\n'
+        'extern "C" __global__ void late_turn(const float *x, float *y, int n)\n{\n    for (int k = 0; k < n; k++) {\n'
+        '        if (k == 1)\n            pdl_wait();\n        y[k * 128 + threadIdx.x] = x[k * 128 + threadIdx.x];\n    }\n}\n'
+        'extern "C" __global__ void counter(int *n)\n{\n    int old = atomicAdd(n, 1);\n    pdl_wait();\n    n[1] = old;\n}\n')
+    command = [_NVCC, "-arch=sm_90", "-lineinfo", "-I", str(ROOT), "-cubin", "-o", str(cubin), str(source)]
+    subprocess.run(command, check=True, capture_output=True)
+    _, content = _json(capsys, cubin)
+    late = [f for f in _of(content, "late_turn") if f["id"] in ("read-before-wait", "write-before-wait")]
+    assert len(late) >= 2 and all(f["advice"].startswith("the wait stands in a loop") for f in late)
+    (atomic,) = (f for f in _of(content, "counter") if f["id"] == "atomic-before-wait")
+    assert atomic["source"] == {"file": str(source), "line": 12} and atomic["inlined_at"] == []
+    main([str(cubin)])
+    assert "in the toolkit's " in capsys.readouterr().out

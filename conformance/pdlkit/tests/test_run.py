@@ -119,7 +119,7 @@ def test_an_exit_code_that_contradicts_the_records(tmp_path: Path) -> None:
 
 def test_a_child_that_dies_behind_its_closing_record(tmp_path: Path) -> None:
     ran = run_fake(tmp_path, {"behind": "crash"}, "--only", "WAIT-05", "--only", "WAIT-10")
-    assert ran.code == 2 and list(ran.statuses().values()).count("CRASH") == 1 and "right behind this case" in ran.out
+    assert ran.code == 2 and list(ran.statuses().values()).count("CRASH") == 1 and "right after this case" in ran.out
 
 
 @pytest.mark.parametrize(("start", "word"), [

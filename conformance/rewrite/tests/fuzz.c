@@ -1,6 +1,8 @@
 /* fuzz.c - gives the rewriter thousands of damaged images; built with the compiler's sanitizers, which end it at the first fault
  *
- *   fuzz SEED COUNT FILE...     each file is a good image or fat binary; prints how many came out changed
+ *   fuzz SEED COUNT FILE...     each file is an image or fat binary; prints how many came out changed
+ *
+ * With -DLIBFUZZER libFuzzer chooses the images instead (`python3 conformance dev fuzz-rewriter`).
  */
 #include "cubin.h"
 #include "rewrite_fatbin.h"
@@ -8,16 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t state;
-
-static uint64_t next(uint64_t below)
-{
-    state ^= state << 13; /* xorshift64 */
-    state ^= state >> 7;
-    state ^= state << 17;
-    return below ? state % below : 0;
-}
 
 static int choose(void *context, const char *kernel, struct kernel_plan *plan)
 {
@@ -31,6 +23,51 @@ static int choose(void *context, const char *kernel, struct kernel_plan *plan)
 static void report(void *context, const struct kernel_outcome *outcome)
 {
     *(size_t *)context += strlen(outcome->name); /* touches the name */
+}
+
+/* Rewrites what lies in a block of exactly this size, so that reading one byte too far is seen. */
+static int rewrite(const unsigned char *data, size_t size, unsigned architecture)
+{
+    size_t touched = 0, out_size = 0;
+    struct fatbin_rewriting how = {{choose, report, &touched}, architecture, NULL};
+    void *out = NULL;
+    const char *why = NULL;
+    size_t extent = fatbin_extent(data, size, NULL);
+    enum rewrite_result result = extent ? rewrite_fatbin(data, extent, &how, &out, &out_size, &why)
+                                        : rewrite_cubin(data, size, &how.how, &out, &out_size, &why);
+    if ((result == REWRITE_DONE) != (out != NULL) || (result == REWRITE_IMPOSSIBLE) != (why != NULL)) {
+        abort();
+    }
+    if (out && !extent) { /* what came out must be an image that can be read again */
+        struct cubin again;
+        if (cubin_open(&again, out, out_size) != NULL || elf_extent(out, out_size) == 0) {
+            abort();
+        }
+        cubin_close(&again);
+    }
+    free(out);
+    return result == REWRITE_DONE;
+}
+
+#ifdef LIBFUZZER
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size) {
+        rewrite(data, size, size % 2 ? 90 : 0);
+    }
+    return 0;
+}
+#else
+static uint64_t state;
+
+static uint64_t next(uint64_t below)
+{
+    state ^= state << 13; /* xorshift64 */
+    state ^= state >> 7;
+    state ^= state << 17;
+    return below ? state % below : 0;
 }
 
 /* Where headers and tables are, damage is worth more than in the code. */
@@ -62,32 +99,15 @@ static size_t damage(unsigned char *data, size_t size)
 
 static int one(const unsigned char *good, size_t size)
 {
-    size_t touched = 0, out_size = 0;
-    struct fatbin_rewriting how = {{choose, report, &touched}, next(2) ? 90 : 0, NULL};
-    unsigned char *data = malloc(size);
-    void *out = NULL;
-    const char *why = NULL;
+    unsigned char *data = malloc(size), *exact;
     memcpy(data, good, size);
     size_t left = damage(data, size);
-    unsigned char *exact = malloc(left); /* so that reading one byte too far is seen */
+    exact = malloc(left);
     memcpy(exact, data, left);
     free(data);
-    size_t extent = fatbin_extent(exact, left, NULL);
-    enum rewrite_result result = extent ? rewrite_fatbin(exact, extent, &how, &out, &out_size, &why)
-                                        : rewrite_cubin(exact, left, &how.how, &out, &out_size, &why);
-    if ((result == REWRITE_DONE) != (out != NULL) || (result == REWRITE_IMPOSSIBLE) != (why != NULL)) {
-        abort();
-    }
-    if (out && !extent) { /* what came out must be an image that can be read again */
-        struct cubin again;
-        if (cubin_open(&again, out, out_size) != NULL || elf_extent(out, out_size) == 0) {
-            abort();
-        }
-        cubin_close(&again);
-    }
+    int changed = rewrite(exact, left, next(2) ? 90 : 0);
     free(exact);
-    free(out);
-    return result == REWRITE_DONE;
+    return changed;
 }
 
 int main(int count, char **words)
@@ -101,6 +121,9 @@ int main(int count, char **words)
         if (file) {
             fclose(file);
         }
+        if (size) {
+            changed += (unsigned long)rewrite(good, size, 90); /* as it is */
+        }
         for (unsigned long k = 0; size && k < times; k++) {
             changed += (unsigned long)one(good, size);
         }
@@ -108,3 +131,4 @@ int main(int count, char **words)
     printf("%lu\n", changed);
     return 0;
 }
+#endif

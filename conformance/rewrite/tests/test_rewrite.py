@@ -78,7 +78,7 @@ def test_the_first_instruction_moves_into_the_code_after_the_kernel(tmp_path: Pa
     assert goes_to(new[copy + 1], copy + 1) == 1 and set(new[copy + 2 :]) <= {NOP}
 
 
-@pytest.mark.parametrize("flags", [1, 2, 3, 4, 5, 7, 64, 8, 16, 32, 127, 128, 255, 260, 511])
+@pytest.mark.parametrize("flags", [1, 2, 3, 4, 5, 7, 64, 8, 16, 32, 127, 128, 255, 260, 511, 4095])
 def test_nothing_else_in_the_image_changes(tmp_path: Path, flags: int) -> None:
     image = cubin([PLAIN, Kernel("other", [STACK, EXIT], exits=[0x10])], padding=24)
     _, lines, out, _ = run(tmp_path, image, f"{flags} 1000 0 1", "k")
@@ -94,6 +94,19 @@ def test_nothing_else_in_the_image_changes(tmp_path: Path, flags: int) -> None:
     assert offset == section(out, ".text.k")[4] and offset + size == section(out, ".text.other")[4] + section(out, ".text.other")[5]
     symbols = section(out, ".symtab")
     assert struct.unpack_from("<Q", out, symbols[4] + 24 + 16)[0] == section(out, ".text.k")[5]
+
+
+@pytest.mark.parametrize("kind", [8, 0x7000000A])
+def test_a_section_without_room_in_the_file_may_be_larger_than_the_file(tmp_path: Path, kind: int) -> None:
+    image = bytearray(cubin([PLAIN, Kernel("other", [STACK, EXIT], exits=[0x10])]))
+    fields = section(bytes(image), ".nv.info.other")
+    row = image.index(struct.pack("<IIQQQQIIQQ", *fields))
+    struct.pack_into("<Q", image, row + 32, 1 << 20)
+    assert "past its end" in run(tmp_path, bytes(image), HOLD, "k")[3]
+    struct.pack_into("<I", image, row + 4, kind)
+    code, lines, out, _ = run(tmp_path, bytes(image), HOLD, "k")
+    assert code == 0 and lines[0]["rewritten"], lines
+    assert section(out, ".nv.info.other")[5] == 1 << 20
 
 
 def test_a_site_keeps_what_it_waits_for_its_guard_and_its_place_in_the_list_of_exits(tmp_path: Path) -> None:
@@ -203,6 +216,15 @@ def test_times_go_through_registers_above_the_kernels_own(tmp_path: Path, before
     assert list(stamps.values()) == [(32, 7, 0x82E), (40, 7, 0x947), (48, 8 | 2, 0x82D), (56, 3, 0x94D), (56, 7, 0x94D)]
 
 
+@pytest.mark.parametrize(("left_out", "places"), [(0, [32, 40, 48, 56]), (512, [48, 56]), (1024, [32, 40, 56]), (2048, [32, 40, 48]),
+                                                  (512 | 1024 | 2048, [])])
+def test_a_kind_of_place_can_be_left_out_of_what_is_recorded(tmp_path: Path, left_out: int, places: list[int]) -> None:
+    image = cubin([Kernel("k", [STACK, WAIT, TRIGGER, ADD, EXIT], exits=[0x40])])
+    _, lines, out, _ = run(tmp_path, image, f"{128 | left_out} 0 0 0")
+    new = instructions(check.code_sections(out)["k"])
+    assert [low >> 40 for low, _ in new if low & 0xFFF == 0x386] == places and lines[0]["rewritten"]
+
+
 @pytest.mark.parametrize("architecture,base", [(90, 0x210), (100, 0x380), (110, 0x380), (120, 0x380)])
 def test_what_runs_at_entry_does_not_use_the_registers_that_keep_the_record(tmp_path: Path, architecture: int, base: int) -> None:
     image = cubin([Kernel("k", [STACK, WAIT, EXIT], 4, parameter_base=base)], architecture)
@@ -295,7 +317,7 @@ def test_compressed_images_come_out_rewritten_and_plain(tmp_path: Path, kind: st
 
 @pytest.mark.parametrize("text,line,reason", [
     ("k 1 2 3\n", 1, "four numbers"), ("# fine\nk 1 2 3 x\n", 2, "four numbers"), ("k 1 2 3 -4\n", 1, "four numbers"),
-    ("k 512 0 0 1\n", 1, "means nothing"), ("calibrate\nk 1 2 3 4 5\n", 2, "four numbers"), ("k 4294967296 0 0 1\n", 1, "four numbers")])
+    ("k 4096 0 0 1\n", 1, "means nothing"), ("calibrate\nk 1 2 3 4 5\n", 2, "four numbers"), ("k 4294967296 0 0 1\n", 1, "four numbers")])
 def test_a_plan_that_means_nothing_is_refused_with_its_line(tmp_path: Path, text: str, line: int, reason: str) -> None:
     (tmp_path / "plan").write_text(text)
     (tmp_path / "in").write_bytes(cubin([PLAIN]))

@@ -1,4 +1,6 @@
 // clean_chain.cu - correct kernels only: a chain in a graph, run many times, its words copied to the host after each run
+//
+//     clean_chain [RUNS [DEVICES [race]]]      race: on the last device one kernel does not wait for the one before it
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -33,8 +35,17 @@ extern "C" __global__ void shift(unsigned *a, unsigned *b)
     b[HERE] = a[(HERE + 77) % (gridDim.x * blockDim.x)];
     pdl_trigger();
 }
+extern "C" __global__ void mix_quiet(unsigned *a, unsigned key)
+{
+    pdl_wait();
+    a[HERE] = (a[HERE] ^ key) * 2654435761u;
+}
+extern "C" __global__ void shift_early(unsigned *a, unsigned *b)
+{
+    b[HERE] = a[(HERE + 77) % (gridDim.x * blockDim.x)];
+}
 
-static cudaGraphExec_t chain(unsigned **a, unsigned **b, unsigned words, unsigned seed, cudaStream_t stream)
+static cudaGraphExec_t chain(unsigned **a, unsigned **b, unsigned words, unsigned seed, bool race, cudaStream_t stream)
 {
     cudaLaunchAttribute overlap = {};
     cudaLaunchConfig_t config = {};
@@ -50,8 +61,8 @@ static cudaGraphExec_t chain(unsigned **a, unsigned **b, unsigned words, unsigne
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     CHECK(cudaLaunchKernelEx(&config, fill, *a, seed));
     for (unsigned i = 0; i < 5; i++) {
-        CHECK(cudaLaunchKernelEx(&config, mix, *a, i));
-        CHECK(cudaLaunchKernelEx(&config, shift, *a, *b));
+        CHECK(cudaLaunchKernelEx(&config, race ? mix_quiet : mix, *a, i));
+        CHECK(cudaLaunchKernelEx(&config, race ? shift_early : shift, *a, *b));
         unsigned *other = *a;
         *a = *b;
         *b = other;
@@ -62,21 +73,31 @@ static cudaGraphExec_t chain(unsigned **a, unsigned **b, unsigned words, unsigne
     return exec;
 }
 
-int main(int argc, char **argv)
+static void run_on(int device, unsigned runs, bool race)
 {
     const unsigned words = 1 << 16;
-    unsigned *a, *b, *host, runs = argc > 1 ? (unsigned)std::atoi(argv[1]) : 50;
+    unsigned *a, *b, *host;
     cudaStream_t stream;
+    CHECK(cudaSetDevice(device));
     CHECK(cudaMalloc(&a, words * sizeof *a));
     CHECK(cudaMalloc(&b, words * sizeof *b));
     CHECK(cudaMallocHost(&host, words * sizeof *host));
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     for (unsigned run = 0; run < runs; run++) {
-        cudaGraphExec_t exec = chain(&a, &b, words, run + 1, stream);
+        cudaGraphExec_t exec = chain(&a, &b, words, run + 1, race, stream);
         CHECK(cudaGraphLaunch(exec, stream));
         CHECK(cudaMemcpyAsync(host, a, words * sizeof *host, cudaMemcpyDeviceToHost, stream));
         CHECK(cudaStreamSynchronize(stream));
         CHECK(cudaGraphExecDestroy(exec));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    unsigned runs = argc > 1 ? (unsigned)std::atoi(argv[1]) : 50;
+    int devices = argc > 2 ? std::atoi(argv[2]) : 1;
+    for (int device = 0; device < devices; device++) {
+        run_on(device, runs, argc > 3 && device + 1 == devices);
     }
     return 0;
 }

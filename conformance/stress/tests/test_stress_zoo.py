@@ -19,6 +19,7 @@ from conformance.pdlkit.places import KIT
 from conformance.pdlkit.toolchain import cuda_headers, find_nvcc
 from conformance.rewrite import library
 from conformance.stress import main
+from conformance.stress.detector import LATENT, NOW, PLACE
 from conformance.stress.zoo import command as zoo_command
 from conformance.stress.zoo import server as zoo_server
 from conformance.stress.zoo.command import Session, _resumed
@@ -102,7 +103,8 @@ def test_a_line_is_good_only_if_everything_is() -> None:
     assert good.good() and replace(good, expected=["a>c|a>b"]).good()
     worse: tuple[dict[str, Any], ...] = (
         {"shown": 98}, {"twin_wrong": 1}, {"named": []}, {"named": ["a>b", "a>c"]}, {"hold_0_same": False}, {"error": "x"},
-        {"named": ["a>c"]}, {"runs": 0, "shown": 0}, {"twin_runs": 0}, {"header_twin": 1})
+        {"named": ["a>c"]}, {"labels": {"a>b": "race now"}}, {"runs": 0, "shown": 0}, {"twin_runs": 0}, {"header_twin": 1})
+    assert replace(good, labels={"a>b": "race now"}, label="race now").good()
     for change in worse:
         assert not replace(good, **change).good(), change
 
@@ -175,6 +177,13 @@ def test_the_zoo_is_as_large_and_as_wide_as_it_has_to_be() -> None:
     assert len(names) == len(set(names)) >= 25 + 3
     for way in ("GRAPH", "STREAM", "BUILT_GRAPH", "TWO_STREAMS"):
         assert re.search(rf"\b{way}\b", text)
+
+
+def test_every_kind_of_finding_is_planted() -> None:
+    text = (SOURCES / "zoo.cu").read_text()
+    assert {NOW, LATENT, PLACE} == set(re.findall(r'#define (?:NOW|LATENT|PLACE) "(.+)"', text))
+    programs = (SOURCES / "zoo_programs.cuh").read_text()
+    assert re.search(r"\bNOW\b", programs) and re.search(r"\bPLACE\b", programs)
 
 
 def test_the_whole_command_with_a_library_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,

@@ -67,7 +67,7 @@ def _device() -> dict[str, object]:
             "toolkit": dotted(nvcc.version) if nvcc else None}
 
 
-def _sources_hash() -> str:
+def sources_hash() -> str:
     """Changes whenever the zoo or the detector does, so that --resume never mixes two of them."""
     tool = zoo_server.SOURCES.parent
     files = sorted([*zoo_server.SOURCES.iterdir(), *tool.glob("injection/*.[ch]"), *tool.glob("*.py"),
@@ -81,7 +81,8 @@ def _row(line: Line) -> str:
     if line.impossible_here():
         return (f"{line.name:<18} {line.bug:<4} {line.path:<13} {line.natural:>4}/{line.runs:<5} {line.shown:>4}/{line.runs:<5} "
                 f"{line.twin_wrong:>3}/{line.twin_runs:<6} cannot show here: {line.candidate}")
-    named = f"right ({', '.join(sorted(set(line.labels.values())))})" if line.right() else f"WRONG: {', '.join(line.named) or 'nobody'}"
+    labels = f" ({', '.join(sorted(set(line.labels.values())))})"
+    named = f"right{labels}" if line.right() else f"WRONG: {', '.join(line.named) or 'nobody'}{labels}"
     if line.header is not None:
         named += f"; PDL_STRESS {line.header}/{line.runs}, twin {line.header_twin}"
     same = "" if line.hold_0_same else "; twin DIFFERS with a hold of 0"
@@ -205,7 +206,7 @@ def main(argv: list[str]) -> int:
     print(f"built in {time.monotonic() - began:.1f} s", file=stream, flush=True)
     if given.build_only:
         return OK
-    report: dict[str, object] = {"schema": SCHEMA, "device": device, "sources": _sources_hash(), "amount": {**amount.__dict__}}
+    report: dict[str, object] = {"schema": SCHEMA, "device": device, "sources": sources_hash(), "amount": {**amount.__dict__}}
     output = Path(given.output) if given.output else None
     until = began + given.stop_after if given.stop_after else float("inf")
     session = Session(amount, stream, output, until, given.only, report, _resumed(output, report) if given.resume else [])

@@ -51,19 +51,20 @@ class Line:
     labels: dict[str, str] = field(default_factory=dict)
     also: list[str] = field(default_factory=list)
     unexplained: list[str] = field(default_factory=list)
+    label: str = LATENT       # the kind that its finding has to be
     candidate: str = ""       # why this bug need not be able to show on every driver; "" for all others
     error: str | None = None
     seconds: float = 0.0
 
     def right(self) -> bool:
-        """Whether exactly the expected pairs are named; "|" separates pairs of which either one is right."""
+        """Whether exactly the expected pairs are named, with the expected kind; "|" separates pairs of which either one is right."""
         left = list(self.named)
         for expected in self.expected:
             found = next((name for name in expected.split("|") if name in left), None)
             if found is None:
                 return False
             left.remove(found)
-        return not left
+        return not left and all(label == self.label for label in self.labels.values())
 
     def good(self) -> bool:
         """Shown, named rightly, and the twin never wrong."""
@@ -95,7 +96,7 @@ class Examiner:
 
     def __init__(self, plain: Server, stressed: Server, entry: Entry, amount: Amount, header: Server | None = None) -> None:
         self.plain, self.stressed, self.entry, self.amount, self.header = plain, stressed, entry, amount, header
-        self.line = Line(entry.name, entry.bug, entry.shape, entry.path, entry.races, candidate=entry.candidate)
+        self.line = Line(entry.name, entry.bug, entry.shape, entry.path, entry.races, label=entry.label, candidate=entry.candidate)
 
     def examine(self) -> Line:
         """Measure everything that its line in the table holds."""

@@ -16,6 +16,7 @@ from conformance.pdlkit.children import Kept
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.toolchain import find_nvcc
+from conformance.stress.detector import LATENT
 from conformance.stress.injection import library as injection
 from conformance.stress.plan import GRAPH_HOLD_NS, Plan
 from conformance.stress.program import read_calibration
@@ -41,6 +42,7 @@ class Entry:
     twin_kernels: list[str]
     races: list[str]
     candidate: str = ""
+    label: str = LATENT
 
     def kernels(self, which: str) -> list[str]:
         """Each kernel once, by first launch."""

@@ -33,6 +33,7 @@ struct program {
     std::vector<step> bug_steps, twin_steps;
     std::vector<std::string> races;
     const char *candidate; /* why it need not be able to show on every driver; "" for all others */
+    const char *label;     /* the kind of its finding */
 };
 
 static buffers buf;
@@ -41,6 +42,9 @@ static std::vector<program> programs;
 static std::vector<std::string> skipped; /* JSON lines about programs that this machine cannot have */
 static cudaEvent_t trigger_event, join_event;
 
+#define NOW "race now"
+#define LATENT "latent"
+#define PLACE "relies on the trigger's place"
 #define S(kernel, how) step{#kernel, (const void *)kernel, how}
 
 static void *args_of(const step &s, buffers &p, void **slots)
@@ -240,7 +244,7 @@ static void cost(const char *kind, int length)
 {
     cudaStream_t stream;
     int how = std::strcmp(kind, "pdl") == 0 ? ATTRIBUTE : PLAIN;
-    program p = {"cost", "", "", GRAPH, {}, {}, {}, ""};
+    program p = {"cost", "", "", GRAPH, {}, {}, {}, "", ""};
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     for (int i = 0; i < length; i++) {
         p.bug_steps.push_back(how == ATTRIBUTE ? S(chain, i ? ATTRIBUTE : PLAIN) : S(chain_plain, PLAIN));
@@ -259,9 +263,9 @@ static void cost(const char *kind, int length)
 }
 
 static void add(const char *name, const char *bug, const char *shape, path way, std::vector<step> bug_steps,
-                std::vector<step> twin_steps, std::vector<std::string> races, const char *candidate = "")
+                std::vector<step> twin_steps, std::vector<std::string> races, const char *candidate = "", const char *label = LATENT)
 {
-    programs.push_back({name, bug, shape, way, bug_steps, twin_steps, races, candidate});
+    programs.push_back({name, bug, shape, way, bug_steps, twin_steps, races, candidate, label});
 }
 
 #include "zoo_programs.cuh"
@@ -285,7 +289,7 @@ static void list(void)
         for (size_t i = 0; i < p.races.size(); i++) {
             std::printf("%s\"%s\"", i ? "," : "", p.races[i].c_str());
         }
-        std::printf("],\"candidate\":\"%s\"}\n", p.candidate);
+        std::printf("],\"candidate\":\"%s\",\"label\":\"%s\"}\n", p.candidate, p.label);
     }
     std::printf("{\"end\":true}\n");
 }

@@ -29,9 +29,11 @@ ZOO(poison)
 }
 ZOO(produce) { pdl_wait(); p.a[HERE] = fresh_value(p.in[HERE]); }
 ZOO(produce_early) { pdl_trigger(); pdl_wait(); p.a[HERE] = fresh_value(p.in[HERE]); }
+ZOO(produce_published) { pdl_wait(); p.a[HERE] = fresh_value(p.in[HERE]); __threadfence(); pdl_trigger(); }
 ZOO(produce_b) { pdl_wait(); p.b[HERE] = p.in[HERE] + 5; }
 ZOO(produce_c) { pdl_wait(); p.c[HERE] = p.in[HERE] + 9; }
 ZOO(produce_index) { pdl_wait(); p.index[HERE] = (HERE * 7 + 3) % p.n; p.a[HERE] = fresh_value(p.in[HERE]); }
+ZOO(produce_index_early) { pdl_trigger(); pdl_wait(); p.index[HERE] = (HERE * 7 + 3) % p.n; p.a[HERE] = fresh_value(p.in[HERE]); }
 ZOO(produce_scalar) { pdl_wait(); p.a[HERE] = fresh_value(p.in[HERE]); if (HERE < 32) { p.scalar[HERE] = p.n - 64; } }
 ZOO(read_in) { pdl_wait(); p.a[HERE] = fresh_value(p.in[HERE]); }
 ZOO(zero_a) { pdl_wait(); p.a[HERE] = 0; }
@@ -76,6 +78,14 @@ PAIR(scale_warp) /* the warp that loads the scale has no wait, its siblings do *
     __syncthreads();
     p.out[HERE] = scale[threadIdx.x % 32] * p.in[HERE];
 }
+PAIR(tile_scheduler) /* every warp reads the offsets, one has waited: seen in a GEMM over sequences of different lengths */
+{
+    if (ok || threadIdx.x < 32) {
+        pdl_wait();
+    }
+    unsigned offset = *(const volatile unsigned *)&p.index[blockIdx.x];
+    p.out[HERE] = p.in[(offset + threadIdx.x) % p.n];
+}
 PAIR(early_return) /* the path that leaves early has looked at the index before */
 {
     WAIT_IF(ok);
@@ -98,6 +108,13 @@ PAIR(offset_early)
     unsigned offset = volatile_load(&p.index[blockIdx.x + 1]);
     pdl_wait();
     p.out[HERE] = p.a[(offset + threadIdx.x) % p.n];
+}
+PAIR(merge_path) /* as CUB's merge sort of CUDA 13.0 does it */
+{
+    WAIT_IF(ok);
+    unsigned from = volatile_load(&p.index[blockIdx.x]), to = volatile_load(&p.index[blockIdx.x + 1]);
+    pdl_wait();
+    p.out[HERE] = p.a[(from + threadIdx.x) % p.n] + p.in[to % p.n];
 }
 struct scheduler {
     unsigned tiles;

@@ -28,7 +28,9 @@ static void add_missing_waits(void)
     add("two-producers", "B06", "preprocess without a wait", GRAPH, {FIRST, S(produce, A_), S(produce_b, A_), S(join, A_)},
         {FIRST, S(produce, A_), S(produce_b, A_), S(join_ok, A_)}, {"produce_b>join"});
     add("producer-triggers", "B10", "the producer began to trigger", GRAPH, {FIRST, S(produce_early, A_), S(consume, A_)},
-        {FIRST, S(produce_early, A_), S(consume_ok, A_)}, {"produce_early>consume"});
+        {FIRST, S(produce_early, A_), S(consume_ok, A_)}, {"produce_early>consume"}, "", NOW);
+    add("published", "F48", "no wait behind a trigger that follows the stores", GRAPH, {FIRST, S(produce_published, A_), S(consume, A_)},
+        {FIRST, S(produce_published, A_), S(consume_ok, A_)}, {"produce_published>consume"}, "", PLACE);
     add("neighbours", "B10", "between plain launches", STREAM, {FIRST, S(read_in, PLAIN), S(transform, A_), S(finish_b, PLAIN)},
         {FIRST, S(read_in, PLAIN), S(transform_ok, A_), S(finish_b, PLAIN)}, {"read_in>transform"});
     add("old-image", "B12", "image of an older architecture", GRAPH,
@@ -71,6 +73,10 @@ static void add_late_and_partial_waits(void)
     PAIR_OF("offsets", "B15", "offsets read before the wait", produce_index, offset_early, GRAPH);
     PAIR_OF("scheduler", "B16", "a constructor reads shapes", produce_scalar, constructor_shape, GRAPH);
     PAIR_OF("gamma", "B17", "a constructor reads gamma", produce_b, constructor_gamma, GRAPH);
+    add("tile-scheduler", "F46", "only the load warp waits for the offsets, behind a kernel that triggers first", GRAPH,
+        {FIRST, S(produce_index_early, A_), S(tile_scheduler, A_)}, {FIRST, S(produce_index_early, A_), S(tile_scheduler_ok, A_)},
+        {"produce_index_early>tile_scheduler"}, "", NOW);
+    PAIR_OF("merge-path", "F47", "two partition offsets read before the wait", produce_index, merge_path, GRAPH);
     PAIR_OF("bias", "B18", "a bias taken for a weight", produce_c, frozen_bias, GRAPH);
     PAIR_OF("slot", "B19", "output slot read before the wait", produce_index, slot_early, GRAPH);
     PAIR_OF("length", "B20", "length that bounds a store", produce_scalar, length_bound, GRAPH);

@@ -9,6 +9,7 @@ from conformance.trace.room import Blocks, resident
 from conformance.trace.timeline import Run, Timeline
 
 RECORD = 128  # PLAN_RECORD of rewrite.h
+LEFT_OUT = {"waits": 512, "triggers": 1024, "exits": 2048}  # PLAN_NO_..._TIMES
 _ADDED, _AT_ENTRY = 6, 18  # registers: above the kernel's own; of the code at entry
 
 
@@ -49,6 +50,7 @@ def choose(timelines: Iterable[Timeline]) -> tuple[set[str], dict[str, str]]:
     return names - refused.keys(), refused
 
 
-def text(names: Iterable[str]) -> str:
-    """The plan file."""
-    return "* 0 0 0 0\n" + "".join(f"{name} {RECORD} 0 0 0\n" for name in sorted(names))
+def text(names: Iterable[str], without: Iterable[str] = ()) -> str:
+    """The plan file; `without`: kinds of places that are not recorded."""
+    flags = RECORD + sum(LEFT_OUT[kind] for kind in set(without))
+    return "* 0 0 0 0\n" + "".join(f"{name} {flags} 0 0 0\n" for name in sorted(names))

@@ -7,6 +7,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 _RECORD = struct.Struct("<QQIIIIQQQQ")  # struct warp_record of rewrite.h
@@ -29,7 +30,7 @@ class Block:
 
 @dataclass
 class Launch:
-    """One launch of a kernel, as far as its records were kept."""
+    """One launch of a kernel, as far as its records were kept. Its times are asked for again and again, once all blocks are there."""
 
     name: str
     grid: int
@@ -42,28 +43,28 @@ class Launch:
         return len(self.blocks) == self.blocks_expected and all(
             block.warps == block.warps_expected and not block.unfinished for block in self.blocks.values())
 
-    @property
+    @cached_property
     def start(self) -> int:
         return min(block.start for block in self.blocks.values())
 
-    @property
+    @cached_property
     def end(self) -> int:
         return max(block.exit for block in self.blocks.values())
 
-    @property
+    @cached_property
     def waits(self) -> bool:
         return any(block.wait_ended for block in self.blocks.values())
 
-    @property
+    @cached_property
     def triggers(self) -> bool:
         return any(block.trigger for block in self.blocks.values())
 
-    @property
+    @cached_property
     def released(self) -> int:
         """When its dependents may start: the last block's trigger, or its exit where it does not trigger."""
         return max(block.trigger or block.exit for block in self.blocks.values())
 
-    @property
+    @cached_property
     def wait_ended(self) -> int:
         """When its first wait ended; 0 if it does not wait."""
         return min((block.wait_ended for block in self.blocks.values() if block.wait_ended), default=0)
@@ -119,7 +120,9 @@ def _note(recorded: Recorded, names: dict[int, str], entry: dict[str, object]) -
         before, now = entry["registers"] if isinstance(entry["registers"], list) else (0, 0)
         recorded.registers[name] = (before, now)
         if entry["why"] or entry["rewritten"] != entry["images"] or not entry["images"]:
-            recorded.refused[name] = str(entry["why"]) or "the image that it was loaded from was not seen"
+            recorded.refused[name] = str(entry["why"]) or (
+                "there was no memory to record to where it was loaded: in another context, or after the records' own had ended"
+                if entry["images"] else "the image that it was loaded from was not seen")
     elif entry["inside"] == "refused":
         recorded.troubles.append(f"the driver refused a rewritten image with error {entry['code']}; it was given the original")
     elif entry["inside"] == "lost":

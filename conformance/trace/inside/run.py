@@ -34,20 +34,23 @@ def asked_of(pairs: Sequence[Pair]) -> dict[tuple[str, str], bool]:
 
 
 def inside(command: list[str], folder: Path, rank: str | None, timelines: Sequence[Timeline], pairs: Sequence[Pair],
-           timeout: float | None) -> Inside:
+           timeout: float | None, without: Sequence[str] = ()) -> Inside:
     """One more run. The trace says which kernels there are, and whether recording would change how they run."""
     names, refused = plan.choose(timelines)
     if not names:
         return find([], {}, refused)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = folder / "plan"
-    file.write_text(plan.text(names), encoding="utf-8")
+    file.write_text(plan.text(names, without), encoding="utf-8")
     variables = session.environment(folder, None, rank, preloaded=library()) | {"PDL_STRESS_PLAN": str(file)}
     ran = session.run(command, folder, variables, True, timeout)
     found = find([read_process(path) for path in sorted(folder.glob("process-*.jsonl"))], asked_of(pairs), refused)
     if ran.code != 0:
         found.notes.append("the program with recording kernels was ended after its time" if ran.code is None
                            else f"the program with recording kernels ended with code {ran.code}")
+    if without:
+        incomplete = "; without exits no launch is complete" if "exits" in without else ""
+        found.notes.append(f"recorded without {', '.join(without)}{incomplete}")
     if not found.launches:
         found.notes.append("no kernel recorded anything")
     return found

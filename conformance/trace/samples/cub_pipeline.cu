@@ -1,6 +1,10 @@
-/* cub_pipeline.cu - a program that knows nothing of PDL: CUB sorts, scans and reduces, again and again; prints a digest */
+/* cub_pipeline.cu - a program that knows nothing of PDL: CUB sorts, scans and reduces, again and again; prints a digest
+ *
+ * usage: cub_pipeline [graph]      with `graph` each round is the launch of a graph that was captured once
+ */
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include <cub/cub.cuh>
 
@@ -21,8 +25,9 @@ __global__ void fill(unsigned *out, int n, unsigned seed)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const bool graph = argc > 1 && std::strcmp(argv[1], "graph") == 0;
     static const int N = 1 << 16;
     enum { ROUNDS = 60, PER_ROUND = 10 };
     unsigned *keys, *sorted, *scanned, *sum, answer = 0, digest = 0;
@@ -39,18 +44,37 @@ int main(void)
     TRY(cub::DeviceReduce::Max(nullptr, bytes, scanned, sum, N));
     most = bytes > most ? bytes : most;
     TRY(cudaMalloc(&room, most));
-    for (unsigned r = 0; r < ROUNDS; r++) {
+    cudaStream_t stream;
+    cudaGraphExec_t exec = nullptr;
+    TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    auto round = [&](unsigned seed) {
         for (unsigned k = 0; k < PER_ROUND; k++) {
-            fill<<<N / 256, 256>>>(keys, N, r * PER_ROUND + k);
+            fill<<<N / 256, 256, 0, stream>>>(keys, N, seed * PER_ROUND + k);
             TRY(cudaGetLastError());
             bytes = most;
-            TRY(cub::DeviceRadixSort::SortKeys(room, bytes, keys, sorted, N));
+            TRY(cub::DeviceRadixSort::SortKeys(room, bytes, keys, sorted, N, 0, 32, stream));
             bytes = most;
-            TRY(cub::DeviceScan::InclusiveSum(room, bytes, sorted, scanned, N));
+            TRY(cub::DeviceScan::InclusiveSum(room, bytes, sorted, scanned, N, stream));
             bytes = most;
-            TRY(cub::DeviceReduce::Max(room, bytes, scanned, sum, N));
+            TRY(cub::DeviceReduce::Max(room, bytes, scanned, sum, N, stream));
         }
-        TRY(cudaStreamSynchronize(nullptr));
+    };
+    if (graph) {
+        cudaGraph_t made;
+        round(0);
+        TRY(cudaStreamSynchronize(stream));
+        TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        round(1);
+        TRY(cudaStreamEndCapture(stream, &made));
+        TRY(cudaGraphInstantiate(&exec, made, 0));
+    }
+    for (unsigned r = 0; r < ROUNDS; r++) {
+        if (graph) {
+            TRY(cudaGraphLaunch(exec, stream));
+        } else {
+            round(r);
+        }
+        TRY(cudaStreamSynchronize(stream));
         TRY(cudaMemcpy(&answer, sum, sizeof answer, cudaMemcpyDeviceToHost));
         digest = digest * 31u + answer;
     }

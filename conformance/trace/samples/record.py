@@ -1,16 +1,20 @@
 """Records what trace and whatif show on a GPU: `python3 -m conformance.trace.samples.record OUT [--only PART]`.
 
-Parts: presence (what the trace changes), zoo, examples, torch (PyTorch with cuBLASLt, Triton), whatif. All go into OUT/trace.json,
-with some pages beside it. Programs are compiled with nvcc, or taken from --programs where they are there already.
+Parts: inside (times from inside kernels against the kernels' own clock, then the examples, PyTorch with cuBLASLt and Triton),
+whatif, zoo, presence (what the trace changes), examples, torch. Each goes into OUT/trace.json as soon as it is there, with some
+pages beside it. Programs are compiled with nvcc, all at once, or taken from --programs where they are there already.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +22,17 @@ from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.places import KIT, ROOT
 from conformance.pdlkit.toolchain import find_nvcc
+from conformance.trace.samples import agreement
 
 HERE = Path(__file__).parent
 EXAMPLES = ("01_two_kernels", "02_chain_with_prologue", "04_carveouts", "05_event_across_streams", "07_captured_stream",
             "08_graph_by_hand", "11_decode_chain", "13_memset_replaced")
+
+INSIDE_EXAMPLES = ("01_two_kernels", "02_chain_with_prologue", "04_carveouts", "07_captured_stream", "08_graph_by_hand", "11_decode_chain")
+SAMPLES = {"inside": ("inside",), "presence": ("presence",), "whatif": ("chain", "cub_pipeline")}
+PYTHON_PROGRAMS = (("decode", "decode.py"), ("triton plain", "triton_chain.py", "plain"), ("triton pdl", "triton_chain.py", "pdl"))
+# A program in Python takes 4 to 6 s a run on an H200's host, and a study is 2 runs and then one of each variant a round.
+STUDY_S, RUN_S = 300.0, 60.0
 
 
 def _without_paths(text: str, programs: Path) -> str:
@@ -36,27 +47,40 @@ class Recorder:
 
     def __init__(self, out: Path, programs: Path, rounds: int, deadline: float) -> None:
         self.out, self.programs, self.rounds, self.deadline = out, programs, rounds, deadline
+        self.compiling: dict[str, Future[None]] = {}
+        self.workers = ThreadPoolExecutor(max_workers=min(16, os.cpu_count() or 1))
 
-    def program(self, name: str, source: Path) -> str:
+    def _compile(self, source: Path, path: Path) -> None:
+        nvcc = find_nvcc()
+        if nvcc is None:
+            raise SetupImpossible("nvcc is not there; put a CUDA Toolkit's bin folder on PATH or set CUDA_HOME")
+        subprocess.run([str(nvcc.path), "-O3", "-arch=native", f"-I{ROOT}", str(source), "-o", str(path)], check=True)
+
+    def compile_for(self, parts: list[str]) -> None:
+        """Begins to compile all that these parts run."""
+        names = {name: HERE / f"{name}.cu" for part in parts for name in SAMPLES.get(part, ())}
+        examples = {"inside": INSIDE_EXAMPLES, "examples": EXAMPLES}
+        names |= {name: ROOT / "examples" / f"{name}.cu" for part in parts for name in examples.get(part, ())}
+        for name, source in names.items():
+            if not (self.programs / name).is_file():
+                self.compiling[name] = self.workers.submit(self._compile, source, self.programs / name)
+
+    def program(self, name: str) -> str:
         """The compiled program."""
-        path = self.programs / name
-        if not path.is_file():
-            nvcc = find_nvcc()
-            if nvcc is None:
-                raise SetupImpossible("nvcc is not there; put a CUDA Toolkit's bin folder on PATH or set CUDA_HOME")
-            subprocess.run([str(nvcc.path), "-O3", "-arch=native", f"-I{ROOT}", str(source), "-o", str(path)], check=True)
-        return str(path)
+        if name in self.compiling:
+            self.compiling[name].result()
+        return str(self.programs / name)
 
-    def call(self, *words: str, timeout: float = 120) -> dict[str, Any]:
+    def call(self, *words: str, timeout: float = 120, more: dict[str, str] | None = None) -> dict[str, Any]:
         """A command of the kit with --json; what went wrong instead of its answer."""
         left = self.deadline - time.monotonic()
         if left < 5:
             return {"not_run": "the time for recording was over"}
         try:
             done = subprocess.run([sys.executable, str(KIT), *words], capture_output=True, text=True, check=False,
-                                  timeout=min(timeout, left))
+                                  timeout=min(timeout, left), env={**os.environ, **(more or {})})
         except subprocess.TimeoutExpired:
-            return {"failed": "it did not end in time"}
+            return {"failed": "it did not end in time" if timeout < left else "the time for recording was over before it ended"}
         try:
             answer = json.loads(done.stdout)
         except ValueError:
@@ -72,9 +96,80 @@ class Recorder:
 
     # ---- parts ----
 
+    def _alone(self, command: list[str], stamps: Path) -> dict[str, Any]:
+        """A run of inside.cu: what it says of itself."""
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=RUN_S,
+                                  env={**os.environ, "INSIDE_STAMPS": str(stamps)})
+            found: dict[str, Any] = json.loads(done.stdout)
+        except subprocess.TimeoutExpired:
+            return {"failed": "it did not end in time"}
+        except ValueError:
+            return {"failed": f"code {done.returncode}: {done.stderr[-300:]}"}
+        return found
+
+    def _recorded(self, command: list[str], stamps: Path, without: tuple[str, ...] = ()) -> dict[str, Any]:
+        """The same with kernels that record: what the trace says, and what the program said of its last run, which is that one."""
+        kept = self.out / "session"
+        shutil.rmtree(kept, ignore_errors=True)
+        stamps.unlink(missing_ok=True)
+        options = [word for kind in without for word in ("--inside-without", kind)]
+        answer = self.call("trace", "--json", "--once", "--inside", "--timeout", "20", "--keep", str(kept), *options, "--", *command,
+                           timeout=RUN_S, more={"INSIDE_STAMPS": str(stamps)})
+        inside = answer.get("inside", answer)
+        ended = [note for note in inside.get("notes", ["nothing ran"]) if note.startswith(("nothing ran", "the program with recording"))]
+        try:
+            if ended:  # the file is the traced run's, which came before
+                raise ValueError(ended[0])
+            itself = json.loads(stamps.read_text(encoding="ascii").splitlines()[0])
+            agreed = agreement.of_session(kept, stamps)
+        except (OSError, ValueError, IndexError) as reason:
+            itself, agreed = {"failed": str(reason) or "the recorded run wrote no result"}, {}
+        shutil.rmtree(kept, ignore_errors=True)
+        return {"program": itself, "inside": inside, "agreement": agreed}
+
+    def _proof(self) -> dict[str, Any]:
+        """inside.cu, whose kernels note their times themselves. Where recording changes the result or ends the run, it is tried
+        again with fewer places, to tell which one is at fault."""
+        program, stamps, found = self.program("inside"), self.out / "stamps.txt", {}
+        for path in ("graph", "eager"):
+            for way in ("pdl", "plain"):
+                command = [program, path, way]
+                entry = {"alone": self._alone(command, stamps), "recorded": self._recorded(command, stamps)}
+                entry["same_result"] = entry["recorded"]["program"].get("digest", 0) == entry["alone"].get("digest")
+                if not entry["same_result"]:
+                    kinds = {"entry only": ("waits", "triggers", "exits"), "entry and waits": ("triggers", "exits"),
+                             "entry and triggers": ("waits", "exits"), "entry and exits": ("waits", "triggers")}
+                    entry["reduced"] = {words: self._recorded(command, stamps, without) for words, without in kinds.items()}
+                    for words, reduced in entry["reduced"].items():
+                        print(f"inside: {path} {way}, {words}: same result: "
+                              f"{reduced['program'].get('digest') == entry['alone'].get('digest')}", flush=True)
+                found[f"{path} {way}"] = entry
+                self.save("inside", {"proof": found})
+                agreed, alone, itself = entry["recorded"]["agreement"], entry["alone"], entry["recorded"]["program"]
+                print(f"inside: {path} {way}: same result: {entry['same_result']}, us per kernel alone "
+                      f"{alone.get('us_per_kernel')}, recorded {itself.get('us_per_kernel')}, launches matched "
+                      f"{agreed.get('matched')} of {agreed.get('launches')}, median ns apart "
+                      f"{ {k: v['median'] for k, v in agreed.get('difference_ns', {}).items()} }", flush=True)
+        stamps.unlink(missing_ok=True)
+        return found
+
+    def inside(self) -> None:
+        """The proof, then programs."""
+        found: dict[str, Any] = {"proof": self._proof()}
+        options = ["--json", "--once", "--inside", "--timeout", "60"]
+        for name in INSIDE_EXAMPLES:
+            page = ["--html", str(self.out / f"inside_{name}.html")] if name.startswith("02") else []
+            found[name] = self.call("trace", *options, *page, "--", self.program(name), timeout=RUN_S)
+            self.save("inside", found)
+        for name, script, *words in PYTHON_PROGRAMS:
+            more = ["--step", "decode"] if name == "decode" else []
+            found[name] = self.call("trace", *options, *more, "--", sys.executable, str(HERE / script), *words)
+            self.save("inside", found)
+
     def presence(self) -> None:
         """The same chain alone, and traced in three ways: what its own clock says of each."""
-        program = self.program("presence", HERE / "presence.cu")
+        program = self.program("presence")
         found: dict[str, Any] = {}
         for path in ("graph", "eager"):
             for way in ("plain", "pdl"):
@@ -99,7 +194,7 @@ class Recorder:
         """Each example's pairs."""
         found = {}
         for name in EXAMPLES:
-            program = self.program(name, ROOT / "examples" / f"{name}.cu")
+            program = self.program(name)
             page = ["--html", str(self.out / f"{name}.html")] if name.startswith("02") else []
             found[name] = self.call("trace", "--json", "--once", *page, "--", program)
         self.save("examples", found)
@@ -107,16 +202,15 @@ class Recorder:
     def torch(self) -> None:
         """PyTorch with cuBLASLt, and Triton plain and with PDL."""
         found = {}
-        for name, script, *words in (("decode", "decode.py"), ("triton plain", "triton_chain.py", "plain"),
-                                     ("triton pdl", "triton_chain.py", "pdl")):
+        for name, script, *words in PYTHON_PROGRAMS:
             options = ["--html", str(self.out / f"{name.replace(' ', '_')}.html")]
             options += ["--step", "decode"] if name == "decode" else []
             found[name] = self.call("trace", "--json", "--once", *options, "--", sys.executable, str(HERE / script), *words)
-        self.save("programs", found)
+            self.save("torch", found)
 
     def whatif(self) -> None:
         """The chain against pdl.h used the same way, and three programs of others."""
-        chain = self.program("chain", HERE / "chain.cu")
+        chain = self.program("chain")
         written = {}
         for mode in ("plain", "wait", "trigger"):
             done = subprocess.run([chain, mode], capture_output=True, text=True, check=False, timeout=60)
@@ -124,11 +218,14 @@ class Recorder:
         rounds = ["--rounds", str(self.rounds)]
         found: dict[str, Any] = {"written with pdl.h": written}
         found["chain"] = self.call("whatif", "--json", "--trigger", *rounds, "--compare-outputs", "--", chain, "plain")
-        cub = self.program("cub_pipeline", HERE / "cub_pipeline.cu")
-        found["cub"] = self.call("whatif", "--json", "--trigger", *rounds, "--compare-outputs", "--", cub)
         self.save("whatif", found)
+        for name, words in (("cub in a graph", ["graph"]), ("cub", [])):
+            found[name] = self.call("whatif", "--json", "--trigger", *rounds, "--compare-outputs", "--", self.program("cub_pipeline"),
+                                    *words)
+            self.save("whatif", found)
         for name, script, *words in (("triton", "triton_chain.py", "plain"), ("decode", "decode.py")):
-            found[name] = self.call("whatif", "--json", *rounds, "--compare-outputs", "--", sys.executable, str(HERE / script), *words)
+            found[name] = self.call("whatif", "--json", *rounds, "--compare-outputs", "--", sys.executable, str(HERE / script), *words,
+                                    timeout=STUDY_S)
             self.save("whatif", found)
 
 
@@ -137,7 +234,7 @@ def main(argv: list[str]) -> int:
     parser = Parser("trace record", __doc__ or "")
     parser.add_argument("out", help="a folder for the results")
     parser.add_argument("--programs", metavar="DIR", help="compiled programs (default: OUT/programs)")
-    parser.add_argument("--only", metavar="PART", action="append", help="presence, zoo, examples, torch, whatif")
+    parser.add_argument("--only", metavar="PART", action="append", help="inside, whatif, zoo, presence, examples, torch")
     parser.add_argument("--rounds", type=int, default=5, help="of whatif (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=3600.0, help="stop beginning new runs after this long")
     given = parser.parse_args(argv)
@@ -146,12 +243,14 @@ def main(argv: list[str]) -> int:
     for folder in (out, programs):
         folder.mkdir(parents=True, exist_ok=True)
     recorder = Recorder(out, programs, given.rounds, time.monotonic() + given.seconds)
-    parts: dict[str, Callable[[], None]] = {"presence": recorder.presence, "zoo": recorder.zoo, "examples": recorder.examples,
-                                            "torch": recorder.torch, "whatif": recorder.whatif}
+    parts: dict[str, Callable[[], None]] = {"inside": recorder.inside, "whatif": recorder.whatif, "zoo": recorder.zoo,
+                                            "presence": recorder.presence, "examples": recorder.examples, "torch": recorder.torch}
     unknown = set(given.only or ()) - set(parts)
     if unknown:
         raise BadArguments(f"--only: there is no part {', '.join(sorted(unknown))}")
-    for name in given.only or parts:
+    chosen = list(given.only or parts)
+    recorder.compile_for(chosen)
+    for name in chosen:
         began = time.monotonic()
         parts[name]()
         print(f"{name}: {time.monotonic() - began:.1f} s", flush=True)

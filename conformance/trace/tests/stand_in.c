@@ -189,10 +189,22 @@ static struct stream *stream_of(void *stream) { return stream ? stream : &defaul
 
 /* ---- the driver ---------------------------------------------------------------------------------------------------- */
 
-result cuInit(unsigned flags) { return (void)flags, 0; }
+enum { DEINITIALIZED = 4, CONTEXT_IS_DESTROYED = 709 };
+static int ended_with; /* what a copy answers after the process or the primary context has ended */
+static void *current_context = &context_made, *context_below;
+
+static void deinitialise(void) { ended_with = DEINITIALIZED; }
+result cuInit(unsigned flags)
+{
+    static int called;
+    return (void)flags, called++ ? 0 : atexit(deinitialise);
+}
 result cuDevicePrimaryCtxRetain(void **context, int device) { *context = &context_made; return device != 0; }
+result cuDevicePrimaryCtxReset_v2(int device) { return ended_with = CONTEXT_IS_DESTROYED, device != 0; }
 result cuCtxSetCurrent(void *context) { context_made = context != NULL; return 0; }
-result cuCtxGetCurrent(void **context) { *context = &context_made; return 0; }
+result cuCtxGetCurrent(void **context) { *context = current_context; return 0; }
+result cuCtxPushCurrent_v2(void *context) { context_below = current_context; current_context = context; return 0; }
+result cuCtxPopCurrent_v2(void **context) { *context = current_context; current_context = context_below; return 0; }
 result cuCtxGetDevice(int *device) { *device = 0; return 0; }
 result cuDeviceGetName(char *name, int room, int device) { return (void)device, snprintf(name, (size_t)room, "stand-in"), 0; }
 result cuDeviceGetAttribute(int *value, int id, int device)
@@ -210,8 +222,18 @@ result cuDeviceGetAttribute(int *value, int id, int device)
 }
 result cuThreadExchangeStreamCaptureMode(int *mode) { return (void)mode, 0; }
 result cuDeviceGetCount(int *count) { *count = 1; return 0; }
-result cuMemsetD8_v2(uint64_t to, unsigned char value, size_t bytes) { memset((void *)(uintptr_t)to, value, bytes); return 0; }
-result cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) { memcpy(to, (void *)(uintptr_t)from, bytes); return 0; }
+result cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *on)
+{
+    return (void)on, memset((void *)(uintptr_t)to, value, bytes), 0;
+}
+result cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
+{
+    if (!ended_with && current_context == &context_made) {
+        memcpy(to, (void *)(uintptr_t)from, bytes);
+    }
+    return ended_with ? ended_with : current_context != &context_made;
+}
+result cuStreamDestroy_v2(void *stream) { return free(stream), 0; }
 result cuCtxSynchronize(void) { return 0; }
 result cuMemAlloc_v2(uint64_t *pointer, size_t bytes) { *pointer = (uint64_t)(uintptr_t)malloc(bytes); return 0; }
 result cuStreamCreate(void **stream, unsigned flags)
@@ -460,6 +482,12 @@ result cuLaunchKernelEx(const struct configuration *c, struct kernel *kernel, vo
 
 /* ---- graphs -------------------------------------------------------------------------------------------------------- */
 
+result cuLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                      void *on, void **arguments, void **extra)
+{
+    const struct configuration c = {{gx, gy, gz}, {bx, by, bz}, shared, on, NULL, 0};
+    return cuLaunchKernelEx(&c, kernel, arguments, extra);
+}
 result cuStreamIsCapturing(struct stream *stream, int *status) { *status = stream && stream->capturing; return 0; }
 result cuStreamBeginCapture_v2(struct stream *stream, int mode)
 {

@@ -23,6 +23,7 @@ from conformance.trace.records import Kernel as TracedKernel
 from conformance.trace.timeline import Run
 from conformance.trace.zoo.command import build_zoo
 
+HERE = Path(__file__).parent
 SET_REGISTERS: Instruction = (0x00000028000079C8, 0x000FC000080E0500)
 
 
@@ -38,11 +39,14 @@ def place(stand_in: Path) -> Path:
     return stand_in
 
 
+def on_stand_in(place: Path) -> dict[str, str]:
+    return {**os.environ, "LD_LIBRARY_PATH": str(place), "PDL_TRACE_CUPTI": str(place / "libcuda.so.1")}
+
+
 def trace(place: Path, *options: str, image: str = "inside.cubin", variant: str = "fixed") -> subprocess.CompletedProcess[str]:
     command = [str(build_zoo()), "not-asked", variant, str(place / image), str(place / image)]
     return subprocess.run([sys.executable, str(KIT), "trace", "--once", "--inside", *options, "--", *command], capture_output=True,
-                          text=True, check=False, timeout=3600,
-                          env={**os.environ, "LD_LIBRARY_PATH": str(place), "PDL_TRACE_CUPTI": str(place / "libcuda.so.1")})
+                          text=True, check=False, timeout=3600, env=on_stand_in(place))
 
 
 def as_json(place: Path, **more: Any) -> dict[str, Any]:
@@ -80,6 +84,18 @@ def test_a_kernel_that_cannot_record_is_named_with_its_reason(place: Path) -> No
     inside = as_json(place, image="odd.cubin")
     assert "changes its own number of registers" in inside["not_recorded"]["first"]
     assert [one for one in inside["pairs"] if "first" in (one["primary"], one["dependent"])] == []
+
+
+@pytest.mark.parametrize("end", ["keep", "reset"])
+def test_the_records_are_there_whichever_of_context_and_process_ends_first(place: Path, end: str) -> None:
+    words = [str(HERE / "resets_context.py"), str(place / "inside.cubin"), end]
+    done = subprocess.run([sys.executable, str(KIT), "trace", "--once", "--inside", "--json", "--", sys.executable, *words],
+                          capture_output=True, text=True, check=False, timeout=3600, env=on_stand_in(place))
+    assert done.returncode == 0, done.stderr
+    inside = json.loads(done.stdout)["inside"]
+    assert inside["launches"] == 2
+    assert ("ended the context of the records" in " ".join(inside["notes"])) == (end == "reset")
+    assert "failed with error" not in " ".join(inside["notes"])
 
 
 def test_times_of_the_host_alone_do_not_say_which_kernels_follow_each_other(place: Path) -> None:

@@ -1,7 +1,8 @@
 /* inside.c - memory for what kernels record of their warps, and the file that it is written to at the end
  *
  * The plan says which kernels record. All of them share one ring of records; a record holds the number of its kernel. When
- * the program ends, the ring is copied from the device and written as it is, next to this process's file of JSON lines.
+ * the program or the ring's context ends, the ring is copied from the device and written as it is, next to this process's
+ * file of JSON lines.
  */
 #define _GNU_SOURCE
 #include "loaded.h"
@@ -19,8 +20,9 @@ enum { RECORDS = 1 << 20, MOST_KERNELS = 4096, NAME_ROOM = 1 << 14 };
 static char *names[MOST_KERNELS];
 static uint32_t name_count;
 static uint64_t ring;
-static void *ring_on_host;
-static int ring_state; /* 0: not tried, 1: there, -1: impossible */
+static void *ring_on_host, *ring_context;
+static int ring_state; /* 0: not tried, 1: there, -1: impossible, or written already */
+static int written;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void loading_begins(void)
@@ -33,21 +35,72 @@ void image_refused(result code)
     record("{\"inside\":\"refused\",\"code\":%d}", code);
 }
 
+static void *current_context(void)
+{
+    result (*current)(void **) = driver_symbol("cuCtxGetCurrent");
+    struct entered entered;
+    void *context = NULL;
+    if (enter_context(&entered) && current) {
+        current(&context);
+    }
+    leave_context(&entered);
+    return context;
+}
+
+/* On a stream of its own, because the default one may not be used while the program captures. */
+static int clear_ring(size_t bytes)
+{
+    result (*create)(void **, unsigned) = driver_symbol("cuStreamCreate");
+    result (*clear)(uint64_t, unsigned char, size_t, void *) = driver_symbol("cuMemsetD8Async");
+    result (*synchronize)(void *) = driver_symbol("cuStreamSynchronize");
+    result (*destroy)(void *) = driver_symbol("cuStreamDestroy_v2");
+    void *stream = NULL;
+    if (!create || !clear || !synchronize || !destroy || create(&stream, 1) != 0) {
+        return 0;
+    }
+    int cleared = clear(ring, 0, bytes, stream) == 0 && synchronize(stream) == 0;
+    destroy(stream);
+    return cleared;
+}
+
+/* The program may release the primary context, which would free the ring in it. */
+static void keep_primary_context(void)
+{
+    result (*state)(int, unsigned *, int *) = driver_symbol("cuDevicePrimaryCtxGetState");
+    result (*retain)(void **, int) = driver_symbol("cuDevicePrimaryCtxRetain");
+    unsigned flags = 0;
+    int active = 0;
+    void *context;
+    if (state && retain && state(0, &flags, &active) == 0 && active) {
+        retain(&context, 0);
+    }
+}
+
 static int make_ring(void)
 {
-    result (*clear)(uint64_t, unsigned char, size_t) = driver_symbol("cuMemsetD8_v2");
     const size_t bytes = (size_t)RECORDS * sizeof(struct warp_record);
     struct entered entered;
-    if (!kernels_memory(bytes, &ring, &ring_on_host)) {
+    int made = enter_context(&entered) && kernels_memory(bytes, &ring, &ring_on_host);
+    if (made && ring_on_host) {
+        memset(ring_on_host, 0, bytes);
+    } else if (made) {
+        made = clear_ring(bytes);
+    }
+    leave_context(&entered);
+    if (!made) {
+        record("{\"inside\":\"lost\",\"why\":\"there is no memory for the records\"}");
         return -1;
     }
-    if (ring_on_host) {
-        memset(ring_on_host, 0, bytes);
-        return 1;
-    }
-    int cleared = enter_context(&entered) && clear && clear(ring, 0, bytes) == 0;
-    leave_context(&entered);
-    return cleared ? 1 : -1;
+    ring_context = current_context();
+    keep_primary_context();
+    atexit(inside_write); /* later than the driver's own handlers were registered, so it runs before them */
+    return 1;
+}
+
+/* Memory of the device belongs to one context; a kernel in another one must not write there. */
+static int ring_is_reached(void)
+{
+    return ring_state == 1 && (ring_on_host || current_context() == ring_context);
 }
 
 int record_room(const char *kernel, struct record_room *room)
@@ -61,7 +114,7 @@ int record_room(const char *kernel, struct record_room *room)
     if (number == name_count && number < MOST_KERNELS && (names[number] = strdup(kernel)) != NULL) {
         name_count++;
     }
-    int fine = ring_state == 1 && number < name_count;
+    int fine = ring_is_reached() && number < name_count;
     pthread_mutex_unlock(&lock);
     *room = (struct record_room){ring, RECORDS - 1, number};
     return fine;
@@ -104,11 +157,17 @@ static void *from_device(size_t bytes)
 {
     result (*synchronize)(void) = driver_symbol("cuCtxSynchronize");
     result (*copy)(void *, uint64_t, size_t) = driver_symbol("cuMemcpyDtoH_v2");
+    result (*push)(void *) = driver_symbol("cuCtxPushCurrent_v2");
+    result (*pop)(void **) = driver_symbol("cuCtxPopCurrent_v2");
     struct entered entered;
-    void *data = malloc(bytes);
+    void *data = malloc(bytes), *ours = NULL;
     int entered_one = enter_context(&entered);
+    int pushed = push && pop && ring_context && push(ring_context) == 0;
     result code = data && synchronize && copy && entered_one ? synchronize() : NO_REAL_FUNCTION;
     code = code == 0 ? copy(data, ring, bytes) : code;
+    if (pushed) {
+        pop(&ours);
+    }
     leave_context(&entered);
     if (code == 0) {
         return data;
@@ -122,6 +181,9 @@ void inside_write(void)
 {
     const size_t bytes = (size_t)RECORDS * sizeof(struct warp_record);
     char text[NAME_ROOM];
+    if (__atomic_exchange_n(&written, 1, __ATOMIC_ACQ_REL)) {
+        return;
+    }
     each_named(tell);
     if (ring_state != 1) {
         return;
@@ -139,6 +201,38 @@ void inside_write(void)
     }
 }
 
+/* The ring goes with its context. Kernels that are loaded afterwards do not record. */
+static void context_ends(void)
+{
+    if (ring_state == 1) {
+        inside_write();
+        record("{\"inside\":\"lost\",\"why\":\"the program ended the context of the records; what ran afterwards is not in them\"}");
+        ring_state = -1;
+    }
+}
+
+VISIBLE result cuCtxDestroy_v2(void *context);
+VISIBLE result cuCtxDestroy_v2(void *context)
+{
+    REAL(cuCtxDestroy_v2, result(*)(void *))
+    if (context && context == ring_context) {
+        context_ends();
+    }
+    return real(context);
+}
+
+VISIBLE result cuDevicePrimaryCtxReset_v2(int device);
+VISIBLE result cuDevicePrimaryCtxReset_v2(int device)
+{
+    REAL(cuDevicePrimaryCtxReset_v2, result(*)(int))
+    context_ends();
+    return real(device);
+}
+
+static struct hook context_hooks[] = {
+    HOOK(cuCtxDestroy, cuCtxDestroy_v2, 4000, NEVER, 0), HOOK(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, 11000, NEVER, 0)};
+static const size_t context_hook_count = sizeof context_hooks / sizeof context_hooks[0];
+
 /* CUDA does not outlive a fork, and the ring is the parent's to read. */
 static void forget_parent(void)
 {
@@ -146,6 +240,7 @@ static void forget_parent(void)
     memcpy(&lock, &unlocked, sizeof lock);
     plans_forked();
     ring_state = 0;
+    written = 0;
     name_count = 0;
 }
 
@@ -154,5 +249,6 @@ __attribute__((constructor)) static void watch_forks(void)
     pthread_atfork(NULL, NULL, forget_parent);
 }
 
-const struct hook_table hook_tables[] = {{trace_hooks, &trace_hook_count}, {load_hooks, &load_hook_count}};
+const struct hook_table hook_tables[] = {
+    {trace_hooks, &trace_hook_count}, {load_hooks, &load_hook_count}, {context_hooks, &context_hook_count}};
 const size_t hook_table_count = sizeof hook_tables / sizeof hook_tables[0];

@@ -1,0 +1,400 @@
+/* nested.cu - order around graphs: into and out of what lies inside a graph, and between a graph and its stream.
+ *
+ * pair      rules     what is launched
+ * around    EDGE-25a  a writer that triggers, a graph of one kernel between full edges, a reader that does not wait: the graph a
+ *                     child, the body of a conditional node; and a writer with twelve readers
+ * launches  COMP-12a  a graph after an event of another stream; and one executable graph in two streams at once
+ * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
+ *
+ * Mutant `graphedge`: an edge is programmatic or missing, the event is not awaited, or the graph is instantiated twice.
+ */
+#include "graph_ask.h"
+#include "host_room.h"
+
+#ifdef MUTANT_graphedge
+#define EDGES_KEPT 0
+#else
+#define EDGES_KEPT 1
+#endif
+
+#define PART 16u               /* words of each part of the memory: the writer's, the inner kernel's, what each reader saw */
+#define READERS 12u
+#define PARTS (2u + 2u * READERS)
+
+KERNEL(nested_writer) { slow_stores(&args); }
+
+/* Copies what the writer stored, late. */
+KERNEL(nested_inner)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t word = k_load(args.data + k_thread());
+
+    if (k_thread() == 0) {
+        k_store_relaxed(&args.state->alive, 1);
+        k_trigger();
+        k_delay(args.state, plan.hold_ns);
+    }
+    k_barrier();
+    k_store(args.data + PART + k_thread(), word);
+}
+
+KERNEL(nested_reader)
+{
+    if (k_thread() == 0)
+        k_store_relaxed(&args.state->alive, 1);
+    k_store(args.seen + k_thread(), k_load(args.data + k_thread()));
+    k_store(args.seen + PART + k_thread(), k_load(args.data + PART + k_thread()));
+}
+
+/* Counts launches, slowly: two at a time lose one. */
+KERNEL(nested_turn)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_thread() == 0) {
+        uint32_t before = k_load_relaxed(&args.state->began);
+        k_trigger();
+        k_delay(args.state, plan.hold_ns);
+        k_store_relaxed(&args.state->began, before + 1);
+    }
+}
+
+struct nested {
+    struct ask *ask;
+    struct host_room *room;    /* plan and state; the words lie in device memory */
+    struct kernel_args args;
+};
+
+static cudaError_t open_nested(struct nested *n, struct ask *ask)
+{
+    cudaError_t error = open_room(&n->room, &n->args) ? cudaSuccess : cudaErrorMemoryAllocation;
+
+    n->ask = ask;
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&n->args.data, PARTS * PART * sizeof(uint32_t));
+    n->args.seen = n->args.data + 2 * PART;
+    return error;
+}
+
+static void close_nested(struct nested *n)
+{
+    (void)cudaFree(n->args.data);
+    (void)cudaFreeHost(n->room);
+}
+
+static cudaError_t prepare_nested(struct nested *n, unsigned trial)
+{
+    static uint32_t poison[PARTS * PART];
+    cudaError_t error;
+    unsigned i;
+
+    prepare_trial(n->room, trial);
+    for (i = 0; i < PARTS * PART; i++)
+        poison[i] = ~words_fresh(n->room->plan.key, i % PART);
+    error = cudaMemcpyAsync(n->args.data, poison, sizeof(poison), cudaMemcpyHostToDevice, n->ask->stream);
+    return error == cudaSuccess ? cudaStreamSynchronize(n->ask->stream) : error;
+}
+
+/* 1 if a reader did not see the writer's words, or, with `inner`, what the inner kernel made of them. */
+static int readers_are_stale(const struct nested *n, unsigned readers, int inner)
+{
+    static uint32_t seen[2 * READERS * PART];
+    unsigned i;
+
+    if (cudaMemcpy(seen, n->args.seen, sizeof(seen), cudaMemcpyDeviceToHost) != cudaSuccess)
+        return 1;
+    for (i = 0; i < 2 * readers * PART; i++)
+        if ((inner || i / PART % 2 == 0) && seen[i] != words_fresh(n->room->plan.key, i % PART))
+            return 1;
+    return 0;
+}
+
+/* ---- around ---- */
+
+static cudaError_t add_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to, unsigned programmatic)
+{
+    cudaGraphEdgeData data = edges_data(programmatic, 0, programmatic);
+
+    return edges_add(graph, &from, &to, &data, 1);
+}
+
+static cudaError_t add_child(struct nested *n, cudaGraph_t graph, cudaGraphNode_t *node)
+{
+    cudaGraph_t child;
+    cudaGraphNode_t inside;
+    cudaError_t error = cudaGraphCreate(&child, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&inside, child, (const void *)SYMBOL(nested_inner), &n->args, PART);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(node, graph, NULL, 0, child); /* clones it */
+    (void)cudaGraphDestroy(child);
+    return error;
+}
+
+static cudaError_t add_body(struct nested *n, cudaGraph_t graph, cudaGraphNode_t *node)
+{
+#if CUDART_VERSION >= 12040
+    cudaGraphConditionalHandle handle;
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    cudaGraphNode_t inside;
+    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
+
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.handle = handle;
+    params.conditional.type = cudaGraphCondTypeIf;
+    params.conditional.size = 1;
+    if (error == cudaSuccess)
+        error = edges_add_node(node, graph, NULL, NULL, 0, &params);
+    return error == cudaSuccess ? ask_add_kernel(&inside, params.conditional.phGraph_out[0], (const void *)SYMBOL(nested_inner), &n->args, PART)
+                                : error;
+#else
+    return add_child(n, graph, node);
+#endif
+}
+
+/* The mutant's reader comes after the writer alone, by a programmatic edge. */
+static cudaError_t connect(struct nested *n, cudaGraph_t graph, cudaGraphNode_t writer, int body)
+{
+    cudaGraphNode_t node, reader;
+    cudaError_t error = (body ? add_body : add_child)(n, graph, &node);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&reader, graph, (const void *)SYMBOL(nested_reader), &n->args, PART);
+    if (error == cudaSuccess && EDGES_KEPT)
+        error = add_edge(graph, writer, node, 0);
+    if (error == cudaSuccess && EDGES_KEPT)
+        error = add_edge(graph, node, reader, 0);
+    return error == cudaSuccess && !EDGES_KEPT ? add_edge(graph, writer, reader, 1) : error;
+}
+
+static cudaError_t fan_out(struct nested *n, cudaGraph_t graph, cudaGraphNode_t writer)
+{
+    struct kernel_args args = n->args;
+    cudaError_t error = cudaSuccess;
+    cudaGraphNode_t reader;
+    unsigned i;
+
+    for (i = 0; i < READERS && error == cudaSuccess; i++) {
+        args.seen = n->args.seen + 2 * i * PART;
+        error = ask_add_kernel(&reader, graph, (const void *)SYMBOL(nested_reader), &args, PART);
+        if (error == cudaSuccess)
+            error = add_edge(graph, writer, reader, !EDGES_KEPT);
+    }
+    return error;
+}
+
+enum around { AROUND_CHILD, AROUND_BODY, AROUND_FAN_OUT, AROUNDS };
+
+static cudaError_t make_around(struct nested *n, enum around around, cudaGraph_t *graph, cudaGraphExec_t *exec)
+{
+    cudaGraphNode_t writer;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&writer, *graph, (const void *)SYMBOL(nested_writer), &n->args, PART);
+    if (error == cudaSuccess)
+        error = around == AROUND_FAN_OUT ? fan_out(n, *graph, writer) : connect(n, *graph, writer, around == AROUND_BODY);
+    return error == cudaSuccess ? cudaGraphInstantiate(exec, *graph, 0) : error;
+}
+
+static void ask_one_around(struct ask *ask, struct nested *n, enum around around)
+{
+    static const char *const names[AROUNDS] = { "stale around a child graph", "stale around a conditional body", "stale in one of twelve dependents" };
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    unsigned trial, stale = 0, readers = around == AROUND_FAN_OUT ? READERS : 1;
+    cudaError_t error = make_around(n, around, &graph, &exec);
+
+    for (trial = 0; trial < ask->trials && error == cudaSuccess; trial++) {
+        error = prepare_nested(n, trial);
+        if (error == cudaSuccess)
+            error = cudaGraphLaunch(exec, ask->stream);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(ask->stream);
+        stale += error == cudaSuccess && readers_are_stale(n, readers, around != AROUND_FAN_OUT);
+    }
+    ask_expect(ask, "launches of that graph", error, cudaSuccess);
+    ask_expect_none(ask, names[around], stale, ask->trials);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+static void ask_around(struct ask *ask)
+{
+    struct nested n = PDL_ZERO;
+    unsigned around;
+
+    if (open_nested(&n, ask) != cudaSuccess)
+        ask_skip(ask, "memory", "none was given");
+    for (around = 0; around < AROUNDS && n.args.data; around++)
+        ask_one_around(ask, &n, (enum around)around);
+    close_nested(&n);
+}
+
+/* ---- launches ---- */
+
+static cudaError_t graph_of_one(cudaGraphExec_t exec[2], const void *function, struct kernel_args *args)
+{
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node, graph, function, args, PART);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec[0], graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec[1], graph, 0);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* The event lives until it is awaited: the wait outlives it. */
+static cudaError_t behind_event(struct nested *n, cudaGraphExec_t exec, int timed)
+{
+    struct ask *ask = n->ask;
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, timed ? cudaEventDefault : cudaEventDisableTiming), end;
+
+    if (error != cudaSuccess)
+        return error;
+    error = launch_one((const void *)SYMBOL(nested_writer), &n->args, PART, ask->side, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(event, ask->side);
+    if (error == cudaSuccess && EDGES_KEPT)
+        error = cudaStreamWaitEvent(ask->stream, event, 0);
+    end = cudaEventDestroy(event);
+    error = error == cudaSuccess ? end : error;
+    return error == cudaSuccess ? cudaGraphLaunch(exec, ask->stream) : error;
+}
+
+static void ask_launches(struct ask *ask)
+{
+    struct nested n = PDL_ZERO;
+    cudaGraphExec_t reader[2] = { NULL, NULL }, turn[2] = { NULL, NULL };
+    unsigned trial, stale = 0, lost = 0;
+    cudaError_t error = open_nested(&n, ask);
+
+    if (error == cudaSuccess)
+        error = graph_of_one(reader, (const void *)SYMBOL(nested_reader), &n.args);
+    if (error == cudaSuccess)
+        error = graph_of_one(turn, (const void *)SYMBOL(nested_turn), &n.args);
+    for (trial = 0; trial < ask->trials && error == cudaSuccess; trial++) {
+        error = prepare_nested(&n, trial);
+        if (error == cudaSuccess)
+            error = behind_event(&n, reader[0], trial % 2 != 0);
+        if (error == cudaSuccess)
+            error = cudaDeviceSynchronize();
+        stale += error == cudaSuccess && readers_are_stale(&n, 1, 0);
+        if (error == cudaSuccess)
+            error = cudaGraphLaunch(turn[0], ask->stream);
+        if (error == cudaSuccess)
+            error = cudaGraphLaunch(turn[EDGES_KEPT ? 0 : 1], ask->side);
+        if (error == cudaSuccess)
+            error = cudaDeviceSynchronize();
+        lost += error == cudaSuccess && n.room->state.began != 2;
+    }
+    ask_expect(ask, "launches of graphs", error, cudaSuccess);
+    ask_expect_none(ask, "stale in a graph after an event", stale, ask->trials);
+    ask_expect_none(ask, "launches of one executable graph at a time that were two", lost, ask->trials);
+    for (trial = 0; trial < 2; trial++) {
+        (void)cudaGraphExecDestroy(reader[trial]);
+        (void)cudaGraphExecDestroy(turn[trial]);
+    }
+    close_nested(&n);
+}
+
+/* ---- changed ---- */
+
+static cudaError_t add_reader(cudaGraph_t *graph, cudaGraphNode_t *node, struct kernel_args *args)
+{
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    return error == cudaSuccess ? ask_add_kernel(node, *graph, (const void *)SYMBOL(nested_reader), args, PART) : error;
+}
+
+/* From now on it stores what the next reader would see. */
+static cudaError_t change(cudaGraphExec_t exec, cudaGraphNode_t node, struct kernel_args *args, int whole)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaGraphNode_t other;
+    cudaGraph_t graph;
+    cudaError_t error;
+    void *values[1];
+
+    if (whole) {
+        error = add_reader(&graph, &other, args);
+        if (error == cudaSuccess)
+            error = cudaGraphExecUpdate(exec, graph, &info);
+        (void)cudaGraphDestroy(graph);
+        return error;
+    }
+    values[0] = args;
+    params.func = (void *)SYMBOL(nested_reader);
+    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
+    params.blockDim = params.gridDim;
+    params.blockDim.x = PART;
+    params.kernelParams = values;
+    return cudaGraphExecKernelNodeSetParams(exec, node, &params);
+}
+
+/* Launched as it was made, changed, launched again; the words that the second launch had to store. */
+static cudaError_t change_and_launch(struct nested *n, unsigned trial, unsigned *missed)
+{
+    struct kernel_args args = n->args;
+    cudaStream_t stream = n->ask->stream;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node;
+    uint32_t seen[PART];
+    unsigned i, wrong = 0;
+    cudaError_t error = prepare_nested(n, trial);
+
+    if (error == cudaSuccess)
+        error = add_reader(&graph, &node, &args);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, stream);
+    args.seen += 2 * PART;
+    if (error == cudaSuccess)
+        error = change(exec, node, &args, trial % 2 != 0);
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(args.seen, 0, sizeof(seen), stream);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(seen, args.seen, sizeof(seen), cudaMemcpyDeviceToHost, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    for (i = 0; i < PART && error == cudaSuccess; i++)
+        wrong |= seen[i] != ~words_fresh(n->room->plan.key, i);
+    *missed += wrong;
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static void ask_changed(struct ask *ask)
+{
+    struct nested n = PDL_ZERO;
+    cudaError_t error = open_nested(&n, ask);
+    unsigned trial, missed = 0;
+
+    for (trial = 0; trial < ask->trials && error == cudaSuccess; trial++)
+        error = change_and_launch(&n, trial, &missed);
+    ask_expect(ask, "launches of graphs that were changed", error, cudaSuccess);
+    ask_expect_none(ask, "launches that did not do what the graph was changed to", missed, ask->trials);
+    close_nested(&n);
+}
+
+static const struct pair nested_pairs[] = {
+    PAIR_ASK("around", ask_around),
+    PAIR_ASK("launches", ask_launches),
+    PAIR_ASK("changed", ask_changed),
+};
+IMAGE(nested, nested_pairs)

@@ -1,0 +1,140 @@
+"""Smoke runs on a GPU that others use: beside programs that load it, at the lowest priority, and under an MPS server.
+
+    python3 conformance dev crowded [--device cuda] [--harness FILE] [--runs N] [--stop-after S] [--output FILE]
+
+N runs in each surrounding. A run counts as good if cases passed and none is HANG, CRASH or KIT_ERROR, nor FAIL but for the rules that
+fail in the report that --expect names (`run`'s report.json). Exit code: 0 if all runs are good, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from conformance.pdlkit.children import Kept, run_tool
+from conformance.pdlkit.exits import FAILED, OK, BadArguments, SetupImpossible
+from conformance.pdlkit.mps import mps_server
+from conformance.pdlkit.places import ROOT
+from conformance.pdlkit.read_report import Unreadable, read_report
+from conformance.pdlkit.toolchain import find_nvcc
+
+BAD = ("FAIL", "HANG", "CRASH", "KIT_ERROR", "DEVICE_LOST")
+SURROUNDINGS = ("alone", "nice 19", "compute", "memory", "graphs", "MPS")
+LOADS = ("compute", "memory", "graphs")
+RUN_LIMIT_S = 900.0
+
+
+def failed_rules(report: dict[str, Any]) -> Counter[tuple[str, str]]:
+    """(rule, status) of every case that is bad, and how many cases."""
+    return Counter((test["rule"], test["status"]) for test in report["tests"] if test["status"] in BAD)
+
+
+def proves_something(report: dict[str, Any]) -> bool:
+    """Whether cases ran on the device, and the run counts."""
+    return report["verdict"] != "INVALID" and any(test["status"] == "PASS" for test in report["tests"])
+
+
+@contextmanager
+def _loaded(program: Path, how: str) -> Iterator[dict[str, str]]:
+    """A process that loads the GPU from now to the end."""
+    kept = Kept([str(program), how], stdin=subprocess.DEVNULL)
+    try:
+        assert kept.process.stdout
+        if kept.process.stdout.readline().strip() != b"loading":
+            raise SetupImpossible(f"the load `{how}` did not start")
+        yield {}
+        if kept.process.poll() is not None:
+            raise SetupImpossible(f"the load `{how}` ended by itself")
+    finally:
+        kept.stop()
+
+
+def _run(argv: list[str], more: dict[str, str], output: Path) -> tuple[dict[str, Any], int]:
+    """The report of one run, and its exit code."""
+    done = run_tool([*argv, "--output", str(output)], timeout=RUN_LIMIT_S, environment={**os.environ, **more}, cwd=ROOT)
+    return read_report(output / "report.json"), done.returncode
+
+
+def _surrounding(stack: ExitStack, name: str, program: Path, folder: Path) -> tuple[list[str], dict[str, str]]:
+    """What stands before the command, and more variables."""
+    if name == "nice 19":
+        return ["nice", "-n", "19"], {}
+    if name in LOADS:
+        return [], stack.enter_context(_loaded(program, name))
+    if name == "MPS":
+        return [], stack.enter_context(mps_server(folder))
+    return [], {}
+
+
+def measure(name: str, argv: list[str], runs: int, program: Path, known: set[str]) -> dict[str, Any]:
+    """Some runs in one surrounding."""
+    found: list[dict[str, Any]] = []
+    row: dict[str, Any] = {"surrounding": name, "runs": found}
+    try:
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pdl-crowded-")))
+            before, more = _surrounding(stack, name, program, folder)
+            for number in range(runs):
+                began = time.monotonic()
+                report, code = _run([*before, *argv], more, folder / f"run-{number}")
+                failed = failed_rules(report)
+                found.append({
+                    "verdict": report["verdict"], "code": code, "seconds": round(time.monotonic() - began, 1),
+                    "statuses": dict(Counter(test["status"] for test in report["tests"])),
+                    "bad": [{"rule": rule, "status": status, "cases": count} for (rule, status), count in sorted(failed.items())],
+                    "good": proves_something(report) and all(status == "FAIL" and rule in known for rule, status in failed)})
+    except (OSError, subprocess.SubprocessError, SetupImpossible, Unreadable) as error:
+        row["why"] = str(error) or type(error).__name__
+    return row
+
+
+def line(row: dict[str, Any]) -> str:
+    """A line of the table."""
+    runs = row["runs"]
+    verdicts = ", ".join(f"{count} {name}" for name, count in Counter(run["verdict"] for run in runs).items())
+    bad = Counter(f"{entry['rule']} {entry['status']}" for run in runs for entry in run["bad"])
+    seconds = f"{min(run['seconds'] for run in runs):.0f} to {max(run['seconds'] for run in runs):.0f} s" if runs else ""
+    return (f"{row['surrounding']:<8} {sum(run['good'] for run in runs)} of {len(runs)} good; {verdicts}; {seconds}; "
+            f"{', '.join(sorted(bad)) or 'nothing failed'}" + (f"; not done: {row['why']}" if "why" in row else ""))
+
+
+def main(argv: list[str]) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description="smoke runs beside other users of the GPU")
+    parser.add_argument("--device", default="cuda", metavar="D", help="as `run` takes it (default %(default)s)")
+    parser.add_argument("--harness", type=Path, metavar="FILE", help="a harness that is built already")
+    parser.add_argument("--runs", type=int, default=1, metavar="N", help="in each surrounding (default %(default)s)")
+    parser.add_argument("--only", choices=SURROUNDINGS, action="append", help="only this surrounding (repeatable)")
+    parser.add_argument("--expect", type=Path, metavar="REPORT", help="rules that fail in this report may fail")
+    parser.add_argument("--stop-after", type=float, default=float("inf"), metavar="S", help="begin no surrounding after so many seconds")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write everything as JSON, after each surrounding")
+    given = parser.parse_args(argv)
+    if given.runs < 1:
+        raise BadArguments("--runs takes 1 or more")
+    known = {rule for rule, _ in failed_rules(read_report(given.expect))} if given.expect else set()
+    command = [sys.executable, "conformance", "run", "--profile", "smoke", "--device", given.device]
+    command += ["--harness", str(given.harness.resolve())] if given.harness else []
+    rows, began, nvcc = [], time.monotonic(), find_nvcc()
+    with tempfile.TemporaryDirectory(prefix="pdl-crowded-") as folder:
+        program = Path(folder) / "crowded"
+        if nvcc is None:
+            raise SetupImpossible("nvcc is not there; put the CUDA Toolkit's bin folder on PATH or set CUDA_HOME")
+        subprocess.run([nvcc.path, "-O2", "-arch=native", Path(__file__).with_suffix(".cu"), "-o", program], check=True)
+        for name in given.only or SURROUNDINGS:
+            over = time.monotonic() - began > given.stop_after
+            rows.append({"surrounding": name, "runs": [], "why": "the time given by --stop-after was over"} if over
+                        else measure(name, command, given.runs, program, known))
+            print(line(rows[-1]), flush=True)
+            if given.output:
+                given.output.write_text(json.dumps({"schema": "pdl-crowded/1", "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    return OK if all(run["good"] for row in rows for run in row["runs"]) and all("why" not in row for row in rows) else FAILED

@@ -1,0 +1,36 @@
+"""Smoke runs beside others: which failures count, and what a line of the table says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.probes import crowded
+
+
+def report(*tests: tuple[str, str]) -> dict[str, Any]:
+    return {"verdict": "VIOLATES", "tests": [{"rule": rule, "status": status} for rule, status in tests]}
+
+
+@pytest.mark.parametrize(("tests", "good"), [
+    ([("A-01", "PASS"), ("A-02", "INCONCLUSIVE")], True), ([("A-03", "PASS"), ("A-01", "FAIL")], True),
+    ([("A-03", "PASS"), ("A-02", "FAIL")], False), ([("A-03", "PASS"), ("A-01", "HANG")], False),
+    ([("A-01", "NOT_SUPPORTED")], False), ([], False)])
+def test_only_a_fail_that_is_known_is_good(tests: list[tuple[str, str]], good: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[str]] = []
+
+    def run(argv: list[str], more: dict[str, str], output: Path) -> tuple[dict[str, Any], int]:
+        seen.append(argv)
+        return report(*tests), 1
+
+    monkeypatch.setattr(crowded, "_run", run)
+    row = crowded.measure("nice 19", ["run"], 2, Path("none"), {"A-01"})
+    assert [run["good"] for run in row["runs"]] == [good, good] and seen[0] == ["nice", "-n", "19", "run"]
+    assert f"{2 * good} of 2 good; 2 VIOLATES" in crowded.line(row)
+
+
+def test_a_surrounding_that_cannot_be_had_says_why(tmp_path: Path) -> None:
+    row = crowded.measure("compute", ["run"], 1, tmp_path / "nowhere", set())
+    assert row["runs"] == [] and "cannot be started" in row["why"] and "not done" in crowded.line(row)
