@@ -87,7 +87,8 @@ def _sums(all_records: list[dict[str, Any]]) -> str:
     names = sum(int(record["kernel_names"]) for record in all_records)
     return (f"{len(all_records)} packages, {scanned:,} kernels scanned. A kernel that was compiled for several architectures or lies in "
             f"several images counts each time; {names:,} have\ndifferent names within their package. {waiting:,} wait and were "
-            f"analysed along every path; {triggering - both:,} trigger and never wait; {scanned - waiting - triggering + both:,} do neither.")
+            f"analysed along every path; {triggering - both:,} trigger and never wait; {scanned - waiting - triggering + both:,} do "
+            "neither.")
 
 
 def _row(record: Mapping[str, Any]) -> str:
