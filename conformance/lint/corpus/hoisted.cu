@@ -3,7 +3,8 @@
  * which never waits, is the defect that is left. */
 #include "corpus.h"
 
-BUG(restricted_flag_in_first_turn, "read-before-wait|path-without-wait")(const bool *__restrict__ fallback, const float *a, float *o, int segments)
+BUG(restricted_flag_in_first_turn, "read-before-wait|path-without-wait")
+(const bool *__restrict__ fallback, const float *a, float *o, int segments)
 {
     float sum = 0.0f;
     for (int turn = 0; turn < segments; ++turn) {
