@@ -20,7 +20,8 @@
  *    5. publish by fence and pdl_trigger(): the trigger orders nothing, and with restrict the stores are removed
  *    6. let one thread wait for its block without the pointers that pdl_wait_block() returns
  *    7. wait on one path only: each thread that touches shared data needs a wait on every path that leads there
- *    8. omit the wait, even where this kernel reads nothing: later kernels rely on it for their order
+ *    8. omit the wait, even where this kernel reads nothing: later kernels rely on it for their order. A wait and the
+ *       attribute of the launches that need it come and go in one commit: conformance/results/field has two that did not
  *    9. spin until the next grid has done something: nothing guarantees that it starts before this one ends
  *   10. build any part of it for less than compute_90: that part has no wait. pdl.h refuses overlap to such kernels, but
  *       cannot see it where device LTO or -rdc links such a part into an image for compute_90: see below

@@ -59,9 +59,7 @@ def in_words(record: Mapping[str, Any]) -> str:
 def as_markdown(all_records: list[dict[str, Any]], known: Mapping[str, Package], all_cases: list[Case]) -> str:
     """The page."""
     rest = match(all_cases, all_records)
-    total = sum(int(r["total"]["kernels"]) for r in all_records)
-    waiting = sum(int(r["total"]["waiting"]) for r in all_records)
-    lines = [_HEAD, f"{len(all_records)} packages, {total:,} kernels, {waiting:,} of them wait.", "",
+    lines = [_HEAD, _sums(all_records), "",
              "| package | licence | architectures | kernels | wait | trigger | both | early trigger | findings | not read | CPU | memory |",
              "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     lines += [_row(record) for record in all_records]
@@ -80,6 +78,17 @@ def as_markdown(all_records: list[dict[str, Any]], known: Mapping[str, Package],
         lines += [f"- {name}: {group['rule']}, {group['count']} times in {group['kernels']} kernels `{group['family']}`"
                   for name, group in rest]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _sums(all_records: list[dict[str, Any]]) -> str:
+    """How much of what was scanned could be judged, and how far."""
+    scanned, waiting, triggering, both = (sum(int(record["total"][key]) for record in all_records)
+                                          for key in ("kernels", "waiting", "triggering", "both"))
+    names = sum(int(record["kernel_names"]) for record in all_records)
+    return (f"{len(all_records)} packages, {scanned:,} kernels scanned. A kernel that was compiled for several architectures or lies in "
+            f"several images counts each time; {names:,} have\ndifferent names within their package. {waiting:,} wait and were "
+            f"analysed along every path; {triggering - both:,} trigger and never wait; {scanned - waiting - triggering + both:,} do "
+            "neither.")
 
 
 def _row(record: Mapping[str, Any]) -> str:
