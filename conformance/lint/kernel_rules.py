@@ -33,8 +33,8 @@ _WRITTEN_ABOVE = ("the source reads it above the wait: move the read below pdl_w
                   "independent")
 _TURN = ("the wait stands in a loop, and a turn comes here before any turn has waited: wait ahead of the loop, or in its first turn above "
          "this access")
-_TURN_OR_LIFTED = (f"{_TURN}. If the first turn does wait above it, the compiler moved the read: take __restrict__ and __ldg away, and read "
-                   "through pdl_fresh()")
+_TURN_OR_LIFTED = (f"{_TURN}. If the first turn does wait above it, the compiler moved the read: take __restrict__ and __ldg away, and "
+                   "read through pdl_fresh()")
 _OWN_SYMBOL = re.compile(r"__cudart_|_ZTV|\$str|__unnamed|__const|\w+\$\d+$")
 
 

@@ -386,6 +386,7 @@ struct range {
     uint32_t low, high;
 };
 bool value_range(expr, constraints, struct range *); /* smallest and largest number it can be; false: nothing is known */
+bool is_in_own_block(expr); /* the address of shared memory cannot be that of another block of the cluster */
 bool may_be_same(expr, expr); /* addresses of barrier objects; 0: any */
 
 /* transfer.c, transfer_table.c, memory.c: one instruction's effect on the registers ------------------------------------- */

@@ -242,3 +242,41 @@ OK(many_ways)(const float *a, float *o, int flags)
         o[threadIdx.x] = *(const volatile float *)(a + threadIdx.x);
     }
 }
+
+/* A matrix unit's commit (sm_100) or an arrive lets the last warp store. */
+#if defined(__CUDA_ARCH_FEAT_SM100_ALL)
+#define COMMIT(b) asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" : : "r"(at(b)) : "memory")
+#else
+#define COMMIT(b) object_arrive(b)
+#endif
+INLINED bool elected(void)
+{
+    unsigned yes;
+    asm volatile("{\n\t.reg .pred p;\n\telect.sync _|p, 0xffffffff;\n\tselp.u32 %0, 1, 0, p;\n\t}" : "=r"(yes));
+    return yes != 0;
+}
+template <bool wrong> INLINED void accumulated(const float *a, float *o)
+{
+    __shared__ alignas(128) float s[256];
+    __shared__ unsigned long long full, sum, free;
+    if (threadIdx.x == 0) { object_init(&full, 1); object_init(&sum, 1); object_init(&free, 32); }
+    __syncthreads();
+    const int warp = threadIdx.x / 32;
+    if (warp == 0) {
+        if (elected()) {
+            pdl_wait();
+            s[0] = ((const volatile float *)a)[blockIdx.x];
+            object_arrive(&full);
+        }
+    } else if (warp == 1) {
+        object_wait(&full, 0);
+        if (elected()) { COMMIT(&sum); }
+    } else if (warp == 2) {
+        object_arrive(&free);
+    } else {
+        object_wait(wrong ? &free : &sum, 0);
+        o[blockIdx.x * 32 + (threadIdx.x & 31)] = s[0];
+    }
+}
+BUG(object_accumulated, "partial-wait")(const float *a, float *o) { accumulated<true>(a, o); }
+OK(object_accumulated)(const float *a, float *o) { accumulated<false>(a, o); }

@@ -236,3 +236,42 @@ BUG(turn_in_middle, "path-without-wait|read-before-wait|partial-wait")(const flo
     } while (++t < n);
     o[threadIdx.x] = x;
 }
+
+/* do ... while with an unsigned count, and the wait in its first turn. */
+template <unsigned at_turn> INLINED void counted_unsigned(const float *a, float *o, unsigned n)
+{
+    unsigned t = 0;
+    float x = 0.0f;
+    do {
+        if (t == at_turn) { pdl_wait(); }
+        x += *(const volatile float *)(a + t * 128 + threadIdx.x);
+    } while (++t < n);
+    o[threadIdx.x] = x;
+}
+BUG(turn_unsigned, "path-without-wait|read-before-wait|partial-wait")(const float *a, float *o, unsigned n) { counted_unsigned<1>(a, o, n); }
+OK(turn_unsigned)(const float *a, float *o, unsigned n) { counted_unsigned<0>(a, o, n); }
+
+/* At least two turns, counted down from the larger of two numbers. */
+template <int first> INLINED void at_least_two(const float *a, float *o, int n)
+{
+    const int turns = n < 2 ? 2 : n;
+    float x = 0.0f;
+#pragma unroll 1
+    for (int t = 0; t < turns; t++) {
+        if (t == first) { pdl_wait(); }
+        if (t >= first) { x += *(const volatile float *)(a + t * 128 + threadIdx.x); }
+    }
+    o[threadIdx.x] = x;
+}
+BUG(turn_of_two, "path-without-wait|read-before-wait|partial-wait|write-before-wait")(const float *a, float *o, int n) { at_least_two<2>(a, o, n); }
+OK(turn_of_two)(const float *a, float *o, int n) { at_least_two<1>(a, o, n); }
+
+/* Threads below the smaller of two numbers are below either. */
+template <bool below> INLINED void few_threads(const float *a, float *o, int n)
+{
+    const int some = n < 64 ? n : 64;
+    if (threadIdx.x < 64u) { pdl_wait(); }
+    if (below ? (int)threadIdx.x < some : (int)threadIdx.x <= 64) { o[threadIdx.x] = *(const volatile float *)(a + threadIdx.x); }
+}
+BUG(few_threads, "partial-wait|path-without-wait")(const float *a, float *o, int n) { few_threads<false>(a, o, n); }
+OK(few_threads)(const float *a, float *o, int n) { few_threads<true>(a, o, n); }

@@ -161,7 +161,7 @@ static void pass_block_barrier(struct step *step)
 /* Behind a barrier of the warp all of its lanes are released that one of them was. */
 static void pass_warp_barrier(struct step *step)
 {
-    if (step->registers->phases.lane_waits && (step->wait == SIBLING || step->wait == AHEAD) && object_helps(0))
+    if (step->registers->phases.lane_waits && (step->wait == SIBLING || step->wait == AHEAD) && object_helps(0, false))
         step->wait = SIGNALLED;
     step->registers->phases.lane_waits = false;
 }
@@ -256,11 +256,23 @@ static bool passes_at_once(const struct step *step, const struct instruction *in
     return is_number_of(settled(asked, step->constraints), &phase) && phase != 0;
 }
 
+/* Whether what is signalled may be an object of another block of the cluster. Of SYNCS only the .RED forms reach one. */
+static bool signals_other_block(const struct instruction *instruction, expr address)
+{
+    const char *text = text_of(instruction->decoded->opcode->text);
+    if (strstr(text, ".MULTICAST") != NULL || strstr(text, ".2CTA") != NULL)
+        return true;
+    if (strncmp(text, "UTCBAR", 6) == 0 || strncmp(text, "ARRIVES", 7) == 0)
+        return false;
+    return strstr(text, strncmp(text, "SYNCS", 5) == 0 ? ".RED" : "") != NULL && !is_in_own_block(address);
+}
+
 /* A thread signals a barrier object in shared memory. */
 static void signal_of(const struct step *step, const struct instruction *instruction)
 {
+    expr address = object_address(step->registers, instruction);
     if (step->wait == WAITED || step->wait == SIGNALLED)
-        signal_object(&now.gathered, object_address(step->registers, instruction));
+        signal_object(&now.gathered, address, signals_other_block(instruction, address));
 }
 
 /* The predicate that says how a wait for an object has ended; NO_REGISTER if it is not read. */
@@ -280,8 +292,9 @@ static void wait_for_object(struct step *step, const struct instruction *instruc
     struct registers *registers = step->registers;
     uint16_t answer = object_answer(instruction);
     add_event(step, EVENT_OTHER_BARRIER, 0);
-    bool may_help = (step->wait == SIBLING || step->wait == AHEAD) && !passes_at_once(step, instruction);
-    bool helps = may_help && object_helps(object_address(registers, instruction)) && answer != NO_REGISTER;
+    bool in_other_block = step->wait == CLUSTER;
+    bool may_help = (step->wait == SIBLING || step->wait == AHEAD || in_other_block) && !passes_at_once(step, instruction);
+    bool helps = may_help && object_helps(object_address(registers, instruction), in_other_block) && answer != NO_REGISTER;
     constraints there = guard.expression ? assume(guard.expression, true, step->constraints) : step->constraints;
     struct value before = answer != NO_REGISTER ? registers->file[answer] : (struct value){0};
     execute(registers, instruction, site);

@@ -156,8 +156,10 @@ static void copy_call(const struct node_state *node, uint32_t index, enum progre
     const struct value *file = registers->file;
     provenance from = 0;
     bool tensor = callee && strstr(text_of(callee), "_tensor_") != NULL;
+    expr object = callee ? file[tensor ? TENSOR_OBJECT : COPY_OBJECT].expression : 0;
+    bool to_many = callee && strstr(text_of(callee), "multicast") != NULL;
     if (wait == WAITED || wait == SIGNALLED)
-        signal_object(&now.gathered, callee ? file[tensor ? TENSOR_OBJECT : COPY_OBJECT].expression : 0);
+        signal_object(&now.gathered, object, to_many || !is_in_own_block(object));
     if (now.follow_waited)
         return;
     if (callee && !tensor)

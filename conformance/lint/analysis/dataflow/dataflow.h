@@ -105,15 +105,17 @@ struct signals { /* what threads signal that have waited, or were released by su
     /* By the smallest and the largest number it can have: 0, not signalled; else 1 + how often the signaller had used the
      * barrier before. */
     uint8_t barrier[NAMED_BARRIERS][NAMED_BARRIERS];
-    expr *objects;                     /* addresses of barrier objects, sorted; 0: any */
-    size_t object_count, object_capacity;
+    struct objects {
+        expr *all; /* addresses of barrier objects, sorted; 0: any */
+        size_t count, capacity;
+    } objects[2]; /* [1]: that may lie in another block of the cluster; asked for: by threads whose block has no waiter */
 };
 void signals_clear(struct signals *);
 void signal_barrier(struct signals *, const struct range *range, uint8_t uses); /* NULL: any; uses: before this one */
-void signal_object(struct signals *, expr address);
+void signal_object(struct signals *, expr address, bool in_other_block);
 /* Whether a thread that waited signals this barrier, as far as that is heard; notes that it was asked. */
 bool barrier_helps(const struct range *range, uint8_t uses); /* NULL: any; uses: of this thread, before this one */
-bool object_helps(expr address);
+bool object_helps(expr address, bool from_other_block);
 /* Whether all that was asked for has the same answer with these signals and those; NULL: nothing is heard, so all help. */
 bool answered_alike(const struct signals *asked, const struct signals *, const struct signals *);
 /* Gathers what threads signal that waited, then what those signal that they release, until nothing is added; then judges with

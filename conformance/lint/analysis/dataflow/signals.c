@@ -14,7 +14,7 @@ void signals_clear(struct signals *s)
 {
     s->any_barrier = false;
     memset(s->barrier, 0, sizeof s->barrier);
-    s->object_count = 0;
+    s->objects[0].count = s->objects[1].count = 0;
 }
 
 void signal_barrier(struct signals *s, const struct range *range, uint8_t uses)
@@ -28,24 +28,35 @@ void signal_barrier(struct signals *s, const struct range *range, uint8_t uses)
         *first = (uint8_t)(uses + 1);
 }
 
-void signal_object(struct signals *s, expr address)
+static void add_object(struct objects *objects, expr address)
 {
     size_t at = 0;
-    while (at < s->object_count && s->objects[at] < address)
+    while (at < objects->count && objects->all[at] < address)
         at++;
-    if (at < s->object_count && s->objects[at] == address)
+    if (at < objects->count && objects->all[at] == address)
         return;
-    s->objects = grown(s->objects, &s->object_capacity, s->object_count + 1, sizeof *s->objects);
-    memmove(s->objects + at + 1, s->objects + at, (s->object_count - at) * sizeof *s->objects);
-    s->objects[at] = address;
-    s->object_count++;
+    objects->all = grown(objects->all, &objects->capacity, objects->count + 1, sizeof *objects->all);
+    memmove(objects->all + at + 1, objects->all + at, (objects->count - at) * sizeof *objects->all);
+    objects->all[at] = address;
+    objects->count++;
+}
+
+void signal_object(struct signals *s, expr address, bool in_other_block)
+{
+    add_object(&s->objects[0], address);
+    if (in_other_block)
+        add_object(&s->objects[1], address);
+}
+
+static bool objects_equal(const struct objects *a, const struct objects *b)
+{
+    return a->count == b->count && (a->count == 0 || memcmp(a->all, b->all, a->count * sizeof *a->all) == 0);
 }
 
 static bool signals_equal(const struct signals *a, const struct signals *b)
 {
     return a->any_barrier == b->any_barrier && memcmp(a->barrier, b->barrier, sizeof a->barrier) == 0 &&
-           a->object_count == b->object_count &&
-           (a->object_count == 0 || memcmp(a->objects, b->objects, a->object_count * sizeof *a->objects) == 0);
+           objects_equal(&a->objects[0], &b->objects[0]) && objects_equal(&a->objects[1], &b->objects[1]);
 }
 
 static bool reaches_number(const struct signals *s, uint32_t first, uint32_t last, uint8_t uses)
@@ -86,10 +97,10 @@ static bool reaches_barrier(const struct signals *s, const struct range *range, 
     return true;
 }
 
-static bool reaches_object(const struct signals *s, expr address)
+static bool reaches_object(const struct objects *signalled, expr address)
 {
-    for (size_t i = 0; i < s->object_count; i++)
-        if (may_be_same(address, s->objects[i]))
+    for (size_t i = 0; i < signalled->count; i++)
+        if (may_be_same(address, signalled->all[i]))
             return true;
     return false;
 }
@@ -101,11 +112,11 @@ bool barrier_helps(const struct range *range, uint8_t uses)
     return !now.heard || reaches_barrier(&now.signals, range, uses);
 }
 
-bool object_helps(expr address)
+bool object_helps(expr address, bool from_other_block)
 {
     now.asked_signals = true;
-    signal_object(&now.asked[now.follow_waited], address);
-    return !now.heard || reaches_object(&now.signals, address);
+    add_object(&now.asked[now.follow_waited].objects[from_other_block], address);
+    return !now.heard || reaches_object(&now.signals.objects[from_other_block], address);
 }
 
 /* For every number of earlier uses with which it may have been asked. */
@@ -126,9 +137,13 @@ bool answered_alike(const struct signals *asked, const struct signals *a, const 
             if (asked->barrier[low][high] &&
                 !barrier_alike(&(struct range){low, high}, (uint8_t)(asked->barrier[low][high] - 1), a, b))
                 return false;
-    for (size_t i = 0; i < asked->object_count; i++)
-        if ((a == NULL || reaches_object(a, asked->objects[i])) != (b == NULL || reaches_object(b, asked->objects[i])))
-            return false;
+    for (int other = 0; other < 2; other++) {
+        const struct objects *objects = &asked->objects[other];
+        for (size_t i = 0; i < objects->count; i++)
+            if ((a == NULL || reaches_object(&a->objects[other], objects->all[i])) !=
+                (b == NULL || reaches_object(&b->objects[other], objects->all[i])))
+                return false;
+    }
     return true;
 }
 

@@ -333,6 +333,25 @@ static expr extreme(uint32_t op, expr left, expr right)
     return first == (op == OPERATION_MIN_SIGNED || op == OPERATION_MIN_UNSIGNED) ? left : right;
 }
 
+/* a < b ? a : b, in whatever order it is asked: the smaller of both, or the larger; 0 if it is neither. */
+expr chosen_extreme(expr condition, expr a, expr b)
+{
+    static const uint32_t smaller[2] = {OPERATION_MIN_UNSIGNED, OPERATION_MIN_SIGNED};
+    static const uint32_t larger[2] = {OPERATION_MAX_UNSIGNED, OPERATION_MAX_SIGNED};
+
+    if (!condition || !a || !b)
+        return 0;
+    if (is_number(a)) /* the number stands last in expressions */
+        return is_number(b) ? 0 : chosen_extreme(negation(condition), b, a);
+    for (unsigned sign = 0; sign < 2; sign++) {
+        if (condition == comparison(COMPARES_LT, sign, a, b) || condition == comparison(COMPARES_LE, sign, a, b))
+            return extreme(smaller[sign], a, b);
+        if (condition == comparison(COMPARES_GT, sign, a, b) || condition == comparison(COMPARES_GE, sign, a, b))
+            return extreme(larger[sign], a, b);
+    }
+    return 0;
+}
+
 bool take_extreme(struct registers *regs, const struct instruction *instruction, struct result *result)
 {
     const struct decoded *d = instruction->decoded;

@@ -95,21 +95,61 @@ static bool of_choice(const struct node *left, enum comparison how, bool is_sign
     return true;
 }
 
-/* The smaller of two is below a number if either is, the larger if both are; 0 if that does not help. */
-static expr of_extreme(const struct node *left, enum comparison how, bool is_signed, expr right)
+/* What is said of the smaller or the larger of two is said of either or of both; `either` for the smaller one. 0: it is neither. */
+static expr of_extreme(const struct node *extreme, bool is_signed, bool either, expr (*said)(expr, const void *), const void *with)
 {
-    uint32_t op = left->tag == TAG_OPERATION && left->kid_count == 2 && how != COMPARES_EQ ? left->a : OPERATION_NAMED;
+    uint32_t op = extreme->tag == TAG_OPERATION && extreme->kid_count == 2 ? extreme->a : OPERATION_NAMED;
     bool smaller = op == (is_signed ? OPERATION_MIN_SIGNED : OPERATION_MIN_UNSIGNED);
     expr first, second;
 
     if (!smaller && op != (is_signed ? OPERATION_MAX_SIGNED : OPERATION_MAX_UNSIGNED))
         return 0;
-    first = comparison(how, is_signed, left->kids[0], right);
-    second = comparison(how, is_signed, left->kids[1], right);
+    first = said(extreme->kids[0], with);
+    second = said(extreme->kids[1], with);
     if (first == 0 || second == 0)
         return 0;
-    return smaller ? disjunction(first, second) : conjunction(first, second);
+    return smaller == either ? disjunction(first, second) : conjunction(first, second);
 }
+
+struct asked {
+    enum comparison how;
+    bool is_signed;
+    expr other;
+};
+
+static expr below_other(expr e, const void *with)
+{
+    const struct asked *asked = with;
+
+    return comparison(asked->how, asked->is_signed, e, asked->other);
+}
+
+static expr above_other(expr e, const void *with)
+{
+    const struct asked *asked = with;
+
+    return comparison(asked->how, asked->is_signed, asked->other, e);
+}
+
+static bool is_extreme_of_number(const struct node *node)
+{
+    return node->tag == TAG_OPERATION && node->kid_count == 2 && node->a >= OPERATION_MIN_SIGNED && node->a <= OPERATION_MAX_UNSIGNED &&
+           is_number(node->kids[1]);
+}
+
+/* The smaller of x and a number is that number wherever x is not below it, and never above it; the larger, the other way round. */
+static expr equals_extreme(const struct node *node, uint32_t n, expr (*equals)(expr, uint32_t))
+{
+    bool is_signed = node->a == OPERATION_MIN_SIGNED || node->a == OPERATION_MAX_SIGNED;
+    bool smaller = node->a == OPERATION_MIN_SIGNED || node->a == OPERATION_MIN_UNSIGNED;
+    int64_t value = read_as(n, is_signed), bound = read_as(node_of(node->kids[1])->a, is_signed);
+
+    if (value == bound)
+        return comparison(smaller ? COMPARES_GE : COMPARES_LE, is_signed, node->kids[0], node->kids[1]);
+    return (value > bound) == smaller ? EXPR_FALSE : equals(node->kids[0], n);
+}
+
+static expr equals_as_it_is(expr e, uint32_t n) { return comparison(COMPARES_EQ, false, e, number(n)); }
 
 /* A bitwise combination is 0 only if each input is 0 that alone makes it 1: a | b & c is, where a is and b & c. */
 static expr zero_parts(unsigned table, const expr inputs[3])
@@ -260,6 +300,19 @@ static expr of_looked_up_bit(enum comparison how, expr left, int64_t value)
     return value ? whole : negation(whole);
 }
 
+/* x + a == n is x == n - a, and -x == n is x == -n: counted down to 0, as the compiler does. 0: left is neither. */
+static expr of_moved(expr left, uint32_t n)
+{
+    uint32_t by;
+    expr inner;
+
+    if (is_by_number(left, OPERATION_ADD, &inner, &by))
+        return comparison(COMPARES_EQ, false, inner, number(n - by));
+    if (is_by_number(left, OPERATION_MULTIPLY, &inner, &by) && by == UINT32_MAX)
+        return comparison(COMPARES_EQ, false, inner, number(0u - n));
+    return 0;
+}
+
 static expr with_number(enum comparison how, bool is_signed, expr left, expr right)
 {
     const struct node *node = node_of(left);
@@ -270,25 +323,19 @@ static expr with_number(enum comparison how, bool is_signed, expr left, expr rig
         return of_numbers(how, read_as(node->a, is_signed), value);
     if (of_choice(node, how, is_signed, value, &found))
         return found;
-    found = of_extreme(node, how, is_signed, right);
+    if (how == COMPARES_EQ && is_extreme_of_number(node))
+        return equals_extreme(node, node_of(right)->a, equals_as_it_is);
+    found = how == COMPARES_EQ ? 0 : of_extreme(node, is_signed, true, below_other, &(struct asked){ how, is_signed, right });
     if (found == 0)
         found = of_looked_up_bit(how, left, value);
     if (found == 0 && how == COMPARES_EQ && value == 0)
         found = of_bits(left);
+    if (found == 0 && how == COMPARES_EQ)
+        found = of_moved(left, node_of(right)->a);
     return found ? found : of_interval(how, is_signed, left, value);
 }
 
 /* Numbers as an index is computed from them ------------------------------------------------------------------------ */
-
-/* Of the smaller of x and a number: it is that number wherever x is not below it. */
-static expr equals_bounded(const struct node *node, uint32_t n)
-{
-    uint32_t most;
-
-    if (!is_number_of(node->kids[1], &most) || n > most)
-        return is_number(node->kids[1]) ? EXPR_FALSE : 0;
-    return n < most ? equals_number(node->kids[0], n) : comparison(COMPARES_GE, false, node->kids[0], node->kids[1]);
-}
 
 expr equals_number(expr e, uint32_t n)
 {
@@ -302,8 +349,8 @@ expr equals_number(expr e, uint32_t n)
         return n % by ? EXPR_FALSE : equals_number(inner, n / by);
     if (is_by_number(e, OPERATION_ADD, &inner, &by))
         return equals_number(inner, n - by);
-    if (node->tag == TAG_OPERATION && (node->a == OPERATION_MIN_SIGNED || node->a == OPERATION_MIN_UNSIGNED))
-        return equals_bounded(node, n);
+    if (is_extreme_of_number(node))
+        return equals_extreme(node, n, equals_number);
     return comparison(COMPARES_EQ, false, e, number(n));
 }
 
@@ -358,8 +405,18 @@ static bool differ_by_number(expr left, expr right)
     return count != 0;
 }
 
+/* Where one side is the smaller or the larger of two; 0: neither is. */
+static expr of_extremes(enum comparison how, bool is_signed, expr left, expr right)
+{
+    expr found = of_extreme(node_of(right), is_signed, false, above_other, &(struct asked){ how, is_signed, left });
+
+    return found ? found : of_extreme(node_of(left), is_signed, true, below_other, &(struct asked){ how, is_signed, right });
+}
+
 static expr compared(enum comparison how, bool is_signed, expr left, expr right)
 {
+    expr found;
+
     switch (how) {
     case COMPARES_NE: return negation(compared(COMPARES_EQ, is_signed, left, right));
     case COMPARES_GE: return negation(compared(COMPARES_LT, is_signed, left, right));
@@ -373,6 +430,9 @@ static expr compared(enum comparison how, bool is_signed, expr left, expr right)
         return how == COMPARES_LT ? EXPR_FALSE : EXPR_TRUE;
     if (how == COMPARES_EQ && differ_by_number(left, right))
         return EXPR_FALSE;
+    found = how == COMPARES_EQ ? 0 : of_extremes(how, is_signed, left, right);
+    if (found)
+        return found;
     if (how == COMPARES_LE) /* a <= b is not (b < a) */
         return negation(relation(COMPARES_LT, is_signed, right, left));
     return how == COMPARES_EQ && right < left ? relation(how, is_signed, right, left) : relation(how, is_signed, left, right);

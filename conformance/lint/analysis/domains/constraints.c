@@ -171,23 +171,24 @@ static bool all_within(struct list list, int64_t low, int64_t high)
 
 static struct list intervals_of(expr base, constraints known);
 
-/* The larger of x and a number, as numbers with a sign: x of it, and the number. */
-static bool is_at_least(expr base, expr *source, uint32_t *least)
+/* The larger of x and a number: x of it, and the number. */
+static bool is_at_least(expr base, expr *source, uint32_t *least, bool *is_signed)
 {
-    return is_by_number(base, OPERATION_MAX_SIGNED, source, least) && *least <= INT32_MAX;
+    *is_signed = is_by_number(base, OPERATION_MAX_SIGNED, source, least) && *least <= INT32_MAX;
+    return *is_signed || is_by_number(base, OPERATION_MAX_UNSIGNED, source, least);
 }
 
-/* Of the larger of x and a number: negative ones become that number. */
-static struct interval at_least(struct list list, int64_t least)
+/* Of the larger of x and a number; of numbers with a sign, negative ones become that number. */
+static struct interval at_least(struct list list, int64_t least, bool is_signed)
 {
     const struct interval *all = list.elements;
     struct interval found = { UINT32_MAX, 0 };
     uint32_t i;
 
     for (i = 0; i < list.count; i++) {
-        bool negative = all[i].high > INT32_MAX;
+        bool negative = is_signed && all[i].high > INT32_MAX;
         int64_t low = all[i].low > least && !negative ? all[i].low : least;
-        int64_t high = all[i].low > INT32_MAX ? least : negative ? INT32_MAX : all[i].high > least ? all[i].high : least;
+        int64_t high = is_signed && all[i].low > INT32_MAX ? least : negative ? INT32_MAX : all[i].high > least ? all[i].high : least;
 
         found.low = low < found.low ? low : found.low;
         found.high = high > found.high ? high : found.high;
@@ -201,6 +202,7 @@ static struct list intervals_of(expr base, constraints known)
     static struct interval natural;
     uint32_t list, number;
     struct list inner;
+    bool is_signed;
     expr source;
 
     if (find(known, key_of(base, DOMAIN_NUMBER), &list))
@@ -210,8 +212,8 @@ static struct list intervals_of(expr base, constraints known)
         if (all_within(inner, 0, number))
             return inner;
     }
-    if (is_at_least(base, &source, &number))
-        natural = at_least(intervals_of(source, known), number);
+    if (is_at_least(base, &source, &number, &is_signed))
+        natural = at_least(intervals_of(source, known), number, is_signed);
     else
         natural = (struct interval){ 0, kept_limit(base) != NO_LIMIT ? kept_limit(base) : (int64_t)UINT32_MAX };
     return (struct list){ &natural, 1 };
@@ -400,9 +402,10 @@ static uint32_t keys_within(expr base)
 {
     constraint_key own = key_of(base, DOMAIN_NUMBER);
     uint32_t keys = list_kept(&key_lists, &own, 1), number;
+    bool is_signed;
     expr source;
 
-    if (is_masked(base, &source, &number) || is_at_least(base, &source, &number))
+    if (is_masked(base, &source, &number) || is_at_least(base, &source, &number, &is_signed))
         keys = list_union(&key_lists, keys_within(source), keys);
     return keys;
 }

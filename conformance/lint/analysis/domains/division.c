@@ -130,6 +130,8 @@ static struct value chosen(struct value condition, struct value a, struct value 
     else if (condition.expression && a.expression && b.expression && is_number(a.expression) && is_number(b.expression))
         found.expression = select_of(condition.expression, a.expression, b.expression);
     else
+        found.expression = chosen_extreme(condition.expression, a.expression, b.expression);
+    if (!found.expression)
         found.expression = choice_of_numbers(a.expression, b.expression);
     return found;
 }

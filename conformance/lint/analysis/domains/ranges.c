@@ -213,6 +213,23 @@ static expr parted(expr e, uint32_t *offset)
     return e;
 }
 
+/* The address of a variable in the block's own shared memory: its place, and the block's number in the cluster above it. */
+bool is_in_own_block(expr address)
+{
+    enum { OF_A_BLOCK = 1 << 24 };
+    expr terms[MOST_SIZE + 1], block;
+    uint32_t place, factor;
+    unsigned count = address ? sum_terms(address, terms, &place) : 0, i;
+
+    if (address != 0 && count == 0)
+        return true;
+    for (i = 0; i < count; i++)
+        if (is_by_number(terms[i], OPERATION_MULTIPLY, &block, &factor) && factor == OF_A_BLOCK &&
+            node_of(block)->tag == TAG_SPECIAL && strcmp(text_of(node_of(block)->a), "SR_CgaCtaId") == 0)
+            return true;
+    return false;
+}
+
 /* They differ for sure only if they are the same expression plus different numbers, or of different variables. */
 static bool one_may_be(expr left, expr right)
 {

@@ -381,7 +381,7 @@ expr object_address(const struct registers *regs, const struct instruction *inst
         return 0;
     if (begins_with(text, "UBLKCP") || begins_with(text, "UTMALDG")) /* it is in the register after the destination's */
         return memory->address.count ? register_value(regs, memory->address.reg[0], 1).expression : EXPR_ZERO;
-    if (!begins_with(text, "SYNCS") && !begins_with(text, "ARRIVES"))
+    if (!begins_with(text, "SYNCS") && !begins_with(text, "ARRIVES") && !begins_with(text, "UTCBAR"))
         return 0;
     total = numbered((uint32_t)memory->address.offset);
     for (unsigned i = 0; i < memory->address.count; i++)
@@ -523,6 +523,8 @@ static struct value chosen_value(struct value guard, struct value new, struct va
         return value_of(new.expression, from, new.varies | old.varies);
     if (guard.expression && new.expression && old.expression && is_number(new.expression) && is_number(old.expression))
         merged = select_of(guard.expression, new.expression, old.expression);
+    else
+        merged = chosen_extreme(guard.expression, new.expression, old.expression);
     if (!merged)
         merged = choice_of_numbers(new.expression, old.expression);
     return value_of(merged, from, new.varies | old.varies | guard.varies);

@@ -98,6 +98,7 @@ void store_words(struct registers *, const struct decoded *, unsigned spaces);
 computation add_integers, multiply_and_add, scale_and_add, shift_bits, extend_sign, take_extreme, take_absolute, choose;
 computation take_extreme_of_sum;
 computation estimate_reciprocal, estimate_from_integer;
+expr chosen_extreme(expr condition, expr, expr); /* condition ? first : second, if that is the smaller or larger of both; else 0 */
 expr multiply_high(expr, expr); /* the high half of a product, if it is a step of a division */
 computation combine_bits, compare_integers, combine_predicates;
 
