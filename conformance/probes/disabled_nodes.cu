@@ -4,11 +4,15 @@
  *
  * Stand-alone. Graph: writer -full-> X -full-> reader, where X is a kernel, a memset or a copy. The writer works for 50 us and stores;
  * the reader copies what it stored, without a wait. cudaGraphNodeSetEnabled documents a disabled node as an empty one, so the reader
- * must find the new words, and a host that synchronised with the stream must find the writer ended.
+ * must find the new words, and a host that synchronised with the stream must find the writer ended. In half of the runs the writer
+ * gets new parameters before each launch. An error of CUDA ends the process that sees it, so each row is a process of its own.
  * Exit code: 0 always so; 1 not so; 69 the program could not run.
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define TRY(call)                                                                          \
     do {                                                                                   \
@@ -21,9 +25,10 @@
 
 enum { RUNS = 20, THREADS = 64 };
 
-__global__ void writer(unsigned *words, unsigned value, unsigned triggers, volatile unsigned *ended)
+__global__ void writer(unsigned *words, unsigned given, unsigned triggers, volatile unsigned *shared)
 {
     unsigned long long begin, now;
+    unsigned value = given ? given : shared[0];
 
     if (triggers)
         asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -34,7 +39,7 @@ __global__ void writer(unsigned *words, unsigned value, unsigned triggers, volat
     words[threadIdx.x] = value;
     __syncthreads();
     if (threadIdx.x == 0)
-        *ended = value;
+        shared[1] = value;
 }
 
 __global__ void middle(unsigned *other) { other[threadIdx.x] = threadIdx.x; }
@@ -49,7 +54,7 @@ static const char *const kinds[KINDS] = { "kernel", "memset", "copy" };
 
 struct memory {
     unsigned *words, *other, *seen;
-    unsigned *ended; /* host memory */
+    unsigned *shared; /* host memory: the value to store, and the last one that was stored */
 };
 
 static cudaError_t add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, const void *function, void **arguments)
@@ -79,67 +84,98 @@ static cudaError_t add_middle(cudaGraphNode_t *node, cudaGraph_t graph, const cu
     return cudaGraphAddMemsetNode(node, graph, after, 1, &set);
 }
 
-/* Launches with X enabled or disabled; counts the runs in which the reader or the host came too early. */
-static int check(enum kind kind, unsigned triggers, unsigned enabled, struct memory *m, int *wrong)
+struct row {
+    enum kind kind;
+    unsigned triggers, enabled, updated;
+};
+
+/* One launch: whether the reader saw old words, and whether the host came too early. */
+static int launch(cudaGraphExec_t exec, cudaGraphNode_t first, const struct row *row, unsigned value, struct memory *m, unsigned *stale,
+                  unsigned *too_early)
 {
+    unsigned seen[THREADS], old = 0, given = row->updated ? value : 0, triggers = row->triggers, i;
+    void *arguments[] = { &m->words, &given, &triggers, &m->shared };
+    cudaKernelNodeParams params = {};
+
+    params.func = (void *)writer;
+    params.gridDim = dim3(1);
+    params.blockDim = dim3(THREADS);
+    params.kernelParams = arguments;
+    if (row->updated)
+        TRY(cudaGraphExecKernelNodeSetParams(exec, first, &params));
+    *(volatile unsigned *)m->shared = value;
+    TRY(cudaGraphLaunch(exec, 0));
+    TRY(cudaStreamSynchronize(0));
+    *too_early += ((volatile unsigned *)m->shared)[1] != value;
+    usleep(1000); /* a writer that still runs ends */
+    TRY(cudaMemcpy(seen, m->seen, sizeof seen, cudaMemcpyDeviceToHost));
+    for (i = 0; i < THREADS; i++)
+        old |= seen[i] != value;
+    *stale += old;
+    return 0;
+}
+
+static int check(const struct row *row)
+{
+    struct memory m = {};
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     cudaGraphNode_t first, between, last;
-    unsigned old_words = 0, too_early = 0, run, value = 0, i;
-    void *writes[] = { &m->words, &value, &triggers, &m->ended }, *reads[] = { &m->words, &m->seen };
+    unsigned old_words = 0, too_early = 0, run, given = 0, triggers = row->triggers;
+    void *writes[] = { &m.words, &given, &triggers, &m.shared }, *reads[] = { &m.words, &m.seen };
 
+    TRY(cudaMalloc((void **)&m.words, THREADS * sizeof(unsigned)));
+    TRY(cudaMalloc((void **)&m.other, 2 * THREADS * sizeof(unsigned)));
+    TRY(cudaMalloc((void **)&m.seen, THREADS * sizeof(unsigned)));
+    TRY(cudaHostAlloc((void **)&m.shared, 2 * sizeof(unsigned), cudaHostAllocMapped));
+    TRY(cudaMemset(m.words, 0, THREADS * sizeof(unsigned)));
     TRY(cudaGraphCreate(&graph, 0));
     TRY(add_kernel(&first, graph, NULL, (const void *)writer, writes));
-    TRY(add_middle(&between, graph, &first, kind, m));
+    TRY(add_middle(&between, graph, &first, row->kind, &m));
     TRY(add_kernel(&last, graph, &between, (const void *)reader, reads));
     TRY(cudaGraphInstantiate(&exec, graph, 0));
-    TRY(cudaGraphNodeSetEnabled(exec, between, enabled));
-    for (run = 0; run < RUNS; run++) {
-        cudaKernelNodeParams params = {};
-        unsigned seen[THREADS], stale = 0;
+    TRY(cudaGraphNodeSetEnabled(exec, between, row->enabled));
+    for (run = 0; run < RUNS; run++)
+        if (launch(exec, first, row, run + 1, &m, &old_words, &too_early) != 0)
+            return 69;
+    printf(" %u of %d | %u of %d |\n", old_words, RUNS, too_early, RUNS);
+    return old_words != 0 || too_early != 0;
+}
 
-        value = 1000 * (kind * 4 + triggers * 2 + enabled + 1) + run;
-        params.func = (void *)writer;
-        params.gridDim = dim3(1);
-        params.blockDim = dim3(THREADS);
-        params.kernelParams = writes;
-        TRY(cudaGraphExecKernelNodeSetParams(exec, first, &params));
-        TRY(cudaGraphLaunch(exec, 0));
-        TRY(cudaStreamSynchronize(0));
-        too_early += *(volatile unsigned *)m->ended != value;
-        TRY(cudaDeviceSynchronize());
-        TRY(cudaMemcpy(seen, m->seen, sizeof seen, cudaMemcpyDeviceToHost));
-        for (i = 0; i < THREADS; i++)
-            stale |= seen[i] != value;
-        old_words += stale;
+/* A row of the table, in a process of its own. */
+static int ask(const struct row *row)
+{
+    int status = 0;
+    pid_t child;
+
+    printf("| %s | %s | %s | %s |", kinds[row->kind], row->triggers ? "triggers first" : "does not trigger", row->updated ? "yes" : "no",
+           row->enabled ? "enabled" : "disabled");
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        int code = check(row);
+        fflush(stdout);
+        _exit(code);
     }
-    printf("| %s | %s | %s | %u of %d | %u of %d |\n", kinds[kind], triggers ? "triggers first" : "does not trigger",
-           enabled ? "enabled" : "disabled", old_words, RUNS, too_early, RUNS);
-    *wrong |= old_words != 0 || too_early != 0;
-    TRY(cudaGraphExecDestroy(exec));
-    TRY(cudaGraphDestroy(graph));
-    return 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
+        printf(" ended by a signal | |\n");
+    else if (WEXITSTATUS(status) == 69)
+        printf(" ended by an error | |\n");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 69;
 }
 
 int main(void)
 {
-    struct memory m = {};
-    int version = 0, driver = 0, wrong = 0, kind;
-    unsigned way;
+    int worst = 0;
+    unsigned i;
 
-    TRY(cudaRuntimeGetVersion(&version));
-    TRY(cudaDriverGetVersion(&driver));
-    TRY(cudaMalloc((void **)&m.words, THREADS * sizeof(unsigned)));
-    TRY(cudaMalloc((void **)&m.other, 2 * THREADS * sizeof(unsigned)));
-    TRY(cudaMalloc((void **)&m.seen, THREADS * sizeof(unsigned)));
-    TRY(cudaHostAlloc((void **)&m.ended, sizeof(unsigned), cudaHostAllocDefault));
-    TRY(cudaMemset(m.words, 0, THREADS * sizeof(unsigned)));
-    *m.ended = 0;
-    printf("runtime %d.%d, driver of CUDA %d.%d\n\n", version / 1000, version % 1000 / 10, driver / 1000, driver % 1000 / 10);
-    printf("| between writer and reader | the writer | it is | the reader saw old words | the host came too early |\n|---|---|---|---|---|\n");
-    for (kind = 0; kind < KINDS; kind++)
-        for (way = 0; way < 4; way++)
-            if (check((enum kind)kind, way / 2, way % 2, &m, &wrong) != 0)
-                return 69;
-    return wrong;
+    printf("runtime %d.%d\n\n", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+    printf("| between writer and reader | the writer | gets new parameters | it is | the reader saw old words | the host came too early |\n"
+           "|---|---|---|---|---|---|\n");
+    for (i = 0; i < KINDS * 8; i++) {
+        struct row row = { (enum kind)(i / 8), i / 4 % 2, i % 2, i / 2 % 2 };
+        int code = ask(&row);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
 }
