@@ -81,8 +81,8 @@ WAITED:
  and.b32 a, f, 2; setp.eq.u32 p, a, 0; @p bra DONE;
 """
 
-# Chosen for a ring of 2^20 records: a launch and the n-th after it begin at least 0.29 * 2^20 / n records apart, so the newest launches
-# are kept whole. Of the golden ratio's 32 bits only the last 20 count in such a ring: those put a launch's 122nd successor 422 records away.
+# Chosen for a ring of 2^20 records: a launch and the n-th after it begin at least 0.29 * 2^20 / n records apart, so the newest
+# launches are kept whole. A hash's usual 0x9E3779B1 does not fit: the 20 bits of it that count put the 122nd successor 422 records away.
 SPREAD = 0x93CE3
 
 # One record of 64 bytes per warp: start, the grid's number; block, the kernel's number, blocks, and warp, warps and
