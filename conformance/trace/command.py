@@ -55,7 +55,7 @@ def _parser() -> Parser:
     how = parser.add_argument_group("how")
     how.add_argument("--inside", action="store_true",
                      help="run it once more with kernels that record when each block starts, waits, triggers and ends "
-                          "(machine code is rewritten; not yet run on hardware)")
+                          "(machine code is rewritten; ran on H200s only)")
     how.add_argument("--inside-without", metavar="KIND", action="append", default=[], choices=list(LEFT_OUT),
                      help="leave out what is recorded at waits, triggers or exits, to find the kind that a program does not stand")
     how.add_argument("--once", action="store_true", help="one run only; the trace's own cost is then not measured")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import struct
 import subprocess
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 
 from conformance.pdlkit.cuda_programs import tool
 from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.places import KIT
 from conformance.rewrite import check, library
+from conformance.rewrite.make_stubs import SPREAD
 from conformance.rewrite.tests.images import ADD, EXIT, TRIGGER, WAIT, Instruction, Kernel, cubin, guarded
 from conformance.rewrite.tests.thread import Launch, Thread
 
@@ -62,7 +65,7 @@ def test_every_warp_has_its_own_record_with_what_it_is_and_when(recorder: Path, 
             index = (lane % threads[0], lane // threads[0] % threads[1], lane // (threads[0] * threads[1]))
             thread = Thread(launch, (block[2], block[1], block[0]), index, 10_000 * warp, {}, {1} if warp % 2 == 0 else set())
             thread.run(code)
-            slot = (number * warps + warp + (grid & 0xFFFFFFFF) * 0x9E3779B1) & MASK
+            slot = (number * warps + warp + (grid & 0xFFFFFFFF) * SPREAD) & MASK
             words = [thread.memory.pop(ADDRESS + 64 * slot + 4 * i) for i in range(16)]
             assert not thread.memory and slot not in seen
             seen.add(slot)
@@ -80,7 +83,7 @@ def test_a_thread_that_leaves_early_is_stamped_there(recorder: Path, tmp_path: P
     thread = Thread(Launch((32, 1, 1), (1, 1, 1), 1, 0, False), (0, 0, 0), (0, 0, 0), 0, {}, {2})
     thread.run(code)
     assert thread.done == ["ACQBULK 200", "EXIT 400"] and thread.registers["R0"] == 1
-    assert thread.memory[ADDRESS + 64 * (0x9E3779B1 & MASK) + 56] == 400
+    assert thread.memory[ADDRESS + 64 * (SPREAD & MASK) + 56] == 400
 
 
 def test_a_later_launch_clears_the_times_of_the_one_whose_place_it_takes(recorder: Path, tmp_path: Path) -> None:
@@ -88,5 +91,13 @@ def test_a_later_launch_clears_the_times_of_the_one_whose_place_it_takes(recorde
     for grid, clock in ((1, 0), (1 + MASK + 1, 5000)):  # these two share their places
         Thread(Launch((32, 1, 1), (1, 1, 1), grid, 0, False), (0, 0, 0), (0, 0, 0), clock, memory,
                {1} if grid == 1 else set()).run(code)
-    place = ADDRESS + 64 * (0x9E3779B1 & MASK)
+    place = ADDRESS + 64 * (SPREAD & MASK)
     assert len(memory) == 16 and memory[place] == 5100 and memory[place + 48] == 0  # the second one did not trigger
+
+
+def test_a_launch_takes_no_records_of_the_launches_just_before_it() -> None:
+    source = (KIT / "trace" / "inside" / "injection" / "inside.c").read_text(encoding="utf-8")
+    size = 1 << int(re.findall(r"RECORDS = 1 << (\d+)", source)[0])
+    begins = (later * SPREAD % size for later in range(1, size))
+    share = min(later * min(begin, size - begin) for later, begin in enumerate(begins, 1)) / size
+    assert share >= 0.29  # launches that fill this share of the ring are kept whole, whatever their size

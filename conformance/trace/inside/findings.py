@@ -12,7 +12,8 @@ from conformance.trace.inside.records import Launch, Recorded
 
 # A clock that steps by tens of nanoseconds and a store after each reading: what is shorter is not told from nothing.
 _SHORTEST_NS = 100
-NOT_ON_HARDWARE = "recording times inside kernels has not yet been run on hardware; it is checked by disassembly and on a stand-in"
+RAN_ON = ("recording ran on H200s; on other GPUs it is checked by disassembly and on a stand-in only, and so is the present "
+          "placing of the records, which was mended since")
 
 
 @dataclass(frozen=True)
@@ -82,16 +83,17 @@ class Inside:
     """All that --inside adds to a trace."""
 
     findings: list[Finding] = field(default_factory=list)
+    launched: int = 0  # of the kernels that record, in the traced run before
     launches: int = 0
     partial: int = 0
     refused: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=lambda: [NOT_ON_HARDWARE])
+    notes: list[str] = field(default_factory=lambda: [RAN_ON])
 
     def as_json(self) -> dict[str, Any]:
         """For scripts."""
         pairs = [one.as_json() for one in self.findings]
-        return {"launches": self.launches, "launches_kept_in_part": self.partial, "pairs": pairs, "not_recorded": self.refused,
-                "notes": self.notes}
+        return {"launches_in_the_traced_run": self.launched, "launches": self.launches, "launches_kept_in_part": self.partial,
+                "pairs": pairs, "not_recorded": self.refused, "notes": self.notes}
 
 
 def _step(primary: Launch, dependent: Launch) -> Step:
@@ -112,8 +114,10 @@ def _primary_of(dependent: Launch, earlier: Sequence[Launch], names: set[str]) -
 _LOOK_BACK = 256  # launches; kernels of other streams may lie between a dependent and its primary
 
 
-def find(recorded: Iterable[Recorded], asked: Mapping[tuple[str, str], bool], refused: Mapping[str, str]) -> Inside:
-    """`asked`: the pairs of kernels that a trace saw in a row, and whether the dependent asks for overlap."""
+def find(recorded: Iterable[Recorded], asked: Mapping[tuple[str, str], bool], refused: Mapping[str, str],
+         launched: Mapping[str, int] | None = None) -> Inside:
+    """`asked`: the pairs of kernels that a trace saw in a row, and whether the dependent asks for overlap; `launched`: how often
+    the trace saw each kernel."""
     primaries: dict[str, set[str]] = defaultdict(set)
     for primary, dependent in asked:
         primaries[dependent].add(primary)
@@ -132,6 +136,16 @@ def find(recorded: Iterable[Recorded], asked: Mapping[tuple[str, str], bool], re
         inside.findings.append(Finding(primary, dependent, asked[primary, dependent], any(first.triggers for first, _ in both),
                                        any(last.waits for _, last in both), [_step(first, last) for first, last in both]))
     inside.findings.sort(key=lambda one: -one.gain_us * len(one.steps))
-    if inside.partial:
-        inside.notes.append(f"of {inside.partial:,} launches a part of the records was taken by later ones; they are left out")
+    inside.launched = sum(count for name, count in (launched or {}).items() if name not in inside.refused)
+    inside.notes += _lost(inside)
     return inside
+
+
+def _lost(inside: Inside) -> list[str]:
+    """What of the launches is not there. The run before may have launched more or less: this is no exact count."""
+    found = [f"of {inside.partial:,} launches a part of the records was taken by later ones; they are left out"] if inside.partial else []
+    gone = inside.launched - inside.launches - inside.partial
+    if gone > 0:
+        found.append(f"the traced run launched these kernels {inside.launched:,} times; about {gone:,} launches left no record. A "
+                     "replay of a graph takes the records of the replay before it, so only the last one is kept")
+    return found

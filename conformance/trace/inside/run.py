@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,7 +45,8 @@ def inside(command: list[str], folder: Path, rank: str | None, timelines: Sequen
     file.write_text(plan.text(names, without), encoding="utf-8")
     variables = session.environment(folder, None, rank, preloaded=library()) | {"PDL_STRESS_PLAN": str(file)}
     ran = session.run(command, folder, variables, True, timeout)
-    found = find([read_process(path) for path in sorted(folder.glob("process-*.jsonl"))], asked_of(pairs), refused)
+    found = find([read_process(path) for path in sorted(folder.glob("process-*.jsonl"))], asked_of(pairs), refused,
+                 Counter(run.name for timeline in timelines for run in timeline.runs))
     if ran.code != 0:
         found.notes.append("the program with recording kernels was ended after its time" if ran.code is None
                            else f"the program with recording kernels ended with code {ran.code}")

@@ -45,7 +45,7 @@ void record_blocks(const struct record_room *room, unsigned grid, unsigned block
     unsigned warps = (block + 31) / 32;
     launch++;
     for (unsigned number = 0; number < grid * warps; number++) {
-        uint64_t slot = (number + (uint32_t)launch * UINT32_C(0x9E3779B1)) & room->mask, later = 10u * (number / warps);
+        uint64_t slot = (number + (uint32_t)launch * UINT32_C(0x93CE3)) & room->mask, later = 10u * (number / warps);
         const struct warp_record record = {
             times->start + later, launch, number / warps, room->kernel, grid, (number / warps) % 8 | warps << 16 | (number % warps) << 24,
             times->wait_begun ? times->wait_begun + later : 0, times->wait_ended, times->trigger ? times->trigger + later : 0,

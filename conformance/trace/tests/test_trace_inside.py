@@ -16,7 +16,7 @@ from conformance.pdlkit.places import KIT
 from conformance.rewrite import library as rewriter
 from conformance.rewrite.tests.images import ADD, EXIT, STACK, TRIGGER, WAIT, Instruction, Kernel, cubin
 from conformance.trace.inside import plan
-from conformance.trace.inside.findings import NOT_ON_HARDWARE, find
+from conformance.trace.inside.findings import RAN_ON, find
 from conformance.trace.inside.records import Block, Launch, Recorded, launches_of, read_process
 from conformance.trace.records import Device
 from conformance.trace.records import Kernel as TracedKernel
@@ -63,7 +63,8 @@ def test_the_blocks_of_a_pair_that_overlaps_are_seen_to_wait(place: Path) -> Non
     assert pair["asked"] and pair["triggers"] and pair["waits"] and pair["launches"] == 20
     assert pair["standing_us"] > 0 and pair["lead_us"] > pair["prologue_us"] and pair["late_us"] == 0
     assert "only work moved ahead of the wait would gain" in pair["text"]
-    assert NOT_ON_HARDWARE in inside["notes"] and inside["not_recorded"] == {} and inside["launches_kept_in_part"] == 0
+    assert RAN_ON in inside["notes"] and inside["not_recorded"] == {} and inside["launches_kept_in_part"] == 0
+    assert inside["launches"] == inside["launches_in_the_traced_run"] and "left no record" not in " ".join(inside["notes"])
 
 
 def test_a_pair_that_does_not_ask_is_told_so_first(place: Path) -> None:
@@ -71,13 +72,13 @@ def test_a_pair_that_does_not_ask_is_told_so_first(place: Path) -> None:
     assert not pair["asked"] and "overlap is not asked for" in pair["text"]
 
 
-def test_the_table_says_that_no_hardware_has_run_this_and_fits_the_terminal(place: Path, tmp_path: Path) -> None:
+def test_the_table_says_on_which_gpus_recording_ran_and_fits_the_terminal(place: Path, tmp_path: Path) -> None:
     done = trace(place, "--html", str(tmp_path / "page.html"))
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 100
-    assert "not yet been run on hardware" in " ".join(done.stdout.split()) and "us in the wait" in " ".join(done.stdout.split())
+    assert "recording ran on H200s" in " ".join(done.stdout.split()) and "us in the wait" in " ".join(done.stdout.split())
     page = (tmp_path / "page.html").read_text()
-    assert NOT_ON_HARDWARE in page and "Inside the kernels" in page
+    assert RAN_ON in page and "Inside the kernels" in page
 
 
 def test_a_kernel_that_cannot_record_is_named_with_its_reason(place: Path) -> None:
@@ -185,3 +186,10 @@ def test_a_launch_of_which_a_part_is_missing_is_left_out(rows: list[tuple[int, .
     found = read_process(lines)
     assert found.launches == [] and found.partial == 1
     assert "left out" in find([found], {}, {}).notes[-1]
+
+
+def test_launches_that_left_no_record_are_told_but_for_kernels_that_do_not_record() -> None:
+    launches = [launch("a", block(0, 0, 0, 0, 10)), launch("a", block(20, 0, 0, 0, 30))]
+    found = find([Recorded(launches, partial=3)], {}, {"b": "why"}, {"a": 40, "b": 7})
+    assert found.launched == 40 and "about 35 launches left no record" in found.notes[-1]
+    assert "left no record" not in " ".join(find([Recorded(launches)], {}, {}, {"a": 2}).notes)
