@@ -23,6 +23,7 @@ from conformance.pdlkit import places
 from conformance.pdlkit.children import Kept
 from conformance.pdlkit.exits import CONFORMS, INVALID, NOT_APPLICABLE, UNPROVEN, VIOLATES, BadArguments
 from conformance.pdlkit.read_report import read_report
+from conformance.pdlkit.report import identified
 from conformance.pdlkit.toolkit import toolkit_program
 from conformance.pdlkit.verdicts import bound95
 
@@ -135,7 +136,7 @@ def machine_report(done: Sequence[Worker]) -> dict[str, Any]:
         "gpus": rows, "pooled": pooled(entry for worker in done if (entry := worker.counted()) is not None)})
     if decides is None:
         report["reasons"] = [f"{row['gpu']}: {text}" for row in rows for text in row["reasons"]]
-    return report
+    return identified(report) if any_report else report
 
 
 def block(report: Mapping[str, Any]) -> str:

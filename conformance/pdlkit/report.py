@@ -283,8 +283,14 @@ def build_report(facts: RunFacts) -> dict[str, Any]:
         "other_drivers": _other_drivers(facts),
         "reasons": _sentences(facts.verdict.reasons), "verdict": facts.verdict.verdict, "exit": facts.verdict.exit,
     }
-    report["run"]["id"] = "sha256:" + hashlib.sha256(json.dumps(report, sort_keys=True).encode()).hexdigest()[:32]
-    return report
+    return identified(report)
+
+
+def identified(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The report with run.id, the digest of everything else in it: whatever is added to a report comes before this."""
+    run = {key: value for key, value in report["run"].items() if key != "id"}
+    digest = hashlib.sha256(json.dumps({**report, "run": run}, sort_keys=True).encode()).hexdigest()
+    return {**report, "run": {**run, "id": f"sha256:{digest[:32]}"}}
 
 
 def inconsistencies(report: Mapping[str, Any]) -> list[str]:

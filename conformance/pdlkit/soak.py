@@ -22,7 +22,7 @@ from conformance.pdlkit import places
 from conformance.pdlkit.children import Kept
 from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.pdlkit.read_report import read_report
-from conformance.pdlkit.report import write_report
+from conformance.pdlkit.report import identified, write_report
 from conformance.pdlkit.verdicts import RUN_VERDICTS, bound95, shape_bound95
 
 ROUND_PROFILE = "quick"
@@ -170,6 +170,7 @@ def _finish(options: argparse.Namespace, folder: Path, total: Total, seconds: fl
     report = {**worst, "soak": total.entry(seconds), "verdict": verdict, "exit": RUN_VERDICTS[verdict]}
     if verdict != worst["verdict"]:
         report["reasons"] = ["the soak was interrupted; the same command goes on with it", *worst["reasons"]]
+    report = identified(report)
     write_report(report, folder)
     if options.json:
         print(json.dumps(report, indent=1, allow_nan=False))

@@ -7,7 +7,6 @@ follows from others: verdicts, bounds, sums, scores, reasons, tables. What follo
 from __future__ import annotations
 
 import getpass
-import hashlib
 import json
 import math
 import re
@@ -19,7 +18,7 @@ from typing import Any
 
 from conformance.pdlkit import sources
 from conformance.pdlkit.places import SCHEMA
-from conformance.pdlkit.report import inconsistencies
+from conformance.pdlkit.report import identified, inconsistencies
 from conformance.pdlkit.venv import ensure_venv
 from conformance.reports.recomputed import recomputed_problems
 
@@ -77,10 +76,7 @@ def read_strictly(data: bytes) -> Any:
 
 def digest_problems(report: Report) -> Iterator[str]:
     """The id of the run is the digest of everything else in the report."""
-    run = {key: value for key, value in report["run"].items() if key != "id"}
-    text = json.dumps({**report, "run": run}, sort_keys=True)
-    expected = "sha256:" + hashlib.sha256(text.encode()).hexdigest()[:32]
-    if report["run"]["id"] != expected:
+    if report["run"]["id"] != identified(report)["run"]["id"]:
         yield "run.id is not the digest of this report: something in it was changed after `run` wrote it"
 
 
@@ -194,7 +190,8 @@ def place_for(report: Report) -> str:
         report["toolchain"].get("nvcc") or f"{report['driver'].get('toolkit', 0) // 1000}.{report['driver'].get('toolkit', 0) % 1000 // 10}"
     )
     part = f"-only-{'-'.join(re.sub('[^A-Za-z0-9]+', '_', name) for name in report['run']['only'])}" if report["run"]["only"] else ""
-    return f"{gpu}-{report['driver']['version']}-{toolkit}-{report['run']['profile']}{part}.json"
+    several = f"-{len(report['machine']['gpus'])}-gpus" if report.get("machine") else ""
+    return f"{gpu}-{report['driver']['version']}-{toolkit}-{report['run']['profile']}{several}{part}.json"
 
 
 def read_submission(path: Path) -> Report | str:

@@ -16,6 +16,7 @@ from conformance.pdlkit import many_gpus
 from conformance.pdlkit.exits import BAD_ARGUMENTS
 from conformance.pdlkit.many_gpus import Worker, run_all, worst
 from conformance.pdlkit.places import ROOT, SCHEMA
+from conformance.pdlkit.report import identified
 from conformance.pdlkit.tests.kit_runs import FAKE
 
 CASE = "WAIT-05.rewait.widened.captured"
@@ -40,6 +41,7 @@ def test_each_gpu_has_a_report_and_trials_are_pooled(tmp_path: Path) -> None:
     assert pool["gpus"] == 2 and pool["rules"]["WAIT-05"]["exercised"] == 2 * exercised["WAIT-05"]
     seeds = {json.loads((tmp_path / row["report"]).read_text())["run"]["seed"] for row in rows}
     assert len(seeds) == 2, "the same schedules twice would prove less"
+    assert report == identified(report) and report["run"]["id"] != one["run"]["id"], "what was added belongs to the digest"
 
 
 def test_the_machine_report_keeps_to_the_schema(tmp_path: Path) -> None:

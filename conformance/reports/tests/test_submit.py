@@ -168,3 +168,4 @@ def test_the_command_refuses_and_says_why(tmp_path: Path, capsys: pytest.Capture
 
 def test_the_place_says_gpu_driver_toolkit_and_profile() -> None:
     assert place_for(recorded()) == "h200-580.159.04-13.0.88-full.json"
+    assert place_for({**recorded(), "machine": {"gpus": [{}, {}]}}) == "h200-580.159.04-13.0.88-full-2-gpus.json"
