@@ -135,10 +135,10 @@ def test_a_verdict_that_is_not_closed_is_a_crash(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("end", [KILLED, HUNG, ending(reaped=False, exit_code=None)])
-def test_a_death_right_behind_a_case_is_that_case_s(end: Ending, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_death_right_after_a_case_is_that_case_s(end: Ending, monkeypatch: pytest.MonkeyPatch) -> None:
     Children(monkeypatch, ([START, *case_lines("a")], end), (REST, CLEAN), probes=[0])
     outcome, _, _ = outcome_of(plan_of())
-    assert words(outcome)["a"] == ("CRASH", f"right behind this case its child {end.words()}") and words(outcome)["b"] == (None, None)
+    assert words(outcome)["a"] == ("CRASH", f"right after this case its child {end.words()}") and words(outcome)["b"] == (None, None)
 
 
 @pytest.mark.parametrize("end", [KILLED, HUNG])
