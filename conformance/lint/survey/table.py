@@ -70,7 +70,7 @@ def as_markdown(all_records: list[dict[str, Any]], known: Mapping[str, Package],
         lines += ["", f"No record yet: {', '.join(missing)}."]
     lines += ["", "## What the findings mean", "",
               f"Every finding above hint belongs to one case of [{FILE}](survey/{FILE}). *Harmful if* names what else must hold.",
-              "*Unproved*: nothing was seen to go wrong yet; that needs a GPU.", "",
+              "*Proved*: the case's page says on which GPU it went wrong, and how often. *Unproved*: nothing was seen to go wrong yet.", "",
               "| case | packages | rule | kernels | findings | state | because | proof |", "|---|---|---|---|---|---|---|---|"]
     lines += [_case_row(case) for case in all_cases if case.matched]
     if rest:
