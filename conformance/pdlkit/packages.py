@@ -12,6 +12,7 @@ import shutil
 import sys
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.pdlkit.exits import SetupImpossible
@@ -151,7 +152,7 @@ def make_xxhash() -> Path:
     return folder / "xxhash"
 
 
-def source_archives(name: str, folder: Path) -> list[Path]:
+def source_archives(name: str, folder: Path, pip_options: Sequence[str] = ()) -> list[Path]:
     """The source archives of these requirements, checked against their hashes; no code of the packages runs. PipFailed if pip cannot."""
     print(f"fetching the sources of {', '.join(pins(name))}, with the hashes in {in_tree(requirements(name))}", file=sys.stderr, flush=True)
     backend = folder / "backend" / "setuptools"
@@ -160,8 +161,8 @@ def source_archives(name: str, folder: Path) -> list[Path]:
     (backend / "build_meta.py").write_text(_BACKEND, encoding="utf-8")
     wanted = [pin.partition("==")[0] for pin in pins(name)]
     python = new_venv(folder / "venv")
-    run_pip(python, ["download", "--no-deps", "--no-binary", ",".join(wanted), "--no-build-isolation", "--dest", str(folder)], name,
-            {**os.environ, "PYTHONPATH": str(backend.parent)})
+    run_pip(python, ["download", "--no-deps", "--no-binary", ",".join(wanted), "--no-build-isolation", "--dest", str(folder),
+                     *pip_options], name, {**os.environ, "PYTHONPATH": str(backend.parent)})
     return [archive for word in wanted for archive in sorted(folder.glob(f"{word}-*.tar.gz"))[:1]]
 
 

@@ -2,15 +2,19 @@
 
 Compressed fat binaries need Zstandard and LZ4. Their C sources come from pinned source packages on PyPI, because a machine
 that has CUDA need not have their development files, and because they must be linked statically, hidden from the program
-under test. Without a network the rewriter is built without them; it then names each image that it cannot read.
+under test. Without a network the rewriter is built without them; it then names each image that it cannot read. That a fetch failed
+is kept for an hour: otherwise each command of a session without a network would wait for pip again.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
+import sys
 import tarfile
 import tempfile
+import time
 from functools import lru_cache
 from pathlib import Path
 
@@ -21,6 +25,7 @@ from conformance.pdlkit.packages import source_archives
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.private_folder import locked, private_folder
 from conformance.pdlkit.toolchain import Tool, find_c_compiler
+from conformance.pdlkit.venv import WHEELS_VARIABLE, PipFailed
 
 HERE = KIT / "rewrite"
 CORE = tuple(
@@ -35,6 +40,8 @@ FLAGS = ("-std=gnu11", "-O2", "-Wall", "-fvisibility=hidden", "-fPIC")
 HIDDEN = tuple(f"-D{name}=" for name in ("ZSTDLIB_VISIBLE", "ZSTDERRORLIB_VISIBLE", "ZDICTLIB_VISIBLE", "LZ4LIB_VISIBILITY"))
 LIBRARIES = {"zstd.c": "zstd/", "lz4.c": "lz4libs/"}  # what is compiled, and the folder of its source package
 SOURCES_DIGEST = "771d2ad89a521140a63970983ef2d528"  # of what is taken out of requirements/decompressors.txt
+IMPATIENT = ("--retries", "1", "--timeout", "10")  # these packages are not needed for all images, so a dead network may cost little
+AGAIN_S = 3600.0  # how long a failed fetch is not tried again
 
 
 def compiler() -> Tool:
@@ -62,6 +69,30 @@ def _digest(folder: Path) -> str:
     return total.hexdigest()[:32]
 
 
+def _failed_before(note: Path) -> str:
+    """Why the last fetch failed, if that was a short time ago; "" if it is to be tried (again)."""
+    try:
+        recent = abs(time.time() - note.stat().st_mtime) < AGAIN_S
+        return note.read_text(encoding="utf-8") if recent and WHEELS_VARIABLE not in os.environ else ""
+    except OSError:
+        return ""
+
+
+def _archives(folder: Path, draft: Path) -> list[Path]:
+    """The source archives. A failure is said and kept in the folder, so that the next process neither waits nor says it again."""
+    note = folder / "compression-failed"
+    if failed := _failed_before(note):
+        raise SetupImpossible(f"{failed} (not tried again for an hour, or until {note} is removed)")
+    try:
+        found = source_archives("decompressors", draft, IMPATIENT)
+    except PipFailed as error:
+        note.write_text(str(error), encoding="utf-8")
+        print(f"compressed images will not be read: {error}", file=sys.stderr, flush=True)
+        raise
+    note.unlink(missing_ok=True)
+    return found
+
+
 def _sources() -> Path:
     """The folder of the C sources of both libraries, fetched if it is not there or is not what it should be."""
     folder = private_folder("fetched")
@@ -71,7 +102,7 @@ def _sources() -> Path:
             with tempfile.TemporaryDirectory(prefix="draft-", dir=folder) as name:
                 draft = Path(name, "compression")
                 draft.mkdir(mode=0o700)
-                for archive, part in zip(source_archives("decompressors", Path(name)), LIBRARIES.values(), strict=True):
+                for archive, part in zip(_archives(folder, Path(name)), LIBRARIES.values(), strict=True):
                     _unpack(archive, part, draft)
                 if _digest(draft) != SOURCES_DIGEST:
                     raise SetupImpossible("the source packages of Zstandard and LZ4 do not hold what is expected")

@@ -16,9 +16,10 @@ def report(*tests: tuple[str, str]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("tests", "good"), [
     ([("A-01", "PASS"), ("A-02", "INCONCLUSIVE")], True), ([("A-03", "PASS"), ("A-01", "FAIL")], True),
+    ([("A-03", "PASS"), ("A-04", "CRASH")], True), ([("A-03", "PASS"), ("A-04", "FAIL")], False),
     ([("A-03", "PASS"), ("A-02", "FAIL")], False), ([("A-03", "PASS"), ("A-01", "HANG")], False),
     ([("A-01", "NOT_SUPPORTED")], False), ([], False)])
-def test_only_a_fail_that_is_known_is_good(tests: list[tuple[str, str]], good: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_status_that_is_known_of_its_rule_is_good(tests: list[tuple[str, str]], good: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[str]] = []
 
     def run(argv: list[str], more: dict[str, str], output: Path) -> tuple[dict[str, Any], int]:
@@ -26,7 +27,7 @@ def test_only_a_fail_that_is_known_is_good(tests: list[tuple[str, str]], good: b
         return report(*tests), 1
 
     monkeypatch.setattr(crowded, "_run", run)
-    row = crowded.measure("nice 19", ["run"], 2, Path("none"), {"A-01"})
+    row = crowded.measure("nice 19", ["run"], 2, Path("none"), {("A-01", "FAIL"), ("A-04", "CRASH")})
     assert [run["good"] for run in row["runs"]] == [good, good] and seen[0] == ["nice", "-n", "19", "run"]
     assert f"{2 * good} of 2 good; 2 VIOLATES" in crowded.line(row)
 

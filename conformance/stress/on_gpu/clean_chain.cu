@@ -12,7 +12,7 @@
     do {                                                                              \
         cudaError_t error = (call);                                                   \
         if (error != cudaSuccess) {                                                   \
-            std::printf("%s: %s\n", #call, cudaGetErrorString(error));                \
+            std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));        \
             std::exit(69);                                                            \
         }                                                                             \
     } while (0)

@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 import tempfile
 import time
@@ -71,13 +72,15 @@ class Place:
         return Path(tempfile.mkdtemp(prefix=name, dir=self.folder))
 
     def output(self, argv: list[str], environment: dict[str, str] | None = None, fine: tuple[int, ...] = (0,)) -> str:
-        """What the program prints; it has to end well and in time."""
+        """What the program prints; it has to end well and in time. Its start is said, so that a log cut off shows where the time went."""
+        print(f"  {time.strftime('%H:%M:%S')} {shlex.join(argv[-6:])}", file=sys.stderr, flush=True)
         try:
             done = run_tool(argv, timeout=self.limit_s, environment=environment, cwd=ROOT)
         except TimeoutExpired:
             raise Failed(f"{Path(argv[0]).name} did not end in {self.limit_s:.0f} s") from None
         if done.returncode not in fine:
-            raise Failed(f"{Path(argv[0]).name} ended with {done.returncode}: {done.stderr.decode(errors='replace')[-2000:]}")
+            said = (done.stderr.strip() or done.stdout.strip()).decode(errors="replace")[-2000:]
+            raise Failed(f"{Path(argv[0]).name} ended with {done.returncode}: {said or 'it said nothing'}")
         return done.stdout.decode(errors="replace")
 
     def caches(self) -> dict[str, str]:

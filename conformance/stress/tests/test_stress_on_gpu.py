@@ -39,5 +39,7 @@ def test_a_part_that_fails_says_why_and_stops_no_other(tmp_path: Path) -> None:
     place = record.Place(tmp_path, sys.executable, 60.0)
     found = record._measured(lambda p: {"out": p.output([sys.executable, "-c", "import sys; sys.exit('no such luck')"])}, place)
     assert found["good"] is False and "no such luck" in str(found["error"]) and "LOOK" in record._row("cub", found)
+    quiet = record._measured(lambda p: {"out": p.output([sys.executable, "-c", "print('no device'); raise SystemExit(69)"])}, place)
+    assert "ended with 69: no device" in str(quiet["error"])
     late = record._measured(lambda p: {"out": p.output([sys.executable, "-c", "while True: pass"])}, record.Place(tmp_path, "", 0.5))
     assert "did not end" in str(late["error"])
