@@ -30,7 +30,7 @@ def test_the_corpus_is_large_enough() -> None:
 
 @pytest.mark.parametrize(("architecture", "way"), judge_corpus.QUICK)
 def test_every_bug_is_found_and_no_twin_blamed(architecture: str, way: str, folder: Path) -> None:
-    every = 1 if (architecture, way) == judge_corpus.QUICK[0] else 3
+    every = 1 if (architecture, way) == judge_corpus.QUICK[0] else 5
     _, wrong = judge_corpus.judge(Path(_NVCC), architecture, way, folder, every=every)
     assert wrong == []
 

@@ -42,7 +42,7 @@ BUILDS = [
     Build("gcc", f"-O1 {SANITIZE}"),
     Build("clang", f"-O1 {SANITIZE}"),
 ]
-QUICK = (2, 5)
+QUICK = (5,)  # another compiler, another level and every check in one
 
 
 def step(argv: list[str], what: str) -> None:
@@ -95,7 +95,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--harness", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--quick", action="store_true", help="only clang -O0 and clang with sanitizers")
+    parser.add_argument("--quick", action="store_true", help="only clang with sanitizers")
     parser.add_argument("options", nargs="*", help="for CMake, after --")
     given = parser.parse_args(argv)
     chosen = [build for i, build in enumerate(BUILDS) if not given.quick or i in QUICK]

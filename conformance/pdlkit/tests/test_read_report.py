@@ -65,7 +65,7 @@ def _changed(at: int, value: Any, how: str) -> Any:
     return report
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(at=st.integers(0, 10**6), value=VALUES, how=st.sampled_from(["change", "change", "remove", "add"]))
 def test_the_validator_agrees_with_jsonschema(at: int, value: Any, how: str) -> None:
     report = _changed(at, value, how)
@@ -73,7 +73,7 @@ def test_the_validator_agrees_with_jsonschema(at: int, value: Any, how: str) -> 
     assert (own is None) == _validator().is_valid(report), own
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(at=st.integers(0, 10**6), value=VALUES, how=st.sampled_from(["change", "remove", "add"]))
 @pytest.mark.parametrize("reader", [ambiguities.main, graph_tables.main])
 def test_no_reader_fails_on_a_changed_report(reader: Any, at: int, value: Any, how: str, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def go_on(folder: Path, *arguments: str, behaviour: dict[str, str] | None = None
 
 
 def rewrite(path: Path, old: str, new: str) -> None:
-    """Change a text in every line as a kit of another mind would have written it: with a check that fits."""
+    """Change a text in every line as a kit of another version would have written it: with a check that fits."""
     lines = [line.rpartition(', "check": ')[0] + "}" for line in path.read_text().splitlines()]
     writer = Writer(path)
     for line in lines:
