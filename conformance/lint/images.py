@@ -32,7 +32,7 @@ class Opened:
     problems: list[str] = field(default_factory=list)
     ptx: list[Ptx] = field(default_factory=list)  # complete after the sources
     left_alone: int = 0  # images for GPUs without PDL
-    others: set[int] = field(default_factory=set)  # architectures that nobody asked for
+    others: set[int] = field(default_factory=set)  # architectures that --arch left out
     overlap_calls: list[str] = field(default_factory=list)  # functions that the file calls and that can ask for overlap
 
     def without_code(self, architectures: frozenset[int]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from conformance.pdlkit.children import run_tool
 from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.toolchain import find_nvcc
 from conformance.pdlkit.toolkit import toolkit_program
 from conformance.pdlkit.venv import complete_venv, ensure_venv, pins
 
@@ -68,3 +69,14 @@ def output_of(command: list[str], cwd: Path | None = None, timeout: float = 900)
         said = " / ".join(lines[-2:]) or f"exit code {done.returncode}"
         raise ToolFailed(f"{Path(command[0]).name}: {said}")
     return done.stdout
+
+
+def compile_for_this_gpu(source: Path, program: Path, *options: str) -> None:
+    """A CUDA program as machine code for this machine's GPU; SetupImpossible if nvcc is not there or refuses it."""
+    nvcc = find_nvcc()
+    if nvcc is None:
+        raise SetupImpossible("nvcc is not there; put the CUDA Toolkit's bin folder on PATH or set CUDA_HOME")
+    try:
+        output_of([str(nvcc.path), "-std=c++17", "-arch=native", *options, str(source), "-o", str(program)])
+    except ToolFailed as error:
+        raise SetupImpossible(f"{source.name} does not compile: {error}") from None

@@ -4,7 +4,7 @@
 
 On a GPU a small CUDA program (casualties.cu, limit 2 s for each case) goes wrong in turn by a kernel that does not end, a deadlock with
 its dependent, a trigger that starves, an illegal address, and a lack of memory. On the model the harness itself goes wrong (`--plant hang`,
-`crash` and `no-record`). Behind each fault comes a healthy case, in a fresh process. Exit code: 0 if all N went as they should, else 1.
+`crash` and `no-record`). After each fault comes a healthy case, in a fresh process. Exit code: 0 if all N went as they should, else 1.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +21,8 @@ from pathlib import Path
 
 from conformance.pdlkit import toolchain
 from conformance.pdlkit.build import build
-from conformance.pdlkit.exits import FAILED, OK, BadArguments, SetupImpossible
+from conformance.pdlkit.cuda_programs import compile_for_this_gpu
+from conformance.pdlkit.exits import FAILED, OK, BadArguments
 from conformance.pdlkit.records import Record
 from conformance.pdlkit.supervise import Plan, Supervisor
 
@@ -84,19 +84,8 @@ def once(plan: Plan, fault: str, expected: str, mark: str) -> Casualty:
                     after.casualty or str(after.verdict and after.verdict["status"]), _orphans(mark))
 
 
-def _program(folder: Path) -> Path:
-    nvcc, program = toolchain.find_nvcc(), folder / "casualties"
-    if nvcc is None:
-        raise SetupImpossible("nvcc is not there; put the CUDA Toolkit's bin folder on PATH or set CUDA_HOME")
-    argv = [str(nvcc.path), "-O2", "-std=c++17", "-arch=native", str(Path(__file__).with_suffix(".cu")), "-o", str(program)]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SetupImpossible(f"casualties.cu does not compile: {done.stderr.strip()[-400:]}")
-    return program
-
-
 def plan_of(harness: Path, device: str, fault: str, mark: str) -> Plan:
-    """A fault and the case behind it."""
+    """A fault and the case after it."""
     on_gpu = device.startswith("cuda")
     return Plan(harness, device, "smoke", 1, {"fault": [fault, AFTER]} if on_gpu else {"launch": list(MODEL_CASES)}, True,
                 None if on_gpu else fault, environment={**os.environ, MARK: mark})
@@ -140,7 +129,11 @@ def main(argv: list[str]) -> int:
         raise BadArguments("--times and --at-once take 1 or more")
     on_gpu = given.device.startswith("cuda")
     with tempfile.TemporaryDirectory(prefix="pdl-casualties-") as folder:
-        harness = _program(Path(folder)) if on_gpu else build("model", toolchain.require(False), print).harness
+        if on_gpu:
+            harness = Path(folder, "casualties")
+            compile_for_this_gpu(Path(__file__).with_suffix(".cu"), harness, "-O2")
+        else:
+            harness = build("model", toolchain.require(False), print).harness
         found = measure(harness, given.device, given.times, given.at_once)
     good = sum(entry.good(on_gpu) for entry in found)
     print(table(found, on_gpu))

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit.children import Kept, run_tool
+from conformance.pdlkit.cuda_programs import compile_for_this_gpu
 from conformance.pdlkit.exits import FAILED, OK, BadArguments, SetupImpossible
 from conformance.pdlkit.mps import mps_server
 from conformance.pdlkit.places import ROOT
 from conformance.pdlkit.read_report import Unreadable, read_report
-from conformance.pdlkit.toolchain import find_nvcc
 
 BAD = ("FAIL", "HANG", "CRASH", "KIT_ERROR", "DEVICE_LOST")
 SURROUNDINGS = ("alone", "nice 19", "compute", "memory", "graphs", "MPS")
@@ -124,12 +124,10 @@ def main(argv: list[str]) -> int:
     known = set(failed_rules(read_report(given.expect))) if given.expect else set()
     command = [sys.executable, "conformance", "run", "--profile", "smoke", "--device", given.device]
     command += ["--harness", str(given.harness.resolve())] if given.harness else []
-    rows, began, nvcc = [], time.monotonic(), find_nvcc()
+    rows, began = [], time.monotonic()
     with tempfile.TemporaryDirectory(prefix="pdl-crowded-") as folder:
         program = Path(folder) / "crowded"
-        if nvcc is None:
-            raise SetupImpossible("nvcc is not there; put the CUDA Toolkit's bin folder on PATH or set CUDA_HOME")
-        subprocess.run([nvcc.path, "-O2", "-arch=native", Path(__file__).with_suffix(".cu"), "-o", program], check=True)
+        compile_for_this_gpu(Path(__file__).with_suffix(".cu"), program, "-O2")
         for name in given.only or SURROUNDINGS:
             over = time.monotonic() - began > given.stop_after
             rows.append({"surrounding": name, "runs": [], "why": "the time given by --stop-after was over"} if over

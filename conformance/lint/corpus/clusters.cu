@@ -104,7 +104,7 @@ template <bool early> INLINED void sent(const float *a, float *o)
 BUG(other_block_sends, "partial-wait")(const float *a, float *o) { sent<true>(a, o); }
 OK(other_block_sends)(const float *a, float *o) { sent<false>(a, o); }
 
-/* One full barrier of a multicast copy: the leader waits; the follower stores behind its own object, or its second warp stores at once. */
+/* One full barrier of a multicast copy: the leader waits; the follower stores after its own object, or its second warp stores at once. */
 template <bool at_once> INLINED void multicast(const float *a, float *o, const CUtensorMap &m)
 {
     __shared__ alignas(128) float s[256];

@@ -1,4 +1,4 @@
-"""Faults made on purpose: a program that hangs or falls is seen as that, and what comes behind it is measured."""
+"""Faults made on purpose: a program that hangs or crashes is seen as that, and what comes after it is measured."""
 
 from __future__ import annotations
 

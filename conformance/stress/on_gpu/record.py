@@ -34,11 +34,11 @@ from pathlib import Path
 from subprocess import SubprocessError, TimeoutExpired
 
 from conformance.pdlkit.children import run_tool
+from conformance.pdlkit.cuda_programs import compile_for_this_gpu
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.gpu_query import query
 from conformance.pdlkit.mps import mps_server
 from conformance.pdlkit.places import KIT, ROOT
-from conformance.pdlkit.toolchain import find_nvcc
 from conformance.stress.injection import library as injection
 from conformance.stress.oracle import read_copies
 from conformance.stress.program import Calibration, read_calibration
@@ -89,11 +89,9 @@ class Place:
 
     def compiled(self, source: Path) -> str:
         """A CUDA program as machine code for this GPU."""
-        nvcc, program = find_nvcc(), self.folder / source.stem
-        if nvcc is None:
-            raise SetupImpossible("nvcc is not there; put the CUDA Toolkit's bin folder on PATH or set CUDA_HOME")
+        program = self.folder / source.stem
         if not program.exists():
-            self.output([str(nvcc.path), "-O2", "-std=c++17", "-arch=native", str(source), "-o", str(program)])
+            compile_for_this_gpu(source, program, "-O2")
         return str(program)
 
 
