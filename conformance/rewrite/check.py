@@ -121,9 +121,10 @@ def spilling_problems(appended: list[str], frame: int) -> list[str]:
 
 def recording_problems(appended: list[str], before: int, now: int) -> list[str]:
     """What is wrong with code that records times, in a kernel that had `before` registers and now has `now`; empty if nothing is."""
-    keeps = [int(match[1]) for match in map(_ENTRY_KEEPS.match, appended) if match]
+    moves = [int(match[1]) if (match := _ENTRY_KEEPS.match(text)) else -2 for text in appended]
+    keeps = next(([one, other] for one, other in zip(moves, moves[1:], strict=False) if one >= 0 and other == one + 1), [])
     address = keeps[0] if keeps else -1
-    if keeps[:2] != [address, address + 1] or address % 2 or address < before or now != address + 6 or now > 255:
+    if not keeps or address % 2 or address < before or now != address + 6 or now > 255:
         return [f"the record's address is kept in {keeps[:2]}, of a kernel with {before} registers that now has {now}"]
     wrong, sites = [], appended[appended.index(f"MOV R{address + 1}, {_source(appended, address + 1)}") :]
     for text in map(_guard_free, sites):

@@ -39,8 +39,8 @@ def recorder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def listing(recorder: Path, tmp_path: Path, architecture: int, spilled: bool = False) -> list[str]:
     """The rewritten kernel's instructions."""
     stack: Instruction = STACK if architecture == 90 else (0x0000DF00FF017B82, STACK[1])
-    code = [stack, TAKE_FRAME, *CODE]
-    image = cubin([Kernel("k", code, 16, exits=[16 * at for at, one in enumerate(code) if one[0] & 0xFFF == EXIT[0] & 0xFFF],
+    own = [stack, TAKE_FRAME, *CODE]
+    image = cubin([Kernel("k", own, 16, exits=[16 * at for at, one in enumerate(own) if one[0] & 0xFFF == EXIT[0] & 0xFFF],
                           parameter_base=0x210 if architecture == 90 else 0x380, frame=FRAME)], architecture)
     done = subprocess.run([recorder, hex(ADDRESS), hex(MASK), str(NUMBER), str(SPILL * spilled)], input=image, capture_output=True, check=True)
     code = tmp_path / "code.bin"
