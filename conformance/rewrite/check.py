@@ -86,7 +86,8 @@ _STAMP = re.compile(r"^STG\.E\.64 \[R(\d+)\+0x(20|28|30|38)\], R(\d+)$")
 _ADDED = ("NANOSLEEP", "NOP")
 # The same on the stack (PLAN_SPILL): a room of 64 bytes above the kernel's frame, and registers 4 to 7, which are saved there.
 _TAKES_ROOM = re.compile(r"^(?:VIADD R1, R1, 0xffffffc0|IADD3 R1, PT, PT, R1, -0x40, RZ)$")
-_SAVES, _LOADS = re.compile(r"^STL\.64 \[R1(?:\+(-?0x[0-9a-f]+))?\], R([46])$"), re.compile(r"^LDL\.64 R([46]), \[R1(?:\+(-?0x[0-9a-f]+))?\]$")
+_SAVES = re.compile(r"^STL\.64 \[R1(?:\+(-?0x[0-9a-f]+))?\], R([46])$")
+_LOADS = re.compile(r"^LDL\.64 R([46]), \[R1(?:\+(-?0x[0-9a-f]+))?\]$")
 
 
 def _is_added(text: str) -> bool:

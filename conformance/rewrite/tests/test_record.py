@@ -42,7 +42,8 @@ def listing(recorder: Path, tmp_path: Path, architecture: int, spilled: bool = F
     own = [stack, TAKE_FRAME, *CODE]
     image = cubin([Kernel("k", own, 16, exits=[16 * at for at, one in enumerate(own) if one[0] & 0xFFF == EXIT[0] & 0xFFF],
                           parameter_base=0x210 if architecture == 90 else 0x380, frame=FRAME)], architecture)
-    done = subprocess.run([recorder, hex(ADDRESS), hex(MASK), str(NUMBER), str(SPILL * spilled)], input=image, capture_output=True, check=True)
+    words = [hex(ADDRESS), hex(MASK), str(NUMBER), str(SPILL * spilled)]
+    done = subprocess.run([recorder, *words], input=image, capture_output=True, check=True)
     code = tmp_path / "code.bin"
     code.write_bytes(check.code_sections(done.stdout)["k"])
     try:

@@ -88,6 +88,7 @@ class Inside:
     warps: int = 0    # that began a record
     dropped: int = 0  # of those, warps whose record a later one took
     spilled: set[str] = field(default_factory=set)  # kernels that record without registers above their own
+    shown: list[tuple[Launch, Launch | None]] = field(default_factory=list)  # the newest, each with its primary, for a timeline
     refused: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=lambda: [RAN_ON])
 
@@ -114,6 +115,7 @@ def _primary_of(dependent: Launch, earlier: Sequence[Launch], names: set[str]) -
     return max(found, key=lambda launch: launch.end) if found else None
 
 
+_MOST_SHOWN = 100_000
 _LOOK_BACK = 256  # launches; kernels of other streams may lie between a dependent and its primary
 
 
@@ -135,8 +137,10 @@ def find(recorded: Iterable[Recorded], asked: Mapping[tuple[str, str], bool], re
         inside.spilled |= one.spilled
         for number, launch in enumerate(one.launches):
             before = _primary_of(launch, one.launches[max(0, number - _LOOK_BACK) : number], primaries[launch.name])
+            inside.shown.append((launch, before))
             if before is not None:
                 steps[before.name, launch.name].append((before, launch))
+        inside.shown = inside.shown[-_MOST_SHOWN:]
     for (primary, dependent), both in steps.items():
         inside.findings.append(Finding(primary, dependent, asked[primary, dependent], any(first.triggers for first, _ in both),
                                        any(last.waits for _, last in both), [_step(first, last) for first, last in both]))

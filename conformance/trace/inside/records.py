@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from statistics import median
 
 _RECORD = struct.Struct("<QQIIIIQQQQ")  # struct warp_record of rewrite.h
 _KERNEL_BITS = 12
@@ -62,6 +63,14 @@ class Launch:
     @cached_property
     def triggers(self) -> bool:
         return any(block.trigger for block in self.blocks.values())
+
+    @cached_property
+    def typical_wait(self) -> tuple[int, int]:
+        """Begin and end of a typical block's wait; 0 if it does not wait."""
+        waiting = [block for block in self.blocks.values() if block.wait_begun and block.wait_ended]
+        if not waiting:
+            return 0, 0
+        return int(median(block.wait_begun for block in waiting)), int(median(block.wait_ended for block in waiting))
 
     @cached_property
     def released(self) -> int:

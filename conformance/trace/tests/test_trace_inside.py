@@ -99,6 +99,17 @@ def test_the_records_are_there_whichever_of_context_and_process_ends_first(place
     assert "failed with error" not in " ".join(inside["notes"])
 
 
+def test_kernels_of_another_context_do_not_record_and_are_listed(place: Path) -> None:
+    words = [str(HERE / "resets_context.py"), str(place / "inside.cubin"), "other"]
+    done = subprocess.run([sys.executable, str(KIT), "trace", "--once", "--inside", "--json", "--", sys.executable, *words],
+                          capture_output=True, text=True, check=False, timeout=3600, env=on_stand_in(place))
+    assert done.returncode == 0, done.stderr
+    inside = json.loads(done.stdout)["inside"]
+    assert inside["launches"] == 2 and inside["launches_kept_in_part"] == 0  # those of the first context
+    assert "in another context" in inside["not_recorded"]["second"]
+    assert "ended with code" not in " ".join(inside["notes"])
+
+
 def test_times_of_the_host_alone_do_not_say_which_kernels_follow_each_other(place: Path) -> None:
     done = trace(place, "--no-times")
     assert done.returncode == 64 and "--inside needs the times" in done.stderr

@@ -40,11 +40,12 @@ class Cases:
 
     def preserved_if(self) -> str:
         """On what the results depend."""
-        pairs = [f"{clipped(short_name(a), 30)} > {clipped(short_name(b), 30)} ({count:,})" for (a, b), count in self.pairs.most_common(_NAMED)]
+        pairs = [f"{clipped(short_name(a), 30)} > {clipped(short_name(b), 30)} ({count:,})"
+                 for (a, b), count in self.pairs.most_common(_NAMED)]
         more = f" and {len(self.pairs) - _NAMED} more pairs" if len(self.pairs) > _NAMED else ""
         text = f"preserved if the {self.changed} changed kernels depend on nothing but what their stream or graph puts ahead of them; " \
                "each waits for all of that at its entry, in every image that was loaded"
-        text += f". They may start early in these pairs (launches): {', '.join(pairs)}{more}" if pairs else ". No pair of kernels in a row was seen"
+        text += f". They may start early in these pairs (launches): {', '.join(pairs)}{more}" if pairs else ". None follows another kernel"
         return text + (f". No wait was verified in {_names(self.unverified)}: launched as before" if self.unverified else "")
 
     def may_not_end_when(self) -> str:
@@ -52,8 +53,8 @@ class Cases:
         several = len(self.streams) > 1
         text = f"not guaranteed when a parked block holds room that a kernel of another of its {len(self.streams)} streams needs: " \
                f"{'; '.join(_names(sorted(kernels)) for kernels in list(self.streams.values())[:_NAMED])}" if several else \
-               "its kernels ran in one stream, so none waits for one of another stream; not guaranteed when another process or device has to " \
-               "run for one to end"
+               "its kernels ran in one stream, so none waits for one of another stream; not guaranteed when another process or device " \
+               "has to run for one to end"
         text += f". Left as they are because they may wait for others: {_names(self.waiting)}" if self.waiting else ""
         return text + ". A kernel that spins on a flag or launches children is not recognised (--exempt leaves it out)"
 
