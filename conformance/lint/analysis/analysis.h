@@ -105,6 +105,7 @@ enum part {
     PART_ANY = 1 << 16,    /* .ANY */
     PART_WIDE_COMPARE = 1 << 17, /* one of the words between dots is EX, 64, U64 or S64 */
     PART_UNSIGNED = 1 << 18,     /* one of the words between dots is U32 or U64 */
+    PART_ALL = 1 << 19,          /* .ALL */
 };
 
 struct opcode {

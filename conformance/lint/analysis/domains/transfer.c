@@ -37,6 +37,7 @@ static provenance all_parameters;
 static bool parameters_gathered;
 static unsigned followed; /* evaluator_follow */
 static name own_loads[2], own_stores[2]; /* by enum window: LDL, LDS; STL, STS */
+static name votes[2];
 
 void evaluator_begin(const struct kernel *kernel)
 {
@@ -52,6 +53,8 @@ void evaluator_begin(const struct kernel *kernel)
     own_loads[WINDOW_SHARED] = name_of_text("LDS");
     own_stores[WINDOW_LOCAL] = name_of_text("STL");
     own_stores[WINDOW_SHARED] = name_of_text("STS");
+    votes[0] = name_of_text("VOTE");
+    votes[1] = name_of_text("VOTEU");
     followed = 0;
     memory_begin();
 }
@@ -498,6 +501,8 @@ static void put_generic(struct registers *regs, const struct decoded *d, uint32_
         put_unknown(regs, d, 0, result);
     }
     name_results(result, site);
+    if (d->opcode->base == votes[0] || d->opcode->base == votes[1])
+        put_vote(regs, d, result);
 }
 
 /* The predicate after a write under a guard. */
