@@ -299,6 +299,7 @@ expr symbol_half(name, unsigned half);
 expr site_result(uint32_t site, unsigned reg);
 #define VARIABLE_SITE 0x80000000u /* | number: a variable (partitioning.c), in place of a site */
 #define JOIN_SITE 0x40000000u /* | number of a node's first site: which of the ways to that node was taken */
+#define CHOICE_SITE 0x20000000u /* | number of a place: what its guarded instruction wrote, or what was there before */
 unsigned variables_in(expr, uint32_t *list, unsigned most); /* the numbers of those found in it, each once */
 expr operation(uint32_t op, unsigned count, const expr *parts); /* 0 if a part is 0 or TAG_ANY, or it gets too large */
 expr reciprocal(uint32_t n);

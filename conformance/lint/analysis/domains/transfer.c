@@ -535,16 +535,20 @@ static struct value chosen_value(struct value guard, struct value new, struct va
     return value_of(merged, from, new.varies | old.varies | guard.varies);
 }
 
-static void write_results(struct registers *regs, const struct result *result, struct value guard)
+/* A choice that cannot be expressed gets a name of its own as well. */
+static void write_results(struct registers *regs, const struct result *result, struct value guard, uint32_t site)
 {
     for (unsigned i = 0; i < result->count; i++) {
-        struct value *old = &regs->file[result->reg[i]];
+        uint16_t reg = result->reg[i];
+        struct value *old = &regs->file[reg];
 
-        if (guard.expression == EXPR_TRUE)
+        if (guard.expression == EXPR_TRUE) {
             *old = result->value[i];
-        else
-            *old = is_predicate(result->reg[i]) ? chosen_formula(guard, result->value[i], *old)
-                                                : chosen_value(guard, result->value[i], *old);
+            continue;
+        }
+        *old = is_predicate(reg) ? chosen_formula(guard, result->value[i], *old) : chosen_value(guard, result->value[i], *old);
+        if (!old->expression && site)
+            *old = fresh(reg, site | CHOICE_SITE, old->provenance, old->varies);
     }
 }
 
@@ -605,5 +609,5 @@ void execute(struct registers *regs, const struct instruction *instruction, uint
     }
     if (follows_variables())
         follow_variables(regs, d, &result);
-    write_results(regs, &result, guard);
+    write_results(regs, &result, guard, site);
 }
