@@ -223,6 +223,9 @@ static void branch(node_id node, const struct block *block, struct value asked, 
     count = jumps + (block->falls != NO_BLOCK);
     unsigned possible = cases_of(formula, varies, known, cases);
     bool before = registers->phases.lane_waits;
+    for (unsigned way = 0; way < count; way++)
+        if (goes_past_wait(ways[way], ways, count, wait))
+            note_divides(formula);
     for (unsigned i = 0; i < possible; i++)
         for (unsigned way = 0; way < count; way++) {
             struct a_case how = cases[i];
@@ -290,8 +293,10 @@ static void jump_by_table(node_id node, const node_id *ways, unsigned count, con
         if (there == INFEASIBLE)
             continue;
         struct place passed = registers->passed;
-        if (goes_past_wait(target, ways, count, wait))
+        if (goes_past_wait(target, ways, count, wait)) {
             registers->passed = last_place(node);
+            note_divides(entries[i].formula);
+        }
         go(node, target, towards(target, ways, count, wait, varies, &registers->phases), there, registers);
         registers->phases = before;
         registers->passed = passed;
