@@ -34,9 +34,7 @@ WAYS = {"-O3": [], "-O2": [], "-O1": [], "-O0": [], "-G": ["-G"], "-rdc": ["-O3"
 # entry that no longer disagrees has to go.
 _IN_DEBUG_CODE = frozenset({"ok_few_threads", "ok_turn_of_two"})
 KNOWN_WRONG: dict[tuple[str, str], frozenset[str]] = {
-    **{(architecture, "-G"): _IN_DEBUG_CODE for architecture in ARCHITECTURES},
-    ("sm_100", "-G"): _IN_DEBUG_CODE | {"ok_guard_bounded", "ok_guarded_wide_shift"},
-    ("sm_120", "-G"): _IN_DEBUG_CODE | {"ok_guarded_wide_shift"}}
+    (architecture, "-G"): _IN_DEBUG_CODE for architecture in ARCHITECTURES}
 QUICK = (("sm_90", "-O3"), ("sm_120", "-O3"), ("sm_90", "-G"))  # the tests judge the first whole, of the others every fifth file
 Cells = dict[tuple[str, str], tuple[int, int, int]]  # (architecture, way) -> kernels judged, disagreements, instructions
 _LABEL = re.compile(r'^(BUG|OK)\((\w+)(?:, "([^"]*)")?\)', re.MULTILINE)

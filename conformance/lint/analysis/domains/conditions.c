@@ -443,7 +443,7 @@ expr comparison(enum comparison how, bool is_signed, expr left, expr right)
     uint32_t key = (uint32_t)how * 2 + is_signed;
     struct answer *answer;
 
-    if (left == 0 || right == 0 || node_of(left)->tag == TAG_ANY || node_of(right)->tag == TAG_ANY)
+    if (left == 0 || right == 0 || is_vague(left) || is_vague(right))
         return 0;
     if (is_number(left) && !is_number(right))
         return comparison(mirrored(how), is_signed, right, left);
