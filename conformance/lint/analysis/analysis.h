@@ -529,7 +529,8 @@ struct unresolved {
     const char *why; /* a sentence, if callee is 0 */
     name callee;     /* not in this file */
 };
-enum found_place { FOUND_PREFETCH, FOUND_UNKNOWN, FOUND_EXIT, FOUND_TRIGGER, FOUND_PLACES }; /* exit, trigger: without a wait */
+enum found_place { FOUND_PREFETCH, FOUND_UNKNOWN, FOUND_EXIT, FOUND_END, FOUND_TRIGGER, FOUND_PLACES }; /* exit, end, trigger: without a
+                                                                                     * wait; end: of a thread none of whose siblings waits */
 struct place_list { /* each once */
     struct place *place;
     size_t count, capacity;
