@@ -1,12 +1,13 @@
 """How long lint takes, and how much memory, on files as people have them: the first run, and the second one from the cache.
 
-    python3 conformance dev bench-lint FILE... [--together FILE...] [--cores N] [--record]
+    python3 conformance dev bench-lint FILE... [--together FILE...] [--cores N] [--at-once N] [--record]
 
 Each FILE is linted twice with a cache of its own: by the command, as a user calls it, held to 2 cores whatever the machine has
-(--cores), so that records of different machines can be compared. The FILEs after --together are put into one
-archive, which makes a library as large as you like. Memory is the largest sum over lint and all
-its children, sampled while they run: what is theirs alone, and their share of what they share (PSS). CPU time is given beside the
-wall time, because it depends less on what else the machine does. Goals, for 2 idle cores: 10 s and 300 MB for 1 GB without a wait,
+(--cores), so that records of different machines can be compared. With --at-once, several files are measured side by side, each on
+cores of its own. The FILEs after --together are put into one archive, which makes a library as large as you like. Memory is the
+largest sum over lint and all its children, sampled while they run: what is theirs alone, and their share of what they share (PSS).
+CPU time is given beside the wall time, because it depends less on what else the machine does.
+Goals, for 2 idle cores: 10 s and 300 MB for 1 GB without a wait,
 3 minutes and 1 GB for 4,000 kernels that wait, 3 s from the cache. A file that misses its goal is named; that changes no exit code.
 Where other work took more than a tenth of these cores, the wall time says nothing; then only a file whose CPU time alone, divided
 by the cores, is too long counts as missed.
@@ -23,8 +24,10 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from conformance.lint import analyser
@@ -185,6 +188,25 @@ def measure_together(files: list[Path], cores: list[int]) -> Row:
     return replace(row, name=" + ".join(file.name for file in files))
 
 
+def _groups(cores: int, at_once: int) -> SimpleQueue[list[int]]:
+    """The cores for each of the files that are measured at once."""
+    chosen = _chosen(cores * at_once)
+    if cores < 1 or at_once < 1 or len(chosen) < cores * at_once:
+        raise BadArguments(f"--cores {cores} --at-once {at_once}: there are {len(os.sched_getaffinity(0))} cores here")
+    groups: SimpleQueue[list[int]] = SimpleQueue()
+    for first in range(0, len(chosen), cores):
+        groups.put(chosen[first:first + cores])
+    return groups
+
+
+def _on_free_cores(what: Path | list[Path], groups: SimpleQueue[list[int]]) -> Row:
+    cores = groups.get()
+    try:
+        return measure(what, cores) if isinstance(what, Path) else measure_together(what, cores)
+    finally:
+        groups.put(cores)
+
+
 def as_markdown(rows: list[Row], cores: int) -> str:
     """The record."""
     others = max((run.others for row in rows for run in (row.first, row.second)), default=0.0)
@@ -211,23 +233,23 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("files", metavar="FILE", nargs="*", type=Path)
     parser.add_argument("--together", metavar="FILE", nargs="+", type=Path, default=[], help="files to lint as one archive")
     parser.add_argument("--cores", type=int, default=2, help="hold lint to so many cores (default: 2, which the goals are for)")
+    parser.add_argument("--at-once", type=int, default=1, metavar="N", help="measure so many files side by side (default: 1)")
     parser.add_argument("--record", action="store_true", help=f"write {RECORD.name}")
     arguments = parser.parse_args(argv)
-    cores = _chosen(arguments.cores)
-    if arguments.cores < 1 or len(cores) < arguments.cores:
-        raise BadArguments(f"--cores {arguments.cores}: there are {len(os.sched_getaffinity(0))} cores here")
+    groups = _groups(arguments.cores, arguments.at_once)
     analyser.program()  # compiled ahead of the clock
     library()
     rows: list[Row] = []
     for file in (*arguments.files, *arguments.together):
         if not file.is_file():
             raise BadArguments(f"{file}: there is no such file")
-    for what in [*arguments.files, *([arguments.together] if arguments.together else [])]:
-        rows.append(measure(what, cores) if isinstance(what, Path) else measure_together(what, cores))
-        print(rows[-1].line(), file=sys.stderr, flush=True)
-        if arguments.record:
-            RECORD.write_text(as_markdown(rows, len(cores)), encoding="utf-8")
-    if not rows:
+    if not arguments.files and not arguments.together:
         raise BadArguments("name at least one FILE (see --help)")
-    print(as_markdown(rows, len(cores)))
+    with ThreadPoolExecutor(arguments.at_once) as pool:
+        for row in pool.map(lambda what: _on_free_cores(what, groups), [*arguments.files, *filter(None, [arguments.together])]):
+            rows.append(row)
+            print(row.line(), file=sys.stderr, flush=True)
+            if arguments.record:
+                RECORD.write_text(as_markdown(rows, arguments.cores), encoding="utf-8")
+    print(as_markdown(rows, arguments.cores))
     return 0

@@ -7,7 +7,10 @@ import os
 import subprocess
 import sys
 
-from conformance.lint.benchmark import Row, Run, _chosen, _started, as_markdown
+import pytest
+
+from conformance.lint.benchmark import Row, Run, _chosen, _groups, _started, as_markdown
+from conformance.pdlkit.exits import BadArguments
 
 
 def _row(wall: float, cpu: float, others: float) -> Row:
@@ -26,6 +29,14 @@ def test_a_child_is_held_to_the_cores_and_its_parent_is_not() -> None:
 def test_no_core_is_chosen_twice() -> None:
     at_hand = os.sched_getaffinity(0)
     assert sorted(_chosen(len(at_hand))) == sorted(at_hand)
+
+
+def test_files_that_are_measured_at_once_have_cores_of_their_own() -> None:
+    at_hand = os.sched_getaffinity(0)
+    groups = _groups(1, len(at_hand))
+    assert sorted(groups.get() for _ in at_hand) == [[core] for core in sorted(at_hand)]
+    with pytest.raises(BadArguments, match="cores here"):
+        _groups(1, len(at_hand) + 1)
 
 
 def test_the_wall_time_counts_on_idle_cores_only() -> None:
