@@ -337,7 +337,7 @@ class Record:
     def measure(self, name: str, part: Callable[[Place], Steps], place: Place) -> None:
         """One part."""
         began = time.monotonic()
-        found: Part = {"good": False, "sources": sources_hash(), "gpus": self._kept["gpus"]}
+        found: Part = {"good": False, "sources": sources_hash(*HERE.iterdir()), "gpus": self._kept["gpus"]}
         self._parts[name] = found
         try:
             for step in part(place):
