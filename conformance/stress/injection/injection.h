@@ -22,11 +22,15 @@ void graph_launched(void);
 
 const char *last_kernel(void); /* the name of the kernel that was launched last, NULL if there is none */
 
-/* digests.c: what the program copies to the host */
-enum waited { WAITED_FOR_STREAM, WAITED_FOR_EVENT, WAITED_FOR_ALL };
+/* digests.c: what the program copies to the host. Default streams go by the driver's names for them. */
+#define LEGACY_STREAM ((const void *)1)
+#define THREADS_STREAM ((const void *)2)
+enum waited { WAITED_FOR_STREAM, WAITED_FOR_EVENT, WAITED_FOR_CONTEXT };
 int digests_are_wanted(void);
 void copied_to_host(const void *data, size_t bytes, const void *stream, int ended);
-void host_waited(enum waited what, const void *stream);
+void host_waited(enum waited what, const void *handle); /* of the stream or context; context NULL: the current one */
+void memory_goes(const void *start, size_t bytes);      /* before the program gives this memory of the host back */
+void stream_goes(const void *stream);                   /* before the driver may forget the stream */
 void digests_forked(void); /* in a child, before anything else */
 
 #endif

@@ -125,4 +125,5 @@ def test_the_second_lane_uses_the_second_gpu_and_earlier_parts_stay(tmp_path: Pa
     assert record.main() == 0
     parts = json.loads(file.read_text())["parts"]
     assert parts["gpus"]["visible"] == "all" and parts["find"]["visible"] == "1"
-    assert parts["clean"] == {"sources": "old", "gpus": 1, "good": True} and parts["gpus"]["sources"] == sources_hash(*record.HERE.iterdir())
+    assert parts["clean"] == {"sources": "old", "gpus": 1, "good": True}
+    assert parts["gpus"]["sources"] == sources_hash(*record.HERE.iterdir())
