@@ -82,7 +82,7 @@ static void write_record(const struct copy *copy)
     }
 }
 
-static const void *current_context(void)
+const void *current_context(void)
 {
     result (*ask)(const void **) = driver_symbol("cuCtxGetCurrent");
     const void *context = NULL;

@@ -59,6 +59,11 @@ static int how_launched(const void *stream, int per_thread)
     return is_capturing && is_capturing(stream, &status) == 0 && status == 1 ? CAPTURED : EAGER;
 }
 
+static const void *named_stream(const void *stream, int per_thread)
+{
+    return stream ? stream : per_thread ? THREADS_STREAM : LEGACY_STREAM;
+}
+
 static int note(const struct launch *launch, const void *function, int per_thread, int cooperative)
 {
     int attribute = 0, event = 0;
@@ -70,7 +75,7 @@ static int note(const struct launch *launch, const void *function, int per_threa
         event |= launch->attributes[i].id == EVENT;
         cooperative |= launch->attributes[i].id == COOPERATIVE && launch->attributes[i].value.number;
     }
-    return kernel_launched(function, launch->stream, how_launched(launch->stream, per_thread), attribute, event, cooperative);
+    return kernel_launched(function, named_stream(launch->stream, per_thread), how_launched(launch->stream, per_thread), attribute, event, cooperative);
 }
 
 typedef result (*launch_graph)(void *, void *);
@@ -182,11 +187,6 @@ static int is_captured(const void *stream)
     result (*ask)(const void *, int *) = driver_symbol("cuStreamIsCapturing");
     int status = 0;
     return ask && ask(stream, &status) == 0 && status != 0;
-}
-
-static const void *named_stream(const void *stream, int per_thread)
-{
-    return stream ? stream : per_thread ? THREADS_STREAM : LEGACY_STREAM;
 }
 
 #define COPIES(suffix, stream_suffix, per_thread)                                                                  \

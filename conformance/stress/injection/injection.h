@@ -22,9 +22,12 @@ void graph_launched(void);
 
 const char *last_kernel(void); /* the name of the kernel that was launched last, NULL if there is none */
 
-/* digests.c: what the program copies to the host. Default streams go by the driver's names for them. */
+/* Default streams go by the driver's names for them. */
 #define LEGACY_STREAM ((const void *)1)
 #define THREADS_STREAM ((const void *)2)
+
+/* digests.c: what the program copies to the host */
+const void *current_context(void); /* NULL if there is none */
 enum waited { WAITED_FOR_STREAM, WAITED_FOR_EVENT, WAITED_FOR_CONTEXT };
 int digests_are_wanted(void);
 void copied_to_host(const void *data, size_t bytes, const void *stream, int ended);

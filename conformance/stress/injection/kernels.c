@@ -12,13 +12,18 @@ enum { MOST_STREAMS = 64, GAP_BUCKETS = 1001, TEXT_ROOM = 32768, TABLE = 4096 };
 struct kernel {
     const void *handle;
     struct named *name;
-    int is_kernel, carved, reported; /* the handle is a CUkernel; its carve-out has been set; a record has been written */
+    int is_kernel, reported; /* the handle is a CUkernel; a record has been written */
+    uint64_t carved;         /* a bit for each device on which its carve-out has been set */
     unsigned long long launches[3], attribute, before_attribute, cooperative;
     struct kernel *next;
 };
 
 static struct kernel *table[TABLE];
-static struct { const void *stream; struct kernel *last; } streams[MOST_STREAMS];
+static struct {
+    const void *stream, *context; /* the context of a default stream, because each has its own */
+    pthread_t thread;             /* of a thread's default stream */
+    struct kernel *last;
+} streams[MOST_STREAMS];
 static unsigned stream_next;
 static unsigned gaps[GAP_BUCKETS];
 static unsigned long long graph_launches, unknown_launches;
@@ -54,7 +59,8 @@ static struct kernel *add(const void *handle, struct named *name, int where)
     }
     if (kernel->name != name) {
         kernel->name = name;
-        kernel->carved = kernel->reported = 0;
+        kernel->carved = 0;
+        kernel->reported = 0;
         kernel->is_kernel = where == IN_LIBRARY;
     }
     return kernel;
@@ -80,7 +86,8 @@ void kernel_alias(const void *handle, const void *kernel)
     pthread_mutex_unlock(&lock);
 }
 
-/* Two kernels whose shared-memory carve-outs differ never overlap, which would hide every bug between them. */
+/* Two kernels whose shared-memory carve-outs differ never overlap, which would hide every bug between them. A CUfunction belongs to one
+ * context; a CUkernel has a carve-out on each device. */
 static void carve(struct kernel *kernel)
 {
     enum { PREFERRED_CARVEOUT = 9, ALL = 100, RELAXED = 2 };
@@ -89,13 +96,16 @@ static void carve(struct kernel *kernel)
     result (*device_of)(int *) = driver_symbol("cuCtxGetDevice");
     result (*mode)(int *) = driver_symbol("cuThreadExchangeStreamCaptureMode");
     int device = 0, capture = RELAXED; /* setting it may load code; during a capture only the relaxed mode allows that */
-    if (kernel->carved || !(plan_of(kernel->name->name)->flags & ~(uint32_t)PLAN_EMPTY) || !mode || mode(&capture) != 0) {
+    if (kernel->is_kernel && (!device_of || device_of(&device) != 0)) {
         return;
     }
-    kernel->carved = 1;
+    if (kernel->carved >> device % 64 & 1 || !(plan_of(kernel->name->name)->flags & ~(uint32_t)PLAN_EMPTY) || !mode || mode(&capture) != 0) {
+        return;
+    }
+    kernel->carved |= UINT64_C(1) << device % 64;
     if (!kernel->is_kernel && of_function) {
         of_function((void *)kernel->handle, PREFERRED_CARVEOUT, ALL);
-    } else if (kernel->is_kernel && of_kernel && device_of && device_of(&device) == 0) {
+    } else if (kernel->is_kernel && of_kernel) {
         of_kernel(PREFERRED_CARVEOUT, ALL, (void *)kernel->handle, device);
     }
     mode(&capture);
@@ -150,13 +160,17 @@ static void note_gap(void)
 
 static struct kernel **last_on(const void *stream)
 {
+    const void *context = stream == LEGACY_STREAM || stream == THREADS_STREAM ? current_context() : NULL;
     for (unsigned i = 0; i < MOST_STREAMS; i++) {
-        if (streams[i].last && streams[i].stream == stream) {
+        if (streams[i].last && streams[i].stream == stream && streams[i].context == context
+            && (stream != THREADS_STREAM || pthread_equal(streams[i].thread, pthread_self()))) {
             return &streams[i].last;
         }
     }
     unsigned i = stream_next++ % MOST_STREAMS;
     streams[i].stream = stream;
+    streams[i].context = context;
+    streams[i].thread = pthread_self();
     streams[i].last = NULL;
     return &streams[i].last;
 }

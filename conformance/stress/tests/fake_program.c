@@ -4,7 +4,7 @@
  * WAY is how it reaches the driver: linked, dlsym or address. ENTRY is the function that gets the image, "wrapped" puts nvcc's
  * wrapper around it first. "enumerate" asks for the kernels without their names. PDL_STRESS_NEXT names a second plan for a live
  * program. THREADS makes so many threads launch the kernels, FORK a child after the first launches that launches them
- * again. COPY in the environment gives the bytes that each launch copies to the host.
+ * again. DEVICES gives each kernel's launches a device in turn, by its CUkernel. COPY in the environment gives the bytes that each launch copies to the host.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -27,6 +27,7 @@ extern int cuKernelGetFunction(void **, void *);
 extern int cuLibraryEnumerateKernels(void **, unsigned, void *);
 extern int cuLaunchKernelEx(const void *, void *, void **, void **);
 extern int cuMemcpyDtoH_v2(void *, uint64_t, size_t);
+extern int cuCtxSetCurrent(void *);
 
 struct launch { unsigned sizes[7]; void *stream; void *attributes; unsigned count; };
 struct attribute { int id; char pad[4]; union { int on; char room[64]; } value; };
@@ -73,7 +74,7 @@ static void launch_twice(const char *entry, const char *name)
         REACH(cuKernelGetFunction)(&function, kernel);
     } else if (strncmp(entry, "cuLibrary", 9) == 0) {
         REACH(cuLibraryGetKernel)(&kernel, module, name);
-        REACH(cuKernelGetFunction)(&function, kernel);
+        getenv("DEVICES") ? (void)(function = kernel) : (void)REACH(cuKernelGetFunction)(&function, kernel);
     } else {
         REACH(cuModuleGetFunction)(&function, module, name);
     }
@@ -91,7 +92,11 @@ static void launch_twice(const char *entry, const char *name)
 
 static void *launch_all(void *unused)
 {
+    const char *devices = getenv("DEVICES");
     for (char **name = arguments + 4; *name; name++) {
+        if (devices) {
+            cuCtxSetCurrent((void *)(uintptr_t)(1 + (name - arguments) % atoi(devices)));
+        }
         launch_twice(arguments[2], *name);
     }
     return unused;

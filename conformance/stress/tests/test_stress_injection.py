@@ -121,6 +121,15 @@ def test_launches_are_counted_with_what_the_code_holds(place: Path, tmp_path: Pa
     assert first.before_attribute == 2 and second.attribute == 2 and (second.waits, second.triggers) == (1, 0)
 
 
+def test_each_device_has_its_own_default_stream_and_carve_out(place: Path, tmp_path: Path) -> None:
+    plan = Plan(calibrate=True, hold=frozenset({"first", "second"}), lengths={"first": 1000})
+    lines, _ = run(place, tmp_path, plan, "address", CUBIN, "cuLibraryLoadData", ("first", "second", "second", "first"), DEVICES="2")
+    assert sorted(line for line in lines if line.startswith("carve-out")) == [
+        f"carve-out of {name} on {device}: 9 100" for name in ("first", "second") for device in (0, 1)]
+    found = read_calibration(tmp_path / "records").kernels  # on each device: twice one kernel, then twice the other
+    assert (found["first"].before_attribute, found["second"].before_attribute) == (3, 3)
+
+
 @pytest.mark.parametrize("way", ["linked", "dlsym", "address"])
 def test_threads_that_launch_at_the_same_time_are_all_counted(place: Path, tmp_path: Path, way: str) -> None:
     run(place, tmp_path, Plan(off=True, calibrate=True), way, CUBIN, THREADS="16")
