@@ -8,10 +8,13 @@ import math
 import shlex
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_
 from pathlib import Path
+from typing import Any
 
 from conformance.pdlkit.children import run_tool
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
@@ -36,11 +39,17 @@ class Copy:
 Copies = Counter[Copy]
 
 
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """What the injection library wrote. Names may hold any bytes, and the last line of a program that was killed may be cut."""
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    for line in text.split("\n"):
+        with suppress(ValueError):
+            yield json.loads(line)
+
+
 def read_copies(path: Path) -> Copies:
     """The copies of one run, of all its processes."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    entries = map(json.loads, lines)
-    return Counter(Copy(entry["bytes"], tuple(entry["digests"]), entry["copy"], entry["after"]) for entry in entries)
+    return Counter(Copy(entry["bytes"], tuple(entry["digests"]), entry["copy"], entry["after"]) for entry in read_lines(path))
 
 
 def stable_copies(runs: list[Observed]) -> Copies:
