@@ -49,6 +49,18 @@ VISIBLE result cuKernelGetFunction(void **function, void *kernel)
     return code;
 }
 
+/* After it, because until then the handles are the old ones. */
+#define UNLOAD(name)                                                      \
+    VISIBLE result name(void *code)                                       \
+    {                                                                     \
+        REAL(name, result(*)(void *));                                    \
+        result answer = real(code);                                       \
+        code_unloaded();                                                  \
+        return answer;                                                    \
+    }
+UNLOAD(cuModuleUnload)
+UNLOAD(cuLibraryUnload)
+
 /* ---- launches ------------------------------------------------------------------------------------------------------ */
 
 static int how_launched(const void *stream, int per_thread)
@@ -153,6 +165,31 @@ VISIBLE result cuGraphAddNode_v2(void **node, void *graph, const void *before, c
     }
     return real(node, graph, before, edges, n, parameters);
 }
+
+/* A node may get another kernel later, in a graph or in one that is ready to run. */
+#define NODE_CHANGES(of_kernel, of_any, parameters_of, before)                                       \
+    VISIBLE result of_kernel(parameters_of, const struct node_parameters *parameters)                \
+    {                                                                                                \
+        REAL(of_kernel, result(*)(parameters_of, const struct node_parameters *));                   \
+        if (parameters) {                                                                            \
+            note_node(parameters);                                                                   \
+        }                                                                                            \
+        return real(before, parameters);                                                             \
+    }                                                                                                \
+    VISIBLE result of_any(parameters_of, const int *parameters)                                      \
+    {                                                                                                \
+        REAL(of_any, result(*)(parameters_of, const int *));                                         \
+        if (parameters && parameters[0] == 0) {                                                      \
+            note_node((const struct node_parameters *)(const void *)(parameters + 4));               \
+        }                                                                                            \
+        return real(before, parameters);                                                             \
+    }
+#define IN_GRAPH void *node
+#define IN_EXEC void *exec, void *node
+#define OF_GRAPH node
+#define OF_EXEC exec, node
+NODE_CHANGES(cuGraphKernelNodeSetParams_v2, cuGraphNodeSetParams, IN_GRAPH, OF_GRAPH)
+NODE_CHANGES(cuGraphExecKernelNodeSetParams_v2, cuGraphExecNodeSetParams, IN_EXEC, OF_EXEC)
 
 /* ---- copies to the host, and the waits that end them ---------------------------------------------------------------- */
 
@@ -285,6 +322,12 @@ static struct hook stress_hooks[] = {
     HOOK(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, 12000, NEVER, 0),
     HOOK(cuGraphAddNode, cuGraphAddNode, 0, 12030, 0),
     HOOK(cuGraphAddNode, cuGraphAddNode_v2, 12030, NEVER, 0),
+    HOOK(cuGraphKernelNodeSetParams, cuGraphKernelNodeSetParams_v2, 12000, NEVER, 0),
+    HOOK(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, 12000, NEVER, 0),
+    ONE_HOOK(cuGraphNodeSetParams),
+    ONE_HOOK(cuGraphExecNodeSetParams),
+    ONE_HOOK(cuModuleUnload),
+    ONE_HOOK(cuLibraryUnload),
     BOTH(cuLaunchKernel),
     BOTH(cuLaunchKernelEx),
     BOTH(cuLaunchCooperativeKernel),

@@ -19,8 +19,12 @@ void kernel_alias(const void *handle, const void *kernel);
 /* 1 if the plan protects this kernel but could not put a wait into it: its launch must then lose the attribute */
 int kernel_launched(const void *handle, const void *stream, int how, int attribute, int event, int cooperative);
 void graph_launched(void);
+void code_unloaded(void); /* handles of kernels may stand for others from now on */
 
 const char *last_kernel(void); /* the name of the kernel that was launched last, NULL if there is none */
+
+/* records.c: whether a signal has come in the middle of a record of this thread's */
+int record_is_being_written(void);
 
 /* Default streams go by the driver's names for them. */
 #define LEGACY_STREAM ((const void *)1)

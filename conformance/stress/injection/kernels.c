@@ -2,10 +2,12 @@
 #define _GNU_SOURCE
 #include "injection.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { MOST_STREAMS = 64, GAP_BUCKETS = 1001, TEXT_ROOM = 32768, TABLE = 4096 };
 
@@ -13,6 +15,7 @@ struct kernel {
     const void *handle;
     struct named *name;
     int is_kernel, reported; /* the handle is a CUkernel; a record has been written */
+    unsigned long known_at;  /* how many modules had been unloaded when its name was last sure */
     uint64_t carved;         /* a bit for each device on which its carve-out has been set */
     unsigned long long launches[3], attribute, before_attribute, cooperative;
     struct kernel *next;
@@ -28,6 +31,7 @@ static unsigned stream_next;
 static unsigned gaps[GAP_BUCKETS];
 static unsigned long long graph_launches, unknown_launches;
 static const char *last_launched;
+static unsigned long unloads;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct kernel **slot(const void *handle)
@@ -44,6 +48,24 @@ static struct kernel *find(const void *handle)
     return kernel;
 }
 
+static void report_launches(struct kernel *kernel)
+{
+    char text[TEXT_ROOM];
+    if (kernel->launches[EAGER] + kernel->launches[CAPTURED] + kernel->launches[BUILT] == 0) {
+        return;
+    }
+    json_text(text, sizeof text, kernel->name->name);
+    record("{\"record\":\"launches\",\"name\":%s,\"eager\":%llu,\"captured\":%llu,\"built\":%llu,\"attribute\":%llu,"
+           "\"before_attribute\":%llu,\"cooperative\":%llu}", text, kernel->launches[EAGER], kernel->launches[CAPTURED], kernel->launches[BUILT],
+           kernel->attribute, kernel->before_attribute, kernel->cooperative);
+}
+
+static void forget_launches(struct kernel *kernel)
+{
+    memset(kernel->launches, 0, sizeof kernel->launches);
+    kernel->attribute = kernel->before_attribute = kernel->cooperative = 0;
+}
+
 /* The driver may use a handle again after its module is unloaded; it then stands for another kernel. */
 static struct kernel *add(const void *handle, struct named *name, int where)
 {
@@ -57,7 +79,12 @@ static struct kernel *add(const void *handle, struct named *name, int where)
         kernel->next = *slot(handle);
         *slot(handle) = kernel;
     }
+    kernel->known_at = unloads;
     if (kernel->name != name) {
+        if (kernel->name && plan_is_calibrating()) {
+            report_launches(kernel);
+        }
+        forget_launches(kernel);
         kernel->name = name;
         kernel->carved = 0;
         kernel->reported = 0;
@@ -194,7 +221,10 @@ int kernel_launched(const void *handle, const void *stream, int how, int attribu
     }
     pthread_mutex_lock(&lock);
     struct kernel *kernel = find(handle);
-    kernel = kernel ? kernel : name_unknown(handle);
+    if (!kernel || kernel->known_at != unloads) {
+        struct kernel *asked = name_unknown(handle);
+        kernel = asked ? asked : kernel;
+    }
     if (kernel) {
         bare = count_launch(kernel, how, attribute, event);
         kernel->cooperative += cooperative != 0;
@@ -216,6 +246,13 @@ int kernel_launched(const void *handle, const void *stream, int how, int attribu
     return bare;
 }
 
+void code_unloaded(void)
+{
+    pthread_mutex_lock(&lock);
+    unloads++;
+    pthread_mutex_unlock(&lock);
+}
+
 const char *last_kernel(void)
 {
     return __atomic_load_n(&last_launched, __ATOMIC_RELAXED);
@@ -233,6 +270,8 @@ void pdl_stress_reload(void)
     plan_reload();
 }
 
+static pid_t owner; /* of these counts: a child of vfork has the same memory, and no count of its own */
+
 /* ---- a fork -------------------------------------------------------------------------------------------------------- */
 
 /* In the child: the parent reports its own launches, and a lock that another of the parent's threads held would stay locked. */
@@ -242,18 +281,19 @@ static void forget_parent(void)
     memcpy(&lock, &unlocked, sizeof lock);
     for (unsigned i = 0; i < TABLE; i++) {
         for (struct kernel *kernel = table[i]; kernel; kernel = kernel->next) {
-            memset(kernel->launches, 0, sizeof kernel->launches);
-            kernel->attribute = kernel->before_attribute = kernel->cooperative = 0;
+            forget_launches(kernel);
         }
     }
     memset(gaps, 0, sizeof gaps);
     graph_launches = unknown_launches = 0;
+    owner = getpid();
     plans_forked();
     digests_forked();
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
+    owner = getpid();
     pthread_atfork(NULL, NULL, forget_parent);
 }
 
@@ -271,26 +311,15 @@ static unsigned gap_percentile(unsigned long long total, unsigned percent)
     return GAP_BUCKETS;
 }
 
-static void report_launches(const struct kernel *kernel)
-{
-    char text[TEXT_ROOM];
-    if (kernel->launches[EAGER] + kernel->launches[CAPTURED] + kernel->launches[BUILT] == 0) {
-        return;
-    }
-    json_text(text, sizeof text, kernel->name->name);
-    record("{\"record\":\"launches\",\"name\":%s,\"eager\":%llu,\"captured\":%llu,\"built\":%llu,\"attribute\":%llu,"
-           "\"before_attribute\":%llu,\"cooperative\":%llu}", text, kernel->launches[EAGER], kernel->launches[CAPTURED], kernel->launches[BUILT],
-           kernel->attribute, kernel->before_attribute, kernel->cooperative);
-}
-
 __attribute__((destructor)) static void stop(void)
 {
     unsigned long long total = 0;
-    if (!plan_is_calibrating()) {
+    if (!plan_is_calibrating() || getpid() != owner) {
         return;
     }
+    owner = 0;
     for (unsigned i = 0; i < TABLE; i++) {
-        for (const struct kernel *kernel = table[i]; kernel; kernel = kernel->next) {
+        for (struct kernel *kernel = table[i]; kernel; kernel = kernel->next) {
             report_launches(kernel);
         }
     }
@@ -299,4 +328,26 @@ __attribute__((destructor)) static void stop(void)
     }
     record("{\"record\":\"gaps\",\"count\":%llu,\"median_us\":%u,\"p90_us\":%u,\"graph_launches\":%llu,\"unknown_launches\":%llu}",
            total, total ? gap_percentile(total, 50) : 0, total ? gap_percentile(total, 90) : 0, graph_launches, unknown_launches);
+}
+
+/* Forked workers, such as those of Python's multiprocessing, end without destructors. */
+static void end_at_once(int status, const char *name) __attribute__((noreturn));
+static void end_at_once(int status, const char *name)
+{
+    void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, name);
+    if (!record_is_being_written()) {
+        stop();
+    }
+    if (real) {
+        real(status);
+    }
+    abort();
+}
+VISIBLE void _exit(int status)
+{
+    end_at_once(status, "_exit");
+}
+VISIBLE void _Exit(int status)
+{
+    end_at_once(status, "_Exit");
 }
