@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include "injection.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -330,24 +330,23 @@ __attribute__((destructor)) static void stop(void)
            total, total ? gap_percentile(total, 50) : 0, total ? gap_percentile(total, 90) : 0, graph_launches, unknown_launches);
 }
 
-/* Forked workers, such as those of Python's multiprocessing, end without destructors. */
-static void end_at_once(int status, const char *name) __attribute__((noreturn));
-static void end_at_once(int status, const char *name)
+/* Forked workers, such as those of Python's multiprocessing, end without destructors. These are what the C library's functions do, which a
+ * child of vfork may call while another thread of its parent holds the loader's lock: so they are not looked up. */
+static void end_at_once(int status) __attribute__((noreturn));
+static void end_at_once(int status)
 {
-    void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, name);
     if (!record_is_being_written()) {
         stop();
     }
-    if (real) {
-        real(status);
+    for (;;) {
+        syscall(SYS_exit_group, status);
     }
-    abort();
 }
 VISIBLE void _exit(int status)
 {
-    end_at_once(status, "_exit");
+    end_at_once(status);
 }
 VISIBLE void _Exit(int status)
 {
-    end_at_once(status, "_Exit");
+    end_at_once(status);
 }
