@@ -8,6 +8,7 @@ from pathlib import Path
 
 from conformance.lint.findings import HINT, Finding
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
+from conformance.pdlkit.read_report import Unreadable, read_json
 
 _SCHEMA = "pdl-lint-baseline-1"
 
@@ -15,11 +16,10 @@ _SCHEMA = "pdl-lint-baseline-1"
 def load(path: Path) -> frozenset[str]:
     """The fingerprints of one baseline; what lint printed with --json is one as well."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return frozenset(str(row["fingerprint"]) for row in content["findings"])
-    except OSError as error:
-        raise BadArguments(f"{path}: {error.strerror}; --write-baseline makes one") from None
-    except (ValueError, LookupError, TypeError):
+        return frozenset(str(row["fingerprint"]) for row in read_json(path)["findings"])
+    except Unreadable as reason:
+        raise BadArguments(f"{path}: {reason}; --write-baseline makes one") from None
+    except (LookupError, TypeError):
         raise BadArguments(f"{path}: it is not a baseline; --write-baseline makes one") from None
 
 

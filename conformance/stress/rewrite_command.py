@@ -11,6 +11,7 @@ from pathlib import Path
 
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import OK, BadArguments, SetupImpossible
+from conformance.pdlkit.read_report import Unreadable, read_plain
 from conformance.rewrite import library as machine_code
 from conformance.stress import options as stress_options
 from conformance.stress.plan import NOTHING
@@ -39,9 +40,11 @@ def _parser() -> Parser:
 
 def _read(name: str) -> bytes:
     try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return sys.stdin.buffer.read() if name == "-" else read_plain(Path(name))
     except OSError as error:
-        raise BadArguments(f"cannot read {name}: {error.strerror}") from error
+        raise BadArguments(f"cannot read standard input: {error.strerror}") from error
+    except Unreadable as reason:
+        raise BadArguments(f"cannot read {name}: {reason}") from None
 
 
 def _write(name: str, text: str) -> None:
