@@ -8,6 +8,7 @@ from pathlib import Path
 
 from conformance.lint.findings import HINT, Finding
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
+from conformance.pdlkit.output_folder import in_one_step
 from conformance.pdlkit.read_report import Unreadable, read_json
 
 _SCHEMA = "pdl-lint-baseline-1"
@@ -29,7 +30,8 @@ def write(path: Path, findings: Iterable[Finding]) -> int:
     lines = [json.dumps({"fingerprint": fingerprint, "kernel": kernel, "id": rule, "message": message})
              for (kernel, rule, fingerprint), message in sorted(rows.items())]
     try:
-        path.write_text(f'{{"schema": "{_SCHEMA}", "findings": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
+        with in_one_step(path) as draft:
+            draft.write_text(f'{{"schema": "{_SCHEMA}", "findings": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
     except OSError as error:
         raise SetupImpossible(f"{path}: {error.strerror}") from None
     return len(rows)

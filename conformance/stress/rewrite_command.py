@@ -11,6 +11,7 @@ from pathlib import Path
 
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import OK, BadArguments, SetupImpossible
+from conformance.pdlkit.output_folder import in_one_step
 from conformance.pdlkit.read_report import Unreadable, read_plain
 from conformance.rewrite import library as machine_code
 from conformance.stress import options as stress_options
@@ -53,7 +54,8 @@ def _write(name: str, text: str) -> None:
         if name == "-":
             sys.stdout.buffer.write(data)
         else:
-            Path(name).write_bytes(data)
+            with in_one_step(Path(name)) as draft:
+                draft.write_bytes(data)
     except OSError as error:
         raise BadArguments(f"cannot write {name}: {error.strerror}") from error
 
