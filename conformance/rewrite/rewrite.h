@@ -24,8 +24,7 @@ enum {
     PLAN_NO_WAIT_TIMES = 512, /* what PLAN_RECORD leaves out: to find the place that a program does not stand */
     PLAN_NO_TRIGGER_TIMES = 1024,
     PLAN_NO_EXIT_TIMES = 2048,
-    PLAN_SPILL = 4096, /* for PLAN_RECORD: no registers above the kernel's own, because they would cost occupancy */
-    PLAN_KNOWN = 8191
+    PLAN_KNOWN = 4095
 };
 
 /* What PLAN_RECORD writes, in the device's memory: one per warp, in the order in which warps start. Ahead of the first one stands the
@@ -58,8 +57,6 @@ struct kernel_outcome {
     unsigned waits, triggers, exits; /* in the code as it was */
     unsigned registers_before;       /* 0 if it is not known */
     unsigned registers;              /* what it has now */
-    int spilled;                     /* it records without registers above its own */
-    unsigned frame;                  /* bytes of the stack that it takes itself, if the image says so */
 };
 
 struct rewriting {

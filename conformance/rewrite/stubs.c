@@ -75,35 +75,6 @@ static const struct instruction stamp_sm_90_code[] = {
 static const struct stub stamp_sm_90 = {
     stamp_sm_90_code, sizeof stamp_sm_90_code / sizeof stamp_sm_90_code[0], 8, 0, {{0, HOLE_NONE}}};
 
-static const struct instruction keep_sm_90_code[] = {
-    {0x00000a00ff017b82, 0x000f480000000800}, {0xffffc00401007387, 0x020bc80000100a00}, {0x0000000000007918, 0x020fc40000000000},
-};
-static const struct stub keep_sm_90 = {
-    keep_sm_90_code, sizeof keep_sm_90_code / sizeof keep_sm_90_code[0], 10, 0, {{0, HOLE_NONE}}};
-
-static const struct instruction frame_sm_90_code[] = {
-    {0xffffffc001017836, 0x03ffcc0000000000},
-};
-static const struct stub frame_sm_90 = {
-    frame_sm_90_code, sizeof frame_sm_90_code / sizeof frame_sm_90_code[0], 10, 0, {{0, HOLE_NONE}}};
-
-static const struct instruction spilled_sm_90_code[] = {
-    {0x0000000000007918, 0x03ffde0000000000}, {0x0000000000007918, 0x000fde0000000000}, {0x0000000000007918, 0x000fde0000000000},
-    {0x0000000000007918, 0x000fde0000000000}, {0x0000080401007387, 0x000bc80000100a00}, {0x0000100601007387, 0x000bc80000100a00},
-    {0x0000000000067805, 0x020fd60000015200}, {0x0000000001047983, 0x000f480000100a00}, {0x0000000604007386, 0x020bc80000100b00},
-    {0x0000080001047983, 0x020f480000100a00}, {0x0000100001067983, 0x000f480000100a00}, {0x0000000000007918, 0x020fc40000000000},
-};
-static const struct stub spilled_sm_90 = {
-    spilled_sm_90_code, sizeof spilled_sm_90_code / sizeof spilled_sm_90_code[0], 10, 0, {{0, HOLE_NONE}}};
-
-static const struct instruction leaving_sm_90_code[] = {
-    {0x0000000000007918, 0x03ffde0000000000}, {0x0000000000007918, 0x000fde0000000000}, {0x0000000000007918, 0x000fde0000000000},
-    {0x0000000000007918, 0x000fde0000000000}, {0x0000000000067805, 0x000fd60000015200}, {0x0000000001047983, 0x000f480000100a00},
-    {0x0000000604007386, 0x020bc80000100b00}, {0x0000000000007918, 0x020fc40000000000},
-};
-static const struct stub leaving_sm_90 = {
-    leaving_sm_90_code, sizeof leaving_sm_90_code / sizeof leaving_sm_90_code[0], 10, 0, {{0, HOLE_NONE}}};
-
 static const struct instruction live_sm_90_code[] = {
     {0x00000000000679c3, 0x000e240000002500}, {0x0000001f3f047899, 0x001fc80008011606}, {0x5eed000404057892, 0x000fe4000f8e3c3f},
     {0x5eed000504047892, 0x000fc8000f8e3c3f}, {0x00000005ff047e24, 0x000fe4000f8e00ff}, {0x00000004ff057e24, 0x000fe2000f8e00ff},
@@ -177,12 +148,6 @@ static const struct instruction record_sm_100_code[] = {
 static const struct stub record_sm_100 = {
     record_sm_100_code, sizeof record_sm_100_code / sizeof record_sm_100_code[0], 20, 4, {{6, HOLE_RECORDS_LOW}, {8, HOLE_RECORDS_HIGH}, {31, HOLE_RECORDS_MASK}, {52, HOLE_NUMBER}}};
 
-static const struct instruction keep_sm_100_code[] = {
-    {0x0000df00ff017b82, 0x000f480000000800}, {0xffffc00401007387, 0x020bc80000100a00}, {0x0000000000007918, 0x020fc40000000000},
-};
-static const struct stub keep_sm_100 = {
-    keep_sm_100_code, sizeof keep_sm_100_code / sizeof keep_sm_100_code[0], 10, 0, {{0, HOLE_NONE}}};
-
 static const struct instruction live_sm_100_code[] = {
     {0x00000000000879c3, 0x000e220000002500}, {0x00006b00ff0677ac, 0x000e620008000a00}, {0x0000001fff047899, 0x001fc80008011608},
     {0x5eed000404057892, 0x000fe4000f8e3cff}, {0x5eed000504047892, 0x000fc8000f8e3cff}, {0x00000005ff047e24, 0x000fe4000f8e00ff},
@@ -255,12 +220,6 @@ static const struct instruction record_sm_110_code[] = {
 };
 static const struct stub record_sm_110 = {
     record_sm_110_code, sizeof record_sm_110_code / sizeof record_sm_110_code[0], 20, 4, {{6, HOLE_RECORDS_LOW}, {8, HOLE_RECORDS_HIGH}, {31, HOLE_RECORDS_MASK}, {52, HOLE_NUMBER}}};
-
-static const struct instruction frame_sm_110_code[] = {
-    {0xffffffc001017810, 0x03ffcc0007ffe0ff},
-};
-static const struct stub frame_sm_110 = {
-    frame_sm_110_code, sizeof frame_sm_110_code / sizeof frame_sm_110_code[0], 10, 0, {{0, HOLE_NONE}}};
 
 static const struct instruction live_sm_110_code[] = {
     {0x00000000000879c3, 0x000e220000002500}, {0x00006b00ff0677ac, 0x000e620008000a00}, {0x0000001fff047899, 0x001fc80008011608},
@@ -361,16 +320,16 @@ static const struct stub live_sm_120 = {
 
 const struct stubs all_stubs[] = {
     {90, 0x210,
-     {&trigger_sm_90, &wait_sm_90, &hold_sm_90, &sleep_sm_90, &record_sm_90, &stamp_sm_90, &keep_sm_90, &frame_sm_90, &spilled_sm_90, &leaving_sm_90, &live_sm_90}},
+     {&trigger_sm_90, &wait_sm_90, &hold_sm_90, &sleep_sm_90, &record_sm_90, &stamp_sm_90, &live_sm_90}},
     {100, 0x380,
-     {&trigger_sm_90, &wait_sm_90, &hold_sm_100, &sleep_sm_90, &record_sm_100, &stamp_sm_90, &keep_sm_100, &frame_sm_90, &spilled_sm_90, &leaving_sm_90, &live_sm_100}},
+     {&trigger_sm_90, &wait_sm_90, &hold_sm_100, &sleep_sm_90, &record_sm_100, &stamp_sm_90, &live_sm_100}},
     {103, 0x380,
-     {&trigger_sm_90, &wait_sm_90, &hold_sm_100, &sleep_sm_90, &record_sm_100, &stamp_sm_90, &keep_sm_100, &frame_sm_90, &spilled_sm_90, &leaving_sm_90, &live_sm_100}},
+     {&trigger_sm_90, &wait_sm_90, &hold_sm_100, &sleep_sm_90, &record_sm_100, &stamp_sm_90, &live_sm_100}},
     {110, 0x380,
-     {&trigger_sm_90, &wait_sm_90, &hold_sm_110, &sleep_sm_90, &record_sm_110, &stamp_sm_90, &keep_sm_100, &frame_sm_110, &spilled_sm_90, &leaving_sm_90, &live_sm_110}},
+     {&trigger_sm_90, &wait_sm_90, &hold_sm_110, &sleep_sm_90, &record_sm_110, &stamp_sm_90, &live_sm_110}},
     {120, 0x380,
-     {&trigger_sm_90, &wait_sm_90, &hold_sm_120, &sleep_sm_90, &record_sm_120, &stamp_sm_90, &keep_sm_100, &frame_sm_110, &spilled_sm_90, &leaving_sm_90, &live_sm_120}},
+     {&trigger_sm_90, &wait_sm_90, &hold_sm_120, &sleep_sm_90, &record_sm_120, &stamp_sm_90, &live_sm_120}},
     {121, 0x380,
-     {&trigger_sm_90, &wait_sm_90, &hold_sm_120, &sleep_sm_90, &record_sm_120, &stamp_sm_90, &keep_sm_100, &frame_sm_110, &spilled_sm_90, &leaving_sm_90, &live_sm_120}},
+     {&trigger_sm_90, &wait_sm_90, &hold_sm_120, &sleep_sm_90, &record_sm_120, &stamp_sm_90, &live_sm_120}},
 };
 const unsigned stubs_count = sizeof all_stubs / sizeof all_stubs[0];

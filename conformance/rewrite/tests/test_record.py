@@ -13,19 +13,13 @@ from conformance.pdlkit.cuda_programs import tool
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.rewrite import check, library
 from conformance.rewrite.tests.images import ADD, EXIT, STACK, TRIGGER, WAIT, Instruction, Kernel, cubin, guarded
-from conformance.rewrite.tests.thread import STACK_TOP, Launch, Thread
+from conformance.rewrite.tests.thread import Launch, Thread
 
 ADDRESS, MASK, NUMBER = 0x7F12FFFFFF00, 0xFFF, 77
 COUNTER = ADDRESS - 64
-FRAME = 32
-SPILL = 4096  # PLAN_SPILL
 CLEAR: Instruction = (0x000000FF00007202, 0x000FE20000000F00)  # MOV R0, RZ: at entry no register holds anything yet
 # It waits, triggers if P1, leaves early if P2, and ends; its own additions show that no site changes a register of its own.
-# Registers 4 to 7 hold something that the kernel needs later, and its stack has a frame.
-TAKE_FRAME: Instruction = (0xFFFFFFE001017836, 0x001FE20000000000)  # VIADD R1, R1, -32
-FILLED: list[Instruction] = [((0x111 * number) << 32 | number << 16 | 0x7802, 0x000FE20000000F00) for number in range(4, 8)]
-USED: list[Instruction] = [(number << 32 | (number + 4) << 16 | 0x7202, 0x000FE20000000F00) for number in range(4, 8)]  # MOV R8, R4
-CODE = [CLEAR, *FILLED, ADD, WAIT, guarded(TRIGGER, 1), guarded(EXIT, 2), ADD, *USED, EXIT]
+CODE = [CLEAR, ADD, WAIT, guarded(TRIGGER, 1), guarded(EXIT, 2), ADD, EXIT]
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +30,13 @@ def recorder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-def listing(recorder: Path, tmp_path: Path, architecture: int, spilled: bool = False) -> list[str]:
+def listing(recorder: Path, tmp_path: Path, architecture: int) -> list[str]:
     """The rewritten kernel's instructions."""
     stack: Instruction = STACK if architecture == 90 else (0x0000DF00FF017B82, STACK[1])
-    own = [stack, TAKE_FRAME, *CODE]
+    own = [stack, *CODE]
     image = cubin([Kernel("k", own, 16, exits=[16 * at for at, one in enumerate(own) if one[0] & 0xFFF == EXIT[0] & 0xFFF],
-                          parameter_base=0x210 if architecture == 90 else 0x380, frame=FRAME)], architecture)
-    words = [hex(ADDRESS), hex(MASK), str(NUMBER), str(SPILL * spilled)]
-    done = subprocess.run([recorder, *words], input=image, capture_output=True, check=True)
+                          parameter_base=0x210 if architecture == 90 else 0x380)], architecture)
+    done = subprocess.run([recorder, hex(ADDRESS), hex(MASK), str(NUMBER)], input=image, capture_output=True, check=True)
     code = tmp_path / "code.bin"
     code.write_bytes(check.code_sections(done.stdout)["k"])
     try:
@@ -64,10 +57,9 @@ BEGUN = 5  # warps that have a record already
 
 @pytest.mark.parametrize("architecture", [90, 100, 103, 110, 120, 121])
 @pytest.mark.parametrize(("threads", "blocks"), SHAPES)
-@pytest.mark.parametrize("spilled", [False, True])
-def test_every_warp_has_its_own_record_with_what_it_is_and_when(recorder: Path, tmp_path: Path, architecture: int, spilled: bool,
+def test_every_warp_has_its_own_record_with_what_it_is_and_when(recorder: Path, tmp_path: Path, architecture: int,
                                                                 threads: tuple[int, int, int], blocks: tuple[int, int, int]) -> None:
-    code, grid = listing(recorder, tmp_path, architecture, spilled), 0x300000007
+    code, grid = listing(recorder, tmp_path, architecture), 0x300000007
     launch = Launch(threads, blocks, grid, 131, architecture != 90)
     size, warps = threads[0] * threads[1] * threads[2], -(-threads[0] * threads[1] * threads[2] // 32)
     memory = {COUNTER: BEGUN, COUNTER + 4: 0}
@@ -81,8 +73,6 @@ def test_every_warp_has_its_own_record_with_what_it_is_and_when(recorder: Path, 
                 thread.run(code)
                 assert [one.split()[0] for one in thread.done] == ["ACQBULK", *["PREEXIT"] * (warp % 2 == 0), "EXIT"]
                 assert thread.registers["R0"] == 2  # the kernel's own two additions, once each
-                used = {name: thread.registers[name] for name in ("R8", "R9", "R10", "R11", "R1")}
-                assert used == {"R8": 0x444, "R9": 0x555, "R10": 0x666, "R11": 0x777, "R1": STACK_TOP - FRAME - 64 * spilled}
             slot = BEGUN + number * warps + warp
             words = [memory.pop(ADDRESS + 64 * slot + 4 * i) for i in range(16)]
             record = struct.unpack("<QQIIIIQQQQ", struct.pack("<16I", *words))
@@ -93,9 +83,8 @@ def test_every_warp_has_its_own_record_with_what_it_is_and_when(recorder: Path, 
     assert memory == {COUNTER: BEGUN + warps * blocks[0] * blocks[1] * blocks[2], COUNTER + 4: 0}
 
 
-@pytest.mark.parametrize("spilled", [False, True])
-def test_a_thread_that_leaves_early_is_stamped_there(recorder: Path, tmp_path: Path, spilled: bool) -> None:
-    code, memory = listing(recorder, tmp_path, 90, spilled), {COUNTER: 0, COUNTER + 4: 0}
+def test_a_thread_that_leaves_early_is_stamped_there(recorder: Path, tmp_path: Path) -> None:
+    code, memory = listing(recorder, tmp_path, 90), {COUNTER: 0, COUNTER + 4: 0}
     thread = Thread(Launch((32, 1, 1), (1, 1, 1), 1, 0, False), (0, 0, 0), (0, 0, 0), 0, memory, {2})
     thread.run(code)
     assert thread.done == ["ACQBULK 300", "EXIT 500"] and thread.registers["R0"] == 1

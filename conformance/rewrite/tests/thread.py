@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 _MASK, _WIDE = (1 << 32) - 1, (1 << 64) - 1
 _ADDRESS = re.compile(r"^(?:desc\[UR\d+\])?\[R(\d+)(?:\.64)?(?:\+(-?)0x([0-9a-f]+))?\]$")
-STACK_TOP = 0xFFF000
 
 
 @dataclass
@@ -27,7 +26,7 @@ class Launch:
         threads, blocks, grid = (0x360, 0x370, 0x140) if self.newer else (0, 0xC, 0x30)
         words = {threads + 4 * i: self.threads[i] for i in range(3)} | {blocks + 4 * i: self.blocks[i] for i in range(3)}
         stack, descriptor = (0x37C, 0x358) if self.newer else (0x28, 0x208)
-        return words | {grid: self.grid & _MASK, grid + 4: self.grid >> 32, stack: STACK_TOP, descriptor: 1, descriptor + 4: 2}
+        return words | {grid: self.grid & _MASK, grid + 4: self.grid >> 32, stack: 0, descriptor: 1, descriptor + 4: 2}
 
 
 @dataclass
@@ -43,7 +42,6 @@ class Thread:
     registers: dict[str, int] = field(default_factory=dict)
     lane: int = 0
     said: dict[str, int] = field(default_factory=dict)  # by the first lane to the others
-    local: dict[int, int] = field(default_factory=dict)  # the thread's own memory
     done: list[str] = field(default_factory=list)  # the kernel's own waits, triggers and exits, with the time
 
     def run(self, listing: list[str]) -> None:
@@ -91,12 +89,12 @@ class Thread:
         family = name.partition(".")[0]
         if name in ("ACQBULK", "PREEXIT"):
             self.done.append(f"{name} {self.clock}")
-        elif family in ("STG", "STL"):
-            self._store(self.memory if family == "STG" else self.local, name, *words)
+        elif family == "STG":
+            self._store(name, *words)
         elif family not in ("NOP", "BSSY", "BSYNC"):
             steps: dict[str, Callable[[str, list[str]], None]] = {
                 "S2R": self._special, "S2UR": self._special, "CS2R": self._time, "LDC": self._constant, "LDCU": self._constant,
-                "ULDC": self._constant, "LDL": self._load, "ATOMG": self._add_in_memory, "SHFL": self._from_first}
+                "ULDC": self._constant, "ATOMG": self._add_in_memory, "SHFL": self._from_first}
             steps.get(family, self._compute)(name, words)
 
     def _time(self, name: str, words: list[str]) -> None:
@@ -158,25 +156,20 @@ class Thread:
             assert name in ("VIMNMX.U32", "IMNMX.U32", "UIMNMX.U32") and words[-1] == "PT", (name, words)
             self._set(words[0], min(self._value(one), self._value(other)))
 
-    def _address(self, where: str, wide: bool) -> int:
+    def _address(self, where: str) -> int:
         match = _ADDRESS.match(where)
         assert match, where
         offset = int(match[2] + (match[3] or "0"), 16) if match[3] else 0
-        return (self._pair(f"R{match[1]}") if wide else self._value(f"R{match[1]}")) + offset
+        return self._pair(f"R{match[1]}") + offset
 
-    def _store(self, memory: dict[int, int], name: str, where: str, what: str) -> None:
-        address = self._address(where, memory is self.memory)
-        for i in range({"STG.E.128": 4, "STG.E.64": 2, "STL.64": 2}[name]):
-            memory[address + 4 * i] = 0 if what == "RZ" else self._value(f"R{int(what[1:]) + i}")
-
-    def _load(self, name: str, words: list[str]) -> None:
-        assert name == "LDL.64"
-        address = self._address(words[1], False)
-        self._set_pair(words[0], self.local[address] | self.local[address + 4] << 32)
+    def _store(self, name: str, where: str, what: str) -> None:
+        address = self._address(where)
+        for i in range({"STG.E.128": 4, "STG.E.64": 2}[name]):
+            self.memory[address + 4 * i] = 0 if what == "RZ" else self._value(f"R{int(what[1:]) + i}")
 
     def _add_in_memory(self, name: str, words: list[str]) -> None:
         assert name == "ATOMG.E.ADD.64.STRONG.SYS"
-        address = self._address(words[2], True)
+        address = self._address(words[2])
         before = self.memory[address] | self.memory[address + 4] << 32
         after = before + self._pair(words[3])
         self.memory[address], self.memory[address + 4] = after & _MASK, after >> 32 & _MASK

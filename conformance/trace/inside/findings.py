@@ -87,7 +87,6 @@ class Inside:
     partial: int = 0
     warps: int = 0    # that began a record
     dropped: int = 0  # of those, warps whose record a later one took
-    spilled: set[str] = field(default_factory=set)  # kernels that record without registers above their own
     shown: list[tuple[Launch, Launch | None]] = field(default_factory=list)  # the newest, each with its primary, for a timeline
     refused: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=lambda: [RAN_ON])
@@ -96,7 +95,7 @@ class Inside:
         """For scripts."""
         pairs = [one.as_json() for one in self.findings]
         return {"launches_in_the_traced_run": self.launched, "launches": self.launches, "launches_kept_in_part": self.partial,
-                "warps": self.warps, "warps_dropped": self.dropped, "without_more_registers": sorted(self.spilled),
+                "warps": self.warps, "warps_dropped": self.dropped,
                 "pairs": pairs, "not_recorded": self.refused, "notes": self.notes}
 
 
@@ -134,7 +133,6 @@ def find(recorded: Iterable[Recorded], asked: Mapping[tuple[str, str], bool], re
         inside.launches += len(one.launches)
         inside.partial += one.partial
         inside.warps, inside.dropped = inside.warps + one.warps, inside.dropped + one.dropped
-        inside.spilled |= one.spilled
         for number, launch in enumerate(one.launches):
             before = _primary_of(launch, one.launches[max(0, number - _LOOK_BACK) : number], primaries[launch.name])
             inside.shown.append((launch, before))

@@ -91,7 +91,6 @@ class Recorded:
     partial: int = 0  # launches of which only a part was kept
     warps: int = 0    # that began a record
     dropped: int = 0  # of those, warps whose record was taken by a later one
-    spilled: set[str] = field(default_factory=set)  # kernels that record without registers above their own
     refused: dict[str, str] = field(default_factory=dict)  # kernel -> why it could not be made to record
     registers: dict[str, tuple[int, int]] = field(default_factory=dict)  # kernel -> before, now
     troubles: list[str] = field(default_factory=list)
@@ -157,7 +156,6 @@ def _note(recorded: Recorded, names: dict[int, str], entry: dict[str, object]) -
     elif entry["inside"] == "kernel":
         before, now = entry["registers"] if isinstance(entry["registers"], list) else (0, 0)
         recorded.registers[name] = (before, now)
-        recorded.spilled |= {name} if entry.get("spilled") else set()
         if entry["why"] or entry["rewritten"] != entry["images"] or not entry["images"]:
             recorded.refused[name] = str(entry["why"]) or (
                 "there was no memory to record to where it was loaded: in another context, or after the records' own had ended"

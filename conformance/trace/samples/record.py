@@ -126,25 +126,23 @@ class Recorder:
         return {"program": itself, "inside": inside, "agreement": agreed}
 
     def inside_proof(self) -> None:
-        """inside.cu, whose kernels note their times themselves; recorded in registers above their own, and on the stack."""
+        """inside.cu, whose kernels note their times themselves."""
         program = self.program("inside")
         for path in ("graph", "eager"):
             for way in ("pdl", "plain"):
-                command = [program, path, way]
-                alone = self._alone(command, self.out / "stamps.txt")
-                for form, options in (("", ()), (" on the stack", ("--inside-on-stack",))):
-                    self._proof_of(f"{path} {way}{form}", command, alone, options)
+                self._proof_of(f"{path} {way}", [program, path, way])
         (self.out / "stamps.txt").unlink(missing_ok=True)
 
-    def _proof_of(self, name: str, command: list[str], alone: dict[str, Any], options: tuple[str, ...]) -> None:
+    def _proof_of(self, name: str, command: list[str]) -> None:
         """Where recording changes the result or ends the run, it is tried again with fewer places, to tell which one is at fault."""
         stamps = self.out / "stamps.txt"
-        entry: dict[str, Any] = {"alone": alone, "recorded": self._recorded(command, stamps, *options)}
+        alone = self._alone(command, stamps)
+        entry: dict[str, Any] = {"alone": alone, "recorded": self._recorded(command, stamps)}
         entry["same_result"] = entry["recorded"]["program"].get("digest", 0) == alone.get("digest")
         if not entry["same_result"]:
             kinds = {"entry only": ("waits", "triggers", "exits"), "entry and waits": ("triggers", "exits"),
                      "entry and triggers": ("waits", "exits"), "entry and exits": ("waits", "triggers")}
-            entry["reduced"] = {words: self._recorded(command, stamps, *options, *(f"--inside-without={kind}" for kind in without))
+            entry["reduced"] = {words: self._recorded(command, stamps, *(f"--inside-without={kind}" for kind in without))
                                 for words, without in kinds.items()}
             for words, reduced in entry["reduced"].items():
                 same = reduced["program"].get("digest") == alone.get("digest")

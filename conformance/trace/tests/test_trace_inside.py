@@ -28,7 +28,7 @@ SET_REGISTERS: Instruction = (0x00000028000079C8, 0x000FC000080E0500)
 
 
 def kernel(name: str, *middle: Instruction) -> Kernel:
-    return Kernel(name, [STACK, *middle, ADD, EXIT], exits=[16 * (len(middle) + 2)], frame=None if SET_REGISTERS in middle else 0)
+    return Kernel(name, [STACK, *middle, ADD, EXIT], exits=[16 * (len(middle) + 2)])
 
 
 @pytest.fixture(scope="module")
@@ -65,14 +65,6 @@ def test_the_blocks_of_a_pair_that_overlaps_are_seen_to_wait(place: Path) -> Non
     assert "only work moved ahead of the wait would gain" in pair["text"]
     assert RAN_ON in inside["notes"] and inside["not_recorded"] == {} and inside["launches_kept_in_part"] == 0
     assert inside["launches"] == inside["launches_in_the_traced_run"] and "left no record" not in " ".join(inside["notes"])
-
-
-def test_recording_on_the_stack_is_told_of_and_sees_the_same_launches(place: Path) -> None:
-    done = trace(place, "--json", "--inside-on-stack")
-    assert done.returncode == 0, done.stderr
-    inside = json.loads(done.stdout)["inside"]
-    assert {"first", "gate", "second"} <= set(inside["without_more_registers"]) and inside["not_recorded"] == {}
-    assert inside["launches"] == inside["launches_in_the_traced_run"] and inside["warps_dropped"] == 0
 
 
 def test_a_pair_that_does_not_ask_is_told_so_first(place: Path) -> None:
@@ -134,23 +126,21 @@ def run(registers: int | None, threads: int, shared: int = 0) -> Run:
     (8, 1024, 0, True), (26, 1024, 0, True), (27, 1024, 0, False), (32, 256, 0, False),
     (32, 256, 100 << 10, True),   # shared memory leaves room for two blocks only, whatever their registers
     (40, 128, 0, False), (64, 1024, 0, False), (58, 1024, 0, True), (250, 128, 0, True)])
-def test_a_kernel_gets_more_registers_only_if_as_many_blocks_fit_as_before(registers: int, threads: int, shared: int, fits: bool) -> None:
-    assert plan.flags_for(DEVICE, run(registers, threads, shared)) == plan.RECORD | plan.SPILL * (not fits)
+def test_a_kernel_records_only_if_as_many_blocks_fit_as_before(registers: int, threads: int, shared: int, fits: bool) -> None:
+    assert (plan.why_not(DEVICE, run(registers, threads, shared)) == "") == fits
 
 
 def test_what_is_not_known_is_not_risked() -> None:
-    assert "did not say" in str(plan.flags_for(DEVICE, run(None, 32))) and "did not say" in str(plan.flags_for(None, run(8, 32)))
-    assert "not known" in str(plan.flags_for(Device(), run(8, 32)))
+    assert "did not say" in plan.why_not(DEVICE, run(None, 32)) and "did not say" in plan.why_not(None, run(8, 32))
+    assert "not known" in plan.why_not(Device(), run(8, 32))
 
 
 @pytest.mark.parametrize("had", [1, 8, 17, 18, 19, 20, 21, 31, 32, 100, 247, 248])
-@pytest.mark.parametrize("more", [0, plan.SPILL])
-def test_the_rewriter_gives_a_kernel_as_many_registers_as_the_plan_counts_with(tmp_path: Path, had: int, more: int) -> None:
-    (tmp_path / "in").write_bytes(cubin([Kernel("k", [STACK, WAIT, EXIT], had, frame=0)]))
-    (tmp_path / "plan").write_text(plan.text({"k": plan.RECORD | more}))
+def test_the_rewriter_gives_a_kernel_as_many_registers_as_the_plan_counts_with(tmp_path: Path, had: int) -> None:
+    (tmp_path / "in").write_bytes(cubin([Kernel("k", [STACK, WAIT, EXIT], had)]))
+    (tmp_path / "plan").write_text(plan.text(["k"]))
     done = subprocess.run([rewriter.tool(), tmp_path / "in", tmp_path / "out", "--plan", tmp_path / "plan"], capture_output=True, text=True)
-    found = json.loads(done.stdout)
-    assert found["registers"] == plan.registers_with_record(had, bool(more)) and found["spilled"] == bool(more)
+    assert json.loads(done.stdout)["registers"] == plan.registers_with_record(had)
 
 
 def block(start: int, begun: int, ended: int, trigger: int, leaves: int) -> Block:

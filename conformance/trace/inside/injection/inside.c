@@ -129,8 +129,8 @@ static void tell(const struct named *kernel)
     json_text(text, sizeof text, kernel->name);
     json_text(why, sizeof why, kernel->refusal ? kernel->refusal : "");
     record("{\"inside\":\"kernel\",\"name\":%s,\"images\":%d,\"rewritten\":%d,\"waits\":%u,\"triggers\":%u,\"registers\":[%u,%u],"
-           "\"spilled\":%d,\"why\":%s}", text, kernel->seen, kernel->rewritten, kernel->waits, kernel->triggers,
-           kernel->registers_before, kernel->registers, kernel->spilled, why);
+           "\"why\":%s}", text, kernel->seen, kernel->rewritten, kernel->waits, kernel->triggers, kernel->registers_before,
+           kernel->registers, why);
 }
 
 static void write_all(const char *data, size_t bytes)
