@@ -120,8 +120,9 @@ def _add(launch: Launch, row: tuple[int, ...]) -> bool:
 
 
 def launches_of(rows: Iterable[tuple[int, ...]], names: dict[int, str]) -> Iterator[Launch]:
-    """The launches in a ring, whose rows are in the order in which warps began. A node of a graph has the same number in each replay.
-    Replays of one graph follow each other, so a warp's second record begins the next one."""
+    """The launches in a ring, whose rows are in the order in which warps began, or against it. A node of a graph has the same number in
+    each replay. Replays of one graph follow each other, so a warp's second record begins the next one. This needs a whole launch at the
+    beginning: what is left of one would be filled up with records of the next, and so on."""
     open_ones: dict[tuple[int, int], Launch] = {}
     for row in rows:
         number = row[3] & (1 << _KERNEL_BITS) - 1
@@ -138,15 +139,18 @@ def launches_of(rows: Iterable[tuple[int, ...]], names: dict[int, str]) -> Itera
 
 
 def _ring(path: Path, recorded: Recorded) -> Iterable[tuple[int, ...]]:
-    """The rows in the order in which warps began; ahead of the first stands how many have begun."""
+    """The rows in the order in which warps began; the newest first where the oldest were lost, because those of the newest launches
+    are all there. Ahead of the first stands how many have begun."""
     data = path.read_bytes() if path.is_file() else b""
     rows = list(_RECORD.iter_unpack(data[_RECORD.size : len(data) // _RECORD.size * _RECORD.size]))
     if not rows:
         return ()
     recorded.warps = int.from_bytes(data[:8], "little")
     recorded.dropped = max(0, recorded.warps - len(rows))
-    oldest = recorded.warps % len(rows) if recorded.dropped else 0
-    return rows[oldest:] + rows[:oldest]
+    if not recorded.dropped:
+        return rows
+    oldest = recorded.warps % len(rows)
+    return reversed(rows[oldest:] + rows[:oldest])
 
 
 def _note(recorded: Recorded, names: dict[int, str], entry: dict[str, object]) -> None:

@@ -207,6 +207,20 @@ def test_of_a_full_ring_the_newest_launches_are_kept_and_the_lost_warps_counted(
     assert "7 of 12 warps' records were taken" in " ".join(find([found], {}, {}).notes)
 
 
+@pytest.mark.parametrize("left", [1, 2, 3])
+def test_what_is_left_of_a_replay_takes_no_records_of_the_next_one(tmp_path: Path, left: int) -> None:
+    lines = tmp_path / "process-7-0.jsonl"
+    lines.write_text('{"inside":"number","number":0,"name":"k"}\n')
+    rows = [row(9, block, 4, 0, 1, 1000 * replay + block, 0, 0, 0, 1000 * replay + 500) for replay in (1, 2, 3) for block in range(4)]
+    size = 8 + left  # the ring has room for two replays and the last blocks of the one before
+    newest = rows[-size:]
+    oldest = 12 % size
+    ring(tmp_path / "inside-7.records", newest[size - oldest :] + newest[: size - oldest], 12)
+    found = read_process(lines)
+    assert [(one.start, one.end) for one in found.launches] == [(2000, 2500), (3000, 3500)]
+    assert (found.partial, found.dropped) == (1, 12 - size)
+
+
 def test_the_time_that_recording_a_start_takes_is_no_part_of_the_prologue() -> None:
     held = (100, 9, 0, 40 << 12, 1, 1 << 16, 190, 300, 0, 500)
     (found,) = launches_of([held], {0: "k"})
