@@ -115,7 +115,7 @@ def test_a_program_that_launches_nothing_is_reported_with_its_exit_code(stand_in
     (["--steps", "a", "--", "true"], "--steps takes two numbers"),
     (["--step", "(", "--", "true"], "is not a regular expression"),
     (["--sample", "0", "--", "true"], "--sample takes 1 or more"),
-    (["--timeout", "-1", "--", "true"], "--timeout takes seconds"),
+    (["--timeout", "-1", "--", "true"], "argument --timeout: '-1' is not a number above 0"),
     (["--", "no-such-program-anywhere"], "is not a program that can be run"),
     ([], "there is no command to run"),
 ])
