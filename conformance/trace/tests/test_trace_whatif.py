@@ -134,7 +134,8 @@ def test_a_program_whose_kernels_all_wait_is_not_measured(place: Path) -> None:
 
 @pytest.mark.parametrize(("options", "said"), [
     (["--rounds", "1", "--", "true"], "--rounds takes 2 or more"), (["--exempt", "(", "--", "true"], "is not a regular expression"),
-    (["--timeout", "0", "--", "true"], "--timeout takes seconds"), (["--within", "0", "--", "true"], "--within takes percent"),
+    (["--timeout", "0", "--", "true"], "argument --timeout: '0' is not a number above 0"),
+    (["--within", "0", "--", "true"], "--within takes percent"),
     (["--search", "0", "--", "true"], "--search takes 1 or more"),
     ([], "there is no command to run"),
     (["--", "no-such-program-anywhere"], "is not a program that can be run"),
