@@ -30,7 +30,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_copy_is_read_when_it_has_arrived_or_not_at_all(place: Path, tmp_path: Path, scene: str, copies: int) -> None:
     def run(name: str) -> Counter[Copy]:
         environment = injection.environment() | {"LD_LIBRARY_PATH": str(place), "PDL_STRESS_DIGESTS": str(tmp_path / name)}
-        subprocess.run([place / "program", name], env=environment, check=True, timeout=60)
+        subprocess.run([place / "program", name], env=environment, check=True, timeout=1200)
         return read_copies(tmp_path / name)
 
     right, = run("pageable")
