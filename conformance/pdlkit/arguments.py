@@ -24,7 +24,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def amount(text: str) -> float:
-    """A length of time or the like: above 0, and neither infinite nor no number, which no clock can count to."""
+    """A positive finite number, such as seconds; argparse.ArgumentTypeError for anything else."""
     try:
         value = float(text)
     except ValueError:

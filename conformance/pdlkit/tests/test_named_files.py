@@ -45,7 +45,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 def test_a_pipe_is_refused(name: str, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    # who waits for a writer gets one, so that the test ends in any case
+    # a reader that opens the pipe after all gets a writer: then the test fails instead of hanging
     threading.Thread(target=lambda: os.close(os.open(pipe, os.O_WRONLY)), daemon=True).start()
     with pytest.raises(BadArguments, match="not a plain file"):
         READERS[name](pipe)

@@ -30,7 +30,7 @@ class Cases:
 
     @property
     def unverified(self) -> list[str]:
-        """Kernels into which no wait could be put, or of which it is not known."""
+        """Kernels in which no wait was verified."""
         return [name for name, why in self.left.items() if why.startswith(UNVERIFIED)]
 
     @property
