@@ -55,7 +55,8 @@ struct fault {
     } while (0)
 
 /* Each returns 1, or 0 with *fault filled. */
-int device_open(struct device *device, int ordinal, int is_model, struct fault *fault);
+int device_open(struct device *device, int ordinal, int is_model, struct fault *fault); /* gives the GPU no work */
+int device_measure(struct device *device, struct fault *fault); /* what has to be measured before the first trial */
 int device_describe(struct device *device, int ordinal, struct fault *fault); /* sizes and names only: no context needed */
 void device_close(struct device *device);
 
