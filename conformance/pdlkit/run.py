@@ -409,6 +409,6 @@ def main(argv: list[str]) -> int:
     if options.time is not None and not choice.broken and not choice.absent:
         given = seed if options.seed is not None or not (folder / soak.STATE).is_file() else None
         with _held(folder):
-            return soak.soak(options, choice.device, given, folder, _say)
+            return soak.soak(options, book, choice.device, given, folder, _say)
     with _held(folder, again=options.resume is not None):
         return _run(options, argv, book, cases, seed, choice, folder)

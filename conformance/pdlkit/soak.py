@@ -1,6 +1,8 @@
 """`run --profile soak --for TIME`: rounds with shapes drawn anew, until the time is up, and both bounds over all of them.
 
-Every round is a run of its own in DIR/rounds/NNNN, of profile quick, with a seed made from the soak's. An interrupted soak goes on
+Every round is a run of its own in DIR/rounds/NNNN, with a seed made from the soak's. A whole round judges everything, in profile
+quick. The deep rounds after it ask one family's visibility rules each, in profile full: there the GPU spends its time on the trials
+that both bounds speak of, and not on mutants and starts of processes. With --only, every round asks just that. An interrupted soak goes on
 where it stopped when it is started again with the same DIR; a round that was cut is resumed as any run is, so that no fault is
 hidden by a second try. The rounds' own reports stay; DIR/report.json is the worst round's, with what all rounds showed together.
 """
@@ -23,9 +25,10 @@ from conformance.pdlkit.children import Kept
 from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.pdlkit.read_report import read_report
 from conformance.pdlkit.report import identified, write_report
+from conformance.pdlkit.rules import RuleBook
 from conformance.pdlkit.verdicts import RUN_VERDICTS, bound95, shape_bound95
 
-ROUND_PROFILE = "quick"
+DEEP_TURNS = 4  # so often every family has its deep round before everything is judged again
 STATE = "soak.json"
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _WORST_FIRST = ("INVALID", "VIOLATES", "UNPROVEN", "NOT_APPLICABLE", "CONFORMS")
@@ -42,6 +45,23 @@ def parse_time(text: str) -> float:
 def round_seed(seed: int, number: int) -> int:
     """The seed of a round: the same soak draws the same rounds."""
     return int.from_bytes(hashlib.sha256(f"{seed:016x} {number}".encode()).digest()[:8], "big")
+
+
+def deep_rounds(book: RuleBook) -> list[list[str]]:
+    """Each family's proving cases of kind visibility, by name."""
+    families: dict[str, list[str]] = {}
+    for case in book.cases:
+        if case.proving and case.kind == "visibility":
+            families.setdefault(case.family, []).append(case.name)
+    return list(families.values())
+
+
+def round_asks(number: int, deep: list[list[str]], only: list[str]) -> tuple[str, list[str]]:
+    """What the round with this number, counted from 1, runs: its profile, and its cases or patterns of cases; none: all."""
+    place = (number - 1) % (1 + DEEP_TURNS * len(deep))
+    if only or place == 0:
+        return "quick", only
+    return "full", deep[(place - 1) % len(deep)]
 
 
 @dataclass
@@ -103,13 +123,13 @@ def _begin(folder: Path, options: argparse.Namespace, seed: int | None, device: 
     return seed
 
 
-def _command(options: argparse.Namespace, device: str, seed: int, folder: Path) -> list[str]:
+def _command(options: argparse.Namespace, device: str, seed: int, folder: Path, asks: tuple[str, list[str]]) -> list[str]:
     argv = [sys.executable, str(places.KIT), "run"]
     if (folder / "families.jsonl").is_file():
         argv += ["--resume", str(folder)]
     else:
-        argv += ["--device", device, "--profile", ROUND_PROFILE, "--seed", f"{seed:016x}", "--output", str(folder)]
-        argv += [word for pattern in options.only for word in ("--only", pattern)]
+        argv += ["--device", device, "--profile", asks[0], "--seed", f"{seed:016x}", "--output", str(folder)]
+        argv += [word for pattern in asks[1] for word in ("--only", pattern)]
     argv += ["--waive", str(options.waive.resolve())] if options.waive else []
     return argv + (["--harness", str(options.harness.resolve())] if options.harness else [])
 
@@ -121,9 +141,9 @@ def _report(folder: Path) -> dict[str, Any] | None:
         return None
 
 
-def _run_round(options: argparse.Namespace, device: str, seed: int, folder: Path) -> tuple[dict[str, Any], bool]:
+def _run_round(argv: list[str], folder: Path) -> tuple[dict[str, Any], bool]:
     """One round's report, and whether it was interrupted."""
-    kept, interrupted = Kept(_command(options, device, seed, folder), stdout=subprocess.DEVNULL), False
+    kept, interrupted = Kept(argv, stdout=subprocess.DEVNULL), False
     try:
         while True:
             try:
@@ -141,9 +161,9 @@ def _run_round(options: argparse.Namespace, device: str, seed: int, folder: Path
     return report, interrupted or kept.process.returncode == 130
 
 
-def soak(options: argparse.Namespace, device: str, seed: int | None, folder: Path, say: Callable[[str], None]) -> int:
+def soak(options: argparse.Namespace, book: RuleBook, device: str, seed: int | None, folder: Path, say: Callable[[str], None]) -> int:
     """Run rounds until the time is up; returns the exit code of the worst."""
-    seconds = parse_time(options.time)
+    seconds, deep = parse_time(options.time), deep_rounds(book)
     seed = _begin(folder, options, seed, device)
     total, number, interrupted = Total(), 0, False
     while not interrupted and (total.rounds == 0 or total.wall_s < seconds):
@@ -152,7 +172,8 @@ def soak(options: argparse.Namespace, device: str, seed: int | None, folder: Pat
         report = _report(place)
         if report is None:
             place.mkdir(parents=True, exist_ok=True)
-            report, interrupted = _run_round(options, device, round_seed(seed, number), place)
+            asks = round_asks(number, deep, options.only)
+            report, interrupted = _run_round(_command(options, device, round_seed(seed, number), place, asks), place)
         if interrupted:
             (place / "report.json").unlink(missing_ok=True)  # it goes on when the soak does
             break

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from conformance.pdlkit.exits import BadArguments
-from conformance.pdlkit.places import ROOT
-from conformance.pdlkit.soak import Total, parse_time, round_seed
+from conformance.pdlkit.places import ROOT, RULES
+from conformance.pdlkit.rules import load
+from conformance.pdlkit.soak import DEEP_TURNS, Total, deep_rounds, parse_time, round_asks, round_seed
 from conformance.pdlkit.tests.kit_runs import FAKE, HANG_S, MARK, left_running, run_fake
 
 ONLY = ("--only=WAIT-05", "--only=MEM-01", "--profile", "soak")
@@ -67,6 +68,23 @@ def test_every_round_draws_anew() -> None:
     seeds = [round_seed(1, number) for number in range(1, 200)]
     assert len(set(seeds)) == len(seeds) and seeds == [round_seed(1, number) for number in range(1, 200)]
     assert round_seed(1, 1) != round_seed(2, 1)
+
+
+def test_a_turn_asks_everything_once_and_every_visibility_case_deeply() -> None:
+    book = load(RULES)
+    deep = deep_rounds(book)
+    length = 1 + DEEP_TURNS * len(deep)
+    rounds = [round_asks(number, deep, []) for number in range(1, length + 2)]
+    assert rounds[0] == rounds[length] == ("quick", []) and {profile for profile, _ in rounds[1:length]} == {"full"}
+    asked = [case for _, cases in rounds[1:length] for case in cases]
+    visible = [case.name for case in book.cases if case.proving and case.kind == "visibility"]
+    assert len(visible) > 50 and sorted(asked) == sorted(visible * DEEP_TURNS)
+    family = {case.name: case.family for case in book.cases}
+    assert all(len({family[case] for case in cases}) == 1 for _, cases in rounds[1:length])
+
+
+def test_a_choice_of_cases_holds_in_every_round() -> None:
+    assert all(round_asks(number, [["a"]], ["WAIT-*"]) == ("quick", ["WAIT-*"]) for number in range(1, 9))
 
 
 def test_a_soak_of_one_round_and_on(tmp_path: Path) -> None:
