@@ -170,20 +170,45 @@ static void fill_trial(struct trial_launch *trial, const struct pair *pair, stru
     trial->programmatic_primary = slot->shape.programmatic_primary;
 }
 
+/* A trial is a chain of latencies in which most of a GPU is idle. So trials that need nothing but two kernels and their words run
+ * side by side, and the GPU gives four times as much evidence; those that need the GPU's room, or other streams, run alone. */
+static unsigned lanes_of(const struct device *device, const struct part *part, const struct queue *queue)
+{
+    int alone = part->pair->queue != queue_pair || part->pair->shape != SHAPE_WORDS || strcmp(part->info->window, "contended") == 0 ||
+                part->interleave == CONTROL_UNORDERED || part->variation.control == CONTROL_UNORDERED ||
+                part->variation.broken_wait; /* how early it is, is measured */
+
+    return queue->nodes || alone ? 0 : device->lanes;
+}
+
+/* back: the stream comes after the lanes; else they come after it. */
+static int join_lanes(const struct device *device, unsigned lanes, int back, struct fault *fault)
+{
+    unsigned i;
+    for (i = 0; i < lanes; i++) {
+        FAULT_TRY(fault, cudaEventRecord(device->join, back ? device->lane[i] : device->stream));
+        FAULT_TRY(fault, cudaStreamWaitEvent(back ? device->stream : device->lane[i], device->join, 0));
+    }
+    return 1;
+}
+
 int batch_queue_trials(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
                        const struct queue *queue, struct fault *fault)
 {
-    unsigned i;
-    if (!queue_poison(device, b, part, queue, fault))
+    unsigned i, lanes = lanes_of(device, part, queue);
+    if (!queue_poison(device, b, part, queue, fault) || !join_lanes(device, lanes, 0, fault))
         return 0;
     for (i = 0; i < layout->slots; i++) {
+        struct queue own = *queue;
         struct trial_launch trial;
+        if (lanes) /* a control runs where the trials it speaks for do */
+            own.stream = device->lane[i / PLAN_CONTROL_EVERY % lanes];
         fill_trial(&trial, part->pair, b, &layout->slot[i], i);
-        FAULT_TRY(fault, part->pair->queue(queue, &trial));
+        FAULT_TRY(fault, part->pair->queue(&own, &trial));
         if (queue->nodes)
             nodes_next(queue->nodes, (part->pair->flags & PAIR_LINE) && trial.control == CONTROL_NONE);
     }
-    return 1;
+    return join_lanes(device, lanes, 1, fault);
 }
 
 static int open_wrap(const struct wrap *wrap, cudaGraph_t *outer, cudaGraph_t *inner, struct fault *fault)

@@ -105,6 +105,8 @@ static int open_streams(struct device *device, struct fault *fault)
 {
     int least;
 
+    for (; !device->is_model && device->lanes < DEVICE_LANES; device->lanes++)
+        FAULT_TRY(fault, cudaStreamCreateWithFlags(&device->lane[device->lanes], cudaStreamNonBlocking));
     FAULT_TRY(fault, cudaDeviceGetStreamPriorityRange(&least, &device->high_priority));
     FAULT_TRY(fault, cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking));
     FAULT_TRY(fault, cudaStreamCreateWithFlags(&device->side, cudaStreamNonBlocking));

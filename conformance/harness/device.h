@@ -22,12 +22,16 @@ struct buffers {                 /* of one batch; two batches are in flight */
     uint64_t stale_key[PLAN_MAX_SLOTS]; /* of the batch before, if it lay at the same places; else 0 */
 };
 
+#define DEVICE_LANES 4u
+
 struct device {
     int is_model, ordinal, cc, driver_version, runtime_version, toolkit_version;
     char name[256];
     char uuid_hash[20];
     struct device_size size;
     cudaStream_t stream, side;
+    cudaStream_t lane[DEVICE_LANES];        /* where trials run side by side; the model has none */
+    unsigned lanes;
     int high_priority;
     cudaEvent_t fork, join, timed, old;     /* old: recorded once, at the start */
     cudaGraphExec_t nothing;                /* a graph of one empty node */
