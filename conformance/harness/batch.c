@@ -171,44 +171,62 @@ static void fill_trial(struct trial_launch *trial, const struct pair *pair, stru
 }
 
 /* A trial is a chain of latencies in which most of a GPU is idle. So trials that need nothing but two kernels and their words run
- * side by side, and the GPU gives four times as much evidence; those that need the GPU's room, or other streams, run alone. */
+ * side by side, and the GPU gives three times as much evidence; those that need the GPU's room, or streams of the process's, run alone. */
 static unsigned lanes_of(const struct device *device, const struct part *part, const struct queue *queue)
 {
     int alone = part->pair->queue != queue_pair || part->pair->shape != SHAPE_WORDS || strcmp(part->info->window, "contended") == 0 ||
-                part->interleave == CONTROL_UNORDERED || part->variation.control == CONTROL_UNORDERED ||
                 part->variation.broken_wait; /* how early it is, is measured */
 
     return queue->nodes || alone ? 0 : device->lanes;
 }
 
-/* back: the stream comes after the lanes; else they come after it. */
-static int join_lanes(const struct device *device, unsigned lanes, int back, struct fault *fault)
+static int enter_lanes(const struct device *device, unsigned lanes, struct fault *fault)
+{
+    unsigned i;
+    if (lanes)
+        FAULT_TRY(fault, cudaEventRecord(device->fork, device->stream));
+    for (i = 0; i < lanes; i++)
+        FAULT_TRY(fault, cudaStreamWaitEvent(device->lane[i].stream, device->fork, 0));
+    return 1;
+}
+
+static int leave_lanes(const struct device *device, unsigned lanes, struct fault *fault)
 {
     unsigned i;
     for (i = 0; i < lanes; i++) {
-        FAULT_TRY(fault, cudaEventRecord(device->join, back ? device->lane[i] : device->stream));
-        FAULT_TRY(fault, cudaStreamWaitEvent(back ? device->stream : device->lane[i], device->join, 0));
+        FAULT_TRY(fault, cudaEventRecord(device->lane[i].join, device->lane[i].stream));
+        FAULT_TRY(fault, cudaStreamWaitEvent(device->stream, device->lane[i].join, 0));
     }
     return 1;
+}
+
+static struct queue queue_of_lane(const struct queue *queue, const struct lane *lane)
+{
+    struct queue own = *queue;
+
+    own.stream = lane->stream;
+    own.side = lane->side;
+    own.fork = lane->fork;
+    own.join = lane->join;
+    return own;
 }
 
 int batch_queue_trials(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
                        const struct queue *queue, struct fault *fault)
 {
     unsigned i, lanes = lanes_of(device, part, queue);
-    if (!queue_poison(device, b, part, queue, fault) || !join_lanes(device, lanes, 0, fault))
+    if (!queue_poison(device, b, part, queue, fault) || !enter_lanes(device, lanes, fault))
         return 0;
     for (i = 0; i < layout->slots; i++) {
-        struct queue own = *queue;
+        /* a control runs where the trials it speaks for do */
+        struct queue own = lanes ? queue_of_lane(queue, &device->lane[i / PLAN_CONTROL_EVERY % lanes]) : *queue;
         struct trial_launch trial;
-        if (lanes) /* a control runs where the trials it speaks for do */
-            own.stream = device->lane[i / PLAN_CONTROL_EVERY % lanes];
         fill_trial(&trial, part->pair, b, &layout->slot[i], i);
         FAULT_TRY(fault, part->pair->queue(&own, &trial));
         if (queue->nodes)
             nodes_next(queue->nodes, (part->pair->flags & PAIR_LINE) && trial.control == CONTROL_NONE);
     }
-    return join_lanes(device, lanes, 1, fault);
+    return leave_lanes(device, lanes, fault);
 }
 
 static int open_wrap(const struct wrap *wrap, cudaGraph_t *outer, cudaGraph_t *inner, struct fault *fault)

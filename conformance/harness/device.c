@@ -101,12 +101,22 @@ static int open_between(struct device *device, struct fault *fault)
     return 1;
 }
 
+static int open_lane(struct lane *lane, struct fault *fault)
+{
+    FAULT_TRY(fault, cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking));
+    FAULT_TRY(fault, cudaStreamCreateWithFlags(&lane->side, cudaStreamNonBlocking));
+    FAULT_TRY(fault, cudaEventCreateWithFlags(&lane->fork, cudaEventDisableTiming));
+    FAULT_TRY(fault, cudaEventCreateWithFlags(&lane->join, cudaEventDisableTiming));
+    return 1;
+}
+
 static int open_streams(struct device *device, struct fault *fault)
 {
     int least;
 
     for (; !device->is_model && device->lanes < DEVICE_LANES; device->lanes++)
-        FAULT_TRY(fault, cudaStreamCreateWithFlags(&device->lane[device->lanes], cudaStreamNonBlocking));
+        if (!open_lane(&device->lane[device->lanes], fault))
+            return 0;
     FAULT_TRY(fault, cudaDeviceGetStreamPriorityRange(&least, &device->high_priority));
     FAULT_TRY(fault, cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking));
     FAULT_TRY(fault, cudaStreamCreateWithFlags(&device->side, cudaStreamNonBlocking));

@@ -23,6 +23,10 @@ struct buffers {                 /* of one batch; two batches are in flight */
 };
 
 #define DEVICE_LANES 4u
+struct lane {                    /* where trials run beside those of other lanes */
+    cudaStream_t stream, side;
+    cudaEvent_t fork, join;
+};
 
 struct device {
     int is_model, ordinal, cc, driver_version, runtime_version, toolkit_version;
@@ -30,8 +34,8 @@ struct device {
     char uuid_hash[20];
     struct device_size size;
     cudaStream_t stream, side;
-    cudaStream_t lane[DEVICE_LANES];        /* where trials run side by side; the model has none */
-    unsigned lanes;
+    struct lane lane[DEVICE_LANES];
+    unsigned lanes;                         /* the model has none */
     int high_priority;
     cudaEvent_t fork, join, timed, old;     /* old: recorded once, at the start */
     cudaGraphExec_t nothing;                /* a graph of one empty node */
