@@ -823,7 +823,7 @@ extern "C" {
 #define PDL_IMPL_TRY(call)                                                                                             \
     if (const cudaError_t pdl_impl_error = (call))                                                                     \
     return pdl_impl_error
-#define PDL_IMPL_REFUSAL(argument, reason) {PDL_ARGUMENT_##argument, PDL_REASON_##reason}
+#define PDL_IMPL_REFUSAL(argument, reason) {argument, reason}
 #else
 #define PDL_IMPL_TRY(call)                                                                                             \
     do {                                                                                                               \
@@ -832,14 +832,14 @@ extern "C" {
             return pdl_impl_error;                                                                                     \
         }                                                                                                              \
     } while (0)
-#define PDL_IMPL_REFUSAL(argument, reason) (pdl_refusal){PDL_ARGUMENT_##argument, PDL_REASON_##reason}
+#define PDL_IMPL_REFUSAL(argument, reason) (pdl_refusal){argument, reason}
 #endif
 #define PDL_IMPL_FAIL(condition, error)                                                                                \
     if (condition)                                                                                                     \
     return error
 #define PDL_IMPL_REFUSE(condition, argument, reason)                                                                   \
     if (condition) {                                                                                                   \
-        return PDL_IMPL_REFUSAL(argument, reason);                                                                     \
+        return PDL_IMPL_REFUSAL(PDL_ARGUMENT_##argument, PDL_REASON_##reason);                                         \
     }
 
 /* Compares enumerators as numbers, and assigns none: for each comparison of enumerators, and each assignment to one, a
@@ -1446,7 +1446,7 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_launch_check(const pdl_kernel *kernel, d
     if (PDL_DEBUG && !PDL_IMPL_CODE(found.reason)) {
         PDL_IMPL_TRY(cudaGetDevice(&device));
         if (device != kernel->device) {
-            const pdl_refusal other = PDL_IMPL_REFUSAL(KERNEL, OTHER_DEVICE);
+            const pdl_refusal other = {PDL_ARGUMENT_KERNEL, PDL_REASON_OTHER_DEVICE};
 
             found = other;
         }
@@ -2684,7 +2684,7 @@ PDL_IMPL cudaError_t pdl_launch_check(const pdl_kernel *kernel, void (*func)(pdl
 {
     if (kernel != nullptr && kernel->func != nullptr && kernel->func != reinterpret_cast<const void *>(func)) {
         if (refusal != nullptr) {
-            const pdl_refusal wrong = PDL_IMPL_REFUSAL(KERNEL, WRONG_FUNCTION);
+            const pdl_refusal wrong = {PDL_ARGUMENT_KERNEL, PDL_REASON_WRONG_FUNCTION};
 
             *refusal = wrong;
         }
