@@ -509,6 +509,14 @@ static void reads_and_steers_a_capture(void)
     EXPECT(count == 2 && edges[0].kind == PDL_EDGE_PROGRAMMATIC && edges[1].kind == PDL_EDGE_BLOCK_START);
     EXPECT_IS(pdl_graph_set_capture_edges(stream, &half, 1, &plain, PDL_OVERLAP_REQUIRED), cudaErrorIllegalState);
     (void)cudaGetLastError();
+    EXPECT_IS(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    EXPECT(cudaDeviceSynchronize() != cudaSuccess); /* breaks the capture */
+    (void)cudaGetLastError();
+    count = MOST;
+    EXPECT_IS(pdl_graph_edges_of_capture(stream, NULL, edges, &count), cudaErrorStreamCaptureInvalidated);
+    EXPECT_IS(count, 0);
+    EXPECT(cudaStreamEndCapture(stream, &captured) != cudaSuccess);
+    (void)cudaGetLastError();
 }
 
 /* Several of what the next node depends on, of different kinds. */

@@ -199,7 +199,7 @@ LINES = [
     ("pdl_impl_judge_attribute", "case PDL_IMPL_ATTR_COMPLETION_EVENT:", "", "contract.refusals"),
     ("pdl_impl_judge_attribute", "case PDL_IMPL_ATTR_CARVEOUT: PDL_IMPL_REFUSE(1, ATTRS, ATTR_OF_FIELD) break;", "case PDL_IMPL_ATTR_CARVEOUT: PDL_IMPL_REFUSE(0, ATTRS, ATTR_OF_FIELD) break;", "contract.refusals"),
     ("pdl_impl_judge_attribute", "case PDL_IMPL_ATTR_UPDATABLE_NODE: PDL_IMPL_REFUSE(by != PDL_IMPL_BY_OTHERS, ATTRS, ATTR_RETURNS) break;", "case PDL_IMPL_ATTR_UPDATABLE_NODE: PDL_IMPL_REFUSE(0, ATTRS, ATTR_RETURNS) break;", "contract.refusals"),
-    ("pdl_overlap_estimate", "reason = PDL_REASON_CARVEOUT;", ";", "contract.estimate"),
+    ("pdl_overlap_estimate", "reason = PDL_IMPL_CODE(PDL_REASON_CARVEOUT);", ";", "contract.estimate"),
     ("pdl_overlap_estimate", "const pdl_reason size = PDL_IMPL_CAST(pdl_reason, fit != 0 ? 0 : reason);", "const pdl_reason size = PDL_IMPL_CAST(pdl_reason, fit == 0 ? 0 : reason);", "contract.estimate"),
     ("pdl_impl_judge_options", "PDL_IMPL_REFUSE(PDL_IMPL_CAST(unsigned, o->overlap) > PDL_IMPL_CODE(PDL_OVERLAP_REQUIRED), OVERLAP, UNKNOWN_VALUE)", "PDL_IMPL_REFUSE(0, OVERLAP, UNKNOWN_VALUE)", "contract.refusals"),
     ("pdl_impl_judge_options", "PDL_IMPL_REFUSE(trigger > PDL_IMPL_CODE(PDL_EVENT_AT_BLOCK_START), EVENT_TRIGGER, UNKNOWN_VALUE)", "PDL_IMPL_REFUSE(0, EVENT_TRIGGER, UNKNOWN_VALUE)", "contract.refusals"),
