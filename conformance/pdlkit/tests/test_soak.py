@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.places import ROOT, RULES
 from conformance.pdlkit.rules import load
-from conformance.pdlkit.soak import DEEP_TURNS, Total, deep_rounds, parse_time, round_asks, round_seed
+from conformance.pdlkit.soak import DEEP_TURNS, Total, _command, _finish, deep_rounds, parse_time, round_asks, round_seed
 from conformance.pdlkit.tests.kit_runs import FAKE, HANG_S, MARK, left_running, run_fake
 
 ONLY = ("--only=WAIT-05", "--only=MEM-01", "--profile", "soak")
@@ -85,6 +86,25 @@ def test_a_turn_asks_everything_once_and_every_visibility_case_deeply() -> None:
 
 def test_a_choice_of_cases_holds_in_every_round() -> None:
     assert all(round_asks(number, [["a"]], ["WAIT-*"]) == ("quick", ["WAIT-*"]) for number in range(1, 9))
+
+
+def test_a_round_is_asked_what_its_number_says(tmp_path: Path) -> None:
+    options = argparse.Namespace(only=["WAIT-*"], waive=tmp_path / "waivers.toml", harness=None)
+    argv = _command(options, "cuda:1", 0x5EED, tmp_path, ("full", ["a", "b"]))
+    assert argv[2:] == ["run", "--device", "cuda:1", "--profile", "full", "--seed", "0000000000005eed", "--output", str(tmp_path),
+                        "--only", "a", "--only", "b", "--waive", str((tmp_path / "waivers.toml").resolve())]
+    (tmp_path / "families.jsonl").touch()
+    assert _command(options, "cuda:1", 0x5EED, tmp_path, ("full", ["a"]))[2:5] == ["run", "--resume", str(tmp_path)]
+
+
+def test_an_interrupted_soak_does_not_conform(tmp_path: Path) -> None:
+    options, total = argparse.Namespace(json=False), Total()
+    assert _finish(options, tmp_path, total, 60, interrupted=True) == 2  # no round ended
+    run_fake(tmp_path, {}, *ONLY, "--for", "0.01s")
+    total.add(1, report("CONFORMS"))
+    assert _finish(options, tmp_path, total, 60, interrupted=True) == 2
+    said = json.loads((tmp_path / "report.json").read_text())
+    assert (said["verdict"], said["exit"]) == ("UNPROVEN", 2) and "interrupted" in said["reasons"][0]
 
 
 def test_a_soak_of_one_round_and_on(tmp_path: Path) -> None:

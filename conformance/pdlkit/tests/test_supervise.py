@@ -405,3 +405,31 @@ def test_a_planted_casualty_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None
     Children(monkeypatch, (GOOD, CLEAN), (GOOD, CLEAN))
     outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}, plant="crash"))
     assert len(asked) == 1 and "--plant" not in asked[0]
+
+
+def test_only_one_child_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held(monkeypatch)
+    Children(monkeypatch, ([START, *GOOD], CLEAN), (GOOD, CLEAN))
+    outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}))
+    assert held.said == ["hold g", "release g"]
+
+
+def test_a_held_child_has_the_plant_that_every_child_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, children = Held(monkeypatch), Children(monkeypatch, (GOOD, CLEAN), (GOOD, CLEAN))
+    outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}, plant="wrong-word"))
+    assert held.said == ["hold g", "release g"] and children.given == [None, "g"] and "--plant" in children.started[1]
+
+
+def test_a_held_child_is_released_for_what_it_was_asked_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held(monkeypatch)
+    supervisor = Supervisor(plan_of(families={"f": ["a"], "g": ["a", "b"]}), lambda family, record: None)
+    supervisor._hold_next("f")
+    whole = supervisor.plan.argv("g", ["a", "b"], False)
+    assert supervisor._release(supervisor.plan.argv("g", ["b"], True)) is None and held.said == ["hold g"]
+    assert supervisor._release(whole) is not None and supervisor._release(whole) is None
+
+
+def test_a_hang_after_a_case_without_its_verdict_stays_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, ([*IN_A, {"record": "end", "case": "a"}], HUNG), (REST, CLEAN), probes=[0])
+    outcome, _, _ = outcome_of(plan_of())
+    assert words(outcome)["a"][0] == "HANG"
