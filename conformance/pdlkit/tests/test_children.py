@@ -81,7 +81,7 @@ def test_the_exit_code_is_kept(code: int) -> None:
     assert str(code) in ending.words()
 
 
-@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
 def test_a_crash_names_its_signal(number: signal.Signals) -> None:
     ending, _ = run(f"import os; os.kill(os.getpid(), {int(number)})")
     assert ending.signal == number and ending.exit_code is None and not ending.hung
@@ -306,8 +306,9 @@ def test_a_held_child_begins_when_it_is_released() -> None:
 
 def test_a_held_child_that_ended_is_not_released() -> None:
     held = HeldChild([sys.executable, "-c", "raise SystemExit(69)"])
-    held._kept.process.wait()
-    assert held.release() is None
+    process = held._kept.process
+    process.wait()
+    assert held.release() is None and process.stdout and process.stdout.closed and process.stderr and process.stderr.closed
 
 
 def test_a_held_child_that_is_dropped_never_begins(tmp_path: Path) -> None:
