@@ -62,6 +62,7 @@ def test_no_bound_beside_a_round_that_was_not_clean() -> None:
     total = Total()
     total.add(1, report("CONFORMS"))
     total.add(2, report("VIOLATES", clean=False))
+    total.add(3, report("CONFORMS"))  # a clean round after it does not bring the bound back
     assert total.entry(1)["bound95"] is None and total.entry(1)["shape_bound95"] is None
 
 
