@@ -30,7 +30,7 @@ def model_objects(place: Place, compiler: str, flags: Sequence[str]) -> list[str
     objects = []
     for source in (*(MODEL / name for name in listed[1].split()), HEADERS / "kernels.c"):
         objects.append(str(place.work / f"{source.stem}.o"))
-        must_pass([find(compiler), "-std=gnu11", "-O1", "-g", *flags, "-I", str(MODEL), "-I", str(HEADERS), "-isystem",
+        must_pass([find(compiler), "-std=gnu11", "-O0", "-g", *flags, "-I", str(MODEL), "-I", str(HEADERS), "-isystem",
                    str(place.toolkit_includes), "-c", str(source), "-o", objects[-1]])
     return objects
 
@@ -39,7 +39,7 @@ def run_program(place: Place, compiler: str, flags: Sequence[str], sources: Sequ
     """Compile a contract program and run it; anything on a sanitizer's list is an error."""
     program = place.work / Path(sources[0]).stem
     standard = "c++11" if sources[0].endswith("cpp") else "gnu11"
-    must_pass([find(compiler), f"-std={standard}", "-O1", "-g", *flags, "-I", str(place.headers), "-I", str(MODEL), "-I", str(HEADERS),
+    must_pass([find(compiler), f"-std={standard}", "-O0", "-g", *flags, "-I", str(place.headers), "-I", str(MODEL), "-I", str(HEADERS),
                "-isystem", str(place.toolkit_includes), *(str(HEADERS / name) for name in sources), *objects, "-lpthread", "-lm",
                "-o", str(program)])
     # the model switches stacks and keeps its memory to the end

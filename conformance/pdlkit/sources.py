@@ -24,7 +24,7 @@ JUDGED = ("pdl.h", "pdl_device.cuh", "conformance/rules.toml", "conformance/harn
           "conformance/pdlkit/supervise.py", "conformance/pdlkit/verdicts.py")
 NOT_JUDGED = {"tests", "on_model"}
 PROSE = {"note", "source", "text", "untestable", "no_device"}  # keys of rules.toml that people read and nothing evaluates
-_C_TOKEN = re.compile(r"""//(?:\\\n|[^\n])*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\s+""", re.DOTALL)
+_C_TOKEN = re.compile(r"""//(?:\\\n|[^\n])*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\s{2,}|[^\S \n]""", re.DOTALL)
 
 
 def _c(text: str) -> str:

@@ -13,12 +13,6 @@ _FOUND = find_nvcc()  # also one that was fetched as a package
 _NVCC = str(_FOUND.path) if _FOUND else "nvcc"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One folder for all tests: what one of them compiled, the others use again."""
-    return tmp_path_factory.mktemp("corpus")
-
-
 def test_the_corpus_is_large_enough() -> None:
     wanted = judge_corpus.labels()
     assert len(wanted) >= 150
@@ -29,9 +23,9 @@ def test_the_corpus_is_large_enough() -> None:
 
 
 @pytest.mark.parametrize(("architecture", "way"), judge_corpus.QUICK)
-def test_every_bug_is_found_and_no_twin_blamed(architecture: str, way: str, folder: Path) -> None:
+def test_every_bug_is_found_and_no_twin_blamed(architecture: str, way: str, tmp_path: Path) -> None:
     every = 1 if (architecture, way) == judge_corpus.QUICK[0] else 5
-    _, wrong = judge_corpus.judge(Path(_NVCC), architecture, way, folder, every=every)
+    _, wrong = judge_corpus.judge(Path(_NVCC), architecture, way, tmp_path, every=every, quickly=True)
     assert wrong == []
 
 
@@ -43,9 +37,9 @@ def test_what_is_known_to_be_judged_wrongly_stands_in_the_readme() -> None:
             assert any(f"`{kernel}`" in line and architecture in line and way in line for line in lines), (kernel, architecture, way)
 
 
-def test_the_comparison_can_fail(folder: Path) -> None:
+def test_the_comparison_can_fail(tmp_path: Path) -> None:
     straight = [source for source in judge_corpus.sources() if source.stem == "straight"]
-    cubins = judge_corpus.compile_corpus(Path(_NVCC), "sm_90", "-O3", folder, straight)
+    cubins = judge_corpus.compile_corpus(Path(_NVCC), "sm_90", "-O3", tmp_path, straight)
     report = judge_corpus.lint_corpus(cubins)
     turned = {k: frozenset({"partial-wait"}) if not v else frozenset() for k, v in judge_corpus.labels().items()
               if any(x.kernel == k for x in report.verdicts)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -15,11 +16,13 @@ from typing import Any
 from conformance.pdlkit.places import ROOT
 from conformance.pdlkit.tests import fake_harness
 
-FAKE = Path(__file__).with_name("fake_harness.py")
 MARK = "KIT_TEST_FOLDER"
 HANG_S = 1200.0  # a limit against hangs only
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="pdl-fake-book-")  # removed when this process ends
+FAKE = Path(_FOLDER.name) / "pdl-fake-harness"  # by this interpreter: what PATH calls python3 can be a script that looks for one
+FAKE.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S {shlex.quote(fake_harness.__file__)} "$@"\n', encoding="utf-8")
+FAKE.chmod(0o755)
 _BOOK = Path(_FOLDER.name) / "book.json"
 _BOOK.write_text(fake_harness.book_as_json(), encoding="utf-8")
 os.environ["FAKE_BOOK"] = str(_BOOK)  # for every fake harness below this process
