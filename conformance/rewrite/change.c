@@ -129,7 +129,8 @@ static uint64_t with_field(uint64_t word, unsigned bit, unsigned width, uint64_t
     return (word & ~mask) | (value << bit & mask);
 }
 
-/* The record's first half, and its address into the registers that keep it: the stub ends in two moves and a wait. */
+/* The record's first half, and its address into the registers that keep it: the stub ends in two moves and a wait. Or to the top
+ * of the stack, which the kernel's own then begins below. */
 static void add_record(const struct kernel *kernel)
 {
     add_stub(kernel, STUB_RECORD, always, 0);
@@ -138,14 +139,41 @@ static void add_record(const struct kernel *kernel)
         return;
     }
     for (unsigned half = 0; half < 2; half++) {
-        moves[half].low = with_field(moves[half].low, 16, 8, address_register(kernel->registers) + half);
+        unsigned keeps = kernel->spilled ? FIRST_BORROWED : address_register(kernel->registers);
+        moves[half].low = with_field(moves[half].low, 16, 8, keeps + half);
     }
-    kernel->edit->registers = registers_with_record(kernel->registers);
+    if (kernel->spilled) {
+        add_stub(kernel, STUB_KEEP, always, 0);
+        kernel->edit->stack = STACK_ROOM;
+    } else {
+        kernel->edit->registers = registers_with_record(kernel->registers);
+    }
+}
+
+/* The time now, by registers that are borrowed; the offsets on the stack begin behind the kernel's own frame. */
+static void add_spilled_stamp(const struct kernel *kernel, uint64_t guard, unsigned kind, size_t field)
+{
+    enum { STORE_LOCAL = 0x387, LOAD_LOCAL = 0x983, STORE = 0x386 };
+    size_t from = kernel->edit->code_count;
+    add_stub(kernel, kind, guard, 0);
+    for (size_t i = from; i < kernel->edit->code_count && !kernel->edit->out_of_memory; i++) {
+        struct instruction *added = &kernel->edit->code[i];
+        unsigned op = opcode(*added);
+        if (op == STORE_LOCAL || op == LOAD_LOCAL) {
+            added->low += (uint64_t)kernel->frame << 40;
+        } else if (op == STORE) {
+            added->low = with_field(added->low, 40, 24, field);
+        }
+    }
 }
 
 /* The time now, into this field of the record: a clock read, a store and a wait until the store has read its registers. */
 static void add_stamp(const struct kernel *kernel, uint64_t guard, size_t field)
 {
+    if (kernel->spilled) {
+        add_spilled_stamp(kernel, guard, field == offsetof(struct warp_record, exit) ? STUB_LEAVING : STUB_SPILLED, field);
+        return;
+    }
     unsigned address = address_register(kernel->registers), time = address + 2;
     add_stub(kernel, STUB_STAMP, guard, 0);
     struct instruction *stamp = kernel->edit->code + kernel->edit->code_count - 3;
@@ -196,6 +224,9 @@ static void add_displaced(const struct kernel *kernel, uint64_t at)
     }
     edit_move(kernel->edit, at, here(kernel));
     edit_append(kernel->edit, displaced);
+    if (at == 0 && kernel->spilled) {
+        add_stub(kernel, STUB_FRAME, always, 0);
+    }
     if (op == OP_WAIT && records_at(kernel->plan, op)) {
         add_stamp(kernel, guard, offsetof(struct warp_record, wait_ended));
     }

@@ -84,18 +84,48 @@ _ENTRY_KEEPS = re.compile(r"^MOV R(\d+), R\d+$")
 _CLOCK = re.compile(r"^CS2R R(\d+), SR_GLOBALTIMERLO$")
 _STAMP = re.compile(r"^STG\.E\.64 \[R(\d+)\+0x(20|28|30|38)\], R(\d+)$")
 _ADDED = ("NANOSLEEP", "NOP")
+# The same on the stack (PLAN_SPILL): a room of 64 bytes above the kernel's frame, and registers 4 to 7, which are saved there.
+_TAKES_ROOM = re.compile(r"^(?:VIADD R1, R1, 0xffffffc0|IADD3 R1, PT, PT, R1, -0x40, RZ)$")
+_SAVES = re.compile(r"^STL\.64 \[R1(?:\+(-?0x[0-9a-f]+))?\], R([46])$")
+_LOADS = re.compile(r"^LDL\.64 R([46]), \[R1(?:\+(-?0x[0-9a-f]+))?\]$")
 
 
 def _is_added(text: str) -> bool:
     text = _guard_free(text)
-    return text.startswith(_ADDED) or bool(_CLOCK.match(text) or _STAMP.match(text))
+    return text.startswith(_ADDED) or any(form.match(text) for form in (_CLOCK, _STAMP, _TAKES_ROOM, _SAVES, _LOADS))
+
+
+def spilling_problems(appended: list[str], frame: int) -> list[str]:
+    """What is wrong with code that records times on the stack, above a frame of so many bytes; empty if nothing is."""
+    keeps = appended.index("MOV R4, " + _source(appended, 4)) if _source(appended, 4) else len(appended)
+    sites, wrong, saved = [_guard_free(text) for text in appended[keeps:]], [], set[str]()
+    if [text.partition(",")[0] for text in sites[:2]] != ["MOV R4", "MOV R5"] or "STL.64 [R1+-0x40], R4" not in sites[:6]:
+        return ["the record's address is not put on the stack"]
+    if sum(bool(_TAKES_ROOM.match(text)) for text in sites) != 1:
+        wrong.append("the kernel's stack is not moved below the record's address once")
+    for text in sites[6:]:
+        clock, stamp, save, load = (form.match(text) for form in (_CLOCK, _STAMP, _SAVES, _LOADS))
+        if (clock and clock[1] != "6") or (stamp and (stamp[1], stamp[3]) != ("4", "6")):
+            wrong.append(f"`{text}` uses other registers than R4 to R7")
+        if save and int(save[1] or "0", 16) != frame + (8 if save[2] == "4" else 16):
+            wrong.append(f"`{text}` saves to another place than its own")
+        if load and int(load[2] or "0", 16) not in ((frame, frame + 8) if load[1] == "4" else (frame + 16,)):
+            wrong.append(f"`{text}` loads from another place than its own")
+        if save:
+            saved.add(save[2])
+        elif load and int(load[2] or "0", 16) != frame:
+            saved.discard(load[1])
+        elif text.startswith(("BRA", "ACQBULK", "PREEXIT")) and saved:
+            wrong.append(f"`{text}` runs before R{', R'.join(sorted(saved))} are given back")
+    return wrong
 
 
 def recording_problems(appended: list[str], before: int, now: int) -> list[str]:
     """What is wrong with code that records times, in a kernel that had `before` registers and now has `now`; empty if nothing is."""
-    keeps = [int(match[1]) for match in map(_ENTRY_KEEPS.match, appended) if match]
+    moves = [int(match[1]) if (match := _ENTRY_KEEPS.match(text)) else -2 for text in appended]
+    keeps = next(([one, other] for one, other in zip(moves, moves[1:], strict=False) if one >= 0 and other == one + 1), [])
     address = keeps[0] if keeps else -1
-    if keeps[:2] != [address, address + 1] or address % 2 or address < before or now != address + 6 or now > 255:
+    if not keeps or address % 2 or address < before or now != address + 6 or now > 255:
         return [f"the record's address is kept in {keeps[:2]}, of a kernel with {before} registers that now has {now}"]
     wrong, sites = [], appended[appended.index(f"MOV R{address + 1}, {_source(appended, address + 1)}") :]
     for text in map(_guard_free, sites):
@@ -106,7 +136,7 @@ def recording_problems(appended: list[str], before: int, now: int) -> list[str]:
 
 
 def _source(appended: list[str], register: int) -> str:
-    return next(text.rpartition(" ")[2] for text in appended if text.startswith(f"MOV R{register}, "))
+    return next((text.rpartition(" ")[2] for text in appended if text.startswith(f"MOV R{register}, R")), "")
 
 
 def _lands(after: list[str], start: int, back: int, original: str) -> bool:
@@ -158,6 +188,7 @@ class Change:
     now: list[bytes]
     appended: bytes
     recording: tuple[int, int] | None = None  # where its code records times: the kernel's registers before and now
+    frame: int | None = None  # where it does so on the stack: the bytes of the kernel's own frame
 
 
 def code_sections(image: bytes) -> dict[str, bytes]:
@@ -240,7 +271,8 @@ def examine(nvdisasm: Path, architecture: str, found: list[Change], folder: Path
         appended = [at_home(texts[at + i], 16 * (at + i), change.size + 16 * i) for i in range(size)]
         at += size
         wrong += _examine_one(change, before, now, appended)
-        wrong += recording_problems(appended, *change.recording) if change.recording else []
+        if change.recording:
+            wrong += recording_problems(appended, *change.recording) if change.frame is None else spilling_problems(appended, change.frame)
     return wrong
 
 

@@ -65,6 +65,9 @@ struct attribute_record {
 };
 int next_attribute(const struct cubin *cubin, const struct section *section, uint64_t *at, struct attribute_record *record);
 
-enum { FORM_SIZED = 4, ATTRIBUTE_PARAMETER_BANK = 0x0A, ATTRIBUTE_EXITS = 0x1C, ATTRIBUTE_REGISTERS = 0x2F, INFO_TYPE = 0x70000000 };
+enum {
+    FORM_SIZED = 4, ATTRIBUTE_PARAMETER_BANK = 0x0A, ATTRIBUTE_FRAME = 0x11, ATTRIBUTE_LEAST_STACK = 0x12, ATTRIBUTE_EXITS = 0x1C,
+    ATTRIBUTE_REGISTERS = 0x2F, INFO_TYPE = 0x70000000
+};
 
 #endif

@@ -231,22 +231,32 @@ static void move_listed(const struct growing *growing, const struct section *sec
     }
 }
 
-/* In .nv.info of the whole image: pairs of a kernel's symbol and its number of registers. */
-static void raise_registers(const struct growing *growing, const struct section *section)
+static uint32_t raised(const struct edit *edit, unsigned attribute, uint32_t value)
+{
+    switch (attribute) {
+    case ATTRIBUTE_REGISTERS: return value < edit->registers ? edit->registers : value;
+    case ATTRIBUTE_FRAME: case ATTRIBUTE_LEAST_STACK: return value + edit->stack;
+    default: return value;
+    }
+}
+
+/* In .nv.info of the whole image: pairs of a kernel's symbol and its number of registers, or the size of its stack. */
+static void raise_resources(const struct growing *growing, const struct section *section)
 {
     const struct cubin *cubin = growing->cubin;
     struct attribute_record record;
     uint64_t at = 0;
     while (next_attribute(cubin, section, &at, &record)) {
         uint32_t index = record.size >= 8 ? read32(cubin->data + record.value) : UINT32_MAX;
-        if (record.code != ATTRIBUTE_REGISTERS || index >= cubin->symbol_count) {
+        if ((record.code != ATTRIBUTE_REGISTERS && record.code != ATTRIBUTE_FRAME && record.code != ATTRIBUTE_LEAST_STACK)
+            || index >= cubin->symbol_count) {
             continue;
         }
         unsigned home = cubin_symbol(cubin, index).section;
         uint32_t owner = home < cubin->section_count ? growing->owners[home] : 0;
-        if (owner && growing->edits[owner - 1].symbol == index
-            && read32(cubin->data + record.value + 4) < growing->edits[owner - 1].registers) {
-            write32(growing->out + shifted(growing->shifts, record.value) + 4, growing->edits[owner - 1].registers);
+        if (owner && growing->edits[owner - 1].symbol == index) {
+            write32(growing->out + shifted(growing->shifts, record.value) + 4,
+                    raised(&growing->edits[owner - 1], record.code, read32(cubin->data + record.value + 4)));
         }
     }
 }
@@ -271,7 +281,7 @@ static void change_records(const struct growing *growing)
         const struct section *section = &cubin->sections[i];
         int of_code = section->info < cubin->section_count && growing->owners[section->info];
         if (section->type == INFO_TYPE && section->info == 0) {
-            raise_registers(growing, section);
+            raise_resources(growing, section);
         } else if (section->type == INFO_TYPE && of_code) {
             move_listed(growing, section);
         } else if ((section->type == SECTION_RELA || section->type == SECTION_REL) && of_code) {

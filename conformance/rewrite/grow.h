@@ -27,6 +27,7 @@ struct edit {
     struct moved *moved;
     size_t moved_count, moved_room;
     unsigned registers; /* the count it needs, 0 if what it has is enough */
+    unsigned stack;     /* bytes of the stack that it needs in addition */
     int out_of_memory;
 };
 

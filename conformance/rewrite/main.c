@@ -103,9 +103,9 @@ static void report(void *context, const struct kernel_outcome *outcome)
     }
     printf("{\"kernel\":");
     print_text(outcome->name);
-    printf(",\"rewritten\":%s,\"waits\":%u,\"triggers\":%u,\"exits\":%u,\"registers_before\":%u,\"registers\":%u",
+    printf(",\"rewritten\":%s,\"waits\":%u,\"triggers\":%u,\"exits\":%u,\"registers_before\":%u,\"registers\":%u,\"spilled\":%s,\"frame\":%u",
            outcome->rewritten ? "true" : "false", outcome->waits, outcome->triggers, outcome->exits, outcome->registers_before,
-           outcome->registers);
+           outcome->registers, outcome->spilled ? "true" : "false", outcome->frame);
     if (outcome->refusal) {
         printf(",\"refusal\":");
         print_text(outcome->refusal);

@@ -8,11 +8,18 @@ everything from the marker on are cut off. What is left must be able to stand at
 it has no exit, every branch stays inside, no barrier is pending when it ends, and ptxas lists no offset in it
 that the driver would have to know. Numbers that a plan fills in are assembled as constants that occur nowhere else.
 
-Two pieces are changed after that, because they use registers that the rewriter chooses. RECORD writes the first half of a
+Some pieces are changed after that, because they use registers that the rewriter chooses. RECORD writes the first half of a
 warp's record and ends in two moves, whose targets the rewriter fills in: they keep the record's address. STAMP writes the time to
 that address. It is three instructions: read the clock, store, wait until the store has read its registers. The store is the
 form without a descriptor, because a descriptor would need a uniform register, and none is known to be free inside a kernel;
 compiled library kernels of every architecture here use this form too.
+
+Where the registers for that would cost occupancy, the address lies in 64 bytes of the thread's own stack: KEEP puts it there,
+FRAME moves the kernel's stack below it, SPILLED borrows four registers for a STAMP and gives them back, and LEAVING is a STAMP ahead of
+an exit, where no register has to be given back. The rewriter adds the size of the kernel's own frame to their offsets.
+
+RECORD holds one warp-wide instruction (SHFL), which ptxas lists. The list is not extended: tools that put such instructions
+into code that is loaded already (NVBit) tell the driver nothing of them either.
 """
 
 from __future__ import annotations
@@ -23,6 +30,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,8 +41,12 @@ MARKER = 0x82D  # PREEXIT
 EXIT, BRANCH, BRANCH_UNIFORM = 0x94D, 0x947, 0x547
 CLOCK, STORE, STORE_WITHOUT_DESCRIPTOR = 0x805, 0x986, 0x386
 NOP, MOVE = 0x7918, 0x7202  # under no predicate, all registers 0
+LOAD_CONSTANT, LOAD_LOCAL, STORE_LOCAL = 0xB82, 0x983, 0x387
+STACK, BORROWED, ROOM = 1, 4, 64  # the stack pointer; the first of four registers; bytes of the stack
+KEPT_BY_HARDWARE = 2  # of the registers that an image states
 BARRIER = 5  # of the six that an instruction can set; any will do, because they count
 LISTS_ALLOWED = {0x1C}  # exits: the one that is listed is cut off
+LISTS_OF_RECORD = {0x28}  # cooperative instructions: see above
 LISTS = {0x1C, 0x1D, 0x28, 0x31, 0x34, 0x39, 0x46}
 
 # The block's number, and how many blocks come after it. Only the last ones can still run when a dependent starts, because it
@@ -81,15 +93,14 @@ WAITED:
  and.b32 a, f, 2; setp.eq.u32 p, a, 0; @p bra DONE;
 """
 
-# Chosen for a ring of 2^20 records: a launch and the n-th after it begin at least 0.29 * 2^20 / n records apart, so the newest
-# launches are kept whole. A hash's usual 0x9E3779B1 does not fit: the 20 bits of it that count put the 122nd successor 422 records away.
-SPREAD = 0x93CE3
-
 # One record of 64 bytes per warp: start, the grid's number; block, the kernel's number, blocks, and warp, warps and
-# multiprocessor in one word; then the times of wait begun, wait ended, trigger and exit, which are 0 until STAMP writes them. The
-# grid's number, times SPREAD, is where a launch begins in the ring.
+# multiprocessor in one word; then the times of wait begun, wait ended, trigger and exit, which are 0 until STAMP writes them. A warp's
+# first lane counts the records up, in the 8 bytes that stand 64 ahead of the first one: each warp gets the next place, whatever
+# launch it belongs to. How long that took, until the code below is nearly through, stands above the kernel's 12 bits.
 RECORD = """
- mov.u64 t, %globaltimer; mov.u64 d, %gridid;
+ mov.u64 t, %globaltimer; mov.u64 d, 0;
+ xor.b32 l, z, 0x5EED0007; xor.b32 w, z, 0x5EED0008; mov.b64 s, {l, w};
+ mov.u32 a, %laneid; setp.eq.u32 p, a, 0; @p atom.global.sys.add.u64 d, [s+-64], 1;
  mov.u32 k, %ntid.x;   mov.u32 m, %ntid.y;    mov.u32 a, %tid.z;    mov.u32 b, %tid.y;    mad.lo.u32 b, a, m, b;
  mov.u32 a, %tid.x;    mad.lo.u32 b, b, k, a; shr.u32 b, b, 5;
  mul.lo.u32 k, k, m;   mov.u32 a, %ntid.z;    mul.lo.u32 k, k, a;   add.u32 k, k, 31;     shr.u32 k, k, 5;
@@ -97,15 +108,20 @@ RECORD = """
  mov.u32 f, %ctaid.z;  mov.u32 m, %nctaid.y;  mov.u32 a, %ctaid.y;  mad.lo.u32 f, f, m, a;
  mov.u32 n, %nctaid.x; mov.u32 a, %ctaid.x;   mad.lo.u32 f, f, n, a;
  mul.lo.u32 n, n, m;   mov.u32 m, %nctaid.z;  mul.lo.u32 n, n, m;
- mad.lo.u32 b, f, k, b; cvt.u32.u64 a, d;     mul.lo.u32 a, a, %SPREAD%; add.u32 b, b, a;
- xor.b32 a, z, 0x5EED0009; and.b32 b, b, a;
- xor.b32 l, z, 0x5EED0007; xor.b32 w, z, 0x5EED0008; mov.b64 s, {l, w};
- mad.wide.u32 s, b, 64, s;
- xor.b32 a, z, 0x5EED000A;
+ cvt.u32.u64 b, d;     shfl.sync.idx.b32 b, b, 0, 31, -1;
+ xor.b32 a, z, 0x5EED0009; and.b32 b, b, a;   mad.wide.u32 s, b, 64, s;
+ mov.u64 d, %globaltimer;  sub.u64 d, d, t;   cvt.u32.u64 k, d;     min.u32 k, k, 0xFFFFF; shl.b32 k, k, 12;
+ xor.b32 a, z, 0x5EED000A; or.b32 a, a, k;    mov.u64 d, %gridid;
  st.global.v2.u64 [s], {t, d}; st.global.v4.u32 [s+16], {f, a, n, e};
  mov.u32 a, 0; st.global.v4.u32 [s+32], {a, a, a, a}; st.global.v4.u32 [s+48], {a, a, a, a};
-""".replace("%SPREAD%", hex(SPREAD))
+"""
 STAMP = " mov.b64 s, {z, z}; mov.u64 t, %globaltimer; st.global.u64 [s], t;"
+
+# One instruction of each kind that these four pieces are made of.
+ON_STACK = " .local .align 16 .b8 room[64];\n" + OPAQUE_ZERO + """
+ mov.u64 t, %globaltimer; mov.u64 s, room; mov.u32 a, %laneid; mul.wide.u32 d, a, 8; add.u64 d, d, s; st.local.u64 [d], t;
+ bar.sync 0; xor.b32 a, a, 1; mul.wide.u32 d, a, 8; add.u64 d, d, s; ld.local.u64 t, [d]; mov.b64 s, {z, z}; st.global.u64 [s], t;
+"""
 
 PIECES = {
     "TRIGGER": "griddepcontrol.launch_dependents;",
@@ -114,6 +130,7 @@ PIECES = {
     "SLEEP": "nanosleep.u32 0x5EED0006;",
     "RECORD": OPAQUE_ZERO + RECORD,
     "STAMP": OPAQUE_ZERO + STAMP,
+    **dict.fromkeys(("KEEP", "FRAME", "SPILLED", "LEAVING"), ON_STACK),
     "LIVE": OPAQUE_ZERO + LIVE + LAST_WAVE + DELAY.format(least="mov.u32 a, l;", span="w", seed="e"),
 }
 
@@ -207,15 +224,16 @@ def _check(code: list[tuple[int, int]]) -> None:
             to = target_of(index, low, high)
             if not 0 <= to <= len(code):
                 raise Unfit(f"a branch at {index} leaves it")
-            if pending and to > index:
-                raise Unfit(f"a branch at {index} may skip a wait for barriers {sorted(pending)}")
+            skipped = {b for _, between in code[index + 1 : to] for b in pending if control(between)[2] >> b & 1}
+            if skipped:
+                raise Unfit(f"a branch at {index} may skip a wait for barriers {sorted(skipped)}")
     if pending:
         raise Unfit(f"barriers {sorted(pending)} are still pending at its end")
 
 
-def _with_control(high: int, stall: int, read_barrier: int = 7, waits: int = 0) -> int:
-    """The upper half of an instruction with this control: no write barrier, and not more than ptxas's own longest stall."""
-    return high & ~(0x1FFFFF << 41) | stall << 41 | 7 << 46 | read_barrier << 49 | waits << 52
+def _with_control(high: int, stall: int, read_barrier: int = 7, waits: int = 0, write_barrier: int = 7) -> int:
+    """The upper half of an instruction with this control, and not more than ptxas's own longest stall."""
+    return high & ~(0x1FFFFF << 41) | stall << 41 | write_barrier << 46 | read_barrier << 49 | waits << 52
 
 
 def _keeping_reads(code: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -246,28 +264,80 @@ def _stamp(code: list[tuple[int, int]]) -> list[tuple[int, int]]:
             (NOP, _with_control(0, 2, waits=1 << BARRIER))]
 
 
-CHANGES = {"RECORD": _record, "STAMP": _stamp}
+Instruction = tuple[int, int]
+_AT_BARRIER = 1 << BARRIER
+# All barriers, because a load into a borrowed register may be under way, and time for what has no barrier.
+_SETTLE = [(NOP, _with_control(0, 15, waits=0x3F)), *[(NOP, _with_control(0, 15))] * 3]
+_WAIT = (NOP, _with_control(0, 2, waits=_AT_BARRIER))
+
+
+class _OnStack:
+    """The instructions on the stack, from one of each kind; offsets without the kernel's own frame."""
+
+    def __init__(self, code: list[Instruction]) -> None:
+        self.of = {kind: next(one for one in code if opcode(one[0]) == kind) for kind in (STORE_LOCAL, LOAD_LOCAL)}
+        self.add = next(one for one in code if one[0] >> 32 == 2**32 - ROOM and one[0] >> 16 & 0xFF == STACK)
+        self.clock, self.stamp, _ = _stamp(code)
+
+    def save(self, register: int, offset: int) -> Instruction:
+        low, high = self.of[STORE_LOCAL]
+        return low & 0xFFFF | STACK << 24 | register << 32 | (offset & 0xFFFFFF) << 40, _with_control(high, 4, BARRIER)
+
+    def load(self, register: int, offset: int, waits: int = 0) -> Instruction:
+        low, high = self.of[LOAD_LOCAL]
+        return low & 0xFFFF | register << 16 | STACK << 24 | offset << 40, _with_control(high, 4, waits=waits, write_barrier=BARRIER)
+
+    def frame(self) -> list[Instruction]:
+        return [(self.add[0], _with_control(self.add[1], 6, waits=0x3F))]
+
+    def clock_and_store(self, clock_waits: int) -> tuple[Instruction, Instruction]:
+        (clock, clock_high), (store, store_high) = self.clock, self.stamp
+        return ((clock | (BORROWED + 2) << 16, clock_high | clock_waits << 52),
+                (store | BORROWED << 24 | (BORROWED + 2) << 32, store_high | _AT_BARRIER << 52))
+
+    def spilled(self) -> list[Instruction]:
+        clock, store = self.clock_and_store(_AT_BARRIER)
+        first, second = BORROWED, BORROWED + 2
+        return [*_SETTLE, self.save(first, 8), self.save(second, 16), clock, self.load(first, 0), store,
+                self.load(first, 8, _AT_BARRIER), self.load(second, 16), _WAIT]
+
+    def leaving(self) -> list[Instruction]:
+        clock, store = self.clock_and_store(0)
+        return [*_SETTLE, clock, self.load(BORROWED, 0), store, _WAIT]
+
+
+def _keep(code: list[Instruction], stack: Instruction) -> list[Instruction]:
+    """`stack`: the load of the stack pointer, with which every kernel begins."""
+    low, high = _OnStack(code).save(BORROWED, -ROOM)
+    return [(stack[0], _with_control(stack[1], 4, write_barrier=BARRIER)), (low, high | _AT_BARRIER << 52), _WAIT]
+
+
+CHANGES: dict[str, Callable[[list[Instruction], Instruction], list[Instruction]]] = {
+    "RECORD": lambda code, _: _record(code), "STAMP": lambda code, _: _stamp(code), "KEEP": _keep,
+    "FRAME": lambda code, _: _OnStack(code).frame(), "SPILLED": lambda code, _: _OnStack(code).spilled(),
+    "LEAVING": lambda code, _: _OnStack(code).leaving()}
 
 
 def make(name: str, target: str, folder: Path) -> Piece:
     """One piece for one architecture."""
     body = PIECES[name]
     made = _assemble(body, target, folder)
-    if made.lists.keys() - LISTS_ALLOWED:
-        raise Unfit(f"ptxas lists offsets in it under {[hex(code) for code in made.lists.keys() - LISTS_ALLOWED]}")
+    unknown = made.lists.keys() - LISTS_ALLOWED - (LISTS_OF_RECORD if name == "RECORD" else set())
+    if unknown and body != ON_STACK:
+        raise Unfit(f"ptxas lists offsets in it under {[hex(code) for code in unknown]}")
     code = [struct.unpack_from("<QQ", made.text, at) for at in range(0, len(made.text), 16)]
     end = max(i for i, (low, _) in enumerate(code) if opcode(low) == MARKER)
-    if opcode(code[0][0]) != 0xB82 or code[0][0] >> 16 & 0xFF != 1:
+    if opcode(code[0][0]) != LOAD_CONSTANT or code[0][0] >> 16 & 0xFF != 1:
         raise Unfit("it does not begin with the load of the stack pointer")
-    code = code[1:end]
+    stack, *code = code[:end]
     if name in CHANGES:
-        code = CHANGES[name](code)
+        code = CHANGES[name](code, stack)
     _check(code)
     holes = [(i, name) for i, (low, _) in enumerate(code) for value, name in HOLES.items() if low >> 32 == value]
     wanted = {name for value, name in HOLES.items() if f"{value:X}" in body.upper()}
     if {name for _, name in holes} != wanted:
         raise Unfit(f"of the numbers {sorted(wanted)} only {sorted({name for _, name in holes})} stand in the code")
-    return Piece(code, made.registers, made.parameter_base, holes)
+    return Piece(code, made.registers if body != ON_STACK else BORROWED + 4 + KEPT_BY_HARDWARE, made.parameter_base, holes)
 
 
 def _c_piece(name: str, piece: Piece) -> str:

@@ -28,9 +28,11 @@ static int examine(const struct cubin *cubin, const struct stubs *stubs, const s
     const struct section *home = &cubin->sections[symbol->section];
     unsigned had = facts->registers[symbol->section] ? facts->registers[symbol->section] : home->info >> 24;
     struct kernel kernel = {cubin, stubs, &plan, cubin->data + home->offset, home->size,
-                            registers_used(stubs, &plan, had), edit};
+                            registers_used(stubs, &plan, had), edit, 0, 0};
     struct survey found = look_at(&kernel);
     found.leaves |= facts->leaves[symbol->section];
+    kernel.spilled = plan.flags & PLAN_RECORD && (plan.flags & PLAN_SPILL || above_problem(&kernel, &found));
+    kernel.frame = facts->frames[symbol->section] ? facts->frames[symbol->section] - 1 : 0;
     outcome->waits = found.waits;
     outcome->triggers = found.triggers;
     outcome->exits = found.exits;
@@ -49,6 +51,8 @@ static int examine(const struct cubin *cubin, const struct stubs *stubs, const s
     change(&kernel);
     outcome->registers = edit->registers > had ? edit->registers : had;
     outcome->rewritten = edit->patch_count > 0;
+    outcome->spilled = kernel.spilled;
+    outcome->frame = kernel.frame;
     return outcome->rewritten;
 }
 

@@ -24,20 +24,23 @@ enum {
     PLAN_NO_WAIT_TIMES = 512, /* what PLAN_RECORD leaves out: to find the place that a program does not stand */
     PLAN_NO_TRIGGER_TIMES = 1024,
     PLAN_NO_EXIT_TIMES = 2048,
-    PLAN_KNOWN = 4095
+    PLAN_SPILL = 4096, /* for PLAN_RECORD: no registers above the kernel's own, because they would cost occupancy */
+    PLAN_KNOWN = 8191
 };
 
-/* What PLAN_RECORD writes, in the device's memory: one per warp, chosen by the grid's number, block and warp. */
+/* What PLAN_RECORD writes, in the device's memory: one per warp, in the order in which warps start. Ahead of the first one stands the
+ * number of warps that have started, in as many bytes as a record has. */
 struct warp_record {
     uint64_t start, grid;              /* nanoseconds of the device's clock; the launch's number on the device */
-    uint32_t block, kernel, blocks;    /* the block's number; record_room.kernel; how many blocks the launch has */
+    uint32_t block, kernel, blocks;    /* the block's number; record_room.kernel, and from bit 12 on how long (ns) the code
+                                          that records held up the warp's start; how many blocks the launch has */
     uint32_t place;                    /* multiprocessor; from bit 16 on the block's warps, from bit 24 on this warp */
     uint64_t wait_begun, wait_ended, trigger, exit; /* of the last time that each was reached; 0: never */
 };
 struct record_room {
     uint64_t address;  /* of the first warp_record on the device */
     uint32_t mask;     /* the number of records, a power of two, minus 1 */
-    uint32_t kernel;   /* stands in the records of this kernel */
+    uint32_t kernel;   /* stands in the records of this kernel; below 4,096 */
 };
 
 struct kernel_plan {
@@ -55,6 +58,8 @@ struct kernel_outcome {
     unsigned waits, triggers, exits; /* in the code as it was */
     unsigned registers_before;       /* 0 if it is not known */
     unsigned registers;              /* what it has now */
+    int spilled;                     /* it records without registers above its own */
+    unsigned frame;                  /* bytes of the stack that it takes itself, if the image says so */
 };
 
 struct rewriting {

@@ -11,7 +11,8 @@ struct instruction {
 /* Numbers of a plan that stand in the upper half of an instruction's first word. */
 enum hole { HOLE_NONE, HOLE_LEAST, HOLE_SPAN, HOLE_SEED, HOLE_WORDS_LOW, HOLE_WORDS_HIGH, HOLE_SLEEP,
             HOLE_RECORDS_LOW, HOLE_RECORDS_HIGH, HOLE_RECORDS_MASK, HOLE_NUMBER };
-enum { STUB_TRIGGER, STUB_WAIT, STUB_HOLD, STUB_SLEEP, STUB_RECORD, STUB_STAMP, STUB_LIVE, STUB_KINDS, MOST_HOLES = 4 };
+enum { STUB_TRIGGER, STUB_WAIT, STUB_HOLD, STUB_SLEEP, STUB_RECORD, STUB_STAMP, STUB_KEEP, STUB_FRAME, STUB_SPILLED, STUB_LEAVING,
+       STUB_LIVE, STUB_KINDS, MOST_HOLES = 4 };
 
 struct stub {
     const struct instruction *code;

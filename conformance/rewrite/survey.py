@@ -23,8 +23,8 @@ from conformance.pdlkit.cuda_programs import tool
 from conformance.rewrite import check, library
 
 PLANS = {"trigger, wait and hold at entry": "7 15000 5000 7", "hold after waits and triggers and before exits": "56 4000 0 1",
-         "record times": "128 0 0 0"}
-RECORDING = 2  # the number of the plan that records times
+         "record times": "128 0 0 0", "record times on the stack": "4224 0 0 0"}
+RECORDING = (2, 3)  # the numbers of the plans that record times
 
 
 def _rewrite(tool: Path, image: Path, out: Path, numbers: str, folder: Path) -> tuple[list[dict[str, Any]], str]:
@@ -84,8 +84,8 @@ class Survey:
                     self.compared[arch] += bool(outcome.get("rewritten"))
                 if outcome.get("refusal"):
                     self.refused[f"{arch}: {outcome['refusal']}"] += 1
-            registers = {str(o["kernel"]): (o["registers_before"], o["registers"]) for o in outcomes} if number == RECORDING else {}
-            self._compare(arch, place, original, out, registers, folder)
+            recording = {str(o["kernel"]): o for o in outcomes} if number in RECORDING else {}
+            self._compare(arch, place, original, out, recording, folder)
             if listing:
                 self._compare_listings(place, listing, self._listing(out, place))
 
@@ -102,12 +102,15 @@ class Survey:
         if wrong and len(self.examples) < 50:
             self.examples.append(f"{place}: {wrong[0]}")
 
-    def _compare(self, arch: str, place: str, original: bytes, out: Path, registers: dict[str, tuple[int, int]], folder: Path) -> None:
+    def _compare(self, arch: str, place: str, original: bytes, out: Path, recording: dict[str, dict[str, Any]],
+                 folder: Path) -> None:
         found = check.changes(original, out.read_bytes())
         if isinstance(found, str):
             return self._note(place, [found])
         for change in found:
-            change.recording = registers.get(change.section)
+            if (said := recording.get(change.section)) is not None:
+                change.recording = (said["registers_before"], said["registers"])
+                change.frame = said["frame"] if said["spilled"] else None
         self.displaced += sum(len(change.places) for change in found)
         self.bytes += sum(change.size for change in found)
         waiting = self.waiting[arch]

@@ -76,6 +76,30 @@ def _pair_row(group: Group, number: dict[int, int]) -> dict[str, Any]:
     }
 
 
+def _recorded(inside: Inside) -> dict[str, Any]:
+    """The timeline of launches that recorded: the same columns as the traced one, and where a typical block's wait and the last
+    block's trigger stand in it (ns from the start; -1: there is none)."""
+    launches = sorted((launch for launch, _ in inside.shown), key=lambda launch: launch.start)
+    begin = launches[0].start if launches else 0
+    number = {id(launch): i for i, launch in enumerate(launches)}
+    primary_of = {id(launch): number.get(id(primary), -1) for launch, primary in inside.shown}
+    row_of, names = lanes(launches), _Numbers()
+    out: dict[str, Any] = {key: [] for key in ("start", "length", "name", "row", "primary", "begun", "ended", "trigger", "shape")}
+    for launch in launches:
+        wait_begun, wait_ended = launch.typical_wait
+        out["start"].append(launch.start - begin)
+        out["length"].append(launch.end - launch.start)
+        out["name"].append(names.of(launch.name))
+        out["row"].append(row_of[id(launch)])
+        out["primary"].append(primary_of[id(launch)])
+        out["begun"].append(wait_begun - launch.start if wait_begun else -1)
+        out["ended"].append(wait_ended - launch.start if wait_ended else -1)
+        out["trigger"].append(launch.released - launch.start if launch.triggers else -1)
+        out["shape"].append(f"{launch.blocks_expected:,} blocks")
+    titles = ["recorded", *[""] * max(row_of.values(), default=0)]
+    return {"runs": out, "names": names.texts, "short": [short_name(name) for name in names.texts], "rows": titles}
+
+
 def _inside(inside: Inside | None) -> dict[str, Any] | None:
     """The table of --inside: columns in the order of the page's heading."""
     if inside is None:
@@ -104,7 +128,8 @@ def data(summary: Summary, timelines: Sequence[Timeline], pairs: Sequence[Pair],
     notes = [presence.sentence] if presence else []
     about = " ".join(command) + f" — {summary.device}. " + " ".join(f"{note}." for note in [*notes, *summary.notes])
     return {**shown, "rows": titles, "facts": facts, "about": about,
-            "pairs": [_pair_row(group, number) for group in summary.groups[:100]], "inside": _inside(inside)}
+            "pairs": [_pair_row(group, number) for group in summary.groups[:100]], "inside": _inside(inside),
+            "recorded": _recorded(inside) if inside and inside.shown else None}
 
 
 def write(path: Path, content: dict[str, Any]) -> None:

@@ -5,14 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from conformance.trace.pairs import Pair
 from conformance.trace.report import short_name
 from conformance.trace.timeline import Run, Timeline
 
 
-def lanes(runs: Sequence[Run]) -> dict[int, int]:
+class _Lasting(Protocol):
+    @property
+    def start(self) -> int:
+        """When it begins."""
+
+    @property
+    def end(self) -> int:
+        """When it ends."""
+
+
+def lanes(runs: Sequence[_Lasting]) -> dict[int, int]:
     """By id of the run: a row in which nothing else runs then, because slices of one row may not overlap by halves."""
     ends: list[int] = []
     found = {}

@@ -20,6 +20,7 @@ struct named {
     int seen, rewritten;   /* the number of images that hold it, and of those in which it was rewritten */
     char *refusal;         /* why it was not rewritten in the last image in which it was not; NULL if there is no reason */
     unsigned waits, triggers, registers_before, registers;
+    int spilled;           /* it records without registers above its own */
     uint64_t words;        /* the device's address of its numbers, where the plan is live; else 0 */
     uint32_t *on_host;     /* the same for the host, if it can be written there */
     uint32_t now[WORDS];   /* the numbers that stand there */

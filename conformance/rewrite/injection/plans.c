@@ -103,6 +103,7 @@ void note_outcome(const struct kernel_outcome *outcome)
     known->triggers = outcome->triggers;
     known->registers_before = outcome->registers_before;
     known->registers = outcome->registers;
+    known->spilled = outcome->spilled;
     if (refusal && (known->refusal == NULL || strcmp(known->refusal, refusal) != 0)) {
         known->refusal = strdup(refusal); /* the old text is not freed, because another thread may be printing it */
     }

@@ -42,6 +42,7 @@ class Kernel:
     parameter_base: int = 0x210
     value: int = 0
     entry: bool = True
+    frame: int | None = None  # bytes of its stack; None: the image does not say
 
 
 @dataclass
@@ -74,6 +75,8 @@ def cubin(kernels: list[Kernel], architecture: int = 90, padding: int = 0) -> by
         symbols += struct.pack("<IBBHQQ", strings.index(b"\0" + kernel.name.encode() + b"\0") + 1, 0x12, 0x10 * kernel.entry,
                                first_code + number, kernel.value, len(_code(kernel)) - kernel.value)
     info = b"".join(_attribute(0x2F, struct.pack("<II", names[k.name], k.registers)) for k in kernels if k.registers)
+    info += b"".join(_attribute(code, struct.pack("<II", names[k.name], k.frame)) for k in kernels if k.frame is not None
+                     for code in (0x11, 0x12))
     sections = [_Section("", 0, b""), _Section(".shstrtab", 3, b""), _Section(".strtab", 3, strings),
                 _Section(".symtab", 2, symbols, link=2, align=8), _Section(".nv.info", 0x70000000, info, link=3, align=4)]
     for kernel in kernels:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import struct
 import subprocess
 from pathlib import Path
@@ -12,16 +11,21 @@ import pytest
 
 from conformance.pdlkit.cuda_programs import tool
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.places import KIT
 from conformance.rewrite import check, library
-from conformance.rewrite.make_stubs import SPREAD
-from conformance.rewrite.tests.images import ADD, EXIT, TRIGGER, WAIT, Instruction, Kernel, cubin, guarded
-from conformance.rewrite.tests.thread import Launch, Thread
+from conformance.rewrite.tests.images import ADD, EXIT, STACK, TRIGGER, WAIT, Instruction, Kernel, cubin, guarded
+from conformance.rewrite.tests.thread import STACK_TOP, Launch, Thread
 
 ADDRESS, MASK, NUMBER = 0x7F12FFFFFF00, 0xFFF, 77
+COUNTER = ADDRESS - 64
+FRAME = 32
+SPILL = 4096  # PLAN_SPILL
 CLEAR: Instruction = (0x000000FF00007202, 0x000FE20000000F00)  # MOV R0, RZ: at entry no register holds anything yet
 # It waits, triggers if P1, leaves early if P2, and ends; its own additions show that no site changes a register of its own.
-CODE = [CLEAR, ADD, WAIT, guarded(TRIGGER, 1), guarded(EXIT, 2), ADD, EXIT]
+# Registers 4 to 7 hold something that the kernel needs later, and its stack has a frame.
+TAKE_FRAME: Instruction = (0xFFFFFFE001017836, 0x001FE20000000000)  # VIADD R1, R1, -32
+FILLED: list[Instruction] = [((0x111 * number) << 32 | number << 16 | 0x7802, 0x000FE20000000F00) for number in range(4, 8)]
+USED: list[Instruction] = [(number << 32 | (number + 4) << 16 | 0x7202, 0x000FE20000000F00) for number in range(4, 8)]  # MOV R8, R4
+CODE = [CLEAR, *FILLED, ADD, WAIT, guarded(TRIGGER, 1), guarded(EXIT, 2), ADD, *USED, EXIT]
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +36,14 @@ def recorder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-def listing(recorder: Path, tmp_path: Path, architecture: int) -> list[str]:
+def listing(recorder: Path, tmp_path: Path, architecture: int, spilled: bool = False) -> list[str]:
     """The rewritten kernel's instructions."""
-    image = cubin([Kernel("k", CODE, 16, exits=[0x40, 0x60], parameter_base=0x210 if architecture == 90 else 0x380)], architecture)
-    done = subprocess.run([recorder, hex(ADDRESS), hex(MASK), str(NUMBER)], input=image, capture_output=True, check=True)
+    stack: Instruction = STACK if architecture == 90 else (0x0000DF00FF017B82, STACK[1])
+    own = [stack, TAKE_FRAME, *CODE]
+    image = cubin([Kernel("k", own, 16, exits=[16 * at for at, one in enumerate(own) if one[0] & 0xFFF == EXIT[0] & 0xFFF],
+                          parameter_base=0x210 if architecture == 90 else 0x380, frame=FRAME)], architecture)
+    words = [hex(ADDRESS), hex(MASK), str(NUMBER), str(SPILL * spilled)]
+    done = subprocess.run([recorder, *words], input=image, capture_output=True, check=True)
     code = tmp_path / "code.bin"
     code.write_bytes(check.code_sections(done.stdout)["k"])
     try:
@@ -51,53 +59,55 @@ def listing(recorder: Path, tmp_path: Path, architecture: int) -> list[str]:
 SHAPES = [((32, 1, 1), (1, 1, 1)), ((33, 1, 1), (3, 1, 1)), ((16, 3, 2), (2, 3, 4)), ((1, 1, 64), (1, 1, 5)), ((1024, 1, 1), (2, 2, 1))]
 
 
+BEGUN = 5  # warps that have a record already
+
+
 @pytest.mark.parametrize("architecture", [90, 100, 103, 110, 120, 121])
 @pytest.mark.parametrize(("threads", "blocks"), SHAPES)
-def test_every_warp_has_its_own_record_with_what_it_is_and_when(recorder: Path, tmp_path: Path, architecture: int,
+@pytest.mark.parametrize("spilled", [False, True])
+def test_every_warp_has_its_own_record_with_what_it_is_and_when(recorder: Path, tmp_path: Path, architecture: int, spilled: bool,
                                                                 threads: tuple[int, int, int], blocks: tuple[int, int, int]) -> None:
-    code, grid = listing(recorder, tmp_path, architecture), 0x300000007
+    code, grid = listing(recorder, tmp_path, architecture, spilled), 0x300000007
     launch = Launch(threads, blocks, grid, 131, architecture != 90)
     size, warps = threads[0] * threads[1] * threads[2], -(-threads[0] * threads[1] * threads[2] // 32)
-    seen: set[int] = set()
+    memory = {COUNTER: BEGUN, COUNTER + 4: 0}
     for number, block in enumerate(itertools.product(*(range(n) for n in reversed(blocks)))):
         for warp in range(warps):
-            lane = min(32 * warp + 5, size - 1)
-            index = (lane % threads[0], lane // threads[0] % threads[1], lane // (threads[0] * threads[1]))
-            thread = Thread(launch, (block[2], block[1], block[0]), index, 10_000 * warp, {}, {1} if warp % 2 == 0 else set())
-            thread.run(code)
-            slot = (number * warps + warp + (grid & 0xFFFFFFFF) * SPREAD) & MASK
-            words = [thread.memory.pop(ADDRESS + 64 * slot + 4 * i) for i in range(16)]
-            assert not thread.memory and slot not in seen
-            seen.add(slot)
+            said: dict[str, int] = {}  # what the first lane tells the others
+            for lane in sorted({32 * warp, min(32 * warp + 5, size - 1)}):
+                index = (lane % threads[0], lane // threads[0] % threads[1], lane // (threads[0] * threads[1]))
+                thread = Thread(launch, (block[2], block[1], block[0]), index, 10_000 * warp, memory,
+                                {1} if warp % 2 == 0 else set(), lane=lane % 32, said=said)
+                thread.run(code)
+                assert [one.split()[0] for one in thread.done] == ["ACQBULK", *["PREEXIT"] * (warp % 2 == 0), "EXIT"]
+                assert thread.registers["R0"] == 2  # the kernel's own two additions, once each
+                used = {name: thread.registers[name] for name in ("R8", "R9", "R10", "R11", "R1")}
+                assert used == {"R8": 0x444, "R9": 0x555, "R10": 0x666, "R11": 0x777, "R1": STACK_TOP - FRAME - 64 * spilled}
+            slot = BEGUN + number * warps + warp
+            words = [memory.pop(ADDRESS + 64 * slot + 4 * i) for i in range(16)]
             record = struct.unpack("<QQIIIIQQQQ", struct.pack("<16I", *words))
-            at = [10_000 * warp + 100 * i for i in range(1, 7)]
+            at = [10_000 * warp + 100 * i for i in range(1, 8)]
             triggers = warp % 2 == 0
-            assert record == (at[0], grid, number, NUMBER, blocks[0] * blocks[1] * blocks[2], 131 | warps << 16 | warp << 24,
-                              at[1], at[2], at[3] if triggers else 0, at[4] if triggers else at[3])
-            assert [one.split()[0] for one in thread.done] == ["ACQBULK", *["PREEXIT"] * triggers, "EXIT"]
-            assert thread.registers["R0"] == 2  # the kernel's own two additions, once each
+            assert record == (at[0], grid, number, NUMBER | 100 << 12, blocks[0] * blocks[1] * blocks[2], 131 | warps << 16 | warp << 24,
+                              at[2], at[3], at[4] if triggers else 0, at[5] if triggers else at[4])
+    assert memory == {COUNTER: BEGUN + warps * blocks[0] * blocks[1] * blocks[2], COUNTER + 4: 0}
 
 
-def test_a_thread_that_leaves_early_is_stamped_there(recorder: Path, tmp_path: Path) -> None:
-    code = listing(recorder, tmp_path, 90)
-    thread = Thread(Launch((32, 1, 1), (1, 1, 1), 1, 0, False), (0, 0, 0), (0, 0, 0), 0, {}, {2})
+@pytest.mark.parametrize("spilled", [False, True])
+def test_a_thread_that_leaves_early_is_stamped_there(recorder: Path, tmp_path: Path, spilled: bool) -> None:
+    code, memory = listing(recorder, tmp_path, 90, spilled), {COUNTER: 0, COUNTER + 4: 0}
+    thread = Thread(Launch((32, 1, 1), (1, 1, 1), 1, 0, False), (0, 0, 0), (0, 0, 0), 0, memory, {2})
     thread.run(code)
-    assert thread.done == ["ACQBULK 200", "EXIT 400"] and thread.registers["R0"] == 1
-    assert thread.memory[ADDRESS + 64 * (SPREAD & MASK) + 56] == 400
+    assert thread.done == ["ACQBULK 300", "EXIT 500"] and thread.registers["R0"] == 1
+    assert memory[ADDRESS + 56] == 500
 
 
 def test_a_later_launch_clears_the_times_of_the_one_whose_place_it_takes(recorder: Path, tmp_path: Path) -> None:
-    code, memory = listing(recorder, tmp_path, 90), dict[int, int]()
-    for grid, clock in ((1, 0), (1 + MASK + 1, 5000)):  # these two share their places
+    code, memory = listing(recorder, tmp_path, 90), {COUNTER: MASK, COUNTER + 4: 7}
+    for grid, clock in ((1, 0), (2, 5000)):
+        memory[COUNTER] = MASK  # the second one comes round to the same place
         Thread(Launch((32, 1, 1), (1, 1, 1), grid, 0, False), (0, 0, 0), (0, 0, 0), clock, memory,
                {1} if grid == 1 else set()).run(code)
-    place = ADDRESS + 64 * (SPREAD & MASK)
-    assert len(memory) == 16 and memory[place] == 5100 and memory[place + 48] == 0  # the second one did not trigger
-
-
-def test_a_launch_takes_no_records_of_the_launches_just_before_it() -> None:
-    source = (KIT / "trace" / "inside" / "injection" / "inside.c").read_text(encoding="utf-8")
-    size = 1 << int(re.findall(r"RECORDS = 1 << (\d+)", source)[0])
-    begins = (later * SPREAD % size for later in range(1, size))
-    share = min(later * min(begin, size - begin) for later, begin in enumerate(begins, 1)) / size
-    assert share >= 0.29  # launches that fill this share of the ring are kept whole, whatever their size
+    place = ADDRESS + 64 * MASK
+    assert len(memory) == 18 and memory[place] == 5100 and memory[place + 48] == 0  # the second one did not trigger
+    assert memory[COUNTER] == MASK + 1

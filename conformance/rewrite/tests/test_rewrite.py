@@ -229,11 +229,11 @@ def test_a_kind_of_place_can_be_left_out_of_what_is_recorded(tmp_path: Path, lef
 def test_what_runs_at_entry_does_not_use_the_registers_that_keep_the_record(tmp_path: Path, architecture: int, base: int) -> None:
     image = cubin([Kernel("k", [STACK, WAIT, EXIT], 4, parameter_base=base)], architecture)
     _, lines, out, _ = run(tmp_path, image, "128 0 0 1")
-    moves = [low for low, _ in instructions(check.code_sections(out)["k"]) if low & 0xFFF == 0x202]
+    moves = [low for low, _ in instructions(check.code_sections(out)["k"]) if low & 0xFFF == 0x202][-2:]
     keeps = moves[0] >> 16 & 0xFF
     stores = [low for low, _ in instructions(check.code_sections(out)["k"]) if low & 0xFFF == 0x986]
     used = max([(low >> 32 & 0xFF) + 3 for low in stores if low >> 32 & 0xFF != 255] + [(low >> 24 & 0xFF) + 1 for low in stores])
-    assert len(moves) == 2 and len(stores) == 4 and used < keeps and lines[0]["registers"] == keeps + 6
+    assert moves[1] >> 16 & 0xFF == keeps + 1 and len(stores) == 4 and used < keeps and lines[0]["registers"] == keeps + 6
 
 
 def test_a_hold_at_entry_does_not_use_the_registers_that_keep_the_record(tmp_path: Path) -> None:
@@ -315,9 +315,50 @@ def test_compressed_images_come_out_rewritten_and_plain(tmp_path: Path, kind: st
     assert code == 2 and "damaged" in lines[0]["passed_on"]
 
 
+TAKE_FRAME: Instruction = (0xFFFFFFE001017836, 0x001FE20000000000)  # VIADD R1, R1, -32
+PRODUCT_INTO_28: Instruction = (0x00000000041C79F0, 0x000FE20008700000)  # HGMMA.64x8x16.F32 R28, gdesc[UR4], RZ
+PRODUCT_INTO_4: Instruction = (0x00000000040479F0, 0x000FE20008700000)
+ON_STACK = "4224 0 0 0"  # a record of times, no registers above the kernel's own
+
+
+def stack_of(image: bytes, symbol: int) -> list[int]:
+    """What the image says of a kernel's frame and least stack."""
+    info = section(image, ".nv.info")
+    raw, found = image[info[4] : info[4] + info[5]], []
+    for at in range(0, len(raw), 12):
+        _, attribute, _, index, value = struct.unpack_from("<BBHII", raw, at)
+        found += [value] * (attribute in (0x11, 0x12) and index == symbol)
+    return found
+
+
+@pytest.mark.parametrize(("code", "frame"), [
+    ([STACK, ADD, WAIT, EXIT], 0), ([STACK, TAKE_FRAME, WAIT, TRIGGER, EXIT], 32), ([STACK, PRODUCT_INTO_28, WAIT, EXIT], 0)])
+def test_a_record_on_the_stack_takes_64_bytes_of_it_and_no_register(tmp_path: Path, code: list[Instruction], frame: int) -> None:
+    image = cubin([Kernel("k", code, 40, frame=frame), Kernel("other", [STACK, EXIT], 40, frame=8)])
+    _, lines, out, _ = run(tmp_path, image, ON_STACK, "k")
+    assert lines[0]["rewritten"] and lines[0]["spilled"] and lines[0]["registers"] == 40
+    assert stack_of(out, 1) == [frame + 64] * 2 and stack_of(out, 2) == [8, 8]
+
+
+@pytest.mark.parametrize(("code", "frame", "said"), [
+    ([STACK, ADD, EXIT], None, "how much stack"), ([ADD, STACK, EXIT], 0, "does not begin with the load of the stack pointer"),
+    ([STACK, TAKE_FRAME, EXIT], 48, "by another amount"), ([STACK, TAKE_FRAME, TAKE_FRAME, EXIT], 32, "more than once"),
+    ([STACK, WAIT, TAKE_FRAME, EXIT], 32, "moves its stack pointer"), ([STACK, TAKE_FRAME, EXIT], 0, "moves its stack pointer"),
+    ([STACK, PRODUCT_INTO_4, EXIT], 0, "asynchronous matrix products")])
+def test_a_kernel_whose_stack_or_registers_are_not_understood_does_not_record_on_it(tmp_path: Path, code: list[Instruction],
+                                                                                  frame: int | None, said: str) -> None:
+    _, lines, _, _ = run(tmp_path, cubin([Kernel("k", code, 40, frame=frame)]), ON_STACK)
+    assert not lines[0]["rewritten"] and said in lines[0]["refusal"]
+
+
+def test_a_kernel_that_changes_its_number_of_registers_records_on_the_stack(tmp_path: Path) -> None:
+    _, lines, _, _ = run(tmp_path, cubin([Kernel("k", [STACK, SET_REGISTERS, WAIT, EXIT], 40, frame=0)]), "128 0 0 0")
+    assert lines[0]["rewritten"] and lines[0]["spilled"] and lines[0]["registers"] == 40
+
+
 @pytest.mark.parametrize("text,line,reason", [
     ("k 1 2 3\n", 1, "four numbers"), ("# fine\nk 1 2 3 x\n", 2, "four numbers"), ("k 1 2 3 -4\n", 1, "four numbers"),
-    ("k 4096 0 0 1\n", 1, "means nothing"), ("calibrate\nk 1 2 3 4 5\n", 2, "four numbers"), ("k 4294967296 0 0 1\n", 1, "four numbers")])
+    ("k 8192 0 0 1\n", 1, "means nothing"), ("calibrate\nk 1 2 3 4 5\n", 2, "four numbers"), ("k 4294967296 0 0 1\n", 1, "four numbers")])
 def test_a_plan_that_means_nothing_is_refused_with_its_line(tmp_path: Path, text: str, line: int, reason: str) -> None:
     (tmp_path / "plan").write_text(text)
     (tmp_path / "in").write_bytes(cubin([PLAIN]))

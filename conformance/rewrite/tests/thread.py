@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 _MASK, _WIDE = (1 << 32) - 1, (1 << 64) - 1
-_ADDRESS = re.compile(r"^(?:desc\[UR\d+\])?\[R(\d+)(?:\.64)?(?:\+0x([0-9a-f]+))?\]$")
+_ADDRESS = re.compile(r"^(?:desc\[UR\d+\])?\[R(\d+)(?:\.64)?(?:\+(-?)0x([0-9a-f]+))?\]$")
+STACK_TOP = 0xFFF000
 
 
 @dataclass
@@ -25,7 +27,7 @@ class Launch:
         threads, blocks, grid = (0x360, 0x370, 0x140) if self.newer else (0, 0xC, 0x30)
         words = {threads + 4 * i: self.threads[i] for i in range(3)} | {blocks + 4 * i: self.blocks[i] for i in range(3)}
         stack, descriptor = (0x37C, 0x358) if self.newer else (0x28, 0x208)
-        return words | {grid: self.grid & _MASK, grid + 4: self.grid >> 32, stack: 0, 0x28: 0, descriptor: 1, descriptor + 4: 2}
+        return words | {grid: self.grid & _MASK, grid + 4: self.grid >> 32, stack: STACK_TOP, descriptor: 1, descriptor + 4: 2}
 
 
 @dataclass
@@ -39,6 +41,9 @@ class Thread:
     memory: dict[int, int]
     predicates: set[int] = field(default_factory=set)
     registers: dict[str, int] = field(default_factory=dict)
+    lane: int = 0
+    said: dict[str, int] = field(default_factory=dict)  # by the first lane to the others
+    local: dict[int, int] = field(default_factory=dict)  # the thread's own memory
     done: list[str] = field(default_factory=list)  # the kernel's own waits, triggers and exits, with the time
 
     def run(self, listing: list[str]) -> None:
@@ -66,6 +71,8 @@ class Thread:
     def _value(self, word: str) -> int:
         if word in ("RZ", "URZ"):
             return 0
+        if word.startswith("-R"):
+            return -self._value(word[1:]) & _MASK
         if word[0] in "RU":
             return self.registers[word]  # reading one that was never written is an error
         return int(word, 16) & _MASK
@@ -84,21 +91,23 @@ class Thread:
         family = name.partition(".")[0]
         if name in ("ACQBULK", "PREEXIT"):
             self.done.append(f"{name} {self.clock}")
-        elif family == "STG":
-            self._store(name, *words)
-        elif family != "NOP":
+        elif family in ("STG", "STL"):
+            self._store(self.memory if family == "STG" else self.local, name, *words)
+        elif family not in ("NOP", "BSSY", "BSYNC"):
             steps: dict[str, Callable[[str, list[str]], None]] = {
                 "S2R": self._special, "S2UR": self._special, "CS2R": self._time, "LDC": self._constant, "LDCU": self._constant,
-                "ULDC": self._constant}
+                "ULDC": self._constant, "LDL": self._load, "ATOMG": self._add_in_memory, "SHFL": self._from_first}
             steps.get(family, self._compute)(name, words)
 
     def _time(self, name: str, words: list[str]) -> None:
         assert words[1] == "SR_GLOBALTIMERLO"
         self.clock += 100
-        self._set_pair(words[0], self.clock)
+        self._set(words[0], self.clock)
+        if name != "CS2R.32":
+            self._set_pair(words[0], self.clock)
 
     def _special(self, name: str, words: list[str]) -> None:
-        which = {"SR_VIRTUALSMID": self.launch.multiprocessor}
+        which = {"SR_VIRTUALSMID": self.launch.multiprocessor, "SR_LANEID": self.lane}
         which |= {f"SR_CTAID.{axis}": value for axis, value in zip("XYZ", self.block, strict=True)}
         which |= {f"SR_TID.{axis}": value for axis, value in zip("XYZ", self.index, strict=True)}
         self._set(words[0], which[words[1]])
@@ -115,6 +124,14 @@ class Thread:
         out, family = words[0], name.partition(".")[0].removeprefix("U")
         if name == "IADD.64":
             return self._set_pair(out, (self._pair(words[1]) + self._pair(words[2])) & _WIDE)
+        if family in ("ISETP", "VIMNMX", "IMNMX"):
+            return self._chosen(name, words)
+        if name == "MOV.64":
+            return self._set_pair(out, self._pair(words[1]) if words[1][0] == "R" else self._value(words[1]))
+        if name == "HFMA2":  # how ptxas moves a constant: nothing times nothing plus two half floats
+            assert words[1:3] == ["-RZ", "RZ"]
+            high, low = (struct.unpack("<H", struct.pack("<e", float(word)))[0] for word in words[3:])
+            return self._set(out, high << 16 | low)
         if name == "LEA":
             total = (self._value(words[2]) << int(words[4], 16) & _MASK) + self._value(words[3])
             self.predicates = self.predicates - {0} | ({0} if total >> 32 else set())
@@ -127,16 +144,49 @@ class Thread:
         if name == "IMAD.HI.U32":
             return self._set(out, (v[0] * v[1] >> 32) + v[2])
         values: dict[str, Callable[[], int]] = {
-            "IMAD": lambda: v[0] * v[1] + v[2], "MOV": lambda: v[0], "VIADD": lambda: v[0] + v[1],
+            "IMAD": lambda: v[0] * v[1] + v[2], "IADD3": lambda: sum(v), "MOV": lambda: v[0], "VIADD": lambda: v[0] + v[1],
             "SHF": lambda: v[2] >> v[1] if ".R." in name else v[0] << v[1]}
         self._set(out, values[family]())
 
-    def _store(self, name: str, where: str, what: str) -> None:
+    def _chosen(self, name: str, words: list[str]) -> None:
+        """Comparisons: one sets predicate 0, the other takes the smaller number."""
+        if name == "ISETP.NE.U32.AND":
+            assert words[0] == "P0" and words[1] == "PT" and words[-1] == "PT"
+            self.predicates = self.predicates - {0} | ({0} if self._value(words[2]) != self._value(words[3]) else set())
+        else:
+            one, other = (word for word in words[1:] if word != "PT")
+            assert name in ("VIMNMX.U32", "IMNMX.U32", "UIMNMX.U32") and words[-1] == "PT", (name, words)
+            self._set(words[0], min(self._value(one), self._value(other)))
+
+    def _address(self, where: str, wide: bool) -> int:
         match = _ADDRESS.match(where)
-        assert match
-        address = self._pair(f"R{match[1]}") + int(match[2] or "0", 16)
-        for i in range({"STG.E.128": 4, "STG.E.64": 2}[name]):
-            self.memory[address + 4 * i] = 0 if what == "RZ" else self._value(f"R{int(what[1:]) + i}")
+        assert match, where
+        offset = int(match[2] + (match[3] or "0"), 16) if match[3] else 0
+        return (self._pair(f"R{match[1]}") if wide else self._value(f"R{match[1]}")) + offset
+
+    def _store(self, memory: dict[int, int], name: str, where: str, what: str) -> None:
+        address = self._address(where, memory is self.memory)
+        for i in range({"STG.E.128": 4, "STG.E.64": 2, "STL.64": 2}[name]):
+            memory[address + 4 * i] = 0 if what == "RZ" else self._value(f"R{int(what[1:]) + i}")
+
+    def _load(self, name: str, words: list[str]) -> None:
+        assert name == "LDL.64"
+        address = self._address(words[1], False)
+        self._set_pair(words[0], self.local[address] | self.local[address + 4] << 32)
+
+    def _add_in_memory(self, name: str, words: list[str]) -> None:
+        assert name == "ATOMG.E.ADD.64.STRONG.SYS"
+        address = self._address(words[2], True)
+        before = self.memory[address] | self.memory[address + 4] << 32
+        after = before + self._pair(words[3])
+        self.memory[address], self.memory[address + 4] = after & _MASK, after >> 32 & _MASK
+        self._set_pair(words[1], before)
+
+    def _from_first(self, name: str, words: list[str]) -> None:
+        assert name == "SHFL.IDX" and words[3:] == ["RZ", "0x1f"]
+        if self.lane == 0:
+            self.said["word"] = self._value(words[2])
+        self._set(words[1], self.said["word"])
 
 
 def _next(word: str) -> str:

@@ -12,8 +12,7 @@ from conformance.trace.inside.records import Launch, Recorded
 
 # A clock that steps by tens of nanoseconds and a store after each reading: what is shorter is not told from nothing.
 _SHORTEST_NS = 100
-RAN_ON = ("recording ran on H200s; on other GPUs it is checked by disassembly and on a stand-in only, and so is the present "
-          "placing of the records, which was mended since")
+RAN_ON = "recording ran on H200s; on other GPUs it is checked by disassembly and on a stand-in only"
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Step:
 
     lead: int      # from the primary's release of its dependents to its end
     arrival: int   # from that release to the dependent's first block
-    prologue: int  # of a typical block: from its start to its wait
+    prologue: int  # of a typical block: from its start to its wait, without what recording the start took
     standing: int  # of a typical block: from the begin to the end of its wait
     parked: int    # the same, summed over all blocks
     response: int  # from the primary's end to the end of the first wait
@@ -86,6 +85,10 @@ class Inside:
     launched: int = 0  # of the kernels that record, in the traced run before
     launches: int = 0
     partial: int = 0
+    warps: int = 0    # that began a record
+    dropped: int = 0  # of those, warps whose record a later one took
+    spilled: set[str] = field(default_factory=set)  # kernels that record without registers above their own
+    shown: list[tuple[Launch, Launch | None]] = field(default_factory=list)  # the newest, each with its primary, for a timeline
     refused: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=lambda: [RAN_ON])
 
@@ -93,13 +96,14 @@ class Inside:
         """For scripts."""
         pairs = [one.as_json() for one in self.findings]
         return {"launches_in_the_traced_run": self.launched, "launches": self.launches, "launches_kept_in_part": self.partial,
+                "warps": self.warps, "warps_dropped": self.dropped, "without_more_registers": sorted(self.spilled),
                 "pairs": pairs, "not_recorded": self.refused, "notes": self.notes}
 
 
 def _step(primary: Launch, dependent: Launch) -> Step:
     waiting = [block for block in dependent.blocks.values() if block.wait_begun and block.wait_ended]
     spent = [block.wait_ended - block.wait_begun for block in waiting]
-    prologue = median(block.wait_begun - block.start for block in waiting) if waiting else 0
+    prologue = median(block.wait_begun - (block.entered or block.start) for block in waiting) if waiting else 0
     return Step(primary.end - primary.released, max(0, dependent.start - primary.released), int(prologue),
                 int(median(spent)) if spent else 0, sum(spent), dependent.wait_ended - primary.end if waiting else 0)
 
@@ -111,6 +115,7 @@ def _primary_of(dependent: Launch, earlier: Sequence[Launch], names: set[str]) -
     return max(found, key=lambda launch: launch.end) if found else None
 
 
+_MOST_SHOWN = 100_000
 _LOOK_BACK = 256  # launches; kernels of other streams may lie between a dependent and its primary
 
 
@@ -128,10 +133,14 @@ def find(recorded: Iterable[Recorded], asked: Mapping[tuple[str, str], bool], re
         inside.notes += one.troubles
         inside.launches += len(one.launches)
         inside.partial += one.partial
+        inside.warps, inside.dropped = inside.warps + one.warps, inside.dropped + one.dropped
+        inside.spilled |= one.spilled
         for number, launch in enumerate(one.launches):
             before = _primary_of(launch, one.launches[max(0, number - _LOOK_BACK) : number], primaries[launch.name])
+            inside.shown.append((launch, before))
             if before is not None:
                 steps[before.name, launch.name].append((before, launch))
+        inside.shown = inside.shown[-_MOST_SHOWN:]
     for (primary, dependent), both in steps.items():
         inside.findings.append(Finding(primary, dependent, asked[primary, dependent], any(first.triggers for first, _ in both),
                                        any(last.waits for _, last in both), [_step(first, last) for first, last in both]))
@@ -143,9 +152,12 @@ def find(recorded: Iterable[Recorded], asked: Mapping[tuple[str, str], bool], re
 
 def _lost(inside: Inside) -> list[str]:
     """What of the launches is not there. The run before may have launched more or less: this is no exact count."""
-    found = [f"of {inside.partial:,} launches a part of the records was taken by later ones; they are left out"] if inside.partial else []
+    found = []
+    if inside.dropped:
+        found.append(f"{inside.dropped:,} of {inside.warps:,} warps' records were taken by later ones: the newest launches are kept")
+    if inside.partial:
+        found.append(f"of {inside.partial:,} launches only a part of the records is there; they are left out")
     gone = inside.launched - inside.launches - inside.partial
     if gone > 0:
-        found.append(f"the traced run launched these kernels {inside.launched:,} times; about {gone:,} launches left no record. A "
-                     "replay of a graph takes the records of the replay before it, so only the last one is kept")
+        found.append(f"the traced run launched these kernels {inside.launched:,} times; about {gone:,} launches left no record")
     return found

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from statistics import median
 
 _RECORD = struct.Struct("<QQIIIIQQQQ")  # struct warp_record of rewrite.h
+_KERNEL_BITS = 12
 
 
 @dataclass
@@ -23,14 +25,17 @@ class Block:
     trigger: int  # of the first warp that triggers: it counts for the block
     exit: int
     multiprocessor: int
+    entered: int = 0  # when the first warp was through the code that records its start
     warps: int = 1
     warps_expected: int = 1
+    seen: int = 1  # a bit for each warp
     unfinished: bool = False  # a warp without an exit
 
 
 @dataclass
 class Launch:
-    """One launch of a kernel, as far as its records were kept. Its times are asked for again and again, once all blocks are there."""
+    """One launch of a kernel, or one replay of a graph's node, as far as its records were kept. Its times are asked for again and
+    again, once all blocks are there."""
 
     name: str
     grid: int
@@ -60,6 +65,14 @@ class Launch:
         return any(block.trigger for block in self.blocks.values())
 
     @cached_property
+    def typical_wait(self) -> tuple[int, int]:
+        """Begin and end of a typical block's wait; 0 if it does not wait."""
+        waiting = [block for block in self.blocks.values() if block.wait_begun and block.wait_ended]
+        if not waiting:
+            return 0, 0
+        return int(median(block.wait_begun for block in waiting)), int(median(block.wait_ended for block in waiting))
+
+    @cached_property
     def released(self) -> int:
         """When its dependents may start: the last block's trigger, or its exit where it does not trigger."""
         return max(block.trigger or block.exit for block in self.blocks.values())
@@ -76,6 +89,9 @@ class Recorded:
 
     launches: list[Launch] = field(default_factory=list)  # complete ones, by start
     partial: int = 0  # launches of which only a part was kept
+    warps: int = 0    # that began a record
+    dropped: int = 0  # of those, warps whose record was taken by a later one
+    spilled: set[str] = field(default_factory=set)  # kernels that record without registers above their own
     refused: dict[str, str] = field(default_factory=dict)  # kernel -> why it could not be made to record
     registers: dict[str, tuple[int, int]] = field(default_factory=dict)  # kernel -> before, now
     troubles: list[str] = field(default_factory=list)
@@ -85,31 +101,53 @@ def _earlier(one: int, other: int) -> int:
     return min(one, other) if one and other else one or other
 
 
-def _add(launch: Launch, row: tuple[int, ...]) -> None:
-    start, _, number, _, _, place, begun, ended, trigger, ended_warp = row
-    warps = place >> 16 & 0xFF
+def _add(launch: Launch, row: tuple[int, ...]) -> bool:
+    """False if the launch has a record of this warp already."""
+    start, _, number, held, _, place, begun, ended, trigger, ended_warp = row
+    warps, seen, entered = place >> 16 & 0xFF, 1 << (place >> 24), start + (held >> _KERNEL_BITS)
     block = launch.blocks.get(number)
     if block is None:
-        launch.blocks[number] = Block(start, begun, ended, trigger, ended_warp, place & 0xFFFF, 1, warps, not ended_warp)
-        return
-    block.start = min(block.start, start)
+        launch.blocks[number] = Block(start, begun, ended, trigger, ended_warp, place & 0xFFFF, entered, 1, warps, seen, not ended_warp)
+        return True
+    if block.seen & seen:
+        return False
+    block.seen |= seen
+    block.start, block.entered = min(block.start, start), min(block.entered, entered)
     block.wait_begun, block.trigger = _earlier(block.wait_begun, begun), _earlier(block.trigger, trigger)
     block.wait_ended, block.exit = max(block.wait_ended, ended), max(block.exit, ended_warp)
     block.warps += 1
     block.unfinished = block.unfinished or not ended_warp
+    return True
 
 
 def launches_of(rows: Iterable[tuple[int, ...]], names: dict[int, str]) -> Iterator[Launch]:
-    """The launches in a ring; a record that was never written has no start."""
-    found: dict[tuple[int, int], Launch] = {}
+    """The launches in a ring, whose rows are in the order in which warps began. A node of a graph has the same number in each replay.
+    Replays of one graph follow each other, so a warp's second record begins the next one."""
+    open_ones: dict[tuple[int, int], Launch] = {}
     for row in rows:
-        if row[0] == 0 or row[3] not in names:
+        number = row[3] & (1 << _KERNEL_BITS) - 1
+        if row[0] == 0 or number not in names:
             continue
-        key = (row[3], row[1])
-        if key not in found:
-            found[key] = Launch(names[row[3]], row[1], row[4])
-        _add(found[key], row)
-    yield from found.values()
+        key = (number, row[1])
+        launch = open_ones.get(key)
+        if launch is None or not _add(launch, row):
+            if launch is not None:
+                yield launch
+            open_ones[key] = launch = Launch(names[number], row[1], row[4])
+            _add(launch, row)
+    yield from open_ones.values()
+
+
+def _ring(path: Path, recorded: Recorded) -> Iterable[tuple[int, ...]]:
+    """The rows in the order in which warps began; ahead of the first stands how many have begun."""
+    data = path.read_bytes() if path.is_file() else b""
+    rows = list(_RECORD.iter_unpack(data[_RECORD.size : len(data) // _RECORD.size * _RECORD.size]))
+    if not rows:
+        return ()
+    recorded.warps = int.from_bytes(data[:8], "little")
+    recorded.dropped = max(0, recorded.warps - len(rows))
+    oldest = recorded.warps % len(rows) if recorded.dropped else 0
+    return rows[oldest:] + rows[:oldest]
 
 
 def _note(recorded: Recorded, names: dict[int, str], entry: dict[str, object]) -> None:
@@ -119,6 +157,7 @@ def _note(recorded: Recorded, names: dict[int, str], entry: dict[str, object]) -
     elif entry["inside"] == "kernel":
         before, now = entry["registers"] if isinstance(entry["registers"], list) else (0, 0)
         recorded.registers[name] = (before, now)
+        recorded.spilled |= {name} if entry.get("spilled") else set()
         if entry["why"] or entry["rewritten"] != entry["images"] or not entry["images"]:
             recorded.refused[name] = str(entry["why"]) or (
                 "there was no memory to record to where it was loaded: in another context, or after the records' own had ended"
@@ -136,10 +175,8 @@ def read_process(path: Path) -> Recorded:
         for line in file:
             if line.startswith('{"inside":'):
                 _note(recorded, names, json.loads(line))
-    ring = path.with_name(f"inside-{pid}.records")
-    data = ring.read_bytes() if ring.is_file() else b""
     by_kernel: dict[bool, list[Launch]] = defaultdict(list)
-    for launch in launches_of(_RECORD.iter_unpack(data[: len(data) // _RECORD.size * _RECORD.size]), names):
+    for launch in launches_of(_ring(path.with_name(f"inside-{pid}.records"), recorded), names):
         by_kernel[launch.complete].append(launch)
     recorded.launches, recorded.partial = sorted(by_kernel[True], key=lambda launch: launch.start), len(by_kernel[False])
     return recorded

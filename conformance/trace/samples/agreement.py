@@ -16,7 +16,9 @@ from typing import Any
 from conformance.trace.inside.records import Launch, read_process
 
 FIELDS = ("start", "wait_begun", "wait_ended", "trigger", "exit")
-_SIGN = {"start": 1, "wait_begun": -1, "wait_ended": 1, "trigger": -1, "exit": -1}  # of the kernel's own time less the recorded one
+_RECORDED = ("start", "wait_begun", "wait_ended", "trigger", "exit", "entered")
+# Of the kernel's own time less the recorded one. `entered` is compared with the kernel's own start, too.
+_SIGN = {"start": 1, "wait_begun": -1, "wait_ended": 1, "trigger": -1, "exit": -1, "entered": 1}
 
 Times = dict[int, tuple[int, ...]]  # by block
 
@@ -31,13 +33,13 @@ def own_times(stamps: Path) -> list[Times]:
 
 
 def _recorded_times(launch: Launch) -> Times:
-    return {number: tuple(int(getattr(block, name)) for name in FIELDS) for number, block in launch.blocks.items()}
+    return {number: tuple(int(getattr(block, name)) for name in _RECORDED) for number, block in launch.blocks.items()}
 
 
 def compare(own: list[Times], recorded: list[Times]) -> dict[str, Any]:
     """What was found of all launches, and how far apart the times are (ns). A recorded launch belongs to the own one that starts
     nearest after it."""
-    differences: dict[str, list[int]] = {name: [] for name in FIELDS}
+    differences: dict[str, list[int]] = {name: [] for name in _RECORDED}
     starts = [min(times[0] for times in blocks.values()) for blocks in own]
     matched, at = 0, 0
     for launch in sorted(recorded, key=lambda blocks: min(times[0] for times in blocks.values())):
@@ -48,7 +50,8 @@ def compare(own: list[Times], recorded: list[Times]) -> dict[str, Any]:
             continue
         matched += 1
         for number, times in launch.items():
-            for name, mine, theirs in zip(FIELDS, own[at][number], times, strict=True):
+            mine_too = (*own[at][number], own[at][number][0])
+            for name, mine, theirs in zip(_RECORDED, mine_too, times, strict=True):
                 differences[name].append(_SIGN[name] * (mine - theirs))
         at += 1
     return {"launches": len(own), "recorded": len(recorded), "matched": matched,

@@ -1,8 +1,10 @@
-"""A decode-like chain in PyTorch under a CUDA graph: norms, matrix products by cuBLASLt, element-wise kernels. Prints a digest."""
+"""A decode-like chain in PyTorch: norms, matrix products by cuBLASLt, element-wise kernels. `decode.py [graph|eager]`: under a CUDA
+graph or launched kernel by kernel. Prints a digest."""
 
 from __future__ import annotations
 
 import hashlib
+import sys
 
 import torch
 
@@ -28,13 +30,17 @@ def main() -> None:
         for _ in range(3):
             step(x)
     torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        y = step(x)
+    graph = None if sys.argv[1:] == ["eager"] else torch.cuda.CUDAGraph()
+    if graph is not None:
+        with torch.cuda.graph(graph):
+            y = step(x)
     for _ in range(ROUNDS):
         with torch.cuda.nvtx.range("decode"):
             for _ in range(REPLAYS):
-                graph.replay()
+                if graph is not None:
+                    graph.replay()
+                else:
+                    y = step(x)
             torch.cuda.current_stream().synchronize()
     print(hashlib.sha256(y.float().cpu().numpy().tobytes()).hexdigest()[:16])
 

@@ -1,8 +1,9 @@
 """Records what trace and whatif show on a GPU: `python3 -m conformance.trace.samples.record OUT [--only PART]`.
 
-Parts: inside (times from inside kernels against the kernels' own clock, then the examples, PyTorch with cuBLASLt and Triton),
-whatif, zoo, presence (what the trace changes), examples, torch. Each goes into OUT/trace.json as soon as it is there, with some
-pages beside it. Programs are compiled with nvcc, all at once, or taken from --programs where they are there already.
+Parts: inside-proof (times from inside kernels against the kernels' own clock), inside-examples, inside-torch (PyTorch with cuBLASLt,
+Triton), whatif-chain, whatif-cub, whatif-triton, whatif-decode, zoo, presence (what the trace changes), examples, torch. `inside` and
+`whatif` name all theirs. Each result goes into OUT/trace.json as soon as it is there, with some pages beside it. Programs are compiled
+with nvcc, all at once, or taken from --programs where they are there already.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.exits import BadArguments, SetupImpossible
+from conformance.pdlkit.cuda_programs import compile_for_this_gpu
+from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.places import KIT, ROOT
-from conformance.pdlkit.toolchain import find_nvcc
 from conformance.trace.samples import agreement
 
 HERE = Path(__file__).parent
@@ -29,7 +30,7 @@ EXAMPLES = ("01_two_kernels", "02_chain_with_prologue", "04_carveouts", "05_even
             "08_graph_by_hand", "11_decode_chain", "13_memset_replaced")
 
 INSIDE_EXAMPLES = ("01_two_kernels", "02_chain_with_prologue", "04_carveouts", "07_captured_stream", "08_graph_by_hand", "11_decode_chain")
-SAMPLES = {"inside": ("inside",), "presence": ("presence",), "whatif": ("chain", "cub_pipeline")}
+SAMPLES = {"inside-proof": ("inside",), "presence": ("presence",), "whatif-chain": ("chain",), "whatif-cub": ("cub_pipeline",)}
 PYTHON_PROGRAMS = (("decode", "decode.py"), ("triton plain", "triton_chain.py", "plain"), ("triton pdl", "triton_chain.py", "pdl"))
 # A program in Python takes 4 to 6 s a run on an H200's host, and a study is 2 runs and then one of each variant a round.
 STUDY_S, RUN_S = 300.0, 60.0
@@ -51,15 +52,12 @@ class Recorder:
         self.workers = ThreadPoolExecutor(max_workers=min(16, os.cpu_count() or 1))
 
     def _compile(self, source: Path, path: Path) -> None:
-        nvcc = find_nvcc()
-        if nvcc is None:
-            raise SetupImpossible("nvcc is not there; put a CUDA Toolkit's bin folder on PATH or set CUDA_HOME")
-        subprocess.run([str(nvcc.path), "-O3", "-arch=native", f"-I{ROOT}", str(source), "-o", str(path)], check=True)
+        compile_for_this_gpu(source, path, "-O3", f"-I{ROOT}")
 
     def compile_for(self, parts: list[str]) -> None:
         """Begins to compile all that these parts run."""
         names = {name: HERE / f"{name}.cu" for part in parts for name in SAMPLES.get(part, ())}
-        examples = {"inside": INSIDE_EXAMPLES, "examples": EXAMPLES}
+        examples = {"inside-examples": INSIDE_EXAMPLES, "examples": EXAMPLES}
         names |= {name: ROOT / "examples" / f"{name}.cu" for part in parts for name in examples.get(part, ())}
         for name, source in names.items():
             if not (self.programs / name).is_file():
@@ -87,11 +85,11 @@ class Recorder:
             return {"failed": (done.stderr.strip().splitlines() or ["no message"])[-1], "code": done.returncode}
         return answer if isinstance(answer, dict) else {"answers": answer}
 
-    def save(self, name: str, content: Any) -> None:
-        """One part of trace.json; parts that were recorded before stay."""
+    def save(self, name: str, key: str, content: Any) -> None:
+        """One result of a part of trace.json; what was recorded before stays."""
         path = self.out / "trace.json"
         parts = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        parts[name] = json.loads(_without_paths(json.dumps(content), self.programs))
+        parts.setdefault(name, {})[key] = json.loads(_without_paths(json.dumps(content), self.programs))
         path.write_text(json.dumps(parts, indent=1) + "\n", encoding="utf-8")
 
     # ---- parts ----
@@ -128,7 +126,7 @@ class Recorder:
         shutil.rmtree(kept, ignore_errors=True)
         return {"program": itself, "inside": inside, "agreement": agreed}
 
-    def _proof(self) -> dict[str, Any]:
+    def inside_proof(self) -> None:
         """inside.cu, whose kernels note their times themselves. Where recording changes the result or ends the run, it is tried
         again with fewer places, to tell which one is at fault."""
         program, stamps, found = self.program("inside"), self.out / "stamps.txt", {}
@@ -145,32 +143,37 @@ class Recorder:
                         print(f"inside: {path} {way}, {words}: same result: "
                               f"{reduced['program'].get('digest') == entry['alone'].get('digest')}", flush=True)
                 found[f"{path} {way}"] = entry
-                self.save("inside", {"proof": found})
+                self.save("inside", "proof", found)
                 agreed, alone, itself = entry["recorded"]["agreement"], entry["alone"], entry["recorded"]["program"]
                 print(f"inside: {path} {way}: same result: {entry['same_result']}, us per kernel alone "
                       f"{alone.get('us_per_kernel')}, recorded {itself.get('us_per_kernel')}, launches matched "
                       f"{agreed.get('matched')} of {agreed.get('launches')}, median ns apart "
                       f"{ {k: v['median'] for k, v in agreed.get('difference_ns', {}).items()} }", flush=True)
         stamps.unlink(missing_ok=True)
-        return found
 
-    def inside(self) -> None:
-        """The proof, then programs."""
-        found: dict[str, Any] = {"proof": self._proof()}
-        options = ["--json", "--once", "--inside", "--timeout", "60"]
+    def _inside(self, name: str, *words: str, timeout: float = RUN_S) -> None:
+        """One program with recording kernels; its page, too."""
+        page = str(self.out / f"inside_{name.replace(' ', '_')}.html")
+        answer = self.call("trace", "--json", "--once", "--inside", "--timeout", "60", "--html", page, *words, timeout=timeout)
+        self.save("inside", name, answer)
+        inside = answer.get("inside", answer)
+        print(f"inside: {name}: " + (inside.get("failed") or f"{inside.get('launches')} launches kept of "
+              f"{inside.get('launches_in_the_traced_run')}, {len(inside.get('not_recorded', {}))} kernels not recorded"), flush=True)
+
+    def inside_examples(self) -> None:
+        """The examples."""
         for name in INSIDE_EXAMPLES:
-            page = ["--html", str(self.out / f"inside_{name}.html")] if name.startswith("02") else []
-            found[name] = self.call("trace", *options, *page, "--", self.program(name), timeout=RUN_S)
-            self.save("inside", found)
+            self._inside(name, "--", self.program(name))
+
+    def inside_torch(self) -> None:
+        """Programs in Python."""
         for name, script, *words in PYTHON_PROGRAMS:
             more = ["--step", "decode"] if name == "decode" else []
-            found[name] = self.call("trace", *options, *more, "--", sys.executable, str(HERE / script), *words)
-            self.save("inside", found)
+            self._inside(name, *more, "--", sys.executable, str(HERE / script), *words, timeout=120)
 
     def presence(self) -> None:
         """The same chain alone, and traced in three ways: what its own clock says of each."""
         program = self.program("presence")
-        found: dict[str, Any] = {}
         for path in ("graph", "eager"):
             for way in ("plain", "pdl"):
                 entry: dict[str, Any] = {}
@@ -181,52 +184,59 @@ class Recorder:
                     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
                     lines = [line for line in done.stdout.splitlines() if line.startswith('{"path"')]
                     entry[name] = json.loads(lines[0]) if lines else {"failed": done.stderr[-300:]}
-                found[f"{path} {way}"] = entry
-        self.save("presence", found)
+                self.save("presence", f"{path} {way}", entry)
 
     def zoo(self) -> None:
         """Every reason, named and confirmed."""
         kernels = [self.programs / "zoo.cubin", self.programs / "zoo_old.cubin"]
         more = ["--kernels", *map(str, kernels)] if all(path.is_file() for path in kernels) else []
-        self.save("zoo", self.call("trace", "zoo", "--json", *more))
+        for key, value in self.call("trace", "zoo", "--json", *more).items():
+            self.save("zoo", key, value)
 
     def examples(self) -> None:
         """Each example's pairs."""
-        found = {}
         for name in EXAMPLES:
             program = self.program(name)
             page = ["--html", str(self.out / f"{name}.html")] if name.startswith("02") else []
-            found[name] = self.call("trace", "--json", "--once", *page, "--", program)
-        self.save("examples", found)
+            self.save("examples", name, self.call("trace", "--json", "--once", *page, "--", program))
 
     def torch(self) -> None:
         """PyTorch with cuBLASLt, and Triton plain and with PDL."""
-        found = {}
         for name, script, *words in PYTHON_PROGRAMS:
             options = ["--html", str(self.out / f"{name.replace(' ', '_')}.html")]
             options += ["--step", "decode"] if name == "decode" else []
-            found[name] = self.call("trace", "--json", "--once", *options, "--", sys.executable, str(HERE / script), *words)
-            self.save("torch", found)
+            self.save("torch", name, self.call("trace", "--json", "--once", *options, "--", sys.executable, str(HERE / script), *words))
 
-    def whatif(self) -> None:
-        """The chain against pdl.h used the same way, and three programs of others."""
+    def _study(self, name: str, *words: str, more: tuple[str, ...] = (), timeout: float = STUDY_S) -> None:
+        """What PDL would give one program."""
+        answer = self.call("whatif", "--json", "--rounds", str(self.rounds), "--compare-outputs", *more, "--", *words, timeout=timeout)
+        self.save("whatif", name, answer)
+        print(f"whatif: {name}: " + (answer.get("failed") or f"{answer.get('gain')} by {answer.get('by')}, step {answer.get('step')}, "
+              f"differing {answer.get('differing')}"), flush=True)
+
+    def whatif_chain(self) -> None:
+        """The chain against pdl.h used the same way."""
         chain = self.program("chain")
         written = {}
         for mode in ("plain", "wait", "trigger"):
             done = subprocess.run([chain, mode], capture_output=True, text=True, check=False, timeout=60)
             written[mode] = json.loads(done.stderr.splitlines()[-1]) if done.returncode == 0 else {"failed": done.stderr[-300:]}
-        rounds = ["--rounds", str(self.rounds)]
-        found: dict[str, Any] = {"written with pdl.h": written}
-        found["chain"] = self.call("whatif", "--json", "--trigger", *rounds, "--compare-outputs", "--", chain, "plain")
-        self.save("whatif", found)
-        for name, words in (("cub in a graph", ["graph"]), ("cub", [])):
-            found[name] = self.call("whatif", "--json", "--trigger", *rounds, "--compare-outputs", "--", self.program("cub_pipeline"),
-                                    *words)
-            self.save("whatif", found)
-        for name, script, *words in (("triton", "triton_chain.py", "plain"), ("decode", "decode.py")):
-            found[name] = self.call("whatif", "--json", *rounds, "--compare-outputs", "--", sys.executable, str(HERE / script), *words,
-                                    timeout=STUDY_S)
-            self.save("whatif", found)
+        self.save("whatif", "written with pdl.h", written)
+        self._study("chain", chain, "plain", more=("--trigger",))
+
+    def whatif_cub(self) -> None:
+        """In a graph, and eagerly: the latter is the host's time, which is other in each process, so it goes on for longer."""
+        self._study("cub in a graph", self.program("cub_pipeline"), "graph", more=("--trigger",))
+        self._study("cub", self.program("cub_pipeline"), more=("--trigger", "--within", "3"), timeout=STUDY_S / 3)
+
+    def whatif_triton(self) -> None:
+        """A chain in a graph."""
+        self._study("triton", sys.executable, str(HERE / "triton_chain.py"), "plain", more=("--trigger",))
+
+    def whatif_decode(self) -> None:
+        """PyTorch in a graph, and eagerly."""
+        for name, way in (("decode", "graph"), ("decode eager", "eager")):
+            self._study(name, sys.executable, str(HERE / "decode.py"), way)
 
 
 def main(argv: list[str]) -> int:
@@ -234,7 +244,7 @@ def main(argv: list[str]) -> int:
     parser = Parser("trace record", __doc__ or "")
     parser.add_argument("out", help="a folder for the results")
     parser.add_argument("--programs", metavar="DIR", help="compiled programs (default: OUT/programs)")
-    parser.add_argument("--only", metavar="PART", action="append", help="inside, whatif, zoo, presence, examples, torch")
+    parser.add_argument("--only", metavar="PART", action="append", help="one of these, or its first word; several times for several")
     parser.add_argument("--rounds", type=int, default=5, help="of whatif (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=3600.0, help="stop beginning new runs after this long")
     given = parser.parse_args(argv)
@@ -243,12 +253,14 @@ def main(argv: list[str]) -> int:
     for folder in (out, programs):
         folder.mkdir(parents=True, exist_ok=True)
     recorder = Recorder(out, programs, given.rounds, time.monotonic() + given.seconds)
-    parts: dict[str, Callable[[], None]] = {"inside": recorder.inside, "whatif": recorder.whatif, "zoo": recorder.zoo,
-                                            "presence": recorder.presence, "examples": recorder.examples, "torch": recorder.torch}
-    unknown = set(given.only or ()) - set(parts)
+    steps: list[Callable[[], None]] = [
+        recorder.inside_proof, recorder.inside_examples, recorder.inside_torch, recorder.whatif_chain, recorder.whatif_cub,
+        recorder.whatif_triton, recorder.whatif_decode, recorder.zoo, recorder.presence, recorder.examples, recorder.torch]
+    parts = {step.__name__.replace("_", "-"): step for step in steps}
+    unknown = [word for word in given.only or () if word not in {*parts, *(name.partition("-")[0] for name in parts)}]
     if unknown:
-        raise BadArguments(f"--only: there is no part {', '.join(sorted(unknown))}")
-    chosen = list(given.only or parts)
+        raise BadArguments(f"--only: there is no part {', '.join(unknown)}")
+    chosen = [name for name in parts if not given.only or {name, name.partition("-")[0]} & set(given.only)]
     recorder.compile_for(chosen)
     for name in chosen:
         began = time.monotonic()

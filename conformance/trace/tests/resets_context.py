@@ -1,5 +1,5 @@
-"""A program of the driver's interface that launches two kernels and may reset its context before it ends.
-Arguments: the image, and `reset` or `keep`."""
+"""A program of the driver's interface that launches two kernels, and then one more in a context of its own (`other`) or none, and may
+reset its context before it ends. Arguments: the image, and `reset`, `keep` or `other`."""
 
 from __future__ import annotations
 
@@ -25,5 +25,10 @@ def launch(image: str, *names: bytes) -> None:
 
 
 launch(sys.argv[1], b"gate", b"first")
+if sys.argv[2] == "other":
+    driver.cuCtxPushCurrent_v2(ctypes.c_void_p(0x1234))
+    stream = ctypes.c_void_p()  # a stream belongs to its context
+    driver.cuStreamCreate(ctypes.byref(stream), 1)
+    launch(sys.argv[1], b"second")
 if sys.argv[2] == "reset":
     driver.cuDevicePrimaryCtxReset_v2(0)

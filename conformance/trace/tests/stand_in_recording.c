@@ -42,14 +42,16 @@ int recording_in(const unsigned char *code, size_t bytes, struct record_room *ro
 void record_blocks(const struct record_room *room, unsigned grid, unsigned block, const struct times *times)
 {
     static uint64_t launch;
+    struct warp_record *records = (struct warp_record *)(uintptr_t)room->address;
+    uint64_t *begun = (uint64_t *)(void *)(records - 1);
     unsigned warps = (block + 31) / 32;
     launch++;
     for (unsigned number = 0; number < grid * warps; number++) {
-        uint64_t slot = (number + (uint32_t)launch * UINT32_C(0x93CE3)) & room->mask, later = 10u * (number / warps);
+        uint64_t later = 10u * (number / warps);
         const struct warp_record record = {
             times->start + later, launch, number / warps, room->kernel, grid, (number / warps) % 8 | warps << 16 | (number % warps) << 24,
             times->wait_begun ? times->wait_begun + later : 0, times->wait_ended, times->trigger ? times->trigger + later : 0,
             times->exit};
-        memcpy((struct warp_record *)(uintptr_t)room->address + slot, &record, sizeof record);
+        memcpy(records + ((*begun)++ & room->mask), &record, sizeof record);
     }
 }

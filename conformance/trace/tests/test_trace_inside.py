@@ -99,6 +99,17 @@ def test_the_records_are_there_whichever_of_context_and_process_ends_first(place
     assert "failed with error" not in " ".join(inside["notes"])
 
 
+def test_kernels_of_another_context_do_not_record_and_are_listed(place: Path) -> None:
+    words = [str(HERE / "resets_context.py"), str(place / "inside.cubin"), "other"]
+    done = subprocess.run([sys.executable, str(KIT), "trace", "--once", "--inside", "--json", "--", sys.executable, *words],
+                          capture_output=True, text=True, check=False, timeout=3600, env=on_stand_in(place))
+    assert done.returncode == 0, done.stderr
+    inside = json.loads(done.stdout)["inside"]
+    assert inside["launches"] == 2 and inside["launches_kept_in_part"] == 0  # those of the first context
+    assert "in another context" in inside["not_recorded"]["second"]
+    assert "ended with code" not in " ".join(inside["notes"])
+
+
 def test_times_of_the_host_alone_do_not_say_which_kernels_follow_each_other(place: Path) -> None:
     done = trace(place, "--no-times")
     assert done.returncode == 64 and "--inside needs the times" in done.stderr
@@ -115,21 +126,23 @@ def run(registers: int | None, threads: int, shared: int = 0) -> Run:
     (8, 1024, 0, True), (26, 1024, 0, True), (27, 1024, 0, False), (32, 256, 0, False),
     (32, 256, 100 << 10, True),   # shared memory leaves room for two blocks only, whatever their registers
     (40, 128, 0, False), (64, 1024, 0, False), (58, 1024, 0, True), (250, 128, 0, True)])
-def test_a_kernel_records_only_if_as_many_blocks_fit_as_before(registers: int, threads: int, shared: int, fits: bool) -> None:
-    assert (plan.why_not(DEVICE, run(registers, threads, shared)) == "") == fits
+def test_a_kernel_gets_more_registers_only_if_as_many_blocks_fit_as_before(registers: int, threads: int, shared: int, fits: bool) -> None:
+    assert plan.flags_for(DEVICE, run(registers, threads, shared)) == plan.RECORD | plan.SPILL * (not fits)
 
 
 def test_what_is_not_known_is_not_risked() -> None:
-    assert "did not say" in plan.why_not(DEVICE, run(None, 32)) and "did not say" in plan.why_not(None, run(8, 32))
-    assert "not known" in plan.why_not(Device(), run(8, 32))
+    assert "did not say" in str(plan.flags_for(DEVICE, run(None, 32))) and "did not say" in str(plan.flags_for(None, run(8, 32)))
+    assert "not known" in str(plan.flags_for(Device(), run(8, 32)))
 
 
-@pytest.mark.parametrize("had", [1, 8, 17, 18, 19, 31, 32, 100, 247, 248])
-def test_the_rewriter_gives_a_kernel_as_many_registers_as_the_plan_counts_with(tmp_path: Path, had: int) -> None:
-    (tmp_path / "in").write_bytes(cubin([Kernel("k", [STACK, WAIT, EXIT], had)]))
-    (tmp_path / "plan").write_text(plan.text(["k"]))
+@pytest.mark.parametrize("had", [1, 8, 17, 18, 19, 20, 21, 31, 32, 100, 247, 248])
+@pytest.mark.parametrize("more", [0, plan.SPILL])
+def test_the_rewriter_gives_a_kernel_as_many_registers_as_the_plan_counts_with(tmp_path: Path, had: int, more: int) -> None:
+    (tmp_path / "in").write_bytes(cubin([Kernel("k", [STACK, WAIT, EXIT], had, frame=0)]))
+    (tmp_path / "plan").write_text(plan.text({"k": plan.RECORD | more}))
     done = subprocess.run([rewriter.tool(), tmp_path / "in", tmp_path / "out", "--plan", tmp_path / "plan"], capture_output=True, text=True)
-    assert json.loads(done.stdout)["registers"] == plan.registers_with_record(had)
+    found = json.loads(done.stdout)
+    assert found["registers"] == plan.registers_with_record(had, bool(more)) and found["spilled"] == bool(more)
 
 
 def block(start: int, begun: int, ended: int, trigger: int, leaves: int) -> Block:
@@ -175,6 +188,34 @@ def test_a_block_is_its_first_warps_start_and_its_last_warps_exit() -> None:
     assert one.multiprocessor == 5
 
 
+def ring(path: Path, rows: list[tuple[int, ...]], begun: int) -> None:
+    path.write_bytes(struct.pack("<Q56x", begun) + b"".join(struct.pack("<QQIIIIQQQQ", *one) for one in rows) + b"cut off")
+
+
+def test_each_replay_of_a_node_is_a_launch_of_its_own_though_its_number_stays() -> None:
+    rows = [row(9, block, 2, warp, 2, 1000 * replay + 10 * warp + 1, 0, 0, 0, 1000 * replay + 500) for replay in range(3)
+            for warp, block in ((0, 0), (0, 1), (1, 1), (1, 0))]
+    found = list(launches_of(rows, {0: "k"}))
+    assert [(one.start, one.complete) for one in found] == [(1, True), (1001, True), (2001, True)]
+
+
+def test_of_a_full_ring_the_newest_launches_are_kept_and_the_lost_warps_counted(tmp_path: Path) -> None:
+    lines = tmp_path / "process-7-0.jsonl"
+    lines.write_text('{"inside":"number","number":0,"name":"k"}\n')
+    newest = [row(grid, block, 2, 0, 1, 100 * grid, 0, 0, 0, 100 * grid + 5) for grid, block in ((3, 1), (4, 0), (4, 1), (5, 0), (5, 1))]
+    ring(tmp_path / "inside-7.records", newest[3:] + newest[:3], 12)  # room for 5, so the oldest stands at 12 % 5
+    found = read_process(lines)
+    assert [one.grid for one in found.launches] == [4, 5] and (found.partial, found.warps, found.dropped) == (1, 12, 7)
+    assert "7 of 12 warps' records were taken" in " ".join(find([found], {}, {}).notes)
+
+
+def test_the_time_that_recording_a_start_takes_is_no_part_of_the_prologue() -> None:
+    held = (100, 9, 0, 40 << 12, 1, 1 << 16, 190, 300, 0, 500)
+    (found,) = launches_of([held], {0: "k"})
+    step = find([Recorded([launch("a", block(0, 0, 0, 0, 250)), found])], {("a", "k"): True}, {}).findings[0].steps[0]
+    assert step.prologue == 50  # 90 from the start to the wait, of which 40 went into the record
+
+
 @pytest.mark.parametrize("rows", [
     [row(9, 0, 2, 0, 1, 1, 0, 0, 0, 5)],                                    # a block is missing
     [row(9, 0, 1, 0, 2, 1, 0, 0, 0, 5)],                                    # a warp is missing
@@ -182,7 +223,7 @@ def test_a_block_is_its_first_warps_start_and_its_last_warps_exit() -> None:
 def test_a_launch_of_which_a_part_is_missing_is_left_out(rows: list[tuple[int, ...]], tmp_path: Path) -> None:
     lines = tmp_path / "process-7-0.jsonl"
     lines.write_text('{"inside":"number","number":0,"name":"k"}\n')
-    (tmp_path / "inside-7.records").write_bytes(b"".join(struct.pack("<QQIIIIQQQQ", *one) for one in rows) + b"cut off")
+    ring(tmp_path / "inside-7.records", rows, len(rows))
     found = read_process(lines)
     assert found.launches == [] and found.partial == 1
     assert "left out" in find([found], {}, {}).notes[-1]

@@ -18,10 +18,11 @@ from conformance.rewrite.tests.images import ADD, EXIT, STACK, TRIGGER, WAIT, In
 from conformance.trace import command, session
 from conformance.trace.pairs import Pair
 from conformance.trace.reasons import Facts
-from conformance.trace.records import ASKED_COMPLETION_EVENT, ASKED_COOPERATIVE, ASKED_EVENT, ASKED_UPDATABLE
+from conformance.trace.records import ASKED_COMPLETION_EVENT, ASKED_COOPERATIVE, ASKED_EVENT, ASKED_UPDATABLE, HostEvent, Process
 from conformance.trace.records import Kernel as TracedKernel
 from conformance.trace.timeline import Run
 from conformance.trace.whatif import measure, variants, where
+from conformance.trace.whatif.cases import cases
 from conformance.trace.whatif.search import Places, TriggerAt, search
 from conformance.trace.whatif.variants import Known, why_left
 from conformance.trace.zoo.command import build_zoo
@@ -102,9 +103,28 @@ def test_the_report_says_what_is_promised_and_what_is_not(place: Path) -> None:
     done = whatif(place, "--rounds", "2", program="full-edge")
     assert done.returncode == 0, done.stderr
     assert "between synchronisations: 1 graph launch" in done.stdout
-    for said in ("results were not compared", "termination is not guaranteed when", "95 % interval", "left as they are: 1"):
-        assert said in done.stdout
+    told = " ".join(done.stdout.split())
+    for said in ("results were not compared", "95 % interval", "left as they are: 1", "the 5 changed kernels", "first > second (",
+                 "its kernels ran in one stream"):
+        assert said in told
     assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+def test_the_promises_name_the_programs_own_streams_pairs_and_kernels() -> None:
+    names = ["a", "b", "ncclKernel", "odd"]
+    process = Process(kernels={number: TracedKernel(name) for number, name in enumerate(names)})
+    process.events = [HostEvent("launch", number, 0, 0, 1, stream, 0, kernel=kernel)
+                      for number, (stream, kernel) in enumerate([(0, 0), (0, 1), (1, 2), (0, 3), (0, 1)])]
+    process.events.insert(1, HostEvent("memset", 0, 0, 0, 1, 0, 0))  # between two kernels there is other work: no pair
+    doubtful = (Known("ncclKernel"), Known("odd", why="it has no exit", images=1))
+    left = {known.name: why_left(known, 0) for known in doubtful}
+    found = cases([process], ["a", "b"], left)
+    assert found.pairs == {("odd", "b"): 1} and len(found.streams) == 2
+    assert "odd > b (1)" in found.preserved_if() and "No wait was verified in odd" in found.preserved_if()
+    for said in ("2 streams needs: a, b, odd; ncclKernel", "wait for others: ncclKernel"):
+        assert said in found.may_not_end_when()
+    process.events = [one for one in process.events if one.stream == 0]
+    assert "ran in one stream" in cases([process], ["a", "b"], {}).may_not_end_when()
 
 
 def test_a_program_whose_kernels_all_wait_is_not_measured(place: Path) -> None:
@@ -114,7 +134,8 @@ def test_a_program_whose_kernels_all_wait_is_not_measured(place: Path) -> None:
 
 @pytest.mark.parametrize(("options", "said"), [
     (["--rounds", "1", "--", "true"], "--rounds takes 2 or more"), (["--exempt", "(", "--", "true"], "is not a regular expression"),
-    (["--timeout", "0", "--", "true"], "--timeout takes seconds"), (["--search", "0", "--", "true"], "--search takes 1 or more"),
+    (["--timeout", "0", "--", "true"], "--timeout takes seconds"), (["--within", "0", "--", "true"], "--within takes percent"),
+    (["--search", "0", "--", "true"], "--search takes 1 or more"),
     ([], "there is no command to run"),
     (["--", "no-such-program-anywhere"], "is not a program that can be run"),
 ])
@@ -161,6 +182,9 @@ def test_the_gain_is_the_share_of_time_saved_with_an_interval_that_covers_it() -
 def test_a_step_is_what_all_runs_have_in_common() -> None:
     runs = [{(1, 0): [5.0], (0, 1): [100.0]}, {(1, 0): [6.0]}]
     assert measure.step_of(runs) == (1, 0) and measure.step_of([]) is None and measure.step_of([{}, {}]) is None
+    started = {(43, 0): [600_000.0], (0, 10): [660.0] * 20, (2, 0): [3.0] * 5}  # a runtime that loads, then replays of a graph
+    assert measure.step_of([started, started]) == (0, 10)
+    assert measure.step_of([started, {(43, 0): [600_000.0], (0, 10): [660.0] * 4}]) == (43, 0)  # nothing recurs in both
     assert measure.typical({(1, 0): [90.0, 1.0, 1.0, 1.0, 1.0]}, (1, 0)) == 1.0  # the first fifth warms up
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import shutil
 import sys
@@ -17,12 +18,14 @@ from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.trace import session
 from conformance.trace.report import clipped, short_name, us, wrapped
 from conformance.trace.whatif import measure, variants, where
+from conformance.trace.whatif.cases import Cases, cases
 from conformance.trace.whatif.measure import Interval, Key
 from conformance.trace.whatif.search import Found, Places, search
 from conformance.trace.whatif.variants import Noted, Variant
 from conformance.trace.whatif.where import Place
 
 SCHEMA = "pdl-whatif/1"
+_MOST_TURNS = 4
 _EPILOG = """\
 The program runs as it is; rewritten with an empty prologue; and rewritten with a wait at each kernel's entry and launched to
 overlap. The runs are interleaved. Machine code is rewritten in memory, as it is loaded; no file of the program is changed.
@@ -52,6 +55,9 @@ def _parser() -> Parser:
     parser.add_argument("--trigger", action="store_true", help="also with a trigger at each kernel's entry, ahead of the wait")
     parser.add_argument("--pairs", action="store_true", help="also trace the original and the best variant: at which pairs the gain is")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="runs of each variant (default %(default)s)")
+    parser.add_argument("--within", type=float, metavar="PERCENT",
+                        help="go on after the rounds until each gain's interval reaches no further than this to either side, "
+                             f"up to {_MOST_TURNS} times as many rounds")
     parser.add_argument("--compare-outputs", action="store_true", help="compare the standard output of the variants")
     parser.add_argument("--compare-files", metavar="FILE", action="append", default=[], help="compare a file that the program writes")
     parser.add_argument("--exempt", metavar="REGEX", help="leave these kernels as they are (mangled or short name)")
@@ -73,6 +79,8 @@ def _checked(given: argparse.Namespace) -> argparse.Namespace:
         raise BadArguments(f"{given.command[0]} is not a program that can be run")
     if given.rounds < 2:
         raise BadArguments("--rounds takes 2 or more: one run gives no interval")
+    if given.within is not None and given.within <= 0:
+        raise BadArguments("--within takes percent, more than 0")
     if given.search is not None and given.search < 1:
         raise BadArguments("--search takes 1 or more")
     if given.timeout is not None and given.timeout <= 0:
@@ -102,6 +110,7 @@ class Study:
     runs: dict[str, list[Ran]]
     changed: list[str]
     left: dict[str, str]
+    cases: Cases
     places: list[Place] | None = None
     searched: Found | None = None
 
@@ -117,6 +126,10 @@ class Study:
     def gain(self, name: str) -> Interval:
         """Against the original."""
         return measure.gain(self.series("original"), self.series(name))
+
+    def reach(self) -> float:
+        """How far the widest interval of a gain reaches to one side."""
+        return max((interval.high - interval.low) / 2 for interval in map(self.gain, self.runs) if interval.low > -math.inf)
 
     def gain_over_empty(self, name: str) -> Interval:
         """Against the rewritten program with an empty prologue: what PDL gives apart from what rewriting costs."""
@@ -171,7 +184,10 @@ def _study(given: argparse.Namespace, folder: Path) -> Study:
     searched = _search(given, chosen, survey.noted, first, folder, timeout) if given.search else None
     order += [variants.placed("searched", searched.places)] if searched and searched.places else []
     runs: dict[str, list[Ran]] = {variant.name: [] for variant in order}
-    for number in range(given.rounds):
+    study = Study(None, runs, chosen, left, cases(survey.noted.processes, chosen, left), searched=searched)
+    for number in range(given.rounds * (_MOST_TURNS if given.within else 1)):
+        if number >= given.rounds and study.reach() <= given.within / 100:
+            break
         print(f"whatif: round {number + 1} of {given.rounds}", file=sys.stderr, flush=True)
         turned = order[number % len(order):] + order[:number % len(order)]
         for variant in turned:
@@ -179,7 +195,7 @@ def _study(given: argparse.Namespace, folder: Path) -> Study:
             if ran.code != first.code:
                 raise _ended_badly(variant.name, ran)
             runs[variant.name].append(ran)
-    study = Study(measure.step_of([ran.times for each in runs.values() for ran in each]), runs, chosen, left, searched=searched)
+        study.step = measure.step_of([ran.times for each in runs.values() for ran in each])
     if given.pairs:
         best = next(variant for variant in order if variant.name == study.best)
         study.places = where.traced(given.command, best, folder, timeout)
@@ -218,9 +234,8 @@ def _assurances(study: Study, given: argparse.Namespace) -> list[str]:
     results = "results were not compared (--compare-outputs, --compare-files)" if not compared else \
         f"results DIFFER in: {', '.join(differing)}" if differing else "results are the same in every run"
     return [
-        f"{results}; they are preserved if no kernel reads or writes memory by other means than the grids it depends on",
-        "termination is not guaranteed when a kernel spins on a flag of a kernel in another stream, of another process or device, or "
-        "launches children that it waits for: such kernels are not all recognised",
+        f"{results}; they are {study.cases.preserved_if()}",
+        f"termination: {study.cases.may_not_end_when()}",
         "it cannot show what a prologue ahead of a later wait would hide: every wait stands first, so the gain is a lower bound for that",
     ]
 
@@ -234,14 +249,14 @@ def as_json(study: Study, given: argparse.Namespace) -> dict[str, Any]:
         if name != "original":
             found[name]["gain"] = study.gain(name).as_json()
             found[name]["gain_over_empty"] = study.gain_over_empty(name).as_json()
-    return {"schema": SCHEMA, "command": given.command, "step": _step_words(study.step), "rounds": given.rounds,
+    return {"schema": SCHEMA, "command": given.command, "step": _step_words(study.step), "rounds": len(study.runs["original"]),
             "gain": study.gain(study.best).as_json(), "by": study.best, "variants": found, "changed": study.changed,
             "left": [{"kernel": name, "why": why} for name, why in study.left.items()],
             "pairs": None if study.places is None else [asdict(place) for place in study.places],
             "searched": None if study.searched is None else {
                 "tried": study.searched.tried, "places": {name: place.value for name, place in study.searched.places.items()},
                 "ruled_out": [{"kernel": name, "place": place.value} for name, place in study.searched.failed]},
-            "differing": study.differing(given), "assurances": _assurances(study, given)}
+            "differing": study.differing(given), "assurances": _assurances(study, given), "cases": study.cases.as_json()}
 
 
 def _table(study: Study, given: argparse.Namespace) -> str:

@@ -43,12 +43,20 @@ def times(processes: Sequence[Process]) -> dict[Key, list[float]]:
     return found
 
 
+_RECURS = 5
+
+
 def step_of(runs: Sequence[Mapping[Key, Sequence[float]]]) -> Key | None:
-    """What counts as a step: the kind of stretch that all runs have and that took most time in the first."""
+    """What counts as a step: the kind of stretch that takes most time, of those that recur in all runs. One that does not recur is set-up
+    (a runtime that loads, a compiler, a first use), which may take longer than all steps; it counts only if nothing recurs."""
     if not runs:
         return None
-    time_of = {key: sum(values) for key, values in runs[0].items() if all(key in run for run in runs)}
-    return max(time_of, key=lambda key: time_of[key]) if time_of else None
+    least = {key: min(len(run.get(key, ())) for run in runs) for key in runs[0]}
+    for often in (_RECURS, 1):
+        time_of = {key: median(runs[0][key]) * least[key] for key in least if least[key] >= often}
+        if time_of:
+            return max(time_of, key=lambda key: time_of[key])
+    return None
 
 
 def typical(run: Mapping[Key, Sequence[float]], key: Key) -> float:

@@ -1,8 +1,8 @@
 /* inside.c - memory for what kernels record of their warps, and the file that it is written to at the end
  *
- * The plan says which kernels record. All of them share one ring of records; a record holds the number of its kernel. When
- * the program or the ring's context ends, the ring is copied from the device and written as it is, next to this process's
- * file of JSON lines.
+ * The plan says which kernels record. All of them share one ring of records; a record holds the number of its kernel. Ahead of
+ * the records stands how many were begun. When the program or the ring's context ends, as much of the ring as was used is copied from
+ * the device and written as it is, next to this process's file of JSON lines.
  */
 #define _GNU_SOURCE
 #include "loaded.h"
@@ -78,7 +78,7 @@ static void keep_primary_context(void)
 
 static int make_ring(void)
 {
-    const size_t bytes = (size_t)RECORDS * sizeof(struct warp_record);
+    const size_t bytes = ((size_t)RECORDS + 1) * sizeof(struct warp_record);
     struct entered entered;
     int made = enter_context(&entered) && kernels_memory(bytes, &ring, &ring_on_host);
     if (made && ring_on_host) {
@@ -116,7 +116,7 @@ int record_room(const char *kernel, struct record_room *room)
     }
     int fine = ring_is_reached() && number < name_count;
     pthread_mutex_unlock(&lock);
-    *room = (struct record_room){ring, RECORDS - 1, number};
+    *room = (struct record_room){ring + sizeof(struct warp_record), RECORDS - 1, number};
     return fine;
 }
 
@@ -129,8 +129,8 @@ static void tell(const struct named *kernel)
     json_text(text, sizeof text, kernel->name);
     json_text(why, sizeof why, kernel->refusal ? kernel->refusal : "");
     record("{\"inside\":\"kernel\",\"name\":%s,\"images\":%d,\"rewritten\":%d,\"waits\":%u,\"triggers\":%u,\"registers\":[%u,%u],"
-           "\"why\":%s}", text, kernel->seen, kernel->rewritten, kernel->waits, kernel->triggers, kernel->registers_before,
-           kernel->registers, why);
+           "\"spilled\":%d,\"why\":%s}", text, kernel->seen, kernel->rewritten, kernel->waits, kernel->triggers,
+           kernel->registers_before, kernel->registers, kernel->spilled, why);
 }
 
 static void write_all(const char *data, size_t bytes)
@@ -152,19 +152,29 @@ static void write_all(const char *data, size_t bytes)
     }
 }
 
+/* The bytes up to the last record that was begun. */
+static size_t used_bytes(uint64_t begun)
+{
+    return ((size_t)(begun < RECORDS ? begun : RECORDS) + 1) * sizeof(struct warp_record);
+}
+
 /* Kernels may still run: the program need not have waited for its last ones. */
-static void *from_device(size_t bytes)
+static void *from_device(size_t *bytes)
 {
     result (*synchronize)(void) = driver_symbol("cuCtxSynchronize");
     result (*copy)(void *, uint64_t, size_t) = driver_symbol("cuMemcpyDtoH_v2");
     result (*push)(void *) = driver_symbol("cuCtxPushCurrent_v2");
     result (*pop)(void **) = driver_symbol("cuCtxPopCurrent_v2");
     struct entered entered;
-    void *data = malloc(bytes), *ours = NULL;
+    void *data = NULL, *ours = NULL;
+    uint64_t begun = 0;
     int entered_one = enter_context(&entered);
     int pushed = push && pop && ring_context && push(ring_context) == 0;
-    result code = data && synchronize && copy && entered_one ? synchronize() : NO_REAL_FUNCTION;
-    code = code == 0 ? copy(data, ring, bytes) : code;
+    result code = synchronize && copy && entered_one ? synchronize() : NO_REAL_FUNCTION;
+    code = code == 0 ? copy(&begun, ring, sizeof begun) : code;
+    *bytes = used_bytes(begun);
+    data = code == 0 ? malloc(*bytes) : NULL;
+    code = code == 0 ? data ? copy(data, ring, *bytes) : NO_REAL_FUNCTION : code;
     if (pushed) {
         pop(&ours);
     }
@@ -179,7 +189,7 @@ static void *from_device(size_t bytes)
 
 void inside_write(void)
 {
-    const size_t bytes = (size_t)RECORDS * sizeof(struct warp_record);
+    size_t bytes = 0;
     char text[NAME_ROOM];
     if (__atomic_exchange_n(&written, 1, __ATOMIC_ACQ_REL)) {
         return;
@@ -192,7 +202,10 @@ void inside_write(void)
         json_text(text, sizeof text, names[i]);
         record("{\"inside\":\"number\",\"number\":%u,\"name\":%s}", i, text);
     }
-    char *data = ring_on_host ? ring_on_host : from_device(bytes);
+    char *data = ring_on_host ? ring_on_host : from_device(&bytes);
+    if (data && data == ring_on_host) {
+        bytes = used_bytes(*(const uint64_t *)ring_on_host);
+    }
     if (data) {
         write_all(data, bytes);
     }
