@@ -29,6 +29,7 @@ TOOLS = {
     "consume": ("packaging.consume", "build one consumer project outside the tree"),
     "crowded": ("probes.crowded", "smoke runs beside other users of the GPU, at low priority and under MPS"),
     "devices": ("model.devices", "write the table of broken devices and the cases that notice them"),
+    "driver-only": ("packaging.driver_only", "repeat a recorded run from the wheel, with the CUDA Toolkit hidden"),
     "environments": ("probes.environments", "measure what tools and settings do to overlap"),
     "fresh-machines": ("packaging.fresh_machines", "run the README's commands on new, minimal machines"),
     "gain-picture": ("bench.gain_picture", "draw the README's picture and fill in its number, from a recorded bench.json"),

@@ -1,6 +1,6 @@
 """Runs the examples, records what they gained, and fills the index from a record. Standard library only.
 
-    python3 examples/gains.py run FOLDER --output FILE    runs every example in FOLDER; exit 1 if one fails
+    python3 examples/gains.py run FOLDER --output FILE    runs every example in FOLDER, and those that build themselves; exit 1 if one fails
     python3 examples/gains.py index FILE                  writes the figures into examples/README.md
     python3 examples/gains.py check FILE                  exit 1 if examples/README.md has other figures
 """
@@ -18,7 +18,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"
-SKIPPED, LONGEST_S = 77, 60
+SKIPPED, LONGEST_S, LONGEST_WITH_BUILD_S = 77, 60, 300
 LINE = re.compile(
     r"(?P<name>\w+): plain (?P<plain_us>[\d.]+) us, PDL (?P<pdl_us>[\d.]+) us per (?P<per>\w+), gain (?P<gain>[\d.]+)x"
     r"(?:, (?P<limit_percent>\d+) % of the limit)?, (?P<wrong>\d+) \w+ wrong(?: \((?P<note>.*)\))?"
@@ -28,24 +28,27 @@ BASIS = re.compile(r"(<!-- basis -->).*?(<!-- /basis -->)", re.DOTALL)
 
 
 def names() -> list[str]:
-    """The examples in the tree that measure themselves: one file each, or a folder with a host program."""
-    found = [path.stem for path in HERE.glob("[0-9][0-9]_*") if path.suffix == ".cu" or (path / "main.c").is_file()]
-    return sorted(found)
+    """The examples in the tree: one file each, or a folder with a host program in C or Python."""
+    found = HERE.glob("[0-9][0-9]_*")
+    return sorted(path.stem for path in found if path.suffix == ".cu" or (path / "main.c").is_file() or (path / "run.py").is_file())
 
 
 def path_of(name: str) -> str:
-    """Whether what an example measures runs in a stream or in a graph, by what it tells measure()."""
-    sources = [*HERE.glob(f"{name}.cu"), *HERE.glob(f"{name}/main.c")]
-    return "graph" if any(re.search(r"\bm\.(in_graph = 1|build = )", source.read_text()) for source in sources) else "stream"
+    """Whether what an example measures runs in a stream or in a graph, by what it tells measure(), or PyTorch."""
+    sources = [*HERE.glob(f"{name}.cu"), *HERE.glob(f"{name}/main.c"), *HERE.glob(f"{name}/run.py")]
+    return "graph" if any(re.search(r"\bm\.(in_graph = 1|build = )|CUDAGraph\(\)", source.read_text()) for source in sources) else "stream"
 
 
 def run_one(program: Path) -> dict[str, object]:
     """What one example said; status is right, skipped, wrong (its own verdict), or broken."""
+    command, limit = [str(program)], LONGEST_S
+    if (script := HERE / program.name / "run.py").is_file():
+        command, limit = [sys.executable, str(script)], LONGEST_WITH_BUILD_S
     try:
-        done = subprocess.run([str(program)], capture_output=True, text=True, timeout=LONGEST_S)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
     except (OSError, subprocess.TimeoutExpired) as error:
         return {"name": program.name, "status": "broken", "said": str(error)[:200]}
-    match = LINE.fullmatch(done.stdout.strip())
+    match = LINE.fullmatch(done.stdout.strip().rpartition("\n")[2])
     said = (done.stdout + done.stderr).strip()[-300:]
     if done.returncode == SKIPPED or "error while loading shared libraries" in done.stderr:
         return {"name": program.name, "status": "skipped", "said": said}
@@ -72,7 +75,7 @@ def run(folder: Path, output: Path | None) -> int:
     rows = []
     for name in names():
         program = folder / name
-        row = run_one(program) if program.is_file() else {"name": name, "status": "not built"}
+        row = run_one(program) if program.is_file() or (HERE / name / "run.py").is_file() else {"name": name, "status": "not built"}
         rows.append(row)
         print(json.dumps(row), file=sys.stderr, flush=True)
     text = json.dumps({"schema": "pdl-examples-1", "device": device(), "examples": rows}, indent=1) + "\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,6 +14,7 @@ from conformance.bench.record import Bench, compared, from_measurement, from_tex
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import OK, BadArguments, KitExit
 from conformance.pdlkit.places import REPORTS, shown
+from conformance.pdlkit.read_report import Unreadable, read_json, read_text
 from conformance.pdlkit.venv import ensure_venv
 
 _EPILOG = """\
@@ -55,15 +55,15 @@ def _measure(folder: Path, place: Path, repetitions: int) -> None:
 def _read(folder: Path, examples: Path | None) -> Bench:
     """From what the programs printed or, if only that was kept, from a bench.json."""
     try:
-        rows = json.loads(examples.read_text())["examples"] if examples is not None else []
+        rows = read_json(examples)["examples"] if examples is not None else []
         if not (folder / "gap.jsonl").is_file() and (folder / "bench.json").is_file():
-            kept = from_text((folder / "bench.json").read_text())
+            kept = from_text(read_text(folder / "bench.json"))
             return kept if examples is None else replace(kept, examples=[row for row in rows if row["status"] == "right"])
-        gap = (folder / "gap.jsonl").read_text().splitlines()
+        gap = read_text(folder / "gap.jsonl").splitlines()
         cost = folder / "cost.jsonl"
-        costs = cost.read_text().splitlines() if cost.is_file() else []
+        costs = read_text(cost).splitlines() if cost.is_file() else []
         return from_measurement(gap, costs, programs.count_instructions(), rows)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (Unreadable, ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadArguments(f"{shown(folder)} does not hold the records of a whole run: {error}") from None
 
 
@@ -84,8 +84,8 @@ def _plot(folder: Path) -> list[str]:
 def _other(file: Path) -> Matrix:
     """Another machine's matrix, read before anything is measured."""
     try:
-        return from_text(file.read_text()).matrix
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return from_text(read_text(file)).matrix
+    except (Unreadable, ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadArguments(f"{file} is not a bench.json: {error}") from None
 
 

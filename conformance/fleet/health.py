@@ -8,7 +8,6 @@ CONFORMS is "unknown": a tool that failed, a time limit, a cache that cannot be 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.children import run_silent
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.machine import ask_driver
-from conformance.pdlkit.output_folder import check_file
+from conformance.pdlkit.output_folder import check_file, in_one_step
 from conformance.pdlkit.read_report import Unreadable, read_json, read_report
 from conformance.pdlkit.toolkit import toolkit_program
 
@@ -93,13 +92,9 @@ def _put(path: Path, text: str) -> None:
     """Replace the file at once: a reader sees the old text or the new one."""
     check_file(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with in_one_step(path) as draft:
         draft.write_text(text, encoding="utf-8")
         draft.chmod(0o644)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def check(devices: Sequence[str], cache: Path, harness: Path | None, limit: float, max_age: float, leave_alone: set[str]) -> list[State]:

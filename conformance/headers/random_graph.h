@@ -77,7 +77,7 @@ static void note_planted(struct random_graph *g, unsigned kind, unsigned from, u
     g->plant[g->planted++] = p;
 }
 
-/* A kernel to plant a defect behind. */
+/* A kernel whose successor will get a planted defect. */
 static unsigned some_kernel(struct random_graph *g, unsigned below)
 {
     unsigned i = draw(g, below);

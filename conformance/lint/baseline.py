@@ -8,6 +8,8 @@ from pathlib import Path
 
 from conformance.lint.findings import HINT, Finding
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
+from conformance.pdlkit.output_folder import in_one_step
+from conformance.pdlkit.read_report import Unreadable, read_json
 
 _SCHEMA = "pdl-lint-baseline-1"
 
@@ -15,11 +17,10 @@ _SCHEMA = "pdl-lint-baseline-1"
 def load(path: Path) -> frozenset[str]:
     """The fingerprints of one baseline; what lint printed with --json is one as well."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return frozenset(str(row["fingerprint"]) for row in content["findings"])
-    except OSError as error:
-        raise BadArguments(f"{path}: {error.strerror}; --write-baseline makes one") from None
-    except (ValueError, LookupError, TypeError):
+        return frozenset(str(row["fingerprint"]) for row in read_json(path)["findings"])
+    except Unreadable as reason:
+        raise BadArguments(f"{path}: {reason}; --write-baseline makes one") from None
+    except (LookupError, TypeError):
         raise BadArguments(f"{path}: it is not a baseline; --write-baseline makes one") from None
 
 
@@ -29,7 +30,8 @@ def write(path: Path, findings: Iterable[Finding]) -> int:
     lines = [json.dumps({"fingerprint": fingerprint, "kernel": kernel, "id": rule, "message": message})
              for (kernel, rule, fingerprint), message in sorted(rows.items())]
     try:
-        path.write_text(f'{{"schema": "{_SCHEMA}", "findings": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
+        with in_one_step(path) as draft:
+            draft.write_text(f'{{"schema": "{_SCHEMA}", "findings": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
     except OSError as error:
         raise SetupImpossible(f"{path}: {error.strerror}") from None
     return len(rows)

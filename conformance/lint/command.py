@@ -21,6 +21,7 @@ from conformance.lint.sarif import as_sarif
 from conformance.lint.text import as_text
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
+from conformance.pdlkit.output_folder import in_one_step
 
 _EPILOG = """\
 `lint explain RULE` says what a finding means, with a wrong and a right kernel.
@@ -121,7 +122,8 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 def _write(path: str, text: str) -> None:
     try:
-        Path(path).write_text(text + "\n", encoding="utf-8", errors="replace")
+        with in_one_step(Path(path)) as draft:
+            draft.write_text(text + "\n", encoding="utf-8", errors="replace")
     except OSError as error:
         raise SetupImpossible(f"{path}: {error.strerror}") from None
 

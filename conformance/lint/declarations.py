@@ -30,6 +30,7 @@ from typing import Any
 from conformance.lint.results import Origin
 from conformance.pdlkit.elf import KernelInfo
 from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.read_report import Unreadable, read_text
 
 _POINTER = 8  # bytes
 
@@ -87,10 +88,8 @@ def load(path: Path) -> tuple[list[Declaration], list[Chain]]:
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a file that the user names."""
     try:
-        return tomllib.loads(path.read_text())
-    except OSError as error:
-        raise BadArguments(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return tomllib.loads(read_text(path))
+    except (Unreadable, RecursionError, tomllib.TOMLDecodeError) as error:
         raise BadArguments(f"{path}: {error}") from None
 
 

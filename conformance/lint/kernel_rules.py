@@ -24,7 +24,7 @@ _VERBS = {
     "ATOMIC": "changed by an atomic operation", "GENERIC_ATOMIC": "changed by an atomic operation",
     "ASYNC_LOAD": "copied from", "ASYNC_STORE": "copied to", "TEXTURE": "read as a texture",
 }
-_UNDER_CONDITION = ("path-without-wait", "partial-wait")  # what comes ahead of a wait does so however that is decided
+_UNDER_CONDITION = ("path-without-wait", "partial-wait")  # only for these does it matter how the branch to the wait is decided
 _LIFTED = ("the source reads it after the wait, and the compiler moved it above: take __restrict__, const __restrict__ and __ldg away "
            "from this pointer, and read through pdl_fresh()")
 _PERHAPS_LIFTED = ("it is a read-only load, which the compiler may move above the wait: if the source reads it after the wait, take "

@@ -5,13 +5,13 @@ One JSON object a line: {"kernel", "image", "overlap": true, false or "edge", "b
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.read_report import Unreadable, parse_json, read_text
 
 _SHOWN = 3  # kernels that a launch was queued after
 
@@ -44,9 +44,9 @@ def load(paths: Iterable[Path]) -> Launches:
     found = Launches()
     for path in paths:
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadArguments(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+            lines = read_text(path).splitlines()
+        except Unreadable as reason:
+            raise BadArguments(f"{path}: {reason}") from None
         for number, line in enumerate(lines, 1):
             if line.strip():
                 _add(found, f"{path}, line {number}", line)
@@ -55,9 +55,9 @@ def load(paths: Iterable[Path]) -> Launches:
 
 def _add(found: Launches, place: str, line: str) -> None:
     try:
-        row: Any = json.loads(line)
-    except ValueError:
-        raise BadArguments(f"{place}: invalid JSON") from None
+        row: Any = parse_json(line)
+    except Unreadable as reason:
+        raise BadArguments(f"{place}: {reason}") from None
     if not isinstance(row, dict) or not isinstance(row.get("kernel"), str):
         raise BadArguments(f'{place}: a launch is an object with "kernel" and "overlap"')
     if row.get("overlap") not in (True, False, "edge"):

@@ -67,7 +67,7 @@ def _fields(body: str) -> list[tuple[str, str]]:
 
 
 def _ask_compiler(text: str, headers: Path, includes: Path, work: Path) -> list[str]:
-    """Values of the constants; size, offset and size of member of each struct; from a program."""
+    """The values of all constants, and of each struct its size and its members' offsets and sizes, as a compiled program prints them."""
     flat = re.sub(r"\s+", " ", text)
     lines = []
     for body in re.findall(r"enum \w* ?(?:: unsigned )?\{([^{}]*)\}", flat):

@@ -3,24 +3,26 @@
     python3 conformance dev portable HARNESS [--cuda ROOT] [--record portable.md] [--ran report.json]...
 
 Static CUDA runtime, no library but the C library's and libgcc_s, machine code for each architecture of the preset that the
-toolkit knows, and PTX. 0 it can, 1 it cannot, 77 without the toolkit's cuobjdump (its Python package will do: --cuobjdump).
---ran adds what `run --harness` said of it elsewhere.
+toolkit knows, and PTX. HARNESS may be a wheel that holds one. 0 it can, 1 it cannot. --ran adds what `run --harness`, or `run` of the
+wheel, said of it elsewhere.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-import shutil
 import subprocess
 import sys
+import tempfile
+import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance.pdlkit.cuda_programs import tool
+from conformance.pdlkit.exits import FAILED, OK, BadArguments
 from conformance.pdlkit.read_report import read_report
 
-SKIP = 77
 WANTED = ("90", "100", "103", "110", "120")
 C_LIBRARY = re.compile(r"lib(c|m|dl|rt|pthread|gcc_s)\.so\.[0-9]+|ld-linux-[a-z0-9_-]+\.so\.[0-9]+")
 
@@ -50,44 +52,69 @@ def images(cuobjdump: str, harness: Path) -> tuple[Counter[str], Counter[str]]:
 def ran(path: Path) -> str:
     """What a report says of this harness on another machine."""
     report = read_report(path)
-    if "--harness" not in report["run"]["argv"] or report["device"]["kind"] != "gpu":
+    carried = "--harness" in report["run"]["argv"] or report["toolchain"].get("built") == "with the package"
+    if not carried or report["device"]["kind"] != "gpu":
         raise SystemExit(f"{path}: not the report of a harness that was carried to a GPU")
     score, device, host = report["mutation_score"], report["device"], report["host"]
     cases = sum(test["status"] == "PASS" for test in report["tests"])
     only = f", only {' '.join(report['run']['only'])}" if report["run"]["only"] else ""
-    return (f"carried to {host['os']} with a {device['name']}, driver {report['driver']['version']}, no toolkit: profile "
+    hidden = "" if "--harness" in report["run"]["argv"] else " in sight"
+    return (f"carried to {host['os']} with a {device['name']}, driver {report['driver']['version']}, no toolkit{hidden}: profile "
             f"{report['run']['profile']}{only}: {report['verdict']}, {cases} cases passed, mutation score "
             f"{score['killed']}/{score['applicable']} ({report['run']['started'][:10]})")
 
 
+def unpacked(given: Path, folder: Path) -> Path:
+    """The harness: the file itself, or the one inside a wheel."""
+    if not given.is_file():
+        raise BadArguments(f"{given}: no such harness and no such wheel")
+    if not zipfile.is_zipfile(given):
+        return given
+    with zipfile.ZipFile(given) as wheel:
+        inside = [name for name in wheel.namelist() if name.endswith("/prebuilt/pdl-harness")]
+        if not inside:
+            raise BadArguments(f"{given}: this wheel holds no harness for GPUs; `dev wheel --gpu` puts one in")
+        return Path(wheel.extract(inside[0], folder))
+
+
+def judged(harness: Path, nvcc: str, ran_elsewhere: Sequence[Path]) -> tuple[list[str], list[str]]:
+    """What the harness is, in lines, and what keeps it from being copied."""
+    known = re.findall(r"sm_([0-9]+)\b", say(nvcc, "--list-gpu-code"))
+    wanted = [number for number in WANTED if number in known]
+    code, ptx = images(str(tool("cuobjdump")), harness)
+    lines = [
+        f"needs {', '.join(libraries(harness))}; glibc {newest_glibc(harness)} or newer",
+        f"machine code: {', '.join(f'sm_{number} ({code[number]})' for number in sorted(code, key=int))}",
+        f"PTX: {', '.join(f'compute_{number} ({ptx[number]})' for number in sorted(ptx, key=int))}",
+        f"size: {harness.stat().st_size / 1e6:.1f} MB",
+        *(map(ran, ran_elsewhere) if ran_elsewhere else ["this build was not yet run where no toolkit is in sight"]),
+    ]
+    bad = [f"it needs {name}" for name in libraries(harness) if not C_LIBRARY.fullmatch(name)]
+    # images that a rule needs for one architecture are added to these
+    bad += [f"it lacks machine code for sm_{number}" for number in wanted if code[number] < ptx[wanted[0]]]
+    return lines, bad if ptx[wanted[0]] else [*bad, f"it holds no PTX for compute_{wanted[0]}"]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
+    """Look, say, and write it down."""
     parser = argparse.ArgumentParser(description="Look at a harness that is to be copied.")
-    parser.add_argument("harness", type=Path)
+    parser.add_argument("harness", type=Path, help="the executable, or a wheel that holds it")
     parser.add_argument("--cuda", type=Path, default=Path("/usr/local/cuda"), help="the toolkit it was built with")
-    parser.add_argument("--cuobjdump", help="its cuobjdump, if it lies elsewhere")
     parser.add_argument("--record", type=Path, help="Markdown file for what was found")
     parser.add_argument("--ran", type=Path, action="append", default=[], help="report.json of a run with this harness")
     options = parser.parse_args(argv)
-    cuobjdump = options.cuobjdump or shutil.which(str(options.cuda / "bin" / "cuobjdump")) or shutil.which("cuobjdump")
-    if cuobjdump is None:
-        print("skipped: no cuobjdump")
-        return SKIP
-    known = re.findall(r"sm_([0-9]+)\b", say(str(options.cuda / "bin" / "nvcc"), "--list-gpu-code"))
-    wanted = [number for number in WANTED if number in known]
-    foreign = [name for name in libraries(options.harness) if not C_LIBRARY.fullmatch(name)]
-    code, ptx = images(cuobjdump, options.harness)
-    lines = [f"needs {', '.join(libraries(options.harness))}; glibc {newest_glibc(options.harness)} or newer",
-             f"machine code: {', '.join(f'sm_{number} ({code[number]})' for number in sorted(code, key=int))}",
-             f"PTX: {', '.join(f'compute_{number} ({ptx[number]})' for number in sorted(ptx, key=int))}",
-             f"size: {options.harness.stat().st_size / 1e6:.1f} MB", *map(ran, options.ran)]
+    nvcc = str(options.cuda / "bin" / "nvcc")
+    with tempfile.TemporaryDirectory() as folder:
+        lines, bad = judged(unpacked(options.harness, Path(folder)), nvcc, options.ran)
     print("\n".join(lines))
     if options.record:
-        head = "# The portable harness\n\nWritten by portable.py, never by hand: `cmake --preset portable`, nvcc "
-        version = re.findall(r"release ([0-9.]+)", say(str(options.cuda / "bin" / "nvcc"), "--version"))[0]
-        options.record.write_text(head + version + ".\n\n" + "".join(f"- {line}\n" for line in lines), encoding="utf-8")
-    # images that a rule needs for one architecture are added to these
-    gone = [f"sm_{number}" for number in wanted if code[number] < ptx[wanted[0]]]
-    if foreign or gone or ptx[wanted[0]] == 0:
-        print(f"it cannot be copied: it needs {foreign}, lacks {gone}, has {ptx[wanted[0]]} pieces of PTX for the oldest", file=sys.stderr)
-        return 1
-    return 0
+        version = re.findall(r"release ([0-9.]+)", say(nvcc, "--version"))[0]
+        head = f"# The portable harness\n\nWritten by `dev portable`, never by hand. Built with nvcc {version}.\n\n"
+        options.record.write_text(head + "".join(f"- {line}\n" for line in lines), encoding="utf-8")
+    if bad:
+        print(f"it cannot be copied: {', '.join(bad)}", file=sys.stderr)
+    return FAILED if bad else OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -136,7 +136,7 @@ def covering_array(axes: Axes) -> list[Row]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What rows that ran held, of what they had to hold."""
+    """How many of the wanted pairs and triples of values occurred in the rows that were run."""
 
     pairs: tuple[int, int]  # covered, wanted
     triples: tuple[int, int]

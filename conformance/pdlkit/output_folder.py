@@ -7,9 +7,11 @@ and only plain files.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from conformance.pdlkit.exits import BadArguments
@@ -38,6 +40,29 @@ def check_file(path: Path) -> None:
         return  # there is nothing, or writing will say why it cannot be done
     if not stat.S_ISREG(mode):
         raise BadArguments(f"{shown(path.parent)}/{path.name} is a link or not a plain file; name another place")
+
+
+@contextmanager
+def in_one_step(path: Path) -> Iterator[Path]:
+    """The file to write instead of this one, which it then replaces. So whoever reads sees the old content or the new one, and a disk that
+    fills up costs neither. What is no plain file, such as /dev/stdout, is written to as it is.
+    """
+    final = path.resolve()
+    try:
+        mode = final.stat().st_mode
+    except OSError:
+        mode = None
+    if mode is not None and not stat.S_ISREG(mode):
+        yield path
+        return
+    draft = final.with_name(f".{final.name[:200]}.{os.getpid()}")
+    try:
+        yield draft
+        if mode is not None:
+            draft.chmod(stat.S_IMODE(mode))
+        draft.replace(final)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _is_of_the_kit(folder: Path) -> bool:

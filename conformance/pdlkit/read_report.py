@@ -1,4 +1,4 @@
-"""Reads JSON files that a person names or that could have been damaged; what cannot be used is told in a sentence."""
+"""Reads files that a person names or that could have been damaged; what cannot be used is told in a sentence."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def parse_json(text: str) -> Any:
         raise Unreadable(f"it is invalid JSON: {escaped(str(error))[:120]}") from None
 
 
-def read_text(path: Path) -> str:
-    """The text of a plain file. Unreadable for anything else, such as a pipe that would never end."""
+def read_plain(path: Path) -> bytes:
+    """The bytes of a plain file. Unreadable for anything else, such as a pipe that would never end."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a writer would block
     except (OSError, ValueError) as error:
@@ -57,13 +57,19 @@ def read_text(path: Path) -> str:
         if status.st_size > LARGEST:
             raise Unreadable(f"it has {status.st_size} bytes, too many for such a file")
         with open(handle, "rb", closefd=False) as file:
-            return file.read(LARGEST).decode("utf-8")
-    except UnicodeDecodeError:
-        raise Unreadable("it is not text in UTF-8") from None
+            return file.read(LARGEST)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from None
     finally:
         os.close(handle)
+
+
+def read_text(path: Path) -> str:
+    """The text of a plain file; Unreadable for anything else."""
+    try:
+        return read_plain(path).decode("utf-8")
+    except UnicodeDecodeError:
+        raise Unreadable("it is not text in UTF-8") from None
 
 
 def read_json(path: Path) -> Any:

@@ -182,7 +182,7 @@ def _shape_bound(facts: RunFacts, status: str, kind: str, passed: list[CaseResul
 
 
 def pooled(facts: RunFacts) -> dict[str, Any]:
-    """Both bounds over all visibility rules together: a fault that is none of one rule's own has met all of their trials."""
+    """Both bounds over all visibility rules together, for a fault that could have shown in the trials of each."""
     passed = [r for r in facts.results if r.case.kind == "visibility" and r.case.rule_class != "measured" and r.case.proving
               and r.status == "PASS"]
     failed = any(r.status != "PASS" for r in facts.results

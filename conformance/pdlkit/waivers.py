@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.read_report import Unreadable, read_text
 from conformance.pdlkit.rules import RuleBook
 from conformance.pdlkit.verdicts import JUDGING_CLASSES, CaseResult
 
@@ -131,10 +132,10 @@ def _read_one(file: str, index: int, data: Any, book: RuleBook) -> Waiver:
 def load(path: Path, book: RuleBook) -> list[Waiver]:
     """The waivers of a file; BadArguments names the first slip."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadArguments(f"--waive {path}: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        data = tomllib.loads(read_text(path))
+    except Unreadable as reason:
+        raise BadArguments(f"--waive {path}: {reason}") from None
+    except (RecursionError, tomllib.TOMLDecodeError) as error:
         raise BadArguments(f"--waive {path}: invalid TOML: {error}") from None
     unknown = sorted(set(data) - {"waiver"})
     if unknown:

@@ -1,6 +1,6 @@
 """Opens pages in headless Chromium and looks at them: no script error, no request, nothing wider than the screen, no finding of axe.
 
-    python3 conformance dev pages-in-browser [--chromium PROGRAM] [--shots FOLDER] [--site FOLDER] [PAGE.html ...]
+    python3 conformance dev pages-in-browser [--chromium PROGRAM] [--shots FOLDER] [PAGE.html ...]
 
 On demand, never in CI: needs Chromium and a network for playwright and axe-core. Without pages it makes its own: reports of 1, 300 and
 3,000 cases, which have to open in 1, 2 and 10 s, a failing report, and the site of the recorded results.
@@ -48,8 +48,8 @@ def made_pages(folder: Path) -> dict[Path, float | None]:
     return pages
 
 
-def look(pages: dict[Path, float | None], chromium: str, shots: Path | None) -> list[str]:
-    """What is wrong with the pages, by a driver that runs where playwright is."""
+def look(pages: dict[Path, float | None], chromium: str, shots: Path | None) -> tuple[list[str], list[str]]:
+    """What is wrong with the pages, and how long the timed ones took, by a driver that runs where playwright is."""
     python = ensure_venv("browser")
     order = {
         "chromium": chromium,
@@ -59,7 +59,8 @@ def look(pages: dict[Path, float | None], chromium: str, shots: Path | None) -> 
     done = subprocess.run([str(python), "-P", str(_DRIVER)], input=json.dumps(order), stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise SetupImpossible("Chromium could not be driven; its words stand above")
-    return [str(text) for text in json.loads(done.stdout)]
+    answer = json.loads(done.stdout)
+    return [str(text) for text in answer["found"]], [str(text) for text in answer["times"]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -76,7 +77,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         given: dict[Path, float | None] = dict.fromkeys(options.pages)
         pages = given or made_pages(Path(folder))
-        found = look(pages, options.chromium, options.shots)
+        found, times = look(pages, options.chromium, options.shots)
+    print("\n".join(times))
     print("\n".join(found) or f"{len(pages)} pages: nothing is wrong")
     return FAILED if found else OK
 

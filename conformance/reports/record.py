@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.read_report import Unreadable, read_plain
 from conformance.pdlkit.report import SCHEMA_NAME
 from conformance.pdlkit.verdicts import CASE_VERDICTS
 from conformance.reports.complete import read_complete
@@ -82,8 +83,8 @@ def _toolkit(report: Mapping[str, Any]) -> str:
 
 def _is_report(path: Path) -> bool:
     try:
-        data = read_strictly(path.read_bytes())
-    except (OSError, ValueError) as error:
+        data = read_strictly(read_plain(path))
+    except (Unreadable, ValueError, RecursionError) as error:
         raise BadArguments(f"{path}: {error}") from None
     return isinstance(data, dict) and data.get("schema") == SCHEMA_NAME
 

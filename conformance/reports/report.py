@@ -10,7 +10,7 @@ from pathlib import Path
 from conformance.pdlkit import places
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import OK, BadArguments
-from conformance.pdlkit.output_folder import check_file
+from conformance.pdlkit.output_folder import check_file, in_one_step
 from conformance.reports.complete import read_complete
 from conformance.reports.content import Report
 from conformance.reports.interchange import write_ctrf, write_junit
@@ -46,14 +46,11 @@ def deliver(text: str, out: str) -> None:
         return
     final = Path(out)
     check_file(final)
-    draft = final.with_name(f".{final.name}.{os.getpid()}")
     try:
-        draft.write_bytes(text.encode("utf-8", "replace"))
-        draft.replace(final)
+        with in_one_step(final) as draft:
+            draft.write_bytes(text.encode("utf-8", "replace"))
     except OSError as error:
         raise BadArguments(f"{out} cannot be written: {error.strerror}; name another place") from None
-    finally:
-        draft.unlink(missing_ok=True)
     print(f"wrote {places.shown(final)}", file=sys.stderr)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from conformance.pdlkit import sources
 from conformance.pdlkit.places import SCHEMA
+from conformance.pdlkit.read_report import Unreadable, read_plain
 from conformance.pdlkit.report import identified, inconsistencies
 from conformance.pdlkit.venv import ensure_venv
 from conformance.reports.recomputed import recomputed_problems
@@ -197,9 +198,9 @@ def place_for(report: Report) -> str:
 def read_submission(path: Path) -> Report | str:
     """The report, or the sentence that says why it is none."""
     try:
-        report = read_strictly(path.read_bytes())
-    except OSError as error:
-        return f"it cannot be read: {error.strerror}"
+        report = read_strictly(read_plain(path))
+    except Unreadable as reason:
+        return f"it cannot be read: {reason}"
     except (ValueError, RecursionError) as error:
         return f"it is not JSON that everybody reads alike: {error}"
     if not isinstance(report, dict) or not isinstance(report.get("run"), dict):

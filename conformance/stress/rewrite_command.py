@@ -11,6 +11,8 @@ from pathlib import Path
 
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import OK, BadArguments, SetupImpossible
+from conformance.pdlkit.output_folder import in_one_step
+from conformance.pdlkit.read_report import Unreadable, read_plain
 from conformance.rewrite import library as machine_code
 from conformance.stress import options as stress_options
 from conformance.stress.plan import NOTHING
@@ -39,9 +41,11 @@ def _parser() -> Parser:
 
 def _read(name: str) -> bytes:
     try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return sys.stdin.buffer.read() if name == "-" else read_plain(Path(name))
     except OSError as error:
-        raise BadArguments(f"cannot read {name}: {error.strerror}") from error
+        raise BadArguments(f"cannot read standard input: {error.strerror}") from error
+    except Unreadable as reason:
+        raise BadArguments(f"cannot read {name}: {reason}") from None
 
 
 def _write(name: str, text: str) -> None:
@@ -50,7 +54,8 @@ def _write(name: str, text: str) -> None:
         if name == "-":
             sys.stdout.buffer.write(data)
         else:
-            Path(name).write_bytes(data)
+            with in_one_step(Path(name)) as draft:
+                draft.write_bytes(data)
     except OSError as error:
         raise BadArguments(f"cannot write {name}: {error.strerror}") from error
 

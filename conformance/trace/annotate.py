@@ -19,6 +19,7 @@ from typing import Any
 
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.output_folder import in_one_step
 from conformance.trace import page, reasons, report, room
 from conformance.trace.pairs import ARRIVAL_NS, COMPLETION_NS, Pair
 from conformance.trace.reasons import Facts
@@ -211,7 +212,8 @@ def _copy_of_torch(content: dict[str, Any], target: Path, found: list[tuple[Pair
             if pair is not None:
                 event["args"] |= {"PDL overlap us": pair.overlap_ns / 1000, "PDL gap us": pair.gap_ns / 1000,
                                   "PDL why not": "; ".join(f"{reason.code}: {reason.sentence()}" for reason in pair.reasons)}
-    target.write_text(json.dumps(content), encoding="utf-8")
+    with in_one_step(target) as draft:
+        draft.write_text(json.dumps(content), encoding="utf-8")
 
 
 def main(argv: list[str]) -> int:

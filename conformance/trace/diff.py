@@ -10,6 +10,7 @@ from typing import Any
 
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import FAILED, OK, BadArguments
+from conformance.pdlkit.read_report import Unreadable, read_json
 from conformance.trace.report import SCHEMA, clipped, short_name, us
 
 BETTER = 3
@@ -35,11 +36,9 @@ class Change:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadArguments(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise BadArguments(f"{path} is invalid JSON: {error}") from error
+        content = read_json(Path(path))
+    except Unreadable as reason:
+        raise BadArguments(f"{path} cannot be read: {reason}") from None
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise BadArguments(f"{path} is not what `trace --json` writes ({SCHEMA})")
     return content

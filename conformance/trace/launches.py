@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from conformance.pdlkit.output_folder import in_one_step
 from conformance.trace import reasons
 from conformance.trace.pairs import Pair
 from conformance.trace.timeline import Timeline
@@ -36,4 +37,5 @@ def lines(timelines: Sequence[Timeline], pairs: Sequence[Pair], images: Mapping[
 
 def write(path: Path, timelines: Sequence[Timeline], pairs: Sequence[Pair], images: Mapping[str, str]) -> None:
     """The file."""
-    path.write_text("".join(line + "\n" for line in lines(timelines, pairs, images)), encoding="utf-8")
+    with in_one_step(path) as draft:
+        draft.write_text("".join(line + "\n" for line in lines(timelines, pairs, images)), encoding="utf-8")

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from conformance.pdlkit.output_folder import in_one_step
 from conformance.trace.inside.findings import Inside
 from conformance.trace.pairs import Group, Pair
 from conformance.trace.perfetto import lanes
@@ -136,4 +137,5 @@ def write(path: Path, content: dict[str, Any]) -> None:
     """The page. `<` is escaped in the data, so that no kernel's name can end the script."""
     template = resources.files("conformance.trace").joinpath("page.html").read_text(encoding="utf-8")
     text = json.dumps(content, separators=(",", ":")).replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-    path.write_text(template.replace("@DATA@", text), encoding="utf-8")
+    with in_one_step(path) as draft:
+        draft.write_text(template.replace("@DATA@", text), encoding="utf-8")

@@ -25,7 +25,7 @@ ARRIVAL_NS = 1800
 # CUPTI's end of a kernel is its completion, memory flushed: up to 0.7 us after its last thread's last instruction. A kernel
 # that starts in that time starts after its primary's last block.
 COMPLETION_NS = 700
-# What is left of a boundary with PDL, and what it takes without, where nothing else is in the way (F1, F3, facts section 8).
+# What PDL takes off the time between two kernels, where nothing else stands in the way (F1, F3).
 BOUNDARY_NS = 450
 _ON_STREAM = ("launch", "graph")
 _NOT_BY_PDL = ("host-bound", "graph-boundary", "device", "too-short", "traced")

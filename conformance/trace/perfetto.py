@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from conformance.pdlkit.output_folder import in_one_step
 from conformance.trace.pairs import Pair
 from conformance.trace.report import short_name
 from conformance.trace.timeline import Run, Timeline
@@ -76,7 +77,7 @@ def _slice(run: Run, pid: int, tid: int, begin: int, pair: Pair | None) -> dict[
 
 def write(path: Path, timelines: Sequence[Timeline], pairs: Sequence[Pair]) -> None:
     """One event a line, so that a large file can be looked at."""
-    with path.open("w", encoding="utf-8") as file:
+    with in_one_step(path) as draft, draft.open("w", encoding="utf-8") as file:
         file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
         for number, event in enumerate(_events(timelines, pairs)):
             file.write((",\n" if number else "") + json.dumps(event))

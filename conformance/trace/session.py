@@ -67,7 +67,7 @@ def environment(folder: Path, cupti: Path | None, rank: str | None, sample: int 
 
 
 def run(command: list[str], folder: Path, variables: dict[str, str], quiet: bool, timeout: float | None) -> Ran:
-    """The program, with our standard streams; `quiet` keeps its output off ours."""
+    """Run the program with our standard streams; `quiet` discards its output."""
     folder.mkdir(mode=0o700, exist_ok=True)
     return Ran(folder, *ended(command, variables, subprocess.DEVNULL if quiet else None, timeout))
 

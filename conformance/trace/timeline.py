@@ -129,7 +129,7 @@ def _nodes_by_id(process: Process, graph: Graph) -> dict[int, Node]:
 
 
 def _node_of(process: Process, nodes: dict[int, Node], identity: int) -> Node | None:
-    """Instantiating clones each node, of child graphs several times over."""
+    """The node as it was added: instantiation clones each node, and a node of a child graph several times."""
     for _ in range(16):
         if identity in nodes:
             return nodes[identity]

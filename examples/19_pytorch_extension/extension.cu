@@ -1,9 +1,10 @@
 // 19_pytorch_extension: an operator for PyTorch whose kernel overlaps with the one before it. Licence: 0BSD
 // python3 run.py builds it with torch.utils.cpp_extension, runs it and compares.
-#include <ATen/ATen.h>
-#include <ATen/cuda/CUDAContext.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty_like.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
 #include <algorithm>
 #include <torch/library.h>
 #include "pdl.h"
@@ -27,7 +28,7 @@ static at::Tensor scale_shift(const at::Tensor &in, double scale, double shift, 
     const int64_t count = in.numel(), blocks = std::min<int64_t>((count + 255) / 256, 1024);
 
     if (count != 0) {
-        C10_CUDA_CHECK(pdl::launch(scale_shift_kernel, dim3(blocks), 256, 0, at::cuda::getCurrentCUDAStream(),
+        C10_CUDA_CHECK(pdl::launch(scale_shift_kernel, dim3(blocks), 256, 0, c10::cuda::getCurrentCUDAStream(),
                                    overlap ? PDL_OVERLAP_IF_POSSIBLE : PDL_OVERLAP_NONE, out.data_ptr<float>(),
                                    in.const_data_ptr<float>(), float(scale), float(shift), count));
     }

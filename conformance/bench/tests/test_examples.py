@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 from types import ModuleType
@@ -81,8 +82,8 @@ def test_index_holds_the_recorded_figures() -> None:
 def test_path_of_an_example_is_read_from_its_source() -> None:
     gains = _gains()
     paths = {name: gains.path_of(name) for name in gains.names()}
-    assert {name[:2] for name, path in paths.items() if path == "graph"} == {"05", "07", "08", "11"}
-    assert "17_c_host_nvcc" in paths and "19_pytorch_extension" not in paths
+    assert {name[:2] for name, path in paths.items() if path == "graph"} == {"05", "07", "08", "11", "19"}
+    assert "17_c_host_nvcc" in paths
 
 
 def test_broken_and_wrong_examples_are_noticed(tmp_path: Path) -> None:
@@ -94,3 +95,16 @@ def test_broken_and_wrong_examples_are_noticed(tmp_path: Path) -> None:
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
         assert gains.run_one(program)["status"] == status
+
+
+def test_an_example_that_builds_itself_is_run_by_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what the compiler says before its own line is left aside."""
+    gains = _gains()
+    monkeypatch.setattr(gains, "HERE", tmp_path)
+    (tmp_path / "19_x").mkdir()
+    said = "19_x: plain 2.00 us, PDL 1.00 us per kernel, gain 2.00x, 0 words wrong"
+    (tmp_path / "19_x" / "run.py").write_text(f"print('ninja: building')\nprint({said!r})\ng = 'torch.cuda.CUDAGraph()'\n")
+    output = tmp_path / "record.json"
+    assert gains.names() == ["19_x"] and gains.run(tmp_path / "built", output) == 0
+    (row,) = json.loads(output.read_text())["examples"]
+    assert row["status"] == "right" and row["gain"] == 2.0 and row["path"] == "graph"

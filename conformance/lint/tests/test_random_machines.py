@@ -18,7 +18,7 @@ def test_machines_are_worth_asking_about() -> None:
 
 
 def test_a_barrier_that_is_passed_over_is_noticed() -> None:
-    """The check can fail: if those who wait at a meeting only arrive, the truth is another one."""
+    """The check can fail: once threads that wait at a barrier only arrive there, the truth is no longer what lint found."""
     machines = [random_machine(seed) for seed in range(200)]
     before = found_by_lint(machines)
     for machine in machines:

@@ -11,7 +11,7 @@ from conformance.pdlkit.verdicts import CaseResult
 ANSWER = "smallest program that differs"  # of harness/programs
 LINKS_AT_MOST = 60
 STEPS_AT_MOST = 32  # a word of the program has a bit per step
-# The ways that the template makes; others are told in words only.
+# The ways of building a graph that the template can write; a failure in another way is described in words only.
 _WAYS = {"nodes, then all edges in one call": 1, "each node with its edges": 2, "a clone": 3}
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from conformance.pdlkit.exits import BadArguments
-from conformance.pdlkit.output_folder import MARK, claim, forget
+from conformance.pdlkit.exits import BadArguments, SetupImpossible
+from conformance.pdlkit.output_folder import MARK, claim, forget, in_one_step
 from conformance.pdlkit.tests.kit_runs import run_fake
 
 CASE = ("--only", "ATTR-05")
@@ -73,3 +74,44 @@ def test_only_names_that_the_kit_gives_are_removed(tmp_path: Path) -> None:
         (tmp_path / name).write_text("x")
     forget(tmp_path)
     assert sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()) == sorted(kept)
+
+
+def test_a_file_is_kept_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    kept, link = tmp_path / "baseline.json", tmp_path / "link"
+    kept.write_text("mine")
+    kept.chmod(0o640)
+    link.symlink_to(kept)
+    with pytest.raises(OSError, match="full"), in_one_step(kept) as draft:
+        draft.write_text("half of")
+        raise OSError("the disk is full")
+    assert kept.read_text() == "mine" and {path.name for path in tmp_path.iterdir()} == {"baseline.json", "link"}
+    with in_one_step(link) as draft:
+        draft.write_text("new")
+    assert kept.read_text() == "new" and kept.stat().st_mode & 0o777 == 0o640 and link.is_symlink()
+
+
+def test_what_is_no_plain_file_is_written_to_as_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with in_one_step(pipe) as place:
+        place.write_text("through")
+    assert os.read(reader, 100) == b"through" and [path.name for path in tmp_path.iterdir()] == ["pipe"]
+    os.close(reader)
+
+
+@pytest.mark.parametrize("what", ["lint.command", "lint.baseline"])
+def test_lint_loses_no_file_to_a_full_disk(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "kept"
+    file.write_text("mine")
+
+    def full(path: Path, text: str, **_: object) -> int:
+        with path.open("w") as opened:
+            opened.write(text[:1])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    module = import_module(f"conformance.{what}")
+    with pytest.raises(SetupImpossible, match="No space left"):
+        module._write(str(file), "new") if what == "lint.command" else module.write(file, [])
+    assert file.read_bytes() == b"mine"

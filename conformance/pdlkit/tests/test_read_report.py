@@ -49,7 +49,7 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def _changed(at: int, value: Any, how: str) -> Any:
-    """The good report with one place changed, removed or with a key more."""
+    """The good report with one place changed, removed or one key added."""
     report = copy.deepcopy(_good())
     every = _places(report)[1:]
     *path, last = every[at % len(every)]

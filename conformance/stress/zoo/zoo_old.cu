@@ -1,4 +1,4 @@
-/* zoo_old.cu - compiled for compute_80 alone: its wait is nothing, and nobody told the launch */
+/* zoo_old.cu - compiled for compute_80 alone: its wait compiles to nothing, yet it is launched with overlap */
 #include "../../../pdl_device.cuh"
 #include "zoo.h"
 

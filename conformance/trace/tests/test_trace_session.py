@@ -15,7 +15,7 @@ from conformance.pdlkit.places import ROOT
 from conformance.trace import session
 
 HANG_S = 600.0
-# It leaves a process in a session of its own, which ignores what ends others, and notes its number.
+# It starts a process in another session that ignores the usual signals, and writes down its id.
 PROGRAM = """import os, signal, sys, time
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)
 pid = os.fork()

@@ -449,7 +449,7 @@ expr comparison(enum comparison how, bool is_signed, expr left, expr right)
         return comparison(mirrored(how), is_signed, right, left);
     answer = &answers[mixed(mixed(left, right * 5), key) % ANSWERS];
     if (answer->left != left || answer->right != right || answer->how != key) {
-        expr formula = compared(how, is_signed, left, right); /* may use this answer's place itself */
+        expr formula = compared(how, is_signed, left, right); /* may overwrite *answer, so that is filled afterwards */
         *answer = (struct answer){ left, right, formula, key };
     }
     return answer->formula;

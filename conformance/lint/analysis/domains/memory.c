@@ -353,7 +353,7 @@ static void store_at(struct registers *regs, const struct spot *place, unsigned 
     join_near(regs, after, word_at(regs, place->space + 1u, 0, INT32_MIN, 0), place, bytes, data);
     remove_overlapping(regs, place, bytes);
     for (unsigned i = 0; i < data->count; i++) {
-        /* of shared memory there is too much to keep the words of which nothing is known */
+        /* words of shared memory whose value is unknown are not kept: there are too many */
         if (place->space == WINDOW_LOCAL || is_told(data->value[i]))
             keep_word(regs, place, further(place->offset, 4 * i), bytes < 4 ? bytes : 4, data->value[i]);
     }

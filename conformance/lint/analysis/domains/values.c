@@ -372,7 +372,7 @@ expr add(expr left, expr right)
         return number(here + there);
     answer = &answers[mixed(left, right * 5) % ANSWERS];
     if (answer->left != left || answer->right != right) {
-        expr sum = summed(left, right); /* may use this answer's place itself */
+        expr sum = summed(left, right); /* may overwrite *answer, so that is filled afterwards */
         *answer = (struct answer){ left, right, sum };
     }
     return answer->sum;
