@@ -13,10 +13,11 @@ members that begin at these bytes.
     [[chain]]
     kernels = "decode_.*"       # searched as above
     because = "they read what the kernel before the last one wrote; the wait is for the output"
+    predecessor = [3]           # optional: parameters through which the kernel just before writes
 
 A chain is a property of several kernels: each waits, and before it triggers. Then, when one of them runs, all grids before its
 predecessor are complete, and early reads of what those wrote are right. Lint checks both for every kernel that is named, and
-takes early reads there as declared; early stores stay errors.
+takes early reads there as declared, but those through parameters of `predecessor`; early stores stay errors.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Chain:
     source: str
     kernels: re.Pattern[str]
     because: str
+    predecessor: frozenset[int] = frozenset()  # parameters through which the kernel just before writes: early reads stay errors
     used: set[str] = field(default_factory=set)
 
 
@@ -113,10 +115,14 @@ def reason_of(place: str, row: dict[str, object], what: str) -> str:
 
 def _chain(path: Path, number: int, row: dict[str, object]) -> Chain:
     place = f"{path}, chain {number}"
-    unknown = set(row) - {"kernels", "because"}
+    unknown = set(row) - {"kernels", "because", "predecessor"}
     if unknown:
         raise BadArguments(f"{place}: unknown key {', '.join(sorted(unknown))}")
-    return Chain(place, pattern_of(place, "kernels", row.get("kernels")), reason_of(place, row, "why early reads are right there"))
+    because, pattern = reason_of(place, row, "why early reads are right there"), pattern_of(place, "kernels", row.get("kernels"))
+    predecessor = _listed(row.get("predecessor", []), int)
+    if predecessor is None or any(int(str(p)) < 1 for p in predecessor):
+        raise BadArguments(f"{place}: `predecessor` has to be the number of a parameter, from 1, or a list")
+    return Chain(place, pattern, because, predecessor)  # type: ignore[arg-type]
 
 
 def _declaration(path: Path, number: int, row: dict[str, object]) -> Declaration:

@@ -83,9 +83,9 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Libraries whose kernels wait only for their output rely on this order, and nothing but a convention keeps it."),
     "chain-without-wait": Explanation(
         "In a declared chain each kernel waits before it triggers. One that never waits lets the kernel after it start while the kernel\n"
-        "before it is still running.",
-        "__global__ void middle(...)\n{\n    pdl_trigger();\n    work();\n}",
-        "__global__ void middle(...)\n{\n    pdl_wait();\n    pdl_trigger();\n    work();\n}",
+        "before it is still running. The end of a block triggers as well: a kernel that can end at once has to wait before it does.",
+        "__global__ void middle(...)\n{\n    if (*count == 0)\n        return;\n    pdl_wait();\n    pdl_trigger();\n    work();\n}",
+        "__global__ void middle(...)\n{\n    pdl_wait();\n    pdl_trigger();\n    if (*count == 0)\n        return;\n    work();\n}",
         "A helper kernel between two large ones, written by other people, is the usual cause."),
 }
 

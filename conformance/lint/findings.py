@@ -60,8 +60,8 @@ RULES: dict[str, LintRule] = {
         ERROR, "a kernel of a declared chain triggers before it has waited",
         "move pdl_trigger() below pdl_wait(): later kernels of the chain rely on it that all earlier grids are complete"),
     "chain-without-wait": LintRule(
-        ERROR, "a kernel of a declared chain never waits",
-        "call pdl_wait() before pdl_trigger(), or take the kernel out of the chain"),
+        ERROR, "a kernel of a declared chain never waits, or can end without a wait",
+        "call pdl_wait() before pdl_trigger() and before each return, or take the kernel out of the chain"),
     "unknown-opcode": LintRule(
         WARNING, "an instruction that lint does not know stands before the wait",
         "look it up; if it is harmless, lint's table needs it"),

@@ -107,9 +107,21 @@ class KernelRules:
             chain.used.add(self.kernel)
             if not result.waits and not result.unseen:
                 self.add("chain-without-wait", f"{chain.source} says that this kernel belongs to a chain, and it never waits")
+            elif result.waits and result.end is not None:
+                self._add_end(chain, result.end)
             for place in result.early_triggers if result.waits else ():
                 finding = self.add("trigger-before-wait", f"it triggers before it has waited, in the chain of {chain.source}", place)
                 finding.path = [Step("the wait", wait) for wait in result.wait_places[:1]]
+
+    def _add_end(self, chain: Chain, end: Place) -> None:
+        finding = self.add("chain-without-wait", f"{chain.source} says that this kernel belongs to a chain, and whole blocks can end here "
+                           "without a wait; if all do, the next kernel does not wait for the one before this", end)
+        if self.result is not None:
+            finding.path = [Step("the wait", wait) for wait in self.result.wait_places[:1]]
+            finding.imprecise = self.result.imprecise
+        if self.condition is not None:
+            finding.condition = self.condition
+            finding.message += f"; {self.condition} decides whether the kernel waits"
 
     def _judge_without_wait(self, result: KernelResult) -> None:
         """No wait in sight: an error, unless code that lint cannot see might contain one."""
@@ -262,9 +274,10 @@ class KernelRules:
         return f"parameter {parameter.ordinal + 1}" + (f" (byte {offset - parameter.offset})" if parameter.size > 8 else "")
 
     def _declared(self, access: Access, reads: bool) -> bool:
-        if reads and self.chains and access.reaches_wait:
+        chain = next((c for c in self.chains if reads and access.reaches_wait and not c.predecessor & self._numbers(access)), None)
+        if chain is not None:
             self.add("declared-independent", f"{self._subject(access)} is {_VERBS[access.kind]} before the wait, in the chain of "
-                     f"{self.chains[0].source}: {self.chains[0].because}", access.place, access.origins)
+                     f"{chain.source}: {chain.because}", access.place, access.origins)
             return True
         relevant = [r for r in access.origins if r[0] in ("param", "via", "symbol")] if self.declarations else []
         if not relevant:
@@ -281,6 +294,10 @@ class KernelRules:
         self.add("declared-independent", f"{self._subject(access)} is {_VERBS[access.kind]} without a wait, declared "
                  f"independent because: {reasons}", access.place, access.origins)
         return True
+
+    def _numbers(self, access: Access) -> set[int]:
+        """Of the parameters through which it is reached."""
+        return {o for origin in access.origins if (o := self._ordinal(origin)) is not None}
 
     def _compilers_own(self, origin: Origin) -> bool:
         """Its tables and texts, and the empty objects of debug code, which have a number after a dollar sign."""

@@ -90,6 +90,7 @@ class KernelResult:
     unknown: tuple[tuple[Place, str], ...] = ()  # with their opcodes
     unresolved: tuple[tuple[Place, str], ...] = ()  # calls before the wait, with what is called
     exit: Place | None = None  # the first without a wait
+    end: Place | None = None  # the same, where no thread of the block waits
     early_triggers: tuple[Place, ...] = ()  # that a thread can reach before it has waited
     wait_places: tuple[Place, ...] = ()  # in the kernel's own code
     deciders: Deciders | None = None
@@ -109,7 +110,7 @@ def kernel_of(row: dict[str, Any]) -> KernelResult | None:
         str(row["kernel"]), bool(row["waits"]), bool(row["triggers"]), bool(row["imprecise"]),
         tuple(sorted((_access(a, origin_sets) for a in row["accesses"]), key=lambda a: _order(a.place))),
         tuple(sorted(map(_place, row["prefetches"]), key=_order)), _named(row["unknown"], "opcode"),
-        _named(row["unresolved"], "what"), _perhaps(row["exit"]),
+        _named(row["unresolved"], "what"), _perhaps(row["exit"]), _perhaps(row["end"]),
         tuple(map(_place, row["early_triggers"])), tuple(map(_place, row["wait_places"])), _deciders(row["deciders"]), int(row["touched"]),
         _named(row["unseen"], "what"), _hints(row["hints"]), tuple((str(opcode), str(kind)) for opcode, kind in row.get("code", ())))
 

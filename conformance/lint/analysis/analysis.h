@@ -105,6 +105,7 @@ enum part {
     PART_ANY = 1 << 16,    /* .ANY */
     PART_WIDE_COMPARE = 1 << 17, /* one of the words between dots is EX, 64, U64 or S64 */
     PART_UNSIGNED = 1 << 18,     /* one of the words between dots is U32 or U64 */
+    PART_ALL = 1 << 19,          /* .ALL */
 };
 
 struct opcode {
@@ -298,8 +299,9 @@ expr symbol_half(name, unsigned half);
 expr site_result(uint32_t site, unsigned reg);
 #define VARIABLE_SITE 0x80000000u /* | number: a variable (partitioning.c), in place of a site */
 #define JOIN_SITE 0x40000000u /* | number of a node's first site: which of the ways to that node was taken */
+#define CHOICE_SITE 0x20000000u /* | number of a place: what its guarded instruction wrote, or what was there before */
 unsigned variables_in(expr, uint32_t *list, unsigned most); /* the numbers of those found in it, each once */
-expr operation(uint32_t op, unsigned count, const expr *parts); /* 0 if a part is 0 or TAG_ANY, or it gets too large */
+expr operation(uint32_t op, unsigned count, const expr *parts); /* 0 if a part is 0 or vague, or it gets too large */
 expr reciprocal(uint32_t n);
 expr table_word(expr index, uint32_t place); /* of constant bank 2, where jump tables are: at `place` + index */
 bool is_table_word(expr, expr *index, uint32_t *place);
@@ -309,6 +311,8 @@ expr interned(const struct node *); /* as it is */
 
 bool is_number(expr);
 bool is_number_of(expr, uint32_t *n);
+bool is_number_or_part(expr); /* of a part some bits are known */
+bool is_vague(expr); /* two that are the same need not be equal: places, parts, and a choice of parts */
 
 expr add(expr, expr); /* sums have one form: sorted terms, the number last */
 expr one_number_of(expr, expr); /* TAG_ANY of numbers, or 0 */
@@ -525,7 +529,8 @@ struct unresolved {
     const char *why; /* a sentence, if callee is 0 */
     name callee;     /* not in this file */
 };
-enum found_place { FOUND_PREFETCH, FOUND_UNKNOWN, FOUND_EXIT, FOUND_TRIGGER, FOUND_PLACES }; /* exit, trigger: without a wait */
+enum found_place { FOUND_PREFETCH, FOUND_UNKNOWN, FOUND_EXIT, FOUND_END, FOUND_TRIGGER, FOUND_PLACES }; /* exit, end, trigger: without a
+                                                                                     * wait; end: of a thread none of whose siblings waits */
 struct place_list { /* each once */
     struct place *place;
     size_t count, capacity;

@@ -151,3 +151,28 @@ OK(acquired_flag)(unsigned *flag, const float *a, float *o)
     }
     o[threadIdx.x] = a[threadIdx.x];
 }
+
+/* Arrival and wait apart: the warp that waits for the earlier grid does so before it arrives, or after. */
+template <bool late> INLINED void token(const float *a, float *o)
+{
+    __shared__ cuda::barrier<cuda::thread_scope_block> b;
+    if (threadIdx.x == 0) {
+        init(&b, blockDim.x);
+    }
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        if (!late) {
+            pdl_wait();
+        }
+        auto arrived = b.arrive();
+        if (late) {
+            pdl_wait();
+        }
+        b.wait(cuda::std::move(arrived));
+    } else {
+        b.arrive_and_wait();
+    }
+    o[blockIdx.x * blockDim.x + threadIdx.x] = a[blockIdx.x * blockDim.x + threadIdx.x];
+}
+BUG(barrier_token, "partial-wait|path-without-wait|read-before-wait|write-before-wait")(const float *a, float *o) { token<true>(a, o); }
+OK(barrier_token)(const float *a, float *o) { token<false>(a, o); }

@@ -108,3 +108,19 @@ template <bool same> INLINED void turns_between(const float *a, float *o, int n)
 }
 BUG(turns_between, "partial-wait|path-without-wait|read-before-wait")(const float *a, float *o, int n) { turns_between<false>(a, o, n); }
 OK(turns_between)(const float *a, float *o, int n) { turns_between<true>(a, o, n); }
+
+/* Counted loops between the uses of one predicate: so many paths, and what tells waiters from others must stay known. */
+template <bool wrong> INLINED void between_loops(const float *a, const float *b, float *o, int n)
+{
+    __shared__ float s[128], u[128];
+    const bool producer = threadIdx.x < 32 && blockIdx.x % 2 == 0;
+    for (int i = 0; i < 4; i++) { s[threadIdx.x] = (float)(i * (int)threadIdx.x); }
+    if (producer) { pdl_wait(); }
+    for (int i = 0; i < n; i++) { u[(threadIdx.x + i) & 127] = (float)i; }
+    if (producer) { for (int i = 0; i < n; i++) { s[threadIdx.x] += a[i * 32 + threadIdx.x]; } }
+    if (wrong && threadIdx.x < 64) { s[threadIdx.x] += *(const volatile float *)(b + threadIdx.x); }
+    for (int i = 0; i < n; i++) { u[(threadIdx.x + i) & 127] += (float)i; }
+    if (producer) { o[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x] + u[threadIdx.x]; }
+}
+BUG(between_loops, "partial-wait|path-without-wait|read-before-wait")(const float *a, const float *b, float *o, int n) { between_loops<true>(a, b, o, n); }
+OK(between_loops)(const float *a, const float *b, float *o, int n) { between_loops<false>(a, b, o, n); }

@@ -275,3 +275,18 @@ template <bool below> INLINED void few_threads(const float *a, float *o, int n)
 }
 BUG(few_threads, "partial-wait|path-without-wait")(const float *a, float *o, int n) { few_threads<false>(a, o, n); }
 OK(few_threads)(const float *a, float *o, int n) { few_threads<true>(a, o, n); }
+
+/* Tiles of this block, counted down from a quotient; the compiler takes turns out of the loop. */
+template <bool last> INLINED void counted_down(const float *a, float *o, int tiles)
+{
+    int left = (tiles - (int)blockIdx.x + (int)gridDim.x - 1) / (int)gridDim.x, t = (int)blockIdx.x;
+    const int total = left;
+    while (left > 0) {
+        if (last ? left == 1 && total > 1 : left == total) { pdl_wait(); }
+        o[t * 128 + threadIdx.x] = a[t * 128 + threadIdx.x];
+        left--;
+        t += (int)gridDim.x;
+    }
+}
+BUG(counted_down, "path-without-wait|read-before-wait|partial-wait|write-before-wait")(const float *a, float *o, int tiles) { counted_down<true>(a, o, tiles); }
+OK(counted_down)(const float *a, float *o, int tiles) { counted_down<false>(a, o, tiles); }

@@ -152,6 +152,12 @@ def test_a_chain_is_checked(cubin: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert not _of(content, "link_good")
     assert [f["id"] for f in _of(content, "link_bad")] == ["trigger-before-wait"]
     assert [f["id"] for f in _of(content, "never")] == ["chain-without-wait"]
+    declared.write_text('[[chain]]\nkernels = "^link_good$"\nbecause = "older data only"\npredecessor = 1\n')
+    _, content = _json(capsys, "--independent", declared, cubin)
+    assert [f["id"] for f in _of(content, "link_good")] == ["read-before-wait"]
+    declared.write_text('[[chain]]\nkernels = "k"\nbecause = "older data only"\npredecessor = 0\n')
+    with pytest.raises(BadArguments, match="from 1"):
+        main(["--independent", str(declared), str(cubin)])
 
 
 def test_a_baseline_hides_what_was_there(cubin: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,6 +64,7 @@ static enum outcome wait_under(struct step *step, uint32_t index, struct value g
         return waited(step);
     }
     add_event(step, EVENT_WAIT, guard.varies);
+    note_divides(guard.expression);
     if (now.follow_waited && guard.expression != 0)
         follow_waiters(step, guard.expression);
     unsigned possible = 0, count = cases_of(guard.expression, guard.varies, step->constraints, cases);

@@ -223,6 +223,9 @@ static void branch(node_id node, const struct block *block, struct value asked, 
     count = jumps + (block->falls != NO_BLOCK);
     unsigned possible = cases_of(formula, varies, known, cases);
     bool before = registers->phases.lane_waits;
+    for (unsigned way = 0; way < count; way++)
+        if (goes_past_wait(ways[way], ways, count, wait))
+            note_divides(formula);
     for (unsigned i = 0; i < possible; i++)
         for (unsigned way = 0; way < count; way++) {
             struct a_case how = cases[i];
@@ -290,8 +293,10 @@ static void jump_by_table(node_id node, const node_id *ways, unsigned count, con
         if (there == INFEASIBLE)
             continue;
         struct place passed = registers->passed;
-        if (goes_past_wait(target, ways, count, wait))
+        if (goes_past_wait(target, ways, count, wait)) {
             registers->passed = last_place(node);
+            note_divides(entries[i].formula);
+        }
         go(node, target, towards(target, ways, count, wait, varies, &registers->phases), there, registers);
         registers->phases = before;
         registers->passed = passed;
@@ -348,6 +353,20 @@ static struct value asked_of(node_id node, uint32_t index, const struct register
     return asked;
 }
 
+/* Whether all threads of a block can end here: those that do not, wait otherwise. */
+static bool all_may_end(node_id node, struct value asked, constraints known)
+{
+    const struct section *section = now.nodes[node].section;
+    struct a_case cases[MOST_CASES];
+    if (section->blocks[now.nodes[node].block].falls == NO_BLOCK || wait_ahead_of(node_after(node)).answer != YES)
+        return true;
+    unsigned count = cases_of(asked.expression, asked.varies, known, cases);
+    for (unsigned i = 0; i < count; i++)
+        if (!cases[i].varies && (!asked.expression || assume(asked.expression, true, cases[i].constraints) != INFEASIBLE))
+            return true;
+    return false;
+}
+
 void leave(node_id node, enum progress wait, constraints known, struct registers *registers)
 {
     struct section *section = now.nodes[node].section;
@@ -367,10 +386,13 @@ void leave(node_id node, enum progress wait, constraints known, struct registers
         go(node, node_after(node), wait, passed != INFEASIBLE ? passed : known, registers);
     if (taken == INFEASIBLE)
         return;
-    if (block->last == KIND_EXIT && !now.follow_waited)
+    if (block->last == KIND_EXIT && !now.follow_waited) {
         add_place(FOUND_EXIT, section, block->end - 1);
-    else if (block->last == KIND_CALL)
+        if (wait == FRESH && !now.learning && all_may_end(node, asked, known))
+            add_place(FOUND_END, section, block->end - 1);
+    } else if (block->last == KIND_CALL) {
         call(node, wait, taken, registers);
-    else if (block->last == KIND_INDEXED_BRANCH || stays)
+    } else if (block->last == KIND_INDEXED_BRANCH || stays) {
         jump(node, block, asked.varies, wait, taken, registers);
+    }
 }

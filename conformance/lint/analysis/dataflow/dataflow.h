@@ -54,6 +54,7 @@ struct state { /* what is known at the entry of a node, for one progress and one
     bool queued;
     uint8_t weakened; /* how often its constraints became fewer */
     bool merged; /* of paths with different constraints, because there were too many states; it keeps what they share */
+    constraints divided; /* of a merged state: what all of them knew of the conditions that divide waiters from others */
     uint8_t split;
     struct value *values; /* of the node's live registers, in that order */
     struct memory_word *words;
@@ -159,6 +160,7 @@ void go(node_id from, node_id target, enum progress, constraints, struct registe
 /* Conditions that are asked at more than one place are kept from now on; false if these are no others than before. */
 bool keep_more(bool first);
 void note_formula(expr formula, node_id, uint32_t index); /* is asked here */
+void note_divides(expr formula); /* decides whether a thread goes past a wait: kept apart where other conditions no longer are */
 void note_keys(const constraint_key *keys, unsigned count, const struct section *, uint32_t index);
 
 /* loops.c: the first turn of a loop with a wait is kept apart from the later ones */

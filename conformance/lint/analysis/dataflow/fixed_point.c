@@ -172,8 +172,9 @@ node_id node_after(node_id node)
 
 static uint64_t *asked_at; /* by constraint key: section and index of the first place, plus 1 */
 static uint8_t *asked_often, *kept; /* by constraint key: at more than one place; kept in this pass */
-static size_t asked_capacity, often_capacity, kept_capacity, kept_count, asked_often_count;
-static struct map kept_constraints; /* constraints -> those of them that are kept */
+static uint8_t *divides;            /* by constraint key: decides at a branch whether a thread goes past a wait */
+static size_t asked_capacity, often_capacity, kept_capacity, divides_capacity, kept_count, asked_often_count;
+static struct map kept_constraints, dividing_constraints; /* constraints -> those of them that are kept; that divide */
 
 void note_keys(const constraint_key *keys, unsigned count, const struct section *section, uint32_t index)
 {
@@ -211,6 +212,28 @@ void note_formula(expr formula, node_id at, uint32_t index)
         return;
     node->noted[index - block->start] = formula;
     note_keys(keys, constraint_keys(formula, keys, 64), node->section, index);
+}
+
+void note_divides(expr formula)
+{
+    constraint_key keys[64];
+    unsigned count = formula == 0 ? 0 : constraint_keys(formula, keys, 64);
+    for (unsigned i = 0; i < count; i++) {
+        divides = grown(divides, &divides_capacity, keys[i] + 1u, sizeof *divides);
+        if (!divides[keys[i]])
+            map_clear(&dividing_constraints);
+        divides[keys[i]] = 1;
+    }
+}
+
+static constraints those_that_divide(constraints all)
+{
+    uint32_t found;
+    if (all == 0 || map_get(&dividing_constraints, all, &found))
+        return all == 0 ? 0 : found;
+    found = constraints_kept(all, divides, divides_capacity);
+    map_put(&dividing_constraints, all, found);
+    return found;
 }
 
 static constraints those_kept(constraints all)
@@ -333,13 +356,15 @@ static struct state *state_with(node_id at, enum progress wait, constraints know
     return NULL;
 }
 
-/* The state of this node in which paths are merged that are too many to be kept apart; its constraints become what it shares
- * with this path, and `weaker` says whether that is less than before. NULL: there is none yet. */
+/* The state of this node in which paths are merged that are too many to be kept apart, but for what divides waiters from others; its
+ * constraints become what it shares with this path, and `weaker` says whether that is less than before. NULL: there is none yet. */
 static struct state *merged_state(const struct node_state *node, enum progress wait, uint64_t turns, constraints known, bool *weaker)
 {
+    bool many = node->state_count >= 2 * now.most_states;
+    constraints divided = those_that_divide(known);
     for (size_t i = 0; i < node->state_count; i++) {
         struct state *state = &node->states[i];
-        if (!state->merged || state->wait != wait || state->turns != turns)
+        if (!state->merged || state->wait != wait || state->turns != turns || (!many && state->divided != divided))
             continue;
         constraints common = state->weakened < WEAKENED ? constraints_common(state->constraints, known) : now.assumed;
         *weaker = common != state->constraints;
@@ -371,7 +396,8 @@ void enter(node_id target, enum progress wait, constraints known, const struct r
     if (state == NULL) {
         node->states = grown(node->states, &node->state_capacity, node->state_count + 1, sizeof *node->states);
         state = &node->states[node->state_count++];
-        *state = (struct state){.wait = wait, .constraints = known, .numbers = numbers, .turns = turns, .merged = full};
+        *state = (struct state){.wait = wait, .constraints = known, .numbers = numbers, .turns = turns, .merged = full,
+                                .divided = full ? those_that_divide(known) : 0};
         fill(node->live, state, registers);
     } else if (!join_state(target, state, registers) && !weaker) {
         return;
@@ -504,6 +530,9 @@ static void begin(const struct kernel *kernel, struct findings *found)
     map_clear(&node_numbers);
     map_clear(&frame_numbers);
     map_clear(&kept_constraints);
+    map_clear(&dividing_constraints);
+    if (divides_capacity)
+        memset(divides, 0, divides_capacity);
     frame_count = sites = 0;
     if (asked_capacity)
         memset(asked_at, 0, asked_capacity * sizeof *asked_at);

@@ -10,7 +10,7 @@ static inline bool equal(const struct value *a, const struct value *b)
 
 static inline void note_lost(node_id node, expr old, expr new)
 {
-    if (old != new && old != 0 && is_number(old) && now.nodes[node].section->blocks[now.nodes[node].block].in_loop)
+    if (old != new && is_number_or_part(old) && now.nodes[node].section->blocks[now.nodes[node].block].in_loop)
         now.nodes[node].loses_numbers = true;
 }
 

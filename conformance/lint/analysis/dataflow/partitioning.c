@@ -35,7 +35,7 @@ static bool is_of_numbers(expr e)
     const struct node *node = node_of(e);
     if (e != 0 && node->tag == TAG_SELECT)
         return is_of_numbers(node->kids[1]) && is_of_numbers(node->kids[2]);
-    return e != 0 && node->tag == TAG_NUMBER;
+    return is_number_or_part(e);
 }
 
 static struct slot *slot_of(struct node_state *node, uint16_t reg, const struct memory_key *key)
@@ -218,7 +218,7 @@ expr *numbers_of(node_id at, const struct registers *registers)
     for (size_t i = 0; i < node->slot_count; i++) {
         const struct value *held = held_in(&node->slots[i], registers);
         expr e = held != NULL ? held->expression : 0;
-        bool keeps = e != 0 && is_number(e) && is_kept_number(&node->slots[i], e);
+        bool keeps = is_number_or_part(e) && is_kept_number(&node->slots[i], e);
         found[i] = keeps ? e : 0;
         any = any || keeps;
     }

@@ -45,7 +45,7 @@ expr shift_left(expr value, expr count)
     return choice ? choice : times(value, &factor);
 }
 
-/* Numbers that a condition chooses between ------------------------------------------------------------------------- */
+/* Numbers, or known bits, that a condition chooses between ---------------------------------------------------------- */
 
 expr for_each_choice(expr value, expr (*f)(expr, const void *), const void *with)
 {
@@ -59,7 +59,7 @@ expr for_each_choice(expr value, expr (*f)(expr, const void *), const void *with
         return f(value, with);
     for (i = 0; i < 2; i++) {
         parts[i] = for_each_choice(node->kids[1 + i], f, with);
-        if (!is_number(parts[i]) && node_of(parts[i])->tag != TAG_SELECT)
+        if (!is_number_or_part(parts[i]) && node_of(parts[i])->tag != TAG_SELECT)
             return 0;
     }
     return select_of(node->kids[0], parts[0], parts[1]);
@@ -178,6 +178,16 @@ static void bits_known(expr e, uint32_t *mask, uint32_t *bits)
     } else if (is_number_of(e, bits)) {
         *mask = UINT32_MAX;
     }
+}
+
+expr bits_shared(expr left, expr right)
+{
+    uint32_t masks[2], bits[2], mask;
+
+    bits_known(left, &masks[0], &bits[0]);
+    bits_known(right, &masks[1], &bits[1]);
+    mask = masks[0] & masks[1] & ~(bits[0] ^ bits[1]);
+    return mask ? part(mask, bits[0] & mask) : 0;
 }
 
 /* Each byte of the result is one of the eight of a (0-3) and b (4-7), or its sign (8 more); known bytes stay known. */

@@ -28,6 +28,14 @@ expr negation(expr formula)
     return inner->tag == TAG_NOT ? inner->kids[0] : interned(&node);
 }
 
+/* a of a and b. */
+static bool has_part(expr both, expr part)
+{
+    const struct node *node = node_of(both);
+
+    return node->tag == TAG_AND && (node->kids[0] == part || node->kids[1] == part);
+}
+
 expr conjunction(expr left, expr right)
 {
     struct node node = { .tag = TAG_AND, .size = 1, .kid_count = 2, .kids = { left, right } };
@@ -36,9 +44,9 @@ expr conjunction(expr left, expr right)
         return EXPR_FALSE;
     if (left == 0 || right == 0)
         return 0;
-    if (left == EXPR_TRUE || left == right)
+    if (left == EXPR_TRUE || left == right || has_part(right, left))
         return right;
-    return right == EXPR_TRUE ? left : interned(&node);
+    return right == EXPR_TRUE || has_part(left, right) ? left : interned(&node);
 }
 
 /* Written with "and", so that there is one way to write it. */
@@ -443,7 +451,7 @@ expr comparison(enum comparison how, bool is_signed, expr left, expr right)
     uint32_t key = (uint32_t)how * 2 + is_signed;
     struct answer *answer;
 
-    if (left == 0 || right == 0 || node_of(left)->tag == TAG_ANY || node_of(right)->tag == TAG_ANY)
+    if (left == 0 || right == 0 || is_vague(left) || is_vague(right))
         return 0;
     if (is_number(left) && !is_number(right))
         return comparison(mirrored(how), is_signed, right, left);

@@ -88,6 +88,28 @@ static constraints with_constraint(constraints known, constraint_key key, uint32
     return count > MOST_CONSTRAINTS ? known : list_kept(&constraint_lists, all, count);
 }
 
+static uint32_t keys_of_formula(expr formula);
+
+/* Two conditions that are not both true say something where each of them is asked. */
+static bool parts_are_kept(constraint_key of, const uint8_t *kept, size_t count)
+{
+    expr formula = of / DOMAINS;
+    struct list list;
+    uint32_t i;
+
+    if (of % DOMAINS != DOMAIN_ATOM || node_of(formula)->tag != TAG_AND)
+        return false;
+    list = list_of(&key_lists, keys_of_formula(formula));
+    for (i = 0; i < list.count; i++) {
+        constraint_key key = ((const constraint_key *)list.elements)[i];
+        bool combines = key % DOMAINS == DOMAIN_ATOM && node_of(key / DOMAINS)->tag == TAG_AND;
+
+        if (!combines && (key >= count || !kept[key]))
+            return false;
+    }
+    return true;
+}
+
 constraints constraints_kept(constraints known, const uint8_t *kept, size_t count)
 {
     struct list list = list_of(&constraint_lists, known == INFEASIBLE ? 0 : known);
@@ -95,8 +117,8 @@ constraints constraints_kept(constraints known, const uint8_t *kept, size_t coun
     struct constraint *all = scratch_constraints(list.count);
     uint32_t left = 0, i;
 
-    for (i = 0; i < list.count && old[i].key < count; i++)
-        if (kept[old[i].key])
+    for (i = 0; i < list.count; i++)
+        if ((old[i].key < count && kept[old[i].key]) || parts_are_kept(old[i].key, kept, count))
             all[left++] = old[i];
     return left == list.count ? known : list_kept(&constraint_lists, all, left);
 }
@@ -341,6 +363,8 @@ enum truth truth(expr formula, constraints known)
     case TAG_AND: break;
     default: return IS_OPEN;
     }
+    if (find(known, key_of(formula, DOMAIN_ATOM), &found)) /* not both, whichever it is */
+        return IS_FALSE;
     if (!map_get(&truths, pair_of(formula, known), &found)) {
         found = truth_of_both(node, known);
         map_put(&truths, pair_of(formula, known), found);
@@ -348,7 +372,7 @@ enum truth truth(expr formula, constraints known)
     return (enum truth)found;
 }
 
-static constraints assume_of_both(const struct node *node, bool holds, constraints known)
+static constraints assume_of_both(expr formula, const struct node *node, bool holds, constraints known)
 {
     unsigned i;
 
@@ -360,6 +384,24 @@ static constraints assume_of_both(const struct node *node, bool holds, constrain
         if (truth(node->kids[i], known) == IS_TRUE)
             return assume(node->kids[1 - i], holds, known);
     }
+    return with_constraint(known, key_of(formula, DOMAIN_ATOM), false);
+}
+
+/* Of two conditions that are not both true, one has been found to be: then the other is false. */
+static constraints settled(constraints known)
+{
+    uint32_t i, k;
+
+    for (i = 0; known != INFEASIBLE && i < list_of(&constraint_lists, known).count; i++) {
+        constraint_key key = ((const struct constraint *)list_of(&constraint_lists, known).elements)[i].key;
+        const struct node *node = node_of(key / DOMAINS);
+
+        if (key % DOMAINS != DOMAIN_ATOM || node->tag != TAG_AND)
+            continue;
+        for (k = 0; k < 2; k++)
+            if (truth(node->kids[k], known) == IS_TRUE && truth(node->kids[1 - k], known) != IS_FALSE)
+                return assume(node->kids[1 - k], false, known);
+    }
     return known;
 }
 
@@ -370,7 +412,7 @@ static constraints assume_open(expr formula, const struct node *node, bool holds
     case TAG_ATOM:
     case TAG_RELATION: return with_constraint(known, key_of(formula, DOMAIN_ATOM), holds);
     case TAG_IN: return assume_within(node, holds, known);
-    case TAG_AND: return assume_of_both(node, holds, known);
+    case TAG_AND: return assume_of_both(formula, node, holds, known);
     default: return known;
     }
 }
@@ -389,7 +431,7 @@ constraints assume(expr formula, bool holds, constraints known)
     if (node->tag == TAG_NOT)
         return assume(node->kids[0], !holds, known);
     if (!map_get(&assumptions, key, &found)) {
-        found = assume_open(formula, node, holds, known);
+        found = settled(assume_open(formula, node, holds, known));
         map_put(&assumptions, key, found);
     }
     return found;
@@ -410,8 +452,6 @@ static uint32_t keys_within(expr base)
     return keys;
 }
 
-static uint32_t keys_of_formula(expr formula);
-
 static uint32_t find_keys(expr formula)
 {
     const struct node *node = node_of(formula);
@@ -422,7 +462,9 @@ static uint32_t find_keys(expr formula)
     case TAG_RELATION: return list_kept(&key_lists, &key, 1);
     case TAG_IN: return keys_within(node->a);
     case TAG_NOT: return keys_of_formula(node->kids[0]);
-    case TAG_AND: return list_union(&key_lists, keys_of_formula(node->kids[0]), keys_of_formula(node->kids[1]));
+    case TAG_AND:
+        return list_union(&key_lists, list_kept(&key_lists, &key, 1),
+                          list_union(&key_lists, keys_of_formula(node->kids[0]), keys_of_formula(node->kids[1])));
     default: return 0;
     }
 }

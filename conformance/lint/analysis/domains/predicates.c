@@ -130,6 +130,24 @@ bool compare_integers(struct registers *regs, const struct instruction *instruct
     return true;
 }
 
+/* VOTE -------------------------------------------------------------------------------------------------------------- */
+
+/* A lane that says yes knows that one does; a lane that says no knows that not all do. */
+void put_vote(const struct registers *regs, const struct decoded *d, struct result *result)
+{
+    expr said = condition_value(regs, &d->operands[d->count - 1]).expression;
+    bool any = has(d, PART_ANY);
+
+    for (unsigned i = 0; i < result->count && said && (any || has(d, PART_ALL)); i++) {
+        struct value *answer = &result->value[i];
+        expr both = !is_predicate(result->reg[i]) || !answer->expression ? 0
+                    : any ? disjunction(said, answer->expression) : conjunction(said, answer->expression);
+
+        if (both && formula_is_small(both))
+            answer->expression = both;
+    }
+}
+
 /* PLOP3 ------------------------------------------------------------------------------------------------------------- */
 
 static bool is_constant(expr formula)

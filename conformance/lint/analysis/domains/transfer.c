@@ -37,6 +37,7 @@ static provenance all_parameters;
 static bool parameters_gathered;
 static unsigned followed; /* evaluator_follow */
 static name own_loads[2], own_stores[2]; /* by enum window: LDL, LDS; STL, STS */
+static name votes[2];
 
 void evaluator_begin(const struct kernel *kernel)
 {
@@ -52,6 +53,8 @@ void evaluator_begin(const struct kernel *kernel)
     own_loads[WINDOW_SHARED] = name_of_text("LDS");
     own_stores[WINDOW_LOCAL] = name_of_text("STL");
     own_stores[WINDOW_SHARED] = name_of_text("STS");
+    votes[0] = name_of_text("VOTE");
+    votes[1] = name_of_text("VOTEU");
     followed = 0;
     memory_begin();
 }
@@ -498,6 +501,8 @@ static void put_generic(struct registers *regs, const struct decoded *d, uint32_
         put_unknown(regs, d, 0, result);
     }
     name_results(result, site);
+    if (d->opcode->base == votes[0] || d->opcode->base == votes[1])
+        put_vote(regs, d, result);
 }
 
 /* The predicate after a write under a guard. */
@@ -530,16 +535,20 @@ static struct value chosen_value(struct value guard, struct value new, struct va
     return value_of(merged, from, new.varies | old.varies | guard.varies);
 }
 
-static void write_results(struct registers *regs, const struct result *result, struct value guard)
+/* A choice that cannot be expressed gets a name of its own as well. */
+static void write_results(struct registers *regs, const struct result *result, struct value guard, uint32_t site)
 {
     for (unsigned i = 0; i < result->count; i++) {
-        struct value *old = &regs->file[result->reg[i]];
+        uint16_t reg = result->reg[i];
+        struct value *old = &regs->file[reg];
 
-        if (guard.expression == EXPR_TRUE)
+        if (guard.expression == EXPR_TRUE) {
             *old = result->value[i];
-        else
-            *old = is_predicate(result->reg[i]) ? chosen_formula(guard, result->value[i], *old)
-                                                : chosen_value(guard, result->value[i], *old);
+            continue;
+        }
+        *old = is_predicate(reg) ? chosen_formula(guard, result->value[i], *old) : chosen_value(guard, result->value[i], *old);
+        if (!old->expression && site)
+            *old = fresh(reg, site | CHOICE_SITE, old->provenance, old->varies);
     }
 }
 
@@ -600,5 +609,5 @@ void execute(struct registers *regs, const struct instruction *instruction, uint
     }
     if (follows_variables())
         follow_variables(regs, d, &result);
-    write_results(regs, &result, guard);
+    write_results(regs, &result, guard, site);
 }

@@ -154,6 +154,15 @@ expr symbol_half(name symbol, unsigned half) { return leaf(TAG_SYMBOL, symbol, h
 expr site_result(uint32_t site, unsigned reg) { return leaf(TAG_SITE, site, reg); }
 expr part(uint32_t mask, uint32_t bits) { return leaf(TAG_PART, mask, bits); }
 
+bool is_vague(expr e)
+{
+    const struct node *node = node_of(e);
+
+    if (node->tag == TAG_SELECT)
+        return is_vague(node->kids[1]) || is_vague(node->kids[2]);
+    return node->tag == TAG_ANY || node->tag == TAG_PART;
+}
+
 expr operation(uint32_t op, unsigned count, const expr *parts)
 {
     struct node node = { .tag = TAG_OPERATION, .a = op };
@@ -163,7 +172,7 @@ expr operation(uint32_t op, unsigned count, const expr *parts)
         return 0;
     for (i = 0; i < count; i++) {
         const struct node *inner = node_of(parts[i]);
-        if (parts[i] == 0 || inner->tag == TAG_ANY)
+        if (parts[i] == 0 || is_vague(parts[i]))
             return 0;
         size += inner->tag == TAG_OPERATION ? inner->size : 1u;
         node.kids[i] = parts[i];
@@ -223,6 +232,8 @@ expr select_of(expr formula, expr if_true, expr if_false)
 }
 
 bool is_number(expr e) { return node_of(e)->tag == TAG_NUMBER; }
+
+bool is_number_or_part(expr e) { return e != 0 && (node_of(e)->tag == TAG_NUMBER || node_of(e)->tag == TAG_PART); }
 
 bool is_number_of(expr e, uint32_t *n)
 {
@@ -431,6 +442,8 @@ static expr any_of(expr left, expr right)
     if (left == 0 || right == 0 || (is_number(left) && is_number(right)) || node_of(left)->tag == TAG_SITE ||
         node_of(right)->tag == TAG_SITE)
         return 0;
+    if (is_number_or_part(left) && is_number_or_part(right))
+        return bits_shared(left, right);
     count = flattened(flat, flattened(flat, 0, left), right);
     return count <= MOST_PLACES && share_a_stack_pointer(flat, count) ? places(flat, count) : 0;
 }

@@ -76,6 +76,8 @@ static inline unsigned parts_of(const struct node *node, expr parts[MOST_KIDS + 
 
 expr operation_of_two(uint32_t op, expr left, expr right);
 
+expr bits_shared(expr, expr); /* what is known of both, numbers or parts; 0: nothing */
+
 /* Whether it is this operation, of an expression and a number. */
 bool is_by_number(expr, uint32_t op, expr *of, uint32_t *by);
 

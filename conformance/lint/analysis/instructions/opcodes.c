@@ -177,7 +177,7 @@ static uint32_t parts_of(const char *text)
         {".64", PART_64}, {".X", PART_X}, {".HI", PART_HI}, {".WIDE", PART_WIDE}, {".L", PART_L}, {".R", PART_R},
         {".U32", PART_U32}, {".SX32", PART_SX32}, {".EX", PART_EX}, {".AND", PART_AND}, {".OR", PART_OR},
         {".XOR", PART_XOR}, {".U8", PART_NARROW}, {".S8", PART_NARROW}, {".U16", PART_NARROW}, {".S16", PART_NARROW},
-        {".32", PART_32}, {".DIV", PART_DIV}, {".CONV", PART_CONV}, {".ANY", PART_ANY},
+        {".32", PART_32}, {".DIV", PART_DIV}, {".CONV", PART_CONV}, {".ANY", PART_ANY}, {".ALL", PART_ALL},
     }, between_dots[] = {
         {"EX", PART_WIDE_COMPARE}, {"64", PART_WIDE_COMPARE}, {"U64", PART_WIDE_COMPARE | PART_UNSIGNED},
         {"S64", PART_WIDE_COMPARE}, {"U32", PART_UNSIGNED},

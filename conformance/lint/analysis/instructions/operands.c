@@ -418,6 +418,7 @@ static const char *const only_predicates[] = {
 };
 
 static const char *const unpacks[] = {"R2P", "UR2UP", "R2UP", NULL};
+static const char *const votes[] = {"VOTE", "VOTEU", "UVOTE", NULL}; /* the last operand is what is voted on */
 enum { MOST_PREDICATES = 7 };
 
 static bool is_among(const char *const *texts, const char *text)
@@ -550,7 +551,9 @@ static void destinations_of(struct written *written, const struct opcode *opcode
         return;
     }
     if (!is_among(only_predicates, base)) {
-        find_written(written, opcode, operands, count);
+        find_written(written, opcode, operands, is_among(votes, base) ? count - 1 : count);
+        if (written->first_source == 0 && is_among(votes, base))
+            written->first_source = count - 1;
         return;
     }
     for (unsigned i = 0; i < 2 && i < count; i++) {

@@ -401,14 +401,14 @@ static void write_calls(FILE *out, const char *key, struct unresolved *calls, si
 }
 
 /* Only the first one. */
-static void write_exit(FILE *out, const struct place_list *exits)
+static void write_exit(FILE *out, const char *key, const struct place_list *exits)
 {
     size_t first = 0, i;
 
     for (i = 1; i < exits->count; i++)
         if (compare_places(exits->place[i], exits->place[first]) < 0)
             first = i;
-    fputs(",\"exit\":", out);
+    fprintf(out, ",\"%s\":", key);
     if (exits->count)
         write_place(out, exits->place[first].section, exits->place[first].index);
     else
@@ -524,7 +524,8 @@ void report_kernel(FILE *out, const struct kernel *kernel, bool with_code)
     write_calls(out, "unresolved", found.unresolved, found.unresolved_count);
     write_places(out, "early_triggers", &found.places[FOUND_TRIGGER], false);
     write_waits(out, section);
-    write_exit(out, &found.places[FOUND_EXIT]);
+    write_exit(out, "exit", &found.places[FOUND_EXIT]);
+    write_exit(out, "end", &found.places[FOUND_END]);
     write_deciders(out, &found.deciders);
     fprintf(out, ",\"touched\":%zu", touched);
     write_calls(out, "unseen", unseen, unseen_count);
