@@ -1,11 +1,11 @@
 """Feeds the readers of files with damaged ones: each may refuse what it is given, in the way it says, and nothing else.
 
-    python3 conformance dev fuzz [TARGET...] [--seconds N]
+    python3 -m conformance.pdlkit.fuzz [TARGET...] [--seconds N]
 
-The short run is a test (test_fuzz.py); this is the long one. Inputs come from hypothesis: pieces of the files in tests/corpus,
-changed, cut, repeated and put together, and bytes of any kind. N counts CPU time, because a busy machine should not make a run worth
-less. The command ends with 0, or with 1 and the smallest input found that makes a reader fail. The readers in C have a fuzzer of their own,
-`dev fuzz-rewriter`.
+The short run is a test (test_fuzz.py); the long one is `python3 conformance dev fuzz`, which calls this and also knows the code in C.
+Inputs come from hypothesis: pieces of the files in tests/corpus, changed, cut, repeated and put together, and bytes of any kind. N counts
+CPU time, because a busy machine should not make a run worth less. The command ends with 0, or with 1 and the smallest input found that
+makes a reader fail.
 """
 
 from __future__ import annotations
@@ -154,3 +154,7 @@ def main(argv: list[str]) -> int:
             failed += 1
             print(f"{target}: {type(error).__name__}: {error}\n" + "\n".join(getattr(error, "__notes__", [])), flush=True)
     return FAILED if failed else OK
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -90,11 +90,16 @@ def _files() -> Iterator[Path]:
                 yield path
 
 
+def digest_of(files: Iterable[Path]) -> str:
+    """16 hexadecimal digits over what each of these files says; files that are neither C, CUDA, Python nor TOML are left out."""
+    said = (_READERS[path.suffix](path.read_text(encoding="utf-8")) for path in files if path.suffix in _READERS)
+    return hashlib.sha256("".join(sorted(hashlib.sha256(text.encode()).hexdigest() for text in said)).encode()).hexdigest()[:16]
+
+
 @cache
 def digest() -> str:
-    """16 hexadecimal digits over what each judged file says; read once, so one run names one state of the sources."""
-    said = (_READERS[path.suffix](path.read_text(encoding="utf-8")) for path in _files())
-    return hashlib.sha256("".join(sorted(hashlib.sha256(text.encode()).hexdigest() for text in said)).encode()).hexdigest()[:16]
+    """Of the judged files; read once, so one run names one state of the sources."""
+    return digest_of(_files())
 
 
 def recorded(folder: Path = KIT / "results") -> list[tuple[str, str | None]]:

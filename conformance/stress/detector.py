@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from conformance.stress.options import matches
-from conformance.stress.oracle import Observed, stable_copies
+from conformance.stress.oracle import Copies, Observed, stable_copies
 from conformance.stress.plan import BUILT_HOLD_NS, GRAPH_HOLD_NS, ONE_BY_ONE, Plan, separating_sets
 from conformance.stress.program import Calibration, Program, read_calibration
 from conformance.stress.search import Found, Race, search, settle
@@ -99,7 +100,7 @@ class Detector:
         self.primaries: list[str] = []
         self.rewritten_s = 0.0
         self.own_triggers: frozenset[str] = frozenset()
-        self.stable: frozenset[int] = frozenset()  # copies to the host that the plain runs agree on
+        self.stable: Copies = Counter()  # copies to the host that the plain runs agree on
 
     def run(self) -> Result:
         """The whole session; the result is complete however it ends."""
@@ -136,9 +137,9 @@ class Detector:
                 break
             self.reference = self.reference or run
         self.result.plain_s = min(seconds)
-        self.stable, self.result.copies = stable_copies(runs), len(runs[0].copies)
-        self.result.stable_copies = len(self.stable)
-        judged = f"; {len(self.stable)} of {self.result.copies} copies to the host are the same each time and judge" \
+        self.stable, self.result.copies = stable_copies(runs), runs[0].copies.total()
+        self.result.stable_copies = self.stable.total()
+        judged = f"; {self.result.stable_copies} of {self.result.copies} copies to the host are the same each time and judge" \
             if self.program.oracle.digests else ""
         self.say(self.trouble or f"plain: {len(seconds)} runs agree, {self.result.plain_s:.2f} s{judged}")
 
@@ -199,14 +200,14 @@ class Detector:
 
         Their race shows without any stress. Copies that differ even then (times, addresses, random numbers) accuse nobody.
         """
-        if len(self.stable) == self.result.copies or not self.program.oracle.digests:
+        if self.stable.total() == self.result.copies or not self.program.oracle.digests:
             return False
         runs = [first] + [self.program.rewritten(ordered) for _ in range(2)]
         if not stable_copies(runs) - self.stable:
             return False
         runs += [self.program.rewritten(ordered) for _ in range(SURE)]
         settled = stable_copies(runs) - self.stable
-        self.stable |= settled
+        self.stable += settled
         return bool(settled)
 
     def _exempt(self) -> frozenset[str]:

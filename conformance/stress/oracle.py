@@ -7,8 +7,14 @@ import json
 import math
 import shlex
 import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import and_
 from pathlib import Path
+from typing import Any
 
 from conformance.pdlkit.children import run_tool
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
@@ -19,28 +25,36 @@ DTYPES = {"float32": "f", "float64": "d", "int32": "i", "int64": "q"}
 
 @dataclass(frozen=True)
 class Copy:
-    """One copy from the device to the host, as the injection library saw it."""
+    """One copy from the device to the host, as the injection library saw it. Equal copies brought the same bytes.
+
+    When it was made is no part of that: threads and processes take turns as they like, and a program may be right whoever comes first.
+    """
 
     bytes: int
-    after: str                  # the kernel that was launched last before it
-    digests: tuple[str, ...]    # of its sixteen parts
+    digests: tuple[str, ...]                    # of its sixteen parts
+    number: int = field(default=0, compare=False)   # within its thread
+    after: str = field(default="", compare=False)   # the kernel that was launched last before it
 
 
-def read_copies(path: Path) -> dict[int, Copy]:
-    """The copies of one run. Numbers that several processes used are ambiguous and left out."""
-    found: dict[int, Copy] = {}
-    twice = set()
-    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
-        entry = json.loads(line)
-        twice |= {entry["copy"]} & found.keys()
-        found[entry["copy"]] = Copy(entry["bytes"], entry["after"], tuple(entry["digests"]))
-    return {number: copy for number, copy in found.items() if number not in twice}
+Copies = Counter[Copy]
 
 
-def stable_copies(runs: list[Observed]) -> frozenset[int]:
-    """The copies that are the same in all of these runs; only they can accuse a program."""
-    first, *others = runs
-    return frozenset(number for number, copy in first.copies.items() if all(run.copies.get(number) == copy for run in others))
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """What the injection library wrote. Names may hold any bytes, and the last line of a program that was killed may be cut."""
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    for line in text.split("\n"):
+        with suppress(ValueError):
+            yield json.loads(line)
+
+
+def read_copies(path: Path) -> Copies:
+    """The copies of one run, of all its processes."""
+    return Counter(Copy(entry["bytes"], tuple(entry["digests"]), entry["copy"], entry["after"]) for entry in read_lines(path))
+
+
+def stable_copies(runs: list[Observed]) -> Copies:
+    """The copies that all of these runs made; only they can accuse a program."""
+    return reduce(and_, (run.copies for run in runs))
 
 
 @dataclass
@@ -52,7 +66,7 @@ class Observed:
     stderr: bytes
     seconds: float
     files: dict[str, bytes | None] = field(default_factory=dict)
-    copies: dict[int, Copy] = field(default_factory=dict)  # to the host, by their number
+    copies: Copies = field(default_factory=Counter)  # to the host
 
 
 def _mark(path: Path) -> tuple[int, ...]:
@@ -75,20 +89,19 @@ class Oracle:
     digests: bool = False     # what is copied to the host judges
     dtype: str | None = None  # of binary files when a tolerance is given; None: text with numbers
 
-    def changed_copy(self, run: Observed, plain: Observed | None, stable: frozenset[int]) -> str | None:
-        """The first stable copy that this run changes."""
-        if plain is None or not self.digests:
+    def changed_copy(self, run: Observed, plain: Observed | None, stable: Copies) -> str | None:
+        """The first stable copy that this run did not make."""
+        missing = stable - run.copies if plain and self.digests else Counter[Copy]()
+        if not plain or not missing:
             return None
-        for number in sorted(stable):
-            one, other = run.copies.get(number), plain.copies[number]
-            if one is None or one.bytes != other.bytes:
-                return f"copy {number} to the host, of {other.bytes} bytes, was not made"
-            wrong = sum(a != b for a, b in zip(one.digests, other.digests, strict=True))
-            if wrong:
-                share = f"in {wrong} of its 16 parts" if one.bytes >= 16 else "in its bytes"
-                place = f", made after kernel {one.after}" if one.after else ""
-                return f"copy {number} to the host ({one.bytes} bytes{place}) differs from the plain runs' {share}"
-        return None
+        lost = min(missing, key=lambda copy: copy.number)
+        others = [copy for copy in run.copies - plain.copies if (copy.number, copy.bytes) == (lost.number, lost.bytes)]
+        if not others:
+            return f"copy {lost.number} to the host, of {lost.bytes} bytes, was not made with the bytes of the plain runs"
+        wrong = min(sum(a != b for a, b in zip(copy.digests, lost.digests, strict=True)) for copy in others)
+        share = f"in {wrong} of its 16 parts" if lost.bytes >= 16 else "in its bytes"
+        place = f", made after kernel {lost.after}" if lost.after else ""
+        return f"copy {lost.number} to the host ({lost.bytes} bytes{place}) differs from the plain runs' {share}"
 
     def marks(self, folder: Path) -> dict[str, tuple[int, ...]]:
         """How the output files stand before a run. Nothing is removed: a file that a run does not write has the same mark after it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import time
 from collections.abc import Iterable
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from conformance.pdlkit.children import run_tool
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
-from conformance.stress.oracle import Observed, Oracle, read_copies
+from conformance.stress.oracle import Observed, Oracle, read_copies, read_lines
 from conformance.stress.plan import Plan
 
 
@@ -50,8 +49,7 @@ class Calibration:
 def read_calibration(path: Path) -> Calibration:
     """From the records of one run; the counts of several processes are added."""
     found = Calibration()
-    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
-        entry = json.loads(line)
+    for entry in read_lines(path):
         if entry["record"] == "kernel":
             kernel = found.kernel(entry["name"])
             kernel.rewritten, kernel.why = entry["rewritten"], entry.get("why")

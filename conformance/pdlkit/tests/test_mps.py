@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -26,3 +28,40 @@ def test_clients_use_the_numbers_that_the_server_gives(ours: str | None, clients
         assert variables.get("CUDA_VISIBLE_DEVICES") == clients
     server, end = (tmp_path / "log" / "called").read_text().splitlines()
     assert server == f"-d {'unset' if ours is None else ours} {tmp_path / 'pipe'}" and not end.startswith("-d")
+
+
+def _control(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    program = folder / "nvidia-cuda-mps-control"
+    program.write_text(text)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def test_a_server_that_does_not_start_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _control(tmp_path, monkeypatch, "#!/bin/sh\necho no room in the pipe\nexit 3\n")
+    with pytest.raises(OSError, match="ended with 3: no room in the pipe"), mps_server(tmp_path):
+        pass
+
+
+def test_a_server_that_does_not_end_is_killed_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _control(tmp_path, monkeypatch, """#!/bin/sh
+if [ "$1" = -d ]; then sleep 600 & echo $! > "$CUDA_MPS_PIPE_DIRECTORY/nvidia-cuda-mps-control.pid"; exit 0; fi
+exec sleep 600
+""")
+    run = subprocess.run
+    monkeypatch.setattr(subprocess, "run", lambda *words, **more: run(*words, **{**more, "timeout": 5 if "input" not in more else 0.2}))
+    with mps_server(tmp_path) as variables:
+        server = int((Path(variables["CUDA_MPS_PIPE_DIRECTORY"]) / "nvidia-cuda-mps-control.pid").read_text())
+        os.kill(server, 0)
+    until = time.monotonic() + 60
+    while time.monotonic() < until and _lives(server):
+        time.sleep(0.02)
+    assert not _lives(server)
+
+
+def _lives(pid: int) -> bool:
+    """A process that has ended and that nobody has waited for counts as ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False

@@ -1,17 +1,10 @@
-"""Good images to damage, and the programs that feed damaged ones to the rewriter, built with sanitizers."""
+"""Good images to damage."""
 
 from __future__ import annotations
 
 import struct
-import subprocess
-from pathlib import Path
 
-from conformance.pdlkit.toolchain import Tool
-from conformance.rewrite import library
 from conformance.rewrite.tests.images import ADD, EXIT, STACK, TRIGGER, WAIT, Kernel, container, cubin, entry, guarded, relative
-
-HERE = Path(__file__).parent
-FLAGS = ["-std=gnu11", "-O1", "-g", "-fno-sanitize-recover=all"]
 
 
 def _names_in_no_section(image: bytes) -> bytes:
@@ -35,11 +28,3 @@ def seeds() -> dict[str, bytes]:
     return {"one": image, "two": newer, "no names": _names_in_no_section(image),
             "three": container(entry(2, 90, image), entry(1, 90, b".version 8.0"), entry(2, 100, newer)),
             "four": container(entry(2, 90, image, 0x8011, 9000), entry(2, 90, image, 0x2011, len(image)), entry(2, 90, image))}
-
-
-def build(compiler: Tool, output: Path, fuzzer: bool = False) -> None:
-    """fuzz.c with the rewriter; `fuzzer`: libFuzzer chooses the images."""
-    extra, _ = library.compression()
-    how = ["-DLIBFUZZER", "-fsanitize=fuzzer,address,undefined"] if fuzzer else ["-fsanitize=address,undefined"]
-    subprocess.run([compiler.path, *FLAGS, *how, f"-I{library.HERE}", HERE / "fuzz.c", *library.CORE, *extra, "-o", output], check=True,
-                   capture_output=True)

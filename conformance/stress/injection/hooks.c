@@ -49,6 +49,18 @@ VISIBLE result cuKernelGetFunction(void **function, void *kernel)
     return code;
 }
 
+/* After it, because until then the handles are the old ones. */
+#define UNLOAD(name)                                                      \
+    VISIBLE result name(void *code)                                       \
+    {                                                                     \
+        REAL(name, result(*)(void *));                                    \
+        result answer = real(code);                                       \
+        code_unloaded();                                                  \
+        return answer;                                                    \
+    }
+UNLOAD(cuModuleUnload)
+UNLOAD(cuLibraryUnload)
+
 /* ---- launches ------------------------------------------------------------------------------------------------------ */
 
 static int how_launched(const void *stream, int per_thread)
@@ -57,6 +69,11 @@ static int how_launched(const void *stream, int per_thread)
         plan_is_calibrating() ? driver_symbol(per_thread ? "cuStreamIsCapturing_ptsz" : "cuStreamIsCapturing") : NULL;
     int status = 0;
     return is_capturing && is_capturing(stream, &status) == 0 && status == 1 ? CAPTURED : EAGER;
+}
+
+static const void *named_stream(const void *stream, int per_thread)
+{
+    return stream ? stream : per_thread ? THREADS_STREAM : LEGACY_STREAM;
 }
 
 static int note(const struct launch *launch, const void *function, int per_thread, int cooperative)
@@ -70,7 +87,7 @@ static int note(const struct launch *launch, const void *function, int per_threa
         event |= launch->attributes[i].id == EVENT;
         cooperative |= launch->attributes[i].id == COOPERATIVE && launch->attributes[i].value.number;
     }
-    return kernel_launched(function, launch->stream, how_launched(launch->stream, per_thread), attribute, event, cooperative);
+    return kernel_launched(function, named_stream(launch->stream, per_thread), how_launched(launch->stream, per_thread), attribute, event, cooperative);
 }
 
 typedef result (*launch_graph)(void *, void *);
@@ -149,6 +166,31 @@ VISIBLE result cuGraphAddNode_v2(void **node, void *graph, const void *before, c
     return real(node, graph, before, edges, n, parameters);
 }
 
+/* A node may get another kernel later, in a graph or in one that is ready to run. */
+#define NODE_CHANGES(of_kernel, of_any, parameters_of, before)                                       \
+    VISIBLE result of_kernel(parameters_of, const struct node_parameters *parameters)                \
+    {                                                                                                \
+        REAL(of_kernel, result(*)(parameters_of, const struct node_parameters *));                   \
+        if (parameters) {                                                                            \
+            note_node(parameters);                                                                   \
+        }                                                                                            \
+        return real(before, parameters);                                                             \
+    }                                                                                                \
+    VISIBLE result of_any(parameters_of, const int *parameters)                                      \
+    {                                                                                                \
+        REAL(of_any, result(*)(parameters_of, const int *));                                         \
+        if (parameters && parameters[0] == 0) {                                                      \
+            note_node((const struct node_parameters *)(const void *)(parameters + 4));               \
+        }                                                                                            \
+        return real(before, parameters);                                                             \
+    }
+#define IN_GRAPH void *node
+#define IN_EXEC void *exec, void *node
+#define OF_GRAPH node
+#define OF_EXEC exec, node
+NODE_CHANGES(cuGraphKernelNodeSetParams_v2, cuGraphNodeSetParams, IN_GRAPH, OF_GRAPH)
+NODE_CHANGES(cuGraphExecKernelNodeSetParams_v2, cuGraphExecNodeSetParams, IN_EXEC, OF_EXEC)
+
 /* ---- copies to the host, and the waits that end them ---------------------------------------------------------------- */
 
 typedef result (*copy_down)(void *, devptr, size_t);
@@ -157,13 +199,24 @@ typedef result (*copy_any)(devptr, devptr, size_t);
 typedef result (*copy_any_async)(devptr, devptr, size_t, void *);
 typedef result (*wait_for)(void *);
 
-/* For ordinary host memory the driver returns an error instead of a type. */
+/* CU_POINTER_ATTRIBUTE_... of a pointer; `absent` for memory that the driver does not know. */
+static uint64_t about(const void *address, int what, uint64_t absent)
+{
+    result (*ask)(void *, int, devptr) = driver_symbol("cuPointerGetAttribute");
+    uint64_t found = 0;
+    return ask && ask(&found, what, (devptr)(uintptr_t)address) == 0 ? found : absent;
+}
+enum { MEMORY_TYPE = 2, RANGE_SIZE = 12, UNKNOWN = 0, HOST = 1 };
+
 static int is_hosts(devptr address)
 {
-    enum { MEMORY_TYPE = 2, HOST = 1 };
-    result (*ask)(void *, int, devptr) = driver_symbol("cuPointerGetAttribute");
-    unsigned type = HOST;
-    return !ask || ask(&type, MEMORY_TYPE, address) != 0 || type == HOST;
+    return (unsigned)about((const void *)(uintptr_t)address, MEMORY_TYPE, HOST) == HOST;
+}
+
+/* A copy to memory that is not page-locked has ended when its function returns; the program may then free that memory at once. */
+static int is_pageable(const void *address)
+{
+    return (unsigned)about(address, MEMORY_TYPE, UNKNOWN) == UNKNOWN;
 }
 
 static int is_captured(const void *stream)
@@ -173,7 +226,7 @@ static int is_captured(const void *stream)
     return ask && ask(stream, &status) == 0 && status != 0;
 }
 
-#define COPIES(suffix, stream_suffix)                                                                              \
+#define COPIES(suffix, stream_suffix, per_thread)                                                                  \
     VISIBLE result cuMemcpyDtoH_v2##suffix(void *to, devptr from, size_t bytes)                                    \
     {                                                                                                              \
         REAL(cuMemcpyDtoH_v2##suffix, copy_down);                                                                  \
@@ -197,7 +250,7 @@ static int is_captured(const void *stream)
         REAL(cuMemcpyDtoHAsync_v2##stream_suffix, copy_down_async);                                                \
         result code = real(to, from, bytes, stream);                                                               \
         if (code == 0 && digests_are_wanted() && !is_captured(stream)) {                                           \
-            copied_to_host(to, bytes, stream, 0);                                                                  \
+            copied_to_host(to, bytes, named_stream(stream, per_thread), is_pageable(to));                          \
         }                                                                                                          \
         return code;                                                                                               \
     }                                                                                                              \
@@ -206,51 +259,59 @@ static int is_captured(const void *stream)
         REAL(cuMemcpyAsync##stream_suffix, copy_any_async);                                                        \
         result code = real(to, from, bytes, stream);                                                               \
         if (code == 0 && digests_are_wanted() && is_hosts(to) && !is_captured(stream)) {                           \
-            copied_to_host((const void *)(uintptr_t)to, bytes, stream, 0);                                         \
+            const void *data = (const void *)(uintptr_t)to;                                                        \
+            copied_to_host(data, bytes, named_stream(stream, per_thread), is_pageable(data));                      \
         }                                                                                                          \
         return code;                                                                                               \
     }                                                                                                              \
-    VISIBLE result cuStreamSynchronize##stream_suffix(void *stream)                                                \
+    WAIT(cuStreamSynchronize##stream_suffix, WAITED_FOR_STREAM, named_stream(waited_for, per_thread))              \
+    WAIT(cuStreamQuery##stream_suffix, WAITED_FOR_STREAM, named_stream(waited_for, per_thread))
+
+/* A function by which the program learns that something has ended; `waited_for` is its only argument. */
+#define WAIT(name, what, handle)                                                                                   \
+    VISIBLE result name(void *waited_for)                                                                          \
     {                                                                                                              \
-        REAL(cuStreamSynchronize##stream_suffix, wait_for);                                                        \
-        result code = real(stream);                                                                                \
+        REAL(name, wait_for);                                                                                      \
+        result code = real(waited_for);                                                                            \
         if (code == 0 && digests_are_wanted()) {                                                                   \
-            host_waited(WAITED_FOR_STREAM, stream);                                                                \
+            host_waited(what, handle);                                                                             \
         }                                                                                                          \
         return code;                                                                                               \
     }
-COPIES(, )
-COPIES(_ptds, _ptsz)
-
-VISIBLE result cuEventSynchronize(void *event)
-{
-    REAL(cuEventSynchronize, wait_for);
-    result code = real(event);
-    if (code == 0 && digests_are_wanted()) {
-        host_waited(WAITED_FOR_EVENT, NULL);
-    }
-    return code;
-}
+COPIES(, , 0)
+COPIES(_ptds, _ptsz, 1)
+WAIT(cuEventSynchronize, WAITED_FOR_EVENT, NULL)
+WAIT(cuEventQuery, WAITED_FOR_EVENT, NULL)
+WAIT(cuCtxSynchronize_v2, WAITED_FOR_CONTEXT, waited_for)
 
 VISIBLE result cuCtxSynchronize(void)
 {
     result (*real)(void) = (result (*)(void))real_symbol(hook_named("cuCtxSynchronize"));
     result code = real ? real() : NO_REAL_FUNCTION;
     if (code == 0 && digests_are_wanted()) {
-        host_waited(WAITED_FOR_ALL, NULL);
+        host_waited(WAITED_FOR_CONTEXT, NULL);
     }
     return code;
 }
 
-VISIBLE result cuCtxSynchronize_v2(void *context)
-{
-    REAL(cuCtxSynchronize_v2, wait_for);
-    result code = real(context);
-    if (code == 0 && digests_are_wanted()) {
-        host_waited(WAITED_FOR_EVENT, NULL); /* it may be another context than the copies', so each stream is asked */
+/* ---- what ends before its copies are read ---------------------------------------------------------------------------- */
+
+#define GOES(name, type, parameter, before)                                                                        \
+    VISIBLE result name(type parameter);                                                                           \
+    VISIBLE result name(type parameter)                                                                            \
+    {                                                                                                              \
+        REAL(name, result(*)(type));                                                                               \
+        if (digests_are_wanted()) {                                                                                \
+            before;                                                                                                \
+        }                                                                                                          \
+        return real(parameter);                                                                                    \
     }
-    return code;
-}
+GOES(cuMemFreeHost, void *, memory, memory_goes(memory, memory ? about(memory, RANGE_SIZE, SIZE_MAX) : 0))
+GOES(cuMemHostUnregister, void *, memory, memory_goes(memory, about(memory, RANGE_SIZE, SIZE_MAX)))
+GOES(cuStreamDestroy_v2, void *, stream, stream_goes(stream))
+GOES(cuCtxDestroy_v2, void *, context, memory_goes(NULL, SIZE_MAX))
+GOES(cuDevicePrimaryCtxReset_v2, int, device, memory_goes(NULL, SIZE_MAX))
+GOES(cuDevicePrimaryCtxRelease_v2, int, device, memory_goes(NULL, SIZE_MAX))
 
 /* ---- the list ------------------------------------------------------------------------------------------------------ */
 
@@ -261,14 +322,28 @@ static struct hook stress_hooks[] = {
     HOOK(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, 12000, NEVER, 0),
     HOOK(cuGraphAddNode, cuGraphAddNode, 0, 12030, 0),
     HOOK(cuGraphAddNode, cuGraphAddNode_v2, 12030, NEVER, 0),
+    HOOK(cuGraphKernelNodeSetParams, cuGraphKernelNodeSetParams_v2, 12000, NEVER, 0),
+    HOOK(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, 12000, NEVER, 0),
+    ONE_HOOK(cuGraphNodeSetParams),
+    ONE_HOOK(cuGraphExecNodeSetParams),
+    ONE_HOOK(cuModuleUnload),
+    ONE_HOOK(cuLibraryUnload),
     BOTH(cuLaunchKernel),
     BOTH(cuLaunchKernelEx),
     BOTH(cuLaunchCooperativeKernel),
     BOTH(cuGraphLaunch),
     BOTH(cuStreamSynchronize),
+    BOTH(cuStreamQuery),
     HOOK(cuCtxSynchronize, cuCtxSynchronize, 0, 13000, 0),
     HOOK(cuCtxSynchronize, cuCtxSynchronize_v2, 13000, NEVER, 0),
     ONE_HOOK(cuEventSynchronize),
+    ONE_HOOK(cuEventQuery),
+    ONE_HOOK(cuMemFreeHost),
+    ONE_HOOK(cuMemHostUnregister),
+    HOOK(cuStreamDestroy, cuStreamDestroy_v2, 4000, NEVER, 0),
+    HOOK(cuCtxDestroy, cuCtxDestroy_v2, 4000, NEVER, 0),
+    HOOK(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, 11000, NEVER, 0),
+    HOOK(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, 11000, NEVER, 0),
     BOTH_SYNC(cuMemcpyDtoH, cuMemcpyDtoH_v2, 3020),
     BOTH_SINCE(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, 3020),
     BOTH_SYNC(cuMemcpy, cuMemcpy, 0),

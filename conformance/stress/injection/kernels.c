@@ -5,24 +5,33 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { MOST_STREAMS = 64, GAP_BUCKETS = 1001, TEXT_ROOM = 32768, TABLE = 4096 };
 
 struct kernel {
     const void *handle;
     struct named *name;
-    int is_kernel, carved, reported; /* the handle is a CUkernel; its carve-out has been set; a record has been written */
+    int is_kernel, reported; /* the handle is a CUkernel; a record has been written */
+    unsigned long known_at;  /* how many modules had been unloaded when its name was last sure */
+    uint64_t carved;         /* a bit for each device on which its carve-out has been set */
     unsigned long long launches[3], attribute, before_attribute, cooperative;
     struct kernel *next;
 };
 
 static struct kernel *table[TABLE];
-static struct { const void *stream; struct kernel *last; } streams[MOST_STREAMS];
+static struct {
+    const void *stream, *context; /* the context of a default stream, because each has its own */
+    pthread_t thread;             /* of a thread's default stream */
+    struct kernel *last;
+} streams[MOST_STREAMS];
 static unsigned stream_next;
 static unsigned gaps[GAP_BUCKETS];
 static unsigned long long graph_launches, unknown_launches;
 static const char *last_launched;
+static unsigned long unloads;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct kernel **slot(const void *handle)
@@ -39,6 +48,24 @@ static struct kernel *find(const void *handle)
     return kernel;
 }
 
+static void report_launches(struct kernel *kernel)
+{
+    char text[TEXT_ROOM];
+    if (kernel->launches[EAGER] + kernel->launches[CAPTURED] + kernel->launches[BUILT] == 0) {
+        return;
+    }
+    json_text(text, sizeof text, kernel->name->name);
+    record("{\"record\":\"launches\",\"name\":%s,\"eager\":%llu,\"captured\":%llu,\"built\":%llu,\"attribute\":%llu,"
+           "\"before_attribute\":%llu,\"cooperative\":%llu}", text, kernel->launches[EAGER], kernel->launches[CAPTURED], kernel->launches[BUILT],
+           kernel->attribute, kernel->before_attribute, kernel->cooperative);
+}
+
+static void forget_launches(struct kernel *kernel)
+{
+    memset(kernel->launches, 0, sizeof kernel->launches);
+    kernel->attribute = kernel->before_attribute = kernel->cooperative = 0;
+}
+
 /* The driver may use a handle again after its module is unloaded; it then stands for another kernel. */
 static struct kernel *add(const void *handle, struct named *name, int where)
 {
@@ -52,9 +79,15 @@ static struct kernel *add(const void *handle, struct named *name, int where)
         kernel->next = *slot(handle);
         *slot(handle) = kernel;
     }
+    kernel->known_at = unloads;
     if (kernel->name != name) {
+        if (kernel->name && plan_is_calibrating()) {
+            report_launches(kernel);
+        }
+        forget_launches(kernel);
         kernel->name = name;
-        kernel->carved = kernel->reported = 0;
+        kernel->carved = 0;
+        kernel->reported = 0;
         kernel->is_kernel = where == IN_LIBRARY;
     }
     return kernel;
@@ -80,7 +113,8 @@ void kernel_alias(const void *handle, const void *kernel)
     pthread_mutex_unlock(&lock);
 }
 
-/* Two kernels whose shared-memory carve-outs differ never overlap, which would hide every bug between them. */
+/* Two kernels whose shared-memory carve-outs differ never overlap, which would hide every bug between them. A CUfunction belongs to one
+ * context; a CUkernel has a carve-out on each device. */
 static void carve(struct kernel *kernel)
 {
     enum { PREFERRED_CARVEOUT = 9, ALL = 100, RELAXED = 2 };
@@ -89,13 +123,16 @@ static void carve(struct kernel *kernel)
     result (*device_of)(int *) = driver_symbol("cuCtxGetDevice");
     result (*mode)(int *) = driver_symbol("cuThreadExchangeStreamCaptureMode");
     int device = 0, capture = RELAXED; /* setting it may load code; during a capture only the relaxed mode allows that */
-    if (kernel->carved || !(plan_of(kernel->name->name)->flags & ~(uint32_t)PLAN_EMPTY) || !mode || mode(&capture) != 0) {
+    if (kernel->is_kernel && (!device_of || device_of(&device) != 0)) {
         return;
     }
-    kernel->carved = 1;
+    if (kernel->carved >> device % 64 & 1 || !(plan_of(kernel->name->name)->flags & ~(uint32_t)PLAN_EMPTY) || !mode || mode(&capture) != 0) {
+        return;
+    }
+    kernel->carved |= UINT64_C(1) << device % 64;
     if (!kernel->is_kernel && of_function) {
         of_function((void *)kernel->handle, PREFERRED_CARVEOUT, ALL);
-    } else if (kernel->is_kernel && of_kernel && device_of && device_of(&device) == 0) {
+    } else if (kernel->is_kernel && of_kernel) {
         of_kernel(PREFERRED_CARVEOUT, ALL, (void *)kernel->handle, device);
     }
     mode(&capture);
@@ -150,13 +187,17 @@ static void note_gap(void)
 
 static struct kernel **last_on(const void *stream)
 {
+    const void *context = stream == LEGACY_STREAM || stream == THREADS_STREAM ? current_context() : NULL;
     for (unsigned i = 0; i < MOST_STREAMS; i++) {
-        if (streams[i].last && streams[i].stream == stream) {
+        if (streams[i].last && streams[i].stream == stream && streams[i].context == context
+            && (stream != THREADS_STREAM || pthread_equal(streams[i].thread, pthread_self()))) {
             return &streams[i].last;
         }
     }
     unsigned i = stream_next++ % MOST_STREAMS;
     streams[i].stream = stream;
+    streams[i].context = context;
+    streams[i].thread = pthread_self();
     streams[i].last = NULL;
     return &streams[i].last;
 }
@@ -180,7 +221,10 @@ int kernel_launched(const void *handle, const void *stream, int how, int attribu
     }
     pthread_mutex_lock(&lock);
     struct kernel *kernel = find(handle);
-    kernel = kernel ? kernel : name_unknown(handle);
+    if (!kernel || kernel->known_at != unloads) {
+        struct kernel *asked = name_unknown(handle);
+        kernel = asked ? asked : kernel;
+    }
     if (kernel) {
         bare = count_launch(kernel, how, attribute, event);
         kernel->cooperative += cooperative != 0;
@@ -202,6 +246,13 @@ int kernel_launched(const void *handle, const void *stream, int how, int attribu
     return bare;
 }
 
+void code_unloaded(void)
+{
+    pthread_mutex_lock(&lock);
+    unloads++;
+    pthread_mutex_unlock(&lock);
+}
+
 const char *last_kernel(void)
 {
     return __atomic_load_n(&last_launched, __ATOMIC_RELAXED);
@@ -219,6 +270,8 @@ void pdl_stress_reload(void)
     plan_reload();
 }
 
+static pid_t owner; /* of these counts: a child of vfork has the same memory, and no count of its own */
+
 /* ---- a fork -------------------------------------------------------------------------------------------------------- */
 
 /* In the child: the parent reports its own launches, and a lock that another of the parent's threads held would stay locked. */
@@ -228,18 +281,19 @@ static void forget_parent(void)
     memcpy(&lock, &unlocked, sizeof lock);
     for (unsigned i = 0; i < TABLE; i++) {
         for (struct kernel *kernel = table[i]; kernel; kernel = kernel->next) {
-            memset(kernel->launches, 0, sizeof kernel->launches);
-            kernel->attribute = kernel->before_attribute = kernel->cooperative = 0;
+            forget_launches(kernel);
         }
     }
     memset(gaps, 0, sizeof gaps);
     graph_launches = unknown_launches = 0;
+    owner = getpid();
     plans_forked();
     digests_forked();
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
+    owner = getpid();
     pthread_atfork(NULL, NULL, forget_parent);
 }
 
@@ -257,26 +311,15 @@ static unsigned gap_percentile(unsigned long long total, unsigned percent)
     return GAP_BUCKETS;
 }
 
-static void report_launches(const struct kernel *kernel)
-{
-    char text[TEXT_ROOM];
-    if (kernel->launches[EAGER] + kernel->launches[CAPTURED] + kernel->launches[BUILT] == 0) {
-        return;
-    }
-    json_text(text, sizeof text, kernel->name->name);
-    record("{\"record\":\"launches\",\"name\":%s,\"eager\":%llu,\"captured\":%llu,\"built\":%llu,\"attribute\":%llu,"
-           "\"before_attribute\":%llu,\"cooperative\":%llu}", text, kernel->launches[EAGER], kernel->launches[CAPTURED], kernel->launches[BUILT],
-           kernel->attribute, kernel->before_attribute, kernel->cooperative);
-}
-
 __attribute__((destructor)) static void stop(void)
 {
     unsigned long long total = 0;
-    if (!plan_is_calibrating()) {
+    if (!plan_is_calibrating() || getpid() != owner) {
         return;
     }
+    owner = 0;
     for (unsigned i = 0; i < TABLE; i++) {
-        for (const struct kernel *kernel = table[i]; kernel; kernel = kernel->next) {
+        for (struct kernel *kernel = table[i]; kernel; kernel = kernel->next) {
             report_launches(kernel);
         }
     }
@@ -285,4 +328,25 @@ __attribute__((destructor)) static void stop(void)
     }
     record("{\"record\":\"gaps\",\"count\":%llu,\"median_us\":%u,\"p90_us\":%u,\"graph_launches\":%llu,\"unknown_launches\":%llu}",
            total, total ? gap_percentile(total, 50) : 0, total ? gap_percentile(total, 90) : 0, graph_launches, unknown_launches);
+}
+
+/* Forked workers, such as those of Python's multiprocessing, end without destructors. These are what the C library's functions do, which a
+ * child of vfork may call while another thread of its parent holds the loader's lock: so they are not looked up. */
+static void end_at_once(int status) __attribute__((noreturn));
+static void end_at_once(int status)
+{
+    if (!record_is_being_written()) {
+        stop();
+    }
+    for (;;) {
+        syscall(SYS_exit_group, status);
+    }
+}
+VISIBLE void _exit(int status)
+{
+    end_at_once(status);
+}
+VISIBLE void _Exit(int status)
+{
+    end_at_once(status);
 }

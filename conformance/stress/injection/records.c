@@ -11,6 +11,13 @@
 
 enum { LINE_ROOM = 65536 };
 
+static __thread int writing;
+
+int record_is_being_written(void)
+{
+    return writing;
+}
+
 void record(const char *format, ...)
 {
     static char line[LINE_ROOM];
@@ -22,6 +29,7 @@ void record(const char *format, ...)
     if (file < 0) {
         return;
     }
+    writing = 1;
     pthread_mutex_lock(&lock);
     va_start(arguments, format);
     int n = vsnprintf(line, sizeof line - 1, format, arguments);
@@ -33,5 +41,6 @@ void record(const char *format, ...)
         }
     }
     pthread_mutex_unlock(&lock);
+    writing = 0;
     close(file);
 }

@@ -1,94 +1,75 @@
 // clean_chain.cu - correct kernels only: a chain in a graph, run many times, its words copied to the host after each run
 //
 //     clean_chain [RUNS [DEVICES [race]]]      race: on the last device one kernel does not wait for the one before it
-#include <cuda_runtime.h>
+//
+// With several devices all run at the same time, each copies its neighbour's words as well, and the odd ones use their default stream.
+#include "clean_kernels.cuh"
 
-#include <cstdio>
-#include <cstdlib>
+enum { MOST_DEVICES = 8 };
 
-#include "../../../pdl_device.cuh"
+struct place {
+    words words_;
+    unsigned *neighbours, *host, *neighbours_on_host;
+    cudaStream_t stream;  // 0: the device's default stream
+    cudaEvent_t done;
+};
 
-#define CHECK(call)                                                                   \
-    do {                                                                              \
-        cudaError_t error = (call);                                                   \
-        if (error != cudaSuccess) {                                                   \
-            std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));        \
-            std::exit(69);                                                            \
-        }                                                                             \
-    } while (0)
-#define HERE (blockIdx.x * blockDim.x + threadIdx.x)
-
-extern "C" __global__ void fill(unsigned *a, unsigned seed)
+static void prepare(place *at, int device)
 {
-    pdl_wait();
-    a[HERE] = HERE * seed;
-}
-extern "C" __global__ void mix(unsigned *a, unsigned key)
-{
-    pdl_trigger();
-    pdl_wait();
-    a[HERE] = (a[HERE] ^ key) * 2654435761u;
-}
-extern "C" __global__ void shift(unsigned *a, unsigned *b)
-{
-    pdl_wait();
-    b[HERE] = a[(HERE + 77) % (gridDim.x * blockDim.x)];
-    pdl_trigger();
-}
-extern "C" __global__ void mix_quiet(unsigned *a, unsigned key)
-{
-    pdl_wait();
-    a[HERE] = (a[HERE] ^ key) * 2654435761u;
-}
-extern "C" __global__ void shift_early(unsigned *a, unsigned *b)
-{
-    b[HERE] = a[(HERE + 77) % (gridDim.x * blockDim.x)];
+    const size_t bytes = WORDS * sizeof(unsigned);
+    CHECK(cudaSetDevice(device));
+    CHECK(cudaMalloc(&at->words_.now, bytes));
+    CHECK(cudaMalloc(&at->words_.next, bytes));
+    CHECK(cudaMalloc(&at->neighbours, bytes));
+    CHECK(cudaMallocHost(&at->host, bytes));
+    CHECK(cudaMallocHost(&at->neighbours_on_host, bytes));
+    CHECK(cudaEventCreateWithFlags(&at->done, cudaEventDisableTiming));
+    if (device % 2 == 0) {
+        CHECK(cudaStreamCreateWithFlags(&at->stream, cudaStreamNonBlocking));
+    }
 }
 
-static cudaGraphExec_t chain(unsigned **a, unsigned **b, unsigned words, unsigned seed, bool race, cudaStream_t stream)
+static cudaGraphExec_t chain(place *at, unsigned seed, bool race)
 {
-    cudaLaunchAttribute overlap = {};
-    cudaLaunchConfig_t config = {};
+    cudaStream_t captured;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = words / 256;
-    config.blockDim = 256;
-    config.stream = stream;
-    config.attrs = &overlap;
-    config.numAttrs = 1;
-    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    CHECK(cudaLaunchKernelEx(&config, fill, *a, seed));
-    for (unsigned i = 0; i < 5; i++) {
-        CHECK(cudaLaunchKernelEx(&config, race ? mix_quiet : mix, *a, i));
-        CHECK(cudaLaunchKernelEx(&config, race ? shift_early : shift, *a, *b));
-        unsigned *other = *a;
-        *a = *b;
-        *b = other;
-    }
-    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaStreamCreateWithFlags(&captured, cudaStreamNonBlocking));
+    CHECK(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal));
+    launch_fill(at->words_, seed, captured);
+    launch_steps(at->words_, 5, race, captured);
+    CHECK(cudaStreamEndCapture(captured, &graph));
     CHECK(cudaGraphInstantiate(&exec, graph, 0));
     CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaStreamDestroy(captured));
     return exec;
 }
 
-static void run_on(int device, unsigned runs, bool race)
+static void one_run(place *places, int devices, unsigned seed, bool race)
 {
-    const unsigned words = 1 << 16;
-    unsigned *a, *b, *host;
-    cudaStream_t stream;
-    CHECK(cudaSetDevice(device));
-    CHECK(cudaMalloc(&a, words * sizeof *a));
-    CHECK(cudaMalloc(&b, words * sizeof *b));
-    CHECK(cudaMallocHost(&host, words * sizeof *host));
-    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    for (unsigned run = 0; run < runs; run++) {
-        cudaGraphExec_t exec = chain(&a, &b, words, run + 1, race, stream);
-        CHECK(cudaGraphLaunch(exec, stream));
-        CHECK(cudaMemcpyAsync(host, a, words * sizeof *host, cudaMemcpyDeviceToHost, stream));
-        CHECK(cudaStreamSynchronize(stream));
-        CHECK(cudaGraphExecDestroy(exec));
+    const size_t bytes = WORDS * sizeof(unsigned);
+    cudaGraphExec_t exec[MOST_DEVICES];
+    for (int i = 0; i < devices; i++) {
+        CHECK(cudaSetDevice(i));
+        exec[i] = chain(&places[i], seed + (unsigned)i, race && i + 1 == devices);
+    }
+    for (int i = 0; i < devices; i++) {
+        CHECK(cudaSetDevice(i));
+        CHECK(cudaGraphLaunch(exec[i], places[i].stream));
+        CHECK(cudaEventRecord(places[i].done, places[i].stream));
+        CHECK(cudaMemcpyAsync(places[i].host, places[i].words_.now, bytes, cudaMemcpyDeviceToHost, places[i].stream));
+    }
+    for (int i = 0, next = 1 % devices; devices > 1 && i < devices; i++, next = (i + 1) % devices) {
+        place *at = &places[i];
+        CHECK(cudaSetDevice(i));
+        CHECK(cudaStreamWaitEvent(at->stream, places[next].done, 0));
+        CHECK(cudaMemcpyPeerAsync(at->neighbours, i, places[next].words_.now, next, bytes, at->stream));
+        CHECK(cudaMemcpyAsync(at->neighbours_on_host, at->neighbours, bytes, cudaMemcpyDeviceToHost, at->stream));
+    }
+    for (int i = 0; i < devices; i++) {
+        CHECK(cudaSetDevice(i));
+        CHECK(cudaStreamSynchronize(places[i].stream));
+        CHECK(cudaGraphExecDestroy(exec[i]));
     }
 }
 
@@ -96,8 +77,16 @@ int main(int argc, char **argv)
 {
     unsigned runs = argc > 1 ? (unsigned)std::atoi(argv[1]) : 50;
     int devices = argc > 2 ? std::atoi(argv[2]) : 1;
+    static place places[MOST_DEVICES];
+    if (devices < 1 || devices > MOST_DEVICES) {
+        std::fprintf(stderr, "clean_chain uses 1 to %d devices\n", (int)MOST_DEVICES);
+        return 64;
+    }
     for (int device = 0; device < devices; device++) {
-        run_on(device, runs, argc > 3 && device + 1 == devices);
+        prepare(&places[device], device);
+    }
+    for (unsigned run = 0; run < runs; run++) {
+        one_run(places, devices, run + 1, argc > 3);
     }
     return 0;
 }

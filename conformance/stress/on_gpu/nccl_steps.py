@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import multiprocessing
 import os
 import tempfile
 from typing import Any
-
-import torch
-import torch.distributed as dist
-import torch.multiprocessing as processes
 
 RANKS, WIDTH, STEPS = 2, 1024, 20
 
 
 def work(rank: int, meeting: str, answers: Any) -> None:
-    """One rank; all sums are of two numbers, so their order does not matter."""
+    """One rank; all sums are of two numbers, so their order does not matter. The process that starts the ranks needs no PyTorch."""
+    import torch
+    import torch.distributed as dist
+
     torch.cuda.set_device(rank)
     dist.init_process_group("nccl", init_method=f"file://{meeting}", rank=rank, world_size=RANKS)
     torch.manual_seed(rank)
@@ -37,7 +37,7 @@ def work(rank: int, meeting: str, answers: Any) -> None:
 
 def main() -> None:
     """Start both, and print one digest."""
-    start = processes.get_context("spawn")
+    start = multiprocessing.get_context("spawn")
     answers = start.SimpleQueue()
     with tempfile.TemporaryDirectory() as folder:
         ranks = [start.Process(target=work, args=(rank, os.path.join(folder, "meeting"), answers)) for rank in range(RANKS)]

@@ -99,6 +99,19 @@ int cuDevicePrimaryCtxRetain(void **primary, int device) { (void)device; *primar
 int cuCtxPushCurrent_v2(void *pushed) { context = pushed; return 0; }
 int cuCtxPopCurrent_v2(void **popped) { *popped = context; context = NULL; return 0; }
 int cuCtxGetCurrent(void **current) { *current = context; return 0; }
+int cuModuleUnload(void *module) { (void)module; return 0; }
+int cuLibraryUnload(void *library) { (void)library; return 0; }
+int cuGraphKernelNodeSetParams_v2(void *node, const void *parameters) { (void)node, (void)parameters; return 0; }
+int cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const void *parameters) { (void)exec, (void)node, (void)parameters; return 0; }
+int cuGraphNodeSetParams(void *node, const void *parameters) { (void)node, (void)parameters; return 0; }
+int cuGraphExecNodeSetParams(void *exec, void *node, const void *parameters) { (void)exec, (void)node, (void)parameters; return 0; }
+int cuCtxSetCurrent(void *wanted) { context = wanted; return 0; }
+int cuCtxGetDevice(int *device) { *device = (int)(uintptr_t)context - 1; return context ? 0 : 201; } /* context N+1 is device N's */
+int cuKernelSetAttribute(int name, int value, void *kernel, int device)
+{
+    printf("carve-out of %s on %d: %d %d\n", (char *)kernel, device, name, value);
+    return 0;
+}
 int cuMemAlloc_v2(uint64_t *address, size_t bytes) { *address = (uint64_t)(uintptr_t)calloc(1, bytes); return 0; }
 int cuThreadExchangeStreamCaptureMode(int *mode) { int old = capture_mode; capture_mode = *mode; *mode = old; return 0; }
 int cuStreamCreate(void **stream, unsigned flags) { *stream = flags == 1 ? linked : NULL; return 0; }
@@ -139,7 +152,7 @@ int cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64
     (void)version, (void)flags, (void)status;
     GIVE(cuModuleLoadData) GIVE(cuModuleLoadDataEx) GIVE(cuModuleLoadFatBinary) GIVE(cuModuleLoad) GIVE(cuLibraryLoadData)
     GIVE(cuLibraryLoadFromFile) GIVE(cuModuleGetFunction) GIVE(cuLibraryGetKernel) GIVE(cuKernelGetFunction)
-    GIVE(cuLibraryEnumerateKernels) GIVE(cuLaunchKernel) GIVE(cuLaunchKernelEx) GIVE(cuStreamSynchronize)
+    GIVE(cuLibraryEnumerateKernels) GIVE(cuModuleUnload) GIVE(cuLibraryUnload) GIVE(cuLaunchKernel) GIVE(cuLaunchKernelEx) GIVE(cuStreamSynchronize)
     GIVE_AS(cuMemcpyDtoH, cuMemcpyDtoH_v2) GIVE_AS(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2)
     *function = NULL;
     return 500;

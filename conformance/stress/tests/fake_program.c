@@ -4,7 +4,8 @@
  * WAY is how it reaches the driver: linked, dlsym or address. ENTRY is the function that gets the image, "wrapped" puts nvcc's
  * wrapper around it first. "enumerate" asks for the kernels without their names. PDL_STRESS_NEXT names a second plan for a live
  * program. THREADS makes so many threads launch the kernels, FORK a child after the first launches that launches them
- * again. COPY in the environment gives the bytes that each launch copies to the host.
+ * again (and ends at once, if QUICK is set). RELOAD unloads the code and gives the last handle to the kernel that it names. NODE gives a
+ * node of a graph the last kernel, by the function that it names. DEVICES gives each kernel's launches a device in turn, by its CUkernel. COPY in the environment gives the bytes that each launch copies to the host.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -27,6 +28,13 @@ extern int cuKernelGetFunction(void **, void *);
 extern int cuLibraryEnumerateKernels(void **, unsigned, void *);
 extern int cuLaunchKernelEx(const void *, void *, void **, void **);
 extern int cuMemcpyDtoH_v2(void *, uint64_t, size_t);
+extern int cuCtxSetCurrent(void *);
+extern int cuModuleUnload(void *);
+extern int cuLibraryUnload(void *);
+extern int cuGraphKernelNodeSetParams_v2(void *, const void *);
+extern int cuGraphExecKernelNodeSetParams_v2(void *, void *, const void *);
+extern int cuGraphNodeSetParams(void *, const void *);
+extern int cuGraphExecNodeSetParams(void *, void *, const void *);
 
 struct launch { unsigned sizes[7]; void *stream; void *attributes; unsigned count; };
 struct attribute { int id; char pad[4]; union { int on; char room[64]; } value; };
@@ -62,6 +70,7 @@ static int load(const char *entry, void **module, const void *image, const char 
 
 static void *module;
 static char **arguments;
+static void *last_function;
 
 static void launch_twice(const char *entry, const char *name)
 {
@@ -73,10 +82,11 @@ static void launch_twice(const char *entry, const char *name)
         REACH(cuKernelGetFunction)(&function, kernel);
     } else if (strncmp(entry, "cuLibrary", 9) == 0) {
         REACH(cuLibraryGetKernel)(&kernel, module, name);
-        REACH(cuKernelGetFunction)(&function, kernel);
+        getenv("DEVICES") ? (void)(function = kernel) : (void)REACH(cuKernelGetFunction)(&function, kernel);
     } else {
         REACH(cuModuleGetFunction)(&function, module, name);
     }
+    last_function = function;
     for (int k = 0; k < 2; k++) {
         printf("launching\n");
         REACH(cuLaunchKernelEx)(&config, function, NULL, NULL);
@@ -91,7 +101,11 @@ static void launch_twice(const char *entry, const char *name)
 
 static void *launch_all(void *unused)
 {
+    const char *devices = getenv("DEVICES");
     for (char **name = arguments + 4; *name; name++) {
+        if (devices) {
+            cuCtxSetCurrent((void *)(uintptr_t)(1 + (name - arguments) % atoi(devices)));
+        }
         launch_twice(arguments[2], *name);
     }
     return unused;
@@ -108,10 +122,27 @@ static void launch_in_threads(int count)
     }
 }
 
+static void reload(const char *name)
+{
+    struct launch config = {{1, 1, 1, 1, 1, 1, 0}, NULL, NULL, 0};
+    strncmp(arguments[2], "cuLibrary", 9) == 0 ? REACH(cuLibraryUnload)(module) : REACH(cuModuleUnload)(module);
+    memcpy(last_function, name, strlen(name) + 1); /* the stand-in's handles are names, and this one is no longer */
+    REACH(cuLaunchKernelEx)(&config, last_function, NULL, NULL);
+}
+
+static void change_node(const char *how)
+{
+    struct { int type, pad[3]; const void *function; char rest[96]; } any = {0, {0}, last_function, {0}};
+    if (strcmp(how, "cuGraphKernelNodeSetParams_v2") == 0) { cuGraphKernelNodeSetParams_v2(NULL, &any.function); }
+    if (strcmp(how, "cuGraphExecKernelNodeSetParams_v2") == 0) { cuGraphExecKernelNodeSetParams_v2(NULL, NULL, &any.function); }
+    if (strcmp(how, "cuGraphNodeSetParams") == 0) { cuGraphNodeSetParams(NULL, &any); }
+    if (strcmp(how, "cuGraphExecNodeSetParams") == 0) { cuGraphExecNodeSetParams(NULL, NULL, &any); }
+}
+
 int main(int argc, char **argv)
 {
     static char image[1 << 20];
-    void (*reload)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "pdl_stress_reload");
+    void (*read_again)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "pdl_stress_reload");
     const char *threads = getenv("THREADS");
 
     way = argv[1];
@@ -129,15 +160,22 @@ int main(int argc, char **argv)
         pid_t child = fork();
         if (child == 0) {
             launch_all(NULL);
-            exit(0);
+            fflush(stdout);
+            getenv("QUICK") && *getenv("QUICK") ? _exit(0) : exit(0);
         }
         waitpid(child, NULL, 0);
     }
+    if (getenv("RELOAD")) {
+        reload(getenv("RELOAD"));
+    }
+    if (getenv("NODE")) {
+        change_node(getenv("NODE"));
+    }
     const char *second = getenv("PDL_STRESS_NEXT");
-    if (second && reload) {
+    if (second && read_again) {
         fflush(stdout);
         setenv("PDL_STRESS_PLAN", second, 1);
-        reload();
+        read_again();
     }
     return dlsym(RTLD_DEFAULT, "no_such_function") != NULL || dlsym(driver, "cuNoSuchFunction") != NULL;
 }

@@ -44,8 +44,8 @@ if "natural" in own and not ordered:  # different each time, unless every kernel
     bad = bool(os.getpid() % 2) or bad
 copies = os.environ.get("PDL_STRESS_DIGESTS")
 word = str(os.getpid()) if "natural" in own and not ordered else "bad" if bad else "good"
-if copies:  # the first copy is never the same, the second shows the race
+if copies:  # the first copy is never the same (none in a calm program), the second shows the race
     with open(copies, "w", encoding="utf-8") as file:
-        for number, digest in enumerate((str(os.getpid()), word)):
+        for number, digest in list(enumerate((str(os.getpid()), word)))["calm" in own:]:
             file.write(json.dumps({"copy": number, "bytes": 64, "after": "e", "digests": [digest] + ["same"] * 15}) + "\n")
 print("result", 13 if bad else 7)

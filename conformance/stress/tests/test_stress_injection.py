@@ -121,6 +121,15 @@ def test_launches_are_counted_with_what_the_code_holds(place: Path, tmp_path: Pa
     assert first.before_attribute == 2 and second.attribute == 2 and (second.waits, second.triggers) == (1, 0)
 
 
+def test_each_device_has_its_own_default_stream_and_carve_out(place: Path, tmp_path: Path) -> None:
+    plan = Plan(calibrate=True, hold=frozenset({"first", "second"}), lengths={"first": 1000})
+    lines, _ = run(place, tmp_path, plan, "address", CUBIN, "cuLibraryLoadData", ("first", "second", "second", "first"), DEVICES="2")
+    assert sorted(line for line in lines if line.startswith("carve-out")) == [
+        f"carve-out of {name} on {device}: 9 100" for name in ("first", "second") for device in (0, 1)]
+    found = read_calibration(tmp_path / "records").kernels  # on each device: twice one kernel, then twice the other
+    assert (found["first"].before_attribute, found["second"].before_attribute) == (3, 3)
+
+
 @pytest.mark.parametrize("way", ["linked", "dlsym", "address"])
 def test_threads_that_launch_at_the_same_time_are_all_counted(place: Path, tmp_path: Path, way: str) -> None:
     run(place, tmp_path, Plan(off=True, calibrate=True), way, CUBIN, THREADS="16")
@@ -128,10 +137,31 @@ def test_threads_that_launch_at_the_same_time_are_all_counted(place: Path, tmp_p
     assert [found.kernels[name].eager for name in ("first", "second")] == [32, 32] and found.unknown_launches == 0
 
 
-def test_a_child_does_not_report_again_what_its_parent_launched(place: Path, tmp_path: Path) -> None:
-    run(place, tmp_path, Plan(off=True, calibrate=True), "linked", CUBIN, FORK="1", THREADS="3")
+@pytest.mark.parametrize("quick", ["", "1"])
+def test_a_child_reports_its_launches_however_it_ends_and_not_its_parents(place: Path, tmp_path: Path, quick: str) -> None:
+    run(place, tmp_path, Plan(off=True, calibrate=True), "linked", CUBIN, FORK="1", THREADS="3", QUICK=quick)
     found = read_calibration(tmp_path / "records")
     assert [found.kernels[name].eager for name in ("first", "second")] == [6 + 2, 6 + 2]
+
+
+@pytest.mark.parametrize("call", ["cuModuleLoadData", "cuLibraryLoadData"])
+def test_a_handle_that_is_used_again_after_an_unload_stands_for_the_new_kernel(place: Path, tmp_path: Path, call: str) -> None:
+    run(place, tmp_path, Plan(off=True, calibrate=True), "address", CUBIN, call, ("first", "second"), RELOAD="first")
+    found = read_calibration(tmp_path / "records").kernels
+    assert (found["first"].eager, found["second"].eager) == (3, 2)
+
+
+@pytest.mark.parametrize("entry", ["cuGraphKernelNodeSetParams_v2", "cuGraphExecKernelNodeSetParams_v2", "cuGraphNodeSetParams",
+                                   "cuGraphExecNodeSetParams"])
+def test_a_kernel_that_a_node_gets_later_is_counted(place: Path, tmp_path: Path, entry: str) -> None:
+    run(place, tmp_path, Plan(off=True, calibrate=True), "linked", CUBIN, NODE=entry)
+    assert read_calibration(tmp_path / "records").kernels["second"].built == 1
+
+
+def test_records_with_odd_names_and_a_cut_end_are_read(tmp_path: Path) -> None:
+    line = b'{"record":"kernel","name":"%s","rewritten":true,"why":null}\n'
+    (tmp_path / "records").write_bytes(line % b"odd\xff" + line % "line\u2028break".encode() + line[:20])
+    assert list(read_calibration(tmp_path / "records").kernels) == ["odd\ufffd", "line\u2028break"]
 
 
 def test_kernels_found_by_enumeration_are_known_by_name(place: Path, tmp_path: Path) -> None:

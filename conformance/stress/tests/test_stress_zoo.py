@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -200,3 +201,22 @@ def test_the_whole_command_with_a_library_that_is_missing(monkeypatch: pytest.Mo
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["good"] == report["bugs"] == 2 and report["amount"]["runs"] == 4 and report["sources"]
     assert main([*argv, "--no-triton", "--resume"]) == 1 and "pair " not in capsys.readouterr().out
+
+
+def test_the_digest_of_a_record_follows_what_decides_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(KIT / "stress", tmp_path / "stress", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(KIT / "rewrite", tmp_path / "rewrite", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(zoo_server, "SOURCES", tmp_path / "stress" / "zoo")
+    before = zoo_command.sources_hash()
+    for name in ("rewrite/main.c", "rewrite/tests/fuzz.c", "stress/README.md"):
+        (tmp_path / name).write_text("changed")
+    with (tmp_path / "rewrite" / "stubs.c").open("a") as file:
+        file.write("/* said in other words */\n")
+    assert zoo_command.sources_hash() == before
+    found = {before}
+    for name in ("rewrite/stubs.c", "rewrite/injection/loads.c", "stress/injection/kernels.c", "stress/zoo/zoo.cu", "stress/search.py",
+                 "stress/ptx/hold_code.py"):
+        with (tmp_path / name).open("a") as file:
+            file.write("int more;\n" if name[-1] != "y" else "more = 1\n")
+        found.add(zoo_command.sources_hash())
+    assert len(found) == 7

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import hashlib
 import json
 import os
 import sys
@@ -16,6 +15,8 @@ from typing import TextIO
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import FAILED, OK, BadArguments, SetupImpossible
 from conformance.pdlkit.gpu_query import query
+from conformance.pdlkit.places import ROOT
+from conformance.pdlkit.sources import digest_of
 from conformance.pdlkit.toolchain import dotted, find_nvcc
 from conformance.stress.options import seed_of
 from conformance.stress.plan import GRAPH_HOLD_NS
@@ -67,12 +68,17 @@ def _device() -> dict[str, object]:
             "toolkit": dotted(nvcc.version) if nvcc else None}
 
 
-def sources_hash() -> str:
-    """Changes whenever the zoo or the detector does, so that --resume never mixes two of them."""
-    tool = zoo_server.SOURCES.parent
-    files = sorted([*zoo_server.SOURCES.iterdir(), *tool.glob("injection/*.[ch]"), *tool.glob("*.py"),
-                    *(tool.parent / "rewrite").rglob("*.[ch]")])
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files if path.is_file())).hexdigest()[:16]
+def sources_hash(*more: Path) -> str:
+    """Changes whenever what decides does, so that --resume never mixes two states and a record says what made it.
+
+    That is the zoo, the detector, the injection library, the rewriter with the code it puts in, and what the kernels include. Comments,
+    layout, docstrings, tests and `pdl-rewrite`, which the zoo does not run, decide nothing. The code that only `trace` puts in stands in
+    the same table, stubs.c, and counts: nothing shows that it is apart, and a whole zoo takes half a minute.
+    """
+    tool, rewriter = zoo_server.SOURCES.parent, zoo_server.SOURCES.parent.parent / "rewrite"
+    files = [*zoo_server.SOURCES.iterdir(), *tool.glob("*.py"), tool / "ptx" / "hold_code.py", *tool.glob("injection/*"),
+             *rewriter.glob("*.[ch]"), *rewriter.glob("injection/*"), ROOT / "pdl_device.cuh", *more]
+    return digest_of(path for path in files if path != rewriter / "main.c")
 
 
 def _row(line: Line) -> str:
