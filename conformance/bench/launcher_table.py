@@ -29,7 +29,7 @@ PAGE, COMPILE = KIT / "headers" / "README.md", KIT / "bench" / "compile_cost.jso
 SOURCES = (KIT / "bench" / "launch_cost.cu", KIT / "bench" / "launch_peers.cuh")
 RECORDS = sorted((KIT / "results").glob("*-bench/bench.json"))
 BEGIN, END = "<!-- launchers -->\n", "<!-- /launchers -->\n"
-PAIRS = 5
+PAIRS = 3
 
 
 @dataclass(frozen=True)

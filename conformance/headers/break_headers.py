@@ -101,12 +101,11 @@ BREAKS = [
     Break("no clobber of fresh", DEVICE, "asm volatile(\"\" : \"+l\"(address) : : \"memory\");", "asm volatile(\"\" : \"+l\"(address));", "compile.text"),
     Break("fresh that may be moved", DEVICE, "asm volatile(\"\" : \"+l\"(address) : : \"memory\");", "asm(\"\" : \"+l\"(address));", "compile.text"),
     Break("block form without fresh", DEVICE, "    return pdl_fresh(pointer);\n", "    return pointer;\n", "compile.ptx"),
-    Break("generic loads", DEVICE, "unsigned long long address = __cvta_generic_to_global(const_cast<const void *>(any));", "unsigned long long address = reinterpret_cast<unsigned long long>(any);", "compile.ptx"),
     Break("a mark that may be dropped", DEVICE, "asm volatile(\"{ .global .b8", "asm(\"{ .global .b8", "compile.text"),
     Break("HIP as host", DEVICE, "#define PDL_DEVICE_ static __attribute__((device)) inline", "#define PDL_DEVICE_ static inline", "compile.without-cuda"),
     Break("HIP without barrier", DEVICE, "#if defined(__CUDACC__) || defined(__HIP__)\n    __syncthreads();", "#if defined(__CUDACC__)\n    __syncthreads();", "compile.without-cuda"),
     Break("outlined", DEVICE, "#define PDL_DEVICE_ static __device__ __forceinline__", "#define PDL_DEVICE_ static __device__ __noinline__", "compile.order"),
-    Break("names left", DEVICE, "#undef PDL_DEVICE_\n", "", "compile.text"),
+    Break("names left", DEVICE, "#undef PDL_DEVICE_\n", "", "compile.without-cuda"),
     Break("a prepared kernel that a launch writes", HOST, "    if (PDL_DEBUG || kernel == NULL", "    ((pdl_kernel *)(size_t)kernel)->num_params = 77;\n    if (PDL_DEBUG || kernel == NULL", "compile.sanitizers-threads"),
     *[Break(what, HOST, old, new, noticed_by) for what, old, new, noticed_by in LINES],
 ]

@@ -368,7 +368,8 @@ def check_without_cuda(place: Place) -> None:
         must_pass(command)
         must_pass([str(place.work / "without")])
     plain = place.work / "without.c"
-    plain.write_text('#include "pdl_device.cuh"\nint main(void) { pdl_trigger(); pdl_wait(); return PDL_HAS_DEVICE; }\n', encoding="utf-8")
+    plain.write_text('#include "pdl_device.cuh"\n#if defined(PDL_DEVICE_) || defined(PDL_STRESS_)\n#error its own macros stay\n#endif\n'
+                     'int main(void) { pdl_trigger(); pdl_wait(); return PDL_HAS_DEVICE; }\n', encoding="utf-8")
     for compiler in ("gcc", "clang"):
         must_pass([find(compiler), "-std=c99", *C_WARNINGS, "-I", str(place.headers), str(plain), "-o", str(place.work / "without")])
         must_pass([str(place.work / "without")])
