@@ -368,13 +368,14 @@ def check_without_cuda(place: Place) -> None:
         must_pass(command)
         must_pass([str(place.work / "without")])
     plain = place.work / "without.c"
-    plain.write_text('#include "pdl_device.cuh"\nint main(void) { pdl_trigger(); pdl_wait(); return PDL_HAS_DEVICE; }\n', encoding="utf-8")
+    plain.write_text('#include "pdl_device.cuh"\n#if defined(PDL_DEVICE_) || defined(PDL_STRESS_)\n#error its own macros stay\n#endif\n'
+                     'int main(void) { pdl_trigger(); pdl_wait(); return PDL_HAS_DEVICE; }\n', encoding="utf-8")
     for compiler in ("gcc", "clang"):
         must_pass([find(compiler), "-std=c99", *C_WARNINGS, "-I", str(place.headers), str(plain), "-o", str(place.work / "without")])
         must_pass([str(place.work / "without")])
     seen = must_pass([find("g++"), "-E", "-P", "-D__HIP__=1", "-I", str(place.headers), str(UNITS / "without_cuda.cpp")])
     device = seen.count("static __attribute__((device)) inline ")
-    expect((device, seen.count("__syncthreads();")) == (4, 1), f"as HIP, {device} of 4 functions are for the device, or there is no barrier")
+    expect((device, seen.count("__syncthreads();")) == (4, 1), f"as HIP, {device} of 4 functions are for the device, or no barrier")
     hip = place.work / "hip.cpp"
     hip.write_text("#define __HIP__ 1\n#define __device__ __attribute__((device))\nextern \"C\" __device__ void __syncthreads();\n"
                    '#include "pdl_device.cuh"\n__device__ float f(float *p) { pdl_trigger(); pdl_wait(); return *pdl_wait_block(p); }\n',
@@ -387,7 +388,8 @@ def check_order(place: Place) -> None:
     """Accesses stay on their side of wait and trigger, no load is promised to be constant, one thread of a block waits."""
     target = place.work / "order.ptx"
     for arch in ("compute_90", "compute_120"):
-        must_pass([find("nvcc", place), f"-arch={arch}", "-I", str(place.headers), "-ptx", str(UNITS / "device_order.cu"), "-o", str(target)])
+        must_pass([find("nvcc", place), f"-arch={arch}", "-I", str(place.headers), "-ptx", str(UNITS / "device_order.cu"),
+                   "-o", str(target)])
         ptx = target.read_text(encoding="utf-8")
         for name, wanted in (("reads_on_both_sides", ["ld", "wait", "ld", "st"]), ("is_fresh_twice", ["ld", "wait", "ld", "st"]),
                              ("stores_on_both_sides", ["st", "launch_dependents", "st"]),

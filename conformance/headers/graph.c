@@ -87,6 +87,13 @@ static void connects_by_kind(void)
             EXPECT_IS(kind_between(node[0], node[1]), -1);
         }
     }
+    for (unsigned kind = PDL_EDGE_FULL; kind <= PDL_EDGE_LAUNCH_COMPLETION; kind += PDL_EDGE_LAUNCH_COMPLETION) { /* to what is no kernel */
+        pdl_graph_edge edge = edge_of(node[0], empty, kind);
+
+        EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, NULL, PDL_OVERLAP_REQUIRED), cudaSuccess);
+        EXPECT_IS(kind_between(node[0], empty), kind);
+        EXPECT_IS(pdl_graph_remove_edges(graph, &edge, 1), cudaSuccess);
+    }
 }
 
 /* Every row of the table by its numbers, and each illegal one with a reason of its own. */

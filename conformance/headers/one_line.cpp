@@ -274,6 +274,17 @@ void never_remembers_what_is_elsewhere()
     EXPECT_IS(pdl_impl_recall(reinterpret_cast<const void *>(&asked), 32), PDL_IMPL_UNKNOWN);
 }
 
+// Functions with the same first place in the table get the next ones.
+void finds_places_for_neighbours()
+{
+    for (unsigned i = 0; i < 4; i++) {
+        pdl_impl_remember(pdl_impl_first_address + 1 + i, 0, PDL_IMPL_ORDINARY);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        EXPECT_IS(pdl_impl_recall(pdl_impl_first_address + 1 + i, 0), PDL_IMPL_ORDINARY);
+    }
+}
+
 // A table that is full forgets nothing and mixes nothing up.
 void survives_a_full_table()
 {
@@ -331,7 +342,7 @@ int main()
     void (*const tests[])() = {is_refused_without_devices, is_switched_off, overlaps_where_sound, asks_once, converts_as_a_call, takes_options, leaves_shapes_to_cuda,
                                replaces_the_toolkits_template, is_refused_without_a_function, prepares_while_captured, says_why,
                                never_remembers_what_is_elsewhere, works_from_two_units, works_in_a_generic_launcher,
-                               survives_a_full_table};
+                               finds_places_for_neighbours, survives_a_full_table};
 
     for (auto test : tests) {
         fresh_device();
