@@ -58,6 +58,8 @@ def _parser() -> Parser:
                           "(machine code is rewritten; ran on H200s only)")
     how.add_argument("--inside-without", metavar="KIND", action="append", default=[], choices=list(LEFT_OUT),
                      help="leave out what is recorded at waits, triggers or exits, to find the kind that a program does not stand")
+    how.add_argument("--inside-on-stack", action="store_true",
+                     help="record without registers above the kernels' own also where there is room for them: slower, to compare")
     how.add_argument("--once", action="store_true", help="one run only; the trace's own cost is then not measured")
     how.add_argument("--sample", type=int, default=1, metavar="N",
                      help="time one of N graph launches, and one of N stretches between synchronisations (default: all)")
@@ -184,7 +186,7 @@ def main(argv: list[str]) -> int:
         if given.inside:
             print("trace: run with recording kernels", file=sys.stderr, flush=True)
             found = inside_run.inside(given.command, folder / "inside", given.rank, timelines, pairs, given.timeout,
-                                       given.inside_without)
+                                       given.inside_without, given.inside_on_stack)
         _write(given, timelines, pairs, where, presence, ran, found)
         return 0
     finally:

@@ -35,14 +35,16 @@ def asked_of(pairs: Sequence[Pair]) -> dict[tuple[str, str], bool]:
 
 
 def inside(command: list[str], folder: Path, rank: str | None, timelines: Sequence[Timeline], pairs: Sequence[Pair],
-           timeout: float | None, without: Sequence[str] = ()) -> Inside:
+           timeout: float | None, without: Sequence[str] = (), on_stack: bool = False) -> Inside:
     """One more run. The trace says which kernels there are, and whether recording would change how they run."""
-    names, refused = plan.choose(timelines)
-    if not names:
+    kernels, refused = plan.choose(timelines)
+    if on_stack:
+        kernels = {name: flags | plan.SPILL for name, flags in kernels.items()}
+    if not kernels:
         return find([], {}, refused)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = folder / "plan"
-    file.write_text(plan.text(names, without), encoding="utf-8")
+    file.write_text(plan.text(kernels, without), encoding="utf-8")
     variables = session.environment(folder, None, rank, preloaded=library()) | {"PDL_STRESS_PLAN": str(file)}
     ran = session.run(command, folder, variables, True, timeout)
     found = find([read_process(path) for path in sorted(folder.glob("process-*.jsonl"))], asked_of(pairs), refused,

@@ -106,12 +106,11 @@ class Recorder:
             return {"failed": f"code {done.returncode}: {done.stderr[-300:]}"}
         return found
 
-    def _recorded(self, command: list[str], stamps: Path, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    def _recorded(self, command: list[str], stamps: Path, *options: str) -> dict[str, Any]:
         """The same with kernels that record: what the trace says, and what the program said of its last run, which is that one."""
         kept = self.out / "session"
         shutil.rmtree(kept, ignore_errors=True)
         stamps.unlink(missing_ok=True)
-        options = [word for kind in without for word in ("--inside-without", kind)]
         answer = self.call("trace", "--json", "--once", "--inside", "--timeout", "20", "--keep", str(kept), *options, "--", *command,
                            timeout=RUN_S, more={"INSIDE_STAMPS": str(stamps)})
         inside = answer.get("inside", answer)
@@ -127,29 +126,34 @@ class Recorder:
         return {"program": itself, "inside": inside, "agreement": agreed}
 
     def inside_proof(self) -> None:
-        """inside.cu, whose kernels note their times themselves. Where recording changes the result or ends the run, it is tried
-        again with fewer places, to tell which one is at fault."""
-        program, stamps, found = self.program("inside"), self.out / "stamps.txt", {}
+        """inside.cu, whose kernels note their times themselves; recorded in registers above their own, and on the stack."""
+        program = self.program("inside")
         for path in ("graph", "eager"):
             for way in ("pdl", "plain"):
                 command = [program, path, way]
-                entry = {"alone": self._alone(command, stamps), "recorded": self._recorded(command, stamps)}
-                entry["same_result"] = entry["recorded"]["program"].get("digest", 0) == entry["alone"].get("digest")
-                if not entry["same_result"]:
-                    kinds = {"entry only": ("waits", "triggers", "exits"), "entry and waits": ("triggers", "exits"),
-                             "entry and triggers": ("waits", "exits"), "entry and exits": ("waits", "triggers")}
-                    entry["reduced"] = {words: self._recorded(command, stamps, without) for words, without in kinds.items()}
-                    for words, reduced in entry["reduced"].items():
-                        print(f"inside: {path} {way}, {words}: same result: "
-                              f"{reduced['program'].get('digest') == entry['alone'].get('digest')}", flush=True)
-                found[f"{path} {way}"] = entry
-                self.save("inside", "proof", found)
-                agreed, alone, itself = entry["recorded"]["agreement"], entry["alone"], entry["recorded"]["program"]
-                print(f"inside: {path} {way}: same result: {entry['same_result']}, us per kernel alone "
-                      f"{alone.get('us_per_kernel')}, recorded {itself.get('us_per_kernel')}, launches matched "
-                      f"{agreed.get('matched')} of {agreed.get('launches')}, median ns apart "
-                      f"{ {k: v['median'] for k, v in agreed.get('difference_ns', {}).items()} }", flush=True)
-        stamps.unlink(missing_ok=True)
+                alone = self._alone(command, self.out / "stamps.txt")
+                for form, options in (("", ()), (" on the stack", ("--inside-on-stack",))):
+                    self._proof_of(f"{path} {way}{form}", command, alone, options)
+        (self.out / "stamps.txt").unlink(missing_ok=True)
+
+    def _proof_of(self, name: str, command: list[str], alone: dict[str, Any], options: tuple[str, ...]) -> None:
+        """Where recording changes the result or ends the run, it is tried again with fewer places, to tell which one is at fault."""
+        stamps = self.out / "stamps.txt"
+        entry: dict[str, Any] = {"alone": alone, "recorded": self._recorded(command, stamps, *options)}
+        entry["same_result"] = entry["recorded"]["program"].get("digest", 0) == alone.get("digest")
+        if not entry["same_result"]:
+            kinds = {"entry only": ("waits", "triggers", "exits"), "entry and waits": ("triggers", "exits"),
+                     "entry and triggers": ("waits", "exits"), "entry and exits": ("waits", "triggers")}
+            entry["reduced"] = {words: self._recorded(command, stamps, *options, *(f"--inside-without={kind}" for kind in without))
+                                for words, without in kinds.items()}
+            for words, reduced in entry["reduced"].items():
+                same = reduced["program"].get("digest") == alone.get("digest")
+                print(f"inside: {name}, {words}: same result: {same}", flush=True)
+        self.save("inside proof", name, entry)
+        agreed, itself = entry["recorded"]["agreement"], entry["recorded"]["program"]
+        print(f"inside: {name}: same result: {entry['same_result']}, us per kernel alone {alone.get('us_per_kernel')}, "
+              f"recorded {itself.get('us_per_kernel')}, launches matched {agreed.get('matched')} of {agreed.get('launches')}, median ns apart "
+              f"{ {k: v['median'] for k, v in agreed.get('difference_ns', {}).items()} }, wrong sign {agreed.get('wrong_sign')}", flush=True)
 
     def _inside(self, name: str, *words: str, timeout: float = RUN_S) -> None:
         """One program with recording kernels; its page, too."""

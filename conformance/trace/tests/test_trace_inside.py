@@ -28,7 +28,7 @@ SET_REGISTERS: Instruction = (0x00000028000079C8, 0x000FC000080E0500)
 
 
 def kernel(name: str, *middle: Instruction) -> Kernel:
-    return Kernel(name, [STACK, *middle, ADD, EXIT], exits=[16 * (len(middle) + 2)])
+    return Kernel(name, [STACK, *middle, ADD, EXIT], exits=[16 * (len(middle) + 2)], frame=None if SET_REGISTERS in middle else 0)
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +65,14 @@ def test_the_blocks_of_a_pair_that_overlaps_are_seen_to_wait(place: Path) -> Non
     assert "only work moved ahead of the wait would gain" in pair["text"]
     assert RAN_ON in inside["notes"] and inside["not_recorded"] == {} and inside["launches_kept_in_part"] == 0
     assert inside["launches"] == inside["launches_in_the_traced_run"] and "left no record" not in " ".join(inside["notes"])
+
+
+def test_recording_on_the_stack_is_told_of_and_sees_the_same_launches(place: Path) -> None:
+    done = trace(place, "--json", "--inside-on-stack")
+    assert done.returncode == 0, done.stderr
+    inside = json.loads(done.stdout)["inside"]
+    assert {"first", "gate", "second"} <= set(inside["without_more_registers"]) and inside["not_recorded"] == {}
+    assert inside["launches"] == inside["launches_in_the_traced_run"] and inside["warps_dropped"] == 0
 
 
 def test_a_pair_that_does_not_ask_is_told_so_first(place: Path) -> None:
