@@ -151,9 +151,10 @@ class Recorder:
                 print(f"inside: {name}, {words}: same result: {same}", flush=True)
         self.save("inside proof", name, entry)
         agreed, itself = entry["recorded"]["agreement"], entry["recorded"]["program"]
-        print(f"inside: {name}: same result: {entry['same_result']}, us per kernel alone {alone.get('us_per_kernel')}, "
-              f"recorded {itself.get('us_per_kernel')}, launches matched {agreed.get('matched')} of {agreed.get('launches')}, median ns apart "
-              f"{ {k: v['median'] for k, v in agreed.get('difference_ns', {}).items()} }, wrong sign {agreed.get('wrong_sign')}", flush=True)
+        apart = {kind: spread["median"] for kind, spread in agreed.get("difference_ns", {}).items()}
+        print(f"inside: {name}: same result: {entry['same_result']}, us per kernel alone {alone.get('us_per_kernel')}, recorded "
+              f"{itself.get('us_per_kernel')}, launches matched {agreed.get('matched')} of {agreed.get('launches')}, "
+              f"median ns apart {apart}, wrong sign {agreed.get('wrong_sign')}", flush=True)
 
     def _inside(self, name: str, *words: str, timeout: float = RUN_S) -> None:
         """One program with recording kernels; its page, too."""
