@@ -268,6 +268,7 @@ def test_an_amount_that_no_clock_can_count_to_is_refused(text: str) -> None:
 @pytest.mark.parametrize("arguments", [
     ("stress", "--timeout", "nan", "--", "true"), ("trace", "--timeout", "inf", "--", "true"), ("whatif", "--timeout", "nan", "--", "true"),
     ("stress", "--tolerance", "inf", "--", "true"), ("stress", "--tolerance", "nan", "--", "true"), ("site", "--output", "/dev/null"),
+    ("submit", "absent.json"),
 ])
 def test_numbers_and_places_that_cannot_be_are_bad_arguments(arguments: tuple[str, ...], tmp_path: Path) -> None:
     ran = conformance(*arguments, folder=tmp_path)
