@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from conformance.pdlkit import machine, places
-from conformance.pdlkit.arguments import Parser, amount
+from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.children import run_silent
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.machine import ask_driver
@@ -172,8 +172,8 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--textfile", type=Path, help="with prometheus: the .prom file to write")
     parser.add_argument("--harness", type=Path, help="a harness built by --preset portable; without it, the kit builds one first")
     parser.add_argument("--device", default="cuda", help="cuda: every GPU; cuda:N, or model to try the check without a GPU")
-    parser.add_argument("--limit", type=amount, default=10.0, metavar="S", help="seconds that the check may take")
-    parser.add_argument("--max-age", type=amount, default=24.0, metavar="HOURS", help="how long a verdict is good for")
+    parser.add_argument("--limit", type=float, default=10.0, metavar="S", help="seconds that the check may take")
+    parser.add_argument("--max-age", type=float, default=24.0, metavar="HOURS", help="how long a verdict is good for")
     options = parser.parse_args(argv)
     if options.format == "prometheus" and options.textfile is None:
         raise BadArguments("--format prometheus needs --textfile FILE.prom, in the folder that the collector reads")
