@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.pdlkit.cuda_programs import tool
-from conformance.pdlkit.exits import FAILED, OK, BadArguments
+from conformance.pdlkit.exits import FAILED, OK, BadArguments, SetupImpossible
 from conformance.pdlkit.read_report import read_report
 
 WANTED = ("90", "100", "103", "110", "120")
@@ -69,6 +69,8 @@ def unpacked(given: Path, folder: Path) -> Path:
     if not given.is_file():
         raise BadArguments(f"{given}: no such harness and no such wheel")
     if not zipfile.is_zipfile(given):
+        if given.read_bytes()[:4] != b"\x7fELF":
+            raise BadArguments(f"{given}: it is neither an executable nor a wheel")
         return given
     with zipfile.ZipFile(given) as wheel:
         inside = [name for name in wheel.namelist() if name.endswith("/prebuilt/pdl-harness")]
@@ -104,6 +106,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--ran", type=Path, action="append", default=[], help="report.json of a run with this harness")
     options = parser.parse_args(argv)
     nvcc = str(options.cuda / "bin" / "nvcc")
+    if not Path(nvcc).is_file():
+        raise SetupImpossible(f"{nvcc} is not there; --cuda names the toolkit that the harness was built with")
     with tempfile.TemporaryDirectory() as folder:
         lines, bad = judged(unpacked(options.harness, Path(folder)), nvcc, options.ran)
     print("\n".join(lines))

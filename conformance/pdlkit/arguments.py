@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import NoReturn
 
 from conformance.pdlkit.exits import BadArguments
@@ -20,3 +21,14 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise BadArguments(f"{message} (see {self.prog} --help)")
+
+
+def amount(text: str) -> float:
+    """A length of time or the like: above 0, and neither infinite nor no number, which no clock can count to."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and below 1e9")
+    return value

@@ -153,6 +153,8 @@ def _wild(output: Path, paths: Sequence[Path]) -> str:
 def _prepared(output: Path) -> Path:
     """The empty folder; what this command did not make is never removed."""
     mark = output / ".made-by"
+    if output.exists() and not output.is_dir():
+        raise BadArguments(f"--output {output}: it is not a folder; name another one")
     if output.exists() and any(output.iterdir()):
         if not mark.is_file() or mark.read_text() != _MARK:
             raise BadArguments(f"--output {output}: the folder is not empty and was not made by `site`; name another one")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit import sources
+from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.places import SCHEMA
 from conformance.pdlkit.read_report import Unreadable, read_plain
 from conformance.pdlkit.report import identified, inconsistencies
@@ -196,11 +197,11 @@ def place_for(report: Report) -> str:
 
 
 def read_submission(path: Path) -> Report | str:
-    """The report, or the sentence that says why it is none."""
+    """The report, or the sentence that says why it is none; BadArguments where there is no file to judge."""
     try:
         report = read_strictly(read_plain(path))
     except Unreadable as reason:
-        return f"it cannot be read: {reason}"
+        raise BadArguments(f"{path}: {reason}; name a report.json that `run` wrote") from None
     except (ValueError, RecursionError) as error:
         return f"it is not JSON that everybody reads alike: {error}"
     if not isinstance(report, dict) or not isinstance(report.get("run"), dict):

@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from conformance.pdlkit.arguments import Parser
+from conformance.pdlkit.arguments import Parser, amount
 from conformance.pdlkit.exits import BadArguments
 from conformance.stress import options as stress_options
 from conformance.stress.detector import MEANING, RACE_FOUND, Detector, Effort, Result, sentence
@@ -68,7 +68,7 @@ def _parser() -> Parser:
     loading.add_argument("--lazy-loading", action="store_true",
                          help="leave CUDA_MODULE_LOADING alone: first launches never overlap (default for Python with Triton)")
     loading.add_argument("--eager-loading", action="store_true", help="load all kernels ahead (default for all others)")
-    how.add_argument("--timeout", type=float, default=600.0, metavar="S", help="per run (default %(default)s)")
+    how.add_argument("--timeout", type=amount, default=600.0, metavar="S", help="per run (default %(default)s)")
     parser.add_argument("--json", action="store_true", help="nothing but JSON on stdout")
     parser.add_argument("--keep", metavar="DIR", help="keep plans, records and caches here")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
@@ -97,13 +97,11 @@ def _checked(given: argparse.Namespace) -> argparse.Namespace:
         raise BadArguments(f"--check takes a command line; `{given.check}` is not one")
     if given.dtype and given.tolerance is None:
         raise BadArguments("--dtype says how to read numbers; it needs --tolerance")
-    if given.tolerance is not None and not given.tolerance >= 0:
-        raise BadArguments("--tolerance takes a number of at least 0")
+    if given.tolerance is not None and not 0 <= given.tolerance < 1:
+        raise BadArguments("--tolerance takes a number from 0 to below 1; with a large one any two numbers would count as equal")
     for name in given.compare_files:
         if Path(name).exists() and not Path(name).is_file():
             raise BadArguments(f"--compare-files takes regular files; {name} is not one")
-    if given.timeout <= 0:
-        raise BadArguments("--timeout takes seconds, more than 0")
     return given
 
 

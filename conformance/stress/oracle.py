@@ -171,7 +171,10 @@ class Oracle:
 
 
 def _near(a: float, b: float, tolerance: float) -> bool:
-    return a == b or (math.isnan(a) and math.isnan(b)) or abs(a - b) <= tolerance * max(abs(a), abs(b), 1.0)
+    """Whether both count as the same; an infinite number is near to itself only, whatever the tolerance."""
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return a == b or (math.isnan(a) and math.isnan(b))
+    return abs(a - b) <= tolerance * max(abs(a), abs(b), 1.0)
 
 
 def _close(one: array.array[float], other: array.array[float], tolerance: float) -> bool:

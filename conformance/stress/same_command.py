@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from conformance.pdlkit.arguments import Parser
+from conformance.pdlkit.arguments import Parser, amount
 from conformance.pdlkit.exits import FAILED, OK, BadArguments
 from conformance.stress.injection import library as injection
 from conformance.stress.plan import Plan
@@ -84,7 +84,7 @@ def main(argv: list[str]) -> int:
                     "compare the standard output.", usage="python3 conformance stress same [options] -- COMMAND...")
     parser.add_argument("--shards", type=int, default=1, metavar="N",
                         help="so many at a time, with {shard} and {shards} in COMMAND replaced (default %(default)s)")
-    parser.add_argument("--timeout", type=float, default=600.0, metavar="S", help="per run (default %(default)s)")
+    parser.add_argument("--timeout", type=amount, default=600.0, metavar="S", help="per run (default %(default)s)")
     parser.add_argument("--output", metavar="FILE", help="write the report as JSON here")
     parser.add_argument("--json", action="store_true", help="nothing but JSON on stdout")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)

@@ -11,6 +11,7 @@ import gzip
 import json
 import shutil
 import sqlite3
+import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from typing import Any
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.output_folder import in_one_step
+from conformance.pdlkit.read_report import Unreadable, read_plain
 from conformance.trace import page, reasons, report, room
 from conformance.trace.pairs import ARRIVAL_NS, COMPLETION_NS, Pair
 from conformance.trace.reasons import Facts
@@ -108,9 +110,9 @@ def _nsys_devices(database: sqlite3.Connection, tables: set[str]) -> dict[int, D
 
 def _torch_events(path: Path) -> dict[str, Any]:
     try:
-        raw = path.read_bytes()
+        raw = read_plain(path)
         content = json.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, EOFError, zlib.error, RecursionError, Unreadable) as error:
         raise BadArguments(f"{path} is neither an Nsight Systems export nor a PyTorch trace: {error}") from error
     content = {"traceEvents": content} if isinstance(content, list) else content
     if not isinstance(content, dict) or not isinstance(content.get("traceEvents"), list):

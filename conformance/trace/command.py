@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.pdlkit.arguments import Parser
+from conformance.pdlkit.arguments import Parser, amount
 from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.pdlkit.places import shown
 from conformance.trace import images, launches, page, perfetto, report, session
@@ -64,7 +64,7 @@ def _parser() -> Parser:
     how.add_argument("--sample", type=int, default=1, metavar="N",
                      help="time one of N graph launches, and one of N stretches between synchronisations (default: all)")
     how.add_argument("--no-times", action="store_true", help="without CUPTI: how launches ask for overlap, but no times")
-    how.add_argument("--timeout", type=float, metavar="S", help="end the program after this long")
+    how.add_argument("--timeout", type=amount, metavar="S", help="end the program after this long")
     how.add_argument("--keep", metavar="DIR", help="keep the records and images here")
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
@@ -77,8 +77,6 @@ def _checked(given: argparse.Namespace) -> argparse.Namespace:
         raise BadArguments("there is no command to run; write it after --")
     if shutil.which(given.command[0]) is None:
         raise BadArguments(f"{given.command[0]} is not a program that can be run")
-    if given.timeout is not None and given.timeout <= 0:
-        raise BadArguments("--timeout takes seconds, more than 0")
     if given.inside and given.no_times:
         raise BadArguments("--inside needs the times that --no-times leaves out: they say which kernels follow each other")
     if given.sample < 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import copy
 import errno
 import json
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from conformance.pdlkit import device_choice, doctor, list_rules, machine, packages, places, run, toolchain
+from conformance.pdlkit.arguments import amount
 from conformance.pdlkit.device_choice import _judge
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.kernel_lines import kernel_lines, mutant_lines, pair_line
@@ -255,3 +257,19 @@ def test_the_output_folder_is_blamed_for_what_is_its_own_only(monkeypatch: pytes
     monkeypatch.setattr(places, "BUILD", tmp_path)
     with pytest.raises(NotADirectoryError), run._held(tmp_path / "file" / "chosen"):
         pass
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-1", "0", "1e400", "x", ""])
+def test_an_amount_that_no_clock_can_count_to_is_refused(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="is not a number above 0"):
+        amount(text)
+
+
+@pytest.mark.parametrize("arguments", [
+    ("stress", "--timeout", "nan", "--", "true"), ("trace", "--timeout", "inf", "--", "true"), ("whatif", "--timeout", "nan", "--", "true"),
+    ("stress", "--tolerance", "inf", "--", "true"), ("stress", "--tolerance", "nan", "--", "true"), ("site", "--output", "/dev/null"),
+    ("submit", "absent.json"),
+])
+def test_numbers_and_places_that_cannot_be_are_bad_arguments(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    ran = conformance(*arguments, folder=tmp_path)
+    assert ran.code == 64 and "Traceback" not in ran.err, ran.err

@@ -91,6 +91,9 @@ def test_what_is_neither_is_named(tmp_path: Path) -> None:
     done = annotate(tmp_path / "z.sqlite")
     assert done.returncode == 64 and "CUPTI_ACTIVITY_KIND_KERNEL" in done.stderr
     assert annotate(tmp_path / "none").returncode == 64
+    for name, data in (("deep", b"[" * 100_000), ("cut", gzip.compress(b"{}" * 500)[:20]), ("bad", b"\x1f\x8b\x08\0" + b"x" * 40)):
+        (tmp_path / name).write_bytes(data)
+        assert annotate(tmp_path / name).returncode == 64, name
 
 
 def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conformance.pdlkit.arguments import Parser
+from conformance.pdlkit.arguments import Parser, amount
 from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.trace import session
 from conformance.trace.report import clipped, short_name, us, wrapped
@@ -61,7 +61,7 @@ def _parser() -> Parser:
     parser.add_argument("--compare-outputs", action="store_true", help="compare the standard output of the variants")
     parser.add_argument("--compare-files", metavar="FILE", action="append", default=[], help="compare a file that the program writes")
     parser.add_argument("--exempt", metavar="REGEX", help="leave these kernels as they are (mangled or short name)")
-    parser.add_argument("--timeout", type=float, metavar="S", help="end a run after this long (default: 60 s, or 10 times the original)")
+    parser.add_argument("--timeout", type=amount, metavar="S", help="end a run after this long (default: 60 s, or 10 times the original)")
     parser.add_argument("--search", type=int, metavar="N", nargs="?", const=8,
                         help="also with each kernel's trigger where it gains most: nowhere, before or after the wait; tried one by one "
                              "for the N kernels that are launched most (default: 8), each run under the time limit")
@@ -83,8 +83,6 @@ def _checked(given: argparse.Namespace) -> argparse.Namespace:
         raise BadArguments("--within takes percent, more than 0")
     if given.search is not None and given.search < 1:
         raise BadArguments("--search takes 1 or more")
-    if given.timeout is not None and given.timeout <= 0:
-        raise BadArguments("--timeout takes seconds, more than 0")
     try:
         re.compile(given.exempt or "")
     except re.error as error:
