@@ -124,3 +124,31 @@ template <bool wrong> INLINED void between_loops(const float *a, const float *b,
 }
 BUG(between_loops, "partial-wait|path-without-wait|read-before-wait")(const float *a, const float *b, float *o, int n) { between_loops<true>(a, b, o, n); }
 OK(between_loops)(const float *a, const float *b, float *o, int n) { between_loops<false>(a, b, o, n); }
+
+/* A predicate of two conditions that differ by thread, used again; and the two asked one after the other. */
+template <bool wrong> INLINED void inside(const float *a, float *o, int rows, int columns)
+{
+    const int x = (int)(blockIdx.x * 16 + threadIdx.x), y = (int)(blockIdx.y * 16 + threadIdx.y);
+    const bool within = x < columns && y < rows;
+    float sum = 0.0f;
+    if (within) { pdl_wait(); }
+    for (int k = 0; k < 4; k++) {
+        if (wrong ? x < columns : within) { sum += *(const volatile float *)(a + y * columns + x + k); }
+        __syncwarp();
+    }
+    if (within) { o[y * columns + x] = sum; }
+}
+BUG(inside_matrix, "partial-wait|path-without-wait|read-before-wait")(const float *a, float *o, int rows, int columns) { inside<true>(a, o, rows, columns); }
+OK(inside_matrix)(const float *a, float *o, int rows, int columns) { inside<false>(a, o, rows, columns); }
+
+template <bool wrong> INLINED void one_after_other(float *o, int n)
+{
+    if (threadIdx.x < 64 && (int)threadIdx.y < n) { pdl_wait(); }
+    __syncwarp();
+    if (threadIdx.x < 64) {
+        __nanosleep(4);
+        if (wrong || (int)threadIdx.y < n) { o[threadIdx.x] = 3.0f; }
+    }
+}
+BUG(one_after_other, "partial-wait|path-without-wait|write-before-wait")(float *o, int n) { one_after_other<true>(o, n); }
+OK(one_after_other)(float *o, int n) { one_after_other<false>(o, n); }
