@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.bench.programs import peer_headers
-from conformance.packaging.include_cost import cpu_ms
+from conformance.pdlkit.cpu_time import cpu_ms
 from conformance.pdlkit.places import KIT, ROOT, in_tree
 from conformance.pdlkit.toolchain import dotted, require
 
@@ -131,6 +131,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error("no bench.json was recorded below conformance/results: name one")
     if options.measure_compile:
         COMPILE.write_text(json.dumps(measure_compile(), indent=1) + "\n", encoding="utf-8")
+    if not COMPILE.is_file():
+        parser.error(f"there is no {in_tree(COMPILE)} yet: give --measure-compile once")
     wanted = table(json.loads(options.record.read_text(encoding="utf-8")), json.loads(COMPILE.read_text(encoding="utf-8")))
     page = PAGE.read_text(encoding="utf-8")
     before, rest = page.split(BEGIN)
