@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from conformance.bench.programs import peer_headers
-from conformance.packaging.include_cost import cpu_ms
+from conformance.pdlkit.cpu_time import cpu_ms
+from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.places import KIT, ROOT, in_tree
 from conformance.pdlkit.toolchain import dotted, require
 
@@ -105,7 +106,7 @@ def table(record: dict[str, Any], compiled: dict[str, Any]) -> str:
     costs, added = {row["launcher"]: row for row in record["host_cost"]}, compiled["added_ms"]
     missing = [launcher.name for launcher in LAUNCHERS if launcher.name not in costs]
     if missing:
-        raise SystemExit(f"bench.json has no {', '.join(missing)}: record it again by conformance/bench/record.sh, built with --peers")
+        raise SetupImpossible(f"bench.json has no {', '.join(missing)}: record it again by conformance/bench/record.sh, built with --peers")
     rounds, device = costs["pdl::launch"]["rounds"], record["device"]["device"]
     lines = [f"Host time: {rounds} rounds, interleaved in one process on one {device}; the ratio is taken round by round to "
              "`cudaLaunchKernelExC` with the attribute, with its 95 % interval. Compile time: what including the launcher's header adds "
@@ -131,6 +132,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error("no bench.json was recorded below conformance/results: name one")
     if options.measure_compile:
         COMPILE.write_text(json.dumps(measure_compile(), indent=1) + "\n", encoding="utf-8")
+    if not COMPILE.is_file():
+        parser.error(f"there is no {in_tree(COMPILE)} yet: give --measure-compile once")
     wanted = table(json.loads(options.record.read_text(encoding="utf-8")), json.loads(COMPILE.read_text(encoding="utf-8")))
     page = PAGE.read_text(encoding="utf-8")
     before, rest = page.split(BEGIN)

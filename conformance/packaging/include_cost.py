@@ -21,6 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.pdlkit.cpu_time import cpu_ms
+
 ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = {"gcc": "c", "g++": "cpp", "clang": "c", "clang++": "cpp"}
 EMPTY = "int anything;\n"
@@ -37,16 +39,6 @@ class Unit:
     name: str
     text: str
     flags: tuple[str, ...]
-
-
-def cpu_ms(argv: Sequence[str]) -> float:
-    """CPU time of one compile, with all its child processes."""
-    process = subprocess.Popen(list(argv), stdin=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise SystemExit(f"{' '.join(argv)} failed")
-    return 1000.0 * (usage.ru_utime + usage.ru_stime)
 
 
 def instructions(argv: Sequence[str], folder: Path) -> float:
@@ -74,10 +66,11 @@ def least_of(compiler: str, suffix: str, units: Sequence[Unit], pairs: int, fold
 
 def units_of(options: argparse.Namespace, level: str) -> list[Unit]:
     toolkit = (level, *options.define, "-isystem", str(options.cuda / "include"))
-    found = [Unit("empty", EMPTY, toolkit), Unit("toolkit", TOOLKIT, toolkit),
-             Unit("ours", OURS, (*toolkit, "-I", str(options.headers)))]
+    quiet = ("-w",) if options.against else ()  # an older version may warn; both are then compiled without looking for warnings
+    found = [Unit("empty", EMPTY, toolkit), Unit("toolkit", TOOLKIT, (*toolkit, *quiet)),
+             Unit("ours", OURS, (*toolkit, *quiet, "-I", str(options.headers)))]
     if options.against:
-        found.append(Unit("other", OURS, (*toolkit, "-w", "-I", str(options.against))))
+        found.append(Unit("other", OURS, (*toolkit, *quiet, "-I", str(options.against))))
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.bench import launcher_table
+from conformance.pdlkit.exits import SetupImpossible
 
 
 def record(us: float = 2.5) -> dict[str, Any]:
@@ -43,7 +44,7 @@ def test_each_row_has_the_records_numbers() -> None:
 def test_a_record_without_a_launcher_is_refused() -> None:
     short = record()
     short["host_cost"] = [row for row in short["host_cost"] if row["launcher"] != "CUTLASS ClusterLauncher"]
-    with pytest.raises(SystemExit, match=r"no CUTLASS ClusterLauncher: record it again .* --peers"):
+    with pytest.raises(SetupImpossible, match=r"no CUTLASS ClusterLauncher: record it again .* --peers"):
         launcher_table.table(short, COMPILED)
 
 
