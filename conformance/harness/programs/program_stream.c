@@ -136,6 +136,7 @@ struct lanes {
     cudaStream_t stream[PROGRAM_LANES];
     unsigned first, last;      /* steps */
     cudaError_t error;
+    int device;
 };
 
 /* The event that the launch of this step records, if one does; else NULL. */
@@ -260,7 +261,9 @@ static void *queue_in_thread(void *opaque)
 {
     struct lanes *lanes = (struct lanes *)opaque;
 
-    lanes->error = queue_steps(lanes);
+    lanes->error = cudaSetDevice(lanes->device); /* a thread begins with the first one */
+    if (lanes->error == cudaSuccess)
+        lanes->error = queue_steps(lanes);
     return NULL;
 }
 
@@ -268,6 +271,7 @@ static cudaError_t queue_by_threads(struct lanes *lanes)
 {
     unsigned all = lanes->last, half = (all + 1) / 2, part;
 
+    TRY(cudaGetDevice(&lanes->device));
     for (part = 0; part < 2; part++) {
         pthread_t thread;
         lanes->first = part ? half : 0;

@@ -258,6 +258,16 @@ static void check_lanes(void)
     info.window = "contended";
     check(streams_used(&part) == 1, "trials that fill the GPU run alone");
     info.window = "widened";
+    part.interleave = CONTROL_UNORDERED;
+    check(streams_used(&part) == DEVICE_LANES, "captured trials beside controls in side streams share the GPU");
+    info.path = "stream";
+    check(streams_used(&part) == 1, "launched ones run alone: streams share the device's queues");
+    part.interleave = CONTROL_NONE;
+    part.variation.control = CONTROL_UNORDERED;
+    check(streams_used(&part) == 1, "so do launched controls");
+    part.variation.control = CONTROL_NONE;
+    check(streams_used(&part) == DEVICE_LANES, "launched trials without side streams share the GPU");
+    info.path = "captured";
     part.variation.broken_wait = 1;
     check(streams_used(&part) == 1, "trials that measure time run alone");
 }
