@@ -41,8 +41,8 @@
  *           Use the returned value. Errors of CUDA calls are returned, and CUDA keeps them as its last error.
  * Threads   Every function may be called from any thread; changing one graph from two threads is not allowed. A prepared
  *           pdl_kernel is never written. Preparing and estimating read the environment, which must not change meanwhile.
- * Capture   All functions may be called while a stream is captured, except pdl_kernel_init and pdl_kernel_init_driver:
- *           they load code, which the capture may refuse. pdl::launch prepares safely in every capture mode.
+ * Capture   All functions may be called while a stream is captured, except pdl_kernel_init, pdl_kernel_init_driver and
+ *           pdl::explain: they load code, which the capture may refuse. pdl::launch prepares safely in every capture mode.
  * Versions  Patch: no change of names. Minor, before 1.0: names may go, after one version of deprecation where possible.
  *           Files with different minor versions link into one program; files with different major versions, too.
  * Rules     Where each sentence comes from and which test checks it: conformance/headers/README.md.
@@ -132,6 +132,11 @@ typedef struct pdl_edge_data {
 #define PDL_API extern
 #elif !defined(PDL_API)
 #define PDL_API static inline
+#define PDL_IMPL_UNUSED
+#elif defined(__GNUC__)
+#define PDL_IMPL_UNUSED __attribute__((unused)) /* for PDL_API=static */
+#else
+#define PDL_IMPL_UNUSED
 #endif
 #define PDL_IMPL static inline
 
@@ -150,10 +155,8 @@ typedef struct pdl_edge_data {
 #endif
 
 #if defined(__GNUC__)
-#define PDL_IMPL_UNUSED __attribute__((unused)) /* for PDL_API=static */
 #define PDL_IMPL_DEPRECATED(remedy) __attribute__((deprecated(remedy)))
 #else
-#define PDL_IMPL_UNUSED
 #define PDL_IMPL_DEPRECATED(remedy)
 #endif
 
@@ -165,6 +168,7 @@ typedef struct pdl_edge_data {
 #define PDL_IMPL_FUNCTION(type, value) reinterpret_cast<type>(value)
 #define PDL_IMPL_MUTABLE(pointer) const_cast<void *>(pointer)
 #define PDL_IMPL_ADDRESS(pointer) reinterpret_cast<size_t>(pointer)
+#define PDL_IMPL_UINT(value) unsigned(value)
 #define PDL_IMPL_UNSIGNED : unsigned
 extern "C++" { /* in case this file is included inside extern "C" */
 #define PDL_IMPL_JOIN(first, major, minor) first##major##_##minor
@@ -178,13 +182,16 @@ extern "C" {
 #define PDL_IMPL_FUNCTION(type, value) ((type)(value))
 #define PDL_IMPL_MUTABLE(pointer) ((void *)(size_t)(pointer))
 #define PDL_IMPL_ADDRESS(pointer) ((size_t)(pointer))
+#define PDL_IMPL_UINT(value) ((unsigned)(value))
 #define PDL_IMPL_UNSIGNED
 #endif
 
 /* ---- declarations: why something was refused -------------------------------------------------------------------- */
 
 /* Why a kernel does not overlap; why two launches do not (NOT_ASKED to CARVEOUT); what is wrong with an edge of a graph
- * (EDGE_*); why a launch was refused (the rest). PDL_REASON_NONE is 0. No code changes its meaning; new ones come last. */
+ * (EDGE_*); why a launch was refused (the rest). PDL_REASON_NONE is 0. No code changes its meaning; new ones come last.
+ * No function writes NUM_ARGS, EVENT_IN_GRAPH and SHARED_SIZE: their sentences are what cudaErrorInvalidValue means after
+ * pdl_launch_counted (the first) and pdl_graph_add_kernel. */
 #define PDL_IMPL_REASONS(X)                                                                                            \
     X(NONE, "nothing known stands in the way of overlap")                                                              \
     X(DISABLED, "the environment variable PDL_DISABLE is set")                                                         \
@@ -308,9 +315,9 @@ PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init(pdl_kernel *kernel, const void
  *
  * function  loaded in the current context
  *
- * Returns as pdl_kernel_init; cudaErrorNotSupported if the driver lacks cuFuncGetAttribute or cuLaunchKernelEx, which are
- * asked for here, so that no program links libcuda for this. The default stream of later launches is the one that the
- * file calling this was compiled for.
+ * Returns as pdl_kernel_init, with cuFuncGetAttribute in the place of cudaFuncGetAttributes; cudaErrorNotSupported if the
+ * driver lacks that or cuLaunchKernelEx. Both are asked for here, so no program links libcuda for this. The default stream
+ * of later launches is the one that the file calling this was compiled for.
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_kernel_init_driver(pdl_kernel *kernel, cudaFunction_t function);
 
@@ -364,15 +371,17 @@ typedef struct pdl_options {
  *
  * Returns cudaSuccess, or with nothing launched and CUDA's last error untouched (pdl_launch_check tells which argument)
  *   cudaErrorInvalidValue          a kernel that is NULL, not prepared or prepared for the driver; a field of options
- *                                  with an unknown value or against another; attrs with an attribute of a field
+ *                                  with an unknown value, or one that contradicts another; num_attrs above 16, or attrs
+ *                                  NULL; an attribute for which options has a field, or a device-updatable node;
+ *                                  PDL_DEBUG: args is NULL, and the kernel has parameters
  *   cudaErrorInvalidConfiguration  grid or block with 0 or too much on an axis, too many threads per block, a cluster
  *                                  that does not divide the grid
  *   cudaErrorNotSupported          overlap required where kernel, device, toolkit or driver cannot; a field that toolkit
  *                                  or driver does not have
- *   cudaErrorInvalidDevice         PDL_DEBUG: another device is current than kernel was prepared for
+ *   cudaErrorInvalidDevice         PDL_DEBUG: another device is current than the one that kernel was prepared for
  * or, with nothing launched, any error of cudaLaunchKernelExC, such as cudaErrorNotSupported (an event has timing).
  *
- * Calls    One CUDA call, and one more per event that is recorded after the launch.
+ * Calls    One CUDA call, one more per event that is recorded after the launch, and one more with PDL_DEBUG.
  * Events   An event is part of the launch, with or without overlap: event if the kernel can overlap,
  *          launch_completion_event if toolkit and driver have them. Where that is not so, or with PDL_DISABLE, it is
  *          recorded after the launch: later, but never lost. If that recording fails, its error is returned although the
@@ -388,8 +397,9 @@ typedef struct pdl_options {
 PDL_NODISCARD PDL_API cudaError_t pdl_launch(const pdl_kernel *kernel, dim3 grid, dim3 block, void **args,
                                              size_t shared_bytes, cudaStream_t stream, const pdl_options *options);
 
-/* Launch a kernel that pdl_kernel_init_driver prepared, by the driver's cuLaunchKernelEx. As pdl_launch; the errors of the
- * driver are returned under the number that they share with cudaError_t, and CUDA's last error is not set. */
+/* Launch a kernel that pdl_kernel_init_driver prepared, by the driver's cuLaunchKernelEx. As pdl_launch, but shared_bytes of
+ * 4 GiB or more is cudaErrorInvalidValue; the errors of the driver are returned under the number that they share with
+ * cudaError_t, and CUDA's last error is not set. */
 PDL_NODISCARD PDL_API cudaError_t pdl_launch_driver(const pdl_kernel *kernel, dim3 grid, dim3 block, void **args,
                                                     size_t shared_bytes, cudaStream_t stream, const pdl_options *options);
 
@@ -397,7 +407,8 @@ PDL_NODISCARD PDL_API cudaError_t pdl_launch_driver(const pdl_kernel *kernel, di
  *
  * refusal  receives the first refused argument and the reason, all zero if there is none; NULL: not wanted
  *
- * Returns the error that the launch would return by its own checks, cudaSuccess if none.
+ * Returns the error that the launch would return by its own checks of these arguments, cudaSuccess if none. Makes no CUDA
+ * call; with PDL_DEBUG one, whose error is returned, too.
  */
 PDL_API cudaError_t pdl_launch_check(const pdl_kernel *kernel, dim3 grid, dim3 block, const pdl_options *options,
                                      pdl_refusal *refusal);
@@ -423,7 +434,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_event_create(cudaEvent_t *event);
 /* Write the launch attributes that pdl_launch would use. Makes no CUDA call.
  *
  * kernel     prepared by pdl_kernel_init or pdl_kernel_init_driver
- * options    NULL is all zero; as for pdl_launch, except that attribute 13 may be among the further ones
+ * options    NULL is all zero; as for pdl_launch, but the further attributes may make the node device-updatable
  * attrs      receives the attributes; the driver's CUlaunchAttribute has the same layout. NULL only with capacity 0
  * capacity   entries in attrs; PDL_MAX_ATTRIBUTES is always enough
  * num_attrs  receives the number written, 0 after an error
@@ -475,7 +486,7 @@ typedef struct pdl_estimate {
  * dependent  the next launch in the same stream, with the options it is launched with
  *
  * Returns cudaSuccess, or
- *   cudaErrorInvalidValue           a pointer or a kernel is NULL; options as for pdl_launch
+ *   cudaErrorInvalidValue           a pointer is NULL; a kernel is not prepared by pdl_kernel_init; options as for pdl_launch
  *   cudaErrorInvalidConfiguration   a shape that pdl_launch refuses, or a block that no multiprocessor can hold
  *   cudaErrorNotSupported           a field of options that this toolkit or driver does not have
  *   any error of cudaDeviceGetAttribute, cudaFuncGetAttributes
@@ -496,7 +507,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_overlap_estimate(pdl_estimate *estimate, c
 /* When an edge lets its consumer start; in CUDA's terms (from_port, to_port, type). */
 typedef enum pdl_edge_kind PDL_IMPL_UNSIGNED {
     PDL_EDGE_FULL = 0,                 /* (0,0,0): the producer has completed, and its stores are visible */
-    PDL_EDGE_PROGRAMMATIC = 1,         /* (1,0,1): all blocks of the producer have triggered; pdl_wait() covers it */
+    PDL_EDGE_PROGRAMMATIC = 1,         /* (1,0,1): all blocks of the producer have triggered or ended; pdl_wait() covers it */
     PDL_EDGE_BLOCK_START = 2,          /* (2,0,1): all of them have begun; pdl_wait() covers it */
     PDL_EDGE_LAUNCH_COMPLETION = 3,    /* (2,0,0): all of them have begun; no wait covers it */
     PDL_EDGE_UNKNOWN = 4               /* anything else; only ever read */
@@ -512,15 +523,15 @@ typedef struct pdl_graph_edge {
 
 /* Add a kernel node: pdl_launch for a graph that is built by hand.
  *
- * node              receives the node
+ * node              receives the node; without meaning after an error
  * edges             from and kind of each edge that leads to the new node; to, kind and reason are written
  * num_edges         0: the node depends on nothing
  * kernel to shared_bytes   as for pdl_launch; the arguments are copied
  * options           as for pdl_launch, without events; overlap has the meaning of pdl_graph_add_edges
  *
- * Returns as pdl_launch and pdl_graph_add_edges, with no node added after an error; also cudaErrorInvalidValue if two
- * edges come from the same node. A kernel of the driver is added by the driver's call, without edges;
- * pdl_graph_add_edges adds them.
+ * Returns as pdl_launch and pdl_graph_add_edges, with no node added after an error; also cudaErrorInvalidValue if node or
+ * graph is NULL, options has an event, shared_bytes is 4 GiB or more, or two edges come from the same node.
+ * A kernel of the driver is added by the driver's call, without edges; pdl_graph_add_edges adds them.
  */
 PDL_NODISCARD PDL_API cudaError_t pdl_graph_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, pdl_graph_edge *edges,
                                                        size_t num_edges, const pdl_kernel *kernel, dim3 grid, dim3 block,
@@ -579,7 +590,7 @@ PDL_NODISCARD PDL_API cudaError_t pdl_graph_set_capture_edges(cudaStream_t strea
 /* Read the edges of a graph, of those that lead to a node, or of those that leave it.
  *
  * edges      receives the edges, in CUDA's order; NULL only if *num_edges is 0
- * num_edges  in: entries in edges; out: how many edges there are, 0 after an error other than the second
+ * num_edges  in: entries in edges; out: how many edges there are, 0 after an error other than cudaErrorMemoryAllocation
  * nodes      scratch: 2 * *num_edges entries (as many as edges for one node); NULL only if *num_edges is 0
  * data       scratch: *num_edges entries; NULL only if *num_edges is 0
  *
@@ -677,7 +688,7 @@ typedef pdl_waits (*pdl_graph_waits)(cudaGraphNode_t node, void *user);
  * scratch        PDL_GRAPH_SCRATCH(nodes, edges) bytes, of any alignment; NULL only if *scratch_bytes is 0
  * scratch_bytes  in: bytes in scratch; out: what is needed, exactly or as *num_edges of pdl_graph_edges
  * findings       receives the findings, the errors first; NULL only if *num_findings is 0
- * num_findings   in: entries in findings; out: total found, which may exceed the capacity; 0 after another error
+ * num_findings   in: entries in findings; out: total found, which may exceed the capacity; 0 if nothing was checked
  *
  * Returns cudaSuccess, whatever was found, or
  *   cudaErrorInvalidValue       a pointer is NULL; the graph has a cycle
@@ -717,11 +728,15 @@ template <typename... pdl_params>
 PDL_NODISCARD PDL_IMPL cudaError_t pdl_kernel_init(pdl_kernel *kernel, void (*func)(pdl_params...));
 
 /* Launch a prepared kernel with typed arguments, converted to the kernel's parameters as in a call of a function.
- * func is the function that kernel was prepared from, else cudaErrorInvalidValue; otherwise as the other pdl_launch. */
+ * func is the function that kernel was prepared from, else cudaErrorInvalidValue; otherwise as the other pdl_launch. The
+ * pdl_launch_check below tells of this, too: PDL_REASON_WRONG_FUNCTION. */
 template <typename... pdl_params>
 PDL_NODISCARD PDL_IMPL cudaError_t pdl_launch(const pdl_kernel *kernel, void (*func)(pdl_params...), dim3 grid, dim3 block,
                                               size_t shared_bytes, cudaStream_t stream, const pdl_options *options,
                                               typename pdl_impl_same<pdl_params>::type... args);
+template <typename... pdl_params>
+PDL_IMPL cudaError_t pdl_launch_check(const pdl_kernel *kernel, void (*func)(pdl_params...), dim3 grid, dim3 block,
+                                      const pdl_options *options, pdl_refusal *refusal);
 #endif
 } /* inline namespace */
 
@@ -759,8 +774,9 @@ private:
  * how     pdl::overlap, pdl::overlap_required, PDL_OVERLAP_*, or pdl_options by reference or pointer
  * args    as many as kernel has parameters, converted as in a call of a function: NULL, {2} and S::N work
  *
- * Returns as pdl_launch, except that CUDA checks grid and block, so such an error is CUDA's last error, too; and any error
- * of preparing the kernel. PDL_DEBUG changes nothing: the number of arguments is checked by the compiler.
+ * Returns as pdl_launch, except that CUDA checks grid and block, so such an error is CUDA's last error, too; any error of
+ * preparing the kernel; cudaErrorInvalidDeviceFunction if kernel is NULL. PDL_DEBUG changes nothing: the
+ * compiler checks the number of arguments.
  *
  * State    The first launch of a function on a device asks CUDA what pdl_kernel_init asks; each file that uses pdl::launch
  *          keeps the answers in a table of 8 KiB, for up to 512 functions, on devices 0 to 31. Later launches make one CUDA
@@ -776,8 +792,8 @@ PDL_NODISCARD PDL_IMPL cudaError_t launch(void (*kernel)(pdl_params...), dim3 gr
 /* The same in the place of cudaLaunchKernelEx: asks for overlap, and keeps all attributes of config (at most 23).
  *
  * An attribute programmaticStreamSerializationAllowed of config is taken as the wish: 0 means no overlap; 1 is dropped where
- * the kernel cannot overlap. Returns cudaErrorInvalidValue if config is NULL or has attributes without an array;
- * otherwise as launch.
+ * the kernel cannot overlap. Returns cudaErrorInvalidValue if config is NULL, has attributes without an array, or more than
+ * 23; otherwise as launch.
  */
 template <typename... pdl_params>
 PDL_NODISCARD PDL_IMPL cudaError_t launch(const cudaLaunchConfig_t *config, void (*kernel)(pdl_params...),
@@ -801,7 +817,14 @@ extern "C" {
 
 #ifndef PDL_DECLARE_ONLY
 
-/* Ends the function with the call's error, if there is one. */
+/* TRY ends the function with the call's error, if there is one; FAIL with this error, if the condition holds; REFUSE with a
+ * refusal, if it holds. They stand where a statement does, inside braces. In C++ they are what compilers read fastest. */
+#ifdef __cplusplus
+#define PDL_IMPL_TRY(call)                                                                                             \
+    if (const cudaError_t pdl_impl_error = (call))                                                                     \
+    return pdl_impl_error
+#define PDL_IMPL_REFUSAL(argument, reason) {argument, reason}
+#else
 #define PDL_IMPL_TRY(call)                                                                                             \
     do {                                                                                                               \
         const cudaError_t pdl_impl_error = (call);                                                                     \
@@ -809,25 +832,19 @@ extern "C" {
             return pdl_impl_error;                                                                                     \
         }                                                                                                              \
     } while (0)
-
-/* Ends the function with this error, if the condition holds. */
+#define PDL_IMPL_REFUSAL(argument, reason) (pdl_refusal){argument, reason}
+#endif
 #define PDL_IMPL_FAIL(condition, error)                                                                                \
-    do {                                                                                                               \
-        if (condition) {                                                                                               \
-            return error;                                                                                              \
-        }                                                                                                              \
-    } while (0)
-
-/* Ends the function with a refusal, if the condition holds. */
+    if (condition)                                                                                                     \
+    return error
 #define PDL_IMPL_REFUSE(condition, argument, reason)                                                                   \
     if (condition) {                                                                                                   \
-        const pdl_refusal pdl_impl_refusal = {PDL_ARGUMENT_##argument, PDL_REASON_##reason};                           \
-        return pdl_impl_refusal;                                                                                       \
+        return PDL_IMPL_REFUSAL(PDL_ARGUMENT_##argument, PDL_REASON_##reason);                                         \
     }
 
 /* Compares enumerators as numbers, and assigns none: for each comparison of enumerators, and each assignment to one, a
  * C++ compiler considers hundreds of built-in operators. Errors are tested as conditions: cudaSuccess is 0. */
-#define PDL_IMPL_CODE(value) PDL_IMPL_CAST(unsigned, value)
+#define PDL_IMPL_CODE(value) PDL_IMPL_UINT(value)
 #define PDL_IMPL_IS(value, name) (PDL_IMPL_CODE(value) == PDL_IMPL_CODE(name))
 
 /* ---- reasons ---- */
@@ -1423,8 +1440,17 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_launch_check(const pdl_kernel *kernel, d
 {
     const pdl_options zero = PDL_ZERO, *o = options != NULL ? options : &zero;
     const int by = kernel != NULL && kernel->func == NULL && kernel->function != NULL ? PDL_IMPL_BY_DRIVER : PDL_IMPL_BY_RUNTIME;
-    const pdl_refusal found = pdl_impl_judge(kernel, grid, block, o, by);
+    pdl_refusal found = pdl_impl_judge(kernel, grid, block, o, by);
+    int device = 0;
 
+    if (PDL_DEBUG && !PDL_IMPL_CODE(found.reason)) {
+        PDL_IMPL_TRY(cudaGetDevice(&device));
+        if (device != kernel->device) {
+            const pdl_refusal other = {PDL_ARGUMENT_KERNEL, PDL_REASON_OTHER_DEVICE};
+
+            found = other;
+        }
+    }
     if (refusal != NULL) {
         *refusal = found;
     }
@@ -1656,7 +1682,7 @@ PDL_IMPL_UNUSED PDL_API cudaError_t pdl_overlap_estimate(pdl_estimate *estimate,
         gpu.sm.of[PDL_IMPL_SHARED] = first.split;
         fit = pdl_impl_fit(&gpu.sm, &first.block, there, &second.block, &limit);
         fit = first.split < second.least || first.split > second.most ? 0 : fit;
-        reason = PDL_REASON_CARVEOUT;
+        reason = PDL_IMPL_CODE(PDL_REASON_CARVEOUT);
     }
     {
         const pdl_reason pair = pdl_impl_pair_reason(primary->kernel, dependent->kernel, dependent->options);
@@ -2298,7 +2324,7 @@ PDL_IMPL cudaError_t pdl_impl_enter_nodes(pdl_impl_graph *graph, pdl_graph_waits
         *bucket = PDL_IMPL_CAST(unsigned, i + 1);
         PDL_IMPL_TRY(cudaGraphNodeGetType(node->handle, &type));
         node->type = PDL_IMPL_CODE(type);
-        node->waits = PDL_WAITS_NO;
+        node->waits = PDL_IMPL_CODE(PDL_WAITS_NO);
         if (PDL_IMPL_IS(type, cudaGraphNodeTypeKernel)) {
             node->waits = waits != NULL ? PDL_IMPL_CODE(waits(node->handle, user)) : 0;
             node->waits = node->waits <= 2 ? node->waits : 0;
@@ -2530,9 +2556,9 @@ PDL_IMPL void pdl_impl_report_arc(const pdl_impl_graph *graph, const pdl_impl_ar
     unsigned kind = PDL_FINDING_FULL_EDGE;
 
     if (programmatic) {
-        kind = PDL_FINDING_NO_WAIT;
+        kind = PDL_IMPL_CODE(PDL_FINDING_NO_WAIT);
     } else if (early) {
-        kind = PDL_FINDING_LAUNCH_COMPLETION;
+        kind = PDL_IMPL_CODE(PDL_FINDING_LAUNCH_COMPLETION);
     }
     if (arc->unsafe[0]) {
         if (errors) {
@@ -2650,6 +2676,21 @@ PDL_IMPL cudaError_t pdl_launch(const pdl_kernel *kernel, void (*func)(pdl_param
         return cudaErrorInvalidValue;
     }
     return pdl_launch(kernel, grid, block, list, shared_bytes, stream, options);
+}
+
+template <typename... pdl_params>
+PDL_IMPL cudaError_t pdl_launch_check(const pdl_kernel *kernel, void (*func)(pdl_params...), dim3 grid, dim3 block,
+                                      const pdl_options *options, pdl_refusal *refusal)
+{
+    if (kernel != nullptr && kernel->func != nullptr && kernel->func != reinterpret_cast<const void *>(func)) {
+        if (refusal != nullptr) {
+            const pdl_refusal wrong = {PDL_ARGUMENT_KERNEL, PDL_REASON_WRONG_FUNCTION};
+
+            *refusal = wrong;
+        }
+        return cudaErrorInvalidValue;
+    }
+    return pdl_launch_check(kernel, grid, block, options, refusal);
 }
 
 /* ---- what pdl::launch remembers ---- */

@@ -40,6 +40,7 @@ TOOLS = {
     "include-cost": ("packaging.include_cost", "measure what including pdl.h costs to compile"),
     "judge-corpus": ("lint.corpus.judge_corpus", "compare lint's findings on the labelled corpus with the labels"),
     "judge-third-party": ("lint.third_party.judge_third_party", "lint binaries that others made"),
+    "launcher-table": ("bench.launcher_table", "write the table of launchers side by side, from a recorded bench.json"),
     "lint-against-hardware": ("lint.against_hardware", "compare lint's findings on the harness with a report from a GPU"),
     "litmus": ("probes.litmus", "compare a GPU's litmus outcomes with the allowed ones"),
     "make-corpus": ("stress.corpus.make_corpus", "make real PTX for `stress roundtrip`"),

@@ -170,20 +170,66 @@ static void fill_trial(struct trial_launch *trial, const struct pair *pair, stru
     trial->programmatic_primary = slot->shape.programmatic_primary;
 }
 
+/* A trial is a chain of latencies in which most of a GPU is idle. So trials that need nothing but two kernels and their words run
+ * side by side, and the GPU gives three times as much evidence; those that need the GPU's room, or streams of the process's, run alone. */
+static unsigned lanes_of(const struct device *device, const struct part *part, const struct queue *queue)
+{
+    int unordered = part->interleave == CONTROL_UNORDERED || part->variation.control == CONTROL_UNORDERED;
+    /* Streams share a few queues of the device: with a second stream for each lane, most controls found none free on an H200. */
+    int crowded = unordered && strcmp(part->info->path, "stream") == 0;
+    int alone = part->pair->queue != queue_pair || part->pair->shape != SHAPE_WORDS || strcmp(part->info->window, "contended") == 0 ||
+                part->variation.broken_wait || crowded; /* how early a broken wait is, is measured */
+
+    return queue->nodes || alone ? 0 : device->lanes;
+}
+
+static int enter_lanes(const struct device *device, unsigned lanes, struct fault *fault)
+{
+    unsigned i;
+    if (lanes)
+        FAULT_TRY(fault, cudaEventRecord(device->fork, device->stream));
+    for (i = 0; i < lanes; i++)
+        FAULT_TRY(fault, cudaStreamWaitEvent(device->lane[i].stream, device->fork, 0));
+    return 1;
+}
+
+static int leave_lanes(const struct device *device, unsigned lanes, struct fault *fault)
+{
+    unsigned i;
+    for (i = 0; i < lanes; i++) {
+        FAULT_TRY(fault, cudaEventRecord(device->lane[i].join, device->lane[i].stream));
+        FAULT_TRY(fault, cudaStreamWaitEvent(device->stream, device->lane[i].join, 0));
+    }
+    return 1;
+}
+
+static struct queue queue_of_lane(const struct queue *queue, const struct lane *lane)
+{
+    struct queue own = *queue;
+
+    own.stream = lane->stream;
+    own.side = lane->side;
+    own.fork = lane->fork;
+    own.join = lane->join;
+    return own;
+}
+
 int batch_queue_trials(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
                        const struct queue *queue, struct fault *fault)
 {
-    unsigned i;
-    if (!queue_poison(device, b, part, queue, fault))
+    unsigned i, lanes = lanes_of(device, part, queue);
+    if (!queue_poison(device, b, part, queue, fault) || !enter_lanes(device, lanes, fault))
         return 0;
     for (i = 0; i < layout->slots; i++) {
+        /* a control runs where the trials it speaks for do */
+        struct queue own = lanes ? queue_of_lane(queue, &device->lane[i / PLAN_CONTROL_EVERY % lanes]) : *queue;
         struct trial_launch trial;
         fill_trial(&trial, part->pair, b, &layout->slot[i], i);
-        FAULT_TRY(fault, part->pair->queue(queue, &trial));
+        FAULT_TRY(fault, part->pair->queue(&own, &trial));
         if (queue->nodes)
             nodes_next(queue->nodes, (part->pair->flags & PAIR_LINE) && trial.control == CONTROL_NONE);
     }
-    return 1;
+    return leave_lanes(device, lanes, fault);
 }
 
 static int open_wrap(const struct wrap *wrap, cudaGraph_t *outer, cudaGraph_t *inner, struct fault *fault)

@@ -2,7 +2,9 @@
  *
  * captured  the trials of a group are captured once into a graph; plans are uploaded before each of its replays
  * built     the same, and the graph is built by hand, node by node with its edges
- * stream    the trials are launched one by one after a bounded gate kernel, so that the host is never the slow side
+ * stream    the trials are launched one by one after a bounded gate kernel, so that the GPU never waits for the next launch
+ *
+ * On a GPU most captured and streamed trials are dealt to four lanes that run side by side: batch_queue_trials() says which.
  */
 #ifndef BATCH_H_INCLUDED
 #define BATCH_H_INCLUDED

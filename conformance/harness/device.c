@@ -101,10 +101,22 @@ static int open_between(struct device *device, struct fault *fault)
     return 1;
 }
 
+static int open_lane(struct lane *lane, struct fault *fault)
+{
+    FAULT_TRY(fault, cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking));
+    FAULT_TRY(fault, cudaStreamCreateWithFlags(&lane->side, cudaStreamNonBlocking));
+    FAULT_TRY(fault, cudaEventCreateWithFlags(&lane->fork, cudaEventDisableTiming));
+    FAULT_TRY(fault, cudaEventCreateWithFlags(&lane->join, cudaEventDisableTiming));
+    return 1;
+}
+
 static int open_streams(struct device *device, struct fault *fault)
 {
     int least;
 
+    for (; !device->is_model && device->lanes < DEVICE_LANES; device->lanes++)
+        if (!open_lane(&device->lane[device->lanes], fault))
+            return 0;
     FAULT_TRY(fault, cudaDeviceGetStreamPriorityRange(&least, &device->high_priority));
     FAULT_TRY(fault, cudaStreamCreateWithFlags(&device->stream, cudaStreamNonBlocking));
     FAULT_TRY(fault, cudaStreamCreateWithFlags(&device->side, cudaStreamNonBlocking));
@@ -118,7 +130,7 @@ static int open_streams(struct device *device, struct fault *fault)
 }
 
 /* Readings are compared across SMs: how far they may be off is a matter of the clock's step, which differs between GPUs. */
-static int measure_tick(struct device *device, struct fault *fault)
+int device_measure(struct device *device, struct fault *fault)
 {
     struct trial_state state;
     struct kernel_args args = PDL_ZERO;
@@ -126,6 +138,8 @@ static int measure_tick(struct device *device, struct fault *fault)
     void *params[1];
     dim3 one;
 
+    if (device->is_model)
+        return 1;
     one.x = one.y = one.z = 1;
     params[0] = &args;
     args.state = device->buffers[0].state;
@@ -153,7 +167,7 @@ int device_open(struct device *device, int ordinal, int is_model, struct fault *
     FAULT_TRY(fault, pdl_kernel_init(&device->poison, batch_poison_kernel));
     FAULT_TRY(fault, pdl_kernel_init(&device->gate, batch_gate_kernel));
     return open_streams(device, fault) && open_between(device, fault) && open_buffers(device, &device->buffers[0], fault) &&
-           open_buffers(device, &device->buffers[1], fault) && (is_model || measure_tick(device, fault));
+           open_buffers(device, &device->buffers[1], fault);
 }
 
 /* The process ends right after; only what would keep a device busy is released. */

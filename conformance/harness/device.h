@@ -22,12 +22,20 @@ struct buffers {                 /* of one batch; two batches are in flight */
     uint64_t stale_key[PLAN_MAX_SLOTS]; /* of the batch before, if it lay at the same places; else 0 */
 };
 
+#define DEVICE_LANES 4u
+struct lane {                    /* where trials run beside those of other lanes */
+    cudaStream_t stream, side;
+    cudaEvent_t fork, join;
+};
+
 struct device {
     int is_model, ordinal, cc, driver_version, runtime_version, toolkit_version;
     char name[256];
     char uuid_hash[20];
     struct device_size size;
     cudaStream_t stream, side;
+    struct lane lane[DEVICE_LANES];
+    unsigned lanes;                         /* the model has none */
     int high_priority;
     cudaEvent_t fork, join, timed, old;     /* old: recorded once, at the start */
     cudaGraphExec_t nothing;                /* a graph of one empty node */
@@ -55,7 +63,8 @@ struct fault {
     } while (0)
 
 /* Each returns 1, or 0 with *fault filled. */
-int device_open(struct device *device, int ordinal, int is_model, struct fault *fault);
+int device_open(struct device *device, int ordinal, int is_model, struct fault *fault); /* gives the GPU no work */
+int device_measure(struct device *device, struct fault *fault); /* what has to be measured before the first trial */
 int device_describe(struct device *device, int ordinal, struct fault *fault); /* sizes and names only: no context needed */
 void device_close(struct device *device);
 

@@ -26,7 +26,7 @@ struct options {
     uint32_t plant_x_ns;
     unsigned sms;
     struct repeated repeated;
-    int list, probe, plan, plan_trials, trial;
+    int list, probe, plan, plan_trials, trial, held;
 };
 
 static int complain(const char *what, const char *value)
@@ -139,6 +139,8 @@ static int parse(struct options *o, int argc, char **argv)
             o->list = 1;
         else if (strcmp(argv[i], "--probe") == 0)
             o->probe = 1;
+        else if (strcmp(argv[i], "--held") == 0)
+            o->held = 1;
         else if (strcmp(argv[i], "--plan") == 0)
             o->plan = 1;
         else if (strcmp(argv[i], "--plan=full") == 0)
@@ -264,7 +266,7 @@ static int probe(int ordinal, int is_model)
     int count = 0, driver = 0, opened, code;
 
     memset(&fault, 0, sizeof(fault));
-    opened = device_open(&device, ordinal, is_model, &fault);
+    opened = device_open(&device, ordinal, is_model, &fault) && device_measure(&device, &fault);
     code = code_of_failed_open(&driver, &count);
     record_open(&record, stdout);
     record_begin(&record, "probe");
@@ -295,6 +297,15 @@ static int replay_cases(const struct options *o, struct run *run)
     return done == 2 ? EXIT_SKIP : 0;
 }
 
+/* Wait, the device open and without any work for it, for a line or the end of the input. */
+static void await_line(void)
+{
+    int c;
+    do
+        c = getchar();
+    while (c != '\n' && c != EOF);
+}
+
 static int open_and_run(const struct options *o, struct run *run, int ordinal, int is_model)
 {
     static struct device device;
@@ -303,7 +314,10 @@ static int open_and_run(const struct options *o, struct run *run, int ordinal, i
 
     memset(&fault, 0, sizeof(fault));
     run->device = &device;
-    if (!device_open(&device, ordinal, is_model, &fault)) {
+    code = device_open(&device, ordinal, is_model, &fault);
+    if (code && o->held)
+        await_line();
+    if (!code || !device_measure(&device, &fault)) {
         fprintf(stderr, "pdl-harness: the device cannot be used: %s: %s\n", fault.call, cudaGetErrorName(fault.error));
         return code_of_failed_open(&driver, &count);
     }

@@ -1,6 +1,8 @@
 /* oracle.c - expected words and the classes of wrong ones. The one file of the harness that includes xxHash. */
 #include "oracle.h"
 
+#include <string.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -10,11 +12,32 @@ const char *const word_class_name[WORD_CLASS_COUNT] = { "fresh", "stale", "poiso
 
 uint64_t oracle_hash(const void *data, size_t bytes) { return XXH3_64bits(data, bytes); }
 
-uint64_t oracle_expect(const struct oracle_trial *trial, uint32_t *want)
+static inline void fill_fresh(uint32_t *want, uint64_t key, uint32_t words)
 {
     uint32_t i;
-    for (i = 0; i < trial->words; i++)
-        want[i] = words_fresh(trial->key, i);
+    for (i = 0; i < words; i++)
+        want[i] = words_fresh(key, i);
+}
+
+/* Most of the host's work on a trial is this loop. Without AVX2 an x86-64 multiplies 32-bit words one pair at a time, and a GPU
+ * then waits for its judge. */
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) static void fill_fresh_avx2(uint32_t *want, uint64_t key, uint32_t words)
+{
+    fill_fresh(want, key, words);
+}
+
+static void expect(uint32_t *want, uint64_t key, uint32_t words)
+{
+    (__builtin_cpu_supports("avx2") ? fill_fresh_avx2 : fill_fresh)(want, key, words);
+}
+#else
+static void expect(uint32_t *want, uint64_t key, uint32_t words) { fill_fresh(want, key, words); }
+#endif
+
+uint64_t oracle_expect(const struct oracle_trial *trial, uint32_t *want)
+{
+    expect(want, trial->key, trial->words);
     return oracle_hash(want, (size_t)trial->words * 4);
 }
 
@@ -61,7 +84,7 @@ int oracle_check(const struct oracle_trial *trial, const uint32_t *seen, uint32_
 
     *result = nothing;
     result->want_hash = oracle_expect(trial, want);
-    if (result->want_hash == oracle_hash(seen, (size_t)trial->words * 4))
+    if (memcmp(want, seen, (size_t)trial->words * 4) == 0)
         return 1;
     for (i = 0; i < trial->words; i++) {
         enum word_class class = WORD_FRESH;

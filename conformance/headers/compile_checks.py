@@ -274,6 +274,9 @@ def check_text(place: Place) -> None:
 
     expect(len(host_text.splitlines()) <= 3000, "pdl.h has more than 3000 lines")
     expect(len(device_text.splitlines()) <= 320, "pdl_device.cuh has more than 320 lines")
+    for statement in re.findall(r"^\s*(asm\b.*)$", device_text, re.M):
+        ordered = "memory" in statement or statement.startswith(("asm volatile(\"mov", "asm volatile(\"{"))
+        expect("asm volatile(" in statement and ordered, f"a compiler may move accesses across this, or remove it: {statement}")
     names = set(re.findall(r"^#define (\w+)", host_text + device_text, re.M))
     expect(all(name.startswith("PDL_") for name in names), f"macros without PDL_: {sorted(names)}")
     reserved = re.findall(r"\b(?:pdl__\w*|_pdl\w*|_PDL\w*|PDL__\w*)", host_text + device_text)
@@ -365,16 +368,38 @@ def check_without_cuda(place: Place) -> None:
         must_pass(command)
         must_pass([str(place.work / "without")])
     plain = place.work / "without.c"
-    plain.write_text('#include "pdl_device.cuh"\nint main(void) { pdl_trigger(); pdl_wait(); return PDL_HAS_DEVICE; }\n', encoding="utf-8")
+    plain.write_text('#include "pdl_device.cuh"\n#if defined(PDL_DEVICE_) || defined(PDL_STRESS_)\n#error its own macros stay\n#endif\n'
+                     'int main(void) { pdl_trigger(); pdl_wait(); return PDL_HAS_DEVICE; }\n', encoding="utf-8")
     for compiler in ("gcc", "clang"):
         must_pass([find(compiler), "-std=c99", *C_WARNINGS, "-I", str(place.headers), str(plain), "-o", str(place.work / "without")])
         must_pass([str(place.work / "without")])
+    seen = must_pass([find("g++"), "-E", "-P", "-D__HIP__=1", "-I", str(place.headers), str(UNITS / "without_cuda.cpp")])
+    device = seen.count("static __attribute__((device)) inline ")
+    expect((device, seen.count("__syncthreads();")) == (4, 1), f"as HIP, {device} of 4 functions are for the device, or no barrier")
     hip = place.work / "hip.cpp"
     hip.write_text("#define __HIP__ 1\n#define __device__ __attribute__((device))\nextern \"C\" __device__ void __syncthreads();\n"
                    '#include "pdl_device.cuh"\n__device__ float f(float *p) { pdl_trigger(); pdl_wait(); return *pdl_wait_block(p); }\n',
                    encoding="utf-8")
     must_pass([find("clang++"), "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "-U__CUDACC__", "-Wno-unknown-cuda-version",
                "-Wno-builtin-macro-redefined", "-I", str(place.headers), "-fsyntax-only", str(hip)])
+
+
+def check_order(place: Place) -> None:
+    """Accesses stay on their side of wait and trigger, no load is promised to be constant, one thread of a block waits."""
+    target = place.work / "order.ptx"
+    for arch in ("compute_90", "compute_120"):
+        must_pass([find("nvcc", place), f"-arch={arch}", "-I", str(place.headers), "-ptx", str(UNITS / "device_order.cu"),
+                   "-o", str(target)])
+        ptx = target.read_text(encoding="utf-8")
+        for name, wanted in (("reads_on_both_sides", ["ld", "wait", "ld", "st"]), ("is_fresh_twice", ["ld", "wait", "ld", "st"]),
+                             ("stores_on_both_sides", ["st", "launch_dependents", "st"]),
+                             ("shares_code_with_old_targets", ["wait", "ld", "st"]), ("one_thread_of_a_block", ["wait", "st"])):
+            body = function(ptx, name)
+            found = re.findall(r"\b(ld|st)\.global|griddepcontrol\.(wait|launch_dependents)", body)
+            expect([access or control for access, control in found] == wanted, f"{arch}: {name} has {found}, not {wanted}")
+            expect(".nc" not in body, f"{arch}: {name} reads through the cache for constants")
+        axes = set(re.findall(r"%tid\.(\w)", function(ptx, "one_thread_of_a_block")))
+        expect(axes == {"x", "y", "z"}, f"{arch}: which thread waits depends on {sorted(axes)} alone")
 
 
 def function(ptx: str, name: str) -> str:
@@ -442,7 +467,7 @@ def checks() -> dict[str, Callable[[Place], None]]:
         "no-symbols-nvcc": check_no_symbols_nvcc, "refusals": check_refusals, "text": check_text, "breaks": check_breaks,
         "erased-mark": check_erased_mark, "target-guard": check_target_guard, "without-cuda": check_without_cuda,
         "features": check_features, "feature-versions": check_feature_versions,
-        "ptx": check_ptx, "nvrtc": check_nvrtc, "old-toolkits": check_old_toolkits,
+        "ptx": check_ptx, "order": check_order, "nvrtc": check_nvrtc, "old-toolkits": check_old_toolkits,
     }
     table |= link_checks.CHECKS
     for name in ("gcc", "clang", "g++", "clang++"):

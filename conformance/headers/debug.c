@@ -10,7 +10,9 @@ static void checks_the_device(void)
 {
     struct number number = {1};
     void *args[] = {&number};
+    const dim3 zero_axis = {1, 0, 1};
     pdl_kernel kernel = PDL_ZERO;
+    pdl_refusal refusal = PDL_ZERO;
     unsigned calls;
 
     EXPECT_IS(pdl_kernel_init(&kernel, (const void *)plain_kernel), cudaSuccess);
@@ -19,8 +21,19 @@ static void checks_the_device(void)
     EXPECT_IS(calls_made() - calls, 2);
     kernel.device = 1;
     EXPECT_IS(pdl_launch(&kernel, one, one, args, 0, 0, NULL), cudaErrorInvalidDevice);
+    EXPECT_IS(pdl_launch_check(&kernel, one, one, NULL, NULL), cudaErrorInvalidDevice);
+    EXPECT_IS(pdl_launch_check(&kernel, one, one, NULL, &refusal), cudaErrorInvalidDevice);
+    EXPECT_IS(refusal.argument, PDL_ARGUMENT_KERNEL);
+    EXPECT_IS(refusal.reason, PDL_REASON_OTHER_DEVICE);
+    EXPECT_IS(pdl_launch_check(&kernel, zero_axis, one, NULL, &refusal), cudaErrorInvalidConfiguration);
+    EXPECT_IS(refusal.reason, PDL_REASON_AXIS_ZERO); /* what the arguments alone say comes first */
     model_fail_next("cudaGetDevice", cudaErrorNoDevice);
     EXPECT_IS(pdl_launch(&kernel, one, one, args, 0, 0, NULL), cudaErrorNoDevice);
+    model_fail_next("cudaGetDevice", cudaErrorNoDevice);
+    EXPECT_IS(pdl_launch_check(&kernel, one, one, NULL, &refusal), cudaErrorNoDevice);
+    kernel.device = 0;
+    EXPECT_IS(pdl_launch_check(&kernel, one, one, NULL, &refusal), cudaSuccess);
+    EXPECT_IS(refusal.reason, PDL_REASON_NONE);
     EXPECT_IS(model_launch_count(), 1);
 }
 

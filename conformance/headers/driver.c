@@ -81,9 +81,25 @@ static void hands_on_errors(void)
     EXPECT_IS(model_launch_count(), 0);
 }
 
+/* What a driver lacks is known when the kernel is prepared. */
+static void needs_both_functions(void)
+{
+    const cudaFunction_t function = function_of((const void *)plain_kernel);
+    pdl_kernel kernel = plain;
+
+    EXPECT_IS(plain.num_params, -1);
+    model_set_versions(0, 11070); /* no cuLaunchKernelEx */
+    EXPECT_IS(pdl_kernel_init_driver(&kernel, function), cudaErrorNotSupported);
+    EXPECT_IS(pdl_kernel_reason(&kernel), PDL_REASON_NOT_PREPARED);
+    model_set_versions(0, 11080);
+    model_fail_next("cudaGetDriverEntryPoint", cudaErrorNotSupported); /* no cuFuncGetAttribute */
+    EXPECT_IS(pdl_kernel_init_driver(&kernel, function), cudaErrorNotSupported);
+    EXPECT_IS(pdl_kernel_init_driver(&kernel, function), cudaSuccess);
+}
+
 int main(void)
 {
-    void (*const tests[])(void) = {passes_everything, falls_back, hands_on_errors};
+    void (*const tests[])(void) = {passes_everything, falls_back, hands_on_errors, needs_both_functions};
 
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
         set_up();

@@ -87,6 +87,13 @@ static void connects_by_kind(void)
             EXPECT_IS(kind_between(node[0], node[1]), -1);
         }
     }
+    for (unsigned kind = PDL_EDGE_FULL; kind <= PDL_EDGE_LAUNCH_COMPLETION; kind += PDL_EDGE_LAUNCH_COMPLETION) { /* to what is no kernel */
+        pdl_graph_edge edge = edge_of(node[0], empty, kind);
+
+        EXPECT_IS(pdl_graph_add_edges(graph, &edge, 1, NULL, PDL_OVERLAP_REQUIRED), cudaSuccess);
+        EXPECT_IS(kind_between(node[0], empty), kind);
+        EXPECT_IS(pdl_graph_remove_edges(graph, &edge, 1), cudaSuccess);
+    }
 }
 
 /* Every row of the table by its numbers, and each illegal one with a reason of its own. */
@@ -508,6 +515,14 @@ static void reads_and_steers_a_capture(void)
     EXPECT_IS(pdl_graph_edges(captured, edges, &count, scratch_nodes, scratch_data), cudaSuccess);
     EXPECT(count == 2 && edges[0].kind == PDL_EDGE_PROGRAMMATIC && edges[1].kind == PDL_EDGE_BLOCK_START);
     EXPECT_IS(pdl_graph_set_capture_edges(stream, &half, 1, &plain, PDL_OVERLAP_REQUIRED), cudaErrorIllegalState);
+    (void)cudaGetLastError();
+    EXPECT_IS(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    EXPECT(cudaDeviceSynchronize() != cudaSuccess); /* breaks the capture */
+    (void)cudaGetLastError();
+    count = MOST;
+    EXPECT_IS(pdl_graph_edges_of_capture(stream, NULL, edges, &count), cudaErrorStreamCaptureInvalidated);
+    EXPECT_IS(count, 0);
+    EXPECT(cudaStreamEndCapture(stream, &captured) != cudaSuccess);
     (void)cudaGetLastError();
 }
 

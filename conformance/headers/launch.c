@@ -128,6 +128,26 @@ static void tells_zero_from_nothing(void)
     EXPECT(carveout_given(100));
 }
 
+/* An option by itself keeps a launch from the short way, which carries overlap alone. */
+static void sees_each_option_alone(void)
+{
+    enum { OPTIONS = 6 };
+
+    for (int i = 0; i < OPTIONS; i++) {
+        const int ids[OPTIONS] = {4, 4, 4, 2, 8, 10};
+        pdl_options o = PDL_ZERO;
+
+        o.cluster_x = i == 0;
+        o.cluster_y = i == 1;
+        o.cluster_z = i == 2;
+        o.cooperative = i == 3;
+        o.has_priority = i == 4;
+        o.mem_sync_domain = i == 5 ? PDL_DOMAIN_REMOTE : PDL_DOMAIN_OF_STREAM;
+        launches(&plain, &o, 1);
+        EXPECT(last_attribute(ids[i]) != NULL);
+    }
+}
+
 static void copies_further_attributes(void)
 {
     cudaLaunchAttribute further[16];
@@ -214,7 +234,7 @@ int main(void)
 {
     void (*const tests[])(void) = {passes_the_shape,          passes_the_default_stream,
                                    overlaps_only_where_sound, passes_each_option,
-                                   tells_zero_from_nothing,   copies_further_attributes, fills_the_whole_array,
+                                   tells_zero_from_nothing,   sees_each_option_alone, copies_further_attributes, fills_the_whole_array,
                                    hands_on_errors,           captures};
 
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {

@@ -58,8 +58,10 @@ def check_sanitizers(compiler: str, place: Place) -> None:
 
 
 def check_threads(place: Place) -> None:
-    """pdl::launch from many host threads, and in two threads in an order that only its own table knows, under the thread sanitizer."""
+    """pdl_launch and pdl::launch from 64 host threads, and pdl::launch in two threads in an order that only its own table knows,
+    under the thread sanitizer."""
     objects = model_objects(place, "gcc", THREAD)
+    run_program(place, "gcc", THREAD, ["threads.c"], objects)
     for name in ("one_line_order.cpp", "one_line_devices.cpp"):
         run_program(place, "g++", THREAD, [name], objects)
 

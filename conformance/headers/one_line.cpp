@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <stdexcept>
+#include <utility>
 
 #include "expect.h"
 
@@ -63,6 +64,11 @@ void is_switched_off()
         launches(static_kernel, pdl::overlap_required, 0);
         launches(static_kernel, pdl::overlap, 0);
     }
+    pdl_options options = PDL_ZERO; // and with what is no overlap
+    options.overlap = PDL_OVERLAP_REQUIRED;
+    options.has_priority = 1;
+    launches(static_kernel, options, 1);
+    EXPECT(last_attribute(8) != nullptr);
     unsetenv("PDL_DISABLE");
 }
 
@@ -163,6 +169,10 @@ void replaces_the_toolkits_template()
     EXPECT_IS(attributes_of_last(), 1);
     EXPECT_IS(attrs[0].val.priority, -3);
     EXPECT_IS(attrs[1].val.programmaticStreamSerializationAllowed, 0);
+    std::swap(attrs[0], attrs[1]); // what CUDA returns in an attribute goes back to that attribute, wherever the wish stands
+    EXPECT_IS(pdl::launch(&config, plain_kernel, {1}), cudaSuccess);
+    EXPECT_IS(attrs[1].val.priority, -3);
+    std::swap(attrs[0], attrs[1]);
     attrs[1].id = cudaLaunchAttributeIgnore;
     config.numAttrs = PDL_MAX_ATTRIBUTES - 1;
     EXPECT_IS(pdl::launch(&config, plain_kernel, {1}), cudaSuccess);
@@ -178,12 +188,25 @@ void replaces_the_toolkits_template()
 void is_refused_without_a_function()
 {
     void (*none)(number) = nullptr;
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeThreadLocal;
 
     EXPECT_IS(pdl::launch(none, one, one, 0, stream, pdl::overlap, number{1}), cudaErrorInvalidDeviceFunction);
+    EXPECT_IS(cudaThreadExchangeStreamCaptureMode(&mode), cudaSuccess);
     model_fail_next("cudaFuncGetAttributes", cudaErrorNoKernelImageForDevice);
     EXPECT_IS(pdl::launch(greedy_kernel, one, one, 0, stream, pdl::overlap, number{1}), cudaErrorNoKernelImageForDevice);
+    EXPECT_IS(cudaThreadExchangeStreamCaptureMode(&mode), cudaSuccess);
+    EXPECT_IS(mode, cudaStreamCaptureModeThreadLocal); // this thread's mode is restored after an error, too
     EXPECT_IS(model_launch_count(), 0);
     launches(greedy_kernel, pdl::overlap, 1); // asked again: an error is not remembered
+}
+
+// An error of the first question, too: how many devices there are. It is not remembered.
+void is_refused_without_devices()
+{
+    model_fail_next("cudaGetDeviceCount", cudaErrorInitializationError);
+    EXPECT_IS(pdl::launch(plain_kernel, one, one, 0, stream, pdl::overlap, number{1}), cudaErrorInitializationError);
+    EXPECT_IS(model_launch_count(), 0);
+    launches(plain_kernel, pdl::overlap, 1);
 }
 
 // At first use inside every capture mode; this thread's own mode is restored.
@@ -251,6 +274,17 @@ void never_remembers_what_is_elsewhere()
     EXPECT_IS(pdl_impl_recall(reinterpret_cast<const void *>(&asked), 32), PDL_IMPL_UNKNOWN);
 }
 
+// Functions with the same first place in the table get the next ones.
+void finds_places_for_neighbours()
+{
+    for (unsigned i = 0; i < 4; i++) {
+        pdl_impl_remember(pdl_impl_first_address + 1 + i, 0, PDL_IMPL_ORDINARY);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        EXPECT_IS(pdl_impl_recall(pdl_impl_first_address + 1 + i, 0), PDL_IMPL_ORDINARY);
+    }
+}
+
 // A table that is full forgets nothing and mixes nothing up.
 void survives_a_full_table()
 {
@@ -305,10 +339,10 @@ void works_in_a_generic_launcher()
 
 int main()
 {
-    void (*const tests[])() = {is_switched_off, overlaps_where_sound, asks_once, converts_as_a_call, takes_options, leaves_shapes_to_cuda,
+    void (*const tests[])() = {is_refused_without_devices, is_switched_off, overlaps_where_sound, asks_once, converts_as_a_call, takes_options, leaves_shapes_to_cuda,
                                replaces_the_toolkits_template, is_refused_without_a_function, prepares_while_captured, says_why,
                                never_remembers_what_is_elsewhere, works_from_two_units, works_in_a_generic_launcher,
-                               survives_a_full_table};
+                               finds_places_for_neighbours, survives_a_full_table};
 
     for (auto test : tests) {
         fresh_device();

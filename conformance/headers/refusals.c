@@ -69,6 +69,37 @@ static void refuses_shapes(void)
     refused(__LINE__, cudaErrorInvalidConfiguration, &narrow, one, folded, NULL);
 }
 
+/* Each axis has a limit of its own, though those of grids and of the model's blocks are alike. */
+static void keeps_the_axes_apart(void)
+{
+    pdl_kernel small = plain;
+
+    for (unsigned axis = 0; axis < 3; axis++) {
+        small.max_grid[axis] = 7 - axis;
+        small.max_block[axis] = 4 - axis;
+    }
+    for (unsigned axis = 0; axis < 3; axis++) {
+        for (unsigned more = 0; more < 2; more++) {
+            const unsigned blocks = 7 - axis + more, threads = 4 - axis + more;
+            const dim3 grid = {axis == 0 ? blocks : 1, axis == 1 ? blocks : 1, axis == 2 ? blocks : 1};
+            const dim3 block = {axis == 0 ? threads : 1, axis == 1 ? threads : 1, axis == 2 ? threads : 1};
+
+            EXPECT_IS(pdl_launch_check(&small, grid, one, NULL, NULL), more ? cudaErrorInvalidConfiguration : cudaSuccess);
+            EXPECT_IS(pdl_launch_check(&small, one, block, NULL, NULL), more ? cudaErrorInvalidConfiguration : cudaSuccess);
+        }
+    }
+    for (unsigned axis = 0; axis < 3; axis++) { /* a cluster divides its own axis */
+        const dim3 grid = {3, 4, 5};
+        pdl_options o = PDL_ZERO;
+        unsigned *const clusters[] = {&o.cluster_x, &o.cluster_y, &o.cluster_z};
+
+        for (unsigned blocks = 3; blocks < 6; blocks++) {
+            *clusters[axis] = blocks;
+            EXPECT_IS(pdl_launch_check(&plain, grid, one, &o, NULL), blocks == 3 + axis ? cudaSuccess : cudaErrorInvalidConfiguration);
+        }
+    }
+}
+
 static void refuses_clusters(void)
 {
     const unsigned clusters[][3] = {{4, 0, 0}, {0, 4, 0}, {0, 0, 4}, {7, 1, 1}, {~0u, 1, 1}};
@@ -143,7 +174,7 @@ static void refuses_what_cannot_overlap(void)
 
 int main(void)
 {
-    void (*const tests[])(void) = {refuses_unprepared_kernels, refuses_shapes,         refuses_clusters,
+    void (*const tests[])(void) = {refuses_unprepared_kernels, refuses_shapes, keeps_the_axes_apart,         refuses_clusters,
                                    refuses_unknown_values,     refuses_contradictions, refuses_further_attributes,
                                    refuses_what_cannot_overlap};
 

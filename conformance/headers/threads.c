@@ -1,4 +1,5 @@
-/* One prepared kernel, many threads: each launches into its own stream, with its own options; the kernel stays as it was. */
+/* One prepared kernel, 64 threads: each launches into its own stream, with its own options; the kernel stays as it was. Run
+ * under the thread sanitizer, too. */
 #include "pdl.h"
 
 #include <pthread.h>
@@ -6,9 +7,10 @@
 
 #include "expect.h"
 
-enum { THREADS = 4, LAUNCHES = 200 };
+enum { THREADS = 64, LAUNCHES = 20 };
 
 static pdl_kernel kernel;
+static pthread_barrier_t begin; /* all launch at once */
 
 struct worker {
     pthread_t thread;
@@ -25,6 +27,7 @@ static void *work(void *argument)
     pdl_options options = PDL_ZERO;
 
     options.overlap = worker->overlap;
+    pthread_barrier_wait(&begin);
     for (int i = 0; i < LAUNCHES; i++) {
         if (pdl_launch(&kernel, one, one, args, 0, worker->stream, &options) != cudaSuccess) {
             worker->wrong++;
@@ -42,6 +45,7 @@ int main(void)
     fresh_device();
     EXPECT_IS(pdl_kernel_init(&kernel, (const void *)plain_kernel), cudaSuccess);
     memcpy(&before, &kernel, sizeof before);
+    EXPECT_IS(pthread_barrier_init(&begin, NULL, THREADS), 0);
     for (int i = 0; i < THREADS; i++) {
         workers[i].overlap = (unsigned)i % 3;
         workers[i].wrong = 0;

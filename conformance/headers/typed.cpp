@@ -39,6 +39,22 @@ int main()
     EXPECT_IS(pdl_launch(&kernel, plain_kernel, 0, 1, 0, nullptr, &options, seven), cudaErrorInvalidConfiguration);
     EXPECT_IS(calls_made(), calls);
 
+    // the check tells of the wrong function first, and of the rest as the check without a function
+    pdl_refusal refusal = PDL_ZERO;
+    EXPECT_IS(pdl_launch_check(&kernel, static_kernel, 0, 1, &options, &refusal), cudaErrorInvalidValue);
+    EXPECT_IS(refusal.argument, PDL_ARGUMENT_KERNEL);
+    EXPECT_IS(refusal.reason, PDL_REASON_WRONG_FUNCTION);
+    EXPECT_IS(pdl_launch_check(&kernel, static_kernel, 1, 1, nullptr, nullptr), cudaErrorInvalidValue);
+    EXPECT_IS(pdl_launch_check(&kernel, plain_kernel, 1, 0, &options, &refusal), cudaErrorInvalidConfiguration);
+    EXPECT_IS(refusal.argument, PDL_ARGUMENT_BLOCK);
+    EXPECT_IS(refusal.reason, PDL_REASON_AXIS_ZERO);
+    EXPECT_IS(pdl_launch_check(nullptr, plain_kernel, 1, 1, nullptr, &refusal), cudaErrorInvalidValue);
+    EXPECT_IS(refusal.reason, PDL_REASON_NULL_POINTER);
+    kernel.func = nullptr;
+    EXPECT_IS(pdl_launch_check(&kernel, plain_kernel, 1, 1, nullptr, &refusal), cudaErrorInvalidValue);
+    EXPECT_IS(refusal.reason, PDL_REASON_NOT_PREPARED);
+    EXPECT_IS(calls_made(), calls);
+
     // a dim3 that nobody set is 1, 1, 1 in C++, and PDL_ZERO keeps it so
     pdl_shape shape = PDL_ZERO;
     EXPECT_IS(shape.grid.x + shape.grid.y + shape.grid.z, 3);

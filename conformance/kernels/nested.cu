@@ -2,7 +2,8 @@
  *
  * pair      rules     what is launched
  * around    EDGE-25a  a writer that triggers, a graph of one kernel between full edges, a reader that does not wait: the graph a
- *                     child, the body of a conditional node; and a writer with twelve readers
+ *                     child, a child after a child, all of it inside a child, the body of a conditional node; a writer with
+ *                     twelve readers; and a reader after 24 kernels, the last of which is the writer
  * launches  COMP-12a  a graph after an event of another stream; and one executable graph in two streams at once
  * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
  *
@@ -19,9 +20,11 @@
 
 #define PART 16u               /* words of each part of the memory: the writer's, the inner kernel's, what each reader saw */
 #define READERS 12u
+#define WRITERS 24u
 #define PARTS (2u + 2u * READERS)
 
 KERNEL(nested_writer) { slow_stores(&args); }
+KERNEL(nested_nothing) { (void)args; }
 
 /* Copies what the writer stored, late. */
 KERNEL(nested_inner)
@@ -118,14 +121,14 @@ static cudaError_t add_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNo
     return edges_add(graph, &from, &to, &data, 1);
 }
 
-static cudaError_t add_child(struct nested *n, cudaGraph_t graph, cudaGraphNode_t *node)
+static cudaError_t add_child(struct nested *n, cudaGraph_t graph, const void *function, cudaGraphNode_t *node)
 {
     cudaGraph_t child;
     cudaGraphNode_t inside;
     cudaError_t error = cudaGraphCreate(&child, 0);
 
     if (error == cudaSuccess)
-        error = ask_add_kernel(&inside, child, (const void *)SYMBOL(nested_inner), &n->args, PART);
+        error = ask_add_kernel(&inside, child, function, &n->args, PART);
     if (error == cudaSuccess)
         error = cudaGraphAddChildGraphNode(node, graph, NULL, 0, child); /* clones it */
     (void)cudaGraphDestroy(child);
@@ -149,7 +152,7 @@ static cudaError_t add_body(struct nested *n, cudaGraph_t graph, cudaGraphNode_t
     return error == cudaSuccess ? ask_add_kernel(&inside, params.conditional.phGraph_out[0], (const void *)SYMBOL(nested_inner), &n->args, PART)
                                 : error;
 #else
-    return add_child(n, graph, node);
+    return add_child(n, graph, (const void *)SYMBOL(nested_inner), node);
 #endif
 }
 
@@ -157,7 +160,7 @@ static cudaError_t add_body(struct nested *n, cudaGraph_t graph, cudaGraphNode_t
 static cudaError_t connect(struct nested *n, cudaGraph_t graph, cudaGraphNode_t writer, int body)
 {
     cudaGraphNode_t node, reader;
-    cudaError_t error = (body ? add_body : add_child)(n, graph, &node);
+    cudaError_t error = body ? add_body(n, graph, &node) : add_child(n, graph, (const void *)SYMBOL(nested_inner), &node);
 
     if (error == cudaSuccess)
         error = ask_add_kernel(&reader, graph, (const void *)SYMBOL(nested_reader), &n->args, PART);
@@ -184,7 +187,37 @@ static cudaError_t fan_out(struct nested *n, cudaGraph_t graph, cudaGraphNode_t 
     return error;
 }
 
-enum around { AROUND_CHILD, AROUND_BODY, AROUND_FAN_OUT, AROUNDS };
+/* The writer's edge is the last one into the reader. */
+static cudaError_t fan_in(struct nested *n, cudaGraph_t graph, cudaGraphNode_t writer)
+{
+    cudaGraphNode_t reader, other;
+    unsigned i;
+    cudaError_t error = ask_add_kernel(&reader, graph, (const void *)SYMBOL(nested_reader), &n->args, PART);
+
+    for (i = 1; i < WRITERS && error == cudaSuccess; i++) {
+        error = ask_add_kernel(&other, graph, (const void *)SYMBOL(nested_nothing), &n->args, 1);
+        if (error == cudaSuccess)
+            error = add_edge(graph, other, reader, 0);
+    }
+    return error == cudaSuccess ? add_edge(graph, writer, reader, !EDGES_KEPT) : error;
+}
+
+enum around { AROUND_CHILD, AROUND_CHILDREN, AROUND_INSIDE, AROUND_BODY, AROUND_FAN_OUT, AROUND_FAN_IN, AROUNDS };
+
+/* The graph so far becomes a child of a new one. */
+static cudaError_t put_inside(cudaGraph_t *graph)
+{
+    cudaGraph_t outer;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&outer, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = cudaGraphAddChildGraphNode(&node, outer, NULL, 0, *graph); /* clones it */
+    (void)cudaGraphDestroy(*graph);
+    *graph = outer;
+    return error;
+}
 
 static cudaError_t make_around(struct nested *n, enum around around, cudaGraph_t *graph, cudaGraphExec_t *exec)
 {
@@ -192,15 +225,22 @@ static cudaError_t make_around(struct nested *n, enum around around, cudaGraph_t
     cudaError_t error = cudaGraphCreate(graph, 0);
 
     if (error == cudaSuccess)
-        error = ask_add_kernel(&writer, *graph, (const void *)SYMBOL(nested_writer), &n->args, PART);
+        error = around == AROUND_CHILDREN && EDGES_KEPT ? add_child(n, *graph, (const void *)SYMBOL(nested_writer), &writer)
+                                                        : ask_add_kernel(&writer, *graph, (const void *)SYMBOL(nested_writer), &n->args, PART);
     if (error == cudaSuccess)
-        error = around == AROUND_FAN_OUT ? fan_out(n, *graph, writer) : connect(n, *graph, writer, around == AROUND_BODY);
+        error = around == AROUND_FAN_OUT  ? fan_out(n, *graph, writer)
+                : around == AROUND_FAN_IN ? fan_in(n, *graph, writer)
+                                          : connect(n, *graph, writer, around == AROUND_BODY);
+    if (error == cudaSuccess && around == AROUND_INSIDE)
+        error = put_inside(graph);
     return error == cudaSuccess ? cudaGraphInstantiate(exec, *graph, 0) : error;
 }
 
 static void ask_one_around(struct ask *ask, struct nested *n, enum around around)
 {
-    static const char *const names[AROUNDS] = { "stale around a child graph", "stale around a conditional body", "stale in one of twelve dependents" };
+    static const char *const names[AROUNDS] = { "stale around a child graph", "stale around a child graph after another",
+                                                "stale around a child graph inside another", "stale around a conditional body",
+                                                "stale in one of twelve dependents", "stale after 24 kernels" };
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
     unsigned trial, stale = 0, readers = around == AROUND_FAN_OUT ? READERS : 1;
@@ -212,7 +252,7 @@ static void ask_one_around(struct ask *ask, struct nested *n, enum around around
             error = cudaGraphLaunch(exec, ask->stream);
         if (error == cudaSuccess)
             error = cudaStreamSynchronize(ask->stream);
-        stale += error == cudaSuccess && readers_are_stale(n, readers, around != AROUND_FAN_OUT);
+        stale += error == cudaSuccess && readers_are_stale(n, readers, around < AROUND_FAN_OUT);
     }
     ask_expect(ask, "launches of that graph", error, cudaSuccess);
     ask_expect_none(ask, names[around], stale, ask->trials);

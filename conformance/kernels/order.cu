@@ -38,7 +38,7 @@ KERNEL(order_behind_primary)
     primary_begins(&args);
     primary_triggers(&plan);
     if (k_thread() == 0)
-        watches(&args, &plan);
+        watches(&args, &plan, NEVER);
     middle_ran(&args);
     k_barrier();
     primary_stores(&args, &plan, FORM_PLAIN);
@@ -68,7 +68,7 @@ KERNEL(order_input_primary)
     primary_begins(&args);
     primary_triggers(&plan);
     if (k_thread() == 0)
-        watches(&args, &plan);
+        watches(&args, &plan, NEVER);
     middle_ran(&args);
     k_barrier();
     primary_stores(&args, &plan, FORM_FROM_INPUT);

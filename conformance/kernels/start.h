@@ -17,25 +17,17 @@
 
 #define ALLOWED_NS 2000u /* a block that has begun is counted within this time */
 
-/* Watch for hold_ns; the caller is one thread of a block. From the moment when `all` blocks have begun the dependent may run. */
-DEVICE_FN void watches_until(const struct kernel_args *args, const struct trial_plan *plan, uint32_t all)
+#define NEVER 0u
+
+/* Watch for hold_ns; the caller is one thread of a block. The dependent must stay away meanwhile; from the moment when `all` blocks
+ * have begun it may run, unless that is NEVER. */
+DEVICE_FN void watches(const struct kernel_args *args, const struct trial_plan *plan, uint32_t all)
 {
     uint64_t begin = k_now();
     if (!k_poll(args->state, &args->state->alive, 1, plan->hold_ns))
         k_min64(&args->state->held_ns, k_now() - begin);
-    else if (!k_poll(args->state, &args->state->began, all, ALLOWED_NS))
+    else if (all == NEVER || !k_poll(args->state, &args->state->began, all, ALLOWED_NS))
         k_add(&args->state->early, 1);
-    k_max64(&args->state->primary_store_ns, k_now());
-}
-
-/* The same, and the dependent must stay away as long as the caller watches. */
-DEVICE_FN void watches(const struct kernel_args *args, const struct trial_plan *plan)
-{
-    uint64_t begin = k_now();
-    if (k_poll(args->state, &args->state->alive, 1, plan->hold_ns))
-        k_add(&args->state->early, 1);
-    else
-        k_min64(&args->state->held_ns, k_now() - begin);
     k_max64(&args->state->primary_store_ns, k_now());
 }
 
@@ -49,7 +41,7 @@ DEVICE_FN void held_primary(const struct kernel_args *args)
     primary_begins(args);
     primary_triggers(&plan);
     if (k_thread() == 0)
-        watches(args, &plan);
+        watches(args, &plan, NEVER);
     k_barrier();
     primary_stores(args, &plan, FORM_PLAIN);
 }
@@ -69,7 +61,7 @@ DEVICE_FN void withholding_primary(const struct kernel_args *args, uint32_t eage
             primary_triggers(&plan);
     if (k_thread() == 0) {
         if (withholds)
-            watches(args, &plan);
+            watches(args, &plan, NEVER);
         else if (!(plan.flags & PLAN_OTHERS_LEAVE))
             k_delay(args->state, plan.hold_ns);
     }
@@ -99,7 +91,7 @@ DEVICE_FN void first_of_two(const struct kernel_args *args)
     if (k_block() != plan.withhold)
         primary_triggers(&plan);
     else if (k_thread() == 0)
-        watches(args, &plan);
+        watches(args, &plan, NEVER);
     k_barrier();
     stores_share(args, &plan, 0);
 }
@@ -132,7 +124,7 @@ DEVICE_FN void mute_primary(const struct kernel_args *args)
 DEVICE_FN void residents_watch(const struct kernel_args *args, const struct trial_plan *plan)
 {
     if (k_thread() == 0 && k_block() < plan->residents) {
-        watches_until(args, plan, k_blocks());
+        watches(args, plan, k_blocks());
         k_add(&args->state->done, 1);
         (void)k_poll(args->state, &args->state->done, plan->residents, plan->bound_ns);
     }

@@ -27,7 +27,7 @@ KERNEL(trigger_thinned_primary)
         primary_triggers(&plan);
     if (k_thread() == 0) {
         if (withholds)
-            watches(&args, &plan);
+            watches(&args, &plan, NEVER);
         else if (!(plan.flags & PLAN_OTHERS_LEAVE))
             k_delay(args.state, plan.hold_ns);
     }

@@ -94,7 +94,8 @@ struct stream {
     struct op *last_kernel; /* or the end of a graph; for the device event-at-launch */
     struct pending_wait wait[MAX_WAITS];
     unsigned waits;
-    bool leaked_attribute; /* for the device attribute-leaks */
+    bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
+    bool behind_graph; /* its last work is a graph: for the device record-forgets-graph */
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
     struct capture *capture;
     struct stream *next;
@@ -176,6 +177,7 @@ struct node {
     struct op *op, *last;     /* while a launch is being put together: where it begins and ends */
     unsigned index, incoming, outgoing; /* place in its graph; edges that end and begin here */
     bool captured, reenabled;
+    unsigned renewed; /* how often it was given parameters in an executable graph: for the device second-params-ignored */
 };
 
 struct graph {
@@ -199,6 +201,7 @@ struct graph_exec {
     struct graph *copy;
     uint64_t features; /* for drawn devices */
     struct op *running; /* the end of its last launch; NULL once it is known to have passed */
+    unsigned launches, updates; /* so far */
     uint64_t made_from; /* the number of the graph; its address may belong to another graph by now */
     struct graph_exec *next;
 };

@@ -30,14 +30,23 @@ cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t handle)
     return cudaSuccess;
 }
 
+static void edges_become_full(struct graph *g)
+{
+    for (size_t i = 0; i < g->arcs; i++)
+        g->arc[i].data = full_edge;
+}
+
 cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
 {
     CALL(cudaGraphClone);
     const struct graph *g = graph_of(handle);
     FAIL_IF(out == NULL || g == NULL, cudaErrorInvalidValue);
     struct graph *copy = graph_copy(g);
-    for (size_t i = 0; device.faults.clone_loses_edges && i < copy->arcs; i++)
-        copy->arc[i].data = full_edge;
+    if (device.faults.clone_loses_edges)
+        edges_become_full(copy);
+    for (size_t i = 0; device.faults.clone_forgets_child_edges && i < copy->nodes; i++)
+        for (unsigned c = 0; c < copy->node[i]->children; c++)
+            edges_become_full(copy->node[i]->child[c]);
     if (device.faults.clone_drops_edge && copy->arcs > 8)
         graph_drop_arc(copy, copy->arcs - 1);
     *out = (cudaGraph_t)(void *)copy;
@@ -228,8 +237,8 @@ cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || graph_of(child) == NULL, cudaErrorInvalidValue);
     struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeGraph);
     struct graph *copy = graph_copy(graph_of(child));
-    for (size_t i = 0; device.faults.child_edges_full && i < copy->arcs; i++)
-        copy->arc[i].data = full_edge;
+    if (device.faults.child_edges_full)
+        edges_become_full(copy);
     node_owns(n, copy);
     return finish(out, graph_of(graph), n, deps, NULL, count);
 }
@@ -448,9 +457,11 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     FAIL_IF(e == NULL || p == NULL || kernel_of(handle) == NULL, cudaErrorInvalidValue);
     unsigned index = node_of(handle)->index + (device.faults.params_to_neighbour ? 1 : 0);
     FAIL_IF(index >= e->copy->nodes || e->copy->node[index]->kernel == NULL, cudaErrorInvalidValue);
-    if (device.faults.params_after_launch_ignored && e->features & HAS(again))
+    struct node *n = e->copy->node[index];
+    bool ignored = device.faults.params_after_launch_ignored && e->features & HAS(again);
+    if (ignored || (device.faults.second_params_ignored && n->renewed++ != 0))
         return cudaSuccess;
-    return replace(e->copy->node[index]->kernel, p);
+    return replace(n->kernel, p);
 }
 
 /* ATTR-06: overlap in a graph lives on edges, not on nodes */

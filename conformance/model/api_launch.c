@@ -276,6 +276,8 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t *config, cons
     CALL(cudaLaunchKernelExC);
     struct request r;
     cudaError_t error = request_fill(&r, config, func, args);
+    if (device.faults.refused_attribute_leaks && error != cudaSuccess && config != NULL && stream_of(config->stream) != NULL)
+        stream_of(config->stream)->leaked_attribute |= config->numAttrs != 0;
     return call_result(error != cudaSuccess ? error : launch_in_stream(&r));
 }
 

@@ -311,6 +311,13 @@ struct op *node_op(const struct node *n)
 
 /* Of the graph that is being queued: how it was made and launched, and how deep the node lies. */
 static uint64_t queued_features;
+static unsigned queued_launches; /* of its executable graph, this one too */
+
+static bool in_nested_child(const struct node *n)
+{
+    const struct node *owner = n->graph->owner;
+    return owner != NULL && owner->type == cudaGraphNodeTypeGraph && owner->graph->owner != NULL;
+}
 
 /* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
 static void arc_orders(const struct arc *a)
@@ -336,9 +343,16 @@ static void arc_orders(const struct arc *a)
         kind = EDGE_STARTED;
     bool of_body = a->from->type == cudaGraphNodeTypeConditional;
     struct op *from = (of_body ? device.faults.body_ends_early : device.faults.child_ends_early) ? a->from->op : a->from->last;
-    bool cut = (device.faults.ninth_dependent_unordered && a->nth >= 8) || (device.faults.disabled_cuts && a->from->disabled);
+    const struct graph *in = a->to->graph;
+    if (nested && !body && device.faults.nested_child_begins_early && in->owner != NULL && a->from->op->kind == OP_KERNEL)
+        kind = EDGE_STARTED;
+    bool children = a->from->type == cudaGraphNodeTypeGraph && a->to->type == cudaGraphNodeTypeGraph;
+    bool cut = (device.faults.ninth_dependent_unordered && a->nth >= 8) || (device.faults.seventeenth_edge_ignored && a->into >= 16) ||
+               (device.faults.child_behind_child_early && children) || (device.faults.disabled_cuts && a->from->disabled);
     bool ignored = cut || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
-    if (device.faults.second_exec_full && queued_features & HAS(secondexec) && kind == EDGE_DONE)
+    bool full_lets_go = (device.faults.second_exec_full && queued_features & HAS(secondexec)) || (device.faults.third_launch_full && queued_launches > 2) ||
+                        (device.faults.nested_child_unordered && in_nested_child(a->to));
+    if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
     if (!ignored)
         op_after(a->to->op, from, kind);
@@ -434,12 +448,14 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         op_after(start, exec->running, EDGE_RETIRED); /* launches of one executable graph never overlap */
     exec->running = end;
     queued_features = HAS(graph) | exec->features;
+    queued_launches = ++exec->launches;
     queue_between(exec->copy, start, end);
     exec->features |= HAS(again);
     op_submit(start);
     if (has_kernels(exec->copy))
         s->previous_kernel = NULL;
     s->tail = s->last_kernel = end;
+    s->behind_graph = true;
     op_submit(end);
     return cudaSuccess;
 }
@@ -561,12 +577,15 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         info->result = cudaGraphExecUpdateErrorTopologyChanged;
         return call_result(cudaErrorGraphExecUpdateFailure);
     }
-    if (device.faults.update_after_launch_ignored && e->features & HAS(again))
+    bool ignored = device.faults.update_after_launch_ignored && e->features & HAS(again);
+    if (ignored || (device.faults.second_update_ignored && e->updates++ != 0))
         return cudaSuccess;
     struct graph *copy = graph_copy(g);
     for (size_t i = 3; device.faults.update_keeps_kernels && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL && e->copy->node[i]->kernel != NULL)
             *copy->node[i]->kernel = *e->copy->node[i]->kernel;
+    for (size_t i = 0; device.faults.update_keeps_hosts && i < copy->nodes; i++)
+        copy->node[i]->host = e->copy->node[i]->host;
     for (size_t i = 0; device.faults.update_keeps_edges && i < copy->arcs; i++)
         copy->arc[i].data = e->copy->arc[i].data;
     graph_delete(e->copy);

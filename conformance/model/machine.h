@@ -173,6 +173,9 @@ struct faults {
     bool exec_overlaps_itself, host_copy_early, host_call_passed, deep_plain_overlaps, ninth_dependent_unordered, fourth_wait_lost;
     bool record_keeps_first, update_after_launch_ignored, params_after_launch_ignored, join_replaces, copy_forgets_events;
     bool timed_event_early, timed_wait_early, attribute_forgets_events, plain_copy_alone, long_copy_early, destroyed_event_lost;
+    bool flagged_record_early, refused_attribute_leaks, record_forgets_graph, third_launch_full, nested_child_unordered, second_update_ignored;
+    bool second_params_ignored, update_keeps_hosts, seventeenth_edge_ignored, nested_child_begins_early, child_behind_child_early;
+    bool clone_forgets_child_edges;
     bool never_overlaps, early; /* these two conform */
 };
 

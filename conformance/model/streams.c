@@ -190,8 +190,13 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
         op->depth = s->kernel_tail != NULL ? s->kernel_tail->depth + 1 : 0;
         op->features |= op->depth >= 4 ? HAS(deep) : 0;
     }
+    bool forgets = device.faults.record_forgets_graph && s->behind_graph && op->kind == OP_RECORD;
     s->idle = false;
-    order_behind_tail(s, op, programmatic && op->kind == OP_KERNEL);
+    if (!forgets)
+        order_behind_tail(s, op, programmatic && op->kind == OP_KERNEL);
+    else
+        op_covers(op, s->tail); /* the stream itself stays in order */
+    s->behind_graph = false;
     if (op->kind != OP_RECORD || !device.faults.record_cuts_wait)
         order_behind_waits(s, op);
     order_behind_others(s, op);
@@ -293,9 +298,11 @@ static cudaError_t run_until_fired(struct event *e)
     return device.sticky;
 }
 
-static void event_record(struct event *e, struct stream *s)
+/* flagged: by the function that takes flags */
+static void event_record(struct event *e, struct stream *s, bool flagged)
 {
     struct op *op = op_new(OP_RECORD), *before = s->last_kernel;
+    bool forgets = device.faults.record_forgets_graph && s->behind_graph;
     stream_append(s, op, false);
     if ((e->flags & cudaEventDisableTiming) == 0)
         s->kernel_tail = NULL; /* F25 */
@@ -308,6 +315,10 @@ static void event_record(struct event *e, struct stream *s)
         e->host_at = EDGE_STARTED, e->op = before != NULL && !before->retired ? before : e->op;
     if (device.faults.timed_wait_early && timed && before != NULL && !before->retired)
         e->op = before, e->device_at = EDGE_STARTED;
+    if (device.faults.flagged_record_early && flagged && before != NULL && !before->retired)
+        e->op = before, e->device_at = EDGE_STARTED;
+    if (forgets)
+        e->device_at = EDGE_DONE; /* the stream itself stays in order */
     if (device.faults.event_at_launch)
         e->device_at = e->host_at = EDGE_DONE;
     op_submit(op);
@@ -520,7 +531,7 @@ cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t handle)
     return cudaSuccess;
 }
 
-static cudaError_t event_record_in(cudaEvent_t event, cudaStream_t stream, unsigned flags)
+static cudaError_t event_record_in(cudaEvent_t event, cudaStream_t stream, unsigned flags, bool flagged)
 {
     struct event *e = event_of(event);
     struct stream *s = stream_of(stream);
@@ -533,20 +544,20 @@ static cudaError_t event_record_in(cudaEvent_t event, cudaStream_t stream, unsig
     }
     if (s->capture != NULL)
         return call_result(capture_record(s, e));
-    event_record(e, s);
+    event_record(e, s, flagged);
     return cudaSuccess;
 }
 
 cudaError_t CUDARTAPI cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     CALL(cudaEventRecord);
-    return event_record_in(event, stream, 0);
+    return event_record_in(event, stream, 0, false);
 }
 
 cudaError_t CUDARTAPI cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
 {
     CALL(cudaEventRecordWithFlags);
-    return event_record_in(event, stream, flags);
+    return event_record_in(event, stream, flags, true);
 }
 
 cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)

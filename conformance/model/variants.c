@@ -127,6 +127,18 @@ static const struct variant variants[] = {
     BROKEN("plain-copy-alone", plain_copy_alone, "COMP-06b", "cudaMemcpy waits for no blocking stream"),
     BROKEN("long-copy-early", long_copy_early, "WAIT-01", "a copy of 4 KiB or more does not wait for the kernel before it"),
     BROKEN("destroyed-event-lost", destroyed_event_lost, "COMP-12a", "destroying an event takes it from the streams that wait for it"),
+    BROKEN("flagged-record-early", flagged_record_early, "SAME-02", "an event recorded by cudaEventRecordWithFlags lets streams go when the kernel before it has started"),
+    BROKEN("refused-attribute-leaks", refused_attribute_leaks, "SAME-02", "attribute 6 of a launch that was refused is in force for the next one"),
+    BROKEN("record-forgets-graph", record_forgets_graph, "SAME-02", "an event recorded behind a graph does not wait for it"),
+    BROKEN("third-launch-full", third_launch_full, "SAME-01", "from its third launch on a full edge of an executable graph lets go at the trigger"),
+    BROKEN("nested-child-unordered", nested_child_unordered, "SAME-01", "in a child graph of a child graph full edges let go at the trigger"),
+    BROKEN("second-update-ignored", second_update_ignored, "SAME-01", "only the first update of an executable graph changes it"),
+    BROKEN("second-params-ignored", second_params_ignored, "SAME-01", "only the first new parameters of an executable graph's node change it"),
+    BROKEN("update-keeps-hosts", update_keeps_hosts, "SAME-01", "an update of a whole graph leaves the host functions as they were"),
+    BROKEN("seventeenth-edge-ignored", seventeenth_edge_ignored, "EDGE-25a", "of more than 16 edges into a node only 16 order it"),
+    BROKEN("nested-child-begins-early", nested_child_begins_early, "EDGE-25a", "inside a child graph another one begins when the kernel before it has started"),
+    BROKEN("child-behind-child-early", child_behind_child_early, "EDGE-25a", "a child graph does not wait for a child graph before it"),
+    BROKEN("clone-forgets-child-edges", clone_forgets_child_edges, "SAME-01", "a clone's child graphs have full edges only"),
     BROKEN("clone-loses-edges", clone_loses_edges, "EDGE-24a", "a cloned graph has full edges only"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };

@@ -266,12 +266,43 @@ class _Pipes:
         return self._errors.decode("utf-8", "replace").strip()
 
 
+class HeldChild:
+    """A child that was started early, reads its standard input before it begins, and waits there for a line."""
+
+    def __init__(self, argv: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        """Start it; SetupImpossible if that fails."""
+        self._kept = Kept(argv, environment=environment, stdin=subprocess.PIPE)
+
+    def release(self) -> Kept | None:
+        """Let it begin; None if it has ended already."""
+        stdin = self._kept.process.stdin
+        assert stdin
+        try:
+            with stdin:
+                stdin.write(b"\n")
+        except OSError:
+            pass  # it has ended
+        if self._kept.process.poll() is None:
+            return self._kept
+        self.drop()
+        return None
+
+    def drop(self) -> None:
+        """End it without letting it begin."""
+        self._kept.stop()
+        for pipe in (self._kept.process.stdin, self._kept.process.stdout, self._kept.process.stderr):
+            assert pipe
+            pipe.close()
+
+
 def run_child(
-    argv: Sequence[str], watch: Watch, stopper: Stopper, environment: Mapping[str, str] | None = None
+    argv: Sequence[str], watch: Watch, stopper: Stopper, environment: Mapping[str, str] | None = None, kept: Kept | None = None
 ) -> Ending:
-    """Start the child, feed its lines to `watch`, and return only when it and all its descendants are gone."""
+    """Start the child, feed its lines to `watch`, and return only when it and all its descendants are gone.
+
+    kept: the child, where it runs already; else it is started."""
     started = time.monotonic()
-    kept = Kept(argv, environment=environment)
+    kept = kept or Kept(argv, environment=environment)
     process = kept.process
     pipes = _Pipes(process, watch)
     hung = interrupted = False

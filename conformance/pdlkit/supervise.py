@@ -1,7 +1,8 @@
 """Runs families in child processes and turns the way each child ended into facts about its cases.
 
 A child that hangs, crashes or poisons its context costs the case it was in; a fresh child goes on after it. On a
-GPU a probe decides first whether the device survived.
+GPU a probe decides first whether the device survived. There the next family's child opens the device while this one's
+runs, and is held before it gives the GPU any work; after a casualty it is dropped, so that nothing of the casualty reaches it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conformance.pdlkit.children import Ending, Stopper, run_child
+from conformance.pdlkit.children import Ending, HeldChild, Kept, Stopper, run_child
+from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.records import CaseLog, Record, Session
 
 START_S = 90.0  # from nothing to the first record: a CUDA context on a machine with many GPUs takes long
@@ -96,8 +98,8 @@ def _untimed(value: Any) -> Any:
 class _FamilyWatch:
     """The watchdog's view of one child: every record is a sign of life; a case has one deadline of its own."""
 
-    def __init__(self, session: Session, sink: Sink) -> None:
-        self.session, self._sink = session, sink
+    def __init__(self, session: Session, sink: Sink, on_start: Callable[[], None]) -> None:
+        self.session, self._sink, self._on_start = session, sink, on_start
         self._deadline = time.monotonic() + START_S
         self._began = 0.0
 
@@ -122,6 +124,7 @@ class _FamilyWatch:
             self._deadline = now + EXIT_S
         elif kind == "start":
             self._deadline = now + BETWEEN_CASES_S
+            self._on_start()
         self._sink(self.session.family, record)
 
     def deadline(self) -> float:
@@ -156,6 +159,7 @@ class Supervisor:
         self._stopper = Stopper()
         self._lock = threading.Lock()
         self._planted = False
+        self._held: tuple[list[str], HeldChild] | None = None  # the next family's child, and what it was asked for
 
     def stop(self) -> None:
         """Kill what runs and start nothing more."""
@@ -175,6 +179,8 @@ class Supervisor:
                 for future in futures:
                     future.cancel()
                 raise
+            finally:
+                self._drop_held()
         self._stopper.close()
         return self.outcome
 
@@ -185,10 +191,9 @@ class Supervisor:
                 self._not_run(pending, "the device was lost" if self.outcome.device_lost else "the run was interrupted")
                 return
             session = Session(family, pending)
-            ending = run_child(
-                self.plan.argv(family, pending, name_cases) + self._plant(), _FamilyWatch(session, self._sink), self._stopper,
-                self.plan.environment,
-            )
+            argv = self.plan.argv(family, pending, name_cases) + self._plant()
+            watch = _FamilyWatch(session, self._sink, lambda: self._hold_next(family))
+            ending = run_child(argv, watch, self._stopper, self.plan.environment, self._release(argv))
             settled = self._settle(session, ending, len(pending) == 1 and name_cases)
             pending = [case for case in pending if case not in settled]
             if session.done or ending.interrupted:
@@ -207,6 +212,30 @@ class Supervisor:
             name_cases = True
             self._check_device(session, ending)
         self._close(family)
+
+    def _hold_next(self, family: str) -> None:
+        """Have the next family's child open the device already: that takes it longer than most families' cases in smoke."""
+        families = list(self.plan.families)
+        after = families.index(family) + 1
+        if not self.plan.on_gpu or self.plan.parallel > 1 or self._held or after == len(families):
+            return
+        argv = self.plan.argv(families[after], self.plan.families[families[after]], self.plan.subset) + self._plant()
+        try:
+            self._held = argv, HeldChild([*argv, "--held"], self.plan.environment)
+        except SetupImpossible:
+            pass  # it is started when it is its turn, and then the failure is said
+
+    def _release(self, argv: list[str]) -> Kept | None:
+        """The child that was held for this, if it still waits."""
+        if self._held is None or self._held[0] != argv:
+            return None
+        child, self._held = self._held[1], None
+        return child.release()
+
+    def _drop_held(self) -> None:
+        if self._held:
+            self._held[1].drop()
+            self._held = None
 
     def _close(self, family: str) -> None:
         """Tell that this family needs no further child."""
@@ -278,6 +307,7 @@ class Supervisor:
         """After a casualty on a GPU: is the device still there? A lost device ends the run."""
         if not self.plan.on_gpu or ending.interrupted:
             return
+        self._drop_held()
         for _ in range(PROBE_TRIES):
             answer, _lines = probe(self.plan.harness, self.plan.device, self._stopper, self.plan.environment)
             if answer.exit_code == 0 or answer.interrupted:

@@ -96,12 +96,14 @@ struct made {                  /* a program made in one way */
     cudaGraphNode_t node[PROGRAM_STEPS];
     unsigned way;
     int decoy;                 /* its kernels work on other memory */
+    int decoy_hosts;           /* its host functions do nothing */
+    int eager;                 /* launched, not captured */
     int declined;              /* this way cannot make this program, by its own rules: no answer of the device */
 };
 
 enum graph_way {
     WAY_ONE_BY_ONE, WAY_ANY_ORDER, WAY_NEW_NODES, WAY_BY_KIND, WAY_BEGUN, WAY_UPDATED_CAPTURE, WAY_CLONE, WAY_CHILD, WAY_BODY,
-    WAY_CORRECTED, WAY_PRUNED, WAY_ONE_CALL, GRAPH_WAYS
+    WAY_CORRECTED, WAY_PRUNED, WAY_WRAPPED, WAY_ONE_CALL, GRAPH_WAYS
 };
 extern const char *const graph_way_name[GRAPH_WAYS];
 enum exec_way { EXEC_PLAIN, EXEC_SECOND, EXEC_UPDATED, EXEC_BY_NODE, EXEC_REENABLED, EXEC_UPLOADED, EXEC_AGAIN, EXEC_WAYS };
@@ -135,6 +137,7 @@ cudaError_t program_set_attributes(const struct made *made, unsigned step, cudaG
 
 struct program_host_step {
     struct program_room *room;
+    int decoy;                 /* writes no words */
     unsigned step, reads, read[PROGRAM_READS];
 };
 struct program_staging {       /* pinned, mapped */
@@ -157,7 +160,7 @@ struct program_room {
     uint32_t *data;
     uint32_t *began;           /* by step: the key, once it has; then the count of steps that began too early */
     struct trial_state *state;
-    struct program_host_step host[PROGRAM_STEPS];
+    struct program_host_step host[2 * PROGRAM_STEPS]; /* the decoy's behind the program's */
     unsigned host_wrong;       /* host steps that saw an unfinished kernel */
 };
 

@@ -19,10 +19,11 @@ const char *const graph_way_name[GRAPH_WAYS] = {
     "nodes, then edges one by one", "nodes, then edges in any order", "each node with its edges", "nodes, then the edges of a kind in one call",
     "each node captured after its edges", "one capture whose dependencies are updated", "a clone", "a child graph",
     "the body of a conditional node", "edges made otherwise, removed and made again", "nodes and edges too many, destroyed again",
+    "kernels between full edges as child graphs",
     "nodes, then all edges in one call"
 };
 const char *const exec_way_name[EXEC_WAYS] = { "instantiated", "instantiated twice", "updated from another graph", "updated node by node",
-                                               "nodes disabled and enabled again", "uploaded first", "launched twice" };
+                                               "nodes disabled and enabled again", "uploaded first", "launched three times" };
 
 /* ---- steps ---- */
 
@@ -187,9 +188,40 @@ static cudaError_t add_typed(const struct made *made, cudaGraph_t graph, unsigne
     }
 }
 
+/* In a child graph of its own a kernel means the same, as long as all its edges are full. */
+static int may_be_wrapped(const struct program *p, unsigned index)
+{
+    unsigned l;
+
+    for (l = 0; l < p->links; l++)
+        if ((p->link[l].from == index || p->link[l].to == index) && p->link[l].kind != LINK_FULL)
+            return 0;
+    return p->step[index].kind == STEP_KERNEL;
+}
+
+static cudaError_t add_wrapped(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps, size_t count,
+                               cudaGraphNode_t *node)
+{
+    cudaGraph_t child;
+    cudaGraphNode_t inside;
+    cudaError_t error = cudaGraphCreate(&child, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = add_typed(made, child, index, NULL, 0, &inside);
+    if (error == cudaSuccess)
+        error = program_set_attributes(made, index, inside);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(node, graph, deps, count, child); /* clones it */
+    (void)cudaGraphDestroy(child);
+    return error;
+}
+
 cudaError_t program_add_step(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps,
                              const cudaGraphEdgeData *data, size_t count, int general, cudaGraphNode_t *node)
 {
+    if (made->way == WAY_WRAPPED && may_be_wrapped(made->program, index))
+        return add_wrapped(made, graph, index, deps, count, node);
     if (general)
         TRY(add_general(made, graph, index, deps, data, count, node));
     else
@@ -205,6 +237,8 @@ static void CUDART_CB host_step_runs(void *opaque)
     volatile const uint32_t *mark = room->staging->mark;
     unsigned i;
 
+    if (host->decoy)
+        return;
     for (i = 0; i < host->reads; i++)
         room->host_wrong += mark[host->read[i]] != (uint32_t)room->key + host->read[i];
     for (i = 0; i < PROGRAM_WORDS; i++)
@@ -214,9 +248,10 @@ static void CUDART_CB host_step_runs(void *opaque)
 static void fill_host(const struct made *made, unsigned index, struct cudaHostNodeParams *host)
 {
     const struct step *step = &made->program->step[index];
-    struct program_host_step *data = &made->room->host[index];
+    struct program_host_step *data = &made->room->host[made->decoy_hosts ? PROGRAM_STEPS + index : index];
 
     data->room = made->room;
+    data->decoy = made->decoy_hosts;
     data->step = index;
     data->reads = step->reads;
     memcpy(data->read, step->read, sizeof(data->read));
@@ -527,18 +562,38 @@ static cudaError_t find_inside(struct made *made, cudaGraph_t inside)
     return cudaSuccess;
 }
 
-static cudaError_t put_into_child(struct made *made)
+/* From now on the program is what lies in this graph, `levels` child graphs deep; what it was before goes. */
+static cudaError_t descend(struct made *made, cudaGraph_t graph, unsigned levels)
 {
+    cudaGraph_t before = made->graph, inside = graph;
     cudaGraphNode_t node;
-    cudaGraph_t inside;
+    size_t one = 1;
 
-    TRY(cudaGraphCreate(&made->graph, 0));
-    TRY(cudaGraphAddChildGraphNode(&node, made->graph, NULL, 0, made->inner)); /* clones it */
-    TRY(cudaGraphChildGraphNodeGetGraph(node, &inside));
+    made->graph = graph;
+    while (levels--) {
+        TRY(cudaGraphGetNodes(inside, &node, &one));
+        TRY(cudaGraphChildGraphNodeGetGraph(node, &inside));
+    }
     TRY(find_inside(made, inside));
-    TRY(cudaGraphDestroy(made->inner));
     made->inner = inside;
-    return cudaSuccess;
+    return cudaGraphDestroy(before);
+}
+
+static cudaError_t put_into_children(struct made *made)
+{
+    unsigned level, deepest = 1 + dice_below(&made->dice, 3);
+    cudaGraphNode_t node;
+    cudaGraph_t outer;
+
+    for (level = 1; level <= deepest; level++) {
+        TRY(cudaGraphCreate(&outer, 0));
+        TRY(cudaGraphAddChildGraphNode(&node, outer, NULL, 0, made->graph)); /* clones it */
+        TRY(descend(made, outer, level));
+    }
+    if (dice_below(&made->dice, 2))
+        return cudaSuccess;
+    TRY(cudaGraphClone(&outer, made->graph));
+    return descend(made, outer, deepest);
 }
 
 static cudaError_t open_body(struct made *made)
@@ -585,7 +640,7 @@ cudaError_t graph_make(struct made *made, enum graph_way way)
     TRY(make_inner(made, way));
     if (way == WAY_CLONE)
         return clone_it(made);
-    return way == WAY_CHILD ? put_into_child(made) : cudaSuccess;
+    return way == WAY_CHILD ? put_into_children(made) : cudaSuccess;
 }
 
 void graph_unmake(struct made *made)
@@ -635,14 +690,15 @@ unsigned graph_compare(const struct made *made, char *text, size_t room)
 
 /* ---- ways to make it executable ---- */
 
-/* The same nodes and edges; the kernels work on other memory. */
-static cudaError_t make_decoy(const struct made *made, struct made *decoy)
+/* The same nodes and edges; the kernels work on other memory. hosts: the host functions do nothing. */
+static cudaError_t make_decoy(const struct made *made, struct made *decoy, int hosts)
 {
     memset(decoy, 0, sizeof(*decoy));
     decoy->program = made->program;
     decoy->room = made->room;
     decoy->dice = made->dice;
     decoy->decoy = 1;
+    decoy->decoy_hosts = hosts;
     return graph_make(decoy, WAY_ONE_BY_ONE);
 }
 
@@ -661,9 +717,11 @@ static cudaError_t update_whole(struct made *made, cudaGraphExec_t *exec)
 
     if (made->graph != made->inner || !keeps_the_decoys_order(made->way))
         return program_declines(made);
-    error = make_decoy(made, &decoy);
+    error = make_decoy(made, &decoy, 1);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(exec, decoy.graph, 0);
+    if (error == cudaSuccess && dice_below(&made->dice, 2)) /* the last update counts */
+        error = cudaGraphExecUpdate(*exec, decoy.graph, &info);
     if (error == cudaSuccess)
         error = cudaGraphExecUpdate(*exec, made->graph, &info);
     graph_unmake(&decoy);
@@ -679,7 +737,7 @@ static cudaError_t update_nodes(struct made *made, cudaGraphExec_t *exec)
 {
     struct made decoy;
     unsigned i;
-    cudaError_t error = made->graph == made->inner ? make_decoy(made, &decoy) : program_declines(made);
+    cudaError_t error = made->graph == made->inner ? make_decoy(made, &decoy, 0) : program_declines(made);
 
     if (error != cudaSuccess)
         return error;
@@ -697,14 +755,19 @@ static cudaError_t update_nodes(struct made *made, cudaGraphExec_t *exec)
         if (step->kind != STEP_KERNEL)
             continue;
         memset(&params, 0, sizeof(params));
-        program_step_args(made, i, &args);
         values[0] = &args;
         params.func = (void *)(uintptr_t)made->room->kernel;
         params.gridDim = grid_of(step);
         params.blockDim = line_of(step->threads);
         params.sharedMemBytes = step->shared_bytes;
         params.kernelParams = values;
-        error = cudaGraphExecKernelNodeSetParams(*exec, decoy.node[i], &params);
+        if (dice_below(&made->dice, 2)) { /* the last parameters count */
+            program_step_args(&decoy, i, &args);
+            error = cudaGraphExecKernelNodeSetParams(*exec, decoy.node[i], &params);
+        }
+        program_step_args(made, i, &args);
+        if (error == cudaSuccess)
+            error = cudaGraphExecKernelNodeSetParams(*exec, decoy.node[i], &params);
     }
     graph_unmake(&decoy);
     return error;
@@ -714,7 +777,7 @@ static cudaError_t enable_again(struct made *made, cudaGraphExec_t exec)
 {
     unsigned i;
 
-    if (made->graph != made->inner)
+    if (made->graph != made->inner || made->way == WAY_WRAPPED) /* a child graph is not left out */
         return program_declines(made);
     for (i = 0; i < made->program->steps; i++) {
         enum step_kind kind = made->program->step[i].kind;

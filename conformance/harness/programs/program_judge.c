@@ -169,15 +169,29 @@ static void way_text(const struct way *way, char *text, size_t room)
         snprintf(text, room, "%s", stream_way_name[way->make]);
 }
 
+/* The stream that a graph is launched in has no part in what it computes. */
+static cudaStream_t any_stream(const struct program_room *room, struct dice *dice)
+{
+    cudaStream_t streams[5];
+
+    streams[0] = room->stream;
+    streams[1] = room->blocking;
+    streams[2] = room->urgent;
+    streams[3] = cudaStreamPerThread;
+    streams[4] = cudaStreamLegacy;
+    return streams[dice_below(dice, 5)];
+}
+
 static cudaError_t launch(struct program_room *room, struct made *made, cudaGraphExec_t exec, enum exec_way way, unsigned *wrong, char *text,
                           size_t size)
 {
-    unsigned times = way == EXEC_AGAIN ? 2 : 1;
+    unsigned times = way == EXEC_AGAIN ? 3 : 1;
 
     while (times-- && !*wrong) {
+        cudaStream_t stream = any_stream(room, &made->dice);
         TRY(prepare_run(room, made->program, &made->dice));
-        TRY(cudaGraphLaunch(exec, room->stream));
-        TRY(cudaStreamSynchronize(room->stream));
+        TRY(cudaGraphLaunch(exec, stream));
+        TRY(cudaStreamSynchronize(stream));
         *wrong = compare_words(room, made->program, text, size);
     }
     return cudaSuccess;

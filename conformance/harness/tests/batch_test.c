@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "batch.h"
+#include "batch_kernels.h"
 #include "check.h"
 #include "tally.h"
 #include "words.h"
@@ -156,8 +157,124 @@ static void check_tally(void)
     check(counted.forbidden == 1 && counted.details == 1 && counted.detail[0].slot == 3, "one wrong bit is found, and where");
 }
 
+/* ---- lanes: in what streams trials are queued, and that what comes before and after the batch stays there ---- */
+
+static struct device device;
+static struct buffers buffers;
+static cudaStream_t used[PLAN_MAX_SLOTS];
+static unsigned queued, outside_capture, strangers; /* strangers: side streams and events of another lane */
+
+cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *trial)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    struct kernel_args args = trial->args;
+    void *params[1];
+    unsigned i;
+    dim3 one;
+
+    params[0] = &args;
+    one.x = one.y = one.z = 1;
+    used[queued++ % PLAN_MAX_SLOTS] = queue->stream;
+    for (i = 0; i < device.lanes; i++)
+        strangers += (queue->stream == device.lane[i].stream) != (queue->side == device.lane[i].side) ||
+                     (queue->stream == device.lane[i].stream) != (queue->fork == device.lane[i].fork) ||
+                     (queue->stream == device.lane[i].stream) != (queue->join == device.lane[i].join);
+    outside_capture += cudaStreamIsCapturing(queue->stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusActive;
+    return (cudaError_t)pdl_launch(&device.poison, one, one, params, 0, queue->stream, NULL); /* captured, never run */
+}
+
+static cudaError_t queue_of_its_own(const struct queue *queue, const struct trial_launch *trial) { return queue_pair(queue, trial); }
+
+/* How many streams a batch of this part was queued in, captured as a whole; 0: that failed. */
+static unsigned streams_used(const struct part *part)
+{
+    struct queue queue;
+    struct fault fault;
+    cudaGraph_t graph = NULL;
+    unsigned i, j, streams = 0;
+
+    memset(&queue, 0, sizeof(queue));
+    queue.stream = device.stream;
+    queued = outside_capture = strangers = 0;
+    batch_layout(&layout, part, 0);
+    if (cudaStreamBeginCapture(device.stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess ||
+        !batch_queue_trials(&device, &buffers, part, &layout, &queue, &fault) ||
+        cudaStreamEndCapture(device.stream, &graph) != cudaSuccess || queued != layout.slots)
+        return 0;
+    for (i = 0; i < layout.slots; i++) {
+        for (j = 0; j < i && used[j] != used[i]; j++)
+            ;
+        streams += j == i;
+    }
+    return cudaGraphDestroy(graph) == cudaSuccess ? streams : 0;
+}
+
+static cudaError_t open_lane(struct lane *lane)
+{
+    cudaError_t error = cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking);
+
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&lane->side, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&lane->fork, cudaEventDisableTiming);
+    return error == cudaSuccess ? cudaEventCreateWithFlags(&lane->join, cudaEventDisableTiming) : error;
+}
+
+static int open_lanes(void)
+{
+    cudaError_t error = cudaStreamCreateWithFlags(&device.stream, cudaStreamNonBlocking);
+
+    for (device.lanes = 0; device.lanes < DEVICE_LANES && error == cudaSuccess; device.lanes++)
+        error = open_lane(&device.lane[device.lanes]);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&device.fork, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = (cudaError_t)pdl_kernel_init(&device.poison, batch_poison_kernel);
+    plan_size_fill(&device.size, 4, 1);
+    return error == cudaSuccess;
+}
+
+static void check_lanes(void)
+{
+    struct part part;
+    unsigned i, apart = 0;
+
+    check(open_lanes(), "the model has streams");
+    pair.queue = queue_pair;
+    open_part(&part, 4, 256);
+    check(streams_used(&part) == DEVICE_LANES, "trials of two kernels are dealt to all lanes, and the capture brings the lanes back");
+    check(strangers == 0, "a lane has its own side stream and events");
+    check(outside_capture == 0, "every lane comes after what stands before the batch");
+    for (i = 0; i < layout.slots; i++)
+        apart += used[i] == device.stream || used[i] != used[i - i % PLAN_CONTROL_EVERY];
+    check(apart == 0, "a control is queued where the trials it speaks for are");
+
+    pair.queue = queue_of_its_own;
+    check(streams_used(&part) == 1 && used[0] == device.stream, "trials that may use other streams run alone");
+    pair.queue = queue_pair;
+    pair.shape = SHAPE_RESOURCE;
+    check(streams_used(&part) == 1, "trials that need room run alone");
+    pair.shape = SHAPE_WORDS;
+    info.window = "contended";
+    check(streams_used(&part) == 1, "trials that fill the GPU run alone");
+    info.window = "widened";
+    part.interleave = CONTROL_UNORDERED;
+    check(streams_used(&part) == DEVICE_LANES, "captured trials beside controls in side streams share the GPU");
+    info.path = "stream";
+    check(streams_used(&part) == 1, "launched ones run alone: streams share the device's queues");
+    part.interleave = CONTROL_NONE;
+    part.variation.control = CONTROL_UNORDERED;
+    check(streams_used(&part) == 1, "so do launched controls");
+    part.variation.control = CONTROL_NONE;
+    check(streams_used(&part) == DEVICE_LANES, "launched trials without side streams share the GPU");
+    info.path = "captured";
+    part.variation.broken_wait = 1;
+    check(streams_used(&part) == 1, "trials that measure time run alone");
+}
+
 int main(void)
 {
+    check_lanes();
     check_keys(4);
     check_keys(132);
     check_rotation(4);

@@ -177,6 +177,8 @@ def main() -> int:
         code = int(os.environ.get("FAKE_PROBE", "0"))
         print("probe says " + str(code), file=sys.stderr)
         return code
+    if "--held" in sys.argv:
+        sys.stdin.readline()
     family = option("--family")
     named = [sys.argv[i + 1] for i, word in enumerate(sys.argv) if word == "--case"]
     cases = [c for c in BOOK.cases if c.family == family and (not named or c.name in named)]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.pdlkit.children import Ending, Kept, Stopper, run_child, run_silent, run_tool
+from conformance.pdlkit.children import Ending, HeldChild, Kept, Stopper, run_child, run_silent, run_tool
 from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.keeper import descendants
 from conformance.pdlkit.places import ROOT
@@ -81,7 +81,7 @@ def test_the_exit_code_is_kept(code: int) -> None:
     assert str(code) in ending.words()
 
 
-@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
 def test_a_crash_names_its_signal(number: signal.Signals) -> None:
     ending, _ = run(f"import os; os.kill(os.getpid(), {int(number)})")
     assert ending.signal == number and ending.exit_code is None and not ending.hung
@@ -290,3 +290,29 @@ def test_a_silent_program_may_end_in_its_own_way(tmp_path: Path) -> None:
         if ready.is_file():
             break
     assert last.is_file(), "it was ended without being asked"
+
+
+WAITING = "import sys; sys.stdin.readline(); print('begun', flush=True)"
+
+
+def test_a_held_child_begins_when_it_is_released() -> None:
+    watch, stopper = Watch(HANG_S), Stopper()
+    kept = HeldChild([sys.executable, "-c", WAITING]).release()
+    assert kept is not None
+    end = run_child(["never started"], watch, stopper, kept=kept)
+    stopper.close()
+    assert end.exit_code == 0 and watch.lines == ["begun"]
+
+
+def test_a_held_child_that_ended_is_not_released() -> None:
+    held = HeldChild([sys.executable, "-c", "raise SystemExit(69)"])
+    process = held._kept.process
+    process.wait()
+    assert held.release() is None and process.stdout and process.stdout.closed and process.stderr and process.stderr.closed
+
+
+def test_a_held_child_that_is_dropped_never_begins(tmp_path: Path) -> None:
+    mark = tmp_path / "begun"
+    held = HeldChild([sys.executable, "-c", f"import sys, pathlib; sys.stdin.readline(); pathlib.Path({str(mark)!r}).touch()"])
+    held.drop()
+    assert not mark.exists() and held._kept.process.returncode is not None

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -44,16 +45,18 @@ class Children:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *scripts: tuple[list[dict[str, Any]], Ending], probes: Sequence[int] = ()) -> None:
         self.scripts, self.probes = list(scripts), list(probes)
         self.started: list[list[str]] = []
+        self.given: list[Any] = []  # children that ran already
         self.probed = 0
         monkeypatch.setattr(supervise, "run_child", self._run)
 
-    def _run(self, argv: list[str], watch: Any, stopper: Stopper, environment: dict[str, str] | None = None) -> Ending:
+    def _run(self, argv: list[str], watch: Any, stopper: Stopper, environment: dict[str, str] | None = None, kept: Any = None) -> Ending:
         if "--probe" in argv:
             assert argv == ["harness", "--probe", "--device", "cuda:1"]
             self.probed += 1
             watch.line("probed")
             return ending(exit_code=self.probes.pop(0))
         self.started.append(argv)
+        self.given.append(kept)
         lines, end = self.scripts.pop(0)
         for line in lines:
             watch.line(json.dumps(line))
@@ -282,7 +285,7 @@ def test_how_long_a_child_may_be_silent(line: dict[str, Any] | None, seconds: fl
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     session = Session("f", ["a"])
-    watch = supervise._FamilyWatch(session, lambda family, record: None)
+    watch = supervise._FamilyWatch(session, lambda family, record: None, lambda: None)
     now[0] = 110.0
     for text in ([json.dumps(line)] if line else ["", "  "]):
         watch.line(text)
@@ -293,7 +296,7 @@ def test_progress_does_not_move_a_deadline_and_a_case_is_timed(monkeypatch: pyte
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     session = Session("f", ["a"])
-    watch = supervise._FamilyWatch(session, lambda family, record: None)
+    watch = supervise._FamilyWatch(session, lambda family, record: None, lambda: None)
     begin, verdict, end = case_lines("a")
     watch.line(json.dumps(begin))
     now[0] = 104.0
@@ -331,3 +334,102 @@ def test_a_fault_of_the_sink_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(OSError, match="no space"):
         supervisor.run()
     assert supervisor.outcome.interrupted
+
+
+class Held:
+    """Stands in for children that are started early: each says what became of it."""
+
+    said: list[str]
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, gone: bool = False) -> None:
+        self.said = []
+        monkeypatch.setattr(supervise, "HeldChild", lambda argv, environment: self._start(argv, gone))
+
+    def _start(self, argv: list[str], gone: bool) -> Any:
+        family = argv[2]
+        assert argv[-1] == "--held"
+        self.said.append(f"hold {family}")
+
+        def release() -> str | None:
+            self.said.append(f"release {family}")
+            return None if gone else family
+
+        return SimpleNamespace(release=release, drop=lambda: self.said.append(f"drop {family}"))
+
+
+THREE = {name: ["a", "b"] for name in ("f", "g", "h")}
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_the_next_child_is_held_while_one_runs(gone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    held, children = Held(monkeypatch, gone), Children(monkeypatch, (GOOD, CLEAN), (GOOD, CLEAN), (GOOD, CLEAN))
+    outcome, _, finished = outcome_of(plan_of(families=THREE))
+    assert finished == ["f", "g", "h"] and not outcome.problems
+    assert held.said == ["hold g", "release g", "hold h", "release h"]
+    started_anew: list[str | None] = [None, None, None]
+    assert children.given == (started_anew if gone else [None, "g", "h"])
+
+
+@pytest.mark.parametrize("changed", [{"device": "model"}, {"parallel": 2}])
+def test_no_child_is_held_elsewhere(changed: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held(monkeypatch)
+    Children(monkeypatch, (GOOD, CLEAN), (GOOD, CLEAN), (GOOD, CLEAN))
+    outcome_of(plan_of(families=THREE, **changed))
+    assert held.said == []
+
+
+@pytest.mark.parametrize("end", [KILLED, HUNG])
+def test_a_held_child_does_not_outlast_a_casualty(end: Ending, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held(monkeypatch)
+    children = Children(monkeypatch, (IN_A, end), (REST, CLEAN), (GOOD, CLEAN), probes=[0])
+    outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}))
+    assert held.said == ["hold g", "drop g", "hold g", "release g"] and children.given == [None, None, "g"]
+
+
+def test_a_held_child_ends_with_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held(monkeypatch)
+    Children(monkeypatch, ([START, *case_lines("a")], ending(interrupted=True)))
+    supervisor = Supervisor(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}), lambda family, record: supervisor.stop())
+    supervisor.run()
+    assert held.said == ["hold g", "drop g"]
+
+
+def test_a_planted_casualty_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[list[str]]()
+
+    def hold(argv: list[str], _environment: dict[str, str] | None) -> Any:
+        asked.append(argv)
+        return SimpleNamespace(release=lambda: None, drop=lambda: None)
+
+    monkeypatch.setattr(supervise, "HeldChild", hold)
+    Children(monkeypatch, (GOOD, CLEAN), (GOOD, CLEAN))
+    outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}, plant="crash"))
+    assert len(asked) == 1 and "--plant" not in asked[0]
+
+
+def test_only_one_child_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held(monkeypatch)
+    Children(monkeypatch, ([START, *GOOD], CLEAN), (GOOD, CLEAN))
+    outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}))
+    assert held.said == ["hold g", "release g"]
+
+
+def test_a_held_child_has_the_plant_that_every_child_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, children = Held(monkeypatch), Children(monkeypatch, (GOOD, CLEAN), (GOOD, CLEAN))
+    outcome_of(plan_of(families={"f": ["a", "b"], "g": ["a", "b"]}, plant="wrong-word"))
+    assert held.said == ["hold g", "release g"] and children.given == [None, "g"] and "--plant" in children.started[1]
+
+
+def test_a_held_child_is_released_for_what_it_was_asked_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held(monkeypatch)
+    supervisor = Supervisor(plan_of(families={"f": ["a"], "g": ["a", "b"]}), lambda family, record: None)
+    supervisor._hold_next("f")
+    whole = supervisor.plan.argv("g", ["a", "b"], False)
+    assert supervisor._release(supervisor.plan.argv("g", ["b"], True)) is None and held.said == ["hold g"]
+    assert supervisor._release(whole) is not None and supervisor._release(whole) is None
+
+
+def test_a_hang_after_a_case_without_its_verdict_stays_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, ([*IN_A, {"record": "end", "case": "a"}], HUNG), (REST, CLEAN), probes=[0])
+    outcome, _, _ = outcome_of(plan_of())
+    assert words(outcome)["a"][0] == "HANG"
