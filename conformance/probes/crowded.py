@@ -1,9 +1,10 @@
 """Smoke runs on a GPU that others use: beside programs that load it, at the lowest priority, and under an MPS server.
 
-    python3 conformance dev crowded [--device cuda] [--harness FILE] [--runs N] [--stop-after S] [--output FILE]
+    python3 conformance dev crowded [--device cuda] [--harness FILE] [--runs N] [--at-once K] [--stop-after S] [--output FILE]
 
-N runs in each surrounding. A run counts as good if cases passed and none is FAIL, HANG, CRASH, KIT_ERROR or DEVICE_LOST, but for rules that
-have the same status in the report that --expect names (`run`'s report.json). Exit code: 0 if all runs are good, else 1.
+N runs in each surrounding, K of them side by side. A run counts as good if cases passed and none is FAIL, HANG, CRASH, KIT_ERROR or
+DEVICE_LOST, but for rules that have the same status in the report that --expect names (`run`'s report.json). Exit code: 0 if all runs are
+good, else 1.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -76,23 +78,27 @@ def _surrounding(stack: ExitStack, name: str, program: Path, folder: Path) -> tu
     return [], {}
 
 
-def measure(name: str, argv: list[str], runs: int, program: Path, known: set[tuple[str, str]]) -> dict[str, Any]:
+def _judged(argv: list[str], more: dict[str, str], output: Path, known: set[tuple[str, str]]) -> dict[str, Any]:
+    """One run, and whether it is good."""
+    began = time.monotonic()
+    report, code = _run(argv, more, output)
+    failed = failed_rules(report)
+    return {"verdict": report["verdict"], "code": code, "seconds": round(time.monotonic() - began, 1),
+            "statuses": dict(Counter(test["status"] for test in report["tests"])),
+            "bad": [{"rule": rule, "status": status, "cases": count} for (rule, status), count in sorted(failed.items())],
+            "good": proves_something(report) and failed.keys() <= known}
+
+
+def measure(name: str, argv: list[str], runs: int, at_once: int, program: Path, known: set[tuple[str, str]]) -> dict[str, Any]:
     """Some runs in one surrounding."""
     found: list[dict[str, Any]] = []
-    row: dict[str, Any] = {"surrounding": name, "runs": found}
+    row: dict[str, Any] = {"surrounding": name, "at_once": at_once, "runs": found}
     try:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pdl-crowded-")))
             before, more = _surrounding(stack, name, program, folder)
-            for number in range(runs):
-                began = time.monotonic()
-                report, code = _run([*before, *argv], more, folder / f"run-{number}")
-                failed = failed_rules(report)
-                found.append({
-                    "verdict": report["verdict"], "code": code, "seconds": round(time.monotonic() - began, 1),
-                    "statuses": dict(Counter(test["status"] for test in report["tests"])),
-                    "bad": [{"rule": rule, "status": status, "cases": count} for (rule, status), count in sorted(failed.items())],
-                    "good": proves_something(report) and failed.keys() <= known})
+            with ThreadPoolExecutor(at_once) as pool:
+                found += pool.map(lambda number: _judged([*before, *argv], more, folder / f"run-{number}", known), range(runs))
     except (OSError, subprocess.SubprocessError, SetupImpossible, Unreadable) as error:
         row["why"] = str(error) or type(error).__name__
     return row
@@ -114,13 +120,14 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--device", default="cuda", metavar="D", help="as `run` takes it (default %(default)s)")
     parser.add_argument("--harness", type=Path, metavar="FILE", help="a harness that is built already")
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="in each surrounding (default %(default)s)")
+    parser.add_argument("--at-once", type=int, default=1, metavar="K", help="so many runs side by side (default %(default)s)")
     parser.add_argument("--only", choices=SURROUNDINGS, action="append", help="only this surrounding (repeatable)")
     parser.add_argument("--expect", type=Path, metavar="REPORT", help="rules may end as badly as in this report")
     parser.add_argument("--stop-after", type=float, default=float("inf"), metavar="S", help="begin no surrounding after so many seconds")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write everything as JSON, after each surrounding")
     given = parser.parse_args(argv)
-    if given.runs < 1:
-        raise BadArguments("--runs takes 1 or more")
+    if given.runs < 1 or given.at_once < 1:
+        raise BadArguments("--runs and --at-once take 1 or more")
     known = set(failed_rules(read_report(given.expect))) if given.expect else set()
     command = [sys.executable, "conformance", "run", "--profile", "smoke", "--device", given.device]
     command += ["--harness", str(given.harness.resolve())] if given.harness else []
@@ -131,7 +138,7 @@ def main(argv: list[str]) -> int:
         for name in given.only or SURROUNDINGS:
             over = time.monotonic() - began > given.stop_after
             rows.append({"surrounding": name, "runs": [], "why": "the time given by --stop-after was over"} if over
-                        else measure(name, command, given.runs, program, known))
+                        else measure(name, command, given.runs, given.at_once, program, known))
             print(line(rows[-1]), flush=True)
             if given.output:
                 given.output.write_text(json.dumps({"schema": "pdl-crowded/1", "rows": rows}, indent=1) + "\n", encoding="utf-8")

@@ -27,11 +27,11 @@ def test_only_a_status_that_is_known_of_its_rule_is_good(tests: list[tuple[str, 
         return report(*tests), 1
 
     monkeypatch.setattr(crowded, "_run", run)
-    row = crowded.measure("nice 19", ["run"], 2, Path("none"), {("A-01", "FAIL"), ("A-04", "CRASH")})
+    row = crowded.measure("nice 19", ["run"], 2, 2, Path("none"), {("A-01", "FAIL"), ("A-04", "CRASH")})
     assert [run["good"] for run in row["runs"]] == [good, good] and seen[0] == ["nice", "-n", "19", "run"]
     assert f"{2 * good} of 2 good; 2 VIOLATES" in crowded.line(row)
 
 
 def test_a_surrounding_that_cannot_be_had_says_why(tmp_path: Path) -> None:
-    row = crowded.measure("compute", ["run"], 1, tmp_path / "nowhere", set())
+    row = crowded.measure("compute", ["run"], 1, 1, tmp_path / "nowhere", set())
     assert row["runs"] == [] and "cannot be started" in row["why"] and "not done" in crowded.line(row)
