@@ -1,8 +1,9 @@
 /* program.h - small programs that can be made in many ways which must all mean the same.
  *
- * A program is a list of steps and links between them. The seed draws it; program_graph.c makes it as a graph, program_stream.c
- * launches or captures it; program_judge.c reads back what was made, runs it and compares every step's words with those that the
- * host computed. A step reads only what the documents let it read (entitled()), as early as it may, and stores as late as it can:
+ * A program is a list of steps and links between them. The seed draws it (program_draw.c); program_steps.c makes one step a node
+ * of a graph, program_graph.c all of them, program_exec.c makes that executable, program_stream.c launches or captures it;
+ * program_judge.c reads back what was made, runs it and compares every step's words with those that the host computed. A step
+ * reads only what the documents let it read (entitled()), as early as it may, and stores as late as it can:
  * a missing dependency shows as a stale word.
  */
 #ifndef PROGRAM_H_INCLUDED
@@ -132,6 +133,11 @@ cudaError_t program_launch_step(const struct made *made, unsigned step, cudaStre
                                 struct dice *dice);
 cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStream_t stream);
 void program_step_args(const struct made *made, unsigned step, struct kernel_args *args);
+uint32_t *program_words_of(const struct made *made, unsigned step);
+dim3 program_grid(const struct step *step);
+dim3 program_block(unsigned threads);
+void program_fill_set(const struct made *made, unsigned step, struct cudaMemsetParams *set);
+void program_fill_host(const struct made *made, unsigned step, struct cudaHostNodeParams *host);
 /* Sets attributes on an existing kernel node. */
 cudaError_t program_set_attributes(const struct made *made, unsigned step, cudaGraphNode_t node);
 

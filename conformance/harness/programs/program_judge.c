@@ -1,17 +1,11 @@
 /* program_judge.c - runs programs made in different ways, compares them, and makes a failing one small. */
 #include "program.h"
 #include "axes.h"
+#include "try.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TRY(call)                       \
-    do {                                \
-        cudaError_t error_ = (call);    \
-        if (error_ != cudaSuccess)      \
-            return error_;              \
-    } while (0)
 
 #define SHRINK_TRIES 3u        /* a wrong word may need several runs to show */
 #define TOLD 4u                /* differences that are told one by one */

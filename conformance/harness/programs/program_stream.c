@@ -4,12 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define TRY(call)                       \
-    do {                                \
-        cudaError_t error_ = (call);    \
-        if (error_ != cudaSuccess)      \
-            return error_;              \
-    } while (0)
+#include "try.h"
 
 #define ATTRIBUTES 10u
 
