@@ -32,6 +32,8 @@
 #define k_block() model_block()
 #define k_threads() model_threads()
 #define k_blocks() model_blocks()
+#define k_cluster() model_cluster()
+#define k_dynamic_shared() model_dynamic_shared()
 #define k_sm() model_sm()
 #define k_now() model_now()
 #define k_load(p) model_load32((p), MODEL_LD_CA)
@@ -73,6 +75,23 @@ DEVICE_FN uint32_t k_sm(void)
     uint32_t sm;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
     return sm;
+}
+
+/* Blocks of the launch's cluster along x. */
+DEVICE_FN uint32_t k_cluster(void)
+{
+    uint32_t blocks = 1;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(blocks));
+#endif
+    return blocks;
+}
+
+DEVICE_FN uint32_t k_dynamic_shared(void)
+{
+    uint32_t bytes;
+    asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
+    return bytes;
 }
 
 DEVICE_FN uint64_t k_now(void)

@@ -6,7 +6,7 @@
  * uploaded  SAME-03  graphs that are uploaded before their launch
  * streams   SAME-02  launches: by each function, attributes in any order, each kind of stream, other threads, captured
  *
- * Mutant: `nowait`, no step waits.
+ * What a step stores depends on its launch, too. Mutant: `nowait`, no step waits.
  */
 #include "kernel.h"
 #include "programs/program.h"
@@ -44,6 +44,7 @@ DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_p
 {
     uint32_t word = words_fresh(plan->key, plan->step * PROGRAM_WORDS + w), r;
 
+    word ^= program_launch_word(STEP_BLOCKS, k_threads(), k_cluster(), k_dynamic_shared());
     for (r = 0; r < plan->reads && r < PROGRAM_READS; r++) {
         uint32_t from = plan->read[r];
         const uint32_t *words = from & STEP_OF_HOST ? args->input : args->data;

@@ -225,6 +225,10 @@ bool graph_has_cycle(const struct graph *g);
 struct op *node_op(const struct node *n);
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s);
 struct graph_exec *exec_of(cudaGraphExec_t handle);
+struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: has none */
+bool set_sound(const struct cudaMemsetParams *p);
+void set_fill(struct node *n, const struct cudaMemsetParams *p);
+cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams *p);
 
 void captures_reset(void);
 cudaError_t capture_kernel(struct stream *s, struct request *r);

@@ -114,19 +114,24 @@ static cudaError_t add_kernel(cudaGraphNode_t *out, cudaGraph_t graph, const cud
     return finish(out, graph_of(graph), n, deps, data, count);
 }
 
-static bool set_sound(const struct cudaMemsetParams *p)
+bool set_sound(const struct cudaMemsetParams *p)
 {
     return p != NULL && p->height <= 1 && (p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4) &&
            memory_contains(p->dst, p->width * p->elementSize);
 }
 
-static struct node *set_node(struct graph *g, const struct cudaMemsetParams *p)
+void set_fill(struct node *n, const struct cudaMemsetParams *p)
 {
-    struct node *n = node_new(g, cudaGraphNodeTypeMemset);
     n->move.to = p->dst;
     n->move.width = p->elementSize;
     n->move.bytes = p->width * p->elementSize;
     n->move.value = p->value;
+}
+
+static struct node *set_node(struct graph *g, const struct cudaMemsetParams *p)
+{
+    struct node *n = node_new(g, cudaGraphNodeTypeMemset);
+    set_fill(n, p);
     return n;
 }
 
@@ -431,13 +436,18 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, struc
     return cudaSuccess; /* the arguments themselves are not handed back */
 }
 
-static cudaError_t replace(struct request *r, const struct cudaKernelNodeParams *p)
+/* The attributes stay. */
+cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams *p)
 {
     struct request fresh;
     cudaError_t error = request_fill_node(&fresh, p->func, p->gridDim, p->blockDim, p->sharedMemBytes, p->kernelParams);
-    if (error == cudaSuccess)
-        *r = fresh;
-    return call_result(error);
+    FAIL_IF(error != cudaSuccess, error);
+    r->kernel = fresh.kernel;
+    memcpy(r->grid, fresh.grid, sizeof r->grid);
+    memcpy(r->block, fresh.block, sizeof r->block);
+    r->shared_bytes = fresh.shared_bytes;
+    memcpy(r->args, fresh.args, sizeof r->args);
+    return cudaSuccess;
 }
 
 cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const struct cudaKernelNodeParams *p)
@@ -445,23 +455,7 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const
     CALL(cudaGraphKernelNodeSetParams);
     struct request *r = kernel_of(handle);
     FAIL_IF(r == NULL || p == NULL, cudaErrorInvalidValue);
-    return replace(r, p);
-}
-
-/* The node is one of the graph that the exec was made from: same place in the copy. */
-cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle,
-                                                       const struct cudaKernelNodeParams *p)
-{
-    CALL(cudaGraphExecKernelNodeSetParams);
-    struct graph_exec *e = exec_of(exec);
-    FAIL_IF(e == NULL || p == NULL || kernel_of(handle) == NULL, cudaErrorInvalidValue);
-    unsigned index = node_of(handle)->index + (device.faults.params_to_neighbour ? 1 : 0);
-    FAIL_IF(index >= e->copy->nodes || e->copy->node[index]->kernel == NULL, cudaErrorInvalidValue);
-    struct node *n = e->copy->node[index];
-    bool ignored = device.faults.params_after_launch_ignored && e->features & HAS(again);
-    if (ignored || (device.faults.second_params_ignored && n->renewed++ != 0))
-        return cudaSuccess;
-    return replace(n->kernel, p);
+    return kernel_replace(r, p);
 }
 
 /* ATTR-06: overlap in a graph lives on edges, not on nodes */

@@ -233,6 +233,16 @@ unsigned model_blocks(void)
     return self()->block->op->grid->blocks;
 }
 
+unsigned model_cluster(void)
+{
+    return self()->block->op->grid->cluster;
+}
+
+unsigned model_dynamic_shared(void)
+{
+    return (unsigned)self()->block->op->grid->dynamic_shared;
+}
+
 unsigned model_sm(void)
 {
     return self()->block->sm;

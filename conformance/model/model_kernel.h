@@ -62,6 +62,8 @@ unsigned model_thread(void);
 unsigned model_block(void);
 unsigned model_threads(void);
 unsigned model_blocks(void);
+unsigned model_cluster(void); /* blocks of one */
+unsigned model_dynamic_shared(void); /* bytes that the launch asked for */
 unsigned model_sm(void);
 uint64_t model_now(void); /* ns */
 

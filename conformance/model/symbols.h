@@ -22,6 +22,8 @@
     X(cudaGraphKernelNodeGetAttribute) X(cudaGraphKernelNodeSetAttribute) X(cudaGraphInstantiate)                    \
     X(cudaGraphInstantiateWithFlags) X(cudaGraphUpload) X(cudaGraphLaunch) X(cudaGraphExecDestroy)                   \
     X(cudaGraphExecUpdate) X(cudaGraphExecKernelNodeSetParams) X(cudaGraphAddChildGraphNode)                         \
+    X(cudaGraphExecMemsetNodeSetParams) X(cudaGraphExecMemcpyNodeSetParams1D) X(cudaGraphExecHostNodeSetParams)      \
+    X(cudaGraphExecChildGraphNodeSetParams)                                                                          \
     X(cudaGraphChildGraphNodeGetGraph) X(cudaGraphNodeFindInClone) X(cudaGraphNodeSetEnabled)                        \
     X(cudaGraphNodeGetEnabled) X(cudaGraphConditionalHandleCreate) X(cudaFuncGetAttributes) X(cudaFuncSetAttribute)      \
     X(cudaFuncGetName) X(cudaOccupancyMaxActiveBlocksPerMultiprocessor)                                              \

@@ -79,6 +79,9 @@ void program_entitle(struct program *program, struct dice *dice);
 /* The words of every step after a run with this key. */
 void program_expect(const struct program *program, uint64_t key, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS]);
 uint32_t program_set_word(unsigned step); /* what a memset leaves */
+/* What a kernel step makes of its launch: of blocks, threads, blocks of a cluster, and dynamic shared memory. */
+#define program_launch_word(blocks, threads, cluster, bytes) \
+    ((uint32_t)(blocks) * 0x9E3779B1u ^ (uint32_t)(threads) * 0x85EBCA77u ^ (uint32_t)(cluster) * 0xC2B2AE3Du ^ (uint32_t)(bytes) * 0x27D4EB2Fu)
 /* The program without this step or this link. */
 void program_without_step(struct program *program, unsigned step);
 void program_without_link(struct program *program, unsigned link);
@@ -96,8 +99,10 @@ struct made {                  /* a program made in one way */
     cudaGraph_t graph, inner;  /* what is instantiated; the graph that the steps lie in */
     cudaGraphNode_t node[PROGRAM_STEPS];
     unsigned way;
-    int decoy;                 /* its kernels work on other memory */
-    int decoy_hosts;           /* its host functions do nothing */
+    uint64_t decoys;           /* one bit per step: launched otherwise and on other memory, or, of the host, does nothing */
+    int bare;                  /* decoys carry no attributes */
+    struct made *decoy;        /* what the executable graph was made from, if not from this graph */
+    int bodies;                /* steps lie in bodies of conditional nodes */
     int eager;                 /* launched, not captured */
     int declined;              /* this way cannot make this program, by its own rules: no answer of the device */
 };
@@ -107,7 +112,9 @@ enum graph_way {
     WAY_CORRECTED, WAY_PRUNED, WAY_WRAPPED, WAY_ONE_CALL, GRAPH_WAYS
 };
 extern const char *const graph_way_name[GRAPH_WAYS];
-enum exec_way { EXEC_PLAIN, EXEC_SECOND, EXEC_UPDATED, EXEC_BY_NODE, EXEC_REENABLED, EXEC_UPLOADED, EXEC_AGAIN, EXEC_WAYS };
+enum exec_way {
+    EXEC_PLAIN, EXEC_SECOND, EXEC_UPDATED, EXEC_BY_NODE, EXEC_REENABLED, EXEC_UPLOADED, EXEC_AGAIN, EXEC_ORPHAN, EXEC_WAYS
+};
 extern const char *const exec_way_name[EXEC_WAYS];
 enum stream_way {
     WAY_PLAIN_STREAM, WAY_BLOCKING_STREAM, WAY_PER_THREAD, WAY_LEGACY, WAY_URGENT_STREAM, WAY_OTHER_THREAD, WAY_CAPTURED,
@@ -120,6 +127,12 @@ cudaError_t program_declines(struct made *made);
 cudaError_t graph_make(struct made *made, enum graph_way way);
 void graph_unmake(struct made *made);
 cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exec);
+/* Changes an executable graph that was launched, and changes it back. */
+cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t exec);
+/* The graph's kernels get other parameters. */
+cudaError_t program_spoil(struct made *made);
+/* A conditional node whose body runs. */
+cudaError_t program_add_condition(cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body);
 /* Edges that differ from the program's; text: the first. */
 unsigned graph_compare(const struct made *made, char *text, size_t room);
 /* Launches eagerly, or captures into made->graph. */
@@ -133,9 +146,17 @@ cudaError_t program_launch_step(const struct made *made, unsigned step, cudaStre
                                 struct dice *dice);
 cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStream_t stream);
 void program_step_args(const struct made *made, unsigned step, struct kernel_args *args);
+/* Whether this step works on other memory in this graph. */
+int program_is_decoy(const struct made *made, unsigned step);
+/* In a child graph or a body of its own a step means the same, as long as all its edges are full. */
+int program_may_wrap(const struct program *program, unsigned step);
+/* A graph of this step alone. */
+cudaError_t program_make_child(const struct made *made, unsigned step, cudaGraph_t *child);
 uint32_t *program_words_of(const struct made *made, unsigned step);
-dim3 program_grid(const struct step *step);
-dim3 program_block(unsigned threads);
+uint32_t *program_source_of(const struct made *made, unsigned step);
+/* values holds one pointer, to args. */
+void program_fill_kernel(const struct made *made, unsigned step, struct kernel_args *args, void **values,
+                         struct cudaKernelNodeParams *kernel);
 void program_fill_set(const struct made *made, unsigned step, struct cudaMemsetParams *set);
 void program_fill_host(const struct made *made, unsigned step, struct cudaHostNodeParams *host);
 /* Sets attributes on an existing kernel node. */

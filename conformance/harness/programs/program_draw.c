@@ -353,6 +353,7 @@ void program_expect(const struct program *p, uint64_t key, uint32_t words[PROGRA
             uint32_t word = words_fresh(key, i * PROGRAM_WORDS + w);
             switch (step->kind) {
             case STEP_KERNEL:
+                word ^= program_launch_word(step->grid[0] * step->grid[1] * step->grid[2], step->threads, step->cluster, step->shared_bytes);
                 for (r = 0; r < step->reads; r++)
                     word = word * 0x01000193u ^ words[step->read[r]][w];
                 break;

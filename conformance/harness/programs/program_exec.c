@@ -6,19 +6,27 @@
 #include "try.h"
 
 const char *const exec_way_name[EXEC_WAYS] = { "instantiated", "instantiated twice", "updated from another graph", "updated node by node",
-                                               "nodes disabled and enabled again", "uploaded first", "launched three times" };
+                                               "nodes disabled and enabled again", "uploaded first", "launched three times",
+                                               "its source changed and destroyed" };
 
-/* The same nodes and edges; the kernels work on other memory. hosts: the host functions do nothing. */
-static cudaError_t make_decoy(const struct made *made, struct made *decoy, int hosts)
+#define ALL_STEPS (~(uint64_t)0)
+
+/* The same nodes and edges; these steps are launched otherwise and work on other memory. */
+static cudaError_t make_decoy(struct made *made, uint64_t decoys, int bare)
 {
-    memset(decoy, 0, sizeof(*decoy));
-    decoy->program = made->program;
-    decoy->room = made->room;
-    decoy->dice = made->dice;
-    decoy->decoy = 1;
-    decoy->decoy_hosts = hosts;
-    return graph_make(decoy, WAY_ONE_BY_ONE);
+    static struct made decoy;
+
+    memset(&decoy, 0, sizeof(decoy));
+    decoy.program = made->program;
+    decoy.room = made->room;
+    decoy.dice = made->dice;
+    decoy.decoys = decoys;
+    decoy.bare = bare;
+    made->decoy = &decoy;
+    return graph_make(&decoy, made->way == WAY_WRAPPED ? WAY_WRAPPED : WAY_ONE_BY_ONE);
 }
+
+/* ---- as a whole ---- */
 
 /* An update pairs nodes by the order in which they and their edges were added and removed (CUDA Programming Guide, whole graph
  * update). Only these ways keep the order of the decoy; for another order the documents promise no pairing. */
@@ -27,106 +35,191 @@ static int keeps_the_decoys_order(enum graph_way way)
     return way == WAY_ONE_BY_ONE || way == WAY_NEW_NODES || way == WAY_ONE_CALL;
 }
 
-static cudaError_t update_whole(struct made *made, cudaGraphExec_t *exec)
+static int has_clusters(const struct program *p)
+{
+    unsigned i;
+
+    for (i = 0; i < p->steps; i++)
+        if (p->step[i].kind == STEP_KERNEL && p->step[i].cluster > 1)
+            return 1;
+    return 0;
+}
+
+static cudaError_t update_to(const struct made *to, cudaGraphExec_t exec)
 {
     cudaGraphExecUpdateResultInfo info;
-    struct made decoy;
+
+    memset(&info, 0, sizeof(info));
+    return cudaGraphExecUpdate(exec, to->graph, &info);
+}
+
+static cudaError_t update_whole(struct made *made, cudaGraphExec_t *exec)
+{
     cudaError_t error;
 
-    if (made->graph != made->inner || !keeps_the_decoys_order(made->way))
+    if (made->graph != made->inner || !keeps_the_decoys_order((enum graph_way)made->way))
         return program_declines(made);
-    error = make_decoy(made, &decoy, 1);
+    error = make_decoy(made, dice_below(&made->dice, 2) ? ALL_STEPS : dice_roll(&made->dice) | 1, 1);
     if (error == cudaSuccess)
-        error = cudaGraphInstantiate(exec, decoy.graph, 0);
+        error = cudaGraphInstantiate(exec, made->decoy->graph, 0);
     if (error == cudaSuccess && dice_below(&made->dice, 2)) /* the last update counts */
-        error = cudaGraphExecUpdate(*exec, decoy.graph, &info);
+        error = update_to(made->decoy, *exec);
     if (error == cudaSuccess)
-        error = cudaGraphExecUpdate(*exec, made->graph, &info);
-    graph_unmake(&decoy);
-    if (error != cudaErrorGraphExecUpdateFailure || made->way == WAY_ONE_BY_ONE)
+        error = update_to(made, *exec);
+    if (error != cudaErrorGraphExecUpdateFailure || (made->way == WAY_ONE_BY_ONE && !has_clusters(made->program)))
         return error;
-    (void)cudaGetLastError(); /* nodes or edges that were made in another order may be refused */
+    (void)cudaGetLastError(); /* edges in another order, or clusters of another size, may be refused */
     (void)cudaGraphExecDestroy(*exec);
     *exec = NULL;
     return program_declines(made);
 }
 
+/* ---- node by node ---- */
+
+static int is_wrapped(const struct made *made, unsigned i) { return made->way == WAY_WRAPPED && program_may_wrap(made->program, i); }
+
+static cudaError_t set_child(const struct made *as, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned i)
+{
+    cudaGraph_t child;
+    cudaError_t error;
+
+    TRY(program_make_child(as, i, &child));
+    error = cudaGraphExecChildGraphNodeSetParams(exec, node, child);
+    (void)cudaGraphDestroy(child);
+    return error;
+}
+
+/* Gives a node of an executable graph the parameters of this step, or those of its decoy. */
+static cudaError_t set_step(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned i, int otherwise)
+{
+    struct made as = *made;
+    struct cudaKernelNodeParams kernel;
+    struct cudaMemsetParams set;
+    struct cudaHostNodeParams host;
+    struct kernel_args args;
+    void *values[1];
+
+    as.decoys = otherwise ? (uint64_t)1 << i : 0;
+    if (is_wrapped(made, i))
+        return set_child(&as, exec, node, i);
+    switch (made->program->step[i].kind) {
+    case STEP_KERNEL:
+        program_fill_kernel(&as, i, &args, values, &kernel);
+        return cudaGraphExecKernelNodeSetParams(exec, node, &kernel);
+    case STEP_SET: program_fill_set(&as, i, &set); return cudaGraphExecMemsetNodeSetParams(exec, node, &set);
+    case STEP_COPY:
+        return cudaGraphExecMemcpyNodeSetParams1D(exec, node, program_words_of(&as, i), program_source_of(&as, i), PROGRAM_WORDS * 4, cudaMemcpyDeviceToDevice);
+    case STEP_HOST: program_fill_host(&as, i, &host); return cudaGraphExecHostNodeSetParams(exec, node, &host);
+    default: return cudaSuccess;
+    }
+}
+
+static cudaError_t set_steps(const struct made *made, cudaGraphExec_t exec, const cudaGraphNode_t *node, uint64_t which, int otherwise)
+{
+    unsigned i;
+
+    for (i = 0; i < made->program->steps; i++)
+        if (which >> i & 1)
+            TRY(set_step(made, exec, node[i], i, otherwise));
+    return cudaSuccess;
+}
+
+/* Only what differs is set anew, so that a call for one node must leave the others alone. */
 static cudaError_t update_nodes(struct made *made, cudaGraphExec_t *exec)
 {
-    struct made decoy;
-    unsigned i;
-    cudaError_t error = made->graph == made->inner ? make_decoy(made, &decoy, 0) : program_declines(made);
+    uint64_t decoys = dice_roll(&made->dice) | 1;
 
-    if (error != cudaSuccess)
-        return error;
-    for (i = 0; i < made->program->steps; i++)
-        if (made->program->step[i].kind == STEP_SET || made->program->step[i].kind == STEP_COPY) {
-            graph_unmake(&decoy);
-            return program_declines(made); /* only the kernels' parameters are set anew */
-        }
-    error = cudaGraphInstantiate(exec, decoy.graph, 0);
-    for (i = 0; i < made->program->steps && error == cudaSuccess; i++) {
-        const struct step *step = &made->program->step[i];
-        struct cudaKernelNodeParams params;
-        struct kernel_args args;
-        void *values[1];
-        if (step->kind != STEP_KERNEL)
-            continue;
-        memset(&params, 0, sizeof(params));
-        values[0] = &args;
-        params.func = (void *)(uintptr_t)made->room->kernel;
-        params.gridDim = program_grid(step);
-        params.blockDim = program_block(step->threads);
-        params.sharedMemBytes = step->shared_bytes;
-        params.kernelParams = values;
-        if (dice_below(&made->dice, 2)) { /* the last parameters count */
-            program_step_args(&decoy, i, &args);
-            error = cudaGraphExecKernelNodeSetParams(*exec, decoy.node[i], &params);
-        }
-        program_step_args(made, i, &args);
-        if (error == cudaSuccess)
-            error = cudaGraphExecKernelNodeSetParams(*exec, decoy.node[i], &params);
-    }
-    graph_unmake(&decoy);
-    return error;
+    if (made->graph != made->inner || made->bodies)
+        return program_declines(made);
+    TRY(make_decoy(made, decoys, 0));
+    TRY(cudaGraphInstantiate(exec, made->decoy->graph, 0));
+    TRY(set_steps(made, *exec, made->decoy->node, decoys & dice_roll(&made->dice), 1)); /* the last parameters count */
+    return set_steps(made, *exec, made->decoy->node, decoys, 0);
 }
 
 static cudaError_t enable_again(struct made *made, cudaGraphExec_t exec)
 {
-    unsigned i;
+    uint64_t which = dice_roll(&made->dice);
+    unsigned i, on;
 
     if (made->graph != made->inner || made->way == WAY_WRAPPED) /* a child graph is not left out */
         return program_declines(made);
-    for (i = 0; i < made->program->steps; i++) {
-        enum step_kind kind = made->program->step[i].kind;
-        if (kind == STEP_HOST || kind == STEP_EMPTY || dice_below(&made->dice, 2))
-            continue;
-        TRY(cudaGraphNodeSetEnabled(exec, made->node[i], 0));
-        TRY(cudaGraphNodeSetEnabled(exec, made->node[i], 1));
+    for (on = 0; on < 2; on++)
+        for (i = 0; i < made->program->steps; i++) {
+            enum step_kind kind = made->program->step[i].kind;
+            if (kind != STEP_HOST && kind != STEP_EMPTY && which >> i & 1)
+                TRY(cudaGraphNodeSetEnabled(exec, made->node[i], on));
+        }
+    return cudaSuccess;
+}
+
+/* ---- beside others ---- */
+
+/* Of two executable graphs of one graph the other is changed and destroyed. */
+static cudaError_t instantiate_twice(struct made *made, cudaGraphExec_t *exec)
+{
+    cudaGraphExec_t other = NULL;
+    cudaError_t error;
+
+    TRY(cudaGraphInstantiate(&other, made->graph, 0));
+    if (made->bodies) { /* of a graph with a conditional node only one instantiation may exist at a time */
+        TRY(cudaGraphExecDestroy(other));
+        return cudaGraphInstantiate(exec, made->graph, 0);
     }
+    error = cudaGraphInstantiate(exec, made->graph, 0);
+    if (error == cudaSuccess && dice_below(&made->dice, 2)) {
+        cudaGraphExec_t first = other;
+        other = *exec;
+        *exec = first;
+    }
+    if (error == cudaSuccess && !made->program->streams && made->graph == made->inner)
+        error = set_steps(made, other, made->node, dice_roll(&made->dice), 1);
+    TRY(cudaGraphExecDestroy(other));
+    return error;
+}
+
+/* What becomes of the graph has no part in what was instantiated from it. */
+static cudaError_t orphan(struct made *made)
+{
+    if (made->bodies)
+        return cudaSuccess; /* the handle of a condition belongs to its graph */
+    if (!made->program->streams && made->graph == made->inner) {
+        TRY(program_spoil(made));
+        TRY(cudaGraphDestroyNode(made->node[dice_below(&made->dice, made->program->steps)]));
+    }
+    TRY(cudaGraphDestroy(made->graph));
+    made->graph = made->inner = NULL;
     return cudaSuccess;
 }
 
 cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exec)
 {
-    cudaGraphExec_t first;
-
     *exec = NULL;
     switch (way) {
     case EXEC_UPDATED: return update_whole(made, exec);
     case EXEC_BY_NODE: return update_nodes(made, exec);
-    case EXEC_SECOND:
-        TRY(cudaGraphInstantiate(&first, made->graph, 0));
-        if (made->way == WAY_BODY) { /* of a graph with a conditional node only one instantiation may exist at a time */
-            TRY(cudaGraphExecDestroy(first));
-            return cudaGraphInstantiate(exec, made->graph, 0);
-        }
-        TRY(cudaGraphInstantiate(exec, made->graph, 0));
-        return cudaGraphExecDestroy(first);
+    case EXEC_SECOND: return instantiate_twice(made, exec);
     default: break;
     }
     TRY(cudaGraphInstantiate(exec, made->graph, way == EXEC_AGAIN ? cudaGraphInstantiateFlagUseNodePriority : 0));
-    if (way == EXEC_REENABLED)
-        return enable_again(made, *exec);
-    return way == EXEC_UPLOADED ? cudaGraphUpload(*exec, made->room->stream) : cudaSuccess;
+    switch (way) {
+    case EXEC_REENABLED: return enable_again(made, *exec);
+    case EXEC_UPLOADED: return cudaGraphUpload(*exec, made->room->stream);
+    case EXEC_ORPHAN: return orphan(made);
+    default: return cudaSuccess;
+    }
+}
+
+cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t exec)
+{
+    uint64_t which = dice_roll(&made->dice);
+
+    switch (way) {
+    case EXEC_UPDATED: TRY(update_to(made->decoy, exec)); return update_to(made, exec);
+    case EXEC_BY_NODE:
+        TRY(set_steps(made, exec, made->decoy->node, which, 1));
+        return set_steps(made, exec, made->decoy->node, which, 0);
+    case EXEC_REENABLED: return enable_again(made, exec);
+    default: return cudaSuccess;
+    }
 }

@@ -11,7 +11,7 @@ const char *const graph_way_name[GRAPH_WAYS] = {
     "nodes, then edges one by one", "nodes, then edges in any order", "each node with its edges", "nodes, then the edges of a kind in one call",
     "each node captured after its edges", "one capture whose dependencies are updated", "a clone", "a child graph",
     "the body of a conditional node", "edges made otherwise, removed and made again", "nodes and edges too many, destroyed again",
-    "kernels between full edges as child graphs",
+    "steps between full edges as child graphs or bodies",
     "nodes, then all edges in one call"
 };
 
@@ -84,6 +84,17 @@ static void list_into(const struct made *made, unsigned step, struct edge_list *
             list_edge(made, l, list);
 }
 
+/* Full edges need no data; without any the call has to make all of them full. */
+static const cudaGraphEdgeData *data_of(struct made *made, const struct edge_list *list)
+{
+    unsigned e;
+
+    for (e = 0; e < list->count; e++)
+        if (list->data[e].type != 0 || list->data[e].from_port != 0)
+            return list->data;
+    return list->count && dice_below(&made->dice, 2) ? list->data : NULL;
+}
+
 static cudaError_t add_edges_by_kind(struct made *made)
 {
     static struct edge_list list;
@@ -95,7 +106,7 @@ static cudaError_t add_edges_by_kind(struct made *made)
             if (made->program->link[l].kind == (enum link_kind)kind)
                 list_edge(made, l, &list);
         if (list.count)
-            TRY(edges_add(made->inner, list.from, list.to, list.data, list.count));
+            TRY(edges_add(made->inner, list.from, list.to, data_of(made, &list), list.count));
     }
     return cudaSuccess;
 }
@@ -114,14 +125,13 @@ static cudaError_t add_edges_in_one_call(struct made *made)
 static cudaError_t add_nodes_with_edges(struct made *made)
 {
     static struct edge_list list;
-    unsigned i, full, e;
+    unsigned i;
 
     for (i = 0; i < made->program->steps; i++) {
+        const cudaGraphEdgeData *data;
         list_into(made, i, &list);
-        for (full = 1, e = 0; e < list.count; e++)
-            full &= list.data[e].type == 0 && list.data[e].from_port == 0;
-        TRY(program_add_step(made, made->inner, i, list.from, full && i % 2 ? NULL : list.data, list.count, !full || dice_below(&made->dice, 2),
-                             &made->node[i]));
+        data = data_of(made, &list);
+        TRY(program_add_step(made, made->inner, i, list.from, data, list.count, data != NULL || dice_below(&made->dice, 2), &made->node[i]));
     }
     return cudaSuccess;
 }
@@ -173,8 +183,8 @@ static cudaError_t begin_each(struct made *made)
         cudaError_t error, end;
         cudaGraph_t out = NULL;
         list_into(made, i, &list);
-        TRY(cudaStreamBeginCaptureToGraph(made->room->stream, made->inner, list.count ? list.from : NULL, list.count ? list.data : NULL,
-                                          list.count, cudaStreamCaptureModeThreadLocal));
+        TRY(cudaStreamBeginCaptureToGraph(made->room->stream, made->inner, list.count ? list.from : NULL, data_of(made, &list), list.count,
+                                          cudaStreamCaptureModeThreadLocal));
         error = capture_step(made, i);
         end = cudaStreamEndCapture(made->room->stream, &out);
         TRY(error);
@@ -190,7 +200,7 @@ static cudaError_t update_all(struct made *made)
 
     for (i = 0; i < made->program->steps; i++) {
         list_into(made, i, &list);
-        TRY(edges_update_capture(made->room->stream, list.count ? list.from : NULL, list.count ? list.data : NULL, list.count,
+        TRY(edges_update_capture(made->room->stream, list.count ? list.from : NULL, data_of(made, &list), list.count,
                                  cudaStreamSetCaptureDependencies));
         TRY(capture_step(made, i));
     }
@@ -210,11 +220,41 @@ static cudaError_t update_in_one_capture(struct made *made)
     return error == cudaSuccess ? end : error;
 }
 
+static int is_linked(const struct program *p, unsigned from, unsigned to)
+{
+    unsigned l;
+
+    for (l = 0; l < p->links; l++)
+        if (p->link[l].from == from && p->link[l].to == to)
+            return 1;
+    return 0;
+}
+
+/* Full edges that the program does not have: added in one call without data, and removed in another. */
+static cudaError_t add_and_remove_others(struct made *made)
+{
+    static struct edge_list list;
+    unsigned from, to;
+
+    list.count = 0;
+    for (to = 1; to < made->program->steps; to++)
+        for (from = 0; from < to && list.count < 12; from++)
+            if (!is_linked(made->program, from, to) && dice_below(&made->dice, 2)) {
+                list.from[list.count] = made->node[from];
+                list.to[list.count++] = made->node[to];
+            }
+    if (!list.count)
+        return cudaSuccess;
+    TRY(edges_add(made->inner, list.from, list.to, NULL, list.count));
+    return edges_remove(made->inner, list.from, list.to, NULL, list.count);
+}
+
 /* Every edge is first of the next kind that its nodes may have, then removed and made right. */
 static cudaError_t correct_edges(struct made *made)
 {
     unsigned l;
 
+    TRY(add_and_remove_others(made));
     for (l = 0; l < made->program->links; l++) {
         const struct link *link = &made->program->link[l];
         int kernels = made->program->step[link->from].kind == STEP_KERNEL && made->program->step[link->to].kind == STEP_KERNEL;
@@ -247,6 +287,11 @@ static cudaError_t prune(struct made *made)
 static cudaError_t make_inner(struct made *made, enum graph_way way)
 {
     switch (way) {
+    case WAY_WRAPPED:
+        if (dice_below(&made->dice, 2))
+            return add_nodes_with_edges(made);
+        TRY(add_nodes(made));
+        break;
     case WAY_NEW_NODES: return add_nodes_with_edges(made);
     case WAY_BEGUN: return begin_each(made);
     case WAY_UPDATED_CAPTURE: return update_in_one_capture(made);
@@ -275,11 +320,31 @@ static cudaError_t find_again(struct made *made, cudaGraph_t in)
     return cudaSuccess;
 }
 
+/* The graph's kernels get other parameters. */
+cudaError_t program_spoil(struct made *made)
+{
+    unsigned i;
+
+    for (i = 0; i < made->program->steps; i++) {
+        struct cudaKernelNodeParams kernel;
+        struct kernel_args args;
+        void *values[1];
+        if (made->program->step[i].kind != STEP_KERNEL || (made->way == WAY_WRAPPED && program_may_wrap(made->program, i)))
+            continue;
+        made->decoys = (uint64_t)1 << i;
+        program_fill_kernel(made, i, &args, values, &kernel);
+        made->decoys = 0;
+        TRY(cudaGraphKernelNodeSetParams(made->node[i], &kernel));
+    }
+    return cudaSuccess;
+}
+
 static cudaError_t clone_it(struct made *made)
 {
     cudaGraph_t clone;
 
     TRY(cudaGraphClone(&clone, made->inner));
+    TRY(program_spoil(made)); /* what becomes of the graph has no part in its clone */
     TRY(find_again(made, clone));
     TRY(cudaGraphDestroy(made->inner));
     made->graph = made->inner = clone;
@@ -343,30 +408,40 @@ static cudaError_t put_into_children(struct made *made)
     return descend(made, outer, deepest);
 }
 
-static cudaError_t open_body(struct made *made)
+cudaError_t program_add_condition(cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body)
 {
 #if CUDART_VERSION >= 12040
     cudaGraphConditionalHandle handle;
     struct cudaGraphNodeParams params;
+
+    TRY(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault));
+    memset(&params, 0, sizeof(params));
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.handle = handle;
+    params.conditional.type = cudaGraphCondTypeIf;
+    params.conditional.size = 1;
+    TRY(edges_add_node(node, graph, deps, NULL, count, &params));
+    *body = params.conditional.phGraph_out[0];
+    return cudaSuccess;
+#else
+    (void)graph, (void)deps, (void)count, (void)node, (void)body;
+    return cudaErrorNotSupported;
+#endif
+}
+
+static cudaError_t open_body(struct made *made)
+{
     cudaGraphNode_t node;
     unsigned i;
 
     for (i = 0; i < made->program->steps; i++)
         if (made->program->step[i].kind == STEP_HOST)
             return program_declines(made); /* a body takes no host functions */
+    if (CUDART_VERSION < 12040)
+        return program_declines(made);
+    made->bodies = 1;
     TRY(cudaGraphCreate(&made->graph, 0));
-    TRY(cudaGraphConditionalHandleCreate(&handle, made->graph, 1, cudaGraphCondAssignDefault));
-    memset(&params, 0, sizeof(params));
-    params.type = cudaGraphNodeTypeConditional;
-    params.conditional.handle = handle;
-    params.conditional.type = cudaGraphCondTypeIf;
-    params.conditional.size = 1;
-    TRY(edges_add_node(&node, made->graph, NULL, NULL, 0, &params));
-    made->inner = params.conditional.phGraph_out[0];
-    return cudaSuccess;
-#else
-    return program_declines(made);
-#endif
+    return program_add_condition(made->graph, NULL, 0, &node, &made->inner);
 }
 
 cudaError_t program_declines(struct made *made)
@@ -384,6 +459,7 @@ cudaError_t graph_make(struct made *made, enum graph_way way)
     }
     TRY(cudaGraphCreate(&made->inner, 0));
     made->graph = made->inner;
+    made->bodies = way == WAY_WRAPPED && CUDART_VERSION >= 12040 && !made->decoys && dice_below(&made->dice, 2);
     TRY(make_inner(made, way));
     if (way == WAY_CLONE)
         return clone_it(made);
@@ -392,6 +468,8 @@ cudaError_t graph_make(struct made *made, enum graph_way way)
 
 void graph_unmake(struct made *made)
 {
+    if (made->decoy)
+        graph_unmake(made->decoy);
     if (made->graph)
         (void)cudaGraphDestroy(made->graph);
     made->graph = made->inner = NULL;

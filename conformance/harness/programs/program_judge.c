@@ -179,10 +179,13 @@ static cudaStream_t any_stream(const struct program_room *room, struct dice *dic
 static cudaError_t launch(struct program_room *room, struct made *made, cudaGraphExec_t exec, enum exec_way way, unsigned *wrong, char *text,
                           size_t size)
 {
-    unsigned times = way == EXEC_AGAIN ? 3 : 1;
+    int changes = way == EXEC_UPDATED || way == EXEC_BY_NODE || way == EXEC_REENABLED;
+    unsigned times = way == EXEC_AGAIN ? 3 : changes ? 2 : 1, time;
 
-    while (times-- && !*wrong) {
+    for (time = 0; time < times && !*wrong; time++) {
         cudaStream_t stream = any_stream(room, &made->dice);
+        if (time)
+            TRY(exec_change(made, way, exec));
         TRY(prepare_run(room, made->program, &made->dice));
         TRY(cudaGraphLaunch(exec, stream));
         TRY(cudaStreamSynchronize(stream));
@@ -332,7 +335,7 @@ static struct way way_of(const struct program_ask *how, unsigned number, unsigne
     way.exec = (number / ways + k) % EXEC_WAYS;
     if (how->uploaded || way.exec == EXEC_UPLOADED)
         way.exec = how->uploaded ? EXEC_UPLOADED : EXEC_PLAIN;
-    if (how->streams && way.exec != EXEC_SECOND && way.exec != EXEC_AGAIN)
+    if (how->streams && way.exec != EXEC_SECOND && way.exec != EXEC_AGAIN && way.exec != EXEC_ORPHAN)
         way.exec = EXEC_PLAIN; /* the others know the nodes of a graph that was built by hand */
     return way;
 }

@@ -7,14 +7,16 @@
 #include "../words.h"
 #include "try.h"
 
+int program_is_decoy(const struct made *made, unsigned step) { return (made->decoys >> step & 1) != 0; }
+
 void program_step_args(const struct made *made, unsigned step, struct kernel_args *args)
 {
     const struct program_room *room = made->room;
     const struct program_staging *device = (const struct program_staging *)(const void *)room->mapped;
 
     memset(args, 0, sizeof(*args));
-    args->plan = (const struct trial_plan *)(const void *)(room->plan + step + (made->decoy ? PROGRAM_STEPS : 0));
-    args->data = room->data + (made->decoy ? PROGRAM_STEPS * PROGRAM_WORDS : 0);
+    args->plan = (const struct trial_plan *)(const void *)(room->plan + step + (program_is_decoy(made, step) ? PROGRAM_STEPS : 0));
+    args->data = room->data + (program_is_decoy(made, step) ? PROGRAM_STEPS * PROGRAM_WORDS : 0);
     args->state = room->state;
     args->primary_sm = room->began;
     args->dependent_sm = room->began + PROGRAM_STEPS;
@@ -24,26 +26,32 @@ void program_step_args(const struct made *made, unsigned step, struct kernel_arg
 
 uint32_t *program_words_of(const struct made *made, unsigned step)
 {
-    return made->room->data + ((made->decoy ? PROGRAM_STEPS : 0) + step) * PROGRAM_WORDS;
+    return made->room->data + ((program_is_decoy(made, step) ? PROGRAM_STEPS : 0) + step) * PROGRAM_WORDS;
 }
 
-dim3 program_grid(const struct step *step)
+/* What a copy reads: words of the same memory. */
+uint32_t *program_source_of(const struct made *made, unsigned step)
 {
-    dim3 grid;
-
-    grid.x = step->grid[0];
-    grid.y = step->grid[1];
-    grid.z = step->grid[2];
-    return grid;
+    return program_words_of(made, step) - step * PROGRAM_WORDS + made->program->step[step].read[0] * PROGRAM_WORDS;
 }
 
-dim3 program_block(unsigned threads)
+void program_fill_kernel(const struct made *made, unsigned index, struct kernel_args *args, void **values,
+                         struct cudaKernelNodeParams *kernel)
 {
-    dim3 block;
+    const struct step *step = &made->program->step[index];
+    int otherwise = program_is_decoy(made, index);
 
-    block.x = threads;
-    block.y = block.z = 1;
-    return block;
+    program_step_args(made, index, args);
+    values[0] = args;
+    memset(kernel, 0, sizeof(*kernel));
+    kernel->func = (void *)(uintptr_t)made->room->kernel;
+    kernel->gridDim.x = step->grid[0] + (otherwise && !step->cooperative ? step->cluster : 0);
+    kernel->gridDim.y = step->grid[1];
+    kernel->gridDim.z = step->grid[2];
+    kernel->blockDim.x = otherwise && step->threads > 1 ? step->threads - 1 : step->threads;
+    kernel->blockDim.y = kernel->blockDim.z = 1;
+    kernel->sharedMemBytes = otherwise && step->shared_bytes ? step->shared_bytes - 128 : step->shared_bytes;
+    kernel->kernelParams = values;
 }
 
 cudaError_t program_set_attributes(const struct made *made, unsigned index, cudaGraphNode_t node)
@@ -51,6 +59,8 @@ cudaError_t program_set_attributes(const struct made *made, unsigned index, cuda
     const struct step *step = &made->program->step[index];
     cudaLaunchAttributeValue value;
 
+    if (made->bare && program_is_decoy(made, index) && !step->cooperative)
+        return cudaSuccess;
     memset(&value, 0, sizeof(value));
     if (step->cluster > 1) {
         value.clusterDim.x = step->cluster;
@@ -74,7 +84,7 @@ void program_fill_set(const struct made *made, unsigned index, struct cudaMemset
 {
     memset(set, 0, sizeof(*set));
     set->dst = program_words_of(made, index);
-    set->value = program_set_word(index);
+    set->value = program_is_decoy(made, index) ? 0 : program_set_word(index);
     set->elementSize = 4;
     set->width = PROGRAM_WORDS;
     set->height = 1;
@@ -88,20 +98,20 @@ static cudaError_t add_general(const struct made *made, cudaGraph_t graph, unsig
     struct cudaGraphNodeParams params;
     struct cudaMemsetParams set;
     struct cudaHostNodeParams host;
+    struct cudaKernelNodeParams kernel;
     struct kernel_args args;
     void *values[1];
 
     memset(&params, 0, sizeof(params));
-    values[0] = &args;
     switch (step->kind) {
     case STEP_KERNEL:
-        program_step_args(made, index, &args);
+        program_fill_kernel(made, index, &args, values, &kernel);
         params.type = cudaGraphNodeTypeKernel;
-        params.kernel.func = (void *)(uintptr_t)made->room->kernel;
-        params.kernel.gridDim = program_grid(step);
-        params.kernel.blockDim = program_block(step->threads);
-        params.kernel.sharedMemBytes = step->shared_bytes;
-        params.kernel.kernelParams = values;
+        params.kernel.func = kernel.func;
+        params.kernel.gridDim = kernel.gridDim;
+        params.kernel.blockDim = kernel.blockDim;
+        params.kernel.sharedMemBytes = kernel.sharedMemBytes;
+        params.kernel.kernelParams = kernel.kernelParams;
         break;
     case STEP_SET:
         program_fill_set(made, index, &set);
@@ -116,7 +126,7 @@ static cudaError_t add_general(const struct made *made, cudaGraph_t graph, unsig
     case STEP_COPY:
         params.type = cudaGraphNodeTypeMemcpy;
         params.memcpy.copyParams.kind = cudaMemcpyDeviceToDevice;
-        params.memcpy.copyParams.srcPtr.ptr = program_words_of(made, step->read[0]);
+        params.memcpy.copyParams.srcPtr.ptr = program_source_of(made, index);
         params.memcpy.copyParams.dstPtr.ptr = program_words_of(made, index);
         params.memcpy.copyParams.srcPtr.pitch = params.memcpy.copyParams.dstPtr.pitch = PROGRAM_WORDS * 4;
         params.memcpy.copyParams.srcPtr.xsize = params.memcpy.copyParams.dstPtr.xsize = PROGRAM_WORDS * 4;
@@ -148,49 +158,64 @@ static cudaError_t add_typed(const struct made *made, cudaGraph_t graph, unsigne
 
     switch (step->kind) {
     case STEP_KERNEL:
-        program_step_args(made, index, &args);
-        values[0] = &args;
-        memset(&kernel, 0, sizeof(kernel));
-        kernel.func = (void *)(uintptr_t)made->room->kernel;
-        kernel.gridDim = program_grid(step);
-        kernel.blockDim = program_block(step->threads);
-        kernel.sharedMemBytes = step->shared_bytes;
-        kernel.kernelParams = values;
+        program_fill_kernel(made, index, &args, values, &kernel);
         return cudaGraphAddKernelNode(node, graph, deps, count, &kernel);
     case STEP_SET: program_fill_set(made, index, &set); return cudaGraphAddMemsetNode(node, graph, deps, count, &set);
     case STEP_COPY:
-        return cudaGraphAddMemcpyNode1D(node, graph, deps, count, program_words_of(made, index), program_words_of(made, step->read[0]), PROGRAM_WORDS * 4,
+        return cudaGraphAddMemcpyNode1D(node, graph, deps, count, program_words_of(made, index), program_source_of(made, index), PROGRAM_WORDS * 4,
                                         cudaMemcpyDeviceToDevice);
     case STEP_HOST: program_fill_host(made, index, &host); return cudaGraphAddHostNode(node, graph, deps, count, &host);
     default: return cudaGraphAddEmptyNode(node, graph, deps, count);
     }
 }
 
-/* In a child graph of its own a kernel means the same, as long as all its edges are full. */
-static int may_be_wrapped(const struct program *p, unsigned index)
+int program_may_wrap(const struct program *p, unsigned index)
 {
     unsigned l;
 
     for (l = 0; l < p->links; l++)
         if ((p->link[l].from == index || p->link[l].to == index) && p->link[l].kind != LINK_FULL)
             return 0;
-    return p->step[index].kind == STEP_KERNEL;
+    return 1;
+}
+
+static cudaError_t add_inside(const struct made *made, cudaGraph_t graph, unsigned index)
+{
+    cudaGraphNode_t inside;
+
+    TRY(add_typed(made, graph, index, NULL, 0, &inside));
+    return made->program->step[index].kind == STEP_KERNEL ? program_set_attributes(made, index, inside) : cudaSuccess;
+}
+
+cudaError_t program_make_child(const struct made *made, unsigned index, cudaGraph_t *child)
+{
+    cudaError_t error;
+
+    TRY(cudaGraphCreate(child, 0));
+    error = add_inside(made, *child, index);
+    if (error != cudaSuccess)
+        (void)cudaGraphDestroy(*child);
+    return error;
+}
+
+/* A body takes no host functions. */
+static int goes_into_body(const struct made *made, unsigned index)
+{
+    return made->bodies && index % 2 && made->program->step[index].kind != STEP_HOST && made->program->step[index].kind != STEP_EMPTY;
 }
 
 static cudaError_t add_wrapped(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps, size_t count,
                                cudaGraphNode_t *node)
 {
     cudaGraph_t child;
-    cudaGraphNode_t inside;
-    cudaError_t error = cudaGraphCreate(&child, 0);
+    cudaError_t error;
 
-    if (error != cudaSuccess)
-        return error;
-    error = add_typed(made, child, index, NULL, 0, &inside);
-    if (error == cudaSuccess)
-        error = program_set_attributes(made, index, inside);
-    if (error == cudaSuccess)
-        error = cudaGraphAddChildGraphNode(node, graph, deps, count, child); /* clones it */
+    if (goes_into_body(made, index)) {
+        TRY(program_add_condition(graph, deps, count, node, &child));
+        return add_inside(made, child, index);
+    }
+    TRY(program_make_child(made, index, &child));
+    error = cudaGraphAddChildGraphNode(node, graph, deps, count, child); /* clones it */
     (void)cudaGraphDestroy(child);
     return error;
 }
@@ -198,7 +223,7 @@ static cudaError_t add_wrapped(const struct made *made, cudaGraph_t graph, unsig
 cudaError_t program_add_step(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps,
                              const cudaGraphEdgeData *data, size_t count, int general, cudaGraphNode_t *node)
 {
-    if (made->way == WAY_WRAPPED && may_be_wrapped(made->program, index))
+    if (made->way == WAY_WRAPPED && program_may_wrap(made->program, index))
         return add_wrapped(made, graph, index, deps, count, node);
     if (general)
         TRY(add_general(made, graph, index, deps, data, count, node));
@@ -226,10 +251,10 @@ static void CUDART_CB host_step_runs(void *opaque)
 void program_fill_host(const struct made *made, unsigned index, struct cudaHostNodeParams *host)
 {
     const struct step *step = &made->program->step[index];
-    struct program_host_step *data = &made->room->host[made->decoy_hosts ? PROGRAM_STEPS + index : index];
+    struct program_host_step *data = &made->room->host[program_is_decoy(made, index) ? PROGRAM_STEPS + index : index];
 
     data->room = made->room;
-    data->decoy = made->decoy_hosts;
+    data->decoy = program_is_decoy(made, index);
     data->step = index;
     data->reads = step->reads;
     memcpy(data->read, step->read, sizeof(data->read));

@@ -1,0 +1,139 @@
+/* Executable graphs that are changed: as a whole, or node by node. */
+#include "api.h"
+#include "choices.h"
+
+#include <string.h>
+
+static bool same_shape(const struct graph *a, const struct graph *b)
+{
+    if (a->nodes != b->nodes || a->arcs != b->arcs)
+        return false;
+    for (size_t i = 0; i < a->nodes; i++) {
+        const struct node *m = a->node[i], *n = b->node[i];
+        if (m->type != n->type || m->children != n->children || m->choice != n->choice)
+            return false;
+        for (unsigned c = 0; c < m->children; c++)
+            if (!same_shape(m->child[c], n->child[c]))
+                return false;
+    }
+    for (size_t i = 0; i < a->arcs; i++)
+        if (a->arc[i].from->index != b->arc[i].from->index || a->arc[i].to->index != b->arc[i].to->index)
+            return false;
+    return true;
+}
+
+static bool same_edge_data(const struct graph *a, const struct graph *b)
+{
+    for (size_t i = 0; i < a->arcs; i++)
+        if (memcmp(&a->arc[i].data, &b->arc[i].data, sizeof(edge_data)) != 0)
+            return false;
+    for (size_t i = 0; i < a->nodes; i++)
+        for (unsigned c = 0; c < a->node[i]->children; c++)
+            if (!same_edge_data(a->node[i]->child[c], b->node[i]->child[c]))
+                return false;
+    return true;
+}
+
+cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
+{
+    CALL(cudaGraphExecUpdate);
+    struct graph_exec *e = exec_of(handle);
+    const struct graph *g = graph_of(graph);
+    FAIL_IF(e == NULL || g == NULL || info == NULL, cudaErrorInvalidValue);
+    memset(info, 0, sizeof *info);
+    info->result = cudaGraphExecUpdateSuccess;
+    /* EDGE-23 leaves changed edge data open: refused, or taken over */
+    bool refuses = !device.faults.update_keeps_edges && choose(2) != 0;
+    if (!same_shape(e->copy, g) || (!same_edge_data(e->copy, g) && refuses)) {
+        info->result = cudaGraphExecUpdateErrorTopologyChanged;
+        return call_result(cudaErrorGraphExecUpdateFailure);
+    }
+    bool ignored = device.faults.update_after_launch_ignored && e->features & HAS(again);
+    if (ignored || (device.faults.second_update_ignored && e->updates++ != 0))
+        return cudaSuccess;
+    struct graph *copy = graph_copy(g);
+    for (size_t i = 3; device.faults.update_keeps_kernels && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && e->copy->node[i]->kernel != NULL)
+            *copy->node[i]->kernel = *e->copy->node[i]->kernel;
+    for (size_t i = 0; device.faults.update_keeps_hosts && i < copy->nodes; i++)
+        copy->node[i]->host = e->copy->node[i]->host;
+    for (size_t i = 0; device.faults.update_keeps_edges && i < copy->arcs; i++)
+        copy->arc[i].data = e->copy->arc[i].data;
+    graph_delete(e->copy);
+    e->copy = copy;
+    e->features |= HAS(updated);
+    return cudaSuccess;
+}
+
+/* ---- node by node ---- */
+
+/* The node of an executable graph that stands for one of the graph it was made from: the same place in the copy. */
+struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type)
+{
+    const struct graph_exec *e = exec_of(exec);
+    const struct node *n = node_of(handle);
+    if (e == NULL || n == NULL || n->type != type || n->graph->owner != NULL || n->index >= e->copy->nodes)
+        return NULL;
+    struct node *found = e->copy->node[n->index];
+    return found->type == type ? found : NULL;
+}
+
+cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle,
+                                                       const struct cudaKernelNodeParams *p)
+{
+    CALL(cudaGraphExecKernelNodeSetParams);
+    struct node *n = exec_node(exec, handle, cudaGraphNodeTypeKernel);
+    FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
+    const struct graph_exec *e = exec_of(exec);
+    if (device.faults.params_to_neighbour) {
+        FAIL_IF(n->index + 1 >= e->copy->nodes || e->copy->node[n->index + 1]->kernel == NULL, cudaErrorInvalidValue);
+        n = e->copy->node[n->index + 1];
+    }
+    bool ignored = device.faults.params_after_launch_ignored && e->features & HAS(again);
+    if (ignored || (device.faults.second_params_ignored && n->renewed++ != 0))
+        return cudaSuccess;
+    return kernel_replace(n->kernel, p);
+}
+
+cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, const struct cudaMemsetParams *p)
+{
+    CALL(cudaGraphExecMemsetNodeSetParams);
+    struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemset);
+    FAIL_IF(n == NULL || !set_sound(p), cudaErrorInvalidValue);
+    set_fill(n, p);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t handle, void *to, const void *from,
+                                                         size_t bytes, enum cudaMemcpyKind kind)
+{
+    CALL(cudaGraphExecMemcpyNodeSetParams1D);
+    (void)kind;
+    struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemcpy);
+    FAIL_IF(n == NULL || to == NULL || from == NULL, cudaErrorInvalidValue);
+    n->move.to = to;
+    n->move.from = from;
+    n->move.bytes = bytes;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, const struct cudaHostNodeParams *p)
+{
+    CALL(cudaGraphExecHostNodeSetParams);
+    struct node *n = exec_node(exec, handle, cudaGraphNodeTypeHost);
+    FAIL_IF(n == NULL || p == NULL || p->fn == NULL, cudaErrorInvalidValue);
+    n->host = *p;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, cudaGraph_t child)
+{
+    CALL(cudaGraphExecChildGraphNodeSetParams);
+    struct node *n = exec_node(exec, handle, cudaGraphNodeTypeGraph);
+    FAIL_IF(n == NULL || graph_of(child) == NULL, cudaErrorInvalidValue);
+    FAIL_IF(!same_shape(n->child[0], graph_of(child)), cudaErrorGraphExecUpdateFailure);
+    graph_delete(n->child[0]);
+    n->children = 0;
+    node_owns(n, graph_copy(graph_of(child)));
+    return cudaSuccess;
+}
