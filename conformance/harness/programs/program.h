@@ -70,6 +70,7 @@ unsigned dice_below(struct dice *dice, unsigned n);
 /* What programs may ask of the device. */
 struct program_size {
     unsigned threads, blocks, many_blocks, most_blocks, shared_bytes, hold_ns, clusters;
+    int programmatic;          /* no flavours: where no step waits, it is programmatic edges that go wrong */
 };
 
 void program_draw_graph(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
@@ -176,7 +177,7 @@ struct program_staging {       /* pinned, mapped */
 };
 struct program_room {
     const void *kernel;
-    cudaStream_t stream, side, blocking, urgent;
+    cudaStream_t stream, side, blocking, urgent, relay;
     cudaEvent_t event[PROGRAM_LINKS];
     int high_priority, blind;  /* blind: no step waits; such programs have to go wrong */
     struct program_size size;

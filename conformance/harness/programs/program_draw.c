@@ -78,12 +78,32 @@ static void draw_launch(struct step *step, struct dice *dice, const struct progr
     step->hold_ns = size->hold_ns / 4 + dice_below(dice, size->hold_ns);
 }
 
-static void draw_step(struct step *step, struct dice *dice, const struct program_size *size, unsigned number)
+/* What a program has much of, so that rows of steps of one kind, and nodes with many full edges, are drawn as well. */
+struct flavour {
+    enum step_kind kind;       /* STEP_KERNEL: no other kind is favoured */
+    int full_edges;            /* all edges are full */
+    unsigned fan_in;           /* most edges into a step */
+};
+
+static struct flavour draw_flavour(struct dice *dice, const struct program_size *size)
+{
+    struct flavour flavour = { STEP_KERNEL, 0, 3 };
+
+    if (size->programmatic)
+        return flavour;
+    flavour.kind = one_in(dice, 2) ? (enum step_kind)dice_below(dice, STEP_KINDS) : STEP_KERNEL;
+    flavour.full_edges = one_in(dice, 4);
+    flavour.fan_in = one_in(dice, 3) ? 8 : 3;
+    return flavour;
+}
+
+static void draw_step(struct step *step, struct dice *dice, const struct program_size *size, unsigned number, const struct flavour *flavour)
 {
     memset(step, 0, sizeof(*step));
     step->row = number % KIT_AXIS_ROWS;
     draw_launch(step, dice, size, kit_axis_rows[step->row]);
-    step->kind = one_in(dice, 4) ? (enum step_kind)dice_below(dice, STEP_KINDS) : STEP_KERNEL;
+    step->kind = flavour->kind != STEP_KERNEL && one_in(dice, 2) ? flavour->kind
+                 : one_in(dice, 4) ? (enum step_kind)dice_below(dice, STEP_KINDS) : STEP_KERNEL;
 }
 
 static void add_link(struct program *p, unsigned from, unsigned to, enum link_kind kind)
@@ -104,16 +124,17 @@ static unsigned draw_steps(struct dice *dice) { return one_in(dice, 64) ? PROGRA
 
 void program_draw_graph(struct program *p, struct dice *dice, const struct program_size *size, unsigned number)
 {
+    struct flavour flavour = draw_flavour(dice, size);
     unsigned to, n;
 
     memset(p, 0, sizeof(*p));
     p->steps = draw_steps(dice);
     for (to = 0; to < p->steps; to++) {
-        unsigned most = one_in(dice, 6) ? 8 : 3, links = to == 0 ? 0 : one_in(dice, 8) ? 0 : dice_below(dice, 2) ? 1 : 1 + dice_below(dice, most);
-        draw_step(&p->step[to], dice, size, number * 7 + to);
+        unsigned most = one_in(dice, 6) ? 8 : flavour.fan_in, links = to == 0 ? 0 : one_in(dice, 8) ? 0 : dice_below(dice, 2) ? 1 : 1 + dice_below(dice, most);
+        draw_step(&p->step[to], dice, size, number * 7 + to, &flavour);
         for (n = 0; n < links; n++) {
             unsigned reach = to < 4 || most == 8 || one_in(dice, 4) ? to : 4, from = to - 1 - dice_below(dice, reach);
-            int kernels = p->step[from].kind == STEP_KERNEL && p->step[to].kind == STEP_KERNEL;
+            int kernels = p->step[from].kind == STEP_KERNEL && p->step[to].kind == STEP_KERNEL && !flavour.full_edges;
             add_link(p, from, to, kernels && dice_below(dice, 3) ? (enum link_kind)(1 + dice_below(dice, one_in(dice, 8) ? 3 : 2)) : LINK_FULL);
         }
     }
@@ -132,7 +153,7 @@ static enum link_kind event_of_launch(const struct program *p, unsigned from, st
 }
 
 /* The events that a step waits for: of the first lane where its own lane begins, and now and then of any other. */
-static void draw_events(struct program *p, struct dice *dice, unsigned i, const unsigned *last)
+static void draw_events(struct program *p, struct dice *dice, unsigned i, const unsigned *last, const struct flavour *flavour)
 {
     struct step *step = &p->step[i];
     unsigned other;
@@ -140,9 +161,10 @@ static void draw_events(struct program *p, struct dice *dice, unsigned i, const 
     for (other = 0; other < PROGRAM_LANES; other++) {
         int begins = last[step->lane] == PROGRAM_STEPS && other == 0;
         int early;
-        if (other == step->lane || last[other] == PROGRAM_STEPS || (!begins && !one_in(dice, 4)))
+        if (other == step->lane || last[other] == PROGRAM_STEPS || (!begins && !one_in(dice, flavour->fan_in > 3 ? 2 : 4)))
             continue;
-        early = p->step[last[other]].kind == STEP_KERNEL && step->kind == STEP_KERNEL && dice_below(dice, 2);
+        early = p->step[last[other]].kind == STEP_KERNEL && step->kind == STEP_KERNEL && !flavour->full_edges &&
+                dice_below(dice, 2);
         add_link(p, last[other], i, early ? event_of_launch(p, last[other], dice) : LINK_FULL);
         step->attribute = 0; /* what the attribute means after an event is an open question */
     }
@@ -151,6 +173,7 @@ static void draw_events(struct program *p, struct dice *dice, unsigned i, const 
 /* Several lanes, each in a stream of its own; events lead from one to another. */
 void program_draw_stream(struct program *p, struct dice *dice, const struct program_size *size, unsigned number)
 {
+    struct flavour flavour = draw_flavour(dice, size);
     int forks = one_in(dice, 2);
     unsigned i, last[PROGRAM_LANES];
 
@@ -161,11 +184,11 @@ void program_draw_stream(struct program *p, struct dice *dice, const struct prog
         last[i] = PROGRAM_STEPS;
     for (i = 0; i < p->steps; i++) {
         struct step *step = &p->step[i];
-        draw_step(step, dice, size, number * 7 + i);
+        draw_step(step, dice, size, number * 7 + i, &flavour);
         step->lane = forks && i > 0 ? dice_below(dice, PROGRAM_LANES) : 0;
         if (step->kind == STEP_EMPTY)
             step->kind = STEP_SET; /* a stream has no empty node */
-        draw_events(p, dice, i, last);
+        draw_events(p, dice, i, last, &flavour);
         /* It might begin before the item, fill the device and wait for an item that waits for another lane: a legal deadlock. */
         if (forks && last[step->lane] != PROGRAM_STEPS && p->step[last[step->lane]].kind != STEP_KERNEL)
             step->attribute = 0;
@@ -253,6 +276,29 @@ static int is_direct(const struct program *p, unsigned from, unsigned to)
     return p->streams && from + 1 == to;
 }
 
+/* The next step of the same lane, or PROGRAM_STEPS. */
+static unsigned next_in_lane(const struct program *p, unsigned step)
+{
+    unsigned i;
+
+    for (i = step + 1; i < p->steps; i++)
+        if (p->step[i].lane == p->step[step].lane)
+            return i;
+    return PROGRAM_STEPS;
+}
+
+/* The steps that come before this one by an edge, or by edges through steps that are no kernels. In a lane: by the order of it. */
+static step_set direct_or_through(const struct program *p, unsigned to, const step_set *through)
+{
+    step_set set = 0;
+    unsigned k;
+
+    for (k = 0; k < to; k++)
+        if (is_direct(p, k, to) || (p->streams && p->step[k].lane == p->step[to].lane && next_in_lane(p, k) == to))
+            set |= bit(k) | (p->step[k].kind == STEP_KERNEL ? 0 : through[k]);
+    return set;
+}
+
 static void add_read(struct step *step, unsigned from)
 {
     unsigned i;
@@ -288,20 +334,9 @@ static void add_watch(struct program *p, unsigned from, unsigned to)
         step->watch[step->watches++] = to;
 }
 
-/* The next step of the same lane, or PROGRAM_STEPS. */
-static unsigned next_in_lane(const struct program *p, unsigned step)
+static void find_watches(struct program *p, const struct order *order, const step_set *through)
 {
-    unsigned i;
-
-    for (i = step + 1; i < p->steps; i++)
-        if (p->step[i].lane == p->step[step].lane)
-            return i;
-    return PROGRAM_STEPS;
-}
-
-static void find_watches(struct program *p)
-{
-    unsigned i, l, next;
+    unsigned i, k, l, next;
 
     for (i = 0; i < p->steps; i++)
         p->step[i].watches = 0;
@@ -313,20 +348,29 @@ static void find_watches(struct program *p)
         if (next != PROGRAM_STEPS && begins_at_end(p, i, p->step[next].attribute ? LINK_TRIGGER : LINK_FULL))
             add_watch(p, i, next);
     }
+    for (i = 0; i < p->steps; i++) /* behind other steps: complete before this one begins */
+        for (k = i; k-- > 0;)
+            if (through[i] & order->before[i] & bit(k) && !is_direct(p, k, i))
+                add_watch(p, k, i);
 }
 
 void program_entitle(struct program *p, struct dice *dice)
 {
     struct order order;
+    step_set through[PROGRAM_STEPS];
     unsigned i, k, n;
 
     find_order(p, &order);
     for (i = 0; i < p->steps; i++) {
         struct step *step = &p->step[i];
+        through[i] = direct_or_through(p, i, through);
         step_set visible = order.complete[i] & ~bit(i);
         step->reads = 0;
         for (k = i; k-- > 0;)
             if ((visible & bit(k)) && is_direct(p, k, i) && may_read(p, i, k))
+                add_read(step, k);
+        for (k = i; k-- > 0;)
+            if ((visible & through[i] & bit(k)) && may_read(p, i, k))
                 add_read(step, k);
         for (n = 0; n < 2 * PROGRAM_READS && i > 0; n++) {
             k = dice_below(dice, i);
@@ -338,7 +382,7 @@ void program_entitle(struct program *p, struct dice *dice)
         if (step->kind == STEP_COPY)
             step->reads = 1;
     }
-    find_watches(p);
+    find_watches(p, &order, through);
 }
 
 /* ---- what the words must be ---- */

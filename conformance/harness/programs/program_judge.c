@@ -38,6 +38,7 @@ static cudaError_t open_streams(struct program_room *room)
 
     TRY(cudaDeviceGetStreamPriorityRange(&least, &room->high_priority));
     TRY(cudaStreamCreateWithFlags(&room->blocking, cudaStreamDefault));
+    TRY(cudaStreamCreateWithFlags(&room->relay, cudaStreamNonBlocking));
     TRY(cudaStreamCreateWithPriority(&room->urgent, cudaStreamNonBlocking, room->high_priority));
     for (i = 0; i < PROGRAM_LINKS; i++)
         TRY(cudaEventCreateWithFlags(&room->event[i], cudaEventDisableTiming));
@@ -76,6 +77,8 @@ static void close_room(struct program_room *room)
         (void)cudaStreamDestroy(room->blocking);
     if (room->urgent)
         (void)cudaStreamDestroy(room->urgent);
+    if (room->relay)
+        (void)cudaStreamDestroy(room->relay);
     (void)cudaFree(room->plan);
     (void)cudaFreeHost(room->staging);
 }
@@ -399,7 +402,7 @@ static void ask_programs(struct ask *ask, struct program_room *room, const struc
     unsigned long long programs = ask->trials / (how->blind ? 2 : 1) + 1;
 
     memset(&counts, 0, sizeof(counts));
-    room->blind = how->blind;
+    room->blind = room->size.programmatic = how->blind;
     for (number = 0; number < programs; number++)
         if (!ask_program(ask, room, how, number, ways, &counts))
             break;

@@ -128,7 +128,7 @@ cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStr
 
 struct lanes {
     struct made *made;
-    cudaStream_t stream[PROGRAM_LANES];
+    cudaStream_t stream[PROGRAM_LANES], relay;
     unsigned first, last;      /* steps */
     cudaError_t error;
     int device;
@@ -224,6 +224,32 @@ static cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, struct d
     return dice_below(dice, 2) ? cudaEventRecord(event, stream) : cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
 }
 
+/* Directly, or by a stream without work of its own that waits for all of them and records one event. */
+static cudaError_t await_events(const struct lanes *lanes, unsigned i, struct dice *dice)
+{
+    const struct made *made = lanes->made;
+    const struct program *p = made->program;
+    cudaStream_t stream = lanes->stream[p->step[i].lane];
+    cudaEvent_t relayed = made->room->event[PROGRAM_LINKS - 2];
+    int relay = dice_below(dice, 2) != 0, relays = 0;
+    unsigned l;
+
+    for (l = 0; l < p->links; l++) {
+        if (p->link[l].to != i)
+            continue;
+        if (relay && p->link[l].kind == LINK_FULL) {
+            TRY(cudaStreamWaitEvent(lanes->relay, event_to_await(made, l), 0));
+            relays = 1;
+        } else {
+            TRY(cudaStreamWaitEvent(stream, event_to_await(made, l), 0));
+        }
+    }
+    if (!relays)
+        return cudaSuccess;
+    TRY(record_event(relayed, lanes->relay, dice));
+    return cudaStreamWaitEvent(stream, relayed, 0);
+}
+
 static cudaError_t queue_one(const struct lanes *lanes, unsigned i, struct dice *dice)
 {
     struct made *made = lanes->made;
@@ -233,9 +259,7 @@ static cudaError_t queue_one(const struct lanes *lanes, unsigned i, struct dice 
     cudaEvent_t event = event_of_step(made, i, &kind);
     unsigned l;
 
-    for (l = 0; l < p->links; l++)
-        if (p->link[l].to == i)
-            TRY(cudaStreamWaitEvent(stream, event_to_await(made, l), 0));
+    TRY(await_events(lanes, i, dice));
     TRY(launch_somehow(made, i, stream, event, kind, dice));
     for (l = 0; l < p->links; l++)
         if (p->link[l].from == i && p->link[l].kind == LINK_FULL)
@@ -352,6 +376,11 @@ cudaError_t stream_make(struct made *made, enum stream_way way)
     made->eager = !stream_way_captures(way);
     lanes.stream[0] = way == WAY_BLOCKING_STREAM ? room->blocking : way == WAY_PER_THREAD ? cudaStreamPerThread
                       : way == WAY_LEGACY ? cudaStreamLegacy : way == WAY_URGENT_STREAM ? room->urgent : room->stream;
+    if (stream_way_captures(way)) { /* whichever stream a capture begins in, the graph is the same */
+        cudaStream_t streams[] = { room->stream, room->blocking, cudaStreamPerThread };
+        lanes.stream[0] = streams[dice_below(&made->dice, 3)];
+    }
+    lanes.relay = room->relay;
     lanes.stream[1] = room->side;
     lanes.stream[2] = way == WAY_URGENT_STREAM ? room->stream : room->urgent;
     if (!stream_way_captures(way)) {
