@@ -212,6 +212,7 @@ struct graph *graph_new(void);
 void graph_delete(struct graph *g);
 struct graph *graph_copy(const struct graph *g);
 void graphs_reset(void);
+void graphs_follow(const struct node *original); /* for the device source-changes-copies */
 void graphs_forget_retired(void);
 struct node *node_new(struct graph *g, enum cudaGraphNodeType type);
 void node_drop_last(struct graph *g); /* the newest one, which has no edges yet */

@@ -55,6 +55,9 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     for (size_t i = 3; device.faults.update_keeps_kernels && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL && e->copy->node[i]->kernel != NULL)
             *copy->node[i]->kernel = *e->copy->node[i]->kernel;
+    for (size_t i = 1; device.faults.update_keeps_shape && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && e->copy->node[i]->kernel != NULL)
+            memcpy(copy->node[i]->kernel->grid, e->copy->node[i]->kernel->grid, sizeof copy->node[i]->kernel->grid);
     for (size_t i = 0; device.faults.update_keeps_hosts && i < copy->nodes; i++)
         copy->node[i]->host = e->copy->node[i]->host;
     for (size_t i = 0; device.faults.update_keeps_edges && i < copy->arcs; i++)
@@ -89,7 +92,10 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
         FAIL_IF(n->index + 1 >= e->copy->nodes || e->copy->node[n->index + 1]->kernel == NULL, cudaErrorInvalidValue);
         n = e->copy->node[n->index + 1];
     }
-    bool ignored = device.faults.params_after_launch_ignored && e->features & HAS(again);
+    bool ignored = (device.faults.params_after_launch_ignored && e->features & HAS(again)) || (device.faults.late_params_ignored && e->launches > 1);
+    struct node *next = n->index + 1 < e->copy->nodes ? e->copy->node[n->index + 1] : NULL;
+    if (device.faults.params_to_next_too && next != NULL && next->kernel != NULL)
+        (void)kernel_replace(next->kernel, p);
     if (ignored || (device.faults.second_params_ignored && n->renewed++ != 0))
         return cudaSuccess;
     return kernel_replace(n->kernel, p);
@@ -100,7 +106,10 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
     CALL(cudaGraphExecMemsetNodeSetParams);
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemset);
     FAIL_IF(n == NULL || !set_sound(p), cudaErrorInvalidValue);
+    uint32_t value = n->move.value;
     set_fill(n, p);
+    if (device.faults.set_params_keep_value)
+        n->move.value = value;
     return cudaSuccess;
 }
 
@@ -132,6 +141,8 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeGraph);
     FAIL_IF(n == NULL || graph_of(child) == NULL, cudaErrorInvalidValue);
     FAIL_IF(!same_shape(n->child[0], graph_of(child)), cudaErrorGraphExecUpdateFailure);
+    if (device.faults.child_params_ignored && exec_of(exec)->launches != 0)
+        return cudaSuccess;
     graph_delete(n->child[0]);
     n->children = 0;
     node_owns(n, graph_copy(graph_of(child)));

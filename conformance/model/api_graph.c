@@ -71,6 +71,8 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
         edge_data d = data_at(data, device.faults.new_node_shares_data ? 0 : i);
         if (device.faults.typed_edges_programmatic && data == NULL && n->kernel != NULL && from != NULL && from->kernel != NULL)
             d.from_port = d.type = 1;
+        if (device.faults.fourth_bare_edge_lost && data == NULL && i >= 3)
+            continue;
         if (device.faults.duplicates_accepted && stands_before(deps, i))
             continue;
         cudaError_t error = from == NULL ? cudaErrorInvalidValue : graph_connect(g, from, n, d);
@@ -455,7 +457,10 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const
     CALL(cudaGraphKernelNodeSetParams);
     struct request *r = kernel_of(handle);
     FAIL_IF(r == NULL || p == NULL, cudaErrorInvalidValue);
-    return kernel_replace(r, p);
+    cudaError_t error = kernel_replace(r, p);
+    if (error == cudaSuccess && device.faults.source_changes_copies)
+        graphs_follow(node_of(handle));
+    return error;
 }
 
 /* ATTR-06: overlap in a graph lives on edges, not on nodes */

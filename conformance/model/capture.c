@@ -266,6 +266,10 @@ cudaError_t capture_record(struct stream *s, struct event *e)
             e->captured[count++] = h;
         }
     }
+    if (device.faults.join_record_keeps_last && count > 1) {
+        e->captured[0] = e->captured[count - 1];
+        count = 1;
+    }
     for (unsigned i = 0; i < count; i++)
         e->captured[i].kept_default = edge_is_default(e->captured[i].data);
     e->captured_count = count;
@@ -294,7 +298,8 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
     struct lane *l = lane_of(c, s);
     if (device.faults.join_replaces)
         l->halves = 0;
-    for (unsigned i = 0; i < e->captured_count; i++)
+    bool lost = device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread);
+    for (unsigned i = 0; i < e->captured_count && !lost; i++)
         lane_depends(l, e->captured[i]);
     if (device.faults.event_spent)
         e->captured_count = 0;

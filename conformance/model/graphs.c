@@ -107,6 +107,14 @@ void graph_delete(struct graph *g)
     free(g);
 }
 
+void graphs_follow(const struct node *original)
+{
+    for (const struct graph *g = graphs; g != NULL; g = g->next)
+        for (size_t i = 0; i < g->nodes; i++)
+            if (g->node[i]->original == original && g->node[i]->kernel != NULL)
+                *g->node[i]->kernel = *original->kernel;
+}
+
 void graphs_reset(void)
 {
     while (execs != NULL) {
@@ -349,6 +357,8 @@ static void arc_orders(const struct arc *a)
     bool children = a->from->type == cudaGraphNodeTypeGraph && a->to->type == cudaGraphNodeTypeGraph;
     bool cut = (device.faults.ninth_dependent_unordered && a->nth >= 8) || (device.faults.seventeenth_edge_ignored && a->into >= 16) ||
                (device.faults.child_behind_child_early && children) || (device.faults.disabled_cuts && a->from->disabled);
+    bool empties = a->from->type == cudaGraphNodeTypeEmpty && a->to->type == cudaGraphNodeTypeEmpty;
+    cut |= (device.faults.second_empty_cuts && empties) || (device.faults.child_before_body_lost && body && a->from->type == cudaGraphNodeTypeGraph);
     bool ignored = cut || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     bool full_lets_go = (device.faults.second_exec_full && queued_features & HAS(secondexec)) || (device.faults.third_launch_full && queued_launches > 2) ||
                         (device.faults.nested_child_unordered && in_nested_child(a->to));

@@ -175,7 +175,8 @@ struct faults {
     bool timed_event_early, timed_wait_early, attribute_forgets_events, plain_copy_alone, long_copy_early, destroyed_event_lost;
     bool flagged_record_early, refused_attribute_leaks, record_forgets_graph, third_launch_full, nested_child_unordered, second_update_ignored;
     bool second_params_ignored, update_keeps_hosts, seventeenth_edge_ignored, nested_child_begins_early, child_behind_child_early;
-    bool clone_forgets_child_edges;
+    bool clone_forgets_child_edges, second_empty_cuts, fourth_bare_edge_lost, update_keeps_shape, params_to_next_too, late_params_ignored;
+    bool set_params_keep_value, child_params_ignored, child_before_body_lost, source_changes_copies, join_record_keeps_last, per_thread_join_lost;
     bool never_overlaps, early; /* these two conform */
 };
 

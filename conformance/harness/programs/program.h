@@ -102,6 +102,7 @@ struct made {                  /* a program made in one way */
     unsigned way;
     uint64_t decoys;           /* one bit per step: launched otherwise and on other memory, or, of the host, does nothing */
     int bare;                  /* decoys carry no attributes */
+    int late;                  /* the executable graph is launched as its decoy first, then as itself, in turn */
     struct made *decoy;        /* what the executable graph was made from, if not from this graph */
     int bodies;                /* steps lie in bodies of conditional nodes */
     int eager;                 /* launched, not captured */
@@ -128,8 +129,10 @@ cudaError_t program_declines(struct made *made);
 cudaError_t graph_make(struct made *made, enum graph_way way);
 void graph_unmake(struct made *made);
 cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exec);
-/* Changes an executable graph that was launched, and changes it back. */
-cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t exec);
+/* How often it is launched; before every launch but the first it is changed. What a launch of the decoy stores is not looked at. */
+unsigned exec_launches(const struct made *made, enum exec_way way);
+cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t exec, unsigned time);
+int exec_is_decoy(const struct made *made, unsigned time);
 /* The graph's kernels get other parameters. */
 cudaError_t program_spoil(struct made *made);
 /* A conditional node whose body runs. */

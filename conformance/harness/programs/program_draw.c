@@ -92,8 +92,8 @@ static struct flavour draw_flavour(struct dice *dice, const struct program_size 
     if (size->programmatic)
         return flavour;
     flavour.kind = one_in(dice, 2) ? (enum step_kind)dice_below(dice, STEP_KINDS) : STEP_KERNEL;
-    flavour.full_edges = one_in(dice, 4);
-    flavour.fan_in = one_in(dice, 3) ? 8 : 3;
+    flavour.full_edges = one_in(dice, 3);
+    flavour.fan_in = one_in(dice, flavour.full_edges ? 2 : 4) ? 8 : 3;
     return flavour;
 }
 
@@ -129,8 +129,11 @@ void program_draw_graph(struct program *p, struct dice *dice, const struct progr
 
     memset(p, 0, sizeof(*p));
     p->steps = draw_steps(dice);
+    if (flavour.fan_in > 3 && p->steps < 6)
+        p->steps += 5; /* room for many edges into one */
     for (to = 0; to < p->steps; to++) {
-        unsigned most = one_in(dice, 6) ? 8 : flavour.fan_in, links = to == 0 ? 0 : one_in(dice, 8) ? 0 : dice_below(dice, 2) ? 1 : 1 + dice_below(dice, most);
+        unsigned most = one_in(dice, 6) ? 8 : flavour.fan_in;
+        unsigned links = to == 0 || one_in(dice, 8) ? 0 : flavour.fan_in == 3 && dice_below(dice, 2) ? 1 : 1 + dice_below(dice, most);
         draw_step(&p->step[to], dice, size, number * 7 + to, &flavour);
         for (n = 0; n < links; n++) {
             unsigned reach = to < 4 || most == 8 || one_in(dice, 4) ? to : 4, from = to - 1 - dice_below(dice, reach);

@@ -32,7 +32,7 @@ static cudaError_t make_decoy(struct made *made, uint64_t decoys, int bare)
  * update). Only these ways keep the order of the decoy; for another order the documents promise no pairing. */
 static int keeps_the_decoys_order(enum graph_way way)
 {
-    return way == WAY_ONE_BY_ONE || way == WAY_NEW_NODES || way == WAY_ONE_CALL;
+    return way == WAY_ONE_BY_ONE || way == WAY_NEW_NODES || way == WAY_ONE_CALL || way == WAY_WRAPPED;
 }
 
 static int has_clusters(const struct program *p)
@@ -45,33 +45,32 @@ static int has_clusters(const struct program *p)
     return 0;
 }
 
-static cudaError_t update_to(const struct made *to, cudaGraphExec_t exec)
+/* Edges in another order, or clusters of another size, may be refused. */
+static cudaError_t update_to(struct made *made, const struct made *to, cudaGraphExec_t exec)
 {
     cudaGraphExecUpdateResultInfo info;
+    cudaError_t error;
 
     memset(&info, 0, sizeof(info));
-    return cudaGraphExecUpdate(exec, to->graph, &info);
+    error = cudaGraphExecUpdate(exec, to->graph, &info);
+    if (error != cudaErrorGraphExecUpdateFailure || (made->way == WAY_ONE_BY_ONE && !has_clusters(made->program)))
+        return error;
+    (void)cudaGetLastError();
+    return program_declines(made);
 }
 
 static cudaError_t update_whole(struct made *made, cudaGraphExec_t *exec)
 {
-    cudaError_t error;
-
-    if (made->graph != made->inner || !keeps_the_decoys_order((enum graph_way)made->way))
+    if (made->graph != made->inner || made->bodies || !keeps_the_decoys_order((enum graph_way)made->way))
         return program_declines(made);
-    error = make_decoy(made, dice_below(&made->dice, 2) ? ALL_STEPS : dice_roll(&made->dice) | 1, 1);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(exec, made->decoy->graph, 0);
-    if (error == cudaSuccess && dice_below(&made->dice, 2)) /* the last update counts */
-        error = update_to(made->decoy, *exec);
-    if (error == cudaSuccess)
-        error = update_to(made, *exec);
-    if (error != cudaErrorGraphExecUpdateFailure || (made->way == WAY_ONE_BY_ONE && !has_clusters(made->program)))
-        return error;
-    (void)cudaGetLastError(); /* edges in another order, or clusters of another size, may be refused */
-    (void)cudaGraphExecDestroy(*exec);
-    *exec = NULL;
-    return program_declines(made);
+    TRY(make_decoy(made, dice_below(&made->dice, 2) ? ALL_STEPS : dice_roll(&made->dice) | 1, 1));
+    TRY(cudaGraphInstantiate(exec, made->decoy->graph, 0));
+    made->late = dice_below(&made->dice, 2) != 0;
+    if (made->late)
+        return cudaSuccess;
+    if (dice_below(&made->dice, 2)) /* the last update counts */
+        TRY(update_to(made, made->decoy, *exec));
+    return update_to(made, made, *exec);
 }
 
 /* ---- node by node ---- */
@@ -133,6 +132,9 @@ static cudaError_t update_nodes(struct made *made, cudaGraphExec_t *exec)
         return program_declines(made);
     TRY(make_decoy(made, decoys, 0));
     TRY(cudaGraphInstantiate(exec, made->decoy->graph, 0));
+    made->late = dice_below(&made->dice, 2) != 0;
+    if (made->late)
+        return cudaSuccess;
     TRY(set_steps(made, *exec, made->decoy->node, decoys & dice_roll(&made->dice), 1)); /* the last parameters count */
     return set_steps(made, *exec, made->decoy->node, decoys, 0);
 }
@@ -210,15 +212,30 @@ cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exe
     }
 }
 
-cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t exec)
+unsigned exec_launches(const struct made *made, enum exec_way way)
 {
-    uint64_t which = dice_roll(&made->dice);
+    if (way == EXEC_UPDATED || way == EXEC_BY_NODE)
+        return made->late ? 4 : 2;
+    return way == EXEC_AGAIN ? 3 : way == EXEC_REENABLED ? 2 : 1;
+}
+
+int exec_is_decoy(const struct made *made, unsigned time) { return made->late && time % 2 == 0; }
+
+/* To itself; or, where it was no decoy, to the decoy and back. */
+cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t exec, unsigned time)
+{
+    uint64_t which = made->late ? made->decoy->decoys : dice_roll(&made->dice);
+    int to_decoy = exec_is_decoy(made, time) || !made->late, to_itself = !exec_is_decoy(made, time);
 
     switch (way) {
-    case EXEC_UPDATED: TRY(update_to(made->decoy, exec)); return update_to(made, exec);
+    case EXEC_UPDATED:
+        if (to_decoy)
+            TRY(update_to(made, made->decoy, exec));
+        return to_itself ? update_to(made, made, exec) : cudaSuccess;
     case EXEC_BY_NODE:
-        TRY(set_steps(made, exec, made->decoy->node, which, 1));
-        return set_steps(made, exec, made->decoy->node, which, 0);
+        if (to_decoy)
+            TRY(set_steps(made, exec, made->decoy->node, which, 1));
+        return to_itself ? set_steps(made, exec, made->decoy->node, which, 0) : cudaSuccess;
     case EXEC_REENABLED: return enable_again(made, exec);
     default: return cudaSuccess;
     }

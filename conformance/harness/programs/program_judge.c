@@ -182,17 +182,16 @@ static cudaStream_t any_stream(const struct program_room *room, struct dice *dic
 static cudaError_t launch(struct program_room *room, struct made *made, cudaGraphExec_t exec, enum exec_way way, unsigned *wrong, char *text,
                           size_t size)
 {
-    int changes = way == EXEC_UPDATED || way == EXEC_BY_NODE || way == EXEC_REENABLED;
-    unsigned times = way == EXEC_AGAIN ? 3 : changes ? 2 : 1, time;
+    unsigned time;
 
-    for (time = 0; time < times && !*wrong; time++) {
+    for (time = 0; time < exec_launches(made, way) && !*wrong; time++) {
         cudaStream_t stream = any_stream(room, &made->dice);
         if (time)
-            TRY(exec_change(made, way, exec));
+            TRY(exec_change(made, way, exec, time));
         TRY(prepare_run(room, made->program, &made->dice));
         TRY(cudaGraphLaunch(exec, stream));
         TRY(cudaStreamSynchronize(stream));
-        *wrong = compare_words(room, made->program, text, size);
+        *wrong = exec_is_decoy(made, time) ? 0 : compare_words(room, made->program, text, size);
     }
     return cudaSuccess;
 }
