@@ -129,7 +129,7 @@ cudaError_t program_declines(struct made *made);
 cudaError_t graph_make(struct made *made, enum graph_way way);
 void graph_unmake(struct made *made);
 cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exec);
-/* How often it is launched; before every launch but the first it is changed. What a launch of the decoy stores is not looked at. */
+/* How often it is launched; before every launch but the first it is changed. */
 unsigned exec_launches(const struct made *made, enum exec_way way);
 cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t exec, unsigned time);
 int exec_is_decoy(const struct made *made, unsigned time);

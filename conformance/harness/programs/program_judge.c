@@ -149,6 +149,23 @@ static unsigned compare_words(struct program_room *room, const struct program *p
     return wrong;
 }
 
+/* Steps of the decoy leave the program's words alone. */
+static unsigned compare_decoys(struct program_room *room, const struct program *p, uint64_t decoys, char *text, size_t size)
+{
+    static uint32_t got[PROGRAM_STEPS][PROGRAM_WORDS];
+    unsigned i, w, wrong = 0;
+
+    if (cudaMemcpy(got, room->data, p->steps * sizeof(got[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
+        snprintf(text, size, "its words cannot be read");
+        return 1;
+    }
+    for (i = 0; i < p->steps; i++)
+        for (w = 0; w < PROGRAM_WORDS && decoys >> i & 1; w++)
+            if ((got[i][w] != room->staging->data[i][w] || room->staging->from_host[i][w] != 0) && !wrong++)
+                snprintf(text, size, "step %u was to work on other memory", i);
+    return wrong;
+}
+
 /* ---- one program in one way ---- */
 
 struct way {
@@ -191,7 +208,8 @@ static cudaError_t launch(struct program_room *room, struct made *made, cudaGrap
         TRY(prepare_run(room, made->program, &made->dice));
         TRY(cudaGraphLaunch(exec, stream));
         TRY(cudaStreamSynchronize(stream));
-        *wrong = exec_is_decoy(made, time) ? 0 : compare_words(room, made->program, text, size);
+        *wrong = exec_is_decoy(made, time) ? compare_decoys(room, made->program, made->decoy->decoys, text, size)
+                                            : compare_words(room, made->program, text, size);
     }
     return cudaSuccess;
 }
