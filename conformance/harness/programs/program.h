@@ -152,7 +152,7 @@ cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStre
 void program_step_args(const struct made *made, unsigned step, struct kernel_args *args);
 /* Whether this step works on other memory in this graph. */
 int program_is_decoy(const struct made *made, unsigned step);
-/* In a child graph or a body of its own a step means the same, as long as all its edges are full. */
+/* Whether this step is put into a child graph or a body of its own, where it means the same as long as all its edges are full. */
 int program_may_wrap(const struct program *program, unsigned step);
 /* A graph of this step alone. */
 cudaError_t program_make_child(const struct made *made, unsigned step, cudaGraph_t *child);

@@ -162,20 +162,24 @@ static cudaError_t instantiate_twice(struct made *made, cudaGraphExec_t *exec)
 {
     cudaGraphExec_t other = NULL;
     cudaError_t error;
+    uint64_t changed;
 
     TRY(cudaGraphInstantiate(&other, made->graph, 0));
     if (made->bodies) { /* of a graph with a conditional node only one instantiation may exist at a time */
         TRY(cudaGraphExecDestroy(other));
         return cudaGraphInstantiate(exec, made->graph, 0);
     }
-    error = cudaGraphInstantiate(exec, made->graph, 0);
-    if (error == cudaSuccess && dice_below(&made->dice, 2)) {
+    changed = dice_below(&made->dice, 2) && !made->program->streams && made->graph == made->inner ? dice_roll(&made->dice) : 0;
+    error = set_steps(made, other, made->node, changed, 1);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(exec, made->graph, 0);
+    if (error == cudaSuccess && !changed && dice_below(&made->dice, 2)) {
         cudaGraphExec_t first = other;
         other = *exec;
         *exec = first;
+        if (!made->program->streams && made->graph == made->inner)
+            error = set_steps(made, other, made->node, dice_roll(&made->dice), 1);
     }
-    if (error == cudaSuccess && !made->program->streams && made->graph == made->inner)
-        error = set_steps(made, other, made->node, dice_roll(&made->dice), 1);
     TRY(cudaGraphExecDestroy(other));
     return error;
 }

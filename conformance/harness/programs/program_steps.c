@@ -176,7 +176,7 @@ int program_may_wrap(const struct program *p, unsigned index)
     for (l = 0; l < p->links; l++)
         if ((p->link[l].from == index || p->link[l].to == index) && p->link[l].kind != LINK_FULL)
             return 0;
-    return 1;
+    return p->step[index].hold_ns % 3 != 0; /* two of three, so that both kinds stand beside each other */
 }
 
 static cudaError_t add_inside(const struct made *made, cudaGraph_t graph, unsigned index)
