@@ -101,7 +101,7 @@ struct made {                  /* a program made in one way */
     cudaGraphNode_t node[PROGRAM_STEPS];
     unsigned way;
     uint64_t decoys;           /* one bit per step: launched otherwise and on other memory, or, of the host, does nothing */
-    int bare;                  /* decoys carry no attributes */
+    int bare;                  /* decoys carry neither priority nor domain */
     int late;                  /* the executable graph is launched as its decoy first, then as itself, in turn */
     struct made *decoy;        /* what the executable graph was made from, if not from this graph */
     int bodies;                /* steps lie in bodies of conditional nodes */

@@ -59,8 +59,6 @@ cudaError_t program_set_attributes(const struct made *made, unsigned index, cuda
     const struct step *step = &made->program->step[index];
     cudaLaunchAttributeValue value;
 
-    if (made->bare && program_is_decoy(made, index) && !step->cooperative)
-        return cudaSuccess;
     memset(&value, 0, sizeof(value));
     if (step->cluster > 1) {
         value.clusterDim.x = step->cluster;
@@ -71,6 +69,8 @@ cudaError_t program_set_attributes(const struct made *made, unsigned index, cuda
     value.cooperative = 1;
     if (step->cooperative)
         TRY(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeCooperative, &value));
+    if (made->bare && program_is_decoy(made, index))
+        return cudaSuccess;
     value.priority = made->room->high_priority;
     if (step->urgent)
         TRY(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributePriority, &value));
