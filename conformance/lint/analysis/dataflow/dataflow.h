@@ -164,6 +164,7 @@ void note_divides(expr formula); /* decides whether a thread goes past a wait: k
 void note_keys(const constraint_key *keys, unsigned count, const struct section *, uint32_t index);
 
 /* loops.c: the first turn of a loop with a wait is kept apart from the later ones */
+void loops_begin(void); /* of one kernel: their bits are its own */
 void find_loops(struct section *);
 uint64_t turns_after(node_id from, node_id target, uint64_t turns);
 

@@ -541,6 +541,7 @@ static void begin(const struct kernel *kernel, struct findings *found)
     asked_often_count = 0;
     values_begin();
     evaluator_begin(kernel);
+    loops_begin();
     calls_begin();
 }
 
