@@ -229,7 +229,7 @@ struct section {
     struct source_line *lines;
     struct map labels;               /* name -> index of the instruction after it */
     struct liveness *liveness[ATTENTIONS]; /* made when first asked for */
-    bool knows_loops;
+    uint32_t knows_loops_of; /* the kernel for which its loops were found, by the order of their analyses; 0: none */
 };
 
 /* Reads a listing; sections in the order of the text. 0 instructions are not an error. */

@@ -233,3 +233,18 @@ OK(failing_twice)(const float *a, float *o, int n)
     pdl_wait();
     o[threadIdx.x] = a[threadIdx.x];
 }
+
+/* a recursion that ends only in turns with other numbers than the first ones */
+CALLED int ackermann(int m, int n)
+{
+    return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
+}
+template <bool early> INLINED void recursive_numbers(const float *a, float *o, int n)
+{
+    int k = ackermann(2, n);
+    float v = early ? *(const volatile float *)(a + k) : 0.0f;
+    pdl_wait();
+    o[threadIdx.x] = v + *(const volatile float *)(a + k + 1);
+}
+BUG(recursive_numbers, "read-before-wait")(const float *a, float *o, int n) { recursive_numbers<true>(a, o, n); }
+OK(recursive_numbers)(const float *a, float *o, int n) { recursive_numbers<false>(a, o, n); }

@@ -40,7 +40,6 @@ _IN_DEBUG_CODE = frozenset({"ok_few_threads", "ok_turn_of_two", "ok_barrier_toke
 KNOWN_WRONG: dict[tuple[str, str], frozenset[str]] = {
     (architecture, "-G"): _IN_DEBUG_CODE for architecture in ARCHITECTURES}
 QUICK = (("sm_90", "-O3"), ("sm_120", "-O3"), ("sm_90", "-G"))  # the tests judge the first whole, of the others every fifth file
-_ALONE = frozenset({"machines"})  # lint is more careful about its calls through pointers where others' functions could be called
 Cells = dict[tuple[str, str], tuple[int, int, int]]  # (architecture, way) -> kernels judged, disagreements, instructions
 _making: defaultdict[Path, Lock] = defaultdict(Lock)  # PTX that several cells share
 _LABEL = re.compile(r'^(BUG|OK)\((\w+)(?:, "([^"]*)")?\)', re.MULTILINE)
@@ -79,10 +78,10 @@ def together(files: Iterable[Path], folder: Path) -> list[Path]:
     """The same kernels in few sources: nvcc and nvdisasm take longer to start than for most of the files."""
     files = list(files)
     headers = sorted({line for file in files for line in file.read_text().splitlines() if line.startswith("#include")})
-    spaces = [f'namespace of_{file.stem} {{\n#include "{file}"\n}}' for file in files if file.stem not in _ALONE]
+    spaces = [f'namespace of_{file.stem} {{\n#include "{file}"\n}}' for file in files]
     unit = folder / "together.cu"
     unit.write_text("\n".join([*headers, *spaces, ""]))
-    return [unit, *(file for file in files if file.stem in _ALONE)]
+    return [unit]
 
 
 def compile_one(nvcc: Path, source: Path, architecture: str, way: str, folder: Path) -> Path:

@@ -126,6 +126,66 @@ def test_what_it_reads() -> None:
         "entry\tk", "entry\tm?n", "constant4\t8\tv", "function\tf", "function\tk", "address\tf", "home\tf\tk\t3", "listing"]
 
 
+# ok_machine_of_block of the corpus for sm_90: what it does in each turn of its loop is known only if turns are kept apart.
+_MACHINE = """\t.section\t.text.{0},"ax",@progbits
+.text.{0}:
+        /*0000*/                   LDC R1, c[0x0][0x28] ;
+        /*0010*/                   S2R R7, SR_TID.X ;
+        /*0020*/                   LDC.64 R2, c[0x0][0x218] ;
+        /*0030*/                   ULDC UR4, c[0x0][0x220] ;
+        /*0040*/                   IMAD.MOV.U32 R6, RZ, RZ, RZ ;
+        /*0050*/                   ULDC.64 UR6, c[0x0][0x210] ;
+        /*0060*/                   IMAD.U32 R0, RZ, RZ, UR4 ;
+        /*0070*/                   ULDC.64 UR4, c[0x0][0x208] ;
+        /*0080*/                   IMAD.WIDE.U32 R2, R7, 0x4, R2 ;
+.L_{0}_3909:
+        /*0090*/                   VIMNMX.U32 R6, R6, 0x2, PT ;
+        /*00a0*/                   IMAD.SHL.U32 R6, R6, 0x4, RZ ;
+        /*00b0*/                   LDC R4, c[0x2][R6] ;
+        /*00c0*/                   SHF.R.S32.HI R5, RZ, 0x1f, R4 ;
+.L_{0}_8380:
+        /*00d0*/                   BRX R4 -0xe0          (*"BRANCH_TARGETS .L_{0}_8381,.L_{0}_8382,.L_{0}_8383"*);
+.L_{0}_8383:
+        /*00e0*/                   IADD3 R5, P0, R0, R7, RZ ;
+        /*00f0*/                   LEA.HI.X.SX32 R6, R0, RZ, 0x1, P0 ;
+        /*0100*/                   LEA R4, P0, R5, UR6, 0x2 ;
+        /*0110*/                   LEA.HI.X R5, R5, UR7, R6, 0x2, P0 ;
+        /*0120*/                   LDG.E.STRONG.SYS R5, desc[UR4][R4.64] ;
+        /*0130*/                   IMAD.MOV.U32 R6, RZ, RZ, 0x2 ;
+        /*0140*/                   ISETP.GT.AND P0, PT, R0.reuse, 0x1, PT ;
+        /*0150*/                   VIADD R0, R0, 0xffffffff ;
+        /*0160*/                   SEL R6, R6, 0x3, P0 ;
+        /*0170*/                   STG.E desc[UR4][R2.64], R5 ;
+        /*0180*/                   BRA `(.L_{0}_3906) ;
+.L_{0}_8381:
+        /*0190*/                   ISETP.GT.U32.AND P0, PT, R7, 0x1f, PT ;
+        /*01a0*/                   BSSY B0, `(.L_{0}_3907) ;
+        /*01b0*/                   IMAD.MOV.U32 R6, RZ, RZ, 0x1 ;
+        /*01c0*/               @P0 BRA `(.L_{0}_3908) ;
+        /*01d0*/                   ACQBULK ;
+.L_{0}_3908:
+        /*01e0*/                   BSYNC B0 ;
+.L_{0}_3907:
+        /*01f0*/                   BRA `(.L_{0}_3906) ;
+.L_{0}_8382:
+        /*0200*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0210*/                   IMAD.MOV.U32 R6, RZ, RZ, 0x2 ;
+.L_{0}_3906:
+        /*0220*/                   ISETP.NE.AND P0, PT, R6, 0x3, PT ;
+        /*0230*/               @P0 BRA `(.L_{0}_3909) ;
+.L_{0}_8379:
+        /*0240*/                   EXIT ;
+"""
+
+
+def test_a_kernel_is_judged_alike_whatever_stands_before_it() -> None:
+    names = [f"k{i}" for i in range(100)]
+    listing = "".join(_MACHINE.replace("{0}", name) for name in names).encode()
+    infos = {name: KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 8), Parameter(2, 16, 4)], 0x210, 20) for name in names}
+    answer = analyse(Question(90, infos, entries=names, words={name: (400, 512, 224) for name in names}), [listing])
+    assert [name for name in names if answer.kernels[name].accesses] == []
+
+
 def test_sections_of_a_listing() -> None:
     head, code = b"\t.headerflags\n", b"        /*0000*/  EXIT ;\n"
     one, two = b'\t.section\t.text.one,"ax",@progbits\n', b'\t.section\t.text.tw\xff,"ax"\n'

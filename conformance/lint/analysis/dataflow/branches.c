@@ -202,7 +202,8 @@ static void take_way(node_id node, const node_id *ways, unsigned count, unsigned
         registers->passed = last_place(node);
     if (returns)
         note_return(now.nodes[node].context, there);
-    go(node, ways[chosen], there, how.constraints, registers);
+    if (!returns || !frame_of(now.nodes[node].context)->deeper) /* others wait for such a turn to return, each at its place */
+        go(node, ways[chosen], there, how.constraints, registers);
     registers->phases = before;
     registers->passed = passed;
 }

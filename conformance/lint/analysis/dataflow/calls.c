@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31, KEPT = 2 };
+enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31, KEPT = 2, STACK_POINTER = 1 };
 
-/* A recursive call is not walked again: it returns as far along as an outer one does, once that is known. */
+/* A recursive call comes back as far along as any call of that function does, once that is known. */
 struct waiting {
     node_id node, after;
     enum progress wait;
@@ -267,6 +267,27 @@ static void enter_callee(node_id node, struct target target, node_id after, bool
     go(node, node_at(inner, target.section, target.block), wait, known, registers);
 }
 
+/* Of the arguments of a deeper call only where they point is known: each turn has others, by the same names. The stack pointer
+ * stands for that of each turn, none of whose words is known yet. */
+static void forget_turn(struct registers *registers, expr stack)
+{
+    for (unsigned r = 0; r < REGISTERS; r++)
+        registers->file[r].expression = 0;
+    registers->file[STACK_POINTER].expression = stack;
+    registers->word_count = 0;
+}
+
+/* All deeper turns of a recursion are one context, which is entered again by each: only there may be what ends it. */
+static void enter_deeper_turn(node_id node, struct target target, context turn, enum progress wait, struct registers *registers)
+{
+    struct frame *frame = frame_of(turn);
+    if (!frame->stack)
+        frame->stack = registers->file[STACK_POINTER].expression;
+    forget_turn(registers, frame->stack);
+    note_entered(turn, target);
+    go(node, node_at(turn, target.section, target.block), wait, now.assumed, registers);
+}
+
 /* Whether a callee that is not walked, or what it calls, could have been blamed or could have waited. */
 static bool matters(const struct section *callee)
 {
@@ -289,7 +310,7 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
     bool returns = block->falls != NO_BLOCK;
     node_id after = returns ? node_after(node) : 0;
     uint32_t site = block->in_loop ? 0 : now.nodes[node].first_site + (block->end - 1 - block->start);
-    bool recursive = returns && context_has(c, section, (uint32_t)block->falls);
+    bool recursive = returns && context_with(c, section, (uint32_t)block->falls) != 0;
     bool deep = (c != 0 && frame_of(c)->depth >= MOST_DEPTH) || nodes_are_many();
     const struct target *targets;
     allocates = false;
@@ -302,7 +323,13 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
             enter_callee(node, target, after, returns, wait, known, registers);
             continue;
         }
-        if (target.section != NULL && written == NULL && !recursive && !now.follow_waited && matters(target.section))
+        bool turns = target.section != NULL && written == NULL && recursive && !deep;
+        if (turns) {
+            struct registers *deeper = copy_of(registers);
+            enter_deeper_turn(node, target, deeper_turn(c, section, (uint32_t)block->falls), wait, deeper);
+            free(deeper->words);
+            free(deeper);
+        } else if (target.section != NULL && written == NULL && !now.follow_waited && matters(target.section))
             add_unresolved(section, block->end - 1, "a function so deep in calls that it was not followed there", 0);
         after_skipped_call(registers, written, written_count, site);
         for (unsigned r = FIRST_ARGUMENT; allocates && r < FIRST_ARGUMENT + 2; r++)

@@ -14,6 +14,8 @@ struct frame { /* of a context: the innermost call */
     struct section *section; /* in which it returns */
     uint32_t block;          /* to which */
     uint32_t depth;          /* 1: called by the kernel */
+    bool deeper;             /* all turns of a recursion but the first */
+    expr stack;              /* of those: the stack pointer */
 };
 
 enum event_kind {
@@ -152,7 +154,8 @@ node_id node_at(context, struct section *, uint32_t block);
 context context_in(context outer, struct section *section, uint32_t block);
 struct frame *frame_of(context); /* NULL of 0 */
 bool nodes_are_many(void); /* so many that calls are no longer walked */
-bool context_has(context, const struct section *, uint32_t block);
+context context_with(context, const struct section *, uint32_t block); /* the innermost call that returns there; 0: none */
+context deeper_turn(context, struct section *, uint32_t block); /* of a call that returns there, while an outer one has not */
 const node_id *ways_out(node_id, unsigned *jumps); /* to which it jumps; the last one, not counted, is node_after(node) */
 node_id node_after(node_id);                      /* of one through which control can fall */
 /* Leaves a node for another. */
@@ -164,6 +167,7 @@ void note_divides(expr formula); /* decides whether a thread goes past a wait: k
 void note_keys(const constraint_key *keys, unsigned count, const struct section *, uint32_t index);
 
 /* loops.c: the first turn of a loop with a wait is kept apart from the later ones */
+void loops_begin(void); /* of one kernel: their bits are its own */
 void find_loops(struct section *);
 uint64_t turns_after(node_id from, node_id target, uint64_t turns);
 

@@ -97,12 +97,21 @@ bool nodes_are_many(void)
     return now.node_count >= MOST_NODES;
 }
 
-bool context_has(context c, const struct section *section, uint32_t block)
+context context_with(context c, const struct section *section, uint32_t block)
 {
-    for (; c != 0; c = frame_of(c)->outer)
-        if (frame_of(c)->section == section && frame_of(c)->block == block)
-            return true;
-    return false;
+    while (c != 0 && !(frame_of(c)->section == section && frame_of(c)->block == block))
+        c = frame_of(c)->outer;
+    return c;
+}
+
+context deeper_turn(context c, struct section *section, uint32_t block)
+{
+    context first = context_with(c, section, block);
+    if (frame_of(first)->deeper)
+        return first;
+    context turn = context_in(first, section, block);
+    frame_of(turn)->deeper = true;
+    return turn;
 }
 
 /* Calls come where they return to, and just before that. */
@@ -541,6 +550,7 @@ static void begin(const struct kernel *kernel, struct findings *found)
     asked_often_count = 0;
     values_begin();
     evaluator_begin(kernel);
+    loops_begin();
     calls_begin();
 }
 

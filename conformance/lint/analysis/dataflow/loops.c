@@ -3,6 +3,7 @@
  * Where a loop holds a wait, paths that have gone round it are kept apart from those in its first turn. Then whatever says
  * "first" (a flag, a count, a tile's number, a pointer) is known on the first turn, because nothing has been joined yet.
  */
+#include "dataflow/control_flow.h"
 #include "dataflow/dataflow.h"
 #include "output/report.h"
 
@@ -11,7 +12,14 @@
 
 enum { MOST_LOOPS = 64, MOST_NESTED = 6, UNSEEN = 0 };
 
-static unsigned loops_numbered; /* of all sections: a bit of `turns` each */
+static unsigned loops_numbered; /* of the kernel and what it calls: a bit of `turns` each */
+static uint32_t kernels_begun;
+
+void loops_begin(void)
+{
+    kernels_begun++;
+    loops_numbered = 0;
+}
 
 /* One search for cycles among the blocks whose depth is at least `depth` (Tarjan, without recursion). */
 struct search {
@@ -22,15 +30,6 @@ struct search {
     bool *is_open;
     uint32_t path_count, open_count, seen;
 };
-
-static uint32_t successor_count(const struct block *block) { return block->jump_count + (block->falls != NO_BLOCK); }
-
-static uint32_t successor(const struct block *block, uint32_t which)
-{
-    if (block->falls == NO_BLOCK)
-        return block->jumps[which];
-    return which ? block->jumps[which - 1] : (uint32_t)block->falls;
-}
 
 /* A wait, or a call that may lead to one. */
 static bool may_wait(const struct section *section, const struct block *block)
@@ -143,9 +142,11 @@ static void search_from(struct search *search, uint32_t start)
 void find_loops(struct section *section)
 {
     uint32_t count = section->block_count;
-    if (section->knows_loops || count == 0)
+    if (section->knows_loops_of == kernels_begun || count == 0)
         return;
-    section->knows_loops = true;
+    section->knows_loops_of = kernels_begun;
+    for (uint32_t block = 0; block < count; block++)
+        section->blocks[block].in_turns = section->blocks[block].heads_turns = 0;
     struct search search = {.section = section, .depth = allocate(count), .is_open = allocate(count)};
     uint32_t *words = allocate((size_t)count * 5 * sizeof *words);
     search.number = words;
