@@ -31,7 +31,7 @@ from conformance.pdlkit.machine_code import MachineCode
 from conformance.pdlkit.output_folder import claim, forget, output_path
 from conformance.pdlkit.page import write_page
 from conformance.pdlkit.records import CaseLog, Record
-from conformance.pdlkit.report import RunFacts, build_report, inconsistencies, write_report
+from conformance.pdlkit.report import RunFacts, build_report, identified, inconsistencies, write_report
 from conformance.pdlkit.rules import PROFILES, Case, RuleBook, RulesError, load
 from conformance.pdlkit.supervise import Outcome, Plan, Supervisor, start_problems
 from conformance.pdlkit.verdicts import CaseResult, RunVerdict, judge_case, judge_run
@@ -270,8 +270,9 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     if wrong:
         verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings, facts.verdict.waived)
         facts = dataclasses.replace(facts, verdict=verdict, problems=[*facts.problems, *wrong])
-    if told or wrong:
         report = build_report(dataclasses.replace(facts, static_check=told))
+    if told or wrong:
+        report = identified({**report, "static_check": told})
         path = write_report(report, folder)
     page = write_page(path)
     if options.json:
