@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from conformance.pdlkit import evidence, machine, many_gpus, places, resume, soak, toolchain, waivers
+from conformance.pdlkit import evidence, fatbin, machine, many_gpus, places, resume, soak, toolchain, waivers
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.build import Built, build, carried
 from conformance.pdlkit.checked_lines import Writer
@@ -254,6 +254,8 @@ def _static_check(report: Path, facts: RunFacts) -> tuple[str | None, list[str]]
     """Lint's findings on the kernels that ran, compared with what the hardware showed: what was done, and the disagreements."""
     if facts.code is None or facts.on_model or facts.plant is not None:
         return None, []
+    if not any(True for _ in fatbin.entries(facts.code.path.read_bytes())):
+        return "left out: the harness holds no machine code", []
     said = evidence.ask_lint(["dev", "lint-against-hardware", "--json", str(report), str(facts.code.path)])
     if isinstance(said, str):  # the run keeps what it found, whatever is wrong with lint
         return "failed", [f"static check: {said}"]
