@@ -23,7 +23,7 @@ PREBUILT_NAME = "pdl-lint-reader.so"  # as the installed package carries it
 _REWRITE = KIT / "rewrite"
 _SOURCES = (_REWRITE / "fatbin.c", _REWRITE / "cubin.c", Path(__file__).resolve().with_name("reader") / "scan.c")
 _HEADERS = tuple(_REWRITE / name for name in ("fatbin.h", "fatbin_layout.h", "cubin.h"))
-_RECIPE = Recipe("lint-reader.so", [*_SOURCES, *_HEADERS], ["-std=gnu11", "-O3", "-shared", "-fPIC", f"-I{_REWRITE}", *_SOURCES],
+_RECIPE = Recipe("lint-reader.so", [*_SOURCES, *_HEADERS], ["-std=gnu11", "-O3", "-shared", "-fPIC", "-I", _REWRITE, *_SOURCES],
                  "lint's reader of fat binaries")
 _PACKAGES = {"zstd": "zstandard", "lz4": "lz4"}
 _FUNCTIONS = {"zstd": "ZSTD_decompress", "lz4": "LZ4_decompress_safe"}

@@ -31,7 +31,7 @@ class Recipe:
 
     name: str  # of the file, such as "analysis" or "libpdlstress.so"
     inputs: Sequence[Path]  # every file it is made from, headers included
-    arguments: Sequence[str | Path]  # of the compiler, without its -o
+    arguments: Sequence[str | Path]  # of the compiler, without its -o; where the sources lie is a Path, which the digest leaves out
     what: str  # for sentences: "lint's analysis"
 
     def digest(self) -> str:

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from conformance.pdlkit import evidence, machine, many_gpus, places, resume, soak, toolchain, waivers
+from conformance.pdlkit import evidence, fatbin, machine, many_gpus, places, resume, soak, toolchain, waivers
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.build import Built, build, carried
 from conformance.pdlkit.checked_lines import Writer
@@ -31,7 +31,7 @@ from conformance.pdlkit.machine_code import MachineCode
 from conformance.pdlkit.output_folder import claim, forget, output_path
 from conformance.pdlkit.page import write_page
 from conformance.pdlkit.records import CaseLog, Record
-from conformance.pdlkit.report import RunFacts, build_report, inconsistencies, write_report
+from conformance.pdlkit.report import RunFacts, build_report, identified, inconsistencies, write_report
 from conformance.pdlkit.rules import PROFILES, Case, RuleBook, RulesError, load
 from conformance.pdlkit.supervise import Outcome, Plan, Supervisor, start_problems
 from conformance.pdlkit.verdicts import CaseResult, RunVerdict, judge_case, judge_run
@@ -254,6 +254,8 @@ def _static_check(report: Path, facts: RunFacts) -> tuple[str | None, list[str]]
     """Lint's findings on the kernels that ran, compared with what the hardware showed: what was done, and the disagreements."""
     if facts.code is None or facts.on_model or facts.plant is not None:
         return None, []
+    if not any(True for _ in fatbin.entries(facts.code.path.read_bytes())):
+        return "left out: the harness holds no machine code", []
     said = evidence.ask_lint(["dev", "lint-against-hardware", "--json", str(report), str(facts.code.path)])
     if isinstance(said, str):  # the run keeps what it found, whatever is wrong with lint
         return "failed", [f"static check: {said}"]
@@ -270,8 +272,9 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     if wrong:
         verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings, facts.verdict.waived)
         facts = dataclasses.replace(facts, verdict=verdict, problems=[*facts.problems, *wrong])
-    if told or wrong:
         report = build_report(dataclasses.replace(facts, static_check=told))
+    if told or wrong:
+        report = identified({**report, "static_check": told})
         path = write_report(report, folder)
     page = write_page(path)
     if options.json:

@@ -15,6 +15,7 @@ import sys
 import tarfile
 import tempfile
 import time
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -122,22 +123,22 @@ def compression() -> tuple[list[str | Path], str]:
         objects = [compiled_files.compiled(recipe, compiler()) for recipe in recipes]
     except (SetupImpossible, OSError, tarfile.TarError) as error:
         return [], f"compressed images cannot be read: {error}"
-    return ["-DPDL_HAVE_ZSTD=1", "-DPDL_HAVE_LZ4=1", f"-I{place}", *objects], ""
+    return ["-DPDL_HAVE_ZSTD=1", "-DPDL_HAVE_LZ4=1", "-I", place, *objects], ""
 
 
-def compiled(name: str, sources: list[Path], arguments: list[str], what: str) -> Path:
+def compiled(name: str, sources: list[Path], arguments: Sequence[str | Path], what: str) -> Path:
     """A program or library of the rewriter and these sources, compiled again if any of the sources has changed."""
     extra, _ = compression()
     headers = sorted(path for folder in {source.parent for source in sources} | {HERE} for path in folder.glob("*.h"))
-    recipe = Recipe(name, [*sources, *CORE, *headers], [*FLAGS, f"-I{HERE}", *sources, *CORE, *extra, *arguments], what)
+    recipe = Recipe(name, [*sources, *CORE, *headers], [*FLAGS, "-I", HERE, *sources, *CORE, *extra, *arguments], what)
     return compiled_files.compiled(recipe, compiler())
 
 
 def injection_library(name: str, sources: list[Path], what: str) -> Path:
     """A library for LD_PRELOAD that rewrites what a program loads, made of these sources and the shared ones."""
     folders = sorted({source.parent for source in sources} | {INJECTION})
-    return compiled_files.preloadable(compiled(name, [*sources, *LOADING], [*(f"-I{folder}" for folder in folders), "-shared", "-ldl",
-                                                                            "-lpthread"], what))
+    includes = [word for folder in folders for word in ("-I", folder)]
+    return compiled_files.preloadable(compiled(name, [*sources, *LOADING], [*includes, "-shared", "-ldl", "-lpthread"], what))
 
 
 def tool() -> Path:

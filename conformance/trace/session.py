@@ -31,7 +31,7 @@ def library() -> Path:
         raise SetupImpossible("there is no C compiler on PATH for the tracing library (Debian and Ubuntu: apt-get install gcc)")
     sources = [*sorted(SOURCES.glob("*.c")), *INTERPOSING]
     headers = [path for folder in (SOURCES, INJECTION) for path in sorted(folder.glob("*.h"))]
-    recipe = Recipe("libpdltrace.so", [*sources, *headers], [*FLAGS, f"-I{INJECTION}", *sources, "-ldl", "-lpthread"],
+    recipe = Recipe("libpdltrace.so", [*sources, *headers], [*FLAGS, "-I", INJECTION, *sources, "-ldl", "-lpthread"],
                     "the tracing library")
     return preloadable(compiled(recipe, compiler))
 

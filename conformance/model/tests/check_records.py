@@ -41,8 +41,9 @@ BUILDS = [
     Build("clang", "-O2"),
     Build("gcc", f"-O1 {SANITIZE}"),
     Build("clang", f"-O1 {SANITIZE}"),
+    Build("clang", f"-O0 {SANITIZE}"),
 ]
-QUICK = (5,)  # another compiler, another level and every check in one
+QUICK = (6,)  # another compiler, another level and every check in one, and -O0 because compiling takes most of the time
 QUICK_EVERY = 5  # of the families: they share the code that a FAIL runs through
 
 

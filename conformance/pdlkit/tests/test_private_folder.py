@@ -153,6 +153,19 @@ def test_a_program_is_compiled_once(recipe: Recipe, compiler: Tool) -> None:
 EVIL = b"#!/bin/sh\nexit 66\n"
 
 
+def test_the_same_sources_in_another_clone_are_not_compiled_again(compiler: Tool, tmp_path: Path) -> None:
+    made = set()
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "answer.h").write_text("#define ANSWER 42\n")
+        source = folder / "answer.c"
+        source.write_text("#include <answer.h>\nint main(void) { return ANSWER; }\n")
+        recipe = Recipe("answer.bin", [source, folder / "answer.h"], ["-O1", "-I", folder, source], "the answer")
+        made.add(compiled.compiled(recipe, compiler))
+    assert len(made) == 1
+
+
 @pytest.mark.parametrize("damage", ["truncated", "replaced", "without its record", "writable", "link"])
 def test_what_is_damaged_is_compiled_again(recipe: Recipe, compiler: Tool, tmp_path: Path, damage: str) -> None:
     path = compiled.compiled(recipe, compiler)

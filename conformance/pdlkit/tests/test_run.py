@@ -218,9 +218,15 @@ def test_the_static_check_says_what_it_did_and_costs_no_report(
     answer: Any, told: str, wrong: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(evidence, "ask_lint", lambda _: answer)
-    facts: Any = SimpleNamespace(code=SimpleNamespace(path=FAKE), on_model=False, plant=None)
+    holds_code = Path(__file__).parent / "corpus" / "tiny.fatbin"
+    facts: Any = SimpleNamespace(code=SimpleNamespace(path=holds_code), on_model=False, plant=None)
     said, found = run._static_check(FAKE, facts)
     assert said and said.startswith(told) and found == wrong
+
+
+def test_lint_is_not_asked_about_a_harness_without_machine_code(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {}, "--only", "WAIT-05", device="cuda")
+    assert ran.report["static_check"] == "left out: the harness holds no machine code"
 
 
 def test_a_planted_fault_that_nobody_saw_is_invalid(tmp_path: Path) -> None:

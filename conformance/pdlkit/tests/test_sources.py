@@ -29,6 +29,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(sources, "ROOT", tmp_path)
     monkeypatch.setattr(sources, "JUDGED", ("harness", "verdicts.py", "rules.toml"))
+    monkeypatch.setattr(sources, "BUILD", tmp_path / "build")
     yield tmp_path
     sources.digest.cache_clear()
 
@@ -54,6 +55,36 @@ def test_what_decides_changes_the_digest(tree: Path, name: str, old: str, new: s
     assert old in text
     (tree / name).write_text(text.replace(old, new))
     assert digest() != before
+
+
+def test_the_digest_is_worked_out_once_for_the_same_files(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest()
+    with monkeypatch.context() as patch:
+        patch.setattr(sources, "digest_of", lambda files: pytest.fail("it is kept"))
+        assert digest() == before
+    (tree / "verdicts.py").write_text(PYTHON.replace("> 2", ">= 2"))
+    assert digest() != before
+
+
+@pytest.mark.parametrize("damage", ["other digest", "cut", "not text", "writable by others", "a link", "a folder", "folder of others"])
+def test_what_was_kept_is_not_believed_if_it_is_damaged_or_others_could_have_written_it(tree: Path, damage: str) -> None:
+    before, kept = digest(), tree / "build" / "cache" / "sources" / "digest"
+    read = kept.read_text().split()[0]
+    kept.write_text(f"{read} 0123456789abcdef\n")
+    assert digest() == "0123456789abcdef", "the file is where this test takes it to be"
+    if damage in ("cut", "not text", "other digest"):
+        kept.write_bytes({"cut": f"{read} 0123".encode(), "not text": b"\xff", "other digest": b"0" * 64 + b" 0123456789abcdef\n"}[damage])
+    elif damage == "writable by others":
+        kept.chmod(0o666)
+    elif damage == "a link":
+        kept.symlink_to(kept.rename(tree / "moved"))
+    elif damage == "a folder":
+        kept.unlink()
+        kept.mkdir()
+    else:
+        kept.parent.rename(tree / "elsewhere")
+        kept.parent.symlink_to(tree / "elsewhere")
+    assert digest() == before
 
 
 def test_a_moved_file_is_the_same_and_an_added_one_is_not(tree: Path) -> None:

@@ -15,7 +15,12 @@ from conformance.stress.on_gpu import record
 from conformance.stress.program import Calibration, Launches
 from conformance.stress.zoo.command import sources_hash
 
-CHAIN = [sys.executable, "-S", str(Path(__file__).parent / "fake_chain.py")]
+CHAIN: list[str] = []  # stands in for the chains of kernels
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _chain(fake_races: str) -> None:
+    CHAIN[:] = ["/bin/sh", str(Path(__file__).with_name("fake_chain.sh")), fake_races]
 
 
 def seen(**changed: object) -> Calibration:
@@ -36,7 +41,7 @@ def whole(steps: record.Steps) -> record.Part:
 
 
 def fake_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """CUDA programs become fake_chain.py, which needs no injection library."""
+    """CUDA programs become fake_chain.sh, which needs no injection library."""
     def compiled(here: record.Place, source: Path) -> str:
         script = here.folder / source.stem
         if not script.exists():
