@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.pdlkit.arguments import Parser, amount
-from conformance.pdlkit.exits import BadArguments, InvalidRun
+from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.places import shown
 from conformance.trace import images, launches, page, perfetto, report, session
 from conformance.trace.cupti import find_cupti
@@ -34,7 +34,7 @@ parts:
 The command is run twice: first with launches noted but not timed, then timed by CUPTI's activity records, which leave kernels
 concurrent. Comparing the two shows what the trace itself costs. --once leaves the first run out.
 
-exit codes: 0 done, 64 bad arguments, 69 set-up impossible, 70 nothing could be traced"""
+exit codes: 0 done, 64 bad arguments, 69 set-up impossible, or nothing to trace"""
 
 _SERIALISERS = {"compute-sanitizer": "compute-sanitizer", "sanitizer-collection": "compute-sanitizer",
                 "nsight-compute": "Nsight Compute", "TreeLauncher": "Nsight Compute", "InjectionAPI": "a profiler"}
@@ -126,17 +126,17 @@ def _runs(given: argparse.Namespace, folder: Path) -> tuple[list[Process], sessi
     return plain, session.run(given.command, folder / "traced", variables, given.json, given.timeout)
 
 
-def _nothing(ran: session.Ran, given: argparse.Namespace) -> InvalidRun:
+def _nothing(ran: session.Ran, given: argparse.Namespace) -> SetupImpossible:
     ended = "did not end in time" if ran.code is None else f"ended with code {ran.code}"
     files = list(ran.folder.glob("process-*.jsonl"))
     refused = next((p.times_code for p in read_folder(ran.folder) if p.times == "refused"), None)
     if refused is not None:
         why = f"CUPTI refused with code {refused} (35: no permission; 39: another tool holds it; others: CUpti_Result)"
     elif not files:
-        why = "it made no call of libcuda, or its processes do not inherit LD_PRELOAD (a static or privileged program)"
+        why = "it made no call of libcuda: it uses no CUDA, or its processes do not inherit LD_PRELOAD (a static or privileged program)"
     else:
         why = "it launched no kernel that CUPTI timed" if not given.no_times else "it launched no kernel"
-    return InvalidRun(f"nothing was traced: the program {ended}; {why}")
+    return SetupImpossible(f"nothing was traced: the program {ended}; {why}")
 
 
 def _write(given: argparse.Namespace, timelines: list[Timeline], pairs: list[Pair], where: dict[str, str], presence: Presence | None,
