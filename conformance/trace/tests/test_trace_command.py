@@ -108,7 +108,7 @@ def test_a_program_without_cuda_is_said_to_be_one(stand_in: Path) -> None:
 
 def test_a_program_that_launches_nothing_is_reported_with_its_exit_code(stand_in: Path) -> None:
     done = trace(stand_in, "--once", program="no-such-program")
-    assert done.returncode == 70 and "ended with code 64" in done.stderr
+    assert done.returncode == 69 and "ended with code 64" in done.stderr
 
 
 @pytest.mark.parametrize(("options", "said"), [
