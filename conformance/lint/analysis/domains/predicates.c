@@ -1,6 +1,8 @@
 /* predicates.c - what bitwise instructions, comparisons and combinations of predicates compute. */
 #include "domains/transfer.h"
 
+enum { LAST_PREDICATE = 6 };
+
 /* LOP3 -------------------------------------------------------------------------------------------------------------- */
 
 struct logic {
@@ -215,5 +217,23 @@ bool combine_predicates(struct registers *regs, const struct instruction *instru
         if (is_written_predicate(&d->operands[i]))
             put(result, d->operands[i].reg, value_of(is_table ? from_table(table->number & 0xFF, inputs, 3) : 0, 0, varies));
     }
+    return true;
+}
+
+/* P2R --------------------------------------------------------------------------------------------------------------- */
+
+/* P2R R0, PR, RZ, 0x2: one predicate kept in a register, at its place. Several at once are not followed. */
+bool keep_predicate(struct registers *regs, const struct instruction *instruction, struct result *result)
+{
+    const struct decoded *d = instruction->decoded;
+    uint16_t reg = text_of(d->opcode->base)[0] == 'U' ? FIRST_UP : FIRST_P;
+    uint32_t mask = d->count == 4 && d->operands[3].kind == OPERAND_NUMBER ? d->operands[3].number : 0;
+
+    if (d->opcode->text != d->opcode->base || mask == 0 || mask & (mask - 1) || mask > 1u << LAST_PREDICATE || !d->operands[2].zero)
+        return false;
+    for (uint32_t rest = mask; rest > 1; rest >>= 1)
+        reg++;
+    struct value kept = predicate_value(regs, reg, false);
+    put(result, target(d), value_of(select_of(kept.expression, number(mask), EXPR_ZERO), 0, kept.varies));
     return true;
 }

@@ -351,6 +351,7 @@ static const struct {
     {"UVIMNMX", take_extreme},      {"SHFL", shuffle},
     {"ISETP", compare_integers},    {"UISETP", compare_integers},
     {"PLOP3", combine_predicates},  {"UPLOP3", combine_predicates},
+    {"P2R", keep_predicate},        {"UP2UR", keep_predicate},
 };
 
 computation *computes(const char *base)
