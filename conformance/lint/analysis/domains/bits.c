@@ -65,6 +65,25 @@ expr for_each_choice(expr value, expr (*f)(expr, const void *), const void *with
     return select_of(node->kids[0], parts[0], parts[1]);
 }
 
+/* f ? (g ? a : b) : c as a choice between two, where c is a or b; 0 if it is neither, or the condition gets too large. */
+static expr flat_choice(expr formula, expr inner, expr other)
+{
+    const struct node *node = node_of(inner);
+    bool first = node->tag == TAG_SELECT && node->kids[1] == other, second = node->tag == TAG_SELECT && node->kids[2] == other;
+    expr both = first || second ? conjunction(formula, first ? negation(node->kids[0]) : node->kids[0]) : 0;
+
+    return both && formula_is_small(both) ? select_of(both, node->kids[first ? 2 : 1], other) : 0;
+}
+
+expr number_chosen(expr formula, expr if_true, expr if_false)
+{
+    if (!formula || !if_true || !if_false)
+        return 0;
+    if (is_number(if_false))
+        return is_number(if_true) ? select_of(formula, if_true, if_false) : flat_choice(formula, if_true, if_false);
+    return is_number(if_true) ? flat_choice(negation(formula), if_false, if_true) : 0;
+}
+
 expr extended(expr e, unsigned bits, bool is_signed)
 {
     uint32_t low, mask;

@@ -127,9 +127,9 @@ static struct value chosen(struct value condition, struct value a, struct value 
         found.expression = b.expression; /* one more, or not: a step of a division */
     else if (is_step_of_remainder(a.expression, b.expression))
         found.expression = b.expression;
-    else if (condition.expression && a.expression && b.expression && is_number(a.expression) && is_number(b.expression))
-        found.expression = select_of(condition.expression, a.expression, b.expression);
     else
+        found.expression = number_chosen(condition.expression, a.expression, b.expression);
+    if (!found.expression)
         found.expression = chosen_extreme(condition.expression, a.expression, b.expression);
     if (!found.expression)
         found.expression = choice_of_numbers(a.expression, b.expression);

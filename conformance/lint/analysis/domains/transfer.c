@@ -522,13 +522,12 @@ static struct value chosen_formula(struct value guard, struct value new, struct 
 static struct value chosen_value(struct value guard, struct value new, struct value old)
 {
     provenance from = united(new.provenance, old.provenance);
-    expr merged = 0;
+    expr merged;
 
     if (new.expression && new.expression == old.expression)
         return value_of(new.expression, from, new.varies | old.varies);
-    if (guard.expression && new.expression && old.expression && is_number(new.expression) && is_number(old.expression))
-        merged = select_of(guard.expression, new.expression, old.expression);
-    else
+    merged = number_chosen(guard.expression, new.expression, old.expression);
+    if (!merged)
         merged = chosen_extreme(guard.expression, new.expression, old.expression);
     if (!merged)
         merged = choice_of_numbers(new.expression, old.expression);
