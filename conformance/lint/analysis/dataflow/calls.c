@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31, KEPT = 2, STACK_POINTER = 1 };
+enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31, KEPT = 2, STACK_POINTER = 1, MOST_TURNS = 2 };
 
 /* A recursive call comes back as far along as any call of that function does, once that is known. */
 struct waiting {
@@ -77,6 +77,23 @@ static void note_entered(context c, struct target target)
             return;
     here->function = grown(here->function, &here->capacity, here->count + 1, sizeof *here->function);
     here->function[here->count++] = number;
+}
+
+/* The turn in which a call of this function goes round once more: it runs in this context twice already, or in all deeper turns. With
+ * several calls in a function their orders would be too many. 0: it does not. */
+static context turn_again(context c, struct target target, struct section *section, uint32_t block)
+{
+    uint32_t number = function_number(target);
+    unsigned turns = 0;
+    for (context outer = c; outer != 0; outer = frame_of(outer)->outer) {
+        bool runs = false;
+        for (size_t i = 0; outer < entered_capacity && i < entered[outer].count; i++)
+            runs = runs || entered[outer].function[i] == number;
+        turns += runs;
+        if (runs && (frame_of(outer)->deeper || turns == MOST_TURNS))
+            return frame_of(outer)->deeper ? outer : deeper_turn(c, section, block);
+    }
+    return 0;
 }
 
 static struct registers *copy_of(const struct registers *registers)
@@ -310,7 +327,7 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
     bool returns = block->falls != NO_BLOCK;
     node_id after = returns ? node_after(node) : 0;
     uint32_t site = block->in_loop ? 0 : now.nodes[node].first_site + (block->end - 1 - block->start);
-    bool recursive = returns && context_with(c, section, (uint32_t)block->falls) != 0;
+    bool returned_to = returns && context_with(c, section, (uint32_t)block->falls) != 0;
     bool deep = (c != 0 && frame_of(c)->depth >= MOST_DEPTH) || nodes_are_many();
     const struct target *targets;
     allocates = false;
@@ -319,6 +336,8 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
         struct target target = targets[i];
         size_t written_count = 0;
         const uint16_t *written = target.section ? written_if_harmless(target, &written_count) : NULL;
+        context again = returns && target.section && !written ? turn_again(c, target, section, (uint32_t)block->falls) : 0;
+        bool recursive = returned_to || again != 0;
         if (target.section != NULL && written == NULL && !recursive && !deep) {
             enter_callee(node, target, after, returns, wait, known, registers);
             continue;
@@ -326,7 +345,8 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
         bool turns = target.section != NULL && written == NULL && recursive && !deep;
         if (turns) {
             struct registers *deeper = copy_of(registers);
-            enter_deeper_turn(node, target, deeper_turn(c, section, (uint32_t)block->falls), wait, deeper);
+            context turn = again ? again : deeper_turn(c, section, (uint32_t)block->falls);
+            enter_deeper_turn(node, target, turn, wait, deeper);
             free(deeper->words);
             free(deeper);
         } else if (target.section != NULL && written == NULL && !now.follow_waited && matters(target.section))

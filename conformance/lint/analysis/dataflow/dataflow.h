@@ -155,7 +155,7 @@ context context_in(context outer, struct section *section, uint32_t block);
 struct frame *frame_of(context); /* NULL of 0 */
 bool nodes_are_many(void); /* so many that calls are no longer walked */
 context context_with(context, const struct section *, uint32_t block); /* the innermost call that returns there; 0: none */
-context deeper_turn(context, struct section *, uint32_t block); /* of a call that returns there, while an outer one has not */
+context deeper_turn(context, struct section *, uint32_t block); /* of a call that returns there; an outer one, if it has not returned */
 const node_id *ways_out(node_id, unsigned *jumps); /* to which it jumps; the last one, not counted, is node_after(node) */
 node_id node_after(node_id);                      /* of one through which control can fall */
 /* Leaves a node for another. */

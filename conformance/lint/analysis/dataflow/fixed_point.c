@@ -64,7 +64,7 @@ static void give_back_all(void)
 
 static struct frame *frames; /* context 1 is frames[0] */
 static size_t frame_count, frame_capacity;
-static struct map frame_numbers, node_numbers;
+static struct map frame_numbers, deeper_numbers, node_numbers; /* deeper: of frames of deeper turns */
 static uint32_t sites;
 
 struct frame *frame_of(context c)
@@ -78,18 +78,23 @@ static uint64_t place_key(context c, const struct section *section, uint32_t blo
     return key; /* 2^20 sections, 2^20 contexts and 2^24 blocks are told apart; main.c takes no larger image */
 }
 
-context context_in(context outer, struct section *section, uint32_t block)
+static context frame_among(struct map *numbers, context outer, struct section *section, uint32_t block)
 {
     uint32_t number;
-    if (map_get(&frame_numbers, place_key(outer, section, block), &number))
+    if (map_get(numbers, place_key(outer, section, block), &number))
         return number;
     frames = grown(frames, &frame_capacity, frame_count + 1, sizeof *frames);
     struct frame *frame = &frames[frame_count++];
-    *frame = (struct frame){.outer = outer, .section = section, .block = block, .depth = 1};
+    *frame = (struct frame){.outer = outer, .section = section, .block = block, .depth = 1, .deeper = numbers == &deeper_numbers};
     if (outer != 0)
         frame->depth += frame_of(outer)->depth;
-    map_put(&frame_numbers, place_key(outer, section, block), (uint32_t)frame_count);
+    map_put(numbers, place_key(outer, section, block), (uint32_t)frame_count);
     return (context)frame_count;
+}
+
+context context_in(context outer, struct section *section, uint32_t block)
+{
+    return frame_among(&frame_numbers, outer, section, block);
 }
 
 bool nodes_are_many(void)
@@ -107,11 +112,9 @@ context context_with(context c, const struct section *section, uint32_t block)
 context deeper_turn(context c, struct section *section, uint32_t block)
 {
     context first = context_with(c, section, block);
-    if (frame_of(first)->deeper)
+    if (first != 0 && frame_of(first)->deeper)
         return first;
-    context turn = context_in(first, section, block);
-    frame_of(turn)->deeper = true;
-    return turn;
+    return frame_among(&deeper_numbers, first ? first : c, section, block);
 }
 
 /* Calls come where they return to, and just before that. */
@@ -538,6 +541,7 @@ static void begin(const struct kernel *kernel, struct findings *found)
                             .found = found};
     map_clear(&node_numbers);
     map_clear(&frame_numbers);
+    map_clear(&deeper_numbers);
     map_clear(&kept_constraints);
     map_clear(&dividing_constraints);
     if (divides_capacity)
