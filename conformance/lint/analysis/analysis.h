@@ -424,6 +424,7 @@ struct registers {
     struct phases phases;
     struct place passed; /* the last branch, or guarded wait, at which this thread went past the wait; no section: none */
     uint64_t turns; /* of the loops with a wait (loops.c): those in a later turn than the first */
+    expr way; /* the formula that holds on the way taken at the last open branch, outside loops; 0: not known */
     uint8_t split; /* enum varies: after a branch that these leave in different ways, and have not met again since */
     struct memory_word *words; /* sorted by key (memory_compare) */
     size_t word_count, word_capacity;
@@ -446,6 +447,9 @@ enum { FOLLOWS_VARIABLES = 1, KEEPS_CHOICES = 2 };
 void evaluator_follow(unsigned how);
 /* `site`: the number of the place; 0 in a loop, where a result is not the same each time. */
 void execute(struct registers *, const struct instruction *, uint32_t site);
+/* formula ? if_true : if_false, of this register or of words; 0: it cannot be expressed, or gets too large. */
+expr chosen_by(uint16_t reg, expr formula, expr if_true, expr if_false);
+bool is_chosen(expr whole, expr formula, expr if_true); /* the whole is that value where the formula holds, as far as its form tells */
 struct value operand_value(const struct registers *, const struct operand *, unsigned half);
 struct value predicate_value(const struct registers *, uint16_t reg, bool negated); /* NO_REGISTER: true; formula 0: unknown */
 provenance address_provenance(const struct registers *, const struct address *, uint8_t *varies);

@@ -292,6 +292,7 @@ static void forget_turn(struct registers *registers, expr stack)
         registers->file[r].expression = 0;
     registers->file[STACK_POINTER].expression = stack;
     registers->word_count = 0;
+    registers->way = 0;
 }
 
 /* All deeper turns of a recursion are one context, which is entered again by each: only there may be what ends it. */

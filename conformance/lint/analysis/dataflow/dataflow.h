@@ -58,6 +58,7 @@ struct state { /* what is known at the entry of a node, for one progress and one
     bool merged; /* of paths with different constraints, because there were too many states; it keeps what they share */
     constraints divided; /* of a merged state: what all of them knew of the conditions that divide waiters from others */
     uint8_t split;
+    expr way; /* as of struct registers */
     struct value *values; /* of the node's live registers, in that order */
     struct memory_word *words;
     size_t word_count, word_capacity;
@@ -153,6 +154,7 @@ bool would_repeat(bool follow_waited, const struct signals *before, const struct
 node_id node_at(context, struct section *, uint32_t block);
 context context_in(context outer, struct section *section, uint32_t block);
 struct frame *frame_of(context); /* NULL of 0 */
+bool may_come_again(node_id); /* in a loop, or in a function that is called in one or calls itself */
 bool nodes_are_many(void); /* so many that calls are no longer walked */
 context context_with(context, const struct section *, uint32_t block); /* the innermost call that returns there; 0: none */
 context deeper_turn(context, struct section *, uint32_t block); /* of a call that returns there; an outer one, if it has not returned */

@@ -102,6 +102,14 @@ bool nodes_are_many(void)
     return now.node_count >= MOST_NODES;
 }
 
+bool may_come_again(node_id node)
+{
+    bool again = now.nodes[node].section->blocks[now.nodes[node].block].in_loop;
+    for (context c = now.nodes[node].context; c != 0 && !again; c = frame_of(c)->outer)
+        again = frame_of(c)->deeper || frame_of(c)->section->blocks[frame_of(c)->block].in_loop;
+    return again;
+}
+
 context context_with(context c, const struct section *section, uint32_t block)
 {
     while (c != 0 && !(frame_of(c)->section == section && frame_of(c)->block == block))
@@ -352,6 +360,7 @@ static void fill(const struct live *live, struct state *state, const struct regi
     if (from->word_count)
         memcpy(state->words, from->words, from->word_count * sizeof *state->words);
     state->split = from->split;
+    state->way = from->way;
     state->phases = from->phases;
     state->passed = from->passed;
 }
@@ -458,6 +467,7 @@ static void visit(struct queued next)
     if (state->word_count)
         memcpy(working.words, state->words, state->word_count * sizeof *working.words);
     working.split = state->split;
+    working.way = state->way;
     working.phases = state->phases;
     working.passed = state->passed;
     working.turns = state->turns;
@@ -482,6 +492,7 @@ bool propagate(void)
     memset(&working.file, 0, sizeof working.file);
     working.word_count = 0;
     working.split = 0;
+    working.way = 0;
     working.phases = (struct phases){0};
     working.turns = 0;
     working.passed = (struct place){0};

@@ -42,15 +42,44 @@ static expr joined_formula(node_id at, uint16_t reg, expr old, expr new, uint8_t
     return both;
 }
 
-/* What holds of both, when they came on the same way if `split` is 0; true if that is less than the old. */
-static bool join_value(node_id node, uint16_t reg, struct value *old, struct value new, uint8_t split, expr variable)
+struct meeting { /* of two ways to a node */
+    uint8_t split;     /* 0: they came on the same way; else enum varies of a difference between them */
+    expr way, other;   /* what holds on the new one; on the old one, if that is the opposite */
+    uint8_t varies;    /* of these conditions */
+};
+
+static struct meeting meeting_of(node_id node, const struct state *old, const struct registers *new)
+{
+    struct meeting met = {.split = old->split & new->split};
+    if (new->way == 0 || now.naming || may_come_again(node))
+        return met;
+    met.way = new->way;
+    met.other = old->way != 0 && old->way == negation(new->way) ? old->way : 0;
+    for (uint8_t by = VARIES_BY_THREAD; by <= VARIES_BY_BLOCK; by <<= 1)
+        met.varies |= leaf_varies(new->way, by) ? by : 0;
+    return met;
+}
+
+/* The choice between both that the condition makes which told their ways apart; 0: it is not known. */
+static expr chosen_by_way(const struct meeting *met, uint16_t reg, expr old, expr new)
+{
+    if (met->other)
+        return chosen_by(reg, met->other, old, new);
+    return met->way && is_chosen(old, met->way, new) ? old : 0;
+}
+
+/* What holds of both; true if that is less than the old. */
+static bool join_value(node_id node, uint16_t reg, struct value *old, struct value new, const struct meeting *met, expr variable)
 {
     struct value both = {0};
     if (new.known) {
         bool same = old->expression == new.expression;
         both = joined(*old, new);
-        both.varies |= same ? 0 : split;
-        if (is_predicate(reg) && !same)
+        expr chosen = same ? 0 : chosen_by_way(met, reg, old->expression, new.expression);
+        both.varies |= same ? 0 : met->split | (chosen ? met->varies : 0);
+        if (chosen)
+            both.expression = chosen;
+        else if (is_predicate(reg) && !same)
             both.expression = joined_formula(node, reg, old->expression, new.expression, both.varies);
         if (variable)
             both.expression = variable;
@@ -70,7 +99,7 @@ static inline bool covers(const struct value *old, const struct value *new, uint
     return new->known && (same || !old->expression) && (!new->provenance || new->provenance == old->provenance) && !(varies & ~old->varies);
 }
 
-static bool join_words(node_id node, struct state *old, const struct registers *new, uint8_t split)
+static bool join_words(node_id node, struct state *old, const struct registers *new, const struct meeting *met)
 {
     size_t kept_words = 0, at = 0;
     bool less = false;
@@ -83,8 +112,8 @@ static bool join_words(node_id node, struct state *old, const struct registers *
         const struct value *other = &new->words[at].value;
         expr variable = now.naming ? variable_of(node, NO_REGISTER, &word->key, word->value.expression, other->expression) : 0;
         note_lost(node, word->value.expression, other->expression);
-        if (!covers(&word->value, other, split))
-            less = join_value(node, NO_REGISTER, &word->value, *other, split, variable) || less;
+        if (!covers(&word->value, other, met->split))
+            less = join_value(node, NO_REGISTER, &word->value, *other, met, variable) || less;
         old->words[kept_words++] = *word;
     }
     less = less || kept_words != old->word_count;
@@ -92,16 +121,16 @@ static bool join_words(node_id node, struct state *old, const struct registers *
     return less;
 }
 
-static bool join_run(node_id node, struct run run, struct value *old, const struct registers *new, uint8_t split)
+static bool join_run(node_id node, struct run run, struct value *old, const struct registers *new, const struct meeting *met)
 {
     bool less = false;
     for (unsigned i = 0; i < run.count; i++) {
         uint16_t reg = (uint16_t)(run.first + i);
         const struct value *other = &new->file[reg];
-        if (old[i].known && !covers(&old[i], other, split)) {
+        if (old[i].known && !covers(&old[i], other, met->split)) {
             expr variable = now.naming ? variable_of(node, reg, NULL, old[i].expression, other->expression) : 0;
             note_lost(node, old[i].expression, other->expression);
-            less = join_value(node, reg, &old[i], *other, split, variable) || less;
+            less = join_value(node, reg, &old[i], *other, met, variable) || less;
         }
     }
     return less;
@@ -122,18 +151,19 @@ static bool join_phases(struct phases *old, const struct phases *new)
 bool join_state(node_id node, struct state *old, const struct registers *new)
 {
     const struct live *live = now.nodes[node].live;
-    uint8_t split = old->split & new->split; /* a difference is one between these */
-    bool less = split != old->split;
+    const struct meeting met = meeting_of(node, old, new);
+    bool less = met.split != old->split || (old->way != 0 && old->way != new->way);
     struct value *value = old->values;
     for (uint32_t n = 0; n < live->run_count; value += live->runs[n++].count) {
         const struct run run = live->runs[n];
         if (memcmp(value, &new->file[run.first], run.count * sizeof *value) != 0)
-            less = join_run(node, run, value, new, split) || less;
+            less = join_run(node, run, value, new, &met) || less;
     }
-    less = join_words(node, old, new, split) || less;
+    less = join_words(node, old, new, &met) || less;
     if (old->passed.section == NULL)
         old->passed = new->passed; /* tells people where to look, and decides nothing */
     less = join_phases(&old->phases, &new->phases) || less;
-    old->split = split;
+    old->split = met.split;
+    old->way = old->way == new->way ? old->way : 0;
     return less;
 }
