@@ -307,7 +307,7 @@ expr table_word(expr index, uint32_t place); /* of constant bank 2, where jump t
 bool is_table_word(expr, expr *index, uint32_t *place);
 expr part(uint32_t mask, uint32_t bits);
 expr select_of(expr formula, expr if_true, expr if_false);
-expr number_chosen(expr formula, expr if_true, expr if_false); /* of numbers, or of one and such a choice that can be it; else 0 */
+expr number_chosen(expr formula, expr if_true, expr if_false); /* of numbers, or of one and such a choice; else 0 */
 expr interned(const struct node *); /* as it is */
 
 bool is_number(expr);

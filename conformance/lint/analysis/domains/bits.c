@@ -50,7 +50,7 @@ expr shift_left(expr value, expr count)
 expr for_each_choice(expr value, expr (*f)(expr, const void *), const void *with)
 {
     const struct node *node = node_of(value);
-    expr parts[2];
+    expr parts[2], whole;
     unsigned i;
 
     if (value == 0)
@@ -62,7 +62,8 @@ expr for_each_choice(expr value, expr (*f)(expr, const void *), const void *with
         if (!is_number_or_part(parts[i]) && node_of(parts[i])->tag != TAG_SELECT)
             return 0;
     }
-    return select_of(node->kids[0], parts[0], parts[1]);
+    whole = number_chosen(node->kids[0], parts[0], parts[1]);
+    return whole ? whole : select_of(node->kids[0], parts[0], parts[1]);
 }
 
 /* f ? (g ? a : b) : c as a choice between two, where c is a or b; 0 if it is neither, or the condition gets too large. */
@@ -75,13 +76,28 @@ static expr flat_choice(expr formula, expr inner, expr other)
     return both && formula_is_small(both) ? select_of(both, node->kids[first ? 2 : 1], other) : 0;
 }
 
+static bool is_choice_of_numbers(expr e)
+{
+    const struct node *node = node_of(e);
+
+    return node->tag == TAG_SELECT && is_number(node->kids[1]) && is_number(node->kids[2]);
+}
+
 expr number_chosen(expr formula, expr if_true, expr if_false)
 {
+    expr flat = 0;
+
     if (!formula || !if_true || !if_false)
         return 0;
+    if (is_number(if_true) && is_number(if_false))
+        return if_true == if_false ? if_true : select_of(formula, if_true, if_false);
     if (is_number(if_false))
-        return is_number(if_true) ? select_of(formula, if_true, if_false) : flat_choice(formula, if_true, if_false);
-    return is_number(if_true) ? flat_choice(negation(formula), if_false, if_true) : 0;
+        flat = flat_choice(formula, if_true, if_false);
+    else if (is_number(if_true))
+        flat = flat_choice(negation(formula), if_false, if_true);
+    if (!flat && ((is_number(if_false) && is_choice_of_numbers(if_true)) || (is_number(if_true) && is_choice_of_numbers(if_false))))
+        return select_of(formula, if_true, if_false);
+    return flat;
 }
 
 expr extended(expr e, unsigned bits, bool is_signed)
