@@ -505,50 +505,6 @@ static void put_generic(struct registers *regs, const struct decoded *d, uint32_
         put_vote(regs, d, result);
 }
 
-expr chosen_by(uint16_t reg, expr formula, expr if_true, expr if_false)
-{
-    expr merged = 0;
-
-    if (!formula || !if_true || !if_false)
-        return 0;
-    if (is_predicate(reg)) {
-        merged = disjunction(conjunction(formula, if_true), conjunction(negation(formula), if_false));
-        return merged && formula_is_small(merged) ? merged : 0;
-    }
-    merged = number_chosen(formula, if_true, if_false);
-    return merged ? merged : chosen_extreme(formula, if_true, if_false);
-}
-
-/* What is left of a combination of conditions where this one holds. */
-static expr where_holds(expr e, expr formula)
-{
-    const struct node *node = node_of(e);
-
-    if (e == formula || e == negation(formula))
-        return e == formula ? EXPR_TRUE : EXPR_FALSE;
-    if (node->tag == TAG_NOT)
-        return negation(where_holds(node->kids[0], formula));
-    return node->tag == TAG_AND ? conjunction(where_holds(node->kids[0], formula), where_holds(node->kids[1], formula)) : e;
-}
-
-bool is_chosen(expr whole, expr formula, expr if_true)
-{
-    const struct node *node = whole ? node_of(whole) : NULL;
-
-    if (!node || !formula || !if_true)
-        return false;
-    if (node->tag == TAG_AND || node->tag == TAG_NOT)
-        return where_holds(whole, formula) == if_true;
-    if (node->tag == TAG_SELECT) {
-        expr condition = where_holds(node->kids[0], formula);
-        return (condition == EXPR_TRUE && node->kids[1] == if_true) || (condition == EXPR_FALSE && node->kids[2] == if_true);
-    }
-    for (unsigned i = 0; node->tag == TAG_OPERATION && node->kid_count == 2 && i < 2; i++)
-        if (node->kids[i] == if_true && chosen_extreme(formula, if_true, node->kids[1 - i]) == whole)
-            return true;
-    return false;
-}
-
 /* The predicate after a write under a guard. */
 static struct value chosen_formula(uint16_t reg, struct value guard, struct value new, struct value old)
 {
