@@ -6,7 +6,7 @@ import argparse
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -120,10 +120,11 @@ def _options(arguments: argparse.Namespace) -> Options:
         progress=sys.stderr.isatty())
 
 
-def _write(path: str, text: str) -> None:
+def _write(path: str, text: Iterable[str]) -> None:
     try:
-        with in_one_step(Path(path)) as draft:
-            draft.write_text(text + "\n", encoding="utf-8", errors="replace")
+        with in_one_step(Path(path)) as draft, draft.open("w", encoding="utf-8", errors="replace") as stream:
+            stream.writelines(text)
+            stream.write("\n")
     except OSError as error:
         raise SetupImpossible(f"{path}: {error.strerror}") from None
 
@@ -141,7 +142,7 @@ def _print(report: Report, arguments: argparse.Namespace) -> None:
     if arguments.sarif not in (None, "-"):
         _write(arguments.sarif, output.dump(as_sarif(report, hints)))
     if arguments.junit:
-        _write(arguments.junit, ci.as_junit(report))
+        _write(arguments.junit, [ci.as_junit(report)])
 
 
 def _say_rest(report: Report, options: Options, arguments: argparse.Namespace) -> None:
@@ -179,7 +180,7 @@ def main(argv: list[str]) -> int:
     with _terminable():
         report = lint_files([Path(f) for f in arguments.files], options)
     if arguments.write_baseline:
-        number = baseline.write(Path(arguments.write_baseline), report.findings)
+        number = baseline.write(Path(arguments.write_baseline), report.each_finding())
         print(f"lint: {number} findings in {arguments.write_baseline}", file=sys.stderr)
     _print(report, arguments)
     _say_rest(report, options, arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from conformance.lint.findings import RULES, Finding, above_hint
 from conformance.lint.images import Opened, open_file
 from conformance.lint.kernel_rules import KernelRules
 from conformance.lint.launches import Launches
+from conformance.lint.packed import Packed, Told, tell, told_of
 from conformance.lint.pipeline import DEFECT, Outcome, Pipeline, Progress
 from conformance.lint.ptx import chosen, source_of
 from conformance.lint.sources import OLDEST, Unreadable
@@ -69,11 +70,16 @@ class KernelVerdict:
     waits: bool = False  # its code, or code that it calls in the same file, has a wait
     triggers: bool = False  # the same for a trigger
     triggers_early: bool = False  # some thread can reach a trigger before it has waited
-    findings: list[Finding] = field(default_factory=list)
+    findings: Sequence[Finding] = field(default_factory=list)
+
+    @property
+    def told(self) -> list[Told]:
+        """The findings in groups."""
+        return told_of(self.findings)
 
     @property
     def clean(self) -> bool:
-        return not any(f.counts for f in self.findings)
+        return not any(t.first.counts for t in self.told)
 
 
 @dataclass
@@ -89,7 +95,18 @@ class Report:
 
     @property
     def findings(self) -> list[Finding]:
-        return [f for v in self.verdicts for f in v.findings] + self.extra
+        """All at once; each_finding needs less memory."""
+        return list(self.each_finding())
+
+    def each_finding(self) -> Iterator[Finding]:
+        """One kernel after the other."""
+        for verdict in self.verdicts:
+            yield from verdict.findings
+        yield from self.extra
+
+    def told(self) -> list[Told]:
+        """The findings in groups."""
+        return [t for v in self.verdicts for t in v.told] + tell(self.extra)
 
     @property
     def not_judged(self) -> list[KernelVerdict]:
@@ -187,7 +204,7 @@ def _take(outcome: Outcome, options: Options, report: Report) -> None:
 
 def _note_erased_waits(file: str, inner: str | None, summary: ImageSummary, report: Report, first: int) -> None:
     """The mark alone does not say which kernel lost its wait, so it is an error only for those that overlap without one."""
-    if summary.erased_waits and not any(f.id == "erased-wait" for v in report.verdicts[first:] for f in v.findings):
+    if summary.erased_waits and not any(t.first.id == "erased-wait" for v in report.verdicts[first:] for t in v.told):
         report.notes.append(f"{file}: {inner + ': ' if inner else ''}it holds {ERASED_WAIT}: some of its code was compiled below "
                             "compute_90, where a wait is nothing; --overlapping or --launches says which of its kernels overlap")
 
@@ -211,7 +228,7 @@ def _judge_image(file: str, inner: str | None, summary: ImageSummary, options: O
             continue
         rules = KernelRules(summary, (file, inner, arch, kernel, name), why, options.declarations, options.chains)
         if result is not None:
-            verdict.findings = rules.judge(result)
+            verdict.findings = Packed(rules.judge(result))
             verdict.waits, verdict.triggers, verdict.triggers_early = result.waits, result.triggers, bool(result.early_triggers)
             verdict.judged |= result.waits or bool(rules.chains)
         else:
@@ -230,13 +247,11 @@ def _settle_old_images(report: Report, first: int) -> None:
 
 def _finish(report: Report, options: Options) -> None:
     """Suppressions, the baseline, and what of the user's own files matched nothing."""
-    for finding in report.findings:
-        for suppression in options.suppressions:
-            if finding.suppressed is None and suppression.covers(finding):
-                finding.suppressed = suppression.because
-        if finding.suppressed is None and finding.severity != "hint":
-            finding.suppressed = allowed_in_source(finding)
-        finding.known = finding.fingerprint in options.baseline
+    for verdict in report.verdicts:
+        if options.suppressions or options.baseline or any(told.lined for told in verdict.told):
+            findings = list(verdict.findings)
+            _accept(findings, options)
+            verdict.findings = Packed(findings)
     for declaration in options.declarations:
         if not declaration.used:
             what = ", ".join([f"parameter {p}" for p in sorted(declaration.parameters)]
@@ -256,8 +271,19 @@ def _finish(report: Report, options: Options) -> None:
                             + ", ".join(lost[:3]) + (", ..." if lost[3:] else ""))
 
 
+def _accept(findings: list[Finding], options: Options) -> None:
+    """What suppressions and the baseline say of them."""
+    for finding in findings:
+        for suppression in options.suppressions:
+            if finding.suppressed is None and suppression.covers(finding):
+                finding.suppressed = suppression.because
+        if finding.suppressed is None and finding.severity != "hint":
+            finding.suppressed = allowed_in_source(finding)
+        finding.known = finding.fingerprint in options.baseline
+
+
 def _unused(report: Report, source: str, message: str) -> None:
-    report.extra.append(Finding("unused-declaration", "", "", source, "", message, source))
+    report.extra.append(Finding("unused-declaration", "", "", source, "", message))
 
 
 def rule_names() -> list[str]:
