@@ -16,6 +16,8 @@ from conformance.lint.declarations import Chain, Declaration, load
 from conformance.lint.explain import explain
 from conformance.lint.findings import RULES
 from conformance.lint.images import holds_code
+from conformance.lint.json_text import dump
+from conformance.lint.judged import ALL, GROUPS, JSON
 from conformance.lint.linter import Options, Report, lint_files
 from conformance.lint.sarif import as_sarif
 from conformance.lint.text import as_text
@@ -117,7 +119,14 @@ def _options(arguments: argparse.Namespace) -> Options:
         launches=launches.load(map(Path, arguments.launches)), chains=chains,
         suppressions=[s for p in arguments.suppress for s in suppressions.load(Path(p))],
         baseline=frozenset().union(*(baseline.load(Path(p)) for p in arguments.baseline)), cached=not arguments.no_cache,
-        progress=sys.stderr.isatty())
+        progress=sys.stderr.isatty(), needs=_needs(arguments))
+
+
+def _needs(arguments: argparse.Namespace) -> str:
+    """What of the findings has to be at hand: less than all of them may be kept in groups and, for JSON, as written."""
+    if arguments.sarif or arguments.junit or arguments.github or arguments.write_baseline or (arguments.json and arguments.hints):
+        return ALL
+    return JSON if arguments.json else GROUPS
 
 
 def _write(path: str, text: Iterable[str]) -> None:
@@ -132,15 +141,15 @@ def _write(path: str, text: Iterable[str]) -> None:
 def _print(report: Report, arguments: argparse.Namespace) -> None:
     hints = arguments.hints
     if arguments.json:
-        output.say(output.dump(output.as_json(report, hints)))
+        output.say(dump(output.as_json(report, hints)))
     elif arguments.sarif == "-":
-        output.say(output.dump(as_sarif(report, hints)))
+        output.say(dump(as_sarif(report, hints)))
     elif arguments.github:
         output.say(ci.as_annotations(report, hints), "utf-8")
     else:
         output.say(as_text(report, hints, arguments.not_judged))
     if arguments.sarif not in (None, "-"):
-        _write(arguments.sarif, output.dump(as_sarif(report, hints)))
+        _write(arguments.sarif, dump(as_sarif(report, hints)))
     if arguments.junit:
         _write(arguments.junit, [ci.as_junit(report)])
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from json.encoder import encode_basestring_ascii
 from typing import Any
 
 from conformance.lint.findings import ERROR, HINT, WARNING, Finding
+from conformance.lint.json_text import Written
+from conformance.lint.judged import Said
 from conformance.lint.linter import Report
 from conformance.lint.packed import Told, shown
 from conformance.pdlkit import outputs
 from conformance.pdlkit.exits import SetupImpossible
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_HALVES = re.compile(r"[\ud800-\udfff]")  # bytes of a file's name that are not valid UTF-8
 FOUND, DAMAGED, NOT_JUDGED = 1, 2, 3  # exit codes
 
 
@@ -39,7 +38,7 @@ def as_json(report: Report, hints: bool) -> dict[str, Any]:
     """Its findings are an iterator, for dump."""
     return {
         "schema": 2,
-        "findings": (f.as_json() for f in shown_findings(report.each_finding(), hints)),
+        "findings": _findings(report, hints),
         "kernels": [
             {"kernel": v.kernel, "demangled": v.demangled, "file": v.file, "image": v.image, "arch": v.arch,
              "judged": v.judged, "clean": v.clean}
@@ -54,6 +53,15 @@ def as_json(report: Report, hints: bool) -> dict[str, Any]:
     }
 
 
+def _findings(report: Report, hints: bool) -> Iterator[dict[str, Any] | Written]:
+    for verdict in report.verdicts:
+        if isinstance(verdict.findings, Said):  # then hints were not asked for
+            yield from verdict.findings.written(verdict.file, verdict.image)
+        else:
+            yield from (f.as_json() for f in shown_findings(verdict.findings, hints))
+    yield from (f.as_json() for f in shown_findings(report.extra, hints))
+
+
 def exit_code(report: Report) -> int:
     """1: findings above hint that are new; 2: something could not be analysed; 3: nothing was judged, or nothing that was named;
     0: clean."""
@@ -62,52 +70,6 @@ def exit_code(report: Report) -> int:
     if report.unreadable:
         return DAMAGED
     return NOT_JUDGED if report.unmatched or not any(v.judged for v in report.verdicts) else 0
-
-
-def dump(content: dict[str, Any]) -> Iterator[str]:
-    """JSON in pieces, indented by one. An iterator in `content` is an array that is made while it is written: a library has
-    hundreds of thousands of findings. All is in ASCII, so that it stays valid whatever the encoding of stdout is and whatever bytes
-    a file's name has."""
-    return _pieces(content, "\n")
-
-
-def _pieces(value: Any, end: str) -> Iterator[str]:
-    """`end`: a line's end and the indentation of the line on which the value began."""
-    inner = end + " "
-    if isinstance(value, dict) and value:
-        for number, (name, part) in enumerate(value.items()):
-            yield f"{',' if number else '{'}{inner}{_quoted(name)}: "
-            yield from _pieces(part, inner)
-        yield end + "}"
-    elif isinstance(value, list) and value:
-        for number, part in enumerate(value):
-            yield f"{',' if number else '['}{inner}"
-            yield from _pieces(part, inner)
-        yield end + "]"
-    elif isinstance(value, Iterator):
-        number = -1
-        for number, part in enumerate(value):
-            yield f"{',' if number else '['}{inner}{pretty(part, inner)}"
-        yield f"{end}]" if number >= 0 else "[]"
-    else:
-        yield pretty(value, end)
-
-
-def pretty(value: Any, end: str) -> str:
-    """As json.dumps with indent=1, which is slow, writes a value."""
-    if isinstance(value, str):
-        return _quoted(value)
-    inner = end + " "
-    if isinstance(value, dict) and value:
-        rows = [f"{_quoted(name)}: {_quoted(part) if isinstance(part, str) else pretty(part, inner)}" for name, part in value.items()]
-        return f"{{{inner}{f',{inner}'.join(rows)}{end}}}"
-    if isinstance(value, list | tuple) and value:
-        return f"[{inner}{f',{inner}'.join([pretty(part, inner) for part in value])}{end}]"
-    return json.dumps(value)
-
-
-def _quoted(text: str) -> str:
-    return encode_basestring_ascii(text if text.isascii() else _HALVES.sub("\ufffd", text))
 
 
 def visible(line: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,8 +20,8 @@ from conformance.lint.check_sarif import violations
 from conformance.lint.command import main
 from conformance.lint.findings import RULES, Finding, Step
 from conformance.lint.grouping import blocks, template_of
+from conformance.lint.json_text import dump
 from conformance.lint.linter import KernelVerdict, Report
-from conformance.lint.output import dump
 from conformance.lint.packed import Packed, finding_of, row_of, tell
 from conformance.lint.results import Place
 from conformance.lint.tests.conftest import _NVCC, ROOT
@@ -295,6 +296,29 @@ def test_the_second_run_comes_from_the_cache(cubin: Path, tmp_path: Path, monkey
     assert _json(capsys, cubin)[1]["findings"] == first
     with pytest.raises(BadArguments):
         main(["--baseline", str(cubin), str(cubin)])
+
+
+def test_an_image_is_judged_once(cubin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without lines in the source: a second run, also over the same image in another file, says the same and judges nothing."""
+    monkeypatch.setenv("PDL_CACHE", str(tmp_path / "kept"))
+    bare, other = tmp_path / "bare.cubin", tmp_path / "\u00f6ther.a"
+    subprocess.run([_NVCC, "-arch=sm_90", "-cubin", "-I", str(ROOT), "-o", str(bare), str(cubin.with_suffix(".cu"))], check=True)
+    subprocess.run(["ar", "rc", str(other), str(bare), str(bare)], check=True)
+    forms = [[form, str(file)] for file in (bare, other) for form in ("--json", "--hints", "--not-judged", "--github")]
+    fresh = [_said(capsys, "--no-cache", *form) for form in forms]
+    for form in forms[:2]:
+        main(form)
+    capsys.readouterr()
+    assert [_said(capsys, *form) for form in forms] == fresh and "read-before-wait" in fresh[0]
+    monkeypatch.setattr("conformance.lint.linter.KernelRules", None)  # must not be called again
+    assert [_said(capsys, *form) for form in forms if form[0] != "--github"] == [said for said in fresh if not said.startswith("::")]
+    main(["--github", str(bare)])
+    assert "lint failed" in capsys.readouterr().err
+
+
+def _said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    main(list(arguments))
+    return re.sub(r'"own_s": [\d.]+', "", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
