@@ -123,7 +123,7 @@ class Question:
 @dataclass(frozen=True)
 class Answer:
     kernels: dict[str, KernelResult]  # those that the listing has
-    rows: dict[str, dict[str, Any]]  # the same as the analysis wrote them
+    rows: dict[str, str]  # the same as the analysis wrote them: a tenth of what they take when they are read
     instructions: int
     seconds: float  # of one core
 
@@ -138,9 +138,8 @@ def analyse(question: Question, listing: Iterable[bytes | memoryview], code: boo
         stream.seek(0)
         output = _run(command, stream)
     try:
-        *rows, last = map(json.loads, output.splitlines())
-        found = [(str(row["kernel"]), kernel_of(row)) for row in rows]
-        written = {str(row["kernel"]): row for row in rows}
+        *lines, end = output.decode().splitlines()
+        found, last = [_read(line) for line in lines], json.loads(end)
         instructions, seconds = int(last["instructions"]), float(last.get("seconds", 0.0))
     except (LookupError, TypeError, ValueError) as error:
         raise AnalyserFailed(f"what the analysis wrote cannot be read: {type(error).__name__}: {error}") from None
@@ -148,7 +147,12 @@ def analyse(question: Question, listing: Iterable[bytes | memoryview], code: boo
     if {name for name, _ in found} != wanted.keys():
         raise AnalyserFailed("what the analysis wrote is not whole")
     return Answer({wanted[name]: result for name, result in found if result is not None},
-                  {wanted[name]: row for name, row in written.items()}, instructions, seconds)
+                  {wanted[name]: line for (name, _), line in zip(found, lines, strict=True)}, instructions, seconds)
+
+
+def _read(line: str) -> tuple[str, KernelResult | None]:
+    row: dict[str, Any] = json.loads(line)
+    return str(row["kernel"]), kernel_of(row)
 
 
 def _run(command: list[str], stream: IO[bytes]) -> bytes:

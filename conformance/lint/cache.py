@@ -34,22 +34,35 @@ class Cache:
 
     def get(self, key: str) -> Any | None:
         """What was kept under this key; None if nothing was, or it cannot be read."""
+        packed = self.get_packed(key)
+        try:
+            return None if packed is None else json.loads(zlib.decompress(packed))
+        except (zlib.error, ValueError):
+            return None
+
+    def get_packed(self, key: str) -> bytes | None:
+        """The same as it was written by put_packed."""
         if self._database is None:
             return None
         try:
             with self._lock:
                 row = self._database.execute("SELECT value FROM images WHERE key = ?", (key,)).fetchone()
-            return None if row is None else json.loads(zlib.decompress(row[0]))
-        except (sqlite3.Error, zlib.error, ValueError):
+            return None if row is None else bytes(row[0])
+        except (sqlite3.Error, TypeError):
             return None
 
     def put(self, key: str, value: Any) -> None:
         """Keeps a row; silently not, if the disk is full or another process holds the file for long."""
+        if self._database is not None:
+            self.put_packed(key, zlib.compress(json.dumps(value).encode(), 1))
+
+    def put_packed(self, key: str, packed: bytes) -> None:
+        """The same of what is compressed already."""
         if self._database is None:
             return
         try:
             with self._lock:
-                self._database.execute("INSERT OR REPLACE INTO images VALUES (?, ?)", (key, zlib.compress(json.dumps(value).encode(), 1)))
+                self._database.execute("INSERT OR REPLACE INTO images VALUES (?, ?)", (key, packed))
         except sqlite3.Error:
             pass
 

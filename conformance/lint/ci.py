@@ -37,7 +37,7 @@ def as_junit(report: Report) -> str:
 
 def as_annotations(report: Report, hints: bool) -> str:
     """One workflow command for each finding that counts; hints on demand."""
-    shown = [f for f in report.findings if f.counts or (hints and f.severity == HINT and f.suppressed is None)]
+    shown = (f for f in report.each_finding() if f.counts or (hints and f.severity == HINT and f.suppressed is None))
     lines = []
     for finding in shown:
         place = ""

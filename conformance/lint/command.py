@@ -6,7 +6,7 @@ import argparse
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -16,6 +16,8 @@ from conformance.lint.declarations import Chain, Declaration, load
 from conformance.lint.explain import explain
 from conformance.lint.findings import RULES
 from conformance.lint.images import holds_code
+from conformance.lint.json_text import dump
+from conformance.lint.judged import ALL, GROUPS, JSON
 from conformance.lint.linter import Options, Report, lint_files
 from conformance.lint.sarif import as_sarif
 from conformance.lint.text import as_text
@@ -117,13 +119,21 @@ def _options(arguments: argparse.Namespace) -> Options:
         launches=launches.load(map(Path, arguments.launches)), chains=chains,
         suppressions=[s for p in arguments.suppress for s in suppressions.load(Path(p))],
         baseline=frozenset().union(*(baseline.load(Path(p)) for p in arguments.baseline)), cached=not arguments.no_cache,
-        progress=sys.stderr.isatty())
+        progress=sys.stderr.isatty(), needs=_needs(arguments))
 
 
-def _write(path: str, text: str) -> None:
+def _needs(arguments: argparse.Namespace) -> str:
+    """What of the findings has to be at hand: less than all of them may be kept in groups and, for JSON, as written."""
+    if arguments.sarif or arguments.junit or arguments.github or arguments.write_baseline or (arguments.json and arguments.hints):
+        return ALL
+    return JSON if arguments.json else GROUPS
+
+
+def _write(path: str, text: Iterable[str]) -> None:
     try:
-        with in_one_step(Path(path)) as draft:
-            draft.write_text(text + "\n", encoding="utf-8", errors="replace")
+        with in_one_step(Path(path)) as draft, draft.open("w", encoding="utf-8", errors="replace") as stream:
+            stream.writelines(text)
+            stream.write("\n")
     except OSError as error:
         raise SetupImpossible(f"{path}: {error.strerror}") from None
 
@@ -131,17 +141,17 @@ def _write(path: str, text: str) -> None:
 def _print(report: Report, arguments: argparse.Namespace) -> None:
     hints = arguments.hints
     if arguments.json:
-        output.say(output.dump(output.as_json(report, hints)))
+        output.say(dump(output.as_json(report, hints)))
     elif arguments.sarif == "-":
-        output.say(output.dump(as_sarif(report, hints)))
+        output.say(dump(as_sarif(report, hints)))
     elif arguments.github:
         output.say(ci.as_annotations(report, hints), "utf-8")
     else:
         output.say(as_text(report, hints, arguments.not_judged))
     if arguments.sarif not in (None, "-"):
-        _write(arguments.sarif, output.dump(as_sarif(report, hints)))
+        _write(arguments.sarif, dump(as_sarif(report, hints)))
     if arguments.junit:
-        _write(arguments.junit, ci.as_junit(report))
+        _write(arguments.junit, [ci.as_junit(report)])
 
 
 def _say_rest(report: Report, options: Options, arguments: argparse.Namespace) -> None:
@@ -179,7 +189,7 @@ def main(argv: list[str]) -> int:
     with _terminable():
         report = lint_files([Path(f) for f in arguments.files], options)
     if arguments.write_baseline:
-        number = baseline.write(Path(arguments.write_baseline), report.findings)
+        number = baseline.write(Path(arguments.write_baseline), report.each_finding())
         print(f"lint: {number} findings in {arguments.write_baseline}", file=sys.stderr)
     _print(report, arguments)
     _say_rest(report, options, arguments)

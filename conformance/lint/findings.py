@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import lru_cache
 from typing import Any
 
 from conformance.lint.results import Place
@@ -13,6 +14,11 @@ from conformance.lint.results import Place
 ERROR, WARNING, HINT = "error", "warning", "hint"
 _UNSTABLE_NAME = re.compile(r"_GLOBAL__N__[0-9a-f]+(_\d+)?")  # of an anonymous namespace: a digest of the whole source
 _OFFSET = re.compile(r"\+0x[0-9a-f]+")
+
+
+@lru_cache(maxsize=4096)
+def _stable(kernel: str) -> str:
+    return _UNSTABLE_NAME.sub("_GLOBAL__N_", kernel)
 
 
 @dataclass(frozen=True)
@@ -102,7 +108,7 @@ RULES: dict[str, LintRule] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Step:
     """One place on the way to a finding, and what happens there."""
 
@@ -110,7 +116,7 @@ class Step:
     place: Place
 
 
-@dataclass
+@dataclass(slots=True)
 class Finding:
     id: str
     kernel: str  # mangled
@@ -118,7 +124,6 @@ class Finding:
     file: str  # as named by the user
     arch: str  # sm_90
     message: str
-    where: str
     place: Place | None = None
     subject: str = ""  # what is accessed
     parameters: list[int] = field(default_factory=list)  # counted from 1
@@ -161,11 +166,26 @@ class Finding:
         return self.place.instruction if self.place else None
 
     @property
+    def where(self) -> str:
+        """File, architecture and place in one line."""
+        if not self.kernel:
+            return self.file
+        if self.place is None:
+            return f"{self.file}: {self.arch} {self.kernel}"
+        source = self.place.source
+        return (f"{self.file}: {self.arch} {self.place.section}+0x{self.place.offset:04x}"
+                + (f" ({source[0]}:{source[1]})" if source else ""))
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """What of it survives another build: no offsets, registers, lines, folders or architectures."""
+        source = self.source[0].rpartition("/")[2] if self.source else ""
+        return _stable(self.kernel), self.id, _OFFSET.sub("", self.subject), source
+
+    @property
     def fingerprint(self) -> str:
-        """Equal for the same finding after another build: it knows no offsets, registers, lines, folders or architectures."""
-        source = Path(self.source[0]).name if self.source else ""
-        parts = (_UNSTABLE_NAME.sub("_GLOBAL__N_", self.kernel), self.id, _OFFSET.sub("", self.subject), source, str(self.ordinal))
-        return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()[:24]
+        """Equal for the same finding after another build."""
+        return hashlib.sha256("\0".join((*self.identity, str(self.ordinal))).encode(errors="replace")).hexdigest()[:24]
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -181,14 +201,14 @@ class Finding:
         }
 
 
-def above_hint(findings: list[Finding]) -> list[Finding]:
+def above_hint(findings: Iterable[Finding]) -> list[Finding]:
     return [f for f in findings if f.severity != HINT]
 
 
 def number_alike(findings: list[Finding]) -> None:
     """Tells findings of one kernel apart that would have the same fingerprint, by their order in the code."""
-    seen: dict[str, int] = {}
+    seen: dict[tuple[str, str, str, str], int] = {}
     for finding in findings:
-        key = finding.fingerprint
+        key = finding.identity
         finding.ordinal = seen.get(key, 0)
         seen[key] = finding.ordinal + 1

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from conformance.lint.findings import ERROR, HINT, WARNING, Finding
+from conformance.lint.packed import Told, about
 
 _ANONYMOUS, _PLACEHOLDER = "(anonymous namespace)", "\0"
 _ORDER = {ERROR: 0, WARNING: 1, HINT: 2}
@@ -17,11 +19,16 @@ class Group:
     """Findings that one sentence tells: of one template, rule and subject."""
 
     template: str
-    findings: list[Finding] = field(default_factory=list)
+    told: list[Told] = field(default_factory=list)  # of each kernel
 
     @property
     def first(self) -> Finding:
-        return self.findings[0]
+        return self.told[0].first
+
+    @property
+    def count(self) -> int:
+        """How many findings they are."""
+        return sum(one.count for one in self.told)
 
     @property
     def cause(self) -> tuple[str, str, str, bool]:
@@ -36,8 +43,8 @@ class Block:
     groups: list[Group]
 
     @property
-    def findings(self) -> list[Finding]:
-        return [finding for group in self.groups for finding in group.findings]
+    def told(self) -> list[Told]:
+        return [one for group in self.groups for one in group.told]
 
     def by_cause(self) -> list[list[Group]]:
         """Groups with the same cause side by side, otherwise in their order."""
@@ -52,6 +59,7 @@ class Block:
         return frozenset(group.cause[:3] for group in self.groups)
 
 
+@lru_cache(maxsize=65536)
 def template_of(name: str) -> str:
     """A demangled name without the arguments of its template and of its call: void ns::k<4>(int) is ns::k."""
     depth = 0
@@ -68,15 +76,15 @@ def template_of(name: str) -> str:
     return (short or name).replace(_PLACEHOLDER, _ANONYMOUS)
 
 
-def blocks(findings: Iterable[Finding]) -> list[Block]:
+def blocks(told: Iterable[Told]) -> list[Block]:
     """Worst first; within a template in the order of the code. Without line information, templates that are wrong in the same
     ways are one block if they are many: a generator made them, and a reader learns nothing from the second one."""
     by_template: dict[str, Block] = {}
-    for group in _grouped(findings):
+    for group in _grouped(told):
         by_template.setdefault(group.template, Block([])).groups.append(group)
     alike: dict[frozenset[tuple[str, str, str]], list[Block]] = {}
     for block in by_template.values():
-        if not any(finding.place is not None and finding.place.lines for finding in block.findings):
+        if not any(one.lined for one in block.told):
             alike.setdefault(block.ways, []).append(block)
     merged = {id(block): same for same in alike.values() if len(same) > _FEW for block in same}
     out = []
@@ -87,12 +95,12 @@ def blocks(findings: Iterable[Finding]) -> list[Block]:
     return out
 
 
-def _grouped(findings: Iterable[Finding]) -> list[Group]:
+def _grouped(told: Iterable[Told]) -> list[Group]:
     groups: dict[tuple[str, str, str, str], Group] = {}
-    for finding in findings:
-        template = template_of(finding.demangled)
-        key = (template, finding.id, _about(finding), finding.condition or "")
-        groups.setdefault(key, Group(template)).findings.append(finding)
+    for one in told:
+        template = template_of(one.first.demangled)
+        key = (template, one.first.id, about(one.first), one.first.condition or "")
+        groups.setdefault(key, Group(template)).told.append(one)
     return sorted(groups.values(), key=lambda g: (_ORDER[g.first.severity], g.template))
 
 
@@ -100,9 +108,5 @@ def _by_subject(groups: Iterable[Group]) -> list[Group]:
     """The groups of several templates, again by rule and subject."""
     found: dict[tuple[object, ...], Group] = {}
     for group in groups:
-        found.setdefault((*group.cause, _about(group.first)), Group(group.template)).findings.extend(group.findings)
-    return sorted(found.values(), key=lambda g: (_ORDER[g.first.severity], -len(g.findings)))
-
-
-def _about(finding: Finding) -> str:
-    return finding.subject if finding.place else finding.message
+        found.setdefault((*group.cause, about(group.first)), Group(group.template)).told.extend(group.told)
+    return sorted(found.values(), key=lambda g: (_ORDER[g.first.severity], -g.count))

@@ -68,10 +68,7 @@ class KernelRules:
         self.condition: str | None = None  # the parameters that decide whether this kernel waits
 
     def add(self, rule: str, message: str, place: Place | None = None, origins: frozenset[Origin] = frozenset()) -> Finding:
-        where = f"{self.file}: {self.arch} {self.kernel if place is None else place.section}"
-        finding = Finding(rule, self.kernel, self.demangled, self.file, self.arch, message, where, place, message, image=self.image)
-        if place is not None:
-            finding.where += f"+0x{place.offset:04x}" + (f" ({place.source[0]}:{place.source[1]})" if place.source else "")
+        finding = Finding(rule, self.kernel, self.demangled, self.file, self.arch, message, place, message, image=self.image)
         if origins not in self._ordinals:
             self._ordinals[origins] = sorted({o for r in origins if (o := self._ordinal(r)) is not None})
         finding.parameters = list(self._ordinals[origins])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,8 +14,10 @@ from conformance.lint.cache import Cache
 from conformance.lint.declarations import Chain, Declaration
 from conformance.lint.findings import RULES, Finding, above_hint
 from conformance.lint.images import Opened, open_file
+from conformance.lint.judged import ALL, JudgedImage, KernelVerdict, keep
 from conformance.lint.kernel_rules import KernelRules
 from conformance.lint.launches import Launches
+from conformance.lint.packed import Packed, Told, tell
 from conformance.lint.pipeline import DEFECT, Outcome, Pipeline, Progress
 from conformance.lint.ptx import chosen, source_of
 from conformance.lint.sources import OLDEST, Unreadable
@@ -40,6 +42,12 @@ class Options:
     baseline: frozenset[str] = frozenset()  # fingerprints
     cached: bool = False
     progress: bool = False
+    needs: str = ALL  # of the findings; GROUPS and JSON may come from what an earlier run said
+
+    @property
+    def plain(self) -> bool:
+        """Whether what is said of an image follows from the image alone."""
+        return not (self.names_kernels or self.declarations or self.kernels or self.suppressions or self.baseline)
 
     def why_overlapping(self, kernel: str) -> str | None:
         """What says that this kernel is launched with overlap; None: nothing does."""
@@ -57,26 +65,6 @@ class Options:
 
 
 @dataclass
-class KernelVerdict:
-    """What lint says of one kernel of one image."""
-
-    kernel: str
-    demangled: str
-    file: str
-    image: str | None
-    arch: str
-    judged: bool  # False: it has no wait and nothing says that it overlaps, so nothing follows from its code
-    waits: bool = False  # its code, or code that it calls in the same file, has a wait
-    triggers: bool = False  # the same for a trigger
-    triggers_early: bool = False  # some thread can reach a trigger before it has waited
-    findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def clean(self) -> bool:
-        return not any(f.counts for f in self.findings)
-
-
-@dataclass
 class Report:
     verdicts: list[KernelVerdict] = field(default_factory=list)
     extra: list[Finding] = field(default_factory=list)  # of no kernel: unused declarations
@@ -89,7 +77,18 @@ class Report:
 
     @property
     def findings(self) -> list[Finding]:
-        return [f for v in self.verdicts for f in v.findings] + self.extra
+        """All at once; each_finding needs less memory."""
+        return list(self.each_finding())
+
+    def each_finding(self) -> Iterator[Finding]:
+        """One kernel after the other."""
+        for verdict in self.verdicts:
+            yield from verdict.findings
+        yield from self.extra
+
+    def told(self) -> list[Told]:
+        """The findings in groups."""
+        return [t for v in self.verdicts for t in v.told] + tell(self.extra)
 
     @property
     def not_judged(self) -> list[KernelVerdict]:
@@ -129,17 +128,18 @@ def _lint_file(file: Path, workplace: Path, options: Options, report: Report, ca
         chosen = not options.kernels or kernel in options.kernels
         return chosen and (options.why_overlapping(kernel) is not None or options.in_chain(kernel))
 
-    pipeline = Pipeline(named, options.kernels, workplace, cache, progress)
+    pipeline = Pipeline(named, options.kernels, workplace, cache, progress,
+                        options.needs if options.cached and options.plain else ALL)
     try:
         opened = open_file(file, workplace, options.architectures, options.names_kernels)
         first = len(report.verdicts)
         broken = len(report.unreadable)
         for outcome in pipeline.run(opened.sources):
-            _take(outcome, options, report)
+            _take(outcome, options, report, cache)
         modern = {v.kernel for v in report.verdicts[first:] if int(v.arch.removeprefix("sm_")) >= OLDEST}
         texts = pipeline.texts(opened.ptx, opened.problems)
         for outcome in pipeline.run(source_of(ptx, contents, file, workplace) for ptx, contents in chosen(texts, modern, named)):
-            _take(outcome, options, report)
+            _take(outcome, options, report, cache)
         _note_rest(file, opened, options.architectures, report, first, broken)
     except (Unreadable, CorruptFile) as error:
         report.unreadable.append((str(file), str(error)))
@@ -171,15 +171,23 @@ def _stop_if_full(error: OSError) -> None:
         raise SetupImpossible(f"lint cannot write below {tempfile.gettempdir()}: {error.strerror}; set TMPDIR") from None
 
 
-def _take(outcome: Outcome, options: Options, report: Report) -> None:
+def _take(outcome: Outcome, options: Options, report: Report, cache: Cache) -> None:
     """The findings of one image."""
+    if outcome.judged is not None:
+        report.verdicts += outcome.judged.verdicts
+        report.instructions += outcome.judged.instructions
+        report.own_seconds += outcome.judged.seconds
+        return
     if outcome.summary is None:
         report.unreadable.append((outcome.source.file, outcome.problem or ""))
         return
-    known = len(report.verdicts)
+    known, broken = len(report.verdicts), len(report.unreadable)
     try:
         _judge_image(outcome.source.file, outcome.source.inner, outcome.summary, options, report)
         _note_erased_waits(outcome.source.file, outcome.source.inner, outcome.summary, report, known)
+        if outcome.key and outcome.summary.rows and not outcome.summary.erased_waits and len(report.unreadable) == broken:
+            keep(cache, outcome.key, options.needs, JudgedImage(outcome.summary.instructions, outcome.summary.seconds,
+                                                                report.verdicts[known:]))
     except Exception as error:  # noqa: BLE001 - as in the pipeline
         del report.verdicts[known:]
         report.unreadable.append((outcome.source.file, f"{DEFECT} ({type(error).__name__}: {error}); the file may be damaged"))
@@ -187,7 +195,7 @@ def _take(outcome: Outcome, options: Options, report: Report) -> None:
 
 def _note_erased_waits(file: str, inner: str | None, summary: ImageSummary, report: Report, first: int) -> None:
     """The mark alone does not say which kernel lost its wait, so it is an error only for those that overlap without one."""
-    if summary.erased_waits and not any(f.id == "erased-wait" for v in report.verdicts[first:] for f in v.findings):
+    if summary.erased_waits and not any(t.first.id == "erased-wait" for v in report.verdicts[first:] for t in v.told):
         report.notes.append(f"{file}: {inner + ': ' if inner else ''}it holds {ERASED_WAIT}: some of its code was compiled below "
                             "compute_90, where a wait is nothing; --overlapping or --launches says which of its kernels overlap")
 
@@ -211,7 +219,7 @@ def _judge_image(file: str, inner: str | None, summary: ImageSummary, options: O
             continue
         rules = KernelRules(summary, (file, inner, arch, kernel, name), why, options.declarations, options.chains)
         if result is not None:
-            verdict.findings = rules.judge(result)
+            verdict.findings = Packed(rules.judge(result))
             verdict.waits, verdict.triggers, verdict.triggers_early = result.waits, result.triggers, bool(result.early_triggers)
             verdict.judged |= result.waits or bool(rules.chains)
         else:
@@ -230,13 +238,11 @@ def _settle_old_images(report: Report, first: int) -> None:
 
 def _finish(report: Report, options: Options) -> None:
     """Suppressions, the baseline, and what of the user's own files matched nothing."""
-    for finding in report.findings:
-        for suppression in options.suppressions:
-            if finding.suppressed is None and suppression.covers(finding):
-                finding.suppressed = suppression.because
-        if finding.suppressed is None and finding.severity != "hint":
-            finding.suppressed = allowed_in_source(finding)
-        finding.known = finding.fingerprint in options.baseline
+    for verdict in report.verdicts:
+        if options.suppressions or options.baseline or any(told.lined for told in verdict.told):
+            findings = list(verdict.findings)
+            _accept(findings, options)
+            verdict.findings = Packed(findings)
     for declaration in options.declarations:
         if not declaration.used:
             what = ", ".join([f"parameter {p}" for p in sorted(declaration.parameters)]
@@ -256,8 +262,19 @@ def _finish(report: Report, options: Options) -> None:
                             + ", ".join(lost[:3]) + (", ..." if lost[3:] else ""))
 
 
+def _accept(findings: list[Finding], options: Options) -> None:
+    """What suppressions and the baseline say of them."""
+    for finding in findings:
+        for suppression in options.suppressions:
+            if finding.suppressed is None and suppression.covers(finding):
+                finding.suppressed = suppression.because
+        if finding.suppressed is None and finding.severity != "hint":
+            finding.suppressed = allowed_in_source(finding)
+        finding.known = finding.fingerprint in options.baseline
+
+
 def _unused(report: Report, source: str, message: str) -> None:
-    report.extra.append(Finding("unused-declaration", "", "", source, "", message, source))
+    report.extra.append(Finding("unused-declaration", "", "", source, "", message))
 
 
 def rule_names() -> list[str]:

@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 
 from conformance.lint import analyser, processes, ptx
 from conformance.lint.cache import Cache
+from conformance.lint.judged import ALL, JudgedImage, kept
 from conformance.lint.ptx import Ptx
 from conformance.lint.scan import may_wait_or_trigger
 from conformance.lint.sources import OLDEST, Source, Unreadable
 from conformance.lint.summary import ImageSummary, has_erased_waits, summarise
-from conformance.pdlkit import elf
+from conformance.pdlkit import demangle, elf
 from conformance.pdlkit.cuda_programs import tool
 from conformance.pdlkit.elf import CorruptFile
 from conformance.pdlkit.exits import KitExit
@@ -41,6 +42,8 @@ class Outcome:
     source: Source
     summary: ImageSummary | None
     problem: str | None = None
+    judged: JudgedImage | None = None  # in place of a summary: an earlier run has judged it
+    key: str = ""  # under which to keep what is said of it; empty: nowhere
 
 
 @dataclass
@@ -54,10 +57,10 @@ class Progress:
     begun: float = field(default_factory=time.monotonic)
     last: float = 0.0
 
-    def step(self, summary: ImageSummary | None) -> None:
+    def step(self, outcome: Outcome) -> None:
         """One image more is done."""
         self.images += 1
-        self.waiting += len(summary.rows) if summary else 0
+        self.waiting += len(outcome.summary.rows) if outcome.summary else len(outcome.judged.verdicts) if outcome.judged else 0
         now = time.monotonic()
         if self.shown and now - self.last >= _EVERY_S:
             self.last = now
@@ -83,17 +86,27 @@ def _version(assembled: bool) -> str:
     return total.hexdigest()
 
 
-class Pipeline:
-    """Analyses sources; `named`: whether a kernel of this name is to be analysed although it does not wait."""
+@lru_cache(maxsize=1)
+def _version_of_judging() -> str:
+    """Of everything that decides what lint says of an image."""
+    files = (*sorted(Path(__file__).parent.glob("*.py")), Path(demangle.__file__))
+    return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files)).hexdigest()
 
-    def __init__(self, named: Callable[[str], bool], chosen: frozenset[str], workplace: Path, cache: Cache, progress: Progress) -> None:
+
+class Pipeline:
+    """Analyses sources; `named`: whether a kernel of this name is to be analysed although it does not wait; `needs`: of the findings,
+    if they may come from an earlier run that judged the image."""
+
+    def __init__(self, named: Callable[[str], bool], chosen: frozenset[str], workplace: Path, cache: Cache, progress: Progress,
+                 needs: str = ALL) -> None:
+        self.needs = needs
         self.named, self.chosen, self.workplace, self.cache, self.progress = named, chosen, workplace, cache, progress
         self.jobs = len(os.sched_getaffinity(0))
 
     def run(self, sources: Iterable[Source]) -> Iterator[Outcome]:
         """One outcome for each source, in their order."""
         for outcome in self._each(self._one, sources):
-            self.progress.step(outcome.summary)
+            self.progress.step(outcome)
             yield outcome
 
     def _each(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
@@ -138,7 +151,11 @@ class Pipeline:
     def _one(self, source: Source) -> Outcome:
         inner = f"{source.inner}: " if source.inner else ""
         try:
-            return Outcome(source, self._summary(source))
+            digest = source.digest()
+            key = self._key_of_judging(source, digest)
+            judged = kept(self.cache, key, self.needs, source.file, source.inner) if key else None
+            self.progress.stored += source.size
+            return Outcome(source, None if judged else self._summary(source, digest), None, judged, key)
         except (Unreadable, CorruptFile) as error:
             text = str(error)
             return Outcome(source, None, text if source.inner and text.startswith(source.inner) else f"{inner}{text}")
@@ -151,9 +168,12 @@ class Pipeline:
         except Exception as error:  # noqa: BLE001 - code that no compiler wrote; the others still have to be judged
             return Outcome(source, None, f"{inner}{DEFECT} ({type(error).__name__}: {error}); the file may be damaged")
 
-    def _summary(self, source: Source) -> ImageSummary:
-        self.progress.stored += source.size
-        digest = source.digest()
+    def _key_of_judging(self, source: Source, digest: str) -> str:
+        if self.needs == ALL:
+            return ""
+        return hashlib.sha256(f"{_version(source.assembled)}\0{_version_of_judging()}\0{digest}".encode()).hexdigest()
+
+    def _summary(self, source: Source, digest: str) -> ImageSummary:
         key = hashlib.sha256(f"{_version(source.assembled)}\0{digest}".encode()).hexdigest()
         kept = self._kept(key)
         if kept is not None and not self._lacks(kept):

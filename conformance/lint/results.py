@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 # Where a part of an address comes from: ("param", offset), ("symbol", name), ("window", "local" | "shared" | "constant"),
@@ -17,7 +18,7 @@ _TOOLKIT_HEADER = re.compile(r"/(targets/[^/]+|cuda(-[\d.]+)?|cuda_(runtime|nvcc
                              r"/include/(crt|cccl|cub|thrust|cuda|cooperative_groups)/")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Place:
     """One instruction."""
 
@@ -42,7 +43,7 @@ class Place:
         return self.lines[self.headers + 1 :]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Access:
     """An instruction that some path reaches without a wait."""
 
@@ -58,7 +59,7 @@ class Access:
     decided: frozenset[str]  # as states, if the deciding parameters say that the kernel waits; empty: not reached then
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Deciders:
     """Parameters that alone decide whether the kernel waits at all."""
 
@@ -66,7 +67,7 @@ class Deciders:
     place: Place  # of the first branch that asks
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Hints:
     """Places that are worth a hint."""
 
@@ -77,7 +78,7 @@ class Hints:
     fence_then_trigger: Place | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class KernelResult:
     """One kernel. Accesses and the like are in the order of their places."""
 
@@ -121,7 +122,13 @@ def _order(place: Place) -> tuple[str, int]:
 
 def _place(row: dict[str, Any]) -> Place:
     lines = tuple((str(file), int(line)) for file, line in row["source"] or ())
-    return Place(str(row["section"]), int(row["offset"]), str(row["instruction"]).strip(), lines)
+    return _shared(str(row["section"]), int(row["offset"]), str(row["instruction"]).strip(), lines)
+
+
+@lru_cache(maxsize=4096)
+def _shared(section: str, offset: int, instruction: str, lines: tuple[tuple[str, int], ...]) -> Place:
+    """Many findings of a kernel name the same branch and the same wait."""
+    return Place(section, offset, instruction, lines)
 
 
 def _perhaps(row: dict[str, Any] | None) -> Place | None:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from conformance.lint.findings import ERROR, HINT, RULES, WARNING, Finding
 from conformance.lint.linter import Report
 from conformance.lint.output import shown_findings
+from conformance.lint.packed import shown
 from conformance.lint.results import Place
 
 _LEVELS = {ERROR: "error", WARNING: "warning", HINT: "note"}
@@ -17,9 +18,8 @@ _ROOT = "SRCROOT"
 
 
 def as_sarif(report: Report, hints: bool) -> dict[str, Any]:
-    """One run. Paths below the working directory are relative to it."""
-    findings = shown_findings(report.findings, hints)
-    used = sorted({f.id for f in findings})
+    """One run, its results an iterator. Paths below the working directory are relative to it."""
+    used = sorted({t.first.id for t in shown(report.told(), hints)})
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -33,7 +33,7 @@ def as_sarif(report: Report, hints: bool) -> dict[str, Any]:
             "invocations": [{"executionSuccessful": not report.unreadable, "toolExecutionNotifications": [
                 {"level": "error", "message": {"text": f"{file}: {message}"}} for file, message in report.unreadable
             ]}],
-            "results": [_result(f, used.index(f.id)) for f in findings],
+            "results": (_result(f, used.index(f.id)) for f in shown_findings(report.each_finding(), hints)),
         }],
     }
 

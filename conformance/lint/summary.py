@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import json
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from conformance.lint.analyser import Question, analyse
@@ -27,9 +28,10 @@ class ImageSummary:
     erased_waits: bool = False  # some code in it was compiled for a GPU without PDL, and lost its waits
     initialised_symbols: frozenset[str] = frozenset()
     infos: dict[str, KernelInfo] = field(default_factory=dict)
-    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rows: dict[str, str] = field(default_factory=dict)
     instructions: int = 0
     seconds: float = 0.0  # of one core, in the analysis
+    results: dict[str, KernelResult] = field(default_factory=dict)  # of rows that have been read already
 
     def kernel_info(self, kernel: str) -> KernelInfo:
         """Of a kernel that was analysed; an empty one of any other."""
@@ -37,11 +39,15 @@ class ImageSummary:
 
     def result(self, kernel: str) -> KernelResult | None:
         """None if it was not analysed."""
+        if kernel in self.results:
+            return self.results[kernel]
         row = self.rows.get(kernel)
-        return None if row is None else kernel_of(row)
+        return None if row is None else kernel_of(json.loads(row))
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "initialised_symbols": sorted(self.initialised_symbols)}
+        row = {**asdict(replace(self, results={})), "initialised_symbols": sorted(self.initialised_symbols)}
+        del row["results"]
+        return row
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> ImageSummary:
@@ -101,6 +107,7 @@ def _analyse(image: Image, kernels: list[str], wanted: set[str], summary: ImageS
     summary.instructions += answer.instructions
     summary.seconds += answer.seconds
     summary.rows.update({k: row for k, row in answer.rows.items() if k in answer.kernels})
+    summary.results.update(answer.kernels)
     summary.infos.update({k: cubin.kernel_info(k) for k in kernels})
 
 

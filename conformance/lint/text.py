@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from conformance.lint.findings import ERROR, HINT, WARNING, Finding
+from conformance.lint import packed
+from conformance.lint.findings import ERROR, HINT, WARNING
 from conformance.lint.grouping import Block, Group, blocks
 from conformance.lint.linter import KernelVerdict, Report
-from conformance.lint.output import counts, shown_findings, visible
+from conformance.lint.output import counts, visible
+from conformance.lint.packed import Told
 from conformance.lint.results import Place
 
 _MOST_NAMES = 3  # kernels of one block that are named
@@ -18,18 +18,18 @@ _LONGEST_NAME = 160
 
 def as_text(report: Report, hints: bool, not_judged: bool) -> str:
     """One block for each template with something to say, then the sum."""
-    shown = [f for f in shown_findings(report.findings, hints) if f.suppressed is None and not f.known]
+    shown = [t for t in packed.shown(report.told(), hints) if t.first.suppressed is None and not t.first.known]
     lines: list[str] = []
-    for block in blocks(f for f in shown if f.kernel):
+    for block in blocks(t for t in shown if t.first.kernel):
         lines += [_heading(block), *(line for groups in block.by_cause() for line in _cause_lines(groups)), ""]
-    for finding in (f for f in shown if not f.kernel):
+    for finding in (t.first for t in shown if not t.first.kernel):
         lines += [f"{finding.severity}: {finding.where}: {finding.message} [{finding.id}]", f"    do: {finding.advice}", ""]
     lines += [*_not_judged_lines(report.not_judged, not_judged), _summary(report, shown)]
     return "\n".join(map(visible, lines))
 
 
 def _heading(block: Block) -> str:
-    findings = block.findings
+    findings = [one.first for one in block.told]
     names = list(dict.fromkeys(f.demangled for f in findings))
     files = list(dict.fromkeys(f.file for f in findings))
     archs = ", ".join(sorted({f.arch for f in findings}))
@@ -55,7 +55,7 @@ def _cause_lines(groups: list[Group]) -> list[str]:
         before = path
     rest = groups[_MOST_SUBJECTS:]
     if rest:
-        places = sum(len(group.findings) for group in rest)
+        places = sum(group.count for group in rest)
         lines.append(f"  and {places} more places of this kind, about {len(rest)} other parameters or variables (--json lists each)")
     if finding.imprecise:
         lines.append("      lint merged paths of this kernel, because there are too many: look whether this one can be taken")
@@ -79,11 +79,10 @@ def _group_lines(group: Group) -> list[str]:
 
 
 def _how_many(group: Group) -> str:
-    kernels = len({f.kernel for f in group.findings})
-    places = Counter(f.kernel for f in group.findings)
-    if len(group.findings) == 1:
+    kernels = len({one.first.kernel for one in group.told})
+    if group.count == 1:
         return ""
-    at = f"{max(places.values())} places" if kernels == 1 else f"{len(group.findings)} places in {kernels} kernels"
+    at = f"{group.count} places" + (f" in {kernels} kernels" if kernels > 1 else "")
     return f" ({at}; this is the first)"
 
 
@@ -107,14 +106,14 @@ def _not_judged_lines(rest: list[KernelVerdict], everything: bool) -> list[str]:
     return []
 
 
-def _summary(report: Report, shown: list[Finding]) -> str:
+def _summary(report: Report, shown: list[Told]) -> str:
     number = counts(shown)
     judged = len({(v.kernel, v.file, v.image) for v in report.verdicts if v.judged})
     text = f"{judged} kernel{'s' if judged != 1 else ''} judged: {number[ERROR]} errors, {number[WARNING]} warnings"
     if number[HINT]:
         text += f", {number[HINT]} hints"
-    suppressed = sum(f.suppressed is not None for f in report.findings)
-    known = sum(f.known and f.suppressed is None and f.severity != HINT for f in report.findings)
+    suppressed = sum(t.count for t in report.told() if t.first.suppressed is not None)
+    known = sum(t.count for t in packed.shown(report.told(), False) if t.first.known and t.first.suppressed is None)
     text += f"; {suppressed} suppressed" if suppressed else ""
     text += f"; {known} in the baseline" if known else ""
     rest = len(report.not_judged)

@@ -9,6 +9,7 @@ nvdisasm neither marks as written nor as kept is not compared: nobody reads it.
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import tempfile
 from collections import Counter
@@ -86,7 +87,7 @@ def compare(comparison: Comparison, sm: int, listing: bytes) -> None:
     question = Question(sm, {name: KernelInfo() for name in parts}, entries=sorted(parts))
     rows = analyse(question, parts.values(), code=True).rows
     for name, part in parts.items():
-        ours = [set(registers) for registers in rows[name]["written"]]
+        ours = [set(registers) for registers in json.loads(rows[name])["written"]]
         theirs = list(marks_of(bytes(part).decode()))
         if len(ours) != len(theirs):
             comparison.wrong[name, "is read differently"] = f"{len(theirs)} instructions, of which lint reads {len(ours)}"

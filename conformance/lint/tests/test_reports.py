@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,9 +18,11 @@ import pytest
 from conformance.lint import suppressions
 from conformance.lint.check_sarif import violations
 from conformance.lint.command import main
-from conformance.lint.findings import RULES, Finding
+from conformance.lint.findings import RULES, Finding, Step
 from conformance.lint.grouping import blocks, template_of
+from conformance.lint.json_text import dump
 from conformance.lint.linter import KernelVerdict, Report
+from conformance.lint.packed import Packed, finding_of, row_of, tell
 from conformance.lint.results import Place
 from conformance.lint.tests.conftest import _NVCC, ROOT
 from conformance.lint.text import as_text
@@ -295,6 +298,29 @@ def test_the_second_run_comes_from_the_cache(cubin: Path, tmp_path: Path, monkey
         main(["--baseline", str(cubin), str(cubin)])
 
 
+def test_an_image_is_judged_once(cubin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without lines in the source: a second run, also over the same image in another file, says the same and judges nothing."""
+    monkeypatch.setenv("PDL_CACHE", str(tmp_path / "kept"))
+    bare, other = tmp_path / "bare.cubin", tmp_path / "\u00f6ther.a"
+    subprocess.run([_NVCC, "-arch=sm_90", "-cubin", "-I", str(ROOT), "-o", str(bare), str(cubin.with_suffix(".cu"))], check=True)
+    subprocess.run(["ar", "rc", str(other), str(bare), str(bare)], check=True)
+    forms = [[form, str(file)] for file in (bare, other) for form in ("--json", "--hints", "--not-judged", "--github")]
+    fresh = [_said(capsys, "--no-cache", *form) for form in forms]
+    for form in forms[:2]:
+        main(form)
+    capsys.readouterr()
+    assert [_said(capsys, *form) for form in forms] == fresh and "read-before-wait" in fresh[0]
+    monkeypatch.setattr("conformance.lint.linter.KernelRules", None)  # must not be called again
+    assert [_said(capsys, *form) for form in forms if form[0] != "--github"] == [said for said in fresh if not said.startswith("::")]
+    main(["--github", str(bare)])
+    assert "lint failed" in capsys.readouterr().err
+
+
+def _said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    main(list(arguments))
+    return re.sub(r'"own_s": [\d.]+', "", capsys.readouterr().out)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_leave_nothing(cubin: Path, tmp_path: Path, number: signal.Signals) -> None:
     slow = tmp_path / "nvdisasm"
@@ -316,18 +342,39 @@ def test_signals_leave_nothing(cubin: Path, tmp_path: Path, number: signal.Signa
 def _read_early(kernel: str, parameter: int, line: int = 0) -> Finding:
     place = Place(kernel, 16 * parameter, "LDG.E R0, [R2]", (("k.cu", line),) if line else ())
     subject = f"parameter {parameter}"
-    return Finding("read-before-wait", kernel, kernel, "lib.so", "sm_90", f"{subject} is read before the wait", "", place, subject)
+    return Finding("read-before-wait", kernel, kernel, "lib.so", "sm_90", f"{subject} is read before the wait", place, subject)
 
 
 def test_what_a_generator_made_is_told_once() -> None:
     """Many templates that are wrong in the same ways are one block; few are told one by one, and so are those that know their lines."""
     many = [_read_early(f"gemm_{n}x{n}", parameter) for n in range(200) for parameter in (1, 2)]
     few = [_read_early(f"mine_{n}", 1, line=n + 1) for n in range(200)]
-    assert [len(block.findings) for block in blocks(many)] == [400]
-    assert [len(group.findings) for group in blocks(many)[0].groups] == [200, 200]
-    assert len(blocks(many[:24])) == 12 and len(blocks(few)) == 200
-    other = Finding("no-wait", "gemm_0x0", "gemm_0x0", "lib.so", "sm_90", "named overlapping, and has no wait", "")
-    assert len(blocks([*many, other])) == 2
+    assert [sum(group.count for group in block.groups) for block in blocks(tell(many))] == [400]
+    assert [group.count for group in blocks(tell(many))[0].groups] == [200, 200]
+    assert len(blocks(tell(many[:24]))) == 12 and len(blocks(tell(few))) == 200
+    other = Finding("no-wait", "gemm_0x0", "gemm_0x0", "lib.so", "sm_90", "named overlapping, and has no wait")
+    assert len(blocks(tell([*many, other]))) == 2
+
+
+def test_json_is_written_as_it_is_made() -> None:
+    """Pieces of it are what the standard library writes of the whole; bytes of a name that are no UTF-8 get a replacement."""
+    content = {"a": [], "b": {}, "c": [1, None, True, 0.5, "\u00e4\"\n\x01"], "d": [{"e": [{"f": []}], "g": {"h": "\U0001f600"}}]}
+    rows = [{"x": [{"y": "z"}], "n": []}, content]
+    whole = json.dumps({**content, "rows": rows, "none": []}, indent=1)
+    assert "".join(dump({**content, "rows": iter(rows), "none": iter(())})) == whole
+    assert "".join(dump({"\udcff": "\udcff"})) == json.dumps({"\ufffd": "\ufffd"}, indent=1)
+
+
+def test_packed_findings_are_the_same() -> None:
+    """Unpacked they equal what went in; their groups are those of the whole list."""
+    findings = [_read_early("k", number % 3, line=number % 2) for number in range(9)]
+    findings[4].path = [Step("the wait", Place("k", 64, "ACQBULK", (("k.cu", 7), ("h.cuh", 1))))]
+    findings[5].condition, findings[6].suppressed, findings[7].known, findings[8].parameters = "parameter 1", "why", True, [3]
+    packed = Packed(findings)
+    assert list(packed) == findings and packed[4] == findings[4] and len(packed) == 9 and packed.told == tell(findings)
+    assert sum(group.count for group in packed.told) == 9 and len(packed.told) == 6
+    assert [group.lined for group in packed.told[:3]] == [True, True, False]
+    assert finding_of(json.loads(json.dumps(row_of(findings[4]))), ("k", "k", "lib.so", "sm_90", None)) == findings[4]
 
 
 def test_advice_is_said_once_for_a_cause(capsys: pytest.CaptureFixture[str]) -> None:
