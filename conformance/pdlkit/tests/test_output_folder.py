@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -110,8 +111,12 @@ def test_lint_loses_no_file_to_a_full_disk(what: str, tmp_path: Path, monkeypatc
             opened.write(text[:1])
         raise OSError(28, "No space left on device")
 
+    def until_full() -> Iterator[str]:
+        yield "n"
+        raise OSError(28, "No space left on device")
+
     monkeypatch.setattr(Path, "write_text", full)
     module = import_module(f"conformance.{what}")
     with pytest.raises(SetupImpossible, match="No space left"):
-        module._write(str(file), "new") if what == "lint.command" else module.write(file, [])
+        module._write(str(file), until_full()) if what == "lint.command" else module.write(file, [])
     assert file.read_bytes() == b"mine"
