@@ -14,15 +14,15 @@ from typing import Any, NoReturn
 from conformance.lint.cache import Cache
 from conformance.lint.findings import HINT, Finding
 from conformance.lint.json_text import Written, pretty
-from conformance.lint.packed import Told, finding_of, row_of, told_of
+from conformance.lint.packed import Grouped, Told, finding_of, row_of, told_of
 
 ALL, GROUPS, JSON = "all", "groups", "json"  # what a run needs of the findings
 _FILE, _IMAGE = "\x01", "\x02"  # in place of names: the next file may hold the same image
 _BETWEEN = ",\n  "  # elements of the array of findings
 
 
-class Said(Sequence[Finding]):
-    """The findings of a kernel of which the groups are known; `text`: the JSON, packed, of those of the whole image, with its first
+class Said(Grouped):
+    """The findings of a kernel of which only the groups are known; `text`: the JSON, packed, of those of the whole image, with its first
     kernel, else empty."""
 
     def __init__(self, told: list[Told], text: bytes = b"") -> None:
@@ -59,7 +59,7 @@ class KernelVerdict:
     @property
     def told(self) -> list[Told]:
         """The findings in groups."""
-        return self.findings.told if isinstance(self.findings, Said) else told_of(self.findings)
+        return told_of(self.findings)
 
     @property
     def clean(self) -> bool:

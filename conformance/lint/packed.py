@@ -45,7 +45,13 @@ def tell(findings: Iterable[Finding]) -> list[Told]:
     return list(groups.values())
 
 
-class Packed(Sequence[Finding]):
+class Grouped(Sequence[Finding]):
+    """Findings of one kernel whose groups are known."""
+
+    told: list[Told]
+
+
+class Packed(Grouped):
     """The findings of one kernel; each pass over them makes new objects, so changing one of those changes nothing here."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
@@ -70,8 +76,8 @@ class Packed(Sequence[Finding]):
 
 
 def told_of(findings: Sequence[Finding]) -> list[Told]:
-    """The groups of a kernel's findings, packed or not."""
-    return findings.told if isinstance(findings, Packed) else tell(findings)
+    """The groups of a kernel's findings, known already or not."""
+    return findings.told if isinstance(findings, Grouped) else tell(findings)
 
 
 def shown(told: Iterable[Told], hints: bool) -> list[Told]:

@@ -94,8 +94,8 @@ def _version_of_judging() -> str:
 
 
 class Pipeline:
-    """Analyses sources; `named`: whether a kernel of this name is to be analysed although it does not wait; `needs`: of the findings,
-    if they may come from an earlier run that judged the image."""
+    """Analyses sources. `named` says whether a kernel of this name is to be analysed although it does not wait. `needs` says how much of
+    the findings has to be at hand; unless it is all of them, what an earlier run said of an image is taken."""
 
     def __init__(self, named: Callable[[str], bool], chosen: frozenset[str], workplace: Path, cache: Cache, progress: Progress,
                  needs: str = ALL) -> None:

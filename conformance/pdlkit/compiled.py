@@ -13,13 +13,12 @@ import hashlib
 import os
 import platform
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.pdlkit.exits import SetupImpossible
-from conformance.pdlkit.private_folder import existing_folder, locked, private_folder, trusted_file
+from conformance.pdlkit.private_folder import draft_of, existing_folder, locked, private_folder, trusted_file
 from conformance.pdlkit.toolchain import Tool
 
 FOLDER = "compiled"
@@ -65,11 +64,8 @@ def _record_of(path: Path) -> Path:
 
 def _write_record(path: Path) -> None:
     """Keep the digest of the file; a file without it was never finished."""
-    with tempfile.TemporaryDirectory(prefix="draft-", dir=path.parent) as folder:
-        draft = Path(folder, "record")
+    with draft_of(_record_of(path)) as draft:
         draft.write_text(hashlib.sha256(path.read_bytes()).hexdigest() + "\n", encoding="ascii")
-        draft.chmod(0o600)
-        draft.replace(_record_of(path))
 
 
 def is_whole(path: Path) -> bool:
@@ -122,11 +118,8 @@ def preloadable(library: Path) -> Path:
 def compile_to(target: Path, compiler: Tool, arguments: Sequence[str | Path], what: str) -> Path:
     """The target, made by one call of the compiler (arguments without its -o)."""
     try:
-        with tempfile.TemporaryDirectory(prefix="draft-", dir=target.parent) as folder:
-            draft = Path(folder, target.name)
+        with draft_of(target, 0o700) as draft:
             _call([str(compiler.path), "-o", str(draft), *map(str, arguments)], compiler, what)
-            draft.chmod(0o700)
-            draft.replace(target)
     except OSError as error:
         raise SetupImpossible(f"{what} cannot be compiled with {compiler.path}: {error}") from None
     return target

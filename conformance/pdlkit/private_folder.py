@@ -161,6 +161,17 @@ def trusted_file(path: Path) -> Path | None:
 
 
 @contextmanager
+def draft_of(path: Path, mode: int = 0o600) -> Iterator[Path]:
+    """A file to write, in a new folder beside this one, whose place it then takes in one step and with this
+    mode. If writing fails, nothing of it stays."""
+    with tempfile.TemporaryDirectory(prefix="draft-", dir=path.parent) as folder:
+        draft = Path(folder, path.name)
+        yield draft
+        draft.chmod(mode)
+        draft.replace(path)
+
+
+@contextmanager
 def locked(folder: Path, what: str) -> Iterator[None]:
     """Hold the folder for this process; a process that has to wait says what the other one is doing."""
     folder.mkdir(parents=True, exist_ok=True)

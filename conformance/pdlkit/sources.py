@@ -10,14 +10,13 @@ import ast
 import hashlib
 import json
 import re
-import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 from conformance.pdlkit.places import BUILD, KIT, ROOT
-from conformance.pdlkit.private_folder import Unsafe, make_private, trusted_file
+from conformance.pdlkit.private_folder import Unsafe, draft_of, make_private, trusted_file
 from conformance.pdlkit.read_report import Unreadable, read_json
 
 # What is covered. Programs that only measure or test stand elsewhere, or in one of the folders below.
@@ -117,11 +116,8 @@ def _kept(place: Path, read: str, files: Iterable[Path]) -> str:
     if before == read and re.fullmatch("[0-9a-f]{16}", said):
         return said
     said = digest_of(files)
-    with tempfile.TemporaryDirectory(prefix="draft-", dir=place.parent) as folder:
-        draft = Path(folder, place.name)
+    with draft_of(place) as draft:
         draft.write_text(f"{read} {said}\n", encoding="ascii")
-        draft.chmod(0o600)
-        draft.replace(place)
     return said
 
 
