@@ -42,7 +42,7 @@ DEVICE_FN void takes_room(uint64_t *barrier)
 DEVICE_FN void keeps_room(const struct kernel_args *args, uint64_t *barrier)
 {
     if (k_thread() == 0 && *(volatile uint64_t *)barrier)
-        k_add(&args->state->reserved, 1);
+        k_add(&args->state->left, 1);
 }
 #endif
 #endif

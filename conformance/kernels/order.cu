@@ -22,12 +22,12 @@ KERNEL(order_dependent) { reading_dependent(&args, 0); }
 KERNEL(order_middle)
 {
     k_trigger();
-    k_store_relaxed(&args.state->reserved, 1);
+    k_store_relaxed(&args.state->left, 1);
 }
 
 DEVICE_FN void middle_ran(const struct kernel_args *args)
 {
-    if (k_thread() == 0 && k_load_relaxed(&args->state->reserved) == 0)
+    if (k_thread() == 0 && k_load_relaxed(&args->state->left) == 0)
         k_add(&args->state->cut_short, 1);
 }
 

@@ -40,7 +40,7 @@ DEVICE_FN void reads_texture(const struct kernel_args *args, const struct trial_
             sum += word;
         }
     if (sum == 0x5EED5EEDu) /* keeps the reads: whoever removes this removes the test */
-        k_add(&args->state->reserved, 1);
+        k_add(&args->state->left, 1);
 }
 
 KERNEL_WITH(proxies_texture_dependent, cudaTextureObject_t texture)

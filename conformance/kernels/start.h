@@ -15,19 +15,20 @@
 #define EAGER 0
 #endif
 
-#define ALLOWED_NS 2000u /* a block that has begun is counted within this time */
+#define NEVER 0xFFFFFFFFu
 
-#define NEVER 0u
-
-/* Watch for hold_ns; the caller is one thread of a block. The dependent must stay away meanwhile; from the moment when `all` blocks
- * have begun it may run, unless that is NEVER. */
-DEVICE_FN void watches(const struct kernel_args *args, const struct trial_plan *plan, uint32_t all)
+/* Watch for hold_ns; the caller is one thread of a block. The dependent must stay away until `leavers` blocks have left their places,
+ * or for the whole time. That is asked once the dependent was seen: when it began, no more blocks had left than now. */
+DEVICE_FN void watches(const struct kernel_args *args, const struct trial_plan *plan, uint32_t leavers)
 {
     uint64_t begin = k_now();
-    if (!k_poll(args->state, &args->state->alive, 1, plan->hold_ns))
+    if (k_poll(args->state, &args->state->alive, 1, plan->hold_ns)) {
+        k_fence();
+        if (k_load_relaxed(&args->state->left) < leavers)
+            k_add(&args->state->early, 1);
+    } else {
         k_min64(&args->state->held_ns, k_now() - begin);
-    else if (all == NEVER || !k_poll(args->state, &args->state->began, all, ALLOWED_NS))
-        k_add(&args->state->early, 1);
+    }
     k_max64(&args->state->primary_store_ns, k_now());
 }
 
@@ -119,17 +120,22 @@ DEVICE_FN void mute_primary(const struct kernel_args *args)
     primary_stores(args, &plan, FORM_PLAIN);
 }
 
-/* The blocks that are resident first keep their places until all of them have watched; then all store. The time they keep them for is
- * bounded: where one begins later than that, the others have left, and the dependent may run while it watches. */
+/* The blocks that are resident first keep their places until all of them have watched; then all store and leave. There is room for
+ * plan->residents blocks, so the rest cannot all have begun before as many have left, however long anything took. The time that places
+ * are kept for is bounded: where a block begins later than that, the others have left, and the dependent may run while it watches. */
 DEVICE_FN void residents_watch(const struct kernel_args *args, const struct trial_plan *plan)
 {
     if (k_thread() == 0 && k_block() < plan->residents) {
-        watches(args, plan, k_blocks());
+        watches(args, plan, k_blocks() - plan->residents);
         k_add(&args->state->done, 1);
         (void)k_poll(args->state, &args->state->done, plan->residents, plan->bound_ns);
     }
     k_barrier();
     primary_stores(args, plan, FORM_PLAIN);
+    if (k_thread() == 0) {
+        k_add(&args->state->left, 1);
+        k_fence();
+    }
 }
 
 #endif

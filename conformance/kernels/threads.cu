@@ -44,7 +44,7 @@ DEVICE_FN void last_warp_is_alive(const struct kernel_args *args)
         k_delay(args->state, 1000);
         k_store_relaxed(&args->state->alive, 1);
         if (k_load_relaxed(&args->state->alive) == 0)
-            k_add(&args->state->reserved, 1);
+            k_add(&args->state->left, 1);
     }
 }
 

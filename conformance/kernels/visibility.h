@@ -191,7 +191,7 @@ DEVICE_FN void dependent_is_alive(const struct kernel_args *args)
     if (k_thread() == 0) {
         k_store_relaxed(&args->state->alive, 1);
         if (k_load_relaxed(&args->state->alive) == 0)
-            k_add(&args->state->reserved, 1);
+            k_add(&args->state->left, 1);
     }
 }
 
@@ -218,7 +218,7 @@ DEVICE_FN void dependent_reads_lines(const struct kernel_args *args, const struc
     for (i = first + k_group() * 4; i < last; i += k_threads() * 4)
         sum += (plan->flags & PLAN_READ_ONLY) ? k_load_read_only(args->data + i) : k_load(args->data + i);
     if (sum == 0x5EED5EEDu) /* keeps the loads: whoever removes this removes the test */
-        k_add(&args->state->reserved, 1);
+        k_add(&args->state->left, 1);
 }
 
 /* Reads words [begin, end) of this thread's groups of four; after the wait, or before it in the mutant `latewait`. */
