@@ -177,7 +177,7 @@ struct faults {
     bool second_params_ignored, update_keeps_hosts, seventeenth_edge_ignored, nested_child_begins_early, child_behind_child_early;
     bool clone_forgets_child_edges, second_empty_cuts, fourth_bare_edge_lost, update_keeps_shape, params_to_next_too, late_params_ignored;
     bool set_params_keep_value, child_params_ignored, child_before_body_lost, source_changes_copies, join_record_keeps_last, per_thread_join_lost;
-    bool never_overlaps, early; /* these two conform */
+    bool never_overlaps, early, shared; /* these three conform */
 };
 
 struct variant {
