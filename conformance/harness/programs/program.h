@@ -158,11 +158,19 @@ int program_may_wrap(const struct program *program, unsigned step);
 cudaError_t program_make_child(const struct made *made, unsigned step, cudaGraph_t *child);
 uint32_t *program_words_of(const struct made *made, unsigned step);
 uint32_t *program_source_of(const struct made *made, unsigned step);
-/* values holds one pointer, to args. */
-void program_fill_kernel(const struct made *made, unsigned step, struct kernel_args *args, void **values,
-                         struct cudaKernelNodeParams *kernel);
-void program_fill_set(const struct made *made, unsigned step, struct cudaMemsetParams *set);
-void program_fill_host(const struct made *made, unsigned step, struct cudaHostNodeParams *host);
+/* What a node of this step is given, by its kind; an empty node is given nothing. */
+struct step_params {
+    union {
+        struct cudaKernelNodeParams kernel; /* its one argument lies below */
+        struct cudaMemsetParams set;
+        struct cudaHostNodeParams host;
+        struct { uint32_t *to, *from; } copy; /* STEP_BYTES of them */
+    } as;
+    struct kernel_args args;
+    void *values[1];
+};
+#define STEP_BYTES (PROGRAM_WORDS * sizeof(uint32_t))
+void program_fill_step(const struct made *made, unsigned step, struct step_params *params);
 /* Sets attributes on an existing kernel node. */
 cudaError_t program_set_attributes(const struct made *made, unsigned step, cudaGraphNode_t node);
 

@@ -83,23 +83,18 @@ static cudaError_t set_child(const struct made *as, cudaGraphExec_t exec, cudaGr
 static cudaError_t set_step(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned i, int otherwise)
 {
     struct made as = *made;
-    struct cudaKernelNodeParams kernel;
-    struct cudaMemsetParams set;
-    struct cudaHostNodeParams host;
-    struct kernel_args args;
-    void *values[1];
+    struct step_params params;
 
     as.decoys = otherwise ? (uint64_t)1 << i : 0;
     if (is_wrapped(made, i))
         return set_child(&as, exec, node, i);
+    program_fill_step(&as, i, &params);
     switch (made->program->step[i].kind) {
-    case STEP_KERNEL:
-        program_fill_kernel(&as, i, &args, values, &kernel);
-        return cudaGraphExecKernelNodeSetParams(exec, node, &kernel);
-    case STEP_SET: program_fill_set(&as, i, &set); return cudaGraphExecMemsetNodeSetParams(exec, node, &set);
+    case STEP_KERNEL: return cudaGraphExecKernelNodeSetParams(exec, node, &params.as.kernel);
+    case STEP_SET: return cudaGraphExecMemsetNodeSetParams(exec, node, &params.as.set);
     case STEP_COPY:
-        return cudaGraphExecMemcpyNodeSetParams1D(exec, node, program_words_of(&as, i), program_source_of(&as, i), PROGRAM_WORDS * 4, cudaMemcpyDeviceToDevice);
-    case STEP_HOST: program_fill_host(&as, i, &host); return cudaGraphExecHostNodeSetParams(exec, node, &host);
+        return cudaGraphExecMemcpyNodeSetParams1D(exec, node, params.as.copy.to, params.as.copy.from, STEP_BYTES, cudaMemcpyDeviceToDevice);
+    case STEP_HOST: return cudaGraphExecHostNodeSetParams(exec, node, &params.as.host);
     default: return cudaSuccess;
     }
 }

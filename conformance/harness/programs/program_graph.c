@@ -326,15 +326,13 @@ cudaError_t program_spoil(struct made *made)
     unsigned i;
 
     for (i = 0; i < made->program->steps; i++) {
-        struct cudaKernelNodeParams kernel;
-        struct kernel_args args;
-        void *values[1];
+        struct step_params params;
         if (made->program->step[i].kind != STEP_KERNEL || (made->way == WAY_WRAPPED && program_may_wrap(made->program, i)))
             continue;
         made->decoys = (uint64_t)1 << i;
-        program_fill_kernel(made, i, &args, values, &kernel);
+        program_fill_step(made, i, &params);
         made->decoys = 0;
-        TRY(cudaGraphKernelNodeSetParams(made->node[i], &kernel));
+        TRY(cudaGraphKernelNodeSetParams(made->node[i], &params.as.kernel));
     }
     return cudaSuccess;
 }

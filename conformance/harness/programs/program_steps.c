@@ -35,15 +35,30 @@ uint32_t *program_source_of(const struct made *made, unsigned step)
     return program_words_of(made, step) - step * PROGRAM_WORDS + made->program->step[step].read[0] * PROGRAM_WORDS;
 }
 
-void program_fill_kernel(const struct made *made, unsigned index, struct kernel_args *args, void **values,
-                         struct cudaKernelNodeParams *kernel)
+/* A host step looks whether the kernels before it are complete, and writes its words. */
+static void CUDART_CB host_step_runs(void *opaque)
+{
+    const struct program_host_step *host = (const struct program_host_step *)opaque;
+    struct program_room *room = host->room;
+    volatile const uint32_t *mark = room->staging->mark;
+    unsigned i;
+
+    if (host->decoy)
+        return;
+    for (i = 0; i < host->reads; i++)
+        room->host_wrong += mark[host->read[i]] != (uint32_t)room->key + host->read[i];
+    for (i = 0; i < PROGRAM_WORDS; i++)
+        room->staging->from_host[host->step][i] = ~words_fresh(room->key, host->step * PROGRAM_WORDS + i);
+}
+
+static void fill_kernel(const struct made *made, unsigned index, struct step_params *params)
 {
     const struct step *step = &made->program->step[index];
+    struct cudaKernelNodeParams *kernel = &params->as.kernel;
     int otherwise = program_is_decoy(made, index);
 
-    program_step_args(made, index, args);
-    values[0] = args;
-    memset(kernel, 0, sizeof(*kernel));
+    program_step_args(made, index, &params->args);
+    params->values[0] = &params->args;
     kernel->func = (void *)(uintptr_t)made->room->kernel;
     kernel->gridDim.x = step->grid[0] + (otherwise && !step->cooperative ? step->cluster : 0);
     kernel->gridDim.y = step->grid[1];
@@ -51,7 +66,46 @@ void program_fill_kernel(const struct made *made, unsigned index, struct kernel_
     kernel->blockDim.x = otherwise && step->threads > 1 ? step->threads - 1 : step->threads;
     kernel->blockDim.y = kernel->blockDim.z = 1;
     kernel->sharedMemBytes = otherwise && step->shared_bytes ? step->shared_bytes - 128 : step->shared_bytes;
-    kernel->kernelParams = values;
+    kernel->kernelParams = params->values;
+}
+
+static void fill_set(const struct made *made, unsigned index, struct cudaMemsetParams *set)
+{
+    set->dst = program_words_of(made, index);
+    set->value = program_is_decoy(made, index) ? 0 : program_set_word(index);
+    set->elementSize = 4;
+    set->width = PROGRAM_WORDS;
+    set->height = 1;
+    set->pitch = PROGRAM_WORDS * 4;
+}
+
+static void fill_host(const struct made *made, unsigned index, struct cudaHostNodeParams *host)
+{
+    const struct step *step = &made->program->step[index];
+    struct program_host_step *data = &made->room->host[program_is_decoy(made, index) ? PROGRAM_STEPS + index : index];
+
+    data->room = made->room;
+    data->decoy = program_is_decoy(made, index);
+    data->step = index;
+    data->reads = step->reads;
+    memcpy(data->read, step->read, sizeof(data->read));
+    host->fn = host_step_runs;
+    host->userData = data;
+}
+
+void program_fill_step(const struct made *made, unsigned index, struct step_params *params)
+{
+    memset(params, 0, sizeof(*params));
+    switch (made->program->step[index].kind) {
+    case STEP_KERNEL: fill_kernel(made, index, params); break;
+    case STEP_SET: fill_set(made, index, &params->as.set); break;
+    case STEP_COPY:
+        params->as.copy.to = program_words_of(made, index);
+        params->as.copy.from = program_source_of(made, index);
+        break;
+    case STEP_HOST: fill_host(made, index, &params->as.host); break;
+    default: break;
+    }
 }
 
 cudaError_t program_set_attributes(const struct made *made, unsigned index, cudaGraphNode_t node)
@@ -80,91 +134,55 @@ cudaError_t program_set_attributes(const struct made *made, unsigned index, cuda
     return cudaSuccess;
 }
 
-void program_fill_set(const struct made *made, unsigned index, struct cudaMemsetParams *set)
+static struct cudaPitchedPtr row_of_words(uint32_t *words)
 {
-    memset(set, 0, sizeof(*set));
-    set->dst = program_words_of(made, index);
-    set->value = program_is_decoy(made, index) ? 0 : program_set_word(index);
-    set->elementSize = 4;
-    set->width = PROGRAM_WORDS;
-    set->height = 1;
-    set->pitch = PROGRAM_WORDS * 4;
+    struct cudaPitchedPtr row = { words, STEP_BYTES, STEP_BYTES, 1 };
+
+    return row;
 }
 
+/* The structures of the general call begin as those of the calls of one kind. */
 static cudaError_t add_general(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps,
                                const cudaGraphEdgeData *data, size_t count, cudaGraphNode_t *node)
 {
-    const struct step *step = &made->program->step[index];
-    struct cudaGraphNodeParams params;
-    struct cudaMemsetParams set;
-    struct cudaHostNodeParams host;
-    struct cudaKernelNodeParams kernel;
-    struct kernel_args args;
-    void *values[1];
+    static const enum cudaGraphNodeType types[STEP_KINDS] = { cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemcpy,
+                                                              cudaGraphNodeTypeHost, cudaGraphNodeTypeEmpty };
+    enum step_kind kind = made->program->step[index].kind;
+    struct cudaGraphNodeParams general;
+    struct step_params params;
 
-    memset(&params, 0, sizeof(params));
-    switch (step->kind) {
-    case STEP_KERNEL:
-        program_fill_kernel(made, index, &args, values, &kernel);
-        params.type = cudaGraphNodeTypeKernel;
-        params.kernel.func = kernel.func;
-        params.kernel.gridDim = kernel.gridDim;
-        params.kernel.blockDim = kernel.blockDim;
-        params.kernel.sharedMemBytes = kernel.sharedMemBytes;
-        params.kernel.kernelParams = kernel.kernelParams;
-        break;
-    case STEP_SET:
-        program_fill_set(made, index, &set);
-        params.type = cudaGraphNodeTypeMemset;
-        params.memset.dst = set.dst;
-        params.memset.pitch = set.pitch;
-        params.memset.value = set.value;
-        params.memset.elementSize = set.elementSize;
-        params.memset.width = set.width;
-        params.memset.height = set.height;
-        break;
+    program_fill_step(made, index, &params);
+    memset(&general, 0, sizeof(general));
+    general.type = types[kind];
+    switch (kind) {
+    case STEP_KERNEL: memcpy(&general.kernel, &params.as.kernel, sizeof(params.as.kernel)); break;
+    case STEP_SET: memcpy(&general.memset, &params.as.set, sizeof(params.as.set)); break;
     case STEP_COPY:
-        params.type = cudaGraphNodeTypeMemcpy;
-        params.memcpy.copyParams.kind = cudaMemcpyDeviceToDevice;
-        params.memcpy.copyParams.srcPtr.ptr = program_source_of(made, index);
-        params.memcpy.copyParams.dstPtr.ptr = program_words_of(made, index);
-        params.memcpy.copyParams.srcPtr.pitch = params.memcpy.copyParams.dstPtr.pitch = PROGRAM_WORDS * 4;
-        params.memcpy.copyParams.srcPtr.xsize = params.memcpy.copyParams.dstPtr.xsize = PROGRAM_WORDS * 4;
-        params.memcpy.copyParams.srcPtr.ysize = params.memcpy.copyParams.dstPtr.ysize = 1;
-        params.memcpy.copyParams.extent.width = PROGRAM_WORDS * 4;
-        params.memcpy.copyParams.extent.height = params.memcpy.copyParams.extent.depth = 1;
+        general.memcpy.copyParams.kind = cudaMemcpyDeviceToDevice;
+        general.memcpy.copyParams.srcPtr = row_of_words(params.as.copy.from);
+        general.memcpy.copyParams.dstPtr = row_of_words(params.as.copy.to);
+        general.memcpy.copyParams.extent.width = STEP_BYTES;
+        general.memcpy.copyParams.extent.height = general.memcpy.copyParams.extent.depth = 1;
         break;
-    case STEP_HOST:
-        program_fill_host(made, index, &host);
-        params.type = cudaGraphNodeTypeHost;
-        params.host.fn = host.fn;
-        params.host.userData = host.userData;
-        break;
-    default: params.type = cudaGraphNodeTypeEmpty; break;
+    case STEP_HOST: memcpy(&general.host, &params.as.host, sizeof(params.as.host)); break;
+    default: break;
     }
-    return edges_add_node(node, graph, deps, data, count, &params);
+    return edges_add_node(node, graph, deps, data, count, &general);
 }
 
 /* By the function of its kind, which makes full edges. */
 static cudaError_t add_typed(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps, size_t count,
                              cudaGraphNode_t *node)
 {
-    const struct step *step = &made->program->step[index];
-    struct cudaKernelNodeParams kernel;
-    struct cudaMemsetParams set;
-    struct cudaHostNodeParams host;
-    struct kernel_args args;
-    void *values[1];
+    struct step_params params;
 
-    switch (step->kind) {
-    case STEP_KERNEL:
-        program_fill_kernel(made, index, &args, values, &kernel);
-        return cudaGraphAddKernelNode(node, graph, deps, count, &kernel);
-    case STEP_SET: program_fill_set(made, index, &set); return cudaGraphAddMemsetNode(node, graph, deps, count, &set);
+    program_fill_step(made, index, &params);
+    switch (made->program->step[index].kind) {
+    case STEP_KERNEL: return cudaGraphAddKernelNode(node, graph, deps, count, &params.as.kernel);
+    case STEP_SET: return cudaGraphAddMemsetNode(node, graph, deps, count, &params.as.set);
     case STEP_COPY:
-        return cudaGraphAddMemcpyNode1D(node, graph, deps, count, program_words_of(made, index), program_source_of(made, index), PROGRAM_WORDS * 4,
-                                        cudaMemcpyDeviceToDevice);
-    case STEP_HOST: program_fill_host(made, index, &host); return cudaGraphAddHostNode(node, graph, deps, count, &host);
+        return cudaGraphAddMemcpyNode1D(node, graph, deps, count, params.as.copy.to, params.as.copy.from, STEP_BYTES, cudaMemcpyDeviceToDevice);
+    case STEP_HOST: return cudaGraphAddHostNode(node, graph, deps, count, &params.as.host);
     default: return cudaGraphAddEmptyNode(node, graph, deps, count);
     }
 }
@@ -232,41 +250,10 @@ cudaError_t program_add_step(const struct made *made, cudaGraph_t graph, unsigne
     return made->program->step[index].kind == STEP_KERNEL ? program_set_attributes(made, index, *node) : cudaSuccess;
 }
 
-/* A host step looks whether the kernels before it are complete, and writes its words. */
-static void CUDART_CB host_step_runs(void *opaque)
-{
-    const struct program_host_step *host = (const struct program_host_step *)opaque;
-    struct program_room *room = host->room;
-    volatile const uint32_t *mark = room->staging->mark;
-    unsigned i;
-
-    if (host->decoy)
-        return;
-    for (i = 0; i < host->reads; i++)
-        room->host_wrong += mark[host->read[i]] != (uint32_t)room->key + host->read[i];
-    for (i = 0; i < PROGRAM_WORDS; i++)
-        room->staging->from_host[host->step][i] = ~words_fresh(room->key, host->step * PROGRAM_WORDS + i);
-}
-
-void program_fill_host(const struct made *made, unsigned index, struct cudaHostNodeParams *host)
-{
-    const struct step *step = &made->program->step[index];
-    struct program_host_step *data = &made->room->host[program_is_decoy(made, index) ? PROGRAM_STEPS + index : index];
-
-    data->room = made->room;
-    data->decoy = program_is_decoy(made, index);
-    data->step = index;
-    data->reads = step->reads;
-    memcpy(data->read, step->read, sizeof(data->read));
-    memset(host, 0, sizeof(*host));
-    host->fn = host_step_runs;
-    host->userData = data;
-}
-
 cudaError_t program_launch_host(const struct made *made, unsigned index, cudaStream_t stream)
 {
-    struct cudaHostNodeParams host;
+    struct step_params params;
 
-    program_fill_host(made, index, &host);
-    return cudaLaunchHostFunc(stream, host.fn, host.userData);
+    program_fill_step(made, index, &params);
+    return cudaLaunchHostFunc(stream, params.as.host.fn, params.as.host.userData);
 }
