@@ -71,12 +71,15 @@ static void fill_kernel(const struct made *made, unsigned index, struct step_par
 
 static void fill_set(const struct made *made, unsigned index, struct cudaMemsetParams *set)
 {
+    const struct step *step = &made->program->step[index];
+    size_t row_words = step->rows > 1 ? PROGRAM_ROW_WORDS : PROGRAM_WORDS;
+
     set->dst = program_words_of(made, index);
-    set->value = program_is_decoy(made, index) ? 0 : program_set_word(index);
-    set->elementSize = 4;
-    set->width = PROGRAM_WORDS;
-    set->height = 1;
-    set->pitch = PROGRAM_WORDS * 4;
+    set->value = program_is_decoy(made, index) ? 0 : program_set_word(made->program, index) >> (32 - 8 * step->element);
+    set->elementSize = step->element;
+    set->width = row_words * sizeof(uint32_t) / step->element;
+    set->height = step->rows;
+    set->pitch = STEP_BYTES / step->rows;
 }
 
 static void fill_host(const struct made *made, unsigned index, struct cudaHostNodeParams *host)
@@ -102,36 +105,85 @@ void program_fill_step(const struct made *made, unsigned index, struct step_para
     case STEP_COPY:
         params->as.copy.to = program_words_of(made, index);
         params->as.copy.from = program_source_of(made, index);
+        params->as.copy.bytes = program_is_decoy(made, index) ? STEP_BYTES / 2 : STEP_BYTES;
         break;
     case STEP_HOST: fill_host(made, index, &params->as.host); break;
     default: break;
     }
 }
 
-cudaError_t program_set_attributes(const struct made *made, unsigned index, cudaGraphNode_t node)
+cudaLaunchAttributeValue *program_add_attribute(cudaLaunchAttribute *attrs, unsigned *count, cudaLaunchAttributeID id)
+{
+    memset(&attrs[*count], 0, sizeof(attrs[0]));
+    attrs[*count].id = id;
+    return &attrs[(*count)++].val;
+}
+
+unsigned program_list_attributes(const struct made *made, unsigned index, cudaLaunchAttribute *attrs)
 {
     const struct step *step = &made->program->step[index];
-    cudaLaunchAttributeValue value;
+    unsigned n = 0;
 
-    memset(&value, 0, sizeof(value));
     if (step->cluster > 1) {
-        value.clusterDim.x = step->cluster;
-        value.clusterDim.y = value.clusterDim.z = 1;
-        TRY(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeClusterDimension, &value));
+        cudaLaunchAttributeValue *value = program_add_attribute(attrs, &n, cudaLaunchAttributeClusterDimension);
+        value->clusterDim.x = step->cluster;
+        value->clusterDim.y = value->clusterDim.z = 1;
     }
-    memset(&value, 0, sizeof(value));
-    value.cooperative = 1;
     if (step->cooperative)
-        TRY(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeCooperative, &value));
+        program_add_attribute(attrs, &n, cudaLaunchAttributeCooperative)->cooperative = 1;
     if (made->bare && program_is_decoy(made, index))
-        return cudaSuccess;
-    value.priority = made->room->high_priority;
+        return n;
     if (step->urgent)
-        TRY(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributePriority, &value));
-    value.memSyncDomain = cudaLaunchMemSyncDomainRemote;
+        program_add_attribute(attrs, &n, cudaLaunchAttributePriority)->priority = made->room->high_priority;
     if (step->domain)
-        TRY(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeMemSyncDomain, &value));
+        program_add_attribute(attrs, &n, cudaLaunchAttributeMemSyncDomain)->memSyncDomain = cudaLaunchMemSyncDomainRemote;
+    return n;
+}
+
+static cudaError_t set_attributes(const struct made *made, unsigned index, cudaGraphNode_t node)
+{
+    cudaLaunchAttribute attrs[PROGRAM_ATTRIBUTES];
+    unsigned n = program_list_attributes(made, index, attrs), i;
+
+    for (i = 0; i < n; i++)
+        TRY(cudaGraphKernelNodeSetAttribute(node, attrs[i].id, &attrs[i].val));
     return cudaSuccess;
+}
+
+static int is_same_value(const cudaLaunchAttribute *want, const cudaLaunchAttributeValue *is)
+{
+    switch (want->id) {
+    case cudaLaunchAttributeClusterDimension: return want->val.clusterDim.x == is->clusterDim.x;
+    case cudaLaunchAttributeCooperative: return want->val.cooperative == is->cooperative;
+    case cudaLaunchAttributePriority: return want->val.priority == is->priority;
+    default: return want->val.memSyncDomain == is->memSyncDomain;
+    }
+}
+
+static int has_launch(const struct cudaKernelNodeParams *want, const struct cudaKernelNodeParams *is)
+{
+    return memcmp(&want->gridDim, &is->gridDim, sizeof(is->gridDim)) == 0 && memcmp(&want->blockDim, &is->blockDim, sizeof(is->blockDim)) == 0 &&
+           want->sharedMemBytes == is->sharedMemBytes;
+}
+
+int program_keeps_kernel(const struct made *made, unsigned index)
+{
+    cudaLaunchAttribute attrs[PROGRAM_ATTRIBUTES];
+    unsigned n = program_list_attributes(made, index, attrs), i;
+    cudaLaunchAttributeValue value;
+    struct cudaKernelNodeParams is;
+    struct step_params params;
+
+    program_fill_step(made, index, &params);
+    memset(&is, 0, sizeof(is));
+    if (cudaGraphKernelNodeGetParams(made->node[index], &is) != cudaSuccess || !has_launch(&params.as.kernel, &is))
+        return 0;
+    for (i = 0; i < n; i++) {
+        memset(&value, 0, sizeof(value));
+        if (cudaGraphKernelNodeGetAttribute(made->node[index], attrs[i].id, &value) != cudaSuccess || !is_same_value(&attrs[i], &value))
+            return 0;
+    }
+    return 1;
 }
 
 static struct cudaPitchedPtr row_of_words(uint32_t *words)
@@ -161,7 +213,7 @@ static cudaError_t add_general(const struct made *made, cudaGraph_t graph, unsig
         general.memcpy.copyParams.kind = cudaMemcpyDeviceToDevice;
         general.memcpy.copyParams.srcPtr = row_of_words(params.as.copy.from);
         general.memcpy.copyParams.dstPtr = row_of_words(params.as.copy.to);
-        general.memcpy.copyParams.extent.width = STEP_BYTES;
+        general.memcpy.copyParams.extent.width = params.as.copy.bytes;
         general.memcpy.copyParams.extent.height = general.memcpy.copyParams.extent.depth = 1;
         break;
     case STEP_HOST: memcpy(&general.host, &params.as.host, sizeof(params.as.host)); break;
@@ -181,28 +233,31 @@ static cudaError_t add_typed(const struct made *made, cudaGraph_t graph, unsigne
     case STEP_KERNEL: return cudaGraphAddKernelNode(node, graph, deps, count, &params.as.kernel);
     case STEP_SET: return cudaGraphAddMemsetNode(node, graph, deps, count, &params.as.set);
     case STEP_COPY:
-        return cudaGraphAddMemcpyNode1D(node, graph, deps, count, params.as.copy.to, params.as.copy.from, STEP_BYTES, cudaMemcpyDeviceToDevice);
+        return cudaGraphAddMemcpyNode1D(node, graph, deps, count, params.as.copy.to, params.as.copy.from, params.as.copy.bytes,
+                                        cudaMemcpyDeviceToDevice);
     case STEP_HOST: return cudaGraphAddHostNode(node, graph, deps, count, &params.as.host);
     default: return cudaGraphAddEmptyNode(node, graph, deps, count);
     }
 }
 
-int program_may_wrap(const struct program *p, unsigned index)
+int program_has_full_edges(const struct program *p, unsigned index)
 {
     unsigned l;
 
     for (l = 0; l < p->links; l++)
         if ((p->link[l].from == index || p->link[l].to == index) && p->link[l].kind != LINK_FULL)
             return 0;
-    return p->step[index].hold_ns % 3 != 0; /* two of three, so that both kinds stand beside each other */
+    return 1;
 }
+
+int program_is_wrapped(const struct made *made, unsigned index) { return (made->wraps >> index & 1) && program_has_full_edges(made->program, index); }
 
 static cudaError_t add_inside(const struct made *made, cudaGraph_t graph, unsigned index)
 {
     cudaGraphNode_t inside;
 
     TRY(add_typed(made, graph, index, NULL, 0, &inside));
-    return made->program->step[index].kind == STEP_KERNEL ? program_set_attributes(made, index, inside) : cudaSuccess;
+    return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, inside) : cudaSuccess;
 }
 
 cudaError_t program_make_child(const struct made *made, unsigned index, cudaGraph_t *child)
@@ -219,7 +274,7 @@ cudaError_t program_make_child(const struct made *made, unsigned index, cudaGrap
 /* A body takes no host functions. */
 static int goes_into_body(const struct made *made, unsigned index)
 {
-    return made->bodies && index % 2 && made->program->step[index].kind != STEP_HOST && made->program->step[index].kind != STEP_EMPTY;
+    return (made->bodies >> index & 1) && made->program->step[index].kind != STEP_HOST && made->program->step[index].kind != STEP_EMPTY;
 }
 
 static cudaError_t add_wrapped(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps, size_t count,
@@ -241,13 +296,13 @@ static cudaError_t add_wrapped(const struct made *made, cudaGraph_t graph, unsig
 cudaError_t program_add_step(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps,
                              const cudaGraphEdgeData *data, size_t count, int general, cudaGraphNode_t *node)
 {
-    if (made->way == WAY_WRAPPED && program_may_wrap(made->program, index))
+    if (program_is_wrapped(made, index))
         return add_wrapped(made, graph, index, deps, count, node);
     if (general)
         TRY(add_general(made, graph, index, deps, data, count, node));
     else
         TRY(add_typed(made, graph, index, deps, count, node));
-    return made->program->step[index].kind == STEP_KERNEL ? program_set_attributes(made, index, *node) : cudaSuccess;
+    return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, *node) : cudaSuccess;
 }
 
 cudaError_t program_launch_host(const struct made *made, unsigned index, cudaStream_t stream)
