@@ -53,13 +53,23 @@ DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_p
     return word;
 }
 
+/* A kernel says so itself; of a memset or a copy the words do. */
+DEVICE_FN int has_begun(const struct kernel_args *args, const struct step_plan *plan, uint32_t watched)
+{
+    uint32_t step = watched & ~STEP_OF_WORDS;
+
+    if (watched & STEP_OF_WORDS)
+        return k_load_relaxed(args->data + step * PROGRAM_WORDS) != program_poison(plan->key, step);
+    return k_load_relaxed(args->primary_sm + step) == (uint32_t)plan->key;
+}
+
 /* Counts the steps that have begun and must not have. */
 DEVICE_FN void watches_others(const struct kernel_args *args, const struct step_plan *plan)
 {
     uint32_t i;
 
     for (i = 0; i < plan->watches && i < PROGRAM_WATCHES; i++)
-        if (k_load_relaxed(args->primary_sm + plan->watch[i]) == (uint32_t)plan->key)
+        if (has_begun(args, plan, plan->watch[i]))
             k_add(args->dependent_sm, 1);
 }
 

@@ -160,12 +160,7 @@ struct node {
     enum cudaGraphNodeType type;
     struct graph *graph;
     struct request *kernel; /* cudaGraphNodeTypeKernel */
-    struct {
-        void *to;
-        const void *from;
-        size_t bytes, width;
-        uint32_t value;
-    } move;
+    struct move move;
     struct cudaHostNodeParams host;
     struct graph *child[MODEL_BODIES]; /* a child graph; or the bodies of a conditional node */
     cudaGraph_t body[MODEL_BODIES]; /* the same, for the caller to read */
@@ -212,7 +207,8 @@ struct graph *graph_new(void);
 void graph_delete(struct graph *g);
 struct graph *graph_copy(const struct graph *g);
 void graphs_reset(void);
-void graphs_follow(const struct node *original); /* for the device source-changes-copies */
+void graphs_follow(const struct node *original); /* for the devices source-changes-copies and source-items-change-copies */
+void execs_lose_arc(const struct graph *source); /* for the device source-edges-cut-copies */
 void graphs_forget_retired(void);
 struct node *node_new(struct graph *g, enum cudaGraphNodeType type);
 void node_drop_last(struct graph *g); /* the newest one, which has no edges yet */

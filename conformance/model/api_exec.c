@@ -1,4 +1,4 @@
-/* Executable graphs that are changed: as a whole, or node by node. */
+/* Nodes that get other parameters, of a graph or of an executable one; executable graphs that are changed as a whole. */
 #include "api.h"
 #include "choices.h"
 
@@ -60,6 +60,11 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
             memcpy(copy->node[i]->kernel->grid, e->copy->node[i]->kernel->grid, sizeof copy->node[i]->kernel->grid);
     for (size_t i = 0; device.faults.update_keeps_hosts && i < copy->nodes; i++)
         copy->node[i]->host = e->copy->node[i]->host;
+    for (size_t i = copy->nodes; device.faults.update_keeps_last_host && i > 0; i--)
+        if (copy->node[i - 1]->type == cudaGraphNodeTypeHost) {
+            copy->node[i - 1]->host = e->copy->node[i - 1]->host;
+            break;
+        }
     for (size_t i = 0; device.faults.update_keeps_edges && i < copy->arcs; i++)
         copy->arc[i].data = e->copy->arc[i].data;
     graph_delete(e->copy);
@@ -92,7 +97,8 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
         FAIL_IF(n->index + 1 >= e->copy->nodes || e->copy->node[n->index + 1]->kernel == NULL, cudaErrorInvalidValue);
         n = e->copy->node[n->index + 1];
     }
-    bool ignored = (device.faults.params_after_launch_ignored && e->features & HAS(again)) || (device.faults.late_params_ignored && e->launches > 1);
+    bool ignored = (device.faults.params_after_launch_ignored && e->features & HAS(again)) || (device.faults.late_params_ignored && e->launches > 1) ||
+                   (device.faults.disabled_takes_no_params && n->disabled);
     struct node *next = n->index + 1 < e->copy->nodes ? e->copy->node[n->index + 1] : NULL;
     if (device.faults.params_to_next_too && next != NULL && next->kernel != NULL)
         (void)kernel_replace(next->kernel, p);
@@ -101,16 +107,71 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     return kernel_replace(n->kernel, p);
 }
 
+static struct node *node_of_type(cudaGraphNode_t handle, enum cudaGraphNodeType type)
+{
+    struct node *n = node_of(handle);
+    return n != NULL && n->type == type ? n : NULL;
+}
+
+static cudaError_t set_changes(struct node *n, const struct cudaMemsetParams *p)
+{
+    FAIL_IF(n == NULL || !set_sound(p), cudaErrorInvalidValue);
+    set_fill(n, p);
+    return cudaSuccess;
+}
+
+static cudaError_t copy_changes(struct node *n, void *to, const void *from, size_t bytes)
+{
+    FAIL_IF(n == NULL || to == NULL || from == NULL, cudaErrorInvalidValue);
+    n->move.to = to;
+    n->move.from = from;
+    n->move.bytes = bytes;
+    return cudaSuccess;
+}
+
+static cudaError_t host_changes(struct node *n, const struct cudaHostNodeParams *p)
+{
+    FAIL_IF(n == NULL || p == NULL || p->fn == NULL, cudaErrorInvalidValue);
+    n->host = *p;
+    return cudaSuccess;
+}
+
+static cudaError_t source_changed(cudaGraphNode_t handle, cudaError_t error)
+{
+    if (error == cudaSuccess && device.faults.source_moves_copies)
+        graphs_follow(node_of(handle));
+    return error;
+}
+
+cudaError_t CUDARTAPI cudaGraphMemsetNodeSetParams(cudaGraphNode_t handle, const struct cudaMemsetParams *p)
+{
+    CALL(cudaGraphMemsetNodeSetParams);
+    return source_changed(handle, set_changes(node_of_type(handle, cudaGraphNodeTypeMemset), p));
+}
+
+cudaError_t CUDARTAPI cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t handle, void *to, const void *from, size_t bytes,
+                                                     enum cudaMemcpyKind kind)
+{
+    CALL(cudaGraphMemcpyNodeSetParams1D);
+    (void)kind;
+    return source_changed(handle, copy_changes(node_of_type(handle, cudaGraphNodeTypeMemcpy), to, from, bytes));
+}
+
+cudaError_t CUDARTAPI cudaGraphHostNodeSetParams(cudaGraphNode_t handle, const struct cudaHostNodeParams *p)
+{
+    CALL(cudaGraphHostNodeSetParams);
+    return host_changes(node_of_type(handle, cudaGraphNodeTypeHost), p);
+}
+
 cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, const struct cudaMemsetParams *p)
 {
     CALL(cudaGraphExecMemsetNodeSetParams);
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemset);
-    FAIL_IF(n == NULL || !set_sound(p), cudaErrorInvalidValue);
-    uint32_t value = n->move.value;
-    set_fill(n, p);
-    if (device.faults.set_params_keep_value)
+    uint32_t value = n != NULL ? n->move.value : 0;
+    cudaError_t error = set_changes(n, p);
+    if (device.faults.set_params_keep_value && error == cudaSuccess)
         n->move.value = value;
-    return cudaSuccess;
+    return error;
 }
 
 cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t handle, void *to, const void *from,
@@ -119,20 +180,14 @@ cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, c
     CALL(cudaGraphExecMemcpyNodeSetParams1D);
     (void)kind;
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemcpy);
-    FAIL_IF(n == NULL || to == NULL || from == NULL, cudaErrorInvalidValue);
-    n->move.to = to;
-    n->move.from = from;
-    n->move.bytes = bytes;
-    return cudaSuccess;
+    size_t before = n != NULL ? n->move.bytes : 0;
+    return copy_changes(n, to, from, device.faults.copy_params_keep_size ? before : bytes);
 }
 
 cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, const struct cudaHostNodeParams *p)
 {
     CALL(cudaGraphExecHostNodeSetParams);
-    struct node *n = exec_node(exec, handle, cudaGraphNodeTypeHost);
-    FAIL_IF(n == NULL || p == NULL || p->fn == NULL, cudaErrorInvalidValue);
-    n->host = *p;
-    return cudaSuccess;
+    return host_changes(exec_node(exec, handle, cudaGraphNodeTypeHost), p);
 }
 
 cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, cudaGraph_t child)

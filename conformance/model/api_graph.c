@@ -36,6 +36,17 @@ static void edges_become_full(struct graph *g)
         g->arc[i].data = full_edge;
 }
 
+static void spoil_clone(struct request *r)
+{
+    if (device.faults.clone_loses_attributes)
+        r->num_attrs = 0;
+    unsigned y = r->grid[1];
+    if (device.faults.clone_swaps_axes) {
+        r->grid[1] = r->grid[2];
+        r->grid[2] = y;
+    }
+}
+
 cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
 {
     CALL(cudaGraphClone);
@@ -47,6 +58,9 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     for (size_t i = 0; device.faults.clone_forgets_child_edges && i < copy->nodes; i++)
         for (unsigned c = 0; c < copy->node[i]->children; c++)
             edges_become_full(copy->node[i]->child[c]);
+    for (size_t i = 0; i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL)
+            spoil_clone(copy->node[i]->kernel);
     if (device.faults.clone_drops_edge && copy->arcs > 8)
         graph_drop_arc(copy, copy->arcs - 1);
     *out = (cudaGraph_t)(void *)copy;
@@ -118,8 +132,10 @@ static cudaError_t add_kernel(cudaGraphNode_t *out, cudaGraph_t graph, const cud
 
 bool set_sound(const struct cudaMemsetParams *p)
 {
-    return p != NULL && p->height <= 1 && (p->elementSize == 1 || p->elementSize == 2 || p->elementSize == 4) &&
-           memory_contains(p->dst, p->width * p->elementSize);
+    if (p == NULL || p->height == 0 || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
+        return false;
+    size_t row = p->width * p->elementSize;
+    return (p->height == 1 || p->pitch >= row) && memory_contains(p->dst, (p->height - 1) * p->pitch + row);
 }
 
 void set_fill(struct node *n, const struct cudaMemsetParams *p)
@@ -127,7 +143,9 @@ void set_fill(struct node *n, const struct cudaMemsetParams *p)
     n->move.to = p->dst;
     n->move.width = p->elementSize;
     n->move.bytes = p->width * p->elementSize;
-    n->move.value = p->value;
+    n->move.rows = device.faults.set_takes_one_row ? 1 : p->height;
+    n->move.pitch = p->pitch;
+    n->move.value = device.faults.set_takes_bytes ? (p->value & 255) * 0x01010101u : p->value;
 }
 
 static struct node *set_node(struct graph *g, const struct cudaMemsetParams *p)
@@ -270,6 +288,8 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
     struct graph *g = graph_of(graph);
     FAIL_IF(g == NULL || (count != 0 && (from == NULL || to == NULL)), cudaErrorInvalidValue);
     size_t before = g->arcs;
+    if (device.faults.source_edges_cut_copies)
+        execs_lose_arc(g);
     for (size_t i = 0; i < count; i++) {
         struct node *a = node_of(from[i]), *b = node_of(to[i]);
         bool ours = a != NULL && b != NULL && a->graph == g && b->graph == g;
@@ -449,6 +469,7 @@ cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams 
     memcpy(r->block, fresh.block, sizeof r->block);
     r->shared_bytes = fresh.shared_bytes;
     memcpy(r->args, fresh.args, sizeof r->args);
+    r->cluster = device.faults.renewed_loses_cluster ? 1 : r->cluster;
     return cudaSuccess;
 }
 

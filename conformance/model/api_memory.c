@@ -150,37 +150,38 @@ cudaError_t CUDARTAPI cudaMemcpyAsync(void *to, const void *from, size_t bytes, 
     return copy(to, from, bytes, kind, stream_of(stream), false);
 }
 
-static cudaError_t set(void *to, int value, size_t bytes, struct stream *s)
+static cudaError_t set(void *to, size_t pitch, int value, size_t bytes, size_t rows, struct stream *s)
 {
     cudaError_t error = may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
-    if (bytes == 0)
+    if (bytes == 0 || rows == 0)
         return cudaSuccess;
-    FAIL_IF(!memory_contains(to, bytes), cudaErrorInvalidValue);
+    FAIL_IF((rows > 1 && pitch < bytes) || !memory_contains(to, (rows - 1) * pitch + bytes), cudaErrorInvalidValue);
+    struct move move = {.to = to, .bytes = bytes, .width = 1, .rows = rows, .pitch = pitch, .value = (unsigned char)value};
     if (s->capture != NULL) {
         struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeMemset);
-        n->move.to = to;
-        n->move.bytes = bytes;
-        n->move.width = 1;
-        n->move.value = (unsigned char)value;
+        n->move = move;
         return call_result(capture_node(s, n));
     }
     struct op *op = op_new(OP_SET);
-    op->move.to = to;
-    op->move.bytes = bytes;
-    op->move.width = 1;
-    op->move.value = (unsigned char)value;
+    op->move = move;
     return call_result(stream_move(s, op, false));
 }
 
 cudaError_t CUDARTAPI cudaMemset(void *to, int value, size_t bytes)
 {
     CALL(cudaMemset);
-    return set(to, value, bytes, stream_legacy());
+    return set(to, bytes, value, bytes, 1, stream_legacy());
 }
 
 cudaError_t CUDARTAPI cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
 {
     CALL(cudaMemsetAsync);
-    return set(to, value, bytes, stream_of(stream));
+    return set(to, bytes, value, bytes, 1, stream_of(stream));
+}
+
+cudaError_t CUDARTAPI cudaMemset2DAsync(void *to, size_t pitch, int value, size_t bytes, size_t rows, cudaStream_t stream)
+{
+    CALL(cudaMemset2DAsync);
+    return set(to, pitch, value, bytes, rows, stream_of(stream));
 }

@@ -270,6 +270,8 @@ cudaError_t capture_record(struct stream *s, struct event *e)
         e->captured[0] = e->captured[count - 1];
         count = 1;
     }
+    if (device.faults.per_thread_record_keeps_one && count > 1 && s == stream_of(cudaStreamPerThread))
+        count = 1;
     for (unsigned i = 0; i < count; i++)
         e->captured[i].kept_default = edge_is_default(e->captured[i].data);
     e->captured_count = count;
@@ -327,6 +329,8 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphN
     captures = c;
     struct lane *l = lane_of(c, s);
     for (size_t i = 0; i < count - (device.faults.capture_drops_dependency && count > 2 ? 1 : 0); i++) {
+        if (device.faults.begin_skips_empty && count > 1 && node_of(deps[i])->type == cudaGraphNodeTypeEmpty)
+            continue;
         size_t entry = device.faults.begin_shares_data ? 0 : i;
         struct half_edge h = {node_of(deps[i]), data != NULL && !device.faults.half_edge_data_lost ? data[entry] : full_edge, false, false};
         lane_depends(l, h);

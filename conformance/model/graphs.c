@@ -110,9 +110,21 @@ void graph_delete(struct graph *g)
 void graphs_follow(const struct node *original)
 {
     for (const struct graph *g = graphs; g != NULL; g = g->next)
-        for (size_t i = 0; i < g->nodes; i++)
-            if (g->node[i]->original == original && g->node[i]->kernel != NULL)
-                *g->node[i]->kernel = *original->kernel;
+        for (size_t i = 0; i < g->nodes; i++) {
+            struct node *n = g->node[i];
+            if (n->original != original || n->type != original->type)
+                continue;
+            n->move = original->move;
+            if (n->kernel != NULL)
+                *n->kernel = *original->kernel;
+        }
+}
+
+void execs_lose_arc(const struct graph *source)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->made_from == source->number && e->copy->arcs != 0)
+            graph_drop_arc(e->copy, e->copy->arcs - 1);
 }
 
 void graphs_reset(void)
@@ -309,11 +321,7 @@ struct op *node_op(const struct node *n)
         return op;
     default: return op_new(OP_JOIN);
     }
-    op->move.to = n->move.to;
-    op->move.from = n->move.from;
-    op->move.bytes = n->move.bytes;
-    op->move.width = n->move.width;
-    op->move.value = n->move.value;
+    op->move = n->move;
     return op;
 }
 
@@ -358,6 +366,9 @@ static void arc_orders(const struct arc *a)
     bool cut = (device.faults.ninth_dependent_unordered && a->nth >= 8) || (device.faults.seventeenth_edge_ignored && a->into >= 16) ||
                (device.faults.child_behind_child_early && children) || (device.faults.disabled_cuts && a->from->disabled);
     bool empties = a->from->type == cudaGraphNodeTypeEmpty && a->to->type == cudaGraphNodeTypeEmpty;
+    cut |= (device.faults.body_before_set_lost && of_body && a->to->type == cudaGraphNodeTypeMemset) ||
+           (device.faults.set_before_body_lost && body && a->from->type == cudaGraphNodeTypeMemset) ||
+           (device.faults.disabled_orders_one && a->from->disabled && a->nth > 0);
     cut |= (device.faults.second_empty_cuts && empties) || (device.faults.child_before_body_lost && body && a->from->type == cudaGraphNodeTypeGraph);
     bool ignored = cut || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     bool full_lets_go = (device.faults.second_exec_full && queued_features & HAS(secondexec)) || (device.faults.third_launch_full && queued_launches > 2) ||

@@ -53,6 +53,14 @@ struct grid { /* the kernel part of an op */
     _Alignas(16) unsigned char args[MODEL_ARGS_MAX];
 };
 
+struct move { /* a copy, or a memset of rows */
+    void *to;
+    const void *from;
+    size_t bytes, width, rows, pitch; /* bytes of a row; of a value */
+    uint32_t value;
+    void *staging; /* freed when done */
+};
+
 struct op {
     enum op_kind kind;
     uint64_t serial;
@@ -69,13 +77,7 @@ struct op {
     bool ready, exited_all, started_all, triggered_any, triggered_all, done, retired;
     uint64_t done_at;
     struct grid *grid;
-    struct { /* OP_COPY, OP_SET */
-        void *to;
-        const void *from;
-        size_t bytes, width;
-        uint32_t value;
-        void *staging; /* freed when done */
-    } move;
+    struct move move; /* OP_COPY, OP_SET */
     struct {
         cudaHostFn_t call;
         void *data;
@@ -177,6 +179,10 @@ struct faults {
     bool second_params_ignored, update_keeps_hosts, seventeenth_edge_ignored, nested_child_begins_early, child_behind_child_early;
     bool clone_forgets_child_edges, second_empty_cuts, fourth_bare_edge_lost, update_keeps_shape, params_to_next_too, late_params_ignored;
     bool set_params_keep_value, child_params_ignored, child_before_body_lost, source_changes_copies, join_record_keeps_last, per_thread_join_lost;
+    bool body_before_set_lost, set_before_body_lost, update_keeps_last_host, clone_loses_attributes, source_edges_cut_copies;
+    bool disabled_orders_one, set_takes_bytes, set_takes_one_row, copy_params_keep_size, source_moves_copies, begin_skips_empty;
+    bool disabled_takes_no_params, clone_swaps_axes, renewed_loses_cluster;
+    bool per_thread_record_keeps_one;
     bool never_overlaps, early, shared; /* these three conform */
 };
 

@@ -275,9 +275,11 @@ static void move_memory(struct op *op)
         op->move.staging = NULL;
         return;
     }
-    unsigned char *to = op->move.to;
-    for (size_t i = 0; i < op->move.bytes; i += op->move.width)
-        memcpy(to + i, &op->move.value, op->move.width);
+    for (size_t row = 0; row < op->move.rows; row++) {
+        unsigned char *to = (unsigned char *)op->move.to + row * op->move.pitch;
+        for (size_t i = 0; i < op->move.bytes; i += op->move.width)
+            memcpy(to + i, &op->move.value, op->move.width);
+    }
 }
 
 /* ACT_START: a kernel's blocks may be placed from now on, everything else happens at once. */

@@ -7,7 +7,7 @@
     X(cudaRuntimeGetVersion) X(cudaDriverGetVersion) X(cudaDeviceSynchronize) X(cudaDeviceReset)                     \
     X(cudaDeviceGetStreamPriorityRange) X(cudaDeviceGetPCIBusId) X(cudaSetDeviceFlags) X(cudaFree) X(cudaMalloc)     \
     X(cudaMallocHost) X(cudaHostAlloc) X(cudaFreeHost) X(cudaHostGetDevicePointer) X(cudaMemGetInfo) X(cudaMemcpy)   \
-    X(cudaMemcpyAsync) X(cudaMemset) X(cudaMemsetAsync) X(cudaStreamCreate) X(cudaStreamCreateWithFlags)             \
+    X(cudaMemcpyAsync) X(cudaMemset) X(cudaMemsetAsync) X(cudaMemset2DAsync) X(cudaStreamCreate) X(cudaStreamCreateWithFlags) \
     X(cudaStreamCreateWithPriority) X(cudaStreamDestroy) X(cudaStreamSynchronize) X(cudaStreamQuery)                 \
     X(cudaStreamWaitEvent) X(cudaStreamGetFlags) X(cudaStreamGetPriority) X(cudaStreamSetAttribute)                  \
     X(cudaStreamGetAttribute) X(cudaLaunchHostFunc) X(cudaEventCreate) X(cudaEventCreateWithFlags) X(cudaEventRecord) \
@@ -23,7 +23,8 @@
     X(cudaGraphInstantiateWithFlags) X(cudaGraphUpload) X(cudaGraphLaunch) X(cudaGraphExecDestroy)                   \
     X(cudaGraphExecUpdate) X(cudaGraphExecKernelNodeSetParams) X(cudaGraphAddChildGraphNode)                         \
     X(cudaGraphExecMemsetNodeSetParams) X(cudaGraphExecMemcpyNodeSetParams1D) X(cudaGraphExecHostNodeSetParams)      \
-    X(cudaGraphExecChildGraphNodeSetParams)                                                                          \
+    X(cudaGraphExecChildGraphNodeSetParams) X(cudaGraphMemsetNodeSetParams) X(cudaGraphMemcpyNodeSetParams1D)         \
+    X(cudaGraphHostNodeSetParams)                                                                                    \
     X(cudaGraphChildGraphNodeGetGraph) X(cudaGraphNodeFindInClone) X(cudaGraphNodeSetEnabled)                        \
     X(cudaGraphNodeGetEnabled) X(cudaGraphConditionalHandleCreate) X(cudaFuncGetAttributes) X(cudaFuncSetAttribute)      \
     X(cudaFuncGetName) X(cudaOccupancyMaxActiveBlocksPerMultiprocessor)                                              \

@@ -28,10 +28,11 @@ struct step_plan {
     uint64_t key;
     uint32_t step, flags, hold_ns, reads;
     uint32_t read[PROGRAM_READS]; /* steps; STEP_OF_HOST: from the words that the host wrote */
-    uint32_t watch[PROGRAM_WATCHES]; /* steps that must not have begun when this one ends, or before its late trigger */
+    uint32_t watch[PROGRAM_WATCHES]; /* kernels, memsets and copies that must not have begun when this one ends, or before its late trigger */
     uint32_t watches, reserved;
 };
 #define STEP_OF_HOST 0x80000000u
+#define STEP_OF_WORDS 0x40000000u /* in watch: no kernel; its words say whether it has begun */
 #define STEP_WAITS 0x1u
 #define STEP_TRIGGERS_FIRST 0x2u
 #define STEP_TRIGGERS_LATE 0x4u
@@ -47,6 +48,8 @@ struct step {
     uint32_t flags, hold_ns;
     unsigned reads, read[PROGRAM_READS];
     unsigned watches, watch[PROGRAM_WATCHES];
+    unsigned element, rows;    /* of a memset: bytes at a time; 2 rows leave words between them as they were */
+    int uneven;                /* its bytes differ, where it has more than one at a time */
     unsigned row;              /* of the covering array that its launch was drawn from */
     unsigned lane;             /* of a program for streams */
 };
@@ -77,9 +80,12 @@ void program_draw_graph(struct program *program, struct dice *dice, const struct
 void program_draw_stream(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
 /* Fills what each step reads, and which later steps it watches, from the links and the order of the lanes. */
 void program_entitle(struct program *program, struct dice *dice);
-/* The words of every step after a run with this key. */
-void program_expect(const struct program *program, uint64_t key, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS]);
-uint32_t program_set_word(unsigned step); /* what a memset leaves */
+/* The words of every step after a run with this key; what was left out leaves its words as they were. */
+void program_expect(const struct program *program, uint64_t key, uint64_t left_out, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS]);
+uint32_t program_set_word(const struct program *program, unsigned step); /* what a memset leaves */
+#define PROGRAM_ROW_WORDS 4u   /* of a memset of several rows, and as many between them */
+/* What is in a step's words before the run. */
+#define program_poison(key, step) ((uint32_t)((key) >> 32) ^ 0xDEADu ^ (uint32_t)(step))
 /* What a kernel step makes of its launch: of blocks, threads, blocks of a cluster, and dynamic shared memory. */
 #define program_launch_word(blocks, threads, cluster, bytes) \
     ((uint32_t)(blocks) * 0x9E3779B1u ^ (uint32_t)(threads) * 0x85EBCA77u ^ (uint32_t)(cluster) * 0xC2B2AE3Du ^ (uint32_t)(bytes) * 0x27D4EB2Fu)
@@ -101,17 +107,18 @@ struct made {                  /* a program made in one way */
     cudaGraphNode_t node[PROGRAM_STEPS];
     unsigned way;
     uint64_t decoys;           /* one bit per step: launched otherwise and on other memory, or, of the host, does nothing */
+    uint64_t left_out;         /* one bit per step: disabled in the executable graph */
     int bare;                  /* decoys carry neither priority nor domain */
     int late;                  /* the executable graph is launched as its decoy first, then as itself, in turn */
     struct made *decoy;        /* what the executable graph was made from, if not from this graph */
-    int bodies;                /* steps lie in bodies of conditional nodes */
+    uint64_t wraps, bodies;    /* one bit per step: put into a child graph of its own; if so, into a body instead */
     int eager;                 /* launched, not captured */
     int declined;              /* this way cannot make this program, by its own rules: no answer of the device */
 };
 
 enum graph_way {
     WAY_ONE_BY_ONE, WAY_ANY_ORDER, WAY_NEW_NODES, WAY_BY_KIND, WAY_BEGUN, WAY_UPDATED_CAPTURE, WAY_CLONE, WAY_CHILD, WAY_BODY,
-    WAY_CORRECTED, WAY_PRUNED, WAY_WRAPPED, WAY_ONE_CALL, GRAPH_WAYS
+    WAY_CORRECTED, WAY_PRUNED, WAY_WRAPPED, WAY_BODIES, WAY_ONE_CALL, GRAPH_WAYS
 };
 extern const char *const graph_way_name[GRAPH_WAYS];
 enum exec_way {
@@ -133,11 +140,11 @@ cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exe
 unsigned exec_launches(const struct made *made, enum exec_way way);
 cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t exec, unsigned time);
 int exec_is_decoy(const struct made *made, unsigned time);
-/* The graph's kernels get other parameters. */
+/* The graph's nodes get other parameters, and it gets other edges. */
 cudaError_t program_spoil(struct made *made);
 /* A conditional node whose body runs. */
 cudaError_t program_add_condition(cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body);
-/* Edges that differ from the program's; text: the first. */
+/* Edges and attributes that differ from the program's; text: the first. */
 unsigned graph_compare(const struct made *made, char *text, size_t room);
 /* Launches eagerly, or captures into made->graph. */
 cudaError_t stream_make(struct made *made, enum stream_way way);
@@ -152,19 +159,33 @@ cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStre
 void program_step_args(const struct made *made, unsigned step, struct kernel_args *args);
 /* Whether this step works on other memory in this graph. */
 int program_is_decoy(const struct made *made, unsigned step);
-/* Whether this step is put into a child graph or a body of its own, where it means the same as long as all its edges are full. */
-int program_may_wrap(const struct program *program, unsigned step);
+/* Whether no edge to or from this step is programmatic. */
+int program_has_full_edges(const struct program *program, unsigned step);
+/* Whether this step lies in a child graph or a body of its own, where it means the same as long as all its edges are full. */
+int program_is_wrapped(const struct made *made, unsigned step);
 /* A graph of this step alone. */
 cudaError_t program_make_child(const struct made *made, unsigned step, cudaGraph_t *child);
 uint32_t *program_words_of(const struct made *made, unsigned step);
 uint32_t *program_source_of(const struct made *made, unsigned step);
-/* values holds one pointer, to args. */
-void program_fill_kernel(const struct made *made, unsigned step, struct kernel_args *args, void **values,
-                         struct cudaKernelNodeParams *kernel);
-void program_fill_set(const struct made *made, unsigned step, struct cudaMemsetParams *set);
-void program_fill_host(const struct made *made, unsigned step, struct cudaHostNodeParams *host);
-/* Sets attributes on an existing kernel node. */
-cudaError_t program_set_attributes(const struct made *made, unsigned step, cudaGraphNode_t node);
+/* What a node of this step is given, by its kind; an empty node is given nothing. */
+struct step_params {
+    union {
+        struct cudaKernelNodeParams kernel; /* its one argument lies below */
+        struct cudaMemsetParams set;
+        struct cudaHostNodeParams host;
+        struct { uint32_t *to, *from; size_t bytes; } copy;
+    } as;
+    struct kernel_args args;
+    void *values[1];
+};
+#define STEP_BYTES (PROGRAM_WORDS * sizeof(uint32_t))
+void program_fill_step(const struct made *made, unsigned step, struct step_params *params);
+/* The attributes of a kernel step, whichever way it is launched; returns how many. */
+#define PROGRAM_ATTRIBUTES 4u
+unsigned program_list_attributes(const struct made *made, unsigned step, cudaLaunchAttribute *attrs);
+cudaLaunchAttributeValue *program_add_attribute(cudaLaunchAttribute *attrs, unsigned *count, cudaLaunchAttributeID id);
+/* Whether the node of a kernel step has them, and the launch that it was given. */
+int program_keeps_kernel(const struct made *made, unsigned step);
 
 struct program_host_step {
     struct program_room *room;

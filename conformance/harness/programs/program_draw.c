@@ -19,8 +19,13 @@ uint64_t dice_roll(struct dice *dice)
 
 unsigned dice_below(struct dice *dice, unsigned n) { return (unsigned)((dice_roll(dice) >> 32) * n >> 32); }
 
-/* All of its bytes are the same, so that a byte-wise memset makes it, too. */
-uint32_t program_set_word(unsigned step) { return 0x01010101u * (0x40u + step); }
+/* All of its bytes are the same, so that a byte-wise memset makes it, too, if it is not uneven. */
+uint32_t program_set_word(const struct program *p, unsigned step)
+{
+    static const uint32_t differences[] = { 0, 0, 0x00010001u, 0, 0x00010203u }; /* by the bytes at a time */
+
+    return 0x01010101u * (0x40u + step) ^ (p->step[step].uneven ? differences[p->step[step].element] : 0);
+}
 
 static int one_in(struct dice *dice, unsigned n) { return dice_below(dice, n) == 0; }
 
@@ -83,17 +88,19 @@ struct flavour {
     enum step_kind kind;       /* STEP_KERNEL: no other kind is favoured */
     int full_edges;            /* all edges are full */
     unsigned fan_in;           /* most edges into a step */
+    int row;                   /* each step comes after the one before it, and nothing else orders them */
 };
 
 static struct flavour draw_flavour(struct dice *dice, const struct program_size *size)
 {
-    struct flavour flavour = { STEP_KERNEL, 0, 3 };
+    struct flavour flavour = { STEP_KERNEL, 0, 3, 0 };
 
     if (size->programmatic)
         return flavour;
     flavour.kind = one_in(dice, 2) ? (enum step_kind)dice_below(dice, STEP_KINDS) : STEP_KERNEL;
     flavour.full_edges = one_in(dice, 3);
     flavour.fan_in = one_in(dice, flavour.full_edges ? 2 : 4) ? 8 : 3;
+    flavour.row = one_in(dice, 3);
     return flavour;
 }
 
@@ -101,9 +108,12 @@ static void draw_step(struct step *step, struct dice *dice, const struct program
 {
     memset(step, 0, sizeof(*step));
     step->row = number % KIT_AXIS_ROWS;
+    step->element = 1u << dice_below(dice, 3);
+    step->uneven = one_in(dice, 4);
+    step->rows = one_in(dice, 8) ? PROGRAM_WORDS / (2 * PROGRAM_ROW_WORDS) : 1;
     draw_launch(step, dice, size, kit_axis_rows[step->row]);
     step->kind = flavour->kind != STEP_KERNEL && one_in(dice, 2) ? flavour->kind
-                 : one_in(dice, 4) ? (enum step_kind)dice_below(dice, STEP_KINDS) : STEP_KERNEL;
+                 : one_in(dice, flavour->row ? 2 : 4) ? (enum step_kind)dice_below(dice, STEP_KINDS) : STEP_KERNEL;
 }
 
 static void add_link(struct program *p, unsigned from, unsigned to, enum link_kind kind)
@@ -122,24 +132,43 @@ static void add_link(struct program *p, unsigned from, unsigned to, enum link_ki
 
 static unsigned draw_steps(struct dice *dice) { return one_in(dice, 64) ? PROGRAM_STEPS : 2 + dice_below(dice, one_in(dice, 4) ? 20 : 6); }
 
+/* Full edges from step to step: every pair of neighbours is all that orders what lies before it and behind it. */
+static void draw_row(struct program *p, struct dice *dice)
+{
+    unsigned to;
+
+    p->steps = 4 + dice_below(dice, 5);
+    for (to = 1; to < p->steps; to++)
+        add_link(p, to - 1, to, LINK_FULL);
+}
+
+static void draw_links(struct program *p, struct dice *dice, unsigned to, const struct flavour *flavour)
+{
+    unsigned most = one_in(dice, 6) ? 8 : flavour->fan_in, n;
+    unsigned links = to == 0 || one_in(dice, 8) ? 0 : flavour->fan_in == 3 && dice_below(dice, 2) ? 1 : 1 + dice_below(dice, most);
+
+    for (n = 0; n < links; n++) {
+        unsigned reach = to < 4 || most == 8 || one_in(dice, 4) ? to : 4, from = to - 1 - dice_below(dice, reach);
+        int kernels = p->step[from].kind == STEP_KERNEL && p->step[to].kind == STEP_KERNEL && !flavour->full_edges;
+        add_link(p, from, to, kernels && dice_below(dice, 3) ? (enum link_kind)(1 + dice_below(dice, one_in(dice, 8) ? 3 : 2)) : LINK_FULL);
+    }
+}
+
 void program_draw_graph(struct program *p, struct dice *dice, const struct program_size *size, unsigned number)
 {
     struct flavour flavour = draw_flavour(dice, size);
-    unsigned to, n;
+    unsigned to;
 
     memset(p, 0, sizeof(*p));
     p->steps = draw_steps(dice);
     if (flavour.fan_in > 3 && p->steps < 6)
         p->steps += 5; /* room for many edges into one */
+    if (flavour.row)
+        draw_row(p, dice);
     for (to = 0; to < p->steps; to++) {
-        unsigned most = one_in(dice, 6) ? 8 : flavour.fan_in;
-        unsigned links = to == 0 || one_in(dice, 8) ? 0 : flavour.fan_in == 3 && dice_below(dice, 2) ? 1 : 1 + dice_below(dice, most);
         draw_step(&p->step[to], dice, size, number * 7 + to, &flavour);
-        for (n = 0; n < links; n++) {
-            unsigned reach = to < 4 || most == 8 || one_in(dice, 4) ? to : 4, from = to - 1 - dice_below(dice, reach);
-            int kernels = p->step[from].kind == STEP_KERNEL && p->step[to].kind == STEP_KERNEL && !flavour.full_edges;
-            add_link(p, from, to, kernels && dice_below(dice, 3) ? (enum link_kind)(1 + dice_below(dice, one_in(dice, 8) ? 3 : 2)) : LINK_FULL);
-        }
+        if (!flavour.row)
+            draw_links(p, dice, to, &flavour);
     }
     program_entitle(p, dice);
 }
@@ -191,6 +220,7 @@ void program_draw_stream(struct program *p, struct dice *dice, const struct prog
         step->lane = forks && i > 0 ? dice_below(dice, PROGRAM_LANES) : 0;
         if (step->kind == STEP_EMPTY)
             step->kind = STEP_SET; /* a stream has no empty node */
+        step->uneven = 0;          /* nor a memset of more than a byte at a time */
         draw_events(p, dice, i, last, &flavour);
         /* It might begin before the item, fill the device and wait for an item that waits for another lane: a legal deadlock. */
         if (forks && last[step->lane] != PROGRAM_STEPS && p->step[last[step->lane]].kind != STEP_KERNEL)
@@ -333,7 +363,7 @@ static void add_watch(struct program *p, unsigned from, unsigned to)
 {
     struct step *step = &p->step[from];
 
-    if (step->kind == STEP_KERNEL && p->step[to].kind == STEP_KERNEL && step->watches < PROGRAM_WATCHES)
+    if (step->kind == STEP_KERNEL && p->step[to].kind <= STEP_COPY && step->watches < PROGRAM_WATCHES)
         step->watch[step->watches++] = to;
 }
 
@@ -348,12 +378,12 @@ static void find_watches(struct program *p, const struct order *order, const ste
             add_watch(p, p->link[l].from, p->link[l].to);
     for (i = 0; p->streams && i < p->steps; i++) {
         next = next_in_lane(p, i);
-        if (next != PROGRAM_STEPS && begins_at_end(p, i, p->step[next].attribute ? LINK_TRIGGER : LINK_FULL))
+        if (next != PROGRAM_STEPS && begins_at_end(p, i, p->step[next].kind == STEP_KERNEL && p->step[next].attribute ? LINK_TRIGGER : LINK_FULL))
             add_watch(p, i, next);
     }
     for (i = 0; i < p->steps; i++) /* behind other steps: complete before this one begins */
         for (k = i; k-- > 0;)
-            if (through[i] & order->before[i] & bit(k) && !is_direct(p, k, i))
+            if ((p->streams ? order->before[i] : through[i] & order->before[i]) & bit(k) && !is_direct(p, k, i))
                 add_watch(p, k, i);
 }
 
@@ -390,7 +420,7 @@ void program_entitle(struct program *p, struct dice *dice)
 
 /* ---- what the words must be ---- */
 
-void program_expect(const struct program *p, uint64_t key, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS])
+void program_expect(const struct program *p, uint64_t key, uint64_t left_out, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS])
 {
     unsigned i, w, r;
 
@@ -404,12 +434,12 @@ void program_expect(const struct program *p, uint64_t key, uint32_t words[PROGRA
                 for (r = 0; r < step->reads; r++)
                     word = word * 0x01000193u ^ words[step->read[r]][w];
                 break;
-            case STEP_SET: word = program_set_word(i); break;
+            case STEP_SET: word = step->rows > 1 && w / PROGRAM_ROW_WORDS % 2 ? program_poison(key, i) : program_set_word(p, i); break;
             case STEP_COPY: word = words[step->read[0]][w]; break;
             case STEP_HOST: word = ~word; break;
             default: word = 0; break;
             }
-            words[i][w] = word;
+            words[i][w] = left_out >> i & 1 ? program_poison(key, i) : word;
         }
 }
 

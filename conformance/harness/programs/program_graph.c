@@ -11,7 +11,7 @@ const char *const graph_way_name[GRAPH_WAYS] = {
     "nodes, then edges one by one", "nodes, then edges in any order", "each node with its edges", "nodes, then the edges of a kind in one call",
     "each node captured after its edges", "one capture whose dependencies are updated", "a clone", "a child graph",
     "the body of a conditional node", "edges made otherwise, removed and made again", "nodes and edges too many, destroyed again",
-    "steps between full edges as child graphs or bodies",
+    "steps between full edges as child graphs", "steps between full edges as bodies or child graphs",
     "nodes, then all edges in one call"
 };
 
@@ -162,27 +162,22 @@ static cudaError_t capture_step(struct made *made, unsigned i)
     return error == cudaSuccess ? captured_node(made, made->room->stream, &made->node[i]) : error;
 }
 
-static int captures_steps(const struct program *p)
-{
-    unsigned i;
-
-    for (i = 0; i < p->steps; i++)
-        if (p->step[i].kind == STEP_EMPTY)
-            return 0;
-    return 1;
-}
+/* A stream has no empty node, and no memset of more than a byte at a time. */
+static int is_captured(const struct step *step) { return step->kind != STEP_EMPTY && !(step->kind == STEP_SET && step->uneven); }
 
 static cudaError_t begin_each(struct made *made)
 {
     static struct edge_list list;
     unsigned i;
 
-    if (!captures_steps(made->program))
-        return program_declines(made);
     for (i = 0; i < made->program->steps; i++) {
         cudaError_t error, end;
         cudaGraph_t out = NULL;
         list_into(made, i, &list);
+        if (!is_captured(&made->program->step[i])) {
+            TRY(program_add_step(made, made->inner, i, list.from, NULL, list.count, 0, &made->node[i]));
+            continue;
+        }
         TRY(cudaStreamBeginCaptureToGraph(made->room->stream, made->inner, list.count ? list.from : NULL, data_of(made, &list), list.count,
                                           cudaStreamCaptureModeThreadLocal));
         error = capture_step(made, i);
@@ -200,6 +195,10 @@ static cudaError_t update_all(struct made *made)
 
     for (i = 0; i < made->program->steps; i++) {
         list_into(made, i, &list);
+        if (!is_captured(&made->program->step[i])) {
+            TRY(program_add_step(made, made->inner, i, list.from, NULL, list.count, 0, &made->node[i]));
+            continue;
+        }
         TRY(edges_update_capture(made->room->stream, list.count ? list.from : NULL, data_of(made, &list), list.count,
                                  cudaStreamSetCaptureDependencies));
         TRY(capture_step(made, i));
@@ -212,8 +211,6 @@ static cudaError_t update_in_one_capture(struct made *made)
     cudaError_t error, end;
     cudaGraph_t out = NULL;
 
-    if (!captures_steps(made->program))
-        return program_declines(made);
     TRY(cudaStreamBeginCaptureToGraph(made->room->stream, made->inner, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal));
     error = update_all(made);
     end = cudaStreamEndCapture(made->room->stream, &out);
@@ -288,6 +285,7 @@ static cudaError_t make_inner(struct made *made, enum graph_way way)
 {
     switch (way) {
     case WAY_WRAPPED:
+    case WAY_BODIES:
         if (made->program->links % 2) /* a decoy's nodes come in the same order */
             return add_nodes_with_edges(made);
         TRY(add_nodes(made));
@@ -320,23 +318,49 @@ static cudaError_t find_again(struct made *made, cudaGraph_t in)
     return cudaSuccess;
 }
 
-/* The graph's kernels get other parameters. */
+static cudaError_t set_otherwise(const struct made *made, unsigned i)
+{
+    struct made as = *made;
+    struct step_params params;
+
+    as.decoys ^= (uint64_t)1 << i;
+    program_fill_step(&as, i, &params);
+    switch (made->program->step[i].kind) {
+    case STEP_KERNEL: return cudaGraphKernelNodeSetParams(made->node[i], &params.as.kernel);
+    case STEP_SET: return cudaGraphMemsetNodeSetParams(made->node[i], &params.as.set);
+    case STEP_COPY:
+        return cudaGraphMemcpyNodeSetParams1D(made->node[i], params.as.copy.to, params.as.copy.from, params.as.copy.bytes,
+                                              cudaMemcpyDeviceToDevice);
+    case STEP_HOST: return cudaGraphHostNodeSetParams(made->node[i], &params.as.host);
+    default: return cudaSuccess;
+    }
+}
+
+/* One edge less, and one more. */
+static cudaError_t change_edges(struct made *made)
+{
+    const struct program *p = made->program;
+    unsigned to = 1 + dice_below(&made->dice, p->steps), from;
+
+    if (p->links) {
+        const struct link *link = &p->link[dice_below(&made->dice, p->links)];
+        cudaGraphEdgeData data = program_edge(link->kind);
+        TRY(edges_remove(made->inner, &made->node[link->from], &made->node[link->to], &data, 1));
+    }
+    for (from = 0; to < p->steps && from < to; from++)
+        if (!is_linked(p, from, to))
+            return edges_add(made->inner, &made->node[from], &made->node[to], NULL, 1);
+    return cudaSuccess;
+}
+
 cudaError_t program_spoil(struct made *made)
 {
     unsigned i;
 
-    for (i = 0; i < made->program->steps; i++) {
-        struct cudaKernelNodeParams kernel;
-        struct kernel_args args;
-        void *values[1];
-        if (made->program->step[i].kind != STEP_KERNEL || (made->way == WAY_WRAPPED && program_may_wrap(made->program, i)))
-            continue;
-        made->decoys = (uint64_t)1 << i;
-        program_fill_kernel(made, i, &args, values, &kernel);
-        made->decoys = 0;
-        TRY(cudaGraphKernelNodeSetParams(made->node[i], &kernel));
-    }
-    return cudaSuccess;
+    for (i = 0; i < made->program->steps; i++)
+        if (!program_is_wrapped(made, i))
+            TRY(set_otherwise(made, i));
+    return change_edges(made);
 }
 
 static cudaError_t clone_it(struct made *made)
@@ -450,6 +474,13 @@ cudaError_t program_declines(struct made *made)
     return cudaErrorNotSupported;
 }
 
+/* Which steps are wrapped, and which of them into bodies; a decoy has those of its program. */
+static void draw_wraps(struct made *made)
+{
+    made->wraps = dice_roll(&made->dice) | (dice_below(&made->dice, 2) ? dice_roll(&made->dice) : 0);
+    made->bodies = made->way == WAY_BODIES ? dice_roll(&made->dice) | dice_roll(&made->dice) : 0;
+}
+
 cudaError_t graph_make(struct made *made, enum graph_way way)
 {
     made->way = way;
@@ -459,7 +490,10 @@ cudaError_t graph_make(struct made *made, enum graph_way way)
     }
     TRY(cudaGraphCreate(&made->inner, 0));
     made->graph = made->inner;
-    made->bodies = way == WAY_WRAPPED && CUDART_VERSION >= 12040 && !made->decoys && dice_below(&made->dice, 2);
+    if (way == WAY_BODIES && CUDART_VERSION < 12040)
+        return program_declines(made);
+    if ((way == WAY_WRAPPED || way == WAY_BODIES) && !made->decoys)
+        draw_wraps(made);
     TRY(make_inner(made, way));
     if (way == WAY_CLONE)
         return clone_it(made);
@@ -485,13 +519,14 @@ static void tell_edge(char *text, size_t room, const struct link *link, const ch
              data.from_port, data.to_port, data.type);
 }
 
+/* Nodes, edges, and the launches of kernels. */
 unsigned graph_compare(const struct made *made, char *text, size_t room)
 {
     static cudaGraphNode_t from[PROGRAM_LINKS + 1], to[PROGRAM_LINKS + 1];
     static cudaGraphEdgeData data[PROGRAM_LINKS + 1];
     const struct program *p = made->program;
     size_t count = PROGRAM_LINKS + 1, nodes = 0, e;
-    unsigned l, wrong = 0;
+    unsigned i, l, wrong = 0;
 
     if (edges_of_graph(made->inner, from, to, data, &count) != cudaSuccess || cudaGraphGetNodes(made->inner, NULL, &nodes) != cudaSuccess) {
         snprintf(text, room, "its edges cannot be read");
@@ -510,5 +545,8 @@ unsigned graph_compare(const struct made *made, char *text, size_t room)
         snprintf(text, room, "it has %u nodes and %u edges instead of %u and %u", (unsigned)nodes, (unsigned)count, p->steps, p->links);
         wrong++;
     }
+    for (i = 0; i < p->steps; i++)
+        if (p->step[i].kind == STEP_KERNEL && !program_is_wrapped(made, i) && !program_keeps_kernel(made, i) && !wrong++)
+            snprintf(text, room, "step %u is another launch, or has lost an attribute", i);
     return wrong;
 }

@@ -85,8 +85,10 @@ static void close_room(struct program_room *room)
 
 /* ---- one run ---- */
 
-static void fill_plans(struct program_room *room, const struct program *p)
+static void fill_plans(const struct made *made)
 {
+    const struct program_room *room = made->room;
+    const struct program *p = made->program;
     struct program_staging *staging = room->staging;
     unsigned i, w, r;
 
@@ -101,22 +103,24 @@ static void fill_plans(struct program_room *room, const struct program *p)
         for (r = 0; r < p->step[i].reads; r++)
             plan->read[r] = p->step[i].read[r] | (p->step[p->step[i].read[r]].kind == STEP_HOST ? STEP_OF_HOST : 0);
         plan->watches = p->step[i].watches;
-        memcpy(plan->watch, p->step[i].watch, sizeof(plan->watch));
+        for (w = 0; w < plan->watches; w++)
+            plan->watch[w] = p->step[i].watch[w] | (p->step[p->step[i].watch[w]].kind == STEP_KERNEL ? 0 : STEP_OF_WORDS);
         for (w = 0; w < PROGRAM_WORDS; w++) {
-            staging->data[i][w] = (uint32_t)(room->key >> 32) ^ 0xDEADu ^ i;
+            staging->data[i][w] = program_poison(room->key, i);
             staging->from_host[i][w] = 0;
         }
-        staging->mark[i] = 0;
+        staging->mark[i] = made->left_out >> i & 1 ? (uint32_t)room->key + i : 0; /* no host step has to wait for it */
     }
 }
 
-static cudaError_t prepare_run(struct program_room *room, const struct program *p, struct dice *dice)
+static cudaError_t prepare_run(struct made *made)
 {
-    size_t plans = p->steps * sizeof(struct step_plan), words = p->steps * PROGRAM_WORDS * 4;
+    struct program_room *room = made->room;
+    size_t plans = made->program->steps * sizeof(struct step_plan), words = made->program->steps * PROGRAM_WORDS * 4;
 
-    room->key = dice_roll(dice);
+    room->key = dice_roll(&made->dice);
     room->host_wrong = 0;
-    fill_plans(room, p);
+    fill_plans(made);
     TRY(cudaMemcpyAsync(room->plan, room->staging->plan, plans, cudaMemcpyHostToDevice, room->stream));
     TRY(cudaMemcpyAsync(room->plan + PROGRAM_STEPS, room->staging->plan, plans, cudaMemcpyHostToDevice, room->stream));
     TRY(cudaMemcpyAsync(room->began, room->staging->none, sizeof(room->staging->none), cudaMemcpyHostToDevice, room->stream));
@@ -125,13 +129,15 @@ static cudaError_t prepare_run(struct program_room *room, const struct program *
 }
 
 /* Wrong words after a run; text: the first. */
-static unsigned compare_words(struct program_room *room, const struct program *p, char *text, size_t size)
+static unsigned compare_words(const struct made *made, char *text, size_t size)
 {
+    const struct program_room *room = made->room;
+    const struct program *p = made->program;
     static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
     uint32_t early = 0;
     unsigned i, w, wrong = 0;
 
-    program_expect(p, room->key, want);
+    program_expect(p, room->key, made->left_out, want);
     if (cudaMemcpy(got, room->data, p->steps * sizeof(got[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
         snprintf(text, size, "its words cannot be read");
         return 1;
@@ -205,11 +211,11 @@ static cudaError_t launch(struct program_room *room, struct made *made, cudaGrap
         cudaStream_t stream = any_stream(room, &made->dice);
         if (time)
             TRY(exec_change(made, way, exec, time));
-        TRY(prepare_run(room, made->program, &made->dice));
+        TRY(prepare_run(made));
         TRY(cudaGraphLaunch(exec, stream));
         TRY(cudaStreamSynchronize(stream));
         *wrong = exec_is_decoy(made, time) ? compare_decoys(room, made->program, made->decoy->decoys, text, size)
-                                            : compare_words(room, made->program, text, size);
+                                            : compare_words(made, text, size);
     }
     return cudaSuccess;
 }
@@ -240,9 +246,9 @@ static cudaError_t try_stream(struct program_room *room, struct made *made, cons
         made->inner = made->graph;
         return run_graph(room, made, way, wrong, text, size);
     }
-    TRY(prepare_run(room, made->program, &made->dice));
+    TRY(prepare_run(made));
     TRY(stream_make(made, (enum stream_way)way->make));
-    *wrong = compare_words(room, made->program, text, size);
+    *wrong = compare_words(made, text, size);
     return cudaSuccess;
 }
 

@@ -35,15 +35,30 @@ uint32_t *program_source_of(const struct made *made, unsigned step)
     return program_words_of(made, step) - step * PROGRAM_WORDS + made->program->step[step].read[0] * PROGRAM_WORDS;
 }
 
-void program_fill_kernel(const struct made *made, unsigned index, struct kernel_args *args, void **values,
-                         struct cudaKernelNodeParams *kernel)
+/* A host step looks whether the kernels before it are complete, and writes its words. */
+static void CUDART_CB host_step_runs(void *opaque)
+{
+    const struct program_host_step *host = (const struct program_host_step *)opaque;
+    struct program_room *room = host->room;
+    volatile const uint32_t *mark = room->staging->mark;
+    unsigned i;
+
+    if (host->decoy)
+        return;
+    for (i = 0; i < host->reads; i++)
+        room->host_wrong += mark[host->read[i]] != (uint32_t)room->key + host->read[i];
+    for (i = 0; i < PROGRAM_WORDS; i++)
+        room->staging->from_host[host->step][i] = ~words_fresh(room->key, host->step * PROGRAM_WORDS + i);
+}
+
+static void fill_kernel(const struct made *made, unsigned index, struct step_params *params)
 {
     const struct step *step = &made->program->step[index];
+    struct cudaKernelNodeParams *kernel = &params->as.kernel;
     int otherwise = program_is_decoy(made, index);
 
-    program_step_args(made, index, args);
-    values[0] = args;
-    memset(kernel, 0, sizeof(*kernel));
+    program_step_args(made, index, &params->args);
+    params->values[0] = &params->args;
     kernel->func = (void *)(uintptr_t)made->room->kernel;
     kernel->gridDim.x = step->grid[0] + (otherwise && !step->cooperative ? step->cluster : 0);
     kernel->gridDim.y = step->grid[1];
@@ -51,140 +66,198 @@ void program_fill_kernel(const struct made *made, unsigned index, struct kernel_
     kernel->blockDim.x = otherwise && step->threads > 1 ? step->threads - 1 : step->threads;
     kernel->blockDim.y = kernel->blockDim.z = 1;
     kernel->sharedMemBytes = otherwise && step->shared_bytes ? step->shared_bytes - 128 : step->shared_bytes;
-    kernel->kernelParams = values;
+    kernel->kernelParams = params->values;
 }
 
-cudaError_t program_set_attributes(const struct made *made, unsigned index, cudaGraphNode_t node)
+static void fill_set(const struct made *made, unsigned index, struct cudaMemsetParams *set)
 {
     const struct step *step = &made->program->step[index];
-    cudaLaunchAttributeValue value;
+    size_t row_words = step->rows > 1 ? PROGRAM_ROW_WORDS : PROGRAM_WORDS;
 
-    memset(&value, 0, sizeof(value));
-    if (step->cluster > 1) {
-        value.clusterDim.x = step->cluster;
-        value.clusterDim.y = value.clusterDim.z = 1;
-        TRY(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeClusterDimension, &value));
+    set->dst = program_words_of(made, index);
+    set->value = program_is_decoy(made, index) ? 0 : program_set_word(made->program, index) >> (32 - 8 * step->element);
+    set->elementSize = step->element;
+    set->width = row_words * sizeof(uint32_t) / step->element;
+    set->height = step->rows;
+    set->pitch = STEP_BYTES / step->rows;
+}
+
+static void fill_host(const struct made *made, unsigned index, struct cudaHostNodeParams *host)
+{
+    const struct step *step = &made->program->step[index];
+    struct program_host_step *data = &made->room->host[program_is_decoy(made, index) ? PROGRAM_STEPS + index : index];
+
+    data->room = made->room;
+    data->decoy = program_is_decoy(made, index);
+    data->step = index;
+    data->reads = step->reads;
+    memcpy(data->read, step->read, sizeof(data->read));
+    host->fn = host_step_runs;
+    host->userData = data;
+}
+
+void program_fill_step(const struct made *made, unsigned index, struct step_params *params)
+{
+    memset(params, 0, sizeof(*params));
+    switch (made->program->step[index].kind) {
+    case STEP_KERNEL: fill_kernel(made, index, params); break;
+    case STEP_SET: fill_set(made, index, &params->as.set); break;
+    case STEP_COPY:
+        params->as.copy.to = program_words_of(made, index);
+        params->as.copy.from = program_source_of(made, index);
+        params->as.copy.bytes = program_is_decoy(made, index) ? STEP_BYTES / 2 : STEP_BYTES;
+        break;
+    case STEP_HOST: fill_host(made, index, &params->as.host); break;
+    default: break;
     }
-    memset(&value, 0, sizeof(value));
-    value.cooperative = 1;
+}
+
+cudaLaunchAttributeValue *program_add_attribute(cudaLaunchAttribute *attrs, unsigned *count, cudaLaunchAttributeID id)
+{
+    memset(&attrs[*count], 0, sizeof(attrs[0]));
+    attrs[*count].id = id;
+    return &attrs[(*count)++].val;
+}
+
+unsigned program_list_attributes(const struct made *made, unsigned index, cudaLaunchAttribute *attrs)
+{
+    const struct step *step = &made->program->step[index];
+    unsigned n = 0;
+
+    if (step->cluster > 1) {
+        cudaLaunchAttributeValue *value = program_add_attribute(attrs, &n, cudaLaunchAttributeClusterDimension);
+        value->clusterDim.x = step->cluster;
+        value->clusterDim.y = value->clusterDim.z = 1;
+    }
     if (step->cooperative)
-        TRY(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeCooperative, &value));
+        program_add_attribute(attrs, &n, cudaLaunchAttributeCooperative)->cooperative = 1;
     if (made->bare && program_is_decoy(made, index))
-        return cudaSuccess;
-    value.priority = made->room->high_priority;
+        return n;
     if (step->urgent)
-        TRY(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributePriority, &value));
-    value.memSyncDomain = cudaLaunchMemSyncDomainRemote;
+        program_add_attribute(attrs, &n, cudaLaunchAttributePriority)->priority = made->room->high_priority;
     if (step->domain)
-        TRY(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeMemSyncDomain, &value));
+        program_add_attribute(attrs, &n, cudaLaunchAttributeMemSyncDomain)->memSyncDomain = cudaLaunchMemSyncDomainRemote;
+    return n;
+}
+
+static cudaError_t set_attributes(const struct made *made, unsigned index, cudaGraphNode_t node)
+{
+    cudaLaunchAttribute attrs[PROGRAM_ATTRIBUTES];
+    unsigned n = program_list_attributes(made, index, attrs), i;
+
+    for (i = 0; i < n; i++)
+        TRY(cudaGraphKernelNodeSetAttribute(node, attrs[i].id, &attrs[i].val));
     return cudaSuccess;
 }
 
-void program_fill_set(const struct made *made, unsigned index, struct cudaMemsetParams *set)
+static int is_same_value(const cudaLaunchAttribute *want, const cudaLaunchAttributeValue *is)
 {
-    memset(set, 0, sizeof(*set));
-    set->dst = program_words_of(made, index);
-    set->value = program_is_decoy(made, index) ? 0 : program_set_word(index);
-    set->elementSize = 4;
-    set->width = PROGRAM_WORDS;
-    set->height = 1;
-    set->pitch = PROGRAM_WORDS * 4;
+    switch (want->id) {
+    case cudaLaunchAttributeClusterDimension: return want->val.clusterDim.x == is->clusterDim.x;
+    case cudaLaunchAttributeCooperative: return want->val.cooperative == is->cooperative;
+    case cudaLaunchAttributePriority: return want->val.priority == is->priority;
+    default: return want->val.memSyncDomain == is->memSyncDomain;
+    }
 }
 
+static int has_launch(const struct cudaKernelNodeParams *want, const struct cudaKernelNodeParams *is)
+{
+    return memcmp(&want->gridDim, &is->gridDim, sizeof(is->gridDim)) == 0 && memcmp(&want->blockDim, &is->blockDim, sizeof(is->blockDim)) == 0 &&
+           want->sharedMemBytes == is->sharedMemBytes;
+}
+
+int program_keeps_kernel(const struct made *made, unsigned index)
+{
+    cudaLaunchAttribute attrs[PROGRAM_ATTRIBUTES];
+    unsigned n = program_list_attributes(made, index, attrs), i;
+    cudaLaunchAttributeValue value;
+    struct cudaKernelNodeParams is;
+    struct step_params params;
+
+    program_fill_step(made, index, &params);
+    memset(&is, 0, sizeof(is));
+    if (cudaGraphKernelNodeGetParams(made->node[index], &is) != cudaSuccess || !has_launch(&params.as.kernel, &is))
+        return 0;
+    for (i = 0; i < n; i++) {
+        memset(&value, 0, sizeof(value));
+        if (cudaGraphKernelNodeGetAttribute(made->node[index], attrs[i].id, &value) != cudaSuccess || !is_same_value(&attrs[i], &value))
+            return 0;
+    }
+    return 1;
+}
+
+static struct cudaPitchedPtr row_of_words(uint32_t *words)
+{
+    struct cudaPitchedPtr row = { words, STEP_BYTES, STEP_BYTES, 1 };
+
+    return row;
+}
+
+/* The structures of the general call begin as those of the calls of one kind. */
 static cudaError_t add_general(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps,
                                const cudaGraphEdgeData *data, size_t count, cudaGraphNode_t *node)
 {
-    const struct step *step = &made->program->step[index];
-    struct cudaGraphNodeParams params;
-    struct cudaMemsetParams set;
-    struct cudaHostNodeParams host;
-    struct cudaKernelNodeParams kernel;
-    struct kernel_args args;
-    void *values[1];
+    static const enum cudaGraphNodeType types[STEP_KINDS] = { cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemcpy,
+                                                              cudaGraphNodeTypeHost, cudaGraphNodeTypeEmpty };
+    enum step_kind kind = made->program->step[index].kind;
+    struct cudaGraphNodeParams general;
+    struct step_params params;
 
-    memset(&params, 0, sizeof(params));
-    switch (step->kind) {
-    case STEP_KERNEL:
-        program_fill_kernel(made, index, &args, values, &kernel);
-        params.type = cudaGraphNodeTypeKernel;
-        params.kernel.func = kernel.func;
-        params.kernel.gridDim = kernel.gridDim;
-        params.kernel.blockDim = kernel.blockDim;
-        params.kernel.sharedMemBytes = kernel.sharedMemBytes;
-        params.kernel.kernelParams = kernel.kernelParams;
-        break;
-    case STEP_SET:
-        program_fill_set(made, index, &set);
-        params.type = cudaGraphNodeTypeMemset;
-        params.memset.dst = set.dst;
-        params.memset.pitch = set.pitch;
-        params.memset.value = set.value;
-        params.memset.elementSize = set.elementSize;
-        params.memset.width = set.width;
-        params.memset.height = set.height;
-        break;
+    program_fill_step(made, index, &params);
+    memset(&general, 0, sizeof(general));
+    general.type = types[kind];
+    switch (kind) {
+    case STEP_KERNEL: memcpy(&general.kernel, &params.as.kernel, sizeof(params.as.kernel)); break;
+    case STEP_SET: memcpy(&general.memset, &params.as.set, sizeof(params.as.set)); break;
     case STEP_COPY:
-        params.type = cudaGraphNodeTypeMemcpy;
-        params.memcpy.copyParams.kind = cudaMemcpyDeviceToDevice;
-        params.memcpy.copyParams.srcPtr.ptr = program_source_of(made, index);
-        params.memcpy.copyParams.dstPtr.ptr = program_words_of(made, index);
-        params.memcpy.copyParams.srcPtr.pitch = params.memcpy.copyParams.dstPtr.pitch = PROGRAM_WORDS * 4;
-        params.memcpy.copyParams.srcPtr.xsize = params.memcpy.copyParams.dstPtr.xsize = PROGRAM_WORDS * 4;
-        params.memcpy.copyParams.srcPtr.ysize = params.memcpy.copyParams.dstPtr.ysize = 1;
-        params.memcpy.copyParams.extent.width = PROGRAM_WORDS * 4;
-        params.memcpy.copyParams.extent.height = params.memcpy.copyParams.extent.depth = 1;
+        general.memcpy.copyParams.kind = cudaMemcpyDeviceToDevice;
+        general.memcpy.copyParams.srcPtr = row_of_words(params.as.copy.from);
+        general.memcpy.copyParams.dstPtr = row_of_words(params.as.copy.to);
+        general.memcpy.copyParams.extent.width = params.as.copy.bytes;
+        general.memcpy.copyParams.extent.height = general.memcpy.copyParams.extent.depth = 1;
         break;
-    case STEP_HOST:
-        program_fill_host(made, index, &host);
-        params.type = cudaGraphNodeTypeHost;
-        params.host.fn = host.fn;
-        params.host.userData = host.userData;
-        break;
-    default: params.type = cudaGraphNodeTypeEmpty; break;
+    case STEP_HOST: memcpy(&general.host, &params.as.host, sizeof(params.as.host)); break;
+    default: break;
     }
-    return edges_add_node(node, graph, deps, data, count, &params);
+    return edges_add_node(node, graph, deps, data, count, &general);
 }
 
 /* By the function of its kind, which makes full edges. */
 static cudaError_t add_typed(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps, size_t count,
                              cudaGraphNode_t *node)
 {
-    const struct step *step = &made->program->step[index];
-    struct cudaKernelNodeParams kernel;
-    struct cudaMemsetParams set;
-    struct cudaHostNodeParams host;
-    struct kernel_args args;
-    void *values[1];
+    struct step_params params;
 
-    switch (step->kind) {
-    case STEP_KERNEL:
-        program_fill_kernel(made, index, &args, values, &kernel);
-        return cudaGraphAddKernelNode(node, graph, deps, count, &kernel);
-    case STEP_SET: program_fill_set(made, index, &set); return cudaGraphAddMemsetNode(node, graph, deps, count, &set);
+    program_fill_step(made, index, &params);
+    switch (made->program->step[index].kind) {
+    case STEP_KERNEL: return cudaGraphAddKernelNode(node, graph, deps, count, &params.as.kernel);
+    case STEP_SET: return cudaGraphAddMemsetNode(node, graph, deps, count, &params.as.set);
     case STEP_COPY:
-        return cudaGraphAddMemcpyNode1D(node, graph, deps, count, program_words_of(made, index), program_source_of(made, index), PROGRAM_WORDS * 4,
+        return cudaGraphAddMemcpyNode1D(node, graph, deps, count, params.as.copy.to, params.as.copy.from, params.as.copy.bytes,
                                         cudaMemcpyDeviceToDevice);
-    case STEP_HOST: program_fill_host(made, index, &host); return cudaGraphAddHostNode(node, graph, deps, count, &host);
+    case STEP_HOST: return cudaGraphAddHostNode(node, graph, deps, count, &params.as.host);
     default: return cudaGraphAddEmptyNode(node, graph, deps, count);
     }
 }
 
-int program_may_wrap(const struct program *p, unsigned index)
+int program_has_full_edges(const struct program *p, unsigned index)
 {
     unsigned l;
 
     for (l = 0; l < p->links; l++)
         if ((p->link[l].from == index || p->link[l].to == index) && p->link[l].kind != LINK_FULL)
             return 0;
-    return p->step[index].hold_ns % 3 != 0; /* two of three, so that both kinds stand beside each other */
+    return 1;
 }
+
+int program_is_wrapped(const struct made *made, unsigned index) { return (made->wraps >> index & 1) && program_has_full_edges(made->program, index); }
 
 static cudaError_t add_inside(const struct made *made, cudaGraph_t graph, unsigned index)
 {
     cudaGraphNode_t inside;
 
     TRY(add_typed(made, graph, index, NULL, 0, &inside));
-    return made->program->step[index].kind == STEP_KERNEL ? program_set_attributes(made, index, inside) : cudaSuccess;
+    return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, inside) : cudaSuccess;
 }
 
 cudaError_t program_make_child(const struct made *made, unsigned index, cudaGraph_t *child)
@@ -201,7 +274,7 @@ cudaError_t program_make_child(const struct made *made, unsigned index, cudaGrap
 /* A body takes no host functions. */
 static int goes_into_body(const struct made *made, unsigned index)
 {
-    return made->bodies && index % 2 && made->program->step[index].kind != STEP_HOST && made->program->step[index].kind != STEP_EMPTY;
+    return (made->bodies >> index & 1) && made->program->step[index].kind != STEP_HOST && made->program->step[index].kind != STEP_EMPTY;
 }
 
 static cudaError_t add_wrapped(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps, size_t count,
@@ -223,50 +296,19 @@ static cudaError_t add_wrapped(const struct made *made, cudaGraph_t graph, unsig
 cudaError_t program_add_step(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps,
                              const cudaGraphEdgeData *data, size_t count, int general, cudaGraphNode_t *node)
 {
-    if (made->way == WAY_WRAPPED && program_may_wrap(made->program, index))
+    if (program_is_wrapped(made, index))
         return add_wrapped(made, graph, index, deps, count, node);
     if (general)
         TRY(add_general(made, graph, index, deps, data, count, node));
     else
         TRY(add_typed(made, graph, index, deps, count, node));
-    return made->program->step[index].kind == STEP_KERNEL ? program_set_attributes(made, index, *node) : cudaSuccess;
-}
-
-/* A host step looks whether the kernels before it are complete, and writes its words. */
-static void CUDART_CB host_step_runs(void *opaque)
-{
-    const struct program_host_step *host = (const struct program_host_step *)opaque;
-    struct program_room *room = host->room;
-    volatile const uint32_t *mark = room->staging->mark;
-    unsigned i;
-
-    if (host->decoy)
-        return;
-    for (i = 0; i < host->reads; i++)
-        room->host_wrong += mark[host->read[i]] != (uint32_t)room->key + host->read[i];
-    for (i = 0; i < PROGRAM_WORDS; i++)
-        room->staging->from_host[host->step][i] = ~words_fresh(room->key, host->step * PROGRAM_WORDS + i);
-}
-
-void program_fill_host(const struct made *made, unsigned index, struct cudaHostNodeParams *host)
-{
-    const struct step *step = &made->program->step[index];
-    struct program_host_step *data = &made->room->host[program_is_decoy(made, index) ? PROGRAM_STEPS + index : index];
-
-    data->room = made->room;
-    data->decoy = program_is_decoy(made, index);
-    data->step = index;
-    data->reads = step->reads;
-    memcpy(data->read, step->read, sizeof(data->read));
-    memset(host, 0, sizeof(*host));
-    host->fn = host_step_runs;
-    host->userData = data;
+    return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, *node) : cudaSuccess;
 }
 
 cudaError_t program_launch_host(const struct made *made, unsigned index, cudaStream_t stream)
 {
-    struct cudaHostNodeParams host;
+    struct step_params params;
 
-    program_fill_host(made, index, &host);
-    return cudaLaunchHostFunc(stream, host.fn, host.userData);
+    program_fill_step(made, index, &params);
+    return cudaLaunchHostFunc(stream, params.as.host.fn, params.as.host.userData);
 }

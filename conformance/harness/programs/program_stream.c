@@ -6,7 +6,7 @@
 
 #include "try.h"
 
-#define ATTRIBUTES 10u
+#define ATTRIBUTES (PROGRAM_ATTRIBUTES + 4u)
 
 const char *const stream_way_name[STREAM_WAYS] = {
     "launched", "launched in a blocking stream", "launched in the per-thread default stream", "launched in the legacy default stream",
@@ -18,43 +18,17 @@ int stream_way_captures(enum stream_way way) { return way >= WAY_CAPTURED; }
 
 /* ---- one launch: its attributes in any order, with entries that are to be ignored between them ---- */
 
-static void add_attribute(cudaLaunchAttribute *attrs, unsigned *count, cudaLaunchAttributeID id)
-{
-    memset(&attrs[*count], 0, sizeof(attrs[0]));
-    attrs[(*count)++].id = id;
-}
-
 static unsigned list_attributes(const struct made *made, unsigned index, cudaEvent_t event, enum link_kind event_kind, int in_stream,
                                 cudaLaunchAttribute *attrs)
 {
-    const struct step *step = &made->program->step[index];
-    unsigned n = 0;
+    unsigned n = program_list_attributes(made, index, attrs);
 
-    if (in_stream && step->attribute) {
-        add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticStreamSerialization);
-        attrs[n - 1].val.programmaticStreamSerializationAllowed = 1;
-    }
-    if (step->cluster > 1) {
-        add_attribute(attrs, &n, cudaLaunchAttributeClusterDimension);
-        attrs[n - 1].val.clusterDim.x = step->cluster;
-        attrs[n - 1].val.clusterDim.y = attrs[n - 1].val.clusterDim.z = 1;
-    }
-    if (step->cooperative) {
-        add_attribute(attrs, &n, cudaLaunchAttributeCooperative);
-        attrs[n - 1].val.cooperative = 1;
-    }
-    if (step->urgent) {
-        add_attribute(attrs, &n, cudaLaunchAttributePriority);
-        attrs[n - 1].val.priority = made->room->high_priority;
-    }
-    if (step->domain) {
-        add_attribute(attrs, &n, cudaLaunchAttributeMemSyncDomain);
-        attrs[n - 1].val.memSyncDomain = cudaLaunchMemSyncDomainRemote;
-    }
+    if (in_stream && made->program->step[index].attribute)
+        program_add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticStreamSerialization)->programmaticStreamSerializationAllowed = 1;
     if (event) {
-        add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticEvent);
-        attrs[n - 1].val.programmaticEvent.event = event;
-        attrs[n - 1].val.programmaticEvent.triggerAtBlockStart = event_kind == LINK_START;
+        cudaLaunchAttributeValue *value = program_add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticEvent);
+        value->programmaticEvent.event = event;
+        value->programmaticEvent.triggerAtBlockStart = event_kind == LINK_START;
     }
     return n;
 }
@@ -64,7 +38,7 @@ static unsigned shuffle(cudaLaunchAttribute *attrs, unsigned n, struct dice *dic
     unsigned i;
 
     if (dice_below(dice, 2))
-        add_attribute(attrs, &n, cudaLaunchAttributeIgnore);
+        program_add_attribute(attrs, &n, cudaLaunchAttributeIgnore);
     for (i = n; i > 1; i--) {
         unsigned k = dice_below(dice, i);
         cudaLaunchAttribute swap = attrs[i - 1];
@@ -100,7 +74,7 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
         return cudaLaunchCooperativeKernel(made->room->kernel, config.gridDim, config.blockDim, params, step->shared_bytes, stream);
     if (dice) {
         if (made->program->streams && !step->attribute && dice_below(dice, 4) == 0)
-            add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticStreamSerialization); /* value 0: the same as none */
+            program_add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticStreamSerialization); /* value 0: the same as none */
         n = shuffle(attrs, n, dice);
     }
     config.attrs = n ? attrs : NULL;
@@ -113,10 +87,14 @@ cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStr
 {
     const struct step *step = &made->program->step[index];
     uint32_t *words = made->room->data + index * PROGRAM_WORDS;
+    int value = (int)(program_set_word(made->program, index) & 255);
 
     switch (step->kind) {
     case STEP_KERNEL: return launch_kernel(made, index, stream, event, event_kind, dice);
-    case STEP_SET: return cudaMemsetAsync(words, (int)(program_set_word(index) & 255), PROGRAM_WORDS * 4, stream);
+    case STEP_SET:
+        if (step->rows > 1)
+            return cudaMemset2DAsync(words, STEP_BYTES / step->rows, value, PROGRAM_ROW_WORDS * sizeof(uint32_t), step->rows, stream);
+        return cudaMemsetAsync(words, value, STEP_BYTES, stream);
     case STEP_COPY:
         return cudaMemcpyAsync(words, made->room->data + step->read[0] * PROGRAM_WORDS, PROGRAM_WORDS * 4, cudaMemcpyDeviceToDevice, stream);
     case STEP_HOST: return program_launch_host(made, index, stream);
@@ -167,8 +145,7 @@ static void launch_nothing(const struct made *made, cudaStream_t stream)
     memset(&args, 0, sizeof(args));
     memset(&config, 0, sizeof(config)); /* a grid of no blocks */
     params[0] = &args;
-    add_attribute(&attr, &n, cudaLaunchAttributeProgrammaticStreamSerialization);
-    attr.val.programmaticStreamSerializationAllowed = 1;
+    program_add_attribute(&attr, &n, cudaLaunchAttributeProgrammaticStreamSerialization)->programmaticStreamSerializationAllowed = 1;
     config.stream = stream;
     config.attrs = &attr;
     config.numAttrs = n;
@@ -376,11 +353,14 @@ cudaError_t stream_make(struct made *made, enum stream_way way)
     made->eager = !stream_way_captures(way);
     lanes.stream[0] = way == WAY_BLOCKING_STREAM ? room->blocking : way == WAY_PER_THREAD ? cudaStreamPerThread
                       : way == WAY_LEGACY ? cudaStreamLegacy : way == WAY_URGENT_STREAM ? room->urgent : room->stream;
-    if (stream_way_captures(way)) { /* whichever stream a capture begins in, the graph is the same */
-        cudaStream_t streams[] = { room->stream, room->blocking, cudaStreamPerThread };
-        lanes.stream[0] = streams[dice_below(&made->dice, 3)];
-    }
     lanes.relay = room->relay;
+    if (stream_way_captures(way)) { /* whichever streams a capture begins in and leads through, the graph is the same */
+        cudaStream_t streams[] = { room->stream, room->blocking, cudaStreamPerThread };
+        unsigned first = dice_below(&made->dice, 3);
+        lanes.stream[0] = streams[first];
+        if (dice_below(&made->dice, 2))
+            lanes.relay = streams[(first + 1) % 3];
+    }
     lanes.stream[1] = room->side;
     lanes.stream[2] = way == WAY_URGENT_STREAM ? room->stream : room->urgent;
     if (!stream_way_captures(way)) {

@@ -185,6 +185,12 @@ static void streams_and_events(void)
     OK(cudaMemsetAsync(p, 0xff, 64, t));
     OK(cudaMemcpy(&host, p, 4, cudaMemcpyDeviceToHost)); /* the legacy stream waits for t */
     CHECK(host == 0xffffffffu);
+    OK(cudaMemset2DAsync(p, 16, 0x11, 8, 2, t)); /* two rows of two words, and as many between them */
+    GIVES(cudaErrorInvalidValue, cudaMemset2DAsync(p, 4, 0x11, 8, 2, t));
+    for (int i = 0; i < 8; i++) {
+        OK(cudaMemcpy(&host, p + i, 4, cudaMemcpyDeviceToHost));
+        CHECK(host == (i % 4 < 2 ? 0x11111111u : 0xffffffffu));
+    }
     OK(cudaStreamDestroy(s));
     GIVES(cudaErrorInvalidResourceHandle, cudaStreamSynchronize(s));
     GIVES(cudaErrorInvalidValue, cudaMemcpy(&host, &host, 4, cudaMemcpyDeviceToHost));
