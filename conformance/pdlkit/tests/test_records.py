@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -36,10 +37,11 @@ ODD = st.one_of(st.none(), st.booleans(), st.integers(-(10**20), 10**400), st.fl
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_suite() -> Iterator[None]:
-    """Asking git and hashing the sources once is enough for many reports."""
+    """Asking git, hashing the sources and reading the recorded results once is enough for many reports."""
     facts = report.suite_facts(BOOK)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report, "suite_facts", lambda book: facts)
+        patch.setattr(report, "other_drivers", cache(report.other_drivers))
         yield
 
 
