@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from conformance.pdlkit import places, report
 from conformance.pdlkit.display import verdict_block
+from conformance.pdlkit.other_drivers import other_drivers
 from conformance.pdlkit.records import Session
 from conformance.pdlkit.rules import load
 from conformance.pdlkit.verdicts import RunVerdict, judge_case, judge_run
@@ -41,7 +42,7 @@ def _one_suite() -> Iterator[None]:
     facts = report.suite_facts(BOOK)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report, "suite_facts", lambda book: facts)
-        patch.setattr(report, "other_drivers", cache(report.other_drivers))
+        patch.setattr(report, "other_drivers", cache(other_drivers))
         yield
 
 
