@@ -28,7 +28,7 @@ PREFIX = "headers_contract."
 # The quickest first. Those that read the whole tree or only one fixed text are left out.
 HOST_CHECKS = ("text", "features", "feature-versions", "warnings-gcc", "refusals", "includes", "copies-in-one-unit", "static",
                "shared-object", "no-symbols-g++", "warnings-clang++", "reload", "odr", "rdc", "sanitizers-threads", "sanitizers-gcc")
-DEVICE_CHECKS = ("text", "without-cuda", "nvrtc", "ptx", "nvcc-sm_80", "nvcc-sm_90", "erased-mark", "target-guard", "includes-nvcc",
+DEVICE_CHECKS = ("text", "without-cuda", "nvrtc", "ptx", "nvcc-plain", "erased-mark", "target-guard", "includes-nvcc",
                  "hostile-macros-nvcc")
 
 

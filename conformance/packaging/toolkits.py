@@ -187,8 +187,8 @@ def nvcc_cell(place: checks.Place) -> str:
     """Both headers through nvcc, without a warning."""
     if not (place.cuda / "bin" / "nvcc").is_file():
         raise NotApplicable("PyPI has no nvcc of this version")
-    for arch in ("sm_80", "sm_90", "sm_100", "sm_120"):
-        checks.check_nvcc(arch, place)
+    for flags in checks.NVCC_FLAGS.values():
+        checks.check_nvcc(flags, checks.NVCC_TARGETS, place)
     return "12"
 
 

@@ -23,7 +23,7 @@ from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.keeper import PATIENCE_S as _KILL_PATIENCE_S
 from conformance.pdlkit.keeper import descendants
 
-_KEEPER = Path(__file__).with_name("keeper.py")
+_KEEPER = "import sys; sys.path.append(sys.argv.pop(1)); import keeper; keeper.main(sys.argv[1:])"  # a script would be compiled each time
 _STDERR_KEPT = 8192
 _EXIT_POLL_S = 0.02  # only where the kernel has no pidfd
 
@@ -99,6 +99,14 @@ class Stopper:
         self._write.close()
 
 
+def _keeper() -> list[str]:
+    """Python that keeps a program: isolated from the user's variables, but its bytecode lies where ours does."""
+    cached = ["-B"] if sys.dont_write_bytecode else []
+    if sys.pycache_prefix:
+        cached += ["-X", f"pycache_prefix={sys.pycache_prefix}"]
+    return [sys.executable, "-I", "-S", *cached, "-c", _KEEPER, str(Path(__file__).parent)]
+
+
 class Kept:
     """A process that runs below a keeper (keeper.py): whatever it starts ends with it, and all of it ends with us."""
 
@@ -108,7 +116,7 @@ class Kept:
         """Start it; SetupImpossible if that fails."""
         name = Path(argv[0]).name
         self._channel, theirs = socket.socketpair()
-        command = [sys.executable, "-I", "-S", str(_KEEPER), str(os.getpid()), str(theirs.fileno()), "--", *argv]
+        command = [*_keeper(), str(os.getpid()), str(theirs.fileno()), "--", *argv]
         try:
             self.process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd, start_new_session=True,
                                             bufsize=0, pass_fds=[theirs.fileno()])

@@ -1,8 +1,9 @@
 """Runs one program, and leaves no process of it behind: not when it ends, and not when whoever asked for it dies.
 
-    python -I -S keeper.py OWNER CHANNEL -- PROGRAM [ARGUMENT...]
+    main([OWNER, CHANNEL, "--", PROGRAM, ARGUMENT...])
 
-Started by children.py as a process of its own, because only another process can act when its owner is killed. It is the reaper
+Started by children.py as a process of its own, because only another process can act when its owner is killed. A session starts
+hundreds of them, so it imports nothing that takes long. It is the reaper
 of everything that the program starts, so that a process that left its session or its parent is still found below it. Through the
 channel, a socket, it reads the program's environment (as /proc/PID/environ has it; nothing: its own), and answers `started PID` or
 `failed ERRNO`, and at the end `ended LEFTOVERS REAPED`. It ends as the program ended, and on SIGTERM it kills the program.
@@ -12,9 +13,16 @@ from __future__ import annotations
 
 import os
 import select
-import signal
-import sys
 import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:
+    try:
+        import _signal as signal  # the same functions without the enumerations, which take longer than all else here
+    except ImportError:
+        import signal
 
 PATIENCE_S = 30.0  # a process inside the driver may need this long to die
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -136,6 +144,8 @@ class Keeper:
 
     def kill_all(self) -> tuple[int, bool]:
         """End everything below; (how many had outlived the program, whether all of them are gone)."""
+        if not self.reap():
+            return 0, True  # it has no child, and nothing else can be below a reaper
         met: set[int] = set()
         until = time.monotonic() + PATIENCE_S
         while True:
@@ -203,7 +213,3 @@ def _say(channel: int, words: bytes) -> None:
         os.write(channel, words)
     except OSError:
         pass  # nobody listens any more
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -18,10 +18,12 @@ _SOURCE = '#include "pdl_device.cuh"\nextern "C" __global__ void early(const flo
 
 
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path) -> Iterator[None]:
-    """No test finds what another one, or the user, has cached. (A context of its own: a test's monkeypatch ends when it did before.)"""
+def _own_cache(request: pytest.FixtureRequest, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test finds what another one, or the user, has cached; in a file with ONE_CACHE tests find what those before them analysed,
+    because they are about what is said of the same few images. (A context of its own: a test's monkeypatch ends when it did before.)"""
+    shared = getattr(request.module, "ONE_CACHE", False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PDL_CACHE", str(tmp_path / "cache"))
+        patch.setenv("PDL_CACHE", str((tmp_path_factory.getbasetemp() if shared else tmp_path) / "cache"))
         yield
 
 

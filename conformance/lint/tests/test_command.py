@@ -18,6 +18,7 @@ from conformance.pdlkit.toolchain import find_nvcc
 ROOT = Path(__file__).resolve().parents[3]
 _FOUND = find_nvcc()  # also one that was fetched as a package
 _NVCC = str(_FOUND.path) if _FOUND else "nvcc"
+ONE_CACHE = True
 _SOURCE = r"""
 #include "pdl_device.cuh"
 extern "C" __global__ void early(const float *a, const float *w, float *o)

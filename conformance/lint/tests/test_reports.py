@@ -28,6 +28,7 @@ from conformance.lint.tests.conftest import _NVCC, ROOT
 from conformance.lint.text import as_text
 from conformance.pdlkit.exits import BadArguments
 
+ONE_CACHE = True
 _SOURCE = r"""
 #include "pdl_device.cuh"
 template <int n> __global__ void scale(const float *a, const float *w, float *o)

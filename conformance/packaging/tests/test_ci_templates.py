@@ -130,10 +130,12 @@ def test_the_gitlab_template_clones_and_lints(python: Path, clone: Path, project
 
 
 def test_pre_commit_runs_the_hook(python: Path, clone: Path, project: Path, tmp_path: Path) -> None:
+    (tmp_path / "hooks.yaml").write_text(f"repos:\n- repo: {clone}\n  rev: {TAG}\n  hooks:\n  - id: pdl-lint\n")
+
     def hook(name: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")}
+        environment = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")}  # the first call builds the wheel there
         return subprocess.run(
-            [python, "-m", "pre_commit", "try-repo", str(clone), "pdl-lint", "--ref", TAG, "--files", name],
+            [python, "-m", "pre_commit", "run", "pdl-lint", "--config", tmp_path / "hooks.yaml", "--files", name],
             cwd=project,
             env=environment,
             capture_output=True,

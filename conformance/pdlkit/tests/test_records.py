@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from conformance.pdlkit import places, report
 from conformance.pdlkit.display import verdict_block
+from conformance.pdlkit.other_drivers import other_drivers
 from conformance.pdlkit.records import Session
 from conformance.pdlkit.rules import load
 from conformance.pdlkit.verdicts import RunVerdict, judge_case, judge_run
@@ -36,10 +38,11 @@ ODD = st.one_of(st.none(), st.booleans(), st.integers(-(10**20), 10**400), st.fl
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_suite() -> Iterator[None]:
-    """Asking git and hashing the sources once is enough for many reports."""
+    """Asking git, hashing the sources and reading the recorded results once is enough for many reports."""
     facts = report.suite_facts(BOOK)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report, "suite_facts", lambda book: facts)
+        patch.setattr(report, "other_drivers", cache(other_drivers))
         yield
 
 

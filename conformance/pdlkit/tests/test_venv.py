@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,14 @@ from conformance.pdlkit.exits import SetupImpossible
 from conformance.pdlkit.places import ROOT
 
 NAMES = sorted(path.stem for path in (ROOT / "conformance/pdlkit/requirements").glob("*.in"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _bytecode_in_place() -> Iterator[None]:
+    """A copy of a venv brings pip's bytecode along, unless bytecode lies elsewhere: making it takes longer than what pip does here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTHONPYCACHEPREFIX", raising=False)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +87,14 @@ def test_every_package_is_pinned_by_hash(name: str) -> None:
     assert {pin for pin in venv.pins(name)} <= {entry.split()[0] for entry in entries}
 
 
-def test_a_package_is_fetched_once_and_said_before(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    python = venv.ensure_venv("test")
+def test_a_package_is_fetched_once_said_before_and_closed_to_others_whatever_the_umask(package: Path,
+                                                                                       capsys: pytest.CaptureFixture[str]) -> None:
+    old = os.umask(0)
+    try:
+        python = venv.ensure_venv("test")
+    finally:
+        os.umask(old)
+    assert python.parents[1].stat().st_mode & 0o077 == 0
     said = capsys.readouterr().err
     assert "fetching from the folder in PDL_WHEELS" in said and "answer==1.0" in said and str(package) not in said
     assert subprocess.run([python, "-c", "import answer; exit(answer.ANSWER)"]).returncode == 42
@@ -126,12 +141,3 @@ def test_two_that_fetch_at_once_make_one_venv(package: Path, bare: Path) -> None
     said = [process.communicate() for process in started]
     assert [process.returncode for process in started] == [0, 0] and said[0][0] == said[1][0]
     assert sum("fetching" in err for _, err in said) >= 1 and len(kept(package)) == 1
-
-
-def test_what_is_fetched_is_closed_to_others_whatever_the_umask(package: Path) -> None:
-    old = os.umask(0)
-    try:
-        place = venv.ensure_venv("test").parents[1]
-    finally:
-        os.umask(old)
-    assert place.stat().st_mode & 0o077 == 0

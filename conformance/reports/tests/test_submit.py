@@ -7,11 +7,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from conformance.pdlkit import sources
-from conformance.pdlkit.places import KIT, SCHEMA
+from conformance.pdlkit.places import KIT
 from conformance.pdlkit.report import inconsistencies
 from conformance.reports import submission, submit
 from conformance.reports.change_fields import blind_to, leaves, pattern, redigested, seen, with_change
@@ -58,13 +57,12 @@ def test_with_a_new_digest_only_what_follows_from_nothing_else_goes_unseen(file:
     whole = json.loads((KIT / "results" / f"h200-580.159.04-13.0.88-{file}.json").read_text())
     report = redigested(part_of(whole, rules))
     assert list(recomputed_problems(report)) == [] and inconsistencies(report) == []
-    allows = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).is_valid
     unseen_here = blind_to(report)
     tried: dict[str, bool] = {}
     for place, _ in leaves(report):
         name = pattern(place)
         if name not in tried and name != "run/id":
-            tried[name] = seen(redigested(with_change(report, place)), allows)
+            tried[name] = seen(redigested(with_change(report, place)))
     assert len(tried) > 120
     assert [name for name, caught in tried.items() if not caught and not unseen_here(name)] == []
     for name in (
