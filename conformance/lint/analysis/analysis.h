@@ -279,7 +279,7 @@ enum operation {
     OPERATION_LOGIC = 256,  /* + truth table of three inputs */
     OPERATION_NAMED = 512   /* + name: any other, told apart by that name */
 };
-enum { MOST_KIDS = 6, MOST_SIZE = 14 };
+enum { MOST_KIDS = 6, MOST_SIZE = 16 };
 
 struct node {
     uint8_t tag, size, kid_count; /* size: of operations, that of their parts and 1; else 1 */
