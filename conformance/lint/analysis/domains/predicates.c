@@ -187,7 +187,7 @@ static expr from_table(unsigned table, const expr *inputs, unsigned count)
         when_false = from_table(low * spread, inputs + 1, count - 1);
         when_true = from_table(high * spread, inputs + 1, count - 1);
     }
-    if (low == high)
+    if (low == high || (when_true && when_true == when_false)) /* the other inputs decide, whatever this one is */
         return when_true;
     if (inputs[0] && when_true && when_false)
         return choice_of(inputs[0], when_true, when_false);

@@ -83,6 +83,7 @@ bool is_window_word(expr);             /* a word of constant bank 0 that holds w
 bool is_parameter_window(expr);
 bool follows_variables(void);
 expr choice_of_numbers(expr, expr); /* 0, unless such choices are kept */
+bool results_get_names(void); /* of what is executed now, those that cannot be expressed */
 /* Results that cannot be computed; they come from where the sources do. */
 void put_unknown(const struct registers *, const struct decoded *, uint8_t varies, struct result *);
 
