@@ -139,6 +139,47 @@ void note_return(context c, enum progress wait)
     }
 }
 
+static context called_again; /* whose results are forgotten; 0: those of this place only */
+static uint32_t called_at;
+
+static bool is_result_of_call(uint32_t site)
+{
+    if (called_again == 0)
+        return site == called_at;
+    context c = context_of_site(site);
+    while (c != 0 && c != called_again)
+        c = frame_of(c)->outer;
+    return c != 0;
+}
+
+static bool speaks_of_call(expr e)
+{
+    return mentions_again(e, is_result_of_call);
+}
+
+/* A call in a loop: each turn has other results by the same names. Whatever is known by them is of the last turn. */
+static constraints forget_last_call(context inner, uint32_t site, constraints known, struct registers *registers)
+{
+    size_t kept = 0;
+    called_again = inner;
+    called_at = site;
+    for (unsigned r = 0; r < REGISTERS; r++)
+        if (speaks_of_call(registers->file[r].expression))
+            registers->file[r].expression = 0;
+    for (size_t i = 0; i < registers->word_count; i++) {
+        struct memory_word word = registers->words[i];
+        if (speaks_of_call(word.key.base))
+            continue;
+        if (speaks_of_call(word.value.expression))
+            word.value.expression = 0;
+        registers->words[kept++] = word;
+    }
+    registers->word_count = kept;
+    if (speaks_of_call(registers->way))
+        registers->way = 0;
+    return constraints_without(known, speaks_of_call);
+}
+
 /* What a callee that is not walked leaves: results that may differ as its arguments did. */
 static void after_skipped_call(struct registers *registers, const uint16_t *written, size_t count, uint32_t site)
 {
@@ -280,16 +321,19 @@ static void enter_callee(node_id node, struct target target, node_id after, bool
     context inner = here->context;
     if (returns)
         inner = context_in(here->context, now.nodes[after].section, now.nodes[after].block);
+    if (returns && here->section->blocks[here->block].in_loop)
+        known = forget_last_call(inner, 0, known, registers);
     note_entered(inner, target);
     go(node, node_at(inner, target.section, target.block), wait, known, registers);
 }
 
-/* Of the arguments of a deeper call only where they point is known: each turn has others, by the same names. The stack pointer
- * stands for that of each turn, none of whose words is known yet. */
+/* Of the arguments of a deeper call only numbers are known, and where pointers point: each turn has others, by the same names. The
+ * stack pointer stands for that of each turn, none of whose words is known yet. */
 static void forget_turn(struct registers *registers, expr stack)
 {
     for (unsigned r = 0; r < REGISTERS; r++)
-        registers->file[r].expression = 0;
+        if (is_predicate(r) || !is_number(registers->file[r].expression))
+            registers->file[r].expression = 0;
     registers->file[STACK_POINTER].expression = stack;
     registers->word_count = 0;
     registers->way = 0;
@@ -327,7 +371,7 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
     context c = now.nodes[node].context;
     bool returns = block->falls != NO_BLOCK;
     node_id after = returns ? node_after(node) : 0;
-    uint32_t site = block->in_loop ? 0 : now.nodes[node].first_site + (block->end - 1 - block->start);
+    uint32_t site = (now.nodes[node].first_site | (block->in_loop ? AGAIN_SITE : 0)) + (block->end - 1 - block->start);
     bool returned_to = returns && context_with(c, section, (uint32_t)block->falls) != 0;
     bool deep = (c != 0 && frame_of(c)->depth >= MOST_DEPTH) || nodes_are_many();
     const struct target *targets;
@@ -352,6 +396,8 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
             free(deeper);
         } else if (target.section != NULL && written == NULL && !now.follow_waited && matters(target.section))
             add_unresolved(section, block->end - 1, "a function so deep in calls that it was not followed there", 0);
+        if (block->in_loop)
+            known = forget_last_call(0, site, known, registers);
         after_skipped_call(registers, written, written_count, site);
         for (unsigned r = FIRST_ARGUMENT; allocates && r < FIRST_ARGUMENT + 2; r++)
             registers->file[r] = fresh(r, site, provenance_of(origin_of(ORIGIN_WINDOW, WINDOW_HEAP)), VARIES_BY_THREAD);
