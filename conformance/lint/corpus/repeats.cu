@@ -164,3 +164,143 @@ template <bool own> INLINED void chosen_array(const float *a, float *o, int n)
 }
 BUG(chosen_array, "read-before-wait")(const float *a, float *o, int n) { chosen_array<false>(a, o, n); }
 OK(chosen_array)(const float *a, float *o, int n) { chosen_array<true>(a, o, n); }
+
+/* A ring of stages in shared memory; its state is an object that functions change, and the waits stand in functions. */
+typedef unsigned long long u64;
+INLINED unsigned shared_place(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
+CALLED void signal(u64 *object) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(shared_place(object)) : "memory"); }
+CALLED void await(u64 *object, int phase)
+{
+    int done = 0;
+    while (!done) {
+        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.s32 %0, 1, 0, p;}"
+                     : "=r"(done) : "r"(shared_place(object)), "r"(phase) : "memory");
+    }
+}
+struct ring_state {
+    int stage, phase;
+    __device__ __noinline__ void advance() { if (++stage == 3) { stage = 0; phase ^= 1; } }
+};
+template <bool late> INLINED void ring(const float *a, float *o, int n)
+{
+    __shared__ u64 full[3], empty[3];
+    __shared__ float data[3][32];
+    for (int i = 0; i < 3 && threadIdx.x == 0; i++) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" : : "r"(shared_place(full + i)) : "memory");
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" : : "r"(shared_place(empty + i)) : "memory");
+    }
+    __syncthreads();
+    ring_state s = {0, 0};
+    const int lane = (int)threadIdx.x % 32;
+    if (threadIdx.x < 32) {
+        if (!late) { pdl_wait(); }
+#pragma unroll 1
+        for (int i = 0; i < n; i++, s.advance()) {
+            await(empty + s.stage, s.phase ^ 1);
+            data[s.stage][lane] = late ? 1.0f : read_now(a, i * 32 + lane);
+            signal(full + s.stage);
+        }
+        if (late) { pdl_wait(); }
+    } else if (threadIdx.x < 64) {
+#pragma unroll 1
+        for (int i = 0; i < n; i++, s.advance()) {
+            await(full + s.stage, s.phase);
+            o[i * 32 + lane] = data[s.stage][lane];
+            signal(empty + s.stage);
+        }
+    }
+}
+BUG(repeated_stages, "write-before-wait|partial-wait|path-without-wait")(const float *a, float *o, int n) { ring<true>(a, o, n); }
+OK(repeated_stages)(const float *a, float *o, int n) { ring<false>(a, o, n); }
+
+/* Items of a queue, some of which need the earlier grid: the first of these waits, if it is remembered that one did. */
+struct item { int kind, at; };
+CALLED item pop(const item *queue, int *head) { return queue[atomicAdd(head, 1) & 15]; }
+template <bool remembers> INLINED void items(const float *a, float *o, int n)
+{
+    __shared__ item queue[16];
+    __shared__ int head;
+    if (threadIdx.x < 16) { queue[threadIdx.x] = {(int)(clock() & 1), (int)threadIdx.x}; }
+    if (threadIdx.x == 0) { head = 0; }
+    __syncthreads();
+    bool waited = false;
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        const item next = pop(queue, &head);
+        if (next.kind == 1 && !waited) {
+            pdl_wait();
+            waited = true;
+        }
+        if (next.kind == 1 || (!remembers && i > 2)) { o[next.at] = read_now(a, next.at); }
+    }
+}
+BUG(repeated_items, "read-before-wait|path-without-wait|partial-wait|write-before-wait")(const float *a, float *o, int n) { items<false>(a, o, n); }
+OK(repeated_items)(const float *a, float *o, int n) { items<true>(a, o, n); }
+
+/* A flag of the caller, behind a pointer, says whether the function has waited in an earlier call. */
+CALLED void rows(const float *a, float *o, int first, int last, bool *waited)
+{
+#pragma unroll 1
+    for (int i = first; i < last; i++) {
+        if (!*waited) {
+            pdl_wait();
+            *waited = true;
+        }
+        o[i] = read_now(a, i);
+    }
+}
+BUG(repeated_rows, "read-before-wait|path-without-wait|partial-wait|write-before-wait")(const float *a, float *o, int n)
+{
+    bool waited = threadIdx.x > 64;
+#pragma unroll 1
+    for (int t = (int)blockIdx.x; t < n; t += (int)gridDim.x) { rows(a, o, t * 4, t * 4 + 4, &waited); }
+}
+OK(repeated_rows)(const float *a, float *o, int n)
+{
+    bool waited = false;
+#pragma unroll 1
+    for (int t = (int)blockIdx.x; t < n; t += (int)gridDim.x) { rows(a, o, t * 4, t * 4 + 4, &waited); }
+}
+
+/* A lambda is tried a few times; only the try that succeeds has waited. */
+template <class F> CALLED bool retried(int n, F f)
+{
+    for (int i = 0; i < n; i++) {
+        if (f(i)) { return true; }
+    }
+    return false;
+}
+BUG(repeated_tries, "read-before-wait|path-without-wait|partial-wait|write-before-wait")(const float *a, float *o, int n)
+{
+    retried(n, [](int i) { if (i < 2) { return false; } pdl_wait(); return true; });
+    o[global_index()] = read_now(a, n);
+}
+OK(repeated_tries)(const float *a, float *o, int n)
+{
+    if (!retried(n, [](int i) { if (i < 2) { return false; } pdl_wait(); return true; })) { pdl_wait(); }
+    o[global_index()] = read_now(a, n);
+}
+
+/* Two functions that call each other; the wait is at the bottom. */
+CALLED void odd(int n, const float *a, float *o, bool early);
+CALLED void even(int n, const float *a, float *o, bool early)
+{
+    if (n == 0) {
+        pdl_wait();
+        return;
+    }
+    if (early) { o[n] = read_now(a, n); }
+    odd(n - 1, a, o, early);
+    o[n] = read_now(a, n);
+}
+CALLED void odd(int n, const float *a, float *o, bool early)
+{
+    if (n <= 0) {
+        pdl_wait();
+        return;
+    }
+    even(n - 1, a, o, early);
+    o[n] = read_now(a, n + 1);
+}
+BUG(repeated_mutually, "read-before-wait|write-before-wait")(const float *a, float *o, int n) { odd(n, a, o, true); }
+OK(repeated_mutually)(const float *a, float *o, int n) { odd(n, a, o, false); }
