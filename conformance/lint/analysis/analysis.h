@@ -76,7 +76,7 @@ static inline bool kind_accesses(uint8_t kind) { return kind >= KIND_LOAD && kin
 static inline bool kind_is_generic(uint8_t kind) { return kind >= KIND_GENERIC_LOAD && kind <= KIND_GENERIC_ATOMIC; }
 
 /* Registers by number: R0 to R254, UR0.., P0.., UP0... RZ, URZ, PT and UPT have none. */
-enum { FIRST_R = 0, FIRST_UR = 256, FIRST_P = 512, FIRST_UP = 528, REGISTERS = 544, NO_REGISTER = 0xFFFF };
+enum { FIRST_R = 0, FIRST_UR = 256, FIRST_P = 512, FIRST_UP = 528, REGISTERS = 544, STACK_POINTER = FIRST_R + 1, NO_REGISTER = 0xFFFF };
 static inline bool is_predicate(unsigned reg) { return reg >= FIRST_P && reg < REGISTERS; }
 uint16_t register_after(uint16_t reg, unsigned step); /* of the same file; NO_REGISTER after its last, or of NO_REGISTER */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31, KEPT = 2, STACK_POINTER = 1, MOST_TURNS = 2 };
+enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31, KEPT = 2, MOST_TURNS = 2 };
 
 /* A recursive call comes back as far along as any call of that function does, once that is known. */
 struct waiting {
@@ -181,14 +181,14 @@ static constraints forget_last_call(context inner, uint32_t site, constraints kn
 }
 
 /* What a callee that is not walked leaves: results that may differ as its arguments did. */
-static void after_skipped_call(struct registers *registers, const uint16_t *written, size_t count, uint32_t site)
+static void after_skipped_call(struct registers *registers, const uint16_t *written, size_t count, uint32_t site, bool spares_memory)
 {
     uint8_t varies = 0;
     if (written == NULL) { /* what it keeps by the calling convention stays */
         for (unsigned r = 0; r < REGISTERS; r++)
-            if (r != KEPT && !(r >= FIRST_KEPT && r <= LAST_KEPT) && !(r >= FIRST_UR && r < FIRST_P))
+            if (r != STACK_POINTER && r != KEPT && !(r >= FIRST_KEPT && r <= LAST_KEPT) && !(r >= FIRST_UR && r < FIRST_P))
                 registers->file[r] = (struct value){0};
-        registers->word_count = 0;
+        registers->word_count = spares_memory ? registers->word_count : 0;
         registers->split = 0;
         return;
     }
@@ -230,7 +230,8 @@ static void copy_call(const struct node_state *node, uint32_t index, enum progre
                registers->passed);
 }
 
-static bool allocates; /* the call that was looked at last: its result is new memory */
+/* The call that was looked at last: its result is new memory; it is the driver's, and stores nothing of the user's. */
+static bool allocates, is_systems;
 static const struct target unseen_code[1]; /* code that touches no global memory, or that cannot be seen */
 
 static int by_text(const void *a, const void *b)
@@ -276,7 +277,8 @@ static size_t called_through(const struct node_state *node, uint32_t index, enum
     }
     if (count && count == total) {
         allocates = count == 1 && is_allocation(names[0]);
-        if (systems == count)
+        is_systems = systems == count;
+        if (is_systems)
             return 1;
         size_t resolved = named_targets(node->section, names, count, targets);
         if (resolved)
@@ -301,7 +303,8 @@ static size_t call_targets(const struct node_state *node, const struct block *bl
         return called_through(node, index, wait, registers, targets);
     *targets = unseen_code;
     allocates = is_allocation(block->callee);
-    if (is_system_call(block->callee))
+    is_systems = is_system_call(block->callee);
+    if (is_systems)
         return 1;
     if (is_copy_call(block->callee)) {
         copy_call(node, index, wait, registers, block->callee);
@@ -375,7 +378,7 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
     bool returned_to = returns && context_with(c, section, (uint32_t)block->falls) != 0;
     bool deep = (c != 0 && frame_of(c)->depth >= MOST_DEPTH) || nodes_are_many();
     const struct target *targets;
-    allocates = false;
+    allocates = is_systems = false;
     size_t count = call_targets(&now.nodes[node], block, wait, registers, &targets);
     for (size_t i = 0; i < count; i++) {
         struct target target = targets[i];
@@ -398,7 +401,7 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
             add_unresolved(section, block->end - 1, "a function so deep in calls that it was not followed there", 0);
         if (block->in_loop)
             known = forget_last_call(0, site, known, registers);
-        after_skipped_call(registers, written, written_count, site);
+        after_skipped_call(registers, written, written_count, site, is_systems);
         for (unsigned r = FIRST_ARGUMENT; allocates && r < FIRST_ARGUMENT + 2; r++)
             registers->file[r] = fresh(r, site, provenance_of(origin_of(ORIGIN_WINDOW, WINDOW_HEAP)), VARIES_BY_THREAD);
         if (recursive && target.section != NULL)

@@ -101,7 +101,7 @@ computation take_extreme_of_sum;
 computation estimate_reciprocal, estimate_from_integer;
 expr chosen_extreme(expr condition, expr, expr); /* condition ? first : second, if that is the smaller or larger of both; else 0 */
 expr multiply_high(expr, expr); /* the high half of a product, if it is a step of a division */
-computation combine_bits, compare_integers, combine_predicates, keep_predicate;
+computation combine_bits, compare_integers, combine_predicates, keep_predicate, query_space;
 void put_vote(const struct registers *, const struct decoded *, struct result *); /* of a result that has a name */
 
 #endif
