@@ -25,7 +25,7 @@ def as_junit(report: Report) -> str:
         if found:
             what = visible(f"{len(found)} findings: {found[0].message}")
             failure = ElementTree.SubElement(case, "failure", type=found[0].id, message=what)
-            failure.text = "\n".join(visible(f"{f.where}: {f.severity}: {f.message} [{f.id}]. To do: {f.advice}") for f in found)
+            failure.text = "\n".join(visible(f"{f.where}: {f.severity} [{f.id}]: {f.in_full}") for f in found)
     for file, message in report.unreadable:
         case = ElementTree.SubElement(suite, "testcase", classname=visible(file), name="can be read")
         ElementTree.SubElement(case, "error", message=visible(message))
@@ -44,7 +44,7 @@ def as_annotations(report: Report, hints: bool) -> str:
         if finding.source is not None:
             file = os.path.relpath(finding.source[0]) if os.path.isabs(finding.source[0]) else finding.source[0]
             place = f"file={_property(file)},line={finding.source[1]},"
-        text = f"{finding.demangled} ({finding.arch}): {finding.message}. To do: {finding.advice}."
+        text = f"{finding.demangled} ({finding.arch}): {finding.in_full}"
         lines.append(f"::{_COMMANDS[finding.severity]} {place}title={_property(finding.id)}::{_data(text)}")
     lines += [f"::error title=lint cannot read a file::{_data(f'{file}: {message}')}" for file, message in report.unreadable]
     return "\n".join(lines)

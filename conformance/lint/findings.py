@@ -13,6 +13,7 @@ from conformance.lint.results import Place
 
 ERROR, WARNING, HINT = "error", "warning", "hint"
 _UNSTABLE_NAME = re.compile(r"_GLOBAL__N__[0-9a-f]+(_\d+)?")  # of an anonymous namespace: a digest of the whole source
+_MERGED = "lint merged paths of this kernel, because there are too many: look whether this one can be taken"
 _OFFSET = re.compile(r"\+0x[0-9a-f]+")
 
 
@@ -143,6 +144,16 @@ class Finding:
     @property
     def advice(self) -> str:
         return self.cause or RULES[self.id].advice
+
+    @property
+    def caution(self) -> str | None:
+        """What weakens this finding."""
+        return _MERGED if self.imprecise else None
+
+    @property
+    def in_full(self) -> str:
+        """All that there is to say, for what shows a finding as one text."""
+        return f"{self.message}. To do: {self.advice}." + (f" But {self.caution}." if self.caution else "")
 
     @property
     def counts(self) -> bool:

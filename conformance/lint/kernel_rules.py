@@ -69,6 +69,7 @@ class KernelRules:
 
     def add(self, rule: str, message: str, place: Place | None = None, origins: frozenset[Origin] = frozenset()) -> Finding:
         finding = Finding(rule, self.kernel, self.demangled, self.file, self.arch, message, place, message, image=self.image)
+        finding.imprecise = place is not None and self.result is not None and self.result.imprecise
         if origins not in self._ordinals:
             self._ordinals[origins] = sorted({o for r in origins if (o := self._ordinal(r)) is not None})
         finding.parameters = list(self._ordinals[origins])
@@ -93,7 +94,7 @@ class KernelRules:
         elif self.overlapping:
             self._judge_without_wait(result)
         for rule, message, place in hints_of(result, self.overlapping):
-            self.add(rule, message, place)
+            self.add(rule, message, place).imprecise = False  # they say where something stands, whichever path leads there
         self._judge_chain(result)
         number_alike(self.findings)
         return self.findings
@@ -115,7 +116,6 @@ class KernelRules:
                            "without a wait; if all do, the next kernel does not wait for the one before this", end)
         if self.result is not None:
             finding.path = [Step("the wait", wait) for wait in self.result.wait_places[:1]]
-            finding.imprecise = self.result.imprecise
         if self.condition is not None:
             finding.condition = self.condition
             finding.message += f"; {self.condition} decides whether the kernel waits"
@@ -172,7 +172,6 @@ class KernelRules:
         finding.subject = self._subject(access)
         finding.path = self._path(access)
         finding.cause = self._cause(access, rule)
-        finding.imprecise = self.result is not None and self.result.imprecise
         if self.condition is not None and rule in _UNDER_CONDITION and not access.decided - {"SIGNALLED"}:
             finding.condition = self.condition
             verb = "decide" if " and " in self.condition else "decides"

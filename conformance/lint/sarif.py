@@ -68,7 +68,7 @@ def _result(finding: Finding, index: int) -> dict[str, Any]:
     steps = [_location(step.place, finding.file, step.what) for step in finding.path]
     result: dict[str, Any] = {
         "ruleId": finding.id, "ruleIndex": index, "level": _LEVELS[finding.severity],
-        "message": {"text": f"{finding.message}. To do: {finding.advice}."},
+        "message": {"text": finding.in_full},
         "locations": [{"physicalLocation": _physical(finding.place, finding.file), "logicalLocations": [logical]}],
         "partialFingerprints": {"pdlLint/v1": finding.fingerprint},
         "properties": {"arch": finding.arch, "where": finding.where, "parameters": finding.parameters, "imprecise": finding.imprecise},

@@ -57,8 +57,8 @@ def _cause_lines(groups: list[Group]) -> list[str]:
     if rest:
         places = sum(group.count for group in rest)
         lines.append(f"  and {places} more places of this kind, about {len(rest)} other parameters or variables (--json lists each)")
-    if finding.imprecise:
-        lines.append("      lint merged paths of this kernel, because there are too many: look whether this one can be taken")
+    if finding.caution:
+        lines.append(f"      {finding.caution}")
     if finding.severity != HINT:
         lines.append(f"      do: {finding.advice}")
     if finding.place is not None and not finding.place.lines and finding.severity != HINT:

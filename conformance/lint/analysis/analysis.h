@@ -76,7 +76,7 @@ static inline bool kind_accesses(uint8_t kind) { return kind >= KIND_LOAD && kin
 static inline bool kind_is_generic(uint8_t kind) { return kind >= KIND_GENERIC_LOAD && kind <= KIND_GENERIC_ATOMIC; }
 
 /* Registers by number: R0 to R254, UR0.., P0.., UP0... RZ, URZ, PT and UPT have none. */
-enum { FIRST_R = 0, FIRST_UR = 256, FIRST_P = 512, FIRST_UP = 528, REGISTERS = 544, NO_REGISTER = 0xFFFF };
+enum { FIRST_R = 0, FIRST_UR = 256, FIRST_P = 512, FIRST_UP = 528, REGISTERS = 544, STACK_POINTER = FIRST_R + 1, NO_REGISTER = 0xFFFF };
 static inline bool is_predicate(unsigned reg) { return reg >= FIRST_P && reg < REGISTERS; }
 uint16_t register_after(uint16_t reg, unsigned step); /* of the same file; NO_REGISTER after its last, or of NO_REGISTER */
 
@@ -192,6 +192,7 @@ struct block {
     bool calls;          /* directly (callee) or through a register (callee 0) */
     bool unresolved;     /* an indexed branch without a list of targets */
     bool in_loop;        /* on a cycle */
+    bool heads_loop;     /* some way leads back to it from a block that it comes before */
     uint64_t in_turns, heads_turns; /* loops with a wait (loops.c) that the block is in, and those that it is the head of */
     int32_t falls;       /* the block after it, if control can fall through; NO_BLOCK */
     uint32_t jump_count;
@@ -279,7 +280,7 @@ enum operation {
     OPERATION_LOGIC = 256,  /* + truth table of three inputs */
     OPERATION_NAMED = 512   /* + name: any other, told apart by that name */
 };
-enum { MOST_KIDS = 6, MOST_SIZE = 14 };
+enum { MOST_KIDS = 6, MOST_SIZE = 16 };
 
 struct node {
     uint8_t tag, size, kid_count; /* size: of operations, that of their parts and 1; else 1 */
@@ -300,7 +301,9 @@ expr site_result(uint32_t site, unsigned reg);
 #define VARIABLE_SITE 0x80000000u /* | number: a variable (partitioning.c), in place of a site */
 #define JOIN_SITE 0x40000000u /* | number of a node's first site: which of the ways to that node was taken */
 #define CHOICE_SITE 0x20000000u /* | number of a place: what its guarded instruction wrote, or what was there before */
+#define AGAIN_SITE 0x10000000u /* | number: a place in a function that is called in a loop, so each of its calls has another result */
 unsigned variables_in(expr, uint32_t *list, unsigned most); /* the numbers of those found in it, each once */
+bool mentions_again(expr, bool (*is_it)(uint32_t site)); /* whether the result of such a place, with its AGAIN_SITE, may be in it */
 expr operation(uint32_t op, unsigned count, const expr *parts); /* 0 if a part is 0 or vague, or it gets too large */
 expr reciprocal(uint32_t n);
 expr table_word(expr index, uint32_t place); /* of constant bank 2, where jump tables are: at `place` + index */
@@ -384,6 +387,7 @@ typedef uint32_t constraint_key; /* what a constraint is kept under: expr * 2 + 
 unsigned constraint_keys(expr formula, constraint_key *keys, unsigned most); /* of this formula, each once; how many there are */
 unsigned leaf_keys(expr, constraint_key *keys, unsigned most); /* of special registers in this expression, as numbers */
 constraints constraints_kept(constraints, const uint8_t *kept, size_t count); /* those whose key is below count and has kept[key] */
+constraints constraints_without(constraints, bool (*drop)(expr)); /* those that do not speak of such an expression or formula */
 constraints constraints_common(constraints, constraints); /* what holds on either of two paths */
 unsigned formula_atoms(expr formula, expr *atoms, unsigned most); /* the parts that are not combinations of others, in order */
 

@@ -64,3 +64,15 @@ def test_a_value_overwritten_under_a_guard_is_not_used_under_it(between: list[st
 def test_predicates_that_are_unpacked_from_a_register_lose_what_they_held(mask: str, found: int) -> None:
     assert len(_accesses("LDC.64 R2, c[0x0][0x210]", "LDC R5, c[0x0][0x218]", "ISETP.EQ.AND P0, PT, RZ, RZ, PT",
                          f"R2P PR, R5, {mask}", "@P0 ACQBULK", "LDG.E R4, desc[UR4][R2.64]", "EXIT")) == found
+
+
+def test_an_arrival_at_an_object_fills_two_words() -> None:
+    assert _roots_of_copy("SYNCS.ARRIVE.TRANS64.ART0 R2, [R2+URZ], R9", "R3") == set()
+    assert _roots_of_copy("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2+URZ], R9", "R3") == {("param", 0)}
+
+
+@pytest.mark.parametrize(("asked", "found"), [("QSPC.E.S", 0), ("QSPC.E.D", 0), ("QSPC.E.L", 1), ("QSPC.E.G", 1), ("QSPC.E", 1)])
+def test_the_address_of_a_shared_variable_lies_in_shared_memory(asked: str, found: int) -> None:
+    """It is decided where it is known; elsewhere the read below may come without a wait."""
+    assert len(_accesses("LDC.64 R2, c[0x0][0x210]", "S2R R4, SR_CgaCtaId", "MOV R6, 0x400", "LEA R4, R4, R6, 0x18", "S2R R5, SR_SWINHI",
+                         f"{asked} P0, RZ, [R4]", "@P0 ACQBULK", "LDG.E R8, desc[UR4][R2.64]", "EXIT")) == found

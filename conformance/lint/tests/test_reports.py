@@ -255,6 +255,35 @@ def test_junit_and_github(cubin: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert cases["right"].find("failure") is None and cases["partly"].find("failure") is not None
 
 
+_MANY_PATHS = """
+#include "pdl_device.cuh"
+#define ASKED(n) if (m[n] > 3) { asm volatile("nanosleep.u32 %0;" : : "r"(m[n])); }
+struct modes { int at[6]; };
+extern "C" __global__ void crowded(const float *a, float *o, modes given)
+{
+    const int *m = given.at;
+    if (threadIdx.x < 32) { pdl_wait(); }
+    ASKED(0) ASKED(1) ASKED(2) ASKED(3) ASKED(4) ASKED(5)
+    ASKED(0) ASKED(1) ASKED(2) ASKED(3) ASKED(4) ASKED(5)
+    o[threadIdx.x] = *(const volatile float *)(a + threadIdx.x);
+}
+"""
+
+
+def test_every_form_says_that_precision_was_given_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Text, JSON, SARIF, JUnit and annotations."""
+    source, cubin, forms = tmp_path / "many.cu", tmp_path / "many.cubin", [tmp_path / "lint.sarif", tmp_path / "lint.xml"]
+    source.write_text(_MANY_PATHS)
+    subprocess.run([_NVCC, "-arch=sm_90", "-cubin", "-I", str(ROOT), "-o", str(cubin), str(source)], check=True)
+    assert main(["--sarif", str(forms[0]), "--junit", str(forms[1]), str(cubin)]) == 1
+    told = [capsys.readouterr().out, *(form.read_text() for form in forms)]
+    assert main(["--github", str(cubin)]) == 1
+    told.append(capsys.readouterr().out)
+    assert all("lint merged paths of this kernel" in text for text in told)
+    found = [f for f in _json(capsys, cubin, "--hints")[1]["findings"] if f["severity"] == "error"]
+    assert found and all(f["imprecise"] for f in found)
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_is_explained(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", rule]) == 0

@@ -137,6 +137,18 @@ static struct place last_place(node_id node)
 
 enum { SHORT_WAY = 16 /* blocks */ };
 
+/* Where all threads go that leave here and stay in the kernel, into functions and back as well. */
+static bool only_target(const struct edges *edges, node_id *target)
+{
+    unsigned found = 0;
+    for (size_t i = 0; i < edges->target_count && edges->known; i++)
+        if (!now.nodes[edges->targets[i]].edges.traps) {
+            *target = edges->targets[i];
+            found++;
+        }
+    return found == 1;
+}
+
 /* Whether the first thing on this way is a wait for a barrier object. */
 static bool waits_for_object(node_id node)
 {
@@ -150,10 +162,8 @@ static bool waits_for_object(node_id node)
             if (kind == KIND_WARP_BARRIER || kind == KIND_BARRIER || kind_accesses(kind))
                 return false;
         }
-        if (block->jump_count + (block->falls != NO_BLOCK) != 1)
+        if (!only_target(&now.nodes[node].edges, &node))
             return false;
-        unsigned jumps;
-        node = block->jump_count ? ways_out(node, &jumps)[0] : node_after(node);
     }
     return false;
 }

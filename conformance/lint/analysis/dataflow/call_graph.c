@@ -239,7 +239,7 @@ static bool note_written(const struct section *section, const struct block *bloc
         if (is_relevant(section->code[i].kind))
             return false;
         for (k = 0; k < decoded->destination_count; k++)
-            if (decoded->destinations[k] < REGISTERS)
+            if (decoded->destinations[k] < REGISTERS && decoded->destinations[k] != STACK_POINTER) /* it comes back as it was */
                 written[decoded->destinations[k]] = 1;
     }
     return true;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31, KEPT = 2, STACK_POINTER = 1, MOST_TURNS = 2 };
+enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31, KEPT = 2, MOST_TURNS = 2 };
 
 /* A recursive call comes back as far along as any call of that function does, once that is known. */
 struct waiting {
@@ -139,15 +139,56 @@ void note_return(context c, enum progress wait)
     }
 }
 
+static context called_again; /* whose results are forgotten; 0: those of this place only */
+static uint32_t called_at;
+
+static bool is_result_of_call(uint32_t site)
+{
+    if (called_again == 0)
+        return site == called_at;
+    context c = context_of_site(site);
+    while (c != 0 && c != called_again)
+        c = frame_of(c)->outer;
+    return c != 0;
+}
+
+static bool speaks_of_call(expr e)
+{
+    return mentions_again(e, is_result_of_call);
+}
+
+/* A call in a loop: each turn has other results by the same names. Whatever is known by them is of the last turn. */
+static constraints forget_last_call(context inner, uint32_t site, constraints known, struct registers *registers)
+{
+    size_t kept = 0;
+    called_again = inner;
+    called_at = site;
+    for (unsigned r = 0; r < REGISTERS; r++)
+        if (speaks_of_call(registers->file[r].expression))
+            registers->file[r].expression = 0;
+    for (size_t i = 0; i < registers->word_count; i++) {
+        struct memory_word word = registers->words[i];
+        if (speaks_of_call(word.key.base))
+            continue;
+        if (speaks_of_call(word.value.expression))
+            word.value.expression = 0;
+        registers->words[kept++] = word;
+    }
+    registers->word_count = kept;
+    if (speaks_of_call(registers->way))
+        registers->way = 0;
+    return constraints_without(known, speaks_of_call);
+}
+
 /* What a callee that is not walked leaves: results that may differ as its arguments did. */
-static void after_skipped_call(struct registers *registers, const uint16_t *written, size_t count, uint32_t site)
+static void after_skipped_call(struct registers *registers, const uint16_t *written, size_t count, uint32_t site, bool spares_memory)
 {
     uint8_t varies = 0;
     if (written == NULL) { /* what it keeps by the calling convention stays */
         for (unsigned r = 0; r < REGISTERS; r++)
-            if (r != KEPT && !(r >= FIRST_KEPT && r <= LAST_KEPT) && !(r >= FIRST_UR && r < FIRST_P))
+            if (r != STACK_POINTER && r != KEPT && !(r >= FIRST_KEPT && r <= LAST_KEPT) && !(r >= FIRST_UR && r < FIRST_P))
                 registers->file[r] = (struct value){0};
-        registers->word_count = 0;
+        registers->word_count = spares_memory ? registers->word_count : 0;
         registers->split = 0;
         return;
     }
@@ -189,7 +230,8 @@ static void copy_call(const struct node_state *node, uint32_t index, enum progre
                registers->passed);
 }
 
-static bool allocates; /* the call that was looked at last: its result is new memory */
+/* The call that was looked at last: its result is new memory; it is the driver's, and stores nothing of the user's. */
+static bool allocates, is_systems;
 static const struct target unseen_code[1]; /* code that touches no global memory, or that cannot be seen */
 
 static int by_text(const void *a, const void *b)
@@ -235,7 +277,8 @@ static size_t called_through(const struct node_state *node, uint32_t index, enum
     }
     if (count && count == total) {
         allocates = count == 1 && is_allocation(names[0]);
-        if (systems == count)
+        is_systems = systems == count;
+        if (is_systems)
             return 1;
         size_t resolved = named_targets(node->section, names, count, targets);
         if (resolved)
@@ -260,7 +303,8 @@ static size_t call_targets(const struct node_state *node, const struct block *bl
         return called_through(node, index, wait, registers, targets);
     *targets = unseen_code;
     allocates = is_allocation(block->callee);
-    if (is_system_call(block->callee))
+    is_systems = is_system_call(block->callee);
+    if (is_systems)
         return 1;
     if (is_copy_call(block->callee)) {
         copy_call(node, index, wait, registers, block->callee);
@@ -280,16 +324,19 @@ static void enter_callee(node_id node, struct target target, node_id after, bool
     context inner = here->context;
     if (returns)
         inner = context_in(here->context, now.nodes[after].section, now.nodes[after].block);
+    if (returns && here->section->blocks[here->block].in_loop)
+        known = forget_last_call(inner, 0, known, registers);
     note_entered(inner, target);
     go(node, node_at(inner, target.section, target.block), wait, known, registers);
 }
 
-/* Of the arguments of a deeper call only where they point is known: each turn has others, by the same names. The stack pointer
- * stands for that of each turn, none of whose words is known yet. */
+/* Of the arguments of a deeper call only numbers are known, and where pointers point: each turn has others, by the same names. The
+ * stack pointer stands for that of each turn, none of whose words is known yet. */
 static void forget_turn(struct registers *registers, expr stack)
 {
     for (unsigned r = 0; r < REGISTERS; r++)
-        registers->file[r].expression = 0;
+        if (is_predicate(r) || !is_number(registers->file[r].expression))
+            registers->file[r].expression = 0;
     registers->file[STACK_POINTER].expression = stack;
     registers->word_count = 0;
     registers->way = 0;
@@ -327,11 +374,11 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
     context c = now.nodes[node].context;
     bool returns = block->falls != NO_BLOCK;
     node_id after = returns ? node_after(node) : 0;
-    uint32_t site = block->in_loop ? 0 : now.nodes[node].first_site + (block->end - 1 - block->start);
+    uint32_t site = (now.nodes[node].first_site | (block->in_loop ? AGAIN_SITE : 0)) + (block->end - 1 - block->start);
     bool returned_to = returns && context_with(c, section, (uint32_t)block->falls) != 0;
     bool deep = (c != 0 && frame_of(c)->depth >= MOST_DEPTH) || nodes_are_many();
     const struct target *targets;
-    allocates = false;
+    allocates = is_systems = false;
     size_t count = call_targets(&now.nodes[node], block, wait, registers, &targets);
     for (size_t i = 0; i < count; i++) {
         struct target target = targets[i];
@@ -352,7 +399,9 @@ void call(node_id node, enum progress wait, constraints known, struct registers 
             free(deeper);
         } else if (target.section != NULL && written == NULL && !now.follow_waited && matters(target.section))
             add_unresolved(section, block->end - 1, "a function so deep in calls that it was not followed there", 0);
-        after_skipped_call(registers, written, written_count, site);
+        if (block->in_loop)
+            known = forget_last_call(0, site, known, registers);
+        after_skipped_call(registers, written, written_count, site, is_systems);
         for (unsigned r = FIRST_ARGUMENT; allocates && r < FIRST_ARGUMENT + 2; r++)
             registers->file[r] = fresh(r, site, provenance_of(origin_of(ORIGIN_WINDOW, WINDOW_HEAP)), VARIES_BY_THREAD);
         if (recursive && target.section != NULL)

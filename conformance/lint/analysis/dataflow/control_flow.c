@@ -568,6 +568,14 @@ static void order_blocks(struct section *section)
     }
     for (uint32_t number = 0; number < count; number++)
         section->blocks[number].order = count - section->blocks[number].order;
+    for (uint32_t number = 0; number < count; number++) {
+        const struct block *block = &section->blocks[number];
+
+        for (uint32_t n = 0; n < successor_count(block); n++) {
+            struct block *next = &section->blocks[successor(block, n)];
+            next->heads_loop |= next->order <= block->order;
+        }
+    }
 }
 
 void cut_into_blocks(struct section *section)

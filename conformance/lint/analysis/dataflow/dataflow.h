@@ -85,7 +85,7 @@ struct node_state {
     context context;
     struct section *section;
     uint32_t block;
-    uint32_t first_site; /* number of the place of its first instruction */
+    uint32_t first_site; /* number of the place of its first instruction, in the order of the nodes; with AGAIN_SITE if that holds */
     const struct live *live; /* NULL: not entered on this pass */
     const bool *matters;     /* of each instruction of its section */
     expr *noted;             /* of each instruction: the last condition noted there */
@@ -152,12 +152,9 @@ bool propagate_or_merge(void); /* the same, in any case; true if conditions are 
 /* Whether a pass would only repeat the last such one, everything else being equal, with these signals in place of those. */
 bool would_repeat(bool follow_waited, const struct signals *before, const struct signals *after);
 node_id node_at(context, struct section *, uint32_t block);
-context context_in(context outer, struct section *section, uint32_t block);
-struct frame *frame_of(context); /* NULL of 0 */
 bool may_come_again(node_id); /* in a loop, or in a function that is called in one or calls itself */
+context context_of_site(uint32_t site); /* of the node in which this place is */
 bool nodes_are_many(void); /* so many that calls are no longer walked */
-context context_with(context, const struct section *, uint32_t block); /* the innermost call that returns there; 0: none */
-context deeper_turn(context, struct section *, uint32_t block); /* of a call that returns there; an outer one, if it has not returned */
 const node_id *ways_out(node_id, unsigned *jumps); /* to which it jumps; the last one, not counted, is node_after(node) */
 node_id node_after(node_id);                      /* of one through which control can fall */
 /* Leaves a node for another. */
@@ -167,6 +164,15 @@ bool keep_more(bool first);
 void note_formula(expr formula, node_id, uint32_t index); /* is asked here */
 void note_divides(expr formula); /* decides whether a thread goes past a wait: kept apart where other conditions no longer are */
 void note_keys(const constraint_key *keys, unsigned count, const struct section *, uint32_t index);
+
+/* contexts.c */
+void contexts_begin(void); /* of one kernel */
+context context_in(context outer, struct section *section, uint32_t block);
+struct frame *frame_of(context); /* NULL of 0 */
+bool is_called_again(context); /* one of the calls stands in a loop, or is a deeper turn of a recursion */
+context context_with(context, const struct section *, uint32_t block); /* the innermost call that returns there; 0: none */
+context deeper_turn(context, struct section *, uint32_t block); /* of a call that returns there; an outer one, if it has not returned */
+uint64_t place_key(context, const struct section *, uint32_t block); /* another one for each place */
 
 /* loops.c: the first turn of a loop with a wait is kept apart from the later ones */
 void loops_begin(void); /* of one kernel: their bits are its own */

@@ -60,42 +60,10 @@ static void give_back_all(void)
         chunk->used = 0;
 }
 
-/* contexts and nodes -------------------------------------------------------------------------------------------------- */
+/* nodes --------------------------------------------------------------------------------------------------------------- */
 
-static struct frame *frames; /* context 1 is frames[0] */
-static size_t frame_count, frame_capacity;
-static struct map frame_numbers, deeper_numbers, node_numbers; /* deeper: of frames of deeper turns */
+static struct map node_numbers;
 static uint32_t sites;
-
-struct frame *frame_of(context c)
-{
-    return c == 0 ? NULL : &frames[c - 1];
-}
-
-static uint64_t place_key(context c, const struct section *section, uint32_t block)
-{
-    uint64_t key = (uint64_t)(section - image.sections) << 44 ^ (uint64_t)c << 24 ^ block;
-    return key; /* 2^20 sections, 2^20 contexts and 2^24 blocks are told apart; main.c takes no larger image */
-}
-
-static context frame_among(struct map *numbers, context outer, struct section *section, uint32_t block)
-{
-    uint32_t number;
-    if (map_get(numbers, place_key(outer, section, block), &number))
-        return number;
-    frames = grown(frames, &frame_capacity, frame_count + 1, sizeof *frames);
-    struct frame *frame = &frames[frame_count++];
-    *frame = (struct frame){.outer = outer, .section = section, .block = block, .depth = 1, .deeper = numbers == &deeper_numbers};
-    if (outer != 0)
-        frame->depth += frame_of(outer)->depth;
-    map_put(numbers, place_key(outer, section, block), (uint32_t)frame_count);
-    return (context)frame_count;
-}
-
-context context_in(context outer, struct section *section, uint32_t block)
-{
-    return frame_among(&frame_numbers, outer, section, block);
-}
 
 bool nodes_are_many(void)
 {
@@ -104,25 +72,20 @@ bool nodes_are_many(void)
 
 bool may_come_again(node_id node)
 {
-    bool again = now.nodes[node].section->blocks[now.nodes[node].block].in_loop;
-    for (context c = now.nodes[node].context; c != 0 && !again; c = frame_of(c)->outer)
-        again = frame_of(c)->deeper || frame_of(c)->section->blocks[frame_of(c)->block].in_loop;
-    return again;
+    return now.nodes[node].section->blocks[now.nodes[node].block].in_loop || is_called_again(now.nodes[node].context);
 }
 
-context context_with(context c, const struct section *section, uint32_t block)
+context context_of_site(uint32_t site)
 {
-    while (c != 0 && !(frame_of(c)->section == section && frame_of(c)->block == block))
-        c = frame_of(c)->outer;
-    return c;
-}
-
-context deeper_turn(context c, struct section *section, uint32_t block)
-{
-    context first = context_with(c, section, block);
-    if (first != 0 && frame_of(first)->deeper)
-        return first;
-    return frame_among(&deeper_numbers, first ? first : c, section, block);
+    node_id low = 0, high = (node_id)now.node_count;
+    while (high - low > 1) {
+        node_id middle = low + (high - low) / 2;
+        if ((now.nodes[middle].first_site & ~AGAIN_SITE) <= (site & ~AGAIN_SITE))
+            low = middle;
+        else
+            high = middle;
+    }
+    return now.nodes[low].context;
 }
 
 /* Calls come where they return to, and just before that. */
@@ -146,6 +109,8 @@ node_id node_at(context c, struct section *section, uint32_t block)
     now.nodes = grown(now.nodes, &now.node_capacity, now.node_count + 1, sizeof *now.nodes);
     struct node_state *node = &now.nodes[now.node_count];
     *node = (struct node_state){.context = c, .section = section, .block = block, .first_site = sites + 1};
+    if (is_called_again(c))
+        node->first_site |= AGAIN_SITE;
     node->place = place_of(c, section, block);
     sites += section->blocks[block].end - section->blocks[block].start;
     map_put(&node_numbers, place_key(c, section, block), (uint32_t)now.node_count);
@@ -377,6 +342,20 @@ static struct state *state_with(node_id at, enum progress wait, constraints know
     return NULL;
 }
 
+/* At the head of a loop, a state whose constraints hold here as well: a count that is compared with a limit says more of the limit
+ * on each turn, so all turns would be kept apart. */
+static struct state *earlier_turn(node_id at, enum progress wait, constraints known, const expr *numbers, uint64_t turns)
+{
+    const struct node_state *node = &now.nodes[at];
+    for (size_t i = 0; i < node->state_count && node->section->blocks[node->block].heads_loop; i++) {
+        struct state *state = &node->states[i];
+        if (state->wait == wait && state->turns == turns && !state->merged && same_numbers(at, state->numbers, numbers) &&
+            constraints_common(state->constraints, known) == state->constraints)
+            return state;
+    }
+    return NULL;
+}
+
 /* The state of this node in which paths are merged that are too many to be kept apart, but for what divides waiters from others; its
  * constraints become what it shares with this path, and `weaker` says whether that is less than before. NULL: there is none yet. */
 static struct state *merged_state(const struct node_state *node, enum progress wait, uint64_t turns, constraints known, bool *weaker)
@@ -405,6 +384,8 @@ void enter(node_id target, enum progress wait, constraints known, const struct r
     known = those_kept(known);
     uint64_t turns = now.keep_constraints ? registers->turns : 0;
     struct state *state = state_with(target, wait, known, numbers, turns);
+    if (state == NULL)
+        state = earlier_turn(target, wait, known, numbers, turns);
     bool full = state == NULL && node->state_count >= now.most_states, weaker = false;
     if (full && numbers != NULL)
         state = state_with(target, wait, known, numbers = NULL, turns);
@@ -551,13 +532,12 @@ static void begin(const struct kernel *kernel, struct findings *found)
                             .learning = true, .most_states = STATES_PER_NODE, .signals = signals, .gathered = gathered, .asked = {asked[0], asked[1]},
                             .found = found};
     map_clear(&node_numbers);
-    map_clear(&frame_numbers);
-    map_clear(&deeper_numbers);
+    contexts_begin();
     map_clear(&kept_constraints);
     map_clear(&dividing_constraints);
     if (divides_capacity)
         memset(divides, 0, divides_capacity);
-    frame_count = sites = 0;
+    sites = 0;
     if (asked_capacity)
         memset(asked_at, 0, asked_capacity * sizeof *asked_at);
     if (often_capacity)

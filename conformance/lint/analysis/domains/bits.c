@@ -126,13 +126,34 @@ static uint32_t looked_up(unsigned table, uint32_t a, uint32_t b, uint32_t c)
     return result;
 }
 
+/* The bits that are the same whatever number it is. */
+static void bits_known(expr e, uint32_t *mask, uint32_t *bits)
+{
+    const struct node *node = node_of(e);
+    uint32_t others, other_bits;
+
+    *mask = *bits = 0;
+    if (node->tag == TAG_PART) {
+        *mask = node->a;
+        *bits = node->b;
+    } else if (is_number_of(e, bits)) {
+        *mask = UINT32_MAX;
+    } else if (node->tag == TAG_ANY) {
+        bits_known(node->kids[0], mask, bits);
+        for (unsigned i = 1; i < node->kid_count; i++) {
+            bits_known(node->kids[i], &others, &other_bits);
+            *mask &= others & ~(*bits ^ other_bits);
+        }
+    }
+}
+
 /* value & mask, where the mask asks only for known bits; 0 if not. */
 static expr known_bits(expr value, expr mask)
 {
-    const struct node *node = node_of(value);
-    uint32_t n;
+    uint32_t n, known, bits;
 
-    return node->tag == TAG_PART && is_number_of(mask, &n) && (n & ~node->a) == 0 ? number(node->b & n) : 0;
+    bits_known(value, &known, &bits);
+    return known && is_number_of(mask, &n) && (n & ~known) == 0 ? number(bits & n) : 0;
 }
 
 /* A condition's choice between numbers & mask; 0 if it is none. */
@@ -201,19 +222,6 @@ expr bitwise(unsigned table, expr a, expr b, expr c)
 }
 
 /* Permuted bytes ------------------------------------------------------------------------------------------------- */
-
-static void bits_known(expr e, uint32_t *mask, uint32_t *bits)
-{
-    const struct node *node = node_of(e);
-
-    *mask = *bits = 0;
-    if (node->tag == TAG_PART) {
-        *mask = node->a;
-        *bits = node->b;
-    } else if (is_number_of(e, bits)) {
-        *mask = UINT32_MAX;
-    }
-}
 
 expr bits_shared(expr left, expr right)
 {

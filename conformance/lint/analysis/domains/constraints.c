@@ -123,6 +123,19 @@ constraints constraints_kept(constraints known, const uint8_t *kept, size_t coun
     return left == list.count ? known : list_kept(&constraint_lists, all, left);
 }
 
+constraints constraints_without(constraints known, bool (*drop)(expr))
+{
+    struct list list = list_of(&constraint_lists, known == INFEASIBLE ? 0 : known);
+    const struct constraint *old = list.elements;
+    struct constraint *all = scratch_constraints(list.count);
+    uint32_t left = 0, i;
+
+    for (i = 0; i < list.count; i++)
+        if (!drop(old[i].key / DOMAINS))
+            all[left++] = old[i];
+    return left == list.count ? known : list_kept(&constraint_lists, all, left);
+}
+
 /* Sorted by where they begin; neighbours become one. */
 static uint32_t united_intervals(uint32_t left, uint32_t right)
 {

@@ -133,6 +133,8 @@ static struct value chosen(struct value condition, struct value a, struct value 
         found.expression = chosen_extreme(condition.expression, a.expression, b.expression);
     if (!found.expression)
         found.expression = choice_of_numbers(a.expression, b.expression);
+    if (!found.expression && !results_get_names() && is_number_or_part(a.expression) && is_number_or_part(b.expression))
+        found.expression = joined(a, b).expression; /* the bits in which they agree */
     return found;
 }
 

@@ -16,6 +16,7 @@ enum {
     MOST_WORDS = 4096, /* kept for one state; where a word is not kept, nothing is known of it */
     MOST_DATA = 8,     /* words that one instruction stores */
     MOST_SLACK = 1024, /* bytes that a frame can lie lower than it has to */
+    MOST_SPAN = 128,   /* bytes between the first and the last word of an array whose words are told apart; a power of two */
 };
 
 static struct {
@@ -94,11 +95,10 @@ static expr base_of(const expr *terms, unsigned count)
 }
 
 /* False: nothing can be said. A generic address begins with its window. */
-static bool place_of(expr address, uint8_t space, struct spot *place)
+static bool place_of_terms(const expr *terms, unsigned count, uint32_t constant, uint8_t space, struct spot *place)
 {
-    expr terms[MOST_SIZE + 1], kept[MOST_SIZE + 1] = {0};
-    uint32_t constant;
-    unsigned count = sum_terms(address, terms, &constant), kept_count = 0;
+    expr kept[MOST_SIZE + 1] = {0};
+    unsigned kept_count = 0;
     bool from_parameters = false;
 
     for (unsigned i = 0; i < count; i++) {
@@ -108,6 +108,15 @@ static bool place_of(expr address, uint8_t space, struct spot *place)
     }
     *place = (struct spot){space, base_of(kept, kept_count), as_signed(constant)};
     return (!kept_count || place->base) && (space != WINDOW_CONSTANT || from_parameters);
+}
+
+static bool place_of(expr address, uint8_t space, struct spot *place)
+{
+    expr terms[MOST_SIZE + 1];
+    uint32_t constant;
+    unsigned count = sum_terms(address, terms, &constant);
+
+    return place_of_terms(terms, count, constant, space, place);
 }
 
 static expr address_value(const struct registers *regs, const struct address *address)
@@ -431,6 +440,64 @@ static bool word_in_any(const struct registers *regs, const struct possible *pla
     return true;
 }
 
+/* A number that all numbers that a term can be are multiples of. */
+static uint32_t factor_of(expr term)
+{
+    const struct node *node = node_of(term);
+    uint32_t n;
+
+    if (node->tag != TAG_OPERATION || node->kid_count != 2 || !is_number_of(node->kids[1], &n))
+        return 1;
+    return node->a == OPERATION_MULTIPLY ? n : node->a == OPERATION_AND ? n & (0 - n) : 1;
+}
+
+/* The terms of an address that are numbers of a small range are taken out of it: the range of their sum, and what all of its
+ * numbers are multiples of. */
+static unsigned without_indices(expr *terms, unsigned count, struct range *sum, uint32_t *step)
+{
+    struct range one;
+    unsigned kept = 0;
+
+    *sum = (struct range){0, 0};
+    *step = MOST_SPAN;
+    for (unsigned i = 0; i < count; i++) {
+        if (!value_range(terms[i], 0, &one) || one.high > MOST_SPAN || sum->high + one.high > MOST_SPAN) {
+            terms[kept++] = terms[i];
+            continue;
+        }
+        while (factor_of(terms[i]) & (*step - 1))
+            *step /= 2;
+        sum->low += one.low;
+        sum->high += one.high;
+    }
+    return kept;
+}
+
+/* A word of an array whose index has a limit: what all of its words share. False if one of them is not known. */
+static bool word_of_array(const struct registers *regs, const struct address *address, unsigned spaces, unsigned ahead,
+                          unsigned bytes, struct value *found)
+{
+    expr terms[MOST_SIZE + 1], total = address_value(regs, address);
+    struct spot place = {.space = spaces == LOCAL_SPACE ? WINDOW_LOCAL : WINDOW_SHARED};
+    uint32_t constant, step;
+    struct range range;
+    struct value word;
+    unsigned count, kept;
+
+    if (!total || (spaces != LOCAL_SPACE && spaces != SHARED_SPACE) || node_of(total)->tag == TAG_ANY)
+        return false;
+    count = sum_terms(total, terms, &constant);
+    kept = without_indices(terms, count, &range, &step);
+    if (kept == count || !place_of_terms(terms, kept, constant, place.space, &place))
+        return false;
+    for (uint32_t at = range.low; at <= range.high; at += step) {
+        if (!word_in(regs, &place, ahead + at, bytes, &word))
+            return false;
+        *found = at == range.low ? word : joined(*found, word);
+    }
+    return true;
+}
+
 /* What may stand at an unknown place: its provenance, and whether threads may find different things there. */
 static struct value unknown_word(unsigned spaces, uint8_t varies)
 {
@@ -466,10 +533,17 @@ void load_words(const struct registers *regs, const struct decoded *d, unsigned 
     for (unsigned i = 0; i < address->count; i++)
         varies |= regs->file[address->reg[i]].varies;
     for (unsigned i = 0; i < d->destination_count; i++) {
-        if (!word_in_any(regs, &places, 4 * i, bytes, &found)) {
+        bool told = word_in_any(regs, &places, 4 * i, bytes, &found);
+        if (!told && word_of_array(regs, address, spaces, 4 * i, bytes, &found)) {
+            found.varies |= varies;
+        } else if (!told) {
             found = unknown_word(spaces, varies);
-            found = fresh(d->destinations[i], site, found.provenance, found.varies);
+            found.expression = 0;
+        } else if (places.count > 1) {
+            found.varies |= varies;
         }
+        if (!found.expression)
+            found = fresh(d->destinations[i], site, found.provenance, found.varies);
         put(result, d->destinations[i], found);
     }
 }

@@ -1,6 +1,8 @@
 /* predicates.c - what bitwise instructions, comparisons and combinations of predicates compute. */
 #include "domains/transfer.h"
 
+#include <string.h>
+
 enum { LAST_PREDICATE = 6 };
 
 /* LOP3 -------------------------------------------------------------------------------------------------------------- */
@@ -187,7 +189,7 @@ static expr from_table(unsigned table, const expr *inputs, unsigned count)
         when_false = from_table(low * spread, inputs + 1, count - 1);
         when_true = from_table(high * spread, inputs + 1, count - 1);
     }
-    if (low == high)
+    if (low == high || (when_true && when_true == when_false)) /* the other inputs decide, whatever this one is */
         return when_true;
     if (inputs[0] && when_true && when_false)
         return choice_of(inputs[0], when_true, when_false);
@@ -282,4 +284,30 @@ bool is_chosen(expr whole, expr formula, expr if_true)
         if (node->kids[i] == if_true && chosen_extreme(formula, if_true, node->kids[1 - i]) == whole)
             return true;
     return false;
+}
+
+/* QSPC -------------------------------------------------------------------------------------------------------------- */
+
+/* QSPC.E.S P0, RZ, [R4]: whether a generic address lies in the block's own shared memory; .D: in that of its cluster, .L: in local,
+ * .G: in global memory. */
+bool query_space(struct registers *regs, const struct instruction *instruction, struct result *result)
+{
+    const struct decoded *d = instruction->decoded;
+    const struct address *address = d->memory < d->count ? &d->operands[d->memory].address : NULL;
+    const char *which = strrchr(text_of(d->opcode->text), '.');
+    uint8_t varies;
+    unsigned asked, spaces;
+
+    if (!which || !strchr("SDLG", which[1]) || !which[1] || which[2])
+        return false;
+    asked = 1u << (which[1] == 'S' || which[1] == 'D' ? WINDOW_SHARED : which[1] == 'L' ? WINDOW_LOCAL : WINDOW_HEAP);
+    if (!address || address->count != 1 || !is_written_predicate(&d->operands[0]) || d->destination_count != 1)
+        return false;
+    spaces = spaces_of(address_provenance(regs, address, &varies));
+    if (!spaces || spaces & 1u << WINDOW_CONSTANT || (spaces & asked && spaces != asked))
+        return false;
+    if (which[1] == 'S' && spaces == asked && !is_in_own_block(regs->file[address->reg[0]].expression))
+        return false;
+    put(result, d->operands[0].reg, value_of(spaces == asked ? EXPR_TRUE : EXPR_FALSE, 0, 0));
+    return true;
 }

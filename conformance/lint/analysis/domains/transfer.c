@@ -36,6 +36,7 @@ static struct {
 static provenance all_parameters;
 static bool parameters_gathered;
 static unsigned followed; /* evaluator_follow */
+static bool names_results;
 static name own_loads[2], own_stores[2]; /* by enum window: LDL, LDS; STL, STS */
 static name votes[2];
 
@@ -61,6 +62,7 @@ void evaluator_begin(const struct kernel *kernel)
 
 void evaluator_follow(unsigned how) { followed = how; }
 bool follows_variables(void) { return followed & FOLLOWS_VARIABLES; }
+bool results_get_names(void) { return names_results; }
 expr choice_of_numbers(expr left, expr right) { return followed & KEEPS_CHOICES ? one_number_of(left, right) : 0; }
 
 expr numbered(uint32_t n)
@@ -590,6 +592,7 @@ void execute(struct registers *regs, const struct instruction *instruction, uint
     if (instruction->for_elected) /* whichever thread that is, it writes a register of all */
         guard = value_of(EXPR_TRUE, 0, 0);
     result.count = 0;
+    names_results = site || follows_variables(); /* that of the variable */
     if (follows_variables())
         site = 0;
     if (d->opcode->compute && d->opcode->compute(regs, instruction, &result)) {

@@ -83,6 +83,7 @@ bool is_window_word(expr);             /* a word of constant bank 0 that holds w
 bool is_parameter_window(expr);
 bool follows_variables(void);
 expr choice_of_numbers(expr, expr); /* 0, unless such choices are kept */
+bool results_get_names(void); /* of what is executed now, those that cannot be expressed */
 /* Results that cannot be computed; they come from where the sources do. */
 void put_unknown(const struct registers *, const struct decoded *, uint8_t varies, struct result *);
 
@@ -100,7 +101,7 @@ computation take_extreme_of_sum;
 computation estimate_reciprocal, estimate_from_integer;
 expr chosen_extreme(expr condition, expr, expr); /* condition ? first : second, if that is the smaller or larger of both; else 0 */
 expr multiply_high(expr, expr); /* the high half of a product, if it is a step of a division */
-computation combine_bits, compare_integers, combine_predicates, keep_predicate;
+computation combine_bits, compare_integers, combine_predicates, keep_predicate, query_space;
 void put_vote(const struct registers *, const struct decoded *, struct result *); /* of a result that has a name */
 
 #endif

@@ -351,7 +351,7 @@ static const struct {
     {"UVIMNMX", take_extreme},      {"SHFL", shuffle},
     {"ISETP", compare_integers},    {"UISETP", compare_integers},
     {"PLOP3", combine_predicates},  {"UPLOP3", combine_predicates},
-    {"P2R", keep_predicate},        {"UP2UR", keep_predicate},
+    {"P2R", keep_predicate},        {"UP2UR", keep_predicate},      {"QSPC", query_space},
 };
 
 computation *computes(const char *base)

@@ -63,7 +63,7 @@ static uint8_t own_leaves(const struct node *node)
 {
     switch (node->tag) {
     case TAG_SPECIAL: return special_leaves(node->a) | LEAF_SPECIAL;
-    case TAG_SITE: return LEAF_SITE;
+    case TAG_SITE: return LEAF_SITE | ((node->a & (AGAIN_SITE | VARIABLE_SITE)) == AGAIN_SITE ? LEAF_AGAIN : 0);
     case TAG_SYMBOL: return LEAF_SYMBOL;
     default: return 0;
     }
@@ -496,6 +496,31 @@ unsigned variables_in(expr e, uint32_t *list, unsigned most)
     unsigned steps = MOST_STEPS;
 
     return list_variables(e, list, 0, most, &steps);
+}
+
+static bool finds_site(expr e, bool (*is_it)(uint32_t site), unsigned *steps)
+{
+    const struct node *node = node_of(e);
+    expr parts[MOST_KIDS + 1];
+    bool found = false;
+
+    if (e == 0 || !(leaves_in(e) & LEAF_AGAIN))
+        return false;
+    if (*steps == 0)
+        return true;
+    --*steps;
+    if (node->tag == TAG_SITE)
+        return is_it(node->a & ~(JOIN_SITE | CHOICE_SITE));
+    for (unsigned left = parts_of(node, parts); left && !found; left--)
+        found = finds_site(parts[left - 1], is_it, steps);
+    return found;
+}
+
+bool mentions_again(expr e, bool (*is_it)(uint32_t site))
+{
+    unsigned steps = MOST_STEPS;
+
+    return finds_site(e, is_it, &steps);
 }
 
 struct value joined(struct value left, struct value right)

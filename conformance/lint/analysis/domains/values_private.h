@@ -59,6 +59,7 @@ enum leaf {
     LEAF_SITE = 4,
     LEAF_SPECIAL = 8, /* any special register */
     LEAF_SYMBOL = 16,
+    LEAF_AGAIN = 32, /* of LEAF_SITE: with AGAIN_SITE */
 };
 uint8_t leaves_in(expr);
 

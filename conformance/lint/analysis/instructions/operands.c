@@ -479,7 +479,7 @@ static unsigned result_words(const struct opcode *opcode)
     if (after_prefix(text, "CS2R.32"))
         words = 1;
     if (words < 2 && (opcode->parts & PART_WIDE || ends_with(text, ".F64") || ends_with(text, ".S64") ||
-                      ends_with(text, ".U64") || strstr(text, ".F64.")))
+                      ends_with(text, ".U64") || strstr(text, ".F64.") || strstr(text, ".ARRIVE.TRANS64")))
         words = 2;
     return words;
 }
