@@ -308,6 +308,7 @@ int run_case(struct run *run, const struct case_info *info, enum case_status *st
         record_unrun(run->record, info, *status, why);
     } else if (strcmp(info->kind, "api") == 0) {
         ask_case(run, info, run_find_pair(info, "base"), status);
+        done = cudaDeviceSynchronize() == cudaSuccess; /* a lost device is this case's doing, not that of the next one */
     } else if (!plant(&c, &fault) || !run_supported(&c, &base, status, &fault)) {
         if ((why = refusal(info, &base, &fault)) != NULL) {
             *status = CASE_NOT_SUPPORTED;

@@ -487,6 +487,10 @@ static void test_unsupported(void)
     info.kind = "api";
     expect(call('r'), 1, "asked; ", "a case of kind api asks");
     check(status == CASE_PASS && times("\"record\":\"end\"") == 1 && recorded("\"deadline_s\":10"), "and ends");
+    sync_error = cudaErrorLaunchFailure;
+    expect(call('r'), 0, "asked; ", "a question that costs the device ends the run of this child");
+    check(!recorded("\"record\":\"end\""), "and its case is not closed");
+    sync_error = cudaSuccess;
     info.trials[0] = 10000;
     (void)call('r');
     check(recorded("\"deadline_s\":30"), "a question may take two milliseconds");
