@@ -2,11 +2,11 @@
  *
  *     nvcc -arch=sm_90 -o disabled_nodes disabled_nodes.cu && ./disabled_nodes
  *
- * Stand-alone. Graph: writer -full-> X -full-> reader, where X is a kernel, a memset or a copy. The writer works for 50 us and stores;
+ * Stand-alone. Graph: writer -full-> X -full-> reader, where X is a kernel (plain, cooperative or of a cluster), a memset or a copy. The writer works for 50 us and stores;
  * the reader copies what it stored, without a wait. cudaGraphNodeSetEnabled documents a disabled node as an empty one, so the reader
  * must find the new words, and a host that synchronised with the stream must find the writer ended. In half of the runs the writer
  * gets new parameters before each launch. An error of CUDA ends the process that sees it, so each row is a process of its own.
- * Exit code: 0 always so; 1 not so; 69 the program could not run.
+ * Exit code: 0 always so; 1 not so; 69 a call of CUDA failed, which the row says, too.
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -49,32 +49,49 @@ __global__ void reader(const unsigned *words, unsigned *seen)
     seen[threadIdx.x] = ((const volatile unsigned *)words)[threadIdx.x];
 }
 
-enum kind { KERNEL, MEMSET, COPY, KINDS };
-static const char *const kinds[KINDS] = { "kernel", "memset", "copy" };
+enum kind { KERNEL, COOPERATIVE, CLUSTER, MEMSET, COPY, KINDS };
+static const char *const kinds[KINDS] = { "kernel", "cooperative kernel", "kernel with clusters of 2", "memset", "copy" };
 
 struct memory {
     unsigned *words, *other, *seen;
     unsigned *shared; /* host memory: the value to store, and the last one that was stored */
 };
 
-static cudaError_t add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, const void *function, void **arguments)
+static cudaError_t add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, const void *function, unsigned blocks,
+                              void **arguments)
 {
     cudaKernelNodeParams params = {};
 
     params.func = (void *)function;
-    params.gridDim = dim3(1);
+    params.gridDim = dim3(blocks);
     params.blockDim = dim3(THREADS);
     params.kernelParams = arguments;
     return cudaGraphAddKernelNode(node, graph, after, after != NULL, &params);
 }
 
+static cudaError_t add_middle_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, enum kind kind, struct memory *m)
+{
+    void *arguments[] = { &m->other };
+    cudaLaunchAttributeValue value = {};
+    cudaError_t error = add_kernel(node, graph, after, (const void *)middle, kind == CLUSTER ? 2 : 1, arguments);
+
+    if (error != cudaSuccess || kind == KERNEL)
+        return error;
+    if (kind == COOPERATIVE) {
+        value.cooperative = 1;
+        return cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeCooperative, &value);
+    }
+    value.clusterDim.x = 2;
+    value.clusterDim.y = value.clusterDim.z = 1;
+    return cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeClusterDimension, &value);
+}
+
 static cudaError_t add_middle(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, enum kind kind, struct memory *m)
 {
     cudaMemsetParams set = {};
-    void *arguments[] = { &m->other };
 
-    if (kind == KERNEL)
-        return add_kernel(node, graph, after, (const void *)middle, arguments);
+    if (kind < MEMSET)
+        return add_middle_kernel(node, graph, after, kind, m);
     if (kind == COPY)
         return cudaGraphAddMemcpyNode1D(node, graph, after, 1, m->other, m->other + THREADS, THREADS * sizeof(unsigned), cudaMemcpyDeviceToDevice);
     set.dst = m->other;
@@ -130,9 +147,9 @@ static int check(const struct row *row)
     TRY(cudaHostAlloc((void **)&m.shared, 2 * sizeof(unsigned), cudaHostAllocMapped));
     TRY(cudaMemset(m.words, 0, THREADS * sizeof(unsigned)));
     TRY(cudaGraphCreate(&graph, 0));
-    TRY(add_kernel(&first, graph, NULL, (const void *)writer, writes));
+    TRY(add_kernel(&first, graph, NULL, (const void *)writer, 1, writes));
     TRY(add_middle(&between, graph, &first, row->kind, &m));
-    TRY(add_kernel(&last, graph, &between, (const void *)reader, reads));
+    TRY(add_kernel(&last, graph, &between, (const void *)reader, 1, reads));
     TRY(cudaGraphInstantiate(&exec, graph, 0));
     TRY(cudaGraphNodeSetEnabled(exec, between, row->enabled));
     for (run = 0; run < RUNS; run++)
