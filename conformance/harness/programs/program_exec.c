@@ -67,14 +67,14 @@ static cudaError_t update_to(struct made *made, const struct made *to, cudaGraph
     return program_declines(made);
 }
 
-/* A memset of several rows may get another value and place as of toolkit 13; before, the documents promise this for one row only. */
+/* The documents promise new parameters for memsets of one row; driver 580.159.04 refuses some for one of several rows that was captured. */
 static int has_no_update(const struct made *made)
 {
     unsigned i;
 
     if (made->graph != made->inner || made->bodies)
         return 1;
-    for (i = 0; CUDART_VERSION < 13000 && i < made->program->steps; i++)
+    for (i = 0; i < made->program->steps; i++)
         if (made->program->step[i].kind == STEP_SET && made->program->step[i].rows > 1)
             return 1;
     return 0;
