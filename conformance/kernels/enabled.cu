@@ -1,9 +1,10 @@
 /* enabled.cu - executable graphs that are launched while some of their nodes are disabled.
  *
- * pair      rules     what is launched
- * left_out  EDGE-27a  a writer that triggers, a kernel, a memset and a copy, a reader that does not wait, all edges full: in a line
- *                     in three orders, side by side, and with the writer before the graph. Which of the three in the middle run
- *                     changes from launch to launch
+ * pair         rules     what is launched
+ * left_out     EDGE-27a  a writer that triggers, a kernel, a memset and a copy, a reader that does not wait, all edges full: in a line
+ *                        in three orders, side by side, and with the writer before the graph. Which of the three in the middle run
+ *                        changes from launch to launch
+ * cooperative  EDGE-27b  the same, and the kernel in the middle is a cooperative one; nothing else is disabled
  *
  * Mutant `graphedge`: the writer has one edge, a programmatic one to the reader, and those in the middle lead nowhere.
  */
@@ -38,6 +39,7 @@ KERNEL(enabled_reader)
 
 struct left_out {
     struct ask *ask;
+    int cooperative;           /* the kernel in the middle; it alone is disabled */
     struct host_room *room;    /* plan and state; the words lie in device memory */
     struct kernel_args args;
     cudaGraph_t graph[LAYOUTS];
@@ -46,13 +48,22 @@ struct left_out {
     unsigned long long stale, misrun, launches;
 };
 
+static cudaError_t add_middle_kernel(struct left_out *l, unsigned layout, cudaGraphNode_t *node)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    cudaError_t error = ask_add_kernel(node, l->graph[layout], (const void *)SYMBOL(enabled_middle), &l->args, PART);
+
+    value.cooperative = 1;
+    return error == cudaSuccess && l->cooperative ? cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeCooperative, &value) : error;
+}
+
 static cudaError_t add_middle(struct left_out *l, unsigned layout, enum middle kind)
 {
     cudaGraphNode_t *node = &l->middle[layout][kind];
     struct cudaMemsetParams set = PDL_ZERO;
 
     if (kind == MIDDLE_KERNEL)
-        return ask_add_kernel(node, l->graph[layout], (const void *)SYMBOL(enabled_middle), &l->args, PART);
+        return add_middle_kernel(l, layout, node);
     if (kind == MIDDLE_COPY)
         return cudaGraphAddMemcpyNode1D(node, l->graph[layout], NULL, 0, l->args.data + PART_COPY * PART, l->args.data, PART * sizeof(uint32_t),
                                         cudaMemcpyDeviceToDevice);
@@ -168,6 +179,9 @@ static cudaError_t launch_left_out(struct left_out *l, unsigned trial)
     unsigned layout = trial % LAYOUTS, enabled = trial / LAYOUTS % (1u << MIDDLES), i;
     cudaError_t error;
 
+    if (l->cooperative)
+        enabled |= (1u << MIDDLES) - 1 - (1u << MIDDLE_KERNEL);
+
     prepare_trial(l->room, trial);
     memset(words, 0, sizeof(words));
     for (i = 0; i < PART; i++)
@@ -190,13 +204,15 @@ static cudaError_t launch_left_out(struct left_out *l, unsigned trial)
     return error;
 }
 
-static void ask_left_out(struct ask *ask)
+static void ask_disabled(struct ask *ask, int cooperative)
 {
     struct left_out l = PDL_ZERO;
-    cudaError_t error = open_left_out(&l);
+    cudaError_t error;
     unsigned trial;
 
     l.ask = ask;
+    l.cooperative = cooperative;
+    error = open_left_out(&l);
     for (trial = 0; trial < ask->trials && error == cudaSuccess; trial++)
         error = launch_left_out(&l, trial);
     ask_expect(ask, "launches of graphs with disabled nodes", error, cudaSuccess);
@@ -205,7 +221,11 @@ static void ask_left_out(struct ask *ask)
     close_left_out(&l);
 }
 
+static void ask_left_out(struct ask *ask) { ask_disabled(ask, 0); }
+static void ask_cooperative(struct ask *ask) { ask_disabled(ask, 1); }
+
 static const struct pair enabled_pairs[] = {
     PAIR_ASK("left_out", ask_left_out),
+    PAIR_ASK("cooperative", ask_cooperative),
 };
 IMAGE(enabled, enabled_pairs)

@@ -307,7 +307,8 @@ struct graph *graph_copy(const struct graph *g)
 struct op *node_op(const struct node *n)
 {
     struct op *op;
-    bool runs_all_the_same = device.faults.disabled_runs && n->type != cudaGraphNodeTypeKernel;
+    bool runs_all_the_same = n->type == cudaGraphNodeTypeKernel ? device.faults.disabled_cooperative_runs && n->kernel->cooperative
+                                                                : device.faults.disabled_runs;
     if (n->disabled && !runs_all_the_same)
         return op_new(OP_JOIN);
     switch ((int)n->type) {

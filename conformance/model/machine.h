@@ -182,7 +182,7 @@ struct faults {
     bool body_before_set_lost, set_before_body_lost, update_keeps_last_host, clone_loses_attributes, source_edges_cut_copies;
     bool disabled_orders_one, set_takes_bytes, set_takes_one_row, copy_params_keep_size, source_moves_copies, begin_skips_empty;
     bool disabled_takes_no_params, clone_swaps_axes, renewed_loses_cluster;
-    bool per_thread_record_keeps_one;
+    bool per_thread_record_keeps_one, disabled_cooperative_runs;
     bool never_overlaps, early, shared; /* these three conform */
 };
 
