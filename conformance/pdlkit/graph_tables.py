@@ -48,10 +48,15 @@ def _matrix_rows(tests: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _answer_rows(tests: list[dict[str, Any]]) -> Iterator[str]:
+    """Of what was wrong in a case, the first."""
     for name in ANSWERS:
-        shown = f"`{name}`"
-        for what, answer in _answers(tests, name):
-            yield f"| {shown} | {what} | {answer} |"
+        shown, answers = f"`{name}`", _answers(tests, name)
+        wrong = [answer for what, answer in answers if what == "wrong"]
+        for what, answer in answers:
+            if what == "wrong" and answer is not wrong[0]:
+                continue
+            more = f", and {len(wrong) - 1} more" if what == "wrong" and len(wrong) > 1 else ""
+            yield f"| {shown} | {what} | {answer}{more} |"
             shown = ""
 
 

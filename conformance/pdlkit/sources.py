@@ -24,6 +24,8 @@ JUDGED = ("pdl.h", "pdl_device.cuh", "conformance/rules.toml", "conformance/harn
           "conformance/pdlkit/generate_cases.py", "conformance/pdlkit/records.py", "conformance/pdlkit/rules.py",
           "conformance/pdlkit/supervise.py", "conformance/pdlkit/verdicts.py")
 NOT_JUDGED = {"tests", "on_model"}
+# Judged code of earlier commits that recorded results are still of: its digest, and a commit that has it.
+EARLIER = {"9bdd046535b12614": "28a1e7307bf050fa84736a2c467663a96a383386"}
 PROSE = {"note", "source", "text", "untestable", "no_device"}  # keys of rules.toml that people read and nothing evaluates
 _C_TOKEN = re.compile(r"""//(?:\\\n|[^\n])*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\s{2,}|[^\S \n]""", re.DOTALL)
 
@@ -83,11 +85,12 @@ def _toml(text: str) -> str:
 _READERS = {".toml": _toml, ".py": _python, ".c": _c, ".h": _c, ".cu": _c, ".cuh": _c}
 
 
-def _files() -> Iterator[Path]:
+def judged_files(root: Path) -> Iterator[Path]:
+    """Of the tree that lies there."""
     for name in JUDGED:
-        place = ROOT / name
+        place = root / name
         for path in [place] if place.is_file() else place.rglob("*"):
-            if path.is_file() and path.suffix in _READERS and not NOT_JUDGED.intersection(path.relative_to(ROOT).parts):
+            if path.is_file() and path.suffix in _READERS and not NOT_JUDGED.intersection(path.relative_to(root).parts):
                 yield path
 
 
@@ -100,7 +103,7 @@ def digest_of(files: Iterable[Path]) -> str:
 @cache
 def digest() -> str:
     """Of the judged files; read once, so one run names one state of the sources."""
-    files = sorted(_files())
+    files = sorted(judged_files(ROOT))
     parts = [Path(__file__).read_bytes(), *(path.suffix.encode() + b"\0" + path.read_bytes() for path in files)]
     read = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
     try:
