@@ -16,7 +16,8 @@ from conformance.pdlkit.rules import Case, RuleBook, RulesError, load
 from conformance.pdlkit.verdicts import CaseResult, judge_case
 
 CHILD_S = 300.0
-BROKEN = ("FAIL", "HANG")  # what a case says when the device broke its rule
+BROKEN = ("FAIL", "HANG", "CRASH")  # what becomes of a case when the device broke its rule; CRASH: it was lost
+DEVICE_FAILED = 71  # the harness's exit code
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def _child(argv: Sequence[str], session: Session) -> int:
 def run_family(
     harness: Path, book: RuleBook, device: Device, profile: str, seed: int, cases: Sequence[Case]
 ) -> list[CaseResult]:
-    """These cases of one family. A hang ends its process; another one goes on with the cases after it, as in a run."""
+    """These cases of one family. A hang or a lost device ends its process; another one goes on with the cases after it, as in a run."""
     left = [case.name for case in cases]
     whole = len(left) == sum(case.family == cases[0].family for case in capable(book))
     logs: dict[str, CaseLog] = {}
@@ -97,11 +98,14 @@ def run_family(
         session = Session(cases[0].family, [case.name for case in book.cases if case.family == cases[0].family])
         code = _child(argv, session)
         logs |= {name: log for name, log in session.logs.items() if log.began}
-        hung = bool(session.last_ended and (session.last_ended.verdict or {}).get("status") == "HANG")
+        broke_off = bool(session.last_ended and (session.last_ended.verdict or {}).get("status") == "HANG")
+        if code == DEVICE_FAILED and session.current is not None and session.current.verdict is not None:
+            session.current.casualty, session.current.casualty_reason = "CRASH", "the device was lost to a question"
+            broke_off = True
         one_case = len(left) == 1 and not whole  # then the code is that case's
-        if session.problems or (not session.done and not hung) or (code != 0 and not hung and not one_case):
+        if session.problems or (not session.done and not broke_off) or (code != 0 and not broke_off and not one_case):
             _blame(logs, left, [*session.problems, f"the process ended with {code}, closed: {session.done}"])
-        if not hung:
+        if not broke_off:
             break
         left = [name for name in left if name not in logs]
         whole = False

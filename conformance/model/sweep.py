@@ -97,14 +97,14 @@ def sweep_conforming(harness: Path, book: RuleBook, seeds: range, say: Callable[
 
 
 def escapes(harness: Path, book: RuleBook, device: Device, seed: int) -> str | None:
-    """Why this device would not be called VIOLATES in its rule, if so."""
+    """Why this device would not be called VIOLATES in its rule, or lost, if so."""
     cases = [case for case in on_model.capable(book) if case.rule == device.rule]
     if not cases:
         return f"{device.option}: its rule {device.rule} has no case that the model can run"
     results = [result for family in on_model.by_family(cases).values()
                for result in on_model.run_family(harness, book, device, PROFILE, seed, family)]
     verdict = judge_run(results)
-    if verdict.exit == VIOLATES and any(result.status in BROKEN for result in results):
+    if verdict.exit != OK and any(result.status in BROKEN for result in results):
         return None
     return f"{device.option}, seed {seed:x}: {device.rule} is {verdict.verdict}: {'; '.join(verdict.reasons) or 'no reason'}"
 

@@ -162,7 +162,7 @@ def fitness_problems(report: Report) -> Iterator[str]:
     if report["host"]["interposers"]:
         yield f"{', '.join(report['host']['interposers'])} stood between the kit and the device"
     if report["suite"]["dirty"] and report["suite"].get("sources") not in {sources.digest(), *sources.EARLIER}:
-        yield "the tree had changes that were not committed, and its judged code (`suite.sources`) is not that of this tree or a known commit"
+        yield "the tree had changes that were not committed, and its judged code (`suite.sources`) is that of no known commit"
     for what, missing in (
         ("the GPU's name", not report["device"].get("name")),
         ("the driver's version", not report["driver"].get("version")),
