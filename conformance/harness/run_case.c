@@ -291,7 +291,7 @@ int run_case(struct run *run, const struct case_info *info, enum case_status *st
     struct variant_result base;
     struct fault fault;
     const char *why = unsupported(info, run->device);
-    int done = 1;
+    int done = 1, lost = 0;
 
     memset(&c, 0, sizeof(c));
     memset(&base, 0, sizeof(base));
@@ -308,7 +308,8 @@ int run_case(struct run *run, const struct case_info *info, enum case_status *st
         record_unrun(run->record, info, *status, why);
     } else if (strcmp(info->kind, "api") == 0) {
         ask_case(run, info, run_find_pair(info, "base"), status);
-        done = cudaDeviceSynchronize() == cudaSuccess; /* a lost device is this case's doing, not that of the next one */
+        lost = cudaDeviceSynchronize() != cudaSuccess; /* by this case, so the next one gets a child of its own */
+        done = !lost || *status == CASE_FAIL;
     } else if (!plant(&c, &fault) || !run_supported(&c, &base, status, &fault)) {
         if ((why = refusal(info, &base, &fault)) != NULL) {
             *status = CASE_NOT_SUPPORTED;
@@ -325,7 +326,7 @@ int run_case(struct run *run, const struct case_info *info, enum case_status *st
     if (done && run->plant != PLANT_NO_RECORD)
         tell_end(&c);
     tally_close(&base.tally);
-    return done;
+    return done && !lost;
 }
 
 int replay_case(struct run *run, const struct case_info *info)

@@ -99,9 +99,10 @@ def run_family(
         code = _child(argv, session)
         logs |= {name: log for name, log in session.logs.items() if log.began}
         broke_off = bool(session.last_ended and (session.last_ended.verdict or {}).get("status") == "HANG")
-        if code == DEVICE_FAILED and session.current is not None and session.current.verdict is not None:
-            session.current.casualty, session.current.casualty_reason = "CRASH", "the device was lost to a question"
+        if code == DEVICE_FAILED and session.last_ended is not None:
             broke_off = True
+            if session.current is not None and session.current.verdict is not None:
+                session.current.casualty, session.current.casualty_reason = "CRASH", "the device was lost to a question"
         one_case = len(left) == 1 and not whole  # then the code is that case's
         if session.problems or (not session.done and not broke_off) or (code != 0 and not broke_off and not one_case):
             _blame(logs, left, [*session.problems, f"the process ended with {code}, closed: {session.done}"])

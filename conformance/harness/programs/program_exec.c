@@ -82,9 +82,12 @@ static int has_no_update(const struct made *made)
 
 static cudaError_t update_whole(struct made *made, cudaGraphExec_t *exec)
 {
+    uint64_t decoys;
+
     if (has_no_update(made) || !keeps_the_decoys_order((enum graph_way)made->way))
         return program_declines(made);
-    TRY(make_decoy(made, retyped(made), dice_below(&made->dice, 2) ? ALL_STEPS : dice_roll(&made->dice) | 1, 1));
+    decoys = dice_below(&made->dice, 2) ? ALL_STEPS : dice_roll(&made->dice) | 1;
+    TRY(make_decoy(made, retyped(made), decoys, 1));
     TRY(cudaGraphInstantiate(exec, made->decoy->graph, 0));
     made->late = made->decoy->program == made->program && dice_below(&made->dice, 2);
     if (made->late)

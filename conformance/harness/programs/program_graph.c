@@ -477,8 +477,14 @@ cudaError_t program_declines(struct made *made)
 /* Which steps are wrapped, and which of them into bodies; a decoy has those of its program. */
 static void draw_wraps(struct made *made)
 {
-    made->wraps = dice_roll(&made->dice) | (dice_below(&made->dice, 2) ? dice_roll(&made->dice) : 0);
-    made->bodies = made->way == WAY_BODIES ? dice_roll(&made->dice) | dice_roll(&made->dice) : 0;
+    made->wraps = dice_roll(&made->dice);
+    if (dice_below(&made->dice, 2))
+        made->wraps |= dice_roll(&made->dice);
+    made->bodies = 0;
+    if (made->way == WAY_BODIES) {
+        made->bodies = dice_roll(&made->dice);
+        made->bodies |= dice_roll(&made->dice);
+    }
 }
 
 cudaError_t graph_make(struct made *made, enum graph_way way)

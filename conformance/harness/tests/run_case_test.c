@@ -71,6 +71,7 @@ static struct found script[8];
 static unsigned script_count;
 static int pin_fits = 1;
 static cudaError_t sync_error;
+static enum case_status answered; /* by a case of kind api */
 
 static const struct pair base_pairs[] = { { .name = "other" }, { .name = "pair", .flags = PAIR_LINES } };
 static const struct pair mutant_pairs[] = { { .name = "pair" } };
@@ -181,7 +182,7 @@ int batch_hang(struct device *device, uint32_t seconds, struct fault *fault)
 void ask_case(struct run *of, const struct case_info *asked, const struct pair *pair, enum case_status *status)
 {
     check(of == &run && asked == &info && pair == &base_pairs[1], "questions are put to the case's own pair");
-    *status = CASE_PASS;
+    *status = answered;
     note("asked; ");
 }
 
@@ -489,7 +490,11 @@ static void test_unsupported(void)
     check(status == CASE_PASS && times("\"record\":\"end\"") == 1 && recorded("\"deadline_s\":10"), "and ends");
     sync_error = cudaErrorLaunchFailure;
     expect(call('r'), 0, "asked; ", "a question that costs the device ends the run of this child");
-    check(!recorded("\"record\":\"end\""), "and its case is not closed");
+    check(!recorded("\"record\":\"end\""), "and its case is not closed, so that it counts as a crash");
+    answered = CASE_FAIL;
+    expect(call('r'), 0, "asked; ", "whatever the answers were");
+    check(status == CASE_FAIL && times("\"record\":\"end\"") == 1, "but a failure that was told stays one");
+    answered = CASE_PASS;
     sync_error = cudaSuccess;
     info.trials[0] = 10000;
     (void)call('r');
