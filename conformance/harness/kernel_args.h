@@ -60,7 +60,7 @@ struct trial_state {
     uint32_t finished;          /* dependent blocks that finished */
     uint32_t done;              /* brokenwait image: primary blocks after their last store */
     uint32_t cut_short;         /* bounded spins that ended by their iteration count instead of the clock */
-    uint32_t left;              /* start rules: blocks of a kernel before that are about to leave, or have run */
+    uint32_t left;              /* start rules: blocks that are about to leave their places; order.cu: the kernel in the middle ran */
     uint64_t target_ns;         /* brokenwait image: when the primary's last stores begin */
     uint64_t primary_store_ns;  /* maximum over blocks, taken before the first store of each */
     uint64_t held_ns;           /* minimum over the blocks that held; this and the following are the minima */

@@ -274,7 +274,8 @@ void never_remembers_what_is_elsewhere()
     EXPECT_IS(pdl_impl_recall(reinterpret_cast<const void *>(&asked), 32), PDL_IMPL_UNKNOWN);
 }
 
-// Functions with the same first place in the table get the next ones. Runs first: where the others lie, and so their places, is the linker's choice.
+// Functions with the same first place in the table get the next ones. This runs first: other functions may take these places, as the
+// linker lays them out.
 void finds_places_for_neighbours()
 {
     for (unsigned i = 0; i < 4; i++) {
@@ -339,10 +340,10 @@ void works_in_a_generic_launcher()
 
 int main()
 {
-    void (*const tests[])() = {finds_places_for_neighbours, is_refused_without_devices, is_switched_off, overlaps_where_sound, asks_once, converts_as_a_call, takes_options, leaves_shapes_to_cuda,
-                               replaces_the_toolkits_template, is_refused_without_a_function, prepares_while_captured, says_why,
-                               never_remembers_what_is_elsewhere, works_from_two_units, works_in_a_generic_launcher,
-                               survives_a_full_table};
+    void (*const tests[])() = {finds_places_for_neighbours, is_refused_without_devices, is_switched_off, overlaps_where_sound, asks_once,
+                               converts_as_a_call, takes_options, leaves_shapes_to_cuda, replaces_the_toolkits_template,
+                               is_refused_without_a_function, prepares_while_captured, says_why, never_remembers_what_is_elsewhere,
+                               works_from_two_units, works_in_a_generic_launcher, survives_a_full_table};
 
     for (auto test : tests) {
         fresh_device();

@@ -94,8 +94,8 @@ def _version_of_judging() -> str:
 
 
 class Pipeline:
-    """Analyses sources. `named` says whether a kernel of this name is to be analysed although it does not wait. `needs` says how much of
-    the findings has to be at hand; unless it is all of them, what an earlier run said of an image is taken."""
+    """Analyses sources. `named` tells, by a kernel's name, whether it is analysed even if it does not wait. `needs` tells how much of the
+    findings the caller reads; if that is less than all of them, the results that an earlier run kept for an image are enough."""
 
     def __init__(self, named: Callable[[str], bool], chosen: frozenset[str], workplace: Path, cache: Cache, progress: Progress,
                  needs: str = ALL) -> None:

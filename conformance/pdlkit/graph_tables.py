@@ -48,15 +48,14 @@ def _matrix_rows(tests: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _answer_rows(tests: list[dict[str, Any]]) -> Iterator[str]:
-    """Of what was wrong in a case, the first."""
+    """Of what was wrong in a case, the first, and how many more there are."""
     for name in ANSWERS:
         shown, answers = f"`{name}`", _answers(tests, name)
         wrong = [answer for what, answer in answers if what == "wrong"]
+        if len(wrong) > 1:
+            answers = [("wrong", f"{wrong[0]}, and {len(wrong) - 1} more"), *(row for row in answers if row[0] != "wrong")]
         for what, answer in answers:
-            if what == "wrong" and answer is not wrong[0]:
-                continue
-            more = f", and {len(wrong) - 1} more" if what == "wrong" and len(wrong) > 1 else ""
-            yield f"| {shown} | {what} | {answer}{more} |"
+            yield f"| {shown} | {what} | {answer} |"
             shown = ""
 
 

@@ -132,7 +132,7 @@ static void add_link(struct program *p, unsigned from, unsigned to, enum link_ki
 
 static unsigned draw_steps(struct dice *dice) { return one_in(dice, 64) ? PROGRAM_STEPS : 2 + dice_below(dice, one_in(dice, 4) ? 20 : 6); }
 
-/* Full edges from step to step: every pair of neighbours is all that orders what lies before it and behind it. */
+/* Each step after the one before it, by a full edge. If one edge is lost, nothing else orders the two parts of the row. */
 static void draw_row(struct program *p, struct dice *dice)
 {
     unsigned to;
