@@ -1,4 +1,5 @@
-"""Runs the command `run` in processes that are forked from one that has imported it: the imports take a third of a short run.
+"""Runs the command `run` in processes that are forked from one that has imported it and has read the rule book: that takes most
+of a short run.
 
     python warm_run.py SOCKET      # ends when its standard input does
 
@@ -15,6 +16,7 @@ import select
 import socket
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +77,10 @@ def _answer(connection: socket.socket) -> None:
 def serve(place: str) -> None:
     """Until standard input ends."""
     import conformance.pdlkit.run  # noqa: F401  what all of them have imported
+    from conformance.pdlkit import places, rules
 
+    rules.parse = cache(rules.parse)  # another text is another book
+    assert rules.load(places.RULES).axes.rows  # made when they are first asked for
     answering = set[int]()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(place)
