@@ -6,21 +6,24 @@ import importlib.util
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.pdlkit import ctest, places, toolchain
+from conformance.pdlkit import ctest, cuda_programs, places, toolchain
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.build import configure
 from conformance.pdlkit.children import run_shown
 from conformance.pdlkit.exits import FAILED, OK, SetupImpossible
-from conformance.pdlkit.private_folder import locked
+from conformance.pdlkit.private_folder import locked, make_private
 from conformance.pdlkit.venv import ensure_venv
 
 PACKAGES = "test"  # set of requirements
 _NEEDED = ("pytest", "hypothesis", "jsonschema")
+_KEPT = places.KIT / "pdlkit" / "tests" / "kept_nvdisasm.sh"
 _OWN_TESTS = "pdlkit."  # the room whose tests always exist
 
 
@@ -80,7 +83,21 @@ def _environment(folder: Path) -> dict[str, str]:
     environment = dict(os.environ)
     if environment.pop("PYTHONDONTWRITEBYTECODE", None):
         environment.setdefault("PYTHONPYCACHEPREFIX", str(folder / "pycache"))
+    try:
+        environment["PDL_NVDISASM"] = str(_keeping(cuda_programs.tool("nvdisasm"), folder / "listings"))
+    except SetupImpossible as reason:
+        _say(f"tests that read machine code will say so: {reason}")
     return environment
+
+
+def _keeping(program: Path, folder: Path) -> Path:
+    """A program called nvdisasm that keeps what this one says, in this run of the tests."""
+    shutil.rmtree(folder, ignore_errors=True)
+    kept = make_private(folder) / "nvdisasm"
+    kept.write_text(f"#!/bin/sh\nKEPT_NVDISASM={shlex.quote(str(program))}\nKEPT_LISTINGS={shlex.quote(str(folder))}\n"
+                    f". {shlex.quote(str(_KEPT))}\n", encoding="utf-8")
+    kept.chmod(0o700)
+    return kept
 
 
 def _run_tests(tools: toolchain.Toolchain, folder: Path, jobs: int, only: str | None, keep_times: bool) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.pdlkit import ctest
+from conformance.pdlkit import ctest, selftest
 from conformance.pdlkit.ctest import Course, run_ctest, summary
 
 PROJECT = """cmake_minimum_required(VERSION 3.21)
@@ -98,3 +98,21 @@ def test_usual_times_are_those_of_the_long_tests(tmp_path: Path, monkeypatch: py
     (tmp_path / "seconds.json").write_text(json.dumps({"long": 61.4, "short": 0.2, "gone": 9.0}))
     ctest.keep_typical(tmp_path, ["long", "short"])
     assert json.loads((tmp_path / "typical.json").read_text()) == {"long": 61}
+
+
+def test_a_listing_is_made_once_for_each_image_and_options(tmp_path: Path) -> None:
+    program, image, asked = tmp_path / "program", tmp_path / "an image", tmp_path / "asked"
+    program.write_text(f'#!/bin/sh\necho >>"{asked}"\necho "$1"\ncat -- "$2" || exit 3\n')
+    program.chmod(0o700)
+    image.write_text("one")
+    kept = selftest._keeping(program, tmp_path / "listings")
+
+    def ask(*arguments: str) -> tuple[int, str, int]:
+        done = subprocess.run([kept, *arguments], capture_output=True, text=True)
+        return done.returncode, done.stdout, len(asked.read_text())
+
+    assert ask("-c", str(image)) == ask("-c", str(image)) == (0, "-c\none", 1)
+    assert ask("-g", str(image)) == (0, "-g\none", 2)
+    image.write_text("two")
+    assert ask("-c", str(image)) == (0, "-c\ntwo", 3)
+    assert [ask("-c", "absent"), ask("-c", "absent")] == [(3, "-c\n", 4), (3, "-c\n", 5)], "what failed is asked again"
