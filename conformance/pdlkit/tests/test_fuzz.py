@@ -41,8 +41,7 @@ def test_a_section_table_beyond_the_end_is_refused() -> None:
 
 def test_a_reader_that_fails_is_noticed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def careless(data: bytes) -> None:
-        if len(data) > 100:
-            data[data[60]:][200]  # an IndexError, for a file that was cut
+        data[60]  # an IndexError for a file that was cut; the smallest one is soon found
 
     monkeypatch.setitem(TARGETS, "elf", (careless, TARGETS["elf"][1]))
     monkeypatch.setattr(fuzz, "ensure_venv", lambda _name: fuzz.CORPUS / "x")
