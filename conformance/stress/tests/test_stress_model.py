@@ -23,7 +23,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("model") / "model_programs"
     model = [path for path in sorted((KIT / "model").glob("*.c")) if path.name != "litmus.c"]
     home = NVCC.path.resolve().parent.parent
-    done = subprocess.run([CC.path, "-std=gnu11", "-O1", f"-I{KIT / 'model'}", f"-I{home / 'include'}",
+    done = subprocess.run([CC.path, "-std=gnu11", "-O0", f"-I{KIT / 'model'}", f"-I{home / 'include'}",
                            f"-I{home / 'targets' / 'x86_64-linux' / 'include'}", KIT / "stress" / "tests" / "model_programs.c", *model,
                            "-o", target, "-lpthread"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
