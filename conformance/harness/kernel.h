@@ -32,7 +32,6 @@
 #define k_block() model_block()
 #define k_threads() model_threads()
 #define k_blocks() model_blocks()
-#define k_cluster() model_cluster()
 #define k_dynamic_shared() model_dynamic_shared()
 #define k_sm() model_sm()
 #define k_now() model_now()
@@ -58,6 +57,14 @@
 #define k_trigger() model_trigger()
 #define k_wait_device() model_wait()
 
+DEVICE_FN void k_shape(uint32_t *shape)
+{
+    uint32_t i;
+
+    for (i = 0; i < 9; i++)
+        shape[i] = model_shape(i);
+}
+
 #else
 /* ---- a GPU ---- */
 #include "pdl_device.cuh"
@@ -77,14 +84,21 @@ DEVICE_FN uint32_t k_sm(void)
     return sm;
 }
 
-/* Blocks of the launch's cluster along x. */
-DEVICE_FN uint32_t k_cluster(void)
+/* x, y and z of the launch's grid, of a block in threads, and of a cluster in blocks. */
+DEVICE_FN void k_shape(uint32_t *shape)
 {
-    uint32_t blocks = 1;
+    shape[0] = gridDim.x;
+    shape[1] = gridDim.y;
+    shape[2] = gridDim.z;
+    shape[3] = blockDim.x;
+    shape[4] = blockDim.y;
+    shape[5] = blockDim.z;
+    shape[6] = shape[7] = shape[8] = 1;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(blocks));
+    asm volatile("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(shape[6]));
+    asm volatile("mov.u32 %0, %%cluster_nctaid.y;" : "=r"(shape[7]));
+    asm volatile("mov.u32 %0, %%cluster_nctaid.z;" : "=r"(shape[8]));
 #endif
-    return blocks;
 }
 
 DEVICE_FN uint32_t k_dynamic_shared(void)

@@ -14,9 +14,13 @@
 #ifdef PDL_MODEL
 #define STEP_BLOCK k_block()
 #define STEP_BLOCKS k_blocks()
+#define STEP_THREAD k_thread()
+#define STEP_THREADS k_threads()
 #else
 #define STEP_BLOCK (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z))
 #define STEP_BLOCKS (gridDim.x * gridDim.y * gridDim.z)
+#define STEP_THREAD (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z))
+#define STEP_THREADS (blockDim.x * blockDim.y * blockDim.z)
 #endif
 #ifdef MUTANT_nowait
 #define STEPS_BLIND 1
@@ -40,15 +44,18 @@ DEVICE_FN struct step_plan step_plan_of(const struct kernel_args *args)
 /* The block that stores word w: words are spread over all blocks, and the last one has the last word. */
 DEVICE_FN uint32_t block_of_word(uint32_t w, uint32_t blocks) { return (uint32_t)(((uint64_t)(w + 1) * blocks - 1) / PROGRAM_WORDS); }
 
-DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_plan *plan, uint32_t w)
+DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_plan *plan, uint32_t other, uint32_t w)
 {
-    uint32_t word = words_fresh(plan->key, plan->step * PROGRAM_WORDS + w), r;
+    uint32_t word = words_fresh(plan->key, plan->step * PROGRAM_WORDS + w), r, shape[PROGRAM_SHAPE];
 
-    word ^= program_launch_word(STEP_BLOCKS, k_threads(), k_cluster(), k_dynamic_shared());
+    k_shape(shape);
+    for (r = 0; r < PROGRAM_SHAPE; r++)
+        word = program_fold(word, shape[r]);
+    word = program_fold(program_fold(word, k_dynamic_shared()), other);
     for (r = 0; r < plan->reads && r < PROGRAM_READS; r++) {
         uint32_t from = plan->read[r];
         const uint32_t *words = from & STEP_OF_HOST ? args->input : args->data;
-        word = word * 0x01000193u ^ k_load(words + (from & ~STEP_OF_HOST) * PROGRAM_WORDS + w);
+        word = word * 0x01000193u ^ k_load(words + (from & STEP_NUMBER) * PROGRAM_WORDS + w);
     }
     return word;
 }
@@ -56,10 +63,10 @@ DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_p
 /* A kernel says so itself; of a memset or a copy the words do. */
 DEVICE_FN int has_begun(const struct kernel_args *args, const struct step_plan *plan, uint32_t watched)
 {
-    uint32_t step = watched & ~STEP_OF_WORDS;
+    uint32_t step = watched & STEP_NUMBER, word = (watched & ~STEP_OF_WORDS) >> STEP_WORD_SHIFT;
 
     if (watched & STEP_OF_WORDS)
-        return k_load_relaxed(args->data + step * PROGRAM_WORDS) != program_poison(plan->key, step);
+        return k_load_relaxed(args->data + step * PROGRAM_WORDS + word) != program_poison(plan->key, step);
     return k_load_relaxed(args->primary_sm + step) == (uint32_t)plan->key;
 }
 
@@ -74,42 +81,48 @@ DEVICE_FN void watches_others(const struct kernel_args *args, const struct step_
 }
 
 /* Reads as early as it may and stores as late as it can: what was not ordered is stale. */
-KERNEL(programs_step)
+DEVICE_FN void run_step(const struct kernel_args *args, uint32_t other)
 {
-    struct step_plan plan = step_plan_of(&args);
+    struct step_plan plan = step_plan_of(args);
     uint32_t word[PROGRAM_WORDS], w, mine = 0;
 
-    if (k_thread() == 0)
-        k_store_relaxed(args.primary_sm + plan.step, (uint32_t)plan.key);
-    if ((plan.flags & STEP_TRIGGERS_FIRST) && ((plan.flags & STEP_TRIGGERS_ALL) || k_thread() == 0))
+    if (STEP_THREAD == 0)
+        k_store_relaxed(args->primary_sm + plan.step, (uint32_t)plan.key);
+    if ((plan.flags & STEP_TRIGGERS_FIRST) && ((plan.flags & STEP_TRIGGERS_ALL) || STEP_THREAD == 0))
         k_trigger();
     if (plan.flags & STEP_WAITS)
         k_wait_device();
     for (w = 0; w < PROGRAM_WORDS; w++)
-        if (block_of_word(w, STEP_BLOCKS) == STEP_BLOCK && w % k_threads() == k_thread()) {
-            word[w] = step_word(&args, &plan, w);
+        if (block_of_word(w, STEP_BLOCKS) == STEP_BLOCK && w % STEP_THREADS == STEP_THREAD) {
+            word[w] = step_word(args, &plan, other, w);
             mine |= 1u << w;
         }
     k_barrier();
-    if (k_thread() == 0 && (STEP_BLOCK == 0 || STEP_BLOCK + 1 == STEP_BLOCKS))
-        k_delay(args.state, plan.hold_ns);
-    if (k_thread() == 0)
-        watches_others(&args, &plan);
+    if (STEP_THREAD == 0 && (STEP_BLOCK == 0 || STEP_BLOCK + 1 == STEP_BLOCKS))
+        k_delay(args->state, plan.hold_ns);
+    if (STEP_THREAD == 0)
+        watches_others(args, &plan);
     k_barrier();
     for (w = 0; w < PROGRAM_WORDS; w++)
         if (mine >> w & 1)
-            k_store(args.data + plan.step * PROGRAM_WORDS + w, word[w]);
-    if (STEP_BLOCK == 0 && k_thread() == 0)
-        k_store(args.seen + plan.step, (uint32_t)plan.key + plan.step);
-    if ((plan.flags & STEP_TRIGGERS_LATE) && ((plan.flags & STEP_TRIGGERS_ALL) || k_thread() == 0))
+            k_store(args->data + plan.step * PROGRAM_WORDS + w, word[w]);
+    if (STEP_BLOCK == 0 && STEP_THREAD == 0)
+        k_store(args->seen + plan.step, (uint32_t)plan.key + plan.step);
+    if ((plan.flags & STEP_TRIGGERS_LATE) && ((plan.flags & STEP_TRIGGERS_ALL) || STEP_THREAD == 0))
         k_trigger();
 }
+
+/* Two kernels, so that a node can be given another one. */
+KERNEL(programs_step) { run_step(&args, 0); }
+
+KERNEL(programs_other) { run_step(&args, 1); }
 
 static void ask_how(struct ask *ask, int streams, int only_one_call, int uploaded)
 {
     struct program_ask how = PDL_ZERO;
 
-    how.kernel = (const void *)SYMBOL(programs_step);
+    how.kernel[0] = (const void *)SYMBOL(programs_step);
+    how.kernel[1] = (const void *)SYMBOL(programs_other);
     how.streams = streams;
     how.only_one_call = only_one_call;
     how.uploaded = uploaded;

@@ -55,7 +55,7 @@ struct request {
     size_t shared_bytes;
     cudaStream_t stream_handle;
     bool programmatic, programmatic_given, cooperative, updatable, ignored_entry, urgent;
-    unsigned cluster;
+    unsigned cluster, clusters[3]; /* blocks of one; along x, y and z */
     unsigned char domain;
     cudaEvent_t event;
     bool at_block_start;
@@ -162,6 +162,7 @@ struct node {
     struct request *kernel; /* cudaGraphNodeTypeKernel */
     struct move move;
     struct cudaHostNodeParams host;
+    cudaEvent_t event;        /* of a node that records one or waits for one */
     struct graph *child[MODEL_BODIES]; /* a child graph; or the bodies of a conditional node */
     cudaGraph_t body[MODEL_BODIES]; /* the same, for the caller to read */
     unsigned children;
@@ -225,6 +226,9 @@ struct graph_exec *exec_of(cudaGraphExec_t handle);
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: has none */
 bool set_sound(const struct cudaMemsetParams *p);
 void set_fill(struct node *n, const struct cudaMemsetParams *p);
+struct node *event_node(struct graph *g, enum cudaGraphNodeType type, cudaEvent_t event); /* NULL: not there, or no event */
+/* Adds the incoming edges of the newest node; a refused one takes the node away again. */
+cudaError_t node_finish(cudaGraphNode_t *out, struct node *n, const cudaGraphNode_t *deps, const edge_data *data, size_t count);
 cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams *p);
 
 void captures_reset(void);

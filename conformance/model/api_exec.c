@@ -67,6 +67,11 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         }
     for (size_t i = 0; device.faults.update_keeps_edges && i < copy->arcs; i++)
         copy->arc[i].data = e->copy->arc[i].data;
+    for (size_t i = 0; device.faults.captured_update_keeps_args && i < copy->nodes; i++)
+        if (copy->node[i]->captured && copy->node[i]->kernel != NULL)
+            memcpy(copy->node[i]->kernel->args, e->copy->node[i]->kernel->args, sizeof copy->node[i]->kernel->args);
+    for (size_t i = 0; i < copy->nodes; i++)
+        copy->node[i]->original = e->copy->node[i]->original; /* it is still known by the nodes that it was made from */
     graph_delete(e->copy);
     e->copy = copy;
     e->features |= HAS(updated);
@@ -75,15 +80,15 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
 
 /* ---- node by node ---- */
 
-/* The node of an executable graph that stands for one of the graph it was made from: the same place in the copy. */
+/* The node of an executable graph that stands for one of the graph it was made from, whatever became of others of that graph. */
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type)
 {
     const struct graph_exec *e = exec_of(exec);
     const struct node *n = node_of(handle);
-    if (e == NULL || n == NULL || n->type != type || n->graph->owner != NULL || n->index >= e->copy->nodes)
-        return NULL;
-    struct node *found = e->copy->node[n->index];
-    return found->type == type ? found : NULL;
+    for (size_t i = 0; e != NULL && n != NULL && i < e->copy->nodes; i++)
+        if (e->copy->node[i]->original == n)
+            return n->type == type ? e->copy->node[i] : NULL;
+    return NULL;
 }
 
 cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle,
@@ -98,7 +103,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
         n = e->copy->node[n->index + 1];
     }
     bool ignored = (device.faults.params_after_launch_ignored && e->features & HAS(again)) || (device.faults.late_params_ignored && e->launches > 1) ||
-                   (device.faults.disabled_takes_no_params && n->disabled);
+                   (device.faults.disabled_takes_no_params && n->disabled) || (device.faults.captured_params_ignored && n->captured);
     struct node *next = n->index + 1 < e->copy->nodes ? e->copy->node[n->index + 1] : NULL;
     if (device.faults.params_to_next_too && next != NULL && next->kernel != NULL)
         (void)kernel_replace(next->kernel, p);

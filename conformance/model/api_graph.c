@@ -75,7 +75,6 @@ static bool stands_before(const cudaGraphNode_t *deps, size_t i)
     return false;
 }
 
-/* Adds n's incoming edges; a refused one takes the node away again. */
 static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphNode_t *deps, const edge_data *data,
                                size_t count)
 {
@@ -100,10 +99,9 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
     return cudaSuccess;
 }
 
-static cudaError_t finish(cudaGraphNode_t *out, struct graph *g, struct node *n, const cudaGraphNode_t *deps,
-                          const edge_data *data, size_t count)
+cudaError_t node_finish(cudaGraphNode_t *out, struct node *n, const cudaGraphNode_t *deps, const edge_data *data, size_t count)
 {
-    cudaError_t error = connect_all(g, n, deps, data, count);
+    cudaError_t error = connect_all(n->graph, n, deps, data, count);
     FAIL_IF(error != cudaSuccess, error);
     *out = (cudaGraphNode_t)(void *)n;
     return cudaSuccess;
@@ -127,7 +125,7 @@ static cudaError_t add_kernel(cudaGraphNode_t *out, cudaGraph_t graph, const cud
     }
     struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeKernel);
     n->kernel = r;
-    return finish(out, graph_of(graph), n, deps, data, count);
+    return node_finish(out, n, deps, data, count);
 }
 
 bool set_sound(const struct cudaMemsetParams *p)
@@ -178,7 +176,7 @@ cudaError_t CUDARTAPI cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t gr
 {
     CALL(cudaGraphAddEmptyNode);
     FAIL_IF(!add_arguments_sound(out, graph, deps, count), cudaErrorInvalidValue);
-    return finish(out, graph_of(graph), node_new(graph_of(graph), cudaGraphNodeTypeEmpty), deps, NULL, count);
+    return node_finish(out, node_new(graph_of(graph), cudaGraphNodeTypeEmpty), deps, NULL, count);
 }
 
 cudaError_t CUDARTAPI cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
@@ -186,7 +184,7 @@ cudaError_t CUDARTAPI cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t g
 {
     CALL(cudaGraphAddMemsetNode);
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || !set_sound(p), cudaErrorInvalidValue);
-    return finish(out, graph_of(graph), set_node(graph_of(graph), p), deps, NULL, count);
+    return node_finish(out, set_node(graph_of(graph), p), deps, NULL, count);
 }
 
 cudaError_t CUDARTAPI cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
@@ -196,7 +194,7 @@ cudaError_t CUDARTAPI cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t
     CALL(cudaGraphAddMemcpyNode1D);
     (void)kind;
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || to == NULL || from == NULL, cudaErrorInvalidValue);
-    return finish(out, graph_of(graph), copy_node(graph_of(graph), to, from, bytes), deps, NULL, count);
+    return node_finish(out, copy_node(graph_of(graph), to, from, bytes), deps, NULL, count);
 }
 
 cudaError_t CUDARTAPI cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
@@ -207,7 +205,7 @@ cudaError_t CUDARTAPI cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t gra
     struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeHost);
     n->host.fn = p->fn;
     n->host.userData = p->userData;
-    return finish(out, graph_of(graph), n, deps, NULL, count);
+    return node_finish(out, n, deps, NULL, count);
 }
 
 #if CUDART_VERSION >= 12020
@@ -244,6 +242,11 @@ cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGr
                       c->extent.width);
         break;
     }
+    case cudaGraphNodeTypeEventRecord:
+    case cudaGraphNodeTypeWaitEvent:
+        n = event_node(g, p->type, (int)p->type == cudaGraphNodeTypeWaitEvent ? p->eventWait.event : p->eventRecord.event);
+        FAIL_IF(n == NULL, cudaErrorInvalidValue);
+        break;
     case cudaGraphNodeTypeGraph:
     case cudaGraphNodeTypeConditional:
         n = nested_node(g, p);
@@ -251,7 +254,7 @@ cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGr
         break;
     default: return call_result(cudaErrorNotSupported);
     }
-    return finish(out, g, n, deps, data, count);
+    return node_finish(out, n, deps, data, count);
 }
 #endif
 
@@ -265,7 +268,7 @@ cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph
     if (device.faults.child_edges_full)
         edges_become_full(copy);
     node_owns(n, copy);
-    return finish(out, graph_of(graph), n, deps, NULL, count);
+    return node_finish(out, n, deps, NULL, count);
 }
 
 /* ---- edges ---- */
@@ -464,12 +467,14 @@ cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams 
     struct request fresh;
     cudaError_t error = request_fill_node(&fresh, p->func, p->gridDim, p->blockDim, p->sharedMemBytes, p->kernelParams);
     FAIL_IF(error != cudaSuccess, error);
-    r->kernel = fresh.kernel;
+    if (!device.faults.params_keep_function)
+        r->kernel = fresh.kernel;
     memcpy(r->grid, fresh.grid, sizeof r->grid);
     memcpy(r->block, fresh.block, sizeof r->block);
     r->shared_bytes = fresh.shared_bytes;
     memcpy(r->args, fresh.args, sizeof r->args);
-    r->cluster = device.faults.renewed_loses_cluster ? 1 : r->cluster;
+    if (device.faults.renewed_loses_cluster)
+        r->cluster = r->clusters[0] = r->clusters[1] = r->clusters[2] = 1;
     return cudaSuccess;
 }
 

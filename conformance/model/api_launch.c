@@ -90,6 +90,9 @@ static cudaError_t read_attribute(struct request *r, const cudaLaunchAttribute *
         if (device.cc < 90)
             return cudaErrorNotSupported;
         r->cluster = v[0] * v[1] * v[2];
+        memcpy(r->clusters, v, sizeof r->clusters);
+        if (device.faults.cluster_along_x_only)
+            r->cluster = r->clusters[0], r->clusters[1] = r->clusters[2] = 1;
         return cluster_fits(r, v[0], v[1], v[2]) ? cudaSuccess : cudaErrorInvalidClusterSize;
     }
     case 6:
@@ -150,7 +153,7 @@ static cudaError_t fill(struct request *r, const void *func, dim3 grid, dim3 blo
     r->stream_handle = NULL;
     r->ignored_entry = r->urgent = r->programmatic = r->programmatic_given = r->cooperative = r->updatable = r->at_block_start = false;
     r->event = r->launch_event = NULL;
-    r->cluster = 1;
+    r->cluster = r->clusters[0] = r->clusters[1] = r->clusters[2] = 1;
     r->domain = 0;
     r->num_attrs = 0;
     cudaError_t error = check_shape(r, f);
@@ -221,6 +224,13 @@ struct op *request_op(const struct request *r)
     op->grid->dynamic_shared = r->shared_bytes;
     op->grid->cooperative = r->cooperative;
     op->grid->cluster = r->cluster;
+    memcpy(op->grid->shape, r->grid, sizeof r->grid);
+    memcpy(op->grid->shape + 3, r->block, sizeof r->block);
+    if (device.faults.launch_loses_block_z && r->block[2] > 1) {
+        op->grid->threads = r->block[0] * r->block[1];
+        op->grid->shape[5] = 1;
+    }
+    memcpy(op->grid->shape + 6, r->clusters, sizeof r->clusters);
     op->attributed = r->programmatic;
     op->covers_nothing = r->ignored_entry;
     op->urgent = r->urgent;

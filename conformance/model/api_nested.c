@@ -32,17 +32,12 @@ cudaError_t CUDARTAPI cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNo
     return call_result(cudaErrorInvalidValue);
 }
 
-/* The node of an executable graph that stands for one of the graph it was made from: the same place in the copy. */
+/* The node of an executable graph, if it is of a kind that may be left out. */
 static struct node *node_in(cudaGraphExec_t exec, cudaGraphNode_t handle)
 {
-    struct graph_exec *e = exec_of(exec);
     const struct node *n = node_of(handle);
-    if (e == NULL || n == NULL || n->graph->owner != NULL || n->index >= e->copy->nodes)
-        return NULL;
-    struct node *found = e->copy->node[n->index];
-    bool may_be_left_out = found->type == cudaGraphNodeTypeKernel || found->type == cudaGraphNodeTypeMemcpy ||
-                           found->type == cudaGraphNodeTypeMemset;
-    return may_be_left_out && found->type == n->type ? found : NULL;
+    bool may_be_left_out = n != NULL && (n->type == cudaGraphNodeTypeKernel || n->type == cudaGraphNodeTypeMemcpy || n->type == cudaGraphNodeTypeMemset);
+    return may_be_left_out ? exec_node(exec, handle, n->type) : NULL;
 }
 
 cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)

@@ -233,9 +233,9 @@ unsigned model_blocks(void)
     return self()->block->op->grid->blocks;
 }
 
-unsigned model_cluster(void)
+unsigned model_shape(unsigned index)
 {
-    return self()->block->op->grid->cluster;
+    return self()->block->op->grid->shape[index];
 }
 
 unsigned model_dynamic_shared(void)

@@ -182,7 +182,8 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
         g->arc[g->arcs - 1].of_event = l->half[i].of_event;
         g->arc[g->arcs - 1].rejoins = l->half[i].kept_default;
     }
-    if (!all_programmatic && !device.faults.capture_loses_order) {
+    bool relaxed = device.faults.relaxed_capture_loses_order && s->capture->mode == cudaStreamCaptureModeRelaxed;
+    if (!all_programmatic && !relaxed && !device.faults.capture_loses_order) {
         for (unsigned i = 0; i < l->behinds; i++)
             graph_connect(g, l->behind[i], n, full_edge); /* refused if there is an edge already */
         l->behinds = 0;

@@ -268,6 +268,7 @@ static void node_copy(struct graph *into, const struct node *from)
     struct node *n = node_new(into, from->type);
     n->move = from->move;
     n->host = from->host;
+    n->event = from->event;
     n->incoming = from->incoming;
     n->outgoing = from->outgoing;
     n->captured = from->captured;
@@ -304,11 +305,33 @@ struct graph *graph_copy(const struct graph *g)
 
 /* ---- launching ---- */
 
+static struct op *record_op(const struct node *n)
+{
+    struct op *op = op_new(OP_RECORD);
+    if (event_of(n->event) == NULL)
+        return op;
+    event_takes(event_of(n->event), RECORDED_ORDINARY, op, false);
+    if (device.faults.record_node_early)
+        event_of(n->event)->op = NULL;
+    return op;
+}
+
+/* Waits for what the event stood for when the graph was launched. */
+static struct op *wait_op(const struct node *n)
+{
+    struct op *op = op_new(OP_JOIN);
+    const struct event *e = event_of(n->event);
+    if (e != NULL && e->op != NULL && !device.faults.wait_node_early)
+        op_after(op, e->op, e->device_at);
+    return op;
+}
+
 struct op *node_op(const struct node *n)
 {
     struct op *op;
     bool runs_all_the_same = n->type == cudaGraphNodeTypeKernel ? device.faults.disabled_cooperative_runs && n->kernel->cooperative
                                                                 : device.faults.disabled_runs;
+    runs_all_the_same |= device.faults.captured_disabled_runs && n->captured;
     if (n->disabled && !runs_all_the_same)
         return op_new(OP_JOIN);
     switch ((int)n->type) {
@@ -320,6 +343,8 @@ struct op *node_op(const struct node *n)
         op->host.call = n->host.fn;
         op->host.data = n->host.userData;
         return op;
+    case cudaGraphNodeTypeEventRecord: return record_op(n);
+    case cudaGraphNodeTypeWaitEvent: return wait_op(n);
     default: return op_new(OP_JOIN);
     }
     op->move = n->move;
@@ -513,7 +538,10 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGr
 {
     CALL(cudaGraphInstantiateWithFlags);
     (void)flags;
-    return instantiate(out, graph);
+    cudaError_t error = instantiate(out, graph);
+    if (device.faults.flagged_instance_loses_edge && error == cudaSuccess && execs->copy->arcs != 0)
+        graph_drop_arc(execs->copy, execs->copy->arcs - 1);
+    return error;
 }
 
 cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t stream)

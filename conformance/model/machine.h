@@ -46,6 +46,7 @@ struct grid { /* the kernel part of an op */
     size_t dynamic_shared;
     bool cooperative;
     unsigned cluster; /* blocks of one */
+    unsigned shape[9]; /* x, y, z of the grid, of a block, and of a cluster */
     unsigned next_block, triggered, trigger_calls;
     unsigned gone, exited, low_exited; /* blocks that ended; ... without a trigger; ... of the lower half */
     struct block *resident; /* list by next_of_grid */
@@ -183,6 +184,9 @@ struct faults {
     bool disabled_orders_one, set_takes_bytes, set_takes_one_row, copy_params_keep_size, source_moves_copies, begin_skips_empty;
     bool disabled_takes_no_params, clone_swaps_axes, renewed_loses_cluster;
     bool per_thread_record_keeps_one, disabled_cooperative_runs;
+    bool launch_loses_block_z, copy_takes_words, params_keep_function, captured_update_keeps_args, record_node_keeps_event, wait_node_keeps_event;
+    bool record_node_early, wait_node_early, general_params_ignored, relaxed_capture_loses_order, flagged_instance_loses_edge;
+    bool captured_params_ignored, captured_disabled_runs, cluster_along_x_only;
     bool never_overlaps, early, shared; /* these three conform */
 };
 

@@ -270,7 +270,7 @@ static void op_is_done(struct op *op)
 static void move_memory(struct op *op)
 {
     if (op->kind == OP_COPY) {
-        memmove(op->move.to, op->move.from, op->move.bytes);
+        memmove(op->move.to, op->move.from, device.faults.copy_takes_words ? op->move.bytes & ~(size_t)3 : op->move.bytes);
         free(op->move.staging);
         op->move.staging = NULL;
         return;

@@ -24,7 +24,10 @@
     X(cudaGraphExecUpdate) X(cudaGraphExecKernelNodeSetParams) X(cudaGraphAddChildGraphNode)                         \
     X(cudaGraphExecMemsetNodeSetParams) X(cudaGraphExecMemcpyNodeSetParams1D) X(cudaGraphExecHostNodeSetParams)      \
     X(cudaGraphExecChildGraphNodeSetParams) X(cudaGraphMemsetNodeSetParams) X(cudaGraphMemcpyNodeSetParams1D)         \
-    X(cudaGraphHostNodeSetParams)                                                                                    \
+    X(cudaGraphHostNodeSetParams) X(cudaGraphAddEventRecordNode) X(cudaGraphAddEventWaitNode)                          \
+    X(cudaGraphEventRecordNodeSetEvent) X(cudaGraphEventWaitNodeSetEvent) X(cudaGraphExecEventRecordNodeSetEvent)      \
+    X(cudaGraphExecEventWaitNodeSetEvent) X(cudaGraphEventRecordNodeGetEvent) X(cudaGraphEventWaitNodeGetEvent)        \
+    X(cudaGraphNodeSetParams) X(cudaGraphExecNodeSetParams)                                                          \
     X(cudaGraphChildGraphNodeGetGraph) X(cudaGraphNodeFindInClone) X(cudaGraphNodeSetEnabled)                        \
     X(cudaGraphNodeGetEnabled) X(cudaGraphConditionalHandleCreate) X(cudaFuncGetAttributes) X(cudaFuncSetAttribute)      \
     X(cudaFuncGetName) X(cudaOccupancyMaxActiveBlocksPerMultiprocessor)                                              \

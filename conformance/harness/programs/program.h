@@ -33,25 +33,32 @@ struct step_plan {
 };
 #define STEP_OF_HOST 0x80000000u
 #define STEP_OF_WORDS 0x40000000u /* in watch: no kernel; its words say whether it has begun */
+#define STEP_WORD_SHIFT 8u        /* in watch: which of its words */
+#define STEP_NUMBER 0xFFu         /* in read and watch */
 #define STEP_WAITS 0x1u
 #define STEP_TRIGGERS_FIRST 0x2u
 #define STEP_TRIGGERS_LATE 0x4u
 #define STEP_TRIGGERS_ALL 0x8u /* by every thread, else by one of each block */
 
-enum step_kind { STEP_KERNEL, STEP_SET, STEP_COPY, STEP_HOST, STEP_EMPTY, STEP_KINDS };
+/* STEP_RECORD: its event lets a copy of all words go, in another stream. STEP_AWAIT: waits for a kernel of another stream. */
+enum step_kind { STEP_KERNEL, STEP_SET, STEP_COPY, STEP_HOST, STEP_EMPTY, STEP_RECORD, STEP_AWAIT, STEP_KINDS };
 enum link_kind { LINK_FULL, LINK_TRIGGER, LINK_START, LINK_LAUNCH, LINK_KINDS }; /* as an edge: 0,0,0 1,0,1 2,0,1 2,0,0 */
 
 struct step {
     enum step_kind kind;
-    unsigned grid[3], threads, cluster, shared_bytes;
+    unsigned grid[3], block[3], cluster[3], shared_bytes; /* block: in threads; cluster: in blocks */
+    int other;                 /* the other of the two kernels */
     int cooperative, urgent, domain, attribute; /* attribute: of the launch in a stream */
     uint32_t flags, hold_ns;
     unsigned reads, read[PROGRAM_READS];
     unsigned watches, watch[PROGRAM_WATCHES];
-    unsigned element, rows;    /* of a memset: bytes at a time; 2 rows leave words between them as they were */
+    unsigned element;          /* of a memset: bytes at a time */
+    unsigned begin, bytes, rows, pitch; /* of a memset or a copy: the bytes of its words that it writes, row by row; a copy has one */
+    unsigned source;           /* of a copy: where it begins to read */
     int uneven;                /* its bytes differ, where it has more than one at a time */
     unsigned row;              /* of the covering array that its launch was drawn from */
     unsigned lane;             /* of a program for streams */
+    uint64_t before;           /* one bit per step: complete when this one begins */
 };
 
 struct link {
@@ -80,15 +87,17 @@ void program_draw_graph(struct program *program, struct dice *dice, const struct
 void program_draw_stream(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
 /* Fills what each step reads, and which later steps it watches, from the links and the order of the lanes. */
 void program_entitle(struct program *program, struct dice *dice);
+unsigned program_next_in_lane(const struct program *program, unsigned step); /* PROGRAM_STEPS: there is none */
 /* The words of every step after a run with this key; what was left out leaves its words as they were. */
 void program_expect(const struct program *program, uint64_t key, uint64_t left_out, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS]);
-uint32_t program_set_word(const struct program *program, unsigned step); /* what a memset leaves */
-#define PROGRAM_ROW_WORDS 4u   /* of a memset of several rows, and as many between them */
+uint32_t program_set_value(const struct program *program, unsigned step); /* of a memset, as many bytes as it sets at a time */
+#define STEP_BYTES (PROGRAM_WORDS * sizeof(uint32_t))
 /* What is in a step's words before the run. */
 #define program_poison(key, step) ((uint32_t)((key) >> 32) ^ 0xDEADu ^ (uint32_t)(step))
-/* What a kernel step makes of its launch: of blocks, threads, blocks of a cluster, and dynamic shared memory. */
-#define program_launch_word(blocks, threads, cluster, bytes) \
-    ((uint32_t)(blocks) * 0x9E3779B1u ^ (uint32_t)(threads) * 0x85EBCA77u ^ (uint32_t)(cluster) * 0xC2B2AE3Du ^ (uint32_t)(bytes) * 0x27D4EB2Fu)
+/* What a kernel step makes of its launch, number after number: x, y and z of the grid, of a block and of a cluster, dynamic shared
+ * memory, and which of the kernels it is. */
+#define PROGRAM_SHAPE 9u
+#define program_fold(word, number) ((uint32_t)(word) * 0x85EBCA77u + (uint32_t)(number))
 /* The program without this step or this link. */
 void program_without_step(struct program *program, unsigned step);
 void program_without_link(struct program *program, unsigned link);
@@ -108,6 +117,7 @@ struct made {                  /* a program made in one way */
     unsigned way;
     uint64_t decoys;           /* one bit per step: launched otherwise and on other memory, or, of the host, does nothing */
     uint64_t left_out;         /* one bit per step: disabled in the executable graph */
+    struct dice began;         /* as it was before a capture: a second one with it makes the same calls */
     int bare;                  /* decoys carry neither priority nor domain */
     int late;                  /* the executable graph is launched as its decoy first, then as itself, in turn */
     struct made *decoy;        /* what the executable graph was made from, if not from this graph */
@@ -148,6 +158,10 @@ cudaError_t program_add_condition(cudaGraph_t graph, const cudaGraphNode_t *deps
 unsigned graph_compare(const struct made *made, char *text, size_t room);
 /* Launches eagerly, or captures into made->graph. */
 cudaError_t stream_make(struct made *made, enum stream_way way);
+/* Whichever it is: no call here is one that another mode would forbid. */
+enum cudaStreamCaptureMode program_capture_mode(struct dice *dice);
+/* The node that a capturing stream has added for this step: what the stream depends on now, and no step before it was. */
+cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t stream);
 int stream_way_captures(enum stream_way way);
 
 /* One step added to a graph with these dependencies. general: by cudaGraphAddNode. */
@@ -155,10 +169,19 @@ cudaError_t program_add_step(const struct made *made, cudaGraph_t graph, unsigne
                              const cudaGraphEdgeData *data, size_t count, int general, cudaGraphNode_t *node);
 cudaError_t program_launch_step(const struct made *made, unsigned step, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
                                 struct dice *dice);
+/* Around the launch of a graph: what its steps wait for goes before it, what waits for them behind it. Decoys are left out. */
+cudaError_t program_before_launch(const struct made *made, uint64_t decoys);
+cudaError_t program_behind_launch(const struct made *made, uint64_t decoys);
+/* The words of step `record` as they were behind its event; NULL: nobody looked. */
+const uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record);
+#define PROGRAM_SEEN 2u        /* steps that record and are looked behind */
 cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStream_t stream);
 void program_step_args(const struct made *made, unsigned step, struct kernel_args *args);
 /* Whether this step works on other memory in this graph. */
 int program_is_decoy(const struct made *made, unsigned step);
+/* Gives a node of a graph, or of an executable one, the parameters of this step. general: by the call for nodes of every kind. */
+cudaError_t program_set_node(const struct made *made, cudaGraphNode_t node, unsigned step, int general);
+cudaError_t program_set_exec_node(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned step, int general);
 /* Whether no edge to or from this step is programmatic. */
 int program_has_full_edges(const struct program *program, unsigned step);
 /* Whether this step lies in a child graph or a body of its own, where it means the same as long as all its edges are full. */
@@ -166,26 +189,30 @@ int program_is_wrapped(const struct made *made, unsigned step);
 /* A graph of this step alone. */
 cudaError_t program_make_child(const struct made *made, unsigned step, cudaGraph_t *child);
 uint32_t *program_words_of(const struct made *made, unsigned step);
-uint32_t *program_source_of(const struct made *made, unsigned step);
 /* What a node of this step is given, by its kind; an empty node is given nothing. */
 struct step_params {
     union {
         struct cudaKernelNodeParams kernel; /* its one argument lies below */
         struct cudaMemsetParams set;
         struct cudaHostNodeParams host;
-        struct { uint32_t *to, *from; size_t bytes; } copy;
+        struct { char *to, *from; size_t bytes; } copy;
+        cudaEvent_t event;
     } as;
     struct kernel_args args;
     void *values[1];
 };
-#define STEP_BYTES (PROGRAM_WORDS * sizeof(uint32_t))
+void program_fill_kernel(const struct made *made, unsigned step, struct step_params *params);
 void program_fill_step(const struct made *made, unsigned step, struct step_params *params);
+/* The same for the calls that take nodes of every kind; `params` keeps the arguments. */
+void program_fill_general(const struct made *made, unsigned step, struct step_params *params, struct cudaGraphNodeParams *general);
+/* Whether a copy's decoy copies as much as the copy itself: of the general call the documents promise no other size. */
+#define program_keeps_size(step) ((step) % 2 == 0)
 /* The attributes of a kernel step, whichever way it is launched; returns how many. */
 #define PROGRAM_ATTRIBUTES 4u
 unsigned program_list_attributes(const struct made *made, unsigned step, cudaLaunchAttribute *attrs);
 cudaLaunchAttributeValue *program_add_attribute(cudaLaunchAttribute *attrs, unsigned *count, cudaLaunchAttributeID id);
-/* Whether the node of a kernel step has them, and the launch that it was given. */
-int program_keeps_kernel(const struct made *made, unsigned step);
+/* Whether the node of a step has them, and the launch or the event that it was given. */
+int program_keeps_node(const struct made *made, unsigned step);
 
 struct program_host_step {
     struct program_room *room;
@@ -200,9 +227,10 @@ struct program_staging {       /* pinned, mapped */
     uint32_t none[PROGRAM_STEPS + 4]; /* zeros */
 };
 struct program_room {
-    const void *kernel;
+    const void *const *kernel; /* the two */
     cudaStream_t stream, side, blocking, urgent, relay;
     cudaEvent_t event[PROGRAM_LINKS];
+    cudaEvent_t node_event[2 * PROGRAM_STEPS]; /* of the steps that record or await one; the decoy's behind the program's */
     int high_priority, blind;  /* blind: no step waits; such programs have to go wrong */
     struct program_size size;
     uint64_t key;
@@ -210,6 +238,7 @@ struct program_room {
     char *mapped;              /* staging as the device sees it */
     struct step_plan *plan;    /* in device memory: plans and data, then the decoy's */
     uint32_t *data;
+    uint32_t *seen;            /* the words as each of the first steps that record saw them */
     uint32_t *began;           /* by step: the key, once it has; then the count of steps that began too early */
     struct trial_state *state;
     struct program_host_step host[2 * PROGRAM_STEPS]; /* the decoy's behind the program's */
@@ -218,7 +247,7 @@ struct program_room {
 
 /* The questions: every way of `count` programs; the kernel comes from kernels/programs.cu. */
 struct program_ask {
-    const void *kernel;
+    const void *kernel[2];
     int streams, only_one_call, uploaded, blind; /* uploaded: every executable graph is, else none */
 };
 void program_ask(struct ask *ask, const struct program_ask *how);

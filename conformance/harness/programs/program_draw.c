@@ -20,11 +20,12 @@ uint64_t dice_roll(struct dice *dice)
 unsigned dice_below(struct dice *dice, unsigned n) { return (unsigned)((dice_roll(dice) >> 32) * n >> 32); }
 
 /* All of its bytes are the same, so that a byte-wise memset makes it, too, if it is not uneven. */
-uint32_t program_set_word(const struct program *p, unsigned step)
+uint32_t program_set_value(const struct program *p, unsigned step)
 {
     static const uint32_t differences[] = { 0, 0, 0x00010001u, 0, 0x00010203u }; /* by the bytes at a time */
+    uint32_t word = 0x01010101u * (0x40u + step) ^ (p->step[step].uneven ? differences[p->step[step].element] : 0);
 
-    return 0x01010101u * (0x40u + step) ^ (p->step[step].uneven ? differences[p->step[step].element] : 0);
+    return word >> (32 - 8 * p->step[step].element);
 }
 
 static int one_in(struct dice *dice, unsigned n) { return dice_below(dice, n) == 0; }
@@ -38,43 +39,69 @@ cudaGraphEdgeData program_edge(enum link_kind kind)
 
 /* ---- one step: its launch comes from the covering array of rules.toml, the rest from the dice ---- */
 
+/* Now and then half of the blocks, or a quarter, stands along one other axis, or along two. */
+static void spread_grid(struct step *step, struct dice *dice, unsigned along)
+{
+    unsigned axis;
+
+    for (axis = 0; axis < 3; axis++)
+        if (axis != along && step->grid[along] > 1 && one_in(dice, 3)) {
+            step->grid[axis] = 2;
+            step->grid[along] /= 2;
+        }
+}
+
 static void draw_grid(struct step *step, struct dice *dice, const struct program_size *size, unsigned value)
 {
-    unsigned blocks = 1 + dice_below(dice, size->blocks);
+    unsigned blocks = 1 + dice_below(dice, size->blocks), along = value == GRID_Y ? 1 : value == GRID_Z ? 2 : 0;
 
     step->grid[0] = step->grid[1] = step->grid[2] = 1;
-    switch (value) {
-    case GRID_ONE: break;
-    case GRID_X: step->grid[0] = blocks; break;
-    case GRID_Y: step->grid[1] = blocks; break;
-    case GRID_Z: step->grid[2] = blocks; break;
-    default: step->grid[0] = size->many_blocks + dice_below(dice, size->many_blocks); break;
-    }
+    if (value == GRID_ONE)
+        return;
+    step->grid[along] = value == GRID_MANY ? size->many_blocks + dice_below(dice, size->many_blocks) : blocks;
+    spread_grid(step, dice, along);
     if (value == GRID_MANY && size->most_blocks && one_in(dice, 64))
         step->grid[0] = size->most_blocks; /* more than two bytes count */
 }
 
+/* Blocks of one, two or three dimensions. */
+static void draw_block(struct step *step, struct dice *dice, unsigned threads)
+{
+    unsigned y = 1u << dice_below(dice, 3), z = 1u << dice_below(dice, 2), flat = one_in(dice, 2) || y * z > threads;
+
+    step->block[0] = flat ? threads : threads / (y * z);
+    step->block[1] = flat ? 1 : y;
+    step->block[2] = flat ? 1 : z;
+}
+
+/* Along one axis, mostly x; the grid is made to hold whole ones. */
+static void draw_cluster(struct step *step, struct dice *dice, unsigned blocks)
+{
+    unsigned along = one_in(dice, 2) ? dice_below(dice, 3) : 0;
+
+    step->cluster[0] = step->cluster[1] = step->cluster[2] = 1;
+    step->cluster[along] = blocks;
+    step->grid[along] = (step->grid[along] + blocks - 1) / blocks * blocks;
+}
+
+static unsigned blocks_of(const struct step *step) { return step->grid[0] * step->grid[1] * step->grid[2]; }
+
 static void draw_launch(struct step *step, struct dice *dice, const struct program_size *size, const unsigned char *row)
 {
     static const unsigned cluster[] = { 1, 2, 4, 8 };
-    unsigned blocks;
 
     draw_grid(step, dice, size, row[AXIS_GRID]);
-    step->threads = row[AXIS_THREADS] == THREADS_WARP ? size->threads / 4 : row[AXIS_THREADS] == THREADS_MOST ? size->threads
-                                                                          : 1 + dice_below(dice, size->threads);
-    step->cluster = cluster[row[AXIS_CLUSTER]];
+    draw_block(step, dice, row[AXIS_THREADS] == THREADS_WARP ? size->threads / 4 : row[AXIS_THREADS] == THREADS_MOST ? size->threads
+                                                                                   : 1 + dice_below(dice, size->threads));
+    draw_cluster(step, dice, cluster[row[AXIS_CLUSTER]] > size->clusters ? size->clusters : cluster[row[AXIS_CLUSTER]]);
+    step->other = one_in(dice, 4);
     step->cooperative = row[AXIS_COOPERATIVE] == COOPERATIVE_YES;
     step->urgent = row[AXIS_PRIORITY] == PRIORITY_HIGH;
     step->domain = row[AXIS_DOMAIN] == DOMAIN_REMOTE;
     step->attribute = row[AXIS_ATTRIBUTE] == ATTRIBUTE_ON;
     step->shared_bytes = row[AXIS_SHARED] == SHARED_NONE ? 0 : row[AXIS_SHARED] == SHARED_SOME ? 1024 : size->shared_bytes;
-    if (step->cluster > size->clusters)
-        step->cluster = size->clusters;
-    step->grid[0] = (step->grid[0] + step->cluster - 1) / step->cluster * step->cluster;
-    blocks = step->grid[0] * step->grid[1] * step->grid[2];
-    if (step->cooperative && (blocks > size->blocks || step->shared_bytes > 1024)) { /* all of it has to fit at once */
-        step->grid[0] = step->cluster;
-        step->grid[1] = step->grid[2] = 1;
+    if (step->cooperative && (blocks_of(step) > size->blocks || step->shared_bytes > 1024)) { /* all of it has to fit at once */
+        memcpy(step->grid, step->cluster, sizeof(step->grid));
         step->shared_bytes = 0;
     }
     step->flags = row[AXIS_WAIT] == WAIT_YES ? STEP_WAITS : 0;
@@ -82,6 +109,8 @@ static void draw_launch(struct step *step, struct dice *dice, const struct progr
     step->flags |= one_in(dice, 2) ? STEP_TRIGGERS_ALL : 0;
     step->hold_ns = size->hold_ns / 4 + dice_below(dice, size->hold_ns);
 }
+
+#define DRAWN_KINDS (STEP_EMPTY + 1u)
 
 /* What a program has much of, so that rows of steps of one kind, and nodes with many full edges, are drawn as well. */
 struct flavour {
@@ -97,23 +126,52 @@ static struct flavour draw_flavour(struct dice *dice, const struct program_size 
 
     if (size->programmatic)
         return flavour;
-    flavour.kind = one_in(dice, 2) ? (enum step_kind)dice_below(dice, STEP_KINDS) : STEP_KERNEL;
+    flavour.kind = one_in(dice, 2) ? (enum step_kind)dice_below(dice, DRAWN_KINDS) : STEP_KERNEL;
     flavour.full_edges = one_in(dice, 3);
     flavour.fan_in = one_in(dice, flavour.full_edges ? 2 : 4) ? 8 : 3;
     flavour.row = one_in(dice, 3);
     return flavour;
 }
 
+/* Which bytes of its words a memset or a copy writes: mostly all; or some, at odd places; or, of a memset, those of several rows. */
+static void draw_bytes(struct step *step, struct dice *dice)
+{
+    unsigned unit = step->kind == STEP_SET ? 1u << dice_below(dice, 3) : 1;
+
+    step->element = unit;
+    step->uneven = one_in(dice, 4);
+    step->rows = step->kind == STEP_SET && one_in(dice, 8) ? 2 + dice_below(dice, 3) : 1;
+    step->pitch = (unsigned)STEP_BYTES / (step->rows == 3 ? 4 : step->rows);
+    step->bytes = step->rows > 1 ? step->pitch / 2 : step->pitch;
+    if (dice_below(dice, 3))
+        return;
+    step->begin = dice_below(dice, 8) / unit * unit;
+    step->source = dice_below(dice, 8);
+    if (step->rows > 1) {
+        step->bytes = unit + dice_below(dice, step->pitch / 2) / unit * unit;
+        step->pitch -= unit;
+    } else {
+        step->bytes = (unsigned)STEP_BYTES - 8 - dice_below(dice, 48) / unit * unit;
+    }
+}
+
+/* Of the kinds that are no kernels the last one stands for all three that move nothing. */
+static enum step_kind draw_kind(struct dice *dice, enum step_kind kind)
+{
+    static const enum step_kind still[] = { STEP_EMPTY, STEP_RECORD, STEP_AWAIT };
+
+    return kind == STEP_EMPTY ? still[dice_below(dice, 3)] : kind;
+}
+
 static void draw_step(struct step *step, struct dice *dice, const struct program_size *size, unsigned number, const struct flavour *flavour)
 {
     memset(step, 0, sizeof(*step));
     step->row = number % KIT_AXIS_ROWS;
-    step->element = 1u << dice_below(dice, 3);
-    step->uneven = one_in(dice, 4);
-    step->rows = one_in(dice, 8) ? PROGRAM_WORDS / (2 * PROGRAM_ROW_WORDS) : 1;
     draw_launch(step, dice, size, kit_axis_rows[step->row]);
     step->kind = flavour->kind != STEP_KERNEL && one_in(dice, 2) ? flavour->kind
-                 : one_in(dice, flavour->row ? 2 : 4) ? (enum step_kind)dice_below(dice, STEP_KINDS) : STEP_KERNEL;
+                 : one_in(dice, flavour->row ? 2 : 4) ? (enum step_kind)dice_below(dice, DRAWN_KINDS) : STEP_KERNEL;
+    step->kind = draw_kind(dice, step->kind);
+    draw_bytes(step, dice);
 }
 
 static void add_link(struct program *p, unsigned from, unsigned to, enum link_kind kind)
@@ -218,7 +276,7 @@ void program_draw_stream(struct program *p, struct dice *dice, const struct prog
         struct step *step = &p->step[i];
         draw_step(step, dice, size, number * 7 + i, &flavour);
         step->lane = forks && i > 0 ? dice_below(dice, PROGRAM_LANES) : 0;
-        if (step->kind == STEP_EMPTY)
+        if (step->kind >= STEP_EMPTY)
             step->kind = STEP_SET; /* a stream has no empty node */
         step->uneven = 0;          /* nor a memset of more than a byte at a time */
         draw_events(p, dice, i, last, &flavour);
@@ -309,8 +367,7 @@ static int is_direct(const struct program *p, unsigned from, unsigned to)
     return p->streams && from + 1 == to;
 }
 
-/* The next step of the same lane, or PROGRAM_STEPS. */
-static unsigned next_in_lane(const struct program *p, unsigned step)
+unsigned program_next_in_lane(const struct program *p, unsigned step)
 {
     unsigned i;
 
@@ -327,7 +384,7 @@ static step_set direct_or_through(const struct program *p, unsigned to, const st
     unsigned k;
 
     for (k = 0; k < to; k++)
-        if (is_direct(p, k, to) || (p->streams && p->step[k].lane == p->step[to].lane && next_in_lane(p, k) == to))
+        if (is_direct(p, k, to) || (p->streams && p->step[k].lane == p->step[to].lane && program_next_in_lane(p, k) == to))
             set |= bit(k) | (p->step[k].kind == STEP_KERNEL ? 0 : through[k]);
     return set;
 }
@@ -346,7 +403,7 @@ static void add_read(struct step *step, unsigned from)
 /* A copy needs words of the device, a memset reads none; what has no words cannot be read. */
 static int may_read(const struct program *p, unsigned reader, unsigned from)
 {
-    if (p->step[from].kind == STEP_EMPTY)
+    if (p->step[from].kind == STEP_EMPTY || p->step[from].kind == STEP_RECORD)
         return 0;
     if (p->step[reader].kind == STEP_HOST)
         return p->step[from].kind == STEP_KERNEL;
@@ -377,7 +434,7 @@ static void find_watches(struct program *p, const struct order *order, const ste
         if (begins_at_end(p, p->link[l].from, p->link[l].kind))
             add_watch(p, p->link[l].from, p->link[l].to);
     for (i = 0; p->streams && i < p->steps; i++) {
-        next = next_in_lane(p, i);
+        next = program_next_in_lane(p, i);
         if (next != PROGRAM_STEPS && begins_at_end(p, i, p->step[next].kind == STEP_KERNEL && p->step[next].attribute ? LINK_TRIGGER : LINK_FULL))
             add_watch(p, i, next);
     }
@@ -399,6 +456,7 @@ void program_entitle(struct program *p, struct dice *dice)
         through[i] = direct_or_through(p, i, through);
         step_set visible = order.complete[i] & ~bit(i);
         step->reads = 0;
+        step->before = order.before[i];
         for (k = i; k-- > 0;)
             if ((visible & bit(k)) && is_direct(p, k, i) && may_read(p, i, k))
                 add_read(step, k);
@@ -420,27 +478,65 @@ void program_entitle(struct program *p, struct dice *dice)
 
 /* ---- what the words must be ---- */
 
+static uint32_t kernel_word(const struct step *step, uint32_t word)
+{
+    unsigned i;
+
+    for (i = 0; i < 3; i++)
+        word = program_fold(word, step->grid[i]);
+    for (i = 0; i < 3; i++)
+        word = program_fold(word, step->block[i]);
+    for (i = 0; i < 3; i++)
+        word = program_fold(word, step->cluster[i]);
+    return program_fold(program_fold(word, step->shared_bytes), step->other);
+}
+
+/* The bytes that a memset writes, or a copy from those words. */
+static void write_bytes(const struct program *p, unsigned i, const uint32_t *from, uint32_t *words)
+{
+    const struct step *step = &p->step[i];
+    uint32_t value = program_set_value(p, i);
+    unsigned row, k;
+
+    for (row = 0; row < step->rows; row++)
+        for (k = 0; k < step->bytes; k++)
+            ((unsigned char *)words)[step->begin + row * step->pitch + k] =
+                from ? ((const unsigned char *)from)[step->source + k] : ((const unsigned char *)&value)[k % step->element];
+}
+
+static void expect_step(const struct program *p, unsigned i, uint64_t key, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS])
+{
+    const struct step *step = &p->step[i];
+    unsigned w, r;
+
+    for (w = 0; w < PROGRAM_WORDS; w++) {
+        uint32_t word = words_fresh(key, i * PROGRAM_WORDS + w);
+        switch (step->kind) {
+        case STEP_KERNEL:
+        case STEP_AWAIT:
+            word = kernel_word(step, word);
+            for (r = 0; r < step->reads; r++)
+                word = word * 0x01000193u ^ words[step->read[r]][w];
+            words[i][w] = word;
+            break;
+        case STEP_HOST: words[i][w] = ~word; break;
+        default: break;
+        }
+    }
+    if (step->kind == STEP_SET || step->kind == STEP_COPY)
+        write_bytes(p, i, step->kind == STEP_COPY ? words[step->read[0]] : NULL, words[i]);
+}
+
 void program_expect(const struct program *p, uint64_t key, uint64_t left_out, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS])
 {
-    unsigned i, w, r;
+    unsigned i, w;
 
-    for (i = 0; i < p->steps; i++)
-        for (w = 0; w < PROGRAM_WORDS; w++) {
-            const struct step *step = &p->step[i];
-            uint32_t word = words_fresh(key, i * PROGRAM_WORDS + w);
-            switch (step->kind) {
-            case STEP_KERNEL:
-                word ^= program_launch_word(step->grid[0] * step->grid[1] * step->grid[2], step->threads, step->cluster, step->shared_bytes);
-                for (r = 0; r < step->reads; r++)
-                    word = word * 0x01000193u ^ words[step->read[r]][w];
-                break;
-            case STEP_SET: word = step->rows > 1 && w / PROGRAM_ROW_WORDS % 2 ? program_poison(key, i) : program_set_word(p, i); break;
-            case STEP_COPY: word = words[step->read[0]][w]; break;
-            case STEP_HOST: word = ~word; break;
-            default: word = 0; break;
-            }
-            words[i][w] = left_out >> i & 1 ? program_poison(key, i) : word;
-        }
+    for (i = 0; i < p->steps; i++) {
+        for (w = 0; w < PROGRAM_WORDS; w++)
+            words[i][w] = program_poison(key, i);
+        if (!(left_out >> i & 1))
+            expect_step(p, i, key, words);
+    }
 }
 
 /* ---- smaller programs ---- */
@@ -476,7 +572,7 @@ static void append(char *text, size_t room, const char *more)
 
 void program_text(const struct program *p, char *text, size_t room)
 {
-    static const char *const kinds[STEP_KINDS] = { "kernel", "memset", "copy", "host", "empty" };
+    static const char *const kinds[STEP_KINDS] = { "kernel", "memset", "copy", "host", "empty", "record", "await" };
     char part[96];
     unsigned i;
 

@@ -20,20 +20,46 @@ static cudaError_t make_decoy(struct made *made, const struct program *program, 
     memset(&decoy, 0, sizeof(decoy));
     decoy.program = program;
     decoy.room = made->room;
-    decoy.dice = made->dice;
+    decoy.dice = made->program->streams ? made->began : made->dice;
     decoy.decoys = decoys;
-    decoy.bare = bare;
+    decoy.bare = bare && !made->program->streams;
     decoy.wraps = made->wraps;
     made->decoy = &decoy;
+    if (made->program->streams) {
+        TRY(stream_make(&decoy, (enum stream_way)made->way));
+        decoy.inner = decoy.graph;
+        return cudaSuccess;
+    }
     return graph_make(&decoy, made->way == WAY_WRAPPED ? WAY_WRAPPED : WAY_ONE_BY_ONE);
+}
+
+/* By either call, with a flag that changes nothing of what such a graph means: it allocates no memory, and priorities order nothing. */
+static cudaError_t instantiate(struct made *made, cudaGraphExec_t *exec)
+{
+    static const unsigned long long flags[] = { 0, 0, cudaGraphInstantiateFlagUseNodePriority, cudaGraphInstantiateFlagAutoFreeOnLaunch };
+    unsigned long long flag = flags[dice_below(&made->dice, 4)];
+
+    if (dice_below(&made->dice, 2))
+        return cudaGraphInstantiate(exec, made->graph, flag);
+    return cudaGraphInstantiateWithFlags(exec, made->graph, flag);
 }
 
 /* ---- as a whole ---- */
 
+/* A clone of a captured graph, or a child graph, has others than those that the capture told. */
+static int knows_its_nodes(const struct made *made)
+{
+    return !made->program->streams || made->way == WAY_CAPTURED || made->way == WAY_CAPTURED_TO_GRAPH;
+}
+
 /* An update pairs nodes by the order in which they and their edges were added and removed (CUDA Programming Guide, whole graph
  * update). Only these ways keep the order of the decoy; for another order the documents promise no pairing. */
-static int keeps_the_decoys_order(enum graph_way way)
+static int keeps_the_decoys_order(const struct made *made)
 {
+    enum graph_way way = (enum graph_way)made->way;
+
+    if (made->program->streams) /* captured by the same calls in the same order */
+        return knows_its_nodes(made);
     return way == WAY_ONE_BY_ONE || way == WAY_NEW_NODES || way == WAY_ONE_CALL || way == WAY_WRAPPED;
 }
 
@@ -44,7 +70,7 @@ static const struct program *retyped(struct made *made)
     static struct program other;
     unsigned l;
 
-    if (made->wraps || dice_below(&made->dice, 3))
+    if (made->wraps || made->program->streams || dice_below(&made->dice, 3))
         return made->program;
     other = *made->program;
     for (l = 0; l < other.links; l++)
@@ -61,7 +87,7 @@ static cudaError_t update_to(struct made *made, const struct made *to, cudaGraph
 
     memset(&info, 0, sizeof(info));
     error = cudaGraphExecUpdate(exec, to->graph, &info);
-    if (error != cudaErrorGraphExecUpdateFailure || (made->way == WAY_ONE_BY_ONE && made->decoy->program == made->program))
+    if (error != cudaErrorGraphExecUpdateFailure || (!made->program->streams && made->way == WAY_ONE_BY_ONE && made->decoy->program == made->program))
         return error;
     (void)cudaGetLastError();
     return program_declines(made);
@@ -84,11 +110,11 @@ static cudaError_t update_whole(struct made *made, cudaGraphExec_t *exec)
 {
     uint64_t decoys;
 
-    if (has_no_update(made) || !keeps_the_decoys_order((enum graph_way)made->way))
+    if (has_no_update(made) || !keeps_the_decoys_order(made))
         return program_declines(made);
     decoys = dice_below(&made->dice, 2) ? ALL_STEPS : dice_roll(&made->dice) | 1;
     TRY(make_decoy(made, retyped(made), decoys, 1));
-    TRY(cudaGraphInstantiate(exec, made->decoy->graph, 0));
+    TRY(instantiate(made->decoy, exec));
     made->late = made->decoy->program == made->program && dice_below(&made->dice, 2);
     if (made->late)
         return cudaSuccess;
@@ -111,24 +137,27 @@ static cudaError_t set_child(const struct made *as, cudaGraphExec_t exec, cudaGr
 }
 
 /* Gives a node of an executable graph the parameters of this step, or those of its decoy. */
-static cudaError_t set_step(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned i, int otherwise)
+static cudaError_t set_step(struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned i, int otherwise)
 {
     struct made as = *made;
-    struct step_params params;
 
     as.decoys = otherwise ? (uint64_t)1 << i : 0;
     if (program_is_wrapped(made, i))
         return set_child(&as, exec, node, i);
-    program_fill_step(&as, i, &params);
-    switch (made->program->step[i].kind) {
-    case STEP_KERNEL: return cudaGraphExecKernelNodeSetParams(exec, node, &params.as.kernel);
-    case STEP_SET: return cudaGraphExecMemsetNodeSetParams(exec, node, &params.as.set);
-    case STEP_COPY:
-        return cudaGraphExecMemcpyNodeSetParams1D(exec, node, params.as.copy.to, params.as.copy.from, params.as.copy.bytes,
-                                                  cudaMemcpyDeviceToDevice);
-    case STEP_HOST: return cudaGraphExecHostNodeSetParams(exec, node, &params.as.host);
-    default: return cudaSuccess;
-    }
+    return program_set_exec_node(&as, exec, node, i, dice_below(&made->dice, 2) != 0);
+}
+
+/* Steps whose nodes take new parameters. What a driver makes of a captured memset, elements or bytes, is its own affair, and no document
+ * promises that an update to the other one is taken. */
+static uint64_t settable(const struct made *made)
+{
+    uint64_t all = ALL_STEPS;
+    unsigned i;
+
+    for (i = 0; i < made->program->steps && made->program->streams; i++)
+        if (made->program->step[i].kind == STEP_SET)
+            all &= ~((uint64_t)1 << i);
+    return all;
 }
 
 static int may_be_left_out(const struct made *made, unsigned i) { return made->program->step[i].kind <= STEP_COPY && !program_is_wrapped(made, i); }
@@ -138,6 +167,7 @@ static cudaError_t set_steps(struct made *made, cudaGraphExec_t exec, const cuda
 {
     unsigned i;
 
+    which &= settable(made);
     for (i = 0; i < made->program->steps; i++) {
         int out = may_be_left_out(made, i) && dice_below(&made->dice, 4) == 0;
         if (!(which >> i & 1))
@@ -154,19 +184,27 @@ static cudaError_t set_steps(struct made *made, cudaGraphExec_t exec, const cuda
 /* Only what differs is set anew, so that a call for one node must leave the others alone. */
 static cudaError_t update_nodes(struct made *made, cudaGraphExec_t *exec)
 {
-    uint64_t decoys = dice_roll(&made->dice) | 1;
+    uint64_t decoys = (dice_roll(&made->dice) | 1) & settable(made);
 
-    if (has_no_update(made))
+    if (has_no_update(made) || !knows_its_nodes(made))
         return program_declines(made);
     TRY(make_decoy(made, made->program, decoys, 0));
-    TRY(cudaGraphInstantiate(exec, made->decoy->graph, 0));
-    if (dice_below(&made->dice, 2)) /* what becomes of the graph leaves the other nodes and the edges alone */
+    TRY(instantiate(made->decoy, exec));
+    if (!made->program->streams && dice_below(&made->dice, 2)) /* what becomes of the graph leaves the other nodes and the edges alone */
         TRY(program_spoil(made->decoy));
     made->late = dice_below(&made->dice, 2) != 0;
     if (made->late)
         return cudaSuccess;
     TRY(set_steps(made, *exec, made->decoy->node, decoys & dice_roll(&made->dice), 1)); /* the last parameters count */
     return set_steps(made, *exec, made->decoy->node, decoys, 0);
+}
+
+/* Does the next step of its lane overlap this one? */
+static int leads_on_early(const struct program *p, unsigned i)
+{
+    unsigned next = program_next_in_lane(p, i);
+
+    return next != PROGRAM_STEPS && p->step[next].attribute;
 }
 
 /* Memsets and cooperative kernels do not: a driver is known that loses the order at the former (rule EDGE-27a) and the device at the
@@ -176,7 +214,9 @@ static int stays_out(const struct made *made, unsigned i)
     const struct step *step = &made->program->step[i];
     int asked_elsewhere = step->kind == STEP_SET || (step->kind == STEP_KERNEL && step->cooperative);
 
-    return !asked_elsewhere && made->way != WAY_ONE_CALL && program_has_full_edges(made->program, i);
+    if (made->program->streams && (step->attribute || leads_on_early(made->program, i)))
+        return 0;
+    return !asked_elsewhere && (made->program->streams || made->way != WAY_ONE_CALL) && program_has_full_edges(made->program, i);
 }
 
 /* Before a launch these steps are left out, if all of their edges are full; of the others some are, and come back. */
@@ -185,7 +225,7 @@ static cudaError_t leave_out(struct made *made, cudaGraphExec_t exec, uint64_t w
     uint64_t others = dice_roll(&made->dice);
     unsigned i;
 
-    if (made->graph != made->inner)
+    if (made->graph != made->inner || !knows_its_nodes(made))
         return program_declines(made);
     made->left_out = 0;
     for (i = 0; i < made->program->steps; i++) {
@@ -209,20 +249,20 @@ static cudaError_t instantiate_twice(struct made *made, cudaGraphExec_t *exec)
     cudaError_t error;
     uint64_t changed;
 
-    TRY(cudaGraphInstantiate(&other, made->graph, 0));
+    TRY(instantiate(made, &other));
     if (made->bodies) { /* of a graph with a conditional node only one instantiation may exist at a time */
         TRY(cudaGraphExecDestroy(other));
-        return cudaGraphInstantiate(exec, made->graph, 0);
+        return instantiate(made, exec);
     }
-    changed = dice_below(&made->dice, 2) && !made->program->streams && !has_no_update(made) ? dice_roll(&made->dice) : 0;
+    changed = dice_below(&made->dice, 2) && knows_its_nodes(made) && !has_no_update(made) ? dice_roll(&made->dice) : 0;
     error = set_steps(made, other, made->node, changed, 1);
     if (error == cudaSuccess)
-        error = cudaGraphInstantiate(exec, made->graph, 0);
+        error = instantiate(made, exec);
     if (error == cudaSuccess && !changed && dice_below(&made->dice, 2)) {
         cudaGraphExec_t first = other;
         other = *exec;
         *exec = first;
-        if (!made->program->streams && !has_no_update(made))
+        if (knows_its_nodes(made) && !has_no_update(made))
             error = set_steps(made, other, made->node, dice_roll(&made->dice), 1);
     }
     TRY(cudaGraphExecDestroy(other));
@@ -252,7 +292,7 @@ cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exe
     case EXEC_SECOND: return instantiate_twice(made, exec);
     default: break;
     }
-    TRY(cudaGraphInstantiate(exec, made->graph, way == EXEC_AGAIN ? cudaGraphInstantiateFlagUseNodePriority : 0));
+    TRY(instantiate(made, exec));
     switch (way) {
     case EXEC_REENABLED: return leave_out(made, *exec, dice_roll(&made->dice));
     case EXEC_UPLOADED: return cudaGraphUpload(*exec, made->room->stream);
@@ -288,4 +328,52 @@ cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t ex
     case EXEC_REENABLED: return leave_out(made, exec, dice_below(&made->dice, 2) ? dice_roll(&made->dice) : 0);
     default: return cudaSuccess;
     }
+}
+
+/* ---- what happens in other streams ---- */
+
+static int is_real(const struct made *made, uint64_t decoys, unsigned i, enum step_kind kind)
+{
+    return made->program->step[i].kind == kind && !(decoys >> i & 1);
+}
+
+cudaError_t program_before_launch(const struct made *made, uint64_t decoys)
+{
+    struct program_room *room = made->room;
+    unsigned i;
+
+    for (i = 0; i < made->program->steps; i++)
+        if (is_real(made, decoys, i, STEP_AWAIT)) {
+            TRY(program_launch_step(made, i, room->side, NULL, LINK_FULL, NULL));
+            TRY(cudaEventRecord(room->node_event[i], room->side));
+        }
+    return cudaSuccess;
+}
+
+/* Where the copy of the words behind this step lies, if it is one of the first that record. */
+static uint32_t *seen_at(const struct made *made, uint64_t decoys, unsigned record)
+{
+    unsigned i, nth = 0;
+
+    for (i = 0; i < record; i++)
+        nth += (unsigned)is_real(made, decoys, i, STEP_RECORD);
+    return is_real(made, decoys, record, STEP_RECORD) && nth < PROGRAM_SEEN ? made->room->seen + nth * PROGRAM_STEPS * PROGRAM_WORDS : NULL;
+}
+
+const uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record) { return seen_at(made, decoys, record); }
+
+cudaError_t program_behind_launch(const struct made *made, uint64_t decoys)
+{
+    struct program_room *room = made->room;
+    unsigned i, seen = 0;
+
+    for (i = 0; i < made->program->steps; i++) {
+        uint32_t *words = seen_at(made, decoys, i);
+        if (!words)
+            continue;
+        TRY(cudaStreamWaitEvent(room->relay, room->node_event[i], 0));
+        TRY(cudaMemcpyAsync(words, room->data, made->program->steps * STEP_BYTES, cudaMemcpyDeviceToDevice, room->relay));
+        seen++;
+    }
+    return seen ? cudaStreamSynchronize(room->relay) : cudaSuccess;
 }

@@ -136,34 +136,14 @@ static cudaError_t add_nodes_with_edges(struct made *made)
     return cudaSuccess;
 }
 
-/* The node that the capture added last: what the stream would depend on now. */
-static cudaError_t captured_node(const struct made *made, cudaStream_t stream, cudaGraphNode_t *node)
-{
-    enum cudaStreamCaptureStatus status;
-    const cudaGraphNode_t *nodes = NULL;
-    const cudaGraphEdgeData *data = NULL;
-    size_t count = 0;
-
-    (void)made;
-#if CUDART_VERSION >= 13000
-    TRY(cudaStreamGetCaptureInfo(stream, &status, NULL, NULL, &nodes, &data, &count));
-#else
-    TRY(cudaStreamGetCaptureInfo_v3(stream, &status, NULL, NULL, &nodes, &data, &count));
-#endif
-    if (count != 1)
-        return cudaErrorUnknown;
-    *node = nodes[0];
-    return cudaSuccess;
-}
-
 static cudaError_t capture_step(struct made *made, unsigned i)
 {
     cudaError_t error = program_launch_step(made, i, made->room->stream, NULL, LINK_FULL, NULL);
-    return error == cudaSuccess ? captured_node(made, made->room->stream, &made->node[i]) : error;
+    return error == cudaSuccess ? program_captured_node(made, i, made->room->stream) : error;
 }
 
 /* A stream has no empty node, and no memset of more than a byte at a time. */
-static int is_captured(const struct step *step) { return step->kind != STEP_EMPTY && !(step->kind == STEP_SET && step->uneven); }
+static int is_captured(const struct step *step) { return step->kind < STEP_EMPTY && !(step->kind == STEP_SET && step->uneven); }
 
 static cudaError_t begin_each(struct made *made)
 {
@@ -171,6 +151,8 @@ static cudaError_t begin_each(struct made *made)
     unsigned i;
 
     for (i = 0; i < made->program->steps; i++) {
+        const cudaGraphEdgeData *data;
+        enum cudaStreamCaptureMode mode;
         cudaError_t error, end;
         cudaGraph_t out = NULL;
         list_into(made, i, &list);
@@ -178,14 +160,27 @@ static cudaError_t begin_each(struct made *made)
             TRY(program_add_step(made, made->inner, i, list.from, NULL, list.count, 0, &made->node[i]));
             continue;
         }
-        TRY(cudaStreamBeginCaptureToGraph(made->room->stream, made->inner, list.count ? list.from : NULL, data_of(made, &list), list.count,
-                                          cudaStreamCaptureModeThreadLocal));
+        data = data_of(made, &list);
+        mode = program_capture_mode(&made->dice);
+        TRY(cudaStreamBeginCaptureToGraph(made->room->stream, made->inner, list.count ? list.from : NULL, data, list.count, mode));
         error = capture_step(made, i);
         end = cudaStreamEndCapture(made->room->stream, &out);
         TRY(error);
         TRY(end);
     }
     return cudaSuccess;
+}
+
+/* All in one call, or some by the call that sets them and the others by the one that adds to them. */
+static cudaError_t set_dependencies(struct made *made, struct edge_list *list)
+{
+    const cudaGraphEdgeData *data = data_of(made, list);
+    unsigned set = dice_below(&made->dice, 2) ? list->count : dice_below(&made->dice, list->count + 1);
+
+    TRY(edges_update_capture(made->room->stream, set ? list->from : NULL, set ? data : NULL, set, cudaStreamSetCaptureDependencies));
+    if (set == list->count)
+        return cudaSuccess;
+    return edges_update_capture(made->room->stream, list->from + set, data ? data + set : NULL, list->count - set, cudaStreamAddCaptureDependencies);
 }
 
 static cudaError_t update_all(struct made *made)
@@ -199,8 +194,7 @@ static cudaError_t update_all(struct made *made)
             TRY(program_add_step(made, made->inner, i, list.from, NULL, list.count, 0, &made->node[i]));
             continue;
         }
-        TRY(edges_update_capture(made->room->stream, list.count ? list.from : NULL, data_of(made, &list), list.count,
-                                 cudaStreamSetCaptureDependencies));
+        TRY(set_dependencies(made, &list));
         TRY(capture_step(made, i));
     }
     return cudaSuccess;
@@ -211,7 +205,7 @@ static cudaError_t update_in_one_capture(struct made *made)
     cudaError_t error, end;
     cudaGraph_t out = NULL;
 
-    TRY(cudaStreamBeginCaptureToGraph(made->room->stream, made->inner, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal));
+    TRY(cudaStreamBeginCaptureToGraph(made->room->stream, made->inner, NULL, NULL, 0, program_capture_mode(&made->dice)));
     error = update_all(made);
     end = cudaStreamEndCapture(made->room->stream, &out);
     return error == cudaSuccess ? end : error;
@@ -318,22 +312,12 @@ static cudaError_t find_again(struct made *made, cudaGraph_t in)
     return cudaSuccess;
 }
 
-static cudaError_t set_otherwise(const struct made *made, unsigned i)
+static cudaError_t set_otherwise(struct made *made, unsigned i)
 {
     struct made as = *made;
-    struct step_params params;
 
     as.decoys ^= (uint64_t)1 << i;
-    program_fill_step(&as, i, &params);
-    switch (made->program->step[i].kind) {
-    case STEP_KERNEL: return cudaGraphKernelNodeSetParams(made->node[i], &params.as.kernel);
-    case STEP_SET: return cudaGraphMemsetNodeSetParams(made->node[i], &params.as.set);
-    case STEP_COPY:
-        return cudaGraphMemcpyNodeSetParams1D(made->node[i], params.as.copy.to, params.as.copy.from, params.as.copy.bytes,
-                                              cudaMemcpyDeviceToDevice);
-    case STEP_HOST: return cudaGraphHostNodeSetParams(made->node[i], &params.as.host);
-    default: return cudaSuccess;
-    }
+    return program_set_node(&as, made->node[i], i, dice_below(&made->dice, 2) != 0);
 }
 
 /* One edge less, and one more. */
@@ -459,8 +443,8 @@ static cudaError_t open_body(struct made *made)
     unsigned i;
 
     for (i = 0; i < made->program->steps; i++)
-        if (made->program->step[i].kind == STEP_HOST)
-            return program_declines(made); /* a body takes no host functions */
+        if (made->program->step[i].kind == STEP_HOST || made->program->step[i].kind > STEP_EMPTY)
+            return program_declines(made); /* a body takes no host functions and no events */
     if (CUDART_VERSION < 12040)
         return program_declines(made);
     made->bodies = 1;
@@ -552,7 +536,7 @@ unsigned graph_compare(const struct made *made, char *text, size_t room)
         wrong++;
     }
     for (i = 0; i < p->steps; i++)
-        if (p->step[i].kind == STEP_KERNEL && !program_is_wrapped(made, i) && !program_keeps_kernel(made, i) && !wrong++)
-            snprintf(text, room, "step %u is another launch, or has lost an attribute", i);
+        if (!program_is_wrapped(made, i) && !program_keeps_node(made, i) && !wrong++)
+            snprintf(text, room, "step %u is another launch, has lost an attribute, or has another event", i);
     return wrong;
 }

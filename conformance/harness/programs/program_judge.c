@@ -14,7 +14,7 @@
 
 static cudaError_t open_memory(struct program_room *room)
 {
-    size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = 2 * PROGRAM_STEPS * PROGRAM_WORDS * 4;
+    size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = (2 + PROGRAM_SEEN) * PROGRAM_STEPS * STEP_BYTES;
     size_t began = (PROGRAM_STEPS + 4) * 4;
     char *memory;
 
@@ -26,6 +26,7 @@ static cudaError_t open_memory(struct program_room *room)
     TRY(cudaDeviceSynchronize()); /* the streams of a program do not wait for the default one */
     room->plan = (struct step_plan *)(void *)memory;
     room->data = (uint32_t *)(void *)(memory + plans);
+    room->seen = room->data + 2 * PROGRAM_STEPS * PROGRAM_WORDS;
     room->began = (uint32_t *)(void *)(memory + plans + words);
     room->state = (struct trial_state *)(void *)(memory + plans + words + began);
     return cudaSuccess;
@@ -42,22 +43,25 @@ static cudaError_t open_streams(struct program_room *room)
     TRY(cudaStreamCreateWithPriority(&room->urgent, cudaStreamNonBlocking, room->high_priority));
     for (i = 0; i < PROGRAM_LINKS; i++)
         TRY(cudaEventCreateWithFlags(&room->event[i], cudaEventDisableTiming));
+    for (i = 0; i < 2 * PROGRAM_STEPS; i++)
+        TRY(cudaEventCreateWithFlags(&room->node_event[i], cudaEventDisableTiming));
     return cudaSuccess;
 }
 
 /* What programs may ask of this device and this kernel. */
 static cudaError_t measure(struct program_room *room)
 {
-    int device, sms, shared, threads, fit;
+    int device, sms, shared, threads, fit, i;
 
     TRY(cudaGetDevice(&device));
     TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
     TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     TRY(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerBlock, device));
-    TRY(cudaFuncSetAttribute(room->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared - 1024));
+    for (i = 0; i < 2; i++)
+        TRY(cudaFuncSetAttribute(room->kernel[i], cudaFuncAttributeMaxDynamicSharedMemorySize, shared - 1024));
     room->size.threads = threads > 256 ? 256 : (unsigned)threads;
     room->size.shared_bytes = (unsigned)shared - 1024;
-    TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, room->kernel, (int)room->size.threads, 0));
+    TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, room->kernel[0], (int)room->size.threads, 0));
     room->size.blocks = (unsigned)sms;
     room->size.many_blocks = (unsigned)(sms * fit);
     room->size.most_blocks = sms < 16 ? 0 : 66000; /* the model has time for fewer */
@@ -73,6 +77,9 @@ static void close_room(struct program_room *room)
     for (i = 0; i < PROGRAM_LINKS; i++)
         if (room->event[i])
             (void)cudaEventDestroy(room->event[i]);
+    for (i = 0; i < 2 * PROGRAM_STEPS; i++)
+        if (room->node_event[i])
+            (void)cudaEventDestroy(room->node_event[i]);
     if (room->blocking)
         (void)cudaStreamDestroy(room->blocking);
     if (room->urgent)
@@ -84,6 +91,14 @@ static void close_room(struct program_room *room)
 }
 
 /* ---- one run ---- */
+
+/* A kernel says itself that it has begun; of a memset or a copy the first word that it writes does. */
+static uint32_t watched(const struct program *p, unsigned step)
+{
+    uint32_t word = (p->step[step].begin + 3) / 4 < PROGRAM_WORDS ? (p->step[step].begin + 3) / 4 : 0;
+
+    return step | (p->step[step].kind == STEP_KERNEL ? 0 : STEP_OF_WORDS | word << STEP_WORD_SHIFT);
+}
 
 static void fill_plans(const struct made *made)
 {
@@ -104,7 +119,7 @@ static void fill_plans(const struct made *made)
             plan->read[r] = p->step[i].read[r] | (p->step[p->step[i].read[r]].kind == STEP_HOST ? STEP_OF_HOST : 0);
         plan->watches = p->step[i].watches;
         for (w = 0; w < plan->watches; w++)
-            plan->watch[w] = p->step[i].watch[w] | (p->step[p->step[i].watch[w]].kind == STEP_KERNEL ? 0 : STEP_OF_WORDS);
+            plan->watch[w] = watched(p, p->step[i].watch[w]);
         for (w = 0; w < PROGRAM_WORDS; w++) {
             staging->data[i][w] = program_poison(room->key, i);
             staging->from_host[i][w] = 0;
@@ -128,6 +143,11 @@ static cudaError_t prepare_run(struct made *made)
     return cudaStreamSynchronize(room->stream);
 }
 
+static int may_be_seen(const struct program *p, unsigned step)
+{
+    return p->step[step].kind <= STEP_COPY || p->step[step].kind == STEP_AWAIT;
+}
+
 /* Wrong words after a run; text: the first. */
 static unsigned compare_words(const struct made *made, char *text, size_t size)
 {
@@ -143,7 +163,7 @@ static unsigned compare_words(const struct made *made, char *text, size_t size)
         return 1;
     }
     for (i = 0; i < p->steps; i++)
-        for (w = 0; w < PROGRAM_WORDS && p->step[i].kind != STEP_EMPTY; w++) {
+        for (w = 0; w < PROGRAM_WORDS && (may_be_seen(p, i) || p->step[i].kind == STEP_HOST); w++) {
             uint32_t word = p->step[i].kind == STEP_HOST ? room->staging->from_host[i][w] : got[i][w];
             if (word != want[i][w] && !wrong++)
                 snprintf(text, size, "step %u has a wrong word", i);
@@ -152,6 +172,27 @@ static unsigned compare_words(const struct made *made, char *text, size_t size)
         snprintf(text, size, "a step began before one that it follows had ended");
     if (room->host_wrong && !wrong++)
         snprintf(text, size, "a host step ran before a kernel that it follows had ended");
+    return wrong;
+}
+
+/* What another stream saw behind the event of a step that records: all that is complete when the step begins. */
+static unsigned compare_seen(const struct made *made, uint64_t decoys, char *text, size_t size)
+{
+    static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
+    const struct program *p = made->program;
+    unsigned i, k, wrong = 0;
+
+    program_expect(p, made->room->key, made->left_out, want);
+    for (i = 0; i < p->steps; i++) {
+        const uint32_t *seen = program_seen_by(made, decoys, i);
+        if (seen && cudaMemcpy(got, seen, p->steps * sizeof(got[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
+            snprintf(text, size, "what was seen behind step %u cannot be read", i);
+            return 1;
+        }
+        for (k = 0; seen && k < i; k++)
+            if ((p->step[i].before >> k & 1) && may_be_seen(p, k) && memcmp(got[k], want[k], sizeof(got[k])) != 0 && !wrong++)
+                snprintf(text, size, "behind the event of step %u step %u had not ended", i, k);
+    }
     return wrong;
 }
 
@@ -209,13 +250,17 @@ static cudaError_t launch(struct program_room *room, struct made *made, cudaGrap
 
     for (time = 0; time < exec_launches(made, way) && !*wrong; time++) {
         cudaStream_t stream = any_stream(room, &made->dice);
+        uint64_t decoys = exec_is_decoy(made, time) ? made->decoy->decoys : 0;
         if (time)
             TRY(exec_change(made, way, exec, time));
         TRY(prepare_run(made));
+        TRY(program_before_launch(made, decoys));
         TRY(cudaGraphLaunch(exec, stream));
+        TRY(program_behind_launch(made, decoys));
         TRY(cudaStreamSynchronize(stream));
-        *wrong = exec_is_decoy(made, time) ? compare_decoys(room, made->program, made->decoy->decoys, text, size)
-                                            : compare_words(made, text, size);
+        *wrong = exec_is_decoy(made, time) ? compare_decoys(room, made->program, decoys, text, size) : compare_words(made, text, size);
+        if (!*wrong && !exec_is_decoy(made, time))
+            *wrong = compare_seen(made, decoys, text, size);
     }
     return cudaSuccess;
 }
@@ -361,8 +406,9 @@ static struct way way_of(const struct program_ask *how, unsigned number, unsigne
     way.exec = (number / ways + k) % EXEC_WAYS;
     if (how->uploaded || way.exec == EXEC_UPLOADED)
         way.exec = how->uploaded ? EXEC_UPLOADED : EXEC_PLAIN;
-    if (how->streams && way.exec != EXEC_SECOND && way.exec != EXEC_AGAIN && way.exec != EXEC_ORPHAN)
-        way.exec = EXEC_PLAIN; /* the others know the nodes of a graph that was built by hand */
+    if (how->streams && way.make != WAY_CAPTURED && way.make != WAY_CAPTURED_TO_GRAPH && way.exec != EXEC_SECOND && way.exec != EXEC_AGAIN &&
+        way.exec != EXEC_ORPHAN)
+        way.exec = EXEC_PLAIN; /* the others have to know the nodes */
     return way;
 }
 

@@ -30,9 +30,18 @@ uint32_t *program_words_of(const struct made *made, unsigned step)
 }
 
 /* What a copy reads: words of the same memory. */
-uint32_t *program_source_of(const struct made *made, unsigned step)
+static uint32_t *source_of(const struct made *made, unsigned step)
 {
     return program_words_of(made, step) - step * PROGRAM_WORDS + made->program->step[step].read[0] * PROGRAM_WORDS;
+}
+
+static void fill_copy(const struct made *made, unsigned index, struct step_params *params)
+{
+    const struct step *step = &made->program->step[index];
+
+    params->as.copy.to = (char *)program_words_of(made, index) + step->begin;
+    params->as.copy.from = (char *)source_of(made, index) + step->source;
+    params->as.copy.bytes = program_is_decoy(made, index) && !program_keeps_size(index) ? (step->bytes + 1) / 2 : step->bytes;
 }
 
 /* A host step looks whether the kernels before it are complete, and writes its words. */
@@ -51,7 +60,13 @@ static void CUDART_CB host_step_runs(void *opaque)
         room->staging->from_host[host->step][i] = ~words_fresh(room->key, host->step * PROGRAM_WORDS + i);
 }
 
-static void fill_kernel(const struct made *made, unsigned index, struct step_params *params)
+/* The event of a node that records or awaits one; the decoy's is another. */
+static cudaEvent_t event_of(const struct made *made, unsigned index)
+{
+    return made->room->node_event[index + (program_is_decoy(made, index) ? PROGRAM_STEPS : 0)];
+}
+
+void program_fill_kernel(const struct made *made, unsigned index, struct step_params *params)
 {
     const struct step *step = &made->program->step[index];
     struct cudaKernelNodeParams *kernel = &params->as.kernel;
@@ -59,12 +74,13 @@ static void fill_kernel(const struct made *made, unsigned index, struct step_par
 
     program_step_args(made, index, &params->args);
     params->values[0] = &params->args;
-    kernel->func = (void *)(uintptr_t)made->room->kernel;
-    kernel->gridDim.x = step->grid[0] + (otherwise && !step->cooperative ? step->cluster : 0);
+    kernel->func = (void *)(uintptr_t)made->room->kernel[otherwise ? !step->other : step->other];
+    kernel->gridDim.x = step->grid[0] + (otherwise && !step->cooperative ? step->cluster[0] : 0);
     kernel->gridDim.y = step->grid[1];
     kernel->gridDim.z = step->grid[2];
-    kernel->blockDim.x = otherwise && step->threads > 1 ? step->threads - 1 : step->threads;
-    kernel->blockDim.y = kernel->blockDim.z = 1;
+    kernel->blockDim.x = otherwise && step->block[0] > 1 ? step->block[0] - 1 : step->block[0];
+    kernel->blockDim.y = step->block[1];
+    kernel->blockDim.z = step->block[2];
     kernel->sharedMemBytes = otherwise && step->shared_bytes ? step->shared_bytes - 128 : step->shared_bytes;
     kernel->kernelParams = params->values;
 }
@@ -72,14 +88,13 @@ static void fill_kernel(const struct made *made, unsigned index, struct step_par
 static void fill_set(const struct made *made, unsigned index, struct cudaMemsetParams *set)
 {
     const struct step *step = &made->program->step[index];
-    size_t row_words = step->rows > 1 ? PROGRAM_ROW_WORDS : PROGRAM_WORDS;
 
-    set->dst = program_words_of(made, index);
-    set->value = program_is_decoy(made, index) ? 0 : program_set_word(made->program, index) >> (32 - 8 * step->element);
+    set->dst = (char *)program_words_of(made, index) + step->begin;
+    set->value = program_is_decoy(made, index) ? 0 : program_set_value(made->program, index);
     set->elementSize = step->element;
-    set->width = row_words * sizeof(uint32_t) / step->element;
+    set->width = step->bytes / step->element;
     set->height = step->rows;
-    set->pitch = STEP_BYTES / step->rows;
+    set->pitch = step->pitch;
 }
 
 static void fill_host(const struct made *made, unsigned index, struct cudaHostNodeParams *host)
@@ -100,14 +115,12 @@ void program_fill_step(const struct made *made, unsigned index, struct step_para
 {
     memset(params, 0, sizeof(*params));
     switch (made->program->step[index].kind) {
-    case STEP_KERNEL: fill_kernel(made, index, params); break;
+    case STEP_KERNEL: program_fill_kernel(made, index, params); break;
     case STEP_SET: fill_set(made, index, &params->as.set); break;
-    case STEP_COPY:
-        params->as.copy.to = program_words_of(made, index);
-        params->as.copy.from = program_source_of(made, index);
-        params->as.copy.bytes = program_is_decoy(made, index) ? STEP_BYTES / 2 : STEP_BYTES;
-        break;
+    case STEP_COPY: fill_copy(made, index, params); break;
     case STEP_HOST: fill_host(made, index, &params->as.host); break;
+    case STEP_RECORD:
+    case STEP_AWAIT: params->as.event = event_of(made, index); break;
     default: break;
     }
 }
@@ -124,10 +137,11 @@ unsigned program_list_attributes(const struct made *made, unsigned index, cudaLa
     const struct step *step = &made->program->step[index];
     unsigned n = 0;
 
-    if (step->cluster > 1) {
+    if (step->cluster[0] * step->cluster[1] * step->cluster[2] > 1) {
         cudaLaunchAttributeValue *value = program_add_attribute(attrs, &n, cudaLaunchAttributeClusterDimension);
-        value->clusterDim.x = step->cluster;
-        value->clusterDim.y = value->clusterDim.z = 1;
+        value->clusterDim.x = step->cluster[0];
+        value->clusterDim.y = step->cluster[1];
+        value->clusterDim.z = step->cluster[2];
     }
     if (step->cooperative)
         program_add_attribute(attrs, &n, cudaLaunchAttributeCooperative)->cooperative = 1;
@@ -153,7 +167,7 @@ static cudaError_t set_attributes(const struct made *made, unsigned index, cudaG
 static int is_same_value(const cudaLaunchAttribute *want, const cudaLaunchAttributeValue *is)
 {
     switch (want->id) {
-    case cudaLaunchAttributeClusterDimension: return want->val.clusterDim.x == is->clusterDim.x;
+    case cudaLaunchAttributeClusterDimension: return memcmp(&want->val.clusterDim, &is->clusterDim, sizeof(is->clusterDim)) == 0;
     case cudaLaunchAttributeCooperative: return want->val.cooperative == is->cooperative;
     case cudaLaunchAttributePriority: return want->val.priority == is->priority;
     default: return want->val.memSyncDomain == is->memSyncDomain;
@@ -166,7 +180,7 @@ static int has_launch(const struct cudaKernelNodeParams *want, const struct cuda
            want->sharedMemBytes == is->sharedMemBytes;
 }
 
-int program_keeps_kernel(const struct made *made, unsigned index)
+static int keeps_kernel(const struct made *made, unsigned index)
 {
     cudaLaunchAttribute attrs[PROGRAM_ATTRIBUTES];
     unsigned n = program_list_attributes(made, index, attrs), i;
@@ -186,39 +200,60 @@ int program_keeps_kernel(const struct made *made, unsigned index)
     return 1;
 }
 
-static struct cudaPitchedPtr row_of_words(uint32_t *words)
+int program_keeps_node(const struct made *made, unsigned index)
 {
-    struct cudaPitchedPtr row = { words, STEP_BYTES, STEP_BYTES, 1 };
+    cudaEvent_t event = NULL;
+
+    switch (made->program->step[index].kind) {
+    case STEP_KERNEL: return keeps_kernel(made, index);
+    case STEP_RECORD: return cudaGraphEventRecordNodeGetEvent(made->node[index], &event) == cudaSuccess && event == event_of(made, index);
+    case STEP_AWAIT: return cudaGraphEventWaitNodeGetEvent(made->node[index], &event) == cudaSuccess && event == event_of(made, index);
+    default: return 1;
+    }
+}
+
+static struct cudaPitchedPtr row_of(char *bytes)
+{
+    struct cudaPitchedPtr row = { bytes, STEP_BYTES, STEP_BYTES, 1 };
 
     return row;
 }
 
-/* The structures of the general call begin as those of the calls of one kind. */
+/* The structures of the general calls begin as those of the calls of one kind. */
+void program_fill_general(const struct made *made, unsigned index, struct step_params *params, struct cudaGraphNodeParams *general)
+{
+    static const enum cudaGraphNodeType types[STEP_KINDS] = { cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemcpy,
+                                                              cudaGraphNodeTypeHost, cudaGraphNodeTypeEmpty, cudaGraphNodeTypeEventRecord,
+                                                              cudaGraphNodeTypeWaitEvent };
+    enum step_kind kind = made->program->step[index].kind;
+
+    program_fill_step(made, index, params);
+    memset(general, 0, sizeof(*general));
+    general->type = types[kind];
+    switch (kind) {
+    case STEP_KERNEL: memcpy(&general->kernel, &params->as.kernel, sizeof(params->as.kernel)); break;
+    case STEP_SET: memcpy(&general->memset, &params->as.set, sizeof(params->as.set)); break;
+    case STEP_COPY:
+        general->memcpy.copyParams.kind = cudaMemcpyDeviceToDevice;
+        general->memcpy.copyParams.srcPtr = row_of(params->as.copy.from);
+        general->memcpy.copyParams.dstPtr = row_of(params->as.copy.to);
+        general->memcpy.copyParams.extent.width = params->as.copy.bytes;
+        general->memcpy.copyParams.extent.height = general->memcpy.copyParams.extent.depth = 1;
+        break;
+    case STEP_HOST: memcpy(&general->host, &params->as.host, sizeof(params->as.host)); break;
+    case STEP_RECORD: general->eventRecord.event = params->as.event; break;
+    case STEP_AWAIT: general->eventWait.event = params->as.event; break;
+    default: break;
+    }
+}
+
 static cudaError_t add_general(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps,
                                const cudaGraphEdgeData *data, size_t count, cudaGraphNode_t *node)
 {
-    static const enum cudaGraphNodeType types[STEP_KINDS] = { cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemcpy,
-                                                              cudaGraphNodeTypeHost, cudaGraphNodeTypeEmpty };
-    enum step_kind kind = made->program->step[index].kind;
     struct cudaGraphNodeParams general;
     struct step_params params;
 
-    program_fill_step(made, index, &params);
-    memset(&general, 0, sizeof(general));
-    general.type = types[kind];
-    switch (kind) {
-    case STEP_KERNEL: memcpy(&general.kernel, &params.as.kernel, sizeof(params.as.kernel)); break;
-    case STEP_SET: memcpy(&general.memset, &params.as.set, sizeof(params.as.set)); break;
-    case STEP_COPY:
-        general.memcpy.copyParams.kind = cudaMemcpyDeviceToDevice;
-        general.memcpy.copyParams.srcPtr = row_of_words(params.as.copy.from);
-        general.memcpy.copyParams.dstPtr = row_of_words(params.as.copy.to);
-        general.memcpy.copyParams.extent.width = params.as.copy.bytes;
-        general.memcpy.copyParams.extent.height = general.memcpy.copyParams.extent.depth = 1;
-        break;
-    case STEP_HOST: memcpy(&general.host, &params.as.host, sizeof(params.as.host)); break;
-    default: break;
-    }
+    program_fill_general(made, index, &params, &general);
     return edges_add_node(node, graph, deps, data, count, &general);
 }
 
@@ -236,7 +271,64 @@ static cudaError_t add_typed(const struct made *made, cudaGraph_t graph, unsigne
         return cudaGraphAddMemcpyNode1D(node, graph, deps, count, params.as.copy.to, params.as.copy.from, params.as.copy.bytes,
                                         cudaMemcpyDeviceToDevice);
     case STEP_HOST: return cudaGraphAddHostNode(node, graph, deps, count, &params.as.host);
+    case STEP_RECORD: return cudaGraphAddEventRecordNode(node, graph, deps, count, params.as.event);
+    case STEP_AWAIT: return cudaGraphAddEventWaitNode(node, graph, deps, count, params.as.event);
     default: return cudaGraphAddEmptyNode(node, graph, deps, count);
+    }
+}
+
+/* ---- other parameters ---- */
+
+cudaError_t program_set_node(const struct made *made, cudaGraphNode_t node, unsigned index, int general)
+{
+    struct cudaGraphNodeParams all;
+    struct step_params params;
+
+    if (general && made->program->step[index].kind != STEP_EMPTY) {
+        program_fill_general(made, index, &params, &all);
+        return cudaGraphNodeSetParams(node, &all);
+    }
+    program_fill_step(made, index, &params);
+    switch (made->program->step[index].kind) {
+    case STEP_KERNEL: return cudaGraphKernelNodeSetParams(node, &params.as.kernel);
+    case STEP_SET: return cudaGraphMemsetNodeSetParams(node, &params.as.set);
+    case STEP_COPY:
+        return cudaGraphMemcpyNodeSetParams1D(node, params.as.copy.to, params.as.copy.from, params.as.copy.bytes, cudaMemcpyDeviceToDevice);
+    case STEP_HOST: return cudaGraphHostNodeSetParams(node, &params.as.host);
+    case STEP_RECORD: return cudaGraphEventRecordNodeSetEvent(node, params.as.event);
+    case STEP_AWAIT: return cudaGraphEventWaitNodeSetEvent(node, params.as.event);
+    default: return cudaSuccess;
+    }
+}
+
+/* Of the general call the documents promise other addresses of copies, not other sizes. */
+static int may_be_general(const struct made *made, unsigned index)
+{
+    enum step_kind kind = made->program->step[index].kind;
+
+    return kind != STEP_EMPTY && (kind != STEP_COPY || program_keeps_size(index));
+}
+
+cudaError_t program_set_exec_node(const struct made *made, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned index, int general)
+{
+    struct cudaGraphNodeParams all;
+    struct step_params params;
+
+    if (general && may_be_general(made, index)) {
+        program_fill_general(made, index, &params, &all);
+        return cudaGraphExecNodeSetParams(exec, node, &all);
+    }
+    program_fill_step(made, index, &params);
+    switch (made->program->step[index].kind) {
+    case STEP_KERNEL: return cudaGraphExecKernelNodeSetParams(exec, node, &params.as.kernel);
+    case STEP_SET: return cudaGraphExecMemsetNodeSetParams(exec, node, &params.as.set);
+    case STEP_COPY:
+        return cudaGraphExecMemcpyNodeSetParams1D(exec, node, params.as.copy.to, params.as.copy.from, params.as.copy.bytes,
+                                                  cudaMemcpyDeviceToDevice);
+    case STEP_HOST: return cudaGraphExecHostNodeSetParams(exec, node, &params.as.host);
+    case STEP_RECORD: return cudaGraphExecEventRecordNodeSetEvent(exec, node, params.as.event);
+    case STEP_AWAIT: return cudaGraphExecEventWaitNodeSetEvent(exec, node, params.as.event);
+    default: return cudaSuccess;
     }
 }
 
@@ -271,10 +363,9 @@ cudaError_t program_make_child(const struct made *made, unsigned index, cudaGrap
     return error;
 }
 
-/* A body takes no host functions. */
 static int goes_into_body(const struct made *made, unsigned index)
 {
-    return (made->bodies >> index & 1) && made->program->step[index].kind != STEP_HOST && made->program->step[index].kind != STEP_EMPTY;
+    return (made->bodies >> index & 1) && made->program->step[index].kind < STEP_HOST;
 }
 
 static cudaError_t add_wrapped(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps, size_t count,

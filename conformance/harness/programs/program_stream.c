@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "../edges.h"
 #include "try.h"
 
 #define ATTRIBUTES (PROGRAM_ATTRIBUTES + 4u)
@@ -54,24 +55,21 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
     const struct step *step = &made->program->step[index];
     cudaLaunchAttribute attrs[ATTRIBUTES];
     cudaLaunchConfig_t config;
-    struct kernel_args args;
-    void *params[1];
+    struct step_params params;
+    const struct cudaKernelNodeParams *kernel = &params.as.kernel;
     unsigned n = list_attributes(made, index, event, event_kind, made->program->streams, attrs);
 
-    program_step_args(made, index, &args);
-    params[0] = &args;
+    memset(&params, 0, sizeof(params));
+    program_fill_kernel(made, index, &params);
     memset(&config, 0, sizeof(config));
-    config.gridDim.x = step->grid[0];
-    config.gridDim.y = step->grid[1];
-    config.gridDim.z = step->grid[2];
-    config.blockDim.x = step->threads;
-    config.blockDim.y = config.blockDim.z = 1;
-    config.dynamicSmemBytes = step->shared_bytes;
+    config.gridDim = kernel->gridDim;
+    config.blockDim = kernel->blockDim;
+    config.dynamicSmemBytes = kernel->sharedMemBytes;
     config.stream = stream;
     if (n == 0 && dice && dice_below(dice, 2))
-        return cudaLaunchKernel(made->room->kernel, config.gridDim, config.blockDim, params, step->shared_bytes, stream);
+        return cudaLaunchKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
     if (n == 1 && step->cooperative && dice && dice_below(dice, 2))
-        return cudaLaunchCooperativeKernel(made->room->kernel, config.gridDim, config.blockDim, params, step->shared_bytes, stream);
+        return cudaLaunchCooperativeKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
     if (dice) {
         if (made->program->streams && !step->attribute && dice_below(dice, 4) == 0)
             program_add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticStreamSerialization); /* value 0: the same as none */
@@ -79,27 +77,65 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
     }
     config.attrs = n ? attrs : NULL;
     config.numAttrs = n;
-    return cudaLaunchKernelExC(&config, made->room->kernel, params);
+    return cudaLaunchKernelExC(&config, kernel->func, params.values);
 }
 
 cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
                                 struct dice *dice)
 {
     const struct step *step = &made->program->step[index];
-    uint32_t *words = made->room->data + index * PROGRAM_WORDS;
-    int value = (int)(program_set_word(made->program, index) & 255);
+    struct step_params params;
+    const struct cudaMemsetParams *set = &params.as.set;
+    int value;
 
+    if (step->kind == STEP_KERNEL || step->kind == STEP_AWAIT)
+        return launch_kernel(made, index, stream, event, event_kind, dice);
+    program_fill_step(made, index, &params);
     switch (step->kind) {
-    case STEP_KERNEL: return launch_kernel(made, index, stream, event, event_kind, dice);
     case STEP_SET:
+        value = (int)(set->value & 255);
         if (step->rows > 1)
-            return cudaMemset2DAsync(words, STEP_BYTES / step->rows, value, PROGRAM_ROW_WORDS * sizeof(uint32_t), step->rows, stream);
-        return cudaMemsetAsync(words, value, STEP_BYTES, stream);
-    case STEP_COPY:
-        return cudaMemcpyAsync(words, made->room->data + step->read[0] * PROGRAM_WORDS, PROGRAM_WORDS * 4, cudaMemcpyDeviceToDevice, stream);
+            return cudaMemset2DAsync(set->dst, set->pitch, value, step->bytes, set->height, stream);
+        return cudaMemsetAsync(set->dst, value, step->bytes, stream);
+    case STEP_COPY: return cudaMemcpyAsync(params.as.copy.to, params.as.copy.from, params.as.copy.bytes, cudaMemcpyDeviceToDevice, stream);
     case STEP_HOST: return program_launch_host(made, index, stream);
     default: return cudaErrorNotSupported;
     }
+}
+
+/* ---- captures ---- */
+
+enum cudaStreamCaptureMode program_capture_mode(struct dice *dice)
+{
+    static const enum cudaStreamCaptureMode modes[] = { cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeGlobal, cudaStreamCaptureModeRelaxed };
+
+    return modes[dice_below(dice, 3)];
+}
+
+static int is_known(const struct made *made, unsigned steps, cudaGraphNode_t node)
+{
+    unsigned i;
+
+    for (i = 0; i < steps; i++)
+        if (made->node[i] == node)
+            return 1;
+    return 0;
+}
+
+cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t stream)
+{
+    enum cudaStreamCaptureStatus status;
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    size_t count = 0, i;
+
+    TRY(edges_of_capture(stream, &status, NULL, NULL, &nodes, &data, &count));
+    for (i = 0; i < count; i++)
+        if (!is_known(made, step, nodes[i])) {
+            made->node[step] = nodes[i];
+            return cudaSuccess;
+        }
+    return cudaErrorUnknown;
 }
 
 /* ---- a program into its lanes ---- */
@@ -149,7 +185,7 @@ static void launch_nothing(const struct made *made, cudaStream_t stream)
     config.stream = stream;
     config.attrs = &attr;
     config.numAttrs = n;
-    (void)cudaLaunchKernelExC(&config, made->room->kernel, params);
+    (void)cudaLaunchKernelExC(&config, made->room->kernel[0], params);
     (void)cudaGetLastError();
 }
 
@@ -158,11 +194,9 @@ static void launch_nothing(const struct made *made, cudaStream_t stream)
 static int may_be_graph(const struct made *made, unsigned i)
 {
     const struct program *p = made->program;
-    unsigned next;
+    unsigned next = program_next_in_lane(p, i);
 
-    for (next = i + 1; next < p->steps && p->step[next].lane != p->step[i].lane; next++)
-        ;
-    return p->step[i].kind == STEP_KERNEL && !p->step[i].attribute && (next == p->steps || !p->step[next].attribute);
+    return p->step[i].kind == STEP_KERNEL && !p->step[i].attribute && (next == PROGRAM_STEPS || !p->step[next].attribute);
 }
 
 static cudaError_t launch_as_graph(const struct made *made, unsigned i, cudaStream_t stream)
@@ -238,6 +272,8 @@ static cudaError_t queue_one(const struct lanes *lanes, unsigned i, struct dice 
 
     TRY(await_events(lanes, i, dice));
     TRY(launch_somehow(made, i, stream, event, kind, dice));
+    if (!made->eager)
+        TRY(program_captured_node(made, i, stream));
     for (l = 0; l < p->links; l++)
         if (p->link[l].from == i && p->link[l].kind == LINK_FULL)
             TRY(record_event(made->room->event[l], stream, dice));
@@ -315,13 +351,14 @@ static cudaError_t queue_all(struct lanes *lanes, int by_threads)
 static cudaError_t capture(struct lanes *lanes, int to_graph)
 {
     struct made *made = lanes->made;
+    enum cudaStreamCaptureMode mode = program_capture_mode(&made->dice);
     cudaError_t error, end;
 
     if (to_graph) {
         TRY(cudaGraphCreate(&made->graph, 0));
-        TRY(cudaStreamBeginCaptureToGraph(lanes->stream[0], made->graph, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal));
+        TRY(cudaStreamBeginCaptureToGraph(lanes->stream[0], made->graph, NULL, NULL, 0, mode));
     } else {
-        TRY(cudaStreamBeginCapture(lanes->stream[0], cudaStreamCaptureModeThreadLocal));
+        TRY(cudaStreamBeginCapture(lanes->stream[0], mode));
     }
     error = queue_all(lanes, 0);
     end = cudaStreamEndCapture(lanes->stream[0], &made->graph);
@@ -350,6 +387,8 @@ cudaError_t stream_make(struct made *made, enum stream_way way)
 
     memset(&lanes, 0, sizeof(lanes));
     lanes.made = made;
+    made->way = way;
+    made->began = made->dice;
     made->eager = !stream_way_captures(way);
     lanes.stream[0] = way == WAY_BLOCKING_STREAM ? room->blocking : way == WAY_PER_THREAD ? cudaStreamPerThread
                       : way == WAY_LEGACY ? cudaStreamLegacy : way == WAY_URGENT_STREAM ? room->urgent : room->stream;
