@@ -44,6 +44,9 @@ DEVICE_FN struct step_plan step_plan_of(const struct kernel_args *args)
 /* The block that stores word w: words are spread over all blocks, and the last one has the last word. */
 DEVICE_FN uint32_t block_of_word(uint32_t w, uint32_t blocks) { return (uint32_t)(((uint64_t)(w + 1) * blocks - 1) / PROGRAM_WORDS); }
 
+/* The same among the threads of that block. */
+DEVICE_FN uint32_t thread_of_word(uint32_t w, uint32_t threads) { return ((w + 1) * threads - 1) / PROGRAM_WORDS; }
+
 DEVICE_FN uint32_t step_word(const struct kernel_args *args, const struct step_plan *plan, uint32_t other, uint32_t w)
 {
     uint32_t word = words_fresh(plan->key, plan->step * PROGRAM_WORDS + w), r, shape[PROGRAM_SHAPE];
@@ -93,7 +96,7 @@ DEVICE_FN void run_step(const struct kernel_args *args, uint32_t other)
     if (plan.flags & STEP_WAITS)
         k_wait_device();
     for (w = 0; w < PROGRAM_WORDS; w++)
-        if (block_of_word(w, STEP_BLOCKS) == STEP_BLOCK && w % STEP_THREADS == STEP_THREAD) {
+        if (block_of_word(w, STEP_BLOCKS) == STEP_BLOCK && thread_of_word(w, STEP_THREADS) == STEP_THREAD) {
             word[w] = step_word(args, &plan, other, w);
             mine |= 1u << w;
         }

@@ -1,6 +1,6 @@
 /* program.h - small programs that can be made in many ways which must all mean the same.
  *
- * A program is a list of steps and links between them. The seed draws it (program_draw.c); program_steps.c makes one step a node
+ * A program is a list of steps and links between them. The seed draws it (program_draw.c), and program_words.c says what comes of it; program_steps.c makes one step a node
  * of a graph, program_graph.c all of them, program_exec.c makes that executable, program_stream.c launches or captures it;
  * program_judge.c reads back what was made, runs it and compares every step's words with those that the host computed. A step
  * reads only what the documents let it read (entitled()), as early as it may, and stores as late as it can:
@@ -69,6 +69,7 @@ struct link {
 struct program {
     unsigned steps, links;
     int streams;               /* a program for streams: its links are the events between the lanes */
+    int legacy;                /* its first lane is the legacy default stream, the others wait for it and it for them */
     struct step step[PROGRAM_STEPS];
     struct link link[PROGRAM_LINKS];
 };
@@ -80,6 +81,7 @@ unsigned dice_below(struct dice *dice, unsigned n);
 /* What programs may ask of the device. */
 struct program_size {
     unsigned threads, blocks, many_blocks, most_blocks, shared_bytes, hold_ns, clusters;
+    int other_bodies;          /* conditional nodes may have several */
     int programmatic;          /* no flavours: where no step waits, it is programmatic edges that go wrong */
 };
 
@@ -153,7 +155,7 @@ int exec_is_decoy(const struct made *made, unsigned time);
 /* The graph's nodes get other parameters, and it gets other edges. */
 cudaError_t program_spoil(struct made *made);
 /* A conditional node whose body runs. */
-cudaError_t program_add_condition(cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body);
+cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body);
 /* Edges and attributes that differ from the program's; text: the first. */
 unsigned graph_compare(const struct made *made, char *text, size_t room);
 /* Launches eagerly, or captures into made->graph. */
@@ -165,7 +167,7 @@ cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t
 int stream_way_captures(enum stream_way way);
 
 /* One step added to a graph with these dependencies. general: by cudaGraphAddNode. */
-cudaError_t program_add_step(const struct made *made, cudaGraph_t graph, unsigned step, const cudaGraphNode_t *deps,
+cudaError_t program_add_step(struct made *made, cudaGraph_t graph, unsigned step, const cudaGraphNode_t *deps,
                              const cudaGraphEdgeData *data, size_t count, int general, cudaGraphNode_t *node);
 cudaError_t program_launch_step(const struct made *made, unsigned step, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
                                 struct dice *dice);

@@ -1,11 +1,10 @@
-/* program_draw.c - draws programs, says what each step may read, and computes what its words must be. */
+/* program_draw.c - draws programs, and says what each step may read. */
 #include "program.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "../edges.h"
-#include "../words.h"
 #include "axes.h"
 
 uint64_t dice_roll(struct dice *dice)
@@ -18,15 +17,6 @@ uint64_t dice_roll(struct dice *dice)
 }
 
 unsigned dice_below(struct dice *dice, unsigned n) { return (unsigned)((dice_roll(dice) >> 32) * n >> 32); }
-
-/* All of its bytes are the same, so that a byte-wise memset makes it, too, if it is not uneven. */
-uint32_t program_set_value(const struct program *p, unsigned step)
-{
-    static const uint32_t differences[] = { 0, 0, 0x00010001u, 0, 0x00010203u }; /* by the bytes at a time */
-    uint32_t word = 0x01010101u * (0x40u + step) ^ (p->step[step].uneven ? differences[p->step[step].element] : 0);
-
-    return word >> (32 - 8 * p->step[step].element);
-}
 
 static int one_in(struct dice *dice, unsigned n) { return dice_below(dice, n) == 0; }
 
@@ -260,15 +250,24 @@ static void draw_events(struct program *p, struct dice *dice, unsigned i, const 
     }
 }
 
+static int others_between(const struct program *p, unsigned i, unsigned last)
+{
+    while (i-- > 0 && i != last)
+        if ((p->step[i].lane == 0) != (p->step[i + 1].lane == 0))
+            return 1;
+    return 0;
+}
+
 /* Several lanes, each in a stream of its own; events lead from one to another. */
 void program_draw_stream(struct program *p, struct dice *dice, const struct program_size *size, unsigned number)
 {
     struct flavour flavour = draw_flavour(dice, size);
-    int forks = one_in(dice, 2);
+    int forks = one_in(dice, 2), legacy = one_in(dice, 4);
     unsigned i, last[PROGRAM_LANES];
 
     memset(p, 0, sizeof(*p));
     p->streams = 1;
+    p->legacy = forks && legacy && !size->programmatic;
     p->steps = draw_steps(dice);
     for (i = 0; i < PROGRAM_LANES; i++)
         last[i] = PROGRAM_STEPS;
@@ -283,6 +282,8 @@ void program_draw_stream(struct program *p, struct dice *dice, const struct prog
         /* It might begin before the item, fill the device and wait for an item that waits for another lane: a legal deadlock. */
         if (forks && last[step->lane] != PROGRAM_STEPS && p->step[last[step->lane]].kind != STEP_KERNEL)
             step->attribute = 0;
+        if (p->legacy && others_between(p, i, last[step->lane]))
+            step->attribute = 0; /* what it means after work that the stream waits for unasked is an open question */
         last[step->lane] = i;
     }
     program_entitle(p, dice);
@@ -314,6 +315,8 @@ static void order_lane(const struct program *p, struct order *o, unsigned i, ste
         if (p->step[k].lane == step->lane) {
             lane |= o->complete[k] | o->before[k] | bit(k);
             last = k;
+        } else if (p->legacy && (p->step[k].lane == 0 || step->lane == 0)) {
+            o->before[i] |= o->complete[k] | o->before[k] | bit(k);
         }
     if (last == PROGRAM_STEPS)
         return;
@@ -474,69 +477,6 @@ void program_entitle(struct program *p, struct dice *dice)
             step->reads = 1;
     }
     find_watches(p, &order, through);
-}
-
-/* ---- what the words must be ---- */
-
-static uint32_t kernel_word(const struct step *step, uint32_t word)
-{
-    unsigned i;
-
-    for (i = 0; i < 3; i++)
-        word = program_fold(word, step->grid[i]);
-    for (i = 0; i < 3; i++)
-        word = program_fold(word, step->block[i]);
-    for (i = 0; i < 3; i++)
-        word = program_fold(word, step->cluster[i]);
-    return program_fold(program_fold(word, step->shared_bytes), step->other);
-}
-
-/* The bytes that a memset writes, or a copy from those words. */
-static void write_bytes(const struct program *p, unsigned i, const uint32_t *from, uint32_t *words)
-{
-    const struct step *step = &p->step[i];
-    uint32_t value = program_set_value(p, i);
-    unsigned row, k;
-
-    for (row = 0; row < step->rows; row++)
-        for (k = 0; k < step->bytes; k++)
-            ((unsigned char *)words)[step->begin + row * step->pitch + k] =
-                from ? ((const unsigned char *)from)[step->source + k] : ((const unsigned char *)&value)[k % step->element];
-}
-
-static void expect_step(const struct program *p, unsigned i, uint64_t key, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS])
-{
-    const struct step *step = &p->step[i];
-    unsigned w, r;
-
-    for (w = 0; w < PROGRAM_WORDS; w++) {
-        uint32_t word = words_fresh(key, i * PROGRAM_WORDS + w);
-        switch (step->kind) {
-        case STEP_KERNEL:
-        case STEP_AWAIT:
-            word = kernel_word(step, word);
-            for (r = 0; r < step->reads; r++)
-                word = word * 0x01000193u ^ words[step->read[r]][w];
-            words[i][w] = word;
-            break;
-        case STEP_HOST: words[i][w] = ~word; break;
-        default: break;
-        }
-    }
-    if (step->kind == STEP_SET || step->kind == STEP_COPY)
-        write_bytes(p, i, step->kind == STEP_COPY ? words[step->read[0]] : NULL, words[i]);
-}
-
-void program_expect(const struct program *p, uint64_t key, uint64_t left_out, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS])
-{
-    unsigned i, w;
-
-    for (i = 0; i < p->steps; i++) {
-        for (w = 0; w < PROGRAM_WORDS; w++)
-            words[i][w] = program_poison(key, i);
-        if (!(left_out >> i & 1))
-            expect_step(p, i, key, words);
-    }
 }
 
 /* ---- smaller programs ---- */

@@ -171,6 +171,26 @@ static cudaError_t begin_each(struct made *made)
     return cudaSuccess;
 }
 
+/* What the stream says it depends on, each with its data, in any order. */
+static int has_dependencies(const struct made *made, const struct edge_list *list)
+{
+    enum cudaStreamCaptureStatus status;
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    size_t count = 0, k;
+    unsigned e;
+
+    if (edges_of_capture(made->room->stream, &status, NULL, NULL, &nodes, &data, &count) != cudaSuccess || count != list->count)
+        return 0;
+    for (e = 0; e < list->count; e++) {
+        for (k = 0; k < count && nodes[k] != list->from[e]; k++)
+            ;
+        if (k == count || (data ? memcmp(&data[k], &list->data[e], sizeof(data[k])) != 0 : list->data[e].type != 0 || list->data[e].from_port != 0))
+            return 0;
+    }
+    return 1;
+}
+
 /* All in one call, or some by the call that sets them and the others by the one that adds to them. */
 static cudaError_t set_dependencies(struct made *made, struct edge_list *list)
 {
@@ -178,9 +198,10 @@ static cudaError_t set_dependencies(struct made *made, struct edge_list *list)
     unsigned set = dice_below(&made->dice, 2) ? list->count : dice_below(&made->dice, list->count + 1);
 
     TRY(edges_update_capture(made->room->stream, set ? list->from : NULL, set ? data : NULL, set, cudaStreamSetCaptureDependencies));
-    if (set == list->count)
-        return cudaSuccess;
-    return edges_update_capture(made->room->stream, list->from + set, data ? data + set : NULL, list->count - set, cudaStreamAddCaptureDependencies);
+    if (set < list->count)
+        TRY(edges_update_capture(made->room->stream, list->from + set, data ? data + set : NULL, list->count - set,
+                                 cudaStreamAddCaptureDependencies));
+    return has_dependencies(made, list) ? cudaSuccess : cudaErrorUnknown;
 }
 
 static cudaError_t update_all(struct made *made)
@@ -347,11 +368,18 @@ cudaError_t program_spoil(struct made *made)
     return change_edges(made);
 }
 
+/* Now and then a clone of the clone. */
 static cudaError_t clone_it(struct made *made)
 {
     cudaGraph_t clone;
 
     TRY(cudaGraphClone(&clone, made->inner));
+    if (dice_below(&made->dice, 3) == 0) {
+        TRY(find_again(made, clone));
+        TRY(cudaGraphDestroy(made->inner));
+        made->graph = made->inner = clone;
+        TRY(cudaGraphClone(&clone, made->inner));
+    }
     TRY(program_spoil(made)); /* what becomes of the graph has no part in its clone */
     TRY(find_again(made, clone));
     TRY(cudaGraphDestroy(made->inner));
@@ -416,27 +444,6 @@ static cudaError_t put_into_children(struct made *made)
     return descend(made, outer, deepest);
 }
 
-cudaError_t program_add_condition(cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body)
-{
-#if CUDART_VERSION >= 12040
-    cudaGraphConditionalHandle handle;
-    struct cudaGraphNodeParams params;
-
-    TRY(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault));
-    memset(&params, 0, sizeof(params));
-    params.type = cudaGraphNodeTypeConditional;
-    params.conditional.handle = handle;
-    params.conditional.type = cudaGraphCondTypeIf;
-    params.conditional.size = 1;
-    TRY(edges_add_node(node, graph, deps, NULL, count, &params));
-    *body = params.conditional.phGraph_out[0];
-    return cudaSuccess;
-#else
-    (void)graph, (void)deps, (void)count, (void)node, (void)body;
-    return cudaErrorNotSupported;
-#endif
-}
-
 static cudaError_t open_body(struct made *made)
 {
     cudaGraphNode_t node;
@@ -449,7 +456,7 @@ static cudaError_t open_body(struct made *made)
         return program_declines(made);
     made->bodies = 1;
     TRY(cudaGraphCreate(&made->graph, 0));
-    return program_add_condition(made->graph, NULL, 0, &node, &made->inner);
+    return program_add_condition(made, made->graph, NULL, 0, &node, &made->inner);
 }
 
 cudaError_t program_declines(struct made *made)
@@ -471,6 +478,15 @@ static void draw_wraps(struct made *made)
     }
 }
 
+/* What is cloned or put into another graph was made in any of these. */
+static enum graph_way any_way(struct dice *dice)
+{
+    static const enum graph_way ways[] = { WAY_ONE_BY_ONE, WAY_ANY_ORDER, WAY_NEW_NODES, WAY_BY_KIND,
+                                           WAY_BEGUN,      WAY_UPDATED_CAPTURE, WAY_CORRECTED, WAY_PRUNED };
+
+    return ways[dice_below(dice, sizeof(ways) / sizeof(ways[0]))];
+}
+
 cudaError_t graph_make(struct made *made, enum graph_way way)
 {
     made->way = way;
@@ -484,7 +500,7 @@ cudaError_t graph_make(struct made *made, enum graph_way way)
         return program_declines(made);
     if ((way == WAY_WRAPPED || way == WAY_BODIES) && !made->decoys)
         draw_wraps(made);
-    TRY(make_inner(made, way));
+    TRY(make_inner(made, way == WAY_CLONE || way == WAY_CHILD ? any_way(&made->dice) : way));
     if (way == WAY_CLONE)
         return clone_it(made);
     return way == WAY_CHILD ? put_into_children(made) : cudaSuccess;
@@ -515,7 +531,7 @@ unsigned graph_compare(const struct made *made, char *text, size_t room)
     static cudaGraphNode_t from[PROGRAM_LINKS + 1], to[PROGRAM_LINKS + 1];
     static cudaGraphEdgeData data[PROGRAM_LINKS + 1];
     const struct program *p = made->program;
-    size_t count = PROGRAM_LINKS + 1, nodes = 0, e;
+    size_t count = PROGRAM_LINKS + 1, some = p->links / 2, nodes = 0, e;
     unsigned i, l, wrong = 0;
 
     if (edges_of_graph(made->inner, from, to, data, &count) != cudaSuccess || cudaGraphGetNodes(made->inner, NULL, &nodes) != cudaSuccess) {
@@ -530,6 +546,13 @@ unsigned graph_compare(const struct made *made, char *text, size_t room)
             continue;
         if (!wrong++)
             tell_edge(text, room, &p->link[l], e < count ? "" : "absent ", e < count ? data[e] : want);
+    }
+    for (e = count; !wrong && e < PROGRAM_LINKS + 1; e++)
+        if ((from[e] || to[e]) && !wrong++)
+            snprintf(text, room, "behind its edges the arrays are not empty");
+    if (!wrong && some > 1 && (edges_of_graph(made->inner, from, to, data, &some) != cudaSuccess || some != p->links / 2)) {
+        snprintf(text, room, "asked for half of its edges, it gave another number");
+        wrong++;
     }
     if (!wrong && (count != p->links || nodes != p->steps)) {
         snprintf(text, room, "it has %u nodes and %u edges instead of %u and %u", (unsigned)nodes, (unsigned)count, p->steps, p->links);

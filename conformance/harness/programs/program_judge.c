@@ -51,7 +51,7 @@ static cudaError_t open_streams(struct program_room *room)
 /* What programs may ask of this device and this kernel. */
 static cudaError_t measure(struct program_room *room)
 {
-    int device, sms, shared, threads, fit, i;
+    int device, sms, shared, threads, fit, version, i;
 
     TRY(cudaGetDevice(&device));
     TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
@@ -62,6 +62,8 @@ static cudaError_t measure(struct program_room *room)
     room->size.threads = threads > 256 ? 256 : (unsigned)threads;
     room->size.shared_bytes = (unsigned)shared - 1024;
     TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, room->kernel[0], (int)room->size.threads, 0));
+    TRY(cudaDriverGetVersion(&version));
+    room->size.other_bodies = version >= 12080;
     room->size.blocks = (unsigned)sms;
     room->size.many_blocks = (unsigned)(sms * fit);
     room->size.most_blocks = sms < 16 ? 0 : 66000; /* the model has time for fewer */
@@ -286,7 +288,7 @@ static cudaError_t try_graph(struct program_room *room, struct made *made, const
 
 static cudaError_t try_stream(struct program_room *room, struct made *made, const struct way *way, unsigned *wrong, char *text, size_t size)
 {
-    if (stream_way_captures((enum stream_way)way->make)) {
+    if (stream_way_captures((enum stream_way)way->make) && !made->program->legacy) {
         TRY(stream_make(made, (enum stream_way)way->make));
         made->inner = made->graph;
         return run_graph(room, made, way, wrong, text, size);

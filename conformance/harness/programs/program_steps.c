@@ -235,8 +235,10 @@ void program_fill_general(const struct made *made, unsigned index, struct step_p
     case STEP_SET: memcpy(&general->memset, &params->as.set, sizeof(params->as.set)); break;
     case STEP_COPY:
         general->memcpy.copyParams.kind = cudaMemcpyDeviceToDevice;
-        general->memcpy.copyParams.srcPtr = row_of(params->as.copy.from);
-        general->memcpy.copyParams.dstPtr = row_of(params->as.copy.to);
+        general->memcpy.copyParams.srcPtr = row_of(params->as.copy.from - made->program->step[index].source);
+        general->memcpy.copyParams.srcPos.x = made->program->step[index].source;
+        general->memcpy.copyParams.dstPtr = row_of(params->as.copy.to - made->program->step[index].begin);
+        general->memcpy.copyParams.dstPos.x = made->program->step[index].begin;
         general->memcpy.copyParams.extent.width = params->as.copy.bytes;
         general->memcpy.copyParams.extent.height = general->memcpy.copyParams.extent.depth = 1;
         break;
@@ -363,19 +365,65 @@ cudaError_t program_make_child(const struct made *made, unsigned index, cudaGrap
     return error;
 }
 
+/* ---- bodies and child graphs ---- */
+
+#if CUDART_VERSION >= 12040
+/* An `if` whose body runs; from 12.8 on also one whose other body runs, or one of several bodies. The bodies beside it are empty.
+ * Returns which one runs. */
+static unsigned draw_condition(struct made *made, struct cudaConditionalNodeParams *params, unsigned *value)
+{
+    params->type = cudaGraphCondTypeIf;
+    params->size = 1;
+    *value = 1;
+#if CUDART_VERSION >= 12080
+    if (made->room->size.other_bodies && dice_below(&made->dice, 2)) {
+        int one_of_several = dice_below(&made->dice, 2) != 0;
+        params->type = one_of_several ? cudaGraphCondTypeSwitch : cudaGraphCondTypeIf;
+        params->size = one_of_several ? 2 + dice_below(&made->dice, 3) : 2;
+        *value = dice_below(&made->dice, params->size);
+        return one_of_several ? *value : !*value;
+    }
+#else
+    (void)made;
+#endif
+    return 0;
+}
+#endif
+
+cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body)
+{
+#if CUDART_VERSION >= 12040
+    cudaGraphConditionalHandle handle;
+    struct cudaGraphNodeParams params;
+    unsigned value = 1, runs;
+
+    memset(&params, 0, sizeof(params));
+    params.type = cudaGraphNodeTypeConditional;
+    runs = draw_condition(made, &params.conditional, &value);
+    TRY(cudaGraphConditionalHandleCreate(&handle, graph, value, cudaGraphCondAssignDefault));
+    params.conditional.handle = handle;
+    TRY(edges_add_node(node, graph, deps, NULL, count, &params));
+    *body = params.conditional.phGraph_out[runs];
+    return cudaSuccess;
+#else
+    (void)made, (void)graph, (void)deps, (void)count, (void)node, (void)body;
+    return cudaErrorNotSupported;
+#endif
+}
+
 static int goes_into_body(const struct made *made, unsigned index)
 {
     return (made->bodies >> index & 1) && made->program->step[index].kind < STEP_HOST;
 }
 
-static cudaError_t add_wrapped(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps, size_t count,
+static cudaError_t add_wrapped(struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps, size_t count,
                                cudaGraphNode_t *node)
 {
     cudaGraph_t child;
     cudaError_t error;
 
     if (goes_into_body(made, index)) {
-        TRY(program_add_condition(graph, deps, count, node, &child));
+        TRY(program_add_condition(made, graph, deps, count, node, &child));
         return add_inside(made, child, index);
     }
     TRY(program_make_child(made, index, &child));
@@ -384,7 +432,7 @@ static cudaError_t add_wrapped(const struct made *made, cudaGraph_t graph, unsig
     return error;
 }
 
-cudaError_t program_add_step(const struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps,
+cudaError_t program_add_step(struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps,
                              const cudaGraphEdgeData *data, size_t count, int general, cudaGraphNode_t *node)
 {
     if (program_is_wrapped(made, index))

@@ -8,6 +8,8 @@
 #include "try.h"
 
 #define ATTRIBUTES (PROGRAM_ATTRIBUTES + 4u)
+#define MOST_EDGES (PROGRAM_STEPS * PROGRAM_STEPS / 2)
+#define MANY_WAITS 70u
 
 const char *const stream_way_name[STREAM_WAYS] = {
     "launched", "launched in a blocking stream", "launched in the per-thread default stream", "launched in the legacy default stream",
@@ -199,7 +201,7 @@ static int may_be_graph(const struct made *made, unsigned i)
     return p->step[i].kind == STEP_KERNEL && !p->step[i].attribute && (next == PROGRAM_STEPS || !p->step[next].attribute);
 }
 
-static cudaError_t launch_as_graph(const struct made *made, unsigned i, cudaStream_t stream)
+static cudaError_t launch_as_graph(struct made *made, unsigned i, cudaStream_t stream)
 {
     cudaGraph_t graph;
     cudaGraphNode_t node;
@@ -219,7 +221,7 @@ static cudaError_t launch_as_graph(const struct made *made, unsigned i, cudaStre
     return error;
 }
 
-static cudaError_t launch_somehow(const struct made *made, unsigned i, cudaStream_t stream, cudaEvent_t event, enum link_kind kind,
+static cudaError_t launch_somehow(struct made *made, unsigned i, cudaStream_t stream, cudaEvent_t event, enum link_kind kind,
                                   struct dice *dice)
 {
     if (made->eager && dice_below(dice, 8) == 0)
@@ -242,7 +244,8 @@ static cudaError_t await_events(const struct lanes *lanes, unsigned i, struct di
     const struct program *p = made->program;
     cudaStream_t stream = lanes->stream[p->step[i].lane];
     cudaEvent_t relayed = made->room->event[PROGRAM_LINKS - 2];
-    int relay = dice_below(dice, 2) != 0, relays = 0;
+    int relay = dice_below(dice, 2) != 0, many = dice_below(dice, 16) == 0, relays = 0, waits = 0;
+    cudaEvent_t last = NULL;
     unsigned l;
 
     for (l = 0; l < p->links; l++) {
@@ -252,9 +255,13 @@ static cudaError_t await_events(const struct lanes *lanes, unsigned i, struct di
             TRY(cudaStreamWaitEvent(lanes->relay, event_to_await(made, l), 0));
             relays = 1;
         } else {
-            TRY(cudaStreamWaitEvent(stream, event_to_await(made, l), 0));
+            last = event_to_await(made, l);
+            TRY(cudaStreamWaitEvent(stream, last, 0));
+            waits++;
         }
     }
+    for (l = 0; made->eager && waits > 1 && many && l < MANY_WAITS; l++)
+        TRY(cudaStreamWaitEvent(stream, last, 0)); /* however often a stream waits for one event, it waits for the others */
     if (!relays)
         return cudaSuccess;
     TRY(record_event(relayed, lanes->relay, dice));
@@ -365,6 +372,28 @@ static cudaError_t capture(struct lanes *lanes, int to_graph)
     return error == cudaSuccess ? end : error;
 }
 
+/* A clone has the edges of its graph, each with its data. */
+static int has_same_edges(cudaGraph_t graph, cudaGraph_t clone)
+{
+    static cudaGraphNode_t from[2][MOST_EDGES], to[2][MOST_EDGES];
+    static cudaGraphEdgeData data[2][MOST_EDGES];
+    size_t count[2] = { MOST_EDGES, MOST_EDGES }, e, k;
+
+    if (edges_of_graph(graph, from[0], to[0], data[0], &count[0]) != cudaSuccess ||
+        edges_of_graph(clone, from[1], to[1], data[1], &count[1]) != cudaSuccess || count[0] != count[1])
+        return 0;
+    for (e = 0; e < count[0]; e++) {
+        cudaGraphNode_t first, second;
+        if (cudaGraphNodeFindInClone(&first, from[0][e], clone) != cudaSuccess || cudaGraphNodeFindInClone(&second, to[0][e], clone) != cudaSuccess)
+            return 0;
+        for (k = 0; k < count[1] && !(from[1][k] == first && to[1][k] == second); k++)
+            ;
+        if (k == count[1] || memcmp(&data[0][e], &data[1][k], sizeof(data[0][e])) != 0)
+            return 0;
+    }
+    return 1;
+}
+
 static cudaError_t around(struct made *made, enum stream_way way)
 {
     cudaGraph_t captured = made->graph, outer = NULL;
@@ -372,6 +401,8 @@ static cudaError_t around(struct made *made, enum stream_way way)
 
     if (way == WAY_CAPTURED_CLONE) {
         TRY(cudaGraphClone(&outer, captured));
+        if (!has_same_edges(captured, outer))
+            return cudaErrorUnknown;
     } else {
         TRY(cudaGraphCreate(&outer, 0));
         TRY(cudaGraphAddChildGraphNode(&node, outer, NULL, 0, captured));
@@ -389,10 +420,17 @@ cudaError_t stream_make(struct made *made, enum stream_way way)
     lanes.made = made;
     made->way = way;
     made->began = made->dice;
-    made->eager = !stream_way_captures(way);
+    made->eager = made->program->legacy || !stream_way_captures(way);
     lanes.stream[0] = way == WAY_BLOCKING_STREAM ? room->blocking : way == WAY_PER_THREAD ? cudaStreamPerThread
                       : way == WAY_LEGACY ? cudaStreamLegacy : way == WAY_URGENT_STREAM ? room->urgent : room->stream;
     lanes.relay = room->relay;
+    if (made->program->legacy) { /* there is one way, and no event says what comes after what */
+        lanes.stream[0] = cudaStreamLegacy;
+        lanes.stream[1] = room->blocking;
+        lanes.stream[2] = cudaStreamPerThread;
+        TRY(queue_all(&lanes, 0));
+        return cudaStreamSynchronize(cudaStreamLegacy);
+    }
     if (stream_way_captures(way)) { /* whichever streams a capture begins in and leads through, the graph is the same */
         cudaStream_t streams[] = { room->stream, room->blocking, cudaStreamPerThread };
         unsigned first = dice_below(&made->dice, 3);
