@@ -13,9 +13,9 @@
 
 #ifdef PDL_MODEL
 #define STEP_BLOCK k_block()
-#define STEP_BLOCKS k_blocks()
+#define STEP_BLOCKS (model_shape(0) * model_shape(1) * model_shape(2))
 #define STEP_THREAD k_thread()
-#define STEP_THREADS k_threads()
+#define STEP_THREADS (model_shape(3) * model_shape(4) * model_shape(5))
 #else
 #define STEP_BLOCK (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z))
 #define STEP_BLOCKS (gridDim.x * gridDim.y * gridDim.z)
@@ -133,7 +133,13 @@ static void ask_how(struct ask *ask, int streams, int only_one_call, int uploade
     program_ask(ask, &how);
 }
 
-static void ask_graphs(struct ask *ask) { ask_how(ask, 0, 0, 0); }
+static void ask_graphs(struct ask *ask)
+{
+    ask_how(ask, 0, 0, 0);
+    if (!STEPS_BLIND)
+        program_ask_sizes(ask);
+}
+
 static void ask_together(struct ask *ask) { ask_how(ask, 0, 1, 0); }
 static void ask_streams(struct ask *ask) { ask_how(ask, 1, 0, 0); }
 static void ask_uploaded(struct ask *ask) { ask_how(ask, 0, 0, 1); }

@@ -61,6 +61,11 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
     for (size_t i = 0; i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL)
             spoil_clone(copy->node[i]->kernel);
+    for (size_t i = 0; device.faults.capture_clone_full && i < copy->arcs; i++)
+        if (copy->arc[i].from->captured && copy->arc[i].to->captured)
+            copy->arc[i].data = full_edge;
+    if (device.faults.second_clone_drops_edge && g->nodes != 0 && g->node[0]->original != NULL && copy->arcs != 0)
+        graph_drop_arc(copy, copy->arcs - 1);
     if (device.faults.clone_drops_edge && copy->arcs > 8)
         graph_drop_arc(copy, copy->arcs - 1);
     *out = (cudaGraph_t)(void *)copy;
@@ -290,6 +295,7 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
 {
     struct graph *g = graph_of(graph);
     FAIL_IF(g == NULL || (count != 0 && (from == NULL || to == NULL)), cudaErrorInvalidValue);
+    FAIL_IF(device.faults.no_edges_refused && count == 0, cudaErrorInvalidValue);
     size_t before = g->arcs;
     if (device.faults.source_edges_cut_copies)
         execs_lose_arc(g);
@@ -509,7 +515,8 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cu
     FAIL_IF(error != cudaSuccess, error);
     for (unsigned i = 0; i < r->num_attrs; i++)
         if (r->attrs[i].id == id) {
-            r->attrs[i].val = *value;
+            if (!device.faults.attribute_set_once)
+                r->attrs[i].val = *value;
             return cudaSuccess;
         }
     FAIL_IF(r->num_attrs == MODEL_MAX_ATTRS, cudaErrorInvalidValue);

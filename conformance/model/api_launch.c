@@ -228,7 +228,6 @@ struct op *request_op(const struct request *r)
     memcpy(op->grid->shape + 3, r->block, sizeof r->block);
     if (device.faults.launch_loses_block_z && r->block[2] > 1) {
         op->grid->threads = r->block[0] * r->block[1];
-        op->grid->shape[5] = 1;
     }
     memcpy(op->grid->shape + 6, r->clusters, sizeof r->clusters);
     op->attributed = r->programmatic;

@@ -6,7 +6,7 @@
 /* What runs of a node's children, by the value that its condition has at launch; no kernel of the model changes one. */
 const struct graph *node_body(const struct node *n)
 {
-    unsigned which = n->choice == BODY_IF ? n->condition == 0 : n->choice == BODY_SWITCH ? n->condition : 0;
+    unsigned which = n->choice == BODY_IF ? n->condition == 0 : n->choice == BODY_SWITCH && !device.faults.switch_runs_first ? n->condition : 0;
     return !n->disabled && which < n->children ? n->child[which] : NULL;
 }
 

@@ -452,7 +452,7 @@ cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *stat
     bool lossy = false;
     for (unsigned i = 0; i < l->halves; i++) {
         c->answer_nodes[i] = (cudaGraphNode_t)(void *)l->half[i].node;
-        c->answer_data[i] = l->half[i].data;
+        c->answer_data[i] = l->half[device.faults.info_shares_data ? 0 : i].data;
         lossy |= !edge_is_default(l->half[i].data);
     }
     FAIL_IF(lossy && deps != NULL && data == NULL && !device.faults.lossy_query_succeeds, cudaErrorLossyQuery);

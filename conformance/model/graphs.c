@@ -348,6 +348,8 @@ struct op *node_op(const struct node *n)
     default: return op_new(OP_JOIN);
     }
     op->move = n->move;
+    if (device.faults.long_nodes_cut && op->move.bytes > 4096)
+        op->move.bytes = 4096;
     return op;
 }
 

@@ -186,7 +186,8 @@ struct faults {
     bool per_thread_record_keeps_one, disabled_cooperative_runs;
     bool launch_loses_block_z, copy_takes_words, params_keep_function, captured_update_keeps_args, record_node_keeps_event, wait_node_keeps_event;
     bool record_node_early, wait_node_early, general_params_ignored, relaxed_capture_loses_order, flagged_instance_loses_edge;
-    bool captured_params_ignored, captured_disabled_runs, cluster_along_x_only;
+    bool captured_params_ignored, captured_disabled_runs, cluster_along_x_only, long_nodes_cut, blocking_set_skips_legacy, switch_runs_first;
+    bool second_clone_drops_edge, capture_clone_full, late_threads_return, info_shares_data, no_edges_refused, attribute_set_once, many_waits_lose_one;
     bool never_overlaps, early, shared; /* these three conform */
 };
 

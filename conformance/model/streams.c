@@ -87,7 +87,8 @@ static void order_behind_others(struct stream *s, struct op *op)
     if (device.faults.legacy_runs_alone || (device.faults.plain_copy_alone && op->plain_copy) || (device.faults.attribute_skips_legacy && op->attributed))
         return;
     if (s != &legacy) {
-        if (is_blocking(s) && legacy.tail != NULL && !(device.faults.legacy_frees_one && s != &per_thread && s->next != NULL))
+        bool skips = device.faults.blocking_set_skips_legacy && op->kind == OP_SET;
+        if (is_blocking(s) && legacy.tail != NULL && !skips && !(device.faults.legacy_frees_one && s != &per_thread && s->next != NULL))
             op_after(op, legacy.tail, EDGE_RETIRED);
         return;
     }
@@ -336,7 +337,7 @@ static void event_awaited(struct stream *s, struct event *e)
         op_submit(join);
         struct pending_wait folded = {join, EDGE_RETIRED, true};
         s->wait[0] = folded;
-        s->waits = 1;
+        s->waits = device.faults.many_waits_lose_one ? 0 : 1;
     }
     s->wait[s->waits++] = w;
 }

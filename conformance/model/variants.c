@@ -181,6 +181,16 @@ static const struct variant variants[] = {
     BROKEN("captured-disabled-runs", captured_disabled_runs, "SAME-02", "a captured node runs although it was disabled"),
     BROKEN("relaxed-capture-loses-order", relaxed_capture_loses_order, "SAME-02", "in a relaxed capture what comes behind an overlap is not ordered after all of it"),
     BROKEN("flagged-instance-loses-edge", flagged_instance_loses_edge, "SAME-01", "cudaGraphInstantiateWithFlags loses the last edge"),
+    BROKEN("long-nodes-cut", long_nodes_cut, "SAME-01", "a memset or copy of a graph ends after 4 KiB"),
+    BROKEN("blocking-memset-skips-legacy", blocking_set_skips_legacy, "SAME-02", "a memset in a blocking stream does not wait for the legacy default stream"),
+    BROKEN("switch-runs-first-body", switch_runs_first, "SAME-01", "of a conditional node with several bodies the first runs, whatever the value"),
+    BROKEN("clone-of-clone-loses-edge", second_clone_drops_edge, "SAME-01", "a clone of a clone lacks the last edge"),
+    BROKEN("clone-of-capture-full", capture_clone_full, "SAME-02", "a clone of a captured graph has full edges only"),
+    BROKEN("late-threads-do-not-wait", late_threads_return, "SAME-01", "in a block of more than 16 threads only the first 16 wait"),
+    BROKEN("capture-info-shares-data", info_shares_data, "SAME-01", "a capturing stream tells the data of its first dependency for all of them"),
+    BROKEN("no-edges-refused", no_edges_refused, "SAME-01", "adding no edges is an error"),
+    BROKEN("attribute-set-once", attribute_set_once, "SAME-01", "a kernel node keeps the first value that an attribute is given"),
+    BROKEN("many-waits-lose-one", many_waits_lose_one, "SAME-02", "a stream that is to wait for the 65th time without work between forgets what it waits for"),
     BROKEN("clone-loses-edges", clone_loses_edges, "EDGE-24a", "a cloned graph has full edges only"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };

@@ -27,6 +27,7 @@ GRACE_S = 3.0
 EXIT_S = 30.0  # from the closing record to the end of the process
 PROBE_S = 60.0
 PROBE_TRIES = 2
+DEVICE_FAILED = 71  # the harness's exit code: the context cannot be used any more
 PLANTED_CASUALTIES = ("hang", "crash", "no-record")
 # What a child that was asked for one case may exit with beside 0 (77: CTest shows an observing case as skipped).
 _CODES_OF = {"PASS": {0}, "FAIL": {1}, "INCONCLUSIVE": {2, 77}, "NOT_SUPPORTED": {77}, "HANG": {1}}
@@ -298,9 +299,12 @@ class Supervisor:
         elif ending.hung:
             log.casualty, log.casualty_reason = "HANG", f"it {ending.words()}{sign}"
         else:
-            what = "gave no completion record" if log.verdict is None else "gave a verdict but did not close the case"
-            text = log.error or _last_line(ending.stderr)
             log.casualty = "CRASH"
+            if log.verdict is not None and ending.exit_code == DEVICE_FAILED:
+                log.casualty_reason = f"it was answered, but then the device failed every call, so its child stopped (exit code {DEVICE_FAILED}){sign}"
+                return
+            what = "gave no completion record" if log.verdict is None else "gave a verdict and ended before it closed the case: it"
+            text = log.error or _last_line(ending.stderr)
             log.casualty_reason = f"its child {what} and {ending.words()}{sign}" + (f"; it said: {text}" if text else "")
 
     def _check_device(self, session: Session, ending: Ending) -> None:

@@ -1,8 +1,8 @@
 /* program.h - small programs that can be made in many ways which must all mean the same.
  *
- * A program is a list of steps and links between them. The seed draws it (program_draw.c), and program_words.c says what comes of it; program_steps.c makes one step a node
- * of a graph, program_graph.c all of them, program_exec.c makes that executable, program_stream.c launches or captures it;
- * program_judge.c reads back what was made, runs it and compares every step's words with those that the host computed. A step
+ * A program is a list of steps and links between them. The seed draws it (program_draw.c), and program_words.c says what comes of it;
+ * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
+ * program_stream.c launches or captures it; program_judge.c reads back what was made, runs it and compares every step's words with those that the host computed. A step
  * reads only what the documents let it read (entitled()), as early as it may, and stores as late as it can:
  * a missing dependency shows as a stale word.
  */
@@ -253,6 +253,8 @@ struct program_ask {
     int streams, only_one_call, uploaded, blind; /* uploaded: every executable graph is, else none */
 };
 void program_ask(struct ask *ask, const struct program_ask *how);
+/* Memsets and copies alone, of sizes that the steps of programs do not have. */
+void program_ask_sizes(struct ask *ask);
 
 #ifdef __cplusplus
 }

@@ -50,8 +50,10 @@ static void draw_grid(struct step *step, struct dice *dice, const struct program
         return;
     step->grid[along] = value == GRID_MANY ? size->many_blocks + dice_below(dice, size->many_blocks) : blocks;
     spread_grid(step, dice, along);
-    if (value == GRID_MANY && size->most_blocks && one_in(dice, 64))
+    if (value == GRID_MANY && size->most_blocks && one_in(dice, 64)) {
         step->grid[0] = size->most_blocks; /* more than two bytes count */
+        step->grid[1] = step->grid[2] = 1;
+    }
 }
 
 /* Blocks of one, two or three dimensions. */
@@ -64,11 +66,14 @@ static void draw_block(struct step *step, struct dice *dice, unsigned threads)
     step->block[2] = flat ? 1 : z;
 }
 
-/* Along one axis, mostly x; the grid is made to hold whole ones. */
+/* Along one axis, the grid's longest or another one that is long enough; the grid is made to hold whole ones. */
 static void draw_cluster(struct step *step, struct dice *dice, unsigned blocks)
 {
-    unsigned along = one_in(dice, 2) ? dice_below(dice, 3) : 0;
+    unsigned along = dice_below(dice, 3), axis;
 
+    for (axis = 0; axis < 3 && step->grid[along] < blocks; axis++)
+        if (step->grid[axis] > step->grid[along])
+            along = axis;
     step->cluster[0] = step->cluster[1] = step->cluster[2] = 1;
     step->cluster[along] = blocks;
     step->grid[along] = (step->grid[along] + blocks - 1) / blocks * blocks;

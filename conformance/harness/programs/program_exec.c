@@ -147,15 +147,15 @@ static cudaError_t set_step(struct made *made, cudaGraphExec_t exec, cudaGraphNo
     return program_set_exec_node(&as, exec, node, i, dice_below(&made->dice, 2) != 0);
 }
 
-/* Steps whose nodes take new parameters. What a driver makes of a captured memset, elements or bytes, is its own affair, and no document
- * promises that an update to the other one is taken. */
+/* Steps whose nodes take new parameters. What a driver makes of a captured memset or copy, elements or bytes, is its own affair, and no
+ * document promises that an update to other ones is taken. */
 static uint64_t settable(const struct made *made)
 {
     uint64_t all = ALL_STEPS;
     unsigned i;
 
     for (i = 0; i < made->program->steps && made->program->streams; i++)
-        if (made->program->step[i].kind == STEP_SET)
+        if (made->program->step[i].kind == STEP_SET || (made->program->step[i].kind == STEP_COPY && !program_keeps_size(i)))
             all &= ~((uint64_t)1 << i);
     return all;
 }

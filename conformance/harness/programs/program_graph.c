@@ -95,6 +95,13 @@ static const cudaGraphEdgeData *data_of(struct made *made, const struct edge_lis
     return list->count && dice_below(&made->dice, 3) == 0 ? list->data : NULL;
 }
 
+/* "If numDependencies is 0, elements in from and to will be ignored." */
+static cudaError_t change_nothing(const struct made *made)
+{
+    TRY(edges_add(made->inner, NULL, NULL, NULL, 0));
+    return edges_remove(made->inner, NULL, NULL, NULL, 0);
+}
+
 static cudaError_t add_edges_by_kind(struct made *made)
 {
     static struct edge_list list;
@@ -107,6 +114,8 @@ static cudaError_t add_edges_by_kind(struct made *made)
                 list_edge(made, l, &list);
         if (list.count)
             TRY(edges_add(made->inner, list.from, list.to, data_of(made, &list), list.count));
+        else
+            TRY(change_nothing(made));
     }
     return cudaSuccess;
 }
@@ -278,7 +287,7 @@ static cudaError_t correct_edges(struct made *made)
     return cudaSuccess;
 }
 
-/* Extra nodes between those of the program. They are destroyed once all edges exist. */
+/* Extra nodes before, between and behind those of the program, with edges to and from them. They are destroyed once all edges exist. */
 static cudaError_t prune(struct made *made)
 {
     cudaGraphNode_t extra[4];
@@ -286,6 +295,9 @@ static cudaError_t prune(struct made *made)
 
     TRY(cudaGraphAddEmptyNode(&extra[extras++], made->inner, NULL, 0));
     TRY(add_nodes(made));
+    for (i = 0; i < made->program->steps; i++)
+        if (dice_below(&made->dice, 3) == 0)
+            TRY(edges_add(made->inner, &extra[0], &made->node[i], NULL, 1));
     for (i = 0; i < 3; i++) {
         cudaGraphNode_t from = made->node[dice_below(&made->dice, made->program->steps)];
         TRY(cudaGraphAddEmptyNode(&extra[extras++], made->inner, &from, 1));

@@ -157,10 +157,15 @@ unsigned program_list_attributes(const struct made *made, unsigned index, cudaLa
 static cudaError_t set_attributes(const struct made *made, unsigned index, cudaGraphNode_t node)
 {
     cudaLaunchAttribute attrs[PROGRAM_ATTRIBUTES];
+    cudaLaunchAttributeValue plain;
     unsigned n = program_list_attributes(made, index, attrs), i;
 
-    for (i = 0; i < n; i++)
+    memset(&plain, 0, sizeof(plain)); /* no priority, and the default domain */
+    for (i = 0; i < n; i++) {
+        if (index % 2 && (attrs[i].id == cudaLaunchAttributePriority || attrs[i].id == cudaLaunchAttributeMemSyncDomain))
+            TRY(cudaGraphKernelNodeSetAttribute(node, attrs[i].id, &plain)); /* the last value counts */
         TRY(cudaGraphKernelNodeSetAttribute(node, attrs[i].id, &attrs[i].val));
+    }
     return cudaSuccess;
 }
 

@@ -244,7 +244,7 @@ static cudaError_t await_events(const struct lanes *lanes, unsigned i, struct di
     const struct program *p = made->program;
     cudaStream_t stream = lanes->stream[p->step[i].lane];
     cudaEvent_t relayed = made->room->event[PROGRAM_LINKS - 2];
-    int relay = dice_below(dice, 2) != 0, many = dice_below(dice, 16) == 0, relays = 0, waits = 0;
+    int relay = dice_below(dice, 2) != 0, many = dice_below(dice, 4) == 0, relays = 0, waits = 0;
     cudaEvent_t last = NULL;
     unsigned l;
 

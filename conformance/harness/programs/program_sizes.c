@@ -1,0 +1,113 @@
+/* program_sizes.c - memsets and copies of graphs, built and captured, of sizes from one byte up: to the last byte and no further. */
+#include "program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "try.h"
+
+#define MOST_BYTES ((size_t)1 << 20 | 3u)
+#define VALUE 0x5Au
+
+/* One item of device memory: a memset, then a copy of what it left. */
+struct item {
+    unsigned char *set, *copy; /* in device memory, MOST_BYTES and one more */
+    size_t bytes, begin;       /* begin: where both start */
+};
+
+static cudaError_t build(const struct item *item, cudaGraph_t graph)
+{
+    struct cudaMemsetParams set;
+    cudaGraphNode_t first, second;
+
+    memset(&set, 0, sizeof(set));
+    set.dst = item->set + item->begin;
+    set.value = VALUE;
+    set.elementSize = 1;
+    set.width = item->bytes;
+    set.height = 1;
+    TRY(cudaGraphAddMemsetNode(&first, graph, NULL, 0, &set));
+    return cudaGraphAddMemcpyNode1D(&second, graph, &first, 1, item->copy + item->begin, item->set + item->begin, item->bytes,
+                                    cudaMemcpyDeviceToDevice);
+}
+
+static cudaError_t capture(const struct item *item, cudaGraph_t graph, cudaStream_t stream)
+{
+    cudaGraph_t out = NULL;
+    cudaError_t error, end;
+
+    TRY(cudaStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal));
+    error = cudaMemsetAsync(item->set + item->begin, VALUE, item->bytes, stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(item->copy + item->begin, item->set + item->begin, item->bytes, cudaMemcpyDeviceToDevice, stream);
+    end = cudaStreamEndCapture(stream, &out);
+    return error == cudaSuccess ? end : error;
+}
+
+static cudaError_t launch(cudaGraph_t graph, cudaStream_t stream)
+{
+    cudaGraphExec_t exec;
+    cudaError_t error;
+
+    TRY(cudaGraphInstantiate(&exec, graph, 0));
+    error = cudaGraphLaunch(exec, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    (void)cudaGraphExecDestroy(exec);
+    return error;
+}
+
+static cudaError_t run(const struct item *item, cudaStream_t stream, int captured)
+{
+    cudaGraph_t graph;
+    cudaError_t error;
+
+    TRY(cudaMemsetAsync(item->set, 0, MOST_BYTES + 1, stream));
+    TRY(cudaMemsetAsync(item->copy, 0, MOST_BYTES + 1, stream));
+    TRY(cudaGraphCreate(&graph, 0));
+    error = captured ? capture(item, graph, stream) : build(item, graph);
+    if (error == cudaSuccess)
+        error = launch(graph, stream);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static int is_right(const struct item *item, const unsigned char *memory, unsigned char *host)
+{
+    size_t i;
+
+    if (cudaMemcpy(host, memory, MOST_BYTES + 1, cudaMemcpyDeviceToHost) != cudaSuccess)
+        return 0;
+    for (i = 0; i <= MOST_BYTES; i++)
+        if (host[i] != (i >= item->begin && i < item->begin + item->bytes ? VALUE : 0))
+            return 0;
+    return 1;
+}
+
+static int is_wrong(const struct item *item, cudaStream_t stream, int captured, unsigned char *host)
+{
+    return run(item, stream, captured) != cudaSuccess || !is_right(item, item->set, host) || !is_right(item, item->copy, host);
+}
+
+void program_ask_sizes(struct ask *ask)
+{
+    static const size_t sizes[] = { 1, 2, 3, 5, 127, 129, 4093, 4099, 65537, MOST_BYTES - 1 };
+    struct item item = { NULL, NULL, 0, 0 };
+    unsigned char *host = (unsigned char *)malloc(MOST_BYTES + 1);
+    unsigned i, wrong = 0, made = 0;
+    cudaError_t error = host ? cudaMalloc((void **)&item.set, MOST_BYTES + 1) : cudaErrorMemoryAllocation;
+
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&item.copy, MOST_BYTES + 1);
+    ask_expect(ask, "memory for memsets and copies", error, cudaSuccess);
+    for (i = 0; error == cudaSuccess && i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++, made++) {
+        item.bytes = sizes[i / 2];
+        item.begin = i / 2 % 2;
+        wrong += (unsigned)is_wrong(&item, ask->stream, i % 2 != 0, host);
+    }
+    ask_expect_none(ask, "memsets and copies of graphs that take other bytes", wrong, made);
+    (void)cudaFree(item.set);
+    (void)cudaFree(item.copy);
+    free(host);
+}
