@@ -13,11 +13,11 @@ from conformance.pdlkit.build import build
 from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.pdlkit.records import CaseLog, Session
 from conformance.pdlkit.rules import Case, RuleBook, RulesError, load
+from conformance.pdlkit.supervise import DEVICE_FAILED
 from conformance.pdlkit.verdicts import CaseResult, judge_case
 
 CHILD_S = 300.0
 BROKEN = ("FAIL", "HANG", "CRASH")  # what becomes of a case when the device broke its rule; CRASH: it was lost
-DEVICE_FAILED = 71  # the harness's exit code
 
 
 @dataclass(frozen=True)

@@ -161,7 +161,7 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
             early = s->kernel_tail;
         else if (device.faults.long_copy_early && op->kind == OP_COPY && op->move.bytes >= 4096)
             early = s->kernel_tail;
-        else if (device.faults.deep_plain_overlaps && op->depth > 24)
+        else if ((device.faults.deep_plain_overlaps && op->depth > 24) || (device.faults.full_queue_overlaps && op->depth > 1024))
             early = s->kernel_tail;
         if (device.faults.host_call_passed && s->tail->kind == OP_HOST)
             early = s->last_kernel;

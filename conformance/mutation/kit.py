@@ -26,7 +26,8 @@ from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.pdlkit.selftest import test_python
 
 C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
-    "ask", "batch", "judge", "oracle", "part", "plan", "record_case", "run_case", "tally", "variants", "programs/program_judge", "programs/program_words"))
+    "ask", "batch", "judge", "oracle", "part", "plan", "record_case", "run_case", "tally", "variants",
+    "programs/program_judge", "programs/program_words"))
 C_TESTS = ("oracle_test", "judge_test", "tally_test", "batch_test", "decisions_test", "part_test", "record_test", "run_case_test")
 HARNESS = "pdl-harness-model"
 # The unit tests of each Python file, the quickest first.

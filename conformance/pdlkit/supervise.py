@@ -301,9 +301,9 @@ class Supervisor:
         else:
             log.casualty = "CRASH"
             if log.verdict is not None and ending.exit_code == DEVICE_FAILED:
-                log.casualty_reason = f"it was answered, but then the device failed every call, so its child stopped (exit code {DEVICE_FAILED}){sign}"
+                log.casualty_reason = f"its question was answered, but the device was lost to it: every call behind it fails{sign}"
                 return
-            what = "gave no completion record" if log.verdict is None else "gave a verdict and ended before it closed the case: it"
+            what = "gave no completion record" if log.verdict is None else "gave a verdict but did not close the case"
             text = log.error or _last_line(ending.stderr)
             log.casualty_reason = f"its child {what} and {ending.words()}{sign}" + (f"; it said: {text}" if text else "")
 

@@ -92,6 +92,8 @@ void program_entitle(struct program *program, struct dice *dice);
 unsigned program_next_in_lane(const struct program *program, unsigned step); /* PROGRAM_STEPS: there is none */
 /* The words of every step after a run with this key; what was left out leaves its words as they were. */
 void program_expect(const struct program *program, uint64_t key, uint64_t left_out, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS]);
+/* The words of one step, from those of the steps that it reads. */
+void program_expect_step(const struct program *program, unsigned step, uint64_t key, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS]);
 uint32_t program_set_value(const struct program *program, unsigned step); /* of a memset, as many bytes as it sets at a time */
 #define STEP_BYTES (PROGRAM_WORDS * sizeof(uint32_t))
 /* What is in a step's words before the run. */
@@ -171,6 +173,8 @@ cudaError_t program_add_step(struct made *made, cudaGraph_t graph, unsigned step
                              const cudaGraphEdgeData *data, size_t count, int general, cudaGraphNode_t *node);
 cudaError_t program_launch_step(const struct made *made, unsigned step, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
                                 struct dice *dice);
+/* Draws a key and fills the memory that a run begins with. */
+cudaError_t program_prepare(struct made *made);
 /* Around the launch of a graph: what its steps wait for goes before it, what waits for them behind it. Decoys are left out. */
 cudaError_t program_before_launch(const struct made *made, uint64_t decoys);
 cudaError_t program_behind_launch(const struct made *made, uint64_t decoys);
@@ -255,6 +259,8 @@ struct program_ask {
 void program_ask(struct ask *ask, const struct program_ask *how);
 /* Memsets and copies alone, of sizes that the steps of programs do not have. */
 void program_ask_sizes(struct ask *ask);
+/* Launches in a row, more than programs have. */
+void program_ask_depth(struct ask *ask, struct program_room *room);
 
 #ifdef __cplusplus
 }

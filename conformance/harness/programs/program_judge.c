@@ -130,7 +130,7 @@ static void fill_plans(const struct made *made)
     }
 }
 
-static cudaError_t prepare_run(struct made *made)
+cudaError_t program_prepare(struct made *made)
 {
     struct program_room *room = made->room;
     size_t plans = made->program->steps * sizeof(struct step_plan), words = made->program->steps * PROGRAM_WORDS * 4;
@@ -255,7 +255,7 @@ static cudaError_t launch(struct program_room *room, struct made *made, cudaGrap
         uint64_t decoys = exec_is_decoy(made, time) ? made->decoy->decoys : 0;
         if (time)
             TRY(exec_change(made, way, exec, time));
-        TRY(prepare_run(made));
+        TRY(program_prepare(made));
         TRY(program_before_launch(made, decoys));
         TRY(cudaGraphLaunch(exec, stream));
         TRY(program_behind_launch(made, decoys));
@@ -293,7 +293,7 @@ static cudaError_t try_stream(struct program_room *room, struct made *made, cons
         made->inner = made->graph;
         return run_graph(room, made, way, wrong, text, size);
     }
-    TRY(prepare_run(made));
+    TRY(program_prepare(made));
     TRY(stream_make(made, (enum stream_way)way->make));
     *wrong = compare_words(made, text, size);
     return cudaSuccess;
@@ -496,6 +496,8 @@ void program_ask(struct ask *ask, const struct program_ask *how)
         error = open_streams(&room);
     if (error == cudaSuccess)
         error = measure(&room);
+    if (error == cudaSuccess && how->streams && !how->blind)
+        program_ask_depth(ask, &room);
     if (error == cudaSuccess)
         ask_programs(ask, &room, how);
     else

@@ -38,7 +38,7 @@ static void write_bytes(const struct program *p, unsigned i, const uint32_t *fro
                 from ? ((const unsigned char *)from)[step->source + k] : ((const unsigned char *)&value)[k % step->element];
 }
 
-static void expect_step(const struct program *p, unsigned i, uint64_t key, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS])
+void program_expect_step(const struct program *p, unsigned i, uint64_t key, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS])
 {
     const struct step *step = &p->step[i];
     unsigned w, r;
@@ -69,6 +69,6 @@ void program_expect(const struct program *p, uint64_t key, uint64_t left_out, ui
         for (w = 0; w < PROGRAM_WORDS; w++)
             words[i][w] = program_poison(key, i);
         if (!(left_out >> i & 1))
-            expect_step(p, i, key, words);
+            program_expect_step(p, i, key, words);
     }
 }

@@ -194,6 +194,9 @@ MIXED: list[tuple[list[dict[str, Any]], str, str | None]] = [
     ([{"record": 5}], "family f: a line is no record: '{\"record\": 5}'", None),
     ([{"record": "begin", "case": "a"}, *[{"record": "case", "case": "a", "status": status} for status in ("HANG", "NOT_SUPPORTED")]],
      "it has two verdicts, HANG and NOT_SUPPORTED", "a"),
+    ([{"record": "begin", "case": "a"},
+      *[{"record": "case", "case": "a", "status": status, "trials": dict.fromkeys(("planned", "run", "exercised"), 1), "outcomes": {}}
+        for status in ("FAIL", "PASS")]], "it has two verdicts, FAIL and PASS", "a"),
 ]
 
 
