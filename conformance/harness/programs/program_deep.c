@@ -21,10 +21,10 @@ static void draw(struct program *p)
         struct step *step = &p->step[i];
         step->grid[0] = step->grid[1] = step->grid[2] = step->block[1] = step->block[2] = 1;
         step->cluster[0] = step->cluster[1] = step->cluster[2] = 1;
-        step->block[0] = 4;
+        step->block[0] = 2;
         step->attribute = i < 2;
         step->flags = STEP_TRIGGERS_FIRST | (step->attribute ? STEP_WAITS : 0);
-        step->hold_ns = 200;
+        step->hold_ns = 64;
         for (k = 0; k < STEPS; k++)
             if (k != i)
                 step->read[step->reads++] = k;
