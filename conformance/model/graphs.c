@@ -152,11 +152,21 @@ struct node *node_new(struct graph *g, enum cudaGraphNodeType type)
     return n;
 }
 
+/* For the device lost-node-shifts: from the place of n on, nodes of executable graphs are known by those before them. */
+static void execs_shift(const struct node *n)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        for (size_t i = n->index; e->made_from == n->graph->number && i + 1 < e->copy->nodes; i++)
+            e->copy->node[i]->original = e->copy->node[i + 1]->original;
+}
+
 static void node_remove(struct node *n)
 {
     struct graph *g = n->graph;
     if (device.faults.destroy_takes_edge && g->arcs != 0)
         graph_drop_arc(g, 0);
+    if (device.faults.lost_node_shifts)
+        execs_shift(n);
     for (size_t i = g->arcs; i > 0; i--)
         if (g->arc[i - 1].from == n || g->arc[i - 1].to == n)
             graph_drop_arc(g, i - 1);

@@ -188,7 +188,7 @@ struct faults {
     bool record_node_early, wait_node_early, general_params_ignored, relaxed_capture_loses_order, flagged_instance_loses_edge;
     bool captured_params_ignored, captured_disabled_runs, cluster_along_x_only, long_nodes_cut, blocking_set_skips_legacy, switch_runs_first;
     bool second_clone_drops_edge, capture_clone_full, late_threads_return, info_shares_data, no_edges_refused, attribute_set_once, many_waits_lose_one;
-    bool full_queue_overlaps;
+    bool full_queue_overlaps, lost_node_shifts;
     bool never_overlaps, early, shared; /* these three conform */
 };
 

@@ -121,6 +121,7 @@ struct made {                  /* a program made in one way */
     unsigned way;
     uint64_t decoys;           /* one bit per step: launched otherwise and on other memory, or, of the host, does nothing */
     uint64_t left_out;         /* one bit per step: disabled in the executable graph */
+    uint64_t gone;             /* one bit per step: its node was destroyed in the graph that the executable one was made from */
     struct dice began;         /* as it was before a capture: a second one with it makes the same calls */
     int bare;                  /* decoys carry neither priority nor domain */
     int late;                  /* the executable graph is launched as its decoy first, then as itself, in turn */

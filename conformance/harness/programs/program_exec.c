@@ -151,7 +151,7 @@ static cudaError_t set_step(struct made *made, cudaGraphExec_t exec, cudaGraphNo
  * document promises that an update to other ones is taken. */
 static uint64_t settable(const struct made *made)
 {
-    uint64_t all = ALL_STEPS;
+    uint64_t all = ~made->gone;
     unsigned i;
 
     for (i = 0; i < made->program->steps && made->program->streams; i++)
@@ -181,6 +181,17 @@ static cudaError_t set_steps(struct made *made, cudaGraphExec_t exec, const cuda
     return cudaSuccess;
 }
 
+/* A node that is to keep its parameters leaves the graph; the others are still known by their nodes. */
+static cudaError_t lose_node(struct made *made, uint64_t set)
+{
+    unsigned i = dice_below(&made->dice, made->program->steps);
+
+    if (made->program->streams || (set >> i & 1) || dice_below(&made->dice, 2))
+        return cudaSuccess;
+    made->gone = (uint64_t)1 << i;
+    return cudaGraphDestroyNode(made->decoy->node[i]);
+}
+
 /* Only what differs is set anew, so that a call for one node must leave the others alone. */
 static cudaError_t update_nodes(struct made *made, cudaGraphExec_t *exec)
 {
@@ -192,6 +203,7 @@ static cudaError_t update_nodes(struct made *made, cudaGraphExec_t *exec)
     TRY(instantiate(made->decoy, exec));
     if (!made->program->streams && dice_below(&made->dice, 2)) /* what becomes of the graph leaves the other nodes and the edges alone */
         TRY(program_spoil(made->decoy));
+    TRY(lose_node(made, decoys));
     made->late = dice_below(&made->dice, 2) != 0;
     if (made->late)
         return cudaSuccess;
