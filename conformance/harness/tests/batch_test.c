@@ -272,9 +272,49 @@ static void check_lanes(void)
     check(streams_used(&part) == 1, "trials that measure time run alone");
 }
 
+/* ---- updates: what an executable graph does before it has been updated ---- */
+
+static uint32_t *data_of_first, *data_of_last;
+static cudaError_t queue_noting(const struct queue *queue, const struct trial_launch *trial)
+{
+    (void)queue;
+    data_of_first = queued++ ? data_of_first : trial->args.data;
+    data_of_last = trial->args.data;
+    return cudaSuccess;
+}
+
+static void check_update(void)
+{
+    static uint32_t words[1 << 16], others[1 << 16];
+    static struct nodes nodes;
+    struct part part;
+    struct queue queue;
+    struct fault fault;
+    cudaGraphExec_t exec = NULL;
+
+    pair.queue = queue_noting;
+    pair.flags |= PAIR_UPDATED;
+    open_part(&part, 4, 256);
+    batch_layout(&layout, &part, 0);
+    memset(&queue, 0, sizeof(queue));
+    queue.stream = device.stream;
+    queue.nodes = &nodes;
+    buffers.data = words;
+    buffers.input = others;
+    queued = 0;
+    check(batch_graph(&device, &buffers, &part, &layout, &queue, &exec, &fault) && queued == 2 * layout.slots, "an updated graph is built twice");
+    check(data_of_first >= others && data_of_first < others + (1 << 16), "before its update it works on other words");
+    check(data_of_last >= words && data_of_last < words + (1 << 16), "after it, on those that are judged");
+    (void)cudaGraphExecDestroy(exec);
+    memset(&buffers, 0, sizeof(buffers));
+    pair.flags &= ~(unsigned)PAIR_UPDATED;
+    pair.queue = queue_pair;
+}
+
 int main(void)
 {
     check_lanes();
+    check_update();
     check_keys(4);
     check_keys(132);
     check_rotation(4);
