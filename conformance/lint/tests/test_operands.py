@@ -76,3 +76,14 @@ def test_the_address_of_a_shared_variable_lies_in_shared_memory(asked: str, foun
     """It is decided where it is known; elsewhere the read below may come without a wait."""
     assert len(_accesses("LDC.64 R2, c[0x0][0x210]", "S2R R4, SR_CgaCtaId", "MOV R6, 0x400", "LEA R4, R4, R6, 0x18", "S2R R5, SR_SWINHI",
                          f"{asked} P0, RZ, [R4]", "@P0 ACQBULK", "LDG.E R8, desc[UR4][R2.64]", "EXIT")) == found
+
+
+def test_a_choice_between_numbers_and_known_bits_is_one_of_numbers_where_only_those_bits_are_asked() -> None:
+    """As a called function returns a bool: 0 or 1 in the low half of a word that it did not write otherwise."""
+    answer = ["ISETP.NE.AND P1, PT, RZ, RZ, PT", "ISETP.GE.AND P0, PT, R2, 0x4, PT", "PRMT R4, RZ, 0x7610, R3", "@P0 ISETP.GE.AND P1, PT, R2, 0x9, PT",
+              "@P0 SEL R4, RZ, 0x1, P1", "LOP3.LUT R4, R4, 0xffff, RZ, 0xc0, !PT", "ISETP.NE.AND P2, PT, R4, RZ, PT"]
+    for limit, blamed in (("0x5", False), ("0x6", True)):
+        found = _accesses("LDC.64 R6, c[0x0][0x210]", "S2R R2, SR_TID.X", *answer, "@!P2 BRA `(.L_no)", "ACQBULK", ".L_no:",
+                          "VIADD R5, R2, 0xfffffffc", f"ISETP.GE.U32.AND P3, PT, R5, {limit}, PT", "@P3 EXIT",
+                          "LDG.E R9, desc[UR4][R6.64]", "EXIT")
+        assert bool(found) is blamed, limit

@@ -76,26 +76,27 @@ static expr flat_choice(expr formula, expr inner, expr other)
     return both && formula_is_small(both) ? select_of(both, node->kids[first ? 2 : 1], other) : 0;
 }
 
-static bool is_choice_of_numbers(expr e)
+static bool is_choice(expr e)
 {
     const struct node *node = node_of(e);
 
-    return node->tag == TAG_SELECT && is_number(node->kids[1]) && is_number(node->kids[2]);
+    return node->tag == TAG_SELECT && is_number_or_part(node->kids[1]) && is_number_or_part(node->kids[2]);
 }
 
 expr number_chosen(expr formula, expr if_true, expr if_false)
 {
+    bool first = is_number_or_part(if_true), second = is_number_or_part(if_false);
     expr flat = 0;
 
     if (!formula || !if_true || !if_false)
         return 0;
-    if (is_number(if_true) && is_number(if_false))
+    if (first && second)
         return if_true == if_false ? if_true : select_of(formula, if_true, if_false);
-    if (is_number(if_false))
+    if (second)
         flat = flat_choice(formula, if_true, if_false);
-    else if (is_number(if_true))
+    else if (first)
         flat = flat_choice(negation(formula), if_false, if_true);
-    if (!flat && ((is_number(if_false) && is_choice_of_numbers(if_true)) || (is_number(if_true) && is_choice_of_numbers(if_false))))
+    if (!flat && ((second && is_choice(if_true)) || (first && is_choice(if_false))))
         return select_of(formula, if_true, if_false);
     return flat;
 }
