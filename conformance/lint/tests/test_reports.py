@@ -346,6 +346,22 @@ def test_an_image_is_judged_once(cubin: Path, tmp_path: Path, monkeypatch: pytes
     assert "lint failed" in capsys.readouterr().err
 
 
+def test_images_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is kept of an image is said of no other one."""
+    monkeypatch.setenv("PDL_CACHE", str(tmp_path / "kept"))
+    files = [tmp_path / f"{name}.cubin" for name in ("early", "late", "write")]
+    for file, lines in zip(files, ("float v = *(const volatile float *)a; pdl_wait(); *o = v;", "pdl_wait(); *o = *a;", "*o = 1; pdl_wait();"),
+                           strict=True):
+        source = file.with_suffix(".cu")
+        source.write_text(f'#include "pdl_device.cuh"\nextern "C" __global__ void {file.stem}(const float *a, float *o) {{ {lines} }}\n')
+        subprocess.run([_NVCC, "-arch=sm_90", "-cubin", "-I", str(ROOT), "-o", str(file), str(source)], check=True)
+    forms = [[form, str(file)] for form in ("--json", "--hints") for file in files]
+    fresh = [_said(capsys, "--no-cache", *form) for form in forms]
+    for _ in range(2):
+        assert [_said(capsys, *form) for form in forms] == fresh
+    assert len(set(fresh)) == len(fresh)
+
+
 def _said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     main(list(arguments))
     return re.sub(r'"own_s": [\d.]+', "", capsys.readouterr().out)
