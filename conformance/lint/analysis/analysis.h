@@ -310,10 +310,11 @@ expr table_word(expr index, uint32_t place); /* of constant bank 2, where jump t
 bool is_table_word(expr, expr *index, uint32_t *place);
 expr part(uint32_t mask, uint32_t bits);
 expr select_of(expr formula, expr if_true, expr if_false);
-expr number_chosen(expr formula, expr if_true, expr if_false); /* of numbers, or of one and such a choice; else 0 */
+expr number_chosen(expr formula, expr if_true, expr if_false); /* of numbers or parts, or of one and such a choice; else 0 */
 expr interned(const struct node *); /* as it is */
 
 bool is_number(expr);
+bool is_one_of_numbers(expr); /* also of a few, whichever it is */
 bool is_number_of(expr, uint32_t *n);
 bool is_number_or_part(expr); /* of a part some bits are known */
 bool is_vague(expr); /* two that are the same need not be equal: places, parts, and a choice of parts */

@@ -335,7 +335,7 @@ static void enter_callee(node_id node, struct target target, node_id after, bool
 static void forget_turn(struct registers *registers, expr stack)
 {
     for (unsigned r = 0; r < REGISTERS; r++)
-        if (is_predicate(r) || !is_number(registers->file[r].expression))
+        if (is_predicate(r) || !is_one_of_numbers(registers->file[r].expression))
             registers->file[r].expression = 0;
     registers->file[STACK_POINTER].expression = stack;
     registers->word_count = 0;

@@ -175,8 +175,7 @@ static struct value *held_in(const struct slot *slot, const struct registers *re
 static bool is_choice(expr e)
 {
     const struct node *node = node_of(e);
-    return e != 0 && ((node->tag == TAG_ANY && is_number(node->kids[0]) && is_number(node->kids[node->kid_count - 1])) ||
-                      (node->tag == TAG_SELECT && is_of_numbers(e)));
+    return e != 0 && ((node->tag == TAG_ANY && is_one_of_numbers(e)) || (node->tag == TAG_SELECT && is_of_numbers(e)));
 }
 
 bool enter_each_choice(node_id target, enum progress wait, constraints known, const struct registers *registers)

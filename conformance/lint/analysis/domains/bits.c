@@ -9,8 +9,8 @@ expr shift_right(expr value, expr count)
 
     if (value == 0 || count == 0)
         return 0;
-    if (!is_number_of(count, &by)) /* a bit of a number may be looked up (conditions.c) */
-        return is_number(value) ? operation_of_two(OPERATION_SHIFT_RIGHT, value, count) : 0;
+    if (!is_number_of(count, &by)) /* a bit may be looked up (conditions.c) */
+        return operation_of_two(OPERATION_SHIFT_RIGHT, value, count);
     if (is_number_of(value, &n))
         return number(n >> (by & 31));
     return by == 0 ? value : operation_of_two(OPERATION_SHIFT_RIGHT, value, count);
@@ -20,8 +20,10 @@ expr shift_arithmetic(expr value, expr count)
 {
     uint32_t n, by;
 
-    if (value == 0 || !is_number_of(count, &by))
+    if (value == 0 || count == 0)
         return 0;
+    if (!is_number_of(count, &by))
+        return operation_of_two(OPERATION_SHIFT_ARITHMETIC, value, count);
     if (is_number_of(value, &n))
         return number(n >> (by & 31) | (n >> 31 && by & 31 ? ~0u << (32 - (by & 31)) : 0));
     return by == 0 ? value : operation_of_two(OPERATION_SHIFT_ARITHMETIC, value, count);
@@ -39,7 +41,7 @@ expr shift_left(expr value, expr count)
     if (!value || !count)
         return 0;
     if (!is_number_of(count, &by))
-        return is_number(value) ? operation_of_two(OPERATION_SHIFT_LEFT, value, count) : 0;
+        return operation_of_two(OPERATION_SHIFT_LEFT, value, count);
     uint32_t factor = 1u << (by & 31);
     expr choice = for_each_choice(value, times, &factor);
     return choice ? choice : times(value, &factor);

@@ -473,6 +473,17 @@ static unsigned without_indices(expr *terms, unsigned count, struct range *sum, 
     return kept;
 }
 
+/* One of two words of an array; of numbers it is known which they are: they may name functions. */
+static struct value either_word(struct value one, struct value other)
+{
+    expr numbers = one_number_of(one.expression, other.expression);
+    struct value both = joined(one, other);
+
+    if (numbers)
+        both.expression = numbers;
+    return both;
+}
+
 /* A word of an array whose index has a limit: what all of its words share. False if one of them is not known. */
 static bool word_of_array(const struct registers *regs, const struct address *address, unsigned spaces, unsigned ahead,
                           unsigned bytes, struct value *found)
@@ -493,7 +504,7 @@ static bool word_of_array(const struct registers *regs, const struct address *ad
     for (uint32_t at = range.low; at <= range.high; at += step) {
         if (!word_in(regs, &place, ahead + at, bytes, &word))
             return false;
-        *found = at == range.low ? word : joined(*found, word);
+        *found = at == range.low ? word : either_word(*found, word);
     }
     return true;
 }

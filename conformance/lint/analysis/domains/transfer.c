@@ -191,9 +191,12 @@ struct choices {
 static bool numbers_in(expr expression, struct choices *choices)
 {
     const struct node *node = expression ? node_of(expression) : NULL;
+    bool choice = node && (node->tag == TAG_SELECT || node->tag == TAG_ANY), all = true;
 
-    if (node && node->tag == TAG_SELECT)
-        return numbers_in(node->kids[1], choices) && numbers_in(node->kids[2], choices);
+    for (unsigned i = choice && node->tag == TAG_SELECT; choice && i < node->kid_count; i++)
+        all = all && numbers_in(node->kids[i], choices);
+    if (choice)
+        return all;
     if (!node || node->tag != TAG_NUMBER)
         return false;
     if (is_among(node->a, choices->number, choices->count))

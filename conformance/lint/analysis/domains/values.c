@@ -235,6 +235,17 @@ bool is_number(expr e) { return node_of(e)->tag == TAG_NUMBER; }
 
 bool is_number_or_part(expr e) { return e != 0 && (node_of(e)->tag == TAG_NUMBER || node_of(e)->tag == TAG_PART); }
 
+bool is_one_of_numbers(expr e)
+{
+    const struct node *node = node_of(e);
+    bool all = node->tag == TAG_ANY;
+    unsigned i;
+
+    for (i = 0; i < node->kid_count; i++)
+        all = all && is_number(node->kids[i]);
+    return all || node->tag == TAG_NUMBER;
+}
+
 bool is_number_of(expr e, uint32_t *n)
 {
     const struct node *node = node_of(e);
@@ -442,7 +453,7 @@ static expr any_of(expr left, expr right)
     if (left == 0 || right == 0 || (is_number(left) && is_number(right)) || node_of(left)->tag == TAG_SITE ||
         node_of(right)->tag == TAG_SITE)
         return 0;
-    if (is_number_or_part(left) && is_number_or_part(right))
+    if ((is_number_or_part(left) || is_one_of_numbers(left)) && (is_number_or_part(right) || is_one_of_numbers(right)))
         return bits_shared(left, right);
     count = flattened(flat, flattened(flat, 0, left), right);
     return count <= MOST_PLACES && share_a_stack_pointer(flat, count) ? places(flat, count) : 0;
