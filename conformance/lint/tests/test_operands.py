@@ -80,7 +80,8 @@ def test_the_address_of_a_shared_variable_lies_in_shared_memory(asked: str, foun
 
 def test_a_choice_between_numbers_and_known_bits_is_one_of_numbers_where_only_those_bits_are_asked() -> None:
     """As a called function returns a bool: 0 or 1 in the low half of a word that it did not write otherwise."""
-    answer = ["ISETP.NE.AND P1, PT, RZ, RZ, PT", "ISETP.GE.AND P0, PT, R2, 0x4, PT", "PRMT R4, RZ, 0x7610, R3", "@P0 ISETP.GE.AND P1, PT, R2, 0x9, PT",
+    answer = ["ISETP.NE.AND P1, PT, RZ, RZ, PT",
+              "ISETP.GE.AND P0, PT, R2, 0x4, PT", "PRMT R4, RZ, 0x7610, R3", "@P0 ISETP.GE.AND P1, PT, R2, 0x9, PT",
               "@P0 SEL R4, RZ, 0x1, P1", "LOP3.LUT R4, R4, 0xffff, RZ, 0xc0, !PT", "ISETP.NE.AND P2, PT, R4, RZ, PT"]
     for limit, blamed in (("0x5", False), ("0x6", True)):
         found = _accesses("LDC.64 R6, c[0x0][0x210]", "S2R R2, SR_TID.X", *answer, "@!P2 BRA `(.L_no)", "ACQBULK", ".L_no:",

@@ -350,8 +350,8 @@ def test_images_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     """What is kept of an image is said of no other one."""
     monkeypatch.setenv("PDL_CACHE", str(tmp_path / "kept"))
     files = [tmp_path / f"{name}.cubin" for name in ("early", "late", "write")]
-    for file, lines in zip(files, ("float v = *(const volatile float *)a; pdl_wait(); *o = v;", "pdl_wait(); *o = *a;", "*o = 1; pdl_wait();"),
-                           strict=True):
+    bodies = ("float v = *(const volatile float *)a; pdl_wait(); *o = v;", "pdl_wait(); *o = *a;", "*o = 1; pdl_wait();")
+    for file, lines in zip(files, bodies, strict=True):
         source = file.with_suffix(".cu")
         source.write_text(f'#include "pdl_device.cuh"\nextern "C" __global__ void {file.stem}(const float *a, float *o) {{ {lines} }}\n')
         subprocess.run([_NVCC, "-arch=sm_90", "-cubin", "-I", str(ROOT), "-o", str(file), str(source)], check=True)
