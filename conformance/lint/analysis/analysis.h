@@ -276,7 +276,7 @@ enum tag {
 enum operation {
     OPERATION_ADD, OPERATION_MULTIPLY, OPERATION_SHIFT_RIGHT, OPERATION_SHIFT_ARITHMETIC, OPERATION_AND, OPERATION_PERMUTE,
     OPERATION_QUOTIENT, OPERATION_RECIPROCAL, OPERATION_DIVIDE, OPERATION_MIN_SIGNED, OPERATION_MIN_UNSIGNED,
-    OPERATION_MAX_SIGNED, OPERATION_MAX_UNSIGNED, OPERATION_SHIFT_LEFT, /* of a number by something else */
+    OPERATION_MAX_SIGNED, OPERATION_MAX_UNSIGNED, OPERATION_SHIFT_LEFT, /* by something else than a number */
     OPERATION_LOGIC = 256,  /* + truth table of three inputs */
     OPERATION_NAMED = 512   /* + name: any other, told apart by that name */
 };
@@ -424,12 +424,16 @@ struct place {
     struct section *section;
     uint32_t index;
 };
+enum { MOST_WAYS = 4 };
+struct ways { /* formulas that hold on the way taken at the last open branches, the latest first, then 0 (ways.c) */
+    expr held[MOST_WAYS];
+};
 struct registers {
     struct value file[REGISTERS];
     struct phases phases;
     struct place passed; /* the last branch, or guarded wait, at which this thread went past the wait; no section: none */
     uint64_t turns; /* of the loops with a wait (loops.c): those in a later turn than the first */
-    expr way; /* the formula that holds on the way taken at the last open branch, outside loops; 0: not known */
+    struct ways ways;
     uint8_t split; /* enum varies: after a branch that these leave in different ways, and have not met again since */
     struct memory_word *words; /* sorted by key (memory_compare) */
     size_t word_count, word_capacity;
@@ -454,7 +458,9 @@ void evaluator_follow(unsigned how);
 void execute(struct registers *, const struct instruction *, uint32_t site);
 /* formula ? if_true : if_false, of this register or of words; 0: it cannot be expressed, or gets too large. */
 expr chosen_by(uint16_t reg, expr formula, expr if_true, expr if_false);
-bool is_chosen(expr whole, expr formula, expr if_true); /* the whole is that value where the formula holds, as far as its form tells */
+/* Whether the whole is that value where all of these hold, as far as its form tells. */
+bool is_chosen(expr whole, const struct ways *, expr if_true);
+expr where_holds(expr whole, expr formula); /* what is left of a combination of conditions there */
 struct value operand_value(const struct registers *, const struct operand *, unsigned half);
 struct value predicate_value(const struct registers *, uint16_t reg, bool negated); /* NO_REGISTER: true; formula 0: unknown */
 provenance address_provenance(const struct registers *, const struct address *, uint8_t *varies);

@@ -233,8 +233,8 @@ static void branch(node_id node, const struct block *block, struct value asked, 
     const node_id *ways = ways_out(node, &jumps);
     count = jumps + (block->falls != NO_BLOCK);
     unsigned possible = cases_of(formula, varies, known, cases);
-    bool before = registers->phases.lane_waits, names_way = formula && !now.naming && !may_come_again(node);
-    expr way_before = registers->way;
+    bool before = registers->phases.lane_waits, notes_way = formula && !now.naming && truth(formula, known) == IS_OPEN;
+    struct ways ways_before = registers->ways;
     for (unsigned way = 0; way < count; way++)
         if (goes_past_wait(ways[way], ways, count, wait))
             note_divides(formula);
@@ -243,10 +243,11 @@ static void branch(node_id node, const struct block *block, struct value asked, 
             struct a_case how = cases[i];
             how.constraints = formula ? assume(formula, way < jumps, how.constraints) : how.constraints;
             registers->phases.lane_waits = before || a_lane_waits(ways, count, way, formula);
-            registers->way = !names_way || truth(formula, known) != IS_OPEN ? way_before : way < jumps ? formula : negation(formula);
+            if (notes_way)
+                note_way(&registers->ways, way < jumps ? formula : negation(formula));
             take_way(node, ways, count, way, wait, how, block->last == KIND_RETURN && way < jumps, registers);
             registers->phases.lane_waits = before;
-            registers->way = way_before;
+            registers->ways = ways_before;
         }
 }
 

@@ -175,8 +175,7 @@ static constraints forget_last_call(context inner, uint32_t site, constraints kn
         registers->words[kept++] = word;
     }
     registers->word_count = kept;
-    if (speaks_of_call(registers->way))
-        registers->way = 0;
+    forget_ways(&registers->ways, speaks_of_call);
     return constraints_without(known, speaks_of_call);
 }
 
@@ -339,7 +338,7 @@ static void forget_turn(struct registers *registers, expr stack)
             registers->file[r].expression = 0;
     registers->file[STACK_POINTER].expression = stack;
     registers->word_count = 0;
-    registers->way = 0;
+    registers->ways = (struct ways){{0}};
 }
 
 /* All deeper turns of a recursion are one context, which is entered again by each: only there may be what ends it. */

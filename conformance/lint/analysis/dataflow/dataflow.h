@@ -58,7 +58,7 @@ struct state { /* what is known at the entry of a node, for one progress and one
     bool merged; /* of paths with different constraints, because there were too many states; it keeps what they share */
     constraints divided; /* of a merged state: what all of them knew of the conditions that divide waiters from others */
     uint8_t split;
-    expr way; /* as of struct registers */
+    struct ways ways; /* as of struct registers */
     struct value *values; /* of the node's live registers, in that order */
     struct memory_word *words;
     size_t word_count, word_capacity;
@@ -152,7 +152,6 @@ bool propagate_or_merge(void); /* the same, in any case; true if conditions are 
 /* Whether a pass would only repeat the last such one, everything else being equal, with these signals in place of those. */
 bool would_repeat(bool follow_waited, const struct signals *before, const struct signals *after);
 node_id node_at(context, struct section *, uint32_t block);
-bool may_come_again(node_id); /* in a loop, or in a function that is called in one or calls itself */
 context context_of_site(uint32_t site); /* of the node in which this place is */
 bool nodes_are_many(void); /* so many that calls are no longer walked */
 const node_id *ways_out(node_id, unsigned *jumps); /* to which it jumps; the last one, not counted, is node_after(node) */
@@ -197,6 +196,12 @@ static inline enum attention attention_to(const struct section *section)
 
 void *lent(size_t bytes); /* until the next pass */
 void enter(node_id target, enum progress, constraints, const struct registers *);
+
+/* ways.c: what holds of the open branches on the way to a node; `old` and `new` meet there */
+void note_way(struct ways *, expr formula);
+void forget_ways(struct ways *, bool (*forgotten)(expr));
+expr parted_by(const struct ways *old, const struct ways *new); /* what holds on the old way and not on the new one; 0: not known */
+struct ways ways_met(const struct ways *old, const struct ways *new); /* what holds on both */
 
 /* joining.c: what holds of a state and of this path; true if that is less than the state held. */
 bool join_state(node_id, struct state *, const struct registers *);

@@ -70,11 +70,6 @@ bool nodes_are_many(void)
     return now.node_count >= MOST_NODES;
 }
 
-bool may_come_again(node_id node)
-{
-    return now.nodes[node].section->blocks[now.nodes[node].block].in_loop || is_called_again(now.nodes[node].context);
-}
-
 context context_of_site(uint32_t site)
 {
     node_id low = 0, high = (node_id)now.node_count;
@@ -325,7 +320,7 @@ static void fill(const struct live *live, struct state *state, const struct regi
     if (from->word_count)
         memcpy(state->words, from->words, from->word_count * sizeof *state->words);
     state->split = from->split;
-    state->way = from->way;
+    state->ways = from->ways;
     state->phases = from->phases;
     state->passed = from->passed;
 }
@@ -448,7 +443,7 @@ static void visit(struct queued next)
     if (state->word_count)
         memcpy(working.words, state->words, state->word_count * sizeof *working.words);
     working.split = state->split;
-    working.way = state->way;
+    working.ways = state->ways;
     working.phases = state->phases;
     working.passed = state->passed;
     working.turns = state->turns;
@@ -473,7 +468,7 @@ bool propagate(void)
     memset(&working.file, 0, sizeof working.file);
     working.word_count = 0;
     working.split = 0;
-    working.way = 0;
+    working.ways = (struct ways){{0}};
     working.phases = (struct phases){0};
     working.turns = 0;
     working.passed = (struct place){0};

@@ -43,29 +43,45 @@ static expr joined_formula(node_id at, uint16_t reg, expr old, expr new, uint8_t
 }
 
 struct meeting { /* of two ways to a node */
-    uint8_t split;     /* 0: they came on the same way; else enum varies of a difference between them */
-    expr way, other;   /* what holds on the new one; on the old one, if that is the opposite */
-    uint8_t varies;    /* of these conditions */
+    uint8_t split;           /* 0: they came on the same way; else enum varies of a difference between them */
+    const struct ways *ways; /* what holds on the new one; NULL: nothing is known of it */
+    expr old;                /* what holds on the old one and not on the new one; 0: not known */
+    uint8_t varies;          /* of these conditions */
 };
 
-static struct meeting meeting_of(node_id node, const struct state *old, const struct registers *new)
+static struct meeting meeting_of(const struct state *old, const struct registers *new)
 {
     struct meeting met = {.split = old->split & new->split};
-    if (new->way == 0 || now.naming || may_come_again(node))
+    if (new->ways.held[0] == 0 || now.naming)
         return met;
-    met.way = new->way;
-    met.other = old->way != 0 && old->way == negation(new->way) ? old->way : 0;
-    for (uint8_t by = VARIES_BY_THREAD; by <= VARIES_BY_BLOCK; by <<= 1)
-        met.varies |= leaf_varies(new->way, by) ? by : 0;
+    met.ways = &new->ways;
+    met.old = parted_by(&old->ways, &new->ways);
+    for (unsigned i = 0; i < MOST_WAYS && new->ways.held[i] != 0; i++)
+        for (uint8_t by = VARIES_BY_THREAD; by <= VARIES_BY_BLOCK; by <<= 1)
+            met.varies |= leaf_varies(new->ways.held[i], by) ? by : 0;
     return met;
 }
 
-/* The choice between both that the condition makes which told their ways apart; 0: it is not known. */
+/* The choice between both that the conditions make which told their ways apart; 0: they are not known. */
 static expr chosen_by_way(const struct meeting *met, uint16_t reg, expr old, expr new)
 {
-    if (met->other)
-        return chosen_by(reg, met->other, old, new);
-    return met->way && is_chosen(old, met->way, new) ? old : 0;
+    if (met->ways && is_chosen(old, met->ways, new))
+        return old;
+    return chosen_by(reg, met->old, old, new);
+}
+
+/* The choice between two values that differ. In a function that is called again a predicate is rather told by the join alone: the
+ * conditions would be kept apart for each of its calls, which are too many states. */
+static void choose(node_id node, uint16_t reg, expr old, expr new, const struct meeting *met, struct value *both)
+{
+    expr chosen = chosen_by_way(met, reg, old, new), named = 0;
+    both->varies |= met->split;
+    if (is_predicate(reg) && (!chosen || is_called_again(now.nodes[node].context)))
+        named = joined_formula(node, reg, old, new, both->varies);
+    if (chosen && !named)
+        both->varies |= met->varies;
+    if (chosen || is_predicate(reg))
+        both->expression = named ? named : chosen;
 }
 
 /* What holds of both; true if that is less than the old. */
@@ -73,14 +89,9 @@ static bool join_value(node_id node, uint16_t reg, struct value *old, struct val
 {
     struct value both = {0};
     if (new.known) {
-        bool same = old->expression == new.expression;
         both = joined(*old, new);
-        expr chosen = same ? 0 : chosen_by_way(met, reg, old->expression, new.expression);
-        both.varies |= same ? 0 : met->split | (chosen ? met->varies : 0);
-        if (chosen)
-            both.expression = chosen;
-        else if (is_predicate(reg) && !same)
-            both.expression = joined_formula(node, reg, old->expression, new.expression, both.varies);
+        if (old->expression != new.expression)
+            choose(node, reg, old->expression, new.expression, met, &both);
         if (variable)
             both.expression = variable;
     }
@@ -151,8 +162,9 @@ static bool join_phases(struct phases *old, const struct phases *new)
 bool join_state(node_id node, struct state *old, const struct registers *new)
 {
     const struct live *live = now.nodes[node].live;
-    const struct meeting met = meeting_of(node, old, new);
-    bool less = met.split != old->split || (old->way != 0 && old->way != new->way);
+    const struct meeting met = meeting_of(old, new);
+    const struct ways ways = ways_met(&old->ways, &new->ways);
+    bool less = met.split != old->split || memcmp(&ways, &old->ways, sizeof ways) != 0;
     struct value *value = old->values;
     for (uint32_t n = 0; n < live->run_count; value += live->runs[n++].count) {
         const struct run run = live->runs[n];
@@ -164,6 +176,6 @@ bool join_state(node_id node, struct state *old, const struct registers *new)
         old->passed = new->passed; /* tells people where to look, and decides nothing */
     less = join_phases(&old->phases, &new->phases) || less;
     old->split = met.split;
-    old->way = old->way == new->way ? old->way : 0;
+    old->ways = ways;
     return less;
 }

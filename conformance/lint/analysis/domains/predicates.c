@@ -256,8 +256,7 @@ expr chosen_by(uint16_t reg, expr formula, expr if_true, expr if_false)
     return merged ? merged : chosen_extreme(formula, if_true, if_false);
 }
 
-/* What is left of a combination of conditions where this one holds. */
-static expr where_holds(expr e, expr formula)
+expr where_holds(expr e, expr formula)
 {
     const struct node *node = node_of(e);
 
@@ -268,21 +267,30 @@ static expr where_holds(expr e, expr formula)
     return node->tag == TAG_AND ? conjunction(where_holds(node->kids[0], formula), where_holds(node->kids[1], formula)) : e;
 }
 
-bool is_chosen(expr whole, expr formula, expr if_true)
+static expr where_all_hold(expr e, const struct ways *ways)
+{
+    for (unsigned i = 0; i < MOST_WAYS && ways->held[i]; i++)
+        e = where_holds(e, ways->held[i]);
+    return e;
+}
+
+bool is_chosen(expr whole, const struct ways *ways, expr if_true)
 {
     const struct node *node = whole ? node_of(whole) : NULL;
 
-    if (!node || !formula || !if_true)
+    if (!node || !if_true)
         return false;
     if (node->tag == TAG_AND || node->tag == TAG_NOT)
-        return where_holds(whole, formula) == if_true;
+        return where_all_hold(whole, ways) == if_true;
     if (node->tag == TAG_SELECT) {
-        expr condition = where_holds(node->kids[0], formula);
-        return (condition == EXPR_TRUE && node->kids[1] == if_true) || (condition == EXPR_FALSE && node->kids[2] == if_true);
+        expr condition = where_all_hold(node->kids[0], ways), chosen = condition == EXPR_TRUE ? node->kids[1] : node->kids[2];
+
+        return is_number(condition) && (chosen == if_true || is_chosen(chosen, ways, if_true));
     }
     for (unsigned i = 0; node->tag == TAG_OPERATION && node->kid_count == 2 && i < 2; i++)
-        if (node->kids[i] == if_true && chosen_extreme(formula, if_true, node->kids[1 - i]) == whole)
-            return true;
+        for (unsigned n = 0; n < MOST_WAYS && node->kids[i] == if_true; n++)
+            if (chosen_extreme(ways->held[n], if_true, node->kids[1 - i]) == whole)
+                return true;
     return false;
 }
 
