@@ -250,7 +250,7 @@ const struct liveness *liveness_of(struct section *, enum attention);
 /* uses_after_wait.c: the first use, after a wait in the same section, of what this instruction loaded; -1 if there is none. */
 int64_t used_after_wait(const struct section *, uint32_t load);
 
-/* values.c: expressions, provenance, values ----------------------------------------------------------------------------- */
+/* values.c, sums.c: expressions, provenance, values ---------------------------------------------------------------------- */
 
 typedef uint32_t expr; /* 0: nothing can be said */
 
@@ -399,7 +399,7 @@ bool value_range(expr, constraints, struct range *); /* smallest and largest num
 bool is_in_own_block(expr); /* the address of shared memory cannot be that of another block of the cluster */
 bool may_be_same(expr, expr); /* addresses of barrier objects; 0: any */
 
-/* transfer.c, transfer_table.c, memory.c: one instruction's effect on the registers ------------------------------------- */
+/* transfer.c, transfer_table.c, constants.c, memory.c: one instruction's effect on the registers -------------------------- */
 
 struct memory_key {
     uint8_t space; /* enum window: local or shared */

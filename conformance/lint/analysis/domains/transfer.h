@@ -76,16 +76,22 @@ expr numbered(uint32_t n); /* number(n), remembered */
 /* As if no sign stood ahead of it. */
 struct value unsigned_value(const struct registers *, const struct operand *, unsigned half);
 struct value condition_value(const struct registers *, const struct operand *);
-struct value constant_value(uint32_t bank, uint32_t offset);
-provenance parameter_provenance(void);           /* of all parameters */
-uint32_t parameter_offset(int64_t at); /* in constant bank 0, of the byte at `at` of the parameters */
-bool is_window_word(expr);             /* a word of constant bank 0 that holds where local or constant memory begins */
-bool is_parameter_window(expr);
 bool follows_variables(void);
 expr choice_of_numbers(expr, expr); /* 0, unless such choices are kept */
 bool results_get_names(void); /* of what is executed now, those that cannot be expressed */
 /* Results that cannot be computed; they come from where the sources do. */
 void put_unknown(const struct registers *, const struct decoded *, uint8_t varies, struct result *);
+
+/* constants.c */
+
+void constants_begin(const struct kernel *);
+struct value constant_value(uint32_t bank, uint32_t offset);
+struct value constant_operand(const struct registers *, const struct operand *, unsigned half); /* c[bank][...] */
+struct value word_of_table(const struct registers *, const struct operand *, unsigned half); /* of a table that has a name */
+provenance parameter_provenance(void);           /* of all parameters */
+uint32_t parameter_offset(int64_t at); /* in constant bank 0, of the byte at `at` of the parameters */
+bool is_window_word(expr);             /* a word of constant bank 0 that holds where local or constant memory begins */
+bool is_parameter_window(expr);
 
 /* memory.c */
 

@@ -1,4 +1,4 @@
-/* What values.c, provenance.c, bits.c, conditions.c, constraints.c and ranges.c share; no other file includes it. */
+/* What values.c, sums.c, provenance.c, bits.c, conditions.c, constraints.c and ranges.c share; no other file includes it. */
 #ifndef PDL_LINT_VALUES_PRIVATE_H
 #define PDL_LINT_VALUES_PRIVATE_H
 
@@ -88,6 +88,7 @@ int32_t find_limit(const struct node *);   /* the same of a node whose parts are
 uint8_t special_leaves(name);              /* enum leaf, of a special register */
 bool range_known(expr base, constraints, struct range *); /* what constraints or nature allow, if that is not any number */
 
+void sums_begin(void);
 void provenance_begin(void);
 void conditions_begin(void);
 void constraints_begin(void);
