@@ -213,3 +213,25 @@ template <bool right> INLINED void changes_in_loop(const float *a, float *o, int
 }
 BUG(changed_in_loop, "read-before-wait|write-before-wait|path-without-wait|partial-wait")(const float *a, float *o, int n, int p) { changes_in_loop<false>(a, o, n, p); }
 OK(changed_in_loop)(const float *a, float *o, int n, int p) { changes_in_loop<true>(a, o, n, p); }
+
+/* What was asked on one of two ways, and met again there, no longer tells these two apart. */
+CALLED int asked_on_one_way(volatile int *w, int p, int q)
+{
+    int which = 2;
+    if (p > 3) {
+        if (q > 3) { w[0] = 1; }
+        w[1] = 2;
+        which = 1;
+    }
+    w[2] = 3;
+    return which;
+}
+template <bool right> INLINED void asks_on_one_way(const float *a, float *o, int p, int q)
+{
+    const int which = asked_on_one_way(some_words(), p, q);
+    if (which == 2) { pdl_wait(); }
+    __nanosleep(100);
+    if (right ? p <= 3 : p > 3 && q <= 3) { o[global_index()] = read_now(a, global_index()); }
+}
+BUG(asked_on_one_way, "read-before-wait|write-before-wait|path-without-wait|partial-wait")(const float *a, float *o, int p, int q) { asks_on_one_way<false>(a, o, p, q); }
+OK(asked_on_one_way)(const float *a, float *o, int p, int q) { asks_on_one_way<true>(a, o, p, q); }
