@@ -8,7 +8,7 @@ enum {
     CHUNK_NODES = 1 << CHUNK_BITS,
     MOST_NODES = 1 << 24, /* beyond, nothing can be said of what has parts */
     MOST_DEPTH = 200,     /* likewise; so whoever walks an expression may recurse */
-    MOST_STEPS = 200 /* parts looked at for variables */
+    MOST_STEPS = 200      /* parts looked at for variables */
 };
 
 struct kept_node {
