@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
-from conformance.lint.processes import output_of
+from conformance.lint import words
+from conformance.lint.processes import as_file, output_of
 from conformance.lint.scan import SCANNED, TRIGGER, WAIT
 from conformance.lint.sources import OLDEST, Image
 from conformance.pdlkit.cuda_programs import ToolFailed, tool
@@ -44,14 +42,23 @@ def may_wait(cubin: Cubin) -> bool:
 
 
 def disassemble(image: Image, wanted: set[str], workplace: Path | None = None) -> dict[str, memoryview]:
-    """Section -> its part of the listing, from one call of nvdisasm; of the whole cubin when nearly all of it is wanted."""
+    """Section -> its part of the listing; what words alone do not tell is from one call of nvdisasm, of the whole cubin when nearly all
+    of it is wanted."""
+    cubin = image.cubin
+    plain = words.listings(cubin, wanted, workplace)
+    known = {name: memoryview(text) for name, text in plain.items()}
+    rest = wanted - known.keys()
+    return known | _disassembled(image, rest, workplace) if rest or not known else known
+
+
+def _disassembled(image: Image, wanted: set[str], workplace: Path | None) -> dict[str, memoryview]:
     cubin = image.cubin
     indices = {s.name: i for i, s in enumerate(cubin.symbols) if s.kind == 2}
     sizes = {s.name.removeprefix(".text."): s.size for s in cubin.text_sections}
     chosen = [indices[name] for name in sorted(wanted) if name in indices]
     nearly_all = 10 * sum(sizes.get(name, 0) for name in wanted) > 9 * sum(sizes.values())
     only = [] if nearly_all or len(wanted) > _AT_ONCE or len(chosen) < len(wanted) else ["-fun", ",".join(map(str, chosen))]
-    with _as_file(image, workplace) as (path, handles):
+    with _opened(image, workplace) as (path, handles):
         parts = code_sections(output_of([str(tool("nvdisasm")), "-c", "-gi", path, *only], handles=handles)) if wanted else {}
     if not parts:
         raise ToolFailed("nvdisasm printed no code")
@@ -59,26 +66,13 @@ def disassemble(image: Image, wanted: set[str], workplace: Path | None = None) -
 
 
 @contextmanager
-def _as_file(image: Image, workplace: Path | None) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _opened(image: Image, workplace: Path | None) -> Iterator[tuple[str, tuple[int, ...]]]:
     """The image as nvdisasm can open it, and the handles that it needs for that: one out of a container lies in memory."""
     if image.path is not None:
         yield str(image.path), ()
         return
-    with _scratch(workplace) as stream:
-        stream.write(image.cubin.data)
-        stream.flush()
-        own = Path(f"/proc/self/fd/{stream.fileno()}")
-        yield (str(own), (stream.fileno(),)) if own.exists() else (str(stream.name), ())
-
-
-def _scratch(workplace: Path | None) -> IO[bytes]:
-    """A file in memory, which is gone when lint is killed; where that is impossible, one in lint's folder."""
-    try:
-        if os.path.isdir("/proc/self/fd"):
-            return os.fdopen(os.memfd_create("cubin"), "wb")
-    except (AttributeError, OSError):  # some containers forbid it
-        pass
-    return tempfile.NamedTemporaryFile(suffix=".cubin", dir=workplace)
+    with as_file(image.cubin.data, ".cubin", workplace) as found:
+        yield found
 
 
 def code_sections(listing: bytes) -> dict[str, memoryview]:

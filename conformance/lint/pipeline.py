@@ -27,7 +27,7 @@ from conformance.pdlkit.elf import CorruptFile
 from conformance.pdlkit.exits import KitExit
 
 DEFECT = "lint failed on this machine code"
-_DECIDING = ("summary", "disassembly", "analyser", "scan", "sources", "ptx", "pipeline")  # our own modules
+_DECIDING = ("summary", "disassembly", "words", "analyser", "scan", "sources", "ptx", "pipeline")  # our own modules
 _PTX_SCHEMA = "1"  # of what is cached of PTX
 _BEHIND = 2  # images waiting for each worker
 _EVERY_S = 0.5

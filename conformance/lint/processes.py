@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -53,6 +57,26 @@ def output_of(command: list[str], limit_s: float = 900, handles: tuple[int, ...]
         said = " / ".join(lines[-2:]) or f"exit code {done.returncode}"
         raise ToolFailed(f"{Path(command[0]).name}: {said}")
     return done.stdout
+
+
+@contextmanager
+def as_file(data: bytes | bytearray, suffix: str, workplace: Path | None) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Bytes as a child can open them, and the handles that it needs for that."""
+    with _scratch(suffix, workplace) as stream:
+        stream.write(data)
+        stream.flush()
+        own = Path(f"/proc/self/fd/{stream.fileno()}")
+        yield (str(own), (stream.fileno(),)) if own.exists() else (str(stream.name), ())
+
+
+def _scratch(suffix: str, workplace: Path | None) -> IO[bytes]:
+    """A file in memory, which is gone when lint is killed; where that is impossible, one in lint's folder."""
+    try:
+        if os.path.isdir("/proc/self/fd"):
+            return os.fdopen(os.memfd_create("lint"), "wb")
+    except (AttributeError, OSError):  # some containers forbid it
+        pass
+    return tempfile.NamedTemporaryFile(suffix=suffix, dir=workplace)
 
 
 def stop_all() -> None:

@@ -19,6 +19,8 @@ _STT_FUNC = 2
 _ATTR_SIZED = 4  # format byte of an attribute that carries its own size
 _EIATTR_PARAM_CBANK, _EIATTR_KPARAM_INFO, _EIATTR_MAX_THREADS, _EIATTR_REQNTID = 0x0A, 0x17, 0x05, 0x10
 _EIATTR_KPARAM_INFO_V2 = 0x45
+# offsets of exits, of instructions of groups, whole warps and mbarriers, and of 0x55, which nobody names -> bytes of a record
+_EIATTR_MARKED = {0x1C: 4, 0x28: 4, 0x31: 4, 0x39: 16, 0x55: 4}
 _LARGEST_TABLE = 1 << 14  # bytes
 _LONGEST_NAME = 1 << 16  # bytes; a damaged file of many such names must not take forever
 _CONSTANT4 = ".nv.constant4"
@@ -171,6 +173,13 @@ class Cubin:
                 _note_attribute(info, code, value)
         info.parameters.sort(key=lambda p: p.ordinal)
         return info
+
+    def marked(self, function: str) -> set[int]:
+        """Offsets of instructions that the compiler lists, such as those that end a thread: nvdisasm gives each of them a label."""
+        section = self.section(".nv.info." + function)
+        listed = [(_EIATTR_MARKED[code], value) for code, value in _attributes(self.bytes_of(section) if section else b"")
+                  if code in _EIATTR_MARKED]
+        return {offset for size, value in listed for offset, in struct.iter_unpack(f"<I{size - 4}x", value[: len(value) // size * size])}
 
     @cached_property
     def constant4(self) -> dict[int, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.lint import analyser, disassembly, pipeline
+from conformance.lint import analyser, disassembly, pipeline, words
 from conformance.lint.containers import Damaged, Entry, Mapped, containers, entries
 from conformance.lint.ptx import Contents, Ptx, chosen, contents_of
 from conformance.lint.sources import load_cubin
@@ -36,6 +36,7 @@ def test_only_wanted_functions_are_disassembled(tmp_path: Path, monkeypatch: pyt
         return b'\t.section\t.text.k0,"ax",@progbits\n'
 
     monkeypatch.setattr(disassembly, "output_of", listing)
+    monkeypatch.setattr(words, "listings", lambda *_: {})
     (tmp_path / "k.cubin").write_bytes(cubin([Kernel(f"k{n}", [WAIT, EXIT]) for n in range(20)]))
     image = load_cubin(tmp_path / "k.cubin", None, tmp_path / "k.cubin")
     for wanted in (1, 15, 19):
