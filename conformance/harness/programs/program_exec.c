@@ -39,6 +39,8 @@ static cudaError_t instantiate(struct made *made, cudaGraphExec_t *exec)
     static const unsigned long long flags[] = { 0, 0, cudaGraphInstantiateFlagUseNodePriority, cudaGraphInstantiateFlagAutoFreeOnLaunch };
     unsigned long long flag = flags[dice_below(&made->dice, 4)];
 
+    if (made->bare && flag == cudaGraphInstantiateFlagUseNodePriority) /* with it, an update may not change priorities */
+        flag = 0;
     if (dice_below(&made->dice, 2))
         return cudaGraphInstantiate(exec, made->graph, flag);
     return cudaGraphInstantiateWithFlags(exec, made->graph, flag);
