@@ -10,6 +10,7 @@ from conformance.lint.analyser import Question, analyse
 from conformance.lint.disassembly import disassemble, sections_wanted
 from conformance.lint.results import KernelResult, kernel_of
 from conformance.lint.sources import OLDEST, Image, Unreadable
+from conformance.lint.words import learn
 from conformance.pdlkit.cuda_programs import ToolFailed
 from conformance.pdlkit.elf import Cubin, KernelInfo, Parameter
 
@@ -75,7 +76,10 @@ def summarise(image: Image, named: set[str], chosen: frozenset[str], workplace: 
         summary.infos = {k: cubin.kernel_info(k) for k in kernels if k in named}
         return summary
     summary.initialised_symbols = cubin.initialised_symbols
-    for part in _chunks(cubin, wanted):
+    parts = _chunks(cubin, wanted)
+    if len(parts) > 1:
+        learn(cubin, wanted, workplace)
+    for part in parts:
         _analyse(image, [k for k in kernels if k in part], part, summary, workplace)
     return summary
 

@@ -9,7 +9,8 @@ left depends on where it stands only by the targets of its branches; they are re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from operator import add
 from pathlib import Path
@@ -27,7 +28,7 @@ _ADDRESS = r"0x5a5[9ab][0-9a-f]{7}\b"
 _GUARD = r" *(?:@!?U?P\w+ )?"
 _TARGETED = re.compile(rf"({_GUARD}(?:BRA|BSSY|WARPSYNC)\b[^;]*?)({_ADDRESS})( ?;)")  # no blank after a branch to itself
 _BOUND = re.compile(rf"{_GUARD}(?:CALL|RET|BRX|BRXU|JMP|JMX|JMXU|LEPC|ULEPC|RPCMOV)\b|.*{_ADDRESS}")  # an image says more of these
-_MOST = 400_000  # distinct words that are remembered: about 100 MB
+_MOST = 1_000_000  # distinct words that are remembered: about 250 MB
 _RELOCATIONS = (4, 9)  # kinds of sections
 _FEW = 1 << 19  # bytes of code; for less a second call of nvdisasm, half a second, is not worth it
 
@@ -47,14 +48,21 @@ def listings(cubin: Cubin, wanted: set[str], workplace: Path | None) -> dict[str
     plain = _plain(cubin, wanted)
     if len(plain) < len(wanted) and sum(section.size for section in plain.values()) < _FEW:
         return {}
-    codes = [cubin.bytes_of(section) for section in plain.values()]
-    words = dict(zip(plain, map(_words, codes), strict=True))
+    codes = {name: cubin.bytes_of(section) for name, section in plain.items()}
     try:
-        texts = _texts(cubin.sm, codes, list(words.values()), workplace)
+        texts = _texts(cubin.sm, codes.values(), workplace)
     except ToolFailed:  # its usual mode may know better
         return {}
-    found = ((name, _listing(name, [texts[word] for word in some], cubin.marked(name))) for name, some in words.items())
+    found = ((name, _listing(name, [texts[word] for word in _words(code)], cubin.marked(name))) for name, code in codes.items())
     return {name: listing for name, listing in found if listing is not None}
+
+
+def learn(cubin: Cubin, wanted: set[str], workplace: Path | None) -> None:
+    """Disassembles what is new in an image that is listed in several parts: one start of nvdisasm instead of one for each."""
+    plain = _plain(cubin, wanted)
+    if sum(section.size for section in plain.values()) >= _FEW:
+        with suppress(ToolFailed):  # it will say so again
+            _texts(cubin.sm, [cubin.bytes_of(section) for section in plain.values()], workplace)
 
 
 def _plain(cubin: Cubin, wanted: set[str]) -> dict[str, Section]:
@@ -73,22 +81,22 @@ def _words(code: bytes) -> list[bytes]:
     return [kept[at : at + _WORD] for at in range(0, len(kept), _WORD)]
 
 
-def _texts(sm: int, codes: list[bytes], words: list[list[bytes]], workplace: Path | None) -> dict[bytes, _Text]:
+def _texts(sm: int, codes: Collection[bytes], workplace: Path | None) -> dict[bytes, _Text]:
     """Of the words of these sections, perhaps also of others."""
     known = _known.get(sm, {})
-    new = _unknown(codes, words, known)
+    new = _unknown(codes, known)
     if new and len(known) + len(new) > _MOST:
-        known, new = {}, _unknown(codes, words, {})
+        known, new = {}, _unknown(codes, {})
     if new:
         known.update(zip(new, _disassembled(sm, list(new.values()), workplace), strict=True))
         _known[sm] = known
     return known
 
 
-def _unknown(codes: list[bytes], words: list[list[bytes]], known: dict[bytes, _Text]) -> dict[bytes, bytes]:
+def _unknown(codes: Iterable[bytes], known: dict[bytes, _Text]) -> dict[bytes, bytes]:
     """Each word that is not known, with an instruction that has it: nvdisasm refuses some that wait for nothing."""
     return {word: code[_WORD * number : _WORD * number + _WORD]
-            for code, some in zip(codes, words, strict=True) for number, word in enumerate(some) if word not in known}
+            for code in codes for number, word in enumerate(_words(code)) if word not in known}
 
 
 def _disassembled(sm: int, instructions: Sequence[bytes], workplace: Path | None) -> Iterator[_Text]:

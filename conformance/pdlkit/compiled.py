@@ -32,12 +32,13 @@ class Recipe:
     inputs: Sequence[Path]  # every file it is made from, headers included
     arguments: Sequence[str | Path]  # of the compiler, without its -o; where the sources lie is a Path, which the digest leaves out
     what: str  # for sentences: "lint's analysis"
+    gcc: Sequence[str] = ()  # arguments for gcc only; in the digest whatever the compiler, so that the file is found without one
 
     def digest(self) -> str:
         """Of the inputs, the arguments and the kind of machine."""
         total = hashlib.sha256()
         flags = [str(part) for part in self.arguments if not isinstance(part, Path)]
-        for part in (*flags, platform.machine(), *platform.libc_ver()):
+        for part in (*flags, *self.gcc, platform.machine(), *platform.libc_ver()):
             total.update(os.fsencode(part) + b"\0")
         for path in sorted(self.inputs):
             data = path.read_bytes()
@@ -102,7 +103,7 @@ def compiled(recipe: Recipe, compiler: Tool) -> Path:
         target = folder / recipe.file_name(_digest_of(compiler))
         if not is_whole(target):
             _record_of(target).unlink(missing_ok=True)
-            compile_to(target, compiler, recipe.arguments, recipe.what)
+            compile_to(target, compiler, [*(recipe.gcc if compiler.name == "gcc" else ()), *recipe.arguments], recipe.what)
             _write_record(target)
         return target
 

@@ -150,6 +150,16 @@ def test_a_program_is_compiled_once(recipe: Recipe, compiler: Tool) -> None:
     assert sorted(p.name for p in path.parent.iterdir()) == sorted([".lock", path.name, path.name + ".sha256"])
 
 
+def test_arguments_for_gcc_are_for_gcc_only(compiler: Tool, tmp_path: Path) -> None:
+    source = tmp_path / "answer.c"
+    source.write_text("#ifndef ANSWER\n#define ANSWER 1\n#endif\nint main(void) { return ANSWER; }\n")
+    recipe = Recipe("answer.bin", [source], [source], "the answer", gcc=("-DANSWER=42",))
+    named = {name: Tool(name, compiler.path, compiler.version) for name in ("gcc", "clang")}
+    assert {name: answer(compiled.compiled(recipe, tool)) for name, tool in named.items()} == {"gcc": 42, "clang": 1}
+    assert compiled.ready(recipe, None) is not None, "found without a compiler"
+    assert recipe.digest() != Recipe("answer.bin", [source], [source], "the answer").digest()
+
+
 EVIL = b"#!/bin/sh\nexit 66\n"
 
 
