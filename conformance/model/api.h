@@ -226,6 +226,9 @@ struct graph_exec *exec_of(cudaGraphExec_t handle);
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: has none */
 bool set_sound(const struct cudaMemsetParams *p);
 void set_fill(struct node *n, const struct cudaMemsetParams *p);
+struct cudaMemsetParams set_params_of(const struct cudaGraphNodeParams *p);
+struct node *node_of_type(cudaGraphNode_t handle, enum cudaGraphNodeType type); /* NULL: it is none */
+cudaError_t event_changes(struct node *n, cudaEvent_t event); /* n: may be NULL, which is an error */
 struct node *event_node(struct graph *g, enum cudaGraphNodeType type, cudaEvent_t event); /* NULL: not there, or no event */
 /* Adds the incoming edges of the newest node; a refused one takes the node away again. */
 cudaError_t node_finish(cudaGraphNode_t *out, struct node *n, const cudaGraphNode_t *deps, const edge_data *data, size_t count);

@@ -44,52 +44,46 @@ cudaError_t CUDARTAPI cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_
 
 /* ---- other events ---- */
 
-static cudaError_t event_changes(struct node *n, cudaEvent_t event)
+cudaError_t event_changes(struct node *n, cudaEvent_t event)
 {
     FAIL_IF(n == NULL || event_of(event) == NULL, cudaErrorInvalidValue);
     n->event = event;
     return cudaSuccess;
 }
 
-static struct node *of_type(cudaGraphNode_t handle, enum cudaGraphNodeType type)
-{
-    struct node *n = node_of(handle);
-    return n != NULL && n->type == type ? n : NULL;
-}
-
 cudaError_t CUDARTAPI cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
 {
     CALL(cudaGraphEventRecordNodeSetEvent);
-    return event_changes(of_type(node, cudaGraphNodeTypeEventRecord), event);
+    return event_changes(node_of_type(node, cudaGraphNodeTypeEventRecord), event);
 }
 
 cudaError_t CUDARTAPI cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
 {
     CALL(cudaGraphEventWaitNodeSetEvent);
-    return event_changes(of_type(node, cudaGraphNodeTypeWaitEvent), event);
+    return event_changes(node_of_type(node, cudaGraphNodeTypeWaitEvent), event);
+}
+
+static cudaError_t exec_event_changes(cudaGraphExec_t exec, cudaGraphNode_t node, enum cudaGraphNodeType type, cudaEvent_t event, bool keeps)
+{
+    struct node *n = exec_node(exec, node, type);
+    return keeps && n != NULL ? cudaSuccess : event_changes(n, event);
 }
 
 cudaError_t CUDARTAPI cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
 {
     CALL(cudaGraphExecEventRecordNodeSetEvent);
-    struct node *n = exec_node(exec, node, cudaGraphNodeTypeEventRecord);
-    if (device.faults.record_node_keeps_event && n != NULL)
-        return cudaSuccess;
-    return event_changes(n, event);
+    return exec_event_changes(exec, node, cudaGraphNodeTypeEventRecord, event, device.faults.record_node_keeps_event);
 }
 
 cudaError_t CUDARTAPI cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
 {
     CALL(cudaGraphExecEventWaitNodeSetEvent);
-    struct node *n = exec_node(exec, node, cudaGraphNodeTypeWaitEvent);
-    if (device.faults.wait_node_keeps_event && n != NULL)
-        return cudaSuccess;
-    return event_changes(n, event);
+    return exec_event_changes(exec, node, cudaGraphNodeTypeWaitEvent, event, device.faults.wait_node_keeps_event);
 }
 
 static cudaError_t event_of_node(cudaGraphNode_t handle, enum cudaGraphNodeType type, cudaEvent_t *out)
 {
-    const struct node *n = of_type(handle, type);
+    const struct node *n = node_of_type(handle, type);
     FAIL_IF(n == NULL || out == NULL, cudaErrorInvalidValue);
     *out = n->event;
     return cudaSuccess;
@@ -106,53 +100,3 @@ cudaError_t CUDARTAPI cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaE
     CALL(cudaGraphEventWaitNodeGetEvent);
     return event_of_node(node, cudaGraphNodeTypeWaitEvent, event);
 }
-
-/* ---- the general calls ---- */
-
-#if CUDART_VERSION >= 12020
-static cudaError_t changes(struct node *n, const struct cudaGraphNodeParams *p)
-{
-    const struct cudaMemcpy3DParms *copy = &p->memcpy.copyParams;
-    struct cudaMemsetParams set = {p->memset.dst, p->memset.pitch, p->memset.value, p->memset.elementSize, p->memset.width, p->memset.height};
-    struct cudaKernelNodeParams kernel = {p->kernel.func,           p->kernel.gridDim,      p->kernel.blockDim,
-                                          p->kernel.sharedMemBytes, p->kernel.kernelParams, p->kernel.extra};
-    switch ((int)p->type) {
-    case cudaGraphNodeTypeKernel: return kernel_replace(n->kernel, &kernel);
-    case cudaGraphNodeTypeMemset:
-        FAIL_IF(!set_sound(&set), cudaErrorInvalidValue);
-        set_fill(n, &set);
-        return cudaSuccess;
-    case cudaGraphNodeTypeMemcpy:
-        FAIL_IF(copy->srcPtr.ptr == NULL || copy->dstPtr.ptr == NULL || copy->extent.width == 0, cudaErrorInvalidValue);
-        n->move.to = (char *)copy->dstPtr.ptr + copy->dstPos.x;
-        n->move.from = (const char *)copy->srcPtr.ptr + copy->srcPos.x;
-        n->move.bytes = copy->extent.width;
-        return cudaSuccess;
-    case cudaGraphNodeTypeHost:
-        FAIL_IF(p->host.fn == NULL, cudaErrorInvalidValue);
-        n->host.fn = p->host.fn;
-        n->host.userData = p->host.userData;
-        return cudaSuccess;
-    case cudaGraphNodeTypeEventRecord: return event_changes(n, p->eventRecord.event);
-    case cudaGraphNodeTypeWaitEvent: return event_changes(n, p->eventWait.event);
-    default: return call_result(cudaErrorNotSupported);
-    }
-}
-
-cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *p)
-{
-    CALL(cudaGraphNodeSetParams);
-    FAIL_IF(p == NULL || of_type(node, p->type) == NULL, cudaErrorInvalidValue);
-    return changes(node_of(node), p);
-}
-
-cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, struct cudaGraphNodeParams *p)
-{
-    CALL(cudaGraphExecNodeSetParams);
-    struct node *n = p != NULL ? exec_node(exec, node, p->type) : NULL;
-    FAIL_IF(n == NULL, cudaErrorInvalidValue);
-    if (device.faults.general_params_ignored && exec_of(exec)->launches != 0)
-        return cudaSuccess;
-    return changes(n, p);
-}
-#endif

@@ -112,7 +112,7 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     return kernel_replace(n->kernel, p);
 }
 
-static struct node *node_of_type(cudaGraphNode_t handle, enum cudaGraphNodeType type)
+struct node *node_of_type(cudaGraphNode_t handle, enum cudaGraphNodeType type)
 {
     struct node *n = node_of(handle);
     return n != NULL && n->type == type ? n : NULL;
@@ -208,3 +208,45 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     node_owns(n, graph_copy(graph_of(child)));
     return cudaSuccess;
 }
+
+/* ---- the calls for nodes of every kind ---- */
+
+#if CUDART_VERSION >= 12020
+static cudaError_t node_changes(struct node *n, const struct cudaGraphNodeParams *p)
+{
+    const struct cudaMemcpy3DParms *copy = &p->memcpy.copyParams;
+    struct cudaMemsetParams set = set_params_of(p);
+    struct cudaHostNodeParams host = {p->host.fn, p->host.userData};
+    struct cudaKernelNodeParams kernel = {p->kernel.func,           p->kernel.gridDim,      p->kernel.blockDim,
+                                          p->kernel.sharedMemBytes, p->kernel.kernelParams, p->kernel.extra};
+    switch ((int)p->type) {
+    case cudaGraphNodeTypeKernel: return kernel_replace(n->kernel, &kernel);
+    case cudaGraphNodeTypeMemset: return set_changes(n, &set);
+    case cudaGraphNodeTypeMemcpy:
+        FAIL_IF(copy->srcPtr.ptr == NULL || copy->dstPtr.ptr == NULL || copy->extent.width == 0, cudaErrorInvalidValue);
+        return copy_changes(n, (char *)copy->dstPtr.ptr + copy->dstPos.x, (const char *)copy->srcPtr.ptr + copy->srcPos.x, copy->extent.width);
+    case cudaGraphNodeTypeHost: return host_changes(n, &host);
+    case cudaGraphNodeTypeEventRecord: return event_changes(n, p->eventRecord.event);
+    case cudaGraphNodeTypeWaitEvent: return event_changes(n, p->eventWait.event);
+    default: return call_result(cudaErrorNotSupported);
+    }
+}
+
+cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *p)
+{
+    CALL(cudaGraphNodeSetParams);
+    struct node *n = p != NULL ? node_of_type(node, p->type) : NULL;
+    FAIL_IF(n == NULL, cudaErrorInvalidValue);
+    return node_changes(n, p);
+}
+
+cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, struct cudaGraphNodeParams *p)
+{
+    CALL(cudaGraphExecNodeSetParams);
+    struct node *n = p != NULL ? exec_node(exec, node, p->type) : NULL;
+    FAIL_IF(n == NULL, cudaErrorInvalidValue);
+    if (device.faults.general_params_ignored && exec_of(exec)->launches != 0)
+        return cudaSuccess;
+    return node_changes(n, p);
+}
+#endif

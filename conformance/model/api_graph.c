@@ -214,6 +214,12 @@ cudaError_t CUDARTAPI cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t gra
 }
 
 #if CUDART_VERSION >= 12020
+struct cudaMemsetParams set_params_of(const struct cudaGraphNodeParams *p)
+{
+    return (struct cudaMemsetParams){p->memset.dst,         p->memset.pitch, p->memset.value,
+                                     p->memset.elementSize, p->memset.width, p->memset.height};
+}
+
 cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, const edge_data *data,
                            size_t count, struct cudaGraphNodeParams *p)
 {
@@ -232,8 +238,7 @@ cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGr
         n->host.userData = p->host.userData;
         break;
     case cudaGraphNodeTypeMemset: {
-        struct cudaMemsetParams set = {p->memset.dst,         p->memset.pitch, p->memset.value,
-                                       p->memset.elementSize, p->memset.width, p->memset.height};
+        struct cudaMemsetParams set = set_params_of(p);
         FAIL_IF(!set_sound(&set), cudaErrorInvalidValue);
         n = set_node(g, &set);
         break;

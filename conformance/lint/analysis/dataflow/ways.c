@@ -79,18 +79,15 @@ static expr one_of(const struct ways *first, const struct ways *second)
 
 struct ways ways_met(const struct ways *old, const struct ways *new)
 {
-    struct ways met = *old, own = own_of(old, new), other = own_of(new, old);
-    unsigned kept = 0, left = 0;
+    struct ways own = own_of(old, new), other = own_of(new, old);
+    unsigned left = 0;
     for (unsigned i = 0; i < MOST_WAYS && own.held[i] != 0; i++)
         if (!excludes(new, negation(own.held[i]))) /* it does not hold on both */
             own.held[left++] = own.held[i];
     memset(own.held + left, 0, (MOST_WAYS - left) * sizeof *own.held);
     if (left == 0)
-        return met;
-    for (unsigned i = 0; i < MOST_WAYS; i++)
-        if (!holds_in(&own, met.held[i]))
-            met.held[kept++] = met.held[i];
-    memset(met.held + kept, 0, (MOST_WAYS - kept) * sizeof *met.held);
+        return *old;
+    struct ways met = own_of(old, &own);
     expr both = one_of(&own, &other);
     if (formula_is_small(both))
         note_way(&met, both);
