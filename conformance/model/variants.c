@@ -169,7 +169,7 @@ static const struct variant variants[] = {
     BROKEN("per-thread-record-keeps-one", per_thread_record_keeps_one, "SAME-02", "an event recorded in a captured per-thread default stream behind several nodes stands for the first of them"),
     BROKEN("launch-loses-block-z", launch_loses_block_z, "SAME-02", "blocks have as many threads as their x and y say, whatever their z"),
     BROKEN("cluster-along-x-only", cluster_along_x_only, "SAME-02", "a cluster has as many blocks as its x says, whatever its y and z"),
-    BROKEN("copy-takes-words", copy_takes_words, "SAME-02", "a copy leaves out the bytes behind the last multiple of 4"),
+    BROKEN("copy-takes-words", copy_takes_words, "SAME-02", "a copy leaves out the bytes after the last multiple of 4"),
     BROKEN("params-keep-function", params_keep_function, "SAME-01", "new parameters of a kernel node leave its function as it was"),
     BROKEN("general-params-ignored", general_params_ignored, "SAME-01", "cudaGraphExecNodeSetParams changes nothing once the graph was launched"),
     BROKEN("record-node-early", record_node_early, "SAME-01", "an event that a graph's node records is over when the graph is launched"),
@@ -179,7 +179,7 @@ static const struct variant variants[] = {
     BROKEN("captured-update-keeps-args", captured_update_keeps_args, "SAME-02", "an update to a captured graph leaves the arguments of its kernels as they were"),
     BROKEN("captured-params-ignored", captured_params_ignored, "SAME-02", "new parameters of a captured kernel of an executable graph change nothing"),
     BROKEN("captured-disabled-runs", captured_disabled_runs, "SAME-02", "a captured node runs although it was disabled"),
-    BROKEN("relaxed-capture-loses-order", relaxed_capture_loses_order, "SAME-02", "in a relaxed capture what comes behind an overlap is not ordered after all of it"),
+    BROKEN("relaxed-capture-loses-order", relaxed_capture_loses_order, "SAME-02", "in a relaxed capture what follows an overlap is not ordered after all of it"),
     BROKEN("flagged-instance-loses-edge", flagged_instance_loses_edge, "SAME-01", "cudaGraphInstantiateWithFlags loses the last edge"),
     BROKEN("long-nodes-cut", long_nodes_cut, "SAME-01", "a memset or copy of a graph ends after 4 KiB"),
     BROKEN("blocking-memset-skips-legacy", blocking_set_skips_legacy, "SAME-02", "a memset in a blocking stream does not wait for the legacy default stream"),
@@ -191,8 +191,8 @@ static const struct variant variants[] = {
     BROKEN("no-edges-refused", no_edges_refused, "SAME-01", "adding no edges is an error"),
     BROKEN("attribute-set-once", attribute_set_once, "SAME-01", "a kernel node keeps the first value that an attribute is given"),
     BROKEN("many-waits-lose-one", many_waits_lose_one, "SAME-02", "a stream that is to wait for the 65th time without work between forgets what it waits for"),
-    BROKEN("full-queue-overlaps", full_queue_overlaps, "SAME-02", "a plain launch behind more than 1,024 kernels overlaps the one before it"),
-    BROKEN("lost-node-shifts", lost_node_shifts, "SAME-01", "once a node of a graph is destroyed, new parameters for those behind it go to others in its executable graphs"),
+    BROKEN("full-queue-overlaps", full_queue_overlaps, "SAME-02", "a plain launch after more than 1,024 kernels overlaps the one before it"),
+    BROKEN("lost-node-shifts", lost_node_shifts, "SAME-01", "after a node of a graph was destroyed, new parameters of the nodes that follow it go to other nodes of its executable graphs"),
     BROKEN("clone-loses-edges", clone_loses_edges, "EDGE-24a", "a cloned graph has full edges only"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };

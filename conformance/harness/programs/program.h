@@ -176,12 +176,12 @@ cudaError_t program_launch_step(const struct made *made, unsigned step, cudaStre
                                 struct dice *dice);
 /* Draws a key and fills the memory that a run begins with. */
 cudaError_t program_prepare(struct made *made);
-/* Around the launch of a graph: what its steps wait for goes before it, what waits for them behind it. Decoys are left out. */
+/* Around the launch of a graph: what its steps wait for is queued before it, what waits for them after it. Decoys are left out. */
 cudaError_t program_before_launch(const struct made *made, uint64_t decoys);
 cudaError_t program_behind_launch(const struct made *made, uint64_t decoys);
-/* The words of step `record` as they were behind its event; NULL: nobody looked. */
+/* The words as they were after the event of step `record`; NULL: no stream looked. */
 const uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record);
-#define PROGRAM_SEEN 2u        /* steps that record and are looked behind */
+#define PROGRAM_SEEN 2u        /* so many of the steps that record are looked at after their event */
 cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStream_t stream);
 void program_step_args(const struct made *made, unsigned step, struct kernel_args *args);
 /* Whether this step works on other memory in this graph. */
@@ -237,7 +237,7 @@ struct program_room {
     const void *const *kernel; /* the two */
     cudaStream_t stream, side, blocking, urgent, relay;
     cudaEvent_t event[PROGRAM_LINKS];
-    cudaEvent_t node_event[2 * PROGRAM_STEPS]; /* of the steps that record or await one; the decoy's behind the program's */
+    cudaEvent_t node_event[2 * PROGRAM_STEPS]; /* of the steps that record or await one; the program's, then the decoy's */
     int high_priority, blind;  /* blind: no step waits; such programs have to go wrong */
     struct program_size size;
     uint64_t key;
@@ -248,7 +248,7 @@ struct program_room {
     uint32_t *seen;            /* the words as each of the first steps that record saw them */
     uint32_t *began;           /* by step: the key, once it has; then the count of steps that began too early */
     struct trial_state *state;
-    struct program_host_step host[2 * PROGRAM_STEPS]; /* the decoy's behind the program's */
+    struct program_host_step host[2 * PROGRAM_STEPS]; /* the program's, then the decoy's */
     unsigned host_wrong;       /* host steps that saw an unfinished kernel */
 };
 

@@ -364,7 +364,7 @@ cudaError_t program_before_launch(const struct made *made, uint64_t decoys)
     return cudaSuccess;
 }
 
-/* Where the copy of the words behind this step lies, if it is one of the first that record. */
+/* Where the words after the event of this step are copied to, if it is one of the first that record. */
 static uint32_t *seen_at(const struct made *made, uint64_t decoys, unsigned record)
 {
     unsigned i, nth = 0;

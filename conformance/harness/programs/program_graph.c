@@ -287,7 +287,7 @@ static cudaError_t correct_edges(struct made *made)
     return cudaSuccess;
 }
 
-/* Extra nodes before, between and behind those of the program, with edges to and from them. They are destroyed once all edges exist. */
+/* Extra nodes before, between and after those of the program, with edges to and from them. They are destroyed once all edges exist. */
 static cudaError_t prune(struct made *made)
 {
     cudaGraphNode_t extra[4];

@@ -177,7 +177,7 @@ static unsigned compare_words(const struct made *made, char *text, size_t size)
     return wrong;
 }
 
-/* What another stream saw behind the event of a step that records: all that is complete when the step begins. */
+/* What another stream saw after the event of a step that records: all that is complete when the step begins. */
 static unsigned compare_seen(const struct made *made, uint64_t decoys, char *text, size_t size)
 {
     static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
