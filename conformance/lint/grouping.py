@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -10,6 +11,7 @@ from conformance.lint.findings import ERROR, HINT, WARNING, Finding
 from conformance.lint.packed import Told, about
 
 _ANONYMOUS, _PLACEHOLDER = "(anonymous namespace)", "\0"
+_BRACKETS = re.compile("([(<>])")
 _ORDER = {ERROR: 0, WARNING: 1, HINT: 2}
 _FEW = 12  # templates with the same causes that are still told one by one
 
@@ -64,14 +66,13 @@ def template_of(name: str) -> str:
     """A demangled name without the arguments of its template and of its call: void ns::k<4>(int) is ns::k."""
     depth = 0
     kept: list[str] = []
-    text = name.replace(_ANONYMOUS, _PLACEHOLDER)
-    for letter in text:
-        if letter == "(" and depth == 0:
+    for text in _BRACKETS.split(name.replace(_ANONYMOUS, _PLACEHOLDER)):
+        if text == "(" and depth == 0:
             break
-        depth += letter == "<"
+        depth += text == "<"
         if depth == 0:
-            kept.append(letter)
-        depth -= letter == ">" and depth > 0
+            kept.append(text)
+        depth -= text == ">" and depth > 0
     short = "".join(kept).strip().removeprefix("void ")
     return (short or name).replace(_PLACEHOLDER, _ANONYMOUS)
 

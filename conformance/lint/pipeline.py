@@ -8,7 +8,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -29,7 +29,8 @@ from conformance.pdlkit.exits import KitExit
 DEFECT = "lint failed on this machine code"
 _DECIDING = ("summary", "disassembly", "words", "analyser", "scan", "sources", "ptx", "pipeline")  # our own modules
 _PTX_SCHEMA = "1"  # of what is cached of PTX
-_BEHIND = 2  # images waiting for each worker
+_WAITING = 2  # images waiting for each worker
+_DONE = 64  # images that are done and wait for one before them, which takes longer
 _EVERY_S = 0.5
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -86,6 +87,20 @@ def _version(assembled: bool) -> str:
     return total.hexdigest()
 
 
+def _key_of_analysis(source: Source) -> str:
+    return hashlib.sha256(f"{_version(source.assembled)}\0{source.digest}".encode()).hexdigest()
+
+
+def _key_of(one: Ptx) -> str:
+    return f"ptx {_PTX_SCHEMA} {one.entry.digest()}"
+
+
+def _done(result: _Result) -> Future[_Result]:
+    future: Future[_Result] = Future()
+    future.set_result(result)
+    return future
+
+
 @lru_cache(maxsize=1)
 def _version_of_judging() -> str:
     """Of everything that decides what lint says of an image."""
@@ -105,19 +120,25 @@ class Pipeline:
 
     def run(self, sources: Iterable[Source]) -> Iterator[Outcome]:
         """One outcome for each source, in their order."""
-        for outcome in self._each(self._one, sources):
+        for outcome in self._each(self._known, self._one, sources):
             self.progress.step(outcome)
             yield outcome
 
-    def _each(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
-        """The results in the order of the items, with few of them begun at a time; nothing goes on after an interruption."""
+    def _each(self, known: Callable[[_Item], _Result | None], work: Callable[[_Item], _Result],
+              items: Iterable[_Item]) -> Iterator[_Result]:
+        """The results in the order of the items, with few of them begun at a time; nothing goes on after an interruption. What is known
+        is asked by the caller's thread alone: Python runs one thread at a time, and nothing in it takes long."""
         pending: deque[Future[_Result]] = deque()
         with ThreadPoolExecutor(self.jobs) as pool:
             try:
                 for item in items:
-                    pending.append(pool.submit(work, item))
-                    while len(pending) > self.jobs * _BEHIND:
+                    result = known(item)
+                    pending.append(pool.submit(work, item) if result is None else _done(result))
+                    while pending and (pending[0].done() or len(pending) > _DONE):
                         yield pending.popleft().result()
+                    begun = [future for future in pending if not future.done()]
+                    if len(begun) > self.jobs * _WAITING:
+                        wait(begun, return_when=FIRST_COMPLETED)
                 while pending:
                     yield pending.popleft().result()
             except BaseException:
@@ -128,34 +149,42 @@ class Pipeline:
 
     def texts(self, found: Sequence[Ptx], problems: list[str]) -> Iterator[tuple[Ptx, ptx.Contents]]:
         """What decides of each PTX whether it is judged; those that cannot be read are problems."""
-        for one, contents in zip(found, self._each(self._contents, found), strict=True):
+        for one, contents in zip(found, self._each(self._known_contents, self._contents, found), strict=True):
             if isinstance(contents, ptx.Contents):
                 yield one, contents
             else:
                 problems.append(str(contents))
 
-    def _contents(self, one: Ptx) -> ptx.Contents | Unreadable:
-        key = f"ptx {_PTX_SCHEMA} {one.entry.digest()}"
+    def _known_contents(self, one: Ptx) -> ptx.Contents | None:
         try:
-            kept: list[Any] = self.cache.get(key) or []
+            kept: list[Any] = self.cache.get(_key_of(one)) or []
             return ptx.Contents.from_json(kept)
         except (LookupError, TypeError, ValueError):  # it is not there, or of another version
-            pass
+            return None
+
+    def _contents(self, one: Ptx) -> ptx.Contents | Unreadable:
         try:
             contents = ptx.contents_of(ptx.text_of(one))
         except Unreadable as error:
             return error
-        self.cache.put(key, contents.as_json())
+        self.cache.put(_key_of(one), contents.as_json())
         return contents
+
+    def _known(self, source: Source) -> Outcome | None:
+        """What an earlier run found out, if it is all that this one needs."""
+        self.progress.stored += source.size
+        try:
+            key = self._key_of_judging(source)
+            judged = kept(self.cache, key, self.needs, source.file, source.inner) if key else None
+            summary = None if judged else self._kept(_key_of_analysis(source))
+        except (Unreadable, CorruptFile, KitExit, OSError, MemoryError):
+            return None  # who reads the image says so
+        return Outcome(source, summary, None, judged, key) if judged or (summary and not self._lacks(summary)) else None
 
     def _one(self, source: Source) -> Outcome:
         inner = f"{source.inner}: " if source.inner else ""
         try:
-            digest = source.digest()
-            key = self._key_of_judging(source, digest)
-            judged = kept(self.cache, key, self.needs, source.file, source.inner) if key else None
-            self.progress.stored += source.size
-            return Outcome(source, None if judged else self._summary(source, digest), None, judged, key)
+            return Outcome(source, self._summary(source), None, None, self._key_of_judging(source))
         except (Unreadable, CorruptFile) as error:
             text = str(error)
             return Outcome(source, None, text if source.inner and text.startswith(source.inner) else f"{inner}{text}")
@@ -168,16 +197,14 @@ class Pipeline:
         except Exception as error:  # noqa: BLE001 - code that no compiler wrote; the others still have to be judged
             return Outcome(source, None, f"{inner}{DEFECT} ({type(error).__name__}: {error}); the file may be damaged")
 
-    def _key_of_judging(self, source: Source, digest: str) -> str:
+    def _key_of_judging(self, source: Source) -> str:
         if self.needs == ALL:
             return ""
-        return hashlib.sha256(f"{_version(source.assembled)}\0{_version_of_judging()}\0{digest}".encode()).hexdigest()
+        return hashlib.sha256(f"{_version(source.assembled)}\0{_version_of_judging()}\0{source.digest}".encode()).hexdigest()
 
-    def _summary(self, source: Source, digest: str) -> ImageSummary:
-        key = hashlib.sha256(f"{_version(source.assembled)}\0{digest}".encode()).hexdigest()
+    def _summary(self, source: Source) -> ImageSummary:
+        key = _key_of_analysis(source)
         kept = self._kept(key)
-        if kept is not None and not self._lacks(kept):
-            return kept
         image = source.load()
         cubin = image.cubin
         named = {k for k in cubin.kernels if self.named(k)}
@@ -187,7 +214,7 @@ class Pipeline:
             summary = ImageSummary(cubin.sm, cubin.virtual_sm, kernels)
         else:
             summary = summarise(image, named | (set(kept.rows) if kept else set()), self.chosen, self.workplace)
-        summary.digest = digest
+        summary.digest = source.digest
         summary.erased_waits = has_erased_waits(cubin)
         if not self.chosen:
             self.cache.put(key, summary.as_json())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from conformance.lint.containers import Damaged, Entry
@@ -35,9 +36,14 @@ class Source:
     inner: str | None
     sm: int  # 0: it is not known before it is read
     size: int  # bytes as they are stored
-    digest: Callable[[], str]  # of these bytes
+    hashed: Callable[[], str]
     load: Callable[[], Image]
     assembled: bool = False  # it is PTX, so its code depends on ptxas
+
+    @cached_property
+    def digest(self) -> str:
+        """Of these bytes."""
+        return self.hashed()
 
 
 def load_cubin(path: Path, inner: str | None, file: Path, from_ptx: bool = False) -> Image:

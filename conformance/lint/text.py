@@ -18,13 +18,15 @@ _LONGEST_NAME = 160
 
 def as_text(report: Report, hints: bool, not_judged: bool) -> str:
     """One block for each template with something to say, then the sum."""
-    shown = [t for t in packed.shown(report.told(), hints) if t.first.suppressed is None and not t.first.known]
+    told, rest = report.told(), report.not_judged
+    shown = [t for t in packed.shown(told, hints) if t.first.suppressed is None and not t.first.known]
     lines: list[str] = []
     for block in blocks(t for t in shown if t.first.kernel):
         lines += [_heading(block), *(line for groups in block.by_cause() for line in _cause_lines(groups)), ""]
     for finding in (t.first for t in shown if not t.first.kernel):
         lines += [f"{finding.severity}: {finding.where}: {finding.message} [{finding.id}]", f"    do: {finding.advice}", ""]
-    lines += [*_not_judged_lines(report.not_judged, not_judged), _summary(report, shown)]
+    judged = len({(v.kernel, v.file, v.image) for v in report.verdicts if v.judged})
+    lines += [*_not_judged_lines(rest, not_judged), _summary(judged, told, shown, len(rest))]
     return "\n".join(map(visible, lines))
 
 
@@ -106,17 +108,15 @@ def _not_judged_lines(rest: list[KernelVerdict], everything: bool) -> list[str]:
     return []
 
 
-def _summary(report: Report, shown: list[Told]) -> str:
+def _summary(judged: int, told: list[Told], shown: list[Told], rest: int) -> str:
     number = counts(shown)
-    judged = len({(v.kernel, v.file, v.image) for v in report.verdicts if v.judged})
     text = f"{judged} kernel{'s' if judged != 1 else ''} judged: {number[ERROR]} errors, {number[WARNING]} warnings"
     if number[HINT]:
         text += f", {number[HINT]} hints"
-    suppressed = sum(t.count for t in report.told() if t.first.suppressed is not None)
-    known = sum(t.count for t in packed.shown(report.told(), False) if t.first.known and t.first.suppressed is None)
+    suppressed = sum(t.count for t in told if t.first.suppressed is not None)
+    known = sum(t.count for t in packed.shown(told, False) if t.first.known and t.first.suppressed is None)
     text += f"; {suppressed} suppressed" if suppressed else ""
     text += f"; {known} in the baseline" if known else ""
-    rest = len(report.not_judged)
     if rest:
         text += f"; {rest} without a wait, of which nothing says that they overlap: not judged"
         text += " (--not-judged lists them)" if rest > _MOST_NOT_JUDGED else ""
