@@ -27,7 +27,7 @@ from conformance.pdlkit.places import prebuilt
 from conformance.pdlkit.toolchain import find_c_compiler
 
 SOURCES = Path(__file__).resolve().with_name("analysis")
-FLAGS = ("-std=c11", "-O2", "-I", SOURCES)
+FLAGS = ("-std=c11", "-O3", "-I", SOURCES)
 PROGRAM = "pdl-lint-analysis"  # as the installed package carries it
 LIMIT_S = 3600.0  # for one image
 _FIRST_LINE = "pdl-lint-image\t1"
