@@ -2,8 +2,9 @@
 
     python3 conformance dev bench-lint FILE... [--together FILE...] [--cores N] [--at-once N] [--record]
 
-Each FILE is linted twice with a cache of its own: by the command, as a user calls it, held to 2 cores whatever the machine has
-(--cores), so that records of different machines can be compared. With --at-once, several files are measured side by side, each on
+Each FILE is linted three times with a cache of its own: by the command, as a user calls it, held to 2 cores whatever the machine has
+(--cores), so that records of different machines can be compared. The first two print the page; the third one prints all findings as
+JSON, hundreds of megabytes for a library of generated kernels, and has no goal. With --at-once, several files are measured side by side, each on
 cores of its own. The FILEs after --together are put into one archive, which makes a library as large as you like. Memory is the
 largest sum over lint and all its children, sampled while they run: what is theirs alone, and their share of what they share (PSS).
 CPU time is given beside the wall time, because it depends less on what else the machine does.
@@ -28,7 +29,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import IO, Any
 
 from conformance.lint import analyser
 from conformance.lint.reader_library import library
@@ -53,7 +54,6 @@ class Run:
     cpu_s: float
     peak_mb: float
     others: float  # of the cores' time, what other work took
-    said: dict[str, object]
 
     def least_s(self, cores: int) -> float:
         """What it takes on idle cores, at least."""
@@ -71,6 +71,7 @@ class Row:
     instructions: int
     first: Run
     second: Run
+    as_json: Run
 
     def missed(self, cores: int) -> list[str]:
         """The goals that this file misses."""
@@ -86,7 +87,7 @@ class Row:
         """Of the table."""
         return (f"| {self.name} | {self.size_mb:,.0f} | {self.judged:,} | {self.above_hint:,} | {self.instructions / 1e6:.1f} | "
                 f"{self.first.wall_s:.1f} | {self.first.cpu_s:.1f} | {self.first.peak_mb:.0f} | "
-                f"{self.second.wall_s:.1f} | {self.second.cpu_s:.1f} | {self.second.peak_mb:.0f} |")
+                f"{self.second.wall_s:.1f} | {self.second.cpu_s:.1f} | {self.second.peak_mb:.0f} | {self.as_json.wall_s:.1f} |")
 
 
 class _Memory:
@@ -150,10 +151,10 @@ def _started(command: list[str], cores: list[int], **options: Any) -> subprocess
         os.sched_setaffinity(0, own)
 
 
-def _run(file: Path, cache: Path, cores: list[int]) -> Run:
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+def _run(file: Path, cache: Path, cores: list[int], out: IO[bytes], *form: str) -> Run:
+    with tempfile.TemporaryFile() as err:
         began, busy = time.monotonic(), _busy_s(cores)
-        process = _started([sys.executable, str(ROOT / "conformance"), "lint", "--json", str(file)], cores, stdout=out, stderr=err,
+        process = _started([sys.executable, str(ROOT / "conformance"), "lint", *form, str(file)], cores, stdout=out, stderr=err,
                            stdin=subprocess.DEVNULL, env={**os.environ, "PDL_CACHE": str(cache)})
         memory = _Memory(process.pid)
         _, status, usage = os.wait4(process.pid, 0)
@@ -161,26 +162,27 @@ def _run(file: Path, cache: Path, cores: list[int]) -> Run:
         process.returncode = os.waitstatus_to_exitcode(status)
         peak, cpu = memory.end(), usage.ru_utime + usage.ru_stime
         others = max(0.0, _busy_s(cores) - busy - cpu) / (wall * len(cores))
-        out.seek(0)
         err.seek(0)
         if process.returncode not in _ENDINGS:
             last = (err.read().decode(errors="replace").strip().splitlines() or ["nothing"])[-1]
             raise BadArguments(f"{file}: lint ended with {process.returncode} and said: {last}")
-        return Run(wall, cpu, peak, others, json.load(out))
+        return Run(wall, cpu, peak, others)
 
 
 def measure(file: Path, cores: list[int]) -> Row:
-    """Both runs of one file."""
-    with tempfile.TemporaryDirectory(prefix="pdl-bench-lint-") as folder:
-        first, second = (_run(file, Path(folder), cores) for _ in range(2))
-    judged, findings, timing = (first.said[key] for key in ("kernels", "findings", "timing"))
-    assert isinstance(judged, list) and isinstance(findings, list) and isinstance(timing, dict)
-    above = sum(finding["severity"] != "hint" for finding in findings)
-    return Row(file.name, file.stat().st_size / _MB, len(judged), above, timing["instructions"], first, second)
+    """The runs of one file."""
+    with tempfile.TemporaryDirectory(prefix="pdl-bench-lint-") as folder, tempfile.TemporaryFile() as page, \
+            tempfile.TemporaryFile() as out:
+        first, second = (_run(file, Path(folder), cores, page) for _ in range(2))
+        as_json = _run(file, Path(folder), cores, out, "--json")
+        out.seek(0)
+        said = json.load(out)
+    above = sum(finding["severity"] != "hint" for finding in said["findings"])
+    return Row(file.name, file.stat().st_size / _MB, len(said["kernels"]), above, said["timing"]["instructions"], first, second, as_json)
 
 
 def measure_together(files: list[Path], cores: list[int]) -> Row:
-    """Both runs of an archive of these files."""
+    """The runs of an archive of these files."""
     with tempfile.TemporaryDirectory(prefix="pdl-bench-lint-") as folder:
         archive = Path(folder, "archive.a")
         subprocess.run(["ar", "rcS", str(archive), *map(str, files)], check=True)
@@ -209,15 +211,15 @@ def _on_free_cores(what: Path | list[Path], groups: SimpleQueue[list[int]]) -> R
 
 def as_markdown(rows: list[Row], cores: int) -> str:
     """The record."""
-    others = max((run.others for row in rows for run in (row.first, row.second)), default=0.0)
+    others = max((run.others for row in rows for run in (row.first, row.second, row.as_json)), default=0.0)
     state = "they had little else to do" if others <= _IDLE else \
         "where that is more than a tenth, the CPU time says more than the wall time"
     lines = [
         "# How long lint takes", "", "Written by `python3 conformance dev bench-lint FILE... --record`, never by hand.", "",
         f"On {cores} cores, {platform.machine()}. Other work took up to {100 * others:.0f} % of them: {state}.", "",
         "| file | MB | kernels judged | findings above hint | million instructions | s | CPU s | MB of memory | "
-        "from the cache: s | CPU s | MB of memory |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "from the cache: s | CPU s | MB of memory | then as JSON: s |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
         *(row.line() for row in rows), "",
     ]
     none = "No goal was missed." if others <= _IDLE else \

@@ -14,8 +14,8 @@ from conformance.pdlkit.exits import BadArguments
 
 
 def _row(wall: float, cpu: float, others: float) -> Row:
-    run = Run(wall, cpu, 100.0, others, {})
-    return Row("a.so", 1000.0, 0, 0, 0, run, Run(1.0, 1.0, 100.0, others, {}))
+    run, cached = Run(wall, cpu, 100.0, others), Run(1.0, 1.0, 100.0, others)
+    return Row("a.so", 1000.0, 0, 0, 0, run, cached, cached)
 
 
 def test_a_child_is_held_to_the_cores_and_its_parent_is_not() -> None:
