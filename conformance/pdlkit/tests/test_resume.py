@@ -12,6 +12,8 @@ import pytest
 
 from conformance.pdlkit import resume
 from conformance.pdlkit.checked_lines import Writer, read_lines
+from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.supervise import Outcome
 from conformance.pdlkit.tests.kit_runs import FAKE, Ran, conformance, interrupt_fake, run_fake
 
 STUCK, ASIDE = "WAIT-05.rewait.widened.captured", "WAIT-05.rewait.widened.stream"
@@ -73,6 +75,15 @@ def test_a_forbidden_trial_in_the_unfinished_case_is_not_tried_again(tmp_path: P
     assert ran.code == 64 and f"{STUCK} was FAIL" in ran.err
 
 
+@pytest.mark.parametrize("status", ["FAIL", "HANG"])
+def test_a_case_that_ended_badly_in_the_unfinished_family_is_not_tried_again(status: str, stopped: Path) -> None:
+    writer = Writer(stopped / resume.RECORDS, append=True)
+    writer.write({"record": "case", "family": "wait", "case": STUCK, "status": status})
+    writer.close()
+    ran = go_on(stopped)
+    assert ran.code == 64 and f"{STUCK} was {status}" in ran.err
+
+
 def test_lines_cut_by_a_kill_do_not_swallow_the_next(stopped: Path) -> None:
     for name in (resume.FILE, "records.jsonl"):
         (stopped / name).write_text((stopped / name).read_text() + '{"record": "begin", "family": {"x": 1}')
@@ -98,6 +109,24 @@ def test_other_code_is_refused(stopped: Path) -> None:
     rewrite(stopped / resume.FILE, '"harness": "', '"harness": "0')
     ran = go_on(stopped)
     assert ran.code == 64 and "code has changed" in ran.err
+
+
+def test_another_harness_of_the_same_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    harness = tmp_path / "a" / "harness", tmp_path / "b" / "harness"
+    for number, path in enumerate(harness):
+        path.write_text(f"harness {number}")
+    resume.begin(tmp_path, resume.Identity("model", "smoke", "1", [], None), harness[0])
+    resume.take_over(tmp_path, harness[0], Outcome())
+    with pytest.raises(BadArguments, match="code has changed"):
+        resume.take_over(tmp_path, harness[1], Outcome())
+
+
+def test_a_problem_before_the_interruption_stays_one(stopped: Path) -> None:
+    rewrite(stopped / resume.FILE, '"problems": [], "processes"', '"problems": ["two answers to one question"], "processes"')
+    ran = go_on(stopped)
+    assert ran.code == 70 and "two answers to one question" in ran.out
 
 
 def test_another_seed_in_the_kept_records_makes_the_run_invalid(stopped: Path) -> None:
