@@ -4,10 +4,10 @@
 
 Each FILE is linted three times with a cache of its own: by the command, as a user calls it, held to 2 cores whatever the machine has
 (--cores), so that records of different machines can be compared. The first two print the page; the third one prints all findings as
-JSON, hundreds of megabytes for a library of generated kernels, and has no goal. With --at-once, several files are measured side by side, each on
-cores of its own. The FILEs after --together are put into one archive, which makes a library as large as you like. Memory is the
-largest sum over lint and all its children, sampled while they run: what is theirs alone, and their share of what they share (PSS).
-CPU time is given beside the wall time, because it depends less on what else the machine does.
+JSON, hundreds of megabytes for a library of generated kernels, and has no goal. With --at-once, several files are measured side by
+side, each on cores of its own. The FILEs after --together are put into one archive, which makes a library as large as you like. Memory
+is the largest sum over lint and all its children, sampled while they run: what is theirs alone, and their share of what they share
+(PSS). CPU time is given beside the wall time, because it depends less on what else the machine does.
 Goals, for 2 idle cores: 10 s and 300 MB for 1 GB without a wait,
 3 minutes and 1 GB for 4,000 kernels that wait, 3 s from the cache. A file that misses its goal is named; that changes no exit code.
 Where other work took more than a tenth of these cores, the wall time says nothing; then only a file whose CPU time alone, divided
