@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from conformance.lint import analyser, disassembly, pipeline, words
+from conformance.lint.cache import Cache
 from conformance.lint.containers import Damaged, Entry, Mapped, containers, entries
 from conformance.lint.ptx import Contents, Ptx, chosen, contents_of
 from conformance.lint.sources import load_cubin
@@ -25,6 +27,20 @@ def test_results_of_another_analysis_are_not_used(tmp_path: Path, monkeypatch: p
         versions |= {pipeline._version(False), pipeline._version(False)}
     pipeline._version.cache_clear()
     assert len(versions) == 2
+
+
+def test_images_after_a_large_one_are_analysed_meanwhile(tmp_path: Path) -> None:
+    """The first one goes on until the thirtieth is done; the results keep their order."""
+    done = Event()
+    images = pipeline.Pipeline(lambda kernel: False, frozenset(), tmp_path, Cache(None), pipeline.Progress(False))
+    images.jobs = 2
+
+    def analysed(number: int) -> tuple[int, bool]:
+        if number == 30:
+            done.set()
+        return number, number > 0 or done.wait(60)
+
+    assert list(images._each(lambda number: None, analysed, range(60))) == [(number, True) for number in range(60)]
 
 
 def test_only_wanted_functions_are_disassembled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
