@@ -7,7 +7,7 @@
 static bool holds_in(const struct ways *ways, expr formula)
 {
     for (unsigned i = 0; i < MOST_WAYS; i++)
-        if (formula != 0 && ways->held[i] == formula)
+        if (ways->held[i] == formula)
             return true;
     return false;
 }
@@ -24,7 +24,7 @@ void forget_ways(struct ways *ways, bool (*forgotten)(expr))
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < MOST_WAYS; i++)
-        if (ways->held[i] != 0 && !forgotten(ways->held[i]))
+        if (!forgotten(ways->held[i]))
             ways->held[kept++] = ways->held[i];
     memset(ways->held + kept, 0, (MOST_WAYS - kept) * sizeof *ways->held);
 }
@@ -54,7 +54,7 @@ static bool excludes(const struct ways *ways, expr formula)
         return true;
     for (unsigned i = 0; i < MOST_WAYS; i++)
         known = ways->held[i] ? assume(ways->held[i], true, known) : known;
-    return known == INFEASIBLE || assume(formula, true, known) == INFEASIBLE;
+    return assume(formula, true, known) == INFEASIBLE;
 }
 
 expr parted_by(const struct ways *old, const struct ways *new)
@@ -72,7 +72,7 @@ static expr one_of(const struct ways *first, const struct ways *second)
     expr left = all_of(first), right = all_of(second);
     if (first->held[1] == 0)
         right = where_holds(right, negation(left));
-    else if (second->held[1] == 0)
+    else
         left = where_holds(left, negation(right));
     return disjunction(left, right);
 }
