@@ -88,3 +88,10 @@ def test_a_choice_between_numbers_and_known_bits_is_one_of_numbers_where_only_th
                           "VIADD R5, R2, 0xfffffffc", f"ISETP.GE.U32.AND P3, PT, R5, {limit}, PT", "@P3 EXIT",
                           "LDG.E R9, desc[UR4][R6.64]", "EXIT")
         assert bool(found) is blamed, limit
+
+
+@pytest.mark.parametrize(("first", "second", "found"), [("ACQBULK", "BAR.ARV 0x3, 0x100", 0), ("BAR.ARV 0x3, 0x100", "ACQBULK", 1)])
+def test_a_barrier_under_a_guard_divides_a_block_as_a_branch_does(first: str, second: str, found: int) -> None:
+    """The threads that meet at it are told apart only by the branch behind it."""
+    assert len(_accesses("S2R R7, SR_TID.X", "LDC.64 R2, c[0x0][0x210]", "ISETP.GT.U32.AND P0, PT, R7, 0x7f, PT",
+                         "@P0 BAR.SYNC.DEFER_BLOCKING 0x3, 0x100", "@P0 LDG.E R5, desc[UR4][R2.64]", "@P0 EXIT", first, second, "EXIT")) == found

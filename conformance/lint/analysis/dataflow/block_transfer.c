@@ -10,6 +10,7 @@ struct step { /* where the path is */
     enum progress wait;
     constraints constraints;
     struct registers *registers;
+    bool divides; /* what is done here only some threads do, and no branch has told them apart yet */
 };
 enum outcome { GOES_ON, ENDS };
 
@@ -206,7 +207,8 @@ static enum outcome barrier(struct step *step, const struct instruction *instruc
         add_event(step, EVENT_OTHER_BARRIER, 0);
     if (due && instruction->kind != KIND_BARRIER_ARRIVE)
         return waited(step);
-    if (instruction->kind == KIND_BARRIER_ARRIVE || (before != SIBLING && before != SIGNALLED && (whole || before != AHEAD)))
+    bool may_help = before == SIBLING || before == SIGNALLED || (!whole && (before == AHEAD || (before == FRESH && step->divides)));
+    if (instruction->kind == KIND_BARRIER_ARRIVE || !may_help)
         return GOES_ON;
     return whole || barrier_helps(numbers, uses) ? waited(step) : GOES_ON;
 }
@@ -217,12 +219,14 @@ static enum outcome either_barrier(struct step *step, const struct instruction *
 }
 
 /* A barrier under a guard that is open: a thread that does not execute it is not released. */
-static enum outcome barrier_under(struct step *step, const struct instruction *instruction, uint32_t index, expr guard)
+static enum outcome barrier_under(struct step *step, const struct instruction *instruction, uint32_t index, struct value by)
 {
     struct step met = *step;
+    expr guard = by.expression;
     constraints without = guard ? assume(guard, false, step->constraints) : step->constraints;
     if (guard)
         met.constraints = assume(guard, true, step->constraints);
+    met.divides = by.varies & VARIES_BY_THREAD;
     struct phases before = step->registers->phases;
     enum outcome outcome = met.constraints == INFEASIBLE ? ENDS : either_barrier(&met, instruction, index);
     if (outcome == GOES_ON && met.wait == step->wait && memcmp(&before, &step->registers->phases, sizeof before) == 0)
@@ -387,7 +391,7 @@ static enum outcome happen(struct step *step, const struct instruction *instruct
     if (kind == KIND_BARRIER_ARRIVE || ((kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER) && decided == IS_TRUE))
         return either_barrier(step, instruction, index);
     if (kind == KIND_BARRIER || kind == KIND_CLUSTER_BARRIER)
-        return barrier_under(step, instruction, index, guard.expression);
+        return barrier_under(step, instruction, index, guard);
     if (signals_object(kind))
         signal_of(step, instruction);
     if (now.follow_waited) /* nothing but signals is gathered */
@@ -446,7 +450,7 @@ void walk(node_id node, enum progress wait, constraints known, struct registers 
     struct section *section = now.nodes[node].section;
     const struct block *block = &section->blocks[now.nodes[node].block];
     const bool *matters = now.nodes[node].matters;
-    struct step step = {node, section, now.nodes[node].context, wait, known, registers};
+    struct step step = {node, section, now.nodes[node].context, wait, known, registers, false};
     uint32_t first_site = now.nodes[node].first_site;
     begin_edges(node);
     for (uint32_t index = block->start; index < block->end; index++) {
