@@ -95,3 +95,15 @@ def test_a_barrier_under_a_guard_divides_a_block_as_a_branch_does(first: str, se
     """The threads that meet at it are told apart only by the branch behind it."""
     assert len(_accesses("S2R R7, SR_TID.X", "LDC.64 R2, c[0x0][0x210]", "ISETP.GT.U32.AND P0, PT, R7, 0x7f, PT",
                          "@P0 BAR.SYNC.DEFER_BLOCKING 0x3, 0x100", "@P0 LDG.E R5, desc[UR4][R2.64]", "@P0 EXIT", first, second, "EXIT")) == found
+
+
+@pytest.mark.parametrize(("guard", "states"), [("@!P1 ", {"SIGNALLED"}), ("@P1 ", {"AHEAD"})])
+def test_a_wait_for_an_object_counts_in_a_loop_that_may_have_no_turn(guard: str, states: set[str]) -> None:
+    """Who was told that the object was signalled need not wait; who was not waits itself."""
+    loop = ["MOV R5, RZ", ".L_head:", "ISETP.NE.AND P1, PT, R5, RZ, PT", "@P1 BRA `(.L_out)",
+            "SYNCS.PHASECHK.TRANS64.TRYWAIT P2, [R8+URZ], RZ", "SEL R5, RZ, 0x1, !P2", "IADD3 R9, R9, 0x1, RZ",
+            "ISETP.LT.AND P3, PT, R9, 0x64, PT", "@P3 BRA `(.L_head)"]
+    found = _accesses("S2R R7, SR_TID.X", "LDC.64 R2, c[0x0][0x210]", "MOV R8, 0x400", "MOV R9, RZ", "ISETP.EQ.AND P0, PT, R7, RZ, PT",
+                      "@P0 BRA `(.L_waiter)", *loop, ".L_out:", "ISETP.NE.AND P1, PT, R5, RZ, PT", f"{guard}ACQBULK",
+                      "LDG.E R6, desc[UR4][R2.64]", "EXIT", ".L_waiter:", "ACQBULK", "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R8+URZ], RZ", "EXIT")
+    assert [access.states & {"FRESH", "AHEAD", "SIBLING", "SIGNALLED"} for access in found] == [states]

@@ -30,17 +30,19 @@ static struct wait_ahead events_of(const struct node_state *node)
 static uint8_t smaller(uint8_t a, uint8_t b) { return a < b ? a : b; }
 static uint8_t larger(uint8_t a, uint8_t b) { return a > b ? a : b; }
 
-/* From the answers of the nodes that follow it; back edges of a loop have none yet and are left out. NOT_ASKED: there are only such. */
+/* From the answers of the nodes that follow it; back edges of a loop have none yet and are left out. NOT_ASKED: there are only such.
+ * Whether it meets others on the way is asked of each way, also of a turn of the loop that may not be taken. */
 static struct wait_ahead combined(const struct edges *edges, uint32_t first_way)
 {
-    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, true, 0}, worst = {.answer = YES};
+    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, false, 0}, worst = {.answer = YES};
     uint32_t first = 0;
-    bool some = false, back = false;
+    bool some = false, back = false, others = false;
     for (size_t i = 0; i < edges->target_count; i++) {
         const struct node_state *target = &now.nodes[edges->targets[i]];
         struct wait_ahead ahead = target->ahead;
         if (first_way != 0 && first_way != SEVERAL_WAYS && first_way != edges->targets[i] + 1)
             continue;
+        others = others || (ahead.others && ahead.answer != NO && !target->edges.traps);
         back = back || (ahead.answer == NOT_ASKED && !target->edges.traps);
         if (ahead.answer == NOT_ASKED || target->edges.traps)
             continue;
@@ -50,14 +52,13 @@ static struct wait_ahead combined(const struct edges *edges, uint32_t first_way)
             worst.answer = NO;
             continue;
         }
-        best = (struct wait_ahead){YES, smaller(best.block, ahead.block), smaller(best.cluster, ahead.cluster),
-                                   best.others && ahead.others, 0};
-        worst.others = worst.others || ahead.others;
+        best = (struct wait_ahead){YES, smaller(best.block, ahead.block), smaller(best.cluster, ahead.cluster), false, 0};
         worst.block = larger(worst.block, ahead.block);
         worst.cluster = larger(worst.cluster, ahead.cluster);
     }
     if (!some)
-        return (struct wait_ahead){.answer = back ? NOT_ASKED : NO};
+        return (struct wait_ahead){.answer = back ? NOT_ASKED : NO, .others = others};
+    best.others = worst.others = others;
     best.first = worst.first = first;
     return edges->varies ? best : worst;
 }
@@ -100,6 +101,7 @@ static void ask(struct visit visit)
         if (ahead.answer == NOT_ASKED) { /* it leads back to a loop's head, and has the answer of that: asked again when needed */
             put_off = grown(put_off, &put_off_capacity, put_off_count + 1, sizeof *put_off);
             put_off[put_off_count++] = visit.node;
+            node->ahead.others = here.others || ahead.others;
             return;
         }
         open_nodes[visit.node] = false;
@@ -122,8 +124,10 @@ bool ask_again_after_first_turns(void)
         struct node_state *node = &now.nodes[n];
         any = any || node->first_waits || (node->first_way != 0 && node->first_way != SEVERAL_WAYS);
     }
-    for (size_t n = 0; n < now.node_count && any; n++)
+    for (size_t n = 0; n < now.node_count && any; n++) {
         now.nodes[n].ahead.answer = NOT_ASKED;
+        now.nodes[n].ahead.others = false;
+    }
     if (any)
         wait_ahead_of(0); /* from the entry: a way back to a loop's head starts a later turn, and does not count */
     for (size_t n = 0; n < now.node_count && any; n++)
