@@ -107,3 +107,11 @@ def test_a_wait_for_an_object_counts_in_a_loop_that_may_have_no_turn(guard: str,
                       "@P0 BRA `(.L_waiter)", *loop, ".L_out:", "ISETP.NE.AND P1, PT, R5, RZ, PT", f"{guard}ACQBULK",
                       "LDG.E R6, desc[UR4][R2.64]", "EXIT", ".L_waiter:", "ACQBULK", "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R8+URZ], RZ", "EXIT")
     assert [access.states & {"FRESH", "AHEAD", "SIBLING", "SIGNALLED"} for access in found] == [states]
+
+
+@pytest.mark.parametrize(("selector", "found"), [("0x5410", 0), ("0x1054", 1)])
+def test_bytes_stay_known_that_are_joined_with_unknown_ones(selector: str, found: int) -> None:
+    """Low half unknown, high half 0; it is the high half that decides."""
+    assert len(_accesses("LDC.64 R2, c[0x0][0x210]", "PRMT R5, RZ, 0x7610, R5", f"PRMT R4, R4, {selector}, R5",
+                         "PRMT R4, R4, 0x7632, R4", "LOP3.LUT R4, R4, 0xffff, RZ, 0xc0, !PT", "ISETP.NE.AND P0, PT, R4, RZ, PT", "@!P0 ACQBULK",
+                         "LDG.E R6, desc[UR4][R2.64]", "EXIT")) == found

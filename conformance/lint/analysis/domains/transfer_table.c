@@ -263,11 +263,11 @@ static bool permute(struct registers *regs, const struct instruction *instructio
     a = operand_value(regs, &d->operands[1], 0);
     selector = operand_value(regs, &d->operands[2], 0);
     b = operand_value(regs, &d->operands[3], 0);
-    if (a.expression && is_number_of(selector.expression, &pattern)) {
+    if (is_number_of(selector.expression, &pattern)) {
         struct permutation permutation = {pattern, b.expression};
 
-        expression = bytes_taken(a.expression, pattern, b.expression);
-        if (!expression)
+        expression = a.expression ? bytes_taken(a.expression, pattern, b.expression) : permuted(pattern, 0, b.expression);
+        if (!expression && a.expression)
             expression = for_each_choice(a.expression, permuted_as, &permutation);
     }
     if (!expression)
