@@ -97,6 +97,14 @@ def test_a_barrier_under_a_guard_divides_a_block_as_a_branch_does(first: str, se
                          "@P0 BAR.SYNC.DEFER_BLOCKING 0x3, 0x100", "@P0 LDG.E R5, desc[UR4][R2.64]", "@P0 EXIT", first, second, "EXIT")) == found
 
 
+def test_a_barrier_that_half_of_a_block_meets_at_before_and_after_its_wait_releases_nobody_before() -> None:
+    """The same condition leads to it both times; behind the wait it is asked for the second time."""
+    found = _accesses("S2R R7, SR_TID.X", "LDC.64 R2, c[0x0][0x210]", "ISETP.GE.U32.AND P0, PT, R7, 0x80, PT", "@!P0 BRA `(.L_all)",
+                      "BAR.SYNC.DEFER_BLOCKING 0x6, 0x80", "LDG.E R5, desc[UR4][R2.64]", ".L_all:", "ACQBULK",
+                      "@P0 BAR.SYNC.DEFER_BLOCKING 0x6, 0x80", "EXIT")
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize(("guard", "states"), [("@!P1 ", {"SIGNALLED"}), ("@P1 ", {"AHEAD"})])
 def test_a_wait_for_an_object_counts_in_a_loop_that_may_have_no_turn(guard: str, states: set[str]) -> None:
     """Who was told that the object was signalled need not wait; who was not waits itself."""

@@ -161,7 +161,12 @@ static bool gather_signals(bool partitioned)
 {
     now.keep_constraints = partitioned;
     signals_clear(&now.gathered);
-    if (propagate())
+    bool done = propagate();
+    if (done && partitioned && keep_more(false)) { /* conditions that are asked behind a wait as well */
+        signals_clear(&now.gathered);
+        done = propagate();
+    }
+    if (done)
         return partitioned;
     signals_clear(&now.gathered);
     if (propagate_with_few_states())
