@@ -5,6 +5,10 @@ from __future__ import annotations
 import random
 import re
 
+from conformance.lint.analyser import Question, analyse
+from conformance.lint.results import KernelResult
+from conformance.pdlkit.elf import KernelInfo
+
 _LINE = re.compile(rb"(\s+/\*[0-9a-f]{4,}\*/\s+)((?:@\S+ )?)([A-Z][\w.]*)(.*?)(;.*)$")
 _OPERANDS = (b"R0 R254 RZ R255 R999999 UR0 UR62 URZ P0 P6 PT !P0 !PT UP6 UPT -R3 |R3| R2.64 0x7fffffff -0x80000000 1 -1 32 gsb0 "
              b"B0 B99 0xffffffffffffffffff c[0x0][0x210] c[0x0][R3+0x210] c[0x4][R2] c[0x2][0x0] c[0x3][-0x10] "
@@ -97,3 +101,15 @@ def random_code(dice: random.Random) -> bytes:
             code = dice.choice(_GUARDS[:4]) + _instruction(labels, functions, dice)
             rows.append(b"        /*%04x*/                   %s ;" % (16 * at, code))
     return b"\n".join(rows) + b"\n"
+
+
+def analysed(info: KernelInfo, *code: str) -> KernelResult:
+    """A kernel with this code; a line that ends with a colon is a label."""
+    lines, offset = ['\t.section\t.text.k,"ax",@progbits'], 0
+    for text in code:
+        if text.endswith(":"):
+            lines.append(text)
+        else:
+            lines.append(f"        /*{offset:04x}*/                   {text} ;")
+            offset += 16
+    return analyse(Question(90, {"k": info}, entries=["k"]), [("\n".join(lines) + "\n").encode()]).kernels["k"]

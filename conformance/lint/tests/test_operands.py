@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.lint.analyser import Question, analyse
 from conformance.lint.results import Access
+from conformance.lint.tests.listings import analysed
 from conformance.pdlkit.elf import KernelInfo, Parameter
 
 _INFO = KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 4)], 0x210, 12, 0)
 
 
 def _accesses(*code: str) -> list[Access]:
-    """Of a kernel `k` with this code; a line that ends with a colon is a label."""
-    lines, offset = ['\t.section\t.text.k,"ax",@progbits'], 0
-    for text in code:
-        if text.endswith(":"):
-            lines.append(text)
-        else:
-            lines.append(f"        /*{offset:04x}*/                   {text} ;")
-            offset += 16
-    answer = analyse(Question(90, {"k": _INFO}, entries=["k"]), [("\n".join(lines) + "\n").encode()])
-    return list(answer.kernels["k"].accesses)
+    return list(analysed(_INFO, *code).accesses)
 
 
 def _roots_of_copy(special: str, pointer: str) -> set[tuple[object, ...]]:
@@ -94,7 +85,8 @@ def test_a_choice_between_numbers_and_known_bits_is_one_of_numbers_where_only_th
 def test_a_barrier_under_a_guard_divides_a_block_as_a_branch_does(first: str, second: str, found: int) -> None:
     """The threads that meet at it are told apart only by the branch behind it."""
     assert len(_accesses("S2R R7, SR_TID.X", "LDC.64 R2, c[0x0][0x210]", "ISETP.GT.U32.AND P0, PT, R7, 0x7f, PT",
-                         "@P0 BAR.SYNC.DEFER_BLOCKING 0x3, 0x100", "@P0 LDG.E R5, desc[UR4][R2.64]", "@P0 EXIT", first, second, "EXIT")) == found
+                         "@P0 BAR.SYNC.DEFER_BLOCKING 0x3, 0x100", "@P0 LDG.E R5, desc[UR4][R2.64]", "@P0 EXIT", first, second,
+                         "EXIT")) == found
 
 
 def test_a_barrier_that_half_of_a_block_meets_at_before_and_after_its_wait_releases_nobody_before() -> None:
@@ -121,5 +113,5 @@ def test_a_wait_for_an_object_counts_in_a_loop_that_may_have_no_turn(guard: str,
 def test_bytes_stay_known_that_are_joined_with_unknown_ones(selector: str, found: int) -> None:
     """Low half unknown, high half 0; it is the high half that decides."""
     assert len(_accesses("LDC.64 R2, c[0x0][0x210]", "PRMT R5, RZ, 0x7610, R5", f"PRMT R4, R4, {selector}, R5",
-                         "PRMT R4, R4, 0x7632, R4", "LOP3.LUT R4, R4, 0xffff, RZ, 0xc0, !PT", "ISETP.NE.AND P0, PT, R4, RZ, PT", "@!P0 ACQBULK",
-                         "LDG.E R6, desc[UR4][R2.64]", "EXIT")) == found
+                         "PRMT R4, R4, 0x7632, R4", "LOP3.LUT R4, R4, 0xffff, RZ, 0xc0, !PT", "ISETP.NE.AND P0, PT, R4, RZ, PT",
+                         "@!P0 ACQBULK", "LDG.E R6, desc[UR4][R2.64]", "EXIT")) == found
