@@ -236,6 +236,7 @@ template <bool right> INLINED void numbered(const float *a, float *o)
     named_barrier(1 + group, 128);
     o[global_index()] = fetch(a, global_index());
 }
+BUG(number_of_group, "partial-wait|read-before-wait")(const float *a, float *o) { numbered<false>(a, o); }
 OK(number_of_group)(const float *a, float *o) { numbered<true>(a, o); }
 
 /* Waits for both objects in turn; the second is rung by somebody who never waited, the first by somebody who did. */

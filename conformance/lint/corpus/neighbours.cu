@@ -52,18 +52,15 @@ BUG(tile_of_neighbour, "partial-wait|read-before-wait|path-without-wait") __clus
 }
 OK(tile_of_neighbour) __cluster_dims__(2, 1, 1) (const float *a, const float *residual, float *o) { from_neighbour<true>(a, residual, o); }
 
-/* A block with nothing to do leaves, but only after the last barrier of its cluster. */
-template <bool right> INLINED void leaves_late(const float *a, float *o, int n)
+/* A block with nothing to do waits all the same, and leaves after the last barrier of its cluster. */
+OK(leaves_late) __cluster_dims__(2, 1, 1) (const float *a, float *o, int n)
 {
-    cg::cluster_group cluster = cg::this_cluster();
     const bool idle = (int)blockIdx.x >= n;
-    if (!idle || right)
-        pdl_wait();
-    cluster.sync();
+    pdl_wait();
+    cg::this_cluster().sync();
     if (idle && threadIdx.x == 0)
         o[blockIdx.x] = at_once(a + blockIdx.x);
 }
-OK(leaves_late) __cluster_dims__(2, 1, 1) (const float *a, float *o, int n) { leaves_late<true>(a, o, n); }
 
 /* Copies by the old asynchronous instructions, in groups: the first group is started ahead of the wait. */
 template <bool late> INLINED void in_groups(const float *a, float *o, int n)
