@@ -142,7 +142,7 @@ def _ring(path: Path, recorded: Recorded) -> Iterable[tuple[int, ...]]:
     """The rows in the order in which warps began; the newest first where the oldest were lost, because those of the newest launches
     are all there. Ahead of the first stands how many have begun."""
     data = path.read_bytes() if path.is_file() else b""
-    rows = list(_RECORD.iter_unpack(data[_RECORD.size : len(data) // _RECORD.size * _RECORD.size]))
+    rows: list[tuple[int, ...]] = list(_RECORD.iter_unpack(data[_RECORD.size : len(data) // _RECORD.size * _RECORD.size]))
     if not rows:
         return ()
     recorded.warps = int.from_bytes(data[:8], "little")
