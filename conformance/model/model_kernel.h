@@ -57,14 +57,20 @@ void model_register_kernel(const struct model_kernel *kernel);
 #define MODEL_KERNEL(NAME) MODEL_KERNEL_NAMED(NAME)
 #define MODEL_KERNEL_NAMED(NAME) MODEL_KERNEL_OF(NAME, struct kernel_args, 32, 0, MODEL_KERNEL_PTX, 90)
 
+/* What stays the same while a thread runs, so that a kernel that asks again in each turn of a loop need not call. */
+#if defined(__GNUC__)
+#define MODEL_OF_THREAD __attribute__((const))
+#else
+#define MODEL_OF_THREAD
+#endif
 /* Numbers of threads and blocks count through x, y and z. */
-unsigned model_thread(void);
-unsigned model_block(void);
-unsigned model_threads(void);
-unsigned model_blocks(void);
-unsigned model_shape(unsigned index); /* x, y, z of the grid, of a block in threads, and of a cluster in blocks: 0 to 8 */
-unsigned model_dynamic_shared(void); /* bytes that the launch asked for */
-unsigned model_sm(void);
+MODEL_OF_THREAD unsigned model_thread(void);
+MODEL_OF_THREAD unsigned model_block(void);
+MODEL_OF_THREAD unsigned model_threads(void);
+MODEL_OF_THREAD unsigned model_blocks(void);
+MODEL_OF_THREAD unsigned model_shape(unsigned index); /* x, y, z of the grid, of a block in threads, and of a cluster in blocks: 0 to 8 */
+MODEL_OF_THREAD unsigned model_dynamic_shared(void);  /* bytes that the launch asked for */
+MODEL_OF_THREAD unsigned model_sm(void);
 uint64_t model_now(void); /* ns */
 
 /* How a load is cached */

@@ -267,6 +267,18 @@ static void op_is_done(struct op *op)
     op_try_retire(op);
 }
 
+/* `bytes`, a multiple of `width`, with the value of that width; what is there doubles, which takes few calls for long rows. */
+static void fill(unsigned char *to, size_t bytes, const void *value, size_t width)
+{
+    if (bytes == 0)
+        return;
+    memcpy(to, value, width);
+    for (size_t there = width, more; there < bytes; there += more) {
+        more = there < bytes - there ? there : bytes - there;
+        memcpy(to + there, to, more);
+    }
+}
+
 static void move_memory(struct op *op)
 {
     if (op->kind == OP_COPY) {
@@ -275,11 +287,8 @@ static void move_memory(struct op *op)
         op->move.staging = NULL;
         return;
     }
-    for (size_t row = 0; row < op->move.rows; row++) {
-        unsigned char *to = (unsigned char *)op->move.to + row * op->move.pitch;
-        for (size_t i = 0; i < op->move.bytes; i += op->move.width)
-            memcpy(to + i, &op->move.value, op->move.width);
-    }
+    for (size_t row = 0; row < op->move.rows; row++)
+        fill((unsigned char *)op->move.to + row * op->move.pitch, op->move.bytes, &op->move.value, op->move.width);
 }
 
 /* ACT_START: a kernel's blocks may be placed from now on, everything else happens at once. */
