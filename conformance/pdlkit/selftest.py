@@ -55,7 +55,11 @@ def _registered(ctest: str, folder: Path) -> list[str]:
         [ctest, "--test-dir", str(folder), "--show-only=json-v1"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         raise SetupImpossible(f"CTest cannot list the tests: {done.stderr.strip()}")
-    return [test["name"] for test in json.loads(done.stdout)["tests"]]
+    names = [str(test["name"]) for test in json.loads(done.stdout)["tests"]]
+    twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+    if twice is not None:
+        raise SetupImpossible(f"two tests are called {twice}, so one would hide the other; give one of them another name")
+    return names
 
 
 def main(argv: list[str]) -> int:

@@ -12,6 +12,7 @@ import pytest
 
 from conformance.pdlkit import ctest, selftest
 from conformance.pdlkit.ctest import Course, run_ctest, summary
+from conformance.pdlkit.exits import SetupImpossible
 
 PROJECT = """cmake_minimum_required(VERSION 3.21)
 project(x LANGUAGES NONE)
@@ -98,6 +99,14 @@ def test_usual_times_are_those_of_the_long_tests(tmp_path: Path, monkeypatch: py
     (tmp_path / "seconds.json").write_text(json.dumps({"long": 61.4, "short": 0.2, "gone": 9.0}))
     ctest.keep_typical(tmp_path, ["long", "short"])
     assert json.loads((tmp_path / "typical.json").read_text()) == {"long": 61}
+
+
+def test_two_tests_of_one_name_are_refused(tmp_path: Path) -> None:
+    program = tmp_path / "ctest"
+    program.write_text("#!/bin/sh\necho '{\"tests\": [{\"name\": \"a.b\"}, {\"name\": \"c\"}, {\"name\": \"a.b\"}]}'\n")
+    program.chmod(0o700)
+    with pytest.raises(SetupImpossible, match="two tests are called a.b"):
+        selftest._registered(str(program), tmp_path)
 
 
 def test_a_listing_is_made_once_for_each_image_and_options(tmp_path: Path) -> None:
