@@ -106,6 +106,7 @@ class Question:
         rows: list[tuple[str | int, ...]] = [("sm", self.sm)]
         for kernel, info in self.kernels.items():
             rows.append(("kernel", kernel, info.parameter_base, info.parameter_bytes, min(info.max_threads, _LARGEST)))
+            rows += [("cluster", *info.cluster)] if info.cluster else []
             rows += [("parameter", p.offset, p.size) for p in info.parameters]
             rows += [("code", offset, name) for offset, name in self.code_tables.get(kernel, {}).items()]
             rows += [("word", 4 * i, word) for i, word in enumerate(self.words.get(kernel, ()))]

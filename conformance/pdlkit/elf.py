@@ -18,7 +18,7 @@ _WITHOUT_BYTES = frozenset({8, 0x7000000A})  # types of sections that take no ro
 _STT_FUNC = 2
 _ATTR_SIZED = 4  # format byte of an attribute that carries its own size
 _EIATTR_PARAM_CBANK, _EIATTR_KPARAM_INFO, _EIATTR_MAX_THREADS, _EIATTR_REQNTID = 0x0A, 0x17, 0x05, 0x10
-_EIATTR_KPARAM_INFO_V2 = 0x45
+_EIATTR_KPARAM_INFO_V2, _EIATTR_CTA_PER_CLUSTER = 0x45, 0x3D
 # offsets of exits, of instructions of groups, whole warps and mbarriers, and of 0x55, which nobody names -> bytes of a record
 _EIATTR_MARKED = {0x1C: 4, 0x28: 4, 0x31: 4, 0x39: 16, 0x55: 4}
 _LARGEST_TABLE = 1 << 14  # bytes
@@ -68,6 +68,7 @@ class KernelInfo:
     parameter_base: int = 0  # offset in constant bank 0
     parameter_bytes: int = 0
     max_threads: int = 0  # 0: not stated
+    cluster: list[int] = field(default_factory=list)  # blocks along each axis; empty: not stated
 
 
 class Cubin:
@@ -303,3 +304,5 @@ def _note_attribute(info: KernelInfo, code: int, value: bytes) -> None:
     elif code in (_EIATTR_MAX_THREADS, _EIATTR_REQNTID) and len(value) >= 12:
         x, y, z = struct.unpack_from("<III", value, 0)
         info.max_threads = x * y * z
+    elif code == _EIATTR_CTA_PER_CLUSTER and len(value) >= 12:
+        info.cluster = list(struct.unpack_from("<III", value, 0))

@@ -277,6 +277,7 @@ enum operation {
     OPERATION_ADD, OPERATION_MULTIPLY, OPERATION_SHIFT_RIGHT, OPERATION_SHIFT_ARITHMETIC, OPERATION_AND, OPERATION_PERMUTE,
     OPERATION_QUOTIENT, OPERATION_RECIPROCAL, OPERATION_DIVIDE, OPERATION_MIN_SIGNED, OPERATION_MIN_UNSIGNED,
     OPERATION_MAX_SIGNED, OPERATION_MAX_UNSIGNED, OPERATION_SHIFT_LEFT, /* by something else than a number */
+    OPERATION_CLUSTER, /* ranks.c */
     OPERATION_LOGIC = 256,  /* + truth table of three inputs */
     OPERATION_NAMED = 512   /* + name: any other, told apart by that name */
 };
@@ -351,7 +352,9 @@ provenance provenance_indirect(provenance); /* of a value loaded through an addr
 bool provenance_only_windows(provenance); /* and not empty: the address can only lie in memory that no other grid knows */
 bool provenance_has_heap(provenance);
 
-enum { VARIES_BY_THREAD = 1, VARIES_BY_BLOCK = 2 }; /* block: in a cluster */
+/* By block: some blocks of the grid differ, but perhaps none of one cluster. By rank: each cluster has all the values. The less it
+ * says of who else there is, the smaller the bit. */
+enum { VARIES_BY_BLOCK = 1, VARIES_BY_RANK = 2, VARIES_BY_THREAD = 4, VARIES_IN_ANY_WAY = 7 };
 struct value { /* of a predicate: expression is a formula, no provenance */
     expr expression;
     provenance provenance;
@@ -361,8 +364,9 @@ struct value { /* of a predicate: expression is a formula, no provenance */
 };
 struct value joined(struct value, struct value); /* what holds of either; both are known */
 
-/* Whether threads of a block (enum varies) can hold different values of this expression or formula. */
+/* Whether it can have different values in these ways (enum varies, of the expression or formula alone). */
 bool leaf_varies(expr, uint8_t by);
+uint8_t varies_as(expr, uint8_t varies); /* of a value with this expression, whose operands vary so */
 bool varies_by_lane(expr formula); /* threads differ only by their place in their warp, so each warp has all answers */
 void note_varying_site(expr); /* threads of a block may hold this differently */
 extern uint32_t revisions;    /* how often such an answer, or that what was stored (memory.c), has changed */
@@ -451,6 +455,7 @@ enum { FIRST_ARGUMENT = 4, LAST_ARGUMENT = 15 }; /* registers of a call */
 
 struct kernel;
 void evaluator_begin(const struct kernel *);
+uint32_t cluster_size(unsigned axis); /* of the kernel, in blocks; 0: not known */
 enum { FOLLOWS_VARIABLES = 1, KEEPS_CHOICES = 2 };
 /* Variables (VARIABLE_SITE) are kept in whatever is computed from them; a choice of numbers is kept if its condition is unknown. */
 void evaluator_follow(unsigned how);
@@ -480,6 +485,7 @@ struct parameter {
 };
 struct kernel {
     name name;
+    uint32_t cluster[3]; /* blocks along each axis; 0: not stated */
     uint32_t parameter_base, parameter_bytes, max_threads; /* max_threads 0: not stated */
     uint32_t parameter_count;
     struct parameter *parameters;

@@ -62,6 +62,22 @@ OK(leaves_late) __cluster_dims__(2, 1, 1) (const float *a, float *o, int n)
         o[blockIdx.x] = at_once(a + blockIdx.x);
 }
 
+/* Who of a cluster waits: a condition on the block's number may leave whole clusters without a block that does. */
+enum { ALL, NUMBER, RANK, HALF };
+template <int who> INLINED void some_of_cluster(const float *a, float *o, int n)
+{
+    cg::cluster_group cluster = cg::this_cluster();
+    if (who == ALL || (who == NUMBER && (int)blockIdx.x < n) || (who == RANK && cluster.block_rank() == 0) || (who == HALF && blockIdx.x % 2 == 0))
+        pdl_wait();
+    cluster.sync();
+    o[global_index()] = at_once(a + global_index());
+}
+BUG(number_in_grid, "partial-wait") __cluster_dims__(2, 1, 1) (const float *a, float *o, int n) { some_of_cluster<NUMBER>(a, o, n); }
+OK(number_in_grid) __cluster_dims__(2, 1, 1) (const float *a, float *o, int n) { some_of_cluster<ALL>(a, o, n); }
+BUG(half_of_cluster, "partial-wait") __cluster_dims__(1, 2, 1) (const float *a, float *o, int n) { some_of_cluster<HALF>(a, o, n); }
+OK(half_of_cluster) __cluster_dims__(2, 1, 1) (const float *a, float *o, int n) { some_of_cluster<HALF>(a, o, n); }
+OK(rank_of_cluster) __cluster_dims__(2, 1, 1) (const float *a, float *o, int n) { some_of_cluster<RANK>(a, o, n); }
+
 /* Copies by the old asynchronous instructions, in groups: the first group is started ahead of the wait. */
 template <bool late> INLINED void in_groups(const float *a, float *o, int n)
 {

@@ -115,3 +115,33 @@ def test_bytes_stay_known_that_are_joined_with_unknown_ones(selector: str, found
     assert len(_accesses("LDC.64 R2, c[0x0][0x210]", "PRMT R5, RZ, 0x7610, R5", f"PRMT R4, R4, {selector}, R5",
                          "PRMT R4, R4, 0x7632, R4", "LOP3.LUT R4, R4, 0xffff, RZ, 0xc0, !PT", "ISETP.NE.AND P0, PT, R4, RZ, PT",
                          "@!P0 ACQBULK", "LDG.E R6, desc[UR4][R2.64]", "EXIT")) == found
+
+
+_NUMBER = "S2R R7, SR_CTAID.X"
+_PLACE = ["I2FP.F32.U32 R8, R7", "FMUL R8, R8, UR8", "F2I.U32.TRUNC.NTZ R8, R8", "IADD3 R8, -R8, RZ, RZ", "IMAD R7, R9, R8, R7"]
+
+
+@pytest.mark.parametrize(("cluster", "code", "found"), [
+    ([2, 1, 1], [_NUMBER], 1),
+    ([2, 1, 1], [_NUMBER, "LOP3.LUT R7, R7, 0x1, RZ, 0xc0, !PT"], 0),
+    ([2, 1, 1], [_NUMBER, "LOP3.LUT R7, R7, 0x3, RZ, 0xc0, !PT"], 1),  # every other cluster has none that is 0
+    ([1, 2, 1], [_NUMBER, "LOP3.LUT R7, R7, 0x1, RZ, 0xc0, !PT"], 1),
+    ([], [_NUMBER, "LOP3.LUT R7, R7, 0x1, RZ, 0xc0, !PT"], 1),
+    ([], ["S2R R7, SR_CgaCtaId"], 0),
+    ([], [_NUMBER, "ULDC UR8, c[0x0][0x150]", "LDC R9, c[0x0][0x144]", *_PLACE], 0),  # %cluster_ctaid.x
+    ([], [_NUMBER, "ULDC UR8, c[0x0][0x150]", "LDC R9, c[0x0][0x218]", *_PLACE], 1),  # a parameter in place of the size
+])
+def test_a_cluster_barrier_releases_nobody_if_its_cluster_may_have_no_block_that_waits(
+        cluster: list[int], code: list[str], found: int) -> None:
+    """The rank is 0 in one block of each cluster; the block's number need not be."""
+    info = KernelInfo(_INFO.parameters, 0x210, 12, 0, cluster)
+    assert len(analysed(info, "LDC.64 R2, c[0x0][0x210]", *code, "ISETP.NE.AND P0, PT, R7, RZ, PT", "@P0 BRA `(.L_meet)", "ACQBULK",
+                        ".L_meet:", "UCGABAR_ARV", "UCGABAR_WAIT", "LDG.E R5, desc[UR4][R2.64]", "EXIT").accesses) == found
+
+
+def test_a_block_told_apart_by_its_number_meets_nobody_who_waits() -> None:
+    """Blocks of the other kind wait behind the same barriers, each behind its own."""
+    meet = "BAR.SYNC.DEFER_BLOCKING 0x0"
+    for number, found in ((_NUMBER, 1), ("S2R R7, SR_TID.X", 0)):
+        assert len(_accesses("LDC.64 R2, c[0x0][0x210]", number, "ISETP.NE.AND P0, PT, R7, RZ, PT", "@P0 BRA `(.L_others)", meet, "ACQBULK",
+                             meet, "EXIT", ".L_others:", meet, meet, "LDG.E R5, desc[UR4][R2.64]", "EXIT")) == found

@@ -70,12 +70,15 @@ static enum outcome wait_under(struct step *step, uint32_t index, struct value g
         follow_waiters(step, guard.expression);
     unsigned possible = 0, count = cases_of(guard.expression, guard.varies, step->constraints, cases);
     enum progress least = PROGRESSES;
+    uint8_t debt = 0;
     constraints last = step->constraints, first = 0;
     for (unsigned i = 0; i < count; i++) {
         constraints there = guard.expression ? assume(guard.expression, false, cases[i].constraints) : cases[i].constraints;
         if (there == INFEASIBLE)
             continue;
         enum progress passed = passed_by(step->wait, cases[i].varies);
+        uint8_t behind = cluster_debt_of(cases[i].varies, 0, step->registers->phases.cluster_arrived);
+        debt = behind > debt ? behind : debt;
         least = passed < least ? passed : least;
         if (possible++ == 0)
             first = there;
@@ -83,8 +86,11 @@ static enum outcome wait_under(struct step *step, uint32_t index, struct value g
     if (possible == 0)
         return waited(step);
     /* of several cases the one in which no thread waits says most; what is known of it is not kept apart */
+    struct phases *phases = &step->registers->phases;
     if (least != step->wait)
-        step->registers->phases.block_debt = 0, step->registers->phases.cluster_debt = step->registers->phases.cluster_arrived;
+        phases->block_debt = 0;
+    if (step->wait == FRESH || debt < phases->cluster_debt)
+        phases->cluster_debt = debt;
     step->registers->passed = (struct place){step->section, index};
     step->wait = least;
     step->constraints = possible == 1 ? first : last;

@@ -5,10 +5,10 @@
 
 enum { MOST_SETTLED = 3 /* 2^3 cases: MOST_CASES */, MOST_ENTRIES = 64 };
 
-/* Whether blocks of one cluster can answer differently. */
-static bool asks_for_block(expr formula)
+/* How blocks answer differently; only the bit that says least. 0: all answer alike. */
+static uint8_t asks_for_block(expr formula)
 {
-    return leaf_varies(formula, VARIES_BY_BLOCK);
+    return leaf_varies(formula, VARIES_BY_BLOCK) ? VARIES_BY_BLOCK : leaf_varies(formula, VARIES_BY_RANK) ? VARIES_BY_RANK : 0;
 }
 
 /* The first atoms that are the same for all threads of a block; those that blocks answer differently come last. */
@@ -21,9 +21,9 @@ static unsigned uniform_atoms(expr formula, expr same[MOST_SETTLED])
     for (unsigned i = 0; i < count && chosen < MOST_SETTLED; i++)
         if (!leaf_varies(atoms[i], VARIES_BY_THREAD))
             ordered[chosen++] = atoms[i];
-    for (int later = 0; later < 2; later++) /* what blocks answer differently leaves waiters in others */
+    for (uint8_t by = 0; by <= VARIES_BY_RANK; by++) /* what blocks answer differently leaves waiters in others */
         for (unsigned i = 0; i < chosen; i++)
-            if (asks_for_block(ordered[i]) == (later == 1))
+            if (asks_for_block(ordered[i]) == by)
                 same[placed++] = ordered[i];
     return placed;
 }
@@ -39,7 +39,7 @@ unsigned cases_of(expr formula, uint8_t varies, constraints known, struct a_case
     for (unsigned a = 0; a < atoms; a++) {
         struct a_case next[MOST_CASES];
         unsigned made = 0;
-        uint8_t left = asks_for_block(same[a]) ? varies & VARIES_BY_BLOCK : 0;
+        uint8_t left = varies & asks_for_block(same[a]);
         for (unsigned i = 0; i < count; i++)
             for (int holds = 1; holds >= 0; holds--) {
                 constraints there = assume(same[a], holds, cases[i].constraints);
@@ -94,16 +94,17 @@ static enum progress towards(node_id target, const node_id *everywhere, unsigned
     bool passes_by = others.answer == YES && others.block == 0 && later;
     if (!passes_by && (wait == CLUSTER || others.answer != YES || !later))
         return wait;
-    unsigned cluster = others.cluster + phases->cluster_arrived;
-    bool in_another_block = passed_by(wait, varies) == CLUSTER;
+    bool in_another_block = (varies & (VARIES_BY_RANK | VARIES_BY_BLOCK)) != 0;
     struct phases old = *phases;
-    phases->block_debt = passes_by && own.answer == YES && in_another_block ? MANY_PHASES : others.block;
-    phases->cluster_debt = cluster < MANY_PHASES ? (uint8_t)cluster : MANY_PHASES;
+    phases->block_debt = in_another_block ? MANY_PHASES : others.block;
+    phases->cluster_debt = cluster_debt_of(varies, others.cluster, phases->cluster_arrived);
     if (wait != FRESH) { /* those that it passed by before count as well */
         phases->block_debt = old.block_debt < phases->block_debt ? old.block_debt : phases->block_debt;
         phases->cluster_debt = old.cluster_debt < phases->cluster_debt ? old.cluster_debt : phases->cluster_debt;
     }
-    if (passes_by && own.answer != YES)
+    if (in_another_block && wait == FRESH && own.answer == YES && phases->cluster_debt == MANY_PHASES)
+        return FRESH;
+    if ((passes_by && own.answer != YES) || in_another_block)
         return passed_by(wait, varies);
     return AHEAD; /* also where this thread waits itself, later than others do */
 }

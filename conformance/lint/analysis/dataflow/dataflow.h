@@ -223,7 +223,15 @@ static inline enum progress passed_by(enum progress wait, uint8_t varies)
 {
     if (wait == WAITED || wait == SIBLING || wait == SIGNALLED || !varies)
         return wait;
-    return varies & VARIES_BY_BLOCK ? CLUSTER : SIBLING; /* a block all of whose threads pass by has no waiter of its own */
+    if (varies & (VARIES_BY_RANK | VARIES_BY_BLOCK)) /* a block all of whose threads pass by has no waiter of its own */
+        return wait == FRESH ? CLUSTER : wait;
+    return SIBLING;
+}
+/* The cluster barriers up to the one that releases it, if others arrive at so many before they wait. None does where whole clusters
+ * pass by. */
+static inline uint8_t cluster_debt_of(uint8_t varies, uint8_t ahead, bool arrived)
+{
+    return !varies || varies & VARIES_BY_BLOCK || ahead + arrived > MANY_PHASES ? MANY_PHASES : (uint8_t)(ahead + arrived);
 }
 
 /* branches.c */

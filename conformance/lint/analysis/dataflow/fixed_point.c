@@ -459,7 +459,7 @@ bool propagate(void)
         now.nodes[n].state_count = 0;
         now.nodes[n].live = NULL;
         if (!now.naming && !now.partitioned)
-            now.nodes[n].varied = VARIES_BY_THREAD | VARIES_BY_BLOCK;
+            now.nodes[n].varied = VARIES_IN_ANY_WAY;
     }
     give_back_all();
     calls_propagate();

@@ -57,7 +57,7 @@ static struct meeting meeting_of(const struct state *old, const struct registers
     met.ways = &new->ways;
     met.old = parted_by(&old->ways, &new->ways);
     for (unsigned i = 0; i < MOST_WAYS && new->ways.held[i] != 0; i++)
-        for (uint8_t by = VARIES_BY_THREAD; by <= VARIES_BY_BLOCK; by <<= 1)
+        for (uint8_t by = 1; by <= VARIES_IN_ANY_WAY; by <<= 1)
             met.varies |= leaf_varies(new->ways.held[i], by) ? by : 0;
     return met;
 }

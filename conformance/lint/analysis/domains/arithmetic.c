@@ -37,6 +37,12 @@ static bool is_negative(const struct operand *operand)
     return operand->sign == '-';
 }
 
+/* A number's text says its sign itself. */
+static bool is_minus(const struct operand *operand)
+{
+    return is_negative(operand) && operand->kind != OPERAND_NUMBER;
+}
+
 static bool is_inverted(const struct operand *operand)
 {
     return operand->sign == '-' || operand->sign == '~';
@@ -49,12 +55,11 @@ static expr product_of(expr a, expr b)
 
 /* additions -------------------------------------------------------------------------------------------------------- */
 
-/* A number's text says its sign itself. */
 static struct value addend(const struct registers *regs, const struct operand *operand, unsigned half)
 {
     struct value value;
 
-    if (!is_negative(operand) || operand->kind == OPERAND_NUMBER)
+    if (!is_minus(operand))
         return operand_value(regs, operand, half);
     value = unsigned_value(regs, operand, half);
     value.expression = product_of(value.expression, numbered(MINUS_ONE));
@@ -78,6 +83,13 @@ static struct value sum(const struct registers *regs, const struct decoded *d, u
     return total;
 }
 
+static void put_sum(struct result *result, uint16_t reg, struct value value)
+{
+    value.expression = place_in_cluster(value.expression);
+    value.varies = varies_as(value.expression, value.varies);
+    put(result, reg, value);
+}
+
 bool add_integers(struct registers *regs, const struct instruction *instruction, struct result *result)
 {
     const struct decoded *d = instruction->decoded;
@@ -93,7 +105,7 @@ bool add_integers(struct registers *regs, const struct instruction *instruction,
     }
     if (has(d, PART_X))
         total.expression = 0;
-    put(result, target(d), total);
+    put_sum(result, target(d), total);
     return true;
 }
 
@@ -158,7 +170,7 @@ bool multiply_and_add(struct registers *regs, const struct instruction *instruct
     p.c = operand_value(regs, sources.list[2], 0);
     p.addend = sources.list[2];
     p.moved = is_zero(p.a) || is_zero(p.b);
-    p.negative_product = is_negative(sources.list[0]) || is_negative(sources.list[1]);
+    p.negative_product = is_minus(sources.list[0]) || is_minus(sources.list[1]);
     p.negative = p.negative_product || is_negative(sources.list[2]);
     p.provenance = p.c.provenance;
     if (p.b.expression == EXPR_ONE)
@@ -171,7 +183,7 @@ bool multiply_and_add(struct registers *regs, const struct instruction *instruct
     if (has(d, PART_WIDE))
         put_wide_product(regs, d, &p, result);
     else
-        put(result, target(d), value_of(low_product(regs, d, &p), p.provenance, p.varies));
+        put_sum(result, target(d), value_of(low_product(regs, d, &p), p.provenance, p.varies));
     return true;
 }
 

@@ -180,7 +180,7 @@ static expr both_bits(expr a, expr b)
     if (a == EXPR_ZERO || b == EXPR_ZERO)
         return EXPR_ZERO;
     found = chosen_bits(left, right);
-    return found ? found : operation_of_two(OPERATION_AND, left, right);
+    return found ? found : operation_of_two(OPERATION_AND, in_cluster(left, right), right);
 }
 
 /* The table that is left where an input is 0; the same table if none is. */

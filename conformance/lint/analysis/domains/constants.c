@@ -59,6 +59,17 @@ bool is_parameter_window(expr expression)
     return node->tag == TAG_CONSTANT && node->a == 0 && node->b == windows->constant[PARAMETER_WINDOW];
 }
 
+enum { BY_CLUSTER = 256 }; /* in place of bank 0: at a place that depends on the cluster's size */
+
+bool is_word_of_driver(expr expression)
+{
+    const struct node *node = node_of(expression);
+
+    return node->tag == TAG_CONSTANT && (node->a == BY_CLUSTER || (node->a == 0 && node->b < evaluated->parameter_base));
+}
+
+uint32_t cluster_size(unsigned axis) { return evaluated->cluster[axis]; }
+
 uint32_t parameter_offset(int64_t at) { return (uint32_t)((uint64_t)at + evaluated->parameter_base); }
 
 provenance parameter_provenance(void)
@@ -192,6 +203,14 @@ static provenance provenance_of_any(uint32_t bank, uint32_t offset, const struct
     return bank == 3 ? provenance_of(origin_of(ORIGIN_BANK, bank)) : 0;
 }
 
+/* SR_CgaSize times a number: the driver's words are found so from sm_100 on. */
+static bool is_cluster_index(expr index)
+{
+    const struct node *node = is_operation(index, OPERATION_MULTIPLY) ? node_of(node_of(index)->kids[0]) : NULL;
+
+    return node && node->tag == TAG_SPECIAL && strcmp(text_of(node->a), "SR_CgaSize") == 0;
+}
+
 struct value constant_operand(const struct registers *regs, const struct operand *operand, unsigned half)
 {
     uint32_t offset = (uint32_t)operand->offset + 4 * half;
@@ -207,6 +226,8 @@ struct value constant_operand(const struct registers *regs, const struct operand
         choices.count = 0;
     if (choices.count == 1)
         return constant_value(operand->bank, offset + choices.number[0]);
+    if (operand->bank == 0 && index.expression && is_cluster_index(index.expression))
+        return value_of(constant_word(BY_CLUSTER, offset), 0, 0);
     if (operand->bank == TABLES && index.expression && !choices.count)
         return value_of(table_word(index.expression, offset), function_provenance(), index.varies);
     return value_of(0, provenance_of_any(operand->bank, offset, &choices), index.varies);

@@ -26,7 +26,7 @@ bool estimate_reciprocal(struct registers *regs, const struct instruction *instr
     if (!d->count)
         return false;
     value = operand_value(regs, &d->operands[d->count - 1], 0);
-    return put_reciprocal(d, reciprocal_base(value.expression), value.varies, result);
+    return put_reciprocal(d, reciprocal_base(value.expression), value.varies, result) || step_to_cluster(regs, instruction, result);
 }
 
 bool estimate_from_integer(struct registers *regs, const struct instruction *instruction, struct result *result)
@@ -99,6 +99,7 @@ static struct value divided(struct value value)
 
     if (is_remainder(value.expression, &of, &n) && n && !(n & (n - 1)) && is_never_negative(of))
         value.expression = bitwise(AND_TABLE, of, numbered(n - 1), EXPR_ZERO);
+    value.varies = varies_as(value.expression, value.varies);
     if (!is_operation(value.expression, OPERATION_QUOTIENT))
         return value;
     parts[0] = node_of(value.expression)->kids[0];

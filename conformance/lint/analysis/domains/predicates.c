@@ -46,6 +46,7 @@ bool combine_bits(struct registers *regs, const struct instruction *instruction,
     varies = a.varies | b.varies | c.varies;
     if (rest[4].kind == OPERAND_NUMBER)
         expression = combined(rest[4].number & 0xFF, a.expression, b.expression, c.expression);
+    varies = varies_as(expression, varies);
     if (tests && d->operands[0].reg != NO_REGISTER)
         put(result, d->operands[0].reg,
             value_of(expression ? comparison(COMPARES_NE, false, expression, EXPR_ZERO) : 0, 0, varies));

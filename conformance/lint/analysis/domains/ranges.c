@@ -21,7 +21,8 @@ static const struct {
 static const char *const differ_by_thread[] = {
     "SR_TID", "SR_LANEID", "SR_EQMASK", "SR_LTMASK", "SR_LEMASK", "SR_GTMASK", "SR_GEMASK", "SR_VIRTID", NULL,
 };
-static const char *const differ_by_block[] = { "SR_CgaCtaId", "SR_CTARANK", "SR_CLUSTERCTARANK", "SR_CTAID", NULL };
+static const char *const differ_by_rank[] = { "SR_CgaCtaId", "SR_CTARANK", "SR_CLUSTERCTA", NULL };
+static const char *const differ_by_block[] = { "SR_CTAID", NULL };
 
 static bool begins_with_one_of(const char *text, const char *const *list)
 {
@@ -51,6 +52,8 @@ static const struct trait *trait_of(name register_name)
         trait->leaves |= LEAF_VARIES_BY_THREAD;
     if (begins_with_one_of(text, differ_by_block))
         trait->leaves |= LEAF_VARIES_BY_BLOCK;
+    if (begins_with_one_of(text, differ_by_rank))
+        trait->leaves |= LEAF_VARIES_BY_RANK;
     for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
         if (strcmp(text, limits[i].text) == 0)
             trait->limit = limits[i].limit;

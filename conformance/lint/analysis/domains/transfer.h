@@ -70,6 +70,15 @@ static inline bool is_never_negative(expr expression)
     return expression && natural_limit(expression, &largest);
 }
 
+/* ranks.c */
+
+expr place_in_cluster(expr sum); /* of a block, if it is computed so; else the sum */
+computation step_to_cluster;
+
+/* constants.c */
+
+bool is_word_of_driver(expr); /* from the constants ahead of the parameters */
+
 /* transfer.c */
 
 expr numbered(uint32_t n); /* number(n), remembered */

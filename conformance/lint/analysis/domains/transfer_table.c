@@ -55,7 +55,7 @@ static bool load_constant(struct registers *regs, const struct instruction *inst
 
 /* special registers ------------------------------------------------------------------------------------------------ */
 
-enum { SPECIAL_ZERO = 1 << 2, SPECIAL_CHANGES = 1 << 3, SPECIAL_SHARED_WINDOW = 1 << 4 }; /* besides enum varies */
+enum { SPECIAL_ZERO = 1 << 3, SPECIAL_CHANGES = 1 << 4, SPECIAL_SHARED_WINDOW = 1 << 5 }; /* besides enum varies */
 
 static const struct {
     const char *start;
@@ -67,8 +67,8 @@ static const struct {
     {"SR_EQMASK", VARIES_BY_THREAD},      {"SR_LTMASK", VARIES_BY_THREAD},
     {"SR_LEMASK", VARIES_BY_THREAD},      {"SR_GTMASK", VARIES_BY_THREAD},
     {"SR_GEMASK", VARIES_BY_THREAD},      {"SR_VIRTID", VARIES_BY_THREAD},
-    {"SR_CgaCtaId", VARIES_BY_BLOCK},     {"SR_CTARANK", VARIES_BY_BLOCK},
-    {"SR_CLUSTERCTARANK", VARIES_BY_BLOCK}, {"SR_CTAID", VARIES_BY_BLOCK},
+    {"SR_CgaCtaId", VARIES_BY_RANK},      {"SR_CTARANK", VARIES_BY_RANK},
+    {"SR_CLUSTERCTA", VARIES_BY_RANK},    {"SR_CTAID", VARIES_BY_BLOCK},
 };
 
 static unsigned traits_by_text(const char *text)
@@ -111,7 +111,7 @@ static bool read_special(const struct decoded *d, bool wide, bool zero_wide, str
         after = value;
         wide = zero_wide;
     } else {
-        value = value_of(special(source), 0, traits & (VARIES_BY_THREAD | VARIES_BY_BLOCK));
+        value = value_of(special(source), 0, traits & VARIES_IN_ANY_WAY);
         if (traits & SPECIAL_SHARED_WINDOW)
             value.provenance = provenance_of(origin_of(ORIGIN_WINDOW, WINDOW_SHARED));
     }
@@ -335,6 +335,9 @@ static const struct {
     {"UIADD", add_integers},        {"IADD32I", add_integers},
     {"IMAD", multiply_and_add},     {"UIMAD", multiply_and_add},
     {"IABS", take_absolute},        {"I2F", estimate_from_integer},
+    {"I2FP", step_to_cluster},      {"UI2FP", step_to_cluster},
+    {"FMUL", step_to_cluster},      {"UFMUL", step_to_cluster},
+    {"UF2I", step_to_cluster},
     {"MUFU", estimate_reciprocal},  {"F2I", estimate_reciprocal},
     {"HFMA2", move_halves},         {"SHF", shift_bits},
     {"USHF", shift_bits},           {"SHL", shift_bits},

@@ -380,7 +380,7 @@ static bool holds_varying_site(expr e)
 /* What sites hold counts as the same for all blocks. */
 bool leaf_varies(expr e, uint8_t by)
 {
-    return (leaves_in(e) & by & (VARIES_BY_THREAD | VARIES_BY_BLOCK)) || (by & VARIES_BY_THREAD && holds_varying_site(e));
+    return (leaves_in(e) & by & VARIES_IN_ANY_WAY) || (by & VARIES_BY_THREAD && holds_varying_site(e));
 }
 
 void note_varying_site(expr e)

@@ -56,12 +56,14 @@ static inline struct list list_of(const struct lists *lists, uint32_t n)
 enum leaf {
     LEAF_VARIES_BY_THREAD = VARIES_BY_THREAD, /* a special register that does */
     LEAF_VARIES_BY_BLOCK = VARIES_BY_BLOCK,
-    LEAF_SITE = 4,
-    LEAF_SPECIAL = 8, /* any special register */
-    LEAF_SYMBOL = 16,
-    LEAF_AGAIN = 32, /* of LEAF_SITE: with AGAIN_SITE */
+    LEAF_VARIES_BY_RANK = VARIES_BY_RANK,
+    LEAF_SITE = 8,
+    LEAF_SPECIAL = 16, /* any special register */
+    LEAF_SYMBOL = 32,
+    LEAF_AGAIN = 64, /* of LEAF_SITE: with AGAIN_SITE */
 };
 uint8_t leaves_in(expr);
+expr in_cluster(expr block, expr mask); /* of a block's number & mask: the rank, where that has the same bits; else the number */
 
 /* Parts of a node, also those that are not kids: the base of TAG_IN and the site of TAG_ATOM. */
 static inline unsigned parts_of(const struct node *node, expr parts[MOST_KIDS + 1])

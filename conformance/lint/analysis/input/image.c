@@ -134,6 +134,14 @@ static struct kernel *last_kernel(void)
     return image.kernel_count ? &image.kernels[image.kernel_count - 1] : NULL;
 }
 
+static bool read_cluster(const struct line *line)
+{
+    struct kernel *kernel = last_kernel();
+
+    return kernel && field_word(line, 1, &kernel->cluster[0]) && field_word(line, 2, &kernel->cluster[1]) &&
+           field_word(line, 3, &kernel->cluster[2]);
+}
+
 static bool read_parameter(const struct line *line)
 {
     struct kernel *kernel = last_kernel();
@@ -242,6 +250,7 @@ static const struct description_line {
 } known_lines[] = {
     { "sm", 2, read_sm },
     { "kernel", 5, read_kernel },
+    { "cluster", 4, read_cluster },
     { "parameter", 3, read_parameter },
     { "code", 3, read_code },
     { "word", 3, read_word },
