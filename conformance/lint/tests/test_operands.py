@@ -145,3 +145,12 @@ def test_a_block_told_apart_by_its_number_meets_nobody_who_waits() -> None:
     for number, found in ((_NUMBER, 1), ("S2R R7, SR_TID.X", 0)):
         assert len(_accesses("LDC.64 R2, c[0x0][0x210]", number, "ISETP.NE.AND P0, PT, R7, RZ, PT", "@P0 BRA `(.L_others)", meet, "ACQBULK",
                              meet, "EXIT", ".L_others:", meet, meet, "LDG.E R5, desc[UR4][R2.64]", "EXIT")) == found
+
+
+def test_a_role_whose_wait_only_some_blocks_reach_releases_no_other_role() -> None:
+    """The other threads of the block pass by a branch that blocks leave in different ways, and by the wait behind it."""
+    meet = "BAR.SYNC.DEFER_BLOCKING 0x0"
+    for number, found in ((_NUMBER, 1), ("S2R R8, SR_TID.Y", 0)):
+        assert len(_accesses("LDC.64 R2, c[0x0][0x210]", "S2R R6, SR_TID.X", number.replace("R7", "R8"), "ISETP.NE.AND P0, PT, R6, RZ, PT",
+                             "ISETP.NE.AND P1, PT, R8, RZ, PT", "@P0 BRA `(.L_others)", "@P1 BRA `(.L_meet)", "ACQBULK", ".L_meet:", meet,
+                             "EXIT", ".L_others:", meet, "LDG.E R5, desc[UR4][R2.64]", "EXIT")) == found

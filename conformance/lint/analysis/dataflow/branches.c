@@ -64,7 +64,7 @@ static bool outside_cluster(enum progress wait, constraints known)
 /* Of the other ways: whether one leads to a wait, and the fewest barriers ahead of it. */
 static struct wait_ahead others_ahead(node_id target, const node_id *everywhere, unsigned count)
 {
-    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, false, 0};
+    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, 0, false, 0};
     bool some = false;
     for (unsigned i = 0; i < count; i++) {
         if (everywhere[i] == target)
@@ -75,6 +75,7 @@ static struct wait_ahead others_ahead(node_id target, const node_id *everywhere,
         if (ahead.answer != YES)
             continue;
         best.answer = YES;
+        best.varies |= ahead.varies;
         best.block = ahead.block < best.block ? ahead.block : best.block;
         best.cluster = ahead.cluster < best.cluster ? ahead.cluster : best.cluster;
     }
@@ -94,6 +95,7 @@ static enum progress towards(node_id target, const node_id *everywhere, unsigned
     bool passes_by = others.answer == YES && others.block == 0 && later;
     if (!passes_by && (wait == CLUSTER || others.answer != YES || !later))
         return wait;
+    varies |= others.varies;
     bool in_another_block = (varies & (VARIES_BY_RANK | VARIES_BY_BLOCK)) != 0;
     struct phases old = *phases;
     phases->block_debt = in_another_block ? MANY_PHASES : others.block;

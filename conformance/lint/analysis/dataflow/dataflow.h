@@ -78,6 +78,7 @@ enum answer { NOT_ASKED, NO, YES };
 struct wait_ahead { /* whether a thread surely waits from here on, and how many barriers it arrives at before that */
     uint8_t answer;
     uint8_t block, cluster; /* up to MANY_PHASES */
+    uint8_t varies;         /* enum varies: which blocks have such a thread; 0: all that get here */
     bool others;            /* also named barriers or barrier objects */
     uint32_t first;         /* 1 + the node where every way from here first waits or meets others; 0: not the same for all */
 };

@@ -1,6 +1,8 @@
 /* Questions about the graph of all paths: does a wait lie ahead? */
 #include "dataflow/dataflow.h"
 
+enum { OF_BLOCKS = VARIES_BY_RANK | VARIES_BY_BLOCK };
+
 static uint8_t more_phases(uint8_t a, uint8_t b)
 {
     return a + b < MANY_PHASES ? (uint8_t)(a + b) : MANY_PHASES;
@@ -21,6 +23,7 @@ static struct wait_ahead events_of(const struct node_state *node)
             found.cluster = more_phases(found.cluster, step);
         else if (event->varies || node->first_waits) {
             found.answer = YES;
+            found.varies = node->first_waits ? 0 : event->varies & OF_BLOCKS;
             return found;
         }
     }
@@ -34,8 +37,9 @@ static uint8_t larger(uint8_t a, uint8_t b) { return a > b ? a : b; }
  * Whether it meets others on the way is asked of each way, also of a turn of the loop that may not be taken. */
 static struct wait_ahead combined(const struct edges *edges, uint32_t first_way)
 {
-    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, false, 0}, worst = {.answer = YES};
+    struct wait_ahead best = {NO, MANY_PHASES, MANY_PHASES, 0, false, 0}, worst = {.answer = YES};
     uint32_t first = 0;
+    uint8_t common = VARIES_IN_ANY_WAY;
     bool some = false, back = false, others = false;
     for (size_t i = 0; i < edges->target_count; i++) {
         const struct node_state *target = &now.nodes[edges->targets[i]];
@@ -52,7 +56,9 @@ static struct wait_ahead combined(const struct edges *edges, uint32_t first_way)
             worst.answer = NO;
             continue;
         }
-        best = (struct wait_ahead){YES, smaller(best.block, ahead.block), smaller(best.cluster, ahead.cluster), false, 0};
+        best = (struct wait_ahead){YES, smaller(best.block, ahead.block), smaller(best.cluster, ahead.cluster), 0, false, 0};
+        common &= ahead.varies;
+        worst.varies |= ahead.varies;
         worst.block = larger(worst.block, ahead.block);
         worst.cluster = larger(worst.cluster, ahead.cluster);
     }
@@ -60,6 +66,7 @@ static struct wait_ahead combined(const struct edges *edges, uint32_t first_way)
         return (struct wait_ahead){.answer = back ? NOT_ASKED : NO, .others = others};
     best.others = worst.others = others;
     best.first = worst.first = first;
+    best.varies = edges->varies == VARIES_BY_THREAD ? common : worst.varies | (worst.answer == NO ? edges->varies & OF_BLOCKS : 0);
     return edges->varies ? best : worst;
 }
 
@@ -106,7 +113,7 @@ static void ask(struct visit visit)
         }
         open_nodes[visit.node] = false;
         node->ahead = (struct wait_ahead){ahead.answer, more_phases(here.block, ahead.block), more_phases(here.cluster, ahead.cluster),
-                                           here.others || ahead.others, here.first ? here.first : ahead.first};
+                                           ahead.varies, here.others || ahead.others, here.first ? here.first : ahead.first};
         return;
     }
     open_nodes[visit.node] = true;
