@@ -428,7 +428,7 @@ struct place {
     struct section *section;
     uint32_t index;
 };
-enum { MOST_WAYS = 4 };
+enum { MOST_WAYS = 8 };
 struct ways { /* formulas that hold on the way taken at the last open branches, the latest first, then 0 (ways.c) */
     expr held[MOST_WAYS];
 };

@@ -154,3 +154,26 @@ def test_a_role_whose_wait_only_some_blocks_reach_releases_no_other_role() -> No
         assert len(_accesses("LDC.64 R2, c[0x0][0x210]", "S2R R6, SR_TID.X", number.replace("R7", "R8"), "ISETP.NE.AND P0, PT, R6, RZ, PT",
                              "ISETP.NE.AND P1, PT, R8, RZ, PT", "@P0 BRA `(.L_others)", "@P1 BRA `(.L_meet)", "ACQBULK", ".L_meet:", meet,
                              "EXIT", ".L_others:", meet, "LDG.E R5, desc[UR4][R2.64]", "EXIT")) == found
+
+
+_LEFT = {"part": "PRMT R5, RZ, 0x7610, R6", "number": "MOV R5, RZ", "answer": "PRMT R5, R0, 0x7610, R6"}
+
+
+def _answer_of(ways: tuple[str, ...]) -> list[str]:
+    """A bool in the low half of R4, as a called function returns it that may end early."""
+    code = [f"S2R R{16 + n}, {name}" for n, name in enumerate(f"SR_{of}.{axis}" for of in ("TID", "CTAID") for axis in "XYZ")]
+    for n, left in enumerate(ways[:-1]):
+        code += [_LEFT[left], f"ISETP.GT.AND P1, PT, R{16 + n}, 0x3, PT", "@!P1 BRA `(.L_met)"]
+    return [*code, "ISETP.NE.AND P0, PT, R21, 0x5, PT", "SEL R0, RZ, 0x1, !P0", _LEFT[ways[-1]], ".L_met:", "PRMT R4, R5, 0x7710, RZ",
+            "PRMT R4, R4, 0x8880, RZ"]
+
+
+@pytest.mark.parametrize("ways", [("part", "number", "answer"), ("number", "part", "answer"), ("part", "part", "number", "answer"),
+                                  ("part", "part", "part", "part", "part", "answer")])
+@pytest.mark.parametrize(("guard", "found"), [("@P0 ", 0), ("@!P0 ", 1)])
+def test_an_answer_kept_among_unknown_bytes_is_the_same_when_asked_again(ways: tuple[str, ...], guard: str, found: int) -> None:
+    """Ways that know more or less of the other bytes, and more ways than few."""
+    assert len(_accesses("LDC.64 R2, c[0x0][0x210]", *_answer_of(ways), "PRMT R0, R4, 0x9910, RZ", "ISETP.EQ.AND P0, PT, R0, RZ, PT",
+                         "PRMT R7, R4, 0x7610, R7", "@P0 BRA `(.L_no)", "ACQBULK", ".L_no:", "LOP3.LUT R0, R7, 0xff, RZ, 0xc0, !PT",
+                         "PRMT R0, R0, 0x9910, RZ", "ISETP.EQ.AND P0, PT, R0, RZ, PT", f"{guard}EXIT", "LDG.E R9, desc[UR4][R2.64]",
+                         "EXIT")) == found

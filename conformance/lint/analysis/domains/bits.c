@@ -85,6 +85,14 @@ static bool is_choice(expr e)
     return node->tag == TAG_SELECT && is_number_or_part(node->kids[1]) && is_number_or_part(node->kids[2]);
 }
 
+/* Where one of two numbers or parts is all that is known of both, it is no choice: 0 is one of the words whose low half is 0. */
+static expr either(expr formula, expr left, expr right)
+{
+    expr shared = left == right ? left : bits_shared(left, right);
+
+    return shared == left || shared == right ? shared : select_of(formula, left, right);
+}
+
 expr number_chosen(expr formula, expr if_true, expr if_false)
 {
     bool first = is_number_or_part(if_true), second = is_number_or_part(if_false);
@@ -93,7 +101,7 @@ expr number_chosen(expr formula, expr if_true, expr if_false)
     if (!formula || !if_true || !if_false)
         return 0;
     if (first && second)
-        return if_true == if_false ? if_true : select_of(formula, if_true, if_false);
+        return either(formula, if_true, if_false);
     if (second)
         flat = flat_choice(formula, if_true, if_false);
     else if (first)
