@@ -204,10 +204,10 @@ class Pipeline:
 
     def _summary(self, source: Source) -> ImageSummary:
         key = _key_of_analysis(source)
-        kept = self._kept(key)
         image = source.load()
         cubin = image.cubin
         named = {k for k in cubin.kernels if self.named(k)}
+        kept = self._kept(key) if named else None  # without a named kernel it would have been enough
         aligned = all(section.offset % 16 == 0 for section in cubin.text_sections)
         if aligned and not named and not may_wait_or_trigger(cubin.data, cubin.sm):
             kernels = [k for k in cubin.kernels if not self.chosen or k in self.chosen]
