@@ -83,7 +83,7 @@ def test_a_choice_between_numbers_and_known_bits_is_one_of_numbers_where_only_th
 
 @pytest.mark.parametrize(("first", "second", "found"), [("ACQBULK", "BAR.ARV 0x3, 0x100", 0), ("BAR.ARV 0x3, 0x100", "ACQBULK", 1)])
 def test_a_barrier_under_a_guard_divides_a_block_as_a_branch_does(first: str, second: str, found: int) -> None:
-    """The threads that meet at it are told apart only by the branch behind it."""
+    """No branch has told apart the threads that meet at it: the one that does stands after it."""
     assert len(_accesses("S2R R7, SR_TID.X", "LDC.64 R2, c[0x0][0x210]", "ISETP.GT.U32.AND P0, PT, R7, 0x7f, PT",
                          "@P0 BAR.SYNC.DEFER_BLOCKING 0x3, 0x100", "@P0 LDG.E R5, desc[UR4][R2.64]", "@P0 EXIT", first, second,
                          "EXIT")) == found
@@ -140,7 +140,7 @@ def test_a_cluster_barrier_releases_nobody_if_its_cluster_may_have_no_block_that
 
 
 def test_a_block_told_apart_by_its_number_meets_nobody_who_waits() -> None:
-    """Blocks of the other kind wait behind the same barriers, each behind its own."""
+    """Where the block's number chooses the way, no thread of this block waits; where the thread's does, others of the block wait."""
     meet = "BAR.SYNC.DEFER_BLOCKING 0x0"
     for number, found in ((_NUMBER, 1), ("S2R R7, SR_TID.X", 0)):
         assert len(_accesses("LDC.64 R2, c[0x0][0x210]", number, "ISETP.NE.AND P0, PT, R7, RZ, PT", "@P0 BRA `(.L_others)", meet, "ACQBULK",
@@ -148,7 +148,7 @@ def test_a_block_told_apart_by_its_number_meets_nobody_who_waits() -> None:
 
 
 def test_a_role_whose_wait_only_some_blocks_reach_releases_no_other_role() -> None:
-    """The other threads of the block pass by a branch that blocks leave in different ways, and by the wait behind it."""
+    """One role asks for a number and waits only if it is 0; the other reads after a barrier of both. No block but one has the number 0."""
     meet = "BAR.SYNC.DEFER_BLOCKING 0x0"
     for number, found in ((_NUMBER, 1), ("S2R R8, SR_TID.Y", 0)):
         assert len(_accesses("LDC.64 R2, c[0x0][0x210]", "S2R R6, SR_TID.X", number.replace("R7", "R8"), "ISETP.NE.AND P0, PT, R6, RZ, PT",
