@@ -9,6 +9,7 @@ was damaged, or was made by another compiler or from other sources, is compiled 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import platform
@@ -32,7 +33,7 @@ class Recipe:
     inputs: Sequence[Path]  # every file it is made from, headers included
     arguments: Sequence[str | Path]  # of the compiler, without its -o; where the sources lie is a Path, which the digest leaves out
     what: str  # for sentences: "lint's analysis"
-    gcc: Sequence[str] = ()  # arguments for gcc only; in the digest whatever the compiler, so that the file is found without one
+    gcc: Sequence[str] = ()  # arguments for a gcc that can use them; in every digest, so that the file is found without a compiler
 
     def digest(self) -> str:
         """Of the inputs, the arguments and the kind of machine."""
@@ -103,9 +104,18 @@ def compiled(recipe: Recipe, compiler: Tool) -> Path:
         target = folder / recipe.file_name(_digest_of(compiler))
         if not is_whole(target):
             _record_of(target).unlink(missing_ok=True)
-            compile_to(target, compiler, [*(recipe.gcc if compiler.name == "gcc" else ()), *recipe.arguments], recipe.what)
+            _compile(target, recipe, compiler)
             _write_record(target)
         return target
+
+
+def _compile(target: Path, recipe: Recipe, compiler: Tool) -> None:
+    """Make the target, with gcc's arguments where they work: a gcc may come without what link-time optimisation needs."""
+    if compiler.name == "gcc" and recipe.gcc:
+        with contextlib.suppress(SetupImpossible):
+            compile_to(target, compiler, [*recipe.gcc, *recipe.arguments], recipe.what)
+            return
+    compile_to(target, compiler, recipe.arguments, recipe.what)
 
 
 def preloadable(library: Path) -> Path:

@@ -160,6 +160,13 @@ def test_arguments_for_gcc_are_for_gcc_only(compiler: Tool, tmp_path: Path) -> N
     assert recipe.digest() != Recipe("answer.bin", [source], [source], "the answer").digest()
 
 
+def test_a_gcc_that_cannot_use_the_arguments_for_it_compiles_without_them(compiler: Tool, tmp_path: Path) -> None:
+    source = tmp_path / "answer.c"
+    source.write_text("int main(void) { return 42; }\n")
+    recipe = Recipe("answer.bin", [source], [source], "the answer", gcc=("-fno-such-argument",))
+    assert answer(compiled.compiled(recipe, Tool("gcc", compiler.path, compiler.version))) == 42
+
+
 EVIL = b"#!/bin/sh\nexit 66\n"
 
 
