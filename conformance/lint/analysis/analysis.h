@@ -214,10 +214,15 @@ enum attention { /* what the analysis asks of a section's code */
     ITS_SIGNALS,  /* of a kernel: where it goes and whom it signals, not what it reads and writes */
     ATTENTIONS
 };
+enum matter { /* of an instruction */
+    MATTERS_NOT,
+    MATTERS,
+    REPLACES /* and what it writes is read only where its guard holds as well, if it has one */
+};
 struct liveness {
     uint64_t (*entering)[(REGISTERS + 63) / 64]; /* of each block: the registers that matter there */
     bool *any;                                   /* of each block: any register may */
-    bool *matters;                               /* of each instruction */
+    uint8_t *matters;                            /* enum matter of each instruction */
 };
 
 struct section {
@@ -460,7 +465,7 @@ enum { FOLLOWS_VARIABLES = 1, KEEPS_CHOICES = 2 };
 /* Variables (VARIABLE_SITE) are kept in whatever is computed from them; a choice of numbers is kept if its condition is unknown. */
 void evaluator_follow(unsigned how);
 /* `site`: the number of the place; 0 in a loop, where a result is not the same each time. */
-void execute(struct registers *, const struct instruction *, uint32_t site);
+void execute(struct registers *, const struct instruction *, enum matter, uint32_t site);
 /* formula ? if_true : if_false, of this register or of words; 0: it cannot be expressed, or gets too large. */
 expr chosen_by(uint16_t reg, expr formula, expr if_true, expr if_false);
 /* Whether the whole is that value where all of these hold, as far as its form tells. */

@@ -51,6 +51,32 @@ def test_a_value_overwritten_under_a_guard_is_not_used_under_it(between: list[st
     assert [access.used is not None for access in found] == [used]
 
 
+_REPLACED = "@P1 LDC.64 R4, c[0x0][0x218]"
+
+
+@pytest.mark.parametrize(("code", "reached"), [
+    ([_REPLACED, "@P1 LDG.E R9, desc[UR4][R4.64]"], {8}),
+    ([".L_loop:", _REPLACED, "@P1 IMAD.WIDE.U32 R4, R2, 0x4, R4", "@P1 LDG.E R9, desc[UR4][R4.64]", "@P0 BRA `(.L_loop)"], {8}),
+    ([_REPLACED, "LDG.E R9, desc[UR4][R4.64]"], {0, 8}),
+    ([_REPLACED, "@!P1 LDG.E R9, desc[UR4][R4.64]"], {0, 8}),
+    ([_REPLACED, "@P0 LDG.E R9, desc[UR4][R4.64]"], {0, 8}),
+    ([_REPLACED, "@P0 LDG.E R9, desc[UR4][R4.64]", "@P1 LDG.E R9, desc[UR4][R4.64]"], {0, 8}),
+    ([_REPLACED, "@P1 MOV R10, R4", "MOV R11, R4", "@P1 LDG.E R9, desc[UR4][R10.64]"], {0, 8}),  # a half of it, under no guard
+    ([_REPLACED, "ISETP.NE.AND P1, PT, R2, 0x7, PT", "@P1 LDG.E R9, desc[UR4][R4.64]"], {0, 8}),  # another condition by now
+    ([_REPLACED, "R2P PR, R2, 0x2", "@P1 LDG.E R9, desc[UR4][R4.64]"], {0, 8}),
+    ([_REPLACED, "CALL.REL.NOINC `(f)", "EXIT", '\t.section\t.text.f,"ax",@progbits\nf:', "LDG.E R9, desc[UR4][R4.64]"], {0, 8}),
+    ([_REPLACED, "@P1 STL.64 [R1+0x8], R4", "LDL.64 R6, [R1+0x8]", "LDG.E R9, desc[UR4][R6.64]"], {0, 8}),
+    ([_REPLACED, "@P1 MOV R10, R4", "@P1 MOV R11, R5", "BRA `(.L_next)", ".L_next:", "LDG.E R9, desc[UR4][R10.64]"], {0, 8}),
+])
+def test_a_pointer_replaced_under_a_guard_is_the_new_one_under_it(code: list[str], reached: set[int]) -> None:
+    """What stands under no guard, or another one, may still see what was there before."""
+    pointers = KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 8)], 0x210, 16, 0)
+    found = analysed(pointers, "LDC R1, c[0x0][0x28]", "LDC.64 R4, c[0x0][0x210]", "LDC.64 R10, c[0x0][0x210]", "STL.64 [R1+0x8], R4",
+                     "S2R R2, SR_TID.X", "S2R R3, SR_TID.Y", "ISETP.NE.AND P1, PT, R2, 0x3, PT", "ISETP.NE.AND P0, PT, R3, 0x3, PT", *code,
+                     "ACQBULK", "EXIT").accesses
+    assert found and all({at // 8 * 8 for _, at in access.origins} == reached for access in found)
+
+
 @pytest.mark.parametrize(("mask", "found"), [("0x1", 1), ("0x2", 0)])
 def test_predicates_that_are_unpacked_from_a_register_lose_what_they_held(mask: str, found: int) -> None:
     assert len(_accesses("LDC.64 R2, c[0x0][0x210]", "LDC R5, c[0x0][0x218]", "ISETP.EQ.AND P0, PT, RZ, RZ, PT",

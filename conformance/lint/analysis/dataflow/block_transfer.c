@@ -308,7 +308,7 @@ static void wait_for_object(struct step *step, const struct instruction *instruc
     bool helps = may_help && object_helps(object_address(registers, instruction), in_other_block) && answer != NO_REGISTER;
     constraints there = guard.expression ? assume(guard.expression, true, step->constraints) : step->constraints;
     struct value before = answer != NO_REGISTER ? registers->file[answer] : (struct value){0};
-    execute(registers, instruction, site);
+    execute(registers, instruction, MATTERS, site);
     if (!helps || there == INFEASIBLE)
         return;
     uint8_t varies = registers->file[answer].varies;
@@ -438,7 +438,7 @@ static enum outcome take(struct step *step, const struct block *block, uint32_t 
     if (instruction->kind == KIND_MBARRIER)
         wait_for_object(step, instruction, guard, site);
     else if (writes_registers(instruction->kind))
-        execute(step->registers, instruction, site);
+        execute(step->registers, instruction, now.nodes[step->node].matters[index], site);
     return GOES_ON;
 }
 
@@ -455,7 +455,7 @@ void walk(node_id node, enum progress wait, constraints known, struct registers 
 {
     struct section *section = now.nodes[node].section;
     const struct block *block = &section->blocks[now.nodes[node].block];
-    const bool *matters = now.nodes[node].matters;
+    const uint8_t *matters = now.nodes[node].matters;
     struct step step = {node, section, now.nodes[node].context, wait, known, registers, false};
     uint32_t first_site = now.nodes[node].first_site;
     begin_edges(node);
@@ -466,7 +466,7 @@ void walk(node_id node, enum progress wait, constraints known, struct registers 
             if (take(&step, block, index, site) == ENDS)
                 return;
         } else if (matters[index]) {
-            execute(registers, &section->code[index], site);
+            execute(registers, &section->code[index], matters[index], site);
         }
     }
     if (block->falls != NO_BLOCK)

@@ -88,7 +88,7 @@ struct node_state {
     uint32_t block;
     uint32_t first_site; /* number of the place of its first instruction, in the order of the nodes; with AGAIN_SITE if that holds */
     const struct live *live; /* NULL: not entered on this pass */
-    const bool *matters;     /* of each instruction of its section */
+    const uint8_t *matters;  /* enum matter of each instruction of its section */
     expr *noted;             /* of each instruction: the last condition noted there */
     node_id *ways;           /* to which it jumps, and the one that follows it, if control can fall through */
     uint32_t jump_count;

@@ -14,6 +14,14 @@ enum { MOST_RETURNS = 1 << 16 }; /* ways back from the callees in a section; mor
 struct sets {
     struct bits live;   /* asked for */
     struct bits stored; /* only goes to memory */
+    struct bits used;   /* of both: not replaced first, be it under the guard that its uses have as well */
+};
+
+/* What the rest of a block and those after it ask. */
+struct rest {
+    struct sets sets;
+    struct bits guarded; /* of what is used: only under one guard, in this block */
+    uint16_t by[BITS];   /* as guard_of() says */
 };
 
 struct search {
@@ -22,7 +30,7 @@ struct search {
     bool *chosen;          /* blocks that are looked at */
     bool *ends;            /* those after which nothing is asked: they wait */
     struct sets *entering; /* of each block */
-    bool *matters;         /* of each instruction */
+    uint8_t *matters;      /* of each instruction */
     uint32_t *effect;      /* of each instruction of the chosen */
     uint32_t *first, *predecessors; /* those of block n: from first[n] to first[n + 1] */
     uint32_t *first_way, *ways;     /* the same of blocks to which it leads */
@@ -151,21 +159,28 @@ static void list_predecessors(struct search *search)
     search->first = first;
 }
 
+/* Whoever is there may use these. */
+static void ask_all(struct sets *sets, size_t first, size_t end)
+{
+    set_from(&sets->live, first, end);
+    set_from(&sets->used, first, end);
+}
+
 static void begin_at_blocks(struct search *search)
 {
     const struct section *section = search->section;
 
-    memset(search->matters, true, section->count);
+    memset(search->matters, MATTERS, section->count);
     for (uint32_t number = 0; number < section->block_count; number++) {
         const struct block *block = &section->blocks[number];
 
         search->block_at[block->order - 1] = number;
         if (!search->chosen[number]) {
-            set_from(&search->entering[number].live, 0, BITS);
+            ask_all(&search->entering[number], 0, BITS);
             continue;
         }
         for (uint32_t index = block->start; index < block->end; index++) {
-            search->matters[index] = false;
+            search->matters[index] = MATTERS_NOT;
             search->effect[index] = effect_of(section->code[index].decoded);
         }
     }
@@ -200,51 +215,132 @@ static uint64_t common(const struct bits *bits, const struct piece *piece, unsig
     return found;
 }
 
-static void add_pieces(struct bits *bits, const struct piece *piece, unsigned count, uint16_t guard)
+/* The predicate and what it has to be; NO_REGISTER: there is no guard, or it is PT. */
+static uint16_t guard_of(const struct instruction *code)
+{
+    return code->guard < REGISTERS ? (uint16_t)(code->guard * 2 + code->guard_negated) : NO_REGISTER;
+}
+
+/* Ahead of an instruction that writes a predicate, that predicate is another guard. */
+static void end_guards(struct rest *rest, const struct piece *written, unsigned count)
+{
+    for (unsigned n = 0; n < count; n++) {
+        for (unsigned word = 0; word < WORDS && written[n].word >= FIRST_P / 64; word++) {
+            for (uint64_t left = rest->guarded.word[word]; left; left &= left - 1) {
+                uint32_t guard = rest->by[word * 64 + (unsigned)__builtin_ctzll(left)] / 2u;
+
+                if (guard / 64 == written[n].word && written[n].bits >> guard % 64 & 1)
+                    rest->guarded.word[word] &= ~(left & (0 - left));
+            }
+        }
+    }
+}
+
+/* Whether what is written is read only under its own guard, if it has one: no thread uses what was there before. */
+static bool is_replaced(const struct rest *rest, const struct instruction *code, const struct piece *written, unsigned count)
+{
+    uint16_t guard = guard_of(code);
+
+    for (unsigned n = 0; n < count && code->guarded; n++) {
+        uint32_t word = written[n].word;
+        uint64_t left = written[n].bits & rest->sets.used.word[word];
+
+        if (guard == NO_REGISTER || left & ~rest->guarded.word[word])
+            return false;
+        for (; left; left &= left - 1)
+            if (rest->by[word * 64 + (unsigned)__builtin_ctzll(left)] != guard)
+                return false;
+    }
+    return true;
+}
+
+static void use_under(struct rest *rest, uint16_t guard, const struct piece *read, unsigned count)
+{
+    for (unsigned n = 0; n < count; n++) {
+        uint32_t word = read[n].word;
+        uint64_t *guarded = &rest->guarded.word[word], *used = &rest->sets.used.word[word], kept = 0;
+
+        for (uint64_t left = guard == NO_REGISTER ? 0 : read[n].bits & (*guarded | ~*used); left; left &= left - 1) {
+            uint64_t bit = left & (0 - left);
+            uint16_t *by = &rest->by[word * 64 + (unsigned)__builtin_ctzll(left)];
+
+            if (!(*guarded & bit))
+                *by = guard;
+            if (*by == guard)
+                kept |= bit;
+        }
+        *guarded = (*guarded & ~read[n].bits) | kept;
+        *used |= read[n].bits;
+    }
+}
+
+static void take_out(struct bits *bits, const struct piece *piece, unsigned count)
 {
     for (unsigned n = 0; n < count; n++)
+        bits->word[piece[n].word] &= ~piece[n].bits;
+}
+
+/* To `bits`, which are those of the rest that are live or those that are stored. What a store leaves in memory is read without its
+ * guard. */
+static void add_pieces(struct rest *rest, struct bits *bits, const struct instruction *code, const struct effect *effect,
+                       const struct piece *piece, unsigned count)
+{
+    use_under(rest, effect->replaces ? guard_of(code) : NO_REGISTER, piece, count);
+    for (unsigned n = 0; n < count; n++)
         bits->word[piece[n].word] |= piece[n].bits;
-    if (guard < REGISTERS)
-        set(bits, guard);
+    if (code->guard < REGISTERS) {
+        set(bits, code->guard);
+        set(&rest->sets.used, code->guard);
+        rest->guarded.word[code->guard / 64] &= ~((uint64_t)1 << code->guard % 64);
+    }
 }
 
 /* From after an instruction to before it; returns whether the instruction matters. `always`: whether it matters by itself. */
-static bool step_back(struct sets *sets, const struct instruction *code, const struct effect *effect, bool always)
+static enum matter step_back(struct rest *rest, const struct instruction *code, const struct effect *effect, bool always)
 {
     const struct piece *written = &pieces[effect->pieces], *read = written + effect->written, *asked = read + effect->read;
-    bool is_asked = common(&sets->live, written, effect->written);
-    bool is_kept = common(&sets->stored, written, effect->written);
+    struct bits *live = &rest->sets.live, *stored = &rest->sets.stored;
+    bool is_asked = common(live, written, effect->written), is_kept = common(stored, written, effect->written), replaces;
 
-    if (is_asked || is_kept) {
-        for (unsigned n = 0; effect->replaces && !code->guarded && n < effect->written; n++) {
-            sets->live.word[written[n].word] &= ~written[n].bits;
-            sets->stored.word[written[n].word] &= ~written[n].bits;
-        }
-        if (is_asked)
-            add_pieces(&sets->live, read, effect->read, code->guard);
-        else if (!effect->real)
-            add_pieces(&sets->stored, read, effect->read, code->guard);
+    end_guards(rest, written, effect->written);
+    replaces = effect->replaces && is_replaced(rest, code, written, effect->written);
+    if (replaces) {
+        take_out(&rest->sets.used, written, effect->written);
+        take_out(&rest->guarded, written, effect->written);
     }
+    if (effect->replaces && !code->guarded) {
+        take_out(live, written, effect->written);
+        take_out(stored, written, effect->written);
+    }
+    if (is_asked)
+        add_pieces(rest, live, code, effect, read, effect->read);
+    else if (is_kept && !effect->real)
+        add_pieces(rest, stored, code, effect, read, effect->read);
     if (always || (effect->always && is_asked))
-        add_pieces(&sets->live, asked, effect->asked, code->guard);
+        add_pieces(rest, live, code, effect, asked, effect->asked);
     else if (effect->always && is_kept)
-        add_pieces(&sets->stored, asked, effect->asked, code->guard);
-    return is_asked || is_kept || always;
+        add_pieces(rest, stored, code, effect, asked, effect->asked);
+    if (!is_asked && !is_kept && !always)
+        return MATTERS_NOT;
+    return replaces ? REPLACES : MATTERS;
 }
 
 static void look_at_block(struct search *search, uint32_t number, bool shared, struct sets *sets)
 {
     const struct section *section = search->section;
     const struct block *block = &section->blocks[number];
+    struct rest rest;
 
-    memset(sets, 0, sizeof(*sets));
+    memset(&rest.sets, 0, sizeof(rest.sets));
+    memset(&rest.guarded, 0, sizeof(rest.guarded)); /* what later blocks ask may be asked under no guard */
     if (shared)
-        set(&sets->stored, SHARED);
+        set(&rest.sets.stored, SHARED);
     for (uint32_t n = search->first_way[number]; n < search->first_way[number + 1] && !search->ends[number]; n++) {
         const struct sets *next = &search->entering[search->ways[n]];
 
-        unite(&sets->live, &next->live);
-        unite(&sets->stored, &next->stored);
+        unite(&rest.sets.live, &next->live);
+        unite(&rest.sets.stored, &next->stored);
+        unite(&rest.sets.used, &next->used);
     }
     for (uint32_t index = block->end; index-- > block->start;) {
         const struct instruction *code = &section->code[index];
@@ -252,14 +348,15 @@ static void look_at_block(struct search *search, uint32_t number, bool shared, s
         bool always = effect->always && !(search->attention == ITS_SIGNALS && effect->only_accesses);
 
         if (code->kind == KIND_CALL) /* the results of one that is not walked differ as these do */
-            set_from(&sets->live, FIRST_ARGUMENT, LAST_ARGUMENT + 1);
+            ask_all(&rest.sets, FIRST_ARGUMENT, LAST_ARGUMENT + 1);
         if (!search->closed && (code->kind == KIND_CALL || code->kind == KIND_RETURN)) { /* who is there may look at anything */
-            set_from(&sets->live, 0, BITS);
-            search->matters[index] = true;
-        } else if (step_back(sets, code, effect, always)) {
-            search->matters[index] = true;
+            ask_all(&rest.sets, 0, BITS);
+            search->matters[index] = MATTERS;
+        } else {
+            search->matters[index] = (uint8_t)step_back(&rest, code, effect, always);
         }
     }
+    *sets = rest.sets;
 }
 
 /* The last place below `below` that waits, else that of all; false if none waits. */

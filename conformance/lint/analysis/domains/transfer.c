@@ -304,10 +304,11 @@ static struct value chosen_formula(uint16_t reg, struct value guard, struct valu
     return value_of(merged, 0, new.varies | old.varies | guard.varies);
 }
 
-/* The register after a write under a guard: new where the guard holds, else old. */
-static struct value chosen_value(uint16_t reg, struct value guard, struct value new, struct value old)
+/* The register after a write under a guard: new where the guard holds, else old. Where it replaces the old value, nothing is reached
+ * through that. */
+static struct value chosen_value(uint16_t reg, struct value guard, struct value new, struct value old, enum matter matter)
 {
-    provenance from = united(new.provenance, old.provenance);
+    provenance from = matter == REPLACES ? new.provenance : united(new.provenance, old.provenance);
     expr merged;
 
     if (new.expression && new.expression == old.expression)
@@ -319,7 +320,7 @@ static struct value chosen_value(uint16_t reg, struct value guard, struct value 
 }
 
 /* A choice that cannot be expressed gets a name of its own as well. */
-static void write_results(struct registers *regs, const struct result *result, struct value guard, uint32_t site)
+static void write_results(struct registers *regs, const struct result *result, struct value guard, enum matter matter, uint32_t site)
 {
     for (unsigned i = 0; i < result->count; i++) {
         uint16_t reg = result->reg[i];
@@ -329,7 +330,8 @@ static void write_results(struct registers *regs, const struct result *result, s
             *old = result->value[i];
             continue;
         }
-        *old = is_predicate(reg) ? chosen_formula(reg, guard, result->value[i], *old) : chosen_value(reg, guard, result->value[i], *old);
+        *old = is_predicate(reg) ? chosen_formula(reg, guard, result->value[i], *old)
+                                 : chosen_value(reg, guard, result->value[i], *old, matter);
         if (!old->expression && site)
             *old = fresh(reg, site | CHOICE_SITE, old->provenance, old->varies);
     }
@@ -368,7 +370,7 @@ static void follow_variables(const struct registers *regs, const struct decoded 
             result->value[i].expression = is_predicate(result->reg[i]) ? atom(from) : from;
 }
 
-void execute(struct registers *regs, const struct instruction *instruction, uint32_t site)
+void execute(struct registers *regs, const struct instruction *instruction, enum matter matter, uint32_t site)
 {
     const struct decoded *d = instruction->decoded;
     struct value guard = value_of(EXPR_TRUE, 0, 0);
@@ -393,5 +395,5 @@ void execute(struct registers *regs, const struct instruction *instruction, uint
     }
     if (follows_variables())
         follow_variables(regs, d, &result);
-    write_results(regs, &result, guard, site);
+    write_results(regs, &result, guard, matter, site);
 }

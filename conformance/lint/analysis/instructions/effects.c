@@ -163,6 +163,7 @@ static void read_effect(struct reading *reading, const struct decoded *decoded, 
     if (moves_all_predicates(text)) {
         mention(&reading->asked, reading->operands, reading->end, 2);
         set_from(&reading->asked, FIRST_P, REGISTERS);
+        set_from(&reading->written, FIRST_P, REGISTERS);
         effect->always = true;
     } else if (opcode->kind == KIND_GENERIC_STORE || (plain && (starts_with(text, "STL") || starts_with(text, "STS")))) {
         add_memory(&reading->written, opcode, text, reading->operands);
