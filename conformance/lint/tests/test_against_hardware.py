@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ from typing import Any
 import pytest
 
 from conformance.lint import against_hardware as leg
+from conformance.lint.shapes.compilers import installed_nvcc
 from conformance.pdlkit import places
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.rules import RuleBook, load
 
 _HARNESSES = [places.BUILD / preset / "pdl-harness" for preset in ("test", "cuda")]
+_KERNELS = places.KIT / "kernels"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -57,6 +60,26 @@ def test_lint_says_what_hardware_showed(harness: Path, recorded: dict[str, Any],
     result = leg.compare(harness, shown, book.tags)
     assert result.disagreements == []
     assert result.compared >= 20 and {one.killed for one in shown} == {True, False}
+
+
+def _image_compiled_fast(family: str, folder: Path) -> Path:
+    """The base image of one family, as `run` compiles it: the tests' own harness has code of -O0."""
+    cubin = folder / f"{family}.cubin"
+    subprocess.run([str(installed_nvcc()), "-cubin", "-O3", "-arch=sm_90", "-I", str(places.KIT / "harness"), "-I", str(_KERNELS),
+                    "-I", str(places.ROOT), "-DIMAGE_SUFFIX=base", '-DIMAGE_TAG="base"', "-o", str(cubin),
+                    str(_KERNELS / f"{family}.cu")], check=True)
+    return cubin
+
+
+def test_what_passed_is_clean_in_code_compiled_fast(recorded: dict[str, Any], book: RuleBook, tmp_path: Path) -> None:
+    """Where conditions become guards, a pointer's register may have held another one before."""
+    passed = [one for one in leg.shown_by(recorded, book.tags) if not one.killed]
+    families: dict[str, list[leg.Shown]] = {}
+    for one in passed:
+        families.setdefault(one.kernel.split("_")[0], []).append(one)
+    results = [leg.compare(_image_compiled_fast(family, tmp_path), shown, book.tags) for family, shown in families.items()]
+    assert [text for result in results for text in result.disagreements] == []
+    assert sum(result.compared for result in results) == len(passed) >= 20
 
 
 def test_a_disagreement_is_told(harness: Path, recorded: dict[str, Any], book: RuleBook) -> None:
