@@ -301,7 +301,7 @@ class Supervisor:
         else:
             log.casualty = "CRASH"
             if log.verdict is not None and ending.exit_code == DEVICE_FAILED:
-                log.casualty_reason = f"its question was answered, but the device was lost to it: every call behind it fails{sign}"
+                log.casualty_reason = f"its question was answered, but the device was lost to it: every later call fails{sign}"
                 return
             what = "gave no completion record" if log.verdict is None else "gave a verdict but did not close the case"
             text = log.error or _last_line(ending.stderr)

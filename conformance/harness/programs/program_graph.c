@@ -561,7 +561,7 @@ unsigned graph_compare(const struct made *made, char *text, size_t room)
     }
     for (e = count; !wrong && e < PROGRAM_LINKS + 1; e++)
         if ((from[e] || to[e]) && !wrong++)
-            snprintf(text, room, "behind its edges the arrays are not empty");
+            snprintf(text, room, "after its edges the arrays are not empty");
     if (!wrong && some > 1 && (edges_of_graph(made->inner, from, to, data, &some) != cudaSuccess || some != p->links / 2)) {
         snprintf(text, room, "asked for half of its edges, it gave another number");
         wrong++;

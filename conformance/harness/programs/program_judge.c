@@ -188,12 +188,12 @@ static unsigned compare_seen(const struct made *made, uint64_t decoys, char *tex
     for (i = 0; i < p->steps; i++) {
         const uint32_t *seen = program_seen_by(made, decoys, i);
         if (seen && cudaMemcpy(got, seen, p->steps * sizeof(got[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
-            snprintf(text, size, "what was seen behind step %u cannot be read", i);
+            snprintf(text, size, "what was seen after step %u cannot be read", i);
             return 1;
         }
         for (k = 0; seen && k < i; k++)
             if ((p->step[i].before >> k & 1) && may_be_seen(p, k) && memcmp(got[k], want[k], sizeof(got[k])) != 0 && !wrong++)
-                snprintf(text, size, "behind the event of step %u step %u had not ended", i, k);
+                snprintf(text, size, "after the event of step %u step %u had not ended", i, k);
     }
     return wrong;
 }
