@@ -248,7 +248,10 @@ DEVICE_FN uint32_t k_poll(struct trial_state *state, const uint32_t *flag, uint3
 DEVICE_FN uint32_t k_first(uint32_t words, uint32_t block, uint32_t blocks) { return words / 4 * block / blocks * 4; }
 
 /* Which of the block's groups is this thread's first: neighbouring groups belong to different warps, so that every warp
- * has work as soon as there are as many groups as warps. */
-DEVICE_FN uint32_t k_group(void) { return k_thread() % K_WARP_SIZE * k_warps() + k_warp(); }
+ * has work as soon as there are as many groups as warps. Where the last warp is not whole, they are counted by thread. */
+DEVICE_FN uint32_t k_group(void)
+{
+    return k_threads() % K_WARP_SIZE ? k_thread() : k_thread() % K_WARP_SIZE * k_warps() + k_warp();
+}
 
 #endif

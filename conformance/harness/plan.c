@@ -128,6 +128,15 @@ static void shape_threads(struct slot_shape *shape, const struct device_size *si
         shape->threads *= 2;
 }
 
+/* One shape in sixteen of a start rule has few threads, whole warps or not, and few words for them. */
+static void shape_few_threads(struct slot_shape *shape, const struct device_size *size, uint64_t bits)
+{
+    if (bits >> 8 & 15)
+        return;
+    shape->words = size->words_min;
+    shape->threads = draw_log(bits >> 12, 1, 2 * size->warp);
+}
+
 static void shape_contended(struct slot_shape *shape, const struct device_size *size)
 {
     shape->threads = size->max_threads;
@@ -163,6 +172,8 @@ void plan_shape(struct slot_shape *shape, const struct case_info *info, const st
     }
     if (!shape->threads)
         shape_threads(shape, size, plan_draw(source, index, DRAW_THREADS));
+    if (pair->shape == SHAPE_WORDS && strcmp(info->kind, "start") == 0)
+        shape_few_threads(shape, size, plan_draw(source, index, DRAW_THREADS));
     if (strcmp(info->window, "contended") == 0)
         shape_contended(shape, size);
     if (!shape->residents)

@@ -87,7 +87,7 @@ static void draw_launch(struct step *step, struct dice *dice, const struct progr
 
     draw_grid(step, dice, size, row[AXIS_GRID]);
     draw_block(step, dice, row[AXIS_THREADS] == THREADS_WARP ? size->threads / 4 : row[AXIS_THREADS] == THREADS_MOST ? size->threads
-                                                                                   : 1 + dice_below(dice, size->threads));
+                                                  : 1 + dice_below(dice, 1 + dice_below(dice, size->threads))); /* often few */
     draw_cluster(step, dice, cluster[row[AXIS_CLUSTER]] > size->clusters ? size->clusters : cluster[row[AXIS_CLUSTER]]);
     step->other = one_in(dice, 4);
     step->cooperative = row[AXIS_COOPERATIVE] == COOPERATIVE_YES;
@@ -446,7 +446,7 @@ static void find_watches(struct program *p, const struct order *order, const ste
         if (next != PROGRAM_STEPS && begins_at_end(p, i, p->step[next].kind == STEP_KERNEL && p->step[next].attribute ? LINK_TRIGGER : LINK_FULL))
             add_watch(p, i, next);
     }
-    for (i = 0; i < p->steps; i++) /* behind other steps: complete before this one begins */
+    for (i = 0; i < p->steps; i++) /* after other steps: complete before this one begins */
         for (k = i; k-- > 0;)
             if ((p->streams ? order->before[i] : through[i] & order->before[i]) & bit(k) && !is_direct(p, k, i))
                 add_watch(p, k, i);
