@@ -13,7 +13,7 @@ from conformance.pdlkit.build import build
 from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.pdlkit.records import CaseLog, Session
 from conformance.pdlkit.rules import Case, RuleBook, RulesError, load
-from conformance.pdlkit.supervise import DEVICE_FAILED
+from conformance.pdlkit.supervise import DEVICE_FAILED, LOST
 from conformance.pdlkit.verdicts import CaseResult, judge_case
 
 CHILD_S = 300.0
@@ -102,7 +102,7 @@ def run_family(
         if code == DEVICE_FAILED and session.last_ended is not None:
             broke_off = True
             if session.current is not None and session.current.verdict is not None:
-                session.current.casualty, session.current.casualty_reason = "CRASH", "the device was lost to a question"
+                session.current.casualty, session.current.casualty_reason = "CRASH", LOST
         one_case = len(left) == 1 and not whole  # then the code is that case's
         if session.problems or (not session.done and not broke_off) or (code != 0 and not broke_off and not one_case):
             _blame(logs, left, [*session.problems, f"the process ended with {code}, closed: {session.done}"])

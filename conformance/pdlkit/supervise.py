@@ -28,6 +28,7 @@ EXIT_S = 30.0  # from the closing record to the end of the process
 PROBE_S = 60.0
 PROBE_TRIES = 2
 DEVICE_FAILED = 71  # the harness's exit code: the context cannot be used any more
+LOST = "its question was answered, but the device was lost to it: every later call fails"
 PLANTED_CASUALTIES = ("hang", "crash", "no-record")
 # What a child that was asked for one case may exit with beside 0 (77: CTest shows an observing case as skipped).
 _CODES_OF = {"PASS": {0}, "FAIL": {1}, "INCONCLUSIVE": {2, 77}, "NOT_SUPPORTED": {77}, "HANG": {1}}
@@ -301,7 +302,7 @@ class Supervisor:
         else:
             log.casualty = "CRASH"
             if log.verdict is not None and ending.exit_code == DEVICE_FAILED:
-                log.casualty_reason = f"its question was answered, but the device was lost to it: every later call fails{sign}"
+                log.casualty_reason = LOST + sign
                 return
             what = "gave no completion record" if log.verdict is None else "gave a verdict but did not close the case"
             text = log.error or _last_line(ending.stderr)

@@ -140,7 +140,7 @@ def test_a_verdict_that_is_not_closed_is_a_crash(monkeypatch: pytest.MonkeyPatch
 def test_a_device_that_is_lost_to_a_question_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     Children(monkeypatch, ([START, *case_lines("a", close=False)], ending(exit_code=supervise.DEVICE_FAILED)), probes=[0])
     outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}))
-    assert words(outcome)["a"] == ("CRASH", "its question was answered, but the device was lost to it: every call behind it fails")
+    assert words(outcome)["a"] == ("CRASH", "its question was answered, but the device was lost to it: every later call fails")
 
 
 @pytest.mark.parametrize("end", [KILLED, HUNG, ending(reaped=False, exit_code=None)])
