@@ -2,7 +2,8 @@
  *
  * A program is a list of steps and links between them. The seed draws it (program_draw.c), and program_words.c says what comes of it;
  * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
- * program_stream.c launches or captures it; program_judge.c reads back what was made, runs it and compares every step's words with those that the host computed. A step
+ * program_stream.c launches or captures it, and program_between.c makes calls between launches that change nothing. program_read.c reads back
+ * what was made; program_around.c launches work ahead of it and behind it; program_judge.c runs it and compares every step's words with those that the host computed. A step
  * reads only what the documents let it read (entitled()), as early as it may, and stores as late as it can:
  * a missing dependency shows as a stale word.
  */
@@ -38,6 +39,7 @@ struct step_plan {
 #define STEP_WAITS 0x1u
 #define STEP_TRIGGERS_FIRST 0x2u
 #define STEP_TRIGGERS_LATE 0x4u
+#define STEP_READS_EARLY 0x10u /* what it reads after its wait it reads before, too, and forgets */
 #define STEP_TRIGGERS_ALL 0x8u /* by every thread, else by one of each block */
 
 /* STEP_RECORD: its event lets a copy of all words go, in another stream. STEP_AWAIT: waits for a kernel of another stream. */
@@ -128,6 +130,9 @@ struct made {                  /* a program made in one way */
     struct made *decoy;        /* what the executable graph was made from, if not from this graph */
     uint64_t wraps, bodies;    /* one bit per step: put into a child graph of its own; if so, into a body instead */
     int eager;                 /* launched, not captured */
+    enum behind { BEHIND_NOTHING, BEHIND_KERNEL, BEHIND_COPY, BEHIND_EVENT } behind;
+    unsigned changed;          /* the launch that the executable graph has been changed for already, while it ran */
+    unsigned behind_step;      /* of BEHIND_KERNEL */
     int declined;              /* this way cannot make this program, by its own rules: no answer of the device */
 };
 
@@ -157,7 +162,7 @@ cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t ex
 int exec_is_decoy(const struct made *made, unsigned time);
 /* The graph's nodes get other parameters, and it gets other edges. */
 cudaError_t program_spoil(struct made *made);
-/* A conditional node whose body runs. */
+/* A conditional node whose body runs; without `body`, one of whose bodies none runs. */
 cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body);
 /* Edges and attributes that differ from the program's; text: the first. */
 unsigned graph_compare(const struct made *made, char *text, size_t room);
@@ -168,20 +173,38 @@ enum cudaStreamCaptureMode program_capture_mode(struct dice *dice);
 /* The node that a capturing stream has added for this step: what the stream depends on now, and no step before it was. */
 cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t stream);
 int stream_way_captures(enum stream_way way);
+/* Whether the captured graph has the edges that attributes and programmatic events become (PDL-EDGE-11 to PDL-EDGE-13). */
+int program_captured_right(const struct made *made, enum stream_way way);
 
 /* One step added to a graph with these dependencies. general: by cudaGraphAddNode. */
 cudaError_t program_add_step(struct made *made, cudaGraph_t graph, unsigned step, const cudaGraphNode_t *deps,
                              const cudaGraphEdgeData *data, size_t count, int general, cudaGraphNode_t *node);
 cudaError_t program_launch_step(const struct made *made, unsigned step, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
                                 struct dice *dice);
+/* The word that the host gives to a copy. */
+#define program_given(key, step, w) words_fresh(~(key), (step) * PROGRAM_WORDS + (w))
+enum cudaMemcpyKind program_copy_kind(const struct program *program, unsigned step);
 /* Draws a key and fills the memory that a run begins with. */
 cudaError_t program_prepare(struct made *made);
+/* The same in this stream, behind a kernel that triggers and holds, and without waiting for it. */
+cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream);
+/* Behind a graph: a kernel that reads what the graph has left (added to `program`, a copy of the made one's), or copies of all words. */
+void program_add_behind(struct made *made, struct program *program, int copies_only);
+cudaError_t program_launch_behind(struct made *made, cudaStream_t stream);
+/* The words as the copy behind the graph saw them; NULL: there was none. */
+const uint32_t *program_seen_behind(const struct made *made);
 /* Around the launch of a graph: what its steps wait for is queued before it, what waits for them after it. Decoys are left out. */
 cudaError_t program_before_launch(const struct made *made, uint64_t decoys);
 cudaError_t program_behind_launch(const struct made *made, uint64_t decoys);
 /* The words as they were after the event of step `record`; NULL: no stream looked. */
 const uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record);
 #define PROGRAM_SEEN 2u        /* so many of the steps that record are looked at after their event */
+/* A host call that changes nothing of what the stream does next. */
+void program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice);
+/* "The id is unique over the lifetime of the process." */
+int program_is_new_capture(struct program_room *room, cudaStream_t stream, cudaGraph_t into);
+cudaError_t program_begin_other_capture(const struct made *made);
+cudaError_t program_end_other_capture(const struct made *made);
 cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStream_t stream);
 void program_step_args(const struct made *made, unsigned step, struct kernel_args *args);
 /* Whether this step works on other memory in this graph. */
@@ -226,12 +249,21 @@ struct program_host_step {
     int decoy;                 /* writes no words */
     unsigned step, reads, read[PROGRAM_READS];
 };
+/* In device memory, by step: the key once it has begun; then PROGRAM_EARLY; then by step how many of its blocks ran. The decoy's
+ * PROGRAM_EARLY and counts come after those. */
+#define PROGRAM_OTHER_EVENTS 9u
+#define PROGRAM_EARLY 4u       /* steps that began too early; bodies that ran and must not; two unused */
+#define PROGRAM_BEGAN (2u * PROGRAM_STEPS + PROGRAM_EARLY)
 struct program_staging {       /* pinned, mapped */
     struct step_plan plan[PROGRAM_STEPS];
     uint32_t data[PROGRAM_STEPS][PROGRAM_WORDS];
     uint32_t from_host[PROGRAM_STEPS][PROGRAM_WORDS];
     uint32_t mark[PROGRAM_STEPS];
-    uint32_t none[PROGRAM_STEPS + 4]; /* zeros */
+    uint32_t none[PROGRAM_BEGAN]; /* zeros */
+    struct step_plan ahead[2];
+    uint32_t ahead_mark[2];    /* the key, and the key plus one, once what was launched ahead is complete */
+    uint32_t given[PROGRAM_STEPS][PROGRAM_WORDS]; /* what copies from the host read */
+    uint32_t host_runs[PROGRAM_STEPS]; /* how often each host step ran */
 };
 struct program_room {
     const void *const *kernel; /* the two */
@@ -246,7 +278,13 @@ struct program_room {
     struct step_plan *plan;    /* in device memory: plans and data, then the decoy's */
     uint32_t *data;
     uint32_t *seen;            /* the words as each of the first steps that record saw them */
-    uint32_t *began;           /* by step: the key, once it has; then the count of steps that began too early */
+    uint32_t *began;           /* PROGRAM_BEGAN */
+    struct step_plan *ahead_plan; /* what is launched ahead of a graph, and its words, in device memory */
+    uint32_t *ahead;
+    cudaEvent_t prepared, never, passed; /* never: recorded; passed: long ago */
+    cudaEvent_t other_event[PROGRAM_OTHER_EVENTS]; /* with timing, for hosts that sleep, for other processes */
+    unsigned long long last_capture; /* its id */
+    cudaStream_t apart;        /* for captures beside others */
     struct trial_state *state;
     struct program_host_step host[2 * PROGRAM_STEPS]; /* the program's, then the decoy's */
     unsigned host_wrong;       /* host steps that saw an unfinished kernel */

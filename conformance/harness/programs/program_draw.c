@@ -102,6 +102,7 @@ static void draw_launch(struct step *step, struct dice *dice, const struct progr
     step->flags = row[AXIS_WAIT] == WAIT_YES ? STEP_WAITS : 0;
     step->flags |= row[AXIS_TRIGGER] == TRIGGER_FIRST ? STEP_TRIGGERS_FIRST : row[AXIS_TRIGGER] == TRIGGER_LATE ? STEP_TRIGGERS_LATE : 0;
     step->flags |= one_in(dice, 2) ? STEP_TRIGGERS_ALL : 0;
+    step->flags |= (step->flags & STEP_WAITS) && one_in(dice, 2) ? STEP_READS_EARLY : 0;
     step->hold_ns = size->hold_ns / 4 + dice_below(dice, size->hold_ns);
 }
 
@@ -146,7 +147,7 @@ static void draw_bytes(struct step *step, struct dice *dice)
         step->bytes = unit + dice_below(dice, step->pitch / 2) / unit * unit;
         step->pitch -= unit;
     } else {
-        step->bytes = (unsigned)STEP_BYTES - 8 - dice_below(dice, 48) / unit * unit;
+        step->bytes = (unsigned)STEP_BYTES - 8 - dice_below(dice, 56) / unit * unit;
     }
 }
 
@@ -207,20 +208,34 @@ static void draw_links(struct program *p, struct dice *dice, unsigned to, const 
     }
 }
 
+/* All steps but one come after that one, or it comes after all of them. */
+static void draw_fan(struct program *p, struct dice *dice)
+{
+    unsigned i, out = dice_below(dice, 2);
+
+    for (i = 1; i < p->steps; i++)
+        add_link(p, out ? 0 : i - 1, out ? i : p->steps - 1, LINK_FULL);
+}
+
 void program_draw_graph(struct program *p, struct dice *dice, const struct program_size *size, unsigned number)
 {
     struct flavour flavour = draw_flavour(dice, size);
+    int fan = !size->programmatic && one_in(dice, 32);
     unsigned to;
 
     memset(p, 0, sizeof(*p));
     p->steps = draw_steps(dice);
     if (flavour.fan_in > 3 && p->steps < 6)
         p->steps += 5; /* room for many edges into one */
-    if (flavour.row)
+    if (fan)
+        p->steps = PROGRAM_STEPS / 2 + dice_below(dice, PROGRAM_STEPS / 2);
+    if (fan)
+        draw_fan(p, dice);
+    else if (flavour.row)
         draw_row(p, dice);
     for (to = 0; to < p->steps; to++) {
         draw_step(&p->step[to], dice, size, number * 7 + to, &flavour);
-        if (!flavour.row)
+        if (!fan && !flavour.row)
             draw_links(p, dice, to, &flavour);
     }
     program_entitle(p, dice);
@@ -476,10 +491,8 @@ void program_entitle(struct program *p, struct dice *dice)
             if ((visible & bit(k)) && may_read(p, i, k))
                 add_read(step, k);
         }
-        if (step->kind == STEP_COPY && step->reads == 0)
-            step->kind = STEP_SET;
-        if (step->kind == STEP_COPY)
-            step->reads = 1;
+        if (step->kind == STEP_COPY) /* of what it may read, or of what the host gives */
+            step->reads = step->reads != 0 && !one_in(dice, 4);
     }
     find_watches(p, &order, through);
 }

@@ -6,7 +6,7 @@
 #include "try.h"
 
 const char *const exec_way_name[EXEC_WAYS] = { "instantiated", "instantiated twice", "updated from another graph", "updated node by node",
-                                               "nodes left out and enabled again", "uploaded first", "launched three times",
+                                               "nodes left out and enabled again", "uploaded first", "launched again and again",
                                                "its source changed and destroyed" };
 
 #define ALL_STEPS (~(uint64_t)0)
@@ -237,7 +237,7 @@ static int stays_out(const struct made *made, unsigned i)
 static cudaError_t leave_out(struct made *made, cudaGraphExec_t exec, uint64_t which)
 {
     uint64_t others = dice_roll(&made->dice);
-    unsigned i;
+    unsigned i, enabled = 2;
 
     if (made->graph != made->inner || !knows_its_nodes(made))
         return program_declines(made);
@@ -249,12 +249,29 @@ static cudaError_t leave_out(struct made *made, cudaGraphExec_t exec, uint64_t w
         if (others >> i & 1)
             TRY(cudaGraphNodeSetEnabled(exec, made->node[i], out));
         TRY(cudaGraphNodeSetEnabled(exec, made->node[i], !out));
+        TRY(cudaGraphNodeGetEnabled(exec, made->node[i], &enabled));
+        if (enabled != !out)
+            return cudaErrorUnknown;
         made->left_out |= (uint64_t)out << i;
     }
     return cudaSuccess;
 }
 
 /* ---- beside others ---- */
+
+/* How many executable graphs there are of a graph is nothing to any of them. */
+static cudaError_t instantiate_more(struct made *made, cudaGraphExec_t *exec, unsigned more)
+{
+    cudaGraphExec_t other;
+    cudaError_t error;
+
+    if (more == 0)
+        return instantiate(made, exec);
+    TRY(instantiate(made, &other));
+    error = instantiate_more(made, exec, more - 1);
+    (void)cudaGraphExecDestroy(other);
+    return error;
+}
 
 /* Of two executable graphs of one graph the other is changed and destroyed. */
 static cudaError_t instantiate_twice(struct made *made, cudaGraphExec_t *exec)
@@ -271,7 +288,7 @@ static cudaError_t instantiate_twice(struct made *made, cudaGraphExec_t *exec)
     changed = dice_below(&made->dice, 2) && knows_its_nodes(made) && !has_no_update(made) ? dice_roll(&made->dice) : 0;
     error = set_steps(made, other, made->node, changed, 1);
     if (error == cudaSuccess)
-        error = instantiate(made, exec);
+        error = instantiate_more(made, exec, dice_below(&made->dice, 4));
     if (error == cudaSuccess && !changed && dice_below(&made->dice, 2)) {
         cudaGraphExec_t first = other;
         other = *exec;
@@ -319,7 +336,7 @@ unsigned exec_launches(const struct made *made, enum exec_way way)
 {
     if (way == EXEC_UPDATED || way == EXEC_BY_NODE)
         return made->late ? 4 : 2;
-    return way == EXEC_AGAIN ? 3 : way == EXEC_REENABLED ? 2 : 1;
+    return way == EXEC_AGAIN ? made->program->steps > 4 ? 3 : 12 : way == EXEC_REENABLED ? 2 : 1;
 }
 
 int exec_is_decoy(const struct made *made, unsigned time) { return made->late && time % 2 == 0; }

@@ -1,7 +1,6 @@
-/* program_graph.c - makes a program as a graph, in many ways that mean the same, and reads back what was made. */
+/* program_graph.c - makes a program as a graph, in many ways that mean the same. */
 #include "program.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "../edges.h"
@@ -468,6 +467,8 @@ static cudaError_t open_body(struct made *made)
         return program_declines(made);
     made->bodies = 1;
     TRY(cudaGraphCreate(&made->graph, 0));
+    if (dice_below(&made->dice, 2))
+        TRY(program_add_condition(made, made->graph, NULL, 0, &node, NULL));
     return program_add_condition(made, made->graph, NULL, 0, &node, &made->inner);
 }
 
@@ -525,53 +526,4 @@ void graph_unmake(struct made *made)
     if (made->graph)
         (void)cudaGraphDestroy(made->graph);
     made->graph = made->inner = NULL;
-}
-
-/* ---- reading back ---- */
-
-static void tell_edge(char *text, size_t room, const struct link *link, const char *what, cudaGraphEdgeData data)
-{
-    cudaGraphEdgeData want = program_edge(link->kind);
-
-    snprintf(text, room, "%u>%u was to be %u,%u,%u and is %s%u,%u,%u", link->from, link->to, want.from_port, want.to_port, want.type, what,
-             data.from_port, data.to_port, data.type);
-}
-
-/* Nodes, edges, and the launches of kernels. */
-unsigned graph_compare(const struct made *made, char *text, size_t room)
-{
-    static cudaGraphNode_t from[PROGRAM_LINKS + 1], to[PROGRAM_LINKS + 1];
-    static cudaGraphEdgeData data[PROGRAM_LINKS + 1];
-    const struct program *p = made->program;
-    size_t count = PROGRAM_LINKS + 1, some = p->links / 2, nodes = 0, e;
-    unsigned i, l, wrong = 0;
-
-    if (edges_of_graph(made->inner, from, to, data, &count) != cudaSuccess || cudaGraphGetNodes(made->inner, NULL, &nodes) != cudaSuccess) {
-        snprintf(text, room, "its edges cannot be read");
-        return 1;
-    }
-    for (l = 0; l < p->links; l++) {
-        cudaGraphEdgeData want = program_edge(p->link[l].kind);
-        for (e = 0; e < count && !(from[e] == made->node[p->link[l].from] && to[e] == made->node[p->link[l].to]); e++)
-            ;
-        if (e < count && memcmp(&data[e], &want, sizeof(want)) == 0)
-            continue;
-        if (!wrong++)
-            tell_edge(text, room, &p->link[l], e < count ? "" : "absent ", e < count ? data[e] : want);
-    }
-    for (e = count; !wrong && e < PROGRAM_LINKS + 1; e++)
-        if ((from[e] || to[e]) && !wrong++)
-            snprintf(text, room, "after its edges the arrays are not empty");
-    if (!wrong && some > 1 && (edges_of_graph(made->inner, from, to, data, &some) != cudaSuccess || some != p->links / 2)) {
-        snprintf(text, room, "asked for half of its edges, it gave another number");
-        wrong++;
-    }
-    if (!wrong && (count != p->links || nodes != p->steps)) {
-        snprintf(text, room, "it has %u nodes and %u edges instead of %u and %u", (unsigned)nodes, (unsigned)count, p->steps, p->links);
-        wrong++;
-    }
-    for (i = 0; i < p->steps; i++)
-        if (!program_is_wrapped(made, i) && !program_keeps_node(made, i) && !wrong++)
-            snprintf(text, room, "step %u is another launch, has lost an attribute, or has another event", i);
-    return wrong;
 }

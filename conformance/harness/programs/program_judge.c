@@ -14,33 +14,61 @@
 
 static cudaError_t open_memory(struct program_room *room)
 {
-    size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = (2 + PROGRAM_SEEN) * PROGRAM_STEPS * STEP_BYTES;
-    size_t began = (PROGRAM_STEPS + 4) * 4;
+    size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = (3 + PROGRAM_SEEN) * PROGRAM_STEPS * STEP_BYTES;
+    size_t began = (PROGRAM_BEGAN + PROGRAM_STEPS + PROGRAM_EARLY) * 4, ahead = 64 * 4, ahead_plans = sizeof(room->staging->ahead);
+    size_t all = plans + ahead_plans + words + began + ahead + sizeof(struct trial_state);
     char *memory;
 
     TRY(cudaHostAlloc((void **)&room->staging, sizeof(*room->staging), cudaHostAllocMapped));
     memset(room->staging, 0, sizeof(*room->staging));
     TRY(cudaHostGetDevicePointer((void **)&room->mapped, room->staging, 0));
-    TRY(cudaMalloc((void **)&memory, plans + words + began + sizeof(struct trial_state)));
-    TRY(cudaMemset(memory, 0, plans + words + began + sizeof(struct trial_state)));
+    TRY(cudaMalloc((void **)&memory, all));
+    TRY(cudaMemset(memory, 0, all));
     TRY(cudaDeviceSynchronize()); /* the streams of a program do not wait for the default one */
     room->plan = (struct step_plan *)(void *)memory;
-    room->data = (uint32_t *)(void *)(memory + plans);
+    room->ahead_plan = (struct step_plan *)(void *)(memory + plans);
+    memory += plans + ahead_plans;
+    room->data = (uint32_t *)(void *)memory;
     room->seen = room->data + 2 * PROGRAM_STEPS * PROGRAM_WORDS;
-    room->began = (uint32_t *)(void *)(memory + plans + words);
-    room->state = (struct trial_state *)(void *)(memory + plans + words + began);
+    room->began = (uint32_t *)(void *)(memory + words);
+    room->ahead = (uint32_t *)(void *)(memory + words + began);
+    room->state = (struct trial_state *)(void *)(memory + words + began + ahead);
     return cudaSuccess;
+}
+
+/* Where events for other processes cannot be had, without that flag. */
+static cudaError_t open_events(struct program_room *room)
+{
+    static const unsigned flags[] = { cudaEventDefault, cudaEventBlockingSync | cudaEventDisableTiming, cudaEventInterprocess | cudaEventDisableTiming };
+    unsigned i;
+
+    for (i = 0; i < PROGRAM_OTHER_EVENTS; i++)
+        if (cudaEventCreateWithFlags(&room->other_event[i], flags[i % 3]) != cudaSuccess) {
+            (void)cudaGetLastError();
+            TRY(cudaEventCreateWithFlags(&room->other_event[i], cudaEventDisableTiming));
+        }
+    TRY(cudaEventCreateWithFlags(&room->prepared, cudaEventDisableTiming));
+    TRY(cudaEventCreateWithFlags(&room->never, cudaEventDisableTiming));
+    TRY(cudaEventCreateWithFlags(&room->passed, cudaEventDisableTiming));
+    TRY(cudaEventRecord(room->passed, room->stream));
+    return cudaStreamSynchronize(room->stream);
 }
 
 static cudaError_t open_streams(struct program_room *room)
 {
-    int least;
-    unsigned i;
+    int least, priority;
+    unsigned i, flags;
 
     TRY(cudaDeviceGetStreamPriorityRange(&least, &room->high_priority));
     TRY(cudaStreamCreateWithFlags(&room->blocking, cudaStreamDefault));
     TRY(cudaStreamCreateWithFlags(&room->relay, cudaStreamNonBlocking));
     TRY(cudaStreamCreateWithPriority(&room->urgent, cudaStreamNonBlocking, room->high_priority));
+    TRY(cudaStreamGetPriority(room->urgent, &priority));
+    TRY(cudaStreamGetFlags(room->urgent, &flags));
+    if (priority != room->high_priority || flags != cudaStreamNonBlocking)
+        return cudaErrorUnknown;
+    TRY(cudaStreamCreateWithFlags(&room->apart, cudaStreamNonBlocking));
+    TRY(open_events(room));
     for (i = 0; i < PROGRAM_LINKS; i++)
         TRY(cudaEventCreateWithFlags(&room->event[i], cudaEventDisableTiming));
     for (i = 0; i < 2 * PROGRAM_STEPS; i++)
@@ -75,7 +103,16 @@ static cudaError_t measure(struct program_room *room)
 static void close_room(struct program_room *room)
 {
     unsigned i;
+    cudaEvent_t events[] = { room->prepared, room->never, room->passed };
 
+    for (i = 0; i < 3; i++)
+        if (events[i])
+            (void)cudaEventDestroy(events[i]);
+    for (i = 0; i < PROGRAM_OTHER_EVENTS; i++)
+        if (room->other_event[i])
+            (void)cudaEventDestroy(room->other_event[i]);
+    if (room->apart)
+        (void)cudaStreamDestroy(room->apart);
     for (i = 0; i < PROGRAM_LINKS; i++)
         if (room->event[i])
             (void)cudaEventDestroy(room->event[i]);
@@ -94,55 +131,28 @@ static void close_room(struct program_room *room)
 
 /* ---- one run ---- */
 
-/* A kernel says itself that it has begun; of a memset or a copy the first word that it writes does. */
-static uint32_t watched(const struct program *p, unsigned step)
-{
-    uint32_t word = (p->step[step].begin + 3) / 4 < PROGRAM_WORDS ? (p->step[step].begin + 3) / 4 : 0;
-
-    return step | (p->step[step].kind == STEP_KERNEL ? 0 : STEP_OF_WORDS | word << STEP_WORD_SHIFT);
-}
-
-static void fill_plans(const struct made *made)
+/* Every block of a kernel runs once, and so does a host step; what was left out does not. */
+static unsigned compare_runs(const struct made *made, char *text, size_t size)
 {
     const struct program_room *room = made->room;
     const struct program *p = made->program;
-    struct program_staging *staging = room->staging;
-    unsigned i, w, r;
+    uint32_t got[PROGRAM_EARLY + PROGRAM_STEPS];
+    unsigned i, wrong = 0;
 
-    memset(staging->plan, 0, sizeof(staging->plan));
-    for (i = 0; i < p->steps; i++) {
-        struct step_plan *plan = &staging->plan[i];
-        plan->key = room->key;
-        plan->step = i;
-        plan->flags = room->blind ? p->step[i].flags & ~STEP_WAITS : p->step[i].flags;
-        plan->hold_ns = p->step[i].hold_ns;
-        plan->reads = p->step[i].reads;
-        for (r = 0; r < p->step[i].reads; r++)
-            plan->read[r] = p->step[i].read[r] | (p->step[p->step[i].read[r]].kind == STEP_HOST ? STEP_OF_HOST : 0);
-        plan->watches = p->step[i].watches;
-        for (w = 0; w < plan->watches; w++)
-            plan->watch[w] = watched(p, p->step[i].watch[w]);
-        for (w = 0; w < PROGRAM_WORDS; w++) {
-            staging->data[i][w] = program_poison(room->key, i);
-            staging->from_host[i][w] = 0;
-        }
-        staging->mark[i] = made->left_out >> i & 1 ? (uint32_t)room->key + i : 0; /* no host step has to wait for it */
+    if (cudaMemcpy(got, room->began + PROGRAM_STEPS, sizeof(got), cudaMemcpyDeviceToHost) != cudaSuccess || got[0] + got[1]) {
+        snprintf(text, size, got[1] ? "a body ran that was not to run" : "a step began before one that it follows had ended");
+        return 1;
     }
-}
-
-cudaError_t program_prepare(struct made *made)
-{
-    struct program_room *room = made->room;
-    size_t plans = made->program->steps * sizeof(struct step_plan), words = made->program->steps * PROGRAM_WORDS * 4;
-
-    room->key = dice_roll(&made->dice);
-    room->host_wrong = 0;
-    fill_plans(made);
-    TRY(cudaMemcpyAsync(room->plan, room->staging->plan, plans, cudaMemcpyHostToDevice, room->stream));
-    TRY(cudaMemcpyAsync(room->plan + PROGRAM_STEPS, room->staging->plan, plans, cudaMemcpyHostToDevice, room->stream));
-    TRY(cudaMemcpyAsync(room->began, room->staging->none, sizeof(room->staging->none), cudaMemcpyHostToDevice, room->stream));
-    TRY(cudaMemcpyAsync(room->data, room->staging->data, words, cudaMemcpyHostToDevice, room->stream));
-    return cudaStreamSynchronize(room->stream);
+    for (i = 0; i < p->steps; i++) {
+        const struct step *step = &p->step[i];
+        uint32_t runs = step->kind == STEP_HOST ? room->staging->host_runs[i] : got[PROGRAM_EARLY + i];
+        uint32_t blocks = step->kind == STEP_HOST ? 1 : step->grid[0] * step->grid[1] * step->grid[2];
+        if (made->left_out >> i & 1 || (step->kind != STEP_HOST && step->kind != STEP_KERNEL && step->kind != STEP_AWAIT))
+            blocks = 0;
+        if (runs != blocks && !wrong++)
+            snprintf(text, size, "of step %u, %u of %u blocks ran", i, (unsigned)runs, (unsigned)blocks);
+    }
+    return wrong;
 }
 
 static int may_be_seen(const struct program *p, unsigned step)
@@ -156,7 +166,6 @@ static unsigned compare_words(const struct made *made, char *text, size_t size)
     const struct program_room *room = made->room;
     const struct program *p = made->program;
     static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
-    uint32_t early = 0;
     unsigned i, w, wrong = 0;
 
     program_expect(p, room->key, made->left_out, want);
@@ -170,11 +179,9 @@ static unsigned compare_words(const struct made *made, char *text, size_t size)
             if (word != want[i][w] && !wrong++)
                 snprintf(text, size, "step %u has a wrong word", i);
         }
-    if (cudaMemcpy(&early, room->began + PROGRAM_STEPS, sizeof(early), cudaMemcpyDeviceToHost) != cudaSuccess || (early && !wrong++))
-        snprintf(text, size, "a step began before one that it follows had ended");
     if (room->host_wrong && !wrong++)
         snprintf(text, size, "a host step ran before a kernel that it follows had ended");
-    return wrong;
+    return wrong ? wrong : compare_runs(made, text, size);
 }
 
 /* What another stream saw after the event of a step that records: all that is complete when the step begins. */
@@ -195,6 +202,26 @@ static unsigned compare_seen(const struct made *made, uint64_t decoys, char *tex
             if ((p->step[i].before >> k & 1) && may_be_seen(p, k) && memcmp(got[k], want[k], sizeof(got[k])) != 0 && !wrong++)
                 snprintf(text, size, "after the event of step %u step %u had not ended", i, k);
     }
+    return wrong;
+}
+
+/* What the copy behind the graph saw: all of it. */
+static unsigned compare_behind(const struct made *made, char *text, size_t size)
+{
+    static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
+    const uint32_t *seen = program_seen_behind(made);
+    unsigned i, wrong = 0;
+
+    if (!seen)
+        return 0;
+    program_expect(made->program, made->room->key, made->left_out, want);
+    if (cudaMemcpy(got, seen, made->program->steps * sizeof(got[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
+        snprintf(text, size, "what was seen behind the graph cannot be read");
+        return 1;
+    }
+    for (i = 0; i < made->program->steps; i++)
+        if (may_be_seen(made->program, i) && memcmp(got[i], want[i], sizeof(got[i])) != 0 && !wrong++)
+            snprintf(text, size, "behind the graph step %u had not ended", i);
     return wrong;
 }
 
@@ -245,53 +272,98 @@ static cudaStream_t any_stream(const struct program_room *room, struct dice *dic
     return streams[dice_below(dice, 5)];
 }
 
-static cudaError_t launch(struct program_room *room, struct made *made, cudaGraphExec_t exec, enum exec_way way, unsigned *wrong, char *text,
-                          size_t size)
+/* While the graph runs: its nodes change for the next launch only; and an executable graph that is destroyed still ends. */
+static cudaError_t interfere(struct made *made, cudaGraphExec_t *exec, enum exec_way way, unsigned next)
+{
+    int changes = way == EXEC_UPDATED || way == EXEC_BY_NODE || way == EXEC_REENABLED;
+
+    if (next < exec_launches(made, way)) {
+        if (!changes || dice_below(&made->dice, 2))
+            return cudaSuccess;
+        made->changed = next;
+        return exec_change(made, way, *exec, next);
+    }
+    if (made->bodies || dice_below(&made->dice, 2))
+        return cudaSuccess;
+    TRY(cudaGraphExecDestroy(*exec));
+    *exec = NULL;
+    return cudaSuccess;
+}
+
+/* One launch, with work ahead of it and behind it in its stream. */
+static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum exec_way way, unsigned time, unsigned *wrong, char *text, size_t size)
+{
+    static struct program with_behind;
+    struct program_room *room = made->room;
+    struct made now = *made;
+    cudaStream_t stream = any_stream(room, &now.dice);
+    int is_decoy = exec_is_decoy(made, time);
+    uint64_t decoys = is_decoy ? made->decoy->decoys : 0;
+    cudaError_t error;
+
+    with_behind = *made->program;
+    program_add_behind(&now, &with_behind, is_decoy);
+    now.program = &with_behind;
+    TRY(program_prepare_behind(&now, stream));
+    made->dice = now.dice;
+    TRY(program_before_launch(made, decoys));
+    TRY(cudaGraphLaunch(*exec, stream));
+    TRY(program_launch_behind(&now, stream));
+    error = interfere(made, exec, way, time + 1);
+    TRY(program_behind_launch(made, decoys));
+    TRY(cudaStreamSynchronize(stream));
+    TRY(error);
+    *wrong = is_decoy ? compare_decoys(room, made->program, decoys, text, size) : compare_words(&now, text, size);
+    if (!*wrong && !is_decoy)
+        *wrong = compare_seen(&now, decoys, text, size);
+    if (!*wrong && !is_decoy)
+        *wrong = compare_behind(&now, text, size);
+    return cudaSuccess;
+}
+
+static cudaError_t launch(struct made *made, cudaGraphExec_t *exec, enum exec_way way, unsigned *wrong, char *text, size_t size)
 {
     unsigned time;
 
     for (time = 0; time < exec_launches(made, way) && !*wrong; time++) {
-        cudaStream_t stream = any_stream(room, &made->dice);
-        uint64_t decoys = exec_is_decoy(made, time) ? made->decoy->decoys : 0;
-        if (time)
-            TRY(exec_change(made, way, exec, time));
-        TRY(program_prepare(made));
-        TRY(program_before_launch(made, decoys));
-        TRY(cudaGraphLaunch(exec, stream));
-        TRY(program_behind_launch(made, decoys));
-        TRY(cudaStreamSynchronize(stream));
-        *wrong = exec_is_decoy(made, time) ? compare_decoys(room, made->program, decoys, text, size) : compare_words(made, text, size);
-        if (!*wrong && !exec_is_decoy(made, time))
-            *wrong = compare_seen(made, decoys, text, size);
+        if (time && made->changed != time)
+            TRY(exec_change(made, way, *exec, time));
+        TRY(launch_once(made, exec, way, time, wrong, text, size));
     }
     return cudaSuccess;
 }
 
-static cudaError_t run_graph(struct program_room *room, struct made *made, const struct way *way, unsigned *wrong, char *text, size_t size)
+static cudaError_t run_graph(struct made *made, const struct way *way, unsigned *wrong, char *text, size_t size)
 {
     cudaGraphExec_t exec = NULL;
     cudaError_t error = exec_make(made, (enum exec_way)way->exec, &exec);
 
+    made->changed = 0;
     if (error == cudaSuccess)
-        error = launch(room, made, exec, (enum exec_way)way->exec, wrong, text, size);
+        error = launch(made, &exec, (enum exec_way)way->exec, wrong, text, size);
     if (exec)
         (void)cudaGraphExecDestroy(exec);
     return error;
 }
 
-static cudaError_t try_graph(struct program_room *room, struct made *made, const struct way *way, unsigned *wrong, char *text, size_t size)
+static cudaError_t try_graph(struct made *made, const struct way *way, unsigned *wrong, char *text, size_t size)
 {
     TRY(graph_make(made, (enum graph_way)way->make));
-    *wrong = room->blind ? 0 : graph_compare(made, text, size);
-    return *wrong ? cudaSuccess : run_graph(room, made, way, wrong, text, size);
+    *wrong = made->room->blind ? 0 : graph_compare(made, text, size);
+    return *wrong ? cudaSuccess : run_graph(made, way, wrong, text, size);
 }
 
-static cudaError_t try_stream(struct program_room *room, struct made *made, const struct way *way, unsigned *wrong, char *text, size_t size)
+static cudaError_t try_stream(struct made *made, const struct way *way, unsigned *wrong, char *text, size_t size)
 {
     if (stream_way_captures((enum stream_way)way->make) && !made->program->legacy) {
         TRY(stream_make(made, (enum stream_way)way->make));
         made->inner = made->graph;
-        return run_graph(room, made, way, wrong, text, size);
+        if (!made->room->blind && !program_captured_right(made, (enum stream_way)way->make)) {
+            snprintf(text, size, "a captured launch has another edge than its attribute or its event says");
+            *wrong = 1;
+            return cudaSuccess;
+        }
+        return run_graph(made, way, wrong, text, size);
     }
     TRY(program_prepare(made));
     TRY(stream_make(made, (enum stream_way)way->make));
@@ -311,7 +383,7 @@ static int try_way(struct program_room *room, const struct program *p, const str
     made.room = room;
     made.dice.state = seed;
     *wrong = 0;
-    error = (way->stream ? try_stream : try_graph)(room, &made, way, wrong, text, size);
+    error = (way->stream ? try_stream : try_graph)(&made, way, wrong, text, size);
     if (error != cudaSuccess && !made.declined) {
         snprintf(text, size, "a call gave %s", cudaGetErrorName(error));
         *wrong = 1;

@@ -19,7 +19,7 @@ void program_step_args(const struct made *made, unsigned step, struct kernel_arg
     args->data = room->data + (program_is_decoy(made, step) ? PROGRAM_STEPS * PROGRAM_WORDS : 0);
     args->state = room->state;
     args->primary_sm = room->began;
-    args->dependent_sm = room->began + PROGRAM_STEPS;
+    args->dependent_sm = room->began + (program_is_decoy(made, step) ? PROGRAM_BEGAN : PROGRAM_STEPS);
     args->seen = (uint32_t *)(uintptr_t)device->mark;
     args->input = (uint32_t *)(uintptr_t)device->from_host;
 }
@@ -29,9 +29,17 @@ uint32_t *program_words_of(const struct made *made, unsigned step)
     return made->room->data + ((program_is_decoy(made, step) ? PROGRAM_STEPS : 0) + step) * PROGRAM_WORDS;
 }
 
-/* What a copy reads: words of the same memory. */
+/* The default kind lets the addresses tell. */
+enum cudaMemcpyKind program_copy_kind(const struct program *program, unsigned step)
+{
+    return step % 3 == 0 ? cudaMemcpyDefault : program->step[step].reads ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
+}
+
+/* What a copy reads: words of the same memory, or of the host. */
 static uint32_t *source_of(const struct made *made, unsigned step)
 {
+    if (!made->program->step[step].reads)
+        return made->room->staging->given[step];
     return program_words_of(made, step) - step * PROGRAM_WORDS + made->program->step[step].read[0] * PROGRAM_WORDS;
 }
 
@@ -54,6 +62,8 @@ static void CUDART_CB host_step_runs(void *opaque)
 
     if (host->decoy)
         return;
+    room->staging->host_runs[host->step]++;
+    room->host_wrong += *(volatile const uint32_t *)room->staging->ahead_mark != (uint32_t)room->key;
     for (i = 0; i < host->reads; i++)
         room->host_wrong += mark[host->read[i]] != (uint32_t)room->key + host->read[i];
     for (i = 0; i < PROGRAM_WORDS; i++)
@@ -239,7 +249,7 @@ void program_fill_general(const struct made *made, unsigned index, struct step_p
     case STEP_KERNEL: memcpy(&general->kernel, &params->as.kernel, sizeof(params->as.kernel)); break;
     case STEP_SET: memcpy(&general->memset, &params->as.set, sizeof(params->as.set)); break;
     case STEP_COPY:
-        general->memcpy.copyParams.kind = cudaMemcpyDeviceToDevice;
+        general->memcpy.copyParams.kind = program_copy_kind(made->program, index);
         general->memcpy.copyParams.srcPtr = row_of(params->as.copy.from - made->program->step[index].source);
         general->memcpy.copyParams.srcPos.x = made->program->step[index].source;
         general->memcpy.copyParams.dstPtr = row_of(params->as.copy.to - made->program->step[index].begin);
@@ -276,7 +286,7 @@ static cudaError_t add_typed(const struct made *made, cudaGraph_t graph, unsigne
     case STEP_SET: return cudaGraphAddMemsetNode(node, graph, deps, count, &params.as.set);
     case STEP_COPY:
         return cudaGraphAddMemcpyNode1D(node, graph, deps, count, params.as.copy.to, params.as.copy.from, params.as.copy.bytes,
-                                        cudaMemcpyDeviceToDevice);
+                                        program_copy_kind(made->program, index));
     case STEP_HOST: return cudaGraphAddHostNode(node, graph, deps, count, &params.as.host);
     case STEP_RECORD: return cudaGraphAddEventRecordNode(node, graph, deps, count, params.as.event);
     case STEP_AWAIT: return cudaGraphAddEventWaitNode(node, graph, deps, count, params.as.event);
@@ -300,7 +310,8 @@ cudaError_t program_set_node(const struct made *made, cudaGraphNode_t node, unsi
     case STEP_KERNEL: return cudaGraphKernelNodeSetParams(node, &params.as.kernel);
     case STEP_SET: return cudaGraphMemsetNodeSetParams(node, &params.as.set);
     case STEP_COPY:
-        return cudaGraphMemcpyNodeSetParams1D(node, params.as.copy.to, params.as.copy.from, params.as.copy.bytes, cudaMemcpyDeviceToDevice);
+        return cudaGraphMemcpyNodeSetParams1D(node, params.as.copy.to, params.as.copy.from, params.as.copy.bytes,
+                                              program_copy_kind(made->program, index));
     case STEP_HOST: return cudaGraphHostNodeSetParams(node, &params.as.host);
     case STEP_RECORD: return cudaGraphEventRecordNodeSetEvent(node, params.as.event);
     case STEP_AWAIT: return cudaGraphEventWaitNodeSetEvent(node, params.as.event);
@@ -331,7 +342,7 @@ cudaError_t program_set_exec_node(const struct made *made, cudaGraphExec_t exec,
     case STEP_SET: return cudaGraphExecMemsetNodeSetParams(exec, node, &params.as.set);
     case STEP_COPY:
         return cudaGraphExecMemcpyNodeSetParams1D(exec, node, params.as.copy.to, params.as.copy.from, params.as.copy.bytes,
-                                                  cudaMemcpyDeviceToDevice);
+                                                  program_copy_kind(made->program, index));
     case STEP_HOST: return cudaGraphExecHostNodeSetParams(exec, node, &params.as.host);
     case STEP_RECORD: return cudaGraphExecEventRecordNodeSetEvent(exec, node, params.as.event);
     case STEP_AWAIT: return cudaGraphExecEventWaitNodeSetEvent(exec, node, params.as.event);
@@ -373,7 +384,7 @@ cudaError_t program_make_child(const struct made *made, unsigned index, cudaGrap
 /* ---- bodies and child graphs ---- */
 
 #if CUDART_VERSION >= 12040
-/* An `if` whose body runs; from 12.8 on also one whose other body runs, or one of several bodies. The bodies beside it are empty.
+/* An `if` whose body runs; from 12.8 on also one whose other body runs, or one of several bodies.
  * Returns which one runs. */
 static unsigned draw_condition(struct made *made, struct cudaConditionalNodeParams *params, unsigned *value)
 {
@@ -395,20 +406,48 @@ static unsigned draw_condition(struct made *made, struct cudaConditionalNodePara
 }
 #endif
 
+#if CUDART_VERSION >= 12040
+/* None of its bodies runs: an `if`, or a loop, whose condition does not hold. */
+static unsigned draw_idle(struct made *made, struct cudaConditionalNodeParams *params, unsigned *value)
+{
+    params->type = dice_below(&made->dice, 2) ? cudaGraphCondTypeIf : cudaGraphCondTypeWhile;
+    params->size = 1;
+    *value = 0;
+    return 1;
+}
+
+/* The compared words tell if it runs all the same. */
+static cudaError_t must_not_run(const struct made *made, cudaGraph_t body)
+{
+    struct cudaMemsetParams set;
+    cudaGraphNode_t node;
+
+    memset(&set, 0, sizeof(set));
+    set.dst = made->room->began + PROGRAM_STEPS + 1;
+    set.value = set.elementSize = 4;
+    set.width = set.height = 1;
+    return cudaGraphAddMemsetNode(&node, body, NULL, 0, &set);
+}
+#endif
+
 cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body)
 {
 #if CUDART_VERSION >= 12040
     cudaGraphConditionalHandle handle;
     struct cudaGraphNodeParams params;
-    unsigned value = 1, runs;
+    unsigned value = 1, runs, i;
 
     memset(&params, 0, sizeof(params));
     params.type = cudaGraphNodeTypeConditional;
-    runs = draw_condition(made, &params.conditional, &value);
+    runs = body ? draw_condition(made, &params.conditional, &value) : draw_idle(made, &params.conditional, &value);
     TRY(cudaGraphConditionalHandleCreate(&handle, graph, value, cudaGraphCondAssignDefault));
     params.conditional.handle = handle;
     TRY(edges_add_node(node, graph, deps, NULL, count, &params));
-    *body = params.conditional.phGraph_out[runs];
+    for (i = 0; i < params.conditional.size; i++)
+        if (i != runs)
+            TRY(must_not_run(made, params.conditional.phGraph_out[i]));
+    if (body)
+        *body = params.conditional.phGraph_out[runs];
     return cudaSuccess;
 #else
     (void)made, (void)graph, (void)deps, (void)count, (void)node, (void)body;

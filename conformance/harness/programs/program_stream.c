@@ -99,7 +99,8 @@ cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStr
         if (step->rows > 1)
             return cudaMemset2DAsync(set->dst, set->pitch, value, step->bytes, set->height, stream);
         return cudaMemsetAsync(set->dst, value, step->bytes, stream);
-    case STEP_COPY: return cudaMemcpyAsync(params.as.copy.to, params.as.copy.from, params.as.copy.bytes, cudaMemcpyDeviceToDevice, stream);
+    case STEP_COPY: 
+        return cudaMemcpyAsync(params.as.copy.to, params.as.copy.from, params.as.copy.bytes, program_copy_kind(made->program, index), stream);
     case STEP_HOST: return program_launch_host(made, index, stream);
     default: return cudaErrorNotSupported;
     }
@@ -131,6 +132,9 @@ cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t
     const cudaGraphEdgeData *data = NULL;
     size_t count = 0, i;
 
+    TRY(cudaStreamIsCapturing(stream, &status));
+    if (status != cudaStreamCaptureStatusActive)
+        return cudaErrorUnknown;
     TRY(edges_of_capture(stream, &status, NULL, NULL, &nodes, &data, &count));
     for (i = 0; i < count; i++)
         if (!is_known(made, step, nodes[i])) {
@@ -164,31 +168,17 @@ static cudaEvent_t event_of_step(const struct made *made, unsigned step, enum li
     return NULL;
 }
 
+/* An ordinary event may have any flags. */
+static cudaEvent_t full_event(const struct made *made, unsigned l)
+{
+    return made->eager && l < PROGRAM_OTHER_EVENTS ? made->room->other_event[l] : made->room->event[l];
+}
+
 static cudaEvent_t event_to_await(const struct made *made, unsigned l)
 {
     enum link_kind kind;
 
-    return made->program->link[l].kind == LINK_FULL ? made->room->event[l] : event_of_step(made, made->program->link[l].from, &kind);
-}
-
-/* A launch that is refused leaves nothing behind: neither work nor its attribute. */
-static void launch_nothing(const struct made *made, cudaStream_t stream)
-{
-    cudaLaunchAttribute attr;
-    cudaLaunchConfig_t config;
-    struct kernel_args args;
-    void *params[1];
-    unsigned n = 0;
-
-    memset(&args, 0, sizeof(args));
-    memset(&config, 0, sizeof(config)); /* a grid of no blocks */
-    params[0] = &args;
-    program_add_attribute(&attr, &n, cudaLaunchAttributeProgrammaticStreamSerialization)->programmaticStreamSerializationAllowed = 1;
-    config.stream = stream;
-    config.attrs = &attr;
-    config.numAttrs = n;
-    (void)cudaLaunchKernelExC(&config, made->room->kernel[0], params);
-    (void)cudaGetLastError();
+    return made->program->link[l].kind == LINK_FULL ? full_event(made, l) : event_of_step(made, made->program->link[l].from, &kind);
 }
 
 /* May this step be a graph of one kernel as well? The next step of its lane must not carry the attribute: it might begin before
@@ -224,8 +214,8 @@ static cudaError_t launch_as_graph(struct made *made, unsigned i, cudaStream_t s
 static cudaError_t launch_somehow(struct made *made, unsigned i, cudaStream_t stream, cudaEvent_t event, enum link_kind kind,
                                   struct dice *dice)
 {
-    if (made->eager && dice_below(dice, 8) == 0)
-        launch_nothing(made, stream);
+    if (made->eager && dice_below(dice, 4) == 0)
+        program_change_nothing(made, stream, dice);
     if (made->eager && event == NULL && dice_below(dice, 8) == 0 && may_be_graph(made, i))
         return launch_as_graph(made, i, stream);
     return program_launch_step(made, i, stream, event, kind, dice);
@@ -283,7 +273,7 @@ static cudaError_t queue_one(const struct lanes *lanes, unsigned i, struct dice 
         TRY(program_captured_node(made, i, stream));
     for (l = 0; l < p->links; l++)
         if (p->link[l].from == i && p->link[l].kind == LINK_FULL)
-            TRY(record_event(made->room->event[l], stream, dice));
+            TRY(record_event(full_event(made, l), stream, dice));
     return cudaSuccess;
 }
 
@@ -355,11 +345,15 @@ static cudaError_t queue_all(struct lanes *lanes, int by_threads)
     return join(lanes);
 }
 
+/* Each thread has a default stream of its own. */
+static int may_use_threads(const struct lanes *lanes) { return lanes->stream[0] != cudaStreamPerThread && lanes->relay != cudaStreamPerThread; }
+
 static cudaError_t capture(struct lanes *lanes, int to_graph)
 {
     struct made *made = lanes->made;
     enum cudaStreamCaptureMode mode = program_capture_mode(&made->dice);
-    cudaError_t error, end;
+    cudaError_t error, other, end;
+    int beside;
 
     if (to_graph) {
         TRY(cudaGraphCreate(&made->graph, 0));
@@ -367,9 +361,15 @@ static cudaError_t capture(struct lanes *lanes, int to_graph)
     } else {
         TRY(cudaStreamBeginCapture(lanes->stream[0], mode));
     }
-    error = queue_all(lanes, 0);
+    if (!program_is_new_capture(made->room, lanes->stream[0], made->graph))
+        return cudaErrorUnknown;
+    beside = dice_below(&made->dice, 2) != 0;
+    error = beside ? program_begin_other_capture(made) : cudaSuccess;
+    if (error == cudaSuccess)
+        error = queue_all(lanes, mode == cudaStreamCaptureModeRelaxed && may_use_threads(lanes) && dice_below(&made->dice, 2));
+    other = beside ? program_end_other_capture(made) : cudaSuccess;
     end = cudaStreamEndCapture(lanes->stream[0], &made->graph);
-    return error == cudaSuccess ? end : error;
+    return error != cudaSuccess ? error : other != cudaSuccess ? other : end;
 }
 
 /* A clone has the edges of its graph, each with its data. */
@@ -391,6 +391,41 @@ static int has_same_edges(cudaGraph_t graph, cudaGraph_t clone)
         if (k == count[1] || memcmp(&data[0][e], &data[1][k], sizeof(data[0][e])) != 0)
             return 0;
     }
+    return 1;
+}
+
+static int has_edge(const struct made *made, unsigned from, unsigned to, enum link_kind kind)
+{
+    static cudaGraphNode_t nodes[MOST_EDGES];
+    static cudaGraphEdgeData data[MOST_EDGES];
+    cudaGraphEdgeData want = program_edge(kind);
+    size_t count = MOST_EDGES, e;
+
+    if (edges_into_node(made->node[to], nodes, data, &count) != cudaSuccess)
+        return 0;
+    for (e = 0; e < count; e++)
+        if (nodes[e] == made->node[from])
+            return memcmp(&data[e], &want, sizeof(want)) == 0;
+    return 0;
+}
+
+/* A cooperative launch with the attribute is an open question. */
+int program_captured_right(const struct made *made, enum stream_way way)
+{
+    const struct program *p = made->program;
+    unsigned i, l, next;
+
+    if (way != WAY_CAPTURED && way != WAY_CAPTURED_TO_GRAPH)
+        return 1;
+    for (i = 0; i < p->steps; i++) {
+        next = program_next_in_lane(p, i);
+        if (next != PROGRAM_STEPS && p->step[i].kind == STEP_KERNEL && p->step[next].kind == STEP_KERNEL && p->step[next].attribute &&
+            !p->step[next].cooperative && !has_edge(made, i, next, LINK_TRIGGER))
+            return 0;
+    }
+    for (l = 0; l < p->links; l++)
+        if (p->link[l].kind != LINK_FULL && !has_edge(made, p->link[l].from, p->link[l].to, p->link[l].kind))
+            return 0;
     return 1;
 }
 

@@ -41,6 +41,7 @@ static void write_bytes(const struct program *p, unsigned i, const uint32_t *fro
 void program_expect_step(const struct program *p, unsigned i, uint64_t key, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS])
 {
     const struct step *step = &p->step[i];
+    uint32_t given[PROGRAM_WORDS];
     unsigned w, r;
 
     for (w = 0; w < PROGRAM_WORDS; w++) {
@@ -57,8 +58,10 @@ void program_expect_step(const struct program *p, unsigned i, uint64_t key, uint
         default: break;
         }
     }
+    for (w = 0; w < PROGRAM_WORDS; w++)
+        given[w] = program_given(key, i, w);
     if (step->kind == STEP_SET || step->kind == STEP_COPY)
-        write_bytes(p, i, step->kind == STEP_COPY ? words[step->read[0]] : NULL, words[i]);
+        write_bytes(p, i, step->kind == STEP_SET ? NULL : step->reads ? words[step->read[0]] : given, words[i]);
 }
 
 void program_expect(const struct program *p, uint64_t key, uint64_t left_out, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS])

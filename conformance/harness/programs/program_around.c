@@ -1,0 +1,181 @@
+/* program_around.c - what stands in the stream of a graph before it and behind it. A node that nothing in its graph orders comes after all
+ * work before the graph, and work behind the graph after all of its nodes. */
+#include "program.h"
+
+#include <string.h>
+
+#include "../words.h"
+#include "try.h"
+
+#define LAUNCHED_AHEAD 2u
+
+/* What a plan is told of a step. */
+static uint32_t watched(const struct program *p, unsigned step)
+{
+    /* A kernel says itself that it has begun; of a memset or a copy the first word that it writes does. */
+    uint32_t word = (p->step[step].begin + 3) / 4 < PROGRAM_WORDS ? (p->step[step].begin + 3) / 4 : 0;
+
+    return step | (p->step[step].kind == STEP_KERNEL ? 0 : STEP_OF_WORDS | word << STEP_WORD_SHIFT);
+}
+
+static void fill_plan(const struct made *made, unsigned i, struct step_plan *plan)
+{
+    const struct program_room *room = made->room;
+    const struct program *p = made->program;
+    unsigned w, r;
+
+    plan->key = room->key;
+    plan->step = i;
+    plan->flags = room->blind ? p->step[i].flags & ~STEP_WAITS : p->step[i].flags;
+    plan->hold_ns = p->step[i].hold_ns;
+    plan->reads = p->step[i].reads;
+    for (r = 0; r < p->step[i].reads; r++)
+        plan->read[r] = p->step[i].read[r] | (p->step[p->step[i].read[r]].kind == STEP_HOST ? STEP_OF_HOST : 0);
+    plan->watches = p->step[i].watches;
+    for (w = 0; w < plan->watches; w++)
+        plan->watch[w] = watched(p, p->step[i].watch[w]);
+}
+
+static void fill_staging(const struct made *made)
+{
+    struct program_room *room = made->room;
+    struct program_staging *staging = room->staging;
+    unsigned i, w;
+
+    memset(staging->plan, 0, sizeof(staging->plan));
+    memset(staging->host_runs, 0, sizeof(staging->host_runs));
+    for (i = 0; i < made->program->steps; i++) {
+        fill_plan(made, i, &staging->plan[i]);
+        for (w = 0; w < PROGRAM_WORDS; w++) {
+            staging->data[i][w] = program_poison(room->key, i);
+            staging->from_host[i][w] = 0;
+            staging->given[i][w] = program_given(room->key, i, w);
+        }
+        staging->mark[i] = made->left_out >> i & 1 ? (uint32_t)room->key + i : 0; /* no host step has to wait for it */
+    }
+    staging->ahead_mark[0] = (uint32_t)room->key; /* nothing has to be awaited */
+}
+
+static void begin_run(struct made *made)
+{
+    made->room->key = dice_roll(&made->dice);
+    made->room->host_wrong = 0;
+    fill_staging(made);
+}
+
+static cudaError_t upload(const struct made *made, cudaStream_t stream)
+{
+    struct program_room *room = made->room;
+    size_t plans = made->program->steps * sizeof(struct step_plan), words = made->program->steps * PROGRAM_WORDS * 4;
+
+    TRY(cudaMemcpyAsync(room->plan, room->staging->plan, plans, cudaMemcpyHostToDevice, stream));
+    TRY(cudaMemcpyAsync(room->plan + PROGRAM_STEPS, room->staging->plan, plans, cudaMemcpyHostToDevice, stream));
+    TRY(cudaMemcpyAsync(room->began, room->staging->none, sizeof(room->staging->none), cudaMemcpyHostToDevice, stream));
+    return cudaMemcpyAsync(room->data, room->staging->data, words, cudaMemcpyHostToDevice, stream);
+}
+
+cudaError_t program_prepare(struct made *made)
+{
+    begin_run(made);
+    TRY(upload(made, made->room->stream));
+    return cudaStreamSynchronize(made->room->stream);
+}
+
+/* ---- ahead ---- */
+
+static cudaError_t launch_ahead(const struct program_room *room, unsigned nth, cudaStream_t stream)
+{
+    const struct program_staging *device = (const struct program_staging *)(const void *)room->mapped;
+    struct kernel_args args;
+    cudaLaunchAttribute attr;
+    cudaLaunchConfig_t config;
+    void *values[1];
+    unsigned n = 0;
+
+    memset(&args, 0, sizeof(args));
+    args.plan = (const struct trial_plan *)(const void *)(room->ahead_plan + nth);
+    args.data = args.input = room->ahead;
+    args.primary_sm = room->ahead + LAUNCHED_AHEAD * PROGRAM_WORDS;
+    args.dependent_sm = args.primary_sm + LAUNCHED_AHEAD;
+    args.state = room->state;
+    args.seen = (uint32_t *)(uintptr_t)device->ahead_mark;
+    values[0] = &args;
+    memset(&config, 0, sizeof(config));
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim.x = config.blockDim.y = config.blockDim.z = 1;
+    config.stream = stream;
+    program_add_attribute(&attr, &n, cudaLaunchAttributeProgrammaticStreamSerialization)->programmaticStreamSerializationAllowed = 1;
+    config.attrs = nth ? &attr : NULL;
+    config.numAttrs = nth ? n : 0;
+    return cudaLaunchKernelExC(&config, room->kernel[0], values);
+}
+
+/* The first triggers at once and holds; now and then a second one overlaps it. */
+cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream)
+{
+    struct program_room *room = made->room;
+    unsigned i, launches = 1 + dice_below(&made->dice, LAUNCHED_AHEAD);
+
+    begin_run(made);
+    memset(room->staging->ahead, 0, sizeof(room->staging->ahead));
+    for (i = 0; i < LAUNCHED_AHEAD; i++) {
+        room->staging->ahead[i].key = room->key;
+        room->staging->ahead[i].step = i;
+        room->staging->ahead[i].flags = STEP_TRIGGERS_FIRST;
+        room->staging->ahead[i].hold_ns = i ? 0 : 3 * room->size.hold_ns;
+    }
+    room->staging->ahead_mark[0] = 0;
+    TRY(cudaMemcpyAsync(room->ahead_plan, room->staging->ahead, sizeof(room->staging->ahead), cudaMemcpyHostToDevice, stream));
+    for (i = 0; i < launches; i++)
+        TRY(launch_ahead(room, i, stream));
+    TRY(upload(made, stream));
+    TRY(cudaEventRecord(room->prepared, stream));
+    return cudaStreamWaitEvent(room->side, room->prepared, 0);
+}
+
+/* ---- behind ---- */
+
+static int has_words(const struct step *step) { return step->kind != STEP_EMPTY && step->kind != STEP_RECORD; }
+
+void program_add_behind(struct made *made, struct program *program, int copies_only)
+{
+    struct step *step = &program->step[program->steps];
+    unsigned i, first = dice_below(&made->dice, program->steps);
+    int kernel = !copies_only && program->steps < PROGRAM_STEPS && dice_below(&made->dice, 2);
+
+    made->behind = kernel ? BEHIND_KERNEL : dice_below(&made->dice, 2) ? BEHIND_COPY : BEHIND_EVENT;
+    if (!kernel)
+        return;
+    made->behind_step = program->steps;
+    memset(step, 0, sizeof(*step));
+    step->kind = STEP_KERNEL;
+    for (i = 0; i < 3; i++)
+        step->grid[i] = step->block[i] = step->cluster[i] = 1;
+    for (i = 0; i < program->steps && step->reads < PROGRAM_READS; i++)
+        if (has_words(&program->step[(first + i) % program->steps]))
+            step->read[step->reads++] = (first + i) % program->steps;
+    program->steps++;
+}
+
+static uint32_t *words_behind(const struct program_room *room) { return room->seen + PROGRAM_SEEN * PROGRAM_STEPS * PROGRAM_WORDS; }
+
+cudaError_t program_launch_behind(struct made *made, cudaStream_t stream)
+{
+    struct program_room *room = made->room;
+    cudaStream_t in = stream;
+
+    if (made->behind == BEHIND_KERNEL)
+        return program_launch_step(made, made->behind_step, stream, NULL, LINK_FULL, NULL);
+    if (made->behind == BEHIND_EVENT) {
+        in = room->relay;
+        TRY(cudaEventRecord(room->prepared, stream));
+        TRY(cudaStreamWaitEvent(in, room->prepared, 0));
+    }
+    TRY(cudaMemcpyAsync(words_behind(room), room->data, made->program->steps * STEP_BYTES, cudaMemcpyDeviceToDevice, in));
+    return in == stream ? cudaSuccess : cudaStreamSynchronize(in);
+}
+
+const uint32_t *program_seen_behind(const struct made *made)
+{
+    return made->behind == BEHIND_COPY || made->behind == BEHIND_EVENT ? words_behind(made->room) : NULL;
+}

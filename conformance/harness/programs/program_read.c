@@ -1,0 +1,93 @@
+/* program_read.c - reads back the graph that was made of a program. */
+#include "program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../edges.h"
+
+static void tell_edge(char *text, size_t room, const struct link *link, const char *what, cudaGraphEdgeData data)
+{
+    cudaGraphEdgeData want = program_edge(link->kind);
+
+    snprintf(text, room, "%u>%u was to be %u,%u,%u and is %s%u,%u,%u", link->from, link->to, want.from_port, want.to_port, want.type, what,
+             data.from_port, data.to_port, data.type);
+}
+
+/* The answer has `count` nodes, steps that `which` tells, each once, and nothing behind them. */
+static int lists_steps(const struct made *made, cudaGraphNode_t *nodes, size_t count, uint64_t which)
+{
+    unsigned i;
+    size_t k;
+
+    for (i = 0; i < made->program->steps; i++) {
+        for (k = 0; k < count && nodes[k] != made->node[i]; k++)
+            ;
+        if ((k < count) != (which >> i & 1))
+            return 0;
+        count -= k < count;
+        if (which >> i & 1)
+            memmove(&nodes[k], &nodes[k + 1], (PROGRAM_STEPS - k) * sizeof(nodes[0]));
+    }
+    return count == 0 && nodes[0] == NULL;
+}
+
+static int has_roots(const struct made *made)
+{
+    cudaGraphNode_t nodes[PROGRAM_STEPS + 2];
+    size_t count = PROGRAM_STEPS + 1;
+    uint64_t all = made->program->steps == PROGRAM_STEPS ? ~(uint64_t)0 : ((uint64_t)1 << made->program->steps) - 1, roots = all;
+    unsigned l;
+
+    for (l = 0; l < made->program->links; l++)
+        roots &= ~((uint64_t)1 << made->program->link[l].to);
+    memset(nodes, -1, sizeof(nodes));
+    if (cudaGraphGetNodes(made->inner, nodes, &count) != cudaSuccess || !lists_steps(made, nodes, count, all))
+        return 0;
+    count = PROGRAM_STEPS + 1;
+    memset(nodes, -1, sizeof(nodes));
+    return cudaGraphGetRootNodes(made->inner, nodes, &count) == cudaSuccess && lists_steps(made, nodes, count, roots);
+}
+
+/* Nodes, edges, and the launches of kernels. */
+unsigned graph_compare(const struct made *made, char *text, size_t room)
+{
+    static cudaGraphNode_t from[PROGRAM_LINKS + 1], to[PROGRAM_LINKS + 1];
+    static cudaGraphEdgeData data[PROGRAM_LINKS + 1];
+    const struct program *p = made->program;
+    size_t count = PROGRAM_LINKS + 1, some = p->links / 2, nodes = 0, e;
+    unsigned i, l, wrong = 0;
+
+    if (edges_of_graph(made->inner, from, to, data, &count) != cudaSuccess || cudaGraphGetNodes(made->inner, NULL, &nodes) != cudaSuccess) {
+        snprintf(text, room, "its edges cannot be read");
+        return 1;
+    }
+    for (l = 0; l < p->links; l++) {
+        cudaGraphEdgeData want = program_edge(p->link[l].kind);
+        for (e = 0; e < count && !(from[e] == made->node[p->link[l].from] && to[e] == made->node[p->link[l].to]); e++)
+            ;
+        if (e < count && memcmp(&data[e], &want, sizeof(want)) == 0)
+            continue;
+        if (!wrong++)
+            tell_edge(text, room, &p->link[l], e < count ? "" : "absent ", e < count ? data[e] : want);
+    }
+    for (e = count; !wrong && e < PROGRAM_LINKS + 1; e++)
+        if ((from[e] || to[e]) && !wrong++)
+            snprintf(text, room, "after its edges the arrays are not empty");
+    if (!wrong && some > 1 && (edges_of_graph(made->inner, from, to, data, &some) != cudaSuccess || some != p->links / 2)) {
+        snprintf(text, room, "asked for half of its edges, it gave another number");
+        wrong++;
+    }
+    if (!wrong && (count != p->links || nodes != p->steps)) {
+        snprintf(text, room, "it has %u nodes and %u edges instead of %u and %u", (unsigned)nodes, (unsigned)count, p->steps, p->links);
+        wrong++;
+    }
+    if (!wrong && !has_roots(made)) {
+        snprintf(text, room, "its nodes or its roots are others");
+        wrong++;
+    }
+    for (i = 0; i < p->steps; i++)
+        if (!program_is_wrapped(made, i) && !program_keeps_node(made, i) && !wrong++)
+            snprintf(text, room, "step %u is another launch, has lost an attribute, or has another event", i);
+    return wrong;
+}
