@@ -109,7 +109,11 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
         (void)kernel_replace(next->kernel, p);
     if (ignored || (device.faults.second_params_ignored && n->renewed++ != 0))
         return cudaSuccess;
-    return kernel_replace(n->kernel, p);
+    cudaError_t error = kernel_replace(n->kernel, p);
+    bool runs = e->running != NULL && !e->running->retired && n->op != NULL && n->op->grid != NULL && !n->op->ready;
+    if (device.faults.params_reach_running && runs)
+        memcpy(n->op->grid->args, n->kernel->args, sizeof n->kernel->args);
+    return error;
 }
 
 struct node *node_of_type(cudaGraphNode_t handle, enum cudaGraphNodeType type)

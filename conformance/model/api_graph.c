@@ -197,8 +197,9 @@ cudaError_t CUDARTAPI cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t
                                                enum cudaMemcpyKind kind)
 {
     CALL(cudaGraphAddMemcpyNode1D);
-    (void)kind;
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || to == NULL || from == NULL, cudaErrorInvalidValue);
+    if (device.faults.host_source_unordered && kind == cudaMemcpyHostToDevice && count != 0)
+        count--;
     return node_finish(out, copy_node(graph_of(graph), to, from, bytes), deps, NULL, count);
 }
 
@@ -411,7 +412,7 @@ static void list_nodes(const struct graph *g, bool roots, cudaGraphNode_t *nodes
     size_t room = nodes != NULL ? *count : 0, n = 0;
     for (size_t i = 0; i < g->nodes; i++) {
         bool has_incoming = false;
-        for (size_t a = 0; roots && a < g->arcs; a++)
+        for (size_t a = 0; roots && a < (device.faults.late_edges_rootless && g->arcs > 3 ? 3 : g->arcs); a++)
             has_incoming |= g->arc[a].to == g->node[i];
         if (has_incoming)
             continue;

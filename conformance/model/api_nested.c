@@ -7,6 +7,8 @@
 const struct graph *node_body(const struct node *n)
 {
     unsigned which = n->choice == BODY_IF ? n->condition == 0 : n->choice == BODY_SWITCH && !device.faults.switch_runs_first ? n->condition : 0;
+    if (device.faults.idle_body_runs && n->type == cudaGraphNodeTypeConditional && n->children == 1)
+        which = 0;
     return !n->disabled && which < n->children ? n->child[which] : NULL;
 }
 
@@ -55,7 +57,7 @@ cudaError_t CUDARTAPI cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNod
     CALL(cudaGraphNodeGetEnabled);
     const struct node *n = node_in(exec, node);
     FAIL_IF(n == NULL || enabled == NULL, cudaErrorInvalidValue);
-    *enabled = !n->disabled;
+    *enabled = !n->disabled || device.faults.enabled_always;
     return cudaSuccess;
 }
 

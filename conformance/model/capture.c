@@ -84,7 +84,7 @@ bool capture_broken(const struct stream *s)
 
 struct graph *capture_graph(struct stream *s)
 {
-    return s->capture->graph;
+    return device.faults.captures_mix ? captures->graph : s->capture->graph;
 }
 
 /* ---- lanes ---- */
@@ -149,7 +149,7 @@ static edge_data joined(const struct half_edge *h, const struct node *n, bool pr
 {
     edge_data d = h->data;
     bool kernels = h->node->type == cudaGraphNodeTypeKernel && n->type == cudaGraphNodeTypeKernel;
-    if (device.faults.captured_attribute_full && programmatic)
+    if (programmatic && (device.faults.captured_attribute_full || (device.faults.other_thread_captures_full && device.other_thread)))
         return full_edge;
     if (programmatic && (kernels || device.faults.captured_anywhere)) {
         d.from_port = cudaGraphKernelNodePortProgrammatic;
@@ -325,7 +325,7 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphN
     c->owns_graph = into == NULL;
     c->origin = s;
     c->mode = mode;
-    c->id = ++capture_ids;
+    c->id = device.faults.capture_ids_repeat ? 1 : ++capture_ids;
     c->next = captures;
     captures = c;
     struct lane *l = lane_of(c, s);
@@ -398,6 +398,7 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
         *out = (cudaGraph_t)(void *)c->graph;
     else if (c->owns_graph)
         graph_delete(c->graph);
+    s->leaked_attribute |= device.faults.failed_capture_leaks && error != cudaSuccess;
     capture_free(c);
     return call_result(error);
 }

@@ -408,6 +408,7 @@ static void arc_orders(const struct arc *a)
            (device.faults.set_before_body_lost && body && a->from->type == cudaGraphNodeTypeMemset) ||
            (device.faults.disabled_orders_one && a->from->disabled && a->nth > 0);
     cut |= (device.faults.second_empty_cuts && empties) || (device.faults.child_before_body_lost && body && a->from->type == cudaGraphNodeTypeGraph);
+    cut |= device.faults.fan_of_sixteen_cut && a->nth >= 16;
     bool ignored = cut || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     bool full_lets_go = (device.faults.second_exec_full && queued_features & HAS(secondexec)) || (device.faults.third_launch_full && queued_launches > 2) ||
                         (device.faults.nested_child_unordered && in_nested_child(a->to));
@@ -445,7 +446,8 @@ static void node_queue(struct node *n, struct op *start)
     n->op->features |= node_features(n);
     n->op->depth = device.drawn.features & HAS(deep) ? chain_depth(n) : 0;
     n->op->features |= n->op->depth >= 4 ? HAS(deep) : 0;
-    op_after(n->op, start, EDGE_RETIRED);
+    if (!(device.faults.second_root_free && n->incoming == 0 && n->index > 0))
+        op_after(n->op, start, EDGE_RETIRED);
     if (body == NULL)
         return;
     n->last = op_new(OP_JOIN);
@@ -453,6 +455,9 @@ static void node_queue(struct node *n, struct op *start)
     queued_features |= n->type == cudaGraphNodeTypeConditional ? HAS(body) : HAS(child);
     queue_between(body, n->op, n->last);
     queued_features = outside;
+    for (unsigned c = 0; device.faults.all_bodies_run && n->type == cudaGraphNodeTypeConditional && c < n->children; c++)
+        if (n->child[c] != body)
+            queue_between(n->child[c], n->op, n->last);
     op_after(n->last, n->op, EDGE_DONE);
 }
 
@@ -532,6 +537,11 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
     for (const struct graph_exec *o = execs; o != NULL; o = o->next)
         if (o->made_from == g->number)
             e->features |= HAS(secondexec);
+    unsigned alike = 0;
+    for (const struct graph_exec *o = execs; o != NULL; o = o->next)
+        alike += o->made_from == g->number;
+    if (device.faults.third_exec_drops_edge && alike >= 2 && e->copy->arcs != 0)
+        graph_drop_arc(e->copy, e->copy->arcs - 1);
     e->made_from = g->number;
     e->next = execs;
     execs = e;
@@ -590,6 +600,9 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
             *at = e->next;
             break;
         }
+    for (size_t i = 0; device.faults.destroyed_exec_stops && e->running != NULL && !e->running->retired && i < e->copy->nodes; i++)
+        if (e->copy->node[i]->op != NULL && e->copy->node[i]->op->kind == OP_SET && !e->copy->node[i]->op->done)
+            e->copy->node[i]->op->move.rows = 0;
     graph_delete(e->copy);
     free(e);
     return cudaSuccess;

@@ -189,6 +189,10 @@ struct faults {
     bool captured_params_ignored, captured_disabled_runs, cluster_along_x_only, long_nodes_cut, blocking_set_skips_legacy, switch_runs_first;
     bool second_clone_drops_edge, capture_clone_full, late_threads_return, info_shares_data, no_edges_refused, attribute_set_once, many_waits_lose_one;
     bool full_queue_overlaps, lost_node_shifts;
+    bool second_root_free, fan_of_sixteen_cut, all_bodies_run, idle_body_runs, host_runs_twice;
+    bool params_reach_running, destroyed_exec_stops, query_forgets_events, idle_event_frees, ipc_event_early;
+    bool captures_mix, other_thread_captures_full, failed_capture_leaks, capture_ids_repeat, cluster_wait_stale;
+    bool host_source_unordered, late_edges_rootless, enabled_always, third_exec_drops_edge;
     bool never_overlaps, early, shared; /* these three conform */
 };
 

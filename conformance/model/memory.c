@@ -321,7 +321,7 @@ void memory_flush(struct op *op)
 
 void memory_wait_returns(struct block *block)
 {
-    if (!device.faults.wait_stale_lines)
+    if (!device.faults.wait_stale_lines && !(device.faults.cluster_wait_stale && block->op->grid->cluster > 1))
         drop_lines(&device.sm[block->sm], true);
 }
 

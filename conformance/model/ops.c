@@ -314,7 +314,11 @@ void op_starts(struct op *op)
         return;
     case OP_COPY:
     case OP_SET: move_memory(op); break;
-    case OP_HOST: op->host.call(op->host.data); break;
+    case OP_HOST:
+        op->host.call(op->host.data);
+        if (device.faults.host_runs_twice)
+            op->host.call(op->host.data);
+        break;
     case OP_RECORD:
     case OP_JOIN: break;
     }

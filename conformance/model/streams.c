@@ -314,6 +314,8 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
     bool timed = (e->flags & cudaEventDisableTiming) == 0;
     if (device.faults.timed_event_early && timed)
         e->host_at = EDGE_STARTED, e->op = before != NULL && !before->retired ? before : e->op;
+    if (device.faults.ipc_event_early && (e->flags & cudaEventInterprocess) != 0 && before != NULL && !before->retired)
+        e->op = before, e->device_at = EDGE_STARTED;
     if (device.faults.timed_wait_early && timed && before != NULL && !before->retired)
         e->op = before, e->device_at = EDGE_STARTED;
     if (device.faults.flagged_record_early && flagged && before != NULL && !before->retired)
@@ -327,6 +329,8 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
 
 static void event_awaited(struct stream *s, struct event *e)
 {
+    if (device.faults.idle_event_frees && e->op == NULL)
+        s->waits = 0;
     if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))
         return;
     bool covered = e->recorded == RECORDED_PROGRAMMATIC && !device.faults.program_event_not_covered;
@@ -461,6 +465,8 @@ cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle)
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     cudaError_t forbidden = capture_forbids(s);
     FAIL_IF(forbidden != cudaSuccess, forbidden);
+    if (device.faults.query_forgets_events)
+        s->waits = 0;
     stream_closes(s);
     if (s->tail == NULL || seems_ended(s->tail, EDGE_RETIRED))
         return cudaSuccess;
