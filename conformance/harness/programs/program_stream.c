@@ -409,6 +409,18 @@ static int has_edge(const struct made *made, unsigned from, unsigned to, enum li
     return 0;
 }
 
+/* Of two dependencies on one node the stronger counts, so that an event may become another edge where there are others. */
+static int depends_on_one(const struct program *p, unsigned step)
+{
+    unsigned i, l, into = 0;
+
+    for (l = 0; l < p->links; l++)
+        into += p->link[l].to == step;
+    for (i = 0; i < step; i++)
+        into += p->step[i].lane == p->step[step].lane;
+    return into == 1;
+}
+
 /* A cooperative launch with the attribute is an open question. */
 int program_captured_right(const struct made *made, enum stream_way way)
 {
@@ -424,7 +436,7 @@ int program_captured_right(const struct made *made, enum stream_way way)
             return 0;
     }
     for (l = 0; l < p->links; l++)
-        if (p->link[l].kind != LINK_FULL && !has_edge(made, p->link[l].from, p->link[l].to, p->link[l].kind))
+        if (p->link[l].kind != LINK_FULL && depends_on_one(p, p->link[l].to) && !has_edge(made, p->link[l].from, p->link[l].to, p->link[l].kind))
             return 0;
     return 1;
 }
