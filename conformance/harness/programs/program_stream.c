@@ -99,7 +99,7 @@ cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStr
         if (step->rows > 1)
             return cudaMemset2DAsync(set->dst, set->pitch, value, step->bytes, set->height, stream);
         return cudaMemsetAsync(set->dst, value, step->bytes, stream);
-    case STEP_COPY: 
+    case STEP_COPY:
         return cudaMemcpyAsync(params.as.copy.to, params.as.copy.from, params.as.copy.bytes, program_copy_kind(made->program, index), stream);
     case STEP_HOST: return program_launch_host(made, index, stream);
     default: return cudaErrorNotSupported;
@@ -409,13 +409,20 @@ static int has_edge(const struct made *made, unsigned from, unsigned to, enum li
     return 0;
 }
 
-/* Of two dependencies on one node the stronger counts, so that an event may become another edge where there are others. */
-static int depends_on_one(const struct program *p, unsigned step)
+static unsigned links_into(const struct program *p, unsigned step)
 {
-    unsigned i, l, into = 0;
+    unsigned l, into = 0;
 
     for (l = 0; l < p->links; l++)
         into += p->link[l].to == step;
+    return into;
+}
+
+/* Of two dependencies on one node the stronger counts, so that an event may become another edge where there are others. */
+static int depends_on_one(const struct program *p, unsigned step)
+{
+    unsigned i, into = links_into(p, step);
+
     for (i = 0; i < step; i++)
         into += p->step[i].lane == p->step[step].lane;
     return into == 1;
@@ -432,7 +439,7 @@ int program_captured_right(const struct made *made, enum stream_way way)
     for (i = 0; i < p->steps; i++) {
         next = program_next_in_lane(p, i);
         if (next != PROGRAM_STEPS && p->step[i].kind == STEP_KERNEL && p->step[next].kind == STEP_KERNEL && p->step[next].attribute &&
-            !p->step[next].cooperative && !has_edge(made, i, next, LINK_TRIGGER))
+            !p->step[next].cooperative && !links_into(p, next) && !has_edge(made, i, next, LINK_TRIGGER))
             return 0;
     }
     for (l = 0; l < p->links; l++)
