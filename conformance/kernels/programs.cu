@@ -4,6 +4,7 @@
  * graphs    SAME-01  graphs: nodes and edges in every order, captured, cloned, as child graph and body, updated, enabled again
  * together  EDGE-33  the same with all edges in one call
  * uploaded  SAME-03  graphs that are uploaded before their launch
+ * destroyed SAME-04  child graphs whose executable graph is destroyed while it runs
  * streams   SAME-02  launches: by each function, attributes in any order, each kind of stream, other threads, captured
  *
  * What a step stores depends on its launch, too. Mutant: `nowait`, no step waits.
@@ -145,34 +146,60 @@ KERNEL(programs_step) { run_step(&args, 0); }
 
 KERNEL(programs_other) { run_step(&args, 1); }
 
-static void ask_how(struct ask *ask, int streams, int only_one_call, int uploaded)
+static void ask_how(struct ask *ask, struct program_ask *how)
 {
-    struct program_ask how = PDL_ZERO;
-
-    how.kernel[0] = (const void *)SYMBOL(programs_step);
-    how.kernel[1] = (const void *)SYMBOL(programs_other);
-    how.streams = streams;
-    how.only_one_call = only_one_call;
-    how.uploaded = uploaded;
-    how.blind = STEPS_BLIND;
-    program_ask(ask, &how);
+    how->kernel[0] = (const void *)SYMBOL(programs_step);
+    how->kernel[1] = (const void *)SYMBOL(programs_other);
+    how->blind = STEPS_BLIND;
+    program_ask(ask, how);
 }
 
 static void ask_graphs(struct ask *ask)
 {
-    ask_how(ask, 0, 0, 0);
+    struct program_ask how = PDL_ZERO;
+
+    ask_how(ask, &how);
     if (!STEPS_BLIND)
         program_ask_sizes(ask);
 }
 
-static void ask_together(struct ask *ask) { ask_how(ask, 0, 1, 0); }
-static void ask_streams(struct ask *ask) { ask_how(ask, 1, 0, 0); }
-static void ask_uploaded(struct ask *ask) { ask_how(ask, 0, 0, 1); }
+static void ask_together(struct ask *ask)
+{
+    struct program_ask how = PDL_ZERO;
+
+    how.only_one_call = 1;
+    ask_how(ask, &how);
+}
+
+static void ask_streams(struct ask *ask)
+{
+    struct program_ask how = PDL_ZERO;
+
+    how.streams = 1;
+    ask_how(ask, &how);
+}
+
+static void ask_uploaded(struct ask *ask)
+{
+    struct program_ask how = PDL_ZERO;
+
+    how.uploaded = 1;
+    ask_how(ask, &how);
+}
+
+static void ask_destroyed(struct ask *ask)
+{
+    struct program_ask how = PDL_ZERO;
+
+    how.destroyed = 1;
+    ask_how(ask, &how);
+}
 
 static const struct pair programs_pairs[] = {
     PAIR_ASK("graphs", ask_graphs),
     PAIR_ASK("together", ask_together),
     PAIR_ASK("streams", ask_streams),
     PAIR_ASK("uploaded", ask_uploaded),
+    PAIR_ASK("destroyed", ask_destroyed),
 };
 IMAGE(programs, programs_pairs)

@@ -241,6 +241,7 @@ struct graph *capture_graph(struct stream *s);
 cudaError_t capture_record(struct stream *s, struct event *e);
 cudaError_t capture_wait(struct stream *s, struct event *e);
 bool capture_is_active(void);
+void capture_invalidate(struct capture *c);
 void capture_invalidate_all(void);
 bool capture_broken(const struct stream *s);
 

@@ -71,10 +71,15 @@ bool capture_is_active(void)
     return captures != NULL;
 }
 
+void capture_invalidate(struct capture *c)
+{
+    c->invalid = true;
+}
+
 void capture_invalidate_all(void)
 {
     for (struct capture *c = captures; c != NULL; c = c->next)
-        c->invalid = true;
+        capture_invalidate(c);
 }
 
 bool capture_broken(const struct stream *s)

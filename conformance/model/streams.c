@@ -440,8 +440,12 @@ static cudaError_t capture_forbids(const struct stream *s)
 {
     if (s->capture == NULL && !legacy_is_forbidden(s))
         return cudaSuccess;
+    if (s->capture != NULL) {
+        capture_invalidate(s->capture);
+        return cudaErrorStreamCaptureUnsupported;
+    }
     capture_invalidate_all();
-    return s->capture != NULL ? cudaErrorStreamCaptureUnsupported : cudaErrorStreamCaptureImplicit;
+    return cudaErrorStreamCaptureImplicit;
 }
 
 cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)

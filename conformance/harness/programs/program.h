@@ -130,6 +130,7 @@ struct made {                  /* a program made in one way */
     struct made *decoy;        /* what the executable graph was made from, if not from this graph */
     uint64_t wraps, bodies;    /* one bit per step: put into a child graph of its own; if so, into a body instead */
     int eager;                 /* launched, not captured */
+    int beside;                /* a stream without any part in it captures */
     enum behind { BEHIND_NOTHING, BEHIND_KERNEL, BEHIND_COPY, BEHIND_EVENT } behind;
     unsigned changed;          /* the launch that the executable graph has been changed for already, while it ran */
     unsigned behind_step;      /* of BEHIND_KERNEL */
@@ -271,6 +272,7 @@ struct program_room {
     cudaEvent_t event[PROGRAM_LINKS];
     cudaEvent_t node_event[2 * PROGRAM_STEPS]; /* of the steps that record or await one; the program's, then the decoy's */
     int high_priority, blind;  /* blind: no step waits; such programs have to go wrong */
+    int destroys;              /* every executable graph while it runs */
     struct program_size size;
     uint64_t key;
     struct program_staging *staging;
@@ -293,7 +295,8 @@ struct program_room {
 /* The questions: every way of `count` programs; the kernel comes from kernels/programs.cu. */
 struct program_ask {
     const void *kernel[2];
-    int streams, only_one_call, uploaded, blind; /* uploaded: every executable graph is, else none */
+    int streams, only_one_call, blind;
+    int uploaded, destroyed;   /* every executable graph is, before its launch or while it runs; else none, or some */
 };
 void program_ask(struct ask *ask, const struct program_ask *how);
 /* Memsets and copies alone, of sizes that the steps of programs do not have. */

@@ -51,7 +51,7 @@ static void capture_between(const struct made *made, cudaStream_t stream, int sp
 
 void program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice)
 {
-    switch (dice_below(dice, 8)) {
+    switch (dice_below(dice, made->beside ? 7 : 8)) { /* no document says what else a spoiled capture spoils */
     case 0: launch_nothing(made, stream); break;
     case 1: (void)cudaStreamQuery(stream); break;
     case 2: ask_event(made, 0, dice); break;

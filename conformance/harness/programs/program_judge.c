@@ -60,6 +60,8 @@ static cudaError_t open_streams(struct program_room *room)
     unsigned i, flags;
 
     TRY(cudaDeviceGetStreamPriorityRange(&least, &room->high_priority));
+    TRY(cudaStreamCreate(&room->blocking)); /* what becomes of a stream is nothing to those that are made after it */
+    TRY(cudaStreamDestroy(room->blocking));
     TRY(cudaStreamCreateWithFlags(&room->blocking, cudaStreamDefault));
     TRY(cudaStreamCreateWithFlags(&room->relay, cudaStreamNonBlocking));
     TRY(cudaStreamCreateWithPriority(&room->urgent, cudaStreamNonBlocking, room->high_priority));
@@ -272,6 +274,19 @@ static cudaStream_t any_stream(const struct program_room *room, struct dice *dic
     return streams[dice_below(dice, 5)];
 }
 
+/* A driver is known that ends the process if an executable graph is destroyed while it runs and has host functions in a child graph:
+ * rule SAME-04. */
+static int has_host_in_child(const struct made *made)
+{
+    int child = made->program->streams ? made->way == WAY_CAPTURED_CHILD : made->way == WAY_CHILD;
+    unsigned i;
+
+    for (i = 0; i < made->program->steps; i++)
+        if (made->program->step[i].kind == STEP_HOST && (child || program_is_wrapped(made, i)))
+            return 1;
+    return 0;
+}
+
 /* While the graph runs: its nodes change for the next launch only; and an executable graph that is destroyed still ends. */
 static cudaError_t interfere(struct made *made, cudaGraphExec_t *exec, enum exec_way way, unsigned next)
 {
@@ -283,7 +298,7 @@ static cudaError_t interfere(struct made *made, cudaGraphExec_t *exec, enum exec
         made->changed = next;
         return exec_change(made, way, *exec, next);
     }
-    if (made->bodies || dice_below(&made->dice, 2))
+    if (made->bodies || (!made->room->destroys && (dice_below(&made->dice, 2) || has_host_in_child(made))))
         return cudaSuccess;
     TRY(cudaGraphExecDestroy(*exec));
     *exec = NULL;
@@ -476,8 +491,10 @@ static struct way way_of(const struct program_ask *how, unsigned number, unsigne
     struct way way;
 
     way.stream = how->streams;
-    way.make = how->only_one_call ? WAY_ONE_CALL : (number + k * 5) % ways;
+    way.make = how->only_one_call ? WAY_ONE_CALL : how->destroyed ? WAY_CHILD : (number + k * 5) % ways;
     way.exec = (number / ways + k) % EXEC_WAYS;
+    if (how->destroyed)
+        way.exec = number % 2 ? EXEC_SECOND : EXEC_PLAIN;
     if (how->uploaded || way.exec == EXEC_UPLOADED)
         way.exec = how->uploaded ? EXEC_UPLOADED : EXEC_PLAIN;
     if (how->streams && way.make != WAY_CAPTURED && way.make != WAY_CAPTURED_TO_GRAPH && way.exec != EXEC_SECOND && way.exec != EXEC_AGAIN &&
@@ -541,11 +558,12 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
 static void ask_programs(struct ask *ask, struct program_room *room, const struct program_ask *how)
 {
     struct counts counts;
-    unsigned number, ways = how->only_one_call || how->uploaded ? 1 : 3;
+    unsigned number, ways = how->only_one_call || how->uploaded || how->destroyed ? 1 : 3;
     unsigned long long programs = ask->trials / (how->blind ? 2 : 1) + 1;
 
     memset(&counts, 0, sizeof(counts));
     room->blind = room->size.programmatic = how->blind;
+    room->destroys = how->destroyed;
     for (number = 0; number < programs; number++)
         if (!ask_program(ask, room, how, number, ways, &counts))
             break;

@@ -82,25 +82,55 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
     return cudaLaunchKernelExC(&config, kernel->func, params.values);
 }
 
+/* "The function will return once the pageable buffer has been copied" (API synchronization behavior): it may then change. */
+static cudaError_t copy_from_pageable(const struct step_params *params, cudaStream_t stream)
+{
+    char pageable[STEP_BYTES];
+    cudaError_t error;
+
+    memcpy(pageable, params->as.copy.from, params->as.copy.bytes);
+    error = cudaMemcpyAsync(params->as.copy.to, pageable, params->as.copy.bytes, cudaMemcpyHostToDevice, stream);
+    memset(pageable, 0xA5, sizeof(pageable));
+    return error;
+}
+
+/* dice: not captured by the caller, so that calls without a stream mean the legacy default stream, and the host may give other memory. */
+static cudaError_t launch_copy(const struct made *made, unsigned index, const struct step_params *params, cudaStream_t stream, struct dice *dice)
+{
+    enum cudaMemcpyKind kind = program_copy_kind(made->program, index);
+    int otherwise = made->eager && dice && dice_below(dice, 2);
+
+    if (otherwise && !made->program->step[index].reads)
+        return copy_from_pageable(params, stream);
+    if (otherwise && stream == cudaStreamLegacy)
+        return cudaMemcpy(params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind);
+    return cudaMemcpyAsync(params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind, stream);
+}
+
+static cudaError_t launch_set(const struct made *made, unsigned index, const struct cudaMemsetParams *set, cudaStream_t stream, struct dice *dice)
+{
+    const struct step *step = &made->program->step[index];
+    int value = (int)(set->value & 255);
+
+    if (step->rows > 1)
+        return cudaMemset2DAsync(set->dst, set->pitch, value, step->bytes, set->height, stream);
+    if (stream == cudaStreamLegacy && dice && dice_below(dice, 2))
+        return cudaMemset(set->dst, value, step->bytes);
+    return cudaMemsetAsync(set->dst, value, step->bytes, stream);
+}
+
 cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
                                 struct dice *dice)
 {
     const struct step *step = &made->program->step[index];
     struct step_params params;
-    const struct cudaMemsetParams *set = &params.as.set;
-    int value;
 
     if (step->kind == STEP_KERNEL || step->kind == STEP_AWAIT)
         return launch_kernel(made, index, stream, event, event_kind, dice);
     program_fill_step(made, index, &params);
     switch (step->kind) {
-    case STEP_SET:
-        value = (int)(set->value & 255);
-        if (step->rows > 1)
-            return cudaMemset2DAsync(set->dst, set->pitch, value, step->bytes, set->height, stream);
-        return cudaMemsetAsync(set->dst, value, step->bytes, stream);
-    case STEP_COPY:
-        return cudaMemcpyAsync(params.as.copy.to, params.as.copy.from, params.as.copy.bytes, program_copy_kind(made->program, index), stream);
+    case STEP_SET: return launch_set(made, index, &params.as.set, stream, dice);
+    case STEP_COPY: return launch_copy(made, index, &params, stream, dice);
     case STEP_HOST: return program_launch_host(made, index, stream);
     default: return cudaErrorNotSupported;
     }
@@ -149,6 +179,7 @@ cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t
 struct lanes {
     struct made *made;
     cudaStream_t stream[PROGRAM_LANES], relay;
+    unsigned fleeting;         /* a lane whose stream is made for this program alone; 0: none is */
     unsigned first, last;      /* steps */
     cudaError_t error;
     int device;
@@ -323,7 +354,8 @@ static int uses_lane(const struct program *p, unsigned lane)
     return 0;
 }
 
-/* The first lane comes after all others in the end: the host waits for it alone, and a capture has to rejoin. */
+/* The first lane comes after all others in the end: the host waits for it alone, and a capture has to rejoin. What a stream was given it
+ * still does after it was destroyed. */
 static cudaError_t join(const struct lanes *lanes)
 {
     cudaEvent_t last = lanes->made->room->event[PROGRAM_LINKS - 1];
@@ -332,6 +364,8 @@ static cudaError_t join(const struct lanes *lanes)
     for (lane = 1; lane < PROGRAM_LANES; lane++)
         if (uses_lane(lanes->made->program, lane)) {
             TRY(cudaEventRecord(last, lanes->stream[lane]));
+            if (lane == lanes->fleeting)
+                TRY(cudaStreamDestroy(lanes->stream[lane]));
             TRY(cudaStreamWaitEvent(lanes->stream[0], last, 0));
         }
     return cudaSuccess;
@@ -345,6 +379,20 @@ static cudaError_t queue_all(struct lanes *lanes, int by_threads)
     return join(lanes);
 }
 
+/* Now and then beside a capture in another stream, which is nothing to it. */
+static cudaError_t queue_beside(struct lanes *lanes, int by_threads)
+{
+    struct made *made = lanes->made;
+    cudaError_t error, other;
+
+    made->beside = dice_below(&made->dice, 2) != 0;
+    error = made->beside ? program_begin_other_capture(made) : cudaSuccess;
+    if (error == cudaSuccess)
+        error = queue_all(lanes, by_threads);
+    other = made->beside ? program_end_other_capture(made) : cudaSuccess;
+    return error != cudaSuccess ? error : other;
+}
+
 /* Each thread has a default stream of its own. */
 static int may_use_threads(const struct lanes *lanes) { return lanes->stream[0] != cudaStreamPerThread && lanes->relay != cudaStreamPerThread; }
 
@@ -352,8 +400,7 @@ static cudaError_t capture(struct lanes *lanes, int to_graph)
 {
     struct made *made = lanes->made;
     enum cudaStreamCaptureMode mode = program_capture_mode(&made->dice);
-    cudaError_t error, other, end;
-    int beside;
+    cudaError_t error, end;
 
     if (to_graph) {
         TRY(cudaGraphCreate(&made->graph, 0));
@@ -363,13 +410,9 @@ static cudaError_t capture(struct lanes *lanes, int to_graph)
     }
     if (!program_is_new_capture(made->room, lanes->stream[0], made->graph))
         return cudaErrorUnknown;
-    beside = dice_below(&made->dice, 2) != 0;
-    error = beside ? program_begin_other_capture(made) : cudaSuccess;
-    if (error == cudaSuccess)
-        error = queue_all(lanes, mode == cudaStreamCaptureModeRelaxed && may_use_threads(lanes) && dice_below(&made->dice, 2));
-    other = beside ? program_end_other_capture(made) : cudaSuccess;
+    error = queue_beside(lanes, mode == cudaStreamCaptureModeRelaxed && may_use_threads(lanes) && dice_below(&made->dice, 2));
     end = cudaStreamEndCapture(lanes->stream[0], &made->graph);
-    return error != cudaSuccess ? error : other != cudaSuccess ? other : end;
+    return error == cudaSuccess ? end : error;
 }
 
 /* A clone has the edges of its graph, each with its data. */
@@ -482,7 +525,7 @@ cudaError_t stream_make(struct made *made, enum stream_way way)
         lanes.stream[0] = cudaStreamLegacy;
         lanes.stream[1] = room->blocking;
         lanes.stream[2] = cudaStreamPerThread;
-        TRY(queue_all(&lanes, 0));
+        TRY(queue_beside(&lanes, 0));
         return cudaStreamSynchronize(cudaStreamLegacy);
     }
     if (stream_way_captures(way)) { /* whichever streams a capture begins in and leads through, the graph is the same */
@@ -495,7 +538,11 @@ cudaError_t stream_make(struct made *made, enum stream_way way)
     lanes.stream[1] = room->side;
     lanes.stream[2] = way == WAY_URGENT_STREAM ? room->stream : room->urgent;
     if (!stream_way_captures(way)) {
-        TRY(queue_all(&lanes, way == WAY_OTHER_THREAD));
+        if (uses_lane(made->program, 1) && dice_below(&made->dice, 2)) {
+            TRY(cudaStreamCreateWithFlags(&lanes.stream[1], cudaStreamNonBlocking));
+            lanes.fleeting = 1;
+        }
+        TRY(queue_beside(&lanes, way == WAY_OTHER_THREAD));
         return cudaStreamSynchronize(lanes.stream[0]);
     }
     TRY(capture(&lanes, way == WAY_CAPTURED_TO_GRAPH));
