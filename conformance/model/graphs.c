@@ -590,6 +590,26 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t strea
     return call_result(graph_queue(e, s));
 }
 
+static void CUDART_CB do_nothing(void *data)
+{
+    (void)data;
+}
+
+/* What a broken device leaves out of a launch that has not ended when its executable graph is destroyed. */
+static void stop_running(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        struct op *op = g->node[i]->op;
+        bool to_come = op != NULL && !op->done;
+        if (device.faults.destroyed_exec_stops && to_come && op->kind == OP_SET)
+            op->move.rows = 0;
+        if (device.faults.destroyed_child_stops && to_come && op->kind == OP_HOST && g->owner != NULL)
+            op->host.call = do_nothing;
+        if (g->node[i]->type == cudaGraphNodeTypeGraph)
+            stop_running(g->node[i]->child[0]);
+    }
+}
+
 cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
 {
     CALL(cudaGraphExecDestroy);
@@ -600,9 +620,8 @@ cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
             *at = e->next;
             break;
         }
-    for (size_t i = 0; device.faults.destroyed_exec_stops && e->running != NULL && !e->running->retired && i < e->copy->nodes; i++)
-        if (e->copy->node[i]->op != NULL && e->copy->node[i]->op->kind == OP_SET && !e->copy->node[i]->op->done)
-            e->copy->node[i]->op->move.rows = 0;
+    if (e->running != NULL && !e->running->retired)
+        stop_running(e->copy);
     graph_delete(e->copy);
     free(e);
     return cudaSuccess;

@@ -153,7 +153,7 @@ struct timed {
 
 struct faults {
     bool wait_at_trigger, wait_before_flush, wait_some_blocks, wait_stale_lines, second_wait_hangs, wait_needs_trigger;
-    bool one_trigger_launches, trigger_counts_calls, unstarted_blocks_count, exit_not_trigger;
+    bool one_trigger_launches, lone_thread_left_out, trigger_counts_calls, unstarted_blocks_count, exit_not_trigger;
     bool plain_overlaps, value_zero_overlaps, attribute_leaks, dependents_steal_slots;
     bool event_at_launch, copy_does_not_wait;
     bool program_event_first_block, capture_loses_order, edge_becomes_launch_completion, full_becomes_programmatic;
@@ -190,7 +190,7 @@ struct faults {
     bool second_clone_drops_edge, capture_clone_full, late_threads_return, info_shares_data, no_edges_refused, attribute_set_once, many_waits_lose_one;
     bool full_queue_overlaps, lost_node_shifts;
     bool second_root_free, fan_of_sixteen_cut, all_bodies_run, idle_body_runs, host_runs_twice;
-    bool params_reach_running, destroyed_exec_stops, query_forgets_events, idle_event_frees, ipc_event_early;
+    bool params_reach_running, destroyed_exec_stops, destroyed_child_stops, query_forgets_events, idle_event_frees, ipc_event_early;
     bool captures_mix, other_thread_captures_full, failed_capture_leaks, capture_ids_repeat, cluster_wait_stale;
     bool host_source_unordered, late_edges_rootless, enabled_always, third_exec_drops_edge;
     bool never_overlaps, early, shared; /* these three conform */

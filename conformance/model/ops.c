@@ -340,6 +340,8 @@ static bool all_triggered(const struct op *op)
     unsigned exited = device.faults.exit_not_trigger ? 0 : g->exited;
     if (device.faults.one_trigger_launches && g->triggered > 0)
         return true;
+    if (device.faults.lone_thread_left_out && g->threads == 1 && g->triggered > 1)
+        return g->triggered + 1 >= g->blocks;
     if (device.faults.trigger_counts_calls)
         return g->trigger_calls + exited >= g->blocks;
     if (device.faults.cluster_triggers_at_once && g->cluster > 1)
