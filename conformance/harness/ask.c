@@ -174,7 +174,7 @@ static void put(const struct run *run, const struct case_info *info, const struc
     ask->stream = run->device->stream;
     ask->side = run->device->side;
     ask->trials = run_trials(info, run->profile, run->device->is_model);
-    ask->seed = plan_source_make(run->seed, info->name, "base").stream;
+    ask->seed = plan_draw(plan_source_make(run->seed, info->name, "base"), 0, 0);
     pair->ask(ask);
     ask->sign = NULL;
 }
