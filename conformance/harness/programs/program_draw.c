@@ -125,7 +125,7 @@ static struct flavour draw_flavour(struct dice *dice, const struct program_size 
     flavour.kind = one_in(dice, 2) ? (enum step_kind)dice_below(dice, DRAWN_KINDS) : STEP_KERNEL;
     flavour.full_edges = one_in(dice, 3);
     flavour.fan_in = one_in(dice, flavour.full_edges ? 2 : 4) ? 8 : 3;
-    flavour.row = one_in(dice, 3);
+    flavour.row = one_in(dice, 2);
     return flavour;
 }
 
@@ -135,6 +135,7 @@ static void draw_bytes(struct step *step, struct dice *dice)
     unsigned unit = step->kind == STEP_SET ? 1u << dice_below(dice, 3) : 1;
 
     step->element = unit;
+    step->begin = step->source = 0;
     step->uneven = one_in(dice, 4);
     step->rows = step->kind == STEP_SET && one_in(dice, 8) ? 2 + dice_below(dice, 3) : 1;
     step->pitch = (unsigned)STEP_BYTES / (step->rows == 3 ? 4 : step->rows);
@@ -196,6 +197,17 @@ static void draw_row(struct program *p, struct dice *dice)
         add_link(p, to - 1, to, LINK_FULL);
 }
 
+/* Of two neighbours every pair of kinds is as likely. */
+static void draw_pair(struct program *p, struct dice *dice)
+{
+    unsigned pair = dice_below(dice, STEP_KINDS * STEP_KINDS), at = 1 + dice_below(dice, p->steps - 3), i;
+
+    for (i = 0; i < 2; i++) {
+        p->step[at + i].kind = (enum step_kind)(i ? pair % STEP_KINDS : pair / STEP_KINDS);
+        draw_bytes(&p->step[at + i], dice);
+    }
+}
+
 static void draw_links(struct program *p, struct dice *dice, unsigned to, const struct flavour *flavour)
 {
     unsigned most = one_in(dice, 6) ? 8 : flavour->fan_in, n;
@@ -238,6 +250,8 @@ void program_draw_graph(struct program *p, struct dice *dice, const struct progr
         if (!fan && !flavour.row)
             draw_links(p, dice, to, &flavour);
     }
+    if (!fan && flavour.row)
+        draw_pair(p, dice);
     program_entitle(p, dice);
 }
 
@@ -282,7 +296,7 @@ static int others_between(const struct program *p, unsigned i, unsigned last)
 void program_draw_stream(struct program *p, struct dice *dice, const struct program_size *size, unsigned number)
 {
     struct flavour flavour = draw_flavour(dice, size);
-    int forks = one_in(dice, 2), legacy = one_in(dice, 4);
+    int forks = one_in(dice, 2), legacy = one_in(dice, 3);
     unsigned i, last[PROGRAM_LANES];
 
     memset(p, 0, sizeof(*p));

@@ -140,9 +140,9 @@ cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStr
 
 enum cudaStreamCaptureMode program_capture_mode(struct dice *dice)
 {
-    static const enum cudaStreamCaptureMode modes[] = { cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeGlobal, cudaStreamCaptureModeRelaxed };
+    static const enum cudaStreamCaptureMode modes[] = { cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeGlobal };
 
-    return modes[dice_below(dice, 3)];
+    return dice_below(dice, 2) ? cudaStreamCaptureModeRelaxed : modes[dice_below(dice, 2)];
 }
 
 static int is_known(const struct made *made, unsigned steps, cudaGraphNode_t node)
