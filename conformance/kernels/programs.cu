@@ -4,7 +4,7 @@
  * graphs    SAME-01  graphs: nodes and edges in every order, captured, cloned, as child graph and body, updated, enabled again
  * together  EDGE-33  the same with all edges in one call
  * uploaded  SAME-03  graphs that are uploaded before their launch
- * destroyed SAME-04  child graphs whose executable graph is destroyed while it runs
+ * destroyed SAME-04  graphs of several executable ones, of which one is destroyed while it runs
  * streams   SAME-02  launches: by each function, attributes in any order, each kind of stream, other threads, captured
  *
  * What a step stores depends on its launch, too. Mutant: `nowait`, no step waits.

@@ -296,7 +296,7 @@ struct program_room {
 struct program_ask {
     const void *kernel[2];
     int streams, only_one_call, blind;
-    int uploaded, destroyed;   /* every executable graph is, before its launch or while it runs; else none, or some */
+    int uploaded, destroyed;   /* every executable graph is, before its launch; or is one of several and destroyed while it runs */
 };
 void program_ask(struct ask *ask, const struct program_ask *how);
 /* Memsets and copies alone, of sizes that the steps of programs do not have. */

@@ -274,20 +274,8 @@ static cudaStream_t any_stream(const struct program_room *room, struct dice *dic
     return streams[dice_below(dice, 5)];
 }
 
-/* A driver is known that ends the process if an executable graph is destroyed while it runs and has host functions in a child graph:
- * rule SAME-04. */
-static int has_host_in_child(const struct made *made)
-{
-    int child = made->program->streams ? made->way == WAY_CAPTURED_CHILD : made->way == WAY_CHILD;
-    unsigned i;
-
-    for (i = 0; i < made->program->steps; i++)
-        if (made->program->step[i].kind == STEP_HOST && (child || program_is_wrapped(made, i)))
-            return 1;
-    return 0;
-}
-
-/* While the graph runs: its nodes change for the next launch only; and an executable graph that is destroyed still ends. */
+/* While the graph runs: its nodes change for the next launch only; and an executable graph that is destroyed still ends. One of several of
+ * its graph is destroyed so by rule SAME-04 alone: a driver is known that ends the process then. */
 static cudaError_t interfere(struct made *made, cudaGraphExec_t *exec, enum exec_way way, unsigned next)
 {
     int changes = way == EXEC_UPDATED || way == EXEC_BY_NODE || way == EXEC_REENABLED;
@@ -298,7 +286,7 @@ static cudaError_t interfere(struct made *made, cudaGraphExec_t *exec, enum exec
         made->changed = next;
         return exec_change(made, way, *exec, next);
     }
-    if (made->bodies || (!made->room->destroys && (dice_below(&made->dice, 2) || has_host_in_child(made))))
+    if (made->bodies || (!made->room->destroys && (way == EXEC_SECOND || dice_below(&made->dice, 2))))
         return cudaSuccess;
     TRY(cudaGraphExecDestroy(*exec));
     *exec = NULL;
@@ -491,10 +479,10 @@ static struct way way_of(const struct program_ask *how, unsigned number, unsigne
     struct way way;
 
     way.stream = how->streams;
-    way.make = how->only_one_call ? WAY_ONE_CALL : how->destroyed ? WAY_CHILD : (number + k * 5) % ways;
+    way.make = how->only_one_call ? WAY_ONE_CALL : (number + k * 5) % ways;
     way.exec = (number / ways + k) % EXEC_WAYS;
     if (how->destroyed)
-        way.exec = number % 2 ? EXEC_SECOND : EXEC_PLAIN;
+        way.exec = EXEC_SECOND;
     if (how->uploaded || way.exec == EXEC_UPLOADED)
         way.exec = how->uploaded ? EXEC_UPLOADED : EXEC_PLAIN;
     if (how->streams && way.make != WAY_CAPTURED && way.make != WAY_CAPTURED_TO_GRAPH && way.exec != EXEC_SECOND && way.exec != EXEC_AGAIN &&
