@@ -63,14 +63,20 @@ def _case_of(test: Mapping[str, Any], allowed: tuple[str, ...]) -> Case:
 
 
 def _book_of(report: Report) -> RuleBook:
-    """A rule book with what the report says of its rules. Its measured rules allow what they must not forbid."""
+    """A rule book with what the report says of its rules. Its measured rules allow what they must not forbid.
+
+    A report does not say of a mutant that was killed whether it may live, and so die in a few trials only: this kit's book does.
+    """
+    own_book = _own_book()
     cases: dict[str, list[Case]] = {}
     tags: dict[str, Tag] = {}
     for test in report["tests"]:
         allowed = ("wrong", "early_start") if test["class"] == "measured" and test["status"] != "FAIL" else ()
         cases.setdefault(test["rule"], []).append(_case_of(test, allowed))
         for variant in (*test["mutants"], *test["controls"]):
-            equal = variant["reason"] if variant["status"] == "EQUIVALENT_HERE" else None
+            here = own_book.tags.get(variant["tag"]) if own_book else None
+            may_live = here.equivalent_candidate if here else None
+            equal = variant["reason"] if variant["status"] == "EQUIVALENT_HERE" else may_live
             known = tags.get(variant["tag"])
             if known is None or equal:
                 tags[variant["tag"]] = Tag(variant["tag"], variant["kind"], "", (), equivalent_candidate=equal)
