@@ -3,7 +3,7 @@
  * A program is a list of steps and links between them. The seed draws it (program_draw.c), and program_words.c says what comes of it;
  * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
  * program_stream.c launches or captures it, and program_between.c makes calls between launches that change nothing. program_read.c reads back
- * what was made; program_around.c launches work ahead of it and behind it; program_judge.c runs it and compares every step's words with those that the host computed. A step
+ * what was made; program_around.c launches work before it and after it; program_judge.c runs it and compares every step's words with those that the host computed. A step
  * reads only what the documents let it read (entitled()), as early as it may, and stores as late as it can:
  * a missing dependency shows as a stale word.
  */
@@ -187,12 +187,12 @@ cudaError_t program_launch_step(const struct made *made, unsigned step, cudaStre
 enum cudaMemcpyKind program_copy_kind(const struct program *program, unsigned step);
 /* Draws a key and fills the memory that a run begins with. */
 cudaError_t program_prepare(struct made *made);
-/* The same in this stream, behind a kernel that triggers and holds, and without waiting for it. */
+/* The same in this stream, after a kernel that triggers and holds, and without waiting for it. */
 cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream);
-/* Behind a graph: a kernel that reads what the graph has left (added to `program`, a copy of the made one's), or copies of all words. */
+/* After a graph: a kernel that reads what the graph has left (added to `program`, a copy of the made one's), or copies of all words. */
 void program_add_behind(struct made *made, struct program *program, int copies_only);
 cudaError_t program_launch_behind(struct made *made, cudaStream_t stream);
-/* The words as the copy behind the graph saw them; NULL: there was none. */
+/* The words as the copy after the graph saw them; NULL: there was none. */
 const uint32_t *program_seen_behind(const struct made *made);
 /* Around the launch of a graph: what its steps wait for is queued before it, what waits for them after it. Decoys are left out. */
 cudaError_t program_before_launch(const struct made *made, uint64_t decoys);

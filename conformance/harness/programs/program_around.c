@@ -1,5 +1,5 @@
-/* program_around.c - what stands in the stream of a graph before it and behind it. A node that nothing in its graph orders comes after all
- * work before the graph, and work behind the graph after all of its nodes. */
+/* program_around.c - what stands in the stream of a graph before it and after it. A node that nothing in its graph orders comes after all
+ * work before the graph, and work after the graph comes after all of its nodes. */
 #include "program.h"
 
 #include <string.h>
@@ -81,7 +81,7 @@ cudaError_t program_prepare(struct made *made)
     return cudaStreamSynchronize(made->room->stream);
 }
 
-/* ---- ahead ---- */
+/* ---- before the graph ---- */
 
 static cudaError_t launch_ahead(const struct program_room *room, unsigned nth, cudaStream_t stream)
 {
@@ -133,7 +133,7 @@ cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream)
     return cudaStreamWaitEvent(room->side, room->prepared, 0);
 }
 
-/* ---- behind ---- */
+/* ---- after the graph ---- */
 
 static int has_words(const struct step *step) { return step->kind != STEP_EMPTY && step->kind != STEP_RECORD; }
 

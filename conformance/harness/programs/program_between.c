@@ -34,7 +34,7 @@ static void ask_event(const struct made *made, int waits, struct dice *dice)
     (void)(waits ? cudaEventSynchronize(event) : cudaEventQuery(event));
 }
 
-/* In a stream that has work: of one memset that never runs; and one that the host ends by looking behind it. */
+/* In a stream that has work: of one memset that never runs; and one that ends because the host waits for its stream. */
 static void capture_between(const struct made *made, cudaStream_t stream, int spoiled)
 {
     cudaGraph_t graph = NULL;

@@ -207,7 +207,7 @@ static unsigned compare_seen(const struct made *made, uint64_t decoys, char *tex
     return wrong;
 }
 
-/* What the copy behind the graph saw: all of it. */
+/* What the copy after the graph saw: all of it. */
 static unsigned compare_behind(const struct made *made, char *text, size_t size)
 {
     static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
@@ -293,7 +293,7 @@ static cudaError_t interfere(struct made *made, cudaGraphExec_t *exec, enum exec
     return cudaSuccess;
 }
 
-/* One launch, with work ahead of it and behind it in its stream. */
+/* One launch, with work before it and after it in its stream. */
 static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum exec_way way, unsigned time, unsigned *wrong, char *text, size_t size)
 {
     static struct program with_behind;

@@ -14,7 +14,7 @@ static void tell_edge(char *text, size_t room, const struct link *link, const ch
              data.from_port, data.to_port, data.type);
 }
 
-/* The answer has `count` nodes, steps that `which` tells, each once, and nothing behind them. */
+/* The answer has `count` nodes, steps that `which` tells, each once, and nothing after them. */
 static int lists_steps(const struct made *made, cudaGraphNode_t *nodes, size_t count, uint64_t which)
 {
     unsigned i;
