@@ -408,7 +408,7 @@ bool value_range(expr, constraints, struct range *); /* smallest and largest num
 bool is_in_own_block(expr); /* the address of shared memory cannot be that of another block of the cluster */
 bool may_be_same(expr, expr); /* addresses of barrier objects; 0: any */
 
-/* transfer.c, transfer_table.c, constants.c, memory.c: one instruction's effect on the registers -------------------------- */
+/* transfer.c, transfer_table.c, constants.c, memory.c, stores.c: one instruction's effect on the registers ---------------- */
 
 struct memory_key {
     uint8_t space; /* enum window: local or shared */

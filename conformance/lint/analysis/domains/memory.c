@@ -4,18 +4,12 @@
  * place is a space, a base and an offset, the base an expression, the stack pointer for the stack. What cannot be told apart
  * is joined, never forgotten: of an unknown word it is remembered where anything ever stored in its space came from.
  */
-#include "domains/transfer.h"
+#include "domains/words.h"
 
 #include <string.h>
 
 enum {
-    LOCAL_SPACE = 1u << WINDOW_LOCAL,
-    SHARED_SPACE = 1u << WINDOW_SHARED,
-    CONSTANT_SPACE = 1u << WINDOW_CONSTANT,
-    HEAP_SPACE = 1u << WINDOW_HEAP, /* of its words nothing is kept but where they came from */
     MOST_WORDS = 4096, /* kept for one state; where a word is not kept, nothing is known of it */
-    MOST_DATA = 8,     /* words that one instruction stores */
-    MOST_SLACK = 1024, /* bytes that a frame can lie lower than it has to */
     MOST_SPAN = 128,   /* bytes between the first and the last word of an array whose words are told apart; a power of two */
 };
 
@@ -28,6 +22,22 @@ static struct {
 void memory_begin(void)
 {
     memset(stored, 0, sizeof(stored));
+}
+
+void note_stored(unsigned spaces, const struct value *value, unsigned count)
+{
+    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_HEAP; space++) {
+        if (!(spaces & 1u << space))
+            continue;
+        provenance from = stored[space].provenance;
+        uint8_t varies = stored[space].varies;
+        for (unsigned i = 0; i < count; i++) {
+            stored[space].provenance = united(stored[space].provenance, value[i].provenance);
+            stored[space].varies |= value[i].varies;
+        }
+        if (stored[space].asked && (from != stored[space].provenance || varies != stored[space].varies))
+            revisions++;
+    }
 }
 
 unsigned spaces_of(provenance from)
@@ -55,28 +65,8 @@ int memory_compare(const struct memory_key *a, const struct memory_key *b)
 
 /* places ----------------------------------------------------------------------------------------------------------- */
 
-struct spot {
-    uint8_t space;
-    expr base;
-    int32_t offset;
-};
-struct possible {
-    unsigned count;
-    struct spot place[MOST_KIDS];
-};
-
-static int32_t as_signed(uint32_t n)
-{
-    return n >> 31 ? -(int32_t)(~n) - 1 : (int32_t)n;
-}
-
-static int32_t further(int32_t offset, unsigned bytes)
-{
-    return as_signed((uint32_t)offset + bytes);
-}
-
 /* A base of more terms than a node has room for is that of the first ones, and the rest. */
-static expr base_of(const expr *terms, unsigned count)
+expr base_of(const expr *terms, unsigned count)
 {
     struct node node;
     expr base = 0;
@@ -129,7 +119,7 @@ static expr address_value(const struct registers *regs, const struct address *ad
 }
 
 /* The places that an address can name; none if nothing is known. */
-static void places_of(const struct registers *regs, const struct address *address, unsigned spaces, struct possible *places)
+void places_of(const struct registers *regs, const struct address *address, unsigned spaces, struct possible *places)
 {
     uint8_t space = spaces == LOCAL_SPACE ? WINDOW_LOCAL : spaces == SHARED_SPACE ? WINDOW_SHARED : WINDOW_CONSTANT;
     const struct node *node;
@@ -161,7 +151,7 @@ static void places_of(const struct registers *regs, const struct address *addres
 /* words ------------------------------------------------------------------------------------------------------------ */
 
 /* The first word that does not come before this one. */
-static size_t word_at(const struct registers *regs, unsigned space, expr base, int64_t offset, unsigned bytes)
+size_t word_at(const struct registers *regs, unsigned space, expr base, int64_t offset, unsigned bytes)
 {
     struct memory_key key = {.space = (uint8_t)space, .bytes = (uint8_t)bytes, .base = base};
     size_t low = 0, high = regs->word_count;
@@ -193,7 +183,7 @@ struct value *stored_word(const struct registers *regs, const struct memory_key 
     return at < regs->word_count && !memory_compare(&regs->words[at].key, key) ? &regs->words[at].value : NULL;
 }
 
-static void remove_words(struct registers *regs, size_t from, size_t to)
+void remove_words(struct registers *regs, size_t from, size_t to)
 {
     if (from >= to)
         return;
@@ -201,7 +191,7 @@ static void remove_words(struct registers *regs, size_t from, size_t to)
     regs->word_count -= to - from;
 }
 
-static void keep_word(struct registers *regs, const struct spot *place, int32_t offset, unsigned bytes, struct value value)
+void keep_word(struct registers *regs, const struct spot *place, int32_t offset, unsigned bytes, struct value value)
 {
     size_t at = word_at(regs, place->space, place->base, offset, bytes);
     struct memory_word word = {{place->space, (uint8_t)bytes, place->base, offset}, value};
@@ -223,171 +213,7 @@ void forget_shared(struct registers *regs)
     remove_words(regs, word_at(regs, WINDOW_SHARED, 0, INT32_MIN, 0), word_at(regs, WINDOW_SHARED + 1, 0, INT32_MIN, 0));
 }
 
-/* storing ---------------------------------------------------------------------------------------------------------- */
-
-struct data {
-    unsigned count;
-    struct value value[MOST_DATA];
-};
-
-static expr low_bits(expr value, const void *mask)
-{
-    return bitwise(0xC0, value, *(const expr *)mask, EXPR_ZERO);
-}
-
-static void data_to_store(const struct registers *regs, const struct decoded *d, struct data *data)
-{
-    unsigned bytes = d->opcode->bytes;
-
-    data->count = (bytes + 3) / 4 < MOST_DATA ? (bytes + 3) / 4 : MOST_DATA;
-    for (unsigned i = 0; i < data->count; i++) {
-        data->value[i] = operand_value(regs, &d->operands[d->count - 1], i);
-        data->value[i].known = 1;
-    }
-    if (bytes < 4 && data->count && data->value[0].expression) {
-        expr mask = numbered((1u << 8 * bytes) - 1);
-
-        data->value[0].expression = for_each_choice(data->value[0].expression, low_bits, &mask);
-    }
-}
-
-static void remember(unsigned spaces, const struct data *data)
-{
-    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_HEAP; space++) {
-        if (!(spaces & 1u << space))
-            continue;
-        provenance from = stored[space].provenance;
-        uint8_t varies = stored[space].varies;
-        for (unsigned i = 0; i < data->count; i++) {
-            stored[space].provenance = united(stored[space].provenance, data->value[i].provenance);
-            stored[space].varies |= data->value[i].varies;
-        }
-        if (stored[space].asked && (from != stored[space].provenance || varies != stored[space].varies))
-            revisions++;
-    }
-}
-
-/* Where something may have been stored instead. */
-static void join_words(struct registers *regs, size_t from, size_t to, const struct data *data)
-{
-    for (; from < to; from++)
-        for (unsigned i = 0; i < data->count; i++)
-            regs->words[from].value = joined(regs->words[from].value, data->value[i]);
-}
-
-static void remove_overlapping(struct registers *regs, const struct spot *place, unsigned bytes)
-{
-    size_t from = word_at(regs, place->space, place->base, (int64_t)place->offset - 3, 0), to;
-
-    while (from < regs->word_count) {
-        const struct memory_key *key = &regs->words[from].key;
-
-        if (key->space != place->space || key->base != place->base || key->offset >= (int64_t)place->offset + bytes)
-            return;
-        to = from + (place->offset < (int64_t)key->offset + key->bytes);
-        remove_words(regs, from, to);
-        from += to == from;
-    }
-}
-
-static bool is_told(struct value value)
-{
-    return value.provenance || (value.expression && node_of(value.expression)->tag != TAG_SITE);
-}
-
-/* Where a base lies: between these distances from another base that is not a frame's. */
-struct frame_place {
-    expr base;
-    int64_t nearest, farthest;
-};
-
-/* A function of debug code puts its frame at a multiple of 16 below its caller's: (stack pointer - bytes) & ~15. */
-static bool is_aligned_down(expr base, expr *inner, uint32_t *slack)
-{
-    const struct node *node = base ? node_of(base) : NULL;
-    uint32_t mask;
-
-    if (node && node->tag == TAG_SUM_TERMS && node->kid_count == 1)
-        node = node_of(node->kids[0]);
-    if (!node || node->tag != TAG_OPERATION || node->a != OPERATION_AND || node->kid_count != 2)
-        return false;
-    if (!is_number_of(node->kids[1], &mask))
-        return false;
-    *slack = ~mask;
-    *inner = node->kids[0];
-    return (*slack & (*slack + 1)) == 0 && *slack < MOST_SLACK;
-}
-
-static struct frame_place frame_place_of(expr base)
-{
-    struct frame_place found = {base, 0, 0};
-    expr inner, terms[MOST_SIZE + 1];
-    uint32_t slack, constant;
-
-    while (is_aligned_down(found.base, &inner, &slack)) {
-        unsigned count = sum_terms(inner, terms, &constant);
-
-        found.base = base_of(terms, count);
-        found.nearest += (int64_t)as_signed(constant) - slack;
-        found.farthest += as_signed(constant);
-    }
-    return found;
-}
-
-/* As join_words, without the words of other frames that this place cannot reach. */
-static void join_near(struct registers *regs, size_t from, size_t to, const struct spot *place, unsigned bytes,
-                      const struct data *data)
-{
-    struct frame_place here = frame_place_of(place->base), there = here;
-    expr last = place->base;
-
-    for (; from < to; from++) {
-        const struct memory_key *key = &regs->words[from].key;
-
-        if (key->base != last)
-            there = frame_place_of(last = key->base);
-        if (here.base != there.base || (here.nearest + place->offset < there.farthest + key->offset + key->bytes &&
-                                        there.nearest + key->offset < here.farthest + place->offset + bytes))
-            join_words(regs, from, from + 1, data);
-    }
-}
-
-/* Words under the same base are replaced; what stands under another base may be the same word, and is joined. */
-static void store_at(struct registers *regs, const struct spot *place, unsigned bytes, const struct data *data)
-{
-    size_t here = word_at(regs, place->space, place->base, INT32_MIN, 0);
-    size_t after = word_at(regs, place->space, place->base + 1, INT32_MIN, 0);
-
-    join_near(regs, word_at(regs, place->space, 0, INT32_MIN, 0), here, place, bytes, data);
-    join_near(regs, after, word_at(regs, place->space + 1u, 0, INT32_MIN, 0), place, bytes, data);
-    remove_overlapping(regs, place, bytes);
-    for (unsigned i = 0; i < data->count; i++) {
-        /* words of shared memory whose value is unknown are not kept: there are too many */
-        if (place->space == WINDOW_LOCAL || is_told(data->value[i]))
-            keep_word(regs, place, further(place->offset, 4 * i), bytes < 4 ? bytes : 4, data->value[i]);
-    }
-}
-
-void store_words(struct registers *regs, const struct decoded *d, unsigned spaces)
-{
-    struct possible places;
-    struct data data;
-
-    data_to_store(regs, d, &data);
-    remember(spaces, &data);
-    if (spaces == CONSTANT_SPACE)
-        return; /* it cannot be known */
-    places_of(regs, &d->operands[0].address, spaces, &places);
-    if (places.count == 1) {
-        store_at(regs, &places.place[0], d->opcode->bytes, &data);
-        return;
-    }
-    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++)
-        if (spaces & 1u << space)
-            join_words(regs, word_at(regs, space, 0, INT32_MIN, 0), word_at(regs, space + 1, 0, INT32_MIN, 0), &data);
-}
-
-/* loading ---------------------------------------------------------------------------------------------------------- */
+/* what stands somewhere ---------------------------------------------------------------------------------------------- */
 
 /* A number that is the same whether its highest bit is a sign or not. */
 static bool is_small(expr expression, unsigned bytes)
@@ -408,8 +234,7 @@ static bool parameter_word(const struct spot *place, unsigned ahead, unsigned by
     return place->base || bytes == 4;
 }
 
-static bool word_in(const struct registers *regs, const struct spot *place, unsigned ahead, unsigned bytes,
-                    struct value *found)
+bool word_in(const struct registers *regs, const struct spot *place, unsigned ahead, unsigned bytes, struct value *found)
 {
     const struct value *word;
 
@@ -424,6 +249,30 @@ static bool word_in(const struct registers *regs, const struct spot *place, unsi
                                                  word->varies);
     return true;
 }
+
+/* What may stand at an unknown place: its provenance, and whether threads may find different things there. */
+struct value unknown_word(unsigned spaces, uint8_t varies)
+{
+    struct value found = value_of(0, 0, varies);
+
+    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_HEAP; space++)
+        stored[space].asked |= spaces >> space & 1;
+    if (spaces & LOCAL_SPACE) {
+        found.provenance = united(found.provenance, stored[WINDOW_LOCAL].provenance);
+        found.varies |= stored[WINDOW_LOCAL].varies;
+    }
+    if (spaces & SHARED_SPACE) /* all threads find the same in shared memory */
+        found.provenance = united(found.provenance, stored[WINDOW_SHARED].provenance);
+    if (spaces & HEAP_SPACE) {
+        found.provenance = united(found.provenance, stored[WINDOW_HEAP].provenance);
+        found.varies |= VARIES_BY_THREAD;
+    }
+    if (spaces & CONSTANT_SPACE)
+        found.provenance = united(found.provenance, parameter_provenance());
+    return found;
+}
+
+/* loading ---------------------------------------------------------------------------------------------------------- */
 
 static bool word_in_any(const struct registers *regs, const struct possible *places, unsigned ahead, unsigned bytes,
                         struct value *found)
@@ -507,28 +356,6 @@ static bool word_of_array(const struct registers *regs, const struct address *ad
         *found = at == range.low ? word : either_word(*found, word);
     }
     return true;
-}
-
-/* What may stand at an unknown place: its provenance, and whether threads may find different things there. */
-static struct value unknown_word(unsigned spaces, uint8_t varies)
-{
-    struct value found = value_of(0, 0, varies);
-
-    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_HEAP; space++)
-        stored[space].asked |= spaces >> space & 1;
-    if (spaces & LOCAL_SPACE) {
-        found.provenance = united(found.provenance, stored[WINDOW_LOCAL].provenance);
-        found.varies |= stored[WINDOW_LOCAL].varies;
-    }
-    if (spaces & SHARED_SPACE) /* all threads find the same in shared memory */
-        found.provenance = united(found.provenance, stored[WINDOW_SHARED].provenance);
-    if (spaces & HEAP_SPACE) {
-        found.provenance = united(found.provenance, stored[WINDOW_HEAP].provenance);
-        found.varies |= VARIES_BY_THREAD;
-    }
-    if (spaces & CONSTANT_SPACE)
-        found.provenance = united(found.provenance, parameter_provenance());
-    return found;
 }
 
 void load_words(const struct registers *regs, const struct decoded *d, unsigned spaces, uint32_t site, struct result *result)

@@ -102,10 +102,16 @@ uint32_t parameter_offset(int64_t at); /* in constant bank 0, of the byte at `at
 bool is_window_word(expr);             /* a word of constant bank 0 that holds where local or constant memory begins */
 bool is_parameter_window(expr);
 
-/* memory.c */
+/* memory.c, stores.c */
 
+enum {
+    LOCAL_SPACE = 1u << WINDOW_LOCAL,
+    SHARED_SPACE = 1u << WINDOW_SHARED,
+    CONSTANT_SPACE = 1u << WINDOW_CONSTANT,
+    HEAP_SPACE = 1u << WINDOW_HEAP, /* of its words nothing is kept but where they came from */
+};
 void memory_begin(void);
-unsigned spaces_of(provenance); /* bits 1 << enum window: where an address with these provenance lies; 0: perhaps in global memory */
+unsigned spaces_of(provenance); /* where an address with these provenance lies; 0: perhaps in global memory */
 void load_words(const struct registers *, const struct decoded *, unsigned spaces, uint32_t site, struct result *);
 void store_words(struct registers *, const struct decoded *, unsigned spaces);
 
