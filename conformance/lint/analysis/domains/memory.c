@@ -40,16 +40,20 @@ void note_stored(unsigned spaces, const struct value *value, unsigned count)
     }
 }
 
-unsigned spaces_of(provenance from)
+unsigned spaces_among(provenance from)
 {
     const origin *list;
     unsigned spaces = 0;
 
-    if (!from || !provenance_only_windows(from))
-        return 0;
-    for (unsigned count = provenance_list(from, &list); count; count--)
-        spaces |= 1u << (origin_number(list[count - 1]) & 3);
+    for (unsigned count = from ? provenance_list(from, &list) : 0; count; count--)
+        if (origin_kind(list[count - 1]) == ORIGIN_WINDOW && !(list[count - 1] & ORIGIN_VIA))
+            spaces |= 1u << (origin_number(list[count - 1]) & 3);
     return spaces;
+}
+
+unsigned spaces_of(provenance from)
+{
+    return from && provenance_only_windows(from) ? spaces_among(from) : 0;
 }
 
 int memory_compare(const struct memory_key *a, const struct memory_key *b)

@@ -9,6 +9,9 @@ enum {
 struct data {
     unsigned count;
     struct value value[MOST_DATA];
+    uint8_t bytes; /* of each: 1, 2 or 4 */
+    struct value guard;
+    uint32_t site; /* 0: what is chosen there gets no name */
 };
 
 static expr low_bits(expr value, const void *mask)
@@ -21,6 +24,7 @@ static void data_to_store(const struct registers *regs, const struct decoded *d,
     unsigned bytes = d->opcode->bytes;
 
     data->count = (bytes + 3) / 4 < MOST_DATA ? (bytes + 3) / 4 : MOST_DATA;
+    data->bytes = (uint8_t)(bytes < 4 ? bytes : 4);
     for (unsigned i = 0; i < data->count; i++) {
         data->value[i] = operand_value(regs, &d->operands[d->count - 1], i);
         data->value[i].known = 1;
@@ -117,32 +121,48 @@ static void join_near(struct registers *regs, size_t from, size_t to, const stru
     }
 }
 
+/* A store under a guard leaves the new word or what was there, and of both it is known which, as of a register. */
+static void keep_old(const struct registers *regs, const struct spot *place, struct data *data)
+{
+    struct value old, *new = data->value;
+
+    for (unsigned i = 0; i < data->count && data->guard.expression != EXPR_TRUE; i++) {
+        if (!word_in(regs, place, 4 * i, data->bytes, &old))
+            old = unknown_word(1u << place->space, 0);
+        new[i] = chosen_value(NO_REGISTER, data->guard, new[i], old, MATTERS);
+        if (!new[i].expression && data->site)
+            new[i] = fresh(i, data->site | CHOICE_SITE, new[i].provenance, new[i].varies);
+    }
+}
+
 /* Words under the same base are replaced; what stands under another base may be the same word, and is joined. */
-static void store_at(struct registers *regs, const struct spot *place, unsigned bytes, const struct data *data)
+static void store_at(struct registers *regs, const struct spot *place, unsigned bytes, struct data *data)
 {
     size_t here = word_at(regs, place->space, place->base, INT32_MIN, 0);
     size_t after = word_at(regs, place->space, place->base + 1, INT32_MIN, 0);
 
     join_near(regs, word_at(regs, place->space, 0, INT32_MIN, 0), here, place, bytes, data);
     join_near(regs, after, word_at(regs, place->space + 1u, 0, INT32_MIN, 0), place, bytes, data);
+    keep_old(regs, place, data);
     remove_overlapping(regs, place, bytes);
     for (unsigned i = 0; i < data->count; i++) {
         /* words of shared memory whose value is unknown are not kept: there are too many */
         if (place->space == WINDOW_LOCAL || is_told(data->value[i]))
-            keep_word(regs, place, further(place->offset, 4 * i), bytes < 4 ? bytes : 4, data->value[i]);
+            keep_word(regs, place, further(place->offset, 4 * i), data->bytes, data->value[i]);
     }
 }
 
-void store_words(struct registers *regs, const struct decoded *d, unsigned spaces)
+void store_words(struct registers *regs, const struct decoded *d, unsigned spaces, struct value guard, uint32_t site)
 {
-    struct possible places;
-    struct data data;
+    struct possible places = {0};
+    struct data data = {.guard = guard, .site = site};
 
     data_to_store(regs, d, &data);
     note_stored(spaces, data.value, data.count);
     if (spaces == CONSTANT_SPACE)
         return; /* it cannot be known */
-    places_of(regs, &d->operands[0].address, spaces, &places);
+    if (d->memory < d->count)
+        places_of(regs, &d->operands[d->memory].address, spaces, &places);
     if (places.count == 1) {
         store_at(regs, &places.place[0], d->opcode->bytes, &data);
         return;

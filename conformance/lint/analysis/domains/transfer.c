@@ -243,41 +243,53 @@ static void put_loaded(const struct registers *regs, const struct decoded *d, st
     put_everywhere(d, from ? provenance_indirect(from) : 0, varies, result);
 }
 
-/* The memories that an instruction without a way of its own reads or writes; 0: none, or perhaps global memory. */
-static unsigned own_spaces(const struct registers *regs, const struct decoded *d)
+static provenance provenance_of_memory(const struct registers *regs, const struct decoded *d)
 {
-    name base = d->opcode->base;
-    uint8_t kind = d->opcode->kind, varies;
-    bool is_generic = kind == KIND_GENERIC_LOAD || kind == KIND_GENERIC_STORE;
+    uint8_t varies;
+
+    return d->memory < d->count ? address_provenance(regs, &d->operands[d->memory].address, &varies) : 0;
+}
+
+/* The memories that an instruction loads from; 0: none, or perhaps global memory. */
+static unsigned loaded_spaces(const struct registers *regs, const struct decoded *d)
+{
+    uint8_t kind = d->opcode->kind;
     provenance from;
 
     for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++)
-        if (base == own_loads[space] || base == own_stores[space])
+        if (d->opcode->base == own_loads[space])
             return 1u << space;
-    if ((!is_generic && kind != KIND_LOAD && kind != KIND_STORE) || d->memory >= d->count)
+    if (kind != KIND_LOAD && kind != KIND_GENERIC_LOAD)
         return 0;
-    from = address_provenance(regs, &d->operands[d->memory].address, &varies);
-    return is_generic || provenance_has_heap(from) ? spaces_of(from) : 0; /* the heap lies in global memory */
+    from = provenance_of_memory(regs, d);
+    return kind == KIND_GENERIC_LOAD || provenance_has_heap(from) ? spaces_of(from) : 0; /* the heap lies in global memory */
 }
 
-static bool is_own_load(const struct opcode *opcode)
+/* Those that it changes, if only perhaps. */
+static unsigned changed_spaces(const struct registers *regs, const struct decoded *d)
 {
-    return opcode->base == own_loads[WINDOW_LOCAL] || opcode->base == own_loads[WINDOW_SHARED] ||
-           opcode->kind == KIND_GENERIC_LOAD || opcode->kind == KIND_LOAD;
+    uint8_t kind = d->opcode->kind;
+
+    for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++)
+        if (d->opcode->base == own_stores[space])
+            return 1u << space;
+    if (kind == KIND_GENERIC_STORE)
+        return spaces_among(provenance_of_memory(regs, d));
+    return kind == KIND_STORE ? spaces_among(provenance_of_memory(regs, d)) & HEAP_SPACE : 0;
 }
 
-static void put_generic(struct registers *regs, const struct decoded *d, uint32_t site, struct result *result)
+static void put_generic(struct registers *regs, const struct decoded *d, struct value guard, uint32_t site, struct result *result)
 {
-    unsigned spaces = own_spaces(regs, d);
+    unsigned loaded = loaded_spaces(regs, d), changed = changed_spaces(regs, d);
 
-    if (spaces && is_own_load(d->opcode)) {
-        load_words(regs, d, spaces, site, result);
+    if (loaded) {
+        load_words(regs, d, loaded, site, result);
         return;
     }
-    if (spaces && d->count > 1) {
-        store_words(regs, d, spaces);
+    if (changed && d->count > 1)
+        store_words(regs, d, changed, guard, site);
+    if (!d->destination_count)
         return;
-    }
     switch (d->opcode->kind) {
     case KIND_LOAD:
     case KIND_GENERIC_LOAD:
@@ -285,9 +297,6 @@ static void put_generic(struct registers *regs, const struct decoded *d, uint32_
     case KIND_GENERIC_ATOMIC:
         put_loaded(regs, d, result);
         break;
-    case KIND_STORE:
-    case KIND_GENERIC_STORE:
-        return;
     default:
         put_unknown(regs, d, 0, result);
     }
@@ -306,7 +315,7 @@ static struct value chosen_formula(uint16_t reg, struct value guard, struct valu
 
 /* The register after a write under a guard: new where the guard holds, else old. Where it replaces the old value, nothing is reached
  * through that. */
-static struct value chosen_value(uint16_t reg, struct value guard, struct value new, struct value old, enum matter matter)
+struct value chosen_value(uint16_t reg, struct value guard, struct value new, struct value old, enum matter matter)
 {
     provenance from = matter == REPLACES ? new.provenance : united(new.provenance, old.provenance);
     expr merged;
@@ -391,7 +400,7 @@ void execute(struct registers *regs, const struct instruction *instruction, enum
             put_other_predicates(d, &result);
         name_results(&result, site);
     } else {
-        put_generic(regs, d, site, &result);
+        put_generic(regs, d, guard, site, &result);
     }
     if (follows_variables())
         follow_variables(regs, d, &result);

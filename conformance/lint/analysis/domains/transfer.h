@@ -90,6 +90,8 @@ expr choice_of_numbers(expr, expr); /* 0, unless such choices are kept */
 bool results_get_names(void); /* of what is executed now, those that cannot be expressed */
 /* Results that cannot be computed; they come from where the sources do. */
 void put_unknown(const struct registers *, const struct decoded *, uint8_t varies, struct result *);
+/* The register, or word (NO_REGISTER), after a write under a guard: the new value where the guard holds, else the old one. */
+struct value chosen_value(uint16_t reg, struct value guard, struct value new, struct value old, enum matter);
 
 /* constants.c */
 
@@ -112,8 +114,10 @@ enum {
 };
 void memory_begin(void);
 unsigned spaces_of(provenance); /* where an address with these provenance lies; 0: perhaps in global memory */
+unsigned spaces_among(provenance); /* those where it may lie */
 void load_words(const struct registers *, const struct decoded *, unsigned spaces, uint32_t site, struct result *);
-void store_words(struct registers *, const struct decoded *, unsigned spaces);
+/* `guard`: under which it does; `site`: the number of the place, 0 in a loop. */
+void store_words(struct registers *, const struct decoded *, unsigned spaces, struct value guard, uint32_t site);
 
 /* arithmetic.c, division.c, predicates.c */
 

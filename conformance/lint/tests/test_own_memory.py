@@ -1,0 +1,70 @@
+"""What is known of a thread's stack and of shared memory after stores that may not have happened, and after all else that writes there."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.lint.results import Access
+from conformance.lint.tests.listings import analysed
+from conformance.pdlkit.elf import KernelInfo, Parameter
+
+_INFO = KernelInfo([Parameter(0, 0, 8), Parameter(1, 8, 8)], 0x210, 16, 0)
+_BEGIN = ["LDC R1, c[0x0][0x28]", "LDC.64 R2, c[0x0][0x210]", "LDC.64 R10, c[0x0][0x218]", "S2R R6, SR_TID.X", "MOV R4, 0x1",
+          "ISETP.NE.AND P1, PT, R6, 0x3, PT",   # not the same for all threads
+          "ISETP.NE.AND P3, PT, R10, 0x3, PT"]  # the same for all
+_READ = ["LDG.E R9, desc[UR4][R2.64]", "EXIT"]
+_WAIT_IF_1 = ["ISETP.EQ.AND P2, PT, R5, 0x1, PT", "@P2 ACQBULK"]
+_WAIT_IF_0 = ["ISETP.EQ.AND P2, PT, R5, RZ, PT", "@P2 ACQBULK"]
+_SHARED = ["S2R R14, SR_CgaCtaId", "MOV R15, 0x400", "LEA R14, R14, R15, 0x18"]  # the address of a shared variable
+_GENERIC = [*_SHARED, "S2R R17, SR_SWINHI", "MOV R16, R14"]                      # its generic address in R16 and R17
+
+
+def _accesses(*code: str) -> list[Access]:
+    return list(analysed(_INFO, *_BEGIN, *code).accesses)
+
+
+@pytest.mark.parametrize(("first", "store", "load"), [
+    ("STL [R1+0x8], RZ", "STL [R1+0x8], R4", "LDL R5, [R1+0x8]"),
+    ("", "STL [R1+0x8], R4", "LDL R5, [R1+0x8]"),  # nothing is known of what was there
+    ("STL.64 [R1+0x8], RZ", "STL.64 [R1+0x8], R4", "LDL R5, [R1+0x8]"),
+    ("STL.64 [R1+0x8], RZ", "STL.64 [R1+0x8], R6", "LDL R5, [R1+0xc]"),
+    ("STL.U8 [R1+0x8], RZ", "STL.U8 [R1+0x8], R4", "LDL.U8 R5, [R1+0x8]"),
+    ("STL [R1+0x8], RZ", "STL.U8 [R1+0x8], R4", "LDL.U8 R5, [R1+0x8]"),
+    ("STL.U8 [R1+0x8], RZ", "STL [R1+0x8], R4", "LDL.U8 R5, [R1+0x8]"),
+    ("STL [R1+0x8], RZ", "STL [R20], R4", "LDL R5, [R1+0x8]"),  # through a pointer to it
+    ("STL [R1+0x8], RZ", "STL [R21], R4", "LDL R5, [R1+0x8]"),  # to an array, at an index
+    ("STS [R14], RZ", "STS [R14], R4", "LDS R5, [R14]"),
+    ("", "STS [R14], R4", "LDS R5, [R14]"),
+    ("STS [R14], RZ", "ST.E desc[UR4][R16.64], R4", "LDS R5, [R14]"),
+])
+@pytest.mark.parametrize("guard", ["P1", "!P1", "P3"])
+def test_a_store_under_a_guard_may_leave_what_was_there(first: str, store: str, load: str, guard: str) -> None:
+    found = _accesses(*_GENERIC, "MOV R7, 0x1", "IADD3 R20, R1, 0x8, RZ", "IMAD R21, R6, 0x4, R1", first or "NOP", f"@{guard} {store}",
+                      load, *_WAIT_IF_1, *_READ)
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize(("store", "load", "guard"), [("STL [R1+0x8], ", "LDL R5, [R1+0x8]", "P1"),
+                                                      ("STL.U8 [R1+0x8], ", "LDL.U8 R5, [R1+0x8]", "P1"),
+                                                      ("STS [R14], ", "LDS R5, [R14]", "P3")])
+def test_the_guard_of_a_store_tells_which_of_both_it_left(store: str, load: str, guard: str) -> None:
+    for leaves, blamed in ((f"@!{guard} EXIT", 0), (f"@{guard} EXIT", 1)):
+        assert len(_accesses(*_SHARED, f"{store}RZ", f"@{guard} {store}R4", load, *_WAIT_IF_1, leaves, *_READ)) == blamed
+
+
+def test_what_a_store_under_a_guard_left_is_the_same_when_loaded_again() -> None:
+    load = "LDL R5, [R1+0x8]"
+    for then, blamed in (("@!P2 EXIT", 0), ("@P2 EXIT", 1)):
+        assert len(_accesses("@P1 STL [R1+0x8], R10", load, *_WAIT_IF_1, load, "ISETP.EQ.AND P2, PT, R5, 0x1, PT", then, *_READ)) == blamed
+
+
+@pytest.mark.parametrize(("store", "reached"), [("@P1 STL.64 [R1+0x8], R10", {0, 8}), ("STL.64 [R1+0x8], R10", {8})])
+def test_a_pointer_stored_under_a_guard_may_be_the_one_before(store: str, reached: set[int]) -> None:
+    found = _accesses("STL.64 [R1+0x8], R2", store, "LDL.64 R12, [R1+0x8]", "LDG.E R9, desc[UR4][R12.64]", "ACQBULK", "EXIT")
+    assert [{at // 8 * 8 for _, at in access.origins} for access in found] == [reached]
+
+
+def test_a_store_through_a_pointer_that_may_be_global_may_hit_shared_memory() -> None:
+    """The store itself is an access before the wait."""
+    assert len(_accesses(*_GENERIC, "@P1 MOV R16, R2", "@P1 MOV R17, R3", "STS [R14], R4", "ST.E desc[UR4][R16.64], RZ", "LDS R5, [R14]",
+                         *_WAIT_IF_1, *_READ)) == 2
