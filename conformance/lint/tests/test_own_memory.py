@@ -68,3 +68,19 @@ def test_a_store_through_a_pointer_that_may_be_global_may_hit_shared_memory() ->
     """The store itself is an access before the wait."""
     assert len(_accesses(*_GENERIC, "@P1 MOV R16, R2", "@P1 MOV R17, R3", "STS [R14], R4", "ST.E desc[UR4][R16.64], RZ", "LDS R5, [R14]",
                          *_WAIT_IF_1, *_READ)) == 2
+
+
+@pytest.mark.parametrize(("word", "first", "bytes_", "found"), [
+    ("0x1", "0x8", "U8", 0), ("0x1", "0x9", "U8", 1), ("0x100", "0x9", "U8", 0), ("0x10000", "0xa", "U16", 0), ("0x10000", "0x8", "U16", 1),
+])
+def test_a_part_of_a_word_is_its_own_bytes(word: str, first: str, bytes_: str, found: int) -> None:
+    assert len(_accesses(f"MOV R4, {word}", "STL [R1+0x8], R4", f"LDL.{bytes_} R5, [R1+{first}]", *_WAIT_IF_1, *_READ)) == found
+
+
+@pytest.mark.parametrize(("first", "store", "load", "found"), [
+    ("STL [R1+0x8], R4", "STL.U8 [R20], R4", "LDL R5, [R1+0x8]", 1),
+    ("STL.U8 [R1+0x9], R4", "STL [R20], R4", "LDL.U8 R5, [R1+0x9]", 1),
+    ("STL [R1+0x8], R4", "STL [R20], R4", "LDL R5, [R1+0x8]", 0),
+])
+def test_a_store_of_another_size_somewhere_leaves_another_number(first: str, store: str, load: str, found: int) -> None:
+    assert len(_accesses("IMAD R20, R6, 0x4, R1", first, store, load, *_WAIT_IF_1, *_READ)) == found

@@ -238,19 +238,36 @@ static bool parameter_word(const struct spot *place, unsigned ahead, unsigned by
     return place->base || bytes == 4;
 }
 
+static expr shifted_down(expr number_of_word, const void *bits)
+{
+    return is_number(number_of_word) ? shift_right(number_of_word, *(const expr *)bits) : 0;
+}
+
+/* A part of a known word, `back` bytes after its first. */
+static expr part_of_word(expr word, unsigned back, unsigned bytes)
+{
+    expr bits = numbered(8 * back);
+
+    if (follows_variables())
+        return word;
+    if (word && back)
+        word = for_each_choice(word, shifted_down, &bits);
+    return is_small(word, bytes) ? word : 0;
+}
+
 bool word_in(const struct registers *regs, const struct spot *place, unsigned ahead, unsigned bytes, struct value *found)
 {
     const struct value *word;
+    unsigned back = 0;
 
     if (place->space == WINDOW_CONSTANT)
         return parameter_word(place, ahead, bytes, found);
     word = word_value(regs, place, further(place->offset, ahead), bytes);
-    for (unsigned back = 0; !word && bytes < 4 && back < 4; back++) /* a part of a known word */
-        word = word_value(regs, place, further(place->offset, 0u - back), 4);
+    for (; !word && bytes < 4 && back < 4; back++)
+        word = word_value(regs, place, further(place->offset, ahead - back), 4);
     if (!word)
         return false;
-    *found = bytes == 4 ? *word : value_of(is_small(word->expression, bytes) || follows_variables() ? word->expression : 0, 0,
-                                                 word->varies);
+    *found = bytes == 4 ? *word : value_of(part_of_word(word->expression, back ? back - 1 : 0, bytes), 0, word->varies);
     return true;
 }
 

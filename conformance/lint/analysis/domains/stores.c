@@ -36,12 +36,21 @@ static void data_to_store(const struct registers *regs, const struct decoded *d,
     }
 }
 
-/* Where something may have been stored instead. */
+/* Where something may have been stored instead, or into a part of it. */
 static void join_words(struct registers *regs, size_t from, size_t to, const struct data *data)
 {
-    for (; from < to; from++)
-        for (unsigned i = 0; i < data->count; i++)
-            regs->words[from].value = joined(regs->words[from].value, data->value[i]);
+    for (; from < to; from++) {
+        struct value *word = &regs->words[from].value;
+        bool whole = regs->words[from].key.bytes == data->bytes;
+
+        for (unsigned i = 0; i < data->count; i++) {
+            bool zeros = word->expression == EXPR_ZERO && data->value[i].expression == EXPR_ZERO;
+
+            *word = joined(*word, data->value[i]);
+            if (!whole && !zeros)
+                word->expression = 0;
+        }
+    }
 }
 
 static void remove_overlapping(struct registers *regs, const struct spot *place, unsigned bytes)
