@@ -116,6 +116,8 @@ struct opcode {
     uint8_t comparison; /* enum comparison, of the word after the first dot; COMPARES_NOT */
     uint32_t parts;
     bool readonly; /* .CONSTANT */
+    bool changes_shared; /* memory, and what is there afterwards is not an operand: ATOMS; STS is not meant */
+    bool scatters;       /* of these, it stores where other lanes say as well */
     /* From transfer.c: what it computes; NULL where it is unknown. */
     bool (*compute)(struct registers *, const struct instruction *, struct result *);
 };

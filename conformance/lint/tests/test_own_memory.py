@@ -17,6 +17,8 @@ _WAIT_IF_1 = ["ISETP.EQ.AND P2, PT, R5, 0x1, PT", "@P2 ACQBULK"]
 _WAIT_IF_0 = ["ISETP.EQ.AND P2, PT, R5, RZ, PT", "@P2 ACQBULK"]
 _SHARED = ["S2R R14, SR_CgaCtaId", "MOV R15, 0x400", "LEA R14, R14, R15, 0x18"]  # the address of a shared variable
 _GENERIC = [*_SHARED, "S2R R17, SR_SWINHI", "MOV R16, R14"]                      # its generic address in R16 and R17
+_FUNCTION = '\t.section\t.text.f,"ax",@progbits\nf:'
+_LONG = ["FADD R30, R30, R31"] * 80
 
 
 def _accesses(*code: str) -> list[Access]:
@@ -64,6 +66,30 @@ def test_a_pointer_stored_under_a_guard_may_be_the_one_before(store: str, reache
     assert [{at // 8 * 8 for _, at in access.origins} for access in found] == [reached]
 
 
+@pytest.mark.parametrize("change", [
+    "ATOMS.ADD R8, [R14], R4", "ATOMS.POPC.INC.32 RZ, [R14]", "@P3 ATOMS.ADD RZ, [R14], R4", "ATOMS.ADD RZ, [R10], R4",
+    "ATOM.E.ADD.STRONG.GPU PT, R8, desc[UR4][R16.64], R4", "USTS [UR6], UR7", "UREDS.ADD [UR6], UR7", "STSM.16.MT88.4 [R6], R8",
+])
+def test_an_operation_on_shared_memory_changes_it(change: str) -> None:
+    assert len(_accesses(*_GENERIC, "STS [R14], R4", change, "LDS R5, [R14]", *_WAIT_IF_1, *_READ)) == 1
+
+
+def test_an_operation_on_another_word_of_shared_memory_changes_nothing_else() -> None:
+    assert _accesses(*_SHARED, "STS [R14], R4", "ATOMS.ADD RZ, [R14+0x10], R4", "LDS R5, [R14]", *_WAIT_IF_1, *_READ) == []
+
+
+def test_a_copy_to_shared_memory_changes_it() -> None:
+    """The copy itself is an access before the wait."""
+    assert len(_accesses(*_SHARED, "STS [R14], R4", "LDGSTS.E [R14], desc[UR4][R10.64]", "LDGDEPBAR", "DEPBAR.LE SB0, 0x0", "LDS R5, [R14]",
+                         *_WAIT_IF_1, *_READ)) == 2
+
+
+def test_a_pointer_in_shared_memory_may_stay_where_an_operation_compares() -> None:
+    found = _accesses(*_SHARED, "STS.64 [R14], R2", "ATOMS.CAS.64 R12, [R14], R6, R10", "LDS.64 R12, [R14]", "LDG.E R9, desc[UR4][R12.64]",
+                      "ACQBULK", "EXIT")
+    assert [{at // 8 * 8 for _, at in access.origins} for access in found] == [{0, 8}]
+
+
 def test_a_store_through_a_pointer_that_may_be_global_may_hit_shared_memory() -> None:
     """The store itself is an access before the wait."""
     assert len(_accesses(*_GENERIC, "@P1 MOV R16, R2", "@P1 MOV R17, R3", "STS [R14], R4", "ST.E desc[UR4][R16.64], RZ", "LDS R5, [R14]",
@@ -84,3 +110,20 @@ def test_a_part_of_a_word_is_its_own_bytes(word: str, first: str, bytes_: str, f
 ])
 def test_a_store_of_another_size_somewhere_leaves_another_number(first: str, store: str, load: str, found: int) -> None:
     assert len(_accesses("IMAD R20, R6, 0x4, R1", first, store, load, *_WAIT_IF_1, *_READ)) == found
+
+
+@pytest.mark.parametrize(("callee", "found"), [
+    (["STS [R14], RZ"], 1), (["@P1 STS [R14], RZ"], 1), ([*_LONG, "STS [R14], RZ"], 1), ([*_LONG, "ATOMS.ADD RZ, [R14], R4"], 1),
+    ([*_LONG, "@P1 STS [R14], RZ"], 1), ([*_LONG], 0),
+])
+def test_a_callee_that_is_too_long_to_matter_stores_all_the_same(callee: list[str], found: int) -> None:
+    assert len(_accesses(*_SHARED, "STS [R14], R4", "CALL.REL.NOINC `(f)", "LDS R5, [R14]", *_WAIT_IF_1, *_READ, _FUNCTION, *callee,
+                         "RET.REL.NODEC R20 `(k)")) == found
+
+
+@pytest.mark.parametrize(("callee", "found"), [
+    (["STL [R20], RZ"], 1), (["@P1 STL [R20], RZ"], 1), (["IADD3 R1, R1, -0x8, RZ", "STL [R1], RZ", "IADD3 R1, R1, 0x8, RZ"], 0),
+])
+def test_a_long_callee_may_store_to_its_callers_stack_but_not_from_its_own_frame(callee: list[str], found: int) -> None:
+    assert len(_accesses("STL [R1+0x8], R4", "IADD3 R20, R1, 0x8, RZ", "CALL.REL.NOINC `(f)", "LDL R5, [R1+0x8]", *_WAIT_IF_1, *_READ,
+                         _FUNCTION, *_LONG, *callee, "RET.REL.NODEC R20 `(k)")) == found

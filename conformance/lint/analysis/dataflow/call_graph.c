@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instructions/effects.h"
 #include "output/report.h"
 
 enum { SHORT_CALLEE = 64 }; /* instructions: the conversions and indices that debug code calls for */
@@ -236,7 +237,7 @@ static bool note_written(const struct section *section, const struct block *bloc
     for (i = block->start; i < block->end; i++) {
         const struct decoded *decoded = section->code[i].decoded;
 
-        if (is_relevant(section->code[i].kind))
+        if (is_relevant(section->code[i].kind) || changes_callers_memory(decoded))
             return false;
         for (k = 0; k < decoded->destination_count; k++)
             if (decoded->destinations[k] < REGISTERS && decoded->destinations[k] != STACK_POINTER) /* it comes back as it was */

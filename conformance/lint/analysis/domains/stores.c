@@ -19,12 +19,36 @@ static expr low_bits(expr value, const void *mask)
     return bitwise(0xC0, value, *(const expr *)mask, EXPR_ZERO);
 }
 
+/* What an operation leaves that reads the word as well, or that a warp does together: only where it comes from is known, and what
+ * was there may stay. What lanes store for each other are parts of matrices, never an address. */
+static void data_of_operation(const struct registers *regs, const struct decoded *d, struct data *data)
+{
+    provenance from = 0;
+
+    data->site = 0;
+    data->guard = value_of(0, 0, 0);
+    for (unsigned n = d->first_source; n < d->count && !d->opcode->scatters; n++)
+        for (unsigned i = 0; i < data->count && d->operands[n].kind == OPERAND_REGISTER; i++)
+            from = united(from, unsigned_value(regs, &d->operands[n], i).provenance);
+    for (unsigned i = 0; i < data->count; i++)
+        data->value[i] = value_of(0, from, 0);
+}
+
+static bool is_plain_store(const struct opcode *opcode)
+{
+    return !opcode->changes_shared && opcode->kind != KIND_ATOMIC && opcode->kind != KIND_GENERIC_ATOMIC;
+}
+
 static void data_to_store(const struct registers *regs, const struct decoded *d, struct data *data)
 {
     unsigned bytes = d->opcode->bytes;
 
     data->count = (bytes + 3) / 4 < MOST_DATA ? (bytes + 3) / 4 : MOST_DATA;
     data->bytes = (uint8_t)(bytes < 4 ? bytes : 4);
+    if (!is_plain_store(d->opcode)) {
+        data_of_operation(regs, d, data);
+        return;
+    }
     for (unsigned i = 0; i < data->count; i++) {
         data->value[i] = operand_value(regs, &d->operands[d->count - 1], i);
         data->value[i].known = 1;
@@ -170,7 +194,7 @@ void store_words(struct registers *regs, const struct decoded *d, unsigned space
     note_stored(spaces, data.value, data.count);
     if (spaces == CONSTANT_SPACE)
         return; /* it cannot be known */
-    if (d->memory < d->count)
+    if (d->memory < d->count && !d->opcode->scatters)
         places_of(regs, &d->operands[d->memory].address, spaces, &places);
     if (places.count == 1) {
         store_at(regs, &places.place[0], d->opcode->bytes, &data);

@@ -271,11 +271,11 @@ static unsigned changed_spaces(const struct registers *regs, const struct decode
     uint8_t kind = d->opcode->kind;
 
     for (unsigned space = WINDOW_LOCAL; space <= WINDOW_SHARED; space++)
-        if (d->opcode->base == own_stores[space])
+        if (d->opcode->base == own_stores[space] || (space == WINDOW_SHARED && d->opcode->changes_shared))
             return 1u << space;
-    if (kind == KIND_GENERIC_STORE)
+    if (kind == KIND_GENERIC_STORE || kind == KIND_GENERIC_ATOMIC)
         return spaces_among(provenance_of_memory(regs, d));
-    return kind == KIND_STORE ? spaces_among(provenance_of_memory(regs, d)) & HEAP_SPACE : 0;
+    return kind == KIND_STORE || kind == KIND_ATOMIC ? spaces_among(provenance_of_memory(regs, d)) & HEAP_SPACE : 0;
 }
 
 static void put_generic(struct registers *regs, const struct decoded *d, struct value guard, uint32_t site, struct result *result)

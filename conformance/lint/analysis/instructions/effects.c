@@ -79,6 +79,16 @@ static void add_memory(struct bits *bits, const struct opcode *opcode, const cha
     }
 }
 
+bool changes_callers_memory(const struct decoded *decoded)
+{
+    const struct opcode *opcode = decoded->opcode;
+    unsigned slot;
+
+    if (starts_with(text_of(opcode->base), "STL"))
+        return !stack_slot(text_of(decoded->text), &slot);
+    return opcode->changes_shared || starts_with(text_of(opcode->base), "STS");
+}
+
 /* U?[FHD](ADD|FMA|MUL|MNMX|SEL|SET|RND)|MUFU|[HDIQOB]G?MMA|I2F|F2F, at the start. */
 static bool computes_real(const char *text)
 {
@@ -154,6 +164,21 @@ static bool accesses_only(uint8_t kind)
     return (kind_accesses(kind) && kind != KIND_ASYNC_LOAD) || kind == KIND_PREFETCH || kind == KIND_UNKNOWN;
 }
 
+/* Memory, where what is there afterwards is no register of the instruction's. */
+static bool changes_memory(const struct opcode *opcode)
+{
+    return opcode->changes_shared || opcode->kind == KIND_GENERIC_ATOMIC;
+}
+
+static void add_changed(struct reading *reading, const struct opcode *opcode)
+{
+    if (opcode->changes_shared)
+        set(&reading->written, SHARED);
+    else
+        add_memory(&reading->written, opcode, reading->opcode, reading->operands);
+    reading->read = reading->address;
+}
+
 static void read_effect(struct reading *reading, const struct decoded *decoded, struct effect *effect)
 {
     const struct opcode *opcode = decoded->opcode;
@@ -177,7 +202,9 @@ static void read_effect(struct reading *reading, const struct decoded *decoded, 
         effect->replaces = true;
     } else {
         read_destinations(reading, decoded);
-        effect->replaces = true;
+        effect->replaces = !changes_memory(opcode);
+        if (changes_memory(opcode))
+            add_changed(reading, opcode);
         effect->always = !plain;
         effect->real = plain && computes_real(text);
         if (plain)

@@ -35,6 +35,9 @@ struct effect {
 extern struct effect *effects;
 extern struct piece *pieces;
 
+/* Whether a function with this instruction may leave its caller's memory changed: it stores elsewhere than in its own frame. */
+bool changes_callers_memory(const struct decoded *);
+
 /* Its number among the effects; made once for each decoded instruction. */
 uint32_t effect_of(const struct decoded *);
 

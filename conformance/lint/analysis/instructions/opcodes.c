@@ -207,6 +207,8 @@ static struct opcode *described(name text_name)
     opcode->comparison = (uint8_t)comparison_of(rest);
     opcode->parts = parts_of(text);
     opcode->readonly = has_word(rest, ".", "CONSTANT");
+    opcode->changes_shared = has_word("ATOMS ATOMS_ LDGSTS STSM USTS UREDS UMEMSETS", " ", base);
+    opcode->scatters = !strcmp(base, "STSM") || !strcmp(base, "UMEMSETS");
     opcode->compute = computes(base);
     return opcode;
 }
