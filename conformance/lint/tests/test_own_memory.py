@@ -112,6 +112,26 @@ def test_a_store_of_another_size_somewhere_leaves_another_number(first: str, sto
     assert len(_accesses("IMAD R20, R6, 0x4, R1", first, store, load, *_WAIT_IF_1, *_READ)) == found
 
 
+_LOOK = ["LDS R5, [R14]", *_WAIT_IF_0, "@P1 EXIT", *_READ]
+
+
+@pytest.mark.parametrize("code", [
+    ["@P1 STS [R14], R4", *_LOOK],
+    ["@!P1 BRA `(.L_look)", "STS [R14], R4", ".L_look:", *_LOOK],
+    ["@P1 BRA `(.L_store)", ".L_look:", *_LOOK, ".L_store:", "STS [R14], R4", "BRA `(.L_look)"],
+    ["@!P1 BRA `(.L_look)", "ATOMS.ADD RZ, [R14], R4", ".L_look:", *_LOOK],
+])
+def test_a_word_that_some_threads_store_is_not_as_the_others_left_it(code: list[str]) -> None:
+    """A barrier of the warp lies between, of which the code shows nothing: those that stored nothing find what the others stored."""
+    assert len(_accesses(*_SHARED, "STS [R14], RZ", *code)) == 1
+
+
+def test_a_word_that_all_threads_store_under_one_condition_is_known() -> None:
+    store = ["@P3 BRA `(.L_look)", "STS [R14], R4", ".L_look:", "LDS R5, [R14]", *_WAIT_IF_0]
+    for leaves, blamed in (("@!P3 EXIT", 0), ("@P3 EXIT", 1)):
+        assert len(_accesses(*_SHARED, "STS [R14], RZ", *store, leaves, *_READ)) == blamed
+
+
 @pytest.mark.parametrize(("callee", "found"), [
     (["STS [R14], RZ"], 1), (["@P1 STS [R14], RZ"], 1), ([*_LONG, "STS [R14], RZ"], 1), ([*_LONG, "ATOMS.ADD RZ, [R14], R4"], 1),
     ([*_LONG, "@P1 STS [R14], RZ"], 1), ([*_LONG], 0),

@@ -19,9 +19,23 @@ static struct {
     bool asked; /* what is added from now on would have been an answer */
 } stored[WINDOW_HEAP + 1]; /* ever, anywhere, by enum window */
 
+/* Shared memory that only some threads of a block store to is not as the others have left it. They may meet at a barrier of their warp,
+ * of which often nothing is in the code, so of no word it is known when that was. */
+static struct {
+    bool happens; /* anywhere */
+    bool asked;   /* a word of shared memory was taken as this thread left it */
+} stored_by_some;
+
 void memory_begin(void)
 {
     memset(stored, 0, sizeof(stored));
+    stored_by_some.happens = stored_by_some.asked = false;
+}
+
+void note_stored_by_some(void)
+{
+    revisions += stored_by_some.asked && !stored_by_some.happens;
+    stored_by_some.happens = true;
 }
 
 void note_stored(unsigned spaces, const struct value *value, unsigned count)
@@ -268,6 +282,10 @@ bool word_in(const struct registers *regs, const struct spot *place, unsigned ah
     if (!word)
         return false;
     *found = bytes == 4 ? *word : value_of(part_of_word(word->expression, back ? back - 1 : 0, bytes), 0, word->varies);
+    if (place->space == WINDOW_SHARED) {
+        stored_by_some.asked = true;
+        found->expression = stored_by_some.happens ? 0 : found->expression;
+    }
     return true;
 }
 

@@ -192,6 +192,8 @@ void store_words(struct registers *regs, const struct decoded *d, unsigned space
 
     data_to_store(regs, d, &data);
     note_stored(spaces, data.value, data.count);
+    if (spaces & SHARED_SPACE && (guard.varies | regs->split) & VARIES_BY_THREAD)
+        note_stored_by_some();
     if (spaces == CONSTANT_SPACE)
         return; /* it cannot be known */
     if (d->memory < d->count && !d->opcode->scatters)

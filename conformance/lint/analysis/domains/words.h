@@ -36,5 +36,6 @@ bool word_in(const struct registers *, const struct spot *, unsigned ahead, unsi
 struct value unknown_word(unsigned spaces, uint8_t varies);
 
 void note_stored(unsigned spaces, const struct value *, unsigned count);
+void note_stored_by_some(void);
 
 #endif
