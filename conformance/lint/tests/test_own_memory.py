@@ -69,6 +69,7 @@ def test_a_pointer_stored_under_a_guard_may_be_the_one_before(store: str, reache
 @pytest.mark.parametrize("change", [
     "ATOMS.ADD R8, [R14], R4", "ATOMS.POPC.INC.32 RZ, [R14]", "@P3 ATOMS.ADD RZ, [R14], R4", "ATOMS.ADD RZ, [R10], R4",
     "ATOM.E.ADD.STRONG.GPU PT, R8, desc[UR4][R16.64], R4", "USTS [UR6], UR7", "UREDS.ADD [UR6], UR7", "STSM.16.MT88.4 [R6], R8",
+    "STSM.16.MT88.4 [R14+0x40], R8",  # where other lanes say
 ])
 def test_an_operation_on_shared_memory_changes_it(change: str) -> None:
     assert len(_accesses(*_GENERIC, "STS [R14], R4", change, "LDS R5, [R14]", *_WAIT_IF_1, *_READ)) == 1
@@ -101,6 +102,11 @@ def test_a_store_through_a_pointer_that_may_be_global_may_hit_shared_memory() ->
 ])
 def test_a_part_of_a_word_is_its_own_bytes(word: str, first: str, bytes_: str, found: int) -> None:
     assert len(_accesses(f"MOV R4, {word}", "STL [R1+0x8], R4", f"LDL.{bytes_} R5, [R1+{first}]", *_WAIT_IF_1, *_READ)) == found
+
+
+def test_a_byte_at_an_index_is_one_of_the_bytes_of_its_word() -> None:
+    assert len(_accesses("STL [R1+0x8], R4", "LOP3.LUT R7, R6, 0x3, RZ, 0xc0, !PT", "IADD3 R20, R1, R7, RZ", "LDL.U8 R5, [R20+0x8]",
+                         *_WAIT_IF_1, *_READ)) == 1
 
 
 @pytest.mark.parametrize(("first", "store", "load", "found"), [
