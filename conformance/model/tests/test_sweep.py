@@ -120,13 +120,16 @@ def test_a_sample_compares_what_it_ran_with_what_the_page_says() -> None:
     said = devices.stated(devices.page(BOOK, broken, found), broken)
     assert said == found
     jobs = devices.all_jobs(BOOK, broken)
-    assert devices.disagreements(jobs, found, said) == []
-    assert devices.disagreements(jobs, {"ATTR-03": {"two": ["plain"]}}, said) == [
+    assert devices.disagreements(BOOK, jobs, found, said) == []
+    assert devices.disagreements(BOOK, jobs, {"ATTR-03": {"two": ["plain"]}}, said) == [
         "the table says that one violates WAIT-01, and no case of it notices"]
     more = {**found, "WAIT-05": {"one": ["rewait"]}}
-    assert devices.disagreements(jobs, more, said) == ["WAIT-05.rewait notices one, and the table does not say so"]
+    assert devices.disagreements(BOOK, jobs, more, said) == ["WAIT-05.rewait notices one, and the table does not say so"]
     others = [job for job in jobs if job[1][0].family != "launch" and job[1][0].family != "wait"]
-    assert others and devices.disagreements(others, {}, said) == [], "what did not run says nothing"
+    assert others and devices.disagreements(BOOK, others, {}, said) == [], "what did not run says nothing"
+    both = {"COMP-04": {"one": ["fan_in"]}}
+    edges = [job for job in jobs if job[1][0].family == "edge"]
+    assert edges and devices.disagreements(BOOK, edges, {}, both) == [], "nor do its cases in one family, if others have the same pair"
     many = [Device(f"d{i}", "WAIT-01", False) for i in range(40)]
     some = devices.all_jobs(BOOK, many, 8)
     assert {device.name for device, _ in some} == {device.name for device in many}
