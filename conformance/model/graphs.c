@@ -534,12 +534,10 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EXEC_MAGIC;
     e->copy = graph_copy(g);
-    for (const struct graph_exec *o = execs; o != NULL; o = o->next)
-        if (o->made_from == g->number)
-            e->features |= HAS(secondexec);
     unsigned alike = 0;
     for (const struct graph_exec *o = execs; o != NULL; o = o->next)
         alike += o->made_from == g->number;
+    e->features |= alike != 0 ? HAS(secondexec) : 0;
     if (device.faults.third_exec_drops_edge && alike >= 2 && e->copy->arcs != 0)
         graph_drop_arc(e->copy, e->copy->arcs - 1);
     e->made_from = g->number;
