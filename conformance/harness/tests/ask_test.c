@@ -1,10 +1,8 @@
 /* ask_test.c - what the questions of a case of kind api are drawn from: the run's seed, and the case's name. */
 #include <stdint.h>
-#include <string.h>
 
 #include "ask.h"
 #include "check.h"
-#include "plan.h"
 #include "record_case.h"
 #include "run_case.h"
 #include "variants.h"
@@ -56,23 +54,13 @@ static void keep_seed(struct ask *ask) { drawn_from = ask->seed; }
 
 static uint64_t seed_of(uint64_t run_seed, const char *name)
 {
-    struct device device;
-    struct record record;
-    struct case_info info;
-    struct run run;
-    struct pair pair;
+    struct device device = { 0 };
+    struct record record = { 0 };
+    struct case_info info = { .name = name };
+    struct run run = { .device = &device, .record = &record, .seed = run_seed };
+    struct pair pair = { .ask = keep_seed };
     enum case_status status;
 
-    memset(&device, 0, sizeof(device));
-    memset(&record, 0, sizeof(record));
-    memset(&info, 0, sizeof(info));
-    memset(&run, 0, sizeof(run));
-    memset(&pair, 0, sizeof(pair));
-    info.name = name;
-    run.device = &device;
-    run.record = &record;
-    run.seed = run_seed;
-    pair.ask = keep_seed;
     ask_case(&run, &info, &pair, &status);
     return drawn_from;
 }
