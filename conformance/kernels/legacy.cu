@@ -4,6 +4,7 @@
  * streams  COMP-06b  gather: work in every blocking stream, then one follower in the legacy stream; scatter: work in the legacy
  *                    stream, then a follower in every blocking stream; through: work in every blocking stream, one item in the
  *                    legacy stream, then a follower in every blocking stream. Who is slowest changes from trial to trial
+ * sources  COMP-06c  a host function or a copy writes pinned memory in one of them, then a copy in the other one reads it
  *
  * A follower is a kernel that does not wait, one with the attribute that waits, a copy or a graph. Work is a kernel that triggers
  * first thing, launched or in a graph. Mutant `otherstream`: what stands in the legacy stream goes to a non-blocking one.
@@ -44,9 +45,10 @@ KERNEL(legacy_item) { (void)args; }
 enum shape { SHAPE_GATHER, SHAPE_SCATTER, SHAPE_THROUGH, SHAPES };
 enum follower { FOLLOWER_PLAIN, FOLLOWER_ATTRIBUTE, FOLLOWER_COPY, FOLLOWER_GRAPH, FOLLOWERS };
 
-struct pinned {                /* plans of the work, then the followers'; what the two sides tell each other */
+struct pinned {                /* plans of the work, then the followers'; what the two sides tell each other; what a copy reads */
     struct trial_plan plan[PLACES + 1];
     struct trial_state state;
+    uint32_t source[PLACE_WORDS];
 };
 
 struct streets {
@@ -239,7 +241,61 @@ static void ask_streams(struct ask *ask)
     close_streets(&streets);
 }
 
+/* ---- what a copy reads ---- */
+
+static void CUDART_CB write_source(void *opaque)
+{
+    struct pinned *pinned = (struct pinned *)opaque;
+    uint32_t i;
+
+    for (i = 0; i < PLACE_WORDS; i++)
+        pinned->source[i] = words_fresh(pinned->plan[0].key, i);
+}
+
+/* Work that holds, what writes the source after it, and in the other stream a copy that reads the source. */
+static cudaError_t queue_source(struct streets *streets, cudaStream_t writes, cudaStream_t reads, int by_host)
+{
+    struct pinned *pinned = streets->pinned;
+    cudaError_t error = prepare_streets(streets, 1);
+
+    memset(pinned->source, 0, sizeof(pinned->source));
+    if (error == cudaSuccess)
+        error = queue_work(streets, 0, writes, 0);
+    if (error == cudaSuccess)
+        error = by_host ? cudaLaunchHostFunc(writes, write_source, pinned)
+                        : cudaMemcpyAsync(pinned->source, streets->data, sizeof(pinned->source), cudaMemcpyDeviceToHost, writes);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(streets->data + ALL_WORDS, pinned->source, sizeof(pinned->source), cudaMemcpyHostToDevice, reads);
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
+static void ask_sources(struct ask *ask)
+{
+    static const char *const names[] = { "stale from a copy, in the legacy stream after a blocking one",
+                                         "stale from a copy, in a blocking stream after the legacy one",
+                                         "stale from a host function, in the legacy stream after a blocking one",
+                                         "stale from a host function, in a blocking stream after the legacy one" };
+    unsigned stale[4] = { 0, 0, 0, 0 }, trials[4] = { 0, 0, 0, 0 }, kind;
+    struct streets streets = PDL_ZERO;
+    cudaError_t error = open_streets(&streets);
+
+    streets.ask = ask;
+    for (; streets.trial < ask->trials && error == cudaSuccess; streets.trial++) {
+        cudaStream_t legacy = LEGACY_STREAM(ask), blocking = streets.stream[streets.trial / 4 % PLACES];
+        kind = streets.trial % 4;
+        error = queue_source(&streets, kind % 2 ? legacy : blocking, kind % 2 ? blocking : legacy, kind >= 2);
+        trials[kind]++;
+        if (error == cudaSuccess)
+            stale[kind] += streets_are_stale(&streets, 1, 1);
+    }
+    ask_expect(ask, "copies from pinned memory that a stream wrote", error, cudaSuccess);
+    for (kind = 0; kind < 4; kind++)
+        ask_expect_none(ask, names[kind], stale[kind], trials[kind]);
+    close_streets(&streets);
+}
+
 static const struct pair legacy_pairs[] = {
+    PAIR_ASK("sources", ask_sources),
     PAIR_ASK("streams", ask_streams),
 };
 IMAGE(legacy, legacy_pairs)

@@ -128,7 +128,8 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
     op->move.bytes = bytes;
     op->to_host = kind == cudaMemcpyDeviceToHost;
     op->plain_copy = wait;
-    if (!wait && !memory_contains(from, bytes)) { /* pageable source: taken now */
+    bool early = device.faults.idle_source_early && (s->tail == NULL || s->tail->retired) && s->waits == 0 && kind == cudaMemcpyHostToDevice;
+    if (!wait && (early || !memory_contains(from, bytes))) { /* pageable source: taken now */
         op->move.from = op->move.staging = malloc(bytes);
         if (op->move.staging == NULL)
             abort();

@@ -187,6 +187,7 @@ struct faults {
     bool launch_loses_block_z, copy_takes_words, params_keep_function, captured_update_keeps_args, record_node_keeps_event, wait_node_keeps_event;
     bool record_node_early, wait_node_early, general_params_ignored, relaxed_capture_loses_order, flagged_instance_loses_edge;
     bool captured_params_ignored, captured_disabled_runs, cluster_along_x_only, long_nodes_cut, blocking_set_skips_legacy, switch_runs_first;
+    bool idle_source_early;
     bool second_clone_drops_edge, capture_clone_full, late_threads_return, info_shares_data, no_edges_refused, attribute_set_once, many_waits_lose_one;
     bool full_queue_overlaps, lost_node_shifts;
     bool second_root_free, fan_of_sixteen_cut, all_bodies_run, idle_body_runs, host_runs_twice;

@@ -186,6 +186,7 @@ static const struct variant variants[] = {
     BROKEN("blocking-memset-skips-legacy", blocking_set_skips_legacy, "SAME-02", "a memset in a blocking stream does not wait for the legacy default stream"),
     BROKEN("switch-runs-first-body", switch_runs_first, "SAME-01", "of a conditional node with several bodies the first runs, whatever the value"),
     BROKEN("clone-of-clone-loses-edge", second_clone_drops_edge, "SAME-01", "a clone of a clone lacks the last edge"),
+    BROKEN("idle-source-early", idle_source_early, "COMP-06c", "a copy from pinned memory in a stream without work reads it at the call"),
     BROKEN("clone-of-capture-full", capture_clone_full, "SAME-02", "a clone of a captured graph has full edges only"),
     BROKEN("late-threads-do-not-wait", late_threads_return, "SAME-01", "in a block of more than 16 threads only the first 16 wait"),
     BROKEN("capture-info-shares-data", info_shares_data, "SAME-01", "a capturing stream tells the data of its first dependency for all of them"),
