@@ -220,6 +220,21 @@ static cudaError_t kernel_and_memset(const struct studio *s)
     return launch_attr(D, s->stream, 1);
 }
 
+/* The same after kernels of three streams. */
+static cudaError_t three_kernels(const struct studio *s)
+{
+    TRY(cudaEventRecord(s->fork, s->stream));
+    TRY(cudaStreamWaitEvent(s->side, s->fork, 0));
+    TRY(cudaStreamWaitEvent(cudaStreamPerThread, s->fork, 0));
+    TRY(launch_plain(M, s->side));
+    TRY(launch_plain(M, cudaStreamPerThread));
+    TRY(launch_plain(P, s->stream));
+    TRY(join(s));
+    TRY(cudaEventRecord(s->released, cudaStreamPerThread));
+    TRY(cudaStreamWaitEvent(s->stream, s->released, 0));
+    return launch_attr(D, s->stream, 1);
+}
+
 static cudaError_t event_to(const struct studio *s, enum node_kind kind)
 {
     TRY(launch_event(P, s->stream, s->released, 0, 0));
@@ -271,6 +286,7 @@ static const struct script no_kernel_scripts[] = {
     { "copy before the attribute", behind_copy, NULL },
     { "host function before the attribute", behind_host, NULL },
     { "kernel and memset before the attribute", kernel_and_memset, NULL },
+    { "kernels of three streams before the attribute", three_kernels, NULL },
 };
 static const struct script waiter_scripts[] = {
     { "memset after a programmatic event", event_to_memset, NULL },
