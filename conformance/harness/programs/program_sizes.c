@@ -10,11 +10,14 @@
 #define MOST_BYTES ((size_t)1 << 20 | 3u)
 #define VALUE 0x5Au
 
-/* One item of device memory: a memset, then a copy of what it left. */
+/* One item of device memory: a memset, of one row or several, then a copy of what it left. */
 struct item {
     unsigned char *set, *copy; /* in device memory, MOST_BYTES and one more */
-    size_t bytes, begin;       /* begin: where both start */
+    size_t bytes, begin;       /* of a row; begin: where both start */
+    size_t rows, pitch;
 };
+
+static size_t all_bytes(const struct item *item) { return (item->rows - 1) * item->pitch + item->bytes; }
 
 static cudaError_t build(const struct item *item, cudaGraph_t graph)
 {
@@ -26,9 +29,10 @@ static cudaError_t build(const struct item *item, cudaGraph_t graph)
     set.value = VALUE;
     set.elementSize = 1;
     set.width = item->bytes;
-    set.height = 1;
+    set.height = item->rows;
+    set.pitch = item->pitch;
     TRY(cudaGraphAddMemsetNode(&first, graph, NULL, 0, &set));
-    return cudaGraphAddMemcpyNode1D(&second, graph, &first, 1, item->copy + item->begin, item->set + item->begin, item->bytes,
+    return cudaGraphAddMemcpyNode1D(&second, graph, &first, 1, item->copy + item->begin, item->set + item->begin, all_bytes(item),
                                     cudaMemcpyDeviceToDevice);
 }
 
@@ -38,9 +42,10 @@ static cudaError_t capture(const struct item *item, cudaGraph_t graph, cudaStrea
     cudaError_t error, end;
 
     TRY(cudaStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, cudaStreamCaptureModeThreadLocal));
-    error = cudaMemsetAsync(item->set + item->begin, VALUE, item->bytes, stream);
+    error = item->rows == 1 ? cudaMemsetAsync(item->set + item->begin, VALUE, item->bytes, stream)
+                            : cudaMemset2DAsync(item->set + item->begin, item->pitch, VALUE, item->bytes, item->rows, stream);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(item->copy + item->begin, item->set + item->begin, item->bytes, cudaMemcpyDeviceToDevice, stream);
+        error = cudaMemcpyAsync(item->copy + item->begin, item->set + item->begin, all_bytes(item), cudaMemcpyDeviceToDevice, stream);
     end = cudaStreamEndCapture(stream, &out);
     return error == cudaSuccess ? end : error;
 }
@@ -79,9 +84,12 @@ static int is_right(const struct item *item, const unsigned char *memory, unsign
 
     if (cudaMemcpy(host, memory, MOST_BYTES + 1, cudaMemcpyDeviceToHost) != cudaSuccess)
         return 0;
-    for (i = 0; i <= MOST_BYTES; i++)
-        if (host[i] != (i >= item->begin && i < item->begin + item->bytes ? VALUE : 0))
+    for (i = 0; i <= MOST_BYTES; i++) {
+        size_t at = i - item->begin; /* before it: a large number */
+        int is_set = i >= item->begin && at < all_bytes(item) && at % item->pitch < item->bytes;
+        if (host[i] != (is_set ? VALUE : 0))
             return 0;
+    }
     return 1;
 }
 
@@ -92,8 +100,10 @@ static int is_wrong(const struct item *item, cudaStream_t stream, int captured, 
 
 void program_ask_sizes(struct ask *ask)
 {
-    static const size_t sizes[] = { 1, 2, 3, 5, 127, 129, 4093, 4099, 65537, MOST_BYTES - 1 };
-    struct item item = { NULL, NULL, 0, 0 };
+    static const size_t sizes[][2] = { /* bytes of a row, rows */
+        { 1, 1 }, { 2, 1 }, { 3, 1 }, { 5, 1 }, { 127, 1 }, { 129, 1 }, { 4093, 1 }, { 4099, 1 }, { 65537, 1 }, { MOST_BYTES - 1, 1 },
+        { 3, 9 }, { 1, 255 }, { 7, 4099 }, { 257, 1000 } };
+    struct item item = { NULL, NULL, 0, 0, 1, 0 };
     unsigned char *host = (unsigned char *)malloc(MOST_BYTES + 1);
     unsigned i, wrong = 0, made = 0;
     cudaError_t error = host ? cudaMalloc((void **)&item.set, MOST_BYTES + 1) : cudaErrorMemoryAllocation;
@@ -102,7 +112,9 @@ void program_ask_sizes(struct ask *ask)
         error = cudaMalloc((void **)&item.copy, MOST_BYTES + 1);
     ask_expect(ask, "memory for memsets and copies", error, cudaSuccess);
     for (i = 0; error == cudaSuccess && i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++, made++) {
-        item.bytes = sizes[i / 2];
+        item.bytes = sizes[i / 2][0];
+        item.rows = sizes[i / 2][1];
+        item.pitch = item.bytes + (item.rows > 1 ? 5 : 0);
         item.begin = i / 2 % 2;
         wrong += (unsigned)is_wrong(&item, ask->stream, i % 2 != 0, host);
     }
