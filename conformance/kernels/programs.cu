@@ -105,39 +105,59 @@ DEVICE_FN void read_early(const struct kernel_args *args, const struct step_plan
         k_add(&args->state->left, 1);
 }
 
+/* The words that this thread stores, one bit each. */
+DEVICE_FN uint32_t own_words(void)
+{
+    uint32_t w, mine = 0;
+
+    for (w = 0; w < PROGRAM_WORDS; w++)
+        if (block_of_word(w, STEP_BLOCKS) == STEP_BLOCK && thread_of_word(w, STEP_THREADS) == STEP_THREAD)
+            mine |= 1u << w;
+    return mine;
+}
+
+DEVICE_FN int leads(const struct step_plan *plan) { return STEP_THREAD == (plan->flags & STEP_LAST_LEADS ? STEP_THREADS - 1 : 0); }
+
+DEVICE_FN void says_begun(const struct kernel_args *args, const struct step_plan *plan)
+{
+    k_store_relaxed(args->primary_sm + plan->step, (uint32_t)plan->key);
+    k_add(args->dependent_sm + PROGRAM_EARLY + plan->step, 1);
+}
+
 /* Reads as early as it may and stores as late as it can: what was not ordered is stale. */
 DEVICE_FN void run_step(const struct kernel_args *args, uint32_t other)
 {
     struct step_plan plan = step_plan_of(args);
-    uint32_t word[PROGRAM_WORDS], w, mine = 0;
+    uint32_t word[PROGRAM_WORDS], w, mine = own_words();
+    int leader = leads(&plan), triggers = leader || (plan.flags & STEP_TRIGGERS_ALL);
 
-    if (STEP_THREAD == 0) {
-        k_store_relaxed(args->primary_sm + plan.step, (uint32_t)plan.key);
-        k_add(args->dependent_sm + PROGRAM_EARLY + plan.step, 1);
-    }
-    if ((plan.flags & STEP_TRIGGERS_FIRST) && ((plan.flags & STEP_TRIGGERS_ALL) || STEP_THREAD == 0))
+    if ((plan.flags & STEP_LEAVES_FIRST) && !leader && !mine)
+        return;
+    if (leader)
+        says_begun(args, &plan);
+    if ((plan.flags & STEP_TRIGGERS_FIRST) && triggers)
         k_trigger();
     if (plan.flags & STEP_READS_EARLY)
         read_early(args, &plan);
     if (plan.flags & STEP_WAITS)
         k_wait_device();
+    if ((plan.flags & STEP_LEAVES_LATE) && !leader && !mine)
+        return;
     for (w = 0; w < PROGRAM_WORDS; w++)
-        if (block_of_word(w, STEP_BLOCKS) == STEP_BLOCK && thread_of_word(w, STEP_THREADS) == STEP_THREAD) {
+        if (mine >> w & 1)
             word[w] = step_word(args, &plan, other, w);
-            mine |= 1u << w;
-        }
     k_barrier();
-    if (STEP_THREAD == 0 && comes_late(&plan))
+    if (leader && comes_late(&plan))
         k_delay(args->state, plan.hold_ns);
-    if (STEP_THREAD == 0)
+    if (leader)
         watches_others(args, &plan);
     k_barrier();
     for (w = 0; w < PROGRAM_WORDS; w++)
         if (mine >> w & 1)
             k_store(args->data + plan.step * PROGRAM_WORDS + w, word[w]);
-    if (STEP_BLOCK == 0 && STEP_THREAD == 0)
+    if (STEP_BLOCK == 0 && leader)
         k_store(args->seen + plan.step, (uint32_t)plan.key + plan.step);
-    if ((plan.flags & STEP_TRIGGERS_LATE) && ((plan.flags & STEP_TRIGGERS_ALL) || STEP_THREAD == 0))
+    if ((plan.flags & STEP_TRIGGERS_LATE) && triggers)
         k_trigger();
 }
 
@@ -146,54 +166,31 @@ KERNEL(programs_step) { run_step(&args, 0); }
 
 KERNEL(programs_other) { run_step(&args, 1); }
 
-static void ask_how(struct ask *ask, struct program_ask *how)
+static void ask_programs(struct ask *ask, enum program_subject subject)
 {
-    how->kernel[0] = (const void *)SYMBOL(programs_step);
-    how->kernel[1] = (const void *)SYMBOL(programs_other);
-    how->blind = STEPS_BLIND;
-    program_ask(ask, how);
+    struct program_ask how = PDL_ZERO;
+
+    how.kernel[0] = (const void *)SYMBOL(programs_step);
+    how.kernel[1] = (const void *)SYMBOL(programs_other);
+    how.blind = STEPS_BLIND;
+    how.subject = subject;
+    program_ask(ask, &how);
 }
 
 static void ask_graphs(struct ask *ask)
 {
-    struct program_ask how = PDL_ZERO;
-
-    ask_how(ask, &how);
+    ask_programs(ask, PROGRAM_GRAPHS);
     if (!STEPS_BLIND)
         program_ask_sizes(ask);
 }
 
-static void ask_together(struct ask *ask)
-{
-    struct program_ask how = PDL_ZERO;
+static void ask_together(struct ask *ask) { ask_programs(ask, PROGRAM_TOGETHER); }
 
-    how.only_one_call = 1;
-    ask_how(ask, &how);
-}
+static void ask_streams(struct ask *ask) { ask_programs(ask, PROGRAM_STREAMS); }
 
-static void ask_streams(struct ask *ask)
-{
-    struct program_ask how = PDL_ZERO;
+static void ask_uploaded(struct ask *ask) { ask_programs(ask, PROGRAM_UPLOADED); }
 
-    how.streams = 1;
-    ask_how(ask, &how);
-}
-
-static void ask_uploaded(struct ask *ask)
-{
-    struct program_ask how = PDL_ZERO;
-
-    how.uploaded = 1;
-    ask_how(ask, &how);
-}
-
-static void ask_destroyed(struct ask *ask)
-{
-    struct program_ask how = PDL_ZERO;
-
-    how.destroyed = 1;
-    ask_how(ask, &how);
-}
+static void ask_destroyed(struct ask *ask) { ask_programs(ask, PROGRAM_DESTROYED); }
 
 static const struct pair programs_pairs[] = {
     PAIR_ASK("graphs", ask_graphs),

@@ -2,10 +2,11 @@
  *
  * A program is a list of steps and links between them. The seed draws it (program_draw.c), and program_words.c says what comes of it;
  * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
- * program_stream.c launches or captures it, and program_between.c makes calls between launches that change nothing. program_read.c reads back
- * what was made; program_around.c launches work before it and after it; program_judge.c runs it and compares every step's words with those that the host computed. A step
- * reads only what the documents let it read (entitled()), as early as it may, and stores as late as it can:
- * a missing dependency shows as a stale word.
+ * program_launch.c launches one step into a stream, program_stream.c launches or captures all of them, and program_between.c makes calls
+ * between launches that change nothing. program_read.c reads back what was made; program_around.c launches work before it and after it;
+ * program_judge.c runs it and compares every step's words with those that the host computed; program_room.c holds what all programs share.
+ * A step reads only what the documents let it read (program_entitle()), as early as it may, and stores as late as it can: a missing
+ * dependency shows as a stale word.
  */
 #ifndef PROGRAM_H_INCLUDED
 #define PROGRAM_H_INCLUDED
@@ -23,16 +24,17 @@ extern "C" {
 #define PROGRAM_WATCHES 4u
 #define PROGRAM_LANES 3u
 #define PROGRAM_WORDS 16u      /* of a step's output */
+#define PROGRAM_SEEN 2u        /* so many events of a program are looked at: what is complete once they are */
 
 /* What a kernel step is told; it lies in device memory and is uploaded before every run. */
 struct step_plan {
     uint64_t key;
     uint32_t step, flags, hold_ns, reads;
-    uint32_t read[PROGRAM_READS]; /* steps; STEP_OF_HOST: from the words that the host wrote */
+    uint32_t read[PROGRAM_READS];
     uint32_t watch[PROGRAM_WATCHES]; /* kernels, memsets and copies that must not have begun when this one ends, or before its late trigger */
     uint32_t watches, reserved;
 };
-#define STEP_OF_HOST 0x80000000u
+#define STEP_OF_HOST 0x80000000u  /* in read: its words lie in the host's memory */
 #define STEP_OF_WORDS 0x40000000u /* in watch: no kernel; its words say whether it has begun */
 #define STEP_WORD_SHIFT 8u        /* in watch: which of its words */
 #define STEP_NUMBER 0xFFu         /* in read and watch */
@@ -40,7 +42,10 @@ struct step_plan {
 #define STEP_TRIGGERS_FIRST 0x2u
 #define STEP_TRIGGERS_LATE 0x4u
 #define STEP_READS_EARLY 0x10u /* what it reads after its wait it reads before, too, and forgets */
-#define STEP_TRIGGERS_ALL 0x8u /* by every thread, else by one of each block */
+#define STEP_TRIGGERS_ALL 0x8u /* by every thread that is left, else by one of each block */
+#define STEP_LAST_LEADS 0x20u  /* the thread that holds, counts and triggers for its block is the last one, not the first */
+#define STEP_LEAVES_FIRST 0x40u /* threads without a part in it end at once */
+#define STEP_LEAVES_LATE 0x80u /* they end after their wait */
 
 /* STEP_RECORD: its event lets a copy of all words go, in another stream. STEP_AWAIT: waits for a kernel of another stream. */
 enum step_kind { STEP_KERNEL, STEP_SET, STEP_COPY, STEP_HOST, STEP_EMPTY, STEP_RECORD, STEP_AWAIT, STEP_KINDS };
@@ -57,10 +62,12 @@ struct step {
     unsigned element;          /* of a memset: bytes at a time */
     unsigned begin, bytes, rows, pitch; /* of a memset or a copy: the bytes of its words that it writes, row by row; a copy has one */
     unsigned source;           /* of a copy: where it begins to read */
+    int to_host;               /* of a copy: its words are the host's */
     int uneven;                /* its bytes differ, where it has more than one at a time */
     unsigned row;              /* of the covering array that its launch was drawn from */
     unsigned lane;             /* of a program for streams */
     uint64_t before;           /* one bit per step: complete when this one begins */
+    uint64_t after[PROGRAM_LANES]; /* the same, by lane: complete when an event is that is recorded there once this step is launched */
 };
 
 struct link {
@@ -83,14 +90,17 @@ unsigned dice_below(struct dice *dice, unsigned n);
 /* What programs may ask of the device. */
 struct program_size {
     unsigned threads, blocks, many_blocks, most_blocks, shared_bytes, hold_ns, clusters;
-    int other_bodies;          /* conditional nodes may have several */
+    int other_bodies, moves;   /* conditional nodes may have several; a child graph may be the graph itself and no clone */
     int programmatic;          /* no flavours: where no step waits, it is programmatic edges that go wrong */
 };
 
+/* Whether its words lie in the host's memory. */
+#define program_is_on_host(step) ((step)->kind == STEP_HOST || ((step)->kind == STEP_COPY && (step)->to_host))
 void program_draw_graph(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
 void program_draw_stream(struct program *program, struct dice *dice, const struct program_size *size, unsigned number);
 /* Fills what each step reads, and which later steps it watches, from the links and the order of the lanes. */
 void program_entitle(struct program *program, struct dice *dice);
+int program_is_linked(const struct program *program, unsigned from, unsigned to);
 unsigned program_next_in_lane(const struct program *program, unsigned step); /* PROGRAM_STEPS: there is none */
 /* The words of every step after a run with this key; what was left out leaves its words as they were. */
 void program_expect(const struct program *program, uint64_t key, uint64_t left_out, uint32_t words[PROGRAM_STEPS][PROGRAM_WORDS]);
@@ -119,17 +129,20 @@ struct made {                  /* a program made in one way */
     struct program_room *room;
     struct dice dice;
     cudaGraph_t graph, inner;  /* what is instantiated; the graph that the steps lie in */
-    cudaGraphNode_t node[PROGRAM_STEPS];
+    cudaGraphNode_t node[PROGRAM_STEPS], extra; /* extra: of a graph that is to be cloned, before all others */
     unsigned way;
     uint64_t decoys;           /* one bit per step: launched otherwise and on other memory, or, of the host, does nothing */
     uint64_t left_out;         /* one bit per step: disabled in the executable graph */
     uint64_t gone;             /* one bit per step: its node was destroyed in the graph that the executable one was made from */
-    struct dice began;         /* as it was before a capture: a second one with it makes the same calls */
+    struct dice began;         /* as it was before a capture, or before the nodes: with it the same calls are made again */
     int bare;                  /* decoys carry neither priority nor domain */
     int late;                  /* the executable graph is launched as its decoy first, then as itself, in turn */
     struct made *decoy;        /* what the executable graph was made from, if not from this graph */
     uint64_t wraps, bodies;    /* one bit per step: put into a child graph of its own; if so, into a body instead */
     int eager;                 /* launched, not captured */
+    unsigned observed, observed_after[PROGRAM_SEEN], observed_lane[PROGRAM_SEEN]; /* where another stream looked at the words */
+    cudaEvent_t begun;         /* the launch records it as its blocks begin; no program relies on it */
+    cudaEvent_t nobodys;       /* a launch may record it: all waits for it are called */
     int beside;                /* a stream without any part in it captures */
     enum behind { BEHIND_NOTHING, BEHIND_KERNEL, BEHIND_COPY, BEHIND_EVENT } behind;
     unsigned changed;          /* the launch that the executable graph has been changed for already, while it ran */
@@ -157,10 +170,13 @@ cudaError_t program_declines(struct made *made);
 cudaError_t graph_make(struct made *made, enum graph_way way);
 void graph_unmake(struct made *made);
 cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exec);
+/* Another one of the graph that the executable one was made from. */
+cudaError_t exec_make_sibling(struct made *made, cudaGraphExec_t *exec);
 /* How often it is launched; before every launch but the first it is changed. */
 unsigned exec_launches(const struct made *made, enum exec_way way);
 cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t exec, unsigned time);
 int exec_is_decoy(const struct made *made, unsigned time);
+int exec_may_run_twice(const struct made *made, unsigned time);
 /* The graph's nodes get other parameters, and it gets other edges. */
 cudaError_t program_spoil(struct made *made);
 /* A conditional node whose body runs; without `body`, one of whose bodies none runs. */
@@ -189,6 +205,12 @@ enum cudaMemcpyKind program_copy_kind(const struct program *program, unsigned st
 cudaError_t program_prepare(struct made *made);
 /* The same in this stream, after a kernel that triggers and holds, and without waiting for it. */
 cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream);
+/* Before a graph, and in another stream: the same executable graph as its decoy, after a kernel that holds. After the graph: a copy of what the
+ * decoy has stored, which has to be all of it. */
+cudaError_t program_launch_earlier(const struct made *made, cudaGraphExec_t exec);
+cudaError_t program_see_earlier(const struct made *made, cudaStream_t stream);
+uint32_t *program_decoy_words(const struct program_room *room);
+uint32_t *program_seen_earlier(const struct program_room *room); /* that copy */
 /* After a graph: a kernel that reads what the graph has left (added to `program`, a copy of the made one's), or copies of all words. */
 void program_add_behind(struct made *made, struct program *program, int copies_only);
 cudaError_t program_launch_behind(struct made *made, cudaStream_t stream);
@@ -199,13 +221,16 @@ cudaError_t program_before_launch(const struct made *made, uint64_t decoys);
 cudaError_t program_behind_launch(const struct made *made, uint64_t decoys);
 /* The words as they were after the event of step `record`; NULL: no stream looked. */
 const uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record);
-#define PROGRAM_SEEN 2u        /* so many of the steps that record are looked at after their event */
-/* A host call that changes nothing of what the stream does next. */
-void program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice);
+/* The words as the nth of them saw them. */
+#define program_observed(room, nth) ((room)->seen + (nth) * PROGRAM_STEPS * PROGRAM_WORDS)
+/* A host call that changes nothing of what the stream does next, and that may not fail, or has to. */
+cudaError_t program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice);
 /* "The id is unique over the lifetime of the process." */
 int program_is_new_capture(struct program_room *room, cudaStream_t stream, cudaGraph_t into);
 cudaError_t program_begin_other_capture(const struct made *made);
 cudaError_t program_end_other_capture(const struct made *made);
+/* After a small kernel that records the event as its blocks begin or trigger: all that is in the stream before it is complete then. */
+cudaError_t program_record_by_launch(const struct made *made, cudaStream_t stream, cudaEvent_t event);
 cudaError_t program_launch_host(const struct made *made, unsigned step, cudaStream_t stream);
 void program_step_args(const struct made *made, unsigned step, struct kernel_args *args);
 /* Whether this step works on other memory in this graph. */
@@ -242,7 +267,8 @@ void program_fill_general(const struct made *made, unsigned step, struct step_pa
 #define PROGRAM_ATTRIBUTES 4u
 unsigned program_list_attributes(const struct made *made, unsigned step, cudaLaunchAttribute *attrs);
 cudaLaunchAttributeValue *program_add_attribute(cudaLaunchAttribute *attrs, unsigned *count, cudaLaunchAttributeID id);
-/* Whether the node of a step has them, and the launch or the event that it was given. */
+void program_add_event(cudaLaunchAttribute *attrs, unsigned *count, cudaEvent_t event, int at_block_start);
+/* Whether the node of a step is of its kind, and has them, and the launch or the event that it was given. */
 int program_keeps_node(const struct made *made, unsigned step);
 
 struct program_host_step {
@@ -250,15 +276,15 @@ struct program_host_step {
     int decoy;                 /* writes no words */
     unsigned step, reads, read[PROGRAM_READS];
 };
-/* In device memory, by step: the key once it has begun; then PROGRAM_EARLY; then by step how many of its blocks ran. The decoy's
- * PROGRAM_EARLY and counts come after those. */
+/* In device memory, by step: the key once it has begun; then PROGRAM_EARLY; then by step how many of its blocks ran. Then the same of the decoy. */
 #define PROGRAM_OTHER_EVENTS 9u
 #define PROGRAM_EARLY 4u       /* steps that began too early; bodies that ran and must not; two unused */
 #define PROGRAM_BEGAN (2u * PROGRAM_STEPS + PROGRAM_EARLY)
 struct program_staging {       /* pinned, mapped */
     struct step_plan plan[PROGRAM_STEPS];
     uint32_t data[PROGRAM_STEPS][PROGRAM_WORDS];
-    uint32_t from_host[PROGRAM_STEPS][PROGRAM_WORDS];
+    uint32_t on_host[PROGRAM_STEPS][PROGRAM_WORDS]; /* of steps whose words are the host's */
+    uint32_t decoy_on_host[PROGRAM_STEPS][PROGRAM_WORDS];
     uint32_t mark[PROGRAM_STEPS];
     uint32_t none[PROGRAM_BEGAN]; /* zeros */
     struct step_plan ahead[2];
@@ -266,13 +292,16 @@ struct program_staging {       /* pinned, mapped */
     uint32_t given[PROGRAM_STEPS][PROGRAM_WORDS]; /* what copies from the host read */
     uint32_t host_runs[PROGRAM_STEPS]; /* how often each host step ran */
 };
+/* Events without timing: what a stream passes on to another, the end of a lane, where a lane moves to a new stream, and what is observed. */
+enum program_spare { SPARE_RELAYED, SPARE_LAST, SPARE_MOVED, SPARE_OBSERVED, SPARE_EVENTS = SPARE_OBSERVED + PROGRAM_SEEN };
 struct program_room {
     const void *const *kernel; /* the two */
     cudaStream_t stream, side, blocking, urgent, relay;
     cudaEvent_t event[PROGRAM_LINKS];
+    cudaEvent_t spare_event[SPARE_EVENTS];
     cudaEvent_t node_event[2 * PROGRAM_STEPS]; /* of the steps that record or await one; the program's, then the decoy's */
     int high_priority, blind;  /* blind: no step waits; such programs have to go wrong */
-    int destroys;              /* every executable graph while it runs */
+    int destroys, uploads;     /* every executable graph: while it runs; between two launches */
     struct program_size size;
     uint64_t key;
     struct program_staging *staging;
@@ -280,24 +309,33 @@ struct program_room {
     struct step_plan *plan;    /* in device memory: plans and data, then the decoy's */
     uint32_t *data;
     uint32_t *seen;            /* the words as each of the first steps that record saw them */
-    uint32_t *began;           /* PROGRAM_BEGAN */
+    uint32_t *began;           /* PROGRAM_BEGAN, twice */
     struct step_plan *ahead_plan; /* what is launched ahead of a graph, and its words, in device memory */
     uint32_t *ahead;
-    cudaEvent_t prepared, never, passed; /* never: recorded; passed: long ago */
+    cudaEvent_t prepared, never, passed, captured; /* never: recorded; passed: long ago; captured: in captures alone */
     cudaEvent_t other_event[PROGRAM_OTHER_EVENTS]; /* with timing, for hosts that sleep, for other processes */
     unsigned long long last_capture; /* its id */
-    cudaStream_t apart;        /* for captures beside others */
+    cudaStream_t apart, observer; /* for captures beside others, and for what waits for observed events */
     struct trial_state *state;
     struct program_host_step host[2 * PROGRAM_STEPS]; /* the program's, then the decoy's */
     unsigned host_wrong;       /* host steps that saw an unfinished kernel */
 };
 
 /* The questions: every way of `count` programs; the kernel comes from kernels/programs.cu. */
+enum program_subject {
+    PROGRAM_GRAPHS,
+    PROGRAM_TOGETHER,          /* all edges of a graph come in one call */
+    PROGRAM_STREAMS,
+    PROGRAM_UPLOADED,          /* every executable graph is, before its launch */
+    PROGRAM_DESTROYED          /* every executable graph is one of several and destroyed while it runs */
+};
 struct program_ask {
     const void *kernel[2];
-    int streams, only_one_call, blind;
-    int uploaded, destroyed;   /* every executable graph is, before its launch; or is one of several and destroyed while it runs */
+    enum program_subject subject;
+    int blind;
 };
+cudaError_t program_open_room(struct program_room *room); /* room: zeros, but for the kernels and the streams that it is given */
+void program_close_room(struct program_room *room);
 void program_ask(struct ask *ask, const struct program_ask *how);
 /* Memsets and copies alone, of sizes that the steps of programs do not have. */
 void program_ask_sizes(struct ask *ask);

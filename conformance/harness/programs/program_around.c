@@ -30,7 +30,7 @@ static void fill_plan(const struct made *made, unsigned i, struct step_plan *pla
     plan->hold_ns = p->step[i].hold_ns;
     plan->reads = p->step[i].reads;
     for (r = 0; r < p->step[i].reads; r++)
-        plan->read[r] = p->step[i].read[r] | (p->step[p->step[i].read[r]].kind == STEP_HOST ? STEP_OF_HOST : 0);
+        plan->read[r] = p->step[i].read[r] | (program_is_on_host(&p->step[p->step[i].read[r]]) ? STEP_OF_HOST : 0);
     plan->watches = p->step[i].watches;
     for (w = 0; w < plan->watches; w++)
         plan->watch[w] = watched(p, p->step[i].watch[w]);
@@ -47,8 +47,7 @@ static void fill_staging(const struct made *made)
     for (i = 0; i < made->program->steps; i++) {
         fill_plan(made, i, &staging->plan[i]);
         for (w = 0; w < PROGRAM_WORDS; w++) {
-            staging->data[i][w] = program_poison(room->key, i);
-            staging->from_host[i][w] = 0;
+            staging->data[i][w] = staging->on_host[i][w] = program_poison(room->key, i);
             staging->given[i][w] = program_given(room->key, i, w);
         }
         staging->mark[i] = made->left_out >> i & 1 ? (uint32_t)room->key + i : 0; /* no host step has to wait for it */
@@ -83,7 +82,8 @@ cudaError_t program_prepare(struct made *made)
 
 /* ---- before the graph ---- */
 
-static cudaError_t launch_ahead(const struct program_room *room, unsigned nth, cudaStream_t stream)
+/* The second of them overlaps what stands before it, unless it records an event. */
+static cudaError_t launch_ahead(const struct program_room *room, unsigned nth, cudaStream_t stream, cudaEvent_t event)
 {
     const struct program_staging *device = (const struct program_staging *)(const void *)room->mapped;
     struct kernel_args args;
@@ -104,9 +104,12 @@ static cudaError_t launch_ahead(const struct program_room *room, unsigned nth, c
     config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
     config.blockDim.x = config.blockDim.y = config.blockDim.z = 1;
     config.stream = stream;
-    program_add_attribute(&attr, &n, cudaLaunchAttributeProgrammaticStreamSerialization)->programmaticStreamSerializationAllowed = 1;
-    config.attrs = nth ? &attr : NULL;
-    config.numAttrs = nth ? n : 0;
+    if (event)
+        program_add_event(&attr, &n, event, (room->key & 1) != 0);
+    else if (nth)
+        program_add_attribute(&attr, &n, cudaLaunchAttributeProgrammaticStreamSerialization)->programmaticStreamSerializationAllowed = 1;
+    config.attrs = n ? &attr : NULL;
+    config.numAttrs = n;
     return cudaLaunchKernelExC(&config, room->kernel[0], values);
 }
 
@@ -127,10 +130,36 @@ cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream)
     room->staging->ahead_mark[0] = 0;
     TRY(cudaMemcpyAsync(room->ahead_plan, room->staging->ahead, sizeof(room->staging->ahead), cudaMemcpyHostToDevice, stream));
     for (i = 0; i < launches; i++)
-        TRY(launch_ahead(room, i, stream));
+        TRY(launch_ahead(room, i, stream, NULL));
     TRY(upload(made, stream));
     TRY(cudaEventRecord(room->prepared, stream));
     return cudaStreamWaitEvent(room->side, room->prepared, 0);
+}
+
+cudaError_t program_record_by_launch(const struct made *made, cudaStream_t stream, cudaEvent_t event)
+{
+    return launch_ahead(made->room, 1, stream, event);
+}
+
+/* ---- an earlier launch of the graph ---- */
+
+uint32_t *program_decoy_words(const struct program_room *room) { return room->data + PROGRAM_STEPS * PROGRAM_WORDS; }
+
+uint32_t *program_seen_earlier(const struct program_room *room) { return room->seen + (PROGRAM_SEEN + 1) * PROGRAM_STEPS * PROGRAM_WORDS; }
+
+cudaError_t program_launch_earlier(const struct made *made, cudaGraphExec_t exec)
+{
+    const struct program_room *room = made->room;
+
+    TRY(cudaStreamWaitEvent(room->apart, room->prepared, 0));
+    TRY(launch_ahead(room, 0, room->apart, NULL));
+    return cudaGraphLaunch(exec, room->apart);
+}
+
+cudaError_t program_see_earlier(const struct made *made, cudaStream_t stream)
+{
+    return cudaMemcpyAsync(program_seen_earlier(made->room), program_decoy_words(made->room), made->program->steps * STEP_BYTES,
+                           cudaMemcpyDeviceToDevice, stream);
 }
 
 /* ---- after the graph ---- */

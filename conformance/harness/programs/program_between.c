@@ -8,7 +8,7 @@
 #include "try.h"
 
 /* A launch that is refused leaves nothing behind: neither work nor its attribute. */
-static void launch_nothing(const struct made *made, cudaStream_t stream)
+static cudaError_t launch_nothing(const struct made *made, cudaStream_t stream)
 {
     cudaLaunchAttribute attr;
     cudaLaunchConfig_t config;
@@ -23,45 +23,85 @@ static void launch_nothing(const struct made *made, cudaStream_t stream)
     config.stream = stream;
     config.attrs = &attr;
     config.numAttrs = n;
-    (void)cudaLaunchKernelExC(&config, made->room->kernel[0], params);
+    return cudaLaunchKernelExC(&config, made->room->kernel[0], params) == cudaSuccess ? cudaErrorUnknown : cudaSuccess;
 }
 
+static cudaError_t ready_or_not(cudaError_t error) { return error == cudaErrorNotReady ? cudaSuccess : error; }
+
 /* One of the program's ordinary events, whatever it stands for by now. */
-static void ask_event(const struct made *made, int waits, struct dice *dice)
+static cudaError_t ask_event(const struct made *made, int waits, struct dice *dice)
 {
     cudaEvent_t event = made->room->other_event[dice_below(dice, PROGRAM_OTHER_EVENTS)];
 
-    (void)(waits ? cudaEventSynchronize(event) : cudaEventQuery(event));
+    return ready_or_not(waits ? cudaEventSynchronize(event) : cudaEventQuery(event));
 }
 
-/* In a stream that has work: of one memset that never runs; and one that ends because the host waits for its stream. */
-static void capture_between(const struct made *made, cudaStream_t stream, int spoiled)
+/* There is nothing to wait for: it was never recorded, or what it stands for is long complete. */
+static cudaError_t await_nothing(cudaEvent_t event, cudaStream_t stream)
+{
+    TRY(cudaEventQuery(event));
+    TRY(cudaEventSynchronize(event));
+    return cudaStreamWaitEvent(stream, event, 0);
+}
+
+enum question { ASK_NOTHING, ASK_STREAM, ASK_CAPTURED_EVENT };
+
+/* "It is invalid to synchronize or query a stream that captures, or a captured event." */
+static int gives_answer(const struct made *made, cudaStream_t stream, enum question question, struct dice *dice)
+{
+    int waits = dice_below(dice, 2) != 0;
+
+    switch (question) {
+    case ASK_STREAM: return (waits ? cudaStreamSynchronize(stream) : cudaStreamQuery(stream)) == cudaSuccess;
+    case ASK_CAPTURED_EVENT:
+        return cudaEventRecord(made->room->captured, stream) != cudaSuccess ||
+               (waits ? cudaEventSynchronize(made->room->captured) : cudaEventQuery(made->room->captured)) == cudaSuccess;
+    default: return 0;
+    }
+}
+
+/* In a stream that has work: of one memset that never runs. Asked for its stream, the capture ends with an error; whether it does so after a question
+ * for one of its events, devices may choose. */
+static cudaError_t capture_between(const struct made *made, cudaStream_t stream, enum question question, struct dice *dice)
 {
     cudaGraph_t graph = NULL;
+    cudaError_t error;
+    int answered;
 
-    if (stream == cudaStreamLegacy || cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed) != cudaSuccess)
-        return;
+    if (stream == cudaStreamLegacy)
+        return cudaSuccess;
+    TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
     (void)cudaMemsetAsync(made->room->ahead, 0, 4, stream);
-    if (spoiled)
-        (void)cudaStreamSynchronize(stream);
-    (void)cudaStreamEndCapture(stream, &graph);
+    answered = gives_answer(made, stream, question, dice);
+    error = cudaStreamEndCapture(stream, &graph);
     if (graph)
         (void)cudaGraphDestroy(graph);
+    if (answered || (question != ASK_CAPTURED_EVENT && (error == cudaSuccess) != (question == ASK_NOTHING)))
+        return cudaErrorUnknown;
+    return cudaSuccess;
 }
 
-void program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice)
+static cudaError_t call_between(const struct made *made, cudaStream_t stream, struct dice *dice)
 {
-    switch (dice_below(dice, made->beside ? 7 : 8)) { /* no document says what else a spoiled capture spoils */
-    case 0: launch_nothing(made, stream); break;
-    case 1: (void)cudaStreamQuery(stream); break;
-    case 2: ask_event(made, 0, dice); break;
-    case 3: ask_event(made, 1, dice); break;
-    case 4: (void)cudaStreamWaitEvent(stream, made->room->never, 0); break;  /* never recorded: there is nothing to wait for */
-    case 5: (void)cudaStreamWaitEvent(stream, made->room->passed, 0); break; /* complete */
-    case 6: capture_between(made, stream, 0); break;
-    default: capture_between(made, stream, 1); break;
+    switch (dice_below(dice, made->beside ? 7 : 9)) { /* no document says what else a spoiled capture spoils */
+    case 0: return launch_nothing(made, stream);
+    case 1: return ready_or_not(cudaStreamQuery(stream));
+    case 2: return ask_event(made, 0, dice);
+    case 3: return ask_event(made, 1, dice);
+    case 4: return await_nothing(made->room->never, stream);
+    case 5: return await_nothing(made->room->passed, stream);
+    case 6: return capture_between(made, stream, ASK_NOTHING, dice);
+    case 7: return capture_between(made, stream, ASK_STREAM, dice);
+    default: return capture_between(made, stream, ASK_CAPTURED_EVENT, dice);
     }
+}
+
+cudaError_t program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice)
+{
+    cudaError_t error = call_between(made, stream, dice);
+
     (void)cudaGetLastError();
+    return error;
 }
 
 /* into: the graph that it adds to, if it was begun so */

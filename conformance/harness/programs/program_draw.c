@@ -85,24 +85,26 @@ static void draw_launch(struct step *step, struct dice *dice, const struct progr
 {
     static const unsigned cluster[] = { 1, 2, 4, 8 };
 
-    draw_grid(step, dice, size, row[AXIS_GRID]);
+    int cooperative = row[AXIS_COOPERATIVE] == COOPERATIVE_YES; /* then all of it has to fit at once */
+
+    draw_grid(step, dice, size, cooperative && row[AXIS_GRID] == GRID_MANY ? GRID_X : row[AXIS_GRID]);
     draw_block(step, dice, row[AXIS_THREADS] == THREADS_WARP ? size->threads / 4 : row[AXIS_THREADS] == THREADS_MOST ? size->threads
                                                   : 1 + dice_below(dice, 1 + dice_below(dice, size->threads))); /* often few */
     draw_cluster(step, dice, cluster[row[AXIS_CLUSTER]] > size->clusters ? size->clusters : cluster[row[AXIS_CLUSTER]]);
     step->other = one_in(dice, 4);
-    step->cooperative = row[AXIS_COOPERATIVE] == COOPERATIVE_YES;
+    step->cooperative = cooperative;
     step->urgent = row[AXIS_PRIORITY] == PRIORITY_HIGH;
     step->domain = row[AXIS_DOMAIN] == DOMAIN_REMOTE;
     step->attribute = row[AXIS_ATTRIBUTE] == ATTRIBUTE_ON;
-    step->shared_bytes = row[AXIS_SHARED] == SHARED_NONE ? 0 : row[AXIS_SHARED] == SHARED_SOME ? 1024 : size->shared_bytes;
-    if (step->cooperative && (blocks_of(step) > size->blocks || step->shared_bytes > 1024)) { /* all of it has to fit at once */
+    step->shared_bytes = row[AXIS_SHARED] == SHARED_NONE ? 0 : row[AXIS_SHARED] == SHARED_SOME || cooperative ? 1024 : size->shared_bytes;
+    if (cooperative && blocks_of(step) > size->blocks)
         memcpy(step->grid, step->cluster, sizeof(step->grid));
-        step->shared_bytes = 0;
-    }
     step->flags = row[AXIS_WAIT] == WAIT_YES ? STEP_WAITS : 0;
     step->flags |= row[AXIS_TRIGGER] == TRIGGER_FIRST ? STEP_TRIGGERS_FIRST : row[AXIS_TRIGGER] == TRIGGER_LATE ? STEP_TRIGGERS_LATE : 0;
     step->flags |= one_in(dice, 2) ? STEP_TRIGGERS_ALL : 0;
     step->flags |= (step->flags & STEP_WAITS) && one_in(dice, 2) ? STEP_READS_EARLY : 0;
+    step->flags |= one_in(dice, 4) ? STEP_LAST_LEADS : 0;
+    step->flags |= one_in(dice, 4) ? STEP_LEAVES_FIRST : one_in(dice, 4) ? STEP_LEAVES_LATE : 0;
     step->hold_ns = size->hold_ns / 4 + dice_below(dice, size->hold_ns);
 }
 
@@ -114,11 +116,12 @@ struct flavour {
     int full_edges;            /* all edges are full */
     unsigned fan_in;           /* most edges into a step */
     int row;                   /* each step comes after the one before it, and nothing else orders them */
+    int loose;                 /* most kernels overlap what comes before them, and wait for none of it */
 };
 
 static struct flavour draw_flavour(struct dice *dice, const struct program_size *size)
 {
-    struct flavour flavour = { STEP_KERNEL, 0, 3, 0 };
+    struct flavour flavour = { STEP_KERNEL, 0, 3, 0, 0 };
 
     if (size->programmatic)
         return flavour;
@@ -126,6 +129,11 @@ static struct flavour draw_flavour(struct dice *dice, const struct program_size 
     flavour.full_edges = one_in(dice, 3);
     flavour.fan_in = one_in(dice, flavour.full_edges ? 2 : 4) ? 8 : 3;
     flavour.row = one_in(dice, 2);
+    flavour.loose = one_in(dice, 5);
+    if (flavour.loose) {
+        flavour.kind = STEP_KERNEL;
+        flavour.row = 0;
+    }
     return flavour;
 }
 
@@ -137,6 +145,7 @@ static void draw_bytes(struct step *step, struct dice *dice)
     step->element = unit;
     step->begin = step->source = 0;
     step->uneven = one_in(dice, 4);
+    step->to_host = one_in(dice, 4);
     step->rows = step->kind == STEP_SET && one_in(dice, 8) ? 2 + dice_below(dice, 3) : 1;
     step->pitch = (unsigned)STEP_BYTES / (step->rows == 3 ? 4 : step->rows);
     step->bytes = step->rows > 1 ? step->pitch / 2 : step->pitch;
@@ -168,18 +177,28 @@ static void draw_step(struct step *step, struct dice *dice, const struct program
     step->kind = flavour->kind != STEP_KERNEL && one_in(dice, 2) ? flavour->kind
                  : one_in(dice, flavour->row ? 2 : 4) ? (enum step_kind)dice_below(dice, DRAWN_KINDS) : STEP_KERNEL;
     step->kind = draw_kind(dice, step->kind);
+    if (flavour->loose && dice_below(dice, 4)) {
+        step->flags = (step->flags & ~(STEP_WAITS | STEP_READS_EARLY | STEP_TRIGGERS_LATE)) | STEP_TRIGGERS_FIRST;
+        step->attribute = 1;
+        step->hold_ns *= one_in(dice, 3) ? 4 : 1;
+    }
     draw_bytes(step, dice);
+}
+
+int program_is_linked(const struct program *p, unsigned from, unsigned to)
+{
+    unsigned l;
+
+    for (l = 0; l < p->links; l++)
+        if (p->link[l].from == from && p->link[l].to == to)
+            return 1;
+    return 0;
 }
 
 static void add_link(struct program *p, unsigned from, unsigned to, enum link_kind kind)
 {
-    unsigned i;
-
-    if (p->links == PROGRAM_LINKS)
+    if (p->links == PROGRAM_LINKS || program_is_linked(p, from, to))
         return;
-    for (i = 0; i < p->links; i++)
-        if (p->link[i].from == from && p->link[i].to == to)
-            return;
     p->link[p->links].from = from;
     p->link[p->links].to = to;
     p->link[p->links++].kind = kind;
@@ -278,7 +297,9 @@ static void draw_events(struct program *p, struct dice *dice, unsigned i, const 
         if (other == step->lane || last[other] == PROGRAM_STEPS || (!begins && !one_in(dice, flavour->fan_in > 3 ? 2 : 4)))
             continue;
         early = p->step[last[other]].kind == STEP_KERNEL && step->kind == STEP_KERNEL && !flavour->full_edges &&
-                dice_below(dice, 2);
+                dice_below(dice, flavour->fan_in > 3 ? 4 : 2);
+        if (early && one_in(dice, 2)) /* an event that is complete too early shows in blocks that trigger late */
+            p->step[last[other]].flags = (p->step[last[other]].flags & ~STEP_TRIGGERS_FIRST) | STEP_TRIGGERS_LATE;
         add_link(p, last[other], i, early ? event_of_launch(p, last[other], dice) : LINK_FULL);
         step->attribute = 0; /* what the attribute means after an event is an open question */
     }
@@ -372,6 +393,18 @@ static step_set lane_until(const struct program *p, const struct order *o, unsig
     return all;
 }
 
+/* All that an event stands for that is recorded in this lane after the step. The legacy stream waits for the other lanes, and they for it. */
+static step_set complete_after(const struct program *p, const struct order *o, unsigned i, unsigned lane)
+{
+    step_set all = 0;
+    unsigned k;
+
+    for (k = 0; k <= i; k++)
+        if (p->step[k].lane == lane || (p->legacy && (p->step[k].lane == 0 || lane == 0)))
+            all |= o->complete[k];
+    return all;
+}
+
 static void find_order(const struct program *p, struct order *o)
 {
     unsigned i, l;
@@ -396,12 +429,7 @@ static void find_order(const struct program *p, struct order *o)
 
 static int is_direct(const struct program *p, unsigned from, unsigned to)
 {
-    unsigned l;
-
-    for (l = 0; l < p->links; l++)
-        if (p->link[l].from == from && p->link[l].to == to)
-            return 1;
-    return p->streams && from + 1 == to;
+    return program_is_linked(p, from, to) || (p->streams && from + 1 == to);
 }
 
 unsigned program_next_in_lane(const struct program *p, unsigned step)
@@ -437,14 +465,17 @@ static void add_read(struct step *step, unsigned from)
         step->read[step->reads++] = from;
 }
 
-/* A copy needs words of the device, a memset reads none; what has no words cannot be read. */
+/* A memset reads nothing, a host step no words; what has no words cannot be read. Copies from the host that only the legacy stream's order puts
+ * after what writes their source are asked by rule COMP-06c alone: a driver is known that reads the source before. */
 static int may_read(const struct program *p, unsigned reader, unsigned from)
 {
+    if (p->legacy && p->step[reader].kind == STEP_COPY && program_is_on_host(&p->step[from]) && p->step[reader].lane != p->step[from].lane)
+        return 0;
     if (p->step[from].kind == STEP_EMPTY || p->step[from].kind == STEP_RECORD)
         return 0;
     if (p->step[reader].kind == STEP_HOST)
         return p->step[from].kind == STEP_KERNEL;
-    return p->step[reader].kind == STEP_KERNEL || (p->step[reader].kind == STEP_COPY && p->step[from].kind != STEP_HOST);
+    return p->step[reader].kind == STEP_KERNEL || p->step[reader].kind == STEP_COPY;
 }
 
 /* May `to` begin only when all blocks of `from` have triggered, all of them triggering at their end or not at all? */
@@ -457,7 +488,7 @@ static void add_watch(struct program *p, unsigned from, unsigned to)
 {
     struct step *step = &p->step[from];
 
-    if (step->kind == STEP_KERNEL && p->step[to].kind <= STEP_COPY && step->watches < PROGRAM_WATCHES)
+    if (step->kind == STEP_KERNEL && p->step[to].kind <= STEP_COPY && !program_is_on_host(&p->step[to]) && step->watches < PROGRAM_WATCHES)
         step->watch[step->watches++] = to;
 }
 
@@ -494,6 +525,8 @@ void program_entitle(struct program *p, struct dice *dice)
         step_set visible = order.complete[i] & ~bit(i);
         step->reads = 0;
         step->before = order.before[i];
+        for (k = 0; k < PROGRAM_LANES; k++)
+            step->after[k] = complete_after(p, &order, i, k);
         for (k = i; k-- > 0;)
             if ((visible & bit(k)) && is_direct(p, k, i) && may_read(p, i, k))
                 add_read(step, k);
@@ -551,7 +584,8 @@ void program_text(const struct program *p, char *text, size_t room)
     text[0] = '\0';
     for (i = 0; i < p->steps; i++) {
         const struct step *step = &p->step[i];
-        snprintf(part, sizeof(part), "%s%u %s%s%s%s", i ? ", " : "", i, kinds[step->kind],
+        snprintf(part, sizeof(part), "%s%u %s%s%s%s%s", i ? ", " : "", i, kinds[step->kind],
+                 step->kind == STEP_COPY && step->to_host ? " to the host" : "",
                  step->kind == STEP_KERNEL && (step->flags & STEP_WAITS) ? " waits" : "",
                  step->kind == STEP_KERNEL && p->streams && step->attribute ? " attribute" : "",
                  !p->streams || !step->lane ? "" : step->lane == 1 ? " in lane 1" : " in lane 2");

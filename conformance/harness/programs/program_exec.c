@@ -20,8 +20,9 @@ static cudaError_t make_decoy(struct made *made, const struct program *program, 
     memset(&decoy, 0, sizeof(decoy));
     decoy.program = program;
     decoy.room = made->room;
-    decoy.dice = made->program->streams ? made->began : made->dice;
+    decoy.dice = made->program->streams || made->bodies ? made->began : made->dice; /* the same conditions, or the same calls */
     decoy.decoys = decoys;
+    decoy.bodies = made->bodies;
     decoy.bare = bare && !made->program->streams;
     decoy.wraps = made->wraps;
     made->decoy = &decoy;
@@ -30,7 +31,7 @@ static cudaError_t make_decoy(struct made *made, const struct program *program, 
         decoy.inner = decoy.graph;
         return cudaSuccess;
     }
-    return graph_make(&decoy, made->way == WAY_WRAPPED ? WAY_WRAPPED : WAY_ONE_BY_ONE);
+    return graph_make(&decoy, made->wraps ? (enum graph_way)made->way : WAY_ONE_BY_ONE);
 }
 
 /* By either call, with a flag that changes nothing of what such a graph means: it allocates no memory, and priorities order nothing. */
@@ -62,7 +63,7 @@ static int keeps_the_decoys_order(const struct made *made)
 
     if (made->program->streams) /* captured by the same calls in the same order */
         return knows_its_nodes(made);
-    return way == WAY_ONE_BY_ONE || way == WAY_NEW_NODES || way == WAY_ONE_CALL || way == WAY_WRAPPED;
+    return way == WAY_ONE_BY_ONE || way == WAY_NEW_NODES || way == WAY_ONE_CALL || way == WAY_WRAPPED || way == WAY_BODIES;
 }
 
 /* Now and then the program with other edges between some of its kernels. A device may refuse an update to other kinds of edges, but not take it
@@ -100,7 +101,7 @@ static int has_no_update(const struct made *made)
 {
     unsigned i;
 
-    if (made->graph != made->inner || made->bodies)
+    if (made->graph != made->inner)
         return 1;
     for (i = 0; i < made->program->steps; i++)
         if (made->program->step[i].kind == STEP_SET && made->program->step[i].rows > 1)
@@ -194,12 +195,31 @@ static cudaError_t lose_node(struct made *made, uint64_t set)
     return cudaGraphDestroyNode(made->decoy->node[i]);
 }
 
+/* A child graph gets a clone of itself, which changes nothing. */
+static cudaError_t update_child(struct made *made, cudaGraphExec_t *exec)
+{
+    cudaGraphNode_t node;
+    cudaGraph_t child, clone;
+    size_t one = 1;
+    cudaError_t error;
+
+    TRY(instantiate(made, exec));
+    TRY(cudaGraphGetNodes(made->graph, &node, &one));
+    TRY(cudaGraphChildGraphNodeGetGraph(node, &child));
+    TRY(cudaGraphClone(&clone, child));
+    error = cudaGraphExecChildGraphNodeSetParams(*exec, node, clone);
+    (void)cudaGraphDestroy(clone);
+    return error;
+}
+
 /* Only what differs is set anew, so that a call for one node must leave the others alone. */
 static cudaError_t update_nodes(struct made *made, cudaGraphExec_t *exec)
 {
-    uint64_t decoys = (dice_roll(&made->dice) | 1) & settable(made);
+    uint64_t decoys = (dice_below(&made->dice, 4) ? dice_roll(&made->dice) | 1 : ALL_STEPS) & settable(made);
 
-    if (has_no_update(made) || !knows_its_nodes(made))
+    if (!made->program->streams && made->way == WAY_CHILD)
+        return update_child(made, exec);
+    if (has_no_update(made) || made->bodies || !knows_its_nodes(made))
         return program_declines(made);
     TRY(make_decoy(made, made->program, decoys, 0));
     TRY(instantiate(made->decoy, exec));
@@ -273,6 +293,20 @@ static cudaError_t instantiate_more(struct made *made, cudaGraphExec_t *exec, un
     return error;
 }
 
+/* Nodes of the other get other parameters, and some are disabled. */
+static cudaError_t change_other(struct made *made, cudaGraphExec_t other, uint64_t which)
+{
+    unsigned i;
+
+    if (!knows_its_nodes(made) || has_no_update(made))
+        return cudaSuccess;
+    TRY(set_steps(made, other, made->node, which, 1));
+    for (i = 0; which && i < made->program->steps; i++)
+        if (may_be_left_out(made, i) && dice_below(&made->dice, 2))
+            TRY(cudaGraphNodeSetEnabled(other, made->node[i], 0));
+    return cudaSuccess;
+}
+
 /* Of two executable graphs of one graph the other is changed and destroyed. */
 static cudaError_t instantiate_twice(struct made *made, cudaGraphExec_t *exec)
 {
@@ -285,16 +319,15 @@ static cudaError_t instantiate_twice(struct made *made, cudaGraphExec_t *exec)
         TRY(cudaGraphExecDestroy(other));
         return instantiate(made, exec);
     }
-    changed = dice_below(&made->dice, 2) && knows_its_nodes(made) && !has_no_update(made) ? dice_roll(&made->dice) : 0;
-    error = set_steps(made, other, made->node, changed, 1);
+    changed = dice_below(&made->dice, 2) ? dice_roll(&made->dice) : 0;
+    error = change_other(made, other, changed);
     if (error == cudaSuccess)
         error = instantiate_more(made, exec, dice_below(&made->dice, 4));
     if (error == cudaSuccess && !changed && dice_below(&made->dice, 2)) {
         cudaGraphExec_t first = other;
         other = *exec;
         *exec = first;
-        if (knows_its_nodes(made) && !has_no_update(made))
-            error = set_steps(made, other, made->node, dice_roll(&made->dice), 1);
+        error = change_other(made, other, dice_roll(&made->dice));
     }
     TRY(cudaGraphExecDestroy(other));
     return error;
@@ -313,6 +346,8 @@ static cudaError_t orphan(struct made *made)
     made->graph = made->inner = NULL;
     return cudaSuccess;
 }
+
+cudaError_t exec_make_sibling(struct made *made, cudaGraphExec_t *exec) { return instantiate(made->decoy, exec); }
 
 cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exec)
 {
@@ -335,11 +370,19 @@ cudaError_t exec_make(struct made *made, enum exec_way way, cudaGraphExec_t *exe
 unsigned exec_launches(const struct made *made, enum exec_way way)
 {
     if (way == EXEC_UPDATED || way == EXEC_BY_NODE)
-        return made->late ? 4 : 2;
+        return !made->decoy ? 1 : made->late ? 4 : 2;
     return way == EXEC_AGAIN ? made->program->steps > 4 ? 3 : 12 : way == EXEC_REENABLED ? 2 : 1;
 }
 
 int exec_is_decoy(const struct made *made, unsigned time) { return made->late && time % 2 == 0; }
+
+/* This launch and the next one may be in flight at once: it works on other memory. */
+int exec_may_run_twice(const struct made *made, unsigned time)
+{
+    uint64_t all = made->program->steps == PROGRAM_STEPS ? ALL_STEPS : ((uint64_t)1 << made->program->steps) - 1;
+
+    return exec_is_decoy(made, time) && (made->decoy->decoys & all) == all;
+}
 
 /* To itself; or, where it was no decoy, to the decoy and back. */
 cudaError_t exec_change(struct made *made, enum exec_way way, cudaGraphExec_t exec, unsigned time)
@@ -376,7 +419,10 @@ cudaError_t program_before_launch(const struct made *made, uint64_t decoys)
     for (i = 0; i < made->program->steps; i++)
         if (is_real(made, decoys, i, STEP_AWAIT)) {
             TRY(program_launch_step(made, i, room->side, NULL, LINK_FULL, NULL));
-            TRY(cudaEventRecord(room->node_event[i], room->side));
+            if (room->key >> i & 2)
+                TRY(program_record_by_launch(made, room->side, room->node_event[i]));
+            else
+                TRY(cudaEventRecord(room->node_event[i], room->side));
         }
     return cudaSuccess;
 }

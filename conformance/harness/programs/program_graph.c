@@ -7,7 +7,8 @@
 #include "try.h"
 
 const char *const graph_way_name[GRAPH_WAYS] = {
-    "nodes, then edges one by one", "nodes, then edges in any order", "each node with its edges", "nodes, then the edges of a kind in one call",
+    "nodes, then edges one by one", "nodes in any order, then edges in any order", "each node with its edges",
+    "nodes, then the edges of a kind in one call",
     "each node captured after its edges", "one capture whose dependencies are updated", "a clone", "a child graph",
     "the body of a conditional node", "edges made otherwise, removed and made again", "nodes and edges too many, destroyed again",
     "steps between full edges as child graphs", "steps between full edges as bodies or child graphs",
@@ -22,6 +23,28 @@ static cudaError_t add_nodes(struct made *made)
 
     for (i = 0; i < made->program->steps; i++)
         TRY(program_add_step(made, made->inner, i, NULL, NULL, 0, dice_below(&made->dice, 2) != 0, &made->node[i]));
+    return cudaSuccess;
+}
+
+static void draw_order(struct made *made, unsigned *order, unsigned count)
+{
+    unsigned i;
+
+    for (i = 0; i < count; i++) {
+        unsigned k = dice_below(&made->dice, i + 1);
+        order[i] = order[k];
+        order[k] = i;
+    }
+}
+
+/* A node may be made before those that its edges come from. */
+static cudaError_t add_nodes_in_any_order(struct made *made)
+{
+    unsigned order[PROGRAM_STEPS], i;
+
+    draw_order(made, order, made->program->steps);
+    for (i = 0; i < made->program->steps; i++)
+        TRY(program_add_step(made, made->inner, order[i], NULL, NULL, 0, dice_below(&made->dice, 2) != 0, &made->node[order[i]]));
     return cudaSuccess;
 }
 
@@ -47,11 +70,7 @@ static cudaError_t add_edges_in_any_order(struct made *made)
 {
     unsigned order[PROGRAM_LINKS], l;
 
-    for (l = 0; l < made->program->links; l++) {
-        unsigned k = dice_below(&made->dice, l + 1);
-        order[l] = order[k];
-        order[k] = l;
-    }
+    draw_order(made, order, made->program->links);
     for (l = 0; l < made->program->links; l++)
         TRY(add_edge(made, order[l]));
     return cudaSuccess;
@@ -240,16 +259,6 @@ static cudaError_t update_in_one_capture(struct made *made)
     return error == cudaSuccess ? end : error;
 }
 
-static int is_linked(const struct program *p, unsigned from, unsigned to)
-{
-    unsigned l;
-
-    for (l = 0; l < p->links; l++)
-        if (p->link[l].from == from && p->link[l].to == to)
-            return 1;
-    return 0;
-}
-
 /* Full edges that the program does not have: added in one call without data, and removed in another. */
 static cudaError_t add_and_remove_others(struct made *made)
 {
@@ -259,7 +268,7 @@ static cudaError_t add_and_remove_others(struct made *made)
     list.count = 0;
     for (to = 1; to < made->program->steps; to++)
         for (from = 0; from < to && list.count < 12; from++)
-            if (!is_linked(made->program, from, to) && dice_below(&made->dice, 2)) {
+            if (!program_is_linked(made->program, from, to) && dice_below(&made->dice, 2)) {
                 list.from[list.count] = made->node[from];
                 list.to[list.count++] = made->node[to];
             }
@@ -320,6 +329,7 @@ static cudaError_t make_inner(struct made *made, enum graph_way way)
     case WAY_BEGUN: return begin_each(made);
     case WAY_UPDATED_CAPTURE: return update_in_one_capture(made);
     case WAY_PRUNED: return prune(made);
+    case WAY_ANY_ORDER: TRY(add_nodes_in_any_order(made)); break;
     default: TRY(add_nodes(made)); break;
     }
     switch (way) {
@@ -364,7 +374,7 @@ static cudaError_t change_edges(struct made *made)
         TRY(edges_remove(made->inner, &made->node[link->from], &made->node[link->to], &data, 1));
     }
     for (from = 0; to < p->steps && from < to; from++)
-        if (!is_linked(p, from, to))
+        if (!program_is_linked(p, from, to))
             return edges_add(made->inner, &made->node[from], &made->node[to], NULL, 1);
     return cudaSuccess;
 }
@@ -379,20 +389,36 @@ cudaError_t program_spoil(struct made *made)
     return change_edges(made);
 }
 
+/* Without the extra node; the others are still known by those that they came from, whichever of the two extra ones is gone by then. */
+static cudaError_t find_without_extra(struct made *made, cudaGraph_t clone)
+{
+    cudaGraphNode_t extra;
+
+    TRY(cudaGraphNodeFindInClone(&extra, made->extra, clone));
+    if (dice_below(&made->dice, 2)) {
+        TRY(cudaGraphDestroyNode(extra));
+        return find_again(made, clone);
+    }
+    TRY(cudaGraphDestroyNode(made->extra));
+    TRY(find_again(made, clone));
+    return cudaGraphDestroyNode(extra);
+}
+
 /* Now and then a clone of the clone. */
 static cudaError_t clone_it(struct made *made)
 {
     cudaGraph_t clone;
+    int twice = dice_below(&made->dice, 3) == 0;
 
     TRY(cudaGraphClone(&clone, made->inner));
-    if (dice_below(&made->dice, 3) == 0) {
-        TRY(find_again(made, clone));
+    if (twice) {
+        TRY(find_without_extra(made, clone));
         TRY(cudaGraphDestroy(made->inner));
         made->graph = made->inner = clone;
         TRY(cudaGraphClone(&clone, made->inner));
     }
     TRY(program_spoil(made)); /* what becomes of the graph has no part in its clone */
-    TRY(find_again(made, clone));
+    TRY(twice ? find_again(made, clone) : find_without_extra(made, clone));
     TRY(cudaGraphDestroy(made->inner));
     made->graph = made->inner = clone;
     return cudaSuccess;
@@ -421,8 +447,8 @@ static cudaError_t find_inside(struct made *made, cudaGraph_t inside)
     return cudaSuccess;
 }
 
-/* From now on the program is what lies in this graph, `levels` child graphs deep; what it was before goes. */
-static cudaError_t descend(struct made *made, cudaGraph_t graph, unsigned levels)
+/* From now on the program is what lies in this graph, `levels` child graphs deep; what it was before goes, unless it was moved there. */
+static cudaError_t descend(struct made *made, cudaGraph_t graph, unsigned levels, int moved)
 {
     cudaGraph_t before = made->graph, inside = graph;
     cudaGraphNode_t node;
@@ -433,26 +459,47 @@ static cudaError_t descend(struct made *made, cudaGraph_t graph, unsigned levels
         TRY(cudaGraphGetNodes(inside, &node, &one));
         TRY(cudaGraphChildGraphNodeGetGraph(node, &inside));
     }
-    TRY(find_inside(made, inside));
+    if (!moved)
+        TRY(find_inside(made, inside));
     made->inner = inside;
-    return cudaGraphDestroy(before);
+    return moved ? cudaSuccess : cudaGraphDestroy(before);
+}
+
+/* A clone, or from 12.9 on the graph itself. */
+static cudaError_t add_child(struct made *made, cudaGraph_t outer, int *moved)
+{
+    cudaGraphNode_t node;
+
+    *moved = 0;
+#if CUDART_VERSION >= 12090
+    if (made->room->size.moves && dice_below(&made->dice, 2)) {
+        struct cudaGraphNodeParams params;
+        memset(&params, 0, sizeof(params));
+        params.type = cudaGraphNodeTypeGraph;
+        params.graph.graph = made->graph;
+        params.graph.ownership = cudaGraphChildGraphOwnershipMove;
+        *moved = 1;
+        return edges_add_node(&node, outer, NULL, NULL, 0, &params);
+    }
+#endif
+    return cudaGraphAddChildGraphNode(&node, outer, NULL, 0, made->graph);
 }
 
 static cudaError_t put_into_children(struct made *made)
 {
     unsigned level, deepest = 1 + dice_below(&made->dice, 3);
-    cudaGraphNode_t node;
     cudaGraph_t outer;
+    int moved;
 
     for (level = 1; level <= deepest; level++) {
         TRY(cudaGraphCreate(&outer, 0));
-        TRY(cudaGraphAddChildGraphNode(&node, outer, NULL, 0, made->graph)); /* clones it */
-        TRY(descend(made, outer, level));
+        TRY(add_child(made, outer, &moved));
+        TRY(descend(made, outer, level, moved));
     }
     if (dice_below(&made->dice, 2))
         return cudaSuccess;
     TRY(cudaGraphClone(&outer, made->graph));
-    return descend(made, outer, deepest);
+    return descend(made, outer, deepest, 0);
 }
 
 static cudaError_t open_body(struct made *made)
@@ -509,10 +556,13 @@ cudaError_t graph_make(struct made *made, enum graph_way way)
     }
     TRY(cudaGraphCreate(&made->inner, 0));
     made->graph = made->inner;
+    if (way == WAY_CLONE)
+        TRY(cudaGraphAddEmptyNode(&made->extra, made->graph, NULL, 0));
     if (way == WAY_BODIES && CUDART_VERSION < 12040)
         return program_declines(made);
     if ((way == WAY_WRAPPED || way == WAY_BODIES) && !made->decoys)
         draw_wraps(made);
+    made->began = made->dice;
     TRY(make_inner(made, way == WAY_CLONE || way == WAY_CHILD ? any_way(&made->dice) : way));
     if (way == WAY_CLONE)
         return clone_it(made);

@@ -10,127 +10,6 @@
 #define SHRINK_TRIES 3u        /* a wrong word may need several runs to show */
 #define TOLD 4u                /* differences that are told one by one */
 
-/* ---- the room ---- */
-
-static cudaError_t open_memory(struct program_room *room)
-{
-    size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = (3 + PROGRAM_SEEN) * PROGRAM_STEPS * STEP_BYTES;
-    size_t began = (PROGRAM_BEGAN + PROGRAM_STEPS + PROGRAM_EARLY) * 4, ahead = 64 * 4, ahead_plans = sizeof(room->staging->ahead);
-    size_t all = plans + ahead_plans + words + began + ahead + sizeof(struct trial_state);
-    char *memory;
-
-    TRY(cudaHostAlloc((void **)&room->staging, sizeof(*room->staging), cudaHostAllocMapped));
-    memset(room->staging, 0, sizeof(*room->staging));
-    TRY(cudaHostGetDevicePointer((void **)&room->mapped, room->staging, 0));
-    TRY(cudaMalloc((void **)&memory, all));
-    TRY(cudaMemset(memory, 0, all));
-    TRY(cudaDeviceSynchronize()); /* the streams of a program do not wait for the default one */
-    room->plan = (struct step_plan *)(void *)memory;
-    room->ahead_plan = (struct step_plan *)(void *)(memory + plans);
-    memory += plans + ahead_plans;
-    room->data = (uint32_t *)(void *)memory;
-    room->seen = room->data + 2 * PROGRAM_STEPS * PROGRAM_WORDS;
-    room->began = (uint32_t *)(void *)(memory + words);
-    room->ahead = (uint32_t *)(void *)(memory + words + began);
-    room->state = (struct trial_state *)(void *)(memory + words + began + ahead);
-    return cudaSuccess;
-}
-
-/* Where events for other processes cannot be had, without that flag. */
-static cudaError_t open_events(struct program_room *room)
-{
-    static const unsigned flags[] = { cudaEventDefault, cudaEventBlockingSync | cudaEventDisableTiming, cudaEventInterprocess | cudaEventDisableTiming };
-    unsigned i;
-
-    for (i = 0; i < PROGRAM_OTHER_EVENTS; i++)
-        if (cudaEventCreateWithFlags(&room->other_event[i], flags[i % 3]) != cudaSuccess) {
-            (void)cudaGetLastError();
-            TRY(cudaEventCreateWithFlags(&room->other_event[i], cudaEventDisableTiming));
-        }
-    TRY(cudaEventCreateWithFlags(&room->prepared, cudaEventDisableTiming));
-    TRY(cudaEventCreateWithFlags(&room->never, cudaEventDisableTiming));
-    TRY(cudaEventCreateWithFlags(&room->passed, cudaEventDisableTiming));
-    TRY(cudaEventRecord(room->passed, room->stream));
-    return cudaStreamSynchronize(room->stream);
-}
-
-static cudaError_t open_streams(struct program_room *room)
-{
-    int least, priority;
-    unsigned i, flags;
-
-    TRY(cudaDeviceGetStreamPriorityRange(&least, &room->high_priority));
-    TRY(cudaStreamCreate(&room->blocking)); /* what becomes of a stream is nothing to those that are made after it */
-    TRY(cudaStreamDestroy(room->blocking));
-    TRY(cudaStreamCreateWithFlags(&room->blocking, cudaStreamDefault));
-    TRY(cudaStreamCreateWithFlags(&room->relay, cudaStreamNonBlocking));
-    TRY(cudaStreamCreateWithPriority(&room->urgent, cudaStreamNonBlocking, room->high_priority));
-    TRY(cudaStreamGetPriority(room->urgent, &priority));
-    TRY(cudaStreamGetFlags(room->urgent, &flags));
-    if (priority != room->high_priority || flags != cudaStreamNonBlocking)
-        return cudaErrorUnknown;
-    TRY(cudaStreamCreateWithFlags(&room->apart, cudaStreamNonBlocking));
-    TRY(open_events(room));
-    for (i = 0; i < PROGRAM_LINKS; i++)
-        TRY(cudaEventCreateWithFlags(&room->event[i], cudaEventDisableTiming));
-    for (i = 0; i < 2 * PROGRAM_STEPS; i++)
-        TRY(cudaEventCreateWithFlags(&room->node_event[i], cudaEventDisableTiming));
-    return cudaSuccess;
-}
-
-/* What programs may ask of this device and this kernel. */
-static cudaError_t measure(struct program_room *room)
-{
-    int device, sms, shared, threads, fit, version, i;
-
-    TRY(cudaGetDevice(&device));
-    TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
-    TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    TRY(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerBlock, device));
-    for (i = 0; i < 2; i++)
-        TRY(cudaFuncSetAttribute(room->kernel[i], cudaFuncAttributeMaxDynamicSharedMemorySize, shared - 1024));
-    room->size.threads = threads > 256 ? 256 : (unsigned)threads;
-    room->size.shared_bytes = (unsigned)shared - 1024;
-    TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, room->kernel[0], (int)room->size.threads, 0));
-    TRY(cudaDriverGetVersion(&version));
-    room->size.other_bodies = version >= 12080;
-    room->size.blocks = (unsigned)sms;
-    room->size.many_blocks = (unsigned)(sms * fit);
-    room->size.most_blocks = sms < 16 ? 0 : 66000; /* the model has time for fewer */
-    room->size.hold_ns = 2000;
-    room->size.clusters = 8;
-    return cudaSuccess;
-}
-
-static void close_room(struct program_room *room)
-{
-    unsigned i;
-    cudaEvent_t events[] = { room->prepared, room->never, room->passed };
-
-    for (i = 0; i < 3; i++)
-        if (events[i])
-            (void)cudaEventDestroy(events[i]);
-    for (i = 0; i < PROGRAM_OTHER_EVENTS; i++)
-        if (room->other_event[i])
-            (void)cudaEventDestroy(room->other_event[i]);
-    if (room->apart)
-        (void)cudaStreamDestroy(room->apart);
-    for (i = 0; i < PROGRAM_LINKS; i++)
-        if (room->event[i])
-            (void)cudaEventDestroy(room->event[i]);
-    for (i = 0; i < 2 * PROGRAM_STEPS; i++)
-        if (room->node_event[i])
-            (void)cudaEventDestroy(room->node_event[i]);
-    if (room->blocking)
-        (void)cudaStreamDestroy(room->blocking);
-    if (room->urgent)
-        (void)cudaStreamDestroy(room->urgent);
-    if (room->relay)
-        (void)cudaStreamDestroy(room->relay);
-    (void)cudaFree(room->plan);
-    (void)cudaFreeHost(room->staging);
-}
-
 /* ---- one run ---- */
 
 /* Every block of a kernel runs once, and so does a host step; what was left out does not. */
@@ -159,7 +38,7 @@ static unsigned compare_runs(const struct made *made, char *text, size_t size)
 
 static int may_be_seen(const struct program *p, unsigned step)
 {
-    return p->step[step].kind <= STEP_COPY || p->step[step].kind == STEP_AWAIT;
+    return (p->step[step].kind <= STEP_COPY || p->step[step].kind == STEP_AWAIT) && !program_is_on_host(&p->step[step]);
 }
 
 /* Wrong words after a run; text: the first. */
@@ -176,8 +55,8 @@ static unsigned compare_words(const struct made *made, char *text, size_t size)
         return 1;
     }
     for (i = 0; i < p->steps; i++)
-        for (w = 0; w < PROGRAM_WORDS && (may_be_seen(p, i) || p->step[i].kind == STEP_HOST); w++) {
-            uint32_t word = p->step[i].kind == STEP_HOST ? room->staging->from_host[i][w] : got[i][w];
+        for (w = 0; w < PROGRAM_WORDS && (may_be_seen(p, i) || program_is_on_host(&p->step[i])); w++) {
+            uint32_t word = program_is_on_host(&p->step[i]) ? room->staging->on_host[i][w] : got[i][w];
             if (word != want[i][w] && !wrong++)
                 snprintf(text, size, "step %u has a wrong word", i);
         }
@@ -186,23 +65,35 @@ static unsigned compare_words(const struct made *made, char *text, size_t size)
     return wrong ? wrong : compare_runs(made, text, size);
 }
 
-/* What another stream saw after the event of a step that records: all that is complete when the step begins. */
-static unsigned compare_seen(const struct made *made, uint64_t decoys, char *text, size_t size)
+/* A copy of all words, made when these steps had to be complete. when: of what the copy was made, and after which step. */
+static unsigned compare_copy(const struct made *made, const uint32_t *copy, uint64_t complete, const char *when, unsigned step, char *text,
+                             size_t size)
 {
     static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
     const struct program *p = made->program;
-    unsigned i, k, wrong = 0;
+    unsigned i, wrong = 0;
 
     program_expect(p, made->room->key, made->left_out, want);
-    for (i = 0; i < p->steps; i++) {
+    if (cudaMemcpy(got, copy, p->steps * sizeof(got[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
+        snprintf(text, size, "what was seen %s %u cannot be read", when, step);
+        return 1;
+    }
+    for (i = 0; i < p->steps; i++)
+        if ((complete >> i & 1) && may_be_seen(p, i) && memcmp(got[i], want[i], sizeof(got[i])) != 0 && !wrong++)
+            snprintf(text, size, "%s %u step %u had not ended", when, step, i);
+    return wrong;
+}
+
+/* What another stream saw after the event of a step that records: all that is complete when the step begins. */
+static unsigned compare_seen(const struct made *made, uint64_t decoys, char *text, size_t size)
+{
+    const struct program *p = made->program;
+    unsigned i, wrong = 0;
+
+    for (i = 0; i < p->steps && !wrong; i++) {
         const uint32_t *seen = program_seen_by(made, decoys, i);
-        if (seen && cudaMemcpy(got, seen, p->steps * sizeof(got[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
-            snprintf(text, size, "what was seen after step %u cannot be read", i);
-            return 1;
-        }
-        for (k = 0; seen && k < i; k++)
-            if ((p->step[i].before >> k & 1) && may_be_seen(p, k) && memcmp(got[k], want[k], sizeof(got[k])) != 0 && !wrong++)
-                snprintf(text, size, "after the event of step %u step %u had not ended", i, k);
+        if (seen)
+            wrong = compare_copy(made, seen, p->step[i].before, "after the event of step", i, text, size);
     }
     return wrong;
 }
@@ -210,20 +101,26 @@ static unsigned compare_seen(const struct made *made, uint64_t decoys, char *tex
 /* What the copy after the graph saw: all of it. */
 static unsigned compare_behind(const struct made *made, char *text, size_t size)
 {
-    static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
     const uint32_t *seen = program_seen_behind(made);
-    unsigned i, wrong = 0;
 
-    if (!seen)
-        return 0;
-    program_expect(made->program, made->room->key, made->left_out, want);
-    if (cudaMemcpy(got, seen, made->program->steps * sizeof(got[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
-        snprintf(text, size, "what was seen behind the graph cannot be read");
+    return seen ? compare_copy(made, seen, ~(uint64_t)0, "after the graph of steps", made->program->steps, text, size) : 0;
+}
+
+/* What another stream saw after events that were recorded between the launches. */
+static unsigned compare_observed(const struct made *made, char *text, size_t size)
+{
+    unsigned n, wrong = 0;
+
+    if (made->observed && cudaStreamSynchronize(made->room->observer) != cudaSuccess) {
+        snprintf(text, size, "a stream that waits for events does not end");
         return 1;
     }
-    for (i = 0; i < made->program->steps; i++)
-        if (may_be_seen(made->program, i) && memcmp(got[i], want[i], sizeof(got[i])) != 0 && !wrong++)
-            snprintf(text, size, "behind the graph step %u had not ended", i);
+    for (n = 0; n < made->observed && !wrong; n++) {
+        const struct step *step = &made->program->step[made->observed_after[n]];
+        uint64_t complete = step->after[made->observed_lane[n]];
+        wrong = compare_copy(made, program_observed(made->room, n), complete, "once an event was complete that was recorded after step",
+                             made->observed_after[n], text, size);
+    }
     return wrong;
 }
 
@@ -239,7 +136,7 @@ static unsigned compare_decoys(struct program_room *room, const struct program *
     }
     for (i = 0; i < p->steps; i++)
         for (w = 0; w < PROGRAM_WORDS && decoys >> i & 1; w++)
-            if ((got[i][w] != room->staging->data[i][w] || room->staging->from_host[i][w] != 0) && !wrong++)
+            if ((got[i][w] != room->staging->data[i][w] || room->staging->on_host[i][w] != room->staging->data[i][w]) && !wrong++)
                 snprintf(text, size, "step %u was to work on other memory", i);
     return wrong;
 }
@@ -293,13 +190,46 @@ static cudaError_t interfere(struct made *made, cudaGraphExec_t *exec, enum exec
     return cudaSuccess;
 }
 
-/* One launch, with work before it and after it in its stream. */
-static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum exec_way way, unsigned time, unsigned *wrong, char *text, size_t size)
+/* One executable graph never runs beside itself, whatever it was changed to meanwhile: the copy after the second launch finds the words of the
+ * first one, which begins late in another stream. */
+static unsigned compare_earlier(const struct program_room *room, const struct program *p, char *text, size_t size)
+{
+    static uint32_t was[PROGRAM_STEPS][PROGRAM_WORDS], is[PROGRAM_STEPS][PROGRAM_WORDS];
+
+    if (cudaStreamSynchronize(room->apart) != cudaSuccess ||
+        cudaMemcpy(was, program_seen_earlier(room), p->steps * sizeof(was[0]), cudaMemcpyDeviceToHost) != cudaSuccess ||
+        cudaMemcpy(is, program_decoy_words(room), p->steps * sizeof(is[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
+        snprintf(text, size, "the words of an earlier launch cannot be read");
+        return 1;
+    }
+    if (memcmp(was, is, p->steps * sizeof(was[0])) == 0)
+        return 0;
+    snprintf(text, size, "the graph ran beside an earlier launch of itself");
+    return 1;
+}
+
+/* What happens between the two launches has no part in their order: a change, an upload, the end of another executable graph. */
+static cudaError_t launch_earlier(struct made *made, cudaGraphExec_t exec, enum exec_way way, unsigned time, cudaStream_t stream)
+{
+    cudaGraphExec_t other = NULL;
+
+    if (!made->bodies && dice_below(&made->dice, 2))
+        TRY(exec_make_sibling(made, &other));
+    TRY(program_launch_earlier(made, exec));
+    TRY(exec_change(made, way, exec, time));
+    if (made->room->uploads)
+        TRY(cudaGraphUpload(exec, stream));
+    return other ? cudaGraphExecDestroy(other) : cudaSuccess;
+}
+
+/* One launch, with work before it and after it in its stream; twice: the one before it still runs, or has not begun. */
+static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum exec_way way, unsigned time, int twice, unsigned *wrong, char *text,
+                               size_t size)
 {
     static struct program with_behind;
     struct program_room *room = made->room;
     struct made now = *made;
-    cudaStream_t stream = any_stream(room, &now.dice);
+    cudaStream_t stream = any_stream(room, &now.dice), prepared_in = dice_below(&now.dice, 2) ? stream : any_stream(room, &now.dice);
     int is_decoy = exec_is_decoy(made, time);
     uint64_t decoys = is_decoy ? made->decoy->decoys : 0;
     cudaError_t error;
@@ -307,10 +237,16 @@ static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum ex
     with_behind = *made->program;
     program_add_behind(&now, &with_behind, is_decoy);
     now.program = &with_behind;
-    TRY(program_prepare_behind(&now, stream));
+    TRY(program_prepare_behind(&now, prepared_in));
+    if (prepared_in != stream)
+        TRY(cudaStreamWaitEvent(stream, room->prepared, 0));
     made->dice = now.dice;
+    if (twice)
+        TRY(launch_earlier(made, *exec, way, time, stream));
     TRY(program_before_launch(made, decoys));
     TRY(cudaGraphLaunch(*exec, stream));
+    if (twice)
+        TRY(program_see_earlier(made, stream));
     TRY(program_launch_behind(&now, stream));
     error = interfere(made, exec, way, time + 1);
     TRY(program_behind_launch(made, decoys));
@@ -321,17 +257,22 @@ static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum ex
         *wrong = compare_seen(&now, decoys, text, size);
     if (!*wrong && !is_decoy)
         *wrong = compare_behind(&now, text, size);
+    if (!*wrong && twice)
+        *wrong = compare_earlier(room, made->program, text, size);
     return cudaSuccess;
 }
 
 static cudaError_t launch(struct made *made, cudaGraphExec_t *exec, enum exec_way way, unsigned *wrong, char *text, size_t size)
 {
     unsigned time;
+    int twice;
 
     for (time = 0; time < exec_launches(made, way) && !*wrong; time++) {
         if (time && made->changed != time)
             TRY(exec_change(made, way, *exec, time));
-        TRY(launch_once(made, exec, way, time, wrong, text, size));
+        twice = exec_may_run_twice(made, time) && dice_below(&made->dice, 2);
+        time += twice;
+        TRY(launch_once(made, exec, way, time, twice, wrong, text, size));
     }
     return cudaSuccess;
 }
@@ -344,6 +285,8 @@ static cudaError_t run_graph(struct made *made, const struct way *way, unsigned 
     made->changed = 0;
     if (error == cudaSuccess)
         error = launch(made, &exec, (enum exec_way)way->exec, wrong, text, size);
+    if (error != cudaSuccess)
+        (void)cudaDeviceSynchronize(); /* what was launched before the error, or before the way was declined, touches no other program */
     if (exec)
         (void)cudaGraphExecDestroy(exec);
     return error;
@@ -362,7 +305,7 @@ static cudaError_t try_stream(struct made *made, const struct way *way, unsigned
         TRY(stream_make(made, (enum stream_way)way->make));
         made->inner = made->graph;
         if (!made->room->blind && !program_captured_right(made, (enum stream_way)way->make)) {
-            snprintf(text, size, "a captured launch has another edge than its attribute or its event says");
+            snprintf(text, size, "a captured launch has another edge than its attribute or its event says, or another attribute");
             *wrong = 1;
             return cudaSuccess;
         }
@@ -371,6 +314,8 @@ static cudaError_t try_stream(struct made *made, const struct way *way, unsigned
     TRY(program_prepare(made));
     TRY(stream_make(made, (enum stream_way)way->make));
     *wrong = compare_words(made, text, size);
+    if (!*wrong)
+        *wrong = compare_observed(made, text, size);
     return cudaSuccess;
 }
 
@@ -473,19 +418,22 @@ static void tell_rows(struct ask *ask, const struct counts *counts)
     ask_row(ask, "rows of the covering array that ran", text);
 }
 
-static struct way way_of(const struct program_ask *how, unsigned number, unsigned k)
+static struct way way_of(enum program_subject subject, unsigned number, unsigned k)
 {
-    unsigned ways = how->streams ? STREAM_WAYS : WAY_ONE_CALL;
     struct way way;
+    unsigned ways;
 
-    way.stream = how->streams;
-    way.make = how->only_one_call ? WAY_ONE_CALL : (number + k * 5) % ways;
+    way.stream = subject == PROGRAM_STREAMS;
+    ways = way.stream ? STREAM_WAYS : WAY_ONE_CALL;
+    way.make = subject == PROGRAM_TOGETHER ? WAY_ONE_CALL : (number + k * 5) % ways;
     way.exec = (number / ways + k) % EXEC_WAYS;
-    if (how->destroyed)
+    if (subject == PROGRAM_DESTROYED)
         way.exec = EXEC_SECOND;
-    if (how->uploaded || way.exec == EXEC_UPLOADED)
-        way.exec = how->uploaded ? EXEC_UPLOADED : EXEC_PLAIN;
-    if (how->streams && way.make != WAY_CAPTURED && way.make != WAY_CAPTURED_TO_GRAPH && way.exec != EXEC_SECOND && way.exec != EXEC_AGAIN &&
+    else if (subject == PROGRAM_UPLOADED)
+        way.exec = number % 3 == 0 ? EXEC_BY_NODE : EXEC_UPLOADED;
+    else if (way.exec == EXEC_UPLOADED)
+        way.exec = EXEC_PLAIN;
+    if (way.stream && way.make != WAY_CAPTURED && way.make != WAY_CAPTURED_TO_GRAPH && way.exec != EXEC_SECOND && way.exec != EXEC_AGAIN &&
         way.exec != EXEC_ORPHAN)
         way.exec = EXEC_PLAIN; /* the others have to know the nodes */
     return way;
@@ -519,9 +467,9 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
     struct dice dice = { ask->seed ^ (uint64_t)number * 0xD1342543DE82EF95ull };
     unsigned k;
 
-    (how->streams ? program_draw_stream : program_draw_graph)(&p, &dice, &room->size, number);
+    (how->subject == PROGRAM_STREAMS ? program_draw_stream : program_draw_graph)(&p, &dice, &room->size, number);
     for (k = 0; k < ways; k++) {
-        struct way way = way_of(how, number, k);
+        struct way way = way_of(how->subject, number, k);
         uint64_t seed = dice_roll(&dice);
         char text[128] = "";
         unsigned wrong;
@@ -546,18 +494,20 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
 static void ask_programs(struct ask *ask, struct program_room *room, const struct program_ask *how)
 {
     struct counts counts;
-    unsigned number, ways = how->only_one_call || how->uploaded || how->destroyed ? 1 : 3;
+    unsigned number, ways = how->subject == PROGRAM_GRAPHS || how->subject == PROGRAM_STREAMS ? 3 : 1;
     unsigned long long programs = ask->trials / (how->blind ? 2 : 1) + 1;
 
     memset(&counts, 0, sizeof(counts));
     room->blind = room->size.programmatic = how->blind;
-    room->destroys = how->destroyed;
+    room->destroys = how->subject == PROGRAM_DESTROYED;
+    room->uploads = how->subject == PROGRAM_UPLOADED;
     for (number = 0; number < programs; number++)
         if (!ask_program(ask, room, how, number, ways, &counts))
             break;
     ask->asked += (unsigned)counts.made;
     tell_rows(ask, &counts);
-    ask_expect_none(ask, how->streams ? "programs for streams that differ" : "programs for graphs that differ", counts.wrong, counts.made);
+    ask_expect_none(ask, how->subject == PROGRAM_STREAMS ? "programs for streams that differ" : "programs for graphs that differ",
+                    counts.wrong, counts.made);
 }
 
 void program_ask(struct ask *ask, const struct program_ask *how)
@@ -569,16 +519,12 @@ void program_ask(struct ask *ask, const struct program_ask *how)
     room.kernel = how->kernel;
     room.stream = ask->stream;
     room.side = ask->side;
-    error = open_memory(&room);
-    if (error == cudaSuccess)
-        error = open_streams(&room);
-    if (error == cudaSuccess)
-        error = measure(&room);
-    if (error == cudaSuccess && how->streams && !how->blind)
+    error = program_open_room(&room);
+    if (error == cudaSuccess && how->subject == PROGRAM_STREAMS && !how->blind)
         program_ask_depth(ask, &room);
     if (error == cudaSuccess)
         ask_programs(ask, &room, how);
     else
         ask_expect(ask, "memory and streams for programs", error, cudaSuccess);
-    close_room(&room);
+    program_close_room(&room);
 }

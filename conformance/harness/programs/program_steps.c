@@ -13,34 +13,48 @@ void program_step_args(const struct made *made, unsigned step, struct kernel_arg
 {
     const struct program_room *room = made->room;
     const struct program_staging *device = (const struct program_staging *)(const void *)room->mapped;
+    unsigned decoy = program_is_decoy(made, step) != 0;
 
     memset(args, 0, sizeof(*args));
-    args->plan = (const struct trial_plan *)(const void *)(room->plan + step + (program_is_decoy(made, step) ? PROGRAM_STEPS : 0));
-    args->data = room->data + (program_is_decoy(made, step) ? PROGRAM_STEPS * PROGRAM_WORDS : 0);
+    args->plan = (const struct trial_plan *)(const void *)(room->plan + step + decoy * PROGRAM_STEPS);
+    args->data = room->data + decoy * PROGRAM_STEPS * PROGRAM_WORDS;
     args->state = room->state;
-    args->primary_sm = room->began;
-    args->dependent_sm = room->began + (program_is_decoy(made, step) ? PROGRAM_BEGAN : PROGRAM_STEPS);
+    args->primary_sm = room->began + decoy * PROGRAM_BEGAN;
+    args->dependent_sm = args->primary_sm + PROGRAM_STEPS;
     args->seen = (uint32_t *)(uintptr_t)device->mark;
-    args->input = (uint32_t *)(uintptr_t)device->from_host;
+    args->input = (uint32_t *)(uintptr_t)device->on_host;
 }
 
-uint32_t *program_words_of(const struct made *made, unsigned step)
+static uint32_t *words_at(const struct made *made, unsigned step, int decoy)
 {
-    return made->room->data + ((program_is_decoy(made, step) ? PROGRAM_STEPS : 0) + step) * PROGRAM_WORDS;
+    struct program_room *room = made->room;
+
+    if (program_is_on_host(&made->program->step[step]))
+        return decoy ? room->staging->decoy_on_host[step] : room->staging->on_host[step];
+    return room->data + ((decoy ? PROGRAM_STEPS : 0) + step) * PROGRAM_WORDS;
 }
+
+uint32_t *program_words_of(const struct made *made, unsigned step) { return words_at(made, step, program_is_decoy(made, step)); }
 
 /* The default kind lets the addresses tell. */
-enum cudaMemcpyKind program_copy_kind(const struct program *program, unsigned step)
+enum cudaMemcpyKind program_copy_kind(const struct program *program, unsigned index)
 {
-    return step % 3 == 0 ? cudaMemcpyDefault : program->step[step].reads ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
+    const struct step *step = &program->step[index];
+    int from_host = !step->reads || program_is_on_host(&program->step[step->read[0]]);
+
+    if (index % 3 == 0)
+        return cudaMemcpyDefault;
+    if (step->to_host)
+        return from_host ? cudaMemcpyHostToHost : cudaMemcpyDeviceToHost;
+    return from_host ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice;
 }
 
-/* What a copy reads: words of the same memory, or of the host. */
-static uint32_t *source_of(const struct made *made, unsigned step)
+/* What a copy reads: the words of another step, of the same memory as its own; or those that the host gives. */
+static uint32_t *source_of(const struct made *made, unsigned index)
 {
-    if (!made->program->step[step].reads)
-        return made->room->staging->given[step];
-    return program_words_of(made, step) - step * PROGRAM_WORDS + made->program->step[step].read[0] * PROGRAM_WORDS;
+    const struct step *step = &made->program->step[index];
+
+    return step->reads ? words_at(made, step->read[0], program_is_decoy(made, index)) : made->room->staging->given[index];
 }
 
 static void fill_copy(const struct made *made, unsigned index, struct step_params *params)
@@ -67,7 +81,7 @@ static void CUDART_CB host_step_runs(void *opaque)
     for (i = 0; i < host->reads; i++)
         room->host_wrong += mark[host->read[i]] != (uint32_t)room->key + host->read[i];
     for (i = 0; i < PROGRAM_WORDS; i++)
-        room->staging->from_host[host->step][i] = ~words_fresh(room->key, host->step * PROGRAM_WORDS + i);
+        room->staging->on_host[host->step][i] = ~words_fresh(room->key, host->step * PROGRAM_WORDS + i);
 }
 
 /* The event of a node that records or awaits one; the decoy's is another. */
@@ -215,10 +229,34 @@ static int keeps_kernel(const struct made *made, unsigned index)
     return 1;
 }
 
+static const enum cudaGraphNodeType node_types[STEP_KINDS] = {
+    cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeHost, cudaGraphNodeTypeEmpty,
+    cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeWaitEvent
+};
+
+#if CUDART_VERSION >= 12040
+static const enum cudaGraphNodeType node_type_condition = cudaGraphNodeTypeConditional;
+#else
+static const enum cudaGraphNodeType node_type_condition = cudaGraphNodeTypeCount;
+#endif
+
+/* In a conditional node of its own; an empty step is one that runs nothing. */
+static int is_condition(const struct made *made, unsigned index)
+{
+    return (made->bodies >> index & 1) && (made->program->step[index].kind < STEP_HOST || made->program->step[index].kind == STEP_EMPTY);
+}
+
 int program_keeps_node(const struct made *made, unsigned index)
 {
     cudaEvent_t event = NULL;
+    enum cudaGraphNodeType type;
 
+    if (cudaGraphNodeGetType(made->node[index], &type) != cudaSuccess)
+        return 0;
+    if (program_is_wrapped(made, index))
+        return type == (is_condition(made, index) ? node_type_condition : cudaGraphNodeTypeGraph);
+    if (type != node_types[made->program->step[index].kind])
+        return 0;
     switch (made->program->step[index].kind) {
     case STEP_KERNEL: return keeps_kernel(made, index);
     case STEP_RECORD: return cudaGraphEventRecordNodeGetEvent(made->node[index], &event) == cudaSuccess && event == event_of(made, index);
@@ -237,14 +275,11 @@ static struct cudaPitchedPtr row_of(char *bytes)
 /* The structures of the general calls begin as those of the calls of one kind. */
 void program_fill_general(const struct made *made, unsigned index, struct step_params *params, struct cudaGraphNodeParams *general)
 {
-    static const enum cudaGraphNodeType types[STEP_KINDS] = { cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemcpy,
-                                                              cudaGraphNodeTypeHost, cudaGraphNodeTypeEmpty, cudaGraphNodeTypeEventRecord,
-                                                              cudaGraphNodeTypeWaitEvent };
     enum step_kind kind = made->program->step[index].kind;
 
     program_fill_step(made, index, params);
     memset(general, 0, sizeof(*general));
-    general->type = types[kind];
+    general->type = node_types[kind];
     switch (kind) {
     case STEP_KERNEL: memcpy(&general->kernel, &params->as.kernel, sizeof(params->as.kernel)); break;
     case STEP_SET: memcpy(&general->memset, &params->as.set, sizeof(params->as.set)); break;
@@ -366,6 +401,8 @@ static cudaError_t add_inside(const struct made *made, cudaGraph_t graph, unsign
 {
     cudaGraphNode_t inside;
 
+    if (made->program->step[index].kind == STEP_EMPTY && index % 2)
+        return cudaSuccess; /* an empty graph orders as an empty node does */
     TRY(add_typed(made, graph, index, NULL, 0, &inside));
     return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, inside) : cudaSuccess;
 }
@@ -390,13 +427,13 @@ static unsigned draw_condition(struct made *made, struct cudaConditionalNodePara
 {
     params->type = cudaGraphCondTypeIf;
     params->size = 1;
-    *value = 1;
+    *value = 1 + dice_below(&made->dice, 3); /* all but 0 hold */
 #if CUDART_VERSION >= 12080
     if (made->room->size.other_bodies && dice_below(&made->dice, 2)) {
         int one_of_several = dice_below(&made->dice, 2) != 0;
         params->type = one_of_several ? cudaGraphCondTypeSwitch : cudaGraphCondTypeIf;
         params->size = one_of_several ? 2 + dice_below(&made->dice, 3) : 2;
-        *value = dice_below(&made->dice, params->size);
+        *value = dice_below(&made->dice, one_of_several ? params->size : 3);
         return one_of_several ? *value : !*value;
     }
 #else
@@ -407,13 +444,21 @@ static unsigned draw_condition(struct made *made, struct cudaConditionalNodePara
 #endif
 
 #if CUDART_VERSION >= 12040
-/* None of its bodies runs: an `if`, or a loop, whose condition does not hold. */
+/* None of its bodies runs: an `if`, or a loop, whose condition does not hold; from 12.8 on also one of several that are not so many.
+ * Returns how many bodies it has. */
 static unsigned draw_idle(struct made *made, struct cudaConditionalNodeParams *params, unsigned *value)
 {
     params->type = dice_below(&made->dice, 2) ? cudaGraphCondTypeIf : cudaGraphCondTypeWhile;
     params->size = 1;
     *value = 0;
-    return 1;
+#if CUDART_VERSION >= 12080
+    if (made->room->size.other_bodies && dice_below(&made->dice, 2)) {
+        params->type = cudaGraphCondTypeSwitch;
+        params->size = 1 + dice_below(&made->dice, 3);
+        *value = params->size + dice_below(&made->dice, 3);
+    }
+#endif
+    return params->size;
 }
 
 /* The compared words tell if it runs all the same. */
@@ -455,20 +500,16 @@ cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cu
 #endif
 }
 
-static int goes_into_body(const struct made *made, unsigned index)
-{
-    return (made->bodies >> index & 1) && made->program->step[index].kind < STEP_HOST;
-}
-
 static cudaError_t add_wrapped(struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps, size_t count,
                                cudaGraphNode_t *node)
 {
     cudaGraph_t child;
     cudaError_t error;
 
-    if (goes_into_body(made, index)) {
-        TRY(program_add_condition(made, graph, deps, count, node, &child));
-        return add_inside(made, child, index);
+    if (is_condition(made, index)) {
+        int runs = made->program->step[index].kind != STEP_EMPTY;
+        TRY(program_add_condition(made, graph, deps, count, node, runs ? &child : NULL));
+        return runs ? add_inside(made, child, index) : cudaSuccess;
     }
     TRY(program_make_child(made, index, &child));
     error = cudaGraphAddChildGraphNode(node, graph, deps, count, child); /* clones it */

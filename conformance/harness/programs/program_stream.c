@@ -7,7 +7,6 @@
 #include "../edges.h"
 #include "try.h"
 
-#define ATTRIBUTES (PROGRAM_ATTRIBUTES + 4u)
 #define MOST_EDGES (PROGRAM_STEPS * PROGRAM_STEPS / 2)
 #define MANY_WAITS 70u
 
@@ -18,123 +17,6 @@ const char *const stream_way_name[STREAM_WAYS] = {
 };
 
 int stream_way_captures(enum stream_way way) { return way >= WAY_CAPTURED; }
-
-/* ---- one launch: its attributes in any order, with entries that are to be ignored between them ---- */
-
-static unsigned list_attributes(const struct made *made, unsigned index, cudaEvent_t event, enum link_kind event_kind, int in_stream,
-                                cudaLaunchAttribute *attrs)
-{
-    unsigned n = program_list_attributes(made, index, attrs);
-
-    if (in_stream && made->program->step[index].attribute)
-        program_add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticStreamSerialization)->programmaticStreamSerializationAllowed = 1;
-    if (event) {
-        cudaLaunchAttributeValue *value = program_add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticEvent);
-        value->programmaticEvent.event = event;
-        value->programmaticEvent.triggerAtBlockStart = event_kind == LINK_START;
-    }
-    return n;
-}
-
-static unsigned shuffle(cudaLaunchAttribute *attrs, unsigned n, struct dice *dice)
-{
-    unsigned i;
-
-    if (dice_below(dice, 2))
-        program_add_attribute(attrs, &n, cudaLaunchAttributeIgnore);
-    for (i = n; i > 1; i--) {
-        unsigned k = dice_below(dice, i);
-        cudaLaunchAttribute swap = attrs[i - 1];
-        attrs[i - 1] = attrs[k];
-        attrs[k] = swap;
-    }
-    return n;
-}
-
-static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
-                                 struct dice *dice)
-{
-    const struct step *step = &made->program->step[index];
-    cudaLaunchAttribute attrs[ATTRIBUTES];
-    cudaLaunchConfig_t config;
-    struct step_params params;
-    const struct cudaKernelNodeParams *kernel = &params.as.kernel;
-    unsigned n = list_attributes(made, index, event, event_kind, made->program->streams, attrs);
-
-    memset(&params, 0, sizeof(params));
-    program_fill_kernel(made, index, &params);
-    memset(&config, 0, sizeof(config));
-    config.gridDim = kernel->gridDim;
-    config.blockDim = kernel->blockDim;
-    config.dynamicSmemBytes = kernel->sharedMemBytes;
-    config.stream = stream;
-    if (n == 0 && dice && dice_below(dice, 2))
-        return cudaLaunchKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
-    if (n == 1 && step->cooperative && dice && dice_below(dice, 2))
-        return cudaLaunchCooperativeKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
-    if (dice) {
-        if (made->program->streams && !step->attribute && dice_below(dice, 4) == 0)
-            program_add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticStreamSerialization); /* value 0: the same as none */
-        n = shuffle(attrs, n, dice);
-    }
-    config.attrs = n ? attrs : NULL;
-    config.numAttrs = n;
-    return cudaLaunchKernelExC(&config, kernel->func, params.values);
-}
-
-/* "The function will return once the pageable buffer has been copied" (API synchronization behavior): it may then change. */
-static cudaError_t copy_from_pageable(const struct step_params *params, cudaStream_t stream)
-{
-    char pageable[STEP_BYTES];
-    cudaError_t error;
-
-    memcpy(pageable, params->as.copy.from, params->as.copy.bytes);
-    error = cudaMemcpyAsync(params->as.copy.to, pageable, params->as.copy.bytes, cudaMemcpyHostToDevice, stream);
-    memset(pageable, 0xA5, sizeof(pageable));
-    return error;
-}
-
-/* dice: not captured by the caller, so that calls without a stream mean the legacy default stream, and the host may give other memory. */
-static cudaError_t launch_copy(const struct made *made, unsigned index, const struct step_params *params, cudaStream_t stream, struct dice *dice)
-{
-    enum cudaMemcpyKind kind = program_copy_kind(made->program, index);
-    int otherwise = made->eager && dice && dice_below(dice, 2);
-
-    if (otherwise && !made->program->step[index].reads)
-        return copy_from_pageable(params, stream);
-    if (otherwise && stream == cudaStreamLegacy)
-        return cudaMemcpy(params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind);
-    return cudaMemcpyAsync(params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind, stream);
-}
-
-static cudaError_t launch_set(const struct made *made, unsigned index, const struct cudaMemsetParams *set, cudaStream_t stream, struct dice *dice)
-{
-    const struct step *step = &made->program->step[index];
-    int value = (int)(set->value & 255);
-
-    if (step->rows > 1)
-        return cudaMemset2DAsync(set->dst, set->pitch, value, step->bytes, set->height, stream);
-    if (stream == cudaStreamLegacy && dice && dice_below(dice, 2))
-        return cudaMemset(set->dst, value, step->bytes);
-    return cudaMemsetAsync(set->dst, value, step->bytes, stream);
-}
-
-cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
-                                struct dice *dice)
-{
-    const struct step *step = &made->program->step[index];
-    struct step_params params;
-
-    if (step->kind == STEP_KERNEL || step->kind == STEP_AWAIT)
-        return launch_kernel(made, index, stream, event, event_kind, dice);
-    program_fill_step(made, index, &params);
-    switch (step->kind) {
-    case STEP_SET: return launch_set(made, index, &params.as.set, stream, dice);
-    case STEP_COPY: return launch_copy(made, index, &params, stream, dice);
-    case STEP_HOST: return program_launch_host(made, index, stream);
-    default: return cudaErrorNotSupported;
-    }
-}
 
 /* ---- captures ---- */
 
@@ -179,37 +61,92 @@ cudaError_t program_captured_node(struct made *made, unsigned step, cudaStream_t
 struct lanes {
     struct made *made;
     cudaStream_t stream[PROGRAM_LANES], relay;
+    unsigned event[PROGRAM_LINKS]; /* the number of each link's event */
+    unsigned weaker[PROGRAM_STEPS]; /* of kernels with links: the number of an event that stands for less than theirs do */
+    unsigned nobodys[PROGRAM_STEPS]; /* after each step: the number of an event that it may record for nobody */
+    unsigned char at_once[PROGRAM_LINKS]; /* the wait is called as soon as the event is recorded: it may be recorded again before the next launch */
+    int whole_device;          /* the host waits for the device, and no stream for another in the end */
     unsigned fleeting;         /* a lane whose stream is made for this program alone; 0: none is */
     unsigned first, last;      /* steps */
     cudaError_t error;
     int device;
 };
 
-/* The event that the launch of this step records, if one does; else NULL. */
-static cudaEvent_t event_of_step(const struct made *made, unsigned step, enum link_kind *kind)
+/* The first link whose event the launch of this step records; PROGRAM_LINKS: it records none. */
+static unsigned link_of_launch(const struct program *p, unsigned step)
 {
     unsigned l;
 
-    *kind = LINK_FULL;
-    for (l = 0; l < made->program->links; l++)
-        if (made->program->link[l].from == step && made->program->link[l].kind != LINK_FULL) {
-            *kind = made->program->link[l].kind;
-            return made->room->event[l];
-        }
-    return NULL;
+    for (l = 0; l < p->links; l++)
+        if (p->link[l].from == step && p->link[l].kind != LINK_FULL)
+            return l;
+    return PROGRAM_LINKS;
+}
+
+/* The first event that no wait still to be called needs; what was recorded before may be far from complete. */
+static unsigned free_event(const unsigned *needed_until, unsigned step)
+{
+    unsigned n = 0;
+
+    while (needed_until[n] > step)
+        n++;
+    return n;
+}
+
+/* The other lane has no work between the step that records and the one that waits. */
+static int may_wait_at_once(const struct program *p, const struct link *link)
+{
+    unsigned i;
+
+    for (i = link->from + 1; i < link->to; i++)
+        if (p->step[i].lane == p->step[link->to].lane)
+            return 0;
+    return p->step[link->from].lane != p->step[link->to].lane;
+}
+
+static void number_events_of(struct lanes *lanes, unsigned i, unsigned *needed_until)
+{
+    const struct program *p = lanes->made->program;
+    unsigned first = link_of_launch(p, i), longest = 0, l;
+
+    for (l = 0; l < p->links; l++) {
+        unsigned until;
+        if (p->link[l].from != i)
+            continue;
+        lanes->at_once[l] = may_wait_at_once(p, &p->link[l]) && dice_below(&lanes->made->dice, 2);
+        until = lanes->at_once[l] ? i + 1 : p->link[l].to;
+        lanes->event[l] = p->link[l].kind == LINK_FULL || l == first ? free_event(needed_until, i) : lanes->event[first];
+        if (needed_until[lanes->event[l]] < until)
+            needed_until[lanes->event[l]] = until;
+        longest = longest < until ? until : longest;
+    }
+    if (first != PROGRAM_LINKS) /* whoever waits for the step may wait for this one as well, and for the next */
+        needed_until[lanes->event[first]] = longest;
+    lanes->weaker[i] = PROGRAM_LINKS;
+    if (longest && p->step[i].kind == STEP_KERNEL) {
+        lanes->weaker[i] = free_event(needed_until, i);
+        needed_until[lanes->weaker[i]] = longest;
+    }
+    lanes->nobodys[i] = free_event(needed_until, i);
+}
+
+/* An event is recorded again, by any kind of record, as soon as all waits for it are called: they wait for the record before. */
+static void number_events(struct lanes *lanes)
+{
+    unsigned needed_until[PROGRAM_LINKS + 1] = { 0 }, i;
+
+    for (i = 0; i < lanes->made->program->steps; i++)
+        number_events_of(lanes, i, needed_until);
 }
 
 /* An ordinary event may have any flags. */
-static cudaEvent_t full_event(const struct made *made, unsigned l)
+static cudaEvent_t event_of_link(const struct lanes *lanes, unsigned l)
 {
-    return made->eager && l < PROGRAM_OTHER_EVENTS ? made->room->other_event[l] : made->room->event[l];
-}
+    const struct program_room *room = lanes->made->room;
+    unsigned n = lanes->event[l];
+    int may_be_other = lanes->made->eager && lanes->made->program->link[l].kind == LINK_FULL && n < PROGRAM_OTHER_EVENTS;
 
-static cudaEvent_t event_to_await(const struct made *made, unsigned l)
-{
-    enum link_kind kind;
-
-    return made->program->link[l].kind == LINK_FULL ? full_event(made, l) : event_of_step(made, made->program->link[l].from, &kind);
+    return may_be_other && l % 2 ? room->other_event[n] : room->event[n];
 }
 
 /* May this step be a graph of one kernel as well? The next step of its lane must not carry the attribute: it might begin before
@@ -246,8 +183,8 @@ static cudaError_t launch_somehow(struct made *made, unsigned i, cudaStream_t st
                                   struct dice *dice)
 {
     if (made->eager && dice_below(dice, 4) == 0)
-        program_change_nothing(made, stream, dice);
-    if (made->eager && event == NULL && dice_below(dice, 8) == 0 && may_be_graph(made, i))
+        TRY(program_change_nothing(made, stream, dice));
+    if (made->eager && event == NULL && made->begun == NULL && dice_below(dice, 8) == 0 && may_be_graph(made, i))
         return launch_as_graph(made, i, stream);
     return program_launch_step(made, i, stream, event, kind, dice);
 }
@@ -258,26 +195,53 @@ static cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, struct d
     return dice_below(dice, 2) ? cudaEventRecord(event, stream) : cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
 }
 
+/* An event of the same launch that stands for less than this link's; NULL: it records none. What capture makes of the one that stands for the
+ * begin of the blocks no document says. */
+static cudaEvent_t weaker_event(const struct lanes *lanes, unsigned l, struct dice *dice)
+{
+    const struct made *made = lanes->made;
+    const struct link *link = &made->program->link[l];
+    unsigned first = link_of_launch(made->program, link->from);
+
+    if (lanes->weaker[link->from] == PROGRAM_LINKS)
+        return NULL;
+    if (link->kind == LINK_FULL && first != PROGRAM_LINKS && (!made->eager || dice_below(dice, 2)))
+        return event_of_link(lanes, first);
+    return made->eager || first == PROGRAM_LINKS ? made->room->event[lanes->weaker[link->from]] : NULL;
+}
+
+/* Whether a weaker one is awaited before it or after it: the stronger order counts. */
+static cudaError_t await_link(const struct lanes *lanes, unsigned l, cudaStream_t stream, struct dice *dice)
+{
+    cudaEvent_t weaker = weaker_event(lanes, l, dice);
+    unsigned turn = weaker ? dice_below(dice, 3) : 0;
+
+    if (turn == 1)
+        TRY(cudaStreamWaitEvent(stream, weaker, 0));
+    TRY(cudaStreamWaitEvent(stream, event_of_link(lanes, l), 0));
+    return turn == 2 ? cudaStreamWaitEvent(stream, weaker, 0) : cudaSuccess;
+}
+
 /* Directly, or by a stream without work of its own that waits for all of them and records one event. */
 static cudaError_t await_events(const struct lanes *lanes, unsigned i, struct dice *dice)
 {
     const struct made *made = lanes->made;
     const struct program *p = made->program;
     cudaStream_t stream = lanes->stream[p->step[i].lane];
-    cudaEvent_t relayed = made->room->event[PROGRAM_LINKS - 2];
+    cudaEvent_t relayed = made->room->spare_event[SPARE_RELAYED];
     int relay = dice_below(dice, 2) != 0, many = dice_below(dice, 4) == 0, relays = 0, waits = 0;
     cudaEvent_t last = NULL;
     unsigned l;
 
     for (l = 0; l < p->links; l++) {
-        if (p->link[l].to != i)
+        if (p->link[l].to != i || lanes->at_once[l])
             continue;
         if (relay && p->link[l].kind == LINK_FULL) {
-            TRY(cudaStreamWaitEvent(lanes->relay, event_to_await(made, l), 0));
+            TRY(cudaStreamWaitEvent(lanes->relay, event_of_link(lanes, l), 0));
             relays = 1;
         } else {
-            last = event_to_await(made, l);
-            TRY(cudaStreamWaitEvent(stream, last, 0));
+            last = event_of_link(lanes, l);
+            TRY(await_link(lanes, l, stream, dice));
             waits++;
         }
     }
@@ -289,26 +253,98 @@ static cudaError_t await_events(const struct lanes *lanes, unsigned i, struct di
     return cudaStreamWaitEvent(stream, relayed, 0);
 }
 
-static cudaError_t queue_one(const struct lanes *lanes, unsigned i, struct dice *dice)
+/* Now and then another stream looks at what an event stands for that is recorded now. */
+static cudaError_t observe(struct lanes *lanes, unsigned i, struct dice *dice)
+{
+    struct made *made = lanes->made;
+    struct program_room *room = made->room;
+    cudaEvent_t event;
+    unsigned lane;
+
+    if (made->observed == PROGRAM_SEEN || dice_below(dice, 4))
+        return cudaSuccess;
+    lane = made->program->legacy ? dice_below(dice, PROGRAM_LANES) : made->program->step[i].lane;
+    event = room->spare_event[SPARE_OBSERVED + made->observed];
+    TRY(record_event(event, lanes->stream[lane], dice));
+    TRY(cudaStreamWaitEvent(room->observer, event, 0));
+    TRY(cudaMemcpyAsync(program_observed(room, made->observed), room->data, made->program->steps * STEP_BYTES, cudaMemcpyDeviceToDevice,
+                        room->observer));
+    made->observed_lane[made->observed] = lane;
+    made->observed_after[made->observed++] = i;
+    return cudaSuccess;
+}
+
+/* What follows the launch of a step: its events, and waits for them that need not come later. */
+static cudaError_t queue_events(struct lanes *lanes, unsigned i, cudaStream_t stream, struct dice *dice)
 {
     struct made *made = lanes->made;
     const struct program *p = made->program;
-    cudaStream_t stream = lanes->stream[p->step[i].lane];
-    enum link_kind kind;
-    cudaEvent_t event = event_of_step(made, i, &kind);
     unsigned l;
 
+    for (l = 0; l < p->links; l++)
+        if (p->link[l].from == i && p->link[l].kind == LINK_FULL)
+            TRY(record_event(event_of_link(lanes, l), stream, dice));
+    for (l = 0; l < p->links; l++)
+        if (p->link[l].from == i && lanes->at_once[l])
+            TRY(await_link(lanes, l, lanes->stream[p->step[p->link[l].to].lane], dice));
+    if (!made->eager)
+        return cudaSuccess;
+    TRY(observe(lanes, i, dice));
+    return dice_below(dice, 8) == 0 ? record_event(made->nobodys, stream, dice) : cudaSuccess;
+}
+
+/* Not between a wait and the launch that it was called for: an event tells the new stream of complete work alone. */
+static int may_move(const struct lanes *lanes, unsigned i)
+{
+    const struct program *p = lanes->made->program;
+    unsigned l;
+
+    for (l = 0; l < p->links; l++)
+        if (p->link[l].to == i && lanes->at_once[l])
+            return 0;
+    return lanes->fleeting && p->step[i].lane == lanes->fleeting && !p->step[i].attribute;
+}
+
+/* The lane goes on in a new stream. What the old one was given it still does. */
+static cudaError_t move_lane(struct lanes *lanes, unsigned lane)
+{
+    cudaEvent_t moved = lanes->made->room->spare_event[SPARE_MOVED];
+
+    TRY(cudaEventRecord(moved, lanes->stream[lane]));
+    TRY(cudaStreamDestroy(lanes->stream[lane]));
+    TRY(cudaStreamCreateWithFlags(&lanes->stream[lane], cudaStreamNonBlocking));
+    return cudaStreamWaitEvent(lanes->stream[lane], moved, 0);
+}
+
+static cudaError_t queue_one(struct lanes *lanes, unsigned i, struct dice *dice)
+{
+    struct made *made = lanes->made;
+    const struct program *p = made->program;
+    cudaStream_t stream;
+    unsigned of_launch = link_of_launch(p, i);
+    cudaEvent_t event = of_launch == PROGRAM_LINKS ? NULL : event_of_link(lanes, of_launch);
+    enum link_kind kind = event ? p->link[of_launch].kind : LINK_FULL;
+
+    if (may_move(lanes, i) && dice_below(dice, 2))
+        TRY(move_lane(lanes, lanes->fleeting));
+    stream = lanes->stream[p->step[i].lane];
+    made->nobodys = made->room->event[lanes->nobodys[i]];
+    made->begun = lanes->weaker[i] == PROGRAM_LINKS ? NULL : made->room->event[lanes->weaker[i]];
+    if (made->begun && !event && (!made->eager || dice_below(dice, 2))) {
+        event = made->begun;
+        kind = dice_below(dice, 2) ? LINK_TRIGGER : LINK_START;
+        made->begun = NULL;
+    }
     TRY(await_events(lanes, i, dice));
     TRY(launch_somehow(made, i, stream, event, kind, dice));
     if (!made->eager)
         TRY(program_captured_node(made, i, stream));
-    for (l = 0; l < p->links; l++)
-        if (p->link[l].from == i && p->link[l].kind == LINK_FULL)
-            TRY(record_event(full_event(made, l), stream, dice));
-    return cudaSuccess;
+    if (!made->eager && dice_below(dice, 4) == 0) /* no dependency more */
+        TRY(edges_update_capture(stream, NULL, NULL, 0, cudaStreamAddCaptureDependencies));
+    return queue_events(lanes, i, stream, dice);
 }
 
-static cudaError_t queue_steps(const struct lanes *lanes)
+static cudaError_t queue_steps(struct lanes *lanes)
 {
     unsigned i;
 
@@ -354,15 +390,17 @@ static int uses_lane(const struct program *p, unsigned lane)
     return 0;
 }
 
-/* The first lane comes after all others in the end: the host waits for it alone, and a capture has to rejoin. What a stream was given it
- * still does after it was destroyed. */
+/* The first lane comes after all others in the end: the host waits for it alone, or else for the device; and a capture has to rejoin. What a
+ * stream was given it still does after it was destroyed. */
 static cudaError_t join(const struct lanes *lanes)
 {
-    cudaEvent_t last = lanes->made->room->event[PROGRAM_LINKS - 1];
+    cudaEvent_t last = lanes->made->room->spare_event[SPARE_LAST];
     unsigned lane;
 
     for (lane = 1; lane < PROGRAM_LANES; lane++)
-        if (uses_lane(lanes->made->program, lane)) {
+        if (lanes->whole_device && lane == lanes->fleeting) {
+            TRY(cudaStreamDestroy(lanes->stream[lane]));
+        } else if (!lanes->whole_device && uses_lane(lanes->made->program, lane)) {
             TRY(cudaEventRecord(last, lanes->stream[lane]));
             if (lane == lanes->fleeting)
                 TRY(cudaStreamDestroy(lanes->stream[lane]));
@@ -373,6 +411,7 @@ static cudaError_t join(const struct lanes *lanes)
 
 static cudaError_t queue_all(struct lanes *lanes, int by_threads)
 {
+    number_events(lanes);
     lanes->first = 0;
     lanes->last = lanes->made->program->steps;
     TRY(by_threads ? queue_by_threads(lanes) : queue_steps(lanes));
@@ -484,9 +523,11 @@ int program_captured_right(const struct made *made, enum stream_way way)
         if (next != PROGRAM_STEPS && p->step[i].kind == STEP_KERNEL && p->step[next].kind == STEP_KERNEL && p->step[next].attribute &&
             !p->step[next].cooperative && !links_into(p, next) && !has_edge(made, i, next, LINK_TRIGGER))
             return 0;
+        if (p->step[i].kind == STEP_KERNEL && !program_keeps_node(made, i))
+            return 0;
     }
     for (l = 0; l < p->links; l++)
-        if (p->link[l].kind != LINK_FULL && depends_on_one(p, p->link[l].to) && !has_edge(made, p->link[l].from, p->link[l].to, p->link[l].kind))
+        if (depends_on_one(p, p->link[l].to) && !has_edge(made, p->link[l].from, p->link[l].to, p->link[l].kind))
             return 0;
     return 1;
 }
@@ -542,8 +583,9 @@ cudaError_t stream_make(struct made *made, enum stream_way way)
             TRY(cudaStreamCreateWithFlags(&lanes.stream[1], cudaStreamNonBlocking));
             lanes.fleeting = 1;
         }
+        lanes.whole_device = dice_below(&made->dice, 4) == 0;
         TRY(queue_beside(&lanes, way == WAY_OTHER_THREAD));
-        return cudaStreamSynchronize(lanes.stream[0]);
+        return lanes.whole_device ? cudaDeviceSynchronize() : cudaStreamSynchronize(lanes.stream[0]);
     }
     TRY(capture(&lanes, way == WAY_CAPTURED_TO_GRAPH));
     return way == WAY_CAPTURED_CLONE || way == WAY_CAPTURED_CHILD ? around(made, way) : cudaSuccess;

@@ -1,0 +1,157 @@
+/* program_launch.c - launches one step into a stream: a kernel with its attributes in any order, a memset, a copy or a host function. */
+#include "program.h"
+
+#include <string.h>
+
+#include "try.h"
+
+#define ATTRIBUTES (PROGRAM_ATTRIBUTES + 4u)
+
+/* ---- kernels ---- */
+
+void program_add_event(cudaLaunchAttribute *attrs, unsigned *count, cudaEvent_t event, int at_block_start)
+{
+    cudaLaunchAttributeValue *value = program_add_attribute(attrs, count, cudaLaunchAttributeProgrammaticEvent);
+
+    value->programmaticEvent.event = event;
+    value->programmaticEvent.triggerAtBlockStart = at_block_start;
+}
+
+static unsigned list_attributes(const struct made *made, unsigned index, cudaEvent_t event, enum link_kind event_kind, int in_stream,
+                                cudaLaunchAttribute *attrs)
+{
+    unsigned n = program_list_attributes(made, index, attrs);
+
+    if (in_stream && made->program->step[index].attribute)
+        program_add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticStreamSerialization)->programmaticStreamSerializationAllowed = 1;
+    if (event)
+        program_add_event(attrs, &n, event, event_kind == LINK_START);
+    return n;
+}
+
+static unsigned shuffle(cudaLaunchAttribute *attrs, unsigned n, struct dice *dice)
+{
+    unsigned i;
+
+    if (dice_below(dice, 2))
+        program_add_attribute(attrs, &n, cudaLaunchAttributeIgnore);
+    for (i = n; i > 1; i--) {
+        unsigned k = dice_below(dice, i);
+        cudaLaunchAttribute swap = attrs[i - 1];
+        attrs[i - 1] = attrs[k];
+        attrs[k] = swap;
+    }
+    return n;
+}
+
+/* Events that no step relies on: what else the launch was given it keeps. */
+static void record_others(const struct made *made, int records, cudaLaunchAttribute *attrs, unsigned *n, struct dice *dice)
+{
+    cudaEvent_t begun = made->begun ? made->begun : dice_below(dice, 3) == 0 ? made->nobodys : NULL;
+
+    if (begun)
+        program_add_attribute(attrs, n, cudaLaunchAttributeLaunchCompletionEvent)->launchCompletionEvent.event = begun;
+    else if (!records && dice_below(dice, 4) == 0)
+        program_add_event(attrs, n, made->nobodys, dice_below(dice, 2) != 0);
+}
+
+static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
+                                 struct dice *dice)
+{
+    const struct step *step = &made->program->step[index];
+    cudaLaunchAttribute attrs[ATTRIBUTES];
+    cudaLaunchConfig_t config;
+    struct step_params params;
+    const struct cudaKernelNodeParams *kernel = &params.as.kernel;
+    unsigned n = list_attributes(made, index, event, event_kind, made->program->streams, attrs);
+
+    memset(&params, 0, sizeof(params));
+    program_fill_kernel(made, index, &params);
+    memset(&config, 0, sizeof(config));
+    config.gridDim = kernel->gridDim;
+    config.blockDim = kernel->blockDim;
+    config.dynamicSmemBytes = kernel->sharedMemBytes;
+    config.stream = stream;
+    if (n == 0 && !made->begun && dice && dice_below(dice, 2))
+        return cudaLaunchKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
+    if (n == 1 && !made->begun && step->cooperative && dice && dice_below(dice, 2))
+        return cudaLaunchCooperativeKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
+    if (dice) {
+        if (made->eager && made->nobodys)
+            record_others(made, event != NULL, attrs, &n, dice);
+        if (made->program->streams && !step->attribute && dice_below(dice, 4) == 0)
+            program_add_attribute(attrs, &n, cudaLaunchAttributeProgrammaticStreamSerialization); /* value 0: the same as none */
+        n = shuffle(attrs, n, dice);
+    }
+    config.attrs = n ? attrs : NULL;
+    config.numAttrs = n;
+    return cudaLaunchKernelExC(&config, kernel->func, params.values);
+}
+
+/* ---- memsets and copies ---- */
+
+/* "The function will return once the pageable buffer has been copied" (API synchronization behavior): it may then change. */
+static cudaError_t copy_from_pageable(const struct step_params *params, cudaStream_t stream)
+{
+    char pageable[STEP_BYTES];
+    cudaError_t error;
+
+    memcpy(pageable, params->as.copy.from, params->as.copy.bytes);
+    error = cudaMemcpyAsync(params->as.copy.to, pageable, params->as.copy.bytes, cudaMemcpyHostToDevice, stream);
+    memset(pageable, 0xA5, sizeof(pageable));
+    return error;
+}
+
+/* "The function will return only once the copy has completed": the host may read it then. */
+static cudaError_t copy_to_pageable(const struct step_params *params, cudaStream_t stream)
+{
+    char pageable[STEP_BYTES];
+
+    TRY(cudaMemcpyAsync(pageable, params->as.copy.from, params->as.copy.bytes, cudaMemcpyDeviceToHost, stream));
+    memcpy(params->as.copy.to, pageable, params->as.copy.bytes);
+    return cudaSuccess;
+}
+
+/* dice: not captured by the caller, so that calls without a stream mean the legacy default stream, and the host may give other memory. */
+static cudaError_t launch_copy(const struct made *made, unsigned index, const struct step_params *params, cudaStream_t stream, struct dice *dice)
+{
+    enum cudaMemcpyKind kind = program_copy_kind(made->program, index);
+    int otherwise = made->eager && dice && dice_below(dice, 2);
+
+    if (otherwise && kind == cudaMemcpyHostToDevice && !made->program->step[index].reads)
+        return copy_from_pageable(params, stream);
+    if (otherwise && kind == cudaMemcpyDeviceToHost)
+        return copy_to_pageable(params, stream);
+    if (otherwise && stream == cudaStreamLegacy)
+        return cudaMemcpy(params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind);
+    return cudaMemcpyAsync(params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind, stream);
+}
+
+static cudaError_t launch_set(const struct made *made, unsigned index, const struct cudaMemsetParams *set, cudaStream_t stream, struct dice *dice)
+{
+    const struct step *step = &made->program->step[index];
+    int value = (int)(set->value & 255);
+
+    if (step->rows > 1)
+        return cudaMemset2DAsync(set->dst, set->pitch, value, step->bytes, set->height, stream);
+    if (stream == cudaStreamLegacy && dice && dice_below(dice, 2))
+        return cudaMemset(set->dst, value, step->bytes);
+    return cudaMemsetAsync(set->dst, value, step->bytes, stream);
+}
+
+cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
+                                struct dice *dice)
+{
+    const struct step *step = &made->program->step[index];
+    struct step_params params;
+
+    if (step->kind == STEP_KERNEL || step->kind == STEP_AWAIT)
+        return launch_kernel(made, index, stream, event, event_kind, dice);
+    program_fill_step(made, index, &params);
+    switch (step->kind) {
+    case STEP_SET: return launch_set(made, index, &params.as.set, stream, dice);
+    case STEP_COPY: return launch_copy(made, index, &params, stream, dice);
+    case STEP_HOST: return program_launch_host(made, index, stream);
+    default: return cudaErrorNotSupported;
+    }
+}

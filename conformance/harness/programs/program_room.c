@@ -1,0 +1,135 @@
+/* program_room.c - what all programs of one question share: memory, streams and events, and what they may ask of the device. */
+#include "program.h"
+
+#include <string.h>
+
+#include "try.h"
+
+static cudaError_t open_memory(struct program_room *room)
+{
+    size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = (4 + PROGRAM_SEEN) * PROGRAM_STEPS * STEP_BYTES;
+    size_t began = 2 * PROGRAM_BEGAN * 4, ahead = 64 * 4, ahead_plans = sizeof(room->staging->ahead);
+    size_t all = plans + ahead_plans + words + began + ahead + sizeof(struct trial_state);
+    char *memory;
+
+    TRY(cudaHostAlloc((void **)&room->staging, sizeof(*room->staging), cudaHostAllocMapped));
+    memset(room->staging, 0, sizeof(*room->staging));
+    TRY(cudaHostGetDevicePointer((void **)&room->mapped, room->staging, 0));
+    TRY(cudaMalloc((void **)&memory, all));
+    TRY(cudaMemset(memory, 0, all));
+    TRY(cudaDeviceSynchronize()); /* the streams of a program do not wait for the default one */
+    room->plan = (struct step_plan *)(void *)memory;
+    room->ahead_plan = (struct step_plan *)(void *)(memory + plans);
+    memory += plans + ahead_plans;
+    room->data = (uint32_t *)(void *)memory;
+    room->seen = room->data + 2 * PROGRAM_STEPS * PROGRAM_WORDS;
+    room->began = (uint32_t *)(void *)(memory + words);
+    room->ahead = (uint32_t *)(void *)(memory + words + began);
+    room->state = (struct trial_state *)(void *)(memory + words + began + ahead);
+    return cudaSuccess;
+}
+
+/* Where events for other processes cannot be had, without that flag. */
+static cudaError_t open_events(struct program_room *room)
+{
+    static const unsigned flags[] = { cudaEventDefault, cudaEventBlockingSync | cudaEventDisableTiming, cudaEventInterprocess | cudaEventDisableTiming };
+    unsigned i;
+
+    for (i = 0; i < PROGRAM_OTHER_EVENTS; i++)
+        if (cudaEventCreateWithFlags(&room->other_event[i], flags[i % 3]) != cudaSuccess) {
+            (void)cudaGetLastError();
+            TRY(cudaEventCreateWithFlags(&room->other_event[i], cudaEventDisableTiming));
+        }
+    TRY(cudaEventCreateWithFlags(&room->prepared, cudaEventDisableTiming));
+    TRY(cudaEventCreateWithFlags(&room->never, cudaEventDisableTiming));
+    TRY(cudaEventCreateWithFlags(&room->passed, cudaEventDisableTiming));
+    TRY(cudaEventCreateWithFlags(&room->captured, cudaEventDisableTiming));
+    TRY(cudaEventRecord(room->passed, room->stream));
+    return cudaStreamSynchronize(room->stream);
+}
+
+static cudaError_t open_streams(struct program_room *room)
+{
+    int least, priority;
+    unsigned i, flags;
+
+    TRY(cudaDeviceGetStreamPriorityRange(&least, &room->high_priority));
+    TRY(cudaStreamCreate(&room->blocking)); /* what becomes of a stream is nothing to those that are made after it */
+    TRY(cudaStreamDestroy(room->blocking));
+    TRY(cudaStreamCreateWithFlags(&room->blocking, cudaStreamDefault));
+    TRY(cudaStreamCreateWithFlags(&room->relay, cudaStreamNonBlocking));
+    TRY(cudaStreamCreateWithPriority(&room->urgent, cudaStreamNonBlocking, room->high_priority));
+    TRY(cudaStreamGetPriority(room->urgent, &priority));
+    TRY(cudaStreamGetFlags(room->urgent, &flags));
+    if (priority != room->high_priority || flags != cudaStreamNonBlocking)
+        return cudaErrorUnknown;
+    TRY(cudaStreamCreateWithFlags(&room->apart, cudaStreamNonBlocking));
+    TRY(cudaStreamCreateWithFlags(&room->observer, cudaStreamNonBlocking));
+    TRY(open_events(room));
+    for (i = 0; i < PROGRAM_LINKS; i++)
+        TRY(cudaEventCreateWithFlags(&room->event[i], cudaEventDisableTiming));
+    for (i = 0; i < SPARE_EVENTS; i++)
+        TRY(cudaEventCreateWithFlags(&room->spare_event[i], cudaEventDisableTiming));
+    for (i = 0; i < 2 * PROGRAM_STEPS; i++)
+        TRY(cudaEventCreateWithFlags(&room->node_event[i], cudaEventDisableTiming));
+    return cudaSuccess;
+}
+
+/* What programs may ask of this device and this kernel. */
+static cudaError_t measure(struct program_room *room)
+{
+    int device, sms, shared, threads, fit, version, i;
+
+    TRY(cudaGetDevice(&device));
+    TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+    TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    TRY(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerBlock, device));
+    for (i = 0; i < 2; i++)
+        TRY(cudaFuncSetAttribute(room->kernel[i], cudaFuncAttributeMaxDynamicSharedMemorySize, shared - 1024));
+    room->size.threads = threads > 256 ? 256 : (unsigned)threads;
+    room->size.shared_bytes = (unsigned)shared - 1024;
+    TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, room->kernel[0], (int)room->size.threads, 0));
+    TRY(cudaDriverGetVersion(&version));
+    room->size.other_bodies = version >= 12080;
+    room->size.moves = version >= 12090;
+    room->size.blocks = (unsigned)sms;
+    room->size.many_blocks = (unsigned)(sms * fit);
+    room->size.most_blocks = sms < 16 ? 0 : 66000; /* the model has time for fewer */
+    room->size.hold_ns = 2000;
+    room->size.clusters = 8;
+    return cudaSuccess;
+}
+
+static void close_events(cudaEvent_t *events, unsigned count)
+{
+    while (count--)
+        if (events[count])
+            (void)cudaEventDestroy(events[count]);
+}
+
+void program_close_room(struct program_room *room)
+{
+    cudaStream_t streams[] = { room->apart, room->observer, room->blocking, room->urgent, room->relay };
+    unsigned i;
+
+    close_events(&room->prepared, 1);
+    close_events(&room->never, 1);
+    close_events(&room->passed, 1);
+    close_events(&room->captured, 1);
+    close_events(room->other_event, PROGRAM_OTHER_EVENTS);
+    close_events(room->event, PROGRAM_LINKS);
+    close_events(room->spare_event, SPARE_EVENTS);
+    close_events(room->node_event, 2 * PROGRAM_STEPS);
+    for (i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
+        if (streams[i])
+            (void)cudaStreamDestroy(streams[i]);
+    (void)cudaFree(room->plan);
+    (void)cudaFreeHost(room->staging);
+}
+
+cudaError_t program_open_room(struct program_room *room)
+{
+    TRY(open_memory(room));
+    TRY(open_streams(room));
+    return measure(room);
+}
