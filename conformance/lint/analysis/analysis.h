@@ -14,7 +14,10 @@
 
 /* storage.c: memory and names ------------------------------------------------------------------------------------ */
 
-/* Zeroed bytes; ends the process with a sentence and 70 if there are none. */
+/* Ends the process with a sentence and 70. */
+_Noreturn void out_of_memory(void);
+
+/* Zeroed bytes; out_of_memory if there are none. */
 void *allocate(size_t bytes);
 
 /* The array, with room for `wanted` elements; new ones are zeroed. */
@@ -351,6 +354,7 @@ static inline enum origin_kind origin_kind(origin r) { return (enum origin_kind)
 static inline uint32_t origin_number(origin r) { return r & 0x0FFFFFFFu; }
 
 typedef uint32_t provenance; /* a set; 0: empty */
+enum { PROVENANCE_BITS = 24 };
 provenance provenance_of(origin);
 provenance provenance_union(provenance, provenance);
 unsigned provenance_list(provenance, const origin **list); /* sorted, how many */
@@ -364,11 +368,11 @@ bool provenance_has_heap(provenance);
 enum { VARIES_BY_BLOCK = 1, VARIES_BY_RANK = 2, VARIES_BY_THREAD = 4, VARIES_IN_ANY_WAY = 7 };
 struct value { /* of a predicate: expression is a formula, no provenance */
     expr expression;
-    provenance provenance;
-    uint8_t varies;
-    uint8_t known; /* 0: nothing was ever written there on this path; then the rest is 0, too */
-    uint16_t zero; /* so that equal values are equal bytes */
+    uint32_t provenance : PROVENANCE_BITS; /* no padding: equal values are equal bytes */
+    uint32_t varies : 7;
+    uint32_t known : 1; /* 0: nothing was ever written there on this path; then the rest is 0, too */
 };
+_Static_assert(sizeof(struct value) == 8, "states hold hundreds of values each, and their size decides how fast they are met");
 struct value joined(struct value, struct value); /* what holds of either; both are known */
 
 /* Whether it can have different values in these ways (enum varies, of the expression or formula alone). */

@@ -5,7 +5,7 @@
 
 static inline bool equal(const struct value *a, const struct value *b)
 {
-    return a->expression == b->expression && a->provenance == b->provenance && a->varies == b->varies && a->known == b->known;
+    return memcmp(a, b, sizeof *a) == 0;
 }
 
 static inline void note_lost(node_id node, expr old, expr new)
@@ -138,7 +138,7 @@ static bool join_run(node_id node, struct run run, struct value *old, const stru
     for (unsigned i = 0; i < run.count; i++) {
         uint16_t reg = (uint16_t)(run.first + i);
         const struct value *other = &new->file[reg];
-        if (old[i].known && !covers(&old[i], other, met->split)) {
+        if (old[i].known && !equal(&old[i], other) && !covers(&old[i], other, met->split)) {
             expr variable = now.naming ? variable_of(node, reg, NULL, old[i].expression, other->expression) : 0;
             note_lost(node, old[i].expression, other->expression);
             less = join_value(node, reg, &old[i], *other, met, variable) || less;

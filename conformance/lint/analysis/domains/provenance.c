@@ -174,7 +174,15 @@ void provenance_begin(void)
     map_clear(&unions);
 }
 
-provenance provenance_of(origin r) { return list_kept(&sets, &r, 1); }
+/* A value has no room for larger numbers. */
+static provenance numbered(uint32_t set)
+{
+    if (set >> PROVENANCE_BITS)
+        out_of_memory();
+    return set;
+}
+
+provenance provenance_of(origin r) { return numbered(list_kept(&sets, &r, 1)); }
 
 provenance provenance_union(provenance left, provenance right)
 {
@@ -186,7 +194,7 @@ provenance provenance_union(provenance left, provenance right)
     if (left == 0)
         return right;
     if (!map_get(&unions, key, &both)) {
-        both = list_union(&sets, left, right);
+        both = numbered(list_union(&sets, left, right));
         map_put(&unions, key, both);
     }
     return both;
@@ -209,7 +217,7 @@ provenance provenance_without(provenance set, bool (*drop)(origin))
     for (i = 0; i < found.count; i++)
         if (!drop(list[i]))
             rest[count++] = list[i];
-    return count == found.count ? set : list_kept(&sets, rest, count);
+    return count == found.count ? set : numbered(list_kept(&sets, rest, count));
 }
 
 static bool is_window(origin r) { return !(r & ORIGIN_VIA) && origin_kind(r) == ORIGIN_WINDOW; }
@@ -235,7 +243,7 @@ provenance provenance_indirect(provenance set)
     for (i = 0; i < count; i++)
         if (i == 0 || via[i] != via[i - 1])
             via[kept++] = via[i];
-    return list_kept(&sets, via, kept);
+    return numbered(list_kept(&sets, via, kept));
 }
 
 bool provenance_has_heap(provenance set)

@@ -10,7 +10,7 @@
 #define TEXT_CHUNK (1u << 18)
 #define LONGEST_TEXT 0x7FFFFFFFu
 
-static _Noreturn void out_of_memory(void)
+_Noreturn void out_of_memory(void)
 {
     fputs("lint: there is not enough memory for this image.\n", stderr);
     exit(NO_MEMORY);
