@@ -21,6 +21,7 @@ static expr atoms[ATOMS], low, high, half; /* thread < 16, thread >= 48, thread 
 static void begin(void)
 {
     values_begin();
+    ways_begin();
     for (unsigned i = 0; i < ATOMS; i++)
         atoms[i] = atom(site_result(i + 1, 0));
     expr thread = special(name_of_text("SR_TID.X"));

@@ -199,6 +199,7 @@ void *lent(size_t bytes); /* until the next pass */
 void enter(node_id target, enum progress, constraints, const struct registers *);
 
 /* ways.c: what holds of the open branches on the way to a node; `old` and `new` meet there */
+void ways_begin(void); /* of one kernel */
 void note_way(struct ways *, expr formula);
 void forget_ways(struct ways *, bool (*forgotten)(expr));
 expr parted_by(const struct ways *old, const struct ways *new); /* what holds on the old way and not on the new one; 0: not known */

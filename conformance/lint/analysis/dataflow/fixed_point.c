@@ -541,6 +541,7 @@ static void begin(const struct kernel *kernel, struct findings *found)
     values_begin();
     evaluator_begin(kernel);
     loops_begin();
+    ways_begin();
     calls_begin();
 }
 

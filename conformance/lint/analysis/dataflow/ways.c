@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { PAIRS = 1 << 10 }; /* remembered */
+
 static bool holds_in(const struct ways *ways, expr formula)
 {
     for (unsigned i = 0; i < MOST_WAYS; i++)
@@ -57,7 +59,7 @@ static bool excludes(const struct ways *ways, expr formula)
     return assume(formula, true, known) == INFEASIBLE;
 }
 
-expr parted_by(const struct ways *old, const struct ways *new)
+static expr find_parted(const struct ways *old, const struct ways *new)
 {
     struct ways first = own_of(old, new), second = own_of(new, old);
     expr left = all_of(&first), right = all_of(&second);
@@ -77,7 +79,7 @@ static expr one_of(const struct ways *first, const struct ways *second)
     return disjunction(left, right);
 }
 
-struct ways ways_met(const struct ways *old, const struct ways *new)
+static struct ways find_met(const struct ways *old, const struct ways *new)
 {
     struct ways own = own_of(old, new), other = own_of(new, old);
     unsigned left = 0;
@@ -92,4 +94,49 @@ struct ways ways_met(const struct ways *old, const struct ways *new)
     if (formula_is_small(both))
         note_way(&met, both);
     return met;
+}
+
+/* What was found out of two ways: many states meet on the same ones. */
+static struct pair {
+    struct ways old, new, both;
+    expr parted;
+    bool met_known, parted_known;
+} pairs[PAIRS];
+
+void ways_begin(void)
+{
+    memset(pairs, 0, sizeof pairs);
+}
+
+static struct pair *pair_of(const struct ways *old, const struct ways *new)
+{
+    uint64_t hash = 0;
+    for (unsigned i = 0; i < MOST_WAYS; i++) {
+        hash = (hash ^ old->held[i]) * 0x9E3779B97F4A7C15u;
+        hash = (hash ^ hash >> 32 ^ (uint64_t)new->held[i] << 20) * 0x9E3779B97F4A7C15u;
+    }
+    struct pair *pair = &pairs[hash >> 32 & (PAIRS - 1)];
+    if (memcmp(&pair->old, old, sizeof *old) != 0 || memcmp(&pair->new, new, sizeof *new) != 0)
+        *pair = (struct pair){.old = *old, .new = *new};
+    return pair;
+}
+
+expr parted_by(const struct ways *old, const struct ways *new)
+{
+    struct pair *pair = pair_of(old, new);
+    if (!pair->parted_known)
+        pair->parted = find_parted(old, new);
+    pair->parted_known = true;
+    return pair->parted;
+}
+
+struct ways ways_met(const struct ways *old, const struct ways *new)
+{
+    if (memcmp(old, new, sizeof *old) == 0)
+        return *old;
+    struct pair *pair = pair_of(old, new);
+    if (!pair->met_known)
+        pair->both = find_met(old, new);
+    pair->met_known = true;
+    return pair->both;
 }
