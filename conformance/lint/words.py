@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import lru_cache
 from operator import add
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from conformance.lint.processes import as_file, output_of
 from conformance.pdlkit.cuda_programs import ToolFailed, tool
@@ -24,10 +24,12 @@ _WORD = 16  # bytes
 _KEPT = ((1 << 128) - 1 ^ ((1 << 17) - 1) << 105).to_bytes(_WORD, "little")  # all but stall counts and scoreboards: no text shows them
 _BASE = 0x5A5A0000000  # more digits than any operand of 32 bits has, so what begins like it is an address
 _LINE = re.compile(r"^ */\*([0-9a-f]+)\*/(.*;) *$", re.MULTILINE)
-_ADDRESS = r"0x5a5[9ab][0-9a-f]{7}\b"
+_FIRST_DIGITS = "0x5a5"  # of these addresses
+_ADDRESS = rf"{_FIRST_DIGITS}[9ab][0-9a-f]{{7}}\b"
 _GUARD = r" *(?:@!?U?P\w+ )?"
 _TARGETED = re.compile(rf"({_GUARD}(?:BRA|BSSY|WARPSYNC)\b[^;]*?)({_ADDRESS})( ?;)")  # no blank after a branch to itself
-_BOUND = re.compile(rf"{_GUARD}(?:CALL|RET|BRX|BRXU|JMP|JMX|JMXU|LEPC|ULEPC|RPCMOV)\b|.*{_ADDRESS}")  # an image says more of these
+_BOUND = re.compile(rf"{_GUARD}(?:CALL|RET|BRX|BRXU|JMP|JMX|JMXU|LEPC|ULEPC|RPCMOV)\b")  # an image says more of these
+_NAMES_ADDRESS = re.compile(_ADDRESS)
 _MOST = 1_000_000  # distinct words that are remembered: about 250 MB
 _RELOCATIONS = (4, 9)  # kinds of sections
 _FEW = 1 << 19  # bytes of code; for less a second call of nvdisasm, half a second, is not worth it
@@ -110,26 +112,23 @@ def _disassembled(sm: int, instructions: Sequence[bytes], workplace: Path | None
 
 
 def _text(text: str, address: int) -> _Text:
-    branch = _TARGETED.fullmatch(text)
+    branch = _TARGETED.fullmatch(text) if _FIRST_DIGITS in text else None
     if branch:
         return _Branch(branch[1], int(branch[2], 16) - address, branch[3])
-    return None if _BOUND.match(text) else text
+    return None if _BOUND.match(text) or (_FIRST_DIGITS in text and _NAMES_ADDRESS.search(text)) else text
 
 
 def _listing(function: str, texts: Sequence[_Text], marked: Iterable[int]) -> bytes | None:
     """As nvdisasm prints it but for the names of its labels; None if one of its words does not say enough."""
     heads = _addresses(1 << len(texts).bit_length())[: len(texts)]
-    lines: list[str] = []
+    lines: list[Any] = list(texts)
     labels = {offset // _WORD for offset in marked if offset % _WORD == 0 and offset // _WORD < len(texts)}
-    for number, text in enumerate(texts):
-        if isinstance(text, str):
-            lines.append(text)
-            continue
-        target, rest = divmod(number * _WORD + text.distance, _WORD) if text else (-1, 0)
-        if text is None or rest or not 0 <= target < len(texts):
+    for number, text in [(number, text) for number, text in enumerate(texts) if text.__class__ is not str]:  # few
+        target, rest = divmod(number * _WORD + text.distance, _WORD) if isinstance(text, _Branch) else (-1, 0)
+        if not isinstance(text, _Branch) or rest or not 0 <= target < len(texts):
             return None
         labels.add(target)
-        lines.append(f"{text.head}`(.L_x_{target}){text.tail}")
+        lines[number] = f"{text.head}`(.L_x_{target}){text.tail}"
     for label in labels:
         heads[label] = f".L_x_{label}:\n{heads[label]}"
     code = "\n".join(map(add, heads, lines))
