@@ -163,6 +163,7 @@ struct operand {
 /* Operands are decoded once for each opcode and text. */
 struct decoded {
     const struct opcode *opcode;
+    bool (*compute)(struct registers *, const struct instruction *, struct result *); /* the opcode's */
     name text; /* all operands */
     uint8_t count;
     uint8_t first_source; /* operands from here on are read; 0 also where none is */

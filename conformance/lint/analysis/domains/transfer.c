@@ -395,7 +395,7 @@ void execute(struct registers *regs, const struct instruction *instruction, enum
     names_results = site || follows_variables(); /* that of the variable */
     if (follows_variables())
         site = 0;
-    if (d->opcode->compute && d->opcode->compute(regs, instruction, &result)) {
+    if (d->compute && d->compute(regs, instruction, &result)) {
         if (result.count < d->destination_count)
             put_other_predicates(d, &result);
         name_results(&result, site);
