@@ -46,18 +46,18 @@ struct slot { /* of a node: a register or word whose numbers are kept apart ther
     expr seen[MOST_NUMBERS]; /* those kept apart; others are joined */
 };
 
-struct state { /* what is known at the entry of a node, for one progress and one set of constraints */
+struct state { /* what is known at the entry of a node, for one progress and one set of constraints; what it is found by comes first */
     enum progress wait;
     constraints constraints;
     expr *numbers; /* of the node's slots; 0: any that is not kept apart */
     uint64_t turns;
-    struct phases phases;
-    struct place passed;
+    bool merged; /* of paths with different constraints, because there were too many states; it keeps what they share */
     bool queued;
     uint8_t weakened; /* how often its constraints became fewer */
-    bool merged; /* of paths with different constraints, because there were too many states; it keeps what they share */
-    constraints divided; /* of a merged state: what all of them knew of the conditions that divide waiters from others */
     uint8_t split;
+    constraints divided; /* of a merged state: what all of them knew of the conditions that divide waiters from others */
+    struct phases phases;
+    struct place passed;
     struct ways ways; /* as of struct registers */
     struct value *values; /* of the node's live registers, in that order */
     struct memory_word *words;

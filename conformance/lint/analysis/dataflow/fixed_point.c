@@ -266,16 +266,18 @@ bool keep_more(bool first)
 
 static struct queued {
     node_id node;
-    uint32_t state, pushed;
+    uint32_t state, pushed, first; /* first: of the node's place */
 } *queue;
 static size_t queue_count, queue_capacity;
 static uint32_t pushed;
 
 static bool comes_before(const struct queued *a, const struct queued *b)
 {
+    if (a->first != b->first)
+        return a->first < b->first;
     const uint32_t *first = now.nodes[a->node].place, *second = now.nodes[b->node].place;
     uint32_t most = first[0] < second[0] ? first[0] : second[0];
-    for (uint32_t i = 1; i <= most; i++)
+    for (uint32_t i = 2; i <= most; i++)
         if (first[i] != second[i])
             return first[i] < second[i];
     return first[0] != second[0] ? first[0] < second[0] : a->pushed < b->pushed;
@@ -285,7 +287,7 @@ static void push(node_id node, uint32_t state)
 {
     queue = grown(queue, &queue_capacity, queue_count + 1, sizeof *queue);
     size_t at = queue_count++;
-    struct queued one = {node, state, pushed++};
+    struct queued one = {node, state, pushed++, now.nodes[node].place[1]};
     for (; at > 0 && comes_before(&one, &queue[(at - 1) / 2]); at = (at - 1) / 2)
         queue[at] = queue[(at - 1) / 2];
     queue[at] = one;
