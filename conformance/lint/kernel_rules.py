@@ -270,6 +270,8 @@ class KernelRules:
         return f"parameter {parameter.ordinal + 1}" + (f" (byte {offset - parameter.offset})" if parameter.size > 8 else "")
 
     def _declared(self, access: Access, reads: bool) -> bool:
+        if not self.chains and not self.declarations:
+            return False
         chain = next((c for c in self.chains if reads and access.reaches_wait and not c.predecessor & self._numbers(access)), None)
         if chain is not None:
             self.add("declared-independent", f"{self._subject(access)} is {_VERBS[access.kind]} before the wait, in the chain of "

@@ -41,6 +41,13 @@ class _Branch(NamedTuple):
     tail: str
 
 
+class _Code(NamedTuple):
+    """Of a section."""
+
+    code: bytes
+    words: list[bytes] | None  # None: they would take too much memory
+
+
 _Text = str | _Branch | None  # None: only nvdisasm knows what it means where it stands
 _known: dict[int, dict[bytes, _Text]] = {}  # by architecture; several threads add to it, and none takes anything out
 
@@ -50,12 +57,12 @@ def listings(cubin: Cubin, wanted: set[str], workplace: Path | None) -> dict[str
     plain = _plain(cubin, wanted)
     if len(plain) < len(wanted) and sum(section.size for section in plain.values()) < _FEW:
         return {}
-    codes = {name: cubin.bytes_of(section) for name, section in plain.items()}
+    codes = {name: _Code(code := cubin.bytes_of(section), _words(code)) for name, section in plain.items()}
     try:
         texts = _texts(cubin.sm, codes.values(), workplace)
     except ToolFailed:  # its usual mode may know better
         return {}
-    found = ((name, _listing(name, [texts[word] for word in _words(code)], cubin.marked(name))) for name, code in codes.items())
+    found = ((name, _listing(name, [texts[word] for word in code.words or ()], cubin.marked(name))) for name, code in codes.items())
     return {name: listing for name, listing in found if listing is not None}
 
 
@@ -64,7 +71,7 @@ def learn(cubin: Cubin, wanted: set[str], workplace: Path | None) -> None:
     plain = _plain(cubin, wanted)
     if sum(section.size for section in plain.values()) >= _FEW:
         with suppress(ToolFailed):  # it will say so again
-            _texts(cubin.sm, [cubin.bytes_of(section) for section in plain.values()], workplace)
+            _texts(cubin.sm, [_Code(cubin.bytes_of(section), None) for section in plain.values()], workplace)
 
 
 def _plain(cubin: Cubin, wanted: set[str]) -> dict[str, Section]:
@@ -83,7 +90,7 @@ def _words(code: bytes) -> list[bytes]:
     return [kept[at : at + _WORD] for at in range(0, len(kept), _WORD)]
 
 
-def _texts(sm: int, codes: Collection[bytes], workplace: Path | None) -> dict[bytes, _Text]:
+def _texts(sm: int, codes: Collection[_Code], workplace: Path | None) -> dict[bytes, _Text]:
     """Of the words of these sections, perhaps also of others."""
     known = _known.get(sm, {})
     new = _unknown(codes, known)
@@ -95,10 +102,10 @@ def _texts(sm: int, codes: Collection[bytes], workplace: Path | None) -> dict[by
     return known
 
 
-def _unknown(codes: Iterable[bytes], known: dict[bytes, _Text]) -> dict[bytes, bytes]:
+def _unknown(codes: Iterable[_Code], known: dict[bytes, _Text]) -> dict[bytes, bytes]:
     """Each word that is not known, with an instruction that has it: nvdisasm refuses some that wait for nothing."""
-    return {word: code[_WORD * number : _WORD * number + _WORD]
-            for code in codes for number, word in enumerate(_words(code)) if word not in known}
+    return {word: one.code[_WORD * number : _WORD * number + _WORD]
+            for one in codes for number, word in enumerate(one.words or _words(one.code)) if word not in known}
 
 
 def _disassembled(sm: int, instructions: Sequence[bytes], workplace: Path | None) -> Iterator[_Text]:

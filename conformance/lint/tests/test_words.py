@@ -163,8 +163,8 @@ def test_little_code_is_left_to_the_image_if_that_is_asked_anyway(tmp_path: Path
     _marked(16)(image, code)
     asked: list[int] = []
 
-    def texts(_: int, codes: Collection[bytes], __: Path | None) -> dict[bytes, object]:
-        asked.append(sum(map(len, codes)))
+    def texts(_: int, codes: Collection[words._Code], __: Path | None) -> dict[bytes, object]:
+        asked.append(sum(len(code.code) for code in codes))
         raise ToolFailed("")
 
     monkeypatch.setattr(words, "_texts", texts)
@@ -184,8 +184,8 @@ def test_a_function_is_left_to_the_image_if_one_of_its_words_is(tmp_path: Path, 
     monkeypatch.setattr(words, "_FEW", 0)
     wait = words._words(b"".join(half.to_bytes(8, "little") for half in WAIT))[0]
 
-    def texts(_: int, codes: Collection[bytes], __: Path | None) -> dict[bytes, str | None]:
-        return {word: None if word == wait else "  NOP ;" for code in codes for word in words._words(code)}
+    def texts(_: int, codes: Collection[words._Code], __: Path | None) -> dict[bytes, str | None]:
+        return {word: None if word == wait else "  NOP ;" for code in codes for word in code.words or ()}
 
     monkeypatch.setattr(words, "_texts", texts)
     assert words.listings(image, {"first", "second"}, tmp_path).keys() == {"second"}
@@ -197,10 +197,10 @@ def test_no_more_words_are_remembered_than_there_is_room_for(tmp_path: Path, mon
     monkeypatch.setattr(words, "_MOST", 3)
     monkeypatch.setattr(words, "_disassembled", lambda _, instructions, __: [None] * len(instructions))
     first, second = [number.to_bytes(16, "little") for number in (1, 2)], [number.to_bytes(16, "little") for number in (2, 3, 4)]
-    words._texts(90, [b"".join(first)], tmp_path)
-    words._texts(90, [second[1]], tmp_path)
+    words._texts(90, [words._Code(b"".join(first), None)], tmp_path)
+    words._texts(90, [words._Code(second[1], None)], tmp_path)
     assert known[90].keys() == {*first, second[1]}
-    words._texts(90, [b"".join(second)], tmp_path)
+    words._texts(90, [words._Code(b"".join(second), None)], tmp_path)
     assert known[90].keys() == set(second)  # all that is asked now, and nothing from before
 
 
