@@ -13,6 +13,7 @@ enum {
     STATES_PER_NODE = 24, /* more, and paths are merged: only what they share stays known */
     FEW_STATES = 6,       /* the same where 24 are too many */
     VISITS = 6000,        /* more, and fewer states are kept; with these, conditions are not kept apart */
+    FIRST_VISITS = 500,   /* before them nothing is foretold */
     WEAKENED = 64,        /* of a merged state, how often its constraints are weakened before none is left */
     MOST_NODES = 1 << 15, /* with more, calls are no longer walked: real kernels have had no 3,000 */
     ROUNDS = 4 /* of learning which conditions to keep */
@@ -64,6 +65,7 @@ static void give_back_all(void)
 
 static struct map node_numbers;
 static uint32_t sites;
+static size_t entered, learnt; /* nodes on this pass; on the one that learns */
 
 bool nodes_are_many(void)
 {
@@ -389,6 +391,7 @@ void enter(node_id target, enum progress wait, constraints known, const struct r
     if (full && state == NULL && (state = merged_state(node, wait, turns, known, &weaker)) != NULL)
         now.merged = true;
     if (node->live == NULL) {
+        entered++;
         node->live = live_of(node->section, node->block);
         node->matters = liveness_of(node->section, attention_to(node->section))->matters;
     }
@@ -430,6 +433,15 @@ void go(node_id from, node_id target, enum progress wait, constraints known, str
 /* driving ---------------------------------------------------------------------------------------------------------------------- */
 
 static struct registers working;
+
+/* Whether a pass will have more than VISITS, because it has entered too few nodes with those it had: the last ones take no fewer. Passes
+ * that end in time have been foretold 6,600 at most. On an assumption there may be fewer nodes than were learnt. */
+static bool are_too_many(size_t visits)
+{
+    if (visits > VISITS)
+        return true;
+    return visits >= FIRST_VISITS && now.assumed == 0 && !now.partitioned && visits * learnt > entered * (VISITS + VISITS / 3);
+}
 
 static void visit(struct queued next)
 {
@@ -475,15 +487,18 @@ bool propagate(void)
     working.turns = 0;
     working.passed = (struct place){0};
     now.merged = false;
+    entered = 0;
     enter(node_at(0, now.section, 0), FRESH, now.assumed, &working);
     for (size_t visits = 1; queue_count; visits++) {
         struct queued next = pop();
-        if (now.keep_constraints && visits > VISITS)
+        if (now.keep_constraints && are_too_many(visits))
             return false;
         if (now.partitioned && now.found->state_count >= now.enough)
             return false;
         visit(next);
     }
+    if (now.learning)
+        learnt = entered;
     return true;
 }
 
