@@ -80,6 +80,7 @@ def test_a_closed_stream_gives_its_number_to_no_file(tmp_path: Path) -> None:
                  str(tmp_path / "out"), "--only", "WAIT-01")
     report, records = (tmp_path / "out/report.json").read_text(), (tmp_path / "out/records.jsonl").read_text()
     assert done.returncode in (2, 70) and report.startswith("{") and all(line.startswith("{") for line in records.splitlines())
+    assert (tmp_path / "out/report.html").read_text().startswith("<!doctype html>")
 
 
 def test_a_verdict_stands_when_its_words_are_lost(command: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,8 @@ def test_the_schema_is_a_schema() -> None:
 @pytest.mark.parametrize(("situation", "device"), [*((name, "cuda") for name in SITUATIONS),
                                                    *((name, "model") for name in ("violates", "invalid", "never", "survivor"))])
 def test_every_report_is_valid_and_adds_up(situation: str, device: str, tmp_path: Path) -> None:
-    only = [] if situation == "conforms" else ["--only=WAIT-0?", "--only=MEM-01", "--only=ATTR-03", "--only=TRIG-01"]  # a child per family
+    rules = ["WAIT-0[15]", "MEM-01", "ATTR-03", "TRIG-01"] if situation != "conforms" else []  # a child per family
+    only = [f"--only={rule}" for rule in rules]
     report = run_fake(tmp_path, SITUATIONS[situation], *only, device=device).report
     assert schema.problem(report, SCHEMA) is None
     assert inconsistencies(report) == []

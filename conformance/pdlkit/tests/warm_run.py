@@ -4,7 +4,8 @@ of a short run.
     python warm_run.py SOCKET      # ends when its standard input does
 
 Each connection sends the arguments, the folder and the environment as JSON, with the two outputs as descriptors, and hears the
-exit code. What runs is a process of its own, as from the command line, with nothing of the runs before it.
+exit code. What runs is a process of its own, as from the command line, with nothing of the runs before it. It writes no page: that
+takes another process, and longer than all else; test_entry.py looks for the page of a run from the command line.
 """
 
 from __future__ import annotations
@@ -76,8 +77,10 @@ def _answer(connection: socket.socket) -> None:
 
 def serve(place: str) -> None:
     """Until standard input ends."""
+    from conformance.pdlkit import page, places, rules
+
+    page.write_page = lambda report: None
     import conformance.pdlkit.run  # noqa: F401  what all of them have imported
-    from conformance.pdlkit import places, rules
 
     rules.parse = cache(rules.parse)  # another text is another book
     assert rules.load(places.RULES).axes.rows  # made when they are first asked for
