@@ -21,7 +21,7 @@ from conformance.pdlkit.elf import Cubin
 from conformance.pdlkit.toolchain import find_c_compiler
 
 SOURCE = ROOT / "conformance" / "lint" / "corpus" / "warps.cu"
-FLAGS = ["-std=c11", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{analyser.SOURCES}"]
+FLAGS = ["-std=c11", "-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{analyser.SOURCES}"]
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:exitcode=99", "UBSAN_OPTIONS": "exitcode=98"}
 ROUNDS, SEED = 60, 20251121
 HANG_S = 3600  # a limit against hangs only

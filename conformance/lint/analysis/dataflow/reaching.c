@@ -1,4 +1,6 @@
 /* Questions about the graph of all paths: does a wait lie ahead? */
+#include <stdlib.h>
+
 #include "dataflow/dataflow.h"
 
 enum { OF_BLOCKS = VARIES_BY_RANK | VARIES_BY_BLOCK };
@@ -172,20 +174,45 @@ static uint64_t block_key(const struct node_state *node)
     return (uint64_t)(node->section - image.sections) << 32 | node->block;
 }
 
-/* The nodes from which a wait can be reached, by walking the edges until nothing is added. */
+struct arrivals { /* the edges turned round: node n is entered from from[first[n]] up to from[first[n + 1] - 1] */
+    size_t *first;
+    node_id *from;
+};
+
+static struct arrivals arrivals_at_nodes(void)
+{
+    struct arrivals into = {.first = allocate((now.node_count + 2) * sizeof(size_t))};
+    for (size_t n = 0; n < now.node_count; n++)
+        for (size_t i = 0; i < now.nodes[n].edges.target_count; i++)
+            into.first[now.nodes[n].edges.targets[i] + 2]++;
+    for (size_t n = 2; n <= now.node_count; n++)
+        into.first[n + 1] += into.first[n];
+    into.from = allocate(into.first[now.node_count + 1] * sizeof(node_id));
+    for (size_t n = 0; n < now.node_count; n++) /* moves first[t + 1] from the start of t's edges to their end */
+        for (size_t i = 0; i < now.nodes[n].edges.target_count; i++)
+            into.from[into.first[now.nodes[n].edges.targets[i] + 1]++] = (node_id)n;
+    return into;
+}
+
+/* The nodes from which a wait can be reached, by walking the edges backwards from those that have one. */
 uint8_t *reaching_nodes(void)
 {
     uint8_t *reaching = allocate(now.node_count + 1);
+    node_id *open = allocate(now.node_count * sizeof *open);
+    size_t open_count = 0;
+    struct arrivals into = arrivals_at_nodes();
     for (size_t n = 0; n < now.node_count; n++)
-        reaching[n] = now.nodes[n].edges.known && has_wait(&now.nodes[n].edges);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (size_t n = now.node_count; n-- > 0;) {
-            const struct edges *edges = &now.nodes[n].edges;
-            for (size_t i = 0; i < edges->target_count && !reaching[n]; i++)
-                reaching[n] = reaching[edges->targets[i]], changed = changed || reaching[n];
-        }
+        if (now.nodes[n].edges.known && has_wait(&now.nodes[n].edges))
+            reaching[n] = true, open[open_count++] = (node_id)n;
+    while (open_count) {
+        node_id n = open[--open_count];
+        for (size_t i = into.first[n]; i < into.first[n + 1]; i++)
+            if (!reaching[into.from[i]])
+                reaching[into.from[i]] = true, open[open_count++] = into.from[i];
     }
+    free(into.first);
+    free(into.from);
+    free(open);
     return reaching;
 }
 
