@@ -23,6 +23,7 @@ from conformance.pdlkit.output_folder import output_path
 from conformance.pdlkit.places import shown
 from conformance.pdlkit.read_report import read_report
 from conformance.pdlkit.toolkit import toolkit_programs
+from conformance.pdlkit.venv import pip_python
 
 PROGRAMS = ("nvcc", "ptxas", "nvdisasm", "cuobjdump")
 USUAL = (("/usr/local", "cuda*"), ("/opt", "cuda*"))
@@ -51,7 +52,7 @@ def toolkits() -> list[Path]:
 def install(wheel: Path, folder: Path) -> Path:
     """A venv with the wheel and nothing else; its Python."""
     python = folder / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "--quiet"]
+    pip = [str(pip_python()), "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "--quiet"]
     for words in ([sys.executable, "-m", "venv", "--without-pip", folder], [*pip, "--no-index", "--no-deps", wheel]):
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
         if done.returncode != 0:

@@ -28,6 +28,7 @@ from conformance.packaging import api
 from conformance.packaging.versions import CLAUSES, Check, holds
 from conformance.pdlkit.packages import complete_toolkit
 from conformance.pdlkit.places import KIT, ROOT
+from conformance.pdlkit.venv import pip_python
 
 HERE = Path(__file__).resolve().parent
 
@@ -72,7 +73,7 @@ def install(toolkit: Toolkit, folder: Path) -> Path:
         return (root / "complete").resolve().parent
     shutil.rmtree(root, ignore_errors=True)
     target = root / "packages"
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check", "--root-user-action=ignore"]
+    pip = [str(pip_python()), "-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check", "--root-user-action=ignore"]
     subprocess.run([*pip, "--target", str(target), *toolkit.packages], check=True)
     for part in sorted((target / "nvidia").iterdir()):
         if part.is_dir() and part.name != "__pycache__":

@@ -24,8 +24,8 @@ from conformance.pdlkit.venv import (
     PipFailed,
     complete_venv,
     ensure_venv,
-    new_venv,
     pins,
+    pip_python,
     requirements,
     run_pip,
 )
@@ -160,8 +160,7 @@ def source_archives(name: str, folder: Path, pip_options: Sequence[str] = ()) ->
     (backend / "__init__.py").touch()
     (backend / "build_meta.py").write_text(_BACKEND, encoding="utf-8")
     wanted = [pin.partition("==")[0] for pin in pins(name)]
-    python = new_venv(folder / "venv")
-    run_pip(python, ["download", "--no-deps", "--no-binary", ",".join(wanted), "--no-build-isolation", "--dest", str(folder),
+    run_pip(pip_python(), ["download", "--no-deps", "--no-binary", ",".join(wanted), "--no-build-isolation", "--dest", str(folder),
                      *pip_options], name, {**os.environ, "PYTHONPATH": str(backend.parent)})
     return [archive for word in wanted for archive in sorted(folder.glob(f"{word}-*.tar.gz"))[:1]]
 

@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from conformance.pdlkit.exits import SetupImpossible
@@ -27,6 +27,7 @@ from conformance.pdlkit.private_folder import existing_folder, locked, private_f
 FOLDER = "fetched"
 WHEELS_VARIABLE = "PDL_WHEELS"
 _DONE = "complete"
+_PIP = "pip"  # the venv that holds pip and nothing else
 _REQUIREMENTS = Path(__file__).with_name("requirements")
 
 
@@ -41,7 +42,8 @@ def pins(name: str) -> list[str]:
 
 
 def _venv_name(name: str) -> str:
-    key = "\0".join([requirements(name).read_text(encoding="utf-8"), sys.version, sys.base_prefix, platform.machine()])
+    pinned = requirements(name).read_text(encoding="utf-8") if name != _PIP else ""
+    key = "\0".join([pinned, sys.version, sys.base_prefix, platform.machine()])
     return f"{name}-{hashlib.sha256(key.encode(errors='replace')).hexdigest()[:12]}"
 
 
@@ -68,15 +70,34 @@ def ensure_venv(name: str) -> Path:
 
 
 def _make_venv(name: str, folder: Path) -> Path:
-    place = folder / _venv_name(name)
-    shutil.rmtree(place, ignore_errors=True)  # not complete, or its interpreter is gone
-    draft = Path(tempfile.mkdtemp(prefix="draft-", dir=folder))
-    try:
+    def fill(draft: Path) -> None:
+        pip = pip_python()
         python = new_venv(draft)
         _announce(name)
-        run_pip(python, ["install", "--only-binary", ":all:", "--no-deps"], name)
-        (draft / _DONE).write_text("\n".join(pins(name)) + "\n", encoding="utf-8")
-        _move(draft, place)
+        run_pip(pip, ["--python", str(python), "install", "--only-binary", ":all:", "--no-deps"], name)
+
+    return _in_one_step(name, folder, fill)
+
+
+def pip_python() -> Path:
+    """An interpreter whose pip installs into the other venvs: putting a pip into each takes longer than most of what they hold."""
+    place = complete_venv(_PIP) or _in_one_step(_PIP, private_folder(FOLDER), lambda draft: new_venv(draft, with_pip=True))
+    return _python_in(place)
+
+
+def _in_one_step(name: str, folder: Path, fill: Callable[[Path], object]) -> Path:
+    """The venv of this name in this folder, there as a whole or not at all."""
+    place = folder / _venv_name(name)
+    draft = Path(tempfile.mkdtemp(prefix="draft-", dir=folder))
+    try:
+        fill(draft)
+        (draft / _DONE).touch()
+        try:
+            _move(draft, place)
+        except OSError:  # something is there: another process was faster, or it is not complete, or its interpreter is gone
+            if complete_venv(name) is None:
+                shutil.rmtree(place, ignore_errors=True)
+                _move(draft, place)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return place
@@ -98,9 +119,10 @@ def _announce(name: str) -> None:
     print(f"fetching {origin}, with the hashes in {in_tree(requirements(name))}: {', '.join(wanted)}{needed}", file=sys.stderr, flush=True)
 
 
-def new_venv(folder: Path) -> Path:
-    """A venv in this folder, with pip and nothing else; its interpreter."""
-    made = subprocess.run([sys.executable, "-P", "-m", "venv", str(folder)], capture_output=True, text=True, errors="replace")
+def new_venv(folder: Path, with_pip: bool = False) -> Path:
+    """A venv in this folder, with nothing or with pip alone; its interpreter."""
+    options = [] if with_pip else ["--without-pip"]
+    made = subprocess.run([sys.executable, "-P", "-m", "venv", *options, str(folder)], capture_output=True, text=True, errors="replace")
     if made.returncode != 0:
         words = made.stdout + made.stderr
         said = "" if "ensurepip" in words else f". It said: {_last_lines(words)}"  # Debian's advice takes many lines

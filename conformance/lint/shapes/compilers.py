@@ -17,6 +17,7 @@ from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.cuda_programs import tool
 from conformance.pdlkit.places import KIT, ROOT
 from conformance.pdlkit.toolchain import find_nvcc
+from conformance.pdlkit.venv import pip_python
 
 ARCHITECTURES = ("sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120")
 WAYS = ("-O3", "-O2", "-O1", "-O0", "-G")
@@ -139,7 +140,7 @@ def clang_here() -> list[Compiler]:
 
 def pypi_versions(package: str) -> list[str]:
     """Every 13.x that PyPI has, the oldest first."""
-    listed = _call([sys.executable, "-m", "pip", "index", "versions", package])
+    listed = _call([str(pip_python()), "-m", "pip", "index", "versions", package])
     found = re.findall(r"\b13\.\d+\.\d+\b", listed.partition("Available versions:")[2].partition("\n")[0])
     return sorted(found, key=lambda version: [int(part) for part in version.split(".")])
 
@@ -165,7 +166,7 @@ def from_pypi(folder: Path, only: str) -> list[Compiler]:
 
 def _installed(place: Path, packages: list[str]) -> Path:
     if not (place / "complete").is_file():
-        _call([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(place), *packages])
+        _call([str(pip_python()), "-m", "pip", "install", "-q", "--no-deps", "--target", str(place), *packages])
         (place / "complete").touch()
     return next(place.glob("nvidia/cu13"))
 

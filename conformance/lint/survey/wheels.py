@@ -17,6 +17,7 @@ from pathlib import Path
 from conformance.lint.containers import CONTAINER
 from conformance.lint.images import holds_code, kind_of_file
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
+from conformance.pdlkit.venv import pip_python
 
 HERE = Path(__file__).resolve().parent
 TABLE = HERE / "packages.toml"
@@ -74,7 +75,7 @@ def fetch(package: Package, folder: Path) -> Path:
         implementation, version = re.fullmatch(r"([a-z]+)(\d*)", python).groups()  # type: ignore[union-attr]
         pins = folder / f"{package.name}.txt"
         pins.write_text(package.pin + "\n", encoding="utf-8")
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-cache-dir",
+        command = [str(pip_python()), "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-cache-dir",
                    "--only-binary=:all:", "--require-hashes", "--requirement", str(pins), "--dest", str(folder),
                    "--implementation", implementation, "--python-version", version if len(version) > 1 else "3.12", "--abi", abi]
         for platform in platforms:

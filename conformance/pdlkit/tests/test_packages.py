@@ -75,7 +75,7 @@ def archive(build: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             entry.size = len(HEADER)
             opened.addfile(entry, io.BytesIO(HEADER))
 
-    monkeypatch.setattr(packages, "new_venv", lambda folder: folder)
+    monkeypatch.setattr(packages, "pip_python", lambda: Path("python3"))
     monkeypatch.setattr(packages, "run_pip", download)
     monkeypatch.setattr(packages, "XXHASH_DIGEST", hashlib.sha256(HEADER).hexdigest())
     return build
@@ -105,7 +105,7 @@ def test_a_failed_download_of_xxhash_says_where_to_put_it(build: Path, monkeypat
     def fail(*_arguments: object) -> None:
         raise PipFailed("xxhash", "no route")
 
-    monkeypatch.setattr(packages, "new_venv", lambda folder: folder)
+    monkeypatch.setattr(packages, "pip_python", lambda: Path("python3"))
     monkeypatch.setattr(packages, "run_pip", fail)
     with pytest.raises(SetupImpossible) as caught:
         packages.make_xxhash()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -21,34 +20,17 @@ from conformance.pdlkit.places import ROOT
 NAMES = sorted(path.stem for path in (ROOT / "conformance/pdlkit/requirements").glob("*.in"))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _bytecode_in_place() -> Iterator[None]:
-    """A copy of a venv brings pip's bytecode along, unless bytecode lies elsewhere: making it takes longer than what pip does here."""
+@pytest.fixture(scope="module")
+def pip(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What installs: made once for all these tests, as for all venvs of a user. Its bytecode lies beside it, wherever ours does."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYTHONPYCACHEPREFIX", raising=False)
-        yield
-
-
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A venv with nothing but pip."""
-    return venv.new_venv(tmp_path_factory.mktemp("bare") / "venv").parents[1]
-
-
-def copied(bare: Path, folder: Path) -> Path:
-    """A copy of this venv in this folder; its interpreter."""
-    shutil.copytree(bare, folder, symlinks=True, dirs_exist_ok=True)
-    return folder / "bin" / "python3"
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield venv.pip_python()
 
 
 @pytest.fixture
-def quick(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Copies that venv where another one is wanted: making one takes seconds, and most tests are about what comes after."""
-    monkeypatch.setattr(venv, "new_venv", lambda folder: copied(bare, folder))
-
-
-@pytest.fixture
-def package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def package(pip: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder of requirements and one of wheels, with a package `answer` of version 1; no network, nothing fetched yet."""
     wheels, needed = tmp_path / "wheels", tmp_path / "requirements"
     wheels.mkdir()
@@ -59,6 +41,7 @@ def package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(private_folder, "BUILD", tmp_path / "build")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv(venv.WHEELS_VARIABLE, str(wheels))
+    monkeypatch.setattr(venv, "pip_python", lambda: pip)
     tmp_path.chmod(0o700)
     return tmp_path
 
@@ -103,7 +86,6 @@ def test_a_package_is_fetched_once_said_before_and_closed_to_others_whatever_the
     assert len(kept(package)) == 1 and (package / "cache/pdl-conformance/fetched").stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.usefixtures("quick")
 def test_a_package_with_another_hash_is_not_installed(package: Path) -> None:
     make_wheel(package / "wheels", 43)
     with pytest.raises(SetupImpossible, match="answer==1.0 could not be installed"):
@@ -111,7 +93,6 @@ def test_a_package_with_another_hash_is_not_installed(package: Path) -> None:
     assert kept(package) == []
 
 
-@pytest.mark.usefixtures("quick")
 def test_a_package_that_cannot_be_had_ends_with_a_sentence(package: Path) -> None:
     (package / "wheels/answer-1.0-py3-none-any.whl").unlink()
     with pytest.raises(SetupImpossible, match="pip download --require-hashes -r test.txt -d wheels.* PDL_WHEELS"):
@@ -119,7 +100,6 @@ def test_a_package_that_cannot_be_had_ends_with_a_sentence(package: Path) -> Non
     assert kept(package) == [], "a half-made venv must not stay"
 
 
-@pytest.mark.usefixtures("quick")
 def test_other_pins_make_another_venv_and_a_lost_interpreter_makes_it_again(package: Path) -> None:
     first = venv.ensure_venv("test")
     with open(venv.requirements("test"), "a") as file:
@@ -132,12 +112,20 @@ def test_other_pins_make_another_venv_and_a_lost_interpreter_makes_it_again(pack
     assert venv.ensure_venv("test") == second and subprocess.run([second, "-c", "import answer"]).returncode == 0
 
 
-def test_two_that_fetch_at_once_make_one_venv(package: Path, bare: Path) -> None:
-    code = ("import sys; from pathlib import Path; from conformance.pdlkit import venv; from conformance.pdlkit.tests import test_venv;"
-            "venv._REQUIREMENTS, bare = map(Path, sys.argv[1:]); venv.new_venv = lambda folder: test_venv.copied(bare, folder);"
-            "print(venv.ensure_venv('test'))")
-    started = [subprocess.Popen([sys.executable, "-c", code, str(package / "requirements"), str(bare)], cwd=ROOT, text=True,
+def test_two_that_fetch_at_once_make_one_venv(package: Path, pip: Path) -> None:
+    code = ("import sys; from pathlib import Path; from conformance.pdlkit import venv;"
+            "venv._REQUIREMENTS, pip = map(Path, sys.argv[1:]); venv.pip_python = lambda: pip; print(venv.ensure_venv('test'))")
+    started = [subprocess.Popen([sys.executable, "-c", code, str(package / "requirements"), str(pip)], cwd=ROOT, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
     said = [process.communicate() for process in started]
     assert [process.returncode for process in started] == [0, 0] and said[0][0] == said[1][0]
     assert sum("fetching" in err for _, err in said) >= 1 and len(kept(package)) == 1
+
+
+def test_pip_is_made_once_also_where_two_make_it_at_once(pip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert venv.pip_python() == pip, "it was made anew"
+    complete = venv.complete_venv
+    answers = iter([None])  # as this process saw it before the other one was ready
+    monkeypatch.setattr(venv, "complete_venv", lambda name: next(answers, complete(name)))
+    monkeypatch.setattr(venv, "new_venv", lambda folder, with_pip: (folder / "mine").touch())
+    assert venv.pip_python() == pip and not pip.parents[1].joinpath("mine").exists()
