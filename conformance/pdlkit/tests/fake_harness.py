@@ -12,25 +12,32 @@ import os
 import signal
 import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+
+TYPE_CHECKING = False  # typing and pathlib take longer to load than most of these processes live
+if TYPE_CHECKING:
+    from typing import Any
 
 _OF_A_CASE = ("name", "rule", "rule_class", "kind", "window", "path", "proving", "family", "mutants", "controls", "broken_waits")
 
 
 def book_as_json() -> str:
     """The rule book, as far as it is needed here."""
+    from conformance.pdlkit.places import RULES
     from conformance.pdlkit.rules import load
 
-    book = load(Path(__file__).resolve().parents[2] / "rules.toml")
+    book = load(RULES)
     cases = [{name: getattr(case, name) for name in _OF_A_CASE} for case in book.cases]
     return json.dumps({"digest": book.digest, "cases": cases, "candidates": [t.tag for t in book.tags.values() if t.equivalent_candidate]})
 
 
 def _book() -> Any:
     file = os.environ.get("FAKE_BOOK")
-    text = Path(file).read_text(encoding="utf-8") if file else book_as_json()
+    if file:
+        with open(file, encoding="utf-8") as opened:
+            text = opened.read()
+    else:
+        text = book_as_json()
     return json.loads(text, object_hook=lambda fields: SimpleNamespace(**fields))
 
 

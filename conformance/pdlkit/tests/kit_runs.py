@@ -23,7 +23,9 @@ HANG_S = 1200.0  # a limit against hangs only
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="pdl-fake-book-")  # removed when this process ends
 FAKE = Path(_FOLDER.name) / "pdl-fake-harness"  # by this interpreter: what PATH calls python3 can be a script that looks for one
-FAKE.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S {shlex.quote(fake_harness.__file__)} "$@"\n', encoding="utf-8")
+_RUN = f"import sys; sys.path[0] = {str(Path(fake_harness.__file__).parent)!r}; import fake_harness; sys.exit(fake_harness.main())"
+FAKE.write_text(  # not as a script, which would be compiled each time
+    f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S -c {shlex.quote(_RUN)} "$@"\n', encoding="utf-8")
 FAKE.chmod(0o755)
 _BOOK = Path(_FOLDER.name) / "book.json"
 _BOOK.write_text(fake_harness.book_as_json(), encoding="utf-8")
