@@ -126,6 +126,10 @@ bool stream_is_legacy(const struct stream *s);
 struct stream *stream_legacy(void);
 /* Orders op after all that the stream holds and makes it the stream's last. */
 void stream_append(struct stream *s, struct op *op, bool programmatic);
+void stream_awaits(struct stream *s, struct pending_wait wait);
+void streams_drop(const struct op *op); /* no stream waits for it any more */
+void events_reset(void);
+void events_forget_retired(void);
 cudaError_t event_usable_in_launch(cudaEvent_t handle, int flags);
 void event_takes(struct event *e, enum recorded how, struct op *op, bool at_block_start);
 bool event_fired_for_host(struct event *e);
@@ -209,8 +213,10 @@ void graph_delete(struct graph *g);
 struct graph *graph_copy(const struct graph *g);
 void graphs_reset(void);
 void graphs_follow(const struct node *original); /* for the devices source-changes-copies and source-items-change-copies */
+void execs_reset(void);
+void execs_shift(const struct node *n);
 void execs_lose_arc(const struct graph *source); /* for the device source-edges-cut-copies */
-void graphs_forget_retired(void);
+void execs_forget_retired(void);
 struct node *node_new(struct graph *g, enum cudaGraphNodeType type);
 void node_drop_last(struct graph *g); /* the newest one, which has no edges yet */
 void node_owns(struct node *n, struct graph *child);

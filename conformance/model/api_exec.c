@@ -72,6 +72,8 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
             memcpy(copy->node[i]->kernel->args, e->copy->node[i]->kernel->args, sizeof copy->node[i]->kernel->args);
     for (size_t i = 0; i < copy->nodes; i++)
         copy->node[i]->original = e->copy->node[i]->original; /* it is still known by the nodes that it was made from */
+    if (device.faults.update_frees_running)
+        e->running = NULL;
     graph_delete(e->copy);
     e->copy = copy;
     e->features |= HAS(updated);

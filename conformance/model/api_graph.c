@@ -198,7 +198,8 @@ cudaError_t CUDARTAPI cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t
 {
     CALL(cudaGraphAddMemcpyNode1D);
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || to == NULL || from == NULL, cudaErrorInvalidValue);
-    if (device.faults.host_source_unordered && kind == cudaMemcpyHostToDevice && count != 0)
+    if (count != 0 && ((device.faults.host_source_unordered && kind == cudaMemcpyHostToDevice) ||
+                       (device.faults.host_target_unordered && kind == cudaMemcpyDeviceToHost)))
         count--;
     return node_finish(out, copy_node(graph_of(graph), to, from, bytes), deps, NULL, count);
 }

@@ -190,6 +190,8 @@ cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, co
         error = read_attribute(r, &config->attrs[i]);
         if (error != cudaSuccess)
             return error;
+        if (device.faults.begun_event_ends_list && config->attrs[i].id == cudaLaunchAttributeLaunchCompletionEvent)
+            break;
     }
     return check_cooperative(r, function_find(func));
 }

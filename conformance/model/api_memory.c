@@ -135,7 +135,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
             abort();
         memcpy(op->move.staging, from, bytes);
     }
-    return call_result(stream_move(s, op, wait || !memory_contains(to, bytes)));
+    return call_result(stream_move(s, op, wait || (!memory_contains(to, bytes) && !device.faults.pageable_target_early)));
 }
 
 cudaError_t CUDARTAPI cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)

@@ -113,7 +113,7 @@ static void lane_depends(struct lane *l, struct half_edge h)
 {
     for (unsigned i = 0; i < l->halves; i++)
         if (l->half[i].node == h.node) {
-            if (edge_is_default(h.data)) /* the stronger order wins */
+            if (edge_is_default(h.data) || device.faults.last_dependency_counts) /* the stronger order wins */
                 l->half[i] = h;
             return;
         }

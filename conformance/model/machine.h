@@ -187,13 +187,14 @@ struct faults {
     bool launch_loses_block_z, copy_takes_words, params_keep_function, captured_update_keeps_args, record_node_keeps_event, wait_node_keeps_event;
     bool record_node_early, wait_node_early, general_params_ignored, relaxed_capture_loses_order, flagged_instance_loses_edge;
     bool captured_params_ignored, captured_disabled_runs, cluster_along_x_only, long_nodes_cut, blocking_set_skips_legacy, switch_runs_first;
-    bool idle_source_early;
+    bool idle_source_early, launch_event_not_awaited, last_dependency_counts, sibling_end_frees, idle_condition_cuts, left_threads_free;
+    bool made_first_uncovered, legacy_record_alone, pageable_target_early, update_frees_running, begun_event_ends_list;
     bool second_clone_drops_edge, capture_clone_full, late_threads_return, info_shares_data, no_edges_refused, attribute_set_once, many_waits_lose_one;
     bool full_queue_overlaps, lost_node_shifts;
     bool second_root_free, fan_of_sixteen_cut, all_bodies_run, idle_body_runs, host_runs_twice;
     bool params_reach_running, destroyed_exec_stops, destroyed_child_stops, query_forgets_events, idle_event_frees, ipc_event_early;
     bool captures_mix, other_thread_captures_full, failed_capture_leaks, capture_ids_repeat, cluster_wait_stale;
-    bool host_source_unordered, late_edges_rootless, enabled_always, third_exec_drops_edge;
+    bool host_source_unordered, host_target_unordered, late_edges_rootless, enabled_always, third_exec_drops_edge;
     bool never_overlaps, early, shared; /* these three conform */
 };
 

@@ -77,7 +77,7 @@ void ops_reclaim(void)
     if (chunk_count < 4)
         return;
     streams_forget_retired();
-    graphs_forget_retired();
+    execs_forget_retired();
     for (struct chunk **at = &chunks; *at != NULL;) {
         if ((*at)->needed == 0)
             chunk_spare(at);
@@ -406,7 +406,7 @@ bool wait_may_return(const struct thread *thread)
     const struct faults *f = &device.faults;
     if (!f->wait_needs_trigger && !f->wait_at_trigger && !f->wait_before_flush && !f->wait_some_blocks &&
         !f->exits_not_covered && device.drawn.effect != EFFECT_beforeflush)
-        return op->cover_open == 0;
+        return op->cover_open == 0 || (device.faults.left_threads_free && thread->block->live < thread->block->threads);
     for (const struct cover *c = op->covered; c != NULL; c = c->next)
         if (c->op != NULL && !covered_enough(op, c->op))
             return false;

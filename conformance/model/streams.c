@@ -1,15 +1,13 @@
-/* Streams and events: which operation waits for which. All of it is decided when the call is made; the machine then
- * only follows edges. */
+/* Streams: which operation waits for which. All of it is decided when the call is made; the machine then only follows edges. */
 #include "api.h"
 #include "choices.h"
 
 #include <stdlib.h>
 
-enum { STREAM_MAGIC = 0x53545231, EVENT_MAGIC = 0x45564e31 };
+enum { STREAM_MAGIC = 0x53545231 };
 
 static struct stream legacy, per_thread;
 static struct stream *streams; /* all that were created, destroyed ones too: a stale handle must be told from a good one */
-static struct event *events;
 
 static void stream_begin(struct stream *s, unsigned flags, int priority)
 {
@@ -26,12 +24,7 @@ void streams_reset(void)
         free(streams);
         streams = next;
     }
-    while (events != NULL) {
-        struct event *next = events->next;
-        free(events->captured);
-        free(events);
-        events = next;
-    }
+    events_reset();
 }
 
 struct stream *stream_of(cudaStream_t handle)
@@ -45,12 +38,6 @@ struct stream *stream_of(cudaStream_t handle)
         if (known == s)
             return s->magic == STREAM_MAGIC ? s : NULL;
     return NULL;
-}
-
-struct event *event_of(cudaEvent_t handle)
-{
-    struct event *e = (struct event *)(void *)handle;
-    return e != NULL && e->magic == EVENT_MAGIC ? e : NULL;
 }
 
 bool stream_is_legacy(const struct stream *s)
@@ -92,6 +79,8 @@ static void order_behind_others(struct stream *s, struct op *op)
             op_after(op, legacy.tail, EDGE_RETIRED);
         return;
     }
+    if (device.faults.legacy_record_alone && op->kind == OP_RECORD)
+        return;
     if (per_thread.tail != NULL)
         op_after(op, per_thread.tail, EDGE_RETIRED);
     for (struct stream *o = streams; o != NULL; o = o->next) {
@@ -234,107 +223,12 @@ void streams_forget_retired(void)
     forget_retired(&per_thread);
     for (struct stream *s = streams; s != NULL; s = s->next)
         forget_retired(s);
-    for (struct event *e = events; e != NULL; e = e->next)
-        if (e->op != NULL && e->op->retired) {
-            e->fired_at = e->op->done_at;
-            e->op = NULL;
-        }
+    events_forget_retired();
 }
 
-/* ---- events ---- */
-
-cudaError_t event_usable_in_launch(cudaEvent_t handle, int flags)
+/* Before the next operation. */
+void stream_awaits(struct stream *s, struct pending_wait wait)
 {
-    const struct event *e = event_of(handle);
-    if (e == NULL)
-        return cudaErrorInvalidResourceHandle; /* F20 */
-    if ((flags & cudaEventRecordExternal) != 0)
-        return cudaErrorIllegalState; /* F20 */
-    if (flags != 0)
-        return cudaErrorInvalidValue;
-    if ((e->flags & cudaEventDisableTiming) == 0 || (e->flags & cudaEventInterprocess) != 0)
-        return cudaErrorNotSupported; /* F19 */
-    return cudaSuccess;
-}
-
-/* EVT-01, EVT-02, EVT-03, EVT-08: from the moment the rule names on, or any time later up to completion */
-void event_takes(struct event *e, enum recorded how, struct op *op, bool at_block_start)
-{
-    e->recorded = how;
-    e->op = op;
-    e->capture = NULL;
-    e->device_at = e->host_at = EDGE_RETIRED;
-    e->polled = false;
-    if (how == RECORDED_ORDINARY)
-        return;
-    enum edge_kind soonest = at_block_start ? EDGE_STARTED : EDGE_TRIGGERED;
-    if (device.faults.program_event_first_block && how == RECORDED_PROGRAMMATIC)
-        soonest = EDGE_TOUCHED;
-    if (takes_overlap())
-        e->device_at = soonest;
-    if (!device.faults.never_overlaps && choose(2) != 0)
-        e->host_at = soonest;
-}
-
-/* What a host that polls is told; it is not what a host that waits is told on one broken device. */
-static bool seems_ended(const struct op *op, enum edge_kind kind)
-{
-    if (device.faults.poll_before_flush && op->kind == OP_KERNEL)
-        return op->exited_all;
-    return op_reached(op, kind);
-}
-
-bool event_fired_for_host(struct event *e)
-{
-    return e->op == NULL || op_reached(e->op, e->host_at);
-}
-
-static cudaError_t run_until_fired(struct event *e)
-{
-    while (!event_fired_for_host(e) && device.sticky == cudaSuccess)
-        if (!machine_step())
-            device_fails(cudaErrorLaunchTimeout);
-    if (device.sticky == cudaSuccess)
-        ops_reclaim();
-    return device.sticky;
-}
-
-/* flagged: by the function that takes flags */
-static void event_record(struct event *e, struct stream *s, bool flagged)
-{
-    struct op *op = op_new(OP_RECORD), *before = s->last_kernel;
-    bool forgets = device.faults.record_forgets_graph && s->behind_graph;
-    stream_append(s, op, false);
-    if ((e->flags & cudaEventDisableTiming) == 0)
-        s->kernel_tail = NULL; /* F25 */
-    bool by_launch = e->op != NULL && (e->recorded == RECORDED_PROGRAMMATIC || e->recorded == RECORDED_LAUNCH);
-    bool kept = device.faults.record_keeps_first && e->recorded == RECORDED_ORDINARY;
-    if (!kept && (!device.faults.launch_record_stays || !by_launch))
-        event_takes(e, RECORDED_ORDINARY, op, false);
-    bool timed = (e->flags & cudaEventDisableTiming) == 0;
-    if (device.faults.timed_event_early && timed)
-        e->host_at = EDGE_STARTED, e->op = before != NULL && !before->retired ? before : e->op;
-    if (device.faults.ipc_event_early && (e->flags & cudaEventInterprocess) != 0 && before != NULL && !before->retired)
-        e->op = before, e->device_at = EDGE_STARTED;
-    if (device.faults.timed_wait_early && timed && before != NULL && !before->retired)
-        e->op = before, e->device_at = EDGE_STARTED;
-    if (device.faults.flagged_record_early && flagged && before != NULL && !before->retired)
-        e->op = before, e->device_at = EDGE_STARTED;
-    if (forgets)
-        e->device_at = EDGE_DONE; /* the stream itself stays in order */
-    if (device.faults.event_at_launch)
-        e->device_at = e->host_at = EDGE_DONE;
-    op_submit(op);
-}
-
-static void event_awaited(struct stream *s, struct event *e)
-{
-    if (device.faults.idle_event_frees && e->op == NULL)
-        s->waits = 0;
-    if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))
-        return;
-    bool covered = e->recorded == RECORDED_PROGRAMMATIC && !device.faults.program_event_not_covered;
-    struct pending_wait w = {e->op, e->device_at, covered};
     if (s->waits == MAX_WAITS) { /* fold them into one operation */
         struct op *join = op_new(OP_JOIN);
         order_behind_waits(s, join);
@@ -343,7 +237,30 @@ static void event_awaited(struct stream *s, struct event *e)
         s->wait[0] = folded;
         s->waits = device.faults.many_waits_lose_one ? 0 : 1;
     }
-    s->wait[s->waits++] = w;
+    s->wait[s->waits++] = wait;
+}
+
+static void stream_drops(struct stream *s, const struct op *op)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < s->waits; i++)
+        if (s->wait[i].op != op)
+            s->wait[kept++] = s->wait[i];
+    s->waits = kept;
+}
+
+void streams_drop(const struct op *op)
+{
+    for (struct stream *s = streams; s != NULL; s = s->next)
+        stream_drops(s, op);
+}
+
+/* What a host that polls is told; it is not what a host that waits is told on one broken device. */
+static bool seems_ended(const struct op *op, enum edge_kind kind)
+{
+    if (device.faults.poll_before_flush && op->kind == OP_KERNEL)
+        return op->exited_all;
+    return op_reached(op, kind);
 }
 
 /* ---- the calls ---- */
@@ -477,141 +394,6 @@ cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle)
     cudaError_t error = run_a_little();
     FAIL_IF(error != cudaSuccess, error);
     return s->tail == NULL || seems_ended(s->tail, EDGE_RETIRED) ? cudaSuccess : cudaErrorNotReady;
-}
-
-cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned flags)
-{
-    CALL(cudaStreamWaitEvent);
-    struct stream *s = stream_of(handle);
-    struct event *e = event_of(event);
-    FAIL_IF(s == NULL || e == NULL, cudaErrorInvalidResourceHandle);
-    FAIL_IF((flags & ~(unsigned)cudaEventWaitExternal) != 0, cudaErrorInvalidValue);
-    if (s->capture != NULL || e->recorded == RECORDED_IN_CAPTURE)
-        return call_result(capture_wait(s, e));
-    if (!device.faults.fourth_wait_lost || s->waits < 3)
-        event_awaited(s, e);
-    if (device.faults.event_spent)
-        e->op = NULL;
-    return cudaSuccess;
-}
-
-static cudaError_t event_create(cudaEvent_t *out, unsigned flags)
-{
-    unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
-    FAIL_IF(out == NULL || (flags & ~known) != 0, cudaErrorInvalidValue);
-    FAIL_IF((flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming), cudaErrorInvalidValue);
-    struct event *e = calloc(1, sizeof *e);
-    FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
-    e->magic = EVENT_MAGIC;
-    e->flags = flags;
-    e->next = events;
-    events = e;
-    *out = (cudaEvent_t)(void *)e;
-    return cudaSuccess;
-}
-
-cudaError_t CUDARTAPI cudaEventCreate(cudaEvent_t *out)
-{
-    CALL(cudaEventCreate);
-    return event_create(out, 0);
-}
-
-cudaError_t CUDARTAPI cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
-{
-    CALL(cudaEventCreateWithFlags);
-    return event_create(out, flags);
-}
-
-static void stream_drops(struct stream *s, const struct op *op)
-{
-    unsigned kept = 0;
-    for (unsigned i = 0; i < s->waits; i++)
-        if (s->wait[i].op != op)
-            s->wait[kept++] = s->wait[i];
-    s->waits = kept;
-}
-
-cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t handle)
-{
-    CALL(cudaEventDestroy);
-    struct event *e = event_of(handle);
-    FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
-    e->magic = 0;
-    for (struct stream *s = streams; device.faults.destroyed_event_lost && s != NULL; s = s->next)
-        stream_drops(s, e->op);
-    return cudaSuccess;
-}
-
-static cudaError_t event_record_in(cudaEvent_t event, cudaStream_t stream, unsigned flags, bool flagged)
-{
-    struct event *e = event_of(event);
-    struct stream *s = stream_of(stream);
-    FAIL_IF(s == NULL || e == NULL, cudaErrorInvalidResourceHandle);
-    FAIL_IF((flags & ~(unsigned)cudaEventRecordExternal) != 0, cudaErrorInvalidValue);
-    FAIL_IF(flags == cudaEventRecordExternal && s->capture == NULL, cudaErrorIllegalState);
-    if (legacy_is_forbidden(s)) {
-        capture_invalidate_all();
-        return call_result(cudaErrorStreamCaptureImplicit);
-    }
-    if (s->capture != NULL)
-        return call_result(capture_record(s, e));
-    event_record(e, s, flagged);
-    return cudaSuccess;
-}
-
-cudaError_t CUDARTAPI cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-    CALL(cudaEventRecord);
-    return event_record_in(event, stream, 0, false);
-}
-
-cudaError_t CUDARTAPI cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
-{
-    CALL(cudaEventRecordWithFlags);
-    return event_record_in(event, stream, flags, true);
-}
-
-cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
-{
-    CALL(cudaEventQuery);
-    struct event *e = event_of(handle);
-    FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
-    FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
-    if (event_fired_for_host(e) || (device.faults.second_poll_succeeds && e->polled))
-        return cudaSuccess;
-    e->polled = true;
-    cudaError_t error = run_a_little();
-    FAIL_IF(error != cudaSuccess, error);
-    return event_fired_for_host(e) ? cudaSuccess : cudaErrorNotReady;
-}
-
-cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
-{
-    CALL(cudaEventSynchronize);
-    struct event *e = event_of(handle);
-    FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
-    FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
-    return call_result(run_until_fired(e));
-}
-
-static uint64_t event_time(const struct event *e)
-{
-    return e->op != NULL ? e->op->done_at : e->fired_at;
-}
-
-cudaError_t CUDARTAPI cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
-{
-    CALL(cudaEventElapsedTime);
-    struct event *a = event_of(start), *b = event_of(end);
-    FAIL_IF(ms == NULL, cudaErrorInvalidValue);
-    FAIL_IF(a == NULL || b == NULL || a->recorded == RECORDED_NEVER || b->recorded == RECORDED_NEVER ||
-                ((a->flags | b->flags) & cudaEventDisableTiming) != 0,
-            cudaErrorInvalidResourceHandle);
-    if (!event_fired_for_host(a) || !event_fired_for_host(b))
-        return cudaErrorNotReady;
-    int64_t ticks = (int64_t)(event_time(b) - event_time(a));
-    *ms = (float)ticks / (1024.0f * 1e6f);
-    return cudaSuccess;
 }
 
 cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call, void *data)

@@ -1,0 +1,360 @@
+/* Executable graphs: made of graphs, and what a launch of one queues. */
+#include "api.h"
+#include "choices.h"
+
+#include <stdlib.h>
+
+enum { EXEC_MAGIC = 0x45584331 };
+
+static struct graph_exec *execs;
+
+struct graph_exec *exec_of(cudaGraphExec_t handle)
+{
+    struct graph_exec *e = (struct graph_exec *)(void *)handle;
+    for (struct graph_exec *known = execs; known != NULL; known = known->next)
+        if (known == e && e->magic == EXEC_MAGIC)
+            return e;
+    return NULL;
+}
+
+void execs_lose_arc(const struct graph *source)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->made_from == source->number && e->copy->arcs != 0)
+            graph_drop_arc(e->copy, e->copy->arcs - 1);
+}
+
+/* For the device lost-node-shifts: from the place of n on, nodes of executable graphs are known by those before them. */
+void execs_shift(const struct node *n)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        for (size_t i = n->index; e->made_from == n->graph->number && i + 1 < e->copy->nodes; i++)
+            e->copy->node[i]->original = e->copy->node[i + 1]->original;
+}
+
+void execs_reset(void)
+{
+    while (execs != NULL) {
+        struct graph_exec *next = execs->next;
+        free(execs);
+        execs = next;
+    }
+}
+
+/* ---- launching ---- */
+
+static struct op *record_op(const struct node *n)
+{
+    struct op *op = op_new(OP_RECORD);
+    if (event_of(n->event) == NULL)
+        return op;
+    event_takes(event_of(n->event), RECORDED_ORDINARY, op, false);
+    if (device.faults.record_node_early)
+        event_of(n->event)->op = NULL;
+    return op;
+}
+
+/* Waits for what the event stood for when the graph was launched. */
+static struct op *wait_op(const struct node *n)
+{
+    struct op *op = op_new(OP_JOIN);
+    const struct event *e = event_of(n->event);
+    bool unseen = device.faults.launch_event_not_awaited && e != NULL && e->recorded != RECORDED_ORDINARY;
+    if (e != NULL && e->op != NULL && !device.faults.wait_node_early && !unseen)
+        op_after(op, e->op, e->device_at);
+    return op;
+}
+
+struct op *node_op(const struct node *n)
+{
+    struct op *op;
+    bool runs_all_the_same = n->type == cudaGraphNodeTypeKernel ? device.faults.disabled_cooperative_runs && n->kernel->cooperative
+                                                                : device.faults.disabled_runs;
+    runs_all_the_same |= device.faults.captured_disabled_runs && n->captured;
+    if (n->disabled && !runs_all_the_same)
+        return op_new(OP_JOIN);
+    switch ((int)n->type) {
+    case cudaGraphNodeTypeKernel: return request_op(n->kernel);
+    case cudaGraphNodeTypeMemcpy: op = op_new(OP_COPY); break;
+    case cudaGraphNodeTypeMemset: op = op_new(OP_SET); break;
+    case cudaGraphNodeTypeHost:
+        op = op_new(OP_HOST);
+        op->host.call = n->host.fn;
+        op->host.data = n->host.userData;
+        return op;
+    case cudaGraphNodeTypeEventRecord: return record_op(n);
+    case cudaGraphNodeTypeWaitEvent: return wait_op(n);
+    default: return op_new(OP_JOIN);
+    }
+    op->move = n->move;
+    if (device.faults.long_nodes_cut && op->move.bytes > 4096)
+        op->move.bytes = 4096;
+    return op;
+}
+
+/* Of the graph that is being queued: how it was made and launched, and how deep the node lies. */
+static uint64_t queued_features;
+static unsigned queued_launches; /* of its executable graph, this one too */
+
+static bool in_nested_child(const struct node *n)
+{
+    const struct node *owner = n->graph->owner;
+    return owner != NULL && owner->type == cudaGraphNodeTypeGraph && owner->graph->owner != NULL;
+}
+
+/* What an edge means: EDGE-01, EDGE-09, EDGE-10; (2,0,default) is F18's launch completion, which no wait covers. */
+static void arc_orders(const struct arc *a)
+{
+    bool programmatic = a->data.type == cudaGraphDependencyTypeProgrammatic;
+    enum edge_kind kind = EDGE_DONE;
+    bool may_overlap = device.cc >= 90 && !device.faults.never_overlaps;
+    bool takes = may_overlap && (device.faults.early || !once_in(256));
+    bool uncovered = device.faults.edge_becomes_launch_completion || (device.faults.program_event_not_covered && a->of_event);
+    if (takes && a->of_event && device.faults.program_event_first_block)
+        kind = EDGE_TOUCHED;
+    else if (takes && a->data.from_port == 1)
+        kind = trigger_for(a->to->op);
+    else if (takes && a->data.from_port == 2)
+        kind = EDGE_STARTED;
+    else if (takes && device.faults.full_becomes_programmatic && a->from->op->kind == OP_KERNEL &&
+             a->to->op->kind == OP_KERNEL)
+        kind = EDGE_TRIGGERED;
+    a->to->op->features |= a->to->incoming >= 3 ? HAS(fanin) : 0;
+    device.edge_features = (a->to->incoming >= 3 ? HAS(fanin) : 0) | (a->nth >= 2 ? HAS(thirdedge) : 0);
+    bool nested = a->to->last != a->to->op, body = a->to->type == cudaGraphNodeTypeConditional;
+    if (nested && a->from->op->kind == OP_KERNEL && (body ? device.faults.body_begins_early : device.faults.child_begins_early))
+        kind = EDGE_STARTED;
+    bool of_body = a->from->type == cudaGraphNodeTypeConditional;
+    struct op *from = (of_body ? device.faults.body_ends_early : device.faults.child_ends_early) ? a->from->op : a->from->last;
+    const struct graph *in = a->to->graph;
+    if (nested && !body && device.faults.nested_child_begins_early && in->owner != NULL && a->from->op->kind == OP_KERNEL)
+        kind = EDGE_STARTED;
+    bool children = a->from->type == cudaGraphNodeTypeGraph && a->to->type == cudaGraphNodeTypeGraph;
+    bool cut = (device.faults.ninth_dependent_unordered && a->nth >= 8) || (device.faults.seventeenth_edge_ignored && a->into >= 16) ||
+               (device.faults.child_behind_child_early && children) || (device.faults.disabled_cuts && a->from->disabled);
+    bool empties = a->from->type == cudaGraphNodeTypeEmpty && a->to->type == cudaGraphNodeTypeEmpty;
+    cut |= (device.faults.body_before_set_lost && of_body && a->to->type == cudaGraphNodeTypeMemset) ||
+           (device.faults.set_before_body_lost && body && a->from->type == cudaGraphNodeTypeMemset) ||
+           (device.faults.disabled_orders_one && a->from->disabled && a->nth > 0);
+    cut |= (device.faults.second_empty_cuts && empties) || (device.faults.child_before_body_lost && body && a->from->type == cudaGraphNodeTypeGraph);
+    cut |= device.faults.fan_of_sixteen_cut && a->nth >= 16;
+    cut |= device.faults.idle_condition_cuts && of_body && node_body(a->from) == NULL;
+    bool ignored = cut || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
+    bool full_lets_go = (device.faults.second_exec_full && queued_features & HAS(secondexec)) || (device.faults.third_launch_full && queued_launches > 2) ||
+                        (device.faults.nested_child_unordered && in_nested_child(a->to));
+    if (full_lets_go && kind == EDGE_DONE)
+        kind = EDGE_TRIGGERED;
+    if (!ignored)
+        op_after(a->to->op, from, kind);
+    uncovered |= device.faults.made_first_uncovered && a->from->index > a->to->index;
+    if (programmatic && !uncovered)
+        op_covers(a->to->op, a->from->last);
+    device.edge_features = 0;
+}
+
+static void queue_between(const struct graph *g, struct op *start, struct op *end);
+
+static unsigned chain_depth(const struct node *n)
+{
+    unsigned deepest = 0;
+    for (size_t i = 0; i < n->graph->arcs; i++)
+        if (n->graph->arc[i].to == n && n->graph->arc[i].from->op != NULL && n->graph->arc[i].from->op->depth + 1 > deepest)
+            deepest = n->graph->arc[i].from->op->depth + 1;
+    return deepest;
+}
+
+static uint64_t node_features(const struct node *n)
+{
+    uint64_t has = n->type == cudaGraphNodeTypeMemset ? HAS(memset) : n->type == cudaGraphNodeTypeMemcpy ? HAS(copy)
+                   : n->type == cudaGraphNodeTypeHost ? HAS(host) : 0;
+    return has | queued_features | (n->captured ? HAS(captured) : 0) | (n->reenabled ? HAS(reenabled) : 0);
+}
+
+static void node_queue(struct node *n, struct op *start)
+{
+    const struct graph *body = node_body(n);
+    n->op = n->last = node_op(n);
+    n->op->features |= node_features(n);
+    n->op->depth = device.drawn.features & HAS(deep) ? chain_depth(n) : 0;
+    n->op->features |= n->op->depth >= 4 ? HAS(deep) : 0;
+    if (!(device.faults.second_root_free && n->incoming == 0 && n->index > 0))
+        op_after(n->op, start, EDGE_RETIRED);
+    if (body == NULL)
+        return;
+    n->last = op_new(OP_JOIN);
+    uint64_t outside = queued_features;
+    queued_features |= n->type == cudaGraphNodeTypeConditional ? HAS(body) : HAS(child);
+    queue_between(body, n->op, n->last);
+    queued_features = outside;
+    for (unsigned c = 0; device.faults.all_bodies_run && n->type == cudaGraphNodeTypeConditional && c < n->children; c++)
+        if (n->child[c] != body)
+            queue_between(n->child[c], n->op, n->last);
+    op_after(n->last, n->op, EDGE_DONE);
+}
+
+/* The nodes of g after start and before end; neither is submitted here. */
+static void queue_between(const struct graph *g, struct op *start, struct op *end)
+{
+    for (size_t i = 0; i < g->nodes; i++)
+        node_queue(g->node[i], start);
+    for (size_t i = 0; i < g->arcs; i++)
+        arc_orders(&g->arc[i]);
+    for (size_t i = device.faults.graph_ends_early ? g->nodes - 1 : 0; i < g->nodes; i++)
+        op_after(end, g->node[i]->last, EDGE_DONE);
+    for (size_t i = 0; i < g->nodes; i++) {
+        op_submit(g->node[i]->op);
+        if (g->node[i]->last != g->node[i]->op)
+            op_submit(g->node[i]->last);
+    }
+}
+
+void execs_forget_retired(void)
+{
+    for (struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->running != NULL && e->running->retired)
+            e->running = NULL;
+}
+
+static bool has_kernels(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        if (g->node[i]->type == cudaGraphNodeTypeKernel)
+            return true;
+        for (unsigned c = 0; c < g->node[i]->children; c++)
+            if (has_kernels(g->node[i]->child[c]))
+                return true;
+    }
+    return false;
+}
+
+cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
+{
+    struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN), *before = s->kernel_tail;
+    if (device.faults.graph_root_overlaps && before != NULL) {
+        op_after(start, before, EDGE_TRIGGERED);
+        op_covers(end, before); /* the stream itself stays in order */
+        s->kernel_tail = NULL;
+        s->waits = 0;
+    } else {
+        s->waits = device.faults.graph_forgets_events ? 0 : s->waits;
+        stream_append(s, start, false);
+    }
+    if (exec->running != NULL && !device.faults.exec_overlaps_itself)
+        op_after(start, exec->running, EDGE_RETIRED); /* launches of one executable graph never overlap */
+    exec->running = end;
+    queued_features = HAS(graph) | exec->features;
+    queued_launches = ++exec->launches;
+    queue_between(exec->copy, start, end);
+    exec->features |= HAS(again);
+    op_submit(start);
+    if (has_kernels(exec->copy))
+        s->previous_kernel = NULL;
+    s->tail = s->last_kernel = end;
+    s->behind_graph = true;
+    op_submit(end);
+    return cudaSuccess;
+}
+
+/* ---- executable graphs ---- */
+
+static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
+{
+    const struct graph *g = graph_of(handle);
+    FAIL_IF(out == NULL || g == NULL || graph_has_cycle(g), cudaErrorInvalidValue);
+    struct graph_exec *e = calloc(1, sizeof *e);
+    FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
+    e->magic = EXEC_MAGIC;
+    e->copy = graph_copy(g);
+    unsigned alike = 0;
+    for (const struct graph_exec *o = execs; o != NULL; o = o->next)
+        alike += o->made_from == g->number;
+    e->features |= alike != 0 ? HAS(secondexec) : 0;
+    if (device.faults.third_exec_drops_edge && alike >= 2 && e->copy->arcs != 0)
+        graph_drop_arc(e->copy, e->copy->arcs - 1);
+    e->made_from = g->number;
+    e->next = execs;
+    execs = e;
+    *out = (cudaGraphExec_t)(void *)e;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
+{
+    CALL(cudaGraphInstantiate);
+    (void)flags;
+    return instantiate(out, graph);
+}
+
+cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
+{
+    CALL(cudaGraphInstantiateWithFlags);
+    (void)flags;
+    cudaError_t error = instantiate(out, graph);
+    if (device.faults.flagged_instance_loses_edge && error == cudaSuccess && execs->copy->arcs != 0)
+        graph_drop_arc(execs->copy, execs->copy->arcs - 1);
+    return error;
+}
+
+cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t stream)
+{
+    CALL(cudaGraphUpload);
+    FAIL_IF(exec_of(handle) == NULL, cudaErrorInvalidValue);
+    FAIL_IF(stream_of(stream) == NULL, cudaErrorInvalidResourceHandle);
+    exec_of(handle)->features |= HAS(uploaded);
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
+{
+    CALL(cudaGraphLaunch);
+    struct graph_exec *e = exec_of(handle);
+    struct stream *s = stream_of(stream);
+    FAIL_IF(e == NULL, cudaErrorInvalidValue);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    if (legacy_is_forbidden(s)) {
+        capture_invalidate_all();
+        return call_result(cudaErrorStreamCaptureImplicit);
+    }
+    FAIL_IF(s->capture != NULL, cudaErrorStreamCaptureUnsupported); /* child graphs are not modelled */
+    return call_result(graph_queue(e, s));
+}
+
+static void CUDART_CB do_nothing(void *data)
+{
+    (void)data;
+}
+
+/* What a broken device leaves out of a launch that has not ended when its executable graph is destroyed. */
+static void stop_running(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        struct op *op = g->node[i]->op;
+        bool to_come = op != NULL && !op->done;
+        if (device.faults.destroyed_exec_stops && to_come && op->kind == OP_SET)
+            op->move.rows = 0;
+        if (device.faults.destroyed_child_stops && to_come && op->kind == OP_HOST && g->owner != NULL)
+            op->host.call = do_nothing;
+        if (g->node[i]->type == cudaGraphNodeTypeGraph)
+            stop_running(g->node[i]->child[0]);
+    }
+}
+
+cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t handle)
+{
+    CALL(cudaGraphExecDestroy);
+    struct graph_exec *e = exec_of(handle);
+    FAIL_IF(e == NULL, cudaErrorInvalidValue);
+    for (struct graph_exec **at = &execs; *at != NULL; at = &(*at)->next)
+        if (*at == e) {
+            *at = e->next;
+            break;
+        }
+    for (struct graph_exec *o = execs; device.faults.sibling_end_frees && o != NULL; o = o->next)
+        if (o->made_from == e->made_from)
+            o->running = NULL;
+    if (e->running != NULL && !e->running->retired)
+        stop_running(e->copy);
+    graph_delete(e->copy);
+    free(e);
+    return cudaSuccess;
+}
