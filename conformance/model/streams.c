@@ -196,6 +196,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
         s->kernel_tail = NULL;
     if (op->kind != OP_RECORD || device.faults.record_cuts_wait)
         s->waits = 0;
+    s->deaf = false;
     s->tail = op;
 }
 
@@ -229,13 +230,19 @@ void streams_forget_retired(void)
 /* Before the next operation. */
 void stream_awaits(struct stream *s, struct pending_wait wait)
 {
+    if (s->waits == MAX_WAITS && device.faults.many_waits_lose_one) {
+        s->waits = 0;
+        s->deaf = true;
+    }
+    if (s->deaf)
+        return;
     if (s->waits == MAX_WAITS) { /* fold them into one operation */
         struct op *join = op_new(OP_JOIN);
         order_behind_waits(s, join);
         op_submit(join);
         struct pending_wait folded = {join, EDGE_RETIRED, true};
         s->wait[0] = folded;
-        s->waits = device.faults.many_waits_lose_one ? 0 : 1;
+        s->waits = 1;
     }
     s->wait[s->waits++] = wait;
 }
