@@ -32,15 +32,9 @@ _OWNER_POLL_S = 0.25  # only where the kernel has no pidfd
 
 def _prctl(option: int, value: int) -> None:
     try:
-        try:
-            import _ctypes  # the part of ctypes that calls; all of it takes longer to load than all else here
+        import ctypes
 
-            program = _ctypes.dlopen(None, os.RTLD_NOW)  # type: ignore[arg-type]  # None: what is loaded already
-            _ctypes.call_function(_ctypes.dlsym(program, "prctl"), (option, value, 0, 0, 0))
-        except (ImportError, AttributeError, TypeError):
-            import ctypes
-
-            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
     except (ImportError, OSError, AttributeError):
         pass  # then what leaves the program's session is not found; a Python without ctypes is a rare thing
 
