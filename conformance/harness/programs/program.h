@@ -67,7 +67,7 @@ struct step {
     unsigned row;              /* of the covering array that its launch was drawn from */
     unsigned lane;             /* of a program for streams */
     uint64_t before;           /* one bit per step: complete when this one begins */
-    uint64_t after[PROGRAM_LANES]; /* the same, by lane: complete when an event is that is recorded there once this step is launched */
+    uint64_t after[PROGRAM_LANES]; /* by lane: complete once an event is that was recorded there right after the launch of this step */
 };
 
 struct link {
@@ -129,7 +129,7 @@ struct made {                  /* a program made in one way */
     struct program_room *room;
     struct dice dice;
     cudaGraph_t graph, inner;  /* what is instantiated; the graph that the steps lie in */
-    cudaGraphNode_t node[PROGRAM_STEPS], extra; /* extra: of a graph that is to be cloned, before all others */
+    cudaGraphNode_t node[PROGRAM_STEPS], extra; /* extra: the first node of a graph that is to be cloned */
     unsigned way;
     uint64_t decoys;           /* one bit per step: launched otherwise and on other memory, or, of the host, does nothing */
     uint64_t left_out;         /* one bit per step: disabled in the executable graph */
@@ -142,7 +142,7 @@ struct made {                  /* a program made in one way */
     int eager;                 /* launched, not captured */
     unsigned observed, observed_after[PROGRAM_SEEN], observed_lane[PROGRAM_SEEN]; /* where another stream looked at the words */
     cudaEvent_t begun;         /* the launch records it as its blocks begin; no program relies on it */
-    cudaEvent_t nobodys;       /* a launch may record it: all waits for it are called */
+    cudaEvent_t nobodys;       /* a launch may record it: no wait for its last record is still to be called */
     int beside;                /* a stream without any part in it captures */
     enum behind { BEHIND_NOTHING, BEHIND_KERNEL, BEHIND_COPY, BEHIND_EVENT } behind;
     unsigned changed;          /* the launch that the executable graph has been changed for already, while it ran */
@@ -221,9 +221,9 @@ cudaError_t program_before_launch(const struct made *made, uint64_t decoys);
 cudaError_t program_behind_launch(const struct made *made, uint64_t decoys);
 /* The words as they were after the event of step `record`; NULL: no stream looked. */
 const uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record);
-/* The words as the nth of them saw them. */
+/* The words as they were once the nth observed event was complete. */
 #define program_observed(room, nth) ((room)->seen + (nth) * PROGRAM_STEPS * PROGRAM_WORDS)
-/* A host call that changes nothing of what the stream does next, and that may not fail, or has to. */
+/* A host call that changes nothing of what the stream does next. An error: a call failed that must not, or succeeded that must fail. */
 cudaError_t program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice);
 /* "The id is unique over the lifetime of the process." */
 int program_is_new_capture(struct program_room *room, cudaStream_t stream, cudaGraph_t into);
@@ -276,8 +276,9 @@ struct program_host_step {
     int decoy;                 /* writes no words */
     unsigned step, reads, read[PROGRAM_READS];
 };
-/* In device memory, by step: the key once it has begun; then PROGRAM_EARLY; then by step how many of its blocks ran. Then the same of the decoy. */
 #define PROGRAM_OTHER_EVENTS 9u
+/* In device memory, by step: the key once it has begun; then PROGRAM_EARLY; then by step how many of its blocks ran. Then the same of the
+ * decoy. */
 #define PROGRAM_EARLY 4u       /* steps that began too early; bodies that ran and must not; two unused */
 #define PROGRAM_BEGAN (2u * PROGRAM_STEPS + PROGRAM_EARLY)
 struct program_staging {       /* pinned, mapped */
@@ -301,7 +302,7 @@ struct program_room {
     cudaEvent_t spare_event[SPARE_EVENTS];
     cudaEvent_t node_event[2 * PROGRAM_STEPS]; /* of the steps that record or await one; the program's, then the decoy's */
     int high_priority, blind;  /* blind: no step waits; such programs have to go wrong */
-    int destroys, uploads;     /* every executable graph: while it runs; between two launches */
+    int destroys, uploads;     /* every executable graph is destroyed while it runs; is uploaded between two launches */
     struct program_size size;
     uint64_t key;
     struct program_staging *staging;

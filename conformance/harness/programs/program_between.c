@@ -46,7 +46,7 @@ static cudaError_t await_nothing(cudaEvent_t event, cudaStream_t stream)
 
 enum question { ASK_NOTHING, ASK_STREAM, ASK_CAPTURED_EVENT };
 
-/* "It is invalid to synchronize or query a stream that captures, or a captured event." */
+/* A stream that captures, or a captured event, may be neither waited for nor queried (CUDA Programming Guide, prohibited operations). */
 static int gives_answer(const struct made *made, cudaStream_t stream, enum question question, struct dice *dice)
 {
     int waits = dice_below(dice, 2) != 0;
@@ -60,8 +60,8 @@ static int gives_answer(const struct made *made, cudaStream_t stream, enum quest
     }
 }
 
-/* In a stream that has work: of one memset that never runs. Asked for its stream, the capture ends with an error; whether it does so after a question
- * for one of its events, devices may choose. */
+/* A capture, in a stream that has work, of one memset that never runs. If its stream was waited for or queried, it ends with an error. After the
+ * same of one of its events it may end either way. */
 static cudaError_t capture_between(const struct made *made, cudaStream_t stream, enum question question, struct dice *dice)
 {
     cudaGraph_t graph = NULL;

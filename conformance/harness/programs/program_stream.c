@@ -64,7 +64,7 @@ struct lanes {
     unsigned event[PROGRAM_LINKS]; /* the number of each link's event */
     unsigned weaker[PROGRAM_STEPS]; /* of kernels with links: the number of an event that stands for less than theirs do */
     unsigned nobodys[PROGRAM_STEPS]; /* after each step: the number of an event that it may record for nobody */
-    unsigned char at_once[PROGRAM_LINKS]; /* the wait is called as soon as the event is recorded: it may be recorded again before the next launch */
+    unsigned char at_once[PROGRAM_LINKS]; /* the wait is called right after the record: the event may be recorded again before the next launch */
     int whole_device;          /* the host waits for the device, and no stream for another in the end */
     unsigned fleeting;         /* a lane whose stream is made for this program alone; 0: none is */
     unsigned first, last;      /* steps */

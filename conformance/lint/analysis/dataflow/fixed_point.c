@@ -13,7 +13,7 @@ enum {
     STATES_PER_NODE = 24, /* more, and paths are merged: only what they share stays known */
     FEW_STATES = 6,       /* the same where 24 are too many */
     VISITS = 6000,        /* more, and fewer states are kept; with these, conditions are not kept apart */
-    FIRST_VISITS = 500,   /* before them nothing is foretold */
+    FIRST_VISITS = 500,   /* with fewer nothing is estimated */
     WEAKENED = 64,        /* of a merged state, how often its constraints are weakened before none is left */
     MOST_NODES = 1 << 15, /* with more, calls are no longer walked: real kernels have had no 3,000 */
     ROUNDS = 4 /* of learning which conditions to keep */
@@ -434,8 +434,9 @@ void go(node_id from, node_id target, enum progress wait, constraints known, str
 
 static struct registers working;
 
-/* Whether a pass will have more than VISITS, because it has entered too few nodes with those it had: the last ones take no fewer. Passes
- * that end in time have been foretold 6,600 at most. On an assumption there may be fewer nodes than were learnt. */
+/* Whether a pass will need more than VISITS, judged by how many nodes it has entered so far: later nodes take no fewer visits than earlier ones.
+ * Of 382 passes that ended in time none was estimated at more than 6,600. With an assumption there may be fewer nodes than were learnt, so
+ * then nothing is estimated. */
 static bool are_too_many(size_t visits)
 {
     if (visits > VISITS)
