@@ -91,7 +91,9 @@ static cudaError_t open_room(struct room *room)
     memset(room, 0, sizeof(*room));
     room->args.state = (struct trial_state *)memory;
     room->args.data = (uint32_t *)(memory + sizeof(struct trial_state));
-    return error == cudaSuccess ? cudaMemset(memory, 0, bytes) : error;
+    if (error == cudaSuccess)
+        error = cudaMemset(memory, 0, bytes);
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error; /* the streams do not wait for the default one, where that memset runs */
 }
 
 static void close_room(struct room *room) { (void)cudaFree(room->args.state); }

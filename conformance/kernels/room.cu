@@ -252,6 +252,7 @@ static cudaError_t open_table(struct table *table)
     GPU_TRY(cudaMalloc((void **)&table->words, 4096));
     GPU_TRY(cudaMemset(table->words, 0, 4096));
     GPU_TRY(cudaMemcpy(table->words, &plan, sizeof(plan), cudaMemcpyHostToDevice));
+    GPU_TRY(cudaDeviceSynchronize()); /* that copy may end after its call, and the question's stream does not wait for the default one */
     table->args.plan = (const struct trial_plan *)table->words;
     table->args.state = (struct trial_state *)(table->words + 64);
     table->args.data = table->args.seen = table->words + 256;

@@ -129,6 +129,8 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
     op->to_host = kind == cudaMemcpyDeviceToHost;
     op->plain_copy = wait;
     bool early = device.faults.idle_source_early && (s->tail == NULL || s->tail->retired) && s->waits == 0 && kind == cudaMemcpyHostToDevice;
+    if (device.faults.late_copies && kind == cudaMemcpyHostToDevice && !memory_contains(from, bytes))
+        wait = false; /* documented: such a call may return when the source is read */
     if (!wait && (early || !memory_contains(from, bytes))) { /* pageable source: taken now */
         op->move.from = op->move.staging = malloc(bytes);
         if (op->move.staging == NULL)

@@ -190,7 +190,8 @@ static void op_unblock(struct op *op)
         return;
     }
     bool early = device.faults.early || op->kind != OP_KERNEL;
-    uint64_t delay = early ? choose_ns(1, 20) : choose_ns(60, once_in(256) ? 4000 : 500);
+    bool late = device.faults.late_copies && op->kind != OP_KERNEL && once_in(32);
+    uint64_t delay = late ? choose_ns(20, 60000) : early ? choose_ns(1, 20) : choose_ns(60, once_in(256) ? 4000 : 500);
     post(ACT_START, op, NULL, delay);
 }
 

@@ -15,6 +15,7 @@ static const struct variant variants[] = {
     CONFORMING("never-overlaps", never_overlaps, "no dependent ever starts before its predecessor completed"),
     CONFORMING("early", early, "every dependent starts the moment it may"),
     CONFORMING("shared", shared, "others use the GPU, too: any thread may stand still for 60 microseconds"),
+    CONFORMING("late-copies", late_copies, "one in 32 copies, memsets, host functions and event records begins up to 60 microseconds late"),
     BROKEN("wait-at-trigger", wait_at_trigger, "WAIT-01", "the wait returns when the predecessor has triggered"),
     BROKEN("wait-before-flush", wait_before_flush, "WAIT-01", "the wait returns at the last exit, before the flush"),
     BROKEN("wait-some-blocks", wait_some_blocks, "WAIT-01", "the wait covers the first half of the blocks only"),
