@@ -154,6 +154,7 @@ static void errors()
     options.overlap = PDL_OVERLAP_IF_POSSIBLE;
     options.event = timing;
     EXPECT_IS(cudaMemset(device_words, 0, sizeof(words)), cudaSuccess);
+    EXPECT_IS(cudaDeviceSynchronize(), cudaSuccess);
     EXPECT_IS(pdl_launch(&kernel, primary, 1, 1, 0, stream, &options, device_words), cudaErrorNotSupported);
     EXPECT_IS(cudaStreamSynchronize(stream), cudaSuccess);
     words w = {0, 0, 0, 0};
@@ -184,6 +185,7 @@ static int counted()
     EXPECT_IS(cudaDeviceSynchronize(), cudaSuccess);
     EXPECT_IS(cudaMemcpy(&value, counter, sizeof value, cudaMemcpyDeviceToHost), cudaSuccess);
     EXPECT_IS(cudaMemset(counter, 0, sizeof value), cudaSuccess);
+    EXPECT_IS(cudaDeviceSynchronize(), cudaSuccess); // the stream does not wait for that memset
     return value;
 }
 
@@ -331,6 +333,7 @@ int main()
     EXPECT_IS(cudaMalloc(&device_words, sizeof(words)), cudaSuccess);
     EXPECT_IS(cudaMalloc(&counter, sizeof(int)), cudaSuccess);
     EXPECT_IS(cudaMemset(counter, 0, sizeof(int)), cudaSuccess);
+    EXPECT_IS(cudaDeviceSynchronize(), cudaSuccess);
     captured_first_use<1>(cudaStreamCaptureModeGlobal);
     captured_first_use<2>(cudaStreamCaptureModeThreadLocal);
     captured_first_use<3>(cudaStreamCaptureModeRelaxed);
