@@ -1,10 +1,12 @@
 """Smoke runs on a GPU that others use: beside programs that load it, at the lowest priority, and under an MPS server.
 
-    python3 conformance dev crowded [--device cuda] [--harness FILE] [--runs N] [--at-once K] [--stop-after S] [--output FILE]
+    python3 conformance dev crowded [--device cuda] [--harness FILE] [--runs N] [--at-once K] [--leave-out RULE] [--stop-after S]
+                                         [--output FILE]
 
 N runs in each surrounding, K of them side by side. A run counts as good if cases passed and none is FAIL, HANG, CRASH, KIT_ERROR or
-DEVICE_LOST, but for rules that have the same status in the report that --expect names (`run`'s report.json). Exit code: 0 if all runs are
-good, else 1.
+DEVICE_LOST, but for rules that have the same status in the report that --expect names (`run`'s report.json). An MPS server ends all its
+clients when a kernel of one of them faults: with MPS and --at-once, --leave-out the rules by which the driver loses its device.
+Exit code: 0 if all runs are good, else 1.
 """
 
 from __future__ import annotations
@@ -23,11 +25,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from conformance.pdlkit import rules
 from conformance.pdlkit.children import Kept, run_tool
 from conformance.pdlkit.cuda_programs import compile_for_this_gpu
 from conformance.pdlkit.exits import FAILED, OK, BadArguments, SetupImpossible
 from conformance.pdlkit.mps import mps_server
-from conformance.pdlkit.places import ROOT
+from conformance.pdlkit.places import ROOT, RULES
 from conformance.pdlkit.read_report import Unreadable, read_report
 
 BAD = ("FAIL", "HANG", "CRASH", "KIT_ERROR", "DEVICE_LOST")
@@ -104,6 +107,15 @@ def measure(name: str, argv: list[str], runs: int, at_once: int, program: Path, 
     return row
 
 
+def _others(left_out: list[str]) -> list[str]:
+    """Arguments of `run` that ask every rule but these."""
+    asked = sorted({case.rule for case in rules.load(RULES).cases}) if left_out else []
+    for name in left_out:
+        if name not in asked:
+            raise BadArguments(f"--leave-out {name}: no rule with a case has that name (see `list --cases`)")
+    return [word for name in asked if name not in left_out for word in ("--only", name)]
+
+
 def line(row: dict[str, Any]) -> str:
     """A line of the table."""
     runs = row["runs"]
@@ -123,6 +135,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--at-once", type=int, default=1, metavar="K", help="so many runs side by side (default %(default)s)")
     parser.add_argument("--only", choices=SURROUNDINGS, action="append", help="only this surrounding (repeatable)")
     parser.add_argument("--expect", type=Path, metavar="REPORT", help="rules may end as badly as in this report")
+    parser.add_argument("--leave-out", action="append", default=[], metavar="RULE", help="do not ask this rule (repeatable)")
     parser.add_argument("--stop-after", type=float, default=float("inf"), metavar="S", help="begin no surrounding after so many seconds")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write everything as JSON, after each surrounding")
     given = parser.parse_args(argv)
@@ -131,6 +144,7 @@ def main(argv: list[str]) -> int:
     known = set(failed_rules(read_report(given.expect))) if given.expect else set()
     command = [sys.executable, "conformance", "run", "--profile", "smoke", "--device", given.device]
     command += ["--harness", str(given.harness.resolve())] if given.harness else []
+    command += _others(given.leave_out)
     rows, began = [], time.monotonic()
     with tempfile.TemporaryDirectory(prefix="pdl-crowded-") as folder:
         program = Path(folder) / "crowded"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from conformance.pdlkit.exits import BadArguments
 from conformance.probes import crowded
 
 
@@ -30,6 +31,14 @@ def test_only_a_status_that_is_known_of_its_rule_is_good(tests: list[tuple[str, 
     row = crowded.measure("nice 19", ["run"], 2, 2, Path("none"), {("A-01", "FAIL"), ("A-04", "CRASH")})
     assert [run["good"] for run in row["runs"]] == [good, good] and seen[0] == ["nice", "-n", "19", "run"]
     assert f"{2 * good} of 2 good; 2 VIOLATES" in crowded.line(row)
+
+
+def test_a_rule_that_is_left_out_is_the_only_one() -> None:
+    kept = crowded._others(["EDGE-27b"])
+    assert kept[::2] == ["--only"] * (len(kept) // 2) and "EDGE-27a" in kept and "EDGE-27b" not in kept
+    assert crowded._others([]) == []
+    with pytest.raises(BadArguments, match="--leave-out EDGE-99: no rule with a case"):
+        crowded._others(["EDGE-99"])
 
 
 def test_a_surrounding_that_cannot_be_had_says_why(tmp_path: Path) -> None:
