@@ -210,7 +210,6 @@ cudaError_t program_prepare_behind(struct made *made, cudaStream_t stream);
 cudaError_t program_launch_earlier(const struct made *made, cudaGraphExec_t exec);
 cudaError_t program_see_earlier(const struct made *made, cudaStream_t stream);
 uint32_t *program_decoy_words(const struct program_room *room);
-uint32_t *program_seen_earlier(const struct program_room *room); /* that copy */
 /* After a graph: a kernel that reads what the graph has left (added to `program`, a copy of the made one's), or copies of all words. */
 void program_add_behind(struct made *made, struct program *program, int copies_only);
 cudaError_t program_launch_behind(struct made *made, cudaStream_t stream);
@@ -219,10 +218,12 @@ const uint32_t *program_seen_behind(const struct made *made);
 /* Around the launch of a graph: what its steps wait for is queued before it, what waits for them after it. Decoys are left out. */
 cudaError_t program_before_launch(const struct made *made, uint64_t decoys);
 cudaError_t program_behind_launch(const struct made *made, uint64_t decoys);
-/* The words as they were after the event of step `record`; NULL: no stream looked. */
-const uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record);
-/* The words as they were once the nth observed event was complete. */
-#define program_observed(room, nth) ((room)->seen + (nth) * PROGRAM_STEPS * PROGRAM_WORDS)
+/* Copies of all words that other streams make: one after each of the first events that are looked at, one after the graph, and one of what
+ * the decoy stored. */
+enum program_copy { COPY_BEHIND = PROGRAM_SEEN, COPY_OF_DECOY, PROGRAM_COPIES };
+#define program_seen(room, copy) ((room)->seen + (copy) * PROGRAM_STEPS * PROGRAM_WORDS)
+/* The copy after the event of step `record`; NULL: no stream looked. */
+uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record);
 /* A host call that changes nothing of what the stream does next. An error: a call failed that must not, or succeeded that must fail. */
 cudaError_t program_change_nothing(const struct made *made, cudaStream_t stream, struct dice *dice);
 /* "The id is unique over the lifetime of the process." */

@@ -145,8 +145,6 @@ cudaError_t program_record_by_launch(const struct made *made, cudaStream_t strea
 
 uint32_t *program_decoy_words(const struct program_room *room) { return room->data + PROGRAM_STEPS * PROGRAM_WORDS; }
 
-uint32_t *program_seen_earlier(const struct program_room *room) { return room->seen + (PROGRAM_SEEN + 1) * PROGRAM_STEPS * PROGRAM_WORDS; }
-
 cudaError_t program_launch_earlier(const struct made *made, cudaGraphExec_t exec)
 {
     const struct program_room *room = made->room;
@@ -158,7 +156,7 @@ cudaError_t program_launch_earlier(const struct made *made, cudaGraphExec_t exec
 
 cudaError_t program_see_earlier(const struct made *made, cudaStream_t stream)
 {
-    return cudaMemcpyAsync(program_seen_earlier(made->room), program_decoy_words(made->room), made->program->steps * STEP_BYTES,
+    return cudaMemcpyAsync(program_seen(made->room, COPY_OF_DECOY), program_decoy_words(made->room), made->program->steps * STEP_BYTES,
                            cudaMemcpyDeviceToDevice, stream);
 }
 
@@ -186,8 +184,6 @@ void program_add_behind(struct made *made, struct program *program, int copies_o
     program->steps++;
 }
 
-static uint32_t *words_behind(const struct program_room *room) { return room->seen + PROGRAM_SEEN * PROGRAM_STEPS * PROGRAM_WORDS; }
-
 cudaError_t program_launch_behind(struct made *made, cudaStream_t stream)
 {
     struct program_room *room = made->room;
@@ -200,11 +196,11 @@ cudaError_t program_launch_behind(struct made *made, cudaStream_t stream)
         TRY(cudaEventRecord(room->prepared, stream));
         TRY(cudaStreamWaitEvent(in, room->prepared, 0));
     }
-    TRY(cudaMemcpyAsync(words_behind(room), room->data, made->program->steps * STEP_BYTES, cudaMemcpyDeviceToDevice, in));
+    TRY(cudaMemcpyAsync(program_seen(room, COPY_BEHIND), room->data, made->program->steps * STEP_BYTES, cudaMemcpyDeviceToDevice, in));
     return in == stream ? cudaSuccess : cudaStreamSynchronize(in);
 }
 
 const uint32_t *program_seen_behind(const struct made *made)
 {
-    return made->behind == BEHIND_COPY || made->behind == BEHIND_EVENT ? words_behind(made->room) : NULL;
+    return made->behind == BEHIND_COPY || made->behind == BEHIND_EVENT ? program_seen(made->room, COPY_BEHIND) : NULL;
 }

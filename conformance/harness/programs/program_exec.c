@@ -427,17 +427,15 @@ cudaError_t program_before_launch(const struct made *made, uint64_t decoys)
     return cudaSuccess;
 }
 
-/* Where the words after the event of this step are copied to, if it is one of the first that record. */
-static uint32_t *seen_at(const struct made *made, uint64_t decoys, unsigned record)
+/* Of the first events only. */
+uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record)
 {
     unsigned i, nth = 0;
 
     for (i = 0; i < record; i++)
         nth += (unsigned)is_real(made, decoys, i, STEP_RECORD);
-    return is_real(made, decoys, record, STEP_RECORD) && nth < PROGRAM_SEEN ? made->room->seen + nth * PROGRAM_STEPS * PROGRAM_WORDS : NULL;
+    return is_real(made, decoys, record, STEP_RECORD) && nth < PROGRAM_SEEN ? program_seen(made->room, nth) : NULL;
 }
-
-const uint32_t *program_seen_by(const struct made *made, uint64_t decoys, unsigned record) { return seen_at(made, decoys, record); }
 
 cudaError_t program_behind_launch(const struct made *made, uint64_t decoys)
 {
@@ -445,7 +443,7 @@ cudaError_t program_behind_launch(const struct made *made, uint64_t decoys)
     unsigned i, seen = 0;
 
     for (i = 0; i < made->program->steps; i++) {
-        uint32_t *words = seen_at(made, decoys, i);
+        uint32_t *words = program_seen_by(made, decoys, i);
         if (!words)
             continue;
         TRY(cudaStreamWaitEvent(room->relay, room->node_event[i], 0));

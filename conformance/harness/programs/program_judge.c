@@ -65,9 +65,8 @@ static unsigned compare_words(const struct made *made, char *text, size_t size)
     return wrong ? wrong : compare_runs(made, text, size);
 }
 
-/* A copy of all words, made when these steps had to be complete. when: of what the copy was made, and after which step. */
-static unsigned compare_copy(const struct made *made, const uint32_t *copy, uint64_t complete, const char *when, unsigned step, char *text,
-                             size_t size)
+/* A copy of all words, made when these steps had to be complete. when: after what the copy was made. */
+static unsigned compare_copy(const struct made *made, const uint32_t *copy, uint64_t complete, const char *when, char *text, size_t size)
 {
     static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
     const struct program *p = made->program;
@@ -75,12 +74,12 @@ static unsigned compare_copy(const struct made *made, const uint32_t *copy, uint
 
     program_expect(p, made->room->key, made->left_out, want);
     if (cudaMemcpy(got, copy, p->steps * sizeof(got[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
-        snprintf(text, size, "what was seen %s %u cannot be read", when, step);
+        snprintf(text, size, "what was seen %s cannot be read", when);
         return 1;
     }
     for (i = 0; i < p->steps; i++)
         if ((complete >> i & 1) && may_be_seen(p, i) && memcmp(got[i], want[i], sizeof(got[i])) != 0 && !wrong++)
-            snprintf(text, size, "%s %u step %u had not ended", when, step, i);
+            snprintf(text, size, "%s step %u had not ended", when, i);
     return wrong;
 }
 
@@ -89,11 +88,13 @@ static unsigned compare_seen(const struct made *made, uint64_t decoys, char *tex
 {
     const struct program *p = made->program;
     unsigned i, wrong = 0;
+    char when[48];
 
     for (i = 0; i < p->steps && !wrong; i++) {
         const uint32_t *seen = program_seen_by(made, decoys, i);
+        snprintf(when, sizeof(when), "after the event of step %u", i);
         if (seen)
-            wrong = compare_copy(made, seen, p->step[i].before, "after the event of step", i, text, size);
+            wrong = compare_copy(made, seen, p->step[i].before, when, text, size);
     }
     return wrong;
 }
@@ -103,13 +104,14 @@ static unsigned compare_behind(const struct made *made, char *text, size_t size)
 {
     const uint32_t *seen = program_seen_behind(made);
 
-    return seen ? compare_copy(made, seen, ~(uint64_t)0, "after the graph of steps", made->program->steps, text, size) : 0;
+    return seen ? compare_copy(made, seen, ~(uint64_t)0, "after the graph", text, size) : 0;
 }
 
 /* What another stream saw after events that were recorded between the launches. */
 static unsigned compare_observed(const struct made *made, char *text, size_t size)
 {
     unsigned n, wrong = 0;
+    char when[80];
 
     if (made->observed && cudaStreamSynchronize(made->room->observer) != cudaSuccess) {
         snprintf(text, size, "a stream that waits for events does not end");
@@ -118,8 +120,8 @@ static unsigned compare_observed(const struct made *made, char *text, size_t siz
     for (n = 0; n < made->observed && !wrong; n++) {
         const struct step *step = &made->program->step[made->observed_after[n]];
         uint64_t complete = step->after[made->observed_lane[n]];
-        wrong = compare_copy(made, program_observed(made->room, n), complete, "once an event was complete that was recorded after step",
-                             made->observed_after[n], text, size);
+        snprintf(when, sizeof(when), "once an event was complete that was recorded after step %u", made->observed_after[n]);
+        wrong = compare_copy(made, program_seen(made->room, n), complete, when, text, size);
     }
     return wrong;
 }
@@ -197,7 +199,7 @@ static unsigned compare_earlier(const struct program_room *room, const struct pr
     static uint32_t was[PROGRAM_STEPS][PROGRAM_WORDS], is[PROGRAM_STEPS][PROGRAM_WORDS];
 
     if (cudaStreamSynchronize(room->apart) != cudaSuccess ||
-        cudaMemcpy(was, program_seen_earlier(room), p->steps * sizeof(was[0]), cudaMemcpyDeviceToHost) != cudaSuccess ||
+        cudaMemcpy(was, program_seen(room, COPY_OF_DECOY), p->steps * sizeof(was[0]), cudaMemcpyDeviceToHost) != cudaSuccess ||
         cudaMemcpy(is, program_decoy_words(room), p->steps * sizeof(is[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
         snprintf(text, size, "the words of an earlier launch cannot be read");
         return 1;

@@ -7,7 +7,7 @@
 
 static cudaError_t open_memory(struct program_room *room)
 {
-    size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = (4 + PROGRAM_SEEN) * PROGRAM_STEPS * STEP_BYTES;
+    size_t plans = 2 * PROGRAM_STEPS * sizeof(struct step_plan), words = (2 + PROGRAM_COPIES) * PROGRAM_STEPS * STEP_BYTES;
     size_t began = 2 * PROGRAM_BEGAN * 4, ahead = 64 * 4, ahead_plans = sizeof(room->staging->ahead);
     size_t all = plans + ahead_plans + words + began + ahead + sizeof(struct trial_state);
     char *memory;

@@ -267,7 +267,7 @@ static cudaError_t observe(struct lanes *lanes, unsigned i, struct dice *dice)
     event = room->spare_event[SPARE_OBSERVED + made->observed];
     TRY(record_event(event, lanes->stream[lane], dice));
     TRY(cudaStreamWaitEvent(room->observer, event, 0));
-    TRY(cudaMemcpyAsync(program_observed(room, made->observed), room->data, made->program->steps * STEP_BYTES, cudaMemcpyDeviceToDevice,
+    TRY(cudaMemcpyAsync(program_seen(room, made->observed), room->data, made->program->steps * STEP_BYTES, cudaMemcpyDeviceToDevice,
                         room->observer));
     made->observed_lane[made->observed] = lane;
     made->observed_after[made->observed++] = i;
