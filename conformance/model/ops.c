@@ -179,6 +179,16 @@ void op_covers(struct op *op, struct op *pred)
 
 /* ---- moving on ---- */
 
+/* From the moment an operation may start to its start, in ns. */
+static uint64_t start_delay(const struct op *op)
+{
+    if (op->kind == OP_KERNEL && !device.faults.early)
+        return choose_ns(60, once_in(256) ? 4000 : 500);
+    if (op->kind != OP_KERNEL && device.faults.late_copies && once_in(32))
+        return choose_ns(20, 60000);
+    return choose_ns(1, 20);
+}
+
 static void op_unblock(struct op *op)
 {
     if (--op->blocked != 0)
@@ -189,10 +199,7 @@ static void op_unblock(struct op *op)
         op_starts(op); /* nobody sees when; a kernel's blocks are moves of their own */
         return;
     }
-    bool early = device.faults.early || op->kind != OP_KERNEL;
-    bool late = device.faults.late_copies && op->kind != OP_KERNEL && once_in(32);
-    uint64_t delay = late ? choose_ns(20, 60000) : early ? choose_ns(1, 20) : choose_ns(60, once_in(256) ? 4000 : 500);
-    post(ACT_START, op, NULL, delay);
+    post(ACT_START, op, NULL, start_delay(op));
 }
 
 void op_submit(struct op *op)

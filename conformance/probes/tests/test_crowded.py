@@ -33,7 +33,7 @@ def test_only_a_status_that_is_known_of_its_rule_is_good(tests: list[tuple[str, 
     assert f"{2 * good} of 2 good; 2 VIOLATES" in crowded.line(row)
 
 
-def test_a_rule_that_is_left_out_is_the_only_one() -> None:
+def test_all_rules_but_those_left_out_are_asked() -> None:
     kept = crowded._others(["EDGE-27b"])
     assert kept[::2] == ["--only"] * (len(kept) // 2) and "EDGE-27a" in kept and "EDGE-27b" not in kept
     assert crowded._others([]) == []
