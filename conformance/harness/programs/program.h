@@ -129,7 +129,7 @@ struct made {                  /* a program made in one way */
     struct program_room *room;
     struct dice dice;
     cudaGraph_t graph, inner;  /* what is instantiated; the graph that the steps lie in */
-    cudaGraphNode_t node[PROGRAM_STEPS], extra; /* extra: the first node of a graph that is to be cloned */
+    cudaGraphNode_t node[PROGRAM_STEPS], extra; /* extra: an empty node of no step, in a graph that is to be cloned */
     unsigned way;
     uint64_t decoys;           /* one bit per step: launched otherwise and on other memory, or, of the host, does nothing */
     uint64_t left_out;         /* one bit per step: disabled in the executable graph */
