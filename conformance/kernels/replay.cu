@@ -12,6 +12,7 @@
  */
 #include <stddef.h>
 
+#include "cleared.h"
 #include "graph_ask.h"
 #include "kernel.h"
 
@@ -84,16 +85,15 @@ struct room {                    /* device memory of one writer and its reader *
 
 static cudaError_t open_room(struct room *room)
 {
-    char *memory;
-    size_t bytes = sizeof(struct trial_state) + REPLAY_WORDS * sizeof(uint32_t);
-    cudaError_t error = cudaMalloc((void **)&memory, bytes);
+    char *memory = NULL;
+    cudaError_t error = cleared_alloc((void **)&memory, sizeof(struct trial_state) + REPLAY_WORDS * sizeof(uint32_t));
 
     memset(room, 0, sizeof(*room));
+    if (error != cudaSuccess)
+        return error;
     room->args.state = (struct trial_state *)memory;
     room->args.data = (uint32_t *)(memory + sizeof(struct trial_state));
-    if (error == cudaSuccess)
-        error = cudaMemset(memory, 0, bytes);
-    return error == cudaSuccess ? cudaDeviceSynchronize() : error; /* the streams do not wait for the default one, where that memset runs */
+    return cudaSuccess;
 }
 
 static void close_room(struct room *room) { (void)cudaFree(room->args.state); }
@@ -174,7 +174,7 @@ static cudaError_t give_room(cudaGraphExec_t exec, cudaGraphNode_t node, const v
 static void ask_two(struct ask *ask)
 {
     unsigned long long launches = ask->trials, i;
-    struct room room[2];
+    struct room room[2] = PDL_ZERO;
     cudaGraph_t graph = NULL;
     cudaGraphNode_t writer, reader;
     cudaGraphExec_t exec[2] = { NULL, NULL };

@@ -4,6 +4,7 @@
  * mixes FWD-06a  of each mix below: in how many of MIX_TRIALS the dependent began while the primary was held, and what
  *                pdl_overlap_estimate had said. Counted, never asserted: overlap is nobody's promise
  */
+#include "cleared.h"
 #include "gpu_only.h"
 
 #ifdef PDL_MODEL
@@ -249,8 +250,7 @@ static cudaError_t open_table(struct table *table)
     GPU_TRY(cudaFuncSetAttribute(functions[LIGHT], cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     for (i = 0; i < ROOM_KERNELS; i++)
         GPU_TRY(pdl_kernel_init(&table->kernels[i], functions[i]));
-    GPU_TRY(cudaMalloc((void **)&table->words, 4096));
-    GPU_TRY(cudaMemset(table->words, 0, 4096));
+    GPU_TRY(cleared_alloc((void **)&table->words, 4096));
     GPU_TRY(cudaMemcpy(table->words, &plan, sizeof(plan), cudaMemcpyHostToDevice));
     GPU_TRY(cudaDeviceSynchronize()); /* that copy may end after its call, and the question's stream does not wait for the default one */
     table->args.plan = (const struct trial_plan *)table->words;

@@ -181,8 +181,15 @@ int exec_may_run_twice(const struct made *made, unsigned time);
 cudaError_t program_spoil(struct made *made);
 /* A conditional node whose body runs; without `body`, one of whose bodies none runs. */
 cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body);
-/* Edges and attributes that differ from the program's; text: the first. */
-unsigned graph_compare(const struct made *made, char *text, size_t room);
+/* What is wrong with a program that was made in one way. */
+struct difference {
+    unsigned count;
+    char text[128]; /* of the first */
+};
+/* One difference more. format: as of printf. */
+void program_differs(struct difference *found, const char *format, ...);
+/* Edges and attributes that differ from the program's. */
+void graph_compare(const struct made *made, struct difference *found);
 /* Launches eagerly, or captures into made->graph. */
 cudaError_t stream_make(struct made *made, enum stream_way way);
 /* Whichever it is: no call here is one that another mode would forbid. */

@@ -3,6 +3,7 @@
 #include "axes.h"
 #include "try.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +11,29 @@
 #define SHRINK_TRIES 3u        /* a wrong word may need several runs to show */
 #define TOLD 4u                /* differences that are told one by one */
 
+void program_differs(struct difference *found, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    if (!found->count++)
+        vsnprintf(found->text, sizeof(found->text), format, values);
+    va_end(values);
+}
+
 /* ---- one run ---- */
 
 /* Every block of a kernel runs once, and so does a host step; what was left out does not. */
-static unsigned compare_runs(const struct made *made, char *text, size_t size)
+static void compare_runs(const struct made *made, struct difference *found)
 {
     const struct program_room *room = made->room;
     const struct program *p = made->program;
     uint32_t got[PROGRAM_EARLY + PROGRAM_STEPS];
-    unsigned i, wrong = 0;
+    unsigned i;
 
     if (cudaMemcpy(got, room->began + PROGRAM_STEPS, sizeof(got), cudaMemcpyDeviceToHost) != cudaSuccess || got[0] + got[1]) {
-        snprintf(text, size, got[1] ? "a body ran that was not to run" : "a step began before one that it follows had ended");
-        return 1;
+        program_differs(found, got[1] ? "a body ran that was not to run" : "a step began before one that it follows had ended");
+        return;
     }
     for (i = 0; i < p->steps; i++) {
         const struct step *step = &p->step[i];
@@ -30,10 +41,9 @@ static unsigned compare_runs(const struct made *made, char *text, size_t size)
         uint32_t blocks = step->kind == STEP_HOST ? 1 : step->grid[0] * step->grid[1] * step->grid[2];
         if (made->left_out >> i & 1 || (step->kind != STEP_HOST && step->kind != STEP_KERNEL && step->kind != STEP_AWAIT))
             blocks = 0;
-        if (runs != blocks && !wrong++)
-            snprintf(text, size, "of step %u, %u of %u blocks ran", i, (unsigned)runs, (unsigned)blocks);
+        if (runs != blocks)
+            program_differs(found, "of step %u, %u of %u blocks ran", i, (unsigned)runs, (unsigned)blocks);
     }
-    return wrong;
 }
 
 static int may_be_seen(const struct program *p, unsigned step)
@@ -41,106 +51,104 @@ static int may_be_seen(const struct program *p, unsigned step)
     return (p->step[step].kind <= STEP_COPY || p->step[step].kind == STEP_AWAIT) && !program_is_on_host(&p->step[step]);
 }
 
-/* Wrong words after a run; text: the first. */
-static unsigned compare_words(const struct made *made, char *text, size_t size)
+/* The words after a run. */
+static void compare_words(const struct made *made, struct difference *found)
 {
     const struct program_room *room = made->room;
     const struct program *p = made->program;
     static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
-    unsigned i, w, wrong = 0;
+    unsigned i, w;
 
     program_expect(p, room->key, made->left_out, want);
     if (cudaMemcpy(got, room->data, p->steps * sizeof(got[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
-        snprintf(text, size, "its words cannot be read");
-        return 1;
+        program_differs(found, "its words cannot be read");
+        return;
     }
     for (i = 0; i < p->steps; i++)
         for (w = 0; w < PROGRAM_WORDS && (may_be_seen(p, i) || program_is_on_host(&p->step[i])); w++) {
             uint32_t word = program_is_on_host(&p->step[i]) ? room->staging->on_host[i][w] : got[i][w];
-            if (word != want[i][w] && !wrong++)
-                snprintf(text, size, "step %u has a wrong word", i);
+            if (word != want[i][w])
+                program_differs(found, "step %u has a wrong word", i);
         }
-    if (room->host_wrong && !wrong++)
-        snprintf(text, size, "a host step ran before a kernel that it follows had ended");
-    return wrong ? wrong : compare_runs(made, text, size);
+    if (room->host_wrong)
+        program_differs(found, "a host step ran before a kernel that it follows had ended");
+    compare_runs(made, found);
 }
 
 /* A copy of all words, made when these steps had to be complete. when: after what the copy was made. */
-static unsigned compare_copy(const struct made *made, const uint32_t *copy, uint64_t complete, const char *when, char *text, size_t size)
+static void compare_copy(const struct made *made, const uint32_t *copy, uint64_t complete, const char *when, struct difference *found)
 {
     static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
     const struct program *p = made->program;
-    unsigned i, wrong = 0;
+    unsigned i;
 
     program_expect(p, made->room->key, made->left_out, want);
     if (cudaMemcpy(got, copy, p->steps * sizeof(got[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
-        snprintf(text, size, "what was seen %s cannot be read", when);
-        return 1;
+        program_differs(found, "what was seen %s cannot be read", when);
+        return;
     }
     for (i = 0; i < p->steps; i++)
-        if ((complete >> i & 1) && may_be_seen(p, i) && memcmp(got[i], want[i], sizeof(got[i])) != 0 && !wrong++)
-            snprintf(text, size, "%s step %u had not ended", when, i);
-    return wrong;
+        if ((complete >> i & 1) && may_be_seen(p, i) && memcmp(got[i], want[i], sizeof(got[i])) != 0)
+            program_differs(found, "%s step %u had not ended", when, i);
 }
 
 /* What another stream saw after the event of a step that records: all that is complete when the step begins. */
-static unsigned compare_seen(const struct made *made, uint64_t decoys, char *text, size_t size)
+static void compare_seen(const struct made *made, uint64_t decoys, struct difference *found)
 {
     const struct program *p = made->program;
-    unsigned i, wrong = 0;
+    unsigned i;
     char when[48];
 
-    for (i = 0; i < p->steps && !wrong; i++) {
+    for (i = 0; i < p->steps; i++) {
         const uint32_t *seen = program_seen_by(made, decoys, i);
+        if (!seen)
+            continue;
         snprintf(when, sizeof(when), "after the event of step %u", i);
-        if (seen)
-            wrong = compare_copy(made, seen, p->step[i].before, when, text, size);
+        compare_copy(made, seen, p->step[i].before, when, found);
     }
-    return wrong;
 }
 
 /* What the copy after the graph saw: all of it. */
-static unsigned compare_behind(const struct made *made, char *text, size_t size)
+static void compare_behind(const struct made *made, struct difference *found)
 {
     const uint32_t *seen = program_seen_behind(made);
 
-    return seen ? compare_copy(made, seen, ~(uint64_t)0, "after the graph", text, size) : 0;
+    if (seen)
+        compare_copy(made, seen, ~(uint64_t)0, "after the graph", found);
 }
 
 /* What another stream saw after events that were recorded between the launches. */
-static unsigned compare_observed(const struct made *made, char *text, size_t size)
+static void compare_observed(const struct made *made, struct difference *found)
 {
-    unsigned n, wrong = 0;
+    unsigned n;
     char when[80];
 
     if (made->observed && cudaStreamSynchronize(made->room->observer) != cudaSuccess) {
-        snprintf(text, size, "a stream that waits for events does not end");
-        return 1;
+        program_differs(found, "a stream that waits for events does not end");
+        return;
     }
-    for (n = 0; n < made->observed && !wrong; n++) {
+    for (n = 0; n < made->observed; n++) {
         const struct step *step = &made->program->step[made->observed_after[n]];
         uint64_t complete = step->after[made->observed_lane[n]];
         snprintf(when, sizeof(when), "once an event was complete that was recorded after step %u", made->observed_after[n]);
-        wrong = compare_copy(made, program_seen(made->room, n), complete, when, text, size);
+        compare_copy(made, program_seen(made->room, n), complete, when, found);
     }
-    return wrong;
 }
 
 /* Steps of the decoy leave the program's words alone. */
-static unsigned compare_decoys(struct program_room *room, const struct program *p, uint64_t decoys, char *text, size_t size)
+static void compare_decoys(struct program_room *room, const struct program *p, uint64_t decoys, struct difference *found)
 {
     static uint32_t got[PROGRAM_STEPS][PROGRAM_WORDS];
-    unsigned i, w, wrong = 0;
+    unsigned i, w;
 
     if (cudaMemcpy(got, room->data, p->steps * sizeof(got[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
-        snprintf(text, size, "its words cannot be read");
-        return 1;
+        program_differs(found, "its words cannot be read");
+        return;
     }
     for (i = 0; i < p->steps; i++)
         for (w = 0; w < PROGRAM_WORDS && decoys >> i & 1; w++)
-            if ((got[i][w] != room->staging->data[i][w] || room->staging->on_host[i][w] != room->staging->data[i][w]) && !wrong++)
-                snprintf(text, size, "step %u was to work on other memory", i);
-    return wrong;
+            if (got[i][w] != room->staging->data[i][w] || room->staging->on_host[i][w] != room->staging->data[i][w])
+                program_differs(found, "step %u was to work on other memory", i);
 }
 
 /* ---- one program in one way ---- */
@@ -194,20 +202,18 @@ static cudaError_t interfere(struct made *made, cudaGraphExec_t *exec, enum exec
 
 /* One executable graph never runs beside itself, whatever it was changed to meanwhile: the copy after the second launch finds the words of the
  * first one, which begins late in another stream. */
-static unsigned compare_earlier(const struct program_room *room, const struct program *p, char *text, size_t size)
+static void compare_earlier(const struct program_room *room, const struct program *p, struct difference *found)
 {
     static uint32_t was[PROGRAM_STEPS][PROGRAM_WORDS], is[PROGRAM_STEPS][PROGRAM_WORDS];
 
     if (cudaStreamSynchronize(room->apart) != cudaSuccess ||
         cudaMemcpy(was, program_seen(room, COPY_OF_DECOY), p->steps * sizeof(was[0]), cudaMemcpyDeviceToHost) != cudaSuccess ||
         cudaMemcpy(is, program_decoy_words(room), p->steps * sizeof(is[0]), cudaMemcpyDeviceToHost) != cudaSuccess) {
-        snprintf(text, size, "the words of an earlier launch cannot be read");
-        return 1;
+        program_differs(found, "the words of an earlier launch cannot be read");
+        return;
     }
-    if (memcmp(was, is, p->steps * sizeof(was[0])) == 0)
-        return 0;
-    snprintf(text, size, "the graph ran beside an earlier launch of itself");
-    return 1;
+    if (memcmp(was, is, p->steps * sizeof(was[0])) != 0)
+        program_differs(found, "the graph ran beside an earlier launch of itself");
 }
 
 /* What happens between the two launches has no part in their order: a change, an upload, the end of another executable graph. */
@@ -225,8 +231,8 @@ static cudaError_t launch_earlier(struct made *made, cudaGraphExec_t exec, enum 
 }
 
 /* One launch, with work before it and after it in its stream; twice: the one before it still runs, or has not begun. */
-static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum exec_way way, unsigned time, int twice, unsigned *wrong, char *text,
-                               size_t size)
+static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum exec_way way, unsigned time, int twice,
+                               struct difference *found)
 {
     static struct program with_behind;
     struct program_room *room = made->room;
@@ -254,39 +260,41 @@ static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum ex
     TRY(program_behind_launch(made, decoys));
     TRY(cudaStreamSynchronize(stream));
     TRY(error);
-    *wrong = is_decoy ? compare_decoys(room, made->program, decoys, text, size) : compare_words(&now, text, size);
-    if (!*wrong && !is_decoy)
-        *wrong = compare_seen(&now, decoys, text, size);
-    if (!*wrong && !is_decoy)
-        *wrong = compare_behind(&now, text, size);
-    if (!*wrong && twice)
-        *wrong = compare_earlier(room, made->program, text, size);
+    if (is_decoy) {
+        compare_decoys(room, made->program, decoys, found);
+    } else {
+        compare_words(&now, found);
+        compare_seen(&now, decoys, found);
+        compare_behind(&now, found);
+    }
+    if (twice)
+        compare_earlier(room, made->program, found);
     return cudaSuccess;
 }
 
-static cudaError_t launch(struct made *made, cudaGraphExec_t *exec, enum exec_way way, unsigned *wrong, char *text, size_t size)
+static cudaError_t launch(struct made *made, cudaGraphExec_t *exec, enum exec_way way, struct difference *found)
 {
     unsigned time;
     int twice;
 
-    for (time = 0; time < exec_launches(made, way) && !*wrong; time++) {
+    for (time = 0; time < exec_launches(made, way) && !found->count; time++) {
         if (time && made->changed != time)
             TRY(exec_change(made, way, *exec, time));
         twice = exec_may_run_twice(made, time) && dice_below(&made->dice, 2);
         time += twice;
-        TRY(launch_once(made, exec, way, time, twice, wrong, text, size));
+        TRY(launch_once(made, exec, way, time, twice, found));
     }
     return cudaSuccess;
 }
 
-static cudaError_t run_graph(struct made *made, const struct way *way, unsigned *wrong, char *text, size_t size)
+static cudaError_t run_graph(struct made *made, const struct way *way, struct difference *found)
 {
     cudaGraphExec_t exec = NULL;
     cudaError_t error = exec_make(made, (enum exec_way)way->exec, &exec);
 
     made->changed = 0;
     if (error == cudaSuccess)
-        error = launch(made, &exec, (enum exec_way)way->exec, wrong, text, size);
+        error = launch(made, &exec, (enum exec_way)way->exec, found);
     if (error != cudaSuccess)
         (void)cudaDeviceSynchronize(); /* what was launched before the error, or before the way was declined, touches no other program */
     if (exec)
@@ -294,50 +302,46 @@ static cudaError_t run_graph(struct made *made, const struct way *way, unsigned 
     return error;
 }
 
-static cudaError_t try_graph(struct made *made, const struct way *way, unsigned *wrong, char *text, size_t size)
+static cudaError_t try_graph(struct made *made, const struct way *way, struct difference *found)
 {
     TRY(graph_make(made, (enum graph_way)way->make));
-    *wrong = made->room->blind ? 0 : graph_compare(made, text, size);
-    return *wrong ? cudaSuccess : run_graph(made, way, wrong, text, size);
+    if (!made->room->blind)
+        graph_compare(made, found);
+    return found->count ? cudaSuccess : run_graph(made, way, found);
 }
 
-static cudaError_t try_stream(struct made *made, const struct way *way, unsigned *wrong, char *text, size_t size)
+static cudaError_t try_stream(struct made *made, const struct way *way, struct difference *found)
 {
     if (stream_way_captures((enum stream_way)way->make) && !made->program->legacy) {
         TRY(stream_make(made, (enum stream_way)way->make));
         made->inner = made->graph;
         if (!made->room->blind && !program_captured_right(made, (enum stream_way)way->make)) {
-            snprintf(text, size, "a captured launch has another edge than its attribute or its event says, or another attribute");
-            *wrong = 1;
+            program_differs(found, "a captured launch has another edge than its attribute or its event says, or another attribute");
             return cudaSuccess;
         }
-        return run_graph(made, way, wrong, text, size);
+        return run_graph(made, way, found);
     }
     TRY(program_prepare(made));
     TRY(stream_make(made, (enum stream_way)way->make));
-    *wrong = compare_words(made, text, size);
-    if (!*wrong)
-        *wrong = compare_observed(made, text, size);
+    compare_words(made, found);
+    compare_observed(made, found);
     return cudaSuccess;
 }
 
 /* What is wrong with this program made in this way; 0: nothing. Returns 0 if this way declines the program. */
-static int try_way(struct program_room *room, const struct program *p, const struct way *way, uint64_t seed, unsigned *wrong, char *text,
-                           size_t size)
+static int try_way(struct program_room *room, const struct program *p, const struct way *way, uint64_t seed, struct difference *found)
 {
     struct made made;
     cudaError_t error;
 
     memset(&made, 0, sizeof(made));
+    memset(found, 0, sizeof(*found));
     made.program = p;
     made.room = room;
     made.dice.state = seed;
-    *wrong = 0;
-    error = (way->stream ? try_stream : try_graph)(&made, way, wrong, text, size);
-    if (error != cudaSuccess && !made.declined) {
-        snprintf(text, size, "a call gave %s", cudaGetErrorName(error));
-        *wrong = 1;
-    }
+    error = (way->stream ? try_stream : try_graph)(&made, way, found);
+    if (error != cudaSuccess && !made.declined)
+        program_differs(found, "a call gave %s", cudaGetErrorName(error));
     (void)cudaGetLastError();
     graph_unmake(&made);
     return !made.declined;
@@ -345,20 +349,20 @@ static int try_way(struct program_room *room, const struct program *p, const str
 
 /* ---- the smallest program that still differs ---- */
 
-static int still_wrong(struct program_room *room, const struct program *p, const struct way *way, uint64_t seed, char *text, size_t size)
+static int still_differs(struct program_room *room, const struct program *p, const struct way *way, uint64_t seed, struct difference *found)
 {
-    char now[128] = "";
-    unsigned wrong = 0, i;
+    struct difference now = { 0 };
+    unsigned i;
 
-    for (i = 0; i < SHRINK_TRIES && !wrong; i++)
-        if (!try_way(room, p, way, seed + i, &wrong, now, sizeof(now)))
+    for (i = 0; i < SHRINK_TRIES && !now.count; i++)
+        if (!try_way(room, p, way, seed + i, &now))
             return 0;
-    if (wrong)
-        snprintf(text, size, "%s", now);
-    return wrong != 0;
+    if (now.count)
+        *found = now;
+    return now.count != 0;
 }
 
-static void shrink(struct program_room *room, struct program *p, const struct way *way, uint64_t seed, char *text, size_t size)
+static void shrink(struct program_room *room, struct program *p, const struct way *way, uint64_t seed, struct difference *found)
 {
     static struct program smaller;
     struct dice dice = { seed };
@@ -371,7 +375,7 @@ static void shrink(struct program_room *room, struct program *p, const struct wa
             smaller = *p;
             program_without_step(&smaller, i);
             program_entitle(&smaller, &dice);
-            if (still_wrong(room, &smaller, way, seed, text, size)) {
+            if (still_differs(room, &smaller, way, seed, found)) {
                 *p = smaller;
                 moved = 1;
             }
@@ -380,7 +384,7 @@ static void shrink(struct program_room *room, struct program *p, const struct wa
             smaller = *p;
             program_without_link(&smaller, i);
             program_entitle(&smaller, &dice);
-            if (still_wrong(room, &smaller, way, seed, text, size)) {
+            if (still_differs(room, &smaller, way, seed, found)) {
                 *p = smaller;
                 moved = 1;
             }
@@ -441,16 +445,16 @@ static struct way way_of(enum program_subject subject, unsigned number, unsigned
     return way;
 }
 
-static void tell_difference(struct ask *ask, struct program_room *room, struct program *p, const struct way *way, uint64_t seed, char *text,
-                            size_t size)
+static void tell_difference(struct ask *ask, struct program_room *room, struct program *p, const struct way *way, uint64_t seed,
+                            struct difference *found)
 {
-    static char row[1024], program[768];
+    static char row[1152], program[768];
     char name[128];
 
-    shrink(room, p, way, seed, text, size);
+    shrink(room, p, way, seed, found);
     way_text(way, name, sizeof(name));
     program_text(p, program, sizeof(program));
-    snprintf(row, sizeof(row), "%s: %s: %s", name, text, program);
+    snprintf(row, sizeof(row), "%s: %s: %s", name, found->text, program);
     ask_row(ask, "smallest program that differs", row);
 }
 
@@ -473,21 +477,20 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
     for (k = 0; k < ways; k++) {
         struct way way = way_of(how->subject, number, k);
         uint64_t seed = dice_roll(&dice);
-        char text[128] = "";
-        unsigned wrong;
+        struct difference found;
         say_way(ask, &way, number);
-        if (!try_way(room, &p, &way, seed, &wrong, text, sizeof(text))) {
+        if (!try_way(room, &p, &way, seed, &found)) {
             counts->unmade++;
             continue;
         }
         counts->made++;
         count_rows(counts, &p);
-        counts->wrong += wrong != 0;
-        if (wrong && counts->wrong <= TOLD && !how->blind)
-            tell_difference(ask, room, &p, &way, seed, text, sizeof(text));
-        if (wrong && cudaDeviceSynchronize() != cudaSuccess)
+        counts->wrong += found.count != 0;
+        if (found.count && counts->wrong <= TOLD && !how->blind)
+            tell_difference(ask, room, &p, &way, seed, &found);
+        if (found.count && cudaDeviceSynchronize() != cudaSuccess)
             return 0; /* the device is lost */
-        if (wrong && !how->blind)
+        if (found.count && !how->blind)
             return 1; /* the program may have been made smaller */
     }
     return 1;

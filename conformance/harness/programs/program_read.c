@@ -1,17 +1,16 @@
 /* program_read.c - reads back the graph that was made of a program. */
 #include "program.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "../edges.h"
 
-static void tell_edge(char *text, size_t room, const struct link *link, const char *what, cudaGraphEdgeData data)
+static void edge_differs(struct difference *found, const struct link *link, const char *what, cudaGraphEdgeData data)
 {
     cudaGraphEdgeData want = program_edge(link->kind);
 
-    snprintf(text, room, "%u>%u was to be %u,%u,%u and is %s%u,%u,%u", link->from, link->to, want.from_port, want.to_port, want.type, what,
-             data.from_port, data.to_port, data.type);
+    program_differs(found, "%u>%u was to be %u,%u,%u and is %s%u,%u,%u", link->from, link->to, want.from_port, want.to_port, want.type, what,
+                    data.from_port, data.to_port, data.type);
 }
 
 /* The answer has `count` nodes, steps that `which` tells, each once, and nothing after them. */
@@ -61,48 +60,37 @@ static int loses_no_data(const struct made *made, cudaGraphNode_t *from, cudaGra
 }
 
 /* Nodes, edges, and the launches of kernels. */
-unsigned graph_compare(const struct made *made, char *text, size_t room)
+void graph_compare(const struct made *made, struct difference *found)
 {
     static cudaGraphNode_t from[PROGRAM_LINKS + 1], to[PROGRAM_LINKS + 1];
     static cudaGraphEdgeData data[PROGRAM_LINKS + 1];
     const struct program *p = made->program;
     size_t count = PROGRAM_LINKS + 1, some = p->links / 2, nodes = 0, e;
-    unsigned i, l, wrong = 0;
+    unsigned i, l;
 
     if (edges_of_graph(made->inner, from, to, data, &count) != cudaSuccess || cudaGraphGetNodes(made->inner, NULL, &nodes) != cudaSuccess) {
-        snprintf(text, room, "its edges cannot be read");
-        return 1;
+        program_differs(found, "its edges cannot be read");
+        return;
     }
     for (l = 0; l < p->links; l++) {
         cudaGraphEdgeData want = program_edge(p->link[l].kind);
         for (e = 0; e < count && !(from[e] == made->node[p->link[l].from] && to[e] == made->node[p->link[l].to]); e++)
             ;
-        if (e < count && memcmp(&data[e], &want, sizeof(want)) == 0)
-            continue;
-        if (!wrong++)
-            tell_edge(text, room, &p->link[l], e < count ? "" : "absent ", e < count ? data[e] : want);
+        if (e == count || memcmp(&data[e], &want, sizeof(want)) != 0)
+            edge_differs(found, &p->link[l], e < count ? "" : "absent ", e < count ? data[e] : want);
     }
-    for (e = count; !wrong && e < PROGRAM_LINKS + 1; e++)
-        if ((from[e] || to[e]) && !wrong++)
-            snprintf(text, room, "after its edges the arrays are not empty");
-    if (!wrong && some > 1 && (edges_of_graph(made->inner, from, to, data, &some) != cudaSuccess || some != p->links / 2)) {
-        snprintf(text, room, "asked for half of its edges, it gave another number");
-        wrong++;
-    }
-    if (!wrong && p->links && !loses_no_data(made, from, to)) {
-        snprintf(text, room, "asked for its edges without their data, it gave another answer");
-        wrong++;
-    }
-    if (!wrong && (count != p->links || nodes != p->steps)) {
-        snprintf(text, room, "it has %u nodes and %u edges instead of %u and %u", (unsigned)nodes, (unsigned)count, p->steps, p->links);
-        wrong++;
-    }
-    if (!wrong && !has_roots(made)) {
-        snprintf(text, room, "its nodes or its roots are others");
-        wrong++;
-    }
+    for (e = count; e < PROGRAM_LINKS + 1; e++)
+        if (from[e] || to[e])
+            program_differs(found, "after its edges the arrays are not empty");
+    if (some > 1 && (edges_of_graph(made->inner, from, to, data, &some) != cudaSuccess || some != p->links / 2))
+        program_differs(found, "asked for half of its edges, it gave another number");
+    if (p->links && !loses_no_data(made, from, to))
+        program_differs(found, "asked for its edges without their data, it gave another answer");
+    if (count != p->links || nodes != p->steps)
+        program_differs(found, "it has %u nodes and %u edges instead of %u and %u", (unsigned)nodes, (unsigned)count, p->steps, p->links);
+    if (!has_roots(made))
+        program_differs(found, "its nodes or its roots are others");
     for (i = 0; i < p->steps; i++)
-        if (!program_keeps_node(made, i) && !wrong++)
-            snprintf(text, room, "step %u is another node or launch, has lost an attribute, or has another event", i);
-    return wrong;
+        if (!program_keeps_node(made, i))
+            program_differs(found, "step %u is another node or launch, has lost an attribute, or has another event", i);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "../cleared.h"
 #include "try.h"
 
 static cudaError_t open_memory(struct program_room *room)
@@ -15,9 +16,7 @@ static cudaError_t open_memory(struct program_room *room)
     TRY(cudaHostAlloc((void **)&room->staging, sizeof(*room->staging), cudaHostAllocMapped));
     memset(room->staging, 0, sizeof(*room->staging));
     TRY(cudaHostGetDevicePointer((void **)&room->mapped, room->staging, 0));
-    TRY(cudaMalloc((void **)&memory, all));
-    TRY(cudaMemset(memory, 0, all));
-    TRY(cudaDeviceSynchronize()); /* the streams of a program do not wait for the default one */
+    TRY(cleared_alloc((void **)&memory, all));
     room->plan = (struct step_plan *)(void *)memory;
     room->ahead_plan = (struct step_plan *)(void *)(memory + plans);
     memory += plans + ahead_plans;
