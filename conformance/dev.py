@@ -45,6 +45,7 @@ TOOLS = {
     "litmus": ("probes.litmus", "compare a GPU's litmus outcomes with the allowed ones"),
     "make-corpus": ("stress.corpus.make_corpus", "make real PTX for `stress roundtrip`"),
     "mutate-headers": ("mutation.headers", "change the two headers line by line and see which changes the tests notice"),
+    "mutate-model": ("mutation.model", "change the model line by line and see which changes a smoke run does not notice"),
     "mutate-kit": ("mutation.kit", "change the kit's own logic line by line and see which changes the tests notice"),
     "manual": ("packaging.manual", "write the man page and the completions of the shells"),
     "pages-in-browser": ("reports.browser", "open the pages of reports and the site in headless Chromium and check them"),

@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.pdlkit.build import cmake_settings
 from conformance.pdlkit.exits import InvalidRun, SetupImpossible
+from conformance.pdlkit.toolchain import require
 
 TEST_S = 600.0  # against hangs only
 CPU_S = 20  # a changed program that loops is ended by the time that it used, which no other load changes
@@ -68,7 +70,7 @@ class Build:
         """Configure and build these targets."""
         if shutil.which("ninja") is None:
             raise SetupImpossible("ninja is not installed, and the build's commands are read from it: install ninja-build")
-        must(["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *options])
+        must(["cmake", "-S", source, "-B", folder, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *cmake_settings(require(for_gpu=False)), *options])
         must(["cmake", "--build", folder, "--parallel", "2", "--target", *targets])
         return Build(folder)
 
