@@ -135,7 +135,7 @@ static cudaError_t check_cooperative(const struct request *r, const struct funct
 {
     unsigned threads = r->block[0] * r->block[1] * r->block[2];
     uint64_t blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2];
-    if (r->cooperative && blocks > (uint64_t)device.sms * (unsigned)blocks_per_sm(f, threads, r->shared_bytes))
+    if (r->cooperative && !device.faults.crowds_accepted && blocks > (uint64_t)device.sms * (unsigned)blocks_per_sm(f, threads, r->shared_bytes))
         return cudaErrorCooperativeLaunchTooLarge;
     return cudaSuccess;
 }
@@ -287,6 +287,8 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t *config, cons
     CALL(cudaLaunchKernelExC);
     struct request r;
     cudaError_t error = request_fill(&r, config, func, args);
+    if (device.faults.misfits_dropped && error == cudaErrorInvalidConfiguration)
+        return cudaSuccess;
     if (device.faults.refused_attribute_leaks && error != cudaSuccess && config != NULL && stream_of(config->stream) != NULL)
         stream_of(config->stream)->leaked_attribute |= config->numAttrs != 0;
     return call_result(error != cudaSuccess ? error : launch_in_stream(&r));

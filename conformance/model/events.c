@@ -228,9 +228,12 @@ cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
     return call_result(run_until_fired(e));
 }
 
-static uint64_t event_time(const struct event *e)
+static uint64_t event_time(struct event *e)
 {
-    return e->op != NULL ? e->op->done_at : e->fired_at;
+    uint64_t time = e->op != NULL ? e->op->done_at : e->fired_at;
+    if (e->first_time == 0)
+        e->first_time = time;
+    return device.faults.first_time_stays ? e->first_time : time;
 }
 
 cudaError_t CUDARTAPI cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)

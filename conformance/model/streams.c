@@ -57,7 +57,7 @@ static bool is_blocking(const struct stream *s)
 
 bool legacy_is_forbidden(const struct stream *s)
 {
-    if (s != &legacy)
+    if (s != &legacy || device.faults.legacy_beside_capture)
         return false;
     if (per_thread.capture != NULL)
         return true;

@@ -228,6 +228,12 @@ static const struct variant variants[] = {
     BROKEN("enabled-always", enabled_always, "SAME-01", "a node says that it is enabled, whatever it is"),
     BROKEN("third-exec-drops-edge", third_exec_drops_edge, "SAME-01", "of three executable graphs of one graph the last lacks an edge"),
     BROKEN("clone-loses-edges", clone_loses_edges, "EDGE-24a", "a cloned graph has full edges only"),
+    BROKEN("misfits-dropped", misfits_dropped, "ATTR-15", "a launch of too many threads or blocks, or of none, is dropped without an error"),
+    BROKEN("crowds-accepted", crowds_accepted, "ATTR-15", "a cooperative grid of more blocks than fit is accepted"),
+    BROKEN("legacy-beside-capture", legacy_beside_capture, "EDGE-34", "the legacy stream may be used while a blocking stream captures"),
+    BROKEN("cycles-accepted", cycles_accepted, "EDGE-35", "a graph with a cycle is made executable"),
+    BROKEN("first-time-stays", first_time_stays, "EVT-15", "recorded again, an event keeps the time that it was first asked for"),
+    BROKEN("node-params-ignored", node_params_ignored, "SAME-01", "cudaGraphNodeSetParams of a node that is not executable changes nothing"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

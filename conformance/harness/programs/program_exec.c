@@ -88,8 +88,10 @@ static cudaError_t update_to(struct made *made, const struct made *to, cudaGraph
     cudaGraphExecUpdateResultInfo info;
     cudaError_t error;
 
-    memset(&info, 0, sizeof(info));
+    memset(&info, 0xA5, sizeof(info));
     error = cudaGraphExecUpdate(exec, to->graph, &info);
+    if (error == cudaSuccess && info.result != cudaGraphExecUpdateSuccess)
+        return cudaErrorUnknown;
     if (error != cudaErrorGraphExecUpdateFailure || (!made->program->streams && made->way == WAY_ONE_BY_ONE && made->decoy->program == made->program))
         return error;
     (void)cudaGetLastError();

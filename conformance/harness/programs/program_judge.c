@@ -216,7 +216,8 @@ static void compare_earlier(const struct program_room *room, const struct progra
         program_differs(found, "the graph ran beside an earlier launch of itself");
 }
 
-/* What happens between the two launches has no part in their order: a change, an upload, the end of another executable graph. */
+/* What happens between the two launches has no part in their order: a change, an upload, the end of another executable graph, a host
+ * call that changes nothing. */
 static cudaError_t launch_earlier(struct made *made, cudaGraphExec_t exec, enum exec_way way, unsigned time, cudaStream_t stream)
 {
     cudaGraphExec_t other = NULL;
@@ -227,6 +228,8 @@ static cudaError_t launch_earlier(struct made *made, cudaGraphExec_t exec, enum 
     TRY(exec_change(made, way, exec, time));
     if (made->room->uploads)
         TRY(cudaGraphUpload(exec, stream));
+    if (dice_below(&made->dice, 2))
+        TRY(program_change_nothing(made, stream, &made->dice));
     return other ? cudaGraphExecDestroy(other) : cudaSuccess;
 }
 

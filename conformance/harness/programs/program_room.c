@@ -35,7 +35,7 @@ static cudaError_t open_events(struct program_room *room)
     unsigned i;
 
     for (i = 0; i < PROGRAM_OTHER_EVENTS; i++)
-        if (cudaEventCreateWithFlags(&room->other_event[i], flags[i % 3]) != cudaSuccess) {
+        if ((flags[i % 3] ? cudaEventCreateWithFlags(&room->other_event[i], flags[i % 3]) : cudaEventCreate(&room->other_event[i])) != cudaSuccess) {
             (void)cudaGetLastError();
             TRY(cudaEventCreateWithFlags(&room->other_event[i], cudaEventDisableTiming));
         }

@@ -520,12 +520,18 @@ static cudaError_t add_wrapped(struct made *made, cudaGraph_t graph, unsigned in
 cudaError_t program_add_step(struct made *made, cudaGraph_t graph, unsigned index, const cudaGraphNode_t *deps,
                              const cudaGraphEdgeData *data, size_t count, int general, cudaGraphNode_t *node)
 {
+    struct made as = *made;
+
     if (program_is_wrapped(made, index))
         return add_wrapped(made, graph, index, deps, count, node);
+    if (graph == made->inner && !made->program->streams && dice_below(&made->dice, 4) == 0) /* its parameters come later */
+        as.decoys ^= (uint64_t)1 << index;
     if (general)
-        TRY(add_general(made, graph, index, deps, data, count, node));
+        TRY(add_general(&as, graph, index, deps, data, count, node));
     else
-        TRY(add_typed(made, graph, index, deps, count, node));
+        TRY(add_typed(&as, graph, index, deps, count, node));
+    if (as.decoys != made->decoys)
+        TRY(program_set_node(made, *node, index, dice_below(&made->dice, 2) != 0));
     return made->program->step[index].kind == STEP_KERNEL ? set_attributes(made, index, *node) : cudaSuccess;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, LAST_KEPT = 31, KEPT = 2, MOST_TURNS = 2 };
+enum { MOST_DEPTH = 64, LAST_COPY_ARGUMENT = 11, FIRST_KEPT = 16, KEPT = 2, MOST_TURNS = 2 };
 
 /* A recursive call comes back as far along as any call of that function does, once that is known. */
 struct waiting {
@@ -179,13 +179,14 @@ static constraints forget_last_call(context inner, uint32_t site, constraints kn
     return constraints_without(known, speaks_of_call);
 }
 
-/* What a callee that is not walked leaves: results that may differ as its arguments did. */
+/* What a callee that is not walked leaves: results that may differ as its arguments did. Of one that cannot be seen, every register that it
+ * may neither take nor return anything in: its caller was compiled to read afterwards only what it keeps. */
 static void after_skipped_call(struct registers *registers, const uint16_t *written, size_t count, uint32_t site, bool spares_memory)
 {
     uint8_t varies = 0;
-    if (written == NULL) { /* what it keeps by the calling convention stays */
+    if (written == NULL) {
         for (unsigned r = 0; r < REGISTERS; r++)
-            if (r != STACK_POINTER && r != KEPT && !(r >= FIRST_KEPT && r <= LAST_KEPT) && !(r >= FIRST_UR && r < FIRST_P))
+            if (r != STACK_POINTER && r != KEPT && !(r >= FIRST_KEPT && r < FIRST_P))
                 registers->file[r] = (struct value){0};
         registers->word_count = spares_memory ? registers->word_count : 0;
         registers->split = 0;

@@ -1,0 +1,461 @@
+/* limits.cu - what must be refused is refused, and leaves nothing behind: launches beyond a limit, the legacy stream beside a capture, graphs
+ * with a cycle; and what two events say of the time between them.
+ *
+ * pair     rules    what is asked
+ * shapes   ATTR-15  launches at each limit of grids, blocks, shared memory, clusters and cooperative kernels, and one beyond it; with the
+ *                   attribute and without it
+ * legacy   EDGE-34  a launch in the legacy stream while another stream captures
+ * cycles   EDGE-35  graphs whose edges, full and programmatic ones, make a cycle
+ * times    EVT-15   the time between two events that are recorded again and again
+ */
+#include <stdio.h>
+
+#include "cleared.h"
+#include "graph_ask.h"
+#include "host_room.h"
+
+/* Every thread counts itself. */
+KERNEL(limits_count) { k_add(&args.state->finished, 1); }
+KERNEL(limits_shared) { k_add(&args.state->finished, 1); } /* the same, allowed all the shared memory of a block */
+
+/* ---- shapes ---- */
+
+struct limits {                  /* of the device and of the two kernels */
+    struct kernel_args args;
+    long threads, block[3], grid[3], shared, shared_allowed, together;
+    cudaStream_t stream;
+};
+
+struct launch {                  /* zeros in grid and block are written 0 - 1 here, so that a size not named is 1 */
+    const char *what;
+    long grid[3], block[3];
+    long shared;
+    unsigned cluster;
+    int cooperative;
+};
+#define NONE (-1)                /* a size of 0 */
+
+static unsigned size_of(long named) { return named == NONE ? 0u : named ? (unsigned)named : 1u; }
+
+static dim3 sizes_of(const long *named)
+{
+    dim3 sizes;
+
+    sizes.x = size_of(named[0]);
+    sizes.y = size_of(named[1]);
+    sizes.z = size_of(named[2]);
+    return sizes;
+}
+
+static unsigned product_of(dim3 sizes) { return sizes.x * sizes.y * sizes.z; }
+
+static cudaError_t launch_it(const struct limits *limits, const struct launch *launch, int programmatic)
+{
+    cudaLaunchAttribute attrs[3] = PDL_ZERO;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    struct kernel_args args = limits->args;
+    void *params[1];
+
+    params[0] = &args;
+    config.gridDim = sizes_of(launch->grid);
+    config.blockDim = sizes_of(launch->block);
+    config.dynamicSmemBytes = (size_t)launch->shared;
+    config.stream = limits->stream;
+    config.attrs = attrs;
+    if (programmatic)
+        attrs[config.numAttrs++] = serialization(1);
+    if (launch->cooperative) {
+        attrs[config.numAttrs].id = cudaLaunchAttributeCooperative;
+        attrs[config.numAttrs++].val.cooperative = 1;
+    }
+    if (launch->cluster) {
+        attrs[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+        attrs[config.numAttrs].val.clusterDim.x = launch->cluster;
+        attrs[config.numAttrs].val.clusterDim.y = attrs[config.numAttrs].val.clusterDim.z = 1;
+        config.numAttrs++;
+    }
+    return cudaLaunchKernelExC(&config, launch->shared > limits->shared ? (const void *)SYMBOL(limits_shared) : (const void *)SYMBOL(limits_count),
+                               params);
+}
+
+static int count_threads(const struct limits *limits, unsigned *threads)
+{
+    struct trial_state state;
+
+    if (cudaStreamSynchronize(limits->stream) != cudaSuccess ||
+        cudaMemcpy(&state, limits->args.state, sizeof(state), cudaMemcpyDeviceToHost) != cudaSuccess)
+        return 0;
+    *threads = state.finished;
+    return 1;
+}
+
+/* After a kernel that runs in any case. What was refused runs no thread, and leaves the stream as it was. */
+static void ask_launch(struct ask *ask, const struct limits *limits, const struct launch *launch, int fits)
+{
+    static const struct launch before = { "", { 0 }, { 0 }, 0, 0, 0 };
+    unsigned ran_before, ran_after;
+    int programmatic;
+
+    for (programmatic = 0; programmatic < 2; programmatic++) {
+        long want = 1 + (fits ? (long)product_of(sizes_of(launch->grid)) * product_of(sizes_of(launch->block)) : 0);
+        char text[160];
+        cudaError_t error;
+
+        if (!count_threads(limits, &ran_before) || launch_it(limits, &before, 0) != cudaSuccess) {
+            ask_skip(ask, launch->what, "the kernel before it did not run");
+            return;
+        }
+        error = launch_it(limits, launch, programmatic);
+        (void)cudaGetLastError();
+        snprintf(text, sizeof(text), "%s%s", launch->what, programmatic ? ", with the attribute" : "");
+        if (fits)
+            ask_expect(ask, text, error, cudaSuccess);
+        else
+            ask_expect_refusal(ask, text, error);
+        snprintf(text, sizeof(text), "threads that ran of %s%s", launch->what, programmatic ? ", with the attribute" : "");
+        if (count_threads(limits, &ran_after))
+            ask_expect_number(ask, text, (long)(ran_after - ran_before), want);
+        else
+            ask_skip(ask, text, "they cannot be counted");
+    }
+}
+
+static void ask_blocks(struct ask *ask, const struct limits *limits)
+{
+    const struct launch fit[] = {
+        { "a block of the most threads", { 0 }, { limits->threads }, 0, 0, 0 },
+        { "a block of the most threads along y", { 0 }, { 0, limits->block[1] }, 0, 0, 0 },
+        { "a block of the most threads along z", { 0 }, { 0, 0, limits->block[2] }, 0, 0, 0 },
+        { "a block of the most threads along x and y", { 0 }, { limits->threads / 2, 2 }, 0, 0, 0 },
+    };
+    const struct launch beyond[] = {
+        { "a block of one thread more", { 0 }, { limits->threads + 1 }, 0, 0, 0 },
+        { "a block of one thread more along y", { 0 }, { 0, limits->block[1] + 1 }, 0, 0, 0 },
+        { "a block of one thread more along z", { 0 }, { 0, 0, limits->block[2] + 1 }, 0, 0, 0 },
+        { "a block of one column too many", { 0 }, { limits->threads / 2 + 1, 2 }, 0, 0, 0 },
+        { "a block of 0 threads along x", { 0 }, { NONE }, 0, 0, 0 },
+        { "a block of 0 threads along y", { 0 }, { 0, NONE }, 0, 0, 0 },
+        { "a block of 0 threads along z", { 0 }, { 0, 0, NONE }, 0, 0, 0 },
+    };
+    unsigned i;
+
+    for (i = 0; i < sizeof(fit) / sizeof(fit[0]); i++)
+        ask_launch(ask, limits, &fit[i], 1);
+    for (i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++)
+        ask_launch(ask, limits, &beyond[i], 0);
+}
+
+static void ask_grids(struct ask *ask, const struct limits *limits)
+{
+    const struct launch beyond[] = {
+        { "a grid of one block more along x", { limits->grid[0] + 1 }, { 0 }, 0, 0, 0 },
+        { "a grid of one block more along y", { 0, limits->grid[1] + 1 }, { 0 }, 0, 0, 0 },
+        { "a grid of one block more along z", { 0, 0, limits->grid[2] + 1 }, { 0 }, 0, 0, 0 },
+        { "a grid of 0 blocks along x", { NONE }, { 0 }, 0, 0, 0 },
+        { "a grid of 0 blocks along y", { 0, NONE }, { 0 }, 0, 0, 0 },
+        { "a grid of 0 blocks along z", { 0, 0, NONE }, { 0 }, 0, 0, 0 },
+    };
+    unsigned i;
+#ifndef PDL_MODEL /* which has no time for so many blocks */
+    const struct launch fit[] = {
+        { "a grid of the most blocks along y", { 0, limits->grid[1] }, { 0 }, 0, 0, 0 },
+        { "a grid of the most blocks along z", { 0, 0, limits->grid[2] }, { 0 }, 0, 0, 0 },
+    };
+
+    for (i = 0; i < sizeof(fit) / sizeof(fit[0]); i++)
+        ask_launch(ask, limits, &fit[i], 1);
+#endif
+    for (i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++)
+        ask_launch(ask, limits, &beyond[i], 0);
+}
+
+static void ask_resources(struct ask *ask, const struct limits *limits)
+{
+    const struct launch fit[] = {
+        { "a block of all its shared memory", { 0 }, { 0 }, limits->shared, 0, 0 },
+        { "a block of all the shared memory that it may be allowed", { 0 }, { 0 }, limits->shared_allowed, 0, 0 },
+        { "a cooperative grid of as many blocks as fit", { limits->together }, { 32 }, 0, 0, 1 },
+        { "a cluster of 8 blocks", { 16 }, { 32 }, 0, 8, 0 },
+    };
+    const struct launch beyond[] = {
+        { "a block of one byte more than it may be allowed", { 0 }, { 0 }, limits->shared_allowed + 1, 0, 0 },
+        { "a cooperative grid of one block more than fit", { limits->together + 1 }, { 32 }, 0, 0, 1 },
+        { "clusters of 8 in a grid of 12", { 12 }, { 32 }, 0, 8, 0 },
+        { "clusters of 3 in a grid of 4", { 4 }, { 32 }, 0, 3, 0 },
+        { "a cluster of 16 that its kernel was not allowed", { 16 }, { 32 }, 0, 16, 0 },
+    };
+    unsigned i;
+
+    for (i = 0; i < sizeof(fit) / sizeof(fit[0]); i++)
+        ask_launch(ask, limits, &fit[i], 1);
+    for (i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++)
+        ask_launch(ask, limits, &beyond[i], 0);
+}
+
+static cudaError_t read_attribute(long *value, enum cudaDeviceAttr attribute)
+{
+    int device, number = 0;
+    cudaError_t error = cudaGetDevice(&device);
+
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&number, attribute, device);
+    *value = number;
+    return error;
+}
+
+static cudaError_t open_limits(struct limits *limits, cudaStream_t stream)
+{
+    const struct {
+        long *value;
+        enum cudaDeviceAttr attribute;
+    } asked[] = { { &limits->threads, cudaDevAttrMaxThreadsPerBlock }, { &limits->block[1], cudaDevAttrMaxBlockDimY },
+                  { &limits->block[2], cudaDevAttrMaxBlockDimZ },      { &limits->grid[0], cudaDevAttrMaxGridDimX },
+                  { &limits->grid[1], cudaDevAttrMaxGridDimY },        { &limits->grid[2], cudaDevAttrMaxGridDimZ },
+                  { &limits->shared, cudaDevAttrMaxSharedMemoryPerBlock },
+                  { &limits->shared_allowed, cudaDevAttrMaxSharedMemoryPerBlockOptin }, { &limits->together, cudaDevAttrMultiProcessorCount } };
+    cudaError_t error = cleared_alloc((void **)&limits->args.state, sizeof(struct trial_state));
+    unsigned i;
+    int fit = 0;
+
+    for (i = 0; i < sizeof(asked) / sizeof(asked[0]) && error == cudaSuccess; i++)
+        error = read_attribute(asked[i].value, asked[i].attribute);
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute((const void *)SYMBOL(limits_shared), cudaFuncAttributeMaxDynamicSharedMemorySize, (int)limits->shared_allowed);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, (const void *)SYMBOL(limits_count), 32, 0);
+    limits->together *= fit;
+    limits->stream = stream;
+    return error;
+}
+
+static void ask_shapes(struct ask *ask)
+{
+    struct limits limits = PDL_ZERO;
+    cudaError_t error = open_limits(&limits, ask->stream);
+
+    ask_expect(ask, "limits of the device", error, cudaSuccess);
+    if (error == cudaSuccess) {
+        ask_blocks(ask, &limits);
+        ask_grids(ask, &limits);
+        ask_resources(ask, &limits);
+    }
+    (void)cudaFree(limits.args.state);
+}
+
+/* ---- legacy ---- */
+
+static cudaError_t count_in(struct kernel_args *args, cudaStream_t stream, int programmatic)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+
+    return launch_one((const void *)SYMBOL(limits_count), args, 1, stream, &attribute, programmatic ? 1 : 0);
+}
+
+/* "When any stream in the same context that was not created with cudaStreamNonBlocking is being captured, any attempted use of the legacy
+ * stream is invalid", and what is being captured is invalid then, too. blocks: this stream is such a one. */
+static void ask_legacy_beside(struct ask *ask, struct kernel_args *args, cudaStream_t stream, const char *name, int blocks)
+{
+    struct limits limits = PDL_ZERO;
+    cudaError_t began, legacy, after, ended;
+    cudaGraph_t graph = NULL;
+    unsigned ran_before = 0, ran_after = 0;
+    char text[96];
+
+    limits.args = *args;
+    limits.stream = cudaStreamLegacy;
+    (void)count_threads(&limits, &ran_before);
+    began = cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    if (began == cudaSuccess)
+        began = count_in(args, stream, 1);
+    legacy = count_in(args, cudaStreamLegacy, 1);
+    after = count_in(args, stream, 1);
+    ended = cudaStreamEndCapture(stream, &graph);
+    (void)cudaGetLastError();
+    snprintf(text, sizeof(text), "a launch in the legacy stream while %s captures", name);
+    ask_expect(ask, name, began, cudaSuccess);
+    (blocks ? ask_expect_refusal(ask, text, legacy) : ask_expect(ask, text, legacy, cudaSuccess));
+    snprintf(text, sizeof(text), "a launch in %s after that", name);
+    (blocks ? ask_expect_refusal(ask, text, after) : ask_expect(ask, text, after, cudaSuccess));
+    snprintf(text, sizeof(text), "the end of the capture of %s", name);
+    (blocks ? ask_expect_refusal(ask, text, ended) : ask_expect(ask, text, ended, cudaSuccess));
+    ask_expect_number(ask, "a graph came of it", graph != NULL, !blocks);
+    if (count_threads(&limits, &ran_after))
+        ask_expect_number(ask, "kernels that ran meanwhile", (long)(ran_after - ran_before), !blocks);
+    else
+        ask_skip(ask, text, "what ran cannot be counted");
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+static void ask_legacy(struct ask *ask)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaStream_t blocking = NULL;
+    cudaError_t error = cleared_alloc((void **)&args.state, sizeof(struct trial_state));
+
+    if (error == cudaSuccess)
+        error = cudaStreamCreate(&blocking);
+    ask_expect(ask, "memory and a stream", error, cudaSuccess);
+    if (error == cudaSuccess) {
+        ask_legacy_beside(ask, &args, blocking, "a blocking stream", 1);
+        ask_legacy_beside(ask, &args, cudaStreamPerThread, "the per-thread stream", 1);
+        ask_legacy_beside(ask, &args, ask->stream, "a non-blocking stream", 0);
+        ask_expect(ask, "a launch in the blocking stream later", count_in(&args, blocking, 0), cudaSuccess);
+        ask_expect(ask, "its end", cudaStreamSynchronize(blocking), cudaSuccess);
+    }
+    if (blocking)
+        (void)cudaStreamDestroy(blocking);
+    (void)cudaFree(args.state);
+}
+
+/* ---- cycles ---- */
+
+#define MOST_IN_CYCLE 4u
+
+/* Nodes in a line whose last edge goes back to the first node. Where that is refused, when the edge is added or when the graph is made
+ * executable, is not promised. */
+static void ask_cycle(struct ask *ask, unsigned nodes, unsigned port)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaGraphNode_t node[MOST_IN_CYCLE];
+    cudaGraphEdgeData data = edges_data(port, 0, port != 0);
+    cudaGraphExec_t exec = NULL;
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+    char text[96];
+    unsigned i;
+
+    for (i = 0; i < nodes && error == cudaSuccess; i++)
+        error = ask_add_kernel(&node[i], graph, (const void *)SYMBOL(limits_count), &args, 1);
+    for (i = 0; i + 1 < nodes && error == cudaSuccess; i++)
+        error = edges_add(graph, &node[i], &node[i + 1], &data, 1);
+    snprintf(text, sizeof(text), "%u nodes in a line, by edges of port %u", nodes, port);
+    ask_expect(ask, text, error, cudaSuccess);
+    if (error == cudaSuccess)
+        error = edges_add(graph, &node[nodes - 1], &node[0], &data, 1);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    (void)cudaGetLastError();
+    snprintf(text, sizeof(text), "%u nodes in a cycle, by edges of port %u", nodes, port);
+    ask_expect_refusal(ask, text, error);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+}
+
+static void ask_cycles(struct ask *ask)
+{
+    unsigned nodes, port;
+
+    for (nodes = 1; nodes <= MOST_IN_CYCLE; nodes++)
+        for (port = 0; port < 3; port++)
+            ask_cycle(ask, nodes, port);
+}
+
+/* ---- times ---- */
+
+#define TIMES_ROUNDS 12u
+#define TIMES_HOLD_NS 50000u
+
+/* trial_state: held_ns is when the kernel before the first event ended, dependent_begin_ns when the kernel after the second one began. */
+KERNEL(limits_before)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_delay(args.state, plan.hold_ns);
+    k_store64_relaxed(&args.state->held_ns, k_now());
+}
+KERNEL(limits_between)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_delay(args.state, plan.hold_ns);
+}
+KERNEL(limits_after) { k_store64_relaxed(&args.state->dependent_begin_ns, k_now()); }
+/* The step of the clock that the kernels read. */
+KERNEL(limits_tick)
+{
+    uint64_t begin = k_now(), first, next;
+
+    k_delay_until(args.state, begin + 1);
+    first = k_now();
+    k_delay_until(args.state, first + 1);
+    next = k_now();
+    k_store64_relaxed(&args.state->target_ns, next - first);
+}
+
+static cudaError_t launch_timed(const void *function, const struct kernel_args *args, cudaStream_t stream)
+{
+    return launch_one(function, args, 1, stream, NULL, 0);
+}
+
+static cudaError_t run_round(const struct kernel_args *args, cudaStream_t stream, const cudaEvent_t *event, float *ms)
+{
+    cudaError_t error = launch_timed((const void *)SYMBOL(limits_before), args, stream);
+
+    if (error == cudaSuccess)
+        error = cudaEventRecord(event[0], stream);
+    if (error == cudaSuccess)
+        error = launch_timed((const void *)SYMBOL(limits_between), args, stream);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(event[1], stream);
+    if (error == cudaSuccess)
+        error = launch_timed((const void *)SYMBOL(limits_after), args, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    return error == cudaSuccess ? cudaEventElapsedTime(ms, event[0], event[1]) : error;
+}
+
+/* At least what the kernel between the events took, and no more than from the end of the kernel before them to the beginning of the one after
+ * them: kernels and events need not read one clock, so a step of the kernels' clock and 5 us are left to it. */
+static void ask_rounds(struct ask *ask, struct host_room *room, const struct kernel_args *args, const cudaEvent_t *event)
+{
+    unsigned wrong = 0, round;
+    cudaError_t error = launch_timed((const void *)SYMBOL(limits_tick), args, ask->stream);
+    double left;
+
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(ask->stream);
+    left = 5000.0 + 2.0 * (double)room->state.target_ns;
+    for (round = 0; round < TIMES_ROUNDS && error == cudaSuccess; round++) {
+        double took, least = (double)(room->plan.hold_ns = TIMES_HOLD_NS + 4 * (uint32_t)room->state.target_ns + round % 3 * 20000), most;
+        float ms = -1.0f;
+
+        error = run_round(args, ask->stream, event, &ms);
+        took = (double)ms * 1e6;
+        most = (double)(room->state.dependent_begin_ns - room->state.held_ns);
+        wrong += error == cudaSuccess && (took < least - left || took > most + left);
+    }
+    ask_expect(ask, "the time between two events", error, cudaSuccess);
+    ask_expect_none(ask, "times between two events that are not those of their last records", wrong, round);
+}
+
+static void ask_times(struct ask *ask)
+{
+    struct kernel_args args = PDL_ZERO;
+    struct host_room *room = NULL;
+    cudaEvent_t event[2] = { NULL, NULL };
+    unsigned i;
+
+    if (!open_room(&room, &args)) {
+        ask_skip(ask, "pinned host memory", "none was given");
+        return;
+    }
+    prepare_trial(room, 0);
+    if (cudaEventCreate(&event[0]) == cudaSuccess && cudaEventCreate(&event[1]) == cudaSuccess)
+        ask_rounds(ask, room, &args, event);
+    else
+        ask_skip(ask, "an event", "none was made");
+    for (i = 0; i < 2; i++)
+        if (event[i])
+            (void)cudaEventDestroy(event[i]);
+    (void)cudaFreeHost(room);
+}
+
+static const struct pair limits_pairs[] = {
+    PAIR_ASK("shapes", ask_shapes),
+    PAIR_ASK("legacy", ask_legacy),
+    PAIR_ASK("cycles", ask_cycles),
+    PAIR_ASK("times", ask_times),
+};
+IMAGE(limits, limits_pairs)
