@@ -40,14 +40,14 @@ class Runs:
             raise InvalidRun(f"a smoke run on the model fails without any change: {said}")
 
     def _smoke(self, *changed: Path) -> str | None:
-        """What a smoke run says if it does not end with 0. An object that is linked before the model's library stands for its own one there."""
+        """What a smoke run says if it does not end with 0. An object linked before the model's library stands for the library's own."""
         harness = self.work / HARNESS
         if not self.build.link(HARNESS, {}, harness, *map(str, changed)):
             return "does not compile"
         report = self.work / "report"
         shutil.rmtree(report, ignore_errors=True)
-        argv = [sys.executable, places.ROOT / "conformance", "run", "--device", "model", "--profile", "smoke", "--seed", "1",
-                "--harness", harness, "--output", report]
+        argv = [sys.executable, str(places.KIT), "run", "--device", "model", "--profile", "smoke", "--seed", "1",
+                "--harness", str(harness), "--output", str(report)]
         try:
             done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=RUN_S)
         except subprocess.TimeoutExpired:
