@@ -26,14 +26,14 @@ struct limits {                  /* of the device and of the two kernels */
     cudaStream_t stream;
 };
 
-struct launch {                  /* zeros in grid and block are written 0 - 1 here, so that a size not named is 1 */
+struct launch {                  /* in grid and block a size that is not given, 0, means 1 */
     const char *what;
     long grid[3], block[3];
     long shared;
     unsigned cluster;
     int cooperative;
 };
-#define NONE (-1)                /* a size of 0 */
+#define NONE (-1)                /* means a size of 0 */
 
 static unsigned size_of(long named) { return named == NONE ? 0u : named ? (unsigned)named : 1u; }
 
@@ -89,7 +89,7 @@ static int count_threads(const struct limits *limits, unsigned *threads)
     return 1;
 }
 
-/* After a kernel that runs in any case. What was refused runs no thread, and leaves the stream as it was. */
+/* Launches a kernel that always runs, then the one that is asked about. If that is refused, none of its threads may run. */
 static void ask_launch(struct ask *ask, const struct limits *limits, const struct launch *launch, int fits)
 {
     static const struct launch before = { "", { 0 }, { 0 }, 0, 0, 0 };

@@ -68,12 +68,7 @@ class Native:
         return next(unit for unit in self.build.units_of(target) if unit.source == source)
 
     def _compiled(self, text: str, source: Path, name: str, target: str = "kit_core") -> Path | None:
-        unit = self._unit(target, source)
-        changed, object_file = self.work / "changed.c", self.work / name
-        changed.write_text(text, encoding="utf-8")
-        argv = unit.command(changed, object_file, f"-I{source.parent}", "-w", "-Werror=implicit-function-declaration",
-                            "-Werror=incompatible-pointer-types", "-Werror=int-conversion")
-        return object_file if quiet(argv, self.build.folder) else None
+        return self.build.compile(self._unit(target, source), text, self.work / name)
 
     def notices(self, change: Change) -> str | None:
         """What notices the change; None if nothing does."""

@@ -2,9 +2,9 @@
 
     python3 conformance dev mutate-model --count 60 [--seed HEX] [--file graphs.c] [--work DIR]
 
-Works on copies, never on this tree. A change counts as noticed if `run --device model --profile smoke` ends with anything but 0. A
-survivor is no defect by itself: many changes alter nothing that a document promises, or nothing at all. Each one is to be read: is
-there a legal program that shows a different outcome? Then a rule or the drawn programs should ask. Exit 0: nothing survived; 1: some did.
+Works on copies, never on this tree. A change counts as noticed if `run --device model --profile smoke` does not end with 0. Many
+changes survive because they alter nothing that a document promises. So read each survivor: if a legal program shows another outcome,
+a rule or the drawn programs should ask for it. Exit 0: nothing survived; 1: some did.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from conformance.mutation.draw import Change, changes_of, choose
-from conformance.mutation.programs import Build, Unit, differs, quiet
+from conformance.mutation.programs import Build, differs
 from conformance.mutation.trying import parser_of, run, try_all
 from conformance.pdlkit import places
 from conformance.pdlkit.exits import BadArguments, InvalidRun
@@ -55,19 +55,13 @@ class Runs:
         verdict = next((line for line in done.stdout.splitlines() if line.startswith("VERDICT")), f"exit {done.returncode}")
         return None if done.returncode == 0 else verdict[:80]
 
-    def _compiled(self, unit: Unit, text: str, name: str) -> Path | None:
-        changed, made = self.work / "changed.c", self.work / name
-        changed.write_text(text, encoding="utf-8")
-        argv = unit.command(changed, made, f"-I{unit.source.parent}", "-w", "-Werror=implicit-function-declaration",
-                            "-Werror=incompatible-pointer-types", "-Werror=int-conversion")
-        return made if quiet(argv, self.build.folder) else None
-
     def notices(self, change: Change) -> str | None:
         """What notices the change; None if nothing does."""
         source = places.ROOT / change.file
         unit = next(unit for unit in self.build.units if unit.source == source)
         text = source.read_text(encoding="utf-8")
-        before, after = self._compiled(unit, text, "before.o"), self._compiled(unit, change.applied(text), "after.o")
+        before = self.build.compile(unit, text, self.work / "before.o")
+        after = self.build.compile(unit, change.applied(text), self.work / "after.o")
         if before is None or after is None:
             return "does not compile"
         return self._smoke(after) if differs(before, after) else "same machine code"

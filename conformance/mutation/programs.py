@@ -83,6 +83,14 @@ class Build:
         """The target's own compilations."""
         return [unit for unit in self.units if f"/{target}.dir/" in f"/{unit.output}"]
 
+    def compile(self, unit: Unit, text: str, made: Path) -> Path | None:
+        """The unit compiled with this text instead of its source's, as `made`; None if it does not compile."""
+        changed = made.with_name("changed.c")
+        changed.write_text(text, encoding="utf-8")
+        argv = unit.command(changed, made, f"-I{unit.source.parent}", "-w", "-Werror=implicit-function-declaration",
+                            "-Werror=incompatible-pointer-types", "-Werror=int-conversion")
+        return made if quiet(argv, self.folder) else None
+
     def link(self, target: str, replaced: dict[str, Path], program: Path, *more: str) -> bool:
         """Link the target into `program`, with some of its objects replaced."""
         last = must(["ninja", "-C", self.folder, "-t", "commands", target]).splitlines()[-1]

@@ -179,8 +179,8 @@ static constraints forget_last_call(context inner, uint32_t site, constraints kn
     return constraints_without(known, speaks_of_call);
 }
 
-/* What a callee that is not walked leaves: results that may differ as its arguments did. Of one that cannot be seen, every register that it
- * may neither take nor return anything in: its caller was compiled to read afterwards only what it keeps. */
+/* What a callee that is not walked leaves: results that may differ as its arguments did. If it cannot be seen, it may have changed the
+ * registers of arguments and results. The others keep their values: the compiler lets a caller read only those that the callee keeps. */
 static void after_skipped_call(struct registers *registers, const uint16_t *written, size_t count, uint32_t site, bool spares_memory)
 {
     uint8_t varies = 0;
