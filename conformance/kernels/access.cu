@@ -245,8 +245,8 @@ static cudaError_t queue_roomy(const struct queue *queue, const struct trial_lau
 static const struct pair access_pairs[] = {
     PAIR("relaxed", SHAPE_WORDS, 0, access_relaxed_primary, access_relaxed_dependent, queue_pair),
     PAIR("rewrite", SHAPE_WORDS, 0, access_rewrite_primary, access_rewrite_dependent, queue_pair),
-    PAIR("domain", SHAPE_WORDS, 0, access_primary, access_dependent, queue_domain),
-    PAIR("persisting", SHAPE_WORDS, 0, access_primary, access_dependent, queue_persisting),
+    PAIR("domain", SHAPE_WORDS, PAIR_BESIDE, access_primary, access_dependent, queue_domain),
+    PAIR("persisting", SHAPE_WORDS, PAIR_BESIDE, access_primary, access_dependent, queue_persisting),
     PAIR("read_only", SHAPE_WORDS, PAIR_LINES, access_primary, access_read_only_dependent, queue_pair),
     PAIR("host", SHAPE_WORDS, PAIR_HOST, access_primary, access_dependent, queue_pair),
 #ifndef PDL_MODEL

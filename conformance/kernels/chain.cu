@@ -104,12 +104,12 @@ static cudaError_t queue_queued(const struct queue *queue, const struct trial_la
 }
 
 static const struct pair chain_pairs[] = {
-    PAIR_OF_THREE("relay", SHAPE_WORDS, 0, chain_primary, chain_waiting, chain_dependent, queue_wide),
-    PAIR_OF_THREE("links", SHAPE_WORDS, 0, chain_patient_primary, chain_link, chain_dependent, queue_three),
-    PAIR_OF_THREE("silent", SHAPE_WORDS, 0, chain_primary, chain_silent, chain_dependent, queue_one),
-    PAIR_OF_THREE("mute", SHAPE_WORDS, 0, chain_primary, chain_mute, chain_dependent, queue_one),
-    PAIR_OF_THREE("partial", SHAPE_WORDS, 0, chain_primary, chain_partial, chain_dependent, queue_wide),
-    PAIR_OF_THREE("leavers", SHAPE_WORDS, PAIR_TWO_WARPS, chain_primary, chain_leavers, chain_dependent, queue_wide),
+    PAIR_OF_THREE("relay", SHAPE_WORDS, PAIR_BESIDE, chain_primary, chain_waiting, chain_dependent, queue_wide),
+    PAIR_OF_THREE("links", SHAPE_WORDS, PAIR_BESIDE, chain_patient_primary, chain_link, chain_dependent, queue_three),
+    PAIR_OF_THREE("silent", SHAPE_WORDS, PAIR_BESIDE, chain_primary, chain_silent, chain_dependent, queue_one),
+    PAIR_OF_THREE("mute", SHAPE_WORDS, PAIR_BESIDE, chain_primary, chain_mute, chain_dependent, queue_one),
+    PAIR_OF_THREE("partial", SHAPE_WORDS, PAIR_BESIDE, chain_primary, chain_partial, chain_dependent, queue_wide),
+    PAIR_OF_THREE("leavers", SHAPE_WORDS, PAIR_TWO_WARPS | PAIR_BESIDE, chain_primary, chain_leavers, chain_dependent, queue_wide),
     PAIR_OF_THREE("deep", SHAPE_WORDS, 0, chain_primary, chain_silent, chain_dependent, queue_deep),
     PAIR_OF_THREE("queued", SHAPE_WORDS, 0, chain_primary, chain_silent, chain_dependent, queue_queued),
 };

@@ -80,7 +80,7 @@ static cudaError_t queue_preferred(const struct queue *queue, const struct trial
 #endif
 
 static const struct pair cluster_pairs[] = {
-    PAIR("barrier", SHAPE_WORDS, PAIR_CLUSTER, cluster_primary, cluster_barrier_dependent, queue_barrier),
+    PAIR("barrier", SHAPE_WORDS, PAIR_CLUSTER | PAIR_BESIDE, cluster_primary, cluster_barrier_dependent, queue_barrier),
 #if CUDART_VERSION >= 12080
     PAIR("preferred", SHAPE_WORDS, PAIR_CLUSTER, cluster_primary, cluster_dependent, queue_preferred),
 #endif

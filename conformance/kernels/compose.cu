@@ -194,8 +194,8 @@ static cudaError_t queue_blocked(const struct queue *queue, const struct trial_l
 }
 
 static const struct pair compose_pairs[] = {
-    PAIR("cluster", SHAPE_WORDS, PAIR_CLUSTER, compose_primary, compose_dependent, queue_cluster),
-    PAIR("cluster_withhold", SHAPE_WORDS, PAIR_CLUSTER, compose_withhold_primary, compose_start_dependent, queue_cluster),
+    PAIR("cluster", SHAPE_WORDS, PAIR_CLUSTER | PAIR_BESIDE, compose_primary, compose_dependent, queue_cluster),
+    PAIR("cluster_withhold", SHAPE_WORDS, PAIR_CLUSTER | PAIR_BESIDE, compose_withhold_primary, compose_start_dependent, queue_cluster),
     PAIR("cooperative_primary", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_cooperative_primary),
     PAIR("cooperative_dependent", SHAPE_WORDS, 0, compose_primary, compose_dependent, queue_cooperative_dependent),
     PAIR("cooperative_grid", SHAPE_WORDS, 0, compose_primary, compose_grid_dependent, queue_cooperative_dependent),

@@ -31,8 +31,8 @@ static cudaError_t queue_zero(const struct queue *queue, const struct trial_laun
 }
 
 static const struct pair launch_pairs[] = {
-    PAIR("plain", SHAPE_WORDS, PAIR_MIDDLE, launch_primary, launch_dependent, queue_plain),
-    PAIR("hint", SHAPE_WORDS, 0, launch_primary, launch_dependent, queue_plain),
-    PAIR("zero", SHAPE_WORDS, 0, launch_primary, launch_dependent, queue_zero),
+    PAIR("plain", SHAPE_WORDS, PAIR_MIDDLE | PAIR_BESIDE, launch_primary, launch_dependent, queue_plain),
+    PAIR("hint", SHAPE_WORDS, PAIR_BESIDE, launch_primary, launch_dependent, queue_plain),
+    PAIR("zero", SHAPE_WORDS, PAIR_BESIDE, launch_primary, launch_dependent, queue_zero),
 };
 IMAGE(launch, launch_pairs)

@@ -4,7 +4,8 @@
  * around    EDGE-25a  a writer that triggers, a graph of one kernel between full edges, a reader that does not wait: the graph a
  *                     child, a child after a child, all of it inside a child, the body of a conditional node; a writer with
  *                     twelve readers; and a reader after 24 kernels, the last of which is the writer
- * launches  COMP-12a  a graph after an event of another stream; and one executable graph in two streams at once
+ * launches  COMP-12a  a graph after an event of another stream; and one executable graph in two streams at once,
+ *                     now and then after the host has waited for something else
  * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
  *
  * Mutant `graphedge`: an edge is programmatic or missing, the event is not awaited, or the graph is instantiated twice.
@@ -311,6 +312,14 @@ static cudaError_t behind_event(struct nested *n, cudaGraphExec_t exec, int time
     return error == cudaSuccess ? cudaGraphLaunch(exec, ask->stream) : error;
 }
 
+/* The host waits for a kernel that has nothing to do with the graph under way. */
+static cudaError_t wait_elsewhere(struct nested *n)
+{
+    cudaError_t error = launch_one((const void *)SYMBOL(nested_nothing), &n->args, 1, n->ask->side, NULL, 0);
+
+    return error == cudaSuccess ? cudaStreamSynchronize(n->ask->side) : error;
+}
+
 static void ask_launches(struct ask *ask)
 {
     struct nested n = PDL_ZERO;
@@ -331,6 +340,8 @@ static void ask_launches(struct ask *ask)
         stale += error == cudaSuccess && readers_are_stale(&n, 1, 0);
         if (error == cudaSuccess)
             error = cudaGraphLaunch(turn[0], ask->stream);
+        if (error == cudaSuccess && trial / 2 % 2)
+            error = wait_elsewhere(&n);
         if (error == cudaSuccess)
             error = cudaGraphLaunch(turn[EDGES_KEPT ? 0 : 1], ask->side);
         if (error == cudaSuccess)

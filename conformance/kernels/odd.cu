@@ -78,12 +78,12 @@ static cudaError_t queue_two(const struct queue *queue, const struct trial_launc
 static cudaError_t queue_minus(const struct queue *queue, const struct trial_launch *trial) { return queue_values(queue, trial, -1, 0, 1); }
 
 static const struct pair odd_pairs[] = {
-    PAIR("ignored", SHAPE_WORDS, 0, odd_primary, odd_dependent, queue_ignored),
-    PAIR("unread", SHAPE_WORDS, 0, odd_held_primary, odd_plain_dependent, queue_unread),
-    PAIR("on_off", SHAPE_WORDS, 0, odd_primary, odd_dependent, queue_on_off),
-    PAIR("off_on", SHAPE_WORDS, 0, odd_primary, odd_dependent, queue_off_on),
-    PAIR("two", SHAPE_WORDS, 0, odd_primary, odd_dependent, queue_two),
-    PAIR("minus", SHAPE_WORDS, 0, odd_primary, odd_dependent, queue_minus),
-    PAIR("plain", SHAPE_WORDS, 0, odd_primary, odd_dependent, queue_plain),
+    PAIR("ignored", SHAPE_WORDS, PAIR_BESIDE, odd_primary, odd_dependent, queue_ignored),
+    PAIR("unread", SHAPE_WORDS, PAIR_BESIDE, odd_held_primary, odd_plain_dependent, queue_unread),
+    PAIR("on_off", SHAPE_WORDS, PAIR_BESIDE, odd_primary, odd_dependent, queue_on_off),
+    PAIR("off_on", SHAPE_WORDS, PAIR_BESIDE, odd_primary, odd_dependent, queue_off_on),
+    PAIR("two", SHAPE_WORDS, PAIR_BESIDE, odd_primary, odd_dependent, queue_two),
+    PAIR("minus", SHAPE_WORDS, PAIR_BESIDE, odd_primary, odd_dependent, queue_minus),
+    PAIR("plain", SHAPE_WORDS, PAIR_BESIDE, odd_primary, odd_dependent, queue_plain),
 };
 IMAGE(odd, odd_pairs)

@@ -67,7 +67,7 @@ static const struct pair publish_pairs[] = {
     PAIR("fence_each", SHAPE_WORDS, 0, publish_fence_each_primary, publish_dependent, queue_pair),
     PAIR("fence_one", SHAPE_WORDS, 0, publish_fence_one_primary, publish_dependent, queue_pair),
     PAIR("fence_system", SHAPE_WORDS, 0, publish_fence_system_primary, publish_dependent, queue_pair),
-    PAIR("fence_domain", SHAPE_WORDS, 0, publish_fence_each_primary, publish_dependent, queue_domain),
+    PAIR("fence_domain", SHAPE_WORDS, PAIR_BESIDE, publish_fence_each_primary, publish_dependent, queue_domain),
     PAIR("unfenced", SHAPE_WORDS, 0, publish_unfenced_primary, publish_dependent, queue_pair),
     PAIR("implicit", SHAPE_WORDS, PAIR_NEVER_TRIGGER, publish_implicit_primary, publish_dependent, queue_pair),
     PAIR("early_store", SHAPE_WORDS, PAIR_OVERWRITE, publish_early_store_primary, publish_early_store_dependent, queue_pair),

@@ -83,11 +83,14 @@ struct pending_wait { /* an event that the next work in the stream waits for */
 
 enum { MODEL_BODIES = 4 };
 
+enum { STREAM_ATTRIBUTES = 11 };
+
 struct capture;
 struct stream {
     uint32_t magic;
     unsigned flags;
     int priority;
+    cudaLaunchAttributeValue attribute[STREAM_ATTRIBUTES]; /* as they were set, by their ids */
     struct op *tail;        /* everything in the stream retires no later than this */
     struct op *kernel_tail; /* what attribute 6 may overlap; NULL if the last work was something else */
     struct op *previous_kernel; /* the same, whatever has come since (AMB-16); NULL after a graph with kernels */

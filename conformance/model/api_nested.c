@@ -85,7 +85,7 @@ static const struct condition *condition_of(const struct graph *g, unsigned long
 {
     for (const struct graph *at = g; at != NULL; at = at->owner != NULL ? at->owner->graph : NULL)
         for (const struct condition *c = at->conditions; c != NULL; c = c->next)
-            if (c->handle == handle)
+            if (c->handle == handle || device.faults.handles_confused)
                 return c;
     return NULL;
 }
@@ -125,7 +125,7 @@ struct node *nested_node(struct graph *g, struct cudaGraphNodeParams *p)
         return NULL;
     struct node *n = node_new(g, cudaGraphNodeTypeGraph);
 #if CUDART_VERSION >= 12090
-    if (p->graph.ownership == cudaGraphChildGraphOwnershipMove) {
+    if (p->graph.ownership == cudaGraphChildGraphOwnershipMove || device.faults.clone_is_moved) {
         node_owns(n, child);
         return n;
     }

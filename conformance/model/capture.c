@@ -233,6 +233,22 @@ static void kernel_event(struct stream *s, struct node *n, cudaEvent_t handle, u
     event_holds(event_of(handle), s, &h, 1);
 }
 
+/* "Priorities are only available on kernel nodes, and are copied from stream priority during stream capture"; one of the launch's own stays. */
+static void copy_priority(const struct stream *s, struct request *r)
+{
+    cudaLaunchAttribute priority;
+    for (unsigned i = 0; i < r->num_attrs; i++)
+        if (r->attrs[i].id == cudaLaunchAttributePriority)
+            return;
+    if (r->num_attrs == MODEL_MAX_ATTRS || device.faults.priority_not_captured)
+        return;
+    memset(&priority, 0, sizeof priority);
+    priority.id = cudaLaunchAttributePriority;
+    priority.val.priority = s->priority;
+    request_attribute(r, &priority);
+    r->attrs[r->num_attrs++] = priority;
+}
+
 cudaError_t capture_kernel(struct stream *s, struct request *r)
 {
     if (capture_broken(s))
@@ -245,6 +261,8 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
     for (unsigned i = 0; device.faults.domain_not_captured && i < r->num_attrs; i++)
         if ((int)r->attrs[i].id == 10)
             n->kernel->attrs[i].val.pad[0] = 0;
+    if (s->priority != 0)
+        copy_priority(s, n->kernel);
     cudaError_t error = attach(s, n, launch_may_overlap(r, s));
     if (error != cudaSuccess)
         return error;

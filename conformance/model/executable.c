@@ -211,7 +211,7 @@ static void queue_between(const struct graph *g, struct op *start, struct op *en
 void execs_forget_retired(void)
 {
     for (struct graph_exec *e = execs; e != NULL; e = e->next)
-        if (e->running != NULL && e->running->retired)
+        if (e->running != NULL && (e->running->retired || device.faults.host_wait_forgets_exec))
             e->running = NULL;
 }
 

@@ -341,10 +341,24 @@ cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttr
                                              const cudaLaunchAttributeValue *value)
 {
     CALL(cudaStreamSetAttribute);
-    FAIL_IF(stream_of(handle) == NULL, cudaErrorInvalidResourceHandle);
+    struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(value == NULL || !is_stream_attribute((int)id), cudaErrorInvalidValue);
+    if (id == cudaLaunchAttributePriority && !device.faults.late_priority_lost)
+        s->priority = value->priority;
+    s->attribute[id] = *value;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaStreamGetAttribute(cudaStream_t handle, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value)
+{
+    CALL(cudaStreamGetAttribute);
+    const struct stream *s = stream_of(handle);
+    FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
+    FAIL_IF(value == NULL || !is_stream_attribute((int)id), cudaErrorInvalidValue);
+    *value = s->attribute[id];
     if (id == cudaLaunchAttributePriority)
-        stream_of(handle)->priority = value->priority;
+        value->priority = s->priority;
     return cudaSuccess;
 }
 

@@ -233,6 +233,12 @@ static const struct variant variants[] = {
     BROKEN("legacy-beside-capture", legacy_beside_capture, "EDGE-34", "the legacy stream may be used while a blocking stream captures"),
     BROKEN("cycles-accepted", cycles_accepted, "EDGE-35", "a graph with a cycle is made executable"),
     BROKEN("first-time-stays", first_time_stays, "EVT-15", "recorded again, an event keeps the time that it was first asked for"),
+    BROKEN("late-priority-lost", late_priority_lost, "ATTR-16", "a priority that a stream is given after it was made is lost"),
+    BROKEN("priority-not-captured", priority_not_captured, "ATTR-16", "a captured kernel has no priority, whatever its stream has"),
+    BROKEN("short-list-overruns", short_list_overruns, "EDGE-36", "with room for fewer edges than there are one more is written"),
+    BROKEN("handles-confused", handles_confused, "EDGE-37", "every conditional node obeys the handle that its graph was given last"),
+    BROKEN("clone-is-moved", clone_is_moved, "SAME-01", "cudaGraphAddNode takes a child graph itself where it is to take a clone"),
+    BROKEN("host-wait-forgets-exec", host_wait_forgets_exec, "COMP-12a", "once the host has waited, an executable graph may run beside itself"),
     BROKEN("node-params-ignored", node_params_ignored, "SAME-01", "cudaGraphNodeSetParams of a node that is not executable changes nothing"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };

@@ -465,20 +465,20 @@ static cudaError_t descend(struct made *made, cudaGraph_t graph, unsigned levels
     return moved ? cudaSuccess : cudaGraphDestroy(before);
 }
 
-/* A clone, or from 12.9 on the graph itself. */
+/* A clone, by either call; or from 12.9 on the graph itself. */
 static cudaError_t add_child(struct made *made, cudaGraph_t outer, int *moved)
 {
     cudaGraphNode_t node;
 
     *moved = 0;
 #if CUDART_VERSION >= 12090
-    if (made->room->size.moves && dice_below(&made->dice, 2)) {
+    if (made->room->size.moves && dice_below(&made->dice, 3)) {
         struct cudaGraphNodeParams params;
         memset(&params, 0, sizeof(params));
+        *moved = (int)dice_below(&made->dice, 2);
         params.type = cudaGraphNodeTypeGraph;
         params.graph.graph = made->graph;
-        params.graph.ownership = cudaGraphChildGraphOwnershipMove;
-        *moved = 1;
+        params.graph.ownership = *moved ? cudaGraphChildGraphOwnershipMove : cudaGraphChildGraphOwnershipClone;
         return edges_add_node(&node, outer, NULL, NULL, 0, &params);
     }
 #endif

@@ -1,0 +1,384 @@
+/* readback.cu - what was set is what is read: lists of nodes and edges with room for fewer, all and more; attributes of streams, and the
+ * priority that a capture copies from its stream; and which conditional node a handle belongs to.
+ *
+ * pair      rules    what is asked
+ * lists     EDGE-36  nodes, roots, edges, a node's dependencies and dependents: counted without room, and read with room for 1 and more
+ * streams   ATTR-16  every priority, policy and domain, given to a stream when it is made or later; what kernels captured from it have
+ * handles   EDGE-37  three conditional nodes whose handles were made in another order than they
+ */
+#include <stdio.h>
+
+#include "cleared.h"
+#include "graph_ask.h"
+#include "kernel.h"
+
+KERNEL(readback_nothing) { (void)args; }
+
+/* ---- lists ---- */
+
+#define LIST_NODES 6u
+#define LIST_ROOM 10u          /* more than any list has entries */
+#define NOWHERE LIST_NODES     /* an entry that has no second node */
+
+struct edge {
+    unsigned from, to, from_port, type;
+};
+static const struct edge list_edges[] = { { 0, 1, 0, 0 }, { 0, 2, 1, 1 }, { 1, 3, 2, 1 }, { 2, 3, 0, 0 }, { 3, 4, 2, 0 } };
+
+struct listed {                /* what one call answered */
+    cudaGraphNode_t node[LIST_ROOM], to[LIST_ROOM];
+    cudaGraphEdgeData data[LIST_ROOM];
+    size_t count;
+};
+
+struct kernels {
+    cudaGraph_t graph;
+    cudaGraphNode_t node[LIST_NODES];
+};
+
+/* NULL for `listed->node` counts: `room` is 0 then. */
+typedef cudaError_t (*lister)(const struct kernels *k, struct listed *listed, int room);
+
+static cudaError_t list_nodes(const struct kernels *k, struct listed *listed, int room)
+{
+    return cudaGraphGetNodes(k->graph, room ? listed->node : NULL, &listed->count);
+}
+
+static cudaError_t list_roots(const struct kernels *k, struct listed *listed, int room)
+{
+    return cudaGraphGetRootNodes(k->graph, room ? listed->node : NULL, &listed->count);
+}
+
+static cudaError_t list_edges_of(const struct kernels *k, struct listed *listed, int room)
+{
+    return edges_of_graph(k->graph, room ? listed->node : NULL, room ? listed->to : NULL, room ? listed->data : NULL, &listed->count);
+}
+
+static cudaError_t list_into(const struct kernels *k, struct listed *listed, int room)
+{
+    return edges_into_node(k->node[3], room ? listed->node : NULL, room ? listed->data : NULL, &listed->count);
+}
+
+static cudaError_t list_out_of(const struct kernels *k, struct listed *listed, int room)
+{
+    return edges_out_of_node(k->node[0], room ? listed->node : NULL, room ? listed->data : NULL, &listed->count);
+}
+
+struct entry {
+    unsigned node, to, edge;   /* edge: whose data stands beside it, or NOWHERE */
+};
+
+static const struct list {
+    const char *name;
+    lister read;
+    unsigned entries;
+    struct entry entry[LIST_NODES];
+} lists[] = {
+    { "the nodes", list_nodes, 6,
+      { { 0, NOWHERE, NOWHERE }, { 1, NOWHERE, NOWHERE }, { 2, NOWHERE, NOWHERE }, { 3, NOWHERE, NOWHERE }, { 4, NOWHERE, NOWHERE }, { 5, NOWHERE, NOWHERE } } },
+    { "the roots", list_roots, 2, { { 0, NOWHERE, NOWHERE }, { 5, NOWHERE, NOWHERE } } },
+    { "the edges", list_edges_of, 5, { { 0, 1, 0 }, { 0, 2, 1 }, { 1, 3, 2 }, { 2, 3, 3 }, { 3, 4, 4 } } },
+    { "the dependencies of a node", list_into, 2, { { 1, NOWHERE, 2 }, { 2, NOWHERE, 3 } } },
+    { "the dependents of a node", list_out_of, 2, { { 1, NOWHERE, 0 }, { 2, NOWHERE, 1 } } },
+};
+
+/* plain: full edges only, which may be counted without room for their data. */
+static cudaError_t open_kernels(struct kernels *k, int plain)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaError_t error = cudaGraphCreate(&k->graph, 0);
+    unsigned i;
+
+    for (i = 0; i < LIST_NODES && error == cudaSuccess; i++)
+        error = ask_add_kernel(&k->node[i], k->graph, (const void *)SYMBOL(readback_nothing), &args, 1);
+    for (i = 0; i < sizeof(list_edges) / sizeof(list_edges[0]) && error == cudaSuccess; i++) {
+        const struct edge *e = &list_edges[i];
+        cudaGraphEdgeData data = plain ? edges_data(0, 0, 0) : edges_data(e->from_port, 0, e->type);
+        error = edges_add(k->graph, &k->node[e->from], &k->node[e->to], &data, 1);
+    }
+    return error;
+}
+
+static int is_entry(const struct kernels *k, const struct entry *want, const struct listed *got, unsigned at)
+{
+    const struct edge *edge = want->edge == NOWHERE ? NULL : &list_edges[want->edge];
+
+    return got->node[at] == k->node[want->node] && (want->to == NOWHERE || got->to[at] == k->node[want->to]) &&
+           (!edge || (got->data[at].from_port == edge->from_port && got->data[at].to_port == 0 && got->data[at].type == edge->type));
+}
+
+/* Every entry within `room` is one of the list's, none twice; whatever else there was room for is NULL, and nothing more is written. */
+static int is_right(const struct kernels *k, const struct list *list, const struct listed *got, const struct listed *untouched, unsigned room)
+{
+    unsigned at, i, filled = room < list->entries ? room : list->entries, seen = 0;
+
+    for (at = 0; at < filled; at++) {
+        for (i = 0; i < list->entries && !is_entry(k, &list->entry[i], got, at); i++)
+            ;
+        if (i == list->entries || seen >> i & 1)
+            return 0;
+        seen |= 1u << i;
+    }
+    for (; at < room; at++)
+        if (got->node[at] || (list->entry[0].to != NOWHERE && got->to[at]))
+            return 0;
+    for (; at < LIST_ROOM; at++)
+        if (got->node[at] != untouched->node[at] || got->to[at] != untouched->to[at] ||
+            memcmp(&got->data[at], &untouched->data[at], sizeof(got->data[at])) != 0)
+            return 0;
+    return room < list->entries || got->count == list->entries;
+}
+
+static void ask_list(struct ask *ask, const struct list *list, const struct kernels *plain, const struct kernels *mixed)
+{
+    struct listed got, untouched;
+    unsigned room, wrong = 0, calls = 0;
+    char text[96];
+
+    memset(&got, 0, sizeof(got));
+    snprintf(text, sizeof(text), "counting %s", list->name);
+    ask_expect(ask, text, list->read(plain, &got, 0), cudaSuccess);
+    ask_expect_number(ask, text, (long)got.count, (long)list->entries);
+    memset(&untouched, 0x5A, sizeof(untouched));
+    for (room = 1; room < list->entries + 3; room++, calls++) {
+        got = untouched;
+        got.count = room;
+        wrong += list->read(mixed, &got, 1) != cudaSuccess || !is_right(mixed, list, &got, &untouched, room);
+    }
+    (void)cudaGetLastError();
+    snprintf(text, sizeof(text), "wrong answers with room for some of %s, all and more", list->name);
+    ask_expect_none(ask, text, wrong, calls);
+}
+
+static void ask_lists(struct ask *ask)
+{
+    struct kernels plain = PDL_ZERO, mixed = PDL_ZERO;
+    cudaError_t error = open_kernels(&plain, 1);
+    unsigned i;
+
+    if (error == cudaSuccess)
+        error = open_kernels(&mixed, 0);
+    ask_expect(ask, "two graphs of six kernels", error, cudaSuccess);
+    for (i = 0; i < sizeof(lists) / sizeof(lists[0]) && error == cudaSuccess; i++)
+        ask_list(ask, &lists[i], &plain, &mixed);
+    if (plain.graph)
+        (void)cudaGraphDestroy(plain.graph);
+    if (mixed.graph)
+        (void)cudaGraphDestroy(mixed.graph);
+}
+
+/* ---- streams ---- */
+
+/* The node of a kernel that is captured from this stream; its graph is the caller's. */
+static cudaError_t capture_one(cudaStream_t stream, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    size_t count = 1;
+    void *params[1];
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
+
+    if (error != cudaSuccess)
+        return error;
+    params[0] = &args;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    config.stream = stream;
+    error = cudaLaunchKernelExC(&config, (const void *)SYMBOL(readback_nothing), params);
+    end = cudaStreamEndCapture(stream, graph);
+    error = error == cudaSuccess ? end : error;
+    return error == cudaSuccess ? cudaGraphGetNodes(*graph, node, &count) : error;
+}
+
+/* "Priorities are only available on kernel nodes, and are copied from stream priority during stream capture." */
+static void ask_priority_of(struct ask *ask, cudaStream_t stream, int priority, const char *given)
+{
+    cudaLaunchAttributeValue value;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    int is = priority + 1;
+    char text[96];
+
+    memset(&value, 0x5A, sizeof(value));
+    snprintf(text, sizeof(text), "priority %d, given %s, of the stream", priority, given);
+    ask_expect(ask, text, cudaStreamGetPriority(stream, &is), cudaSuccess);
+    ask_expect_number(ask, text, is, priority);
+    snprintf(text, sizeof(text), "priority %d, given %s, as an attribute", priority, given);
+    ask_expect(ask, text, cudaStreamGetAttribute(stream, cudaLaunchAttributePriority, &value), cudaSuccess);
+    ask_expect_number(ask, text, value.priority, priority);
+    memset(&value, 0x5A, sizeof(value));
+    snprintf(text, sizeof(text), "priority %d, given %s, of a captured kernel", priority, given);
+    ask_expect(ask, text, capture_one(stream, &graph, &node), cudaSuccess);
+    ask_expect(ask, text, cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &value), cudaSuccess);
+    ask_expect_number(ask, text, value.priority, priority);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+static void ask_priorities(struct ask *ask)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    int least = 0, greatest = 0, priority;
+    cudaStream_t made, changed;
+
+    ask_expect(ask, "the range of priorities", cudaDeviceGetStreamPriorityRange(&least, &greatest), cudaSuccess);
+    for (priority = greatest; priority <= least; priority++) {
+        value.priority = priority;
+        ask_expect(ask, "a stream", cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, priority), cudaSuccess);
+        ask_expect(ask, "another", cudaStreamCreateWithFlags(&changed, cudaStreamNonBlocking), cudaSuccess);
+        ask_priority_of(ask, made, priority, "when it was made");
+        ask_expect(ask, "a priority", cudaStreamSetAttribute(changed, cudaLaunchAttributePriority, &value), cudaSuccess);
+        ask_priority_of(ask, changed, priority, "later");
+        (void)cudaStreamDestroy(made);
+        (void)cudaStreamDestroy(changed);
+    }
+}
+
+static const int policies[] = { cudaSyncPolicySpin, cudaSyncPolicyYield, cudaSyncPolicyBlockingSync, cudaSyncPolicyAuto };
+static const int domains[] = { cudaLaunchMemSyncDomainRemote, cudaLaunchMemSyncDomainDefault };
+
+static void ask_attribute(struct ask *ask, cudaStream_t stream, cudaLaunchAttributeID id, const char *what, int number)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    int domain = id == cudaLaunchAttributeMemSyncDomain;
+    char text[64];
+
+    if (domain)
+        value.memSyncDomain = (cudaLaunchMemSyncDomain)number;
+    else
+        value.syncPolicy = (enum cudaSynchronizationPolicy)number;
+    snprintf(text, sizeof(text), "%s %d of a stream", what, number);
+    ask_expect(ask, text, cudaStreamSetAttribute(stream, id, &value), cudaSuccess);
+    memset(&value, 0x5A, sizeof(value));
+    ask_expect(ask, text, cudaStreamGetAttribute(stream, id, &value), cudaSuccess);
+    ask_expect_number(ask, text, domain ? (long)value.memSyncDomain : (long)value.syncPolicy, number);
+}
+
+static void ask_domain_map(struct ask *ask, cudaStream_t stream, unsigned char plain, unsigned char remote)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    char text[64];
+
+    value.memSyncDomainMap.default_ = plain;
+    value.memSyncDomainMap.remote = remote;
+    snprintf(text, sizeof(text), "domains %u and %u of a stream", plain, remote);
+    ask_expect(ask, text, cudaStreamSetAttribute(stream, cudaLaunchAttributeMemSyncDomainMap, &value), cudaSuccess);
+    memset(&value, 0x5A, sizeof(value));
+    ask_expect(ask, text, cudaStreamGetAttribute(stream, cudaLaunchAttributeMemSyncDomainMap, &value), cudaSuccess);
+    ask_expect_number(ask, text, value.memSyncDomainMap.default_ * 256l + value.memSyncDomainMap.remote, plain * 256l + remote);
+}
+
+static void ask_streams(struct ask *ask)
+{
+    cudaStream_t stream;
+    unsigned i;
+
+    ask_priorities(ask);
+    ask_expect(ask, "a stream", cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    for (i = 0; i < sizeof(policies) / sizeof(policies[0]); i++)
+        ask_attribute(ask, stream, cudaLaunchAttributeSynchronizationPolicy, "policy", policies[i]);
+    for (i = 0; i < sizeof(domains) / sizeof(domains[0]); i++)
+        ask_attribute(ask, stream, cudaLaunchAttributeMemSyncDomain, "domain", domains[i]);
+    ask_domain_map(ask, stream, 1, 0);
+    ask_domain_map(ask, stream, 0, 1);
+    (void)cudaStreamDestroy(stream);
+}
+
+/* ---- handles ---- */
+
+#if CUDART_VERSION >= 12040
+#define HANDLES 3u
+
+/* The body of each node sets a word of its own. */
+static cudaError_t add_condition(cudaGraph_t graph, cudaGraphConditionalHandle handle, uint32_t *word)
+{
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    struct cudaMemsetParams set = PDL_ZERO;
+    cudaGraphNode_t node;
+    cudaError_t error;
+
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.handle = handle;
+    params.conditional.type = cudaGraphCondTypeIf;
+    params.conditional.size = 1;
+    error = edges_add_node(&node, graph, NULL, NULL, 0, &params);
+    if (error != cudaSuccess)
+        return error;
+    set.dst = word;
+    set.value = set.elementSize = 4;
+    set.width = set.height = 1;
+    return cudaGraphAddMemsetNode(&node, params.conditional.phGraph_out[0], NULL, 0, &set);
+}
+
+/* runs: whose bodies are to run, a bit each; order: in which the nodes are made, a digit each. */
+static cudaError_t make_conditions(cudaGraph_t graph, uint32_t *words, unsigned runs, const char *order)
+{
+    cudaGraphConditionalHandle handle[HANDLES];
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    for (i = 0; i < HANDLES && error == cudaSuccess; i++)
+        error = cudaGraphConditionalHandleCreate(&handle[i], graph, runs >> i & 1, cudaGraphCondAssignDefault);
+    for (i = 0; i < HANDLES && error == cudaSuccess; i++) {
+        unsigned which = (unsigned)(order[i] - '0');
+        error = add_condition(graph, handle[which], words + which);
+    }
+    return error;
+}
+
+static cudaError_t run_conditions(cudaGraph_t graph, uint32_t *words, cudaStream_t stream, unsigned *ran)
+{
+    uint32_t seen[HANDLES] = { 0, 0, 0 };
+    cudaGraphExec_t exec = NULL;
+    unsigned i;
+    cudaError_t error = cudaMemsetAsync(words, 0, sizeof(seen), stream);
+
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(seen, words, sizeof(seen), cudaMemcpyDeviceToHost, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    for (i = 0; i < HANDLES; i++)
+        *ran |= (unsigned)(seen[i] != 0) << i;
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    return error;
+}
+
+static void ask_handles(struct ask *ask)
+{
+    static const char *const orders[] = { "012", "021", "102", "120", "201", "210" };
+    unsigned runs, order, wrong = 0, asked = 0;
+    uint32_t *words = NULL;
+    cudaError_t error = cleared_alloc((void **)&words, HANDLES * sizeof(*words));
+
+    for (runs = 0; runs < 1u << HANDLES; runs++)
+        for (order = 0; order < sizeof(orders) / sizeof(orders[0]) && error == cudaSuccess; order++, asked++) {
+            unsigned ran = 0;
+            cudaGraph_t graph = NULL;
+            error = cudaGraphCreate(&graph, 0);
+            if (error == cudaSuccess)
+                error = make_conditions(graph, words, runs, orders[order]);
+            if (error == cudaSuccess)
+                error = run_conditions(graph, words, ask->stream, &ran);
+            wrong += error == cudaSuccess && ran != runs;
+            if (graph)
+                (void)cudaGraphDestroy(graph);
+        }
+    ask_expect(ask, "graphs of three conditional nodes", error, cudaSuccess);
+    ask_expect_none(ask, "graphs in which other bodies ran than those whose handles said so", wrong, asked);
+    (void)cudaFree(words);
+}
+#else
+static void ask_handles(struct ask *ask) { ask_skip(ask, "conditional nodes", "the toolkit is older than 12.4"); }
+#endif
+
+static const struct pair readback_pairs[] = {
+    PAIR_ASK("lists", ask_lists),
+    PAIR_ASK("streams", ask_streams),
+    PAIR_ASK("handles", ask_handles),
+};
+IMAGE(readback, readback_pairs)
