@@ -1,10 +1,10 @@
-/* readback.cu - what was set is what is read: lists of nodes and edges with room for fewer, all and more; attributes of streams, and the
- * priority that a capture copies from its stream; and which conditional node a handle belongs to.
+/* readback.cu - what is read is what was made or set: lists of nodes and edges, attributes of streams, the priority that a capture copies
+ * from its stream, and the conditional node that a handle belongs to.
  *
  * pair      rules    what is asked
  * lists     EDGE-36  nodes, roots, edges, a node's dependencies and dependents: counted without room, and read with room for 1 and more
  * streams   ATTR-16  every priority, policy and domain, given to a stream when it is made or later; what kernels captured from it have
- * handles   EDGE-37  three conditional nodes whose handles were made in another order than they
+ * handles   EDGE-37  three conditional nodes, whose handles were made in any order
  */
 #include <stdio.h>
 
@@ -36,7 +36,7 @@ struct kernels {
     cudaGraphNode_t node[LIST_NODES];
 };
 
-/* NULL for `listed->node` counts: `room` is 0 then. */
+/* Without room the call gets no arrays and only counts. */
 typedef cudaError_t (*lister)(const struct kernels *k, struct listed *listed, int room);
 
 static cudaError_t list_nodes(const struct kernels *k, struct listed *listed, int room)
@@ -107,7 +107,8 @@ static int is_entry(const struct kernels *k, const struct entry *want, const str
            (!edge || (got->data[at].from_port == edge->from_port && got->data[at].to_port == 0 && got->data[at].type == edge->type));
 }
 
-/* Every entry within `room` is one of the list's, none twice; whatever else there was room for is NULL, and nothing more is written. */
+/* Each entry that there was room for is one of the list's, none of them twice; after the last one comes NULL, and beyond the room nothing is
+ * written. */
 static int is_right(const struct kernels *k, const struct list *list, const struct listed *got, const struct listed *untouched, unsigned room)
 {
     unsigned at, i, filled = room < list->entries ? room : list->entries, seen = 0;

@@ -74,7 +74,7 @@ void ops_reset(void)
 /* Gives back the chunks that nothing needs any more; not while a caller still holds an operation. */
 void ops_reclaim(void)
 {
-    if (chunk_count < 4 && !device.faults.host_wait_forgets_exec)
+    if (chunk_count < 4 && !device.faults.host_wait_forgets_exec && !device.faults.host_wait_forgets_events)
         return;
     streams_forget_retired();
     execs_forget_retired();

@@ -212,7 +212,7 @@ static void forget_retired(struct stream *s)
     if (s->last_kernel != NULL && s->last_kernel->retired)
         s->last_kernel = NULL;
     for (unsigned i = 0; i < s->waits; i++)
-        if (!s->wait[i].op->retired)
+        if (!s->wait[i].op->retired && !device.faults.host_wait_forgets_events)
             s->wait[kept++] = s->wait[i];
     s->waits = kept;
 }

@@ -1,5 +1,5 @@
-/* program_between.c - host calls that change nothing of what a stream does next: queries, waits for events that have nothing to say, calls that
- * are refused, and captures in a stream that has work. */
+/* program_between.c - host calls that change nothing of what a stream does next: queries, waits for events that have nothing to say and for other
+ * streams, calls that are refused, and captures in a stream that has work. */
 #include "program.h"
 
 #include <string.h>
@@ -44,6 +44,20 @@ static cudaError_t await_nothing(cudaEvent_t event, cudaStream_t stream)
     return cudaStreamWaitEvent(stream, event, 0);
 }
 
+/* The host waits for a stream that has nothing to do with the others. */
+static cudaError_t wait_elsewhere(const struct made *made)
+{
+    cudaStream_t other;
+    cudaError_t error, end;
+
+    TRY(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    error = cudaEventRecord(made->room->passed, other);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(other);
+    end = cudaStreamDestroy(other);
+    return error == cudaSuccess ? end : error;
+}
+
 enum question { ASK_NOTHING, ASK_STREAM, ASK_CAPTURED_EVENT };
 
 /* A stream that captures, or a captured event, may be neither waited for nor queried (CUDA Programming Guide, prohibited operations). */
@@ -83,15 +97,16 @@ static cudaError_t capture_between(const struct made *made, cudaStream_t stream,
 
 static cudaError_t call_between(const struct made *made, cudaStream_t stream, struct dice *dice)
 {
-    switch (dice_below(dice, made->beside ? 7 : 9)) { /* no document says what else a spoiled capture spoils */
+    switch (dice_below(dice, made->beside ? 8 : 10)) { /* no document says what else a spoiled capture spoils */
     case 0: return launch_nothing(made, stream);
     case 1: return ready_or_not(cudaStreamQuery(stream));
     case 2: return ask_event(made, 0, dice);
     case 3: return ask_event(made, 1, dice);
     case 4: return await_nothing(made->room->never, stream);
     case 5: return await_nothing(made->room->passed, stream);
-    case 6: return capture_between(made, stream, ASK_NOTHING, dice);
-    case 7: return capture_between(made, stream, ASK_STREAM, dice);
+    case 6: return wait_elsewhere(made);
+    case 7: return capture_between(made, stream, ASK_NOTHING, dice);
+    case 8: return capture_between(made, stream, ASK_STREAM, dice);
     default: return capture_between(made, stream, ASK_CAPTURED_EVENT, dice);
     }
 }
