@@ -24,7 +24,7 @@ from pathlib import Path
 from conformance.lint.analyser import program
 from conformance.lint.disassembly import may_wait
 from conformance.lint.findings import above_hint
-from conformance.lint.images import open_images
+from conformance.lint.images import NO_CODE, open_images
 from conformance.lint.linter import Options, lint_files
 from conformance.lint.shapes.compilers import installed_nvcc
 from conformance.lint.sources import Unreadable
@@ -149,7 +149,7 @@ def add_image(row: Row, cubin: Path, name: str) -> None:
     row.kernels += len(report.verdicts)
     row.instructions += report.instructions
     row.own_s += report.own_seconds
-    row.unreadable += [f"{name}: {message}" for _, message in report.unreadable]
+    row.unreadable += [f"{name}: {message}" for _, message in report.unreadable if message != NO_CODE]  # a program's own part may have no kernels
     rate = report.instructions / report.own_seconds if report.own_seconds else 0.0
     if report.instructions >= _LARGE and (row.slowest is None or rate < row.slowest[0]):
         row.slowest = rate, name
