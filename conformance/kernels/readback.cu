@@ -75,7 +75,8 @@ static const struct list {
     struct entry entry[LIST_NODES];
 } lists[] = {
     { "the nodes", list_nodes, 6,
-      { { 0, NOWHERE, NOWHERE }, { 1, NOWHERE, NOWHERE }, { 2, NOWHERE, NOWHERE }, { 3, NOWHERE, NOWHERE }, { 4, NOWHERE, NOWHERE }, { 5, NOWHERE, NOWHERE } } },
+      { { 0, NOWHERE, NOWHERE }, { 1, NOWHERE, NOWHERE }, { 2, NOWHERE, NOWHERE },
+        { 3, NOWHERE, NOWHERE }, { 4, NOWHERE, NOWHERE }, { 5, NOWHERE, NOWHERE } } },
     { "the roots", list_roots, 2, { { 0, NOWHERE, NOWHERE }, { 5, NOWHERE, NOWHERE } } },
     { "the edges", list_edges_of, 5, { { 0, 1, 0 }, { 0, 2, 1 }, { 1, 3, 2 }, { 2, 3, 3 }, { 3, 4, 4 } } },
     { "the dependencies of a node", list_into, 2, { { 1, NOWHERE, 2 }, { 2, NOWHERE, 3 } } },
