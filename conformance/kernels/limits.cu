@@ -1,11 +1,12 @@
 /* limits.cu - what must be refused is refused, and leaves nothing behind: launches beyond a limit, the legacy stream beside a capture, graphs
- * with a cycle; and what two events say of the time between them.
+ * with a cycle, updates that change a graph's shape; and what two events say of the time between them.
  *
  * pair     rules    what is asked
  * shapes   ATTR-15  launches at each limit of grids, blocks, shared memory, clusters and cooperative kernels, and one beyond it; with the
  *                   attribute and without it
  * legacy   EDGE-34  a launch in the legacy stream while another stream captures
  * cycles   EDGE-35  graphs whose edges, full and programmatic ones, make a cycle
+ * updates  EDGE-38  updates of an executable graph from graphs of another shape
  * times    EVT-15   the time between two events that are recorded again and again
  */
 #include <stdio.h>
@@ -352,6 +353,86 @@ static void ask_cycles(struct ask *ask)
             ask_cycle(ask, nodes, port);
 }
 
+/* ---- updates ---- */
+
+#define UPDATE_NODES 4u
+
+struct shape {                   /* a graph of kernels, and what becomes of an executable graph of the first shape that is updated from it */
+    const char *what;
+    unsigned nodes, edges, from_to[3][2];
+    unsigned empty, cooperative; /* a bit for each node */
+    int refused;
+    enum cudaGraphExecUpdateResult result;
+};
+
+static const struct shape shapes[] = {
+    { "the same", 3, 2, { { 0, 1 }, { 1, 2 } }, 0, 0, 0, cudaGraphExecUpdateSuccess },
+    { "a node more", 4, 3, { { 0, 1 }, { 1, 2 }, { 2, 3 } }, 0, 0, 1, cudaGraphExecUpdateErrorTopologyChanged },
+    { "a node less", 2, 1, { { 0, 1 } }, 0, 0, 1, cudaGraphExecUpdateErrorTopologyChanged },
+    { "an edge more", 3, 3, { { 0, 1 }, { 1, 2 }, { 0, 2 } }, 0, 0, 1, cudaGraphExecUpdateErrorTopologyChanged },
+    { "an edge less", 3, 1, { { 0, 1 } }, 0, 0, 1, cudaGraphExecUpdateErrorTopologyChanged },
+    { "an edge from another node", 3, 2, { { 0, 1 }, { 0, 2 } }, 0, 0, 1, cudaGraphExecUpdateErrorTopologyChanged },
+    { "an empty node instead of a kernel", 3, 2, { { 0, 1 }, { 1, 2 } }, 4, 0, 1, cudaGraphExecUpdateErrorNodeTypeChanged },
+    { "a cooperative kernel instead of one that is not", 3, 2, { { 0, 1 }, { 1, 2 } }, 0, 2, 1, cudaGraphExecUpdateErrorAttributesChanged },
+};
+
+static cudaError_t make_shape(cudaGraph_t *graph, const struct shape *shape, unsigned port)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaGraphEdgeData data = edges_data(port, 0, port != 0), full = edges_data(0, 0, 0);
+    cudaLaunchAttributeValue cooperative = PDL_ZERO;
+    cudaGraphNode_t node[UPDATE_NODES];
+    cudaError_t error = cudaGraphCreate(graph, 0);
+    unsigned i;
+
+    cooperative.cooperative = 1;
+    for (i = 0; i < shape->nodes && error == cudaSuccess; i++) {
+        error = shape->empty >> i & 1 ? cudaGraphAddEmptyNode(&node[i], *graph, NULL, 0)
+                                      : ask_add_kernel(&node[i], *graph, (const void *)SYMBOL(limits_count), &args, 1);
+        if (error == cudaSuccess && shape->cooperative >> i & 1)
+            error = cudaGraphKernelNodeSetAttribute(node[i], cudaLaunchAttributeCooperative, &cooperative);
+    }
+    for (i = 0; i < shape->edges && error == cudaSuccess; i++) {
+        unsigned to = shape->from_to[i][1];
+        error = edges_add(*graph, &node[shape->from_to[i][0]], &node[to], shape->empty >> to & 1 ? &full : &data, 1);
+    }
+    return error;
+}
+
+static void ask_update(struct ask *ask, const struct shape *shape, unsigned port)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaGraph_t graph[2] = { NULL, NULL };
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = make_shape(&graph[0], &shapes[0], port);
+    char text[112];
+
+    if (error == cudaSuccess)
+        error = make_shape(&graph[1], shape, port);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph[0], 0);
+    snprintf(text, sizeof(text), "an update by edges of port %u with %s", port, shape->what);
+    ask_expect(ask, text, error, cudaSuccess);
+    if (error == cudaSuccess) {
+        error = cudaGraphExecUpdate(exec, graph[1], &info);
+        (void)cudaGetLastError();
+        ask_expect(ask, text, error, shape->refused ? cudaErrorGraphExecUpdateFailure : cudaSuccess);
+        ask_expect_number(ask, text, (long)info.result, (long)shape->result);
+        (void)cudaGraphExecDestroy(exec);
+    }
+    (void)cudaGraphDestroy(graph[0]);
+    (void)cudaGraphDestroy(graph[1]);
+}
+
+static void ask_updates(struct ask *ask)
+{
+    unsigned port, i;
+
+    for (port = 0; port < 2; port++)
+        for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+            ask_update(ask, &shapes[i], port);
+}
+
 /* ---- times ---- */
 
 #define TIMES_ROUNDS 12u
@@ -456,6 +537,7 @@ static const struct pair limits_pairs[] = {
     PAIR_ASK("shapes", ask_shapes),
     PAIR_ASK("legacy", ask_legacy),
     PAIR_ASK("cycles", ask_cycles),
+    PAIR_ASK("updates", ask_updates),
     PAIR_ASK("times", ask_times),
 };
 IMAGE(limits, limits_pairs)
