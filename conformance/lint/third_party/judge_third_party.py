@@ -149,7 +149,7 @@ def add_image(row: Row, cubin: Path, name: str) -> None:
     row.kernels += len(report.verdicts)
     row.instructions += report.instructions
     row.own_s += report.own_seconds
-    row.unreadable += [f"{name}: {message}" for _, message in report.unreadable if message != NO_CODE]  # a program's part may have no kernels
+    row.unreadable += [f"{name}: {message}" for _, message in report.unreadable if message != NO_CODE]  # a part may have no kernels
     rate = report.instructions / report.own_seconds if report.own_seconds else 0.0
     if report.instructions >= _LARGE and (row.slowest is None or rate < row.slowest[0]):
         row.slowest = rate, name
