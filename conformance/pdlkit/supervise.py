@@ -24,6 +24,7 @@ BETWEEN_CASES_S = 60.0
 CASE_S = 60.0  # when a begin record names no deadline
 LONGEST_CASE_S = 24 * 3600.0
 GRACE_S = 3.0
+SLOWEST = 10.0  # a case that shows progress may take so many times its limit: others may be using the GPU
 EXIT_S = 30.0  # from the closing record to the end of the process
 PROBE_S = 60.0
 PROBE_TRIES = 2
@@ -98,12 +99,13 @@ def _untimed(value: Any) -> Any:
 
 
 class _FamilyWatch:
-    """The watchdog's view of one child: every record is a sign of life; a case has one deadline of its own."""
+    """The watchdog's view of one child: every record is a sign of life; a case's own limit counts from its last progress."""
 
     def __init__(self, session: Session, sink: Sink, on_start: Callable[[], None]) -> None:
         self.session, self._sink, self._on_start = session, sink, on_start
         self._deadline = time.monotonic() + START_S
         self._began = 0.0
+        self._limit = CASE_S
 
     def line(self, text: str) -> None:
         if not text.strip():
@@ -115,8 +117,10 @@ class _FamilyWatch:
         if kind == "begin":
             self._began = now
             limit = record.get("deadline_s")
-            seconds = min(float(limit), LONGEST_CASE_S) if isinstance(limit, (int, float)) and limit > 0 else CASE_S  # noqa: UP038
-            self._deadline = now + seconds + GRACE_S
+            self._limit = min(float(limit), LONGEST_CASE_S) if isinstance(limit, (int, float)) and limit > 0 else CASE_S  # noqa: UP038
+            self._deadline = now + self._limit + GRACE_S
+        elif kind == "progress":
+            self._deadline = min(now, self._began + (SLOWEST - 1) * self._limit) + self._limit + GRACE_S
         elif kind == "end":
             log = self.session.last_ended
             if log is not None:

@@ -298,7 +298,7 @@ def test_how_long_a_child_may_be_silent(line: dict[str, Any] | None, seconds: fl
     assert watch.deadline() == (110.0 if line else 100.0) + seconds
 
 
-def test_progress_does_not_move_a_deadline_and_a_case_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_moves_a_deadline_and_a_case_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     session = Session("f", ["a"])
@@ -308,11 +308,22 @@ def test_progress_does_not_move_a_deadline_and_a_case_is_timed(monkeypatch: pyte
     now[0] = 104.0
     watch.line(json.dumps({"record": "progress", "case": "a", "part": "base", "done": 1, "planned": 2}))
     watch.line("not a record")
-    assert watch.deadline() == 100.0 + 5 + supervise.GRACE_S
+    assert watch.deadline() == 104.0 + 5 + supervise.GRACE_S
     watch.line(json.dumps(verdict))
     now[0] = 106.0
     watch.line(json.dumps(end))
     assert watch.deadline() == 106.0 + supervise.BETWEEN_CASES_S and session.logs["a"].wall_s == 6.0
+
+
+def test_progress_is_believed_for_ten_times_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    watch = supervise._FamilyWatch(Session("f", ["a"]), lambda family, record: None, lambda: None)
+    watch.line(json.dumps(case_lines("a")[0]))
+    for second in range(1, 200):
+        now[0] = 100.0 + second
+        watch.line(json.dumps({"record": "progress", "case": "a", "part": "base", "done": second, "planned": 200}))
+    assert watch.deadline() == 100.0 + 10 * 5 + supervise.GRACE_S
 
 
 def test_a_probe_asks_a_fresh_process(monkeypatch: pytest.MonkeyPatch) -> None:
