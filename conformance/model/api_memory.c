@@ -97,7 +97,7 @@ static cudaError_t may_queue(struct stream *s)
 {
     if (s == NULL)
         return cudaErrorInvalidResourceHandle;
-    if (legacy_is_forbidden(s)) {
+    if (!device.faults.legacy_sets_beside && legacy_is_forbidden(s)) {
         capture_invalidate_all();
         return cudaErrorStreamCaptureImplicit;
     }

@@ -195,7 +195,7 @@ struct faults {
     bool params_reach_running, destroyed_exec_stops, destroyed_child_stops, query_forgets_events, idle_event_frees, ipc_event_early;
     bool captures_mix, other_thread_captures_full, failed_capture_leaks, capture_ids_repeat, cluster_wait_stale;
     bool host_source_unordered, host_target_unordered, late_edges_rootless, enabled_always, third_exec_drops_edge;
-    bool misfits_dropped, crowds_accepted, legacy_beside_capture, cycles_accepted, first_time_stays, node_params_ignored;
+    bool misfits_dropped, crowds_accepted, legacy_beside_capture, legacy_sets_beside, cycles_accepted, first_time_stays, node_params_ignored;
     bool late_priority_lost, priority_not_captured, short_list_overruns, handles_confused, clone_is_moved, host_wait_forgets_exec, host_wait_forgets_events, any_shape_updates;
     bool never_overlaps, early, shared, late_copies; /* these conform */
 };

@@ -231,6 +231,7 @@ static const struct variant variants[] = {
     BROKEN("misfits-dropped", misfits_dropped, "ATTR-15", "a launch of too many threads or blocks, or of none, is dropped without an error"),
     BROKEN("crowds-accepted", crowds_accepted, "ATTR-15", "a cooperative grid of more blocks than fit is accepted"),
     BROKEN("legacy-beside-capture", legacy_beside_capture, "EDGE-34", "the legacy stream may be used while a blocking stream captures"),
+    BROKEN("legacy-sets-beside-capture", legacy_sets_beside, "EDGE-34", "memsets and copies in the legacy stream are taken while a blocking stream captures"),
     BROKEN("cycles-accepted", cycles_accepted, "EDGE-35", "a graph with a cycle is made executable"),
     BROKEN("first-time-stays", first_time_stays, "EVT-15", "recorded again, an event keeps the time that it was first asked for"),
     BROKEN("late-priority-lost", late_priority_lost, "ATTR-16", "a priority that a stream is given after it was made is lost"),
