@@ -66,7 +66,6 @@ static cudaError_t ask_add_child(cudaGraphNode_t *node, cudaGraph_t graph)
     return error;
 }
 
-/* cudaErrorNotSupported: the model has no such node. */
 static cudaError_t ask_add(cudaGraphNode_t *node, cudaGraph_t graph, enum node_kind kind, const struct node_room *room)
 {
     struct kernel_args args = PDL_ZERO;
@@ -88,10 +87,8 @@ static cudaError_t ask_add(cudaGraphNode_t *node, cudaGraph_t graph, enum node_k
         return cudaGraphAddHostNode(node, graph, NULL, 0, &host);
     case NODE_EMPTY: return cudaGraphAddEmptyNode(node, graph, NULL, 0);
     case NODE_CHILD: return ask_add_child(node, graph);
-#ifndef PDL_MODEL
     case NODE_RECORD: return cudaGraphAddEventRecordNode(node, graph, NULL, 0, room->event);
     case NODE_WAIT: return cudaGraphAddEventWaitNode(node, graph, NULL, 0, room->event);
-#endif
     default: return cudaErrorNotSupported;
     }
 }

@@ -12,7 +12,7 @@ static bool in_body(const struct graph *g)
 
 struct node *event_node(struct graph *g, enum cudaGraphNodeType type, cudaEvent_t event)
 {
-    if (event_of(event) == NULL || in_body(g))
+    if (event_of(event) == NULL || (in_body(g) && !device.faults.event_node_in_body))
         return NULL;
     struct node *n = node_new(g, type);
     n->event = event;

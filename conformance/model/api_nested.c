@@ -61,6 +61,27 @@ cudaError_t CUDARTAPI cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNod
     return cudaSuccess;
 }
 
+/* cudaConditionalNodeParams: what a body may hold, at any depth. */
+static bool may_be_in_body(const struct node *n)
+{
+    if (n->type == cudaGraphNodeTypeEventRecord || n->type == cudaGraphNodeTypeWaitEvent)
+        return device.faults.event_node_in_body;
+    return n->type != cudaGraphNodeTypeHost || device.faults.host_node_in_body;
+}
+
+bool bodies_hold_the_allowed(const struct graph *g, bool in_body)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        const struct node *n = g->node[i];
+        if (in_body && !may_be_in_body(n))
+            return false;
+        for (unsigned c = 0; c < n->children; c++)
+            if (!bodies_hold_the_allowed(n->child[c], in_body || n->type == cudaGraphNodeTypeConditional))
+                return false;
+    }
+    return true;
+}
+
 #if CUDART_VERSION >= 12030
 
 static unsigned long long condition_handles;

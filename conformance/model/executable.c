@@ -261,6 +261,7 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
 {
     const struct graph *g = graph_of(handle);
     FAIL_IF(out == NULL || g == NULL || (graph_has_cycle(g) && !device.faults.cycles_accepted), cudaErrorInvalidValue);
+    FAIL_IF(!bodies_hold_the_allowed(g, false), cudaErrorNotSupported);
     struct graph_exec *e = calloc(1, sizeof *e);
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EXEC_MAGIC;

@@ -85,7 +85,7 @@ static unsigned placeable(unsigned *sms, const struct op *op)
 /* A cooperative grid starts as a whole or not at all; blocks of equal size make the count enough. */
 static bool cooperative_must_wait(const struct op *op)
 {
-    if (!op->grid->cooperative || op->grid->next_block != 0)
+    if (!op->grid->cooperative || op->grid->next_block != 0 || device.faults.grid_in_parts)
         return false;
     unsigned slots = 0;
     size_t each = op->grid->kernel->static_shared_bytes + op->grid->dynamic_shared;
@@ -111,11 +111,22 @@ static unsigned pick_grid(const unsigned *fit, unsigned n)
     return fit[best];
 }
 
+/* The grid that has begun and keeps the free slots for itself, until all its blocks are placed. */
+static const struct op *half_placed(void)
+{
+    for (unsigned i = 0; i < device.placing_count && !device.faults.grid_in_parts; i++)
+        if (device.placing[i]->grid->cooperative && device.placing[i]->grid->next_block != 0)
+            return device.placing[i];
+    return NULL;
+}
+
 static void place_one(void)
 {
     unsigned fit[64], sms[MODEL_MOST_SMS], n = 0;
+    const struct op *only = half_placed();
     for (unsigned i = 0; i < device.placing_count && n < 64; i++)
-        if (!cooperative_must_wait(device.placing[i]) && placeable(sms, device.placing[i]) != 0)
+        if ((only == NULL || device.placing[i] == only) && !cooperative_must_wait(device.placing[i]) &&
+            placeable(sms, device.placing[i]) != 0)
             fit[n++] = i;
     if (n == 0) {
         device.place_pending = false;
