@@ -86,9 +86,9 @@ static cudaError_t launch_grid(const struct meeting *m, unsigned grid, unsigned 
 /* All blocks, or more than half of them: two such grids do not fit beside each other. */
 static cudaError_t run_round(struct meeting *m, unsigned round)
 {
-    struct trial_state state[GRIDS] = PDL_ZERO;
+    struct trial_state state[GRIDS];
     unsigned blocks[GRIDS], grid;
-    cudaError_t error = cudaMemcpy(m->args.state, state, sizeof(state), cudaMemcpyHostToDevice);
+    cudaError_t error = clear_memory(m->args.state, sizeof(state));
 
     for (grid = 0; grid < GRIDS_MADE && error == cudaSuccess; grid++) {
         blocks[grid] = CROWDED ? m->most + 1 : round >> grid & 1 ? m->most / 2 + 1 : m->most;
