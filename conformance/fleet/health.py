@@ -22,7 +22,7 @@ from conformance.pdlkit.children import run_silent
 from conformance.pdlkit.exits import BadArguments, SetupImpossible
 from conformance.pdlkit.machine import ask_driver
 from conformance.pdlkit.output_folder import check_file, in_one_step
-from conformance.pdlkit.read_report import Unreadable, read_json, read_report
+from conformance.pdlkit.read_report import Unreadable, read_json, report_of
 from conformance.pdlkit.toolkit import toolkit_program
 
 GOOD, FAULT, UNKNOWN = 0, 1, 2  # node-problem-detector's contract for custom plugins; any other code is unknown there, too
@@ -68,13 +68,11 @@ def _smoke(device: str, harness: Path | None, limit: float) -> State:
         argv += ["--harness", str(harness)] if harness else []
         try:
             code = run_silent(argv, limit)
-            if code is None:
-                return State(device, "unknown", f"UNPROVEN (not done in {limit:.0f} s)", time.time())
-            report = read_report(Path(folder, "run"))
         except SetupImpossible:
             return State(device, "unknown", "UNPROVEN (run could not be started)", time.time())
-        except BadArguments:
-            return State(device, "unknown", f"UNPROVEN (run ended with {code})", time.time())
+        report = report_of(Path(folder, "run"), code)
+        if isinstance(report, str):
+            return State(device, "unknown", f"UNPROVEN ({f'not done in {limit:.0f} s' if code is None else f'run {report}'})", time.time())
         exercised = sum(test["trials"]["exercised"] for test in report["tests"])
         return State(device, str(report["device"].get("name") or "model"), str(report["verdict"]), time.time(), exercised)
 

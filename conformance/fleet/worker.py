@@ -22,7 +22,7 @@ from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.children import run_silent
 from conformance.pdlkit.exits import OK, BadArguments
 from conformance.pdlkit.machine import ask_driver
-from conformance.pdlkit.read_report import read_report
+from conformance.pdlkit.read_report import report_of
 
 GRACE_S = 30.0  # between the request to stop, after which a run writes its report, and the end by force
 
@@ -56,12 +56,8 @@ def judge(plan: Plan, device: str, output: Path, limit: float | None) -> dict[st
     argv = [sys.executable, str(places.KIT), "run", "--device", device, "--profile", plan.profile, "--output", str(output)]
     if plan.harness:
         argv += ["--harness", plan.harness]
-    code = run_silent(argv, limit, GRACE_S)
-    try:
-        return read_report(output)
-    except BadArguments:
-        ended = f"did not end in {limit:.0f} s" if code is None and limit else f"ended with {code}"
-        return f"the run {ended} and left no report"
+    found = report_of(output, run_silent(argv, limit, GRACE_S))
+    return f"the run {found}" if isinstance(found, str) else found
 
 
 def main(argv: list[str]) -> int:

@@ -215,8 +215,8 @@ def run_shown(argv: Sequence[str], cwd: Path, output: IO[bytes] | None = None) -
 
 
 def run_silent(argv: Sequence[str], limit: float | None, patience: float = 0.0) -> int | None:
-    """The exit code of a program whose outputs nobody reads; None if it did not end in time and was ended, after it was asked to
-    and had this patience."""
+    """The exit code of a program whose outputs nobody reads. At the limit it is asked to end, and has this patience to do so; None if
+    it had to be ended."""
     kept = Kept(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         return kept.process.wait(limit)
@@ -224,7 +224,7 @@ def run_silent(argv: Sequence[str], limit: float | None, patience: float = 0.0) 
         if patience:
             kept.ask_to_end()
             with suppress(subprocess.TimeoutExpired):
-                kept.process.wait(patience)
+                return kept.process.wait(patience)
         return None
     finally:
         kept.stop()

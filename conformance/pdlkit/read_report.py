@@ -100,3 +100,16 @@ def read_report(path: Path) -> dict[str, Any]:
         return checked_report(read_json(file))
     except Unreadable as reason:
         raise BadArguments(f"{escaped(str(file))}: {reason}; name a report.json that `run` wrote") from None
+
+
+def report_of(folder: Path, code: int | None) -> dict[str, Any] | str:
+    """The report of a `run` that wrote to this folder and ended with this exit code (None: it was ended); or what is wrong with it,
+    as words that follow "the run". A run that was killed, or that ended before it began, can leave a report that is not its last
+    word: its own first draft, or one of an earlier run.
+    """
+    ended = "was ended" if code is None else f"ended with {code}"
+    try:
+        report = read_report(folder)
+    except BadArguments:
+        return f"{ended} and left no report"
+    return report if report["exit"] == code else f"{ended}, and the report in its folder says {report['exit']}"

@@ -27,6 +27,7 @@ from conformance.pdlkit.verdicts import CaseResult, RunVerdict, bound95, judge_c
 from conformance.pdlkit.waivers import NOTHING, Applied
 
 SCHEMA_NAME = "pdl-report/1"
+UNCHECKED = "not finished"  # `static_check` until `run` has put there what lint compared with the hardware
 _DEVICE_KEYS = ("name", "cc", "sms", "uuid_hash", "tick_ns")
 _CASE_KEYS = ("survived_x", "schedules", "shapes", "answers", "sm_pairs", "sm_pairs_possible", "plan_hash", "expected_hash", "kernels")
 _VARIANT_KEYS = ("kind", "tag", "status", "kills", "trials", "exercised", "must_die", "x_ns", "reason", "image")
@@ -57,7 +58,6 @@ class RunFacts:
     plant: str | None = None
     evidence: dict[str, Evidence] = field(default_factory=dict)
     waivers: Applied = NOTHING
-    static_check: str | None = None  # what lint compared with the hardware, or why it was left out
 
     @property
     def on_model(self) -> bool:
@@ -274,7 +274,7 @@ def build_report(facts: RunFacts) -> dict[str, Any]:
         "tests": tests,
         "contested": contested(tests),
         "paths": compare(tests),
-        "mutation_score": mutation_score(facts.results), "static_check": facts.static_check,
+        "mutation_score": mutation_score(facts.results), "static_check": UNCHECKED,
         "processes": facts.processes, "problems": _sentences(facts.problems),
         "findings": _sentences(facts.verdict.findings),
         "capabilities": judge_capabilities(facts.results, facts.waivers.rules, facts.waivers.crashes),

@@ -271,11 +271,9 @@ def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
     wrong = [*inconsistencies(report), *wrong]
     if wrong:
         verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings, facts.verdict.waived)
-        facts = dataclasses.replace(facts, verdict=verdict, problems=[*facts.problems, *wrong])
-        report = build_report(dataclasses.replace(facts, static_check=told))
-    if told or wrong:
-        report = identified({**report, "static_check": told})
-        path = write_report(report, folder)
+        report = build_report(dataclasses.replace(facts, verdict=verdict, problems=[*facts.problems, *wrong]))
+    report = identified({**report, "static_check": told})
+    path = write_report(report, folder)
     page = write_page(path)
     if options.json:
         print(json.dumps(report, indent=1, allow_nan=False))

@@ -283,13 +283,13 @@ def test_a_silent_program_ends_at_its_limit_with_all_that_it_started(tmp_path: P
 
 def test_a_silent_program_may_end_in_its_own_way(tmp_path: Path) -> None:
     ready, last = tmp_path / "ready", tmp_path / "last"
-    code = f"import pathlib, signal, sys, time\ndef end(*_): pathlib.Path({str(last)!r}).touch(); sys.exit(0)\n" \
+    code = f"import pathlib, signal, sys, time\ndef end(*_): pathlib.Path({str(last)!r}).touch(); sys.exit(7)\n" \
            f"signal.signal(signal.SIGTERM, end)\npathlib.Path({str(ready)!r}).touch()\ntime.sleep(3600)"
     for limit in (5.0, 30.0, HANG_S / 2):
-        assert run_silent([sys.executable, "-c", code], limit, HANG_S) is None
+        code_at_end = run_silent([sys.executable, "-c", code], limit, HANG_S)
         if ready.is_file():
             break
-    assert last.is_file(), "it was ended without being asked"
+    assert last.is_file() and code_at_end == 7, "it was ended without being asked"
 
 
 WAITING = "import sys; sys.stdin.readline(); print('begun', flush=True)"

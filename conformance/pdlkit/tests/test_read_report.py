@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from conformance.pdlkit import ambiguities, graph_tables, places, schema
 from conformance.pdlkit.exits import BadArguments
-from conformance.pdlkit.read_report import Unreadable, checked_report, parse_json, read_json, read_report
+from conformance.pdlkit.read_report import Unreadable, checked_report, parse_json, read_json, read_report, report_of
 
 QUICK = places.KIT / "results" / "h200-580.159.04-13.0.88-quick.json"
 VALUES = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.just(10**400), st.text(max_size=4), st.just([]), st.just({}),
@@ -122,3 +122,13 @@ def test_what_is_no_report_is_told(value: Any, tmp_path: Path) -> None:
 def test_the_recorded_reports_are_valid() -> None:
     found = [path for path in QUICK.parent.glob("*.json") if str(json.loads(path.read_text())).startswith("{'schema': 'pdl-report/")]
     assert found and all(read_report(path) for path in found)
+
+
+@pytest.mark.parametrize(("code", "said"), [
+    (1, None), (0, "ended with 0, and the report in its folder says 1"), (-9, "ended with -9, and the report in its folder says 1"),
+    (None, "was ended, and the report in its folder says 1")])
+def test_a_report_counts_if_its_run_ended_as_it_says(code: int | None, said: str | None, tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(json.dumps(_good()))
+    assert report_of(tmp_path, code) == (_good() if said is None else said)
+    (tmp_path / "report.json").unlink()
+    assert report_of(tmp_path, 1) == "ended with 1 and left no report"
