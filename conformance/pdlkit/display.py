@@ -235,10 +235,17 @@ def capabilities(report: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def waived_rules(report: Mapping[str, Any]) -> list[str]:
+    """The rules that fail and do not decide the verdict, in any round of a soak and on any GPU of a machine."""
+    parts = [report.get("soak") or {}, *(report.get("machine") or {}).get("gpus", [])]
+    rules = [entry["rule"] for entry in report.get("waived") or []]
+    return list(dict.fromkeys([*rules, *(rule for part in parts for rule in part.get("waived") or [])]))
+
+
 def verdict_line(report: Mapping[str, Any]) -> str:
     """`CONFORMS`, `CONFORMS (model, no GPU)`, `CONFORMS (waived: EDGE-33)`."""
-    verdict, waived = str(report["verdict"]), dict.fromkeys(entry["rule"] for entry in report.get("waived") or [])
-    about = ["model, no GPU"] if report["device"]["kind"] == "model" else []
+    verdict, waived = str(report["verdict"]), waived_rules(report)
+    about = ["model, no GPU"] if (report.get("device") or {}).get("kind") == "model" else []
     about += [f"waived: {', '.join(waived)}"] if waived else []
     return f"{verdict} ({'; '.join(about)})" if about else verdict
 

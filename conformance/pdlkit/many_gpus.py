@@ -21,8 +21,9 @@ from typing import Any
 
 from conformance.pdlkit import places
 from conformance.pdlkit.children import Kept
-from conformance.pdlkit.exits import CONFORMS, INVALID, NOT_APPLICABLE, UNPROVEN, VIOLATES, BadArguments
-from conformance.pdlkit.read_report import read_report
+from conformance.pdlkit.display import verdict_line, waived_rules
+from conformance.pdlkit.exits import CONFORMS, INVALID, NOT_APPLICABLE, UNPROVEN, VIOLATES
+from conformance.pdlkit.read_report import report_of
 from conformance.pdlkit.report import identified
 from conformance.pdlkit.toolkit import toolkit_program
 from conformance.pdlkit.verdicts import bound95
@@ -66,6 +67,7 @@ class Worker:
     environment: Mapping[str, str] = field(default_factory=dict)
     kept: Kept | None = None
     report: dict[str, Any] | None = None
+    lost: str = ""  # why there is no report
 
     def start(self, arguments: Sequence[str], folder: Path, seed: int) -> threading.Thread:
         """Start its run; what it says on stderr is passed on with its name in front."""
@@ -83,21 +85,20 @@ class Worker:
                 print(f"{self.label}: {line.rstrip()}", file=sys.stderr, flush=True)
 
     def read(self, folder: Path) -> None:
-        """Take its report over; None if it left none."""
-        try:
-            self.report = read_report(folder / self.label)
-        except BadArguments:
-            self.report = None
+        """Take its report over, or why there is none."""
+        assert self.kept is not None
+        found = report_of(folder / self.label, self.kept.process.returncode)
+        self.report, self.lost = (None, f"its run {found}") if isinstance(found, str) else (found, "")
 
     def row(self) -> dict[str, Any]:
         """The GPU's line in the machine's report."""
         if self.report is None:
-            code = self.kept.process.returncode if self.kept else None
             return {"gpu": self.label, "name": None, "uuid_hash": None, "verdict": "INVALID", "exit": INVALID, "report": None,
-                    "reasons": [f"its run ended with {code} and left no report"]}
+                    "reasons": [self.lost], "waived": []}
         device = self.report.get("device") or {}
         return {"gpu": self.label, "name": device.get("name"), "uuid_hash": device.get("uuid_hash"), "verdict": self.report["verdict"],
-                "exit": self.report["exit"], "report": f"{self.label}/report.json", "reasons": self.report["reasons"]}
+                "exit": self.report["exit"], "report": f"{self.label}/report.json", "reasons": self.report["reasons"],
+                "waived": waived_rules(self.report)}
 
     def counted(self) -> tuple[str, str, dict[str, int]] | None:
         """What it adds to the pool."""
@@ -128,8 +129,9 @@ def machine_report(done: Sequence[Worker]) -> dict[str, Any]:
     """The report of the GPU that decides, with every GPU listed in it."""
     rows = [worker.row() for worker in done]
     verdict = worst(row["verdict"] for row in rows)
-    full, decides = next(((row["verdict"], w.report) for w, row in zip(done, rows, strict=True) if word(row["verdict"]) == verdict),
-                         (verdict, None))
+    deciding = [(row, w.report) for w, row in zip(done, rows, strict=True) if word(row["verdict"]) == verdict]
+    deciding.sort(key=lambda pair: not pair[0]["waived"])  # of equal ones, one that had a waiver's help
+    full, decides = (deciding[0][0]["verdict"], deciding[0][1]) if deciding else (verdict, None)
     any_report: dict[str, Any] = next((w.report for w in done if w.report is not None), {})
     report = dict(decides or any_report)
     report.update(verdict=full, exit=EXITS[verdict], machine={
@@ -142,10 +144,11 @@ def machine_report(done: Sequence[Worker]) -> dict[str, Any]:
 def block(report: Mapping[str, Any]) -> str:
     """The machine's verdict for a terminal."""
     machine = report["machine"]
-    lines = [f"MACHINE  {report['verdict']}  {len(machine['gpus'])} GPUs"]
+    lines = [f"MACHINE  {verdict_line(report)}  {len(machine['gpus'])} GPUs"]
     for row in machine["gpus"]:
         why = f": {'; '.join(row['reasons'][:2])}" if row["reasons"] else ""
-        lines.append(f"  {row['gpu']:<8} {row['name'] or 'unknown'}  {row['verdict']}{why}")
+        waived = f" (waived: {', '.join(row['waived'])})" if row["waived"] else ""
+        lines.append(f"  {row['gpu']:<8} {row['name'] or 'unknown'}  {row['verdict']}{waived}{why}")
     for group in machine["pooled"]:
         bounds = [rule["bound95"] for rule in group["rules"].values() if rule["bound95"]]
         if bounds:

@@ -17,15 +17,16 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit import places
 from conformance.pdlkit.children import Kept
-from conformance.pdlkit.exits import BadArguments, InvalidRun
-from conformance.pdlkit.read_report import read_report
-from conformance.pdlkit.report import identified, write_report
+from conformance.pdlkit.display import verdict_line, waived_rules
+from conformance.pdlkit.exits import INTERRUPTED, BadArguments, InvalidRun
+from conformance.pdlkit.read_report import read_report, report_of
+from conformance.pdlkit.report import UNCHECKED, identified, write_report
 from conformance.pdlkit.rules import RuleBook
 from conformance.pdlkit.verdicts import RUN_VERDICTS, bound95, shape_bound95
 
@@ -75,6 +76,7 @@ class Total:
     verdict: str = "CONFORMS"
     worst: int = 0  # number of the worst round
     dirty: bool = False  # some visibility rule did not pass in some round: no bound holds
+    waived: dict[str, None] = field(default_factory=dict)  # rules that failed in some round and did not decide it
 
     def add(self, number: int, report: dict[str, Any]) -> None:
         """One round's report."""
@@ -84,8 +86,11 @@ class Total:
         self.exercised += pooled["exercised"]
         self.shapes += pooled["shapes"]
         self.dirty |= pooled["bound95"] is None
-        if self.worst == 0 or _WORST_FIRST.index(report["verdict"]) < _WORST_FIRST.index(self.verdict):
+        rules = dict.fromkeys(waived_rules(report))
+        place = _WORST_FIRST.index(report["verdict"]) - _WORST_FIRST.index(self.verdict)
+        if self.worst == 0 or place < 0 or (place == 0 and rules and not self.waived):  # of equal ones, one that had a waiver's help
             self.verdict, self.worst = report["verdict"], number
+        self.waived |= rules
 
     def entry(self, seconds: float) -> dict[str, Any]:
         """The `soak` part of report.json."""
@@ -93,6 +98,7 @@ class Total:
             "asked_s": seconds, "rounds": self.rounds, "wall_s": round(self.wall_s, 1), "exercised": self.exercised,
             "shapes": self.shapes, "bound95": None if self.dirty else bound95(self.exercised),
             "shape_bound95": None if self.dirty else shape_bound95(self.shapes), "worst_round": self.worst,
+            "waived": list(self.waived),
         }
 
     def line(self, seconds: float) -> str:
@@ -134,59 +140,62 @@ def _command(options: argparse.Namespace, device: str, seed: int, folder: Path, 
     return argv + (["--harness", str(options.harness.resolve())] if options.harness else [])
 
 
-def _report(folder: Path) -> dict[str, Any] | None:
+def _finished(folder: Path) -> dict[str, Any] | None:
+    """The report of a round that came to its end; None for one that has to go on."""
     try:
-        return read_report(folder)
+        report = read_report(folder)
     except BadArguments:
         return None
+    return None if report["static_check"] == UNCHECKED else report
 
 
-def _run_round(argv: list[str], folder: Path) -> tuple[dict[str, Any], bool]:
-    """One round's report, and whether it was interrupted."""
+def _run_round(argv: list[str], folder: Path) -> dict[str, Any] | None:
+    """One round's report; None if it was interrupted. What is no whole report does not stay: the round goes on when the soak does."""
     kept, interrupted = Kept(argv, stdout=subprocess.DEVNULL), False
     try:
         while True:
             try:
                 _, said = kept.process.communicate()
                 break
-            except KeyboardInterrupt:  # the round writes its report
+            except KeyboardInterrupt:  # the round keeps what it has
                 interrupted = True
                 kept.ask_to_end()
     finally:
         kept.stop()
-    report = _report(folder)
-    if report is None:
-        raise InvalidRun(f"round {folder.name} ended with {kept.process.returncode} and left no report: "
-                         f"{said.decode(errors='replace').strip().splitlines()[-1:]}")
-    return report, interrupted or kept.process.returncode == 130
+    code = kept.process.returncode
+    found = None if interrupted or code == INTERRUPTED else report_of(folder, code)
+    if not isinstance(found, dict):
+        (folder / "report.json").unlink(missing_ok=True)
+    if isinstance(found, str):
+        raise InvalidRun(f"round {folder.name} {found}: {said.decode(errors='replace').strip().splitlines()[-1:]}")
+    return found
 
 
 def soak(options: argparse.Namespace, book: RuleBook, device: str, seed: int | None, folder: Path, say: Callable[[str], None]) -> int:
     """Run rounds until the time is up; returns the exit code of the worst."""
     seconds, deep = parse_time(options.time), deep_rounds(book)
     seed = _begin(folder, options, seed, device)
-    total, number, interrupted = Total(), 0, False
-    while not interrupted and (total.rounds == 0 or total.wall_s < seconds):
+    total, number, report = Total(), 0, None
+    while total.rounds == 0 or total.wall_s < seconds:
         number += 1
         place = folder / "rounds" / f"{number:04d}"
-        report = _report(place)
+        report = _finished(place)
         if report is None:
             place.mkdir(parents=True, exist_ok=True)
             asks = round_asks(number, deep, options.only)
-            report, interrupted = _run_round(_command(options, device, round_seed(seed, number), place, asks), place)
-        if interrupted:
-            (place / "report.json").unlink(missing_ok=True)  # it goes on when the soak does
+            report = _run_round(_command(options, device, round_seed(seed, number), place, asks), place)
+        if report is None:  # interrupted
             break
         total.add(number, report)
         say(total.line(seconds))
-    return _finish(options, folder, total, seconds, interrupted)
+    return _finish(options, folder, total, seconds, interrupted=report is None)
 
 
 def _finish(options: argparse.Namespace, folder: Path, total: Total, seconds: float, interrupted: bool) -> int:
     if total.rounds == 0:
         print("interrupted in the first round; the same command goes on with it")
         return RUN_VERDICTS["UNPROVEN"]
-    worst = _report(folder / "rounds" / f"{total.worst:04d}") or {}
+    worst = _finished(folder / "rounds" / f"{total.worst:04d}") or {}
     verdict = "UNPROVEN" if interrupted and total.verdict == "CONFORMS" else total.verdict
     report = {**worst, "soak": total.entry(seconds), "verdict": verdict, "exit": RUN_VERDICTS[verdict]}
     if verdict != worst["verdict"]:
@@ -197,6 +206,6 @@ def _finish(options: argparse.Namespace, folder: Path, total: Total, seconds: fl
         print(json.dumps(report, indent=1, allow_nan=False))
     else:
         print(total.line(seconds))
-        print(f"VERDICT  {verdict}   worst of {total.rounds} rounds: number {total.worst}")
+        print(f"VERDICT  {verdict_line(report)}   worst of {total.rounds} rounds: number {total.worst}")
         print(f"report   {places.shown(folder / 'report.json')}")
     return int(report["exit"])

@@ -61,6 +61,26 @@ def test_one_sick_gpu_stops_no_other(tmp_path: Path) -> None:
     assert (report["verdict"], report["exit"]) == ("INVALID", 70)
 
 
+def test_the_report_of_an_earlier_run_does_not_count(tmp_path: Path) -> None:
+    """A run that ends before it begins leaves what lies in its folder."""
+    assert judged(tmp_path, worker(0), worker(1))["verdict"] == "CONFORMS"
+    report = judged(tmp_path, Worker("gpu-0", "cuda:bad"), worker(1))
+    row = report["machine"]["gpus"][0]
+    assert (report["verdict"], row["verdict"], row["report"]) == ("INVALID", "INVALID", None)
+    assert row["reasons"] == ["its run ended with 64, and the report in its folder says 0"]
+
+
+def test_what_was_waived_on_any_gpu_is_told(tmp_path: Path) -> None:
+    waivers = tmp_path / "waivers.toml"
+    waivers.write_text('[[waiver]]\nrule = "WAIT-05"\ndevice = "*"\ndriver = "*"\nreason = "known"\nexpires = 2099-01-01\n')
+    gpus = [worker(0), worker(1, **{CASE: "fail"})]
+    report = run_all(gpus, [*ARGUMENTS, "--waive", str(waivers)], tmp_path / "out", 0x5eed)
+    assert report["exit"] == 0 and [row["waived"] for row in report["machine"]["gpus"]] == [[], ["WAIT-05"]]
+    assert [entry["rule"] for entry in report["waived"]] == ["WAIT-05"], "the GPU that a waiver helped decides"
+    said = many_gpus.block(report).splitlines()
+    assert said[0].startswith("MACHINE  CONFORMS (waived: WAIT-05)") and "CONFORMS (waived: WAIT-05)" in said[2]
+
+
 def test_the_gpu_that_violates_decides_and_its_tests_are_shown(tmp_path: Path) -> None:
     report = judged(tmp_path, worker(0), worker(1, **{CASE: "fail"}))
     assert report["exit"] == 1 and {test["name"]: test["status"] for test in report["tests"]}[CASE] == "FAIL"

@@ -13,12 +13,26 @@ from typing import Any
 
 import pytest
 
-from conformance.pdlkit.exits import BadArguments
+from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.pdlkit.places import ROOT, RULES
+from conformance.pdlkit.read_report import read_report
+from conformance.pdlkit.report import UNCHECKED, identified, write_report
 from conformance.pdlkit.rules import load
-from conformance.pdlkit.soak import DEEP_TURNS, Total, _command, _finish, deep_rounds, parse_time, round_asks, round_seed
+from conformance.pdlkit.soak import (
+    DEEP_TURNS,
+    Total,
+    _command,
+    _finish,
+    _finished,
+    _run_round,
+    deep_rounds,
+    parse_time,
+    round_asks,
+    round_seed,
+)
 from conformance.pdlkit.tests.kit_runs import FAKE, HANG_S, MARK, left_running, run_fake
 
+CAPTURED = "WAIT-05.rewait.widened.captured"
 ONLY = ("--only=WAIT-05", "--only=MEM-01", "--profile", "soak")
 
 
@@ -33,8 +47,8 @@ def test_times_that_are_none(text: str) -> None:
         parse_time(text)
 
 
-def report(verdict: str, exercised: int = 1000, shapes: int = 100, clean: bool = True, wall_s: float = 2.0) -> dict[str, Any]:
-    return {"verdict": verdict, "run": {"wall_s": wall_s},
+def report(verdict: str, *waived: str, exercised: int = 1000, shapes: int = 100, clean: bool = True, wall_s: float = 2.0) -> dict[str, Any]:
+    return {"verdict": verdict, "run": {"wall_s": wall_s}, "waived": [{"rule": rule} for rule in waived],
             "pooled": {"exercised": exercised, "shapes": shapes, "bound95": 0.1 if clean else None}}
 
 
@@ -56,6 +70,40 @@ def test_the_worst_round_speaks(verdicts: tuple[str, ...], worst: str, number: i
     for i, verdict in enumerate(verdicts, 1):
         total.add(i, report(verdict))
     assert (total.verdict, total.worst) == (worst, number)
+
+
+def test_a_waiver_that_helped_any_round_is_told() -> None:
+    total = Total()
+    for i, waived in enumerate(((), ("EDGE-33",), ("SAME-04", "EDGE-33")), 1):
+        total.add(i, report("CONFORMS", *waived))
+    assert total.worst == 2 and total.entry(1)["waived"] == ["EDGE-33", "SAME-04"]
+    total.add(4, report("VIOLATES"))
+    assert total.worst == 4
+
+
+def test_the_verdict_of_a_soak_names_what_was_waived(tmp_path: Path) -> None:
+    waivers = tmp_path / "waivers.toml"
+    waivers.write_text('[[waiver]]\nrule = "WAIT-05"\ndevice = "*"\ndriver = "*"\nreason = "known"\nexpires = 2099-01-01\n')
+    ran = run_fake(tmp_path / "soak", {CAPTURED: "fail"}, *ONLY, "--for", "0.01s", "--waive", str(waivers), device="cuda")
+    assert ran.code == 0 and "VERDICT  CONFORMS (waived: WAIT-05)" in ran.out
+    assert (ran.report["verdict"], ran.report["soak"]["waived"]) == ("CONFORMS", ["WAIT-05"])
+
+
+def test_a_round_that_did_not_come_to_its_end_goes_on(tmp_path: Path) -> None:
+    """It was killed while lint was asked, or after its report was written: what lies in its folder is no last word."""
+    run_fake(tmp_path, {}, *ONLY, "--for", "0.01s", device="cuda")
+    place = tmp_path / "rounds" / "0001"
+    whole = read_report(place)
+    assert _finished(place) == whole
+    write_report(identified({**whole, "static_check": UNCHECKED}), place)
+    assert _finished(place) is None
+    again = run_fake(tmp_path, {}, *ONLY, "--for", "0.01s", device="cuda")
+    assert again.code == 0 and read_report(place)["static_check"] == whole["static_check"]
+    with pytest.raises(InvalidRun, match="round 0001 ended with 70, and the report in its folder says 0"):
+        _run_round([sys.executable, "-c", "raise SystemExit(70)"], place)
+    assert _finished(place) is None
+    write_report(whole, place)
+    assert _run_round([sys.executable, "-c", "raise SystemExit(130)"], place) is None and _finished(place) is None
 
 
 def test_no_bound_beside_a_round_that_was_not_clean() -> None:
