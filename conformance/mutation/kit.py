@@ -15,6 +15,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from conformance.model import golden
@@ -37,6 +38,16 @@ PYTHON_FILES = {
     "conformance/pdlkit/records.py": ("test_records", "test_verdicts"),
     "conformance/pdlkit/resume.py": ("test_resume",),
     "conformance/pdlkit/supervise.py": ("test_supervise", "test_run"),
+    "conformance/pdlkit/run.py": ("test_run", "test_resume", "test_waivers", "test_output_folder"),
+    "conformance/pdlkit/soak.py": ("test_soak",),
+    "conformance/pdlkit/many_gpus.py": ("test_many_gpus", "test_mps"),
+    "conformance/pdlkit/evidence.py": ("test_repro", "test_run", "test_report"),
+    "conformance/pdlkit/device_choice.py": ("test_run", "test_entry"),
+    "conformance/pdlkit/read_report.py": ("test_read_report",),
+    "conformance/pdlkit/report.py": ("test_report", "test_run"),
+    "conformance/pdlkit/axes.py": ("test_axes",),
+    "conformance/pdlkit/rules.py": ("test_rules",),
+    "conformance/pdlkit/checked_lines.py": ("test_checked_lines",),
 }
 
 
@@ -96,13 +107,20 @@ class Native:
         return f"records of {other}" if other else None
 
 
+def _not_copied(folder: str, names: list[str]) -> set[str]:
+    return {name for name in names if name == "__pycache__" or Path(folder, name) in (places.BUILD, places.ROOT / ".git")}
+
+
 class Scripted:
     """The Python side: a copy of the tree, in which one file at a time is another."""
 
-    def __init__(self, work: Path) -> None:
+    def __init__(self, work: Path, files: Iterable[str]) -> None:
         self.root, self._python = work / "tree", test_python()
         shutil.rmtree(self.root, ignore_errors=True)
-        shutil.copytree(places.ROOT, self.root, ignore=shutil.ignore_patterns("build*", ".git", "__pycache__", "results", "examples"))
+        shutil.copytree(places.ROOT, self.root, ignore=_not_copied)
+        for name in dict.fromkeys(test for file in files for test in PYTHON_FILES[file]):
+            if not self._passes(name):
+                raise InvalidRun(f"{name} fails without any change, so nothing could be told")
 
     def notices(self, change: Change) -> str | None:
         """What notices the change; None if nothing does."""
@@ -143,7 +161,8 @@ def mutate(options: argparse.Namespace, work: Path) -> int:
     everything = [change for file in _files(options.file) for change in changes_of(file, (places.ROOT / file).read_text(encoding="utf-8"))]
     changes = choose(everything, options.count, options.seed)
     native = Native(work, options.units) if any(change.file.endswith(".c") for change in changes) else None
-    scripted = Scripted(work) if any(change.file.endswith(".py") for change in changes) else None
+    python = [change.file for change in changes if change.file.endswith(".py")]
+    scripted = Scripted(work, python) if python else None
 
     def notices(change: Change) -> str | None:
         side = native if change.file.endswith(".c") else scripted
