@@ -20,7 +20,7 @@ from pathlib import Path
 
 from conformance.model import golden
 from conformance.mutation.draw import Change, changes_of, choose
-from conformance.mutation.programs import TEST_S, Build, Unit, differs, quiet
+from conformance.mutation.programs import TEST_S, Build, Unit, differs, limited, quiet
 from conformance.mutation.trying import parser_of, run, try_all
 from conformance.pdlkit import places
 from conformance.pdlkit.exits import BadArguments, InvalidRun
@@ -31,6 +31,7 @@ C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
     "programs/program_judge", "programs/program_words"))
 C_TESTS = ("oracle_test", "judge_test", "tally_test", "batch_test", "decisions_test", "part_test", "record_test", "run_case_test")
 HARNESS = "pdl-harness-model"
+PYTEST_CPU_S = 60  # of one file of tests: several times what the longest takes
 # The unit tests of each Python file, the quickest first.
 PYTHON_FILES = {
     "conformance/pdlkit/verdicts.py": ("test_verdicts", "test_waivers"),
@@ -141,10 +142,11 @@ class Scripted:
         argv = [str(self._python), "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"conformance/pdlkit/tests/{name}.py"]
         clean = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # a file changed twice within a second would be read from its cache
         try:
-            done = subprocess.run(argv, cwd=self.root, env=clean, capture_output=True, stdin=subprocess.DEVNULL, timeout=TEST_S)
+            done = subprocess.run(argv, cwd=self.root, env=clean, capture_output=True, stdin=subprocess.DEVNULL, timeout=TEST_S,
+                                  preexec_fn=limited(PYTEST_CPU_S))
         except subprocess.TimeoutExpired:
             return False
-        if done.returncode not in (0, 1, 2):
+        if done.returncode > 2:  # below 0: a signal ended it
             raise InvalidRun(f"pytest cannot run {name}: {done.stdout.decode()[-400:]}")
         return done.returncode == 0
 

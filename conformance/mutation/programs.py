@@ -10,7 +10,7 @@ import resource
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,14 +22,15 @@ TEST_S = 600.0  # against hangs only
 CPU_S = 20  # a changed program that loops is ended by the time that it used, which no other load changes
 
 
-def _limited() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+def limited(cpu_s: int = CPU_S) -> Callable[[], None]:
+    """What a child does first, so that it has this much processor time."""
+    return lambda: resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
 
 
 def quiet(command: Sequence[str | Path], where: Path | None = None) -> bool:
     """Whether the command ends with 0; a hang counts as a failure."""
     try:
-        done = subprocess.run(command, cwd=where, stdin=subprocess.DEVNULL, capture_output=True, timeout=TEST_S, preexec_fn=_limited)
+        done = subprocess.run(command, cwd=where, stdin=subprocess.DEVNULL, capture_output=True, timeout=TEST_S, preexec_fn=limited())
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0

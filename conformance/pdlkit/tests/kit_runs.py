@@ -99,8 +99,10 @@ def interrupt_fake(folder: Path, stuck: str, number: int, *arguments: str, behav
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     sign = f'"{"forbidden" if stuck_as.startswith("fail") else "begin"}", "case": "{stuck}"'
     records, end = folder / "records.jsonl", time.monotonic() + HANG_S
-    while time.monotonic() < end and not (records.is_file() and sign in records.read_text()):
+    while time.monotonic() < end and process.poll() is None and not (records.is_file() and sign in records.read_text()):
         time.sleep(0.05)
+    if process.poll() is not None:
+        raise AssertionError(f"it ended with {process.returncode} before the case began: {process.communicate()}")
     process.send_signal(number)
     out, err = process.communicate(timeout=HANG_S)
     return Ran(process.returncode, out, err, folder)
