@@ -84,8 +84,8 @@ def start_problems(start: Record | None, plan: Plan, earlier: Record | None) -> 
     if start is None:
         return ["it ran cases and never said on what device"]
     planned = {"profile": plan.profile, "seed": f"{plan.seed:016x}", "rules_hash": plan.rules_hash}
-    found = [f"it was built for or ran with another {key}: {start[key]} instead of {want}"
-             for key, want in planned.items() if want is not None and start.get(key, want) != want]
+    found = [f"it was built for or ran with another {key}: {start.get(key, 'it says none')} instead of {want}"
+             for key, want in planned.items() if want is not None and start.get(key) != want]
     for key in ("device", "driver", "runtime"):
         now, before = start.get(key), (earlier or start).get(key)
         if _untimed(now) != _untimed(before):

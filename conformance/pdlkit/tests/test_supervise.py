@@ -262,6 +262,9 @@ def test_a_child_that_ran_something_else(key: str, value: Any, said: str) -> Non
     assert start_problems(START, plan_of(), START) == start_problems(START, plan_of(), None) == []
     assert start_problems({**START, "device": {"name": "GPU", "tick_ns": 1024}}, plan_of(), START) == []
     assert start_problems(None, plan_of(), START) == ["it ran cases and never said on what device"]
+    for key in ("profile", "seed", "rules_hash"):
+        silent = {name: value for name, value in START.items() if name != key}
+        assert [key in text and "it says none" in text for text in start_problems(silent, plan_of(), silent)] == [True]
     assert start_problems({**START, "rules_hash": "x"}, plan_of(rules_hash=None), None) == []
 
 
