@@ -245,7 +245,15 @@ REASONS = [
     (case(), log(record(), forbidden=[{}]), "it says PASS beside 1 forbidden outcomes"),
     (case(), log(record(exercised=0)), "it says PASS without one exercised trial"),
     (case(), log(record(planned=100)), "it says PASS with 64 of 100 trials exercised; the floor is 80 %"),
+    (case(), log(record(planned=10_000, run=10_000, exercised=7_999)),
+     "it says PASS with 7,999 of 10,000 trials exercised; the floor is 80 %"),
+    (case(), log(record(planned=10_000, run=10_000, exercised=8_000)), None),
+    (case(), log(record("INCONCLUSIVE", exercised=0) | {"reason": "too few"}), "too few"),
+    (case(kind="api"), log(record(planned=100, run=64, exercised=3) | {"outcomes": {}}), None),  # calls have no words
     (case(mutants=("nowait",)), log(record()), "it says PASS, but its mutant nowait was never run"),
+    (case(mutants=("nowait",)), log(record(), {**variant("nowait"), "kills": 64}), None),
+    (case(mutants=("same",)), log(record(), {**variant("same"), "kills": 0}), "mutant same is called KILLED with 0 kills"),
+    (case(), log(record(), variant("attron", kind="control")), "it ran control attron, which the rule book does not list for it"),
     (case(controls=("attron",)), log(record(), variant("attron", "SURVIVED", "control")), "it says PASS, but control attron survived"),
     (case(broken_waits=True), log(record(), variant("early-8000", "SURVIVED", "broken_wait", x_ns=8000)),
      "it says PASS, but every broken wait survived; it says PASS, but the broken wait early-8000, which must die, survived"),
@@ -287,6 +295,9 @@ def test_the_reasons_of_a_run() -> None:
     observed = case("measured", False)
     measured = judge_run([proven, CaseResult(observed, "HANG", None)])
     assert measured.verdict == "CONFORMS" and measured.findings == (f"{observed.name} (measured): HANG",)
+    waived = judge_run([proven, CaseResult(observed, "FAIL", None), CaseResult(case(rule="MEM-01"), "FAIL", None),
+                        CaseResult(case(), "NOT_RUN", None)], (), (), ["MEM-01"])
+    assert (waived.verdict, waived.findings, waived.waived) == ("UNPROVEN", (f"{observed.name} (measured): FAIL",), ("MEM-01",))
     for other in ("KIT_ERROR", "FAIL"):
         both = judge_run([proven, CaseResult(observed, "FAIL", "odd"), CaseResult(case(), other, None)])
         assert both.findings == (f"{observed.name} (measured): FAIL, odd",)
@@ -321,6 +332,10 @@ def test_the_bound_is_what_it_says(n: int) -> None:
     bound = bound95(n)
     assert bound is not None and 0 < bound < 1
     assert (1 - bound) ** n == pytest.approx(0.05, rel=1e-3)
+
+
+def test_nothing_said_is_not_run() -> None:
+    assert worst([]) == "NOT_RUN"
 
 
 def test_no_trial_no_bound() -> None:

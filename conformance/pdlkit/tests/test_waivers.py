@@ -46,6 +46,10 @@ def test_a_waiver_that_matches_is_applied() -> None:
     applied = waivers.apply([waiver()], [FAILED, GOOD], "NVIDIA H200", "580.159.04", TODAY)
     assert applied.rules == ("WAIT-01",) and applied.notes == ()
     assert applied.entries[0]["cases"] == [{"name": "WAIT-01.store.widened.stream", "status": "FAIL"}]
+    hung = waivers.apply([waiver()], [CaseResult(case(), "HANG", None), GOOD], "NVIDIA H200", "580.159.04", TODAY)
+    late = waivers.apply([waiver("MEM-08"), waiver()], [FAILED, GOOD], "NVIDIA H200", "580.159.04", TODAY)
+    assert late.rules == ("WAIT-01",) and len(late.notes) == 1, "one that does nothing ends nothing"
+    assert hung.rules == ("WAIT-01",) and hung.entries[0]["cases"][0]["status"] == "HANG"
 
 
 @pytest.mark.parametrize(("changed", "device", "driver", "said"), [
@@ -58,6 +62,7 @@ def test_a_waiver_that_matches_is_applied() -> None:
 def test_a_waiver_that_does_nothing_says_why(changed: dict[str, object], device: str | None, driver: str, said: str) -> None:
     applied = waivers.apply([waiver(**changed)], [FAILED, GOOD], device, driver, TODAY)  # type: ignore[arg-type]
     assert applied.rules == () and applied.entries == () and len(applied.notes) == 1 and said in applied.notes[0]
+    assert applied.notes[0].startswith(f"the waiver of {changed.get('rule', 'WAIT-01')} for NVIDIA H*, driver >=580, <590 ")
 
 
 def test_only_failures_of_judging_rules_are_waived() -> None:
@@ -121,7 +126,7 @@ def test_slips_are_named(changed: dict[str, str], said: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("content", "said"), [("[[waiver", "invalid TOML"), ("waive = 1", "unknown key `waive`"),
-                                               ("waiver = 1", "two brackets")])
+                                               ("waiver = 1", "two brackets"), ("waiver = [1]", "number 1 must be a table")])
 def test_files_that_are_none(content: str, said: str, tmp_path: Path) -> None:
     file = tmp_path / "w.toml"
     file.write_text(content)
@@ -129,6 +134,13 @@ def test_files_that_are_none(content: str, said: str, tmp_path: Path) -> None:
         waivers.load(file, BOOK)
     with pytest.raises(BadArguments, match="No such file"):
         waivers.load(tmp_path / "none.toml", BOOK)
+
+
+@pytest.mark.parametrize(("changed", "crash"), [({}, False), ({"crash": "false"}, False), ({"crash": "true"}, True)])
+def test_a_crash_is_waived_only_where_the_file_says_so(changed: dict[str, str], crash: bool, tmp_path: Path) -> None:
+    file = tmp_path / "w.toml"
+    file.write_text(text(**changed))
+    assert [waiver.crash for waiver in waivers.load(file, BOOK)] == [crash]
 
 
 def test_the_committed_file_is_sound() -> None:
