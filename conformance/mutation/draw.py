@@ -113,7 +113,7 @@ def _swaps(line: str, bare: str) -> Iterator[str]:
         for index in range(len(places) - 1):
             (a, b), (c, d) = places[index], places[index + 1]
             one, two = line[a:b].strip(), line[c:d].strip()
-            if one != two:
+            if one != two and not any(re.match(r"\w+=(?!=)", text) for text in (one, two)):  # named arguments have no order
                 yield f"{line[:a]}{two if a == call.end() else ' ' + two}, {one}{line[d:]}"
 
 

@@ -3,7 +3,8 @@
     python3 conformance dev mutate-kit --count 60 [--seed HEX] [--file verdicts.py] [--work DIR] [--units]
 
 Works on copies, never on this tree. A change in a C file of the harness has to fail a unit test, or make the harness say something
-else on the model than what is recorded (`dev golden`; not with --units); one in a Python file has to fail its unit tests. A change
+else on the model than what is recorded (`dev golden`; not with --units), or, in what draws and compares programs, let a broken device
+escape that the table says is noticed; one in a Python file has to fail its unit tests. A change
 that the compiler turns into the same machine code is not counted. What survives is printed with its line; survivors with a reason
 stand in mutation/living.toml. Exit 0: none but those; 1: others survived.
 """
@@ -18,7 +19,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from conformance.model import golden
+from conformance.model import devices, golden, on_model
 from conformance.mutation.draw import Change, changes_of, choose
 from conformance.mutation.programs import TEST_S, Build, Unit, differs, limited, quiet
 from conformance.mutation.trying import parser_of, run, try_all
@@ -26,10 +27,13 @@ from conformance.pdlkit import places
 from conformance.pdlkit.exits import BadArguments, InvalidRun
 from conformance.pdlkit.selftest import test_python
 
+PROGRAMS = "programs"  # the folder, and the family of kernels, of what is made in many ways
 C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
-    "ask", "batch", "judge", "oracle", "part", "plan", "record_case", "run_case", "tally", "variants",
-    "programs/program_judge", "programs/program_words"))
-C_TESTS = ("oracle_test", "judge_test", "tally_test", "batch_test", "decisions_test", "part_test", "record_test", "run_case_test")
+    "ask", "batch", "case", "device", "judge", "main", "nodes", "oracle", "part", "plan", "queue", "record", "record_case", "run_case",
+    "tally", "variants", *(f"{PROGRAMS}/program_{part}" for part in (
+        "around", "between", "deep", "draw", "exec", "graph", "judge", "launch", "read", "room", "sizes", "steps", "stream", "words"))))
+C_TESTS = ("oracle_test", "judge_test", "tally_test", "batch_test", "decisions_test", "part_test", "record_test", "run_case_test",
+           "ask_test")
 HARNESS = "pdl-harness-model"
 PYTEST_CPU_S = 60  # of one file of tests: several times what the longest takes
 # The unit tests of each Python file, the quickest first.
@@ -105,7 +109,23 @@ class Native:
             other = golden.first_difference(harness, self._recorded)
         except (InvalidRun, ValueError, subprocess.TimeoutExpired) as error:
             return f"records: {error}"
-        return f"records of {other}" if other else None
+        if other:
+            return f"records of {other}"
+        return self._devices_notice(harness) if source.parent.name == PROGRAMS else None
+
+    def _devices_notice(self, harness: Path) -> str | None:
+        """What is looked at less conforms as before, so the answers are the same: then a broken device escapes."""
+        book = on_model.load_book()
+        cases = [case for case in on_model.capable(book) if case.family == PROGRAMS]
+        rules = {case.rule for case in cases}
+        broken = [device for device in on_model.devices(harness) if device.rule in rules]
+        said = devices.stated(devices.TABLE.read_text(encoding="utf-8"), broken)
+        for at in range(0, len(broken), 8):  # most changes that hide something hide it on many devices
+            jobs = [(device, cases) for device in broken[at:at + 8]]
+            wrong = devices.disagreements(book, jobs, devices.notice(harness, book, jobs), said)
+            if wrong:
+                return f"broken devices: {wrong[0]}"
+        return None
 
 
 def _not_copied(folder: str, names: list[str]) -> set[str]:
