@@ -18,6 +18,7 @@ from conformance.pdlkit.many_gpus import Worker, run_all, worst
 from conformance.pdlkit.places import ROOT, SCHEMA
 from conformance.pdlkit.report import identified
 from conformance.pdlkit.tests.kit_runs import FAKE
+from conformance.pdlkit.verdicts import bound95
 
 CASE = "WAIT-05.rewait.widened.captured"
 ARGUMENTS = ["--profile", "smoke", "--only", "WAIT-05", "--harness", str(FAKE)]
@@ -31,8 +32,10 @@ def judged(folder: Path, *gpus: Worker) -> dict[str, Any]:
     return run_all(gpus, ARGUMENTS, folder, 0x5eed)
 
 
-def test_each_gpu_has_a_report_and_trials_are_pooled(tmp_path: Path) -> None:
+def test_each_gpu_has_a_report_and_trials_are_pooled(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     report = judged(tmp_path, worker(0), worker(1))
+    said = capfd.readouterr().err.splitlines()
+    assert all(any(line.startswith(f"gpu-{i}: running 2 cases") for line in said) for i in (0, 1)), said
     rows = report["machine"]["gpus"]
     assert report["verdict"] == "CONFORMS" and [row["gpu"] for row in rows] == ["gpu-0", "gpu-1"]
     one = json.loads((tmp_path / "gpu-0" / "report.json").read_text())
@@ -42,6 +45,24 @@ def test_each_gpu_has_a_report_and_trials_are_pooled(tmp_path: Path) -> None:
     seeds = {json.loads((tmp_path / row["report"]).read_text())["run"]["seed"] for row in rows}
     assert len(seeds) == 2, "the same schedules twice would prove less"
     assert report == identified(report) and report["run"]["id"] != one["run"]["id"], "what was added belongs to the digest"
+
+
+def test_what_one_gpu_adds() -> None:
+    of, rule = Worker("gpu-0", "cuda:0"), {"id": "A", "kind": "visibility", "status": "PASS", "exercised": 5}
+    assert of.counted() is None
+    of.lost = "its run ended"
+    assert of.row() == {"gpu": "gpu-0", "name": None, "uuid_hash": None, "verdict": "INVALID", "exit": 70, "report": None,
+                        "reasons": ["its run ended"], "waived": []}
+    of.report = {"device": {"name": "G", "uuid_hash": "h"}, "driver": {"version": "580"}, "verdict": "UNPROVEN", "exit": 2,
+                 "reasons": ["r"], "rules": [rule, {**rule, "id": "B", "kind": "start", "exercised": None}, {**rule, "id": "C", "kind": "api"},
+                                             {**rule, "id": "D", "kind": "progress"}, {**rule, "id": "E", "status": "FAIL"}]}
+    assert of.counted() == ("G", "580", {"A": 5, "B": 0})
+    assert of.row() == {"gpu": "gpu-0", "name": "G", "uuid_hash": "h", "verdict": "UNPROVEN", "exit": 2, "report": "gpu-0/report.json",
+                        "reasons": ["r"], "waived": []}
+    other = ("G", "590", {"A": 1})
+    assert many_gpus.pooled([("G", "580", {"A": 5, "B": 0}), other, ("G", "580", {"A": 2})]) == [
+        {"model": "G", "driver": "580", "gpus": 2, "rules": {"A": {"exercised": 7, "bound95": bound95(7)}}},
+        {"model": "G", "driver": "590", "gpus": 1, "rules": {"A": {"exercised": 1, "bound95": bound95(1)}}}]
 
 
 def test_the_machine_report_keeps_to_the_schema(tmp_path: Path) -> None:
