@@ -105,10 +105,18 @@ def test_a_refused_run_keeps_its_report(stopped: Path) -> None:
     assert go_on(stopped).code == 64 and (stopped / "report.json").is_file()
 
 
-def test_other_code_is_refused(stopped: Path) -> None:
-    rewrite(stopped / resume.FILE, '"harness": "', '"harness": "0')
+@pytest.mark.parametrize("part", ["harness", "sources"])
+def test_other_code_is_refused(part: str, stopped: Path) -> None:
+    rewrite(stopped / resume.FILE, f'"{part}": "', f'"{part}": "0')
     ran = go_on(stopped)
     assert ran.code == 64 and "code has changed" in ran.err
+
+
+def test_a_new_run_keeps_nothing_of_the_one_before_it_in_the_folder(stopped: Path) -> None:
+    """Else its own interruption would be mended with what another run found."""
+    first = resume.Identity.of(stopped)
+    resume.begin(stopped, resume.Identity(first.device, first.profile, "1", first.only, None), FAKE)
+    assert resume.Identity.of(stopped).seed == "1" and resume.take_over(stopped, FAKE, Outcome()).families == []
 
 
 def test_another_harness_of_the_same_name_is_refused(tmp_path: Path) -> None:
@@ -144,8 +152,9 @@ def test_another_device_makes_the_run_invalid(stopped: Path) -> None:
 @pytest.mark.parametrize(("old", "new"), [
     ('"logs": [', '"logs": [7, '), ('"logs": [{', '"logs": [{"odd": 1, '), ('"wall_s": ', '"wall_s": null, "was": '),
     ('"mark": ', '"was": '),
+    ('"plant": null', '"plants": null'), ('"identity": {', '"identity": 7, "was": {'),
     ('"family": "launch"', '"family": ["launch"]'), ('"only": ["ATTR-05", "WAIT-05"]', '"only": 5'), ('"device": "cuda"', '"device": null'),
-], ids=["no log", "odd log", "no time", "no mark", "odd family", "odd cases", "no device"])
+], ids=["no log", "odd log", "no time", "no mark", "no plant", "no identity", "odd family", "odd cases", "no device"])
 def test_a_line_that_this_kit_would_not_write_is_refused(old: str, new: str, stopped: Path) -> None:
     rewrite(stopped / resume.FILE, old, new)
     ran = go_on(stopped)

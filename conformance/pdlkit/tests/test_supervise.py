@@ -14,8 +14,9 @@ import pytest
 
 from conformance.pdlkit import supervise
 from conformance.pdlkit.children import Ending, Stopper
+from conformance.pdlkit.places import KIT
 from conformance.pdlkit.records import Session
-from conformance.pdlkit.supervise import Outcome, Plan, Supervisor, probe, start_problems
+from conformance.pdlkit.supervise import DEVICE_FAILED, Outcome, Plan, Supervisor, probe, start_problems
 
 START = {"record": "start", "device": {"name": "GPU", "tick_ns": 32}, "driver": 13000, "runtime": 13000, "profile": "quick",
          "seed": "0000000000005eed", "rules_hash": "r"}
@@ -266,6 +267,10 @@ def test_a_child_that_ran_something_else(key: str, value: Any, said: str) -> Non
         silent = {name: value for name, value in START.items() if name != key}
         assert [key in text and "it says none" in text for text in start_problems(silent, plan_of(), silent)] == [True]
     assert start_problems({**START, "rules_hash": "x"}, plan_of(rules_hash=None), None) == []
+
+
+def test_the_exit_code_of_a_lost_context_is_the_harness_s() -> None:
+    assert f"#define EXIT_DEVICE_FAILED {DEVICE_FAILED}\n" in (KIT / "harness" / "main.c").read_text()
 
 
 def test_the_second_child_is_compared_with_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
