@@ -54,8 +54,9 @@ def test_what_one_gpu_adds() -> None:
     assert of.row() == {"gpu": "gpu-0", "name": None, "uuid_hash": None, "verdict": "INVALID", "exit": 70, "report": None,
                         "reasons": ["its run ended"], "waived": []}
     of.report = {"device": {"name": "G", "uuid_hash": "h"}, "driver": {"version": "580"}, "verdict": "UNPROVEN", "exit": 2,
-                 "reasons": ["r"], "rules": [rule, {**rule, "id": "B", "kind": "start", "exercised": None}, {**rule, "id": "C", "kind": "api"},
-                                             {**rule, "id": "D", "kind": "progress"}, {**rule, "id": "E", "status": "FAIL"}]}
+                 "reasons": ["r"], "rules": [
+                     rule, {**rule, "id": "B", "kind": "start", "exercised": None}, {**rule, "id": "C", "kind": "api"},
+                     {**rule, "id": "D", "kind": "progress"}, {**rule, "id": "E", "status": "FAIL"}]}
     assert of.counted() == ("G", "580", {"A": 5, "B": 0})
     assert of.row() == {"gpu": "gpu-0", "name": "G", "uuid_hash": "h", "verdict": "UNPROVEN", "exit": 2, "report": "gpu-0/report.json",
                         "reasons": ["r"], "waived": []}
