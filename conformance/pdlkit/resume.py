@@ -143,6 +143,6 @@ def _refuse_hidden_faults(folder: Path, kept: Kept, marks: list[str]) -> None:
         raise _refused(folder, f"lines are missing from {RECORDS}")
     for record in lines.records:
         what = {"casualty": record.get("status"), "case": record.get("status"), "forbidden": "FAIL"}.get(record.get("record", ""))
-        bad = record.get("record") in ("casualty", "forbidden") or what in _BAD_ENDS
+        bad = record.get("record") == "casualty" or what in _BAD_ENDS
         if bad and record.get("family") not in kept.families:
             raise _refused(folder, f"{record.get('case')} was {what} before the run was interrupted, and a second try would hide it")

@@ -132,6 +132,14 @@ def test_a_casualty_costs_its_case_alone(end: Ending, status: str, reason: str, 
     assert heard.count("f:casualty") == 1 and not outcome.problems
 
 
+def test_a_casualty_of_the_last_case_is_kept_and_ends_its_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that goes on reads it from the records, and does not try the case again."""
+    Children(monkeypatch, (IN_A, KILLED), probes=[0])
+    heard, finished = list[dict[str, Any]](), list[str]()
+    Supervisor(plan_of(families={"f": ["a"]}), lambda _, record: heard.append(record), finished.append).run()
+    assert heard[-1] == {"record": "casualty", "case": "a", "status": "CRASH"} and finished == ["f"]
+
+
 def test_a_verdict_that_is_not_closed_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     Children(monkeypatch, ([START, *case_lines("a", close=False)], KILLED), probes=[0])
     outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}))
