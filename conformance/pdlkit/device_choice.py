@@ -58,7 +58,7 @@ def choose(request: str, oldest_cc: int, harness: Path | None) -> Choice:
                 "model", note="no NVIDIA hardware here: judging the model, which is no evidence about hardware")
         request = "cuda"
     if harness is not None:
-        return _ask_harness(request, harness)
+        return _ask_harness(request, harness, signs)
     if not signs:
         return Choice(request, absent="there is no NVIDIA hardware here (--device model runs the kit without a GPU)")
     return _judge(request, ask_driver(), signs, oldest_cc)
@@ -109,11 +109,12 @@ def ask_probe(harness: Path, request: str) -> tuple[Ending, list[str]]:
         stopper.close()
 
 
-def _ask_harness(request: str, harness: Path) -> Choice:
+def _ask_harness(request: str, harness: Path, signs: list[str]) -> Choice:
     ending, lines = ask_probe(harness, request)
     if ending.exit_code == 0:
         return Choice(request)
     said = _probe_words(lines) or (ending.stderr.splitlines() or ["it said nothing"])[-1][:200]
-    if ending.exit_code == 77:
+    if ending.exit_code == 77 and not signs:
         return Choice(request, absent=said)
-    return Choice(request, broken=f"the harness's probe of {request} {ending.words()}: {said}")
+    here = f"NVIDIA hardware is here ({signs[0]}), and " if signs else ""
+    return Choice(request, broken=f"{here}the harness's probe of {request} {ending.words()}: {said}")

@@ -76,7 +76,6 @@ class Outcome:
     processes: list[Record] = field(default_factory=list)
     device_lost: bool = False
     interrupted: bool = False
-    unsupported: str | None = None
 
 
 def start_problems(start: Record | None, plan: Plan, earlier: Record | None) -> list[str]:
@@ -166,6 +165,7 @@ class Supervisor:
         self._lock = threading.Lock()
         self._planted = False
         self._held: tuple[list[str], HeldChild] | None = None  # the next family's child, and what it was asked for
+        self._without_device: dict[str, str] = {}  # cases whose child found no device, and what it said
 
     def stop(self) -> None:
         """Kill what runs and start nothing more."""
@@ -188,6 +188,7 @@ class Supervisor:
             finally:
                 self._drop_held()
         self._stopper.close()
+        self._settle_without_device()
         return self.outcome
 
     def _run_family(self, family: str, cases: list[str]) -> None:
@@ -333,15 +334,20 @@ class Supervisor:
         text = _last_line(ending.stderr) or "it said nothing"
         if ending.exit_code == 77:
             with self._lock:
-                self.outcome.unsupported = text
-            for case in pending:
-                self._log(case).verdict = {"status": "NOT_SUPPORTED", "reason": text}
-                self._log(case).ended = True
+                self._without_device |= dict.fromkeys(pending, text)
             return
         if ending.exit_code in (64, 69, 70):
             with self._lock:
                 self.outcome.problems.append(f"family {family}: the harness {ending.words()} before any case: {text}")
         self._not_run(pending, f"its child {ending.words()} before any case began: {text}")
+
+    def _settle_without_device(self) -> None:
+        """No device for any child: there is none. For some only: it went away, and nothing is known of what they were to ask."""
+        for case, text in self._without_device.items():
+            if self.outcome.start is not None:
+                self._not_run([case], f"its child found no device, on which others had run: {text}")
+            else:
+                self._log(case).verdict, self._log(case).ended = {"status": "NOT_SUPPORTED", "reason": text}, True
 
     def _not_run(self, cases: Sequence[str], reason: str) -> None:
         for case in cases:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from conformance.pdlkit import evidence, run
+from conformance.pdlkit import device_choice, evidence, machine, run
+from conformance.pdlkit.children import Ending
 from conformance.pdlkit.display import wants_colours
 from conformance.pdlkit.tests.kit_runs import FAKE, conformance, interrupt_fake, left_running, run_fake
 
@@ -96,9 +97,20 @@ def test_a_crash_on_a_device_that_still_works_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("probe", "code", "verdict"), [(77, 77, "NOT_APPLICABLE"), (69, 70, "INVALID"), (1, 70, "INVALID")])
 def test_a_device_that_cannot_be_used(probe: int, code: int, verdict: str, tmp_path: Path) -> None:
+    if probe == 77 and machine.nvidia_hardware():
+        code, verdict = 70, "INVALID"  # hardware that cannot be seen
     ran = run_fake(tmp_path, {}, device="cuda", probe=probe)
     assert (ran.code, ran.report["verdict"]) == (code, verdict)
     assert f"probe says {probe}" in ran.out
+
+
+def test_hardware_that_the_harness_does_not_see_is_invalid(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_choice, "ask_probe", lambda *_: (Ending(77, None, False, False, True, 0.0, 0, (), "no device"), []))
+    for signs, broken in ((["/dev/nvidia0"], True), ([], False)):
+        monkeypatch.setattr(device_choice, "nvidia_hardware", lambda signs=signs: signs)
+        choice = device_choice.choose("cuda", 90, FAKE)
+        assert (choice.broken is not None, choice.absent is not None) == (broken, not broken)
+        assert not broken or "NVIDIA hardware is here (/dev/nvidia0), and the harness's probe" in str(choice.broken)
 
 
 def test_everything_unsupported_is_not_applicable(tmp_path: Path) -> None:

@@ -229,8 +229,19 @@ def test_a_child_that_begins_no_case(code: int, starts: int, problem: bool, monk
 def test_a_child_that_cannot_run_here_is_not_supported(monkeypatch: pytest.MonkeyPatch) -> None:
     Children(monkeypatch, ([], ending(exit_code=77, stderr="no GPU")))
     outcome, _, _ = outcome_of(plan_of())
-    assert outcome.unsupported == "no GPU" and not outcome.problems
+    assert not outcome.problems
     assert [(log.verdict, log.ended) for log in outcome.logs.values()] == [({"status": "NOT_SUPPORTED", "reason": "no GPU"}, True)] * 2
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_device_that_is_there_for_some_children_only_proves_nothing(first: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It fell off the bus, or was taken away: that is no lack of support."""
+    gone: Any = ([], ending(exit_code=77, stderr="cudaErrorNoDevice"))
+    there = ([START, *case_lines("a"), {"record": "done"}], CLEAN)
+    Children(monkeypatch, *((gone, there) if first else (there, gone)))
+    outcome, _, finished = outcome_of(plan_of(families={"g": ["b"], "f": ["a"]} if first else {"f": ["a"], "g": ["b"]}))
+    assert words(outcome) == {"a": (None, None), "b": ("NOT_RUN", "its child found no device, on which others had run: cudaErrorNoDevice")}
+    assert outcome.logs["b"].verdict is None and finished == ["f"]
 
 
 def test_an_interruption_is_no_casualty(monkeypatch: pytest.MonkeyPatch) -> None:
