@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -267,23 +267,32 @@ class Supervisor:
         for log in settled.values():
             if log.casualty is None and log.began and not log.complete:
                 self._casualty(log, ending)
-                if not ending.interrupted:
-                    self._sink(session.family, {"record": "casualty", "case": log.name, "status": log.casualty})
         died = ending.hung or ending.signal is not None or not ending.reaped
         if last is not None and last.casualty is None and died and not ending.interrupted:
             last.casualty, last.casualty_reason = "CRASH", f"right after this case its child {ending.words()}"
         with self._lock:
+            problems = list(session.problems)
             if any(log.began for log in settled.values()):
                 said = start_problems(session.start, self.plan, self.outcome.start)
-                self.outcome.problems += [f"family {session.family}: {text}" for text in said]
+                problems += [f"family {session.family}: {text}" for text in said]
             self.outcome.logs.update(settled)
-            self.outcome.problems += session.problems
+            self.outcome.problems += problems
             self.outcome.start = self.outcome.start or session.start
             self.outcome.processes.append({
                 "family": session.family, "exit": ending.exit_code, "signal": ending.signal, "hung": ending.hung,
                 "reaped": ending.reaped, "leftovers": ending.leftovers, "wall_s": round(ending.wall_s, 3),
             })
+        self._tell_casualties(session.family, settled.values(), bool(problems))
         return set(settled)
+
+    def _tell_casualties(self, family: str, logs: Iterable[CaseLog], problems: bool) -> None:
+        """Into the records, where a run that goes on after an interruption looks for what it must not try again."""
+        told = {log.name: "KIT_ERROR" if log.problems else log.casualty for log in logs}
+        if problems:
+            told[f"the child of family {family}"] = "KIT_ERROR"
+        for name, status in told.items():
+            if status not in (None, "NOT_RUN"):
+                self._sink(family, {"record": "casualty", "case": name, "status": status})
 
     def _blame_ending(self, session: Session, ending: Ending, single: bool) -> None:
         """Contradictions between what a child recorded and how it ended."""

@@ -140,6 +140,24 @@ def test_a_casualty_of_the_last_case_is_kept_and_ends_its_family(monkeypatch: py
     assert heard[-1] == {"record": "casualty", "case": "a", "status": "CRASH"} and finished == ["f"]
 
 
+NOISE: dict[str, Any] = {"record": "noise"}
+CASUALTIES: list[tuple[Any, Ending, list[dict[str, str]]]] = [
+    ([START, *case_lines("a")], KILLED, [{"case": "a", "status": "CRASH"}]),  # right after it
+    ([START, NOISE, *case_lines("a"), case_lines("b")[0]], KILLED,
+     [{"case": "b", "status": "CRASH"}, {"case": "the child of family f", "status": "KIT_ERROR"}]),
+    ([START, case_lines("a")[0], NOISE, *case_lines("a")[1:], {"record": "done"}], CLEAN, [{"case": "a", "status": "KIT_ERROR"}]),
+    ([{**START, "seed": "1"}, *case_lines("a"), {"record": "done"}], CLEAN, [{"case": "the child of family f", "status": "KIT_ERROR"}]),
+]
+
+
+@pytest.mark.parametrize(("lines", "end", "told"), CASUALTIES)
+def test_what_must_not_be_tried_again_is_told(lines: Any, end: Ending, told: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, (lines, end), (REST, CLEAN), probes=[0])
+    heard = list[dict[str, Any]]()
+    Supervisor(plan_of(), lambda _, record: heard.append(record)).run()
+    assert [record for record in heard if record["record"] == "casualty"] == [{"record": "casualty", **entry} for entry in told]
+
+
 def test_a_verdict_that_is_not_closed_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     Children(monkeypatch, ([START, *case_lines("a", close=False)], KILLED), probes=[0])
     outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}))
