@@ -110,14 +110,23 @@ class Attempt:
     name: str
     node: str = ""
     gpus: list[dict[str, Any]] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)  # devices whose run left no report, and why
+    damaged: int = 0  # lines
+    told: int | None = None  # GPUs that it says it judged, lost ones too
     ended: bool = False
     duplicate: bool = False  # this node had been judged already by another task
     job: str = ""
 
+    @property
+    def whole(self) -> bool:
+        """It judged every GPU of its node, and nothing of that was lost since."""
+        counted = self.told in (None, len(self.gpus))
+        return self.ended and not self.duplicate and not self.lost and not self.damaged and counted
+
 
 @dataclass
 class Fleet:
-    """Everything a folder holds, read once. `gpus` has each GPU once: the last complete judgement of it."""
+    """Everything a folder holds, read once. `gpus` has each GPU once: the last judgement of it, and VIOLATES where there was one."""
 
     plan: Plan
     attempts: list[Attempt]
@@ -126,11 +135,16 @@ class Fleet:
 
     def done(self) -> set[int]:
         """Tasks with a complete attempt."""
-        return {a.task for a in self.attempts if a.ended and not a.duplicate}
+        return {a.task for a in self.attempts if a.whole}
+
+    def lost(self) -> list[str]:
+        """GPUs of tasks that are not done whose run left no report."""
+        done = self.done()
+        return [f"{text} on {a.node or 'no node'}" for a in self.attempts if a.task not in done for text in a.lost]
 
     def judged_nodes(self) -> list[str]:
         """Nodes whose GPUs have all been judged."""
-        return sorted({a.node for a in self.attempts if a.ended and not a.duplicate})
+        return sorted({a.node for a in self.attempts if a.whole})
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -138,33 +152,31 @@ def _lines(path: Path) -> Iterator[str]:
         yield from file
 
 
-def _attempt(path: Path, lines: Iterable[str]) -> tuple[Attempt, int]:
+def _attempt(path: Path, lines: Iterable[str]) -> Attempt:
     task, _, name = path.stem.partition("-")
-    attempt, damaged = Attempt(int(task) if task.isdigit() else -1, name), 0
+    attempt = Attempt(int(task) if task.isdigit() else -1, name)
     for line in lines:
         record = opened(line)
         if record is None:
-            damaged += 1
+            attempt.damaged += 1
         elif record["record"] == "begin":
             attempt.node, attempt.job = str(record["node"]), str(record.get("job", ""))
         elif record["record"] == "gpu":
             attempt.gpus.append(record)
+        elif record["record"] == "lost":
+            attempt.lost.append(f"{record['device']}: {record['why']}")
         elif record["record"] == "end":
-            attempt.ended, attempt.duplicate = True, bool(record.get("duplicate"))
-    return attempt, damaged
+            attempt.ended, attempt.duplicate, attempt.told = True, bool(record.get("duplicate")), record.get("devices")
+    return attempt
 
 
 def read(folder: Path) -> Fleet:
-    """The whole folder. A GPU judged by several attempts counts once, with its last complete judgement."""
-    plan, attempts, damaged = Plan.read(folder), [], 0
-    for path in sorted((folder / "records").glob("*.jsonl")):
-        attempt, bad = _attempt(path, _lines(path))
-        attempts.append(attempt)
-        damaged += bad
+    """The whole folder. A GPU judged by several attempts counts once, with its last judgement; a violation is never judged away."""
+    plan = Plan.read(folder)
+    attempts = [_attempt(path, _lines(path)) for path in sorted((folder / "records").glob("*.jsonl"))]
     last: dict[str, dict[str, Any]] = {}
-    for attempt in sorted(attempts, key=lambda a: (a.task, a.name)):
-        for gpu in attempt.gpus:
-            key = str(gpu["gpu"])
-            if key not in last or str(gpu["finished"]) >= str(last[key]["finished"]):
-                last[key] = gpu
-    return Fleet(plan, attempts, list(last.values()), damaged)
+    for gpu in sorted((gpu for attempt in attempts for gpu in attempt.gpus), key=lambda gpu: str(gpu["finished"])):
+        before = last.get(str(gpu["gpu"]))
+        if before is None or not str(before["verdict"]).startswith("VIOLATES") or str(gpu["verdict"]).startswith("VIOLATES"):
+            last[str(gpu["gpu"])] = gpu
+    return Fleet(plan, attempts, list(last.values()), sum(attempt.damaged for attempt in attempts))

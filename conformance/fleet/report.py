@@ -11,7 +11,6 @@ from typing import Any
 from conformance.fleet.outliers import FALSE_DISCOVERY_RATE, FEWEST_FOR_SPREAD, find
 from conformance.fleet.records import Fleet, read
 from conformance.pdlkit.arguments import Parser
-from conformance.pdlkit.exits import OK
 from conformance.pdlkit.many_gpus import COUNTED_KINDS, EXITS, pooled, word, worst
 
 _SHOWN = 40
@@ -43,7 +42,7 @@ def build(fleet: Fleet) -> dict[str, Any]:
         verdict = worst([verdict, "UNPROVEN"])
     return {
         "schema": "pdl-fleet-report/1", "verdict": verdict, "exit": EXITS[verdict], "tasks": fleet.plan.tasks, "tasks_not_done": undone,
-        "damaged_lines": fleet.damaged_lines,
+        "damaged_lines": fleet.damaged_lines, "lost": fleet.lost(),
         "groups": [_group(pool, groups[(pool["model"], pool["driver"])]) for pool in pooled(map(_counted, fleet.gpus))],
         "gpus": [{key: gpu[key] for key in _GPU_KEYS} for gpu in fleet.gpus],
         "outliers": [outlier.__dict__ for outlier in outliers],
@@ -56,6 +55,8 @@ def text(report: dict[str, Any]) -> str:
     """The report for a terminal: what is bad first, each list cut with a count."""
     lines = [f"FLEET  {report['verdict']}  {len(report['gpus'])} GPUs, {report['tasks'] - len(report['tasks_not_done'])} of "
              f"{report['tasks']} tasks done"]
+    lines += [f"  lost: {text}" for text in report["lost"][:_SHOWN]]
+    lines += [f"  {report['damaged_lines']} damaged lines were left out"] if report["damaged_lines"] else []
     for group in report["groups"]:
         told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(group["verdicts"].items()))
         bounds = [rule["bound95"] for rule in group["rules"].values() if rule["bound95"]]
@@ -85,4 +86,4 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     report = build(read(options.folder))
     print(json.dumps(report, indent=1, allow_nan=False) if options.json else text(report))
-    return int(report["exit"]) if report["gpus"] or report["tasks_not_done"] else OK
+    return int(report["exit"])

@@ -20,6 +20,7 @@ def summary(fleet: Fleet, held: set[int]) -> dict[str, Any]:
     return {
         "tasks": fleet.plan.tasks, "done": len(done), "held_by_slurm": len(held - done), "missing": missing(fleet, held),
         "attempts_cut_short": [f"{a.task} on {a.node or 'no node'}" for a in fleet.attempts if not a.ended and a.task not in held],
+        "lost": fleet.lost(),
         "tasks_on_a_node_judged_already": sum(a.duplicate for a in fleet.attempts), "damaged_lines": fleet.damaged_lines,
         "gpus": len(fleet.gpus), "verdicts": dict(Counter(gpu["verdict"] for gpu in fleet.gpus)),
     }
@@ -41,6 +42,8 @@ def main(argv: list[str]) -> int:
           f"{found['gpus']} GPUs judged: {verdicts}")
     for text in found["attempts_cut_short"]:
         print(f"  cut short: task {text}")
+    for text in found["lost"]:
+        print(f"  lost: {text}")
     if found["missing"]:
         print(f"  `fleet submit {options.folder}` submits what is missing")
     if fleet.damaged_lines:

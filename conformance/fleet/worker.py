@@ -87,7 +87,7 @@ def main(argv: list[str]) -> int:
                 writer.write("lost", device=device, why=report)
             else:
                 writer.write("gpu", **shortened(report, node, ordinal, finished))
-        writer.write("end")
+        writer.write("end", devices=len(devices))
         return OK
     finally:
         writer.close()

@@ -67,6 +67,40 @@ def test_what_is_cut_short_is_missing_and_submitted_again(folder: Path) -> None:
     assert report.build(fleet)["exit"] == 2
 
 
+def test_a_gpu_whose_run_was_lost_leaves_its_task_undone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for task in (1, 2):
+        attempt(folder, task, "0-1", [gpu(f"g{task}")], devices=1)
+    writer = Writer(folder, 0, "0-1")
+    writer.write("begin", node="n0")
+    writer.write("gpu", **gpu("g0"))
+    writer.write("lost", device="cuda:1", why="the run was ended and left no report")
+    writer.write("end", devices=2)
+    writer.close()
+    assert report.main([str(folder)]) == 2 and status.main([str(folder)]) == 0
+    assert capsys.readouterr().out.count("lost: cuda:1: the run was ended and left no report on n0") == 2
+    assert submit.missing(read(folder), set()) == [0]
+    attempt(folder, 0, "1-2", [gpu("g0"), gpu("g9")], devices=2)
+    assert report.main([str(folder)]) == 0 and "lost" not in capsys.readouterr().out
+
+
+def test_a_gpu_whose_line_is_damaged_or_missing_leaves_its_task_undone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for task in (0, 1, 2):
+        attempt(folder, task, "0-1", [gpu(f"g{task}"), gpu(f"h{task}", "VIOLATES" if task == 1 else "CONFORMS")], devices=2)
+    assert report.main([str(folder)]) == 1
+    path = folder / "records" / "1-0-1.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    for kept in (["x" + line if "VIOLATES" in line else line for line in lines], [line for line in lines if "VIOLATES" not in line]):
+        path.write_text("".join(kept))
+        assert report.main([str(folder)]) == 2
+    assert "1 damaged lines were left out" in capsys.readouterr().out
+
+
+def test_a_violation_is_not_judged_away(folder: Path) -> None:
+    attempt(folder, 0, "0-1", [gpu("a", "VIOLATES", "2026-01-01")], ended=False)
+    attempt(folder, 0, "1-2", [gpu("a", "CONFORMS", "2026-01-02")])
+    assert [g["verdict"] for g in read(folder).gpus] == ["VIOLATES"]
+
+
 def test_attempts_never_share_a_file(folder: Path) -> None:
     attempt(folder, 0, "0-1", [])
     with pytest.raises(FileExistsError):
