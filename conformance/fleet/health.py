@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from conformance.pdlkit import machine, places
@@ -40,6 +40,7 @@ class State:
     verdict: str
     judged: float
     exercised: int = 0
+    driver: str = ""  # that it was judged with
 
 
 def busy_gpus() -> set[int] | None:
@@ -95,26 +96,41 @@ def _put(path: Path, text: str) -> None:
         draft.chmod(0o644)
 
 
-def check(devices: Sequence[str], cache: Path, harness: Path | None, limit: float, max_age: float, leave_alone: set[str]) -> list[State]:
-    """The state of each device: from the cache while it is young or the GPU is at work, else judged within what is left of the limit."""
+def check(devices: Sequence[str], cache: Path, harness: Path | None, limit: float, max_age: float, leave_alone: set[str],
+          driver: str, every: bool = False) -> list[State]:
+    """The state of each device: from the cache while it is young or the GPU is at work, else judged within what is left of the limit.
+    A verdict of another driver is none, and one that is too old says nothing any more, unless a rule was violated. every: these are all
+    devices that there are, so one that the cache knows and that is not among them is missing."""
     until, known = time.monotonic() + limit, read_cache(cache)
-    found = []
+    found, kept = [], []
     for device in devices:
-        state = known.get(device, State(device, "unknown", "UNPROVEN (never judged)", 0.0))
-        old = time.time() - state.judged > max_age or state.verdict.startswith(("UNPROVEN", "INVALID"))
+        state = known.get(device)
+        if state is None or state.driver != driver:
+            state = State(device, "unknown", "UNPROVEN (never judged)", 0.0, 0, driver)
         left = until - time.monotonic()
-        if old and device not in leave_alone and left > 1.0:
-            state = _smoke(device, harness, left)
-        found.append(state)
-    _put(cache, json.dumps({"schema": SCHEMA, "gpus": {state.gpu: asdict(state) for state in found}}, indent=1) + "\n")
+        if (_is_old(state, max_age) or state.verdict.startswith(("UNPROVEN", "INVALID"))) and device not in leave_alone and left > 1.0:
+            state = replace(_smoke(device, harness, left), driver=driver)
+        kept.append(state)
+        aged = _is_old(state, max_age) and state.verdict.startswith(("CONFORMS", "NOT_APPLICABLE"))
+        found.append(replace(state, verdict=f"UNPROVEN (judged {(time.time() - state.judged) / 3600:.0f} h ago)") if aged else state)
+    others = [state for name, state in known.items() if name not in devices]
+    found += [replace(state, verdict="UNPROVEN (no longer there)") for state in others if every and state.driver == driver]
+    kept += others
+    _put(cache, json.dumps({"schema": SCHEMA, "gpus": {state.gpu: asdict(state) for state in kept}}, indent=1) + "\n")
     return found
+
+
+def _is_old(state: State, max_age: float) -> bool:
+    return time.time() - state.judged > max_age
 
 
 def code_of(states: Sequence[State]) -> int:
     """A fault is only what violates a rule; what could not be judged is unknown."""
     if any(state.verdict.startswith("VIOLATES") for state in states):
         return FAULT
-    return GOOD if states and all(state.verdict.startswith(("CONFORMS", "NOT_APPLICABLE")) for state in states) else UNKNOWN
+    good = [state for state in states if state.verdict.startswith("CONFORMS")]
+    old_gpus = [state for state in states if state.verdict.startswith("NOT_APPLICABLE")]
+    return GOOD if good and len(good) + len(old_gpus) == len(states) else UNKNOWN
 
 
 def line_of(states: Sequence[State]) -> str:
@@ -122,10 +138,12 @@ def line_of(states: Sequence[State]) -> str:
     if not states:
         return "PDL: no GPU was found, nothing judged"
     code = code_of(states)
+    others = [state for state in states if not state.verdict.startswith("CONFORMS")]
     if code == GOOD:
-        return f"PDL: all {len(states)} GPUs conform"[:LINE]
+        beside = f"; {len(others)} too old for PDL" if others else ""
+        return f"PDL: {len(states) - len(others)} of {len(states)} GPUs conform{beside}"[:LINE]
     start = ("VIOLATES",) if code == FAULT else ("UNPROVEN", "INVALID")
-    bad = [state for state in states if state.verdict.startswith(start)]
+    bad = [state for state in states if state.verdict.startswith(start)] or others
     more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
     return f"PDL: {bad[0].gpu}{more} of {len(states)}: {bad[0].verdict}"[:LINE]
 
@@ -177,12 +195,14 @@ def main(argv: list[str]) -> int:
         raise BadArguments("--format prometheus needs --textfile FILE.prom, in the folder that the collector reads")
     try:
         devices, busy = _devices(options.device)
-        states = check(devices, options.cache, options.harness, options.limit, options.max_age * 3600.0, busy)
+        driver = machine.driver_version() or "none"
+        states = check(devices, options.cache, options.harness, options.limit, options.max_age * 3600.0, busy, driver,
+                       options.device == "cuda")
     except OSError as error:  # the cache's folder is missing or read-only: that says nothing about a GPU
         print(f"PDL: unknown: {error.strerror}"[:LINE])
         return UNKNOWN
     if options.format == "prometheus":
-        _put(options.textfile, prometheus(states, machine.driver_version() or "none"))
+        _put(options.textfile, prometheus(states, driver))
         return GOOD
     print(line_of(states))
     return code_of(states)

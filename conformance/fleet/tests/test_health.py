@@ -28,6 +28,7 @@ def state(verdict: str, gpu: str = "cuda:0", age: float = 0.0) -> State:
 
 @pytest.mark.parametrize(("verdicts", "code"), [
     (["CONFORMS", "CONFORMS (waived: EDGE-33)"], GOOD), (["CONFORMS", "NOT_APPLICABLE"], GOOD), (["CONFORMS", "VIOLATES"], FAULT),
+    (["NOT_APPLICABLE"], UNKNOWN),
     (["UNPROVEN", "VIOLATES"], FAULT), (["UNPROVEN (run ended with 70)"], UNKNOWN), (["INVALID"], UNKNOWN), ([], UNKNOWN)])
 def test_only_a_violated_rule_is_a_fault(verdicts: list[str], code: int) -> None:
     states = [state(verdict, f"cuda:{i}") for i, verdict in enumerate(verdicts)]
@@ -48,14 +49,47 @@ def test_young_verdicts_and_gpus_at_work_are_left_alone(tmp_path: Path, monkeypa
         return state("CONFORMS", device)
 
     monkeypatch.setattr(health, "_smoke", smoke)
-    health.check(["cuda:0", "cuda:1"], cache, None, 10, 3600, {"cuda:1"})
+    health.check(["cuda:0", "cuda:1"], cache, None, 10, 3600, {"cuda:1"}, "580")
     assert judged == ["cuda:0"] and health.read_cache(cache)["cuda:1"].verdict.startswith("UNPROVEN")
-    health.check(["cuda:0", "cuda:1"], cache, None, 10, 3600, set())
+    health.check(["cuda:0", "cuda:1"], cache, None, 10, 3600, set(), "580")
     assert judged == ["cuda:0", "cuda:1"]
-    health.check(["cuda:0", "cuda:1"], cache, None, 10, 0.0, set())
+    health.check(["cuda:0", "cuda:1"], cache, None, 10, 0.0, set(), "580")
     assert len(judged) == 4
-    health.check(["cuda:0"], cache, None, 0.5, 0.0, set())
+    health.check(["cuda:0"], cache, None, 0.5, 0.0, set(), "580")
     assert len(judged) == 4, "no time was left"
+
+
+def test_a_verdict_that_is_too_old_or_of_another_driver_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sick nvidia-smi leaves every GPU alone, and a check may run out of time: neither makes an old verdict good."""
+    cache, ages = tmp_path / "health.json", {"cuda:0": 0.0, "cuda:1": 90 * 3600.0, "cuda:2": 90 * 3600.0}
+
+    def smoke(device: str, _harness: Path | None, _limit: float) -> State:
+        return state("VIOLATES" if device == "cuda:2" else "CONFORMS", device, ages[device])
+
+    monkeypatch.setattr(health, "_smoke", smoke)
+    health.check(list(ages), cache, None, 10, 3600, set(), "580")
+    told = health.check(list(ages), cache, None, 10, 3600, set(ages), "580")
+    assert [one.verdict for one in told] == ["CONFORMS", "UNPROVEN (judged 90 h ago)", "VIOLATES"]
+    assert health.line_of(told[:2]) == "PDL: cuda:1 of 2: UNPROVEN (judged 90 h ago)"
+    assert [one.verdict for one in health.check(list(ages), cache, None, 10, 1e9, set(ages), "580")] == ["CONFORMS", "CONFORMS", "VIOLATES"]
+    other = health.check(list(ages), cache, None, 10, 1e9, set(ages), "590")
+    assert {one.verdict for one in other} == {"UNPROVEN (never judged)"}
+
+
+def test_a_gpu_that_is_no_longer_there_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = tmp_path / "health.json"
+    monkeypatch.setattr(health, "_smoke", lambda device, *_: state("CONFORMS", device))
+    assert health.code_of(health.check(["cuda:0", "cuda:1"], cache, None, 10, 3600, set(), "580", True)) == GOOD
+    for _ in range(2):
+        told = health.check(["cuda:0"], cache, None, 10, 3600, set(), "580", True)
+        assert health.line_of(told) == "PDL: cuda:1 of 2: UNPROVEN (no longer there)" and health.code_of(told) == UNKNOWN
+    assert health.code_of(health.check(["cuda:0"], cache, None, 10, 3600, set(), "580")) == GOOD, "it alone was asked for"
+    assert health.code_of(health.check(["cuda:0"], cache, None, 10, 3600, set(), "590", True)) == GOOD, "another driver, another start"
+
+
+def test_a_line_counts_those_that_conform() -> None:
+    assert health.line_of([state("CONFORMS"), state("NOT_APPLICABLE")]) == "PDL: 1 of 2 GPUs conform; 1 too old for PDL"
+    assert health.line_of([state("NOT_APPLICABLE")]) == "PDL: cuda:0 of 1: NOT_APPLICABLE"
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"schema": "pdl-health/1", "gpus": {"cuda:0": {"x": 1}}}', "\0"])
