@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conformance.pdlkit import places
+from conformance.pdlkit import machine, places, sources
 from conformance.pdlkit.children import Kept
 from conformance.pdlkit.display import verdict_line, waived_rules
 from conformance.pdlkit.exits import INTERRUPTED, BadArguments, InvalidRun
@@ -111,22 +111,31 @@ class Total:
 
 
 def _identity(options: argparse.Namespace, seed: int, device: str) -> dict[str, Any]:
-    return {"seed": f"{seed:016x}", "device": device, "only": options.only}
+    """What must be the same in all rounds: they are pooled."""
+    def of(file: Path | None) -> str | None:
+        return None if file is None else hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+
+    return {"seed": f"{seed:016x}", "device": device, "only": options.only, "sources": sources.digest(), "harness": of(options.harness),
+            "waivers": of(options.waive), "driver": machine.driver_version()}
 
 
 def _begin(folder: Path, options: argparse.Namespace, seed: int | None, device: str) -> int:
     """The soak's seed: that of an interrupted one in this folder, else the given or a fresh one."""
     path = folder / STATE
-    if path.is_file():
-        kept = json.loads(path.read_text())
-        if kept["device"] != device or kept["only"] != options.only or (seed is not None and kept["seed"] != f"{seed:016x}"):
-            raise BadArguments(f"--output {folder}: an interrupted soak lies there, of device {kept['device']}, seed 0x{kept['seed']}"
-                               f"{', only ' + ' '.join(kept['only']) if kept['only'] else ''}; ask for the same, or name another folder")
-        return int(kept["seed"], 16)
-    if seed is None:
-        raise AssertionError("a new soak needs a seed")
-    path.write_text(json.dumps(_identity(options, seed, device)) + "\n")
-    return seed
+    if not path.is_file():
+        if seed is None:
+            raise AssertionError("a new soak needs a seed")
+        path.write_text(json.dumps(_identity(options, seed, device)) + "\n")
+        return seed
+    kept = json.loads(path.read_text())
+    before = int(kept["seed"], 16)
+    asked = _identity(options, before if seed is None else seed, device)
+    other = [name for name, value in asked.items() if kept.get(name) != value]
+    if other:
+        raise BadArguments(f"--output {folder}: a soak lies there of device {kept['device']}, seed 0x{kept['seed']}"
+                           f"{', only ' + ' '.join(kept['only']) if kept['only'] else ''}, and its {' and '.join(other)} differ"
+                           f"{'s' if len(other) == 1 else ''} from this one's; ask for the same, or name another folder")
+    return before
 
 
 def _command(options: argparse.Namespace, device: str, seed: int, folder: Path, asks: tuple[str, list[str]]) -> list[str]:
@@ -175,19 +184,22 @@ def soak(options: argparse.Namespace, book: RuleBook, device: str, seed: int | N
     """Run rounds until the time is up; returns the exit code of the worst."""
     seconds, deep = parse_time(options.time), deep_rounds(book)
     seed = _begin(folder, options, seed, device)
-    total, number, report = Total(), 0, None
+    total, number, ran, report = Total(), 0, 0, None
     while total.rounds == 0 or total.wall_s < seconds:
         number += 1
         place = folder / "rounds" / f"{number:04d}"
         report = _finished(place)
         if report is None:
             place.mkdir(parents=True, exist_ok=True)
-            asks = round_asks(number, deep, options.only)
+            asks, ran = round_asks(number, deep, options.only), ran + 1
             report = _run_round(_command(options, device, round_seed(seed, number), place, asks), place)
         if report is None:  # interrupted
             break
         total.add(number, report)
         say(total.line(seconds))
+    if ran == 0:
+        raise BadArguments(f"--output {folder}: the soak there has run for {total.wall_s:.0f} s and ended {total.verdict}: nothing was run; "
+                           "name another folder, or a longer time")
     return _finish(options, folder, total, seconds, interrupted=report is None)
 
 

@@ -169,15 +169,33 @@ def test_a_soak_of_one_round_and_on(tmp_path: Path) -> None:
 
 
 def test_a_round_that_failed_stays_failed(tmp_path: Path) -> None:
-    assert run_fake(tmp_path, {"WAIT-05": "fail"}, *ONLY, "--for", "0.01s").code == 1
-    again = run_fake(tmp_path, {}, *ONLY, "--for", "0.02s")
+    first = run_fake(tmp_path, {"WAIT-05": "fail"}, *ONLY, "--for", "0.01s")
+    assert first.code == 1
+    again = run_fake(tmp_path, {}, *ONLY, "--for", f"{first.report['soak']['wall_s'] + 0.05}s")
     assert again.code == 1 and again.report["verdict"] == "VIOLATES" and again.report["soak"]["worst_round"] == 1
+
+
+def test_a_soak_that_has_ended_is_not_green_again(tmp_path: Path) -> None:
+    """The same command each night would judge nothing from the second night on."""
+    assert run_fake(tmp_path, {}, *ONLY, "--for", "0.01s").code == 0
+    again = run_fake(tmp_path, {"*": "segv"}, *ONLY, "--for", "0.01s")
+    assert again.code == 64 and "nothing was run" in again.err
 
 
 def test_another_question_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     run_fake(tmp_path, {}, *ONLY, "--for", "0.01s")
     other = run_fake(tmp_path, {}, "--only=WAIT-05", "--profile", "soak", "--for", "0.01s")
-    assert other.code == 64 and "an interrupted soak lies there" in other.err
+    assert other.code == 64 and "a soak lies there of device model" in other.err and "its only differs" in other.err
+
+
+@pytest.mark.parametrize("what", ["sources", "harness", "waivers", "driver"])
+def test_rounds_of_other_code_or_another_driver_are_not_pooled(what: str, tmp_path: Path) -> None:
+    run_fake(tmp_path, {}, *ONLY, "--for", "0.01s")
+    state = json.loads((tmp_path / "soak.json").read_text())
+    assert what in state
+    (tmp_path / "soak.json").write_text(json.dumps({**state, what: "another"}))
+    other = run_fake(tmp_path, {}, *ONLY, "--for", "99s")
+    assert other.code == 64 and f"its {what} differs from this one's" in other.err
 
 
 @pytest.mark.parametrize("arguments", [("--for", "1h"), ("--for", "1h", "--profile", "quick"),
