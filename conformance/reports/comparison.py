@@ -19,6 +19,8 @@ from conformance.reports.rates import fisher, holm, median_interval
 
 ALPHA = 0.01  # for all questions of one comparison together
 _RANK = {"PASS": 0, "INCONCLUSIVE": 1, "NOT_SUPPORTED": 1, "NOT_RUN": 2, "FAIL": 4, "HANG": 4, "CRASH": 3, "DEVICE_LOST": 5, "KIT_ERROR": 5}
+_RUN_RANK = {"CONFORMS": 0, "NOT_APPLICABLE": 1, "UNPROVEN": 2, "VIOLATES": 3, "INVALID": 4}
+_BAD = ("FAIL", "HANG", "CRASH", "DEVICE_LOST", "KIT_ERROR")
 _COUNT = re.compile(r"[0-9]+ of [0-9]+")
 Case = Mapping[str, Any]
 
@@ -112,12 +114,15 @@ def _rates(old: Case, new: Case) -> Iterator[_Rate]:
 
 
 def _status(old: Case, new: Case) -> Iterator[Change]:
-    """A verdict of another rank is worse or better; in a measured rule it is a change, because it judges nothing."""
+    """A verdict of a higher rank is worse, and only a PASS is better: a FAIL that now crashes, or is not asked, is no progress. In a
+    measured rule each is a change, because it judges nothing."""
     before, after = old["status"], new["status"]
     if before != after:
-        step = _RANK[after] - _RANK[before]
-        direction = "changed" if step == 0 or old["class"] == "measured" else "worse" if step > 0 else "better"
+        better = "better" if after == "PASS" else "changed"
+        direction = "changed" if old["class"] == "measured" else "worse" if _RANK[after] > _RANK[before] else better
         yield Change(old["name"], "verdict", before, after, direction)
+    if old["resolution_ns"] is not None and new["resolution_ns"] is None and after == "PASS":
+        yield Change(old["name"], "resolution", f"{old['resolution_ns']} ns", "none: no broken wait was killed", "worse")
     fates = {(v["kind"], v["tag"]): v["status"] for v in (*new["mutants"], *new["controls"])}
     for variant in (*old["mutants"], *old["controls"]):
         fate = fates.get((variant["kind"], variant["tag"]), variant["status"])
@@ -196,11 +201,29 @@ def _notes(old: Report, new: Report) -> Iterator[str]:
             yield f"{what}: {before or 'unknown'}, then {after or 'unknown'}"
 
 
+def _run_verdict(old: Report, new: Report) -> Iterator[Change]:
+    """What keeps a run from CONFORMS need not be in any case: an interposer, or a contradiction between children."""
+    before, after = old["verdict"], new["verdict"]
+    if before != after:
+        yield Change("the run", "verdict", before, after, "worse" if _RUN_RANK[after] > _RUN_RANK[before] else "changed")
+
+
+def _one_sided(before: Mapping[str, Case], after: Mapping[str, Case], asked_less: bool) -> Iterator[Change]:
+    """Cases of one report only: a pass that nobody asks for any more, and what was asked for the first time and went wrong."""
+    for name, case in before.items():
+        if name not in after and case["status"] == "PASS" and case["proving"] and not asked_less:
+            yield Change(name, "verdict", "PASS", "not in the report", "worse")
+    for name, case in after.items():
+        if name not in before and case["status"] in _BAD:
+            yield Change(name, "verdict", "not in the report", case["status"], "changed" if case["class"] == "measured" else "worse")
+
+
 def compare(old: Report, new: Report) -> Comparison:
     """Everything that differs; worse wins over better."""
     before, after = ({test["name"]: test for test in report["tests"]} for report in (old, new))
     pairs = [(before[name], after[name]) for name in before if name in after]
-    changes = [change for pair in pairs for change in _status(*pair)]
+    asked_less = bool(new["run"]["only"]) or old["suite"]["rules_hash"] != new["suite"]["rules_hash"]
+    changes = [*_run_verdict(old, new), *(change for pair in pairs for change in _status(*pair)), *_one_sided(before, after, asked_less)]
     changes += _significant([rate for pair in pairs for rate in _rates(*pair)])
     directions = {change.direction for change in changes}
     verdict = "worse" if "worse" in directions else "better" if "better" in directions else "same"

@@ -23,9 +23,10 @@ def parser() -> Parser:
         "diff",
         "compare two reports case by case",
         epilog=(
-            f"exit codes: 0 same, 1 worse, 3 better, 64 bad arguments. Verdicts are compared by their order, rates by Fisher's exact test\n"
-            f"(p below {ALPHA} after Holm's correction for the number of questions), times by their ratio per trial. What differs in a\n"
-            f"measured rule, in overlap or in how often a planted bug showed is told as changed and decides nothing."
+            f"exit codes: 0 same, 1 worse, 3 better, 64 bad arguments. Verdicts, of the run too, are compared by their order: only a PASS\n"
+            f"is better. A passing case that is missing is worse, unless --only or another rule book left it out. Rates are compared by\n"
+            f"Fisher's exact test (p below {ALPHA} after Holm's correction for the number of questions), times by their ratio per trial.\n"
+            f"What differs in a measured rule, in overlap or in how often a planted bug showed is told as changed and decides nothing."
         ),
     )
     made.add_argument("old", type=Path, metavar="OLD", help="a report.json, or the folder that holds it")

@@ -34,6 +34,49 @@ def test_a_pass_that_is_gone_is_worse_and_one_that_came_is_better(status: str) -
     assert compare(new, old).verdict == "better"
 
 
+@pytest.mark.parametrize("status", ["HANG", "CRASH", "INCONCLUSIVE", "NOT_RUN", "NOT_SUPPORTED"])
+def test_a_failure_that_is_no_longer_asked_is_not_better(status: str) -> None:
+    old, new = recorded(), recorded()
+    name = first(new, status="PASS", proving=True)["name"]
+    first(old, name=name)["status"], first(new, name=name)["status"] = "FAIL", status
+    assert compare(old, new).verdict == "same"
+
+
+@pytest.mark.parametrize(("before", "after", "verdict"), [
+    ("CONFORMS", "UNPROVEN", "worse"), ("CONFORMS", "INVALID", "worse"), ("UNPROVEN", "VIOLATES", "worse"),
+    ("VIOLATES", "UNPROVEN", "same"),
+    ("VIOLATES", "CONFORMS", "same")])
+def test_the_verdict_of_the_run_counts(before: str, after: str, verdict: str) -> None:
+    """An interposer or a contradiction stands in no case; and a better run has a case that passes now."""
+    assert compare({**recorded(), "verdict": before}, {**recorded(), "verdict": after}).verdict == verdict
+
+
+def test_a_pass_that_is_missing_is_worse_unless_less_was_asked() -> None:
+    old, new = recorded(), recorded()
+    gone = first(new, status="PASS", proving=True)
+    new["tests"] = [test for test in new["tests"] if test is not gone]
+    found = compare(old, new)
+    assert (found.verdict, [change.case for change in found.changes]) == ("worse", [gone["name"]])
+    new["run"]["only"] = ["WAIT-01"]
+    assert compare(old, new).verdict == "same"
+
+
+def test_what_is_asked_for_the_first_time_and_fails_is_worse() -> None:
+    old, new = recorded(), recorded()
+    added = first(new, status="PASS", proving=True)
+    old["tests"] = [test for test in old["tests"] if test["name"] != added["name"]]
+    assert compare(old, new).verdict == "same"
+    added["status"] = "FAIL"
+    assert compare(old, new).verdict == "worse"
+
+
+def test_a_resolution_that_is_gone_is_worse() -> None:
+    old, new = recorded(), recorded()
+    case = next(test for test in new["tests"] if test["resolution_ns"] is not None and test["status"] == "PASS")
+    case["resolution_ns"] = None
+    assert compare(old, new).verdict == "worse"
+
+
 def test_worse_wins_over_better() -> None:
     old, new = recorded(), recorded()
     tests = [test for test in old["tests"] if test["status"] == "PASS" and test["proving"]]
