@@ -146,6 +146,7 @@ class Detector:
     def _calibrate(self) -> bool:
         """Which kernels there are, which can be held, and for how long."""
         records = self.program.folder / "calibration.jsonl"
+        records.unlink(missing_ok=True)  # with --keep, of an earlier session: records are appended
         run = self.program.rewritten(Plan(off=True, calibrate=True), records)
         self.changed = None if self.trouble else self._complaint(run)
         found, result = read_calibration(records), self.result
@@ -165,6 +166,9 @@ class Detector:
         if not result.kernels:
             return self._end(self.trouble or ("no kernel could be rewritten" if found.kernels else "no kernel launch was seen"))
         self._choose(found)
+        if not self.primaries:
+            return self._end(self.trouble or ("--only names no kernel that can be held" if self.effort.only else
+                                              "every kernel is exempt, or waits for others: none can be held") + "; nothing was stressed")
         if self.trouble and not any(kernel.before_attribute for kernel in found.kernels.values()):
             return self._end(self.trouble)
         return True
@@ -304,8 +308,11 @@ class Detector:
             result.sentence = "the plain runs are not as runs in which every kernel waits first; no kernel could be named as the cause"
             return
         if not failing:
-            result.code = INCONCLUSIVE if result.not_rewritten or result.hangs else NOTHING_FOUND
+            judged = self.program.oracle.judges(self.reference, self.stable)
+            result.code = NOTHING_FOUND if judged and not result.not_rewritten and not result.hangs else INCONCLUSIVE
             held = f"nothing found in {result.stressed_runs} stressed runs"
+            held += "" if judged else ", and nothing but the exit code judged them: no copy to the host was seen that is the same in " \
+                "each plain run; name what judges, such as --compare-outputs, --check or --expr 'code == 0'"
             held += f"; {len(result.hangs)} of them did not end in time, which is no race: " \
                 "kernels that wait for kernels running beside them starve when others are held" if result.hangs else ""
             result.sentence = held + (f"; {len(result.not_rewritten)} kernels could not be rewritten and were not stressed"

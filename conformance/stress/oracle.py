@@ -103,6 +103,11 @@ class Oracle:
         place = f", made after kernel {lost.after}" if lost.after else ""
         return f"copy {lost.number} to the host ({lost.bytes} bytes{place}) differs from the plain runs' {share}"
 
+    def judges(self, plain: Observed | None, stable: Copies) -> bool:
+        """Whether anything but the exit code can differ between two runs."""
+        printed = self.compare_stdout and plain is not None and bool(plain.stdout)
+        return bool(self.check or self.expression or self.files or printed or (self.digests and stable))
+
     def marks(self, folder: Path) -> dict[str, tuple[int, ...]]:
         """How the output files stand before a run. Nothing is removed: a file that a run does not write has the same mark after it."""
         return {name: _mark(folder / name) for name in self.files}

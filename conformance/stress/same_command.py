@@ -105,4 +105,4 @@ def main(argv: list[str]) -> int:
           f"{found.not_rewritten} kernels could not be rewritten; {found.seconds:.0f} s")
     if found.different:
         return FAILED
-    return INCONCLUSIVE if found.errors or not found.kernels else OK
+    return INCONCLUSIVE if found.errors or not found.kernels or not found.lines else OK

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +85,25 @@ def test_without_an_oracle_the_copies_that_are_the_same_each_time_judge(capsys: 
     assert report["copies"] == 2 and report["stable_copies"] == 1 and report["races"] == [{"primary": "a", "dependents": ["b"]}]
     assert report["failures"][0] == "copy 1 to the host (64 bytes, made after kernel e) differs from the plain runs' in 1 of its 16 parts"
     assert main([*argv[:-2], "", KERNELS]) == 0
+
+
+@pytest.mark.parametrize(("options", "said"), [(["--only", "^typo$"], "--only names no kernel"),
+                                               (["--exempt", "."], "every kernel is exempt")])
+def test_a_session_that_holds_nothing_finds_nothing_out(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = stress(capsys, "a>b", *options)
+    assert code == 2 and said in out and "nothing was stressed" in out
+
+
+def test_nothing_found_needs_something_that_judges(capsys: pytest.CaptureFixture[str]) -> None:
+    """A program whose results stay on the GPU ends with the same code, right or wrong."""
+    for options, code in (([], 2), (["--compare-outputs"], 2), (["--expr", "code == 0"], 0)):
+        assert main(["--seed", "7", *options, "--", *FAKE, "", KERNELS, "silent=yes"]) == code
+        assert ("nothing but the exit code judged them" in capsys.readouterr().out) == (code == 2)
+    plain = Observed(code=0, stdout=b"", stderr=b"", seconds=0.1)
+    for oracle, judges in ((Oracle(digests=True), False), (Oracle(compare_stdout=True), False), (Oracle(check="true"), True),
+                           (Oracle(files=("x",)), True), (Oracle(expression="code == 0"), True)):
+        assert oracle.judges(plain, Counter()) is judges
+    assert Oracle(compare_stdout=True).judges(replace(plain, stdout=b"1"), Counter())
 
 
 def session(capsys: pytest.CaptureFixture[str], pairs: str, own: str, *options: str, kernels: str = KERNELS) -> tuple[int, dict[str, Any]]:
