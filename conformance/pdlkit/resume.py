@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conformance.pdlkit import sources
+from conformance.pdlkit import machine, sources
 from conformance.pdlkit.checked_lines import Damaged, Lines, Writer, read_lines
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.read_report import Unreadable
@@ -78,6 +78,11 @@ def _code(harness: Path) -> dict[str, str]:
     return {"sources": sources.digest(), "harness": hashlib.sha256(harness.read_bytes()).hexdigest()[:16]}
 
 
+def _around(device: str) -> dict[str, Any]:
+    """What a GPU is judged through; a part under another driver or a profiler is no part of this run."""
+    return {} if device.startswith("model") else {"driver": machine.driver_version(), "interposers": sorted(machine.interposers())}
+
+
 def _write(folder: Path, line: Record, append: bool) -> None:
     writer = Writer(folder / FILE, append)
     try:
@@ -88,7 +93,7 @@ def _write(folder: Path, line: Record, append: bool) -> None:
 
 def begin(folder: Path, identity: Identity, harness: Path) -> None:
     """Start the file of a new run."""
-    _write(folder, {"identity": asdict(identity), "code": _code(harness)}, append=False)
+    _write(folder, {"identity": asdict(identity), "code": _code(harness), "around": _around(identity.device)}, append=False)
 
 
 def keep(folder: Path, family: str, outcome: Outcome, cases: list[str], wall_s: float, mark: str) -> None:
@@ -105,6 +110,8 @@ def take_over(folder: Path, harness: Path, outcome: Outcome) -> Kept:
     first, *families = _kept_lines(folder)
     if first.get("code") != _code(harness):
         raise _refused(folder, "the kit's code has changed since")
+    if first.get("around") != _around(Identity.of(folder).device):
+        raise _refused(folder, "the driver, or what stands between the kit and the device, has changed since")
     kept, marks = Kept(), list[str]()
     for number, line in enumerate(families, 2):
         if line.get("family") in kept.families:

@@ -198,8 +198,8 @@ def soak(options: argparse.Namespace, book: RuleBook, device: str, seed: int | N
         total.add(number, report)
         say(total.line(seconds))
     if ran == 0:
-        raise BadArguments(f"--output {folder}: the soak there has run for {total.wall_s:.0f} s and ended {total.verdict}: nothing was run; "
-                           "name another folder, or a longer time")
+        raise BadArguments(f"--output {folder}: the soak there has run for {total.wall_s:.0f} s and ended {total.verdict}: nothing "
+                           "was run; name another folder, or a longer time")
     return _finish(options, folder, total, seconds, interrupted=report is None)
 
 

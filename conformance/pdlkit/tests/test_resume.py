@@ -112,6 +112,15 @@ def test_other_code_is_refused(part: str, stopped: Path) -> None:
     assert ran.code == 64 and "code has changed" in ran.err
 
 
+@pytest.mark.parametrize(("old", "new"), [
+    ('"driver": ', '"driver": "580.65.06", "was": '), ('"interposers": [', '"interposers": ["LD_PRELOAD"'), ('"around": ', '"was": ')])
+def test_another_driver_or_a_profiler_is_refused(old: str, new: str, stopped: Path) -> None:
+    """Else the first part's answers would be those of the driver that the report names."""
+    rewrite(stopped / resume.FILE, old, new)
+    ran = go_on(stopped)
+    assert ran.code == 64 and "the driver, or what stands between the kit and the device, has changed since" in ran.err
+
+
 def test_a_new_run_keeps_nothing_of_the_one_before_it_in_the_folder(stopped: Path) -> None:
     """Else its own interruption would be mended with what another run found."""
     first = resume.Identity.of(stopped)
