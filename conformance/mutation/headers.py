@@ -14,14 +14,13 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.mutation.draw import Change, changes_of, choose
 from conformance.mutation.programs import Build, must, quiet
 from conformance.mutation.trying import parser_of, run, try_all
 from conformance.pdlkit import places, toolchain
-from conformance.pdlkit.exits import OK, BadArguments, InvalidRun, SetupImpossible
+from conformance.pdlkit.exits import FAILED, OK, BadArguments, InvalidRun, SetupImpossible
 
 HOST, DEVICE = "pdl.h", "pdl_device.cuh"
 PREFIX = "headers_contract."
@@ -35,7 +34,7 @@ DEVICE_CHECKS = ("text", "without-cuda", "nvrtc", "ptx", "nvcc-plain", "erased-m
 class Headers:
     """A folder with both headers, one of them changed, and what is shown to it."""
 
-    def __init__(self, work: Path, with_checks: bool, contracts: bool) -> None:
+    def __init__(self, work: Path, with_checks: bool, contracts: bool, device: bool) -> None:
         self.work, self._with_checks = work, with_checks
         self.folder = work / "headers"
         self.folder.mkdir(exist_ok=True)
@@ -49,6 +48,10 @@ class Headers:
                                     "-DPDL_KIT_CUDA=OFF", "-DPDL_KIT_MODEL=ON", "-DPDL_KIT_HOST_TESTS=ON")
             self._write(HOST, (places.ROOT / HOST).read_text(encoding="utf-8"))
             self._reached = {program: self._lines_of(program) for program in self._programs()}
+        self._write(HOST, (places.ROOT / HOST).read_text(encoding="utf-8"))
+        for name in (*(HOST_CHECKS if contracts and with_checks else ()), *(DEVICE_CHECKS if device else ())):
+            if self._fails(name):
+                raise InvalidRun(f"compile.{name} fails without any change, so nothing could be told")
 
     def _programs(self) -> list[str]:
         targets = {part.removesuffix(".dir") for unit in self.build.units for part in Path(unit.output).parts}
@@ -109,15 +112,16 @@ class Headers:
                     return program.removeprefix(PREFIX)
             if not self._with_checks:
                 return None
-        return next(self._failing_checks(HOST_CHECKS if change.file == HOST else DEVICE_CHECKS), None)
+        checks = HOST_CHECKS if change.file == HOST else DEVICE_CHECKS
+        return next((f"compile.{name}" for name in checks if self._fails(name)), None)
 
-    def _failing_checks(self, names: tuple[str, ...]) -> Iterator[str]:
-        for name in names:
-            argv = [sys.executable, "-B", str(places.KIT), "dev", "compile-checks", name, "--headers", str(self.folder),
-                    "--cuda", str(self._cuda), "--work", str(self.work / "checks")]
-            done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True)
-            if done.returncode not in (OK, 77):
-                yield f"compile.{name}"
+    def _fails(self, check: str) -> bool:
+        argv = [sys.executable, "-B", str(places.KIT), "dev", "compile-checks", check, "--headers", str(self.folder),
+                "--cuda", str(self._cuda), "--work", str(self.work / "checks")]
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode not in (OK, FAILED, 77):
+            raise InvalidRun(f"compile.{check} ended with {done.returncode}: {done.stderr.strip()[-200:]}")
+        return done.returncode == FAILED
 
 
 def mutate(options: argparse.Namespace, work: Path) -> int:
@@ -128,7 +132,8 @@ def mutate(options: argparse.Namespace, work: Path) -> int:
     everything = [change for file in files
                   for change in changes_of(file, (places.ROOT / file).read_text(encoding="utf-8"), directives=True)]
     changes = choose(everything, options.count, options.seed)
-    return try_all(changes, Headers(work, options.checks, any(change.file == HOST for change in changes)).notices)
+    changed = {change.file for change in changes}
+    return try_all(changes, Headers(work, options.checks, HOST in changed, DEVICE in changed).notices)
 
 
 def main(argv: list[str] | None = None) -> int:

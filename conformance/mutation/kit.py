@@ -21,7 +21,7 @@ from pathlib import Path
 
 from conformance.model import devices, golden, on_model
 from conformance.mutation.draw import Change, changes_of, choose
-from conformance.mutation.programs import TEST_S, Build, Unit, differs, limited, quiet
+from conformance.mutation.programs import TEST_S, Build, Unit, limited, quiet
 from conformance.mutation.trying import parser_of, run, try_all
 from conformance.pdlkit import places
 from conformance.pdlkit.exits import BadArguments, InvalidRun
@@ -61,7 +61,6 @@ class Native:
 
     def __init__(self, work: Path, units_only: bool) -> None:
         self.work, self._units_only = work, units_only
-        self._before = dict[Path, Path]()  # each file's object without a change
         self._recorded: dict[str, str] = json.loads(golden.FILE.read_text(encoding="utf-8"))
         targets = C_TESTS if units_only else (*C_TESTS, HARNESS)
         self.build = Build.make(places.ROOT, work / "build", targets, "-DCMAKE_BUILD_TYPE=Release", "-DPDL_BUILD_EXAMPLES=OFF",
@@ -70,6 +69,8 @@ class Native:
             for target in self._targets(places.ROOT / file):
                 if not quiet([self._linked(target, {})]):
                     raise InvalidRun(f"{target} fails without any change, so nothing could be told")
+        if not units_only and (other := golden.first_difference(self._linked(HARNESS, {}), self._recorded)):
+            raise InvalidRun(f"the records of {other} differ without any change, so nothing could be told")
 
     def _targets(self, source: Path) -> list[str]:
         return [test for test in C_TESTS if source in {unit.source for unit in self.build.units_of(test)}]
@@ -83,23 +84,17 @@ class Native:
     def _unit(self, target: str, source: Path) -> Unit:
         return next(unit for unit in self.build.units_of(target) if unit.source == source)
 
-    def _compiled(self, text: str, source: Path, name: str, target: str = "kit_core") -> Path | None:
-        return self.build.compile(self._unit(target, source), text, self.work / name)
-
     def notices(self, change: Change) -> str | None:
         """What notices the change; None if nothing does."""
         source = places.ROOT / change.file
         text = source.read_text(encoding="utf-8")
-        before = self._before.get(source) or self._compiled(text, source, f"{source.stem}.o")
-        after = self._compiled(change.applied(text), source, "after.o")
-        if before is None or after is None:
-            return "does not compile"
-        self._before[source] = before
-        if not differs(before, after):
-            return "same machine code"
+        after = self.build.changed(self._unit("kit_core", source), change, self.work)
+        if isinstance(after, str):
+            return after
         for test in self._targets(source):
-            own = self._compiled(change.applied(text), source, "test.o", test)  # with the flags of the test, sanitizers for one
-            if own is None or not quiet([self._linked(test, {self._unit(test, source).output: own})]):
+            unit = self._unit(test, source)
+            own = self.build.compile(unit, change.applied(text), self.work / "test.o")  # with the flags of the test, sanitizers for one
+            if own is None or not quiet([self._linked(test, {unit.output: own})]):
                 return test
         return None if self._units_only else self._harness_notices(source, after)
 

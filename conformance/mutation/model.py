@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from conformance.mutation.draw import Change, changes_of, choose
-from conformance.mutation.programs import Build, differs
+from conformance.mutation.programs import Build
 from conformance.mutation.trying import parser_of, run, try_all
 from conformance.pdlkit import places
 from conformance.pdlkit.exits import BadArguments, InvalidRun
@@ -59,12 +59,8 @@ class Runs:
         """What notices the change; None if nothing does."""
         source = places.ROOT / change.file
         unit = next(unit for unit in self.build.units if unit.source == source)
-        text = source.read_text(encoding="utf-8")
-        before = self.build.compile(unit, text, self.work / "before.o")
-        after = self.build.compile(unit, change.applied(text), self.work / "after.o")
-        if before is None or after is None:
-            return "does not compile"
-        return self._smoke(after) if differs(before, after) else "same machine code"
+        after = self.build.changed(unit, change, self.work)
+        return after if isinstance(after, str) else self._smoke(after)
 
 
 def mutate(options: argparse.Namespace, work: Path) -> int:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.mutation.draw import Change
 from conformance.pdlkit.build import cmake_settings
 from conformance.pdlkit.exits import InvalidRun, SetupImpossible
 from conformance.pdlkit.toolchain import require
@@ -62,7 +63,7 @@ class Build:
     """A configured build folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self._before = folder, dict[Path, Path]()  # each file's object without a change
         entries = json.loads((folder / "compile_commands.json").read_text(encoding="utf-8"))
         self.units = [self._unit(entry) for entry in entries]
 
@@ -92,15 +93,22 @@ class Build:
                             "-Werror=incompatible-pointer-types", "-Werror=int-conversion")
         return made if quiet(argv, self.folder) else None
 
+    def changed(self, unit: Unit, change: Change, folder: Path) -> Path | str:
+        """The object of the changed file, or why no test can tell the change."""
+        text = unit.source.read_text(encoding="utf-8")
+        before = self._before.get(unit.source) or self.compile(unit, text, folder / f"{unit.source.stem}.before.o")
+        if before is None:
+            raise InvalidRun(f"{change.file} does not compile without any change, so nothing could be told")
+        self._before[unit.source] = before
+        after = self.compile(unit, change.applied(text), folder / "after.o")
+        if after is None:
+            return "does not compile"
+        return after if before.read_bytes() != after.read_bytes() else "same machine code"
+
     def link(self, target: str, replaced: dict[str, Path], program: Path, *more: str) -> bool:
         """Link the target into `program`, with some of its objects replaced."""
         last = must(["ninja", "-C", self.folder, "-t", "commands", target]).splitlines()[-1]
         words = shlex.split(last.removeprefix(": && ").removesuffix(" && :"))
         words[words.index("-o") + 1] = str(program)
         return quiet([words[0], *more, *(str(replaced.get(word, word)) for word in words[1:])], self.folder)
-
-
-def differs(one: Path, other: Path) -> bool:
-    """Whether two object files differ: where they do not, no test can tell the change."""
-    return one.read_bytes() != other.read_bytes()
 

@@ -47,7 +47,9 @@ def try_all(changes: Sequence[Change], notices: Notices) -> int:
           f"{uncounted} more do not compile or are the same machine code")
     for entry in explained.stale(places.ROOT):
         print(f"explained, and no longer there: {entry}")
-    return FAILED if lived else OK
+    if changes and not counted:
+        print("no change was tried: choose more, or another seed")
+    return FAILED if lived or (changes and not counted) else OK
 
 
 def run(name: str, parser: argparse.ArgumentParser, argv: list[str] | None, mutate: Callable[[argparse.Namespace, Path], int]) -> int:

@@ -94,6 +94,7 @@ def test_a_survivor_needs_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert first.startswith("3 changes: 1 noticed, 2 explained, 0 survived; 0 more") and second == "explained, and no longer there: x.c: e"
     said[2] = None
     assert trying.try_all(CHANGES, lambda change: said[change.line]) == 1
+    assert trying.try_all(CHANGES, lambda _: "does not compile") == 1, "nothing was tried"
     assert capsys.readouterr().out.startswith("SURVIVED x.c:2: c  ->  d\n")
     said = {1: "does not compile", 2: "same machine code", 3: "a test"}
     assert trying.try_all(CHANGES, lambda change: said[change.line]) == 0
