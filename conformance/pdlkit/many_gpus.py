@@ -31,7 +31,7 @@ from conformance.pdlkit.verdicts import bound95
 # What decides for several GPUs, the first that holds. An old GPU beside others that conform spoils nothing.
 EXITS = {"VIOLATES": VIOLATES, "INVALID": INVALID, "UNPROVEN": UNPROVEN, "CONFORMS": CONFORMS, "NOT_APPLICABLE": NOT_APPLICABLE}
 COUNTED_KINDS = ("visibility", "start")  # kinds of rules whose exercised trials are counted
-_MIG = re.compile(r"^\s+MIG .*\(UUID: (MIG-[0-9a-fA-F-]+)\)")
+_LISTED = re.compile(r"^(GPU [0-9]+:|\s+MIG ).*\(UUID: ((?:GPU|MIG)-[0-9a-fA-F-]+)\)")
 
 
 def word(verdict: str) -> str:
@@ -110,19 +110,26 @@ class Worker:
         return str(device.get("name")), str(driver.get("version")), rules
 
 
+def _slices(listing: str) -> list[Worker]:
+    """A worker for each MIG slice, and one for each GPU that has none; empty if there is no slice."""
+    gpus = list[list[str]]()  # of each: its own name, then those of its slices
+    for match in filter(None, map(_LISTED.match, listing.splitlines())):
+        gpus[-1].append(match[2]) if gpus and not match[1].startswith("GPU") else gpus.append([match[2]])
+    slices = [(f"slice-{i}", name) for i, name in enumerate(name for gpu in gpus for name in gpu[1:])]
+    whole = [(f"gpu-{i}", gpu[0]) for i, gpu in enumerate(gpus) if len(gpu) == 1]
+    return [Worker(label, "cuda:0", {"CUDA_VISIBLE_DEVICES": name}) for label, name in [*slices, *whole]] if slices else []
+
+
 def workers(count: int) -> list[Worker]:
     """One per GPU that the driver offers, or one per MIG slice: a process sees one slice only, the one it is given by name."""
     program = toolkit_program("nvidia-smi")
-    slices: list[str] = []
+    listing = ""
     if program is not None and "CUDA_VISIBLE_DEVICES" not in os.environ:
         try:
-            listed = subprocess.run([str(program), "-L"], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL).stdout
-            slices = [match[1] for line in listed.splitlines() if (match := _MIG.match(line))]
+            listing = subprocess.run([str(program), "-L"], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL).stdout
         except (OSError, subprocess.TimeoutExpired):
             pass
-    if slices:
-        return [Worker(f"slice-{i}", "cuda:0", {"CUDA_VISIBLE_DEVICES": name}) for i, name in enumerate(slices)]
-    return [Worker(f"gpu-{i}", f"cuda:{i}") for i in range(count)]
+    return _slices(listing) or [Worker(f"gpu-{i}", f"cuda:{i}") for i in range(count)]
 
 
 def machine_report(done: Sequence[Worker]) -> dict[str, Any]:

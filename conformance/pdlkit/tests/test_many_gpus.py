@@ -139,5 +139,9 @@ def test_mig_slices_are_workers_of_their_own(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(many_gpus, "toolkit_program", lambda _: listing)
     slices = [dict(worker.environment) for worker in many_gpus.workers(1)]
     assert slices == [{"CUDA_VISIBLE_DEVICES": "MIG-aa-1"}, {"CUDA_VISIBLE_DEVICES": "MIG-aa-2"}]
+    with listing.open("a") as file:
+        file.write("echo 'GPU 1: NVIDIA H100 (UUID: GPU-2)'\n")
+    beside = [(worker.label, worker.device, dict(worker.environment)) for worker in many_gpus.workers(1)]
+    assert beside[2] == ("gpu-1", "cuda:0", {"CUDA_VISIBLE_DEVICES": "GPU-2"}) and len(beside) == 3, "a GPU without slices is judged, too"
     monkeypatch.setattr(many_gpus, "toolkit_program", lambda _: None)
     assert [w.device for w in many_gpus.workers(3)] == ["cuda:0", "cuda:1", "cuda:2"]
