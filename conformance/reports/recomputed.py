@@ -23,6 +23,7 @@ from conformance.pdlkit.report import RunFacts, axes_entry, mutation_score, pool
 from conformance.pdlkit.rules import Case, Rule, RuleBook, RulesError, Tag, load
 from conformance.pdlkit.run import select
 from conformance.pdlkit.verdicts import CaseResult, bound95, contradictions, judge_capabilities, judge_run
+from conformance.reports.several_runs import several_problems
 
 Report = Mapping[str, Any]
 _NO_TRIALS = (0, 0, 0, 0)
@@ -318,7 +319,7 @@ def _results(report: Report, book: RuleBook) -> list[CaseResult]:
 def part_of(report: Report, rules: Sequence[str]) -> dict[str, Any]:
     """The report as if only these rules had been asked for: consistent in itself but for its digest."""
     part = {
-        **report,
+        **{key: value for key, value in report.items() if key not in ("machine", "soak")},  # which speak of whole runs
         "tests": [test for test in report["tests"] if test["rule"] in rules],
         "rules": [rule for rule in report["rules"] if rule["id"] in rules],
         "contested": [entry for entry in report["contested"] if entry["case"].partition(".")[0] in rules],
@@ -341,3 +342,4 @@ def recomputed_problems(report: Report) -> Iterator[str]:
         yield from _test_problems(test, book, own, report["device"]["kind"] == "gpu")
     yield from _run_problems(report, book, _results(report, book), own)
     yield from _build_problems(report)
+    yield from several_problems(report)

@@ -38,6 +38,9 @@ UNSEEN = {
     "how often a planted bug showed, beyond its result": r"tests/\*/(mutants|controls|broken_waits|triage)/\*/(?!status|kind)\w+",
     "which broken waits survived, and how forbidden trials went": r"tests/\*/(survived_x/\*|resolution_ns|reason|forbidden/.*|images/.*)",
     "what is told of other drivers": r"other_drivers/.*",
+    "the names of a machine's GPUs, and their pooled trials together with the bound": (
+        r"machine/gpus/\*/(gpu|name|uuid_hash|report|reasons/\*|waived/\*)|machine/pooled/\*/(model|driver)"),
+    "a soak's time, and its rounds, trials and shapes together with the bounds": r"soak/(asked_s|rounds|wall_s|worst_round|waived/\*)",
     "the reason and the end of a waiver": r"waived/\*/(reason|expires)|waivers_idle/\*",
 }
 # In a report whose rule book was worded otherwise, and in one of other code, what only that rule book can tell.

@@ -16,6 +16,7 @@ from conformance.pdlkit.rules import load
 from conformance.reports import submission, submit
 from conformance.reports.change_fields import blind_to, leaves, pattern, redigested, seen, with_change
 from conformance.reports.recomputed import part_of, recomputed_problems
+from conformance.reports.several_runs import several_problems
 from conformance.reports.submission import digest_problems, name_problems, place_for, read_strictly
 from conformance.reports.tests.made_reports import recorded, subset
 
@@ -80,6 +81,21 @@ def test_with_a_new_digest_only_what_follows_from_nothing_else_goes_unseen(file:
         "tests/*/mutants/*/status",
     ):
         assert tried[name], name
+
+
+@pytest.mark.parametrize(("name", "part"), [("quick-2-gpus", "machine"), ("soak", "soak")])
+def test_what_is_said_of_several_runs_is_held_against_itself(name: str, part: str) -> None:
+    report = json.loads((KIT / "results" / f"h200-580.159.04-13.0.88-{name}.json").read_text())
+    assert list(several_problems(report)) == []
+    missed = {pattern(place) for place, _ in leaves(report) if place[0] == part and not list(several_problems(with_change(report, place)))}
+    assert [field for field in missed if not blind_to(report)(field)] == []
+
+
+def test_a_machine_s_verdict_is_that_of_its_gpus() -> None:
+    report = json.loads((KIT / "results" / "h200-580.159.04-13.0.88-quick-2-gpus.json").read_text())
+    rows = report["machine"]["gpus"]
+    for wrong in ([{**rows[0], "verdict": "CONFORMS", "exit": 0}] * 2, rows[:1], [{**rows[0], "exit": 0}, rows[1]]):
+        assert list(several_problems({**report, "machine": {**report["machine"], "gpus": wrong}}))
 
 
 def test_a_waiver_of_what_did_not_fail_is_refused() -> None:
