@@ -193,4 +193,7 @@ def main(argv: list[str]) -> int:
         print(f"lint: {number} findings in {arguments.write_baseline}", file=sys.stderr)
     _print(report, arguments)
     _say_rest(report, options, arguments)
-    return 0 if arguments.write_baseline and output.exit_code(report) == output.FOUND else output.exit_code(report)
+    code = output.exit_code(report)
+    if arguments.write_baseline and code == output.FOUND:  # the findings are what was asked for
+        return output.DAMAGED if report.unreadable else 0
+    return code

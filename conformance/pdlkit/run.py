@@ -261,7 +261,8 @@ def _static_check(report: Path, facts: RunFacts) -> tuple[str | None, list[str]]
         return "failed", [f"static check: {said}"]
     if "left_out" in said:
         return f"left out: {said['left_out']}", []
-    return f"{said['compared']} kernels compared", [f"static check: {text}" for text in said["disagreements"]]
+    wrong = said["disagreements"] if said["compared"] else ["no kernel that ran is in the harness's machine code"]
+    return f"{said['compared']} kernels compared", [f"static check: {text}" for text in wrong]
 
 
 def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:

@@ -166,6 +166,8 @@ def test_a_chain_is_checked(cubin: Path, tmp_path: Path, capsys: pytest.CaptureF
 
 def test_a_baseline_hides_what_was_there(cubin: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     baseline = tmp_path / "baseline.json"
+    (tmp_path / "damaged.cubin").write_bytes(b"\x7fELF")
+    assert main(["--write-baseline", str(baseline), str(cubin), str(tmp_path / "damaged.cubin")]) == 2, "its findings are not in it"
     assert main(["--write-baseline", str(baseline), str(cubin)]) == 0
     capsys.readouterr()
     code, content = _json(capsys, "--baseline", baseline, cubin)

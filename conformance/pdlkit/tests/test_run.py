@@ -225,6 +225,8 @@ def test_help_is_there(arguments: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize(("answer", "told", "wrong"), [
     ({"left_out": "no kernel was proven or killed"}, "left out: no kernel", []),
     ({"compared": 3, "disagreements": ["k differs"]}, "3 kernels compared", ["static check: k differs"]),
+    ({"compared": 0, "disagreements": []}, "0 kernels compared",
+     ["static check: no kernel that ran is in the harness's machine code"]),
     ("lint cannot run here: broken", "failed", ["static check: lint cannot run here: broken"])])
 def test_the_static_check_says_what_it_did_and_costs_no_report(
     answer: Any, told: str, wrong: list[str], monkeypatch: pytest.MonkeyPatch
