@@ -238,6 +238,32 @@ def test_the_static_check_says_what_it_did_and_costs_no_report(
     assert said and said.startswith(told) and found == wrong
 
 
+def test_what_the_static_check_finds_makes_the_run_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the report that was written before it was asked says that it is not the last word."""
+    drafts = list[Any]()
+
+    def found(draft: Path, _: Any) -> tuple[str, list[str]]:
+        drafts.append(json.loads(draft.read_text()))
+        return "1 kernels compared", ["static check: k differs"]
+
+    monkeypatch.setattr(run, "_static_check", found)
+    monkeypatch.setenv(SEED_ENV, "{}")
+    code = run.main(["--harness", str(FAKE), "--device", "model", "--only", "WAIT-05", "--seed", "5", "--output", str(tmp_path / "out")])
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert (code, report["verdict"], report["exit"]) == (70, "INVALID", 70) and report["reasons"][0] == "static check: k differs"
+    assert report["static_check"] == "1 kernels compared" and report["problems"] == ["static check: k differs"]
+    assert (drafts[0]["verdict"], drafts[0]["static_check"]) == ("CONFORMS", "not finished")
+
+
+def test_a_model_that_there_is_not_is_bad_arguments(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {}, device="model:odd", probe=64)
+    assert ran.code == 64 and "no such device of the model" in ran.err
+
+
+def test_a_seed_that_nobody_gives_is_a_fresh_one() -> None:
+    assert len({run.parse_seed(None) for _ in range(8)}) == 8
+
+
 def test_lint_is_not_asked_about_a_harness_without_machine_code(tmp_path: Path) -> None:
     ran = run_fake(tmp_path, {}, "--only", "WAIT-05", device="cuda")
     assert ran.report["static_check"] == "left out: the harness holds no machine code"
