@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from conformance.pdlkit import places, report
 from conformance.pdlkit.display import verdict_block
 from conformance.pdlkit.other_drivers import other_drivers
-from conformance.pdlkit.records import Session
+from conformance.pdlkit.records import VARIANT_STATUSES, Session
 from conformance.pdlkit.rules import load
 from conformance.pdlkit.verdicts import RunVerdict, judge_case, judge_run
 
@@ -154,6 +154,23 @@ def test_what_is_wrong_with_a_record_is_said(index: int, changed: dict[str, Any]
     for line in lines_with(index, **changed):
         session.take(line)
     assert said in [*session.problems, *session.logs[CASE.name].problems]
+
+
+@pytest.mark.parametrize("changed", [
+    *({"status": status} for status in VARIANT_STATUSES), {"kind": "triage", "status": "gone"}, {"x_ns": 250, "share": 0.25},
+])
+def test_what_a_variant_may_say(changed: dict[str, Any]) -> None:
+    session = Session(CASE.family, [CASE.name])
+    for line in lines_with(2, **changed):
+        assert session.take(line) == json.loads(line)
+    log = session.logs[CASE.name]
+    assert not session.problems and not log.problems
+    assert log.variants == [{key: value for key, value in {**GOOD[2], **changed}.items() if value != "gone"}]
+
+
+def test_the_statuses_of_a_variant_are_the_harness_s() -> None:
+    names = ", ".join(f'"{status}"' for status in VARIANT_STATUSES)
+    assert f"variant_status_name[VARIANT_STATUS_COUNT] = {{ {names} }};" in (places.KIT / "harness" / "judge.c").read_text()
 
 
 @pytest.mark.parametrize("changed", [
