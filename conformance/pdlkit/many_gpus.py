@@ -114,7 +114,9 @@ def _slices(listing: str) -> list[Worker]:
     """A worker for each MIG slice, and one for each GPU that has none; empty if there is no slice."""
     gpus = list[list[str]]()  # of each: its own name, then those of its slices
     for match in filter(None, map(_LISTED.match, listing.splitlines())):
-        gpus[-1].append(match[2]) if gpus and not match[1].startswith("GPU") else gpus.append([match[2]])
+        if match[1].startswith("GPU") or not gpus:
+            gpus.append([])
+        gpus[-1].append(match[2])
     slices = [(f"slice-{i}", name) for i, name in enumerate(name for gpu in gpus for name in gpu[1:])]
     whole = [(f"gpu-{i}", gpu[0]) for i, gpu in enumerate(gpus) if len(gpu) == 1]
     return [Worker(label, "cuda:0", {"CUDA_VISIBLE_DEVICES": name}) for label, name in [*slices, *whole]] if slices else []
