@@ -202,7 +202,7 @@ def _notes(old: Report, new: Report) -> Iterator[str]:
 
 
 def _run_verdict(old: Report, new: Report) -> Iterator[Change]:
-    """What keeps a run from CONFORMS need not be in any case: an interposer, or a contradiction between children."""
+    """A run can fall short of CONFORMS for a reason that stands in no case: an interposer, or children that contradict each other."""
     before, after = old["verdict"], new["verdict"]
     if before != after:
         yield Change("the run", "verdict", before, after, "worse" if _RUN_RANK[after] > _RUN_RANK[before] else "changed")
