@@ -52,14 +52,26 @@ static void tell(struct ask *ask, const char *what, const char *got, const char 
              want ? want : "");
 }
 
+/* Said at once, because what is asked next may end the process. */
+void ask_accuse(struct ask *ask, const char *what, const char *got)
+{
+    if (ask->sign && ask->sign->accuse && !ask->accused++)
+        ask->sign->accuse(ask->sign, what, got);
+}
+
+static void count_wrong(struct ask *ask, const char *what, const char *got, const char *want)
+{
+    ask->wrong++;
+    tell(ask, what, got, want);
+    ask_accuse(ask, what, got);
+}
+
 void ask_expect(struct ask *ask, const char *what, cudaError_t got, cudaError_t want)
 {
     ask->asked++;
     ask_row(ask, what, cudaGetErrorName(got));
-    if (got != want) {
-        ask->wrong++;
-        tell(ask, what, cudaGetErrorName(got), cudaGetErrorName(want));
-    }
+    if (got != want)
+        count_wrong(ask, what, cudaGetErrorName(got), cudaGetErrorName(want));
     (void)cudaGetLastError();
 }
 
@@ -72,9 +84,8 @@ void ask_expect_number(struct ask *ask, const char *what, long got, long want)
     ask_row(ask, what, got_text);
     if (got == want)
         return;
-    ask->wrong++;
     snprintf(want_text, sizeof(want_text), "%ld", want);
-    tell(ask, what, got_text, want_text);
+    count_wrong(ask, what, got_text, want_text);
 }
 
 void ask_expect_none(struct ask *ask, const char *what, unsigned long long wrong, unsigned long long of)
@@ -86,10 +97,8 @@ void ask_expect_none(struct ask *ask, const char *what, unsigned long long wrong
     ask->tried += of;
     snprintf(text, sizeof(text), "%llu of %llu", wrong, of);
     ask_row(ask, what, text);
-    if (wrong) {
-        ask->wrong++;
-        tell(ask, what, text, "none");
-    }
+    if (wrong)
+        count_wrong(ask, what, text, "none");
 }
 
 void ask_note(struct ask *ask, const char *what, cudaError_t got)
@@ -114,10 +123,8 @@ void ask_expect_refusal(struct ask *ask, const char *what, cudaError_t got)
 {
     ask->asked++;
     ask_row(ask, what, cudaGetErrorName(got));
-    if (got == cudaSuccess) {
-        ask->wrong++;
-        tell(ask, what, "accepted", "refused");
-    }
+    if (got == cudaSuccess)
+        count_wrong(ask, what, "accepted", "refused");
     (void)cudaGetLastError();
 }
 
@@ -125,10 +132,8 @@ void ask_expect_text(struct ask *ask, const char *what, const char *got, const c
 {
     ask->asked++;
     ask_row(ask, what, got);
-    if (strcmp(got, want) != 0) {
-        ask->wrong++;
-        tell(ask, what, got, want);
-    }
+    if (strcmp(got, want) != 0)
+        count_wrong(ask, what, got, want);
 }
 
 void ask_skip(struct ask *ask, const char *what, const char *why)
@@ -139,7 +144,7 @@ void ask_skip(struct ask *ask, const char *what, const char *why)
 
 void ask_says(const struct ask *ask, const char *what, unsigned long long done, unsigned long long planned)
 {
-    if (ask->sign)
+    if (ask->sign && ask->sign->tell)
         ask->sign->tell(ask->sign, what, done, planned);
 }
 
@@ -160,6 +165,17 @@ static void tell_sign(const struct ask_sign *sign, const char *what, unsigned lo
     record_end(context->record);
 }
 
+static void tell_accusation(const struct ask_sign *sign, const char *what, const char *got)
+{
+    const struct sign_context *context = sign->context;
+
+    record_begin(context->record, "wrong");
+    record_text(context->record, "case", context->case_name);
+    record_text(context->record, "what", what);
+    record_text(context->record, "answer", got);
+    record_end(context->record);
+}
+
 static void put(const struct run *run, const struct case_info *info, const struct pair *pair, struct ask *ask)
 {
     struct sign_context context;
@@ -167,10 +183,11 @@ static void put(const struct run *run, const struct case_info *info, const struc
 
     context.record = run->record;
     context.case_name = info->name;
-    sign.tell = tell_sign;
+    sign.tell = run->record->timeless ? NULL : tell_sign; /* the model's records are the same whenever it runs */
+    sign.accuse = keeps_rows ? tell_accusation : NULL;    /* a mutant's wrong answers accuse nobody */
     sign.context = &context;
     memset(ask, 0, sizeof(*ask));
-    ask->sign = run->record->timeless ? NULL : &sign; /* the model's records are the same whenever it runs */
+    ask->sign = &sign;
     ask->stream = run->device->stream;
     ask->side = run->device->side;
     ask->trials = run_trials(info, run->profile, run->device->is_model);

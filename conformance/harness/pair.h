@@ -97,9 +97,12 @@ struct wrap {
     cudaError_t (*close)(cudaGraph_t *outer, cudaGraph_t inner);
 };
 
-/* Says, between questions, what is being done: the last sign before a crash. */
+/* What is said while a case asks; each may be NULL. */
 struct ask_sign {
+    /* Between questions, what is being done: the last sign before a crash. */
     void (*tell)(const struct ask_sign *sign, const char *what, unsigned long long done, unsigned long long planned);
+    /* The first wrong answer: it stands, however the process ends. */
+    void (*accuse)(const struct ask_sign *sign, const char *what, const char *got);
     const void *context;
 };
 
@@ -111,6 +114,7 @@ struct ask {
     unsigned long long trials; /* how much to ask where the number is free: the case's trials in this profile */
     uint64_t seed;             /* what is drawn is drawn from it */
     const struct ask_sign *sign; /* where to say what is being done, or NULL */
+    unsigned accused;          /* wrong answers so far, of which the first one was said at once */
     unsigned long long kills, tried; /* wrong trials, of how many: what a mutant of the case is judged by */
 };
 /* Compares one answer with what the documents say. */
@@ -122,6 +126,8 @@ void ask_expect_none(struct ask *ask, const char *what, unsigned long long wrong
 void ask_note(struct ask *ask, const char *what, cudaError_t got);
 void ask_note_number(struct ask *ask, const char *what, long got);
 void ask_says(const struct ask *ask, const char *what, unsigned long long done, unsigned long long planned);
+/* What will be counted as wrong later, said before anything else is tried. */
+void ask_accuse(struct ask *ask, const char *what, const char *got);
 /* No code is promised, only that the call does not succeed. */
 void ask_expect_refusal(struct ask *ask, const char *what, cudaError_t got);
 void ask_expect_text(struct ask *ask, const char *what, const char *got, const char *want);

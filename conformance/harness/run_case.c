@@ -227,17 +227,24 @@ static int run_triage(struct case_run *c, struct fault *fault)
     return 1;
 }
 
+/* Of a measured rule the counts are the answer. */
+static int is_judged(const struct case_info *info) { return strcmp(info->rule_class, "measured") != 0; }
+
 static int run_supported(struct case_run *c, struct variant_result *base, enum case_status *status, struct fault *fault)
 {
     struct variant variant;
     struct case_evidence evidence;
     struct resolution resolution;
     char reason[128];
+    int done;
 
     memset(&evidence, 0, sizeof(evidence));
     memset(&resolution, 0, sizeof(resolution));
     variants_base(&variant, c->info, c->run->profile, c->run->device->is_model, c->run->plant, c->run->plant_x_ns);
-    if (!run_part(c, &variant, base, fault))
+    done = run_part(c, &variant, base, fault);
+    if (is_judged(c->info)) /* also those before a fault: once is enough */
+        record_forbidden(c->run->record, c->info, &variant, base);
+    if (!done)
         return 0;
     evidence.proving = c->info->proving;
     evidence.planned = base->planned;
@@ -247,11 +254,8 @@ static int run_supported(struct case_run *c, struct variant_result *base, enum c
     evidence.witnessed = base->tally.witnessed;
     evidence.repeated = base->tally.repeated;
     evidence.needs_witness = strcmp(c->info->kind, "visibility") == 0 && strcmp(c->info->window, "widened") == 0;
-    if (strcmp(c->info->rule_class, "measured") != 0) { /* of a measured rule the counts are the answer */
-        record_forbidden(c->run->record, c->info, &variant, base);
-        if (base->tally.forbidden && !run_triage(c, fault))
-            return 0;
-    }
+    if (is_judged(c->info) && base->tally.forbidden && !run_triage(c, fault))
+        return 0;
     if (c->info->controls[0])
         variants_judge_control(c->run->record, c->info, base, &evidence);
     if (c->info->proving && !run_variants(c, &evidence, &resolution, fault))
@@ -278,7 +282,7 @@ static const char *refusal(const struct case_info *info, const struct variant_re
 {
     static char text[160];
 
-    if (strcmp(info->rule_class, "measured") != 0 || base->tally.run || is_hang(fault) || cudaDeviceSynchronize() != cudaSuccess)
+    if (is_judged(info) || base->tally.run || is_hang(fault) || cudaDeviceSynchronize() != cudaSuccess)
         return NULL;
     (void)cudaGetLastError();
     snprintf(text, sizeof(text), "refused: %s gave %s", fault->call, cudaGetErrorName(fault->error));
@@ -317,7 +321,7 @@ int run_case(struct run *run, const struct case_info *info, enum case_status *st
         } else {
             done = tell_fault(&c, &fault);
         }
-        if (!done && is_hang(&fault)) {
+        if (!done && is_hang(&fault) && !(is_judged(info) && base.tally.forbidden)) { /* a hang says no more than a forbidden trial */
             *status = CASE_HANG;
             record_unrun(run->record, info, *status, c.part_name);
             tell_end(&c);

@@ -29,6 +29,7 @@ class CaseLog:
     verdict: Record | None = None
     variants: list[Record] = field(default_factory=list)
     forbidden: list[Record] = field(default_factory=list)
+    wrong: str | None = None  # the first wrong answer of a case that asks
     problems: list[str] = field(default_factory=list)  # contradictions: each one is a KIT_ERROR
     casualty: str | None = None  # HANG, CRASH, DEVICE_LOST or NOT_RUN, given by the supervisor
     casualty_reason: str | None = None
@@ -185,6 +186,11 @@ class Session:
         log = self._mine(record)
         if log and len(log.forbidden) < KEPT_FORBIDDEN:
             log.forbidden.append(record)
+
+    def _on_wrong(self, record: Record) -> None:
+        log = self._mine(record)
+        if log:
+            log.wrong = log.wrong or f"{record.get('what')}: {record.get('answer')}"
 
     def _on_variant(self, record: Record) -> None:
         log = self._mine(record)

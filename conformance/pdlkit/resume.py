@@ -149,7 +149,8 @@ def _refuse_hidden_faults(folder: Path, kept: Kept, marks: list[str]) -> None:
     if not all(map(lines.holds, marks)):
         raise _refused(folder, f"lines are missing from {RECORDS}")
     for record in lines.records:
-        what = {"casualty": record.get("status"), "case": record.get("status"), "forbidden": "FAIL"}.get(record.get("record", ""))
+        status = record.get("status")
+        what = {"casualty": status, "case": status, "forbidden": "FAIL", "wrong": "FAIL"}.get(record.get("record", ""))
         bad = record.get("record") == "casualty" or what in _BAD_ENDS
         if bad and record.get("family") not in kept.families:
             raise _refused(folder, f"{record.get('case')} was {what} before the run was interrupted, and a second try would hide it")

@@ -86,6 +86,8 @@ def judge_case(case: Case, log: CaseLog | None, tags: Mapping[str, Tag]) -> Case
     if status is not None:
         if log.forbidden:  # once is enough, however its child ended
             return CaseResult(case, "FAIL", f"{len(log.forbidden)} forbidden trials were recorded before this: {status}, {why}", **kept)
+        if log.wrong:
+            return CaseResult(case, "FAIL", f"{log.wrong}; after this: {status}, {why}", **kept)
         return CaseResult(case, status, why, **kept)
     assert log.verdict is not None
     reason = log.verdict.get("reason")
@@ -121,6 +123,8 @@ def contradictions(case: Case, log: CaseLog, tags: Mapping[str, Tag]) -> list[st
     bad = forbidden_count(case, record)
     if status != "FAIL" and (bad or log.forbidden):
         found.append(f"it says {status} beside {bad or len(log.forbidden)} forbidden outcomes")
+    if status != "FAIL" and log.wrong:
+        found.append(f"it says {status} beside a wrong answer: {log.wrong}")
     if log.error and status != "HANG":
         found.append(f"it says {status} although {log.error}")
     if status in ("NOT_SUPPORTED", "HANG"):

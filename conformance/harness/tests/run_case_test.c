@@ -468,6 +468,11 @@ static void test_fail(void)
     script[0].error = cudaErrorUnknown;
     (void)call('r');
     check(!strstr(noted, "case ") && recorded("\"part\":\"base\""), "a base that breaks the device has no verdict");
+    info.proving = 1;
+    expect(call('r'), 0, BASE "forbidden base 1; ", "but what was forbidden before that is told");
+    script[0].error = cudaErrorLaunchTimeout;
+    expect(call('r'), 0, BASE "forbidden base 1; ", "and a hang after it takes none of it back");
+    check(!recorded("\"record\":\"end\""), "as a verdict would");
 }
 
 static void test_unsupported(void)

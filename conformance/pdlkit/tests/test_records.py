@@ -190,10 +190,12 @@ def test_what_a_child_said_is_kept() -> None:
     session = Session("f", ["a", "b"])
     for record in [{"record": "begin", "case": "a"}, {"record": "progress", "case": "a", "part": "base", "done": 3, "planned": 9},
                    *[{"record": "forbidden", "case": "a", "slot": slot} for slot in range(20)],
+                   *[{"record": "wrong", "case": "a", "what": what, "answer": "3"} for what in ("nodes", "edges")],
                    {"record": "error", "case": "a", "call": "cudaX()", "error": "cudaErrorY", "part": "base"}]:
         assert session.take(json.dumps(record)) == record
     log = session.logs["a"]
     assert log.last_sign == "base, 3 of 9" and log.error == "cudaX() gave cudaErrorY in part base" and session.current is log
+    assert log.wrong == "nodes: 3"
     assert [record["slot"] for record in log.forbidden] == list(range(16)) and not log.problems and not log.complete
 
 

@@ -75,6 +75,14 @@ def test_a_forbidden_trial_in_the_unfinished_case_is_not_tried_again(tmp_path: P
     assert ran.code == 64 and f"{STUCK} was FAIL" in ran.err
 
 
+def test_a_wrong_answer_in_the_unfinished_case_is_not_tried_again(stopped: Path) -> None:
+    writer = Writer(stopped / resume.RECORDS, append=True)
+    writer.write({"record": "wrong", "family": "wait", "case": STUCK, "what": "nodes", "answer": "3"})
+    writer.close()
+    ran = go_on(stopped)
+    assert ran.code == 64 and f"{STUCK} was FAIL" in ran.err
+
+
 @pytest.mark.parametrize("status", ["FAIL", "HANG"])
 def test_a_case_that_ended_badly_in_the_unfinished_family_is_not_tried_again(status: str, stopped: Path) -> None:
     writer = Writer(stopped / resume.RECORDS, append=True)
