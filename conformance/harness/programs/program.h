@@ -148,6 +148,7 @@ struct made {                  /* a program made in one way */
     unsigned changed;          /* the launch that the executable graph has been changed for already, while it ran */
     unsigned behind_step;      /* of BEHIND_KERNEL */
     int declined;              /* this way cannot make this program, by its own rules: no answer of the device */
+    int refused;               /* the device declined it, as it may */
 };
 
 enum graph_way {
@@ -190,6 +191,8 @@ struct difference {
 void program_differs(struct difference *found, const char *format, ...);
 /* Edges and attributes that differ from the program's. */
 void graph_compare(const struct made *made, struct difference *found);
+/* The documents say which edges capture makes of each of its launches. */
+int program_has_one_reading(const struct program *p);
 /* Launches eagerly, or captures into made->graph. */
 cudaError_t stream_make(struct made *made, enum stream_way way);
 /* Whichever it is: no call here is one that another mode would forbid. */

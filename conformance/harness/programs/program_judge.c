@@ -262,7 +262,6 @@ static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum ex
     error = interfere(made, exec, way, time + 1);
     TRY(program_behind_launch(made, decoys));
     TRY(cudaStreamSynchronize(stream));
-    TRY(error);
     if (is_decoy) {
         compare_decoys(room, made->program, decoys, found);
     } else {
@@ -272,7 +271,7 @@ static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum ex
     }
     if (twice)
         compare_earlier(room, made->program, found);
-    return cudaSuccess;
+    return error; /* of what was done while it ran: this launch was to be right all the same */
 }
 
 static cudaError_t launch(struct made *made, cudaGraphExec_t *exec, enum exec_way way, struct difference *found)
@@ -331,8 +330,10 @@ static cudaError_t try_stream(struct made *made, const struct way *way, struct d
     return cudaSuccess;
 }
 
-/* What is wrong with this program made in this way; 0: nothing. Returns 0 if this way declines the program. */
-static int try_way(struct program_room *room, const struct program *p, const struct way *way, uint64_t seed, struct difference *found)
+enum tried { TRIED_MADE, TRIED_DECLINED, TRIED_REFUSED }; /* refused: by the device, which may */
+
+/* found: what is wrong with this program made in this way. */
+static enum tried try_way(struct program_room *room, const struct program *p, const struct way *way, uint64_t seed, struct difference *found)
 {
     struct made made;
     cudaError_t error;
@@ -347,7 +348,9 @@ static int try_way(struct program_room *room, const struct program *p, const str
         program_differs(found, "a call gave %s", cudaGetErrorName(error));
     (void)cudaGetLastError();
     graph_unmake(&made);
-    return !made.declined;
+    if (!made.declined || found->count)
+        return TRIED_MADE;
+    return made.refused ? TRIED_REFUSED : TRIED_DECLINED;
 }
 
 /* ---- the smallest program that still differs ---- */
@@ -358,7 +361,7 @@ static int still_differs(struct program_room *room, const struct program *p, con
     unsigned i;
 
     for (i = 0; i < SHRINK_TRIES && !now.count; i++)
-        if (!try_way(room, p, way, seed + i, &now))
+        if (try_way(room, p, way, seed + i, &now) != TRIED_MADE)
             return 0;
     if (now.count)
         *found = now;
@@ -398,7 +401,7 @@ static void shrink(struct program_room *room, struct program *p, const struct wa
 /* ---- the questions ---- */
 
 struct counts {
-    unsigned long long made, wrong, unmade;
+    unsigned long long made, wrong, declined, refused;
     unsigned char row[KIT_AXIS_ROWS]; /* of the covering array: ran as a kernel step */
 };
 
@@ -425,6 +428,18 @@ static void tell_rows(struct ask *ask, const struct counts *counts)
     if (!missing)
         snprintf(text, sizeof(text), "all of %u", KIT_AXIS_ROWS);
     ask_row(ask, "rows of the covering array that ran", text);
+}
+
+/* No device can pass by refusing: most programs have to be made. */
+static void tell_unmade(struct ask *ask, const struct counts *counts)
+{
+    char text[96];
+
+    snprintf(text, sizeof(text), "%llu of %llu, and %llu that the device refused", counts->declined,
+             counts->made + counts->declined + counts->refused, counts->refused);
+    ask_row(ask, "programs that a way cannot make", text);
+    if (counts->made <= counts->declined + counts->refused)
+        ask_skip(ask, "programs that a way cannot make", text);
 }
 
 static struct way way_of(enum program_subject subject, unsigned number, unsigned k)
@@ -481,14 +496,18 @@ static int ask_program(struct ask *ask, struct program_room *room, const struct 
         struct way way = way_of(how->subject, number, k);
         uint64_t seed = dice_roll(&dice);
         struct difference found;
+        enum tried tried;
         say_way(ask, &way, number);
-        if (!try_way(room, &p, &way, seed, &found)) {
-            counts->unmade++;
+        tried = try_way(room, &p, &way, seed, &found);
+        counts->declined += tried == TRIED_DECLINED;
+        counts->refused += tried == TRIED_REFUSED;
+        if (tried != TRIED_MADE)
             continue;
-        }
         counts->made++;
         count_rows(counts, &p);
         counts->wrong += found.count != 0;
+        if (found.count)
+            ask_accuse(ask, "a program that differs", found.text);
         if (found.count && counts->wrong <= TOLD && !how->blind)
             tell_difference(ask, room, &p, &way, seed, &found);
         if (found.count && cudaDeviceSynchronize() != cudaSuccess)
@@ -514,6 +533,7 @@ static void ask_programs(struct ask *ask, struct program_room *room, const struc
             break;
     ask->asked += (unsigned)counts.made;
     tell_rows(ask, &counts);
+    tell_unmade(ask, &counts);
     ask_expect_none(ask, how->subject == PROGRAM_STREAMS ? "programs for streams that differ" : "programs for graphs that differ",
                     counts.wrong, counts.made);
 }

@@ -510,7 +510,22 @@ static int depends_on_one(const struct program *p, unsigned step)
     return into == 1;
 }
 
-/* A cooperative launch with the attribute is an open question. */
+/* No document says which edges capture makes of a cooperative launch with the attribute, or of one that also waits for events. */
+static int may_be_read_twice(const struct program *p, unsigned step)
+{
+    return p->step[step].attribute && (p->step[step].cooperative || links_into(p, step));
+}
+
+int program_has_one_reading(const struct program *p)
+{
+    unsigned i;
+
+    for (i = 0; i < p->steps; i++)
+        if (may_be_read_twice(p, i))
+            return 0;
+    return 1;
+}
+
 int program_captured_right(const struct made *made, enum stream_way way)
 {
     const struct program *p = made->program;
@@ -521,7 +536,7 @@ int program_captured_right(const struct made *made, enum stream_way way)
     for (i = 0; i < p->steps; i++) {
         next = program_next_in_lane(p, i);
         if (next != PROGRAM_STEPS && p->step[i].kind == STEP_KERNEL && p->step[next].kind == STEP_KERNEL && p->step[next].attribute &&
-            !p->step[next].cooperative && !links_into(p, next) && !has_edge(made, i, next, LINK_TRIGGER))
+            !may_be_read_twice(p, next) && !has_edge(made, i, next, LINK_TRIGGER))
             return 0;
         if (p->step[i].kind == STEP_KERNEL && !program_keeps_node(made, i))
             return 0;
