@@ -206,6 +206,7 @@ static void ask_half(struct ask *ask)
 /* K in the side stream; the origin comes back after it in this way. */
 enum way { WAY_EVENT_ONLY, WAY_EVENT_AND_KERNEL, WAY_NONE, WAY_REMOVED, WAY_FULL };
 
+/* What leads up to the end of the capture has to succeed; returned is what the end itself gave. */
 static cudaError_t fork_and_back(struct ask *ask, enum way way)
 {
     struct studio studio;
@@ -214,8 +215,9 @@ static cudaError_t fork_and_back(struct ask *ask, enum way way)
 
     if (!open_studio(ask, &studio))
         return cudaErrorNotSupported;
-    TRY(cudaStreamBeginCapture(studio.stream, cudaStreamCaptureModeThreadLocal));
-    error = launch_plain(P, studio.stream);
+    error = cudaStreamBeginCapture(studio.stream, cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess)
+        error = launch_plain(P, studio.stream);
     if (error == cudaSuccess)
         error = cudaEventRecord(studio.fork, studio.stream);
     if (error == cudaSuccess)
@@ -235,7 +237,8 @@ static cudaError_t fork_and_back(struct ask *ask, enum way way)
         (void)cudaGraphDestroy(graph);
     (void)cudaGetLastError();
     close_studio(&studio);
-    return error == cudaSuccess ? end : error;
+    ask_expect(ask, "what is captured before the end", error, cudaSuccess);
+    return end;
 }
 
 static void ask_unjoined(struct ask *ask)

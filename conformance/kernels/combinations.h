@@ -93,8 +93,11 @@ static void judge_column(struct ask *ask, enum column column)
                 if (column_of(a == NODE_KERNEL, data) != column)
                     continue;
                 got = try_edge((enum node_kind)a, (enum node_kind)b, data, &room, &there, NULL);
-                if (!there)
+                if (!there) {
+                    snprintf(what, sizeof(what), "%s to %s", node_kind_name[a], node_kind_name[b]);
+                    ask_skip(ask, what, "no such nodes could be made");
                     continue;
+                }
                 put++;
                 ask->asked++;
                 if ((got == cudaSuccess) == (fate == FATE_TAKEN))

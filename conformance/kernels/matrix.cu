@@ -149,6 +149,7 @@ static void ask_counting(struct ask *ask)
 static void ask_twice(struct ask *ask)
 {
     static const unsigned rows[3][3] = { { 0, 0, 0 }, { 1, 0, 1 }, { 2, 0, 1 } };
+    static const char *const texts[3] = { "0,0,0", "1,0,1", "2,0,1" };
     struct two two;
     unsigned i;
 
@@ -157,6 +158,7 @@ static void ask_twice(struct ask *ask)
         if (!open_edge(ask, &two, data))
             return;
         ask_expect_refusal(ask, "the same edge again", edges_add(two.graph, &two.from, &two.to, &data, 1));
+        expect_edge(ask, &two, "the edge then", texts[i]);
         (void)cudaGraphDestroy(two.graph);
     }
 }
@@ -185,7 +187,7 @@ static void ask_other_data(struct ask *ask)
         }
 }
 
-/* Removes the edge of a fresh graph by this data, NULL for none. */
+/* Removes the edge of a fresh graph by this data, NULL for none; then: what the graph's edge is afterwards, removed or refused. */
 static cudaError_t remove_from(struct ask *ask, cudaGraphEdgeData edge, const cudaGraphEdgeData *by, const char *what, const char *then)
 {
     struct two two;
@@ -195,9 +197,9 @@ static cudaError_t remove_from(struct ask *ask, cudaGraphEdgeData edge, const cu
     if (!open_edge(ask, &two, edge))
         return cudaErrorNotSupported;
     error = edges_remove(two.graph, &two.from, &two.to, by, 1);
+    (void)cudaGetLastError();
     edge_of(&two, text, sizeof(text));
-    if (then)
-        ask_expect_text(ask, what, text, then);
+    ask_expect_text(ask, what, text, then);
     (void)cudaGraphDestroy(two.graph);
     return error;
 }
@@ -244,10 +246,10 @@ static void ask_remove_other(struct ask *ask)
 {
     cudaGraphEdgeData zero = edges_data(0, 0, 0), trigger = edges_data(1, 0, 1), start = edges_data(2, 0, 1);
 
-    ask_expect_refusal(ask, "a programmatic edge by no data", remove_from(ask, trigger, NULL, NULL, NULL));
-    ask_expect_refusal(ask, "a programmatic edge by zeros", remove_from(ask, trigger, &zero, NULL, NULL));
-    ask_expect_refusal(ask, "a programmatic edge by another port", remove_from(ask, trigger, &start, NULL, NULL));
-    ask_expect_refusal(ask, "a full edge as a programmatic one", remove_from(ask, zero, &trigger, NULL, NULL));
+    ask_expect_refusal(ask, "a programmatic edge by no data", remove_from(ask, trigger, NULL, "1,0,1 then", "1,0,1"));
+    ask_expect_refusal(ask, "a programmatic edge by zeros", remove_from(ask, trigger, &zero, "1,0,1 then", "1,0,1"));
+    ask_expect_refusal(ask, "a programmatic edge by another port", remove_from(ask, trigger, &start, "1,0,1 then", "1,0,1"));
+    ask_expect_refusal(ask, "a full edge as a programmatic one", remove_from(ask, zero, &trigger, "0,0,0 then", "0,0,0"));
 }
 
 static void ask_typed(struct ask *ask)
