@@ -312,11 +312,13 @@ static void ask_legacy_beside(struct ask *ask, struct used *used, enum use use, 
     cudaError_t began, legacy, after, ended;
     cudaGraph_t graph = NULL;
     unsigned ran_before = 0, ran_after = 0;
+    size_t nodes = 0;
     char text[96];
+    int counts;
 
     limits.args = used->args;
     limits.stream = cudaStreamLegacy;
-    (void)count_threads(&limits, &ran_before);
+    counts = count_threads(&limits, &ran_before);
     began = cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
     if (began == cudaSuccess)
         began = count_in(&used->args, stream, 1);
@@ -332,7 +334,11 @@ static void ask_legacy_beside(struct ask *ask, struct used *used, enum use use, 
     snprintf(text, sizeof(text), "the end of the capture of %s", name);
     (blocks ? ask_expect_refusal(ask, text, ended) : ask_expect(ask, text, ended, cudaSuccess));
     ask_expect_number(ask, "a graph came of it", graph != NULL, !blocks);
-    if (count_threads(&limits, &ran_after))
+    if (graph && !blocks) {
+        ask_expect(ask, "the graph's nodes", cudaGraphGetNodes(graph, NULL, &nodes), cudaSuccess);
+        ask_expect_number(ask, "the graph's nodes", (long)nodes, 2);
+    }
+    if (counts && cudaDeviceSynchronize() == cudaSuccess && count_threads(&limits, &ran_after)) /* no kernel ran in any stream */
         ask_expect_number(ask, "kernels that ran meanwhile", (long)(ran_after - ran_before), !blocks && use == USE_LAUNCH);
     else
         ask_skip(ask, text, "what ran cannot be counted");
@@ -555,10 +561,11 @@ static void ask_rounds(struct ask *ask, struct host_room *room, const struct ker
         double took, least = (double)(room->plan.hold_ns = TIMES_HOLD_NS + 4 * (uint32_t)room->state.target_ns + round % 3 * 20000), most;
         float ms = -1.0f;
 
+        room->state.held_ns = room->state.dependent_begin_ns = 0; /* a kernel that does not run leaves its stamp so */
         error = run_round(args, ask->stream, event, &ms);
         took = (double)ms * 1e6;
-        most = (double)(room->state.dependent_begin_ns - room->state.held_ns);
-        wrong += error == cudaSuccess && (took < least - left || took > most + left);
+        most = (double)(int64_t)(room->state.dependent_begin_ns - room->state.held_ns);
+        wrong += error == cudaSuccess && (!room->state.held_ns || !room->state.dependent_begin_ns || took < least - left || took > most + left);
     }
     ask_expect(ask, "the time between two events", error, cudaSuccess);
     ask_expect_none(ask, "times between two events that are not those of their last records", wrong, round);
