@@ -270,6 +270,22 @@ static void ask_domain_map(struct ask *ask, cudaStream_t stream, unsigned char p
     ask_expect_number(ask, text, value.memSyncDomainMap.default_ * 256l + value.memSyncDomainMap.remote, plain * 256l + remote);
 }
 
+/* Only the domains that the device has may be named. */
+static void ask_domain_maps(struct ask *ask, cudaStream_t stream)
+{
+    int device, domains = 0;
+
+    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&domains, cudaDevAttrMemSyncDomainCount, device) != cudaSuccess) {
+        ask_skip(ask, "the number of domains", "it cannot be read");
+        return;
+    }
+    ask_domain_map(ask, stream, 0, 0);
+    if (domains < 2)
+        return;
+    ask_domain_map(ask, stream, 1, 0);
+    ask_domain_map(ask, stream, 0, 1);
+}
+
 static void ask_streams(struct ask *ask)
 {
     cudaStream_t stream;
@@ -281,8 +297,7 @@ static void ask_streams(struct ask *ask)
         ask_attribute(ask, stream, cudaLaunchAttributeSynchronizationPolicy, "policy", policies[i]);
     for (i = 0; i < sizeof(domains) / sizeof(domains[0]); i++)
         ask_attribute(ask, stream, cudaLaunchAttributeMemSyncDomain, "domain", domains[i]);
-    ask_domain_map(ask, stream, 1, 0);
-    ask_domain_map(ask, stream, 0, 1);
+    ask_domain_maps(ask, stream);
     (void)cudaStreamDestroy(stream);
 }
 

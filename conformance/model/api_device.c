@@ -191,6 +191,7 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr att
     case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrStreamPrioritiesSupported: *value = 1; break;
 #if CUDART_VERSION >= 11080
+    case cudaDevAttrMemSyncDomainCount: *value = cc_of(index) >= 90 ? 4 : 1; break;
     case cudaDevAttrClusterLaunch: *value = cc_of(index) >= 90; break;
 #endif
     case cudaDevAttrClockRate: *value = 1000000; break;
