@@ -303,6 +303,7 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
     struct graph *g = graph_of(graph);
     FAIL_IF(g == NULL || (count != 0 && (from == NULL || to == NULL)), cudaErrorInvalidValue);
     FAIL_IF(device.faults.no_edges_refused && count == 0, cudaErrorInvalidValue);
+    FAIL_IF(device.faults.several_edges_refused && count > 1, cudaErrorNotSupported);
     size_t before = g->arcs;
     if (device.faults.source_edges_cut_copies)
         execs_lose_arc(g);
@@ -327,14 +328,26 @@ static size_t arc_find(const struct graph *g, const struct node *from, const str
     return g->arcs;
 }
 
+/* Whichever edge there is between two nodes, on the device that removes it in spite of its refusal. */
+static void drop_any_arc(struct graph *g, const struct node *from, const struct node *to)
+{
+    for (size_t i = g->arcs; i-- > 0;)
+        if (g->arc[i].from == from && g->arc[i].to == to)
+            graph_drop_arc(g, i);
+}
+
 cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                       const edge_data *data, size_t count)
 {
     struct graph *g = graph_of(graph);
     FAIL_IF(g == NULL || (count != 0 && (from == NULL || to == NULL)), cudaErrorInvalidValue);
-    for (size_t i = 0; i < count; i++)
-        FAIL_IF(arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i)) == g->arcs && !device.faults.absent_edge_removed,
-                cudaErrorInvalidValue);
+    for (size_t i = 0; i < count; i++) {
+        if (arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i)) != g->arcs || device.faults.absent_edge_removed)
+            continue;
+        if (device.faults.refused_removal_removes)
+            drop_any_arc(g, node_of(from[i]), node_of(to[i]));
+        return call_result(cudaErrorInvalidValue);
+    }
     for (size_t i = 0; i < (device.faults.removal_stops_early ? count != 0 : count); i++) {
         size_t at = arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i));
         if (at < g->arcs)

@@ -198,6 +198,7 @@ struct faults {
     bool misfits_dropped, crowds_accepted, legacy_beside_capture, legacy_sets_beside, cycles_accepted, first_time_stays, node_params_ignored;
     bool late_priority_lost, priority_not_captured, short_list_overruns, handles_confused, clone_is_moved, host_wait_forgets_exec, host_wait_forgets_events, any_shape_updates;
     bool grid_in_parts, host_node_in_body, event_node_in_body, no_event_ignored;
+    bool captured_updates_refused, refused_removal_removes, several_edges_refused;
     bool never_overlaps, early, shared, late_copies; /* these conform */
 };
 

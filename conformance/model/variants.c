@@ -246,6 +246,9 @@ static const struct variant variants[] = {
     BROKEN("host-node-in-body", host_node_in_body, "EDGE-39", "a graph with a host node in the body of a conditional node is made executable"),
     BROKEN("event-node-in-body", event_node_in_body, "EDGE-39", "an event node is taken into the body of a conditional node"),
     BROKEN("no-event-ignored", no_event_ignored, "EVT-16", "a stream that is to wait for no event at all does not, and says nothing"),
+    BROKEN("captured-updates-refused", captured_updates_refused, "SAME-02", "an executable graph takes no update from a captured one"),
+    BROKEN("refused-removal-removes", refused_removal_removes, "EDGE-17a", "an edge that is removed by other data is gone, although the call is refused"),
+    BROKEN("several-edges-refused", several_edges_refused, "EDGE-33", "a call that adds several edges is not supported"),
     BROKEN("node-params-ignored", node_params_ignored, "SAME-01", "cudaGraphNodeSetParams of a node that is not executable changes nothing"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
