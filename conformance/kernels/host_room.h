@@ -35,6 +35,18 @@ DEVICE_FN void reader_copies(const struct kernel_args *args, uint32_t waits)
     k_store(args->data + ASK_WORDS / 2 + k_thread(), k_load(args->data + k_thread()));
 }
 
+/* The step of the clock that the kernels read, in target_ns. */
+DEVICE_FN void tells_tick(const struct kernel_args *args)
+{
+    uint64_t begin = k_now(), first, next;
+
+    k_delay_until(args->state, begin + 1);
+    first = k_now();
+    k_delay_until(args->state, first + 1);
+    next = k_now();
+    k_store64_relaxed(&args->state->target_ns, next - first);
+}
+
 /* ---- host ---- */
 
 /* One block; `threads` of it. */

@@ -7,7 +7,6 @@
  * legacy   EDGE-34  work of each kind in the legacy stream while another stream captures
  * cycles   EDGE-35  graphs whose edges, full and programmatic ones, make a cycle
  * updates  EDGE-38  updates of an executable graph from graphs of another shape
- * times    EVT-15   the time between two events that are recorded again and again
  */
 #include <stdio.h>
 
@@ -31,10 +30,11 @@ struct launch {                  /* in grid and block a size that is not given, 
     const char *what;
     long grid[3], block[3];
     long shared;
-    unsigned cluster;
+    unsigned cluster;            /* ALONG(x, y, z), where 0 means 1; 0: none */
     int cooperative;
 };
 #define NONE (-1)                /* means a size of 0 */
+#define ALONG(x, y, z) ((x) | (y) << 8 | (z) << 16)
 
 static unsigned size_of(long named) { return named == NONE ? 0u : named ? (unsigned)named : 1u; }
 
@@ -50,7 +50,41 @@ static dim3 sizes_of(const long *named)
 
 static unsigned product_of(dim3 sizes) { return sizes.x * sizes.y * sizes.z; }
 
-static cudaError_t launch_it(const struct limits *limits, const struct launch *launch, int programmatic)
+enum how { HOW_PLAIN, HOW_ATTRIBUTE, HOW_OLDEST_CALL, HOW_NODE, HOWS };
+static const char *const how_text[HOWS] = { "", ", with the attribute", ", by cudaLaunchKernel", ", by a node" };
+
+static const void *kernel_of(const struct limits *limits, const struct launch *launch)
+{
+    return launch->shared > limits->shared ? (const void *)SYMBOL(limits_shared) : (const void *)SYMBOL(limits_count);
+}
+
+/* Which of the three calls refuses a node that does not fit is not promised. */
+static cudaError_t launch_node(const struct limits *limits, const struct launch *launch, void **values)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node;
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    params.func = (void *)kernel_of(limits, launch);
+    params.gridDim = sizes_of(launch->grid);
+    params.blockDim = sizes_of(launch->block);
+    params.sharedMemBytes = (unsigned)launch->shared;
+    params.kernelParams = values;
+    if (error == cudaSuccess)
+        error = cudaGraphAddKernelNode(&node, graph, NULL, 0, &params);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, limits->stream);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t launch_it(const struct limits *limits, const struct launch *launch, enum how how)
 {
     cudaLaunchAttribute attrs[3] = PDL_ZERO;
     cudaLaunchConfig_t config = PDL_ZERO;
@@ -58,12 +92,16 @@ static cudaError_t launch_it(const struct limits *limits, const struct launch *l
     void *params[1];
 
     params[0] = &args;
+    if (how == HOW_NODE)
+        return launch_node(limits, launch, params);
     config.gridDim = sizes_of(launch->grid);
     config.blockDim = sizes_of(launch->block);
+    if (how == HOW_OLDEST_CALL)
+        return cudaLaunchKernel(kernel_of(limits, launch), config.gridDim, config.blockDim, params, (size_t)launch->shared, limits->stream);
     config.dynamicSmemBytes = (size_t)launch->shared;
     config.stream = limits->stream;
     config.attrs = attrs;
-    if (programmatic)
+    if (how == HOW_ATTRIBUTE)
         attrs[config.numAttrs++] = serialization(1);
     if (launch->cooperative) {
         attrs[config.numAttrs].id = cudaLaunchAttributeCooperative;
@@ -71,12 +109,12 @@ static cudaError_t launch_it(const struct limits *limits, const struct launch *l
     }
     if (launch->cluster) {
         attrs[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
-        attrs[config.numAttrs].val.clusterDim.x = launch->cluster;
-        attrs[config.numAttrs].val.clusterDim.y = attrs[config.numAttrs].val.clusterDim.z = 1;
+        attrs[config.numAttrs].val.clusterDim.x = size_of(launch->cluster & 255);
+        attrs[config.numAttrs].val.clusterDim.y = size_of(launch->cluster >> 8 & 255);
+        attrs[config.numAttrs].val.clusterDim.z = size_of(launch->cluster >> 16);
         config.numAttrs++;
     }
-    return cudaLaunchKernelExC(&config, launch->shared > limits->shared ? (const void *)SYMBOL(limits_shared) : (const void *)SYMBOL(limits_count),
-                               params);
+    return cudaLaunchKernelExC(&config, kernel_of(limits, launch), params);
 }
 
 static int count_threads(const struct limits *limits, unsigned *threads)
@@ -95,25 +133,26 @@ static void ask_launch(struct ask *ask, const struct limits *limits, const struc
 {
     static const struct launch before = { "", { 0 }, { 0 }, 0, 0, 0 };
     unsigned ran_before, ran_after;
-    int programmatic;
+    int how, hows = launch->cluster || launch->cooperative ? HOW_OLDEST_CALL : HOWS; /* the others take no attributes */
 
-    for (programmatic = 0; programmatic < 2; programmatic++) {
+    for (how = 0; how < hows; how++) {
         long want = 1 + (fits ? (long)product_of(sizes_of(launch->grid)) * product_of(sizes_of(launch->block)) : 0);
         char text[160];
-        cudaError_t error;
+        cudaError_t error, last;
 
-        if (!count_threads(limits, &ran_before) || launch_it(limits, &before, 0) != cudaSuccess) {
+        if (!count_threads(limits, &ran_before) || launch_it(limits, &before, HOW_PLAIN) != cudaSuccess) {
             ask_skip(ask, launch->what, "the kernel before it did not run");
             return;
         }
-        error = launch_it(limits, launch, programmatic);
-        (void)cudaGetLastError();
-        snprintf(text, sizeof(text), "%s%s", launch->what, programmatic ? ", with the attribute" : "");
+        error = launch_it(limits, launch, (enum how)how);
+        last = cudaGetLastError();
+        snprintf(text, sizeof(text), "%s%s", launch->what, how_text[how]);
+        ask_expect(ask, "the last error", last, error);
         if (fits)
             ask_expect(ask, text, error, cudaSuccess);
         else
             ask_expect_refusal(ask, text, error);
-        snprintf(text, sizeof(text), "threads that ran of %s%s", launch->what, programmatic ? ", with the attribute" : "");
+        snprintf(text, sizeof(text), "threads that ran of %s%s", launch->what, how_text[how]);
         if (count_threads(limits, &ran_after))
             ask_expect_number(ask, text, (long)(ran_after - ran_before), want);
         else
@@ -183,6 +222,8 @@ static void ask_resources(struct ask *ask, const struct limits *limits)
         { "a cooperative grid of one block more than fit", { limits->together + 1 }, { 32 }, 0, 0, 1 },
         { "clusters of 8 in a grid of 12", { 12 }, { 32 }, 0, 8, 0 },
         { "clusters of 3 in a grid of 4", { 4 }, { 32 }, 0, 3, 0 },
+        { "clusters of 2 along y in a grid of 3", { 0, 3 }, { 32 }, 0, ALONG(0, 2, 0), 0 },
+        { "clusters of 2 along z in a grid of 3", { 0, 0, 3 }, { 32 }, 0, ALONG(0, 0, 2), 0 },
         { "a cluster of 16 that its kernel was not allowed", { 16 }, { 32 }, 0, 16, 0 },
     };
     unsigned i;
@@ -252,8 +293,9 @@ static cudaError_t count_in(struct kernel_args *args, cudaStream_t stream, int p
     return launch_one((const void *)SYMBOL(limits_count), args, 1, stream, &attribute, programmatic ? 1 : 0);
 }
 
-enum use { USE_LAUNCH, USE_MEMSET, USE_COPY, USE_RECORD, USE_GRAPH, USES };
-static const char *const use_names[USES] = { "a launch", "a memset", "a copy", "a record of an event", "a launch of a graph" };
+enum use { USE_LAUNCH, USE_MEMSET, USE_COPY, USE_RECORD, USE_GRAPH, USE_HOST, USE_WAIT, USE_END, USE_POLL, USES };
+static const char *const use_names[USES] = { "a launch", "a memset", "a copy", "a record of an event", "a launch of a graph",
+                                             "a host function", "a wait for an event", "waiting for the end of all", "asking for the end of all" };
 
 struct used {                    /* what the legacy stream is used with */
     struct kernel_args args;
@@ -300,6 +342,10 @@ static cudaError_t use_legacy(struct used *used, enum use use)
     case USE_COPY: return cudaMemcpyAsync(used->words, used->words + 1, sizeof(unsigned), cudaMemcpyDeviceToDevice, cudaStreamLegacy);
     case USE_RECORD: return cudaEventRecord(used->event, cudaStreamLegacy);
     case USE_GRAPH: return cudaGraphLaunch(used->exec, cudaStreamLegacy);
+    case USE_HOST: return cudaLaunchHostFunc(cudaStreamLegacy, ask_host_nothing, NULL);
+    case USE_WAIT: return cudaStreamWaitEvent(cudaStreamLegacy, used->event, 0);
+    case USE_END: return cudaStreamSynchronize(cudaStreamLegacy);
+    case USE_POLL: return cudaStreamQuery(cudaStreamLegacy);
     default: return count_in(&used->args, cudaStreamLegacy, 1);
     }
 }
@@ -359,7 +405,8 @@ static void ask_legacy(struct ask *ask)
     for (use = 0; use < USES && error == cudaSuccess; use++) {
         ask_legacy_beside(ask, &used, (enum use)use, blocking, "a blocking stream", 1);
         ask_legacy_beside(ask, &used, (enum use)use, cudaStreamPerThread, "the per-thread stream", 1);
-        ask_legacy_beside(ask, &used, (enum use)use, ask->stream, "a non-blocking stream", 0);
+        if (use < USE_END) /* whether these are among the calls that a capture of mode global forbids is open */
+            ask_legacy_beside(ask, &used, (enum use)use, ask->stream, "a non-blocking stream", 0);
         ask_expect(ask, "a launch in the blocking stream later", count_in(&used.args, blocking, 0), cudaSuccess);
         ask_expect(ask, "its end", cudaStreamSynchronize(blocking), cudaSuccess);
     }
@@ -492,112 +539,10 @@ static void ask_updates(struct ask *ask)
             ask_update(ask, &shapes[i], port);
 }
 
-/* ---- times ---- */
-
-#define TIMES_ROUNDS 12u
-#define TIMES_HOLD_NS 50000u
-
-/* trial_state: held_ns is when the kernel before the first event ended, dependent_begin_ns when the kernel after the second one began. */
-KERNEL(limits_before)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    k_delay(args.state, plan.hold_ns);
-    k_store64_relaxed(&args.state->held_ns, k_now());
-}
-KERNEL(limits_between)
-{
-    struct trial_plan plan = k_plan(&args);
-
-    k_delay(args.state, plan.hold_ns);
-}
-KERNEL(limits_after) { k_store64_relaxed(&args.state->dependent_begin_ns, k_now()); }
-/* The step of the clock that the kernels read. */
-KERNEL(limits_tick)
-{
-    uint64_t begin = k_now(), first, next;
-
-    k_delay_until(args.state, begin + 1);
-    first = k_now();
-    k_delay_until(args.state, first + 1);
-    next = k_now();
-    k_store64_relaxed(&args.state->target_ns, next - first);
-}
-
-static cudaError_t launch_timed(const void *function, const struct kernel_args *args, cudaStream_t stream)
-{
-    return launch_one(function, args, 1, stream, NULL, 0);
-}
-
-static cudaError_t run_round(const struct kernel_args *args, cudaStream_t stream, const cudaEvent_t *event, float *ms)
-{
-    cudaError_t error = launch_timed((const void *)SYMBOL(limits_before), args, stream);
-
-    if (error == cudaSuccess)
-        error = cudaEventRecord(event[0], stream);
-    if (error == cudaSuccess)
-        error = launch_timed((const void *)SYMBOL(limits_between), args, stream);
-    if (error == cudaSuccess)
-        error = cudaEventRecord(event[1], stream);
-    if (error == cudaSuccess)
-        error = launch_timed((const void *)SYMBOL(limits_after), args, stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
-    return error == cudaSuccess ? cudaEventElapsedTime(ms, event[0], event[1]) : error;
-}
-
-/* At least what the kernel between the events took, and no more than from the end of the kernel before them to the beginning of the one after
- * them: kernels and events need not read one clock, so a step of the kernels' clock and 5 us are left to it. */
-static void ask_rounds(struct ask *ask, struct host_room *room, const struct kernel_args *args, const cudaEvent_t *event)
-{
-    unsigned wrong = 0, round;
-    cudaError_t error = launch_timed((const void *)SYMBOL(limits_tick), args, ask->stream);
-    double left;
-
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(ask->stream);
-    left = 5000.0 + 2.0 * (double)room->state.target_ns;
-    for (round = 0; round < TIMES_ROUNDS && error == cudaSuccess; round++) {
-        double took, least = (double)(room->plan.hold_ns = TIMES_HOLD_NS + 4 * (uint32_t)room->state.target_ns + round % 3 * 20000), most;
-        float ms = -1.0f;
-
-        room->state.held_ns = room->state.dependent_begin_ns = 0; /* a kernel that does not run leaves its stamp so */
-        error = run_round(args, ask->stream, event, &ms);
-        took = (double)ms * 1e6;
-        most = (double)(int64_t)(room->state.dependent_begin_ns - room->state.held_ns);
-        wrong += error == cudaSuccess && (!room->state.held_ns || !room->state.dependent_begin_ns || took < least - left || took > most + left);
-    }
-    ask_expect(ask, "the time between two events", error, cudaSuccess);
-    ask_expect_none(ask, "times between two events that are not those of their last records", wrong, round);
-}
-
-static void ask_times(struct ask *ask)
-{
-    struct kernel_args args = PDL_ZERO;
-    struct host_room *room = NULL;
-    cudaEvent_t event[2] = { NULL, NULL };
-    unsigned i;
-
-    if (!open_room(&room, &args)) {
-        ask_skip(ask, "pinned host memory", "none was given");
-        return;
-    }
-    prepare_trial(room, 0);
-    if (cudaEventCreate(&event[0]) == cudaSuccess && cudaEventCreate(&event[1]) == cudaSuccess)
-        ask_rounds(ask, room, &args, event);
-    else
-        ask_skip(ask, "an event", "none was made");
-    for (i = 0; i < 2; i++)
-        if (event[i])
-            (void)cudaEventDestroy(event[i]);
-    (void)cudaFreeHost(room);
-}
-
 static const struct pair limits_pairs[] = {
     PAIR_ASK("shapes", ask_shapes),
     PAIR_ASK("legacy", ask_legacy),
     PAIR_ASK("cycles", ask_cycles),
     PAIR_ASK("updates", ask_updates),
-    PAIR_ASK("times", ask_times),
 };
 IMAGE(limits, limits_pairs)

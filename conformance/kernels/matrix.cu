@@ -274,6 +274,24 @@ static void ask_typed(struct ask *ask)
     (void)cudaGraphDestroy(two.graph);
 }
 
+/* The nodes of the clone tell the same edge. */
+static void expect_edge_of_nodes(struct ask *ask, const struct two *clone, const struct two *two, cudaGraphEdgeData want)
+{
+    cudaGraphNode_t from, to, other[2];
+    cudaGraphEdgeData data[2];
+    size_t count = 2;
+
+    memset(data, 0x5A, sizeof(data));
+    ask_expect(ask, "the clone's first node", cudaGraphNodeFindInClone(&from, two->from, clone->graph), cudaSuccess);
+    ask_expect(ask, "the clone's second node", cudaGraphNodeFindInClone(&to, two->to, clone->graph), cudaSuccess);
+    ask_expect(ask, "edges out of the first node", edges_out_of_node(from, other, data, &count), cudaSuccess);
+    ask_expect_number(ask, "it is the same edge", count == 1 && other[0] == to && memcmp(&data[0], &want, sizeof(want)) == 0, 1);
+    count = 2;
+    memset(data, 0x5A, sizeof(data));
+    ask_expect(ask, "edges into the second node", edges_into_node(to, other, data, &count), cudaSuccess);
+    ask_expect_number(ask, "it is the same edge", count == 1 && other[0] == from && memcmp(&data[0], &want, sizeof(want)) == 0, 1);
+}
+
 static void ask_clone(struct ask *ask)
 {
     static const unsigned rows[3][3] = { { 0, 0, 0 }, { 1, 0, 1 }, { 2, 0, 1 } };
@@ -287,6 +305,7 @@ static void ask_clone(struct ask *ask)
         clone = two;
         ask_expect(ask, "a clone", cudaGraphClone(&clone.graph, two.graph), cudaSuccess);
         expect_edge(ask, &clone, "its edge", texts[i]);
+        expect_edge_of_nodes(ask, &clone, &two, edges_data(rows[i][0], rows[i][1], rows[i][2]));
         (void)cudaGraphDestroy(clone.graph);
         (void)cudaGraphDestroy(two.graph);
     }

@@ -171,8 +171,8 @@ static void ask_lists(struct ask *ask)
 
 /* ---- streams ---- */
 
-/* The node of a kernel that is captured from this stream; its graph is the caller's. */
-static cudaError_t capture_one(cudaStream_t stream, cudaGraph_t *graph, cudaGraphNode_t *node)
+/* The node of a kernel that is captured from this stream, with an attribute or NULL; its graph is the caller's. */
+static cudaError_t capture_one(cudaStream_t stream, cudaLaunchAttribute *attribute, cudaGraph_t *graph, cudaGraphNode_t *node)
 {
     struct kernel_args args = PDL_ZERO;
     cudaLaunchConfig_t config = PDL_ZERO;
@@ -186,6 +186,8 @@ static cudaError_t capture_one(cudaStream_t stream, cudaGraph_t *graph, cudaGrap
     config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
     config.blockDim = config.gridDim;
     config.stream = stream;
+    config.attrs = attribute;
+    config.numAttrs = attribute ? 1 : 0;
     error = cudaLaunchKernelExC(&config, (const void *)SYMBOL(readback_nothing), params);
     end = cudaStreamEndCapture(stream, graph);
     error = error == cudaSuccess ? end : error;
@@ -210,11 +212,46 @@ static void ask_priority_of(struct ask *ask, cudaStream_t stream, int priority, 
     ask_expect_number(ask, text, value.priority, priority);
     memset(&value, 0x5A, sizeof(value));
     snprintf(text, sizeof(text), "priority %d, given %s, of a captured kernel", priority, given);
-    ask_expect(ask, text, capture_one(stream, &graph, &node), cudaSuccess);
+    ask_expect(ask, text, capture_one(stream, NULL, &graph, &node), cudaSuccess);
     ask_expect(ask, text, cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &value), cudaSuccess);
     ask_expect_number(ask, text, value.priority, priority);
     if (graph)
         (void)cudaGraphDestroy(graph);
+}
+
+/* A launch's own priority counts, whatever its stream has. */
+static void ask_own_priority(struct ask *ask, cudaStream_t stream, int priority)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttributeValue value;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    char text[64];
+
+    memset(&value, 0x5A, sizeof(value));
+    attribute.id = cudaLaunchAttributePriority;
+    attribute.val.priority = priority;
+    snprintf(text, sizeof(text), "priority %d of a captured launch", priority);
+    ask_expect(ask, text, capture_one(stream, &attribute, &graph, &node), cudaSuccess);
+    ask_expect(ask, text, cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &value), cudaSuccess);
+    ask_expect_number(ask, text, value.priority, priority);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+/* "If the specified priority is outside the numerical range, it will automatically be clamped" */
+static void ask_clamped(struct ask *ask, int least, int greatest)
+{
+    cudaStream_t made;
+
+    ask_expect(ask, "a stream beyond the least priority", cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, least + 1), cudaSuccess);
+    ask_priority_of(ask, made, least, "as one less");
+    ask_own_priority(ask, made, greatest);
+    (void)cudaStreamDestroy(made);
+    ask_expect(ask, "a stream beyond the greatest priority", cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, greatest - 1), cudaSuccess);
+    ask_priority_of(ask, made, greatest, "as one more");
+    ask_own_priority(ask, made, least);
+    (void)cudaStreamDestroy(made);
 }
 
 static void ask_priorities(struct ask *ask)
@@ -232,8 +269,12 @@ static void ask_priorities(struct ask *ask)
         ask_expect(ask, "a priority", cudaStreamSetAttribute(changed, cudaLaunchAttributePriority, &value), cudaSuccess);
         ask_priority_of(ask, changed, priority, "later");
         (void)cudaStreamDestroy(made);
+        ask_expect(ask, "a blocking stream", cudaStreamCreateWithPriority(&made, cudaStreamDefault, priority), cudaSuccess);
+        ask_priority_of(ask, made, priority, "when the blocking stream was made");
+        (void)cudaStreamDestroy(made);
         (void)cudaStreamDestroy(changed);
     }
+    ask_clamped(ask, least, greatest);
 }
 
 static const int policies[] = { cudaSyncPolicySpin, cudaSyncPolicyYield, cudaSyncPolicyBlockingSync, cudaSyncPolicyAuto };

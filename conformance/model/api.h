@@ -100,6 +100,7 @@ struct stream {
     bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
     bool behind_graph; /* its last work is a graph: for the device record-forgets-graph */
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
+    unsigned moves, items; /* in a row */
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
     struct capture *capture;
     struct stream *next;
@@ -120,6 +121,10 @@ struct event {
     uint64_t capture_id;
     struct half_edge *captured;
     unsigned captured_count;
+    struct stream *in, *waiter[16]; /* where it was recorded last; who waits for it, for the device fifth-waiter-unordered */
+    unsigned waiters;
+    bool by_node, was_fired;
+    uint64_t launched_at;
     struct event *next;
 };
 
@@ -132,6 +137,7 @@ struct stream *stream_legacy(void);
 /* Orders op after all that the stream holds and makes it the stream's last. */
 void stream_append(struct stream *s, struct op *op, bool programmatic);
 void stream_awaits(struct stream *s, struct pending_wait wait);
+void stream_closes(struct stream *s);
 void streams_drop(const struct op *op); /* no stream waits for it any more */
 void events_reset(void);
 void events_forget_retired(void);
@@ -192,6 +198,8 @@ struct graph {
     size_t nodes, node_room;
     struct arc *arc;
     size_t arcs, arc_room;
+    bool refused;
+    uint64_t copied_from;
     struct node *owner; /* of a child graph or a body */
     struct condition {  /* handles made for conditional nodes of this graph */
         unsigned long long handle;
@@ -207,6 +215,9 @@ struct graph_exec {
     uint64_t features; /* for drawn devices */
     struct op *running; /* the end of its last launch; NULL once it is known to have passed */
     unsigned launches, updates; /* so far */
+    bool refused;       /* an update, for the device refused-update-sticks */
+    unsigned in_flight; /* launches that were queued while another one ran */
+    struct stream *in;
     uint64_t made_from; /* the number of the graph; its address may belong to another graph by now */
     struct graph_exec *next;
 };
@@ -217,8 +228,12 @@ struct graph *graph_new(void);
 void graph_delete(struct graph *g);
 struct graph *graph_copy(const struct graph *g);
 void graphs_reset(void);
+void graphs_follow_attribute(const struct node *original, const cudaLaunchAttribute *a);
 void graphs_follow(const struct node *original); /* for the devices source-changes-copies and source-items-change-copies */
 void execs_reset(void);
+void execs_leave(const struct stream *s);
+bool exec_made(const struct graph *g);
+void execs_gain(const struct node *n);
 void execs_shift(const struct node *n);
 void execs_lose_arc(const struct graph *source); /* for the device source-edges-cut-copies */
 void execs_forget_retired(void);

@@ -238,7 +238,7 @@ cudaError_t CUDARTAPI cudaDeviceGetPCIBusId(char *text, int length, int index)
 cudaError_t CUDARTAPI cudaDeviceSynchronize(void)
 {
     CALL(cudaDeviceSynchronize);
-    if (capture_is_active()) {
+    if (capture_is_active() && !device.faults.device_sync_beside_capture) {
         capture_invalidate_all();
         return call_result(cudaErrorStreamCaptureUnsupported);
     }

@@ -44,6 +44,16 @@ static bool same_edge_data(const struct graph *a, const struct graph *b)
     return true;
 }
 
+static void keep_below(struct graph *g, const struct graph *old, unsigned depth)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        if (depth >= 2 && g->node[i]->kernel != NULL)
+            *g->node[i]->kernel = *old->node[i]->kernel;
+        for (unsigned c = 0; c < g->node[i]->children; c++)
+            keep_below(g->node[i]->child[c], old->node[i]->child[c], depth + 1);
+    }
+}
+
 cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
 {
     CALL(cudaGraphExecUpdate);
@@ -62,8 +72,11 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
         info->result = cudaGraphExecUpdateErrorTopologyChanged;
     if (device.faults.captured_updates_refused && g->nodes != 0 && g->node[0]->captured)
         info->result = cudaGraphExecUpdateError;
+    e->refused |= info->result != cudaGraphExecUpdateSuccess;
     if (info->result != cudaGraphExecUpdateSuccess)
         return call_result(cudaErrorGraphExecUpdateFailure);
+    if (device.faults.refused_update_sticks && e->refused)
+        return cudaSuccess;
     bool ignored = device.faults.update_after_launch_ignored && e->features & HAS(again);
     if (ignored || (device.faults.second_update_ignored && e->updates++ != 0))
         return cudaSuccess;
@@ -74,6 +87,9 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     for (size_t i = 1; device.faults.update_keeps_shape && i < copy->nodes; i++)
         if (copy->node[i]->kernel != NULL && e->copy->node[i]->kernel != NULL)
             memcpy(copy->node[i]->kernel->grid, e->copy->node[i]->kernel->grid, sizeof copy->node[i]->kernel->grid);
+    for (size_t i = 0; device.faults.update_keeps_threads && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && e->copy->node[i]->kernel != NULL)
+            memcpy(copy->node[i]->kernel->block, e->copy->node[i]->kernel->block, sizeof copy->node[i]->kernel->block);
     for (size_t i = 0; device.faults.update_keeps_hosts && i < copy->nodes; i++)
         copy->node[i]->host = e->copy->node[i]->host;
     for (size_t i = copy->nodes; device.faults.update_keeps_last_host && i > 0; i--)
@@ -86,8 +102,12 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     for (size_t i = 0; device.faults.captured_update_keeps_args && i < copy->nodes; i++)
         if (copy->node[i]->captured && copy->node[i]->kernel != NULL)
             memcpy(copy->node[i]->kernel->args, e->copy->node[i]->kernel->args, sizeof copy->node[i]->kernel->args);
-    for (size_t i = 0; i < copy->nodes; i++)
+    for (size_t i = 0; i < copy->nodes && !device.faults.update_renames_nodes; i++)
         copy->node[i]->original = e->copy->node[i]->original; /* it is still known by the nodes that it was made from */
+    for (size_t i = 0; i < copy->nodes && !device.faults.params_enable; i++)
+        copy->node[i]->disabled = e->copy->node[i]->disabled; /* no update changes that */
+    if (device.faults.update_keeps_grandchildren)
+        keep_below(copy, e->copy, 0);
     if (device.faults.update_frees_running)
         e->running = NULL;
     graph_delete(e->copy);
@@ -127,7 +147,9 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
         (void)kernel_replace(next->kernel, p);
     if (ignored || (device.faults.second_params_ignored && n->renewed++ != 0))
         return cudaSuccess;
+    n->disabled &= !device.faults.params_enable;
     cudaError_t error = kernel_replace(n->kernel, p);
+    n->disabled |= error != cudaSuccess && device.faults.refused_params_disable;
     bool runs = e->running != NULL && !e->running->retired && n->op != NULL && n->op->grid != NULL && !n->op->ready;
     if (device.faults.params_reach_running && runs)
         memcpy(n->op->grid->args, n->kernel->args, sizeof n->kernel->args);
@@ -271,6 +293,10 @@ cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraph
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
     if (device.faults.general_params_ignored && exec_of(exec)->launches != 0)
         return cudaSuccess;
+    const struct graph_exec *e = exec_of(exec);
+    bool runs = e->running != NULL && !e->running->retired && n->op != NULL && n->op->kind == OP_HOST && !n->op->done;
+    if (device.faults.general_host_params_reach_running && runs)
+        n->op->host.call = p->host.fn, n->op->host.data = p->host.userData;
     return node_changes(n, p);
 }
 #endif

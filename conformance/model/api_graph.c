@@ -98,7 +98,8 @@ static cudaError_t connect_all(struct graph *g, struct node *n, const cudaGraphN
             continue;
         while (g->arcs > before)
             graph_drop_arc(g, g->arcs - 1);
-        node_drop_last(g);
+        if (!device.faults.refused_node_stays)
+            node_drop_last(g);
         return error;
     }
     return cudaSuccess;
@@ -124,6 +125,10 @@ static cudaError_t add_kernel(cudaGraphNode_t *out, cudaGraph_t graph, const cud
     struct request *r = malloc(sizeof *r);
     FAIL_IF(r == NULL, cudaErrorMemoryAllocation);
     cudaError_t error = request_fill_node(r, func, grid, block, shared, args);
+    if (device.faults.misfit_node_accepted && error == cudaErrorInvalidConfiguration) {
+        dim3 one = {1, 1, 1};
+        error = request_fill_node(r, func, one, one, shared, args);
+    }
     if (error != cudaSuccess) {
         free(r);
         return call_result(error);
@@ -189,7 +194,10 @@ cudaError_t CUDARTAPI cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t g
 {
     CALL(cudaGraphAddMemsetNode);
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || !set_sound(p), cudaErrorInvalidValue);
-    return node_finish(out, set_node(graph_of(graph), p), deps, NULL, count);
+    struct node *set = set_node(graph_of(graph), p);
+    if (device.faults.child_source_followed || device.faults.late_node_runs)
+        execs_gain(set);
+    return node_finish(out, set, deps, NULL, count);
 }
 
 cudaError_t CUDARTAPI cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
@@ -416,6 +424,10 @@ cudaError_t graph_node_arcs(cudaGraphNode_t node, bool outgoing, cudaGraphNode_t
     const struct node *from = outgoing ? n : NULL, *to = outgoing ? NULL : n;
     FAIL_IF(drops_data(n->graph, from, to, data), cudaErrorLossyQuery);
     list_arcs(n->graph, from, to, outgoing ? NULL : nodes, outgoing ? nodes : NULL, data, count);
+    if (device.faults.captured_dependents_hidden && outgoing && n->captured)
+        *count = 0;
+    for (size_t i = 0; device.faults.clone_tells_full_edges && n->original != NULL && data != NULL && i < *count; i++)
+        data[i] = full_edge;
     return cudaSuccess;
 }
 
@@ -497,7 +509,8 @@ cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams 
         r->kernel = fresh.kernel;
     memcpy(r->grid, fresh.grid, sizeof r->grid);
     memcpy(r->block, fresh.block, sizeof r->block);
-    r->shared_bytes = fresh.shared_bytes;
+    if (!device.faults.params_keep_shared)
+        r->shared_bytes = fresh.shared_bytes;
     memcpy(r->args, fresh.args, sizeof r->args);
     if (device.faults.renewed_loses_cluster)
         r->cluster = r->clusters[0] = r->clusters[1] = r->clusters[2] = 1;
@@ -533,6 +546,8 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cu
     attribute.val = *value;
     cudaError_t error = request_attribute(r, &attribute);
     FAIL_IF(error != cudaSuccess, error);
+    if (device.faults.source_attribute_changes_copies)
+        graphs_follow_attribute(node_of(handle), &attribute);
     for (unsigned i = 0; i < r->num_attrs; i++)
         if (r->attrs[i].id == id) {
             if (!device.faults.attribute_set_once)

@@ -43,8 +43,9 @@ void launch_record(const struct request *r)
 
 static bool cluster_fits(const struct request *r, unsigned x, unsigned y, unsigned z)
 {
-    return x != 0 && y != 0 && z != 0 && r->grid[0] % x == 0 && r->grid[1] % y == 0 && r->grid[2] % z == 0 &&
-           (uint64_t)x * y * z <= 8;
+    if (x == 0 || y == 0 || z == 0 || r->grid[0] % x != 0 || (uint64_t)x * y * z > 8)
+        return false;
+    return device.faults.cluster_misfits_accepted || (r->grid[1] % y == 0 && r->grid[2] % z == 0);
 }
 
 static cudaError_t read_event_attribute(struct request *r, const cudaLaunchAttribute *a)
@@ -273,8 +274,10 @@ cudaError_t launch_in_stream(struct request *r)
         return cudaErrorInvalidValue;
     struct op *op = request_op(r);
     stream_append(s, op, launch_may_overlap(r, s));
-    if (r->event != NULL)
+    if (r->event != NULL) {
         event_takes(event_of(r->event), RECORDED_PROGRAMMATIC, op, r->at_block_start);
+        event_of(r->event)->in = s;
+    }
     if (r->launch_event != NULL)
         event_takes(event_of(r->launch_event), RECORDED_LAUNCH, op, true);
     launch_record(r);
@@ -289,6 +292,9 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t *config, cons
     cudaError_t error = request_fill(&r, config, func, args);
     if (device.faults.misfits_dropped && error == cudaErrorInvalidConfiguration)
         return cudaSuccess;
+    for (unsigned i = 0; device.faults.refused_launch_fires_event && error != cudaSuccess && config != NULL && i < config->numAttrs; i++)
+        if (config->attrs[i].id == cudaLaunchAttributeProgrammaticEvent && event_of(config->attrs[i].val.programmaticEvent.event) != NULL)
+            event_of(config->attrs[i].val.programmaticEvent.event)->op = NULL;
     if (device.faults.refused_attribute_leaks && error != cudaSuccess && config != NULL && stream_of(config->stream) != NULL)
         stream_of(config->stream)->leaked_attribute |= config->numAttrs != 0;
     return call_result(error != cudaSuccess ? error : launch_in_stream(&r));
@@ -311,6 +317,10 @@ static cudaError_t launch_simply(const void *func, dim3 grid, dim3 block, void *
     config.numAttrs = cooperative ? 1 : 0;
     struct request r;
     cudaError_t error = request_fill(&r, &config, func, args);
+    if (device.faults.plain_refusal_forgotten && error != cudaSuccess)
+        return error;
+    if (device.faults.plain_call_drops_misfits && error == cudaErrorInvalidConfiguration)
+        return cudaSuccess;
     return call_result(error != cudaSuccess ? error : launch_in_stream(&r));
 }
 

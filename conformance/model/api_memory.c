@@ -128,16 +128,19 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
     op->move.bytes = bytes;
     op->to_host = kind == cudaMemcpyDeviceToHost;
     op->plain_copy = wait;
+    bool long_copy = bytes > 65536;
     bool early = device.faults.idle_source_early && (s->tail == NULL || s->tail->retired) && s->waits == 0 && kind == cudaMemcpyHostToDevice;
     if (device.faults.late_copies && kind == cudaMemcpyHostToDevice && !memory_contains(from, bytes))
         wait = false; /* documented: such a call may return when the source is read */
-    if (!wait && (early || !memory_contains(from, bytes))) { /* pageable source: taken now */
+    if (!wait && (early || !memory_contains(from, bytes)) && !(long_copy && device.faults.long_pageable_source_late)) {
+        /* pageable source: taken now */
         op->move.from = op->move.staging = malloc(bytes);
         if (op->move.staging == NULL)
             abort();
         memcpy(op->move.staging, from, bytes);
     }
-    return call_result(stream_move(s, op, wait || (!memory_contains(to, bytes) && !device.faults.pageable_target_early)));
+    bool early_target = device.faults.pageable_target_early || (long_copy && device.faults.long_pageable_target_early);
+    return call_result(stream_move(s, op, wait || (!memory_contains(to, bytes) && !early_target)));
 }
 
 cudaError_t CUDARTAPI cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
@@ -161,6 +164,8 @@ static cudaError_t set(void *to, size_t pitch, int value, size_t bytes, size_t r
         return cudaSuccess;
     FAIL_IF((rows > 1 && pitch < bytes) || !memory_contains(to, (rows - 1) * pitch + bytes), cudaErrorInvalidValue);
     struct move move = {.to = to, .bytes = bytes, .width = 1, .rows = rows, .pitch = pitch, .value = (unsigned char)value};
+    if (device.faults.negative_memset_zero && value < 0)
+        move.value = 0;
     if (s->capture != NULL) {
         struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeMemset);
         n->move = move;

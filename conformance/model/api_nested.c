@@ -17,7 +17,7 @@ cudaError_t CUDARTAPI cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cuda
     CALL(cudaGraphChildGraphNodeGetGraph);
     const struct node *n = node_of(node);
     FAIL_IF(out == NULL || n == NULL || n->type != cudaGraphNodeTypeGraph, cudaErrorInvalidValue);
-    *out = (cudaGraph_t)(void *)n->child[0];
+    *out = (cudaGraph_t)(void *)(device.faults.child_handle_is_copy ? graph_copy(n->child[0]) : n->child[0]);
     return cudaSuccess;
 }
 
@@ -47,6 +47,12 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
     CALL(cudaGraphNodeSetEnabled);
     struct node *n = node_in(exec, node);
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
+    struct graph_exec *e = exec_of(exec);
+    bool runs = e->running != NULL && !e->running->retired && n->op != NULL && !n->op->done;
+    if (device.faults.disabling_stops_memset && enabled == 0 && runs && n->op->kind == OP_SET)
+        n->op->move.rows = 0;
+    if (device.faults.enabling_frees_exec)
+        e->running = NULL;
     n->reenabled |= n->disabled && enabled != 0;
     n->disabled = enabled == 0 || (device.faults.enabling_ignored && n->disabled);
     return cudaSuccess;

@@ -117,6 +117,8 @@ static void lane_depends(struct lane *l, struct half_edge h)
                 l->half[i] = h;
             return;
         }
+    if (device.faults.seventeenth_half_lost && l->halves >= 16)
+        return;
     if (l->halves == l->half_room) {
         l->half_room = l->half_room != 0 ? 2 * l->half_room : 8;
         l->half = realloc(l->half, l->half_room * sizeof *l->half);
@@ -238,8 +240,11 @@ static void copy_priority(const struct stream *s, struct request *r)
 {
     cudaLaunchAttribute priority;
     for (unsigned i = 0; i < r->num_attrs; i++)
-        if (r->attrs[i].id == cudaLaunchAttributePriority)
+        if (r->attrs[i].id == cudaLaunchAttributePriority) {
+            if (device.faults.own_priority_not_captured)
+                r->attrs[i].val.priority = s->priority;
             return;
+        }
     if (r->num_attrs == MODEL_MAX_ATTRS || device.faults.priority_not_captured)
         return;
     memset(&priority, 0, sizeof priority);
@@ -304,13 +309,19 @@ cudaError_t capture_record(struct stream *s, struct event *e)
 
 cudaError_t capture_wait(struct stream *s, struct event *e)
 {
-    if (e->recorded != RECORDED_IN_CAPTURE)
-        return e->recorded == RECORDED_NEVER ? cudaSuccess : cudaErrorStreamCaptureIsolation;
+    if (e->recorded != RECORDED_IN_CAPTURE) {
+        if (e->recorded == RECORDED_NEVER || device.faults.isolation_ignored)
+            return cudaSuccess;
+        s->capture->invalid = true;
+        return cudaErrorStreamCaptureIsolation;
+    }
     struct capture *c = captures;
     while (c != NULL && c->id != e->capture_id)
         c = c->next;
     if (c == NULL || e->capture != c)
         return cudaErrorCapturedEvent;
+    if (s->capture != NULL && s->capture != c && device.faults.merge_ignored)
+        return cudaSuccess;
     if (s->capture != NULL && s->capture != c) {
         c->invalid = s->capture->invalid = true;
         return cudaErrorStreamCaptureMerge;
@@ -321,7 +332,13 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
         c->invalid = true;
         return cudaErrorStreamCaptureImplicit;
     }
+    unsigned lanes = 0;
+    for (const struct lane *known = c->lanes; known != NULL; known = known->next)
+        lanes++;
+    bool is_fifth = s->capture == NULL && lanes >= 4;
     struct lane *l = lane_of(c, s);
+    if (device.faults.fifth_lane_lost && is_fifth)
+        return cudaSuccess;
     if (device.faults.join_replaces)
         l->halves = 0;
     bool lost = device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread);
@@ -340,7 +357,7 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphN
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF((unsigned)mode > cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
-    FAIL_IF(stream_is_legacy(s), cudaErrorStreamCaptureUnsupported);
+    FAIL_IF(stream_is_legacy(s) && !device.faults.legacy_capture_accepted, cudaErrorStreamCaptureUnsupported);
     FAIL_IF(s->capture != NULL, cudaErrorIllegalState);
     struct capture *c = calloc(1, sizeof *c);
     FAIL_IF(c == NULL, cudaErrorMemoryAllocation);
@@ -410,7 +427,7 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
     FAIL_IF(s->capture == NULL, cudaErrorIllegalState);
     struct capture *c = s->capture;
     cudaError_t error = cudaSuccess;
-    if (c->origin != s)
+    if (c->origin != s && !device.faults.unmatched_end_accepted)
         error = cudaErrorStreamCaptureUnmatched;
     else if (c->invalid)
         error = cudaErrorStreamCaptureInvalidated;
@@ -432,9 +449,9 @@ cudaError_t CUDARTAPI cudaStreamIsCapturing(cudaStream_t handle, enum cudaStream
     const struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(status == NULL, cudaErrorInvalidValue);
-    FAIL_IF(legacy_is_forbidden(s), cudaErrorStreamCaptureImplicit);
+    FAIL_IF(legacy_is_forbidden(s) && !device.faults.legacy_status_told, cudaErrorStreamCaptureImplicit);
     *status = s->capture == NULL   ? cudaStreamCaptureStatusNone
-              : s->capture->invalid ? cudaStreamCaptureStatusInvalidated
+              : s->capture->invalid && !device.faults.invalid_capture_is_active ? cudaStreamCaptureStatusInvalidated
                                     : cudaStreamCaptureStatusActive;
     return cudaSuccess;
 }
@@ -445,7 +462,7 @@ cudaError_t CUDARTAPI cudaThreadExchangeStreamCaptureMode(enum cudaStreamCapture
     FAIL_IF(mode == NULL || (unsigned)*mode > cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
     enum cudaStreamCaptureMode old = thread_mode;
     thread_mode = *mode;
-    *mode = old;
+    *mode = device.faults.exchange_forgets ? cudaStreamCaptureModeGlobal : old;
     return cudaSuccess;
 }
 
@@ -481,7 +498,7 @@ cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *stat
     }
     FAIL_IF(lossy && deps != NULL && data == NULL && !device.faults.lossy_query_succeeds, cudaErrorLossyQuery);
     if (id != NULL)
-        *id = c->id;
+        *id = c->id + (device.faults.fork_has_other_id && c->origin != s ? 1000 : 0);
     if (graph != NULL)
         *graph = (cudaGraph_t)(void *)c->graph;
     if (deps != NULL)

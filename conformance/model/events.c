@@ -52,6 +52,9 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
 {
     e->recorded = how;
     e->op = op;
+    e->waiters = 0;
+    e->in = NULL;
+    e->by_node = false;
     e->capture = NULL;
     e->device_at = e->host_at = EDGE_RETIRED;
     e->polled = false;
@@ -68,7 +71,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
 
 bool event_fired_for_host(struct event *e)
 {
-    return e->op == NULL || op_reached(e->op, e->host_at);
+    return e->op == NULL || op_reached(e->op, e->host_at) || (device.faults.node_record_host_early && e->by_node);
 }
 
 static cudaError_t run_until_fired(struct event *e)
@@ -106,7 +109,18 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         e->device_at = EDGE_DONE; /* the stream itself stays in order */
     if (device.faults.event_at_launch)
         e->device_at = e->host_at = EDGE_DONE;
+    e->in = s;
     op_submit(op);
+}
+
+static bool is_late_waiter(struct event *e, struct stream *s)
+{
+    for (unsigned i = 0; i < e->waiters; i++)
+        if (e->waiter[i] == s)
+            return i >= 4;
+    if (e->waiters < 16)
+        e->waiter[e->waiters++] = s;
+    return e->waiters > 4;
 }
 
 static void event_awaited(struct stream *s, struct event *e)
@@ -133,8 +147,18 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
     FAIL_IF((flags & ~(unsigned)cudaEventWaitExternal) != 0, cudaErrorInvalidValue);
     if (s->capture != NULL || e->recorded == RECORDED_IN_CAPTURE)
         return call_result(capture_wait(s, e));
+    if (legacy_is_forbidden(s) && !device.faults.legacy_host_beside_capture) {
+        capture_invalidate_all();
+        return call_result(cudaErrorStreamCaptureImplicit);
+    }
+    if (device.faults.own_event_frees && e->in == s && e->op != NULL)
+        s->waits = 0;
+    if (device.faults.fifth_waiter_unordered && is_late_waiter(e, s))
+        return cudaSuccess;
     if (!device.faults.fourth_wait_lost || s->waits < 3)
         event_awaited(s, e);
+    if (stream_is_legacy(s) && s->waits != 0 && !device.faults.legacy_wait_is_no_action)
+        stream_closes(s);
     if (device.faults.event_spent)
         e->op = NULL;
     return cudaSuccess;
@@ -173,7 +197,8 @@ cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     e->magic = 0;
-    if (device.faults.destroyed_event_lost)
+    bool of_launch = e->recorded != RECORDED_ORDINARY && e->op != NULL;
+    if (device.faults.destroyed_event_lost || (device.faults.destroyed_launch_event_lost && of_launch))
         streams_drop(e->op);
     return cudaSuccess;
 }
@@ -184,7 +209,7 @@ static cudaError_t event_record_in(cudaEvent_t event, cudaStream_t stream, unsig
     struct stream *s = stream_of(stream);
     FAIL_IF(s == NULL || e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF((flags & ~(unsigned)cudaEventRecordExternal) != 0, cudaErrorInvalidValue);
-    FAIL_IF(flags == cudaEventRecordExternal && s->capture == NULL, cudaErrorIllegalState);
+    FAIL_IF(flags == cudaEventRecordExternal && s->capture == NULL && !device.faults.external_record_accepted, cudaErrorIllegalState);
     if (legacy_is_forbidden(s)) {
         capture_invalidate_all();
         return call_result(cudaErrorStreamCaptureImplicit);
@@ -213,12 +238,14 @@ cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
-    if (event_fired_for_host(e) || (device.faults.second_poll_succeeds && e->polled))
+    if (e->recorded != RECORDED_NEVER && event_fired_for_host(e))
+        e->was_fired = true;
+    if (event_fired_for_host(e) || (device.faults.second_poll_succeeds && e->polled) || (device.faults.fired_stays_fired && e->was_fired))
         return cudaSuccess;
     e->polled = true;
     cudaError_t error = run_a_little();
     FAIL_IF(error != cudaSuccess, error);
-    return event_fired_for_host(e) ? cudaSuccess : cudaErrorNotReady;
+    return call_result(event_fired_for_host(e) ? cudaSuccess : cudaErrorNotReady);
 }
 
 cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
@@ -227,12 +254,16 @@ cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
+    if (device.faults.sleeping_host_early && (e->flags & cudaEventBlockingSync) != 0)
+        return call_result(run_a_little());
     return call_result(run_until_fired(e));
 }
 
 static uint64_t event_time(struct event *e)
 {
     uint64_t time = e->op != NULL ? e->op->done_at : e->fired_at;
+    if (device.faults.node_times_of_launch && e->by_node)
+        return e->launched_at;
     if (e->first_time == 0)
         e->first_time = time;
     return device.faults.first_time_stays ? e->first_time : time;
@@ -244,10 +275,10 @@ cudaError_t CUDARTAPI cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEve
     struct event *a = event_of(start), *b = event_of(end);
     FAIL_IF(ms == NULL, cudaErrorInvalidValue);
     FAIL_IF(a == NULL || b == NULL || a->recorded == RECORDED_NEVER || b->recorded == RECORDED_NEVER ||
-                ((a->flags | b->flags) & cudaEventDisableTiming) != 0,
+                (((a->flags | b->flags) & cudaEventDisableTiming) != 0 && !device.faults.untimed_time_told),
             cudaErrorInvalidResourceHandle);
     if (!event_fired_for_host(a) || !event_fired_for_host(b))
-        return cudaErrorNotReady;
+        return device.faults.unfinished_time_told ? (*ms = 0, cudaSuccess) : cudaErrorNotReady;
     int64_t ticks = (int64_t)(event_time(b) - event_time(a));
     *ms = (float)ticks / (1024.0f * 1e6f);
     return cudaSuccess;

@@ -32,6 +32,21 @@ void execs_shift(const struct node *n)
             e->copy->node[i]->original = e->copy->node[i + 1]->original;
 }
 
+void execs_leave(const struct stream *s)
+{
+    for (struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->in == s)
+            e->running = NULL;
+}
+
+bool exec_made(const struct graph *g)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        if (e->copy == g)
+            return true;
+    return false;
+}
+
 void execs_reset(void)
 {
     while (execs != NULL) {
@@ -49,6 +64,8 @@ static struct op *record_op(const struct node *n)
     if (event_of(n->event) == NULL)
         return op;
     event_takes(event_of(n->event), RECORDED_ORDINARY, op, false);
+    event_of(n->event)->by_node = true;
+    event_of(n->event)->launched_at = device.clock;
     if (device.faults.record_node_early)
         event_of(n->event)->op = NULL;
     return op;
@@ -142,11 +159,16 @@ static void arc_orders(const struct arc *a)
     bool ignored = cut || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     bool full_lets_go = (device.faults.second_exec_full && queued_features & HAS(secondexec)) || (device.faults.third_launch_full && queued_launches > 2) ||
                         (device.faults.nested_child_unordered && in_nested_child(a->to));
+    unsigned level = 0;
+    for (const struct node *owner = a->to->graph->owner; owner != NULL; owner = owner->graph->owner)
+        level++;
+    full_lets_go |= device.faults.fourth_level_unordered && level >= 4;
     if (full_lets_go && kind == EDGE_DONE)
         kind = EDGE_TRIGGERED;
     if (!ignored)
         op_after(a->to->op, from, kind);
     uncovered |= device.faults.made_first_uncovered && a->from->index > a->to->index;
+    uncovered |= (device.faults.ninth_cover_lost && a->into >= 8) || (device.faults.ninth_dependent_uncovered && a->nth >= 8);
     if (programmatic && !uncovered)
         op_covers(a->to->op, a->from->last);
     device.edge_features = 0;
@@ -198,7 +220,8 @@ static void queue_between(const struct graph *g, struct op *start, struct op *en
     for (size_t i = 0; i < g->nodes; i++)
         node_queue(g->node[i], start);
     for (size_t i = 0; i < g->arcs; i++)
-        arc_orders(&g->arc[i]);
+        if (!(device.faults.large_graph_cut && i >= 300))
+            arc_orders(&g->arc[i]);
     for (size_t i = device.faults.graph_ends_early ? g->nodes - 1 : 0; i < g->nodes; i++)
         op_after(end, g->node[i]->last, EDGE_DONE);
     for (size_t i = 0; i < g->nodes; i++) {
@@ -239,7 +262,11 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         s->waits = device.faults.graph_forgets_events ? 0 : s->waits;
         stream_append(s, start, false);
     }
-    if (exec->running != NULL && !device.faults.exec_overlaps_itself)
+    if (exec->running == NULL || exec->running->retired)
+        exec->in_flight = 0;
+    bool third = device.faults.third_in_flight_free && exec->in_flight++ >= 2;
+    exec->in = s;
+    if (exec->running != NULL && !device.faults.exec_overlaps_itself && !third)
         op_after(start, exec->running, EDGE_RETIRED); /* launches of one executable graph never overlap */
     exec->running = end;
     queued_features = HAS(graph) | exec->features;
@@ -259,7 +286,11 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 
 static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
 {
-    const struct graph *g = graph_of(handle);
+    struct graph *g = graph_of(handle);
+    if (g != NULL && device.faults.refused_graph_stays_refused) {
+        FAIL_IF(g->refused, cudaErrorInvalidValue);
+        g->refused = graph_has_cycle(g) || !bodies_hold_the_allowed(g, false);
+    }
     FAIL_IF(out == NULL || g == NULL || (graph_has_cycle(g) && !device.faults.cycles_accepted), cudaErrorInvalidValue);
     FAIL_IF(!bodies_hold_the_allowed(g, false), cudaErrorNotSupported);
     struct graph_exec *e = calloc(1, sizeof *e);
@@ -301,6 +332,8 @@ cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t strea
     CALL(cudaGraphUpload);
     FAIL_IF(exec_of(handle) == NULL, cudaErrorInvalidValue);
     FAIL_IF(stream_of(stream) == NULL, cudaErrorInvalidResourceHandle);
+    for (size_t i = 0; device.faults.upload_enables && i < exec_of(handle)->copy->nodes; i++)
+        exec_of(handle)->copy->node[i]->disabled = false;
     exec_of(handle)->features |= HAS(uploaded);
     return cudaSuccess;
 }

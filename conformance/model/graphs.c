@@ -97,6 +97,21 @@ void graph_delete(struct graph *g)
     free(g);
 }
 
+void graphs_follow_attribute(const struct node *original, const cudaLaunchAttribute *a)
+{
+    for (const struct graph *g = graphs; g != NULL; g = g->next)
+        for (size_t i = 0; i < g->nodes; i++)
+            if (g->node[i]->original == original && g->node[i]->kernel != NULL && g->node[i]->kernel->num_attrs < MODEL_MAX_ATTRS) {
+                struct request *r = g->node[i]->kernel;
+                request_attribute(r, a);
+                unsigned k = 0;
+                while (k < r->num_attrs && r->attrs[k].id != a->id)
+                    k++;
+                r->attrs[k] = *a;
+                r->num_attrs += k == r->num_attrs;
+            }
+}
+
 void graphs_follow(const struct node *original)
 {
     for (const struct graph *g = graphs; g != NULL; g = g->next)
@@ -108,6 +123,16 @@ void graphs_follow(const struct node *original)
             if (n->kernel != NULL)
                 *n->kernel = *original->kernel;
         }
+}
+
+void execs_gain(const struct node *n)
+{
+    unsigned long long from = n->graph->number;
+    for (struct graph *g = graphs; g != NULL; g = g->next) {
+        bool child = g->owner != NULL && g->owner->type == cudaGraphNodeTypeGraph;
+        if (g->copied_from == from && (child ? device.faults.child_source_followed : device.faults.late_node_runs && exec_made(g)))
+            node_new(g, n->type)->move = n->move;
+    }
 }
 
 void graphs_reset(void)
@@ -269,6 +294,7 @@ static void node_copy(struct graph *into, const struct node *from)
 struct graph *graph_copy(const struct graph *g)
 {
     struct graph *copy = graph_new();
+    copy->copied_from = g->number;
     for (size_t i = 0; i < g->nodes; i++)
         node_copy(copy, g->node[i]);
     copy->arc = calloc(g->arcs + 1, sizeof *copy->arc);

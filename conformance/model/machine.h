@@ -199,6 +199,21 @@ struct faults {
     bool late_priority_lost, priority_not_captured, short_list_overruns, handles_confused, clone_is_moved, host_wait_forgets_exec, host_wait_forgets_events, any_shape_updates;
     bool grid_in_parts, host_node_in_body, event_node_in_body, no_event_ignored;
     bool captured_updates_refused, refused_removal_removes, several_edges_refused;
+    bool own_event_frees, ninth_wait_lost, fifth_waiter_unordered, destroyed_launch_event_lost, node_record_host_early;
+    bool node_times_of_launch, sleeping_host_early, fired_stays_fired, unfinished_time_told, untimed_time_told, plain_refusal_forgotten;
+    bool plain_call_drops_misfits, misfit_node_accepted, refused_launch_fires_event, stream_attribute_cuts, blocking_priority_lost;
+    bool priority_not_clamped, stream_0_is_per_thread, destroyed_stream_not_joined, ninth_blocking_not_joined, legacy_host_alone;
+    bool legacy_wait_is_no_action, many_moves_pass, large_graph_cut, third_in_flight_free, destroyed_stream_frees_exec;
+    bool enabling_frees_exec, disabling_stops_memset, general_host_params_reach_running, params_enable, upload_enables;
+    bool update_renames_nodes, update_keeps_grandchildren, refused_graph_stays_refused, late_node_runs, child_source_followed;
+    bool child_handle_is_copy, source_attribute_changes_copies, params_keep_shared, update_keeps_threads, isolation_ignored, merge_ignored;
+    bool unmatched_end_accepted, invalid_capture_is_active, legacy_capture_accepted, device_sync_beside_capture;
+    bool legacy_status_told, legacy_sync_beside_capture, legacy_host_beside_capture, fifth_lane_lost, seventeenth_half_lost;
+    bool own_priority_not_captured, captured_dependents_hidden, clone_tells_full_edges, fork_has_other_id, exchange_forgets;
+    bool external_record_accepted, refused_node_stays, negative_memset_zero, long_pageable_source_late, long_pageable_target_early;
+    bool begin_keeps_read_only, late_blocks_do_not_wait, triggers_wrap, cluster_misfits_accepted, two_items_hide_primary;
+    bool fence_takes_eight;
+    bool refused_update_sticks, refused_params_disable, ninth_cover_lost, ninth_dependent_uncovered, fourth_level_unordered;
     bool never_overlaps, early, shared, late_copies; /* these conform */
 };
 

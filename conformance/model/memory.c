@@ -295,7 +295,7 @@ static void drop_lines(struct sm *sm, bool read_only_too)
 void memory_block_begins(struct block *block)
 {
     block->stores = buffer_new(block->sm, block->op->serial << 8 | block->index);
-    drop_lines(&device.sm[block->sm], true);
+    drop_lines(&device.sm[block->sm], !device.faults.begin_keeps_read_only);
 }
 
 void memory_block_exits(struct block *block)
@@ -505,11 +505,12 @@ void model_fence(void)
     access_point();
     const struct thread *t = device.current;
     struct store_buffer *b = t->block->stores;
-    for (uint64_t left = b->used; left != 0; left &= left - 1) {
+    unsigned taken = 0;
+    for (uint64_t left = b->used; left != 0 && !(device.faults.fence_takes_eight && taken >= 8); left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
         const struct store *s = &b->slot[slot];
         if (s->thread == t->index || s->thread == MODEL_MAX_THREADS || s->epoch != b->epoch)
-            drain(b, slot);
+            drain(b, slot), taken++;
     }
     drop_lines(&device.sm[t->block->sm], false);
 }

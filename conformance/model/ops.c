@@ -350,6 +350,8 @@ static bool all_triggered(const struct op *op)
         return true;
     if (device.faults.lone_thread_left_out && g->threads == 1 && g->triggered > 1)
         return g->triggered + 1 >= g->blocks;
+    if (device.faults.triggers_wrap && g->next_block > 0)
+        return ((g->triggered + exited) & 255) >= (g->blocks & 255) || g->triggered + exited >= g->blocks;
     if (device.faults.trigger_counts_calls)
         return g->trigger_calls + exited >= g->blocks;
     if (device.faults.cluster_triggers_at_once && g->cluster > 1)
@@ -407,6 +409,8 @@ static bool covered_enough(const struct op *op, const struct op *pred)
 bool wait_may_return(const struct thread *thread)
 {
     const struct op *op = thread->block->op;
+    if (device.faults.late_blocks_do_not_wait && thread->block->index >= 256)
+        return true;
     if (device.faults.late_threads_return && thread->index >= 16)
         return true;
     if (device.faults.second_wait_hangs && thread->waits > 1)

@@ -29,6 +29,8 @@ void streams_reset(void)
 
 struct stream *stream_of(cudaStream_t handle)
 {
+    if (handle == NULL && device.faults.stream_0_is_per_thread)
+        return &per_thread;
     if (handle == NULL || handle == cudaStreamLegacy)
         return &legacy;
     if (handle == cudaStreamPerThread)
@@ -81,10 +83,17 @@ static void order_behind_others(struct stream *s, struct op *op)
     }
     if (device.faults.legacy_record_alone && op->kind == OP_RECORD)
         return;
+    unsigned joined = 0;
+    if (device.faults.legacy_host_alone && op->kind == OP_HOST)
+        return;
     if (per_thread.tail != NULL)
         op_after(op, per_thread.tail, EDGE_RETIRED);
     for (struct stream *o = streams; o != NULL; o = o->next) {
         if (!is_blocking(o) || o->tail == NULL)
+            continue;
+        if (device.faults.destroyed_stream_not_joined && o->magic == 0)
+            continue;
+        if (device.faults.ninth_blocking_not_joined && o->magic != 0 && joined++ >= 8)
             continue;
         op_after(op, o->tail, EDGE_RETIRED);
         if (device.faults.legacy_joins_one)
@@ -133,7 +142,8 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
     if (overlapped != NULL) {
         bool default_stream = s == &legacy || s == &per_thread, alone = s->tail == overlapped;
         op_after(op, overlapped, !takes_overlap() ? EDGE_RETIRED : trigger_for(op));
-        if ((device.faults.default_streams_not_covered && default_stream) || (device.faults.item_hides_primary && !alone))
+        bool hidden = (device.faults.item_hides_primary && !alone) || (device.faults.two_items_hide_primary && s->items > 1);
+        if ((device.faults.default_streams_not_covered && default_stream) || hidden)
             return;
         op_covers(op, overlapped);
         if (!alone)
@@ -182,7 +192,10 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     }
     bool forgets = device.faults.record_forgets_graph && s->behind_graph && op->kind == OP_RECORD;
     s->idle = false;
-    if (!forgets)
+    s->items = op->kind == OP_KERNEL ? s->items : s->items + 1;
+    s->moves = moves_memory(op) ? s->moves + 1 : 0;
+    forgets |= device.faults.many_moves_pass && s->moves > 32;
+    if (!forgets || s->tail == NULL)
         order_behind_tail(s, op, programmatic && op->kind == OP_KERNEL);
     else
         op_covers(op, s->tail); /* the stream itself stays in order */
@@ -190,6 +203,8 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     if (op->kind != OP_RECORD || !device.faults.record_cuts_wait)
         order_behind_waits(s, op);
     order_behind_others(s, op);
+    if (op->kind == OP_KERNEL)
+        s->items = 0;
     if (op->kind == OP_KERNEL)
         s->kernel_tail = s->previous_kernel = s->last_kernel = op;
     else if (op->kind != OP_RECORD)
@@ -227,6 +242,20 @@ void streams_forget_retired(void)
     events_forget_retired();
 }
 
+static bool is_ninth(const struct stream *s, const struct op *op)
+{
+    unsigned others = 0;
+    for (unsigned i = 0; i < s->waits; i++) {
+        if (s->wait[i].op == op)
+            return false;
+        unsigned k = 0;
+        while (k < i && s->wait[k].op != s->wait[i].op)
+            k++;
+        others += k == i;
+    }
+    return others >= 8;
+}
+
 /* Before the next operation. */
 void stream_awaits(struct stream *s, struct pending_wait wait)
 {
@@ -234,7 +263,7 @@ void stream_awaits(struct stream *s, struct pending_wait wait)
         s->waits = 0;
         s->deaf = true;
     }
-    if (s->deaf)
+    if (s->deaf || (device.faults.ninth_wait_lost && is_ninth(s, wait.op)))
         return;
     if (s->waits == MAX_WAITS) { /* fold them into one operation */
         struct op *join = op_new(OP_JOIN);
@@ -275,8 +304,12 @@ static bool seems_ended(const struct op *op, enum edge_kind kind)
 static cudaError_t stream_create(cudaStream_t *out, unsigned flags, int priority)
 {
     FAIL_IF(out == NULL || (flags & ~(unsigned)cudaStreamNonBlocking) != 0, cudaErrorInvalidValue);
+    FAIL_IF(device.faults.priority_not_clamped && (priority < -5 || priority > 0), cudaErrorInvalidValue);
     struct stream *s = malloc(sizeof *s);
     FAIL_IF(s == NULL, cudaErrorMemoryAllocation);
+    priority = priority < -5 ? -5 : priority > 0 ? 0 : priority; /* clamped */
+    if (device.faults.blocking_priority_lost && flags == 0)
+        priority = 0;
     stream_begin(s, flags, priority);
     s->next = streams;
     streams = s;
@@ -307,6 +340,8 @@ cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
     CALL(cudaStreamDestroy);
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL || s == &legacy || s == &per_thread, cudaErrorInvalidResourceHandle);
+    if (device.faults.destroyed_stream_frees_exec)
+        execs_leave(s);
     s->magic = 0; /* its work goes on; the legacy stream still waits for it */
     return cudaSuccess;
 }
@@ -347,6 +382,8 @@ cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttr
     if (id == cudaLaunchAttributePriority && !device.faults.late_priority_lost)
         s->priority = value->priority;
     s->attribute[id] = *value;
+    if (device.faults.stream_attribute_cuts)
+        s->tail = s->kernel_tail = s->previous_kernel = s->last_kernel = NULL;
     return cudaSuccess;
 }
 
@@ -364,7 +401,7 @@ cudaError_t CUDARTAPI cudaStreamGetAttribute(cudaStream_t handle, cudaLaunchAttr
 
 /* Makes the tail stand for all that the stream has to wait for: events awaited since the last work, and in the legacy
  * stream the other streams. Overlap with the kernel before it stays possible, as after an untimed record (F26). */
-static void stream_closes(struct stream *s)
+void stream_closes(struct stream *s)
 {
     if (s->waits == 0 && s != &legacy)
         return;
@@ -376,7 +413,7 @@ static void stream_closes(struct stream *s)
 /* A capture that the host tries to look behind is over. */
 static cudaError_t capture_forbids(const struct stream *s)
 {
-    if (s->capture == NULL && !legacy_is_forbidden(s))
+    if (s->capture == NULL && (!legacy_is_forbidden(s) || device.faults.legacy_sync_beside_capture))
         return cudaSuccess;
     if (s->capture != NULL) {
         capture_invalidate(s->capture);
@@ -414,7 +451,7 @@ cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle)
         return cudaSuccess;
     cudaError_t error = run_a_little();
     FAIL_IF(error != cudaSuccess, error);
-    return s->tail == NULL || seems_ended(s->tail, EDGE_RETIRED) ? cudaSuccess : cudaErrorNotReady;
+    return call_result(s->tail == NULL || seems_ended(s->tail, EDGE_RETIRED) ? cudaSuccess : cudaErrorNotReady);
 }
 
 cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call, void *data)
@@ -423,6 +460,10 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call,
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(call == NULL, cudaErrorInvalidValue);
+    if (legacy_is_forbidden(s) && !device.faults.legacy_host_beside_capture) {
+        capture_invalidate_all();
+        return call_result(cudaErrorStreamCaptureImplicit);
+    }
     if (s->capture != NULL) {
         struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeHost);
         n->host.fn = call;

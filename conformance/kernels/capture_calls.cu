@@ -1,0 +1,286 @@
+/* capture_calls.cu - what a capture takes and tells, beside the edges that it makes.
+ *
+ * pair       rules    what is asked
+ * forbidden  EDGE-40  waits across the border of a capture, ends in another stream, looks at what is captured, the device's end, a capture
+ *                     of the legacy stream: each is refused, and what it spoils is told as spoiled
+ * told       EDGE-41  the ids of a capture's streams, the mode of captures that a thread gives back, the dependents of a captured node,
+ *                     the state of the legacy stream beside a capture
+ */
+#include "graph_ask.h"
+#include "host_room.h"
+
+KERNEL(capture_calls_nothing) { (void)args; }
+
+static cudaError_t launch_nothing(cudaStream_t stream)
+{
+    static const struct kernel_args args = PDL_ZERO;
+
+    return launch_one((const void *)SYMBOL(capture_calls_nothing), &args, 1, stream, NULL, 0);
+}
+
+/* ---- forbidden ---- */
+
+struct capture {
+    struct ask *ask;
+    cudaStream_t stream, side, blocking;
+    cudaEvent_t event;
+};
+
+/* A capture of one kernel so far. */
+static cudaError_t begin(cudaStream_t stream)
+{
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+
+    return error == cudaSuccess ? launch_nothing(stream) : error;
+}
+
+/* What is told of a capture that was spoiled, and that it gives no graph. */
+static void expect_spoiled(const struct capture *c, const char *what)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    cudaGraph_t graph = NULL;
+
+    ask_expect(c->ask, what, cudaStreamIsCapturing(c->stream, &status), cudaSuccess);
+    ask_expect_number(c->ask, what, (long)status, (long)cudaStreamCaptureStatusInvalidated);
+    ask_expect_refusal(c->ask, what, launch_nothing(c->stream));
+    ask_expect_refusal(c->ask, what, cudaStreamEndCapture(c->stream, &graph));
+    ask_expect_number(c->ask, what, graph != NULL, 0);
+    ask_expect(c->ask, what, cudaStreamIsCapturing(c->stream, &status), cudaSuccess);
+    ask_expect_number(c->ask, what, (long)status, (long)cudaStreamCaptureStatusNone);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+/* "It is invalid to wait on a non-captured event from a stream which is being captured" */
+static cudaError_t wait_for_before(const struct capture *c) { return cudaStreamWaitEvent(c->stream, c->event, 0); }
+static cudaError_t end_stream(const struct capture *c) { return cudaStreamSynchronize(c->stream); }
+static cudaError_t poll_stream(const struct capture *c) { return cudaStreamQuery(c->stream); }
+static cudaError_t end_device(const struct capture *c)
+{
+    (void)c;
+    return cudaDeviceSynchronize();
+}
+
+/* "It is invalid to synchronize or query the execution status of a stream which is being captured or a captured event" */
+static cudaError_t end_event(const struct capture *c)
+{
+    cudaEvent_t captured;
+    cudaError_t error = cudaEventCreateWithFlags(&captured, cudaEventDisableTiming);
+
+    if (error == cudaSuccess)
+        error = cudaEventRecord(captured, c->stream);
+    if (error != cudaSuccess)
+        return cudaSuccess; /* which is not what was asked */
+    error = cudaEventSynchronize(captured);
+    (void)cudaEventDestroy(captured);
+    return error;
+}
+
+/* "It is invalid to merge two separate capture graphs" */
+static void ask_merge(const struct capture *c)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error = begin(c->stream);
+
+    if (error == cudaSuccess)
+        error = begin(c->side);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(c->event, c->side);
+    ask_expect(c->ask, "two captures and an event of one", error, cudaSuccess);
+    ask_expect_refusal(c->ask, "a wait in the other one", cudaStreamWaitEvent(c->stream, c->event, 0));
+    expect_spoiled(c, "a capture that was to wait for an event of another one");
+    (void)cudaStreamEndCapture(c->side, &graph);
+    (void)cudaGetLastError();
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+/* The capture ends in the stream that it began in. */
+static void ask_other_end(const struct capture *c)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error = begin(c->stream);
+
+    if (error == cudaSuccess)
+        error = cudaEventRecord(c->event, c->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(c->side, c->event, 0);
+    if (error == cudaSuccess)
+        error = launch_nothing(c->side);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(c->event, c->side);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(c->stream, c->event, 0);
+    ask_expect(c->ask, "a capture that leads into another stream and back", error, cudaSuccess);
+    ask_expect_refusal(c->ask, "its end in that stream", cudaStreamEndCapture(c->side, &graph));
+    ask_expect_number(c->ask, "a graph came of it", graph != NULL, 0);
+    (void)cudaStreamEndCapture(c->stream, &graph);
+    (void)cudaGetLastError();
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+static void ask_spoilers(const struct capture *c)
+{
+    static const struct { const char *what; cudaError_t (*call)(const struct capture *); int spoils; } spoilers[] = {
+        { "a wait for an event of before the capture", wait_for_before, 1 },
+        { "waiting for the stream that captures", end_stream, 1 },
+        { "asking whether it has ended", poll_stream, 1 },
+        { "waiting for a captured event", end_event, 0 }, /* whether that spoils a capture is open */
+        { "waiting for the device while a stream captures", end_device, 1 },
+    };
+    cudaGraph_t graph = NULL;
+    unsigned i;
+
+    for (i = 0; i < sizeof(spoilers) / sizeof(spoilers[0]); i++) {
+        ask_expect(c->ask, "an event before the capture", cudaEventRecord(c->event, c->side), cudaSuccess);
+        ask_expect(c->ask, "a capture", begin(c->stream), cudaSuccess);
+        ask_expect_refusal(c->ask, spoilers[i].what, spoilers[i].call(c));
+        if (spoilers[i].spoils)
+            expect_spoiled(c, spoilers[i].what);
+        else
+            (void)cudaStreamEndCapture(c->stream, &graph);
+        (void)cudaGetLastError();
+        if (graph)
+            (void)cudaGraphDestroy(graph);
+        graph = NULL;
+    }
+}
+
+static cudaError_t open_capture(struct capture *c, struct ask *ask)
+{
+    c->ask = ask;
+    c->stream = ask->stream;
+    c->side = ask->side;
+    c->blocking = NULL;
+    if (cudaEventCreateWithFlags(&c->event, cudaEventDisableTiming) != cudaSuccess)
+        return cudaErrorMemoryAllocation;
+    return cudaStreamCreate(&c->blocking);
+}
+
+static void close_capture(struct capture *c)
+{
+    if (c->blocking)
+        (void)cudaStreamDestroy(c->blocking);
+    (void)cudaEventDestroy(c->event);
+}
+
+static void ask_forbidden(struct ask *ask)
+{
+    struct capture c;
+    cudaError_t error = open_capture(&c, ask);
+
+    ask_expect(ask, "a stream and an event", error, cudaSuccess);
+    if (error != cudaSuccess)
+        return;
+    ask_spoilers(&c);
+    ask_merge(&c);
+    ask_other_end(&c);
+    ask_expect_refusal(ask, "a capture of the legacy stream", cudaStreamBeginCapture(cudaStreamLegacy, cudaStreamCaptureModeThreadLocal));
+    ask_expect(ask, "a launch after all that", launch_nothing(ask->stream), cudaSuccess);
+    ask_expect(ask, "its end", cudaDeviceSynchronize(), cudaSuccess);
+    close_capture(&c);
+}
+
+/* ---- told ---- */
+
+static cudaError_t id_of(cudaStream_t stream, unsigned long long *id)
+{
+    enum cudaStreamCaptureStatus status;
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    size_t count = 0;
+
+    return edges_of_capture(stream, &status, id, NULL, &nodes, &data, &count);
+}
+
+/* A stream that joins a capture tells its id; and the first kernel has two dependents, one in each stream. */
+static void ask_fork(const struct capture *c)
+{
+    unsigned long long first = 0, second = 1;
+    cudaGraphNode_t node[3], to[4] = { NULL };
+    cudaGraphEdgeData data[4];
+    size_t nodes = 3, count = 4, starts = 0, i;
+    cudaGraph_t graph = NULL;
+    cudaError_t error = begin(c->stream);
+
+    if (error == cudaSuccess)
+        error = cudaEventRecord(c->event, c->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(c->side, c->event, 0);
+    if (error == cudaSuccess)
+        error = launch_nothing(c->side);
+    ask_expect(c->ask, "a capture of two streams", error, cudaSuccess);
+    ask_expect(c->ask, "the id of the first stream's capture", id_of(c->stream, &first), cudaSuccess);
+    ask_expect(c->ask, "the id of the second one's", id_of(c->side, &second), cudaSuccess);
+    ask_expect_number(c->ask, "they are the same", first == second, 1);
+    ask_expect(c->ask, "a launch in the first stream", launch_nothing(c->stream), cudaSuccess);
+    ask_expect(c->ask, "an event of the second one", cudaEventRecord(c->event, c->side), cudaSuccess);
+    ask_expect(c->ask, "a wait for it in the first one", cudaStreamWaitEvent(c->stream, c->event, 0), cudaSuccess);
+    error = cudaStreamEndCapture(c->stream, &graph);
+    ask_expect(c->ask, "the end", error, cudaSuccess);
+    if (error != cudaSuccess)
+        return;
+    ask_expect(c->ask, "the nodes", cudaGraphGetNodes(graph, node, &nodes), cudaSuccess);
+    ask_expect_number(c->ask, "the nodes", (long)nodes, 3);
+    for (i = 0; i < nodes && nodes == 3; i++) {
+        count = 4;
+        ask_expect(c->ask, "the dependents of a node", edges_out_of_node(node[i], to, data, &count), cudaSuccess);
+        starts += count == 2;
+        ask_expect_number(c->ask, "dependents of a node: two, or none", count == 2 || count == 0, 1);
+    }
+    ask_expect_number(c->ask, "nodes with two dependents", (long)starts, 1);
+    (void)cudaGraphDestroy(graph);
+}
+
+/* What a thread gives back is the mode that it had. */
+static void ask_modes(struct ask *ask)
+{
+    static const enum cudaStreamCaptureMode modes[] = { cudaStreamCaptureModeRelaxed, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeGlobal };
+    enum cudaStreamCaptureMode before = cudaStreamCaptureModeRelaxed, mode;
+    unsigned i;
+
+    ask_expect(ask, "a mode", cudaThreadExchangeStreamCaptureMode(&before), cudaSuccess);
+    for (i = 0; i < 3; i++) {
+        mode = modes[(i + 1) % 3];
+        ask_expect(ask, "another mode", cudaThreadExchangeStreamCaptureMode(&mode), cudaSuccess);
+        ask_expect_number(ask, "the mode before it", (long)mode, (long)modes[i]);
+    }
+    ask_expect(ask, "the mode of the beginning", cudaThreadExchangeStreamCaptureMode(&before), cudaSuccess);
+}
+
+/* "If this is called on cudaStreamLegacy while a blocking stream in the same context is capturing, it will return
+ * cudaErrorStreamCaptureImplicit"; "the blocking stream capture is not invalidated". */
+static void ask_legacy_status(const struct capture *c)
+{
+    enum cudaStreamCaptureStatus status;
+    cudaGraph_t graph = NULL;
+
+    ask_expect(c->ask, "a capture of a blocking stream", begin(c->blocking), cudaSuccess);
+    ask_expect(c->ask, "the state of the legacy stream beside it", cudaStreamIsCapturing(cudaStreamLegacy, &status), cudaErrorStreamCaptureImplicit);
+    ask_expect(c->ask, "the end of the capture", cudaStreamEndCapture(c->blocking, &graph), cudaSuccess);
+    ask_expect(c->ask, "the state of the legacy stream later", cudaStreamIsCapturing(cudaStreamLegacy, &status), cudaSuccess);
+    ask_expect_number(c->ask, "the state of the legacy stream later", (long)status, (long)cudaStreamCaptureStatusNone);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+static void ask_told(struct ask *ask)
+{
+    struct capture c;
+    cudaError_t error = open_capture(&c, ask);
+
+    ask_expect(ask, "a stream and an event", error, cudaSuccess);
+    if (error != cudaSuccess)
+        return;
+    ask_fork(&c);
+    ask_modes(ask);
+    ask_legacy_status(&c);
+    close_capture(&c);
+}
+
+static const struct pair capture_calls_pairs[] = {
+    PAIR_ASK("forbidden", ask_forbidden),
+    PAIR_ASK("told", ask_told),
+};
+IMAGE(capture_calls, capture_calls_pairs)

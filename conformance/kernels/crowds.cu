@@ -1,0 +1,235 @@
+/* crowds.cu - grids of many blocks, and words that are handed over while both kernels run.
+ *
+ * pair    rules    what is asked
+ * blocks  COMP-16  grids around 256 blocks, and on a GPU around 65,536 as well: the dependent begins after the trigger of the last block, and
+ *                  its last blocks, which alone wait, see the words that the primary stored last
+ * handed  MEM-10   the primary stores words, fences and raises a flag; the dependent polls the flag, fences and reads
+ *
+ * Mutants: `nowait`, nobody waits; `eager`, the last block triggers at once and the flag is raised before the words are stored.
+ */
+#include "graph_ask.h"
+#include "host_room.h"
+
+#ifdef MUTANT_nowait
+#define WAITS 0
+#else
+#define WAITS 1
+#endif
+#ifdef MUTANT_eager
+#define EAGER 1
+#else
+#define EAGER 0
+#endif
+
+#define LAST 8u                /* blocks at the end of each grid that do something */
+#define HANDED 24u             /* words */
+#define CROWD_BOUND_NS 2000000u /* time for the blocks before the last ones to come and go */
+
+/* The last block keeps its trigger back, then waits, bounded, for the dependent, and stores last of all. */
+KERNEL(crowds_primary)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t at = k_block() + LAST - k_blocks();
+
+    if (k_block() + 1 == k_blocks() && !EAGER) {
+        k_delay(args.state, plan.hold_ns);
+        k_store64_relaxed(&args.state->held_ns, k_now());
+    }
+    k_trigger();
+    if (k_block() + LAST < k_blocks())
+        return;
+    if (k_block() + 1 == k_blocks()) {
+        if (k_poll(args.state, &args.state->alive, 1, plan.bound_ns))
+            k_store_relaxed(&args.state->witnessed, 1);
+        k_delay(args.state, plan.hold_ns);
+        if (EAGER)
+            k_store64_relaxed(&args.state->held_ns, k_now());
+    }
+    k_store(args.data + at, words_fresh(plan.key, at));
+}
+
+KERNEL(crowds_dependent)
+{
+    uint32_t at = k_block() + LAST - k_blocks();
+
+    k_min64(&args.state->dependent_begin_ns, k_now());
+    if (k_block() + LAST < k_blocks())
+        return;
+    k_store_relaxed(&args.state->alive, 1);
+    if (WAITS)
+        k_wait_device();
+    k_store(args.data + LAST + at, k_load(args.data + LAST - 1));
+}
+
+KERNEL(crowds_tick) { tells_tick(&args); }
+
+KERNEL(crowds_giver)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t i;
+
+    k_trigger();
+    if (EAGER)
+        k_store_relaxed(&args.state->alive, 1);
+    k_delay(args.state, plan.hold_ns);
+    for (i = 0; i < HANDED; i++)
+        k_store(args.data + i, words_fresh(plan.key, i));
+    k_fence();
+    k_store_relaxed(&args.state->alive, 1);
+}
+
+KERNEL(crowds_taker)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t i, wrong = 0;
+
+    if (!k_poll(args.state, &args.state->alive, 1, plan.bound_ns))
+        return;
+    k_fence();
+    for (i = 0; i < HANDED; i++)
+        wrong += k_load(args.data + i) != words_fresh(plan.key, i);
+    k_store_relaxed(&args.state->witnessed, 1);
+    if (wrong)
+        k_add(&args.state->early, 1);
+}
+
+static cudaError_t launch_blocks(const void *function, const struct kernel_args *args, unsigned blocks, cudaStream_t stream, int attribute)
+{
+    cudaLaunchAttribute attrs[1];
+    cudaLaunchConfig_t config = PDL_ZERO;
+    struct kernel_args copy = *args;
+    void *params[1];
+
+    attrs[0] = serialization(1);
+    params[0] = &copy;
+    config.gridDim.x = blocks;
+    config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim.x = config.blockDim.y = config.blockDim.z = 1;
+    config.stream = stream;
+    config.attrs = attribute ? attrs : NULL;
+    config.numAttrs = attribute ? 1 : 0;
+    return cudaLaunchKernelExC(&config, function, params);
+}
+
+struct crowd {
+    struct ask *ask;
+    struct host_room *room;
+    struct kernel_args args;
+    double tick_ns;
+    unsigned stale, early, witnessed, trials;
+};
+
+static cudaError_t open_crowd(struct crowd *crowd, struct ask *ask)
+{
+    cudaError_t error = open_room(&crowd->room, &crowd->args) ? cudaSuccess : cudaErrorMemoryAllocation;
+
+    crowd->ask = ask;
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(crowds_tick), &crowd->args, 1, ask->stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(ask->stream);
+    if (error == cudaSuccess)
+        crowd->tick_ns = (double)crowd->room->state.target_ns;
+    return error;
+}
+
+/* ---- blocks ---- */
+
+static unsigned last_are_stale(const struct host_room *room)
+{
+    volatile const uint32_t *seen = room->data + LAST;
+    unsigned i;
+
+    for (i = 0; i < LAST; i++)
+        if (seen[i] != words_fresh(room->plan.key, LAST - 1))
+            return 1;
+    return 0;
+}
+
+static cudaError_t run_crowd(struct crowd *crowd, unsigned blocks)
+{
+    struct host_room *room = crowd->room;
+    cudaStream_t stream = crowd->ask->stream;
+    cudaError_t error;
+
+    prepare_trial(room, crowd->trials);
+    room->plan.hold_ns = 10000 + 4 * (uint32_t)crowd->tick_ns;
+    room->plan.bound_ns = CROWD_BOUND_NS;
+    room->state.dependent_begin_ns = UINT64_MAX;
+    error = launch_blocks((const void *)SYMBOL(crowds_primary), &crowd->args, blocks, stream, 0);
+    if (error == cudaSuccess)
+        error = launch_blocks((const void *)SYMBOL(crowds_dependent), &crowd->args, blocks, stream, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    if (error != cudaSuccess)
+        return error;
+    crowd->trials++;
+    crowd->witnessed += room->state.witnessed;
+    crowd->stale += last_are_stale(room);
+    crowd->early += (double)room->state.dependent_begin_ns + 1000.0 + 2.0 * crowd->tick_ns < (double)room->state.held_ns;
+    return cudaSuccess;
+}
+
+static void ask_blocks(struct ask *ask)
+{
+    static const unsigned sizes[] = { 255, 256, 257, 300, 513,
+#ifndef PDL_MODEL /* which has no time for so many blocks */
+                                      1025, 65535, 65536, 65537, 70000
+#endif
+    };
+    unsigned count = sizeof(sizes) / sizeof(sizes[0]), i;
+    struct crowd crowd = PDL_ZERO;
+    cudaError_t error = open_crowd(&crowd, ask);
+
+    for (i = 0; i < 4 * count && error == cudaSuccess; i++)
+        error = run_crowd(&crowd, sizes[i % count]);
+    ask_expect(ask, "grids of many blocks", error, cudaSuccess);
+    if (error == cudaSuccess && crowd.witnessed < crowd.trials / 2)
+        ask_skip(ask, "grids of many blocks", "the two kernels hardly overlapped");
+    ask_expect_none(ask, "dependents that began before the last block had triggered", crowd.early, crowd.trials);
+    ask_expect_none(ask, "stale in a dependent's last blocks", crowd.stale, crowd.trials);
+    (void)cudaFreeHost(crowd.room);
+}
+
+/* ---- handed ---- */
+
+static cudaError_t run_handed(struct crowd *crowd)
+{
+    struct host_room *room = crowd->room;
+    cudaStream_t stream = crowd->ask->stream;
+    cudaError_t error;
+
+    prepare_trial(room, crowd->trials);
+    error = launch_one((const void *)SYMBOL(crowds_giver), &crowd->args, 1, stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = launch_blocks((const void *)SYMBOL(crowds_taker), &crowd->args, 1, stream, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    if (error != cudaSuccess)
+        return error;
+    crowd->trials++;
+    crowd->witnessed += room->state.witnessed;
+    crowd->stale += room->state.early != 0;
+    return cudaSuccess;
+}
+
+static void ask_handed(struct ask *ask)
+{
+    struct crowd crowd = PDL_ZERO;
+    cudaError_t error = open_crowd(&crowd, ask);
+    unsigned i;
+
+    for (i = 0; i < ASK_TRIALS && error == cudaSuccess; i++)
+        error = run_handed(&crowd);
+    ask_expect(ask, "words that are handed over", error, cudaSuccess);
+    if (error == cudaSuccess && crowd.witnessed < ASK_TRIALS / 2)
+        ask_skip(ask, "words that are handed over", "the two kernels hardly overlapped");
+    ask_expect_none(ask, "trials in which words were missing behind the flag", crowd.stale, crowd.trials);
+    (void)cudaFreeHost(crowd.room);
+}
+
+static const struct pair crowds_pairs[] = {
+    PAIR_ASK("blocks", ask_blocks),
+    PAIR_ASK("handed", ask_handed),
+};
+IMAGE(crowds, crowds_pairs)

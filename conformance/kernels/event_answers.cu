@@ -1,0 +1,277 @@
+/* event_answers.cu - what the host is told of events.
+ *
+ * pair   rules   what is asked
+ * times  EVT-15  the time between two events that are recorded again and again, by the stream or by nodes of a graph
+ * told   EVT-17  whether an event is complete that was complete before and is recorded again, by the stream or by a node of a graph; the
+ *                time of events that are not complete, were never recorded or keep no time; a record that only captures may ask for
+ */
+#include <stdio.h>
+
+#include "graph_ask.h"
+#include "host_room.h"
+
+/* ---- times ---- */
+
+#define TIMES_ROUNDS 12u
+#define TIMES_HOLD_NS 50000u
+
+/* trial_state: held_ns is when the kernel before the first event ended, dependent_begin_ns when the kernel after the second one began. */
+KERNEL(answers_before)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_delay(args.state, plan.hold_ns);
+    k_store64_relaxed(&args.state->held_ns, k_now());
+}
+KERNEL(answers_between)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_delay(args.state, plan.hold_ns);
+}
+KERNEL(answers_after) { k_store64_relaxed(&args.state->dependent_begin_ns, k_now()); }
+KERNEL(answers_tick) { tells_tick(&args); }
+
+static cudaError_t launch_timed(const void *function, const struct kernel_args *args, cudaStream_t stream)
+{
+    return launch_one(function, args, 1, stream, NULL, 0);
+}
+
+/* An event, the kernel between, an event: in a graph. */
+static cudaError_t make_timed(cudaGraphExec_t *exec, struct kernel_args *args, const cudaEvent_t *event)
+{
+    cudaGraph_t graph;
+    cudaGraphNode_t node[3];
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphAddEventRecordNode(&node[0], graph, NULL, 0, event[0]);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node[1], graph, (const void *)SYMBOL(answers_between), args, 1);
+    if (error == cudaSuccess)
+        error = edges_add(graph, &node[0], &node[1], &full, 1);
+    if (error == cudaSuccess)
+        error = cudaGraphAddEventRecordNode(&node[2], graph, &node[1], 1, event[1]);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(exec, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* exec: of the events and what is between them, or NULL. */
+static cudaError_t run_round(const struct kernel_args *args, cudaStream_t stream, cudaGraphExec_t exec, const cudaEvent_t *event, float *ms)
+{
+    cudaError_t error = launch_timed((const void *)SYMBOL(answers_before), args, stream);
+
+    if (error == cudaSuccess && exec)
+        error = cudaGraphLaunch(exec, stream);
+    if (error == cudaSuccess && !exec)
+        error = cudaEventRecord(event[0], stream);
+    if (error == cudaSuccess && !exec)
+        error = launch_timed((const void *)SYMBOL(answers_between), args, stream);
+    if (error == cudaSuccess && !exec)
+        error = cudaEventRecord(event[1], stream);
+    if (error == cudaSuccess)
+        error = launch_timed((const void *)SYMBOL(answers_after), args, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    return error == cudaSuccess ? cudaEventElapsedTime(ms, event[0], event[1]) : error;
+}
+
+/* At least what the kernel between the events took, and no more than from the end of the kernel before them to the beginning of the one after
+ * them: kernels and events need not read one clock, so a step of the kernels' clock and 5 us are left to it. */
+static void ask_rounds(struct ask *ask, struct host_room *room, struct kernel_args *args, const cudaEvent_t *event)
+{
+    cudaGraphExec_t exec = NULL;
+    unsigned wrong = 0, round;
+    cudaError_t error = launch_timed((const void *)SYMBOL(answers_tick), args, ask->stream);
+    double left;
+
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(ask->stream);
+    if (error == cudaSuccess)
+        error = make_timed(&exec, args, event);
+    left = 5000.0 + 2.0 * (double)room->state.target_ns;
+    for (round = 0; round < TIMES_ROUNDS && error == cudaSuccess; round++) {
+        double took, least = (double)(room->plan.hold_ns = TIMES_HOLD_NS + 4 * (uint32_t)room->state.target_ns + round % 3 * 20000), most;
+        float ms = -1.0f;
+
+        room->state.held_ns = room->state.dependent_begin_ns = 0; /* a kernel that does not run leaves its stamp so */
+        error = run_round(args, ask->stream, round % 2 ? exec : NULL, event, &ms);
+        took = (double)ms * 1e6;
+        most = (double)(int64_t)(room->state.dependent_begin_ns - room->state.held_ns);
+        wrong += error == cudaSuccess && (!room->state.held_ns || !room->state.dependent_begin_ns || took < least - left || took > most + left);
+    }
+    ask_expect(ask, "the time between two events", error, cudaSuccess);
+    ask_expect_none(ask, "times between two events that are not those of their last records", wrong, round);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+}
+
+static void ask_times(struct ask *ask)
+{
+    struct kernel_args args = PDL_ZERO;
+    struct host_room *room = NULL;
+    cudaEvent_t event[2] = { NULL, NULL };
+    unsigned i;
+
+    if (!open_room(&room, &args)) {
+        ask_skip(ask, "pinned host memory", "none was given");
+        return;
+    }
+    prepare_trial(room, 0);
+    if (cudaEventCreate(&event[0]) == cudaSuccess && cudaEventCreate(&event[1]) == cudaSuccess)
+        ask_rounds(ask, room, &args, event);
+    else
+        ask_skip(ask, "an event", "none was made");
+    for (i = 0; i < 2; i++)
+        if (event[i])
+            (void)cudaEventDestroy(event[i]);
+    (void)cudaFreeHost(room);
+}
+
+/* ---- told ---- */
+
+#define TOLD_ROUNDS 20u
+#define TOLD_HOLD_NS 100000u
+
+KERNEL(answers_work) { slow_stores(&args); }
+
+struct told {
+    struct ask *ask;
+    struct host_room *room;
+    struct kernel_args args;
+    cudaEvent_t event[2], untimed; /* with timing; without it */
+    cudaGraphExec_t exec;          /* the work, then a node that records the second event */
+    unsigned early, early_times, not_ready, rounds;
+};
+
+static cudaError_t record_by_node(struct told *told)
+{
+    cudaGraph_t graph;
+    cudaGraphNode_t node[2];
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node[0], graph, (const void *)SYMBOL(answers_work), &told->args, ASK_WORDS / 2);
+    if (error == cudaSuccess)
+        error = cudaGraphAddEventRecordNode(&node[1], graph, &node[0], 1, told->event[1]);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&told->exec, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t open_told(struct told *told, struct ask *ask)
+{
+    cudaError_t error = open_room(&told->room, &told->args) ? cudaSuccess : cudaErrorMemoryAllocation;
+
+    told->ask = ask;
+    if (error == cudaSuccess)
+        error = cudaEventCreate(&told->event[0]);
+    if (error == cudaSuccess)
+        error = cudaEventCreate(&told->event[1]);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&told->untimed, cudaEventDisableTiming);
+    return error == cudaSuccess ? record_by_node(told) : error;
+}
+
+static void close_told(struct told *told)
+{
+    (void)cudaDeviceSynchronize();
+    if (told->exec)
+        (void)cudaGraphExecDestroy(told->exec);
+    if (told->event[0])
+        (void)cudaEventDestroy(told->event[0]);
+    if (told->event[1])
+        (void)cudaEventDestroy(told->event[1]);
+    if (told->untimed)
+        (void)cudaEventDestroy(told->untimed);
+    (void)cudaFreeHost(told->room);
+}
+
+static unsigned is_unfinished(const struct host_room *room)
+{
+    volatile const uint32_t *data = room->data;
+    uint32_t i;
+
+    for (i = 0; i < ASK_WORDS / 2; i++)
+        if (data[i] != words_fresh(room->plan.key, i))
+            return 1;
+    return 0;
+}
+
+/* The second event is complete from the round before. Asked at once, it may say so again only if the work has stored its words; and there is no
+ * time as long as it is not complete. */
+static cudaError_t ask_again(struct told *told, unsigned round)
+{
+    float ms;
+    cudaStream_t stream = told->ask->stream;
+    cudaError_t error, query, time;
+
+    prepare_trial(told->room, round);
+    told->room->plan.hold_ns = TOLD_HOLD_NS;
+    error = cudaEventRecord(told->event[0], stream);
+    if (error == cudaSuccess && round % 2)
+        error = cudaGraphLaunch(told->exec, stream);
+    if (error == cudaSuccess && round % 2 == 0)
+        error = launch_one((const void *)SYMBOL(answers_work), &told->args, ASK_WORDS / 2, stream, NULL, 0);
+    if (error == cudaSuccess && round % 2 == 0)
+        error = cudaEventRecord(told->event[1], stream);
+    if (error != cudaSuccess)
+        return error;
+    query = cudaEventQuery(told->event[1]);
+    told->early += query == cudaSuccess && is_unfinished(told->room);
+    time = cudaEventElapsedTime(&ms, told->event[0], told->event[1]);
+    query = cudaEventQuery(told->event[1]);
+    told->not_ready += query == cudaErrorNotReady; /* so it was not complete before that either */
+    told->early_times += query == cudaErrorNotReady && time != cudaErrorNotReady;
+    (void)cudaGetLastError();
+    told->rounds++;
+    error = cudaStreamSynchronize(stream);
+    if (error == cudaSuccess)
+        error = cudaEventQuery(told->event[1]);
+    return error == cudaSuccess ? cudaEventQuery(told->event[1]) : error; /* now everybody knows that it is complete */
+}
+
+static void ask_refusals(struct told *told)
+{
+    struct ask *ask = told->ask;
+    cudaEvent_t never;
+    float ms;
+
+    ask_expect(ask, "an event", cudaEventCreate(&never), cudaSuccess);
+    ask_expect_refusal(ask, "the time since an event that was never recorded", cudaEventElapsedTime(&ms, never, told->event[1]));
+    ask_expect(ask, "recording an event without timing", cudaEventRecord(told->untimed, ask->stream), cudaSuccess);
+    ask_expect(ask, "its end", cudaEventSynchronize(told->untimed), cudaSuccess);
+    ask_expect_refusal(ask, "the time since an event without timing", cudaEventElapsedTime(&ms, told->untimed, told->event[1]));
+    ask_expect_refusal(ask, "the time until an event without timing", cudaEventElapsedTime(&ms, told->event[0], told->untimed));
+    ask_expect_refusal(ask, "a record for captures only, outside of captures",
+                       cudaEventRecordWithFlags(told->event[0], ask->stream, cudaEventRecordExternal));
+    (void)cudaEventDestroy(never);
+}
+
+static void ask_told(struct ask *ask)
+{
+    struct told told = PDL_ZERO;
+    cudaError_t error = open_told(&told, ask);
+    unsigned round;
+
+    for (round = 0; round < TOLD_ROUNDS && error == cudaSuccess; round++)
+        error = ask_again(&told, round);
+    ask_expect(ask, "events that are recorded again", error, cudaSuccess);
+    if (error == cudaSuccess)
+        ask_refusals(&told);
+    if (error == cudaSuccess && told.not_ready < TOLD_ROUNDS / 4)
+        ask_skip(ask, "events that are recorded again", "the work had ended before the host could ask");
+    ask_expect_none(ask, "events that were said to be complete and were not", told.early, told.rounds);
+    ask_expect_none(ask, "times of events that were not complete", told.early_times, told.rounds);
+    close_told(&told);
+}
+
+static const struct pair event_answers_pairs[] = {
+    PAIR_ASK("times", ask_times),
+    PAIR_ASK("told", ask_told),
+};
+IMAGE(event_answers, event_answers_pairs)

@@ -1,0 +1,508 @@
+/* joins.cu - streams that come after others in unusual ways: each follower has to see all the words of the work that it comes after.
+ *
+ * pair     rules     what is asked
+ * events   COMP-04a  eight streams that wait for one record; an event that is destroyed once it is awaited; one of the stream's own
+ *                    that is awaited as well; one that a refused launch was to record; a stream that is given an attribute; a capture
+ *                    that leads through six streams
+ * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it; a full edge in a child graph six deep
+ * legacy   COMP-06d  twelve blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
+ *                    stream; stream 0
+ * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
+ *
+ * Work is a kernel that triggers first thing and stores late; a follower is a kernel without the attribute that copies what it finds.
+ * Mutant `otherstream`: the followers are launched in a stream that waits for nothing.
+ */
+#include <string.h>
+
+#include "graph_ask.h"
+#include "host_room.h"
+
+#ifdef MUTANT_otherstream
+#define FOLLOWS_IN(joins, stream) ((void)(stream), (joins)->loose)
+#else
+#define FOLLOWS_IN(joins, stream) (stream)
+#endif
+
+#define PLACES 12u             /* streams */
+#define PLACE_WORDS 16u
+#define ALL_WORDS (PLACES * PLACE_WORDS)
+
+KERNEL(joins_work) { slow_stores(&args); }
+
+DEVICE_FN void copies_words(const struct kernel_args *args, uint32_t waits)
+{
+    struct trial_plan plan = k_plan(args);
+    uint32_t i;
+
+    if (k_thread() == 0)
+        k_store_relaxed(&args->state->alive, 1);
+    if (waits)
+        k_wait_device();
+    for (i = k_thread(); i < plan.words; i += k_threads())
+        k_store(args->seen + i, k_load(args->data + i));
+}
+
+/* Through the path for what nobody writes while the kernel runs. */
+KERNEL(joins_read_only)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t i;
+
+    for (i = k_thread(); i < plan.words; i += k_threads())
+        k_store(args.seen + i, k_load_read_only(args.data + i));
+}
+
+KERNEL(joins_follower) { copies_words(&args, 0); }
+KERNEL(joins_waiting_follower) { copies_words(&args, 1); }
+
+/* For launches of one graph: a launch that finds another one on its way counts it. */
+KERNEL(joins_alone)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    k_add(&args.state->began, 1);
+    k_delay(args.state, plan.hold_ns);
+    if (k_load_relaxed(&args.state->began) != k_load_relaxed(&args.state->finished) + 1)
+        k_add(&args.state->early, 1);
+    k_add(&args.state->finished, 1);
+}
+
+struct pinned {                /* both sides see it; words of the work, then what each follower saw of them */
+    struct trial_plan plan[PLACES + 1];
+    struct trial_state state;
+    uint32_t words[ALL_WORDS], seen[PLACES][ALL_WORDS];
+    unsigned host_is_stale;
+};
+
+struct joins {
+    struct ask *ask;
+    cudaStream_t stream[PLACES], loose;
+    struct pinned *pinned;
+    struct kernel_args work[PLACES], follower[PLACES];
+    unsigned trial, works, followers;
+};
+
+static cudaError_t open_joins(struct joins *joins, struct ask *ask, unsigned flags)
+{
+    char *device = NULL;
+    cudaError_t error = cudaHostAlloc((void **)&joins->pinned, sizeof(*joins->pinned), cudaHostAllocMapped);
+    unsigned i;
+
+    joins->ask = ask;
+    if (error == cudaSuccess)
+        error = cudaHostGetDevicePointer((void **)&device, joins->pinned, 0);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&joins->loose, cudaStreamNonBlocking);
+    for (i = 0; i < PLACES && error == cudaSuccess; i++) {
+        struct kernel_args *work = &joins->work[i], *follower = &joins->follower[i];
+        work->plan = (const struct trial_plan *)(device + offsetof(struct pinned, plan)) + i;
+        follower->plan = (const struct trial_plan *)(device + offsetof(struct pinned, plan)) + PLACES;
+        work->state = follower->state = (struct trial_state *)(device + offsetof(struct pinned, state));
+        follower->data = (uint32_t *)(device + offsetof(struct pinned, words));
+        work->data = follower->data + i * PLACE_WORDS;
+        follower->seen = (uint32_t *)(device + offsetof(struct pinned, seen)) + i * ALL_WORDS;
+        error = cudaStreamCreateWithFlags(&joins->stream[i], flags);
+    }
+    return error;
+}
+
+static void close_joins(struct joins *joins)
+{
+    unsigned i;
+
+    for (i = 0; i < PLACES; i++)
+        if (joins->stream[i])
+            (void)cudaStreamDestroy(joins->stream[i]);
+    if (joins->loose)
+        (void)cudaStreamDestroy(joins->loose);
+    (void)cudaDeviceSynchronize();
+    (void)cudaFreeHost(joins->pinned);
+    (void)cudaGetLastError();
+}
+
+/* One of the places holds longest; until it is stored to, a word is what no work stores. */
+static void prepare(struct joins *joins, unsigned works, unsigned followers)
+{
+    struct pinned *pinned = joins->pinned;
+    struct trial_state empty = PDL_ZERO;
+    unsigned i;
+
+    joins->works = works;
+    joins->followers = followers;
+    for (i = 0; i < PLACES; i++) {
+        pinned->plan[i].key = 0x10125ull * (joins->trial + 1) + i;
+        pinned->plan[i].bound_ns = 30000;
+        pinned->plan[i].hold_ns = i == joins->trial % works ? 15000 : 2000;
+    }
+    pinned->plan[PLACES].words = works * PLACE_WORDS;
+    pinned->state = empty;
+    pinned->host_is_stale = 0;
+    for (i = 0; i < ALL_WORDS; i++)
+        pinned->words[i] = ~words_fresh(pinned->plan[i / PLACE_WORDS].key, i % PLACE_WORDS);
+    memset(pinned->seen, 0, sizeof(pinned->seen));
+}
+
+static cudaError_t work(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return launch_one((const void *)SYMBOL(joins_work), &joins->work[place], PLACE_WORDS, stream, NULL, 0);
+}
+
+static cudaError_t follow(struct joins *joins, unsigned place, cudaStream_t stream)
+{
+    return launch_one((const void *)SYMBOL(joins_follower), &joins->follower[place], PLACE_WORDS, FOLLOWS_IN(joins, stream), NULL, 0);
+}
+
+static unsigned differs(const struct pinned *pinned, const uint32_t *words, unsigned count)
+{
+    volatile const uint32_t *now = words;
+    unsigned i;
+
+    for (i = 0; i < count; i++)
+        if (now[i] != words_fresh(pinned->plan[i / PLACE_WORDS].key, i % PLACE_WORDS))
+            return 1;
+    return 0;
+}
+
+static unsigned is_stale(const struct joins *joins)
+{
+    unsigned i;
+
+    for (i = 0; i < joins->followers; i++)
+        if (differs(joins->pinned, joins->pinned->seen[i], joins->works * PLACE_WORDS))
+            return 1;
+    return joins->pinned->host_is_stale;
+}
+
+typedef cudaError_t (*join_maker)(struct joins *joins);
+struct join {
+    const char *name;
+    join_maker make;
+};
+
+/* Each of them in turn. */
+static void ask_joins(struct ask *ask, const struct join *join, unsigned count, unsigned flags)
+{
+    struct joins joins = PDL_ZERO;
+    unsigned stale[8] = { 0 }, trials[8] = { 0 }, i = 0;
+    cudaError_t error = open_joins(&joins, ask, flags);
+
+    for (; joins.trial < ask->trials && error == cudaSuccess; joins.trial++) {
+        i = joins.trial % count;
+        error = join[i].make(&joins);
+        if (error == cudaSuccess)
+            error = cudaDeviceSynchronize();
+        trials[i]++;
+        if (error == cudaSuccess)
+            stale[i] += is_stale(&joins);
+    }
+    ask_expect(ask, error == cudaSuccess ? "work and followers" : join[i].name, error, cudaSuccess);
+    for (i = 0; i < count; i++)
+        ask_expect_none(ask, join[i].name, stale[i], trials[i]);
+    close_joins(&joins);
+}
+
+/* ---- by events ---- */
+
+/* Work in the first stream, and an event after it. */
+static cudaError_t work_and_record(struct joins *joins, unsigned followers, cudaEvent_t *event)
+{
+    cudaError_t error = cudaEventCreateWithFlags(event, cudaEventDisableTiming);
+
+    prepare(joins, 1, followers);
+    if (error == cudaSuccess)
+        error = work(joins, 0, joins->stream[0]);
+    return error == cudaSuccess ? cudaEventRecord(*event, joins->stream[0]) : error;
+}
+
+static cudaError_t join_eight(struct joins *joins)
+{
+    cudaEvent_t event;
+    cudaError_t error = work_and_record(joins, 8, &event);
+    unsigned i;
+
+    for (i = 0; i < 8 && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(joins->stream[i + 1], event, 0);
+    for (i = 0; i < 8 && error == cudaSuccess; i++)
+        error = follow(joins, i, joins->stream[i + 1]);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* "Any associated resources will automatically be released asynchronously at completion." */
+static cudaError_t join_destroyed(struct joins *joins)
+{
+    cudaEvent_t event;
+    cudaError_t error = work_and_record(joins, 1, &event);
+
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    (void)cudaEventDestroy(event);
+    return error == cudaSuccess ? follow(joins, 0, joins->stream[1]) : error;
+}
+
+/* A programmatic event that the launch itself records: the follower's wait covers the launch. */
+static cudaError_t join_launched(struct joins *joins)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 1);
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    attribute.val.programmaticEvent.event = event;
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], &attribute, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    (void)cudaEventDestroy(event);
+    if (error != cudaSuccess)
+        return error;
+    return launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[1]), NULL, 0);
+}
+
+static cudaError_t join_own(struct joins *joins)
+{
+    cudaEvent_t event, own;
+    cudaError_t error = work_and_record(joins, 1, &event);
+
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&own, cudaEventDisableTiming);
+    if (error != cudaSuccess)
+        return error;
+    error = cudaEventRecord(own, joins->stream[1]);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], own, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[1]);
+    (void)cudaEventDestroy(own);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* The launch of no threads records nothing. */
+static cudaError_t join_refused(struct joins *joins)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaEvent_t event;
+    cudaError_t error = work_and_record(joins, 1, &event);
+
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    attribute.val.programmaticEvent.event = event;
+    if (error == cudaSuccess && launch_one((const void *)SYMBOL(joins_follower), &joins->follower[1], 0, joins->stream[2], &attribute, 1) == cudaSuccess)
+        error = cudaErrorUnknown;
+    (void)cudaGetLastError();
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[1]);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+static cudaError_t join_attribute(struct joins *joins)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    value.syncPolicy = cudaSyncPolicyAuto;
+    error = work(joins, 0, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaStreamSetAttribute(joins->stream[0], cudaLaunchAttributeSynchronizationPolicy, &value);
+    value.syncPolicy = (enum cudaSynchronizationPolicy)0;
+    value.memSyncDomain = cudaLaunchMemSyncDomainDefault;
+    if (error == cudaSuccess)
+        error = cudaStreamSetAttribute(joins->stream[0], cudaLaunchAttributeMemSyncDomain, &value);
+    return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
+}
+
+/* Kernels without the attribute read the words by the read-only path before the work and after it. */
+static cudaError_t join_read_only(struct joins *joins)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    prepare(joins, 1, PLACES);
+    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+        error = launch_one((const void *)SYMBOL(joins_read_only), &joins->follower[i], PLACE_WORDS, joins->stream[0], NULL, 0);
+    if (error == cudaSuccess)
+        error = work(joins, 0, joins->stream[0]);
+    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+        error = launch_one((const void *)SYMBOL(joins_read_only), &joins->follower[i], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]), NULL, 0);
+    return error;
+}
+
+#define LANES 6u
+
+/* Work in the first stream; five others come after it, work in each of them; the first one comes after all. */
+static cudaError_t capture_lanes(struct joins *joins, cudaEvent_t fork, cudaEvent_t back)
+{
+    cudaError_t error = work(joins, 0, joins->stream[0]);
+    unsigned i;
+
+    if (error == cudaSuccess)
+        error = cudaEventRecord(fork, joins->stream[0]);
+    for (i = 1; i < LANES && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(joins->stream[i], fork, 0);
+    for (i = 1; i < LANES && error == cudaSuccess; i++)
+        error = follow(joins, i, joins->stream[i]);
+    for (i = 1; i < LANES && error == cudaSuccess; i++) {
+        error = cudaEventRecord(back, joins->stream[i]);
+        if (error == cudaSuccess)
+            error = cudaStreamWaitEvent(joins->stream[0], back, 0);
+    }
+    return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
+}
+
+static cudaError_t launch_and_forget(struct joins *joins, cudaGraph_t graph)
+{
+    cudaGraphExec_t exec;
+    cudaError_t error = cudaGraphInstantiate(&exec, graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = cudaGraphLaunch(exec, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(joins->stream[0]);
+    (void)cudaGraphExecDestroy(exec);
+    return error;
+}
+
+static cudaError_t join_lanes(struct joins *joins)
+{
+    cudaEvent_t fork, back;
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&fork, cudaEventDisableTiming), end;
+
+    prepare(joins, 1, LANES);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&back, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
+    if (error != cudaSuccess)
+        return error;
+    error = capture_lanes(joins, fork, back);
+    end = cudaStreamEndCapture(joins->stream[0], &graph);
+    error = error == cudaSuccess ? end : error;
+    if (error == cudaSuccess)
+        error = launch_and_forget(joins, graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    (void)cudaEventDestroy(fork);
+    (void)cudaEventDestroy(back);
+    return error;
+}
+
+static void ask_events(struct ask *ask)
+{
+    static const struct join joins[] = {
+        { "stale in one of eight streams that wait for one event", join_eight },
+        { "stale after a wait for an event that was destroyed then", join_destroyed },
+        { "stale after a wait for a launch's event that was destroyed then", join_launched },
+        { "stale after a wait for an event, and one for an event of the same stream", join_own },
+        { "stale after an event that a refused launch was to record", join_refused },
+        { "stale in a stream that was given an attribute", join_attribute },
+        { "stale on the read-only path, after work in the same stream", join_read_only },
+        { "stale in one of six captured streams", join_lanes },
+    };
+
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+}
+
+#include "joins_in_graphs.h"
+
+/* ---- by the legacy stream ---- */
+
+static cudaError_t join_twelve(struct joins *joins)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned i;
+
+    prepare(joins, PLACES, 1);
+    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+        error = work(joins, i, joins->stream[i]);
+    return error == cudaSuccess ? follow(joins, 0, cudaStreamLegacy) : error;
+}
+
+static cudaError_t join_gone(struct joins *joins)
+{
+    cudaStream_t gone;
+    cudaError_t error = cudaStreamCreate(&gone);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = work(joins, 0, gone);
+    if (error == cudaSuccess)
+        error = cudaStreamDestroy(gone); /* its work goes on */
+    return error == cudaSuccess ? follow(joins, 0, cudaStreamLegacy) : error;
+}
+
+static void CUDART_CB look(void *opaque)
+{
+    struct pinned *pinned = (struct pinned *)opaque;
+
+    pinned->host_is_stale = differs(pinned, pinned->words, PLACE_WORDS);
+}
+
+static cudaError_t join_host(struct joins *joins)
+{
+    cudaError_t error;
+
+    prepare(joins, 1, 0);
+    error = work(joins, 0, joins->stream[joins->trial % PLACES]);
+    return error == cudaSuccess ? cudaLaunchHostFunc(FOLLOWS_IN(joins, cudaStreamLegacy), look, joins->pinned) : error;
+}
+
+/* "When an action is taken in the legacy stream such as a kernel launch or cudaStreamWaitEvent()" */
+static cudaError_t join_action(struct joins *joins)
+{
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = work(joins, 0, joins->ask->side);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(event, joins->ask->side);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(cudaStreamLegacy, event, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[joins->trial % PLACES]);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* Code that is not compiled for per-thread default streams means the legacy one by 0. */
+static cudaError_t join_zero(struct joins *joins)
+{
+    cudaError_t error;
+
+    prepare(joins, 2, 1);
+    error = work(joins, 0, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = work(joins, 1, joins->stream[1]);
+    return error == cudaSuccess ? follow(joins, 0, 0) : error;
+}
+
+static void ask_legacy(struct ask *ask)
+{
+    static const struct join joins[] = {
+        { "stale in the legacy stream, after twelve blocking ones", join_twelve },
+        { "stale in the legacy stream, after a blocking one that was destroyed", join_gone },
+        { "stale in a host function of the legacy stream, after a blocking one", join_host },
+        { "stale in a blocking stream, after the legacy one waited for an event", join_action },
+        { "stale in stream 0, after two blocking ones", join_zero },
+    };
+
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamDefault);
+}
+
+static const struct pair joins_pairs[] = {
+    PAIR_ASK("events", ask_events),
+    PAIR_ASK("fans", ask_fans),
+    PAIR_ASK("legacy", ask_legacy),
+    PAIR_ASK("flights", ask_flights),
+};
+IMAGE(joins, joins_pairs)

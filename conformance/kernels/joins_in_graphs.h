@@ -1,0 +1,177 @@
+/* joins_in_graphs.h - the part of joins.cu whose work and followers are nodes of graphs. */
+#ifndef JOINS_IN_GRAPHS_H_INCLUDED
+#define JOINS_IN_GRAPHS_H_INCLUDED
+
+/* ---- many edges, many levels ---- */
+
+#ifdef MUTANT_otherstream
+#define FOLLOWS_IN_GRAPH 0
+#else
+#define FOLLOWS_IN_GRAPH 1
+#endif
+
+static cudaError_t add_work(struct joins *joins, cudaGraph_t graph, unsigned place, cudaGraphNode_t *node)
+{
+    return ask_add_kernel(node, graph, (const void *)SYMBOL(joins_work), &joins->work[place], PLACE_WORDS);
+}
+
+/* A follower that waits, if the edge is a programmatic one. */
+static cudaError_t add_follower(struct joins *joins, cudaGraph_t graph, unsigned place, const cudaGraphNode_t *after, unsigned edges, unsigned port)
+{
+    const void *function = port ? (const void *)SYMBOL(joins_waiting_follower) : (const void *)SYMBOL(joins_follower);
+    cudaGraphEdgeData data = edges_data(port, 0, port != 0);
+    cudaGraphNode_t node;
+    cudaError_t error;
+    unsigned i;
+
+    if (!FOLLOWS_IN_GRAPH)
+        return launch_one(function, &joins->follower[place], PLACE_WORDS, joins->loose, NULL, 0);
+    error = ask_add_kernel(&node, graph, function, &joins->follower[place], PLACE_WORDS);
+    for (i = 0; i < edges && error == cudaSuccess; i++)
+        error = edges_add(graph, &after[i], &node, &data, 1);
+    return error;
+}
+
+static cudaError_t join_fan_in(struct joins *joins)
+{
+    cudaGraphNode_t node[PLACES];
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+    unsigned i;
+
+    prepare(joins, PLACES, 1);
+    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+        error = add_work(joins, graph, i, &node[i]);
+    if (error == cudaSuccess)
+        error = add_follower(joins, graph, 0, node, PLACES, 1);
+    if (error == cudaSuccess)
+        error = launch_and_forget(joins, graph);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t join_fan_out(struct joins *joins)
+{
+    cudaGraphNode_t node;
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+    unsigned i;
+
+    prepare(joins, 1, PLACES);
+    if (error == cudaSuccess)
+        error = add_work(joins, graph, 0, &node);
+    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+        error = add_follower(joins, graph, i, &node, 1, 1);
+    if (error == cudaSuccess)
+        error = launch_and_forget(joins, graph);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+#define LEVELS 6u
+
+/* Work and a follower by a full edge, in a child of a child and so on. */
+static cudaError_t join_deep(struct joins *joins)
+{
+    cudaGraph_t graph, around;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+    unsigned level;
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess)
+        error = add_work(joins, graph, 0, &node);
+    if (error == cudaSuccess)
+        error = add_follower(joins, graph, 0, &node, 1, 0);
+    for (level = 1; level < LEVELS && error == cudaSuccess; level++) {
+        error = cudaGraphCreate(&around, 0);
+        if (error == cudaSuccess)
+            error = cudaGraphAddChildGraphNode(&node, around, NULL, 0, graph);
+        (void)cudaGraphDestroy(graph);
+        graph = around;
+    }
+    if (error == cudaSuccess)
+        error = launch_and_forget(joins, graph);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static void ask_fans(struct ask *ask)
+{
+    static const struct join joins[] = {
+        { "stale after twelve primaries", join_fan_in },
+        { "stale in one of twelve dependents", join_fan_out },
+        { "stale in a child graph six deep", join_deep },
+    };
+
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+}
+
+/* ---- one executable graph ---- */
+
+static cudaError_t one_kernel(cudaGraphExec_t *exec, struct kernel_args *args)
+{
+    cudaGraphNode_t node;
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node, graph, (const void *)SYMBOL(joins_alone), args, 1);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(exec, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+#define FLIGHTS 4u
+
+/* exec: the same for all launches; of the mutant each launch has its own. */
+static cudaError_t fly(struct joins *joins, cudaGraphExec_t *exec)
+{
+    cudaStream_t gone;
+    cudaError_t error = cudaStreamCreateWithFlags(&gone, cudaStreamNonBlocking);
+    unsigned i;
+
+    prepare(joins, 1, 0);
+    joins->pinned->plan[0].hold_ns = 5000;
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec[0], gone);
+    if (error == cudaSuccess)
+        error = cudaStreamDestroy(gone); /* the launch goes on */
+    for (i = 1; i < FLIGHTS && error == cudaSuccess; i++)
+        error = cudaGraphLaunch(exec[i], joins->stream[i]);
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
+static void ask_flights(struct ask *ask)
+{
+    struct joins joins = PDL_ZERO;
+    cudaGraphExec_t exec[FLIGHTS] = { NULL };
+    unsigned long long beside = 0, lost = 0;
+    unsigned i;
+    cudaError_t error = open_joins(&joins, ask, cudaStreamNonBlocking);
+
+    for (i = 0; i < FLIGHTS && error == cudaSuccess; i++) {
+        exec[i] = exec[0];
+#ifdef MUTANT_otherstream
+        error = one_kernel(&exec[i], &joins.work[0]);
+#else
+        error = i == 0 ? one_kernel(&exec[0], &joins.work[0]) : cudaSuccess;
+        exec[i] = exec[0];
+#endif
+    }
+    for (; joins.trial < ask->trials && error == cudaSuccess; joins.trial++) {
+        error = fly(&joins, exec);
+        beside += error == cudaSuccess && joins.pinned->state.early != 0;
+        lost += error == cudaSuccess && joins.pinned->state.finished != FLIGHTS;
+    }
+    ask_expect(ask, "four launches of one executable graph", error, cudaSuccess);
+    ask_expect_none(ask, "trials in which it ran beside itself", beside, joins.trial);
+    ask_expect_number(ask, "trials in which a launch did not run", (long)lost, 0);
+    for (i = 0; i < FLIGHTS; i++)
+        if (exec[i] && (i == 0 || exec[i] != exec[0]))
+            (void)cudaGraphExecDestroy(exec[i]);
+    close_joins(&joins);
+}
+
+#endif

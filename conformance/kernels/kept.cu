@@ -1,0 +1,334 @@
+/* kept.cu - what an executable graph keeps, and what a graph that was refused something keeps.
+ *
+ * pair      rules    what is asked
+ * status    EDGE-42  a disabled kernel that is given new parameters, or whose graph is updated as a whole, stays disabled
+ * uploaded  EDGE-42  so does one whose graph is uploaded
+ * source    EDGE-43  after an update from another graph the nodes of the first one are still known, and kernels in children of children are
+ *                    changed; what is added to a graph, or to the source of a child graph, later does not run
+ * refused   EDGE-44  a graph that was no executable one because of a cycle becomes one without it; a node that is refused is not added; an
+ *                    executable graph that was refused an update or new parameters does what it did, and takes the next ones
+ */
+#include <string.h>
+
+#include "graph_ask.h"
+#include "host_room.h"
+
+/* Each kernel sets the word that it was made for. */
+KERNEL(kept_set) { k_store(args.data, 1); }
+
+#define WORDS 4u
+
+struct kept {
+    struct ask *ask;
+    uint32_t *words;           /* pinned */
+    struct kernel_args args[WORDS]; /* of a kernel that sets this word */
+};
+
+static int open_kept(struct kept *kept, struct ask *ask)
+{
+    char *device = NULL;
+    unsigned i;
+    cudaError_t error = cudaHostAlloc((void **)&kept->words, WORDS * sizeof(uint32_t), cudaHostAllocMapped);
+
+    if (error == cudaSuccess)
+        error = cudaHostGetDevicePointer((void **)&device, kept->words, 0);
+    ask_expect(ask, "pinned memory", error, cudaSuccess);
+    kept->ask = ask;
+    for (i = 0; i < WORDS && error == cudaSuccess; i++)
+        kept->args[i].data = (uint32_t *)(void *)device + i;
+    return error == cudaSuccess;
+}
+
+static void close_kept(struct kept *kept) { (void)cudaFreeHost(kept->words); }
+
+static cudaError_t add_set(struct kept *kept, cudaGraph_t graph, unsigned word, cudaGraphNode_t *node)
+{
+    return ask_add_kernel(node, graph, (const void *)SYMBOL(kept_set), &kept->args[word], 1);
+}
+
+/* A graph that sets this word. */
+static cudaError_t make_set(struct kept *kept, unsigned word, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    return error == cudaSuccess ? add_set(kept, *graph, word, node) : error;
+}
+
+/* Launches the graph; of the words these have to be set, one bit for each. */
+static void expect_words(struct kept *kept, cudaGraphExec_t exec, const char *what, unsigned want)
+{
+    volatile const uint32_t *words = kept->words;
+    cudaStream_t stream = kept->ask->stream;
+    unsigned is = 0, i;
+
+    memset(kept->words, 0, WORDS * sizeof(uint32_t));
+    ask_expect(kept->ask, what, cudaGraphLaunch(exec, stream), cudaSuccess);
+    ask_expect(kept->ask, what, cudaStreamSynchronize(stream), cudaSuccess);
+    for (i = 0; i < WORDS; i++)
+        is |= (words[i] != 0) << i;
+    ask_expect_number(kept->ask, what, (long)is, (long)want);
+}
+
+static cudaError_t update_from(cudaGraphExec_t exec, cudaGraph_t graph)
+{
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+
+    return cudaGraphExecUpdate(exec, graph, &info);
+}
+
+static cudaError_t give_word(struct kept *kept, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned word)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    void *values[1];
+
+    values[0] = &kept->args[word];
+    params.func = (void *)SYMBOL(kept_set);
+    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
+    params.blockDim = params.gridDim;
+    params.kernelParams = values;
+    return cudaGraphExecKernelNodeSetParams(exec, node, &params);
+}
+
+/* ---- status ---- */
+
+/* "Enable state is unaffected by individual node update or whole graph update with cudaGraphExecUpdate()." */
+static void ask_kept_status(struct ask *ask, int upload)
+{
+    struct kept kept = PDL_ZERO;
+    cudaGraph_t graph = NULL, other = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node, second;
+
+    if (!open_kept(&kept, ask))
+        return;
+    ask_expect(ask, "a graph", make_set(&kept, 0, &graph, &node), cudaSuccess);
+    ask_expect(ask, "another one", make_set(&kept, 2, &other, &second), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(&kept, exec, "a launch", 1);
+    ask_expect(ask, "disabling its kernel", cudaGraphNodeSetEnabled(exec, node, 0), cudaSuccess);
+    expect_words(&kept, exec, "a launch while it is disabled", 0);
+    if (upload) {
+        ask_expect(ask, "an upload", cudaGraphUpload(exec, ask->stream), cudaSuccess);
+        expect_words(&kept, exec, "a launch after an upload", 0);
+    } else {
+        ask_expect(ask, "new parameters", give_word(&kept, exec, node, 1), cudaSuccess);
+        expect_words(&kept, exec, "a launch after new parameters", 0);
+        ask_expect(ask, "an update", update_from(exec, other), cudaSuccess);
+        expect_words(&kept, exec, "a launch after an update", 0);
+    }
+    ask_expect(ask, "enabling it", cudaGraphNodeSetEnabled(exec, node, 1), cudaSuccess);
+    expect_words(&kept, exec, "a launch when it is enabled again", upload ? 1 : 4);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(other);
+    close_kept(&kept);
+}
+
+static void ask_status(struct ask *ask) { ask_kept_status(ask, 0); }
+static void ask_uploaded(struct ask *ask) { ask_kept_status(ask, 1); }
+
+/* ---- source ---- */
+
+static void ask_first_nodes(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, other = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node, second;
+
+    ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node), cudaSuccess);
+    ask_expect(ask, "another one", make_set(kept, 1, &other, &second), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    ask_expect(ask, "an update", update_from(exec, other), cudaSuccess);
+    expect_words(kept, exec, "a launch after the update", 2);
+    ask_expect(ask, "new parameters by the node of the first graph", give_word(kept, exec, node, 2), cudaSuccess);
+    expect_words(kept, exec, "a launch after new parameters", 4);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(other);
+}
+
+/* A kernel in a child of a child. */
+static cudaError_t make_nested(struct kept *kept, unsigned word, cudaGraph_t *outer)
+{
+    cudaGraph_t inner = NULL, middle = NULL;
+    cudaGraphNode_t node;
+    cudaError_t error = make_set(kept, word, &inner, &node);
+
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(&middle, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, middle, NULL, 0, inner);
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(outer, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, *outer, NULL, 0, middle);
+    (void)cudaGraphDestroy(inner);
+    (void)cudaGraphDestroy(middle);
+    return error;
+}
+
+static void ask_grandchildren(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, other = NULL;
+    cudaGraphExec_t exec = NULL;
+
+    ask_expect(ask, "a child of a child", make_nested(kept, 0, &graph), cudaSuccess);
+    ask_expect(ask, "another one", make_nested(kept, 1, &other), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(kept, exec, "a launch of the child of a child", 1);
+    ask_expect(ask, "an update", update_from(exec, other), cudaSuccess);
+    expect_words(kept, exec, "a launch of the updated child of a child", 2);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(other);
+}
+
+static cudaError_t add_late(struct kept *kept, cudaGraph_t graph)
+{
+    struct cudaMemsetParams set = PDL_ZERO;
+    cudaGraphNode_t node;
+    cudaError_t error = add_set(kept, graph, 1, &node);
+
+    set.dst = kept->args[2].data;
+    set.value = 1;
+    set.elementSize = 4;
+    set.width = set.height = 1;
+    return error == cudaSuccess ? cudaGraphAddMemsetNode(&node, graph, NULL, 0, &set) : error;
+}
+
+/* Nodes that are added to a graph after it was made executable, or after it was made a child, run in neither. */
+static void ask_late(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, outer = NULL;
+    cudaGraphExec_t exec = NULL, around = NULL;
+    cudaGraphNode_t node;
+
+    ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node), cudaSuccess);
+    ask_expect(ask, "a graph around it", cudaGraphCreate(&outer, 0), cudaSuccess);
+    ask_expect(ask, "a child", cudaGraphAddChildGraphNode(&node, outer, NULL, 0, graph), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    ask_expect(ask, "nodes that come later", add_late(kept, graph), cudaSuccess);
+    ask_expect(ask, "an executable one of the graph around it", cudaGraphInstantiate(&around, outer, 0), cudaSuccess);
+    expect_words(kept, exec, "a launch of what was made before them", 1);
+    expect_words(kept, around, "a launch of the child that was made before them", 1);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphExecDestroy(around);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(outer);
+}
+
+static void ask_source(struct ask *ask)
+{
+    struct kept kept = PDL_ZERO;
+
+    if (!open_kept(&kept, ask))
+        return;
+    ask_first_nodes(&kept);
+    ask_grandchildren(&kept);
+    ask_late(&kept);
+    close_kept(&kept);
+}
+
+/* ---- refused ---- */
+
+/* Where a cycle is refused, when the edge is added or when the graph is made executable, is not promised. */
+static void ask_without_cycle(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node, second;
+
+    ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node), cudaSuccess);
+    ask_expect(ask, "a second kernel", add_set(kept, graph, 1, &second), cudaSuccess);
+    ask_expect(ask, "an edge", edges_add(graph, &node, &second, &full, 1), cudaSuccess);
+    if (edges_add(graph, &second, &node, &full, 1) == cudaSuccess) {
+        ask_expect_refusal(ask, "an executable graph with a cycle", cudaGraphInstantiate(&exec, graph, 0));
+        ask_expect(ask, "removing the edge back", edges_remove(graph, &second, &node, &full, 1), cudaSuccess);
+    }
+    (void)cudaGetLastError();
+    ask_expect(ask, "an executable graph without the cycle", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(kept, exec, "its launch", 3);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+}
+
+/* A node may appear only once among the dependencies of a new one. */
+static void ask_not_added(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    struct cudaMemsetParams set = PDL_ZERO;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node, twice[2];
+    size_t count = 0;
+
+    set.dst = kept->args[1].data;
+    set.value = 1;
+    set.elementSize = 4;
+    set.width = set.height = 1;
+    ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node), cudaSuccess);
+    twice[0] = twice[1] = node;
+    ask_expect_refusal(ask, "an empty node that depends on one twice", cudaGraphAddEmptyNode(&node, graph, twice, 2));
+    ask_expect_refusal(ask, "a memset that does", cudaGraphAddMemsetNode(&node, graph, twice, 2, &set));
+    ask_expect(ask, "the nodes then", cudaGraphGetNodes(graph, NULL, &count), cudaSuccess);
+    ask_expect_number(ask, "the nodes then", (long)count, 1);
+    (void)cudaGraphDestroy(graph);
+}
+
+static void ask_refused_changes(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    cudaGraph_t graph = NULL, longer = NULL, other = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node, second;
+    void *values[1];
+
+    values[0] = &kept->args[1];
+    params.func = (void *)SYMBOL(kept_set);
+    params.gridDim.x = params.gridDim.y = params.gridDim.z = 1;
+    params.blockDim = params.gridDim;
+    params.blockDim.x = 0;
+    params.kernelParams = values;
+    ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node), cudaSuccess);
+    ask_expect(ask, "a longer one", make_set(kept, 2, &longer, &second), cudaSuccess);
+    ask_expect(ask, "its second kernel", add_set(kept, longer, 3, &second), cudaSuccess);
+    ask_expect(ask, "another one", make_set(kept, 2, &other, &second), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    ask_expect_refusal(ask, "new parameters without threads", cudaGraphExecKernelNodeSetParams(exec, node, &params));
+    expect_words(kept, exec, "a launch after refused parameters", 1);
+    ask_expect_refusal(ask, "an update from the longer graph", update_from(exec, longer));
+    expect_words(kept, exec, "a launch after a refused update", 1);
+    ask_expect(ask, "new parameters", give_word(kept, exec, node, 1), cudaSuccess);
+    expect_words(kept, exec, "a launch after them", 2);
+    ask_expect(ask, "an update from a graph of the same shape", update_from(exec, other), cudaSuccess);
+    expect_words(kept, exec, "a launch after that", 4);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(longer);
+    (void)cudaGraphDestroy(other);
+}
+
+static void ask_refused(struct ask *ask)
+{
+    struct kept kept = PDL_ZERO;
+
+    if (!open_kept(&kept, ask))
+        return;
+    ask_refused_changes(&kept);
+    ask_without_cycle(&kept);
+    ask_not_added(&kept);
+    close_kept(&kept);
+}
+
+static const struct pair kept_pairs[] = {
+    PAIR_ASK("status", ask_status),
+    PAIR_ASK("uploaded", ask_uploaded),
+    PAIR_ASK("source", ask_source),
+    PAIR_ASK("refused", ask_refused),
+};
+IMAGE(kept, kept_pairs)

@@ -1,0 +1,162 @@
+/* pageable.cu - copies between pageable memory and the device, and memsets of every byte.
+ *
+ * pair     rules     what is asked
+ * copies   COMP-05b  a source that is written over as soon as the copy from it has returned; a target that is looked at then. Sizes on
+ *                    both sides of 64 KiB, behind unfinished work
+ * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255 and -1
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph_ask.h"
+#include "host_room.h"
+
+KERNEL(pageable_work) { slow_stores(&args); }
+
+#define MOST_BYTES (1u << 20)
+
+struct pageable {
+    struct ask *ask;
+    struct host_room *room;    /* of the work */
+    struct kernel_args args;
+    unsigned char *host, *back, *device;
+};
+
+static int open_pageable(struct pageable *p, struct ask *ask)
+{
+    p->ask = ask;
+    p->host = (unsigned char *)malloc(MOST_BYTES);
+    p->back = (unsigned char *)malloc(MOST_BYTES);
+    if (p->host && p->back && open_room(&p->room, &p->args) && cudaMalloc((void **)&p->device, MOST_BYTES) == cudaSuccess)
+        return 1;
+    ask_skip(ask, "memory", "none was given");
+    return 0;
+}
+
+static void close_pageable(struct pageable *p)
+{
+    (void)cudaDeviceSynchronize();
+    (void)cudaFree(p->device);
+    (void)cudaFreeHost(p->room);
+    free(p->host);
+    free(p->back);
+}
+
+static void fill(unsigned char *to, size_t bytes, unsigned salt)
+{
+    size_t i;
+
+    for (i = 0; i < bytes; i++)
+        to[i] = (unsigned char)(i * 7 + (i >> 8) + salt);
+}
+
+static unsigned is_filled(const unsigned char *from, size_t bytes, unsigned salt)
+{
+    size_t i;
+
+    for (i = 0; i < bytes; i++)
+        if (from[i] != (unsigned char)(i * 7 + (i >> 8) + salt))
+            return 0;
+    return 1;
+}
+
+/* Work that holds, so that a copy that does not wait for its memory has to leave it to later. */
+static cudaError_t begin_work(struct pageable *p, unsigned trial)
+{
+    prepare_trial(p->room, trial);
+    return launch_one((const void *)SYMBOL(pageable_work), &p->args, ASK_WORDS / 2, p->ask->stream, NULL, 0);
+}
+
+/* "The function will return once the pageable buffer has been copied to the staging memory" */
+static cudaError_t copy_in(struct pageable *p, size_t bytes, unsigned trial, unsigned *wrong)
+{
+    cudaError_t error;
+
+    fill(p->host, bytes, trial);
+    error = cudaMemsetAsync(p->device, 0, bytes, p->ask->stream);
+    if (error == cudaSuccess)
+        error = begin_work(p, trial);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(p->device, p->host, bytes, cudaMemcpyHostToDevice, p->ask->stream);
+    fill(p->host, bytes, trial + 100);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(p->ask->stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(p->back, p->device, bytes, cudaMemcpyDeviceToHost);
+    *wrong += error == cudaSuccess && !is_filled(p->back, bytes, trial);
+    return error;
+}
+
+/* "For transfers from device memory to pageable host memory, the function will return only once the copy has completed." */
+static cudaError_t copy_out(struct pageable *p, size_t bytes, unsigned trial, unsigned *wrong)
+{
+    cudaError_t error;
+
+    fill(p->host, bytes, trial);
+    memset(p->back, 0, bytes);
+    error = cudaMemcpy(p->device, p->host, bytes, cudaMemcpyHostToDevice);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize(); /* that copy may end after its call */
+    if (error == cudaSuccess)
+        error = begin_work(p, trial);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(p->back, p->device, bytes, cudaMemcpyDeviceToHost, p->ask->stream);
+    *wrong += error == cudaSuccess && !is_filled(p->back, bytes, trial);
+    return error == cudaSuccess ? cudaStreamSynchronize(p->ask->stream) : error;
+}
+
+static void ask_copies(struct ask *ask)
+{
+    static const size_t sizes[] = { 1, 255, 4096, 65536, 65537, 131072, MOST_BYTES };
+    unsigned trial, in = 0, out = 0, count = sizeof(sizes) / sizeof(sizes[0]);
+    struct pageable p = PDL_ZERO;
+    cudaError_t error = cudaSuccess;
+
+    if (!open_pageable(&p, ask)) {
+        close_pageable(&p);
+        return;
+    }
+    for (trial = 0; trial < 3 * count && error == cudaSuccess; trial++) {
+        error = copy_in(&p, sizes[trial % count], trial, &in);
+        if (error == cudaSuccess)
+            error = copy_out(&p, sizes[trial % count], trial, &out);
+    }
+    ask_expect(ask, "copies between pageable memory and the device", error, cudaSuccess);
+    ask_expect_none(ask, "copies from pageable memory that took what was written after the call", in, trial);
+    ask_expect_none(ask, "copies to pageable memory that were not complete after the call", out, trial);
+    close_pageable(&p);
+}
+
+static void ask_memsets(struct ask *ask)
+{
+    static const int values[] = { 0, 1, 127, 128, 255, -1 };
+    unsigned i, wrong = 0, count = sizeof(values) / sizeof(values[0]);
+    struct pageable p = PDL_ZERO;
+    cudaError_t error = cudaSuccess;
+    size_t byte;
+
+    if (!open_pageable(&p, ask)) {
+        close_pageable(&p);
+        return;
+    }
+    for (i = 0; i < 2 * count && error == cudaSuccess; i++) {
+        int value = values[i % count], differs = 0;
+        error = i < count ? cudaMemsetAsync(p.device, value, 4096, ask->stream) : cudaMemset2DAsync(p.device, 64, value, 64, 64, ask->stream);
+        if (error == cudaSuccess)
+            error = cudaMemcpyAsync(p.back, p.device, 4096, cudaMemcpyDeviceToHost, ask->stream);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(ask->stream);
+        for (byte = 0; byte < 4096 && error == cudaSuccess; byte++)
+            differs |= p.back[byte] != (unsigned char)value;
+        wrong += differs != 0;
+    }
+    ask_expect(ask, "memsets", error, cudaSuccess);
+    ask_expect_none(ask, "memsets that left another byte", wrong, i);
+    close_pageable(&p);
+}
+
+static const struct pair pageable_pairs[] = {
+    PAIR_ASK("copies", ask_copies),
+    PAIR_ASK("memsets", ask_memsets),
+};
+IMAGE(pageable, pageable_pairs)
