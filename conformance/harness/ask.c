@@ -66,8 +66,18 @@ static void count_wrong(struct ask *ask, const char *what, const char *got, cons
     ask_accuse(ask, what, got);
 }
 
+int ask_lacks_means(cudaError_t error)
+{
+    return error == cudaErrorMemoryAllocation || error == cudaErrorCallRequiresNewerDriver || error == cudaErrorInsufficientDriver;
+}
+
 void ask_expect(struct ask *ask, const char *what, cudaError_t got, cudaError_t want)
 {
+    if (ask_lacks_means(got) && want == cudaSuccess) {
+        ask_skip(ask, what, cudaGetErrorName(got));
+        (void)cudaGetLastError();
+        return;
+    }
     ask->asked++;
     ask_row(ask, what, cudaGetErrorName(got));
     if (got != want)

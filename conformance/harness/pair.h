@@ -117,7 +117,9 @@ struct ask {
     unsigned accused;          /* wrong answers so far, of which the first one was said at once */
     unsigned long long kills, tried; /* wrong trials, of how many: what a mutant of the case is judged by */
 };
-/* Compares one answer with what the documents say. */
+/* An error that says nothing of the device: others have its memory, or the driver is older than the toolkit. */
+int ask_lacks_means(cudaError_t error);
+/* Compares one answer with what the documents say; where means are lacking, the question could not be put. */
 void ask_expect(struct ask *ask, const char *what, cudaError_t got, cudaError_t want);
 void ask_expect_number(struct ask *ask, const char *what, long got, long want);
 /* None of `of` trials may be wrong; a mutant of the case dies by these counts. */

@@ -113,8 +113,8 @@ static void shape_fill(struct slot_shape *shape, const struct pair *pair, const 
     shape->primary_blocks = at_least(shape->primary_blocks, size->sms);
     shape->dependent_blocks = slots / 2 * draw_in(bits, 1, 3);
     if (pair->shape == SHAPE_OVERFLOW) {
-        shape->primary_blocks = slots + draw_in(bits >> 8, 1, slots / 4);
-        shape->dependent_blocks = slots + draw_in(bits >> 24, 1, slots / 4);
+        shape->primary_blocks = slots + draw_in(bits >> 8, 1, at_least(slots / 4, 1));
+        shape->dependent_blocks = slots + draw_in(bits >> 24, 1, at_least(slots / 4, 1));
     }
 }
 

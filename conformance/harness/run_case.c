@@ -271,6 +271,8 @@ static const char *unsupported(const struct case_info *info, const struct device
         return "the device's compute capability is too low";
     if (device->toolkit_version < info->min_toolkit)
         return "the toolkit is too old";
+    if (device->driver_version < info->min_toolkit)
+        return "the driver is too old";
     if (info->gpu_only && device->is_model)
         return "needs hardware";
     return NULL;

@@ -225,14 +225,13 @@ static cudaError_t make_again(struct ask *ask, struct web *web)
 }
 
 #ifndef PDL_MODEL
-/* The driver's function: the one with edge data is named _v2 before CUDA 13. */
+/* The driver's function: the one with edge data, which CUDA 12.3 brought. */
 static cudaError_t make_by_driver(struct ask *ask, struct web *web)
 {
     typedef CUresult (CUDAAPI *adder)(CUgraph, const CUgraphNode *, const CUgraphNode *, const CUgraphEdgeData *, size_t);
     void *function = NULL;
 
-    if (driver_function(CUDART_VERSION >= 13000 ? "cuGraphAddDependencies" : "cuGraphAddDependencies_v2",
-                        CUDART_VERSION >= 13000 ? 13000 : 12030, &function) != cudaSuccess) {
+    if (driver_function("cuGraphAddDependencies", CUDART_VERSION >= 13000 ? 13000 : 12030, &function) != cudaSuccess) {
         ask_skip(ask, "cuGraphAddDependencies with edge data", "this driver has none");
         return cudaErrorNotSupported;
     }

@@ -79,8 +79,8 @@ static cudaError_t run_round(const struct kernel_args *args, cudaStream_t stream
     return error == cudaSuccess ? cudaEventElapsedTime(ms, event[0], event[1]) : error;
 }
 
-/* At least what the kernel between the events took, and no more than from the end of the kernel before them to the beginning of the one after
- * them: kernels and events need not read one clock, so a step of the kernels' clock and 5 us are left to it. */
+/* At least what the kernel between the events took: "the resulting time may be greater than expected". Kernels and events need not read one
+ * clock, so steps of the kernels' clock and 5 us are left to it. */
 static void ask_rounds(struct ask *ask, struct host_room *room, struct kernel_args *args, const cudaEvent_t *event)
 {
     cudaGraphExec_t exec = NULL;
@@ -94,14 +94,13 @@ static void ask_rounds(struct ask *ask, struct host_room *room, struct kernel_ar
         error = make_timed(&exec, args, event);
     left = 5000.0 + 2.0 * (double)room->state.target_ns;
     for (round = 0; round < TIMES_ROUNDS && error == cudaSuccess; round++) {
-        double took, least = (double)(room->plan.hold_ns = TIMES_HOLD_NS + 4 * (uint32_t)room->state.target_ns + round % 3 * 20000), most;
+        double took, least = (double)(room->plan.hold_ns = TIMES_HOLD_NS + 4 * (uint32_t)room->state.target_ns + round % 3 * 20000);
         float ms = -1.0f;
 
         room->state.held_ns = room->state.dependent_begin_ns = 0; /* a kernel that does not run leaves its stamp so */
         error = run_round(args, ask->stream, round % 2 ? exec : NULL, event, &ms);
         took = (double)ms * 1e6;
-        most = (double)(int64_t)(room->state.dependent_begin_ns - room->state.held_ns);
-        wrong += error == cudaSuccess && (!room->state.held_ns || !room->state.dependent_begin_ns || took < least - left || took > most + left);
+        wrong += error == cudaSuccess && (!room->state.held_ns || !room->state.dependent_begin_ns || took < least - left);
     }
     ask_expect(ask, "the time between two events", error, cudaSuccess);
     ask_expect_none(ask, "times between two events that are not those of their last records", wrong, round);

@@ -209,6 +209,24 @@ static void ask_grids(struct ask *ask, const struct limits *limits)
         ask_launch(ask, limits, &beyond[i], 0);
 }
 
+static int cluster_fits(const struct limits *limits, const struct launch *launch)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchConfig_t config = PDL_ZERO;
+    int fit = 0;
+
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = launch->cluster;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    config.gridDim = sizes_of(launch->grid);
+    config.blockDim = sizes_of(launch->block);
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    if (cudaOccupancyMaxActiveClusters(&fit, kernel_of(limits, launch), &config) != cudaSuccess)
+        (void)cudaGetLastError();
+    return fit > 0;
+}
+
 static void ask_resources(struct ask *ask, const struct limits *limits)
 {
     const struct launch fit[] = {
@@ -217,6 +235,7 @@ static void ask_resources(struct ask *ask, const struct limits *limits)
         { "a cooperative grid of as many blocks as fit", { limits->together }, { 32 }, 0, 0, 1 },
         { "a cluster of 8 blocks", { 16 }, { 32 }, 0, 8, 0 },
     };
+    unsigned fits = sizeof(fit) / sizeof(fit[0]) - (cluster_fits(limits, &fit[3]) ? 0 : 1); /* parts of devices have fewer than 8 SMs */
     const struct launch beyond[] = {
         { "a block of one byte more than it may be allowed", { 0 }, { 0 }, limits->shared_allowed + 1, 0, 0 },
         { "a cooperative grid of one block more than fit", { limits->together + 1 }, { 32 }, 0, 0, 1 },
@@ -228,7 +247,7 @@ static void ask_resources(struct ask *ask, const struct limits *limits)
     };
     unsigned i;
 
-    for (i = 0; i < sizeof(fit) / sizeof(fit[0]); i++)
+    for (i = 0; i < fits; i++)
         ask_launch(ask, limits, &fit[i], 1);
     for (i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++)
         ask_launch(ask, limits, &beyond[i], 0);

@@ -1,7 +1,7 @@
 /* pageable.cu - copies between pageable memory and the device, and memsets of every byte.
  *
  * pair     rules     what is asked
- * copies   COMP-05b  a source that is written over as soon as the copy from it has returned; a target that is looked at then. Sizes on
+ * copies   COMP-05b  a source that is written over as soon as cudaMemcpy from it has returned; a target that is looked at then. Sizes on
  *                    both sides of 64 KiB, behind unfinished work
  * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255 and -1
  */
@@ -64,7 +64,7 @@ static unsigned is_filled(const unsigned char *from, size_t bytes, unsigned salt
 static cudaError_t begin_work(struct pageable *p, unsigned trial)
 {
     prepare_trial(p->room, trial);
-    return launch_one((const void *)SYMBOL(pageable_work), &p->args, ASK_WORDS / 2, p->ask->stream, NULL, 0);
+    return launch_one((const void *)SYMBOL(pageable_work), &p->args, ASK_WORDS / 2, cudaStreamLegacy, NULL, 0);
 }
 
 /* "The function will return once the pageable buffer has been copied to the staging memory" */
@@ -73,14 +73,12 @@ static cudaError_t copy_in(struct pageable *p, size_t bytes, unsigned trial, uns
     cudaError_t error;
 
     fill(p->host, bytes, trial);
-    error = cudaMemsetAsync(p->device, 0, bytes, p->ask->stream);
+    error = cudaMemset(p->device, 0, bytes);
     if (error == cudaSuccess)
         error = begin_work(p, trial);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(p->device, p->host, bytes, cudaMemcpyHostToDevice, p->ask->stream);
+        error = cudaMemcpy(p->device, p->host, bytes, cudaMemcpyHostToDevice);
     fill(p->host, bytes, trial + 100);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(p->ask->stream);
     if (error == cudaSuccess)
         error = cudaMemcpy(p->back, p->device, bytes, cudaMemcpyDeviceToHost);
     *wrong += error == cudaSuccess && !is_filled(p->back, bytes, trial);
@@ -96,13 +94,11 @@ static cudaError_t copy_out(struct pageable *p, size_t bytes, unsigned trial, un
     memset(p->back, 0, bytes);
     error = cudaMemcpy(p->device, p->host, bytes, cudaMemcpyHostToDevice);
     if (error == cudaSuccess)
-        error = cudaDeviceSynchronize(); /* that copy may end after its call */
-    if (error == cudaSuccess)
         error = begin_work(p, trial);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(p->back, p->device, bytes, cudaMemcpyDeviceToHost, p->ask->stream);
+        error = cudaMemcpy(p->back, p->device, bytes, cudaMemcpyDeviceToHost);
     *wrong += error == cudaSuccess && !is_filled(p->back, bytes, trial);
-    return error == cudaSuccess ? cudaStreamSynchronize(p->ask->stream) : error;
+    return error;
 }
 
 static void ask_copies(struct ask *ask)
@@ -143,9 +139,9 @@ static void ask_memsets(struct ask *ask)
         int value = values[i % count], differs = 0;
         error = i < count ? cudaMemsetAsync(p.device, value, 4096, ask->stream) : cudaMemset2DAsync(p.device, 64, value, 64, 64, ask->stream);
         if (error == cudaSuccess)
-            error = cudaMemcpyAsync(p.back, p.device, 4096, cudaMemcpyDeviceToHost, ask->stream);
-        if (error == cudaSuccess)
             error = cudaStreamSynchronize(ask->stream);
+        if (error == cudaSuccess)
+            error = cudaMemcpy(p.back, p.device, 4096, cudaMemcpyDeviceToHost);
         for (byte = 0; byte < 4096 && error == cudaSuccess; byte++)
             differs |= p.back[byte] != (unsigned char)value;
         wrong += differs != 0;

@@ -316,6 +316,20 @@ cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
     return occupancy(blocks, func, threads, dynamic_shared);
 }
 
+cudaError_t CUDARTAPI cudaOccupancyMaxActiveClusters(int *clusters, const void *func, const cudaLaunchConfig_t *config)
+{
+    CALL_QUERY(cudaOccupancyMaxActiveClusters);
+    FAIL_IF(clusters == NULL || config == NULL, cudaErrorInvalidValue);
+    int blocks = 0;
+    unsigned size = 1;
+    cudaError_t error = occupancy(&blocks, func, (int)config->blockDim.x, config->dynamicSmemBytes);
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            size = config->attrs[i].val.clusterDim.x * config->attrs[i].val.clusterDim.y * config->attrs[i].val.clusterDim.z;
+    *clusters = size == 0 || size > 8 ? 0 : (int)(device.sms * (unsigned)blocks / size);
+    return call_result(error);
+}
+
 cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *func, int threads,
                                                                              size_t dynamic_shared, unsigned flags)
 {

@@ -70,8 +70,6 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     }
     if (info->result == cudaGraphExecUpdateSuccess && !same_edge_data(e->copy, g) && refuses)
         info->result = cudaGraphExecUpdateErrorTopologyChanged;
-    if (device.faults.captured_updates_refused && g->nodes != 0 && g->node[0]->captured)
-        info->result = cudaGraphExecUpdateError;
     e->refused |= info->result != cudaGraphExecUpdateSuccess;
     if (info->result != cudaGraphExecUpdateSuccess)
         return call_result(cudaErrorGraphExecUpdateFailure);

@@ -130,17 +130,19 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
     op->plain_copy = wait;
     bool long_copy = bytes > 65536;
     bool early = device.faults.idle_source_early && (s->tail == NULL || s->tail->retired) && s->waits == 0 && kind == cudaMemcpyHostToDevice;
-    if (device.faults.late_copies && kind == cudaMemcpyHostToDevice && !memory_contains(from, bytes))
+    bool pageable_source = !memory_contains(from, bytes), pageable_target = !memory_contains(to, bytes);
+    bool read_late = (wait && long_copy && device.faults.long_pageable_source_late) || (!wait && device.faults.pageable_later);
+    if ((device.faults.late_copies || read_late) && kind == cudaMemcpyHostToDevice && pageable_source)
         wait = false; /* documented: such a call may return when the source is read */
-    if (!wait && (early || !memory_contains(from, bytes)) && !(long_copy && device.faults.long_pageable_source_late)) {
-        /* pageable source: taken now */
+    if (!wait && (early || pageable_source) && !read_late) { /* taken now */
         op->move.from = op->move.staging = malloc(bytes);
         if (op->move.staging == NULL)
             abort();
         memcpy(op->move.staging, from, bytes);
     }
-    bool early_target = device.faults.pageable_target_early || (long_copy && device.faults.long_pageable_target_early);
-    return call_result(stream_move(s, op, wait || (!memory_contains(to, bytes) && !early_target)));
+    if (pageable_target)
+        wait = wait ? !(long_copy && device.faults.long_pageable_target_early) : !device.faults.pageable_later;
+    return call_result(stream_move(s, op, wait));
 }
 
 cudaError_t CUDARTAPI cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)

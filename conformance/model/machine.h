@@ -188,7 +188,7 @@ struct faults {
     bool record_node_early, wait_node_early, general_params_ignored, relaxed_capture_loses_order, flagged_instance_loses_edge;
     bool captured_params_ignored, captured_disabled_runs, cluster_along_x_only, long_nodes_cut, blocking_set_skips_legacy, switch_runs_first;
     bool idle_source_early, launch_event_not_awaited, last_dependency_counts, sibling_end_frees, idle_condition_cuts, left_threads_free;
-    bool made_first_uncovered, legacy_record_alone, pageable_target_early, update_frees_running, begun_event_ends_list;
+    bool made_first_uncovered, legacy_record_alone,  update_frees_running, begun_event_ends_list;
     bool second_clone_drops_edge, capture_clone_full, late_threads_return, info_shares_data, no_edges_refused, attribute_set_once, many_waits_lose_one;
     bool full_queue_overlaps, lost_node_shifts;
     bool second_root_free, fan_of_sixteen_cut, all_bodies_run, idle_body_runs, host_runs_twice;
@@ -198,7 +198,7 @@ struct faults {
     bool misfits_dropped, crowds_accepted, legacy_beside_capture, legacy_sets_beside, cycles_accepted, first_time_stays, node_params_ignored;
     bool late_priority_lost, priority_not_captured, short_list_overruns, handles_confused, clone_is_moved, host_wait_forgets_exec, host_wait_forgets_events, any_shape_updates;
     bool grid_in_parts, host_node_in_body, event_node_in_body, no_event_ignored;
-    bool captured_updates_refused, refused_removal_removes, several_edges_refused;
+    bool refused_removal_removes, several_edges_refused;
     bool own_event_frees, ninth_wait_lost, fifth_waiter_unordered, destroyed_launch_event_lost, node_record_host_early;
     bool node_times_of_launch, sleeping_host_early, fired_stays_fired, unfinished_time_told, untimed_time_told, plain_refusal_forgotten;
     bool plain_call_drops_misfits, misfit_node_accepted, refused_launch_fires_event, stream_attribute_cuts, blocking_priority_lost;
@@ -214,7 +214,7 @@ struct faults {
     bool begin_keeps_read_only, late_blocks_do_not_wait, triggers_wrap, cluster_misfits_accepted, two_items_hide_primary;
     bool fence_takes_eight;
     bool refused_update_sticks, refused_params_disable, ninth_cover_lost, ninth_dependent_uncovered, fourth_level_unordered;
-    bool never_overlaps, early, shared, late_copies; /* these conform */
+    bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
 struct variant {

@@ -31,7 +31,7 @@
     X(cudaGraphChildGraphNodeGetGraph) X(cudaGraphNodeFindInClone) X(cudaGraphNodeSetEnabled)                        \
     X(cudaGraphNodeGetEnabled) X(cudaGraphConditionalHandleCreate) X(cudaFuncGetAttributes) X(cudaFuncSetAttribute)      \
     X(cudaFuncGetName) X(cudaOccupancyMaxActiveBlocksPerMultiprocessor)                                              \
-    X(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) X(cudaLaunchKernel) X(cudaLaunchKernelExC)             \
+    X(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) X(cudaOccupancyMaxActiveClusters) X(cudaLaunchKernel) X(cudaLaunchKernelExC) \
     X(cudaLaunchCooperativeKernel) X(cudaGetLastError) X(cudaPeekAtLastError)                                     \
     X(cudaGetFuncBySymbol) X(cudaGetDriverEntryPoint)
 

@@ -90,7 +90,8 @@ unsigned dice_below(struct dice *dice, unsigned n);
 /* What programs may ask of the device. */
 struct program_size {
     unsigned threads, blocks, many_blocks, most_blocks, shared_bytes, hold_ns, clusters;
-    int other_bodies, moves;   /* conditional nodes may have several; a child graph may be the graph itself and no clone */
+    int bodies, other_bodies, moves; /* there are conditional nodes; they may have several; a child graph may be the graph itself and no clone */
+    int cooperative_bodies;    /* cooperative kernels may stand in bodies */
     int programmatic;          /* no flavours: where no step waits, it is programmatic edges that go wrong */
 };
 
@@ -191,8 +192,6 @@ struct difference {
 void program_differs(struct difference *found, const char *format, ...);
 /* Edges and attributes that differ from the program's. */
 void graph_compare(const struct made *made, struct difference *found);
-/* The documents say which edges capture makes of each of its launches. */
-int program_has_one_reading(const struct program *p);
 /* Launches eagerly, or captures into made->graph. */
 cudaError_t stream_make(struct made *made, enum stream_way way);
 /* Whichever it is: no call here is one that another mode would forbid. */

@@ -82,15 +82,7 @@ static const struct program *retyped(struct made *made)
     return &other;
 }
 
-/* Then an update from the one to the other differs in parameters alone, and the documents leave no reason to refuse it. */
-static int made_by_the_same_calls(const struct made *made)
-{
-    if (made->decoy->program != made->program)
-        return 0;
-    return made->program->streams ? program_has_one_reading(made->program) : made->way == WAY_ONE_BY_ONE;
-}
-
-/* Edges in another order, or of other kinds, may be refused. */
+/* "The API may add further restrictions in future releases": a refusal is counted. */
 static cudaError_t update_to(struct made *made, const struct made *to, cudaGraphExec_t exec)
 {
     cudaGraphExecUpdateResultInfo info;
@@ -100,7 +92,7 @@ static cudaError_t update_to(struct made *made, const struct made *to, cudaGraph
     error = cudaGraphExecUpdate(exec, to->graph, &info);
     if (error == cudaSuccess && info.result != cudaGraphExecUpdateSuccess)
         return cudaErrorUnknown;
-    if (error != cudaErrorGraphExecUpdateFailure || made_by_the_same_calls(made))
+    if (error != cudaErrorGraphExecUpdateFailure)
         return error;
     (void)cudaGetLastError();
     made->refused = 1;

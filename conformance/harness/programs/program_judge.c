@@ -344,6 +344,10 @@ static enum tried try_way(struct program_room *room, const struct program *p, co
     made.room = room;
     made.dice.state = seed;
     error = (way->stream ? try_stream : try_graph)(&made, way, found);
+    if (ask_lacks_means(error) && !made.declined) {
+        made.declined = made.refused = 1;
+        (void)cudaDeviceSynchronize(); /* what was launched touches no other program */
+    }
     if (error != cudaSuccess && !made.declined)
         program_differs(found, "a call gave %s", cudaGetErrorName(error));
     (void)cudaGetLastError();

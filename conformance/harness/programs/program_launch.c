@@ -90,24 +90,27 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
 
 /* ---- memsets and copies ---- */
 
-/* "The function will return once the pageable buffer has been copied" (API synchronization behavior): it may then change. */
+/* "For transfers between device memory and pageable host memory, the function might be synchronous": the buffer stays until it surely has been
+ * read. */
 static cudaError_t copy_from_pageable(const struct step_params *params, cudaStream_t stream)
 {
     char pageable[STEP_BYTES];
-    cudaError_t error;
+    cudaError_t error, end;
 
     memcpy(pageable, params->as.copy.from, params->as.copy.bytes);
     error = cudaMemcpyAsync(params->as.copy.to, pageable, params->as.copy.bytes, cudaMemcpyHostToDevice, stream);
+    end = cudaStreamSynchronize(stream);
     memset(pageable, 0xA5, sizeof(pageable));
-    return error;
+    return error == cudaSuccess ? end : error;
 }
 
-/* "The function will return only once the copy has completed": the host may read it then. */
+/* It is complete when the stream is. */
 static cudaError_t copy_to_pageable(const struct step_params *params, cudaStream_t stream)
 {
     char pageable[STEP_BYTES];
 
     TRY(cudaMemcpyAsync(pageable, params->as.copy.from, params->as.copy.bytes, cudaMemcpyDeviceToHost, stream));
+    TRY(cudaStreamSynchronize(stream));
     memcpy(params->as.copy.to, pageable, params->as.copy.bytes);
     return cudaSuccess;
 }

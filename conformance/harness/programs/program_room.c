@@ -75,9 +75,33 @@ static cudaError_t open_streams(struct program_room *room)
 }
 
 /* What programs may ask of this device and this kernel. */
+/* Devices of few SMs, and parts of devices, have room for fewer blocks in a cluster. */
+static unsigned largest_cluster(const struct program_room *room)
+{
+    cudaLaunchAttribute attribute = { 0 };
+    cudaLaunchConfig_t config = { 0 };
+    unsigned blocks;
+    int fit;
+
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
+    config.blockDim.x = room->size.threads;
+    config.dynamicSmemBytes = room->size.shared_bytes;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    for (blocks = 8; blocks > 1; blocks /= 2) {
+        config.gridDim.x = attribute.val.clusterDim.x = blocks;
+        if (cudaOccupancyMaxActiveClusters(&fit, room->kernel[0], &config) == cudaSuccess && fit > 0)
+            break;
+        (void)cudaGetLastError();
+    }
+    return blocks;
+}
+
 static cudaError_t measure(struct program_room *room)
 {
-    int device, sms, shared, threads, fit, version, i;
+    int device, sms, shared, threads, fit, version, mps = 0, i;
 
     TRY(cudaGetDevice(&device));
     TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
@@ -89,13 +113,17 @@ static cudaError_t measure(struct program_room *room)
     room->size.shared_bytes = (unsigned)shared - 1024;
     TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, room->kernel[0], (int)room->size.threads, 0));
     TRY(cudaDriverGetVersion(&version));
+    if (cudaDeviceGetAttribute(&mps, cudaDevAttrMpsEnabled, device) != cudaSuccess)
+        (void)cudaGetLastError();
+    room->size.cooperative_bodies = !mps; /* "Cooperative launches are permitted so long as MPS is not in use" */
+    room->size.bodies = version >= 12040;
     room->size.other_bodies = version >= 12080;
     room->size.moves = version >= 12090;
     room->size.blocks = (unsigned)sms;
     room->size.many_blocks = (unsigned)(sms * fit);
     room->size.most_blocks = sms < 16 ? 0 : 66000; /* the model has time for fewer */
     room->size.hold_ns = 2000;
-    room->size.clusters = 8;
+    room->size.clusters = largest_cluster(room);
     return cudaSuccess;
 }
 

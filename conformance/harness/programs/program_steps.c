@@ -243,7 +243,10 @@ static const enum cudaGraphNodeType node_type_condition = cudaGraphNodeTypeCount
 /* In a conditional node of its own; an empty step is one that runs nothing. */
 static int is_condition(const struct made *made, unsigned index)
 {
-    return (made->bodies >> index & 1) && (made->program->step[index].kind < STEP_HOST || made->program->step[index].kind == STEP_EMPTY);
+    const struct step *step = &made->program->step[index];
+    int may_be = step->kind < STEP_HOST || step->kind == STEP_EMPTY;
+
+    return (made->bodies >> index & 1) && may_be && (!step->cooperative || made->room->size.cooperative_bodies);
 }
 
 int program_keeps_node(const struct made *made, unsigned index)

@@ -516,16 +516,6 @@ static int may_be_read_twice(const struct program *p, unsigned step)
     return p->step[step].attribute && (p->step[step].cooperative || links_into(p, step));
 }
 
-int program_has_one_reading(const struct program *p)
-{
-    unsigned i;
-
-    for (i = 0; i < p->steps; i++)
-        if (may_be_read_twice(p, i))
-            return 0;
-    return 1;
-}
-
 int program_captured_right(const struct made *made, enum stream_way way)
 {
     const struct program *p = made->program;

@@ -250,7 +250,7 @@ static void open_case(void)
     info = a_case;
     memset(&device, 0, sizeof(device));
     device.cc = 90;
-    device.toolkit_version = 12030;
+    device.toolkit_version = device.driver_version = 12030;
     device.size.words_max = 4096;
     device.size.words_big = 65536;
     memset(&run, 0, sizeof(run));
@@ -484,6 +484,8 @@ static void test_unsupported(void)
     info.min_cc = 90;
     info.min_toolkit = 12031;
     expect(call('r'), 1, "unrun NOT_SUPPORTED 'the toolkit is too old'", "an old toolkit");
+    device.toolkit_version = 12031;
+    expect(call('r'), 1, "unrun NOT_SUPPORTED 'the driver is too old'", "an old driver under a newer toolkit");
     info.min_toolkit = 12030;
     info.gpu_only = 1;
     expect(call('r'), 1, BASE "case PASS '' of 201, 0 ns", "what only hardware has runs there");
