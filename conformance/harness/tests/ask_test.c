@@ -16,8 +16,7 @@ cudaError_t cudaGetLastError(void) { return cudaSuccess; }
 
 const char *cudaGetErrorName(cudaError_t error)
 {
-    (void)error;
-    return "an error";
+    return error == cudaSuccess ? "cudaSuccess" : error == cudaErrorInvalidValue ? "cudaErrorInvalidValue" : "an error";
 }
 
 static unsigned mutants;
@@ -25,7 +24,11 @@ static unsigned mutants;
 unsigned variants_of_case(struct variant *variants, const struct case_info *info, enum profile profile)
 {
     (void)info, (void)profile;
+    unsigned i;
+
     memset(variants, 0, mutants * sizeof(*variants));
+    for (i = 0; i < mutants; i++)
+        variants[i].name = "nowait";
     return mutants;
 }
 
@@ -37,23 +40,39 @@ unsigned long long run_trials(const struct case_info *info, enum profile profile
 
 static void ask_wrongly(struct ask *ask);
 
+static void (*mutant_asks)(struct ask *ask) = ask_wrongly;
+
 const struct pair *run_find_pair(const struct case_info *info, const char *tag)
 {
-    static const struct pair mutant = { .ask = ask_wrongly };
+    static struct pair mutant;
 
     (void)info, (void)tag;
+    mutant.ask = mutant_asks;
     return &mutant;
 }
 
+static unsigned long long kills, tried;
+static enum variant_status judged;
+static unsigned answered, answers_kept;
+static char told[512];
+static enum case_status verdict;
+
 void record_variant(struct record *record, const struct case_info *info, const struct variant *variant, const struct variant_result *result)
 {
-    (void)record, (void)info, (void)variant, (void)result;
+    (void)record, (void)info, (void)variant;
+    kills = result->kills;
+    tried = result->trials;
+    judged = result->status;
 }
 
 void record_asked(struct record *record, const struct case_info *info, enum case_status status, const char *reason, unsigned asked,
                   const struct answer *answers, unsigned count)
 {
-    (void)record, (void)info, (void)status, (void)reason, (void)asked, (void)answers, (void)count;
+    (void)record, (void)info, (void)answers;
+    verdict = status;
+    answered = asked;
+    answers_kept = count;
+    snprintf(told, sizeof(told), "%s", reason);
 }
 
 /* ---- the tests ---- */
@@ -117,8 +136,95 @@ static void ask_it(void (*questions)(struct ask *ask), int proving)
     fclose(record.file);
 }
 
+/* ---- each answer that is not the wanted one is wrong, by however little ---- */
+
+static void ask_codes(struct ask *ask)
+{
+    ask_expect(ask, "a", cudaErrorNotSupported, cudaSuccess);
+    ask_expect(ask, "b", cudaErrorNotSupported, cudaErrorInvalidValue);
+    ask_expect(ask, "c", cudaSuccess, cudaErrorInvalidValue);
+    ask_expect_refusal(ask, "d", cudaSuccess);
+    ask_expect_text(ask, "e", "P>D 1,0,1; P>M 0,0,0", "P>D 1,0,1");
+    ask_expect_text(ask, "f", "P>D 1,0,1", "P>D 1,0,1; P>M 0,0,0");
+    ask_expect_text(ask, "g", "P>D 1,0,1", "P>D 1,1,1");
+    ask_expect_text(ask, "h", "", "no edge");
+    ask_expect_number(ask, "i", 2, 1);
+    ask_expect_number(ask, "j", 0, 1);
+    ask_expect_number(ask, "k", -1, 255);
+    ask_expect_number(ask, "l", 1l << 32, 0);
+    ask_expect_none(ask, "m", 1, 99);
+}
+
+static void ask_rest(struct ask *ask)
+{
+    ask_expect(ask, "a", cudaErrorInvalidValue, cudaErrorInvalidValue);
+    ask_expect_refusal(ask, "b", cudaErrorNotSupported);
+    ask_expect_text(ask, "c", "0,0,0", "0,0,0");
+    ask_expect_number(ask, "d", -1, -1);
+    ask_expect_none(ask, "e", 0, 99);
+    ask_note(ask, "f", cudaErrorNotSupported);
+    ask_note_number(ask, "g", 7);
+}
+
+static void ask_and_skip(struct ask *ask)
+{
+    ask_rightly(ask);
+    ask_skip(ask, "another question", "could not be put");
+}
+
+static void ask_too_much(struct ask *ask)
+{
+    unsigned i;
+
+    for (i = 0; i <= ASK_ROWS; i++)
+        ask_note_number(ask, "a row", i);
+}
+
+static unsigned wrong_of(void (*questions)(struct ask *ask))
+{
+    struct ask ask;
+
+    memset(&ask, 0, sizeof(ask));
+    questions(&ask);
+    return ask.wrong;
+}
+
+static void few_kills(struct ask *ask) { ask_expect_none(ask, "trials", JUDGE_KILLS - 1, 64); }
+static void enough_kills(struct ask *ask) { ask_expect_none(ask, "trials", JUDGE_KILLS, 64); }
+
+static void test_verdicts(void)
+{
+    struct ask ask;
+
+    memset(&ask, 0, sizeof(ask));
+    ask_codes(&ask);
+    check(ask.asked == 13 && ask.wrong == 13 && ask.skipped == 0, "every answer that is not the wanted one is wrong");
+    check(wrong_of(ask_rest) == 0, "the wanted ones are not, nor what is only noted");
+    mutants = 0;
+    ask_it(ask_rest, 1);
+    ask_it(ask_and_skip, 1);
+    check(verdict == CASE_INCONCLUSIVE && strstr(told, "could not be put"), "a question that could not be put keeps a case from passing");
+    ask_it(ask_too_much, 1);
+    check(verdict == CASE_INCONCLUSIVE && answers_kept == ASK_ROWS, "so do answers that the record has no room for");
+    mutants = 1;
+    mutant_asks = few_kills;
+    ask_it(ask_rightly, 1);
+    check(verdict == CASE_INCONCLUSIVE && judged == VARIANT_SURVIVED && kills == JUDGE_KILLS - 1 && tried == 64, "so does a mutant with eleven kills");
+    check(strstr(told, "mutant-survived: nowait") != NULL, "which is named");
+    mutant_asks = enough_kills;
+    ask_it(ask_rightly, 1);
+    check(verdict == CASE_PASS && judged == VARIANT_KILLED && kills == JUDGE_KILLS && answered == 1, "twelve are enough");
+    ask_it(ask_rightly, 0);
+    check(verdict == CASE_INCONCLUSIVE, "what only observes passes never");
+    ask_it(ask_wrongly, 1);
+    check(verdict == CASE_FAIL, "a wrong answer fails the case");
+}
+
 int main(void)
 {
+    test_verdicts();
+    mutant_asks = ask_wrongly;
+    mutants = 0;
     check(seed_of(1, "A-01.pair.widened.built") != seed_of(2, "A-01.pair.widened.built"), "another seed draws other questions");
     check(seed_of(1, "A-01.pair.widened.built") != seed_of(1, "A-02.pair.widened.built"), "another case draws other questions");
     check(seed_of(1, "A-01.pair.widened.built") == seed_of(1, "A-01.pair.widened.built"), "the same seed draws the same ones");

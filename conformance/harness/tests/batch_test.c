@@ -274,6 +274,14 @@ static void check_lanes(void)
 
 /* ---- updates: what an executable graph does before it has been updated ---- */
 
+static int update_refused;
+cudaError_t __real_cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info);
+cudaError_t __wrap_cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info);
+cudaError_t __wrap_cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result)
+{
+    return update_refused ? cudaErrorGraphExecUpdateFailure : __real_cudaGraphExecUpdate(exec, graph, result);
+}
+
 static uint32_t *data_of_first, *data_of_last;
 static cudaError_t queue_noting(const struct queue *queue, const struct trial_launch *trial)
 {
@@ -311,10 +319,61 @@ static void check_update(void)
     pair.queue = queue_pair;
 }
 
+/* A trial that is repeated expects other words each time. */
+static void check_repeated(void)
+{
+    struct part part;
+    unsigned i, same = 0;
+
+    open_part(&part, 4, 100000);
+    check(part_pin(&part, 3, 5, 1000, 1), "a trial of the test is repeated");
+    batch_layout(&layout, &part, part_group(&part, 0));
+    batch_plan(first, &part, &layout, 0);
+    batch_plan(second, &part, &layout, 2);
+    for (i = 0; i < layout.slots; i++)
+        same += first[i].key == second[i].key || (i && first[i].key == first[i - 1].key);
+    check(same == 0, "no repetition has the key of another one");
+}
+
+/* An update that may not be refused and is, is a fault; only other edges may be refused. */
+static void check_refused_update(void)
+{
+    static uint32_t words[1 << 16], others[1 << 16];
+    static struct nodes nodes;
+    struct part part;
+    struct queue queue;
+    struct fault fault;
+    cudaGraphExec_t exec = NULL;
+
+    pair.queue = queue_noting;
+    pair.flags |= PAIR_UPDATED;
+    open_part(&part, 4, 256);
+    batch_layout(&layout, &part, 0);
+    memset(&queue, 0, sizeof(queue));
+    queue.stream = device.stream;
+    queue.nodes = &nodes;
+    buffers.data = words;
+    buffers.input = others;
+    update_refused = 1;
+    memset(&fault, 0, sizeof(fault));
+    check(!batch_graph(&device, &buffers, &part, &layout, &queue, &exec, &fault) && fault.error == cudaErrorGraphExecUpdateFailure,
+          "a refused update is a fault");
+    pair.flags |= PAIR_RETYPED;
+    exec = NULL;
+    check(batch_graph(&device, &buffers, &part, &layout, &queue, &exec, &fault) && exec, "unless the edges are others");
+    update_refused = 0;
+    (void)cudaGraphExecDestroy(exec);
+    memset(&buffers, 0, sizeof(buffers));
+    pair.flags &= ~(unsigned)(PAIR_UPDATED | PAIR_RETYPED);
+    pair.queue = queue_pair;
+}
+
 int main(void)
 {
+    check_repeated();
     check_lanes();
     check_update();
+    check_refused_update();
     check_keys(4);
     check_keys(132);
     check_rotation(4);

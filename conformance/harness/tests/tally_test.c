@@ -194,6 +194,8 @@ static void held_too_short(struct bench *t) { t->states[1].held_ns = 4999; }
 static void control_stays_away(struct bench *t) { t->states[SLOTS - 1].early = 0; }
 static void other_blocks(struct bench *t) { t->layout.slot[1].shape.dependent_blocks = 1; }
 static void other_threads(struct bench *t) { t->layout.slot[1].shape.threads = 128; }
+static void other_primary(struct bench *t) { t->layout.slot[1].shape.primary_blocks = 1; }
+static void other_words(struct bench *t) { t->layout.slot[1].shape.words -= 4; }
 static void other_shared(struct bench *t) { t->layout.slot[1].shape.primary_shared_bytes = 1024; }
 static void observing(struct bench *t) { t->info.proving = 0; }
 static void control_in_front(struct bench *t)
@@ -224,6 +226,8 @@ static void test_progress_and_start(void)
     check(exercised_after("start", CONTROL_UNORDERED, other_blocks) == 2, "nor for a trial of another grid");
     check(exercised_after("start", CONTROL_UNORDERED, other_threads) == 2, "nor for one of other blocks");
     check(exercised_after("start", CONTROL_UNORDERED, other_shared) == 2, "nor for one of other shared memory");
+    check(exercised_after("start", CONTROL_UNORDERED, other_primary) == 2, "nor for one of another primary");
+    check(exercised_after("start", CONTROL_UNORDERED, other_words) == 2, "nor for one of other words");
     check(exercised_after("start", CONTROL_UNORDERED, not_held) == 2, "a primary that was not held shows nothing");
     check(exercised_after("start", CONTROL_UNORDERED, held_too_short) == 2, "nor does one that was held too short");
     check(exercised_after("start", CONTROL_NONE, observing) == 0, "without a control nothing is exercised");

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import shutil
 import subprocess
 import tomllib
@@ -240,6 +241,63 @@ _Static_assert(sizeof(kit_cases) / sizeof(kit_cases[0]) == KIT_CASE_COUNT, "case
 _Static_assert(sizeof(kit_tags) / sizeof(kit_tags[0]) == KIT_TAG_COUNT, "tags");
 int main(void) { return 0 KIT_IMAGES(ONE); }
 """
+TELLS = DECLARATIONS.replace("int main(void) { return 0 KIT_IMAGES(ONE); }", """
+#include <stdio.h>
+static void names(const char *const *name) { for (; *name; name++) printf("%s,", *name); printf("|"); }
+int main(void)
+{
+    for (int i = 0; i < KIT_CASE_COUNT; i++) {
+        const struct case_info *c = &kit_cases[i];
+        printf("%s|%s|%s|%s|%s|%s|%s|%s|%d|%d|%d|%d|%d|%d|", c->name, c->rule, c->rule_class, c->kind, c->family, c->pair, c->window, c->path,
+               c->core, c->proving, c->broken_waits, c->gpu_only, c->min_cc, c->min_toolkit);
+        for (int p = 0; p < 4; p++) printf("%llu,", c->trials[p]);
+        printf("|");
+        names(c->mutants);
+        names(c->controls);
+        printf("%u\\n", c->allowed);
+    }
+    for (int i = 0; i < KIT_TAG_COUNT; i++)
+        printf("%s|%s|%s|%s\\n", kit_tags[i].tag, kit_tags[i].kind, kit_tags[i].text, kit_tags[i].equivalent ? kit_tags[i].equivalent : "NULL");
+    printf("%s %s\\n", KIT_SUITE, KIT_RULES_HASH);
+}
+""")
+
+
+def lines_of(book_text: bytes) -> list[str]:
+    """What the C tables have to say, from the TOML itself."""
+    data, found = tomllib.loads(book_text.decode()), []
+    kinds = {tag["tag"]: tag for tag in data["mutant"]}
+    for rule in data["rule"]:
+        major, minor = map(int, rule.get("needs", {}).get("toolkit", "12.3").split("."))
+        for case in rule.get("case", []):
+            trials = case.get("trials", {})
+            for window, role in case["windows"].items():
+                proves = role == "proving"
+                for path in case["paths"]:
+                    texts = [f"{rule['id']}.{case['pair']}.{window}.{path}", rule["id"], rule["class"], rule["kind"], case["family"], case["pair"],
+                             window, path]
+                    numbers = [rule.get("core", False), proves, proves and case.get("broken_waits", False), case.get("gpu_only", False),
+                               rule.get("needs", {}).get("cc", 90), major * 1000 + minor * 10]
+                    lists = ["".join(f"{name}," for name in case.get(key, []) if proves) for key in ("mutants", "controls")]
+                    allowed = sum({"wrong": 1, "early_start": 2}[name] for name in case.get("allowed", []))
+                    counts = "".join(f"{trials.get(profile, 0)}," for profile in ("smoke", "quick", "full", "soak"))
+                    found.append("|".join([*texts, *(str(int(n)) for n in numbers), counts, *lists, str(allowed)]))
+    found += [f"{tag['tag']}|{tag['kind']}|{tag['text']}|{tag.get('equivalent_candidate', 'NULL')}" for tag in kinds.values()]
+    return [*found, f"{data['suite']} {hashlib.sha256(book_text).hexdigest()[:16]}"]
+
+
+@pytest.mark.parametrize("book_text", [text_of(GOOD), places.RULES.read_bytes()], ids=["sample", "rules.toml"])
+def test_the_tables_say_what_the_rules_say(book_text: bytes, tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_bytes(book_text)
+    assert main(["--rules", str(tmp_path / "rules.toml"), "--out", str(tmp_path)]) == 0
+    (tmp_path / "tell.c").write_text(TELLS)
+    subprocess.run(["cc", "-std=c11", "-o", "tell", "tell.c"], cwd=tmp_path, check=True)
+    said = subprocess.run([tmp_path / "tell"], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert said == lines_of(book_text)
+    cmake = (tmp_path / "variants.cmake").read_text()
+    book = parse(book_text)
+    assert [f'"{case.family}|{case.name}"' in cmake for case in book.cases] == [True] * len(book.cases)
+    assert [f'"{family}|{tag}|{" ".join(flags)}"' in cmake for family, tag, flags in book.images()] == [True] * len(book.images())
 
 
 @pytest.mark.parametrize("book_text", [text_of(GOOD), places.RULES.read_bytes()], ids=["sample", "rules.toml"])

@@ -1,0 +1,42 @@
+"""Hardware that is there is never replaced by the model, and each GPU is judged by what it is itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.pdlkit import device_choice, machine
+from conformance.pdlkit.exits import BadArguments
+
+
+def driver(*ccs: int, error: str | None = None) -> machine.Driver:
+    return machine.Driver(error, 13000, tuple(machine.Gpu(f"GPU of {cc}", cc, 132) for cc in ccs))
+
+
+def choose(monkeypatch: pytest.MonkeyPatch, request: str, found: machine.Driver) -> device_choice.Choice:
+    monkeypatch.setattr(device_choice, "nvidia_hardware", lambda: ["/dev/nvidia0"])
+    monkeypatch.setattr(device_choice, "ask_driver", lambda: found)
+    return device_choice.choose(request, 90, None)
+
+
+def test_auto_takes_the_hardware_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = choose(monkeypatch, "auto", driver(90))
+    assert (found.device, found.on_model, found.architectures) == ("cuda", False, "90")
+
+
+@pytest.mark.parametrize("ccs", [(), (90,)])
+def test_hardware_that_cannot_be_used_is_broken(ccs: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = choose(monkeypatch, "auto", driver(*ccs, error="no driver"))
+    assert found.broken and "no driver" in found.broken and not found.on_model
+
+
+def test_each_gpu_is_judged_by_its_own_capability(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = driver(90, 80)
+    assert choose(monkeypatch, "cuda:0", both).absent is None
+    old = choose(monkeypatch, "cuda:1", both)
+    assert old.absent and "8.0" in old.absent and not old.on_model
+    with pytest.raises(BadArguments, match="offers 2 devices"):
+        choose(monkeypatch, "cuda:2", both)
+
+
+def test_a_named_model_is_the_model() -> None:
+    assert device_choice.choose("model:shared", 90, None).on_model
