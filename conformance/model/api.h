@@ -100,7 +100,7 @@ struct stream {
     bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
     bool behind_graph; /* its last work is a graph: for the device record-forgets-graph */
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
-    unsigned moves, items; /* in a row */
+    unsigned items; /* since the last kernel; for the device two-items-hide-primary */
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
     struct capture *capture;
     struct stream *next;

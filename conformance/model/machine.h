@@ -203,7 +203,7 @@ struct faults {
     bool node_times_of_launch, sleeping_host_early, fired_stays_fired, unfinished_time_told, untimed_time_told, plain_refusal_forgotten;
     bool plain_call_drops_misfits, misfit_node_accepted, refused_launch_fires_event, stream_attribute_cuts, blocking_priority_lost;
     bool priority_not_clamped, stream_0_is_per_thread, destroyed_stream_not_joined, ninth_blocking_not_joined, legacy_host_alone;
-    bool legacy_wait_is_no_action, many_moves_pass, large_graph_cut, third_in_flight_free, destroyed_stream_frees_exec;
+    bool legacy_wait_is_no_action, large_graph_cut, third_in_flight_free, destroyed_stream_frees_exec;
     bool enabling_frees_exec, disabling_stops_memset, general_host_params_reach_running, params_enable, upload_enables;
     bool update_renames_nodes, update_keeps_grandchildren, refused_graph_stays_refused, late_node_runs, child_source_followed;
     bool child_handle_is_copy, source_attribute_changes_copies, params_keep_shared, update_keeps_threads, isolation_ignored, merge_ignored;

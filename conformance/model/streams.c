@@ -193,9 +193,7 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     bool forgets = device.faults.record_forgets_graph && s->behind_graph && op->kind == OP_RECORD;
     s->idle = false;
     s->items = op->kind == OP_KERNEL ? s->items : s->items + 1;
-    s->moves = moves_memory(op) ? s->moves + 1 : 0;
-    forgets |= device.faults.many_moves_pass && s->moves > 32;
-    if (!forgets || s->tail == NULL)
+    if (!forgets)
         order_behind_tail(s, op, programmatic && op->kind == OP_KERNEL);
     else
         op_covers(op, s->tail); /* the stream itself stays in order */

@@ -248,8 +248,8 @@ int main(void)
 {
     for (int i = 0; i < KIT_CASE_COUNT; i++) {
         const struct case_info *c = &kit_cases[i];
-        printf("%s|%s|%s|%s|%s|%s|%s|%s|%d|%d|%d|%d|%d|%d|", c->name, c->rule, c->rule_class, c->kind, c->family, c->pair, c->window, c->path,
-               c->core, c->proving, c->broken_waits, c->gpu_only, c->min_cc, c->min_toolkit);
+        printf("%s|%s|%s|%s|%s|%s|%s|%s|%d|%d|%d|%d|%d|%d|", c->name, c->rule, c->rule_class, c->kind, c->family, c->pair, c->window,
+               c->path, c->core, c->proving, c->broken_waits, c->gpu_only, c->min_cc, c->min_toolkit);
         for (int p = 0; p < 4; p++) printf("%llu,", c->trials[p]);
         printf("|");
         names(c->mutants);
@@ -257,7 +257,8 @@ int main(void)
         printf("%u\\n", c->allowed);
     }
     for (int i = 0; i < KIT_TAG_COUNT; i++)
-        printf("%s|%s|%s|%s\\n", kit_tags[i].tag, kit_tags[i].kind, kit_tags[i].text, kit_tags[i].equivalent ? kit_tags[i].equivalent : "NULL");
+        printf("%s|%s|%s|%s\\n", kit_tags[i].tag, kit_tags[i].kind, kit_tags[i].text,
+               kit_tags[i].equivalent ? kit_tags[i].equivalent : "NULL");
     printf("%s %s\\n", KIT_SUITE, KIT_RULES_HASH);
 }
 """)
@@ -274,8 +275,8 @@ def lines_of(book_text: bytes) -> list[str]:
             for window, role in case["windows"].items():
                 proves = role == "proving"
                 for path in case["paths"]:
-                    texts = [f"{rule['id']}.{case['pair']}.{window}.{path}", rule["id"], rule["class"], rule["kind"], case["family"], case["pair"],
-                             window, path]
+                    texts = [f"{rule['id']}.{case['pair']}.{window}.{path}", rule["id"], rule["class"], rule["kind"], case["family"],
+                             case["pair"], window, path]
                     numbers = [rule.get("core", False), proves, proves and case.get("broken_waits", False), case.get("gpu_only", False),
                                rule.get("needs", {}).get("cc", 90), major * 1000 + minor * 10]
                     lists = ["".join(f"{name}," for name in case.get(key, []) if proves) for key in ("mutants", "controls")]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from conformance.pdlkit.report import identified
-from conformance.reports import submit
-from conformance.reports.tests.test_submit import recorded
+from conformance.reports import submission, submit
+from conformance.reports.tests.made_reports import recorded
 
 
 def test_one_refused_report_refuses_the_call(tmp_path: Path) -> None:
@@ -23,8 +23,8 @@ def test_one_refused_report_refuses_the_call(tmp_path: Path) -> None:
     assert submit.main([files["bad"], files["good"]]) == 1 and submit.main([files["good"], files["bad"]]) == 1
 
 
-@pytest.mark.parametrize("check", ["schema_problems", "digest_problems", "inconsistencies", "recomputed_problems", "name_problems", "fitness_problems"])
+@pytest.mark.parametrize("check", ["schema_problems", "digest_problems", "inconsistencies", "recomputed_problems", "name_problems",
+                                   "fitness_problems"])
 def test_every_check_is_asked(check: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"conformance.reports.submission.{check}", lambda _: ["planted"])
-    from conformance.reports import submission
     assert "planted" in list(submission.problems(recorded()))
