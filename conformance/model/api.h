@@ -149,6 +149,7 @@ bool takes_overlap(void); /* the seed decides whether a permitted overlap is tak
 enum edge_kind trigger_for(const struct op *op); /* what a programmatic dependency of op waits for */
 bool reads_boldly(void); /* ... and how a question is answered that the documents leave open */
 bool legacy_is_forbidden(const struct stream *s); /* while another stream is captured */
+bool legacy_use_spoils(const struct stream *s);   /* the same; whatever is captured is invalid then */
 
 /* ---- graphs and capture ---- */
 

@@ -258,10 +258,8 @@ cudaError_t launch_in_stream(struct request *r)
     struct stream *s = stream_of(r->stream_handle);
     if (s == NULL)
         return cudaErrorInvalidResourceHandle;
-    if (legacy_is_forbidden(s)) {
-        capture_invalidate_all();
+    if (legacy_use_spoils(s))
         return cudaErrorStreamCaptureImplicit;
-    }
     if (s->capture != NULL) {
         cudaError_t error = capture_kernel(s, r);
         if (error == cudaSuccess)

@@ -97,10 +97,8 @@ static cudaError_t may_queue(struct stream *s)
 {
     if (s == NULL)
         return cudaErrorInvalidResourceHandle;
-    if (!device.faults.legacy_sets_beside && legacy_is_forbidden(s)) {
-        capture_invalidate_all();
+    if (!device.faults.legacy_sets_beside && legacy_use_spoils(s))
         return cudaErrorStreamCaptureImplicit;
-    }
     return capture_broken(s) ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
 }
 

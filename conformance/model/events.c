@@ -147,10 +147,7 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
     FAIL_IF((flags & ~(unsigned)cudaEventWaitExternal) != 0, cudaErrorInvalidValue);
     if (s->capture != NULL || e->recorded == RECORDED_IN_CAPTURE)
         return call_result(capture_wait(s, e));
-    if (legacy_is_forbidden(s) && !device.faults.legacy_host_beside_capture) {
-        capture_invalidate_all();
-        return call_result(cudaErrorStreamCaptureImplicit);
-    }
+    FAIL_IF(!device.faults.legacy_host_beside_capture && legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
     if (device.faults.own_event_frees && e->in == s && e->op != NULL)
         s->waits = 0;
     if (device.faults.fifth_waiter_unordered && is_late_waiter(e, s))
@@ -210,10 +207,7 @@ static cudaError_t event_record_in(cudaEvent_t event, cudaStream_t stream, unsig
     FAIL_IF(s == NULL || e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF((flags & ~(unsigned)cudaEventRecordExternal) != 0, cudaErrorInvalidValue);
     FAIL_IF(flags == cudaEventRecordExternal && s->capture == NULL && !device.faults.external_record_accepted, cudaErrorIllegalState);
-    if (legacy_is_forbidden(s)) {
-        capture_invalidate_all();
-        return call_result(cudaErrorStreamCaptureImplicit);
-    }
+    FAIL_IF(legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
     if (s->capture != NULL)
         return call_result(capture_record(s, e));
     event_record(e, s, flagged);

@@ -345,10 +345,7 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t strea
     struct stream *s = stream_of(stream);
     FAIL_IF(e == NULL, cudaErrorInvalidValue);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
-    if (legacy_is_forbidden(s)) {
-        capture_invalidate_all();
-        return call_result(cudaErrorStreamCaptureImplicit);
-    }
+    FAIL_IF(legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
     FAIL_IF(s->capture != NULL, cudaErrorStreamCaptureUnsupported); /* child graphs are not modelled */
     return call_result(graph_queue(e, s));
 }

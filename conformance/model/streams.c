@@ -69,6 +69,14 @@ bool legacy_is_forbidden(const struct stream *s)
     return false;
 }
 
+bool legacy_use_spoils(const struct stream *s)
+{
+    if (!legacy_is_forbidden(s))
+        return false;
+    capture_invalidate_all();
+    return true;
+}
+
 /* ---- order ---- */
 
 static void order_behind_others(struct stream *s, struct op *op)
@@ -458,10 +466,7 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call,
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(call == NULL, cudaErrorInvalidValue);
-    if (legacy_is_forbidden(s) && !device.faults.legacy_host_beside_capture) {
-        capture_invalidate_all();
-        return call_result(cudaErrorStreamCaptureImplicit);
-    }
+    FAIL_IF(!device.faults.legacy_host_beside_capture && legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
     if (s->capture != NULL) {
         struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeHost);
         n->host.fn = call;
