@@ -291,32 +291,44 @@ static cudaError_t queue_noting(const struct queue *queue, const struct trial_la
     return cudaSuccess;
 }
 
+/* A part whose graph is made executable for other words and then updated. */
+static void open_updated(struct part *part, struct queue *queue, uint32_t *words, uint32_t *others)
+{
+    static struct nodes nodes;
+
+    pair.queue = queue_noting;
+    pair.flags |= PAIR_UPDATED;
+    open_part(part, 4, 256);
+    batch_layout(&layout, part, 0);
+    memset(queue, 0, sizeof(*queue));
+    queue->stream = device.stream;
+    queue->nodes = &nodes;
+    buffers.data = words;
+    buffers.input = others;
+}
+
+static void close_updated(cudaGraphExec_t exec)
+{
+    (void)cudaGraphExecDestroy(exec);
+    memset(&buffers, 0, sizeof(buffers));
+    pair.flags &= ~(unsigned)(PAIR_UPDATED | PAIR_RETYPED);
+    pair.queue = queue_pair;
+}
+
 static void check_update(void)
 {
     static uint32_t words[1 << 16], others[1 << 16];
-    static struct nodes nodes;
     struct part part;
     struct queue queue;
     struct fault fault;
     cudaGraphExec_t exec = NULL;
 
-    pair.queue = queue_noting;
-    pair.flags |= PAIR_UPDATED;
-    open_part(&part, 4, 256);
-    batch_layout(&layout, &part, 0);
-    memset(&queue, 0, sizeof(queue));
-    queue.stream = device.stream;
-    queue.nodes = &nodes;
-    buffers.data = words;
-    buffers.input = others;
+    open_updated(&part, &queue, words, others);
     queued = 0;
     check(batch_graph(&device, &buffers, &part, &layout, &queue, &exec, &fault) && queued == 2 * layout.slots, "an updated graph is built twice");
     check(data_of_first >= others && data_of_first < others + (1 << 16), "before its update it works on other words");
     check(data_of_last >= words && data_of_last < words + (1 << 16), "after it, on those that are judged");
-    (void)cudaGraphExecDestroy(exec);
-    memset(&buffers, 0, sizeof(buffers));
-    pair.flags &= ~(unsigned)PAIR_UPDATED;
-    pair.queue = queue_pair;
+    close_updated(exec);
 }
 
 /* A trial that is repeated expects other words each time. */
@@ -339,21 +351,12 @@ static void check_repeated(void)
 static void check_refused_update(void)
 {
     static uint32_t words[1 << 16], others[1 << 16];
-    static struct nodes nodes;
     struct part part;
     struct queue queue;
     struct fault fault;
     cudaGraphExec_t exec = NULL;
 
-    pair.queue = queue_noting;
-    pair.flags |= PAIR_UPDATED;
-    open_part(&part, 4, 256);
-    batch_layout(&layout, &part, 0);
-    memset(&queue, 0, sizeof(queue));
-    queue.stream = device.stream;
-    queue.nodes = &nodes;
-    buffers.data = words;
-    buffers.input = others;
+    open_updated(&part, &queue, words, others);
     update_refused = 1;
     memset(&fault, 0, sizeof(fault));
     check(!batch_graph(&device, &buffers, &part, &layout, &queue, &exec, &fault) && fault.error == cudaErrorGraphExecUpdateFailure,
@@ -362,10 +365,7 @@ static void check_refused_update(void)
     exec = NULL;
     check(batch_graph(&device, &buffers, &part, &layout, &queue, &exec, &fault) && exec, "unless the edges are others");
     update_refused = 0;
-    (void)cudaGraphExecDestroy(exec);
-    memset(&buffers, 0, sizeof(buffers));
-    pair.flags &= ~(unsigned)(PAIR_UPDATED | PAIR_RETYPED);
-    pair.queue = queue_pair;
+    close_updated(exec);
 }
 
 int main(void)
