@@ -158,6 +158,17 @@ void ask_says(const struct ask *ask, const char *what, unsigned long long done, 
         ask->sign->tell(ask->sign, what, done, planned);
 }
 
+int ask_goes_on(struct ask *ask, unsigned long long done, unsigned long long planned)
+{
+    double now = run_now_s();
+
+    if (now - ask->told_s >= SIGN_EVERY_S) {
+        ask_says(ask, "trials", done, planned);
+        ask->told_s = now;
+    }
+    return done < planned;
+}
+
 struct sign_context {
     struct record *record;
     const char *case_name;

@@ -114,6 +114,7 @@ struct ask {
     unsigned long long trials; /* how much to ask where the number is free: the case's trials in this profile */
     uint64_t seed;             /* what is drawn is drawn from it */
     const struct ask_sign *sign; /* where to say what is being done, or NULL */
+    double told_s;             /* when ask_goes_on() last said so */
     unsigned accused;          /* wrong answers so far, of which the first one was said at once */
     unsigned long long kills, tried; /* wrong trials, of how many: what a mutant of the case is judged by */
 };
@@ -128,6 +129,8 @@ void ask_expect_none(struct ask *ask, const char *what, unsigned long long wrong
 void ask_note(struct ask *ask, const char *what, cudaError_t got);
 void ask_note_number(struct ask *ask, const char *what, long got);
 void ask_says(const struct ask *ask, const char *what, unsigned long long done, unsigned long long planned);
+/* For a loop over trials: says now and then how far it is, so that a slow case is not taken for one that hangs. 1 while a trial is due. */
+int ask_goes_on(struct ask *ask, unsigned long long done, unsigned long long planned);
 /* What will be counted as wrong later, said before anything else is tried. */
 void ask_accuse(struct ask *ask, const char *what, const char *got);
 /* No code is promised, only that the call does not succeed. */
@@ -175,6 +178,9 @@ cudaError_t queue_spacer(const struct queue *queue, const struct trial_launch *t
 cudaError_t queue_unordered(const struct queue *queue, const struct trial_launch *trial);
 /* The dependent in the side stream, after an event: recorded after the primary, or with its launch if programmatic. */
 cudaError_t queue_behind_event(const struct queue *queue, const struct trial_launch *trial, int programmatic);
+/* All of the SM's memory as shared memory, which a launch can ask for: kernels with static shared memory need the same split on both
+ * sides (F29b). 0 where toolkit or driver have no such attribute. */
+unsigned queue_full_carveout(void);
 /* Primary, a copy from data to input, dependent; or the copy in the side stream, after nothing but the primary's start. */
 cudaError_t queue_copy(const struct queue *queue, const struct trial_launch *trial);
 /* harness/nodes.c: the same for path built, by pdl_graph_add_kernel(). Of an edge, from and kind are given; without edges a

@@ -207,3 +207,12 @@ cudaError_t queue_copy(const struct queue *queue, const struct trial_launch *tri
         error = queue_leave_side(queue);
     return error == cudaSuccess ? queue_dependent_plain(queue, trial) : error;
 }
+
+unsigned queue_full_carveout(void)
+{
+    static int driver;
+
+    if (!driver && cudaDriverGetVersion(&driver) != cudaSuccess)
+        driver = 0;
+    return PDL_HAS_CARVEOUT && driver >= 12050 ? 100 : 0;
+}

@@ -36,7 +36,7 @@ unsigned long long run_trials(const struct case_info *info, enum profile profile
     return info->proving || strcmp(info->rule_class, "measured") == 0 ? trials : trials / 16 + 16;
 }
 
-static double now_s(void)
+double run_now_s(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -60,8 +60,8 @@ struct case_run {                /* a case while it runs */
 static void tell_progress(void *context, uint64_t done, uint64_t planned)
 {
     struct case_run *c = context;
-    double now = now_s();
-    if (c->run->record->timeless ? done % 1024 != 0 : now - c->told_s < 0.2)
+    double now = run_now_s();
+    if (c->run->record->timeless ? done % 1024 != 0 : now - c->told_s < SIGN_EVERY_S)
         return;
     c->told_s = now;
     record_begin(c->run->record, "progress");
@@ -97,7 +97,7 @@ static int run_part(struct case_run *c, const struct variant *variant, struct va
     struct queue queue;
     struct part part;
     int graphed = is_graphed(c->info);
-    double begin = now_s();
+    double begin = run_now_s();
 
     c->part_name = variant->name;
     progress.tell = tell_progress;
@@ -117,7 +117,7 @@ static int run_part(struct case_run *c, const struct variant *variant, struct va
     result->pair = pair;
     if (!part_run(&part, c->run->device, &queue, graphed, &result->tally, &progress, fault))
         return 0;
-    result->wall_s = now_s() - begin;
+    result->wall_s = run_now_s() - begin;
     return 1;
 }
 
@@ -261,7 +261,7 @@ static int run_supported(struct case_run *c, struct variant_result *base, enum c
     if (c->info->proving && !run_variants(c, &evidence, &resolution, fault))
         return 0;
     *status = judge_case(&evidence, reason);
-    record_case(c->run->record, c->info, c->run->device, base, *status, reason, &resolution, now_s() - c->begin_s);
+    record_case(c->run->record, c->info, c->run->device, base, *status, reason, &resolution, run_now_s() - c->begin_s);
     return 1;
 }
 
@@ -304,7 +304,7 @@ int run_case(struct run *run, const struct case_info *info, enum case_status *st
     memset(&fault, 0, sizeof(fault));
     c.run = run;
     c.info = info;
-    c.begin_s = now_s();
+    c.begin_s = run_now_s();
     c.part_name = "base";
     tell_begin(&c);
     if (!tally_open(&base.tally))

@@ -7,6 +7,8 @@
 #include "judge.h"
 #include "record.h"
 
+#define SIGN_EVERY_S 0.2         /* how often a case says that it goes on */
+
 /* Self-tests of what watches the harness and of the way a FAIL is told: --plant NAME. */
 enum plant { PLANT_NONE, PLANT_BROKEN_WAIT, PLANT_HANG, PLANT_CRASH, PLANT_NO_RECORD };
 
@@ -33,6 +35,8 @@ int replay_case(struct run *run, const struct case_info *info);
 /* Prints one record with the plan's hashes; trials: also one per trial. Returns 0 if memory is short. */
 int plan_case(struct run *run, const struct case_info *info, const struct device_size *size, int is_model, int trials);
 const struct pair *run_find_pair(const struct case_info *info, const char *tag);
+/* Seconds of a clock that never goes back. */
+double run_now_s(void);
 unsigned long long run_trials(const struct case_info *info, enum profile profile, int is_model);
 
 #endif

@@ -189,22 +189,27 @@ KERNEL(access_bulk_load_dependent)
 
 /* ---- queueing ---- */
 
-/* Without a share of the L2 set aside a window asks for nothing. Once; a device that has none to give (MIG) runs on without. */
-static void set_l2_aside(void)
+/* The most bytes that a window may have, 0 where there are no windows. Without a share of the L2 set aside a window asks for nothing;
+ * a device that has none to give (MIG) runs on without. Both once. */
+static size_t set_l2_aside(void)
 {
 #ifndef PDL_MODEL
-    static int done;
+    static int done, window;
     cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     int device, most;
 
     if (done)
-        return;
+        return (size_t)window;
     done = 1;
     (void)cudaThreadExchangeStreamCaptureMode(&mode);
     if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&most, cudaDevAttrMaxPersistingL2CacheSize, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&window, cudaDevAttrMaxAccessPolicyWindowSize, device) != cudaSuccess ||
         cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, (size_t)most) != cudaSuccess)
         (void)cudaGetLastError();
     (void)cudaThreadExchangeStreamCaptureMode(&mode);
+    return (size_t)window;
+#else
+    return SIZE_MAX;
 #endif
 }
 
@@ -212,17 +217,17 @@ static cudaError_t queue_persisting(const struct queue *queue, const struct tria
 {
     cudaLaunchAttribute window = PDL_ZERO;
     pdl_options options = PDL_ZERO;
+    size_t most = set_l2_aside();
     cudaError_t error;
 
-    set_l2_aside();
     window.id = cudaLaunchAttributeAccessPolicyWindow;
     window.val.accessPolicyWindow.base_ptr = trial->args.data;
-    window.val.accessPolicyWindow.num_bytes = trial->words * 4;
+    window.val.accessPolicyWindow.num_bytes = trial->words * 4 < most ? trial->words * 4 : most;
     window.val.accessPolicyWindow.hitRatio = 1.0f;
     window.val.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
     window.val.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
     options.attrs = &window;
-    options.num_attrs = 1;
+    options.num_attrs = most != 0;
     error = queue_primary_with(queue, trial, &options);
     options.overlap = PDL_OVERLAP_REQUIRED;
     return error == cudaSuccess ? queue_dependent_with(queue, trial, queue->stream, &options) : error;
@@ -235,7 +240,7 @@ static cudaError_t queue_roomy(const struct queue *queue, const struct trial_lau
     pdl_options options = PDL_ZERO;
     cudaError_t error;
 
-    options.carveout = PDL_HAS_CARVEOUT ? 100 : 0;
+    options.carveout = queue_full_carveout();
     error = queue_primary_with(queue, trial, &options);
     options.overlap = PDL_OVERLAP_REQUIRED;
     return error == cudaSuccess ? queue_dependent_with(queue, trial, queue->stream, &options) : error;

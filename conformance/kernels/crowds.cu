@@ -183,7 +183,7 @@ static void ask_blocks(struct ask *ask)
     struct crowd crowd = PDL_ZERO;
     cudaError_t error = open_crowd(&crowd, ask);
 
-    for (i = 0; i < 4 * count && error == cudaSuccess; i++)
+    for (i = 0; ask_goes_on(ask, i, 4 * count) && error == cudaSuccess; i++)
         error = run_crowd(&crowd, sizes[i % count]);
     ask_expect(ask, "grids of many blocks", error, cudaSuccess);
     if (error == cudaSuccess && crowd.witnessed < crowd.trials / 2)
@@ -221,7 +221,7 @@ static void ask_handed(struct ask *ask)
     cudaError_t error = open_crowd(&crowd, ask);
     unsigned i;
 
-    for (i = 0; i < ASK_TRIALS && error == cudaSuccess; i++)
+    for (i = 0; ask_goes_on(ask, i, ASK_TRIALS) && error == cudaSuccess; i++)
         error = run_handed(&crowd);
     ask_expect(ask, "words that are handed over", error, cudaSuccess);
     if (error == cudaSuccess && crowd.witnessed < ASK_TRIALS / 2)

@@ -93,7 +93,7 @@ static void ask_rounds(struct ask *ask, struct host_room *room, struct kernel_ar
     if (error == cudaSuccess)
         error = make_timed(&exec, args, event);
     left = 5000.0 + 2.0 * (double)room->state.target_ns;
-    for (round = 0; round < TIMES_ROUNDS && error == cudaSuccess; round++) {
+    for (round = 0; ask_goes_on(ask, round, TIMES_ROUNDS) && error == cudaSuccess; round++) {
         double took, least = (double)(room->plan.hold_ns = TIMES_HOLD_NS + 4 * (uint32_t)room->state.target_ns + round % 3 * 20000);
         float ms = -1.0f;
 
@@ -257,7 +257,7 @@ static void ask_told(struct ask *ask)
     cudaError_t error = open_told(&told, ask);
     unsigned round;
 
-    for (round = 0; round < TOLD_ROUNDS && error == cudaSuccess; round++)
+    for (round = 0; ask_goes_on(ask, round, TOLD_ROUNDS) && error == cudaSuccess; round++)
         error = ask_again(&told, round);
     ask_expect(ask, "events that are recorded again", error, cudaSuccess);
     if (error == cudaSuccess)

@@ -84,9 +84,6 @@ static inline cudaError_t whole_of(const void *pointer, struct whole *whole)
     return cudaSuccess;
 }
 
-/* Static shared memory on either side needs the same split of the SM's memory on both (F29b). */
-static inline unsigned full_carveout(void) { return PDL_HAS_CARVEOUT ? 100 : 0; }
-
 static inline cudaError_t launch_with(const struct queue *queue, const struct trial_launch *trial, const pdl_kernel *kernel,
                                       unsigned blocks, void *more, int programmatic, unsigned carveout)
 {

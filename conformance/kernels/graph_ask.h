@@ -31,6 +31,27 @@ static cudaError_t ask_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, cons
     return cudaGraphAddKernelNode(node, graph, NULL, 0, &params);
 }
 
+/* Finds out which launch-completion edges this device takes; edges_completion() gives those from now on. */
+static cudaError_t ask_completion_edges(const void *function)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaGraphEdgeData data = edges_data(2, 0, 0);
+    cudaGraph_t graph;
+    cudaGraphNode_t node[2];
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = ask_add_kernel(&node[0], graph, function, &args, 1);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node[1], graph, function, &args, 1);
+    if (error == cudaSuccess)
+        edges_refuse_completion(edges_add(graph, &node[0], &node[1], &data, 1) != cudaSuccess);
+    (void)cudaGetLastError();
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
 /* Memory and events that the nodes of a question name; one of each per process is enough. */
 struct node_room {
     const void *function;

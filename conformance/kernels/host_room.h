@@ -35,6 +35,20 @@ DEVICE_FN void reader_copies(const struct kernel_args *args, uint32_t waits)
     k_store(args->data + ASK_WORDS / 2 + k_thread(), k_load(args->data + k_thread()));
 }
 
+/* Copies plan.words words to `seen`, as it finds them; after its wait, or without one. */
+DEVICE_FN void follower_copies(const struct kernel_args *args, uint32_t waits)
+{
+    struct trial_plan plan = k_plan(args);
+    uint32_t i;
+
+    if (k_thread() == 0)
+        k_store_relaxed(&args->state->alive, 1);
+    if (waits)
+        k_wait_device();
+    for (i = k_thread(); i < plan.words; i += k_threads())
+        k_store(args->seen + i, k_load(args->data + i));
+}
+
 /* The step of the clock that the kernels read, in target_ns. */
 DEVICE_FN void tells_tick(const struct kernel_args *args)
 {
@@ -94,6 +108,19 @@ static inline void prepare_trial(struct host_room *room, unsigned trial)
     room->state = empty;
     for (i = 0; i < ASK_WORDS; i++)
         room->data[i] = ~words_fresh(room->plan.key, i);
+}
+
+/* Plans of several works that store slowly, one of `works` longest, and after them the followers', who read `each` words of all works. */
+static inline void plan_works(struct trial_plan *plan, unsigned places, uint64_t key, unsigned trial, unsigned works, unsigned each)
+{
+    unsigned i;
+
+    for (i = 0; i < places; i++) {
+        plan[i].key = key * (trial + 1) + i;
+        plan[i].bound_ns = 30000;
+        plan[i].hold_ns = i == trial % works ? 15000 : 2000;
+    }
+    plan[places].words = works * each;
 }
 
 static inline int open_room(struct host_room **room, struct kernel_args *args)

@@ -29,19 +29,6 @@
 
 KERNEL(joins_work) { slow_stores(&args); }
 
-DEVICE_FN void copies_words(const struct kernel_args *args, uint32_t waits)
-{
-    struct trial_plan plan = k_plan(args);
-    uint32_t i;
-
-    if (k_thread() == 0)
-        k_store_relaxed(&args->state->alive, 1);
-    if (waits)
-        k_wait_device();
-    for (i = k_thread(); i < plan.words; i += k_threads())
-        k_store(args->seen + i, k_load(args->data + i));
-}
-
 /* Through the path for what nobody writes while the kernel runs. */
 KERNEL(joins_read_only)
 {
@@ -52,8 +39,8 @@ KERNEL(joins_read_only)
         k_store(args.seen + i, k_load_read_only(args.data + i));
 }
 
-KERNEL(joins_follower) { copies_words(&args, 0); }
-KERNEL(joins_waiting_follower) { copies_words(&args, 1); }
+KERNEL(joins_follower) { follower_copies(&args, 0); }
+KERNEL(joins_waiting_follower) { follower_copies(&args, 1); }
 
 /* For launches of one graph: a launch that finds another one on its way counts it. */
 KERNEL(joins_alone)
@@ -129,12 +116,7 @@ static void prepare(struct joins *joins, unsigned works, unsigned followers)
 
     joins->works = works;
     joins->followers = followers;
-    for (i = 0; i < PLACES; i++) {
-        pinned->plan[i].key = 0x10125ull * (joins->trial + 1) + i;
-        pinned->plan[i].bound_ns = 30000;
-        pinned->plan[i].hold_ns = i == joins->trial % works ? 15000 : 2000;
-    }
-    pinned->plan[PLACES].words = works * PLACE_WORDS;
+    plan_works(pinned->plan, PLACES, 0x10125, joins->trial, works, PLACE_WORDS);
     pinned->state = empty;
     pinned->host_is_stale = 0;
     for (i = 0; i < ALL_WORDS; i++)
@@ -186,7 +168,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
     unsigned stale[8] = { 0 }, trials[8] = { 0 }, i = 0;
     cudaError_t error = open_joins(&joins, ask, flags);
 
-    for (; joins.trial < ask->trials && error == cudaSuccess; joins.trial++) {
+    for (; ask_goes_on(ask, joins.trial, ask->trials) && error == cudaSuccess; joins.trial++) {
         i = joins.trial % count;
         error = join[i].make(&joins);
         if (error == cudaSuccess)

@@ -160,7 +160,7 @@ static void ask_flights(struct ask *ask)
         exec[i] = exec[0];
 #endif
     }
-    for (; joins.trial < ask->trials && error == cudaSuccess; joins.trial++) {
+    for (; ask_goes_on(ask, joins.trial, ask->trials) && error == cudaSuccess; joins.trial++) {
         error = fly(&joins, exec);
         beside += error == cudaSuccess && joins.pinned->state.early != 0;
         lost += error == cudaSuccess && joins.pinned->state.finished != FLIGHTS;

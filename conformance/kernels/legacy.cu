@@ -24,22 +24,9 @@
 #define PLACE_WORDS 16u
 #define ALL_WORDS (PLACES * PLACE_WORDS)
 
-DEVICE_FN void copies_all(const struct kernel_args *args, uint32_t waits)
-{
-    struct trial_plan plan = k_plan(args);
-    uint32_t i;
-
-    if (k_thread() == 0)
-        k_store_relaxed(&args->state->alive, 1);
-    if (waits)
-        k_wait_device();
-    for (i = k_thread(); i < plan.words; i += k_threads())
-        k_store(args->seen + i, k_load(args->data + i));
-}
-
 KERNEL(legacy_work) { slow_stores(&args); }
-KERNEL(legacy_follower) { copies_all(&args, 0); }
-KERNEL(legacy_waiting_follower) { copies_all(&args, 1); }
+KERNEL(legacy_follower) { follower_copies(&args, 0); }
+KERNEL(legacy_waiting_follower) { follower_copies(&args, 1); }
 KERNEL(legacy_item) { (void)args; }
 
 enum shape { SHAPE_GATHER, SHAPE_SCATTER, SHAPE_THROUGH, SHAPES };
@@ -143,12 +130,7 @@ static cudaError_t prepare_streets(struct streets *streets, unsigned works)
     cudaError_t error;
     unsigned i;
 
-    for (i = 0; i < PLACES; i++) {
-        pinned->plan[i].key = 0x57EE7ull * (streets->trial + 1) + i;
-        pinned->plan[i].bound_ns = 30000;
-        pinned->plan[i].hold_ns = i == streets->trial % works ? 15000 : 2000;
-    }
-    pinned->plan[PLACES].words = works * PLACE_WORDS;
+    plan_works(pinned->plan, PLACES, 0x57EE7, streets->trial, works, PLACE_WORDS);
     pinned->state = empty;
     for (i = 0; i < (PLACES + 1) * ALL_WORDS; i++)
         poison[i] = ~words_fresh(pinned->plan[i % ALL_WORDS / PLACE_WORDS].key, i % PLACE_WORDS);
@@ -225,7 +207,7 @@ static void ask_streams(struct ask *ask)
     cudaError_t error = open_streets(&streets);
 
     streets.ask = ask;
-    for (; streets.trial < ask->trials && error == cudaSuccess; streets.trial++) {
+    for (; ask_goes_on(ask, streets.trial, ask->trials) && error == cudaSuccess; streets.trial++) {
         unsigned works, followers;
         shape = streets.trial % SHAPES;
         works = shape == SHAPE_SCATTER ? 1 : PLACES;
@@ -280,7 +262,7 @@ static void ask_sources(struct ask *ask)
     cudaError_t error = open_streets(&streets);
 
     streets.ask = ask;
-    for (; streets.trial < ask->trials && error == cudaSuccess; streets.trial++) {
+    for (; ask_goes_on(ask, streets.trial, ask->trials) && error == cudaSuccess; streets.trial++) {
         cudaStream_t legacy = LEGACY_STREAM(ask), blocking = streets.stream[streets.trial / 4 % PLACES];
         kind = streets.trial % 4;
         error = queue_source(&streets, kind % 2 ? legacy : blocking, kind % 2 ? blocking : legacy, kind >= 2);

@@ -247,7 +247,7 @@ static void ask_one_around(struct ask *ask, struct nested *n, enum around around
     unsigned trial, stale = 0, readers = around == AROUND_FAN_OUT ? READERS : 1;
     cudaError_t error = make_around(n, around, &graph, &exec);
 
-    for (trial = 0; trial < ask->trials && error == cudaSuccess; trial++) {
+    for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++) {
         error = prepare_nested(n, trial);
         if (error == cudaSuccess)
             error = cudaGraphLaunch(exec, ask->stream);
@@ -331,7 +331,7 @@ static void ask_launches(struct ask *ask)
         error = graph_of_one(reader, (const void *)SYMBOL(nested_reader), &n.args);
     if (error == cudaSuccess)
         error = graph_of_one(turn, (const void *)SYMBOL(nested_turn), &n.args);
-    for (trial = 0; trial < ask->trials && error == cudaSuccess; trial++) {
+    for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++) {
         error = prepare_nested(&n, trial);
         if (error == cudaSuccess)
             error = behind_event(&n, reader[0], trial % 2 != 0);
@@ -436,7 +436,7 @@ static void ask_changed(struct ask *ask)
     cudaError_t error = open_nested(&n, ask);
     unsigned trial, missed = 0;
 
-    for (trial = 0; trial < ask->trials && error == cudaSuccess; trial++)
+    for (trial = 0; ask_goes_on(ask, trial, ask->trials) && error == cudaSuccess; trial++)
         error = change_and_launch(&n, trial, &missed);
     ask_expect(ask, "launches of graphs that were changed", error, cudaSuccess);
     ask_expect_none(ask, "launches that did not do what the graph was changed to", missed, ask->trials);

@@ -9,6 +9,7 @@
  *
  * What a step stores depends on its launch, too. Mutant: `nowait`, no step waits.
  */
+#include "graph_ask.h"
 #include "kernel.h"
 #include "programs/program.h"
 
@@ -174,6 +175,7 @@ static void ask_programs(struct ask *ask, enum program_subject subject)
     how.kernel[1] = (const void *)SYMBOL(programs_other);
     how.blind = STEPS_BLIND;
     how.subject = subject;
+    ask_expect(ask, "two kernels in a graph", ask_completion_edges(how.kernel[0]), cudaSuccess);
     program_ask(ask, &how);
 }
 

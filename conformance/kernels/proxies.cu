@@ -310,8 +310,8 @@ static cudaError_t queue_tensor(const struct queue *queue, const struct trial_la
     struct maps *maps = NULL;
 
     GPU_TRY(maps_of(trial->args.data, &maps));
-    GPU_TRY(launch_primary_with(queue, trial, maps, full_carveout()));
-    return launch_dependent_with(queue, trial, maps, full_carveout());
+    GPU_TRY(launch_primary_with(queue, trial, maps, queue_full_carveout()));
+    return launch_dependent_with(queue, trial, maps, queue_full_carveout());
 }
 
 static cudaError_t queue_rewritten(const struct queue *queue, const struct trial_launch *trial)
@@ -319,9 +319,9 @@ static cudaError_t queue_rewritten(const struct queue *queue, const struct trial
     struct maps *maps = NULL;
 
     GPU_TRY(maps_of(trial->args.data, &maps));
-    GPU_TRY(launch_with(queue, trial, &queue->middle, 1, maps, 0, full_carveout()));
-    GPU_TRY(launch_primary_with(queue, trial, maps, full_carveout()));
-    return launch_dependent_with(queue, trial, maps, full_carveout());
+    GPU_TRY(launch_with(queue, trial, &queue->middle, 1, maps, 0, queue_full_carveout()));
+    GPU_TRY(launch_primary_with(queue, trial, maps, queue_full_carveout()));
+    return launch_dependent_with(queue, trial, maps, queue_full_carveout());
 }
 
 static const struct pair proxies_pairs[] = {

@@ -23,6 +23,7 @@ KERNEL(readback_nothing) { (void)args; }
 struct edge {
     unsigned from, to, from_port, type;
 };
+/* The last one is a launch-completion edge. */
 static const struct edge list_edges[] = { { 0, 1, 0, 0 }, { 0, 2, 1, 1 }, { 1, 3, 2, 1 }, { 2, 3, 0, 0 }, { 3, 4, 2, 0 } };
 
 struct listed {                /* what one call answered */
@@ -64,6 +65,13 @@ static cudaError_t list_out_of(const struct kernels *k, struct listed *listed, i
     return edges_out_of_node(k->node[0], room ? listed->node : NULL, room ? listed->data : NULL, &listed->count);
 }
 
+static cudaGraphEdgeData list_edge(unsigned i)
+{
+    const struct edge *edge = &list_edges[i];
+
+    return edge->from_port == 2 && edge->type == 0 ? edges_completion() : edges_data(edge->from_port, 0, edge->type);
+}
+
 struct entry {
     unsigned node, to, edge;   /* edge: whose data stands beside it, or NOWHERE */
 };
@@ -94,7 +102,7 @@ static cudaError_t open_kernels(struct kernels *k, int plain)
         error = ask_add_kernel(&k->node[i], k->graph, (const void *)SYMBOL(readback_nothing), &args, 1);
     for (i = 0; i < sizeof(list_edges) / sizeof(list_edges[0]) && error == cudaSuccess; i++) {
         const struct edge *e = &list_edges[i];
-        cudaGraphEdgeData data = plain ? edges_data(0, 0, 0) : edges_data(e->from_port, 0, e->type);
+        cudaGraphEdgeData data = plain ? edges_data(0, 0, 0) : list_edge(i);
         error = edges_add(k->graph, &k->node[e->from], &k->node[e->to], &data, 1);
     }
     return error;
@@ -102,10 +110,10 @@ static cudaError_t open_kernels(struct kernels *k, int plain)
 
 static int is_entry(const struct kernels *k, const struct entry *want, const struct listed *got, unsigned at)
 {
-    const struct edge *edge = want->edge == NOWHERE ? NULL : &list_edges[want->edge];
+    cudaGraphEdgeData data = list_edge(want->edge == NOWHERE ? 0 : want->edge);
 
     return got->node[at] == k->node[want->node] && (want->to == NOWHERE || got->to[at] == k->node[want->to]) &&
-           (!edge || (got->data[at].from_port == edge->from_port && got->data[at].to_port == 0 && got->data[at].type == edge->type));
+           (want->edge == NOWHERE || memcmp(&got->data[at], &data, sizeof(data)) == 0);
 }
 
 /* Each entry that there was room for is one of the list's, none of them twice; after the last one comes NULL, and beyond the room nothing is
@@ -155,9 +163,11 @@ static void ask_list(struct ask *ask, const struct list *list, const struct kern
 static void ask_lists(struct ask *ask)
 {
     struct kernels plain = PDL_ZERO, mixed = PDL_ZERO;
-    cudaError_t error = open_kernels(&plain, 1);
+    cudaError_t error = ask_completion_edges((const void *)SYMBOL(readback_nothing));
     unsigned i;
 
+    if (error == cudaSuccess)
+        error = open_kernels(&plain, 1);
     if (error == cudaSuccess)
         error = open_kernels(&mixed, 0);
     ask_expect(ask, "two graphs of six kernels", error, cudaSuccess);

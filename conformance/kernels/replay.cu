@@ -143,7 +143,7 @@ static void ask_million(struct ask *ask)
         error = add_pair(graph, &room, &writer, &reader);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, graph, 0);
-    for (i = 0; i < ask->trials && error == cudaSuccess; i++) {
+    for (i = 0; ask_goes_on(ask, i, ask->trials) && error == cudaSuccess; i++) {
         error = cudaGraphLaunch(exec, ask->stream);
         if (error == cudaSuccess && i % 1024 == 1023)
             error = cudaStreamSynchronize(ask->stream);
@@ -195,7 +195,7 @@ static void ask_two(struct ask *ask)
         error = give_room(exec[1], writer, (const void *)SYMBOL(replay_writer), &room[1]);
     if (error == cudaSuccess)
         error = give_room(exec[1], reader, (const void *)SYMBOL(replay_reader), &room[1]);
-    for (i = 0; i < 2 * launches && error == cudaSuccess; i++) {
+    for (i = 0; ask_goes_on(ask, i, 2 * launches) && error == cudaSuccess; i++) {
         error = cudaGraphLaunch(exec[i % 2], stream[i % 2]);
         if (error == cudaSuccess && i % 1024 == 1023)
             error = cudaStreamSynchronize(stream[i % 2]);
@@ -258,7 +258,7 @@ static void boundary(struct ask *ask, int graph_first, const char *what)
 
     if (error == cudaSuccess)
         error = instantiate_one(&exec, graph_first ? (const void *)SYMBOL(replay_writer) : (const void *)SYMBOL(replay_bare_reader), &room);
-    for (i = 0; i < ask->trials && error == cudaSuccess; i++) {
+    for (i = 0; ask_goes_on(ask, i, ask->trials) && error == cudaSuccess; i++) {
         error = graph_first ? cudaGraphLaunch(exec, ask->stream) : launch((const void *)SYMBOL(replay_writer), &room, ask->stream, 0);
         if (error == cudaSuccess)
             error = graph_first ? launch((const void *)SYMBOL(replay_reader), &room, SECOND_STREAM(ask), 1)
@@ -334,7 +334,7 @@ static void ask_around(struct ask *ask, const struct around *around, unsigned la
 
     if (error == cudaSuccess)
         error = make_around(around, &room, &exec);
-    for (i = 0; i < launches && error == cudaSuccess; i++) {
+    for (i = 0; ask_goes_on(ask, i, launches) && error == cudaSuccess; i++) {
         error = cudaGraphLaunch(exec, ask->stream);
         if (error == cudaSuccess)
             error = cudaStreamSynchronize(ask->stream);

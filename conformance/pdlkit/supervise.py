@@ -7,6 +7,7 @@ runs, and is held before it gives the GPU any work; after a casualty it is dropp
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -103,7 +104,7 @@ class _FamilyWatch:
     def __init__(self, session: Session, sink: Sink, on_start: Callable[[], None]) -> None:
         self.session, self._sink, self._on_start = session, sink, on_start
         self._deadline = time.monotonic() + START_S
-        self._began = 0.0
+        self._began, self._last_progress = 0.0, -math.inf
         self._limit = CASE_S
 
     def line(self, text: str) -> None:
@@ -114,11 +115,12 @@ class _FamilyWatch:
             return
         now, kind = time.monotonic(), record["record"]
         if kind == "begin":
-            self._began = now
+            self._began, self._last_progress = now, -math.inf
             limit = record.get("deadline_s")
             self._limit = min(float(limit), LONGEST_CASE_S) if isinstance(limit, (int, float)) and limit > 0 else CASE_S  # noqa: UP038
             self._deadline = now + self._limit + GRACE_S
         elif kind == "progress":
+            self._last_progress = now
             self._deadline = min(now, self._began + (SLOWEST - 1) * self._limit) + self._limit + GRACE_S
         elif kind == "end":
             log = self.session.last_ended
@@ -134,6 +136,10 @@ class _FamilyWatch:
 
     def deadline(self) -> float:
         return self._deadline
+
+    def still_went_on(self) -> bool:
+        """The case's last progress is younger than its limit: when its time was over, it was slow, and did not hang."""
+        return time.monotonic() - self._last_progress < self._limit
 
 
 class _ProbeWatch:
@@ -201,7 +207,8 @@ class Supervisor:
             argv = self.plan.argv(family, pending, name_cases) + self._plant()
             watch = _FamilyWatch(session, self._sink, lambda: self._hold_next(family))
             ending = run_child(argv, watch, self._stopper, self.plan.environment, self._release(argv))
-            settled = self._settle(session, ending, len(pending) == 1 and name_cases)
+            slow = ending.hung and watch.still_went_on()
+            settled = self._settle(session, ending, len(pending) == 1 and name_cases, slow)
             pending = [case for case in pending if case not in settled]
             if session.done or ending.interrupted:
                 if ending.hung or ending.signal is not None:
@@ -259,14 +266,14 @@ class Supervisor:
             first, self._planted = not self._planted, True
         return ["--plant", plant] if first or plant not in PLANTED_CASUALTIES else []
 
-    def _settle(self, session: Session, ending: Ending, single: bool) -> set[str]:
+    def _settle(self, session: Session, ending: Ending, single: bool, slow: bool) -> set[str]:
         """Keep what this child proved; give the case it died in its own status."""
         self._blame_ending(session, ending, single)
         settled = {name: log for name, log in session.logs.items() if log.began or log.problems}
         last = session.last_ended if session.current is None else None
         for log in settled.values():
             if log.casualty is None and log.began and not log.complete:
-                self._casualty(log, ending)
+                self._casualty(log, ending, slow)
         died = ending.hung or ending.signal is not None or not ending.reaped
         if last is not None and last.casualty is None and died and not ending.interrupted:
             last.casualty, last.casualty_reason = "CRASH", f"right after this case its child {ending.words()}"
@@ -307,10 +314,13 @@ class Supervisor:
         elif ending.exit_code == 70 and session.current is not None:
             session.current.problems.append(f"the harness gave up on itself: {_last_line(ending.stderr)}")
 
-    def _casualty(self, log: CaseLog, ending: Ending) -> None:
+    def _casualty(self, log: CaseLog, ending: Ending, slow: bool) -> None:
         sign = f"; last sign: {log.last_sign}" if log.last_sign else ""
         if ending.interrupted:
             log.casualty, log.casualty_reason = "NOT_RUN", "the run was interrupted in it"
+        elif slow:
+            log.casualty = "NOT_RUN"
+            log.casualty_reason = f"it went on, but was not done after {SLOWEST:.0f} times its limit: is the GPU shared?{sign}"
         elif ending.hung:
             log.casualty, log.casualty_reason = "HANG", f"it {ending.words()}{sign}"
         else:

@@ -38,6 +38,10 @@ unsigned long long run_trials(const struct case_info *info, enum profile profile
     return 1;
 }
 
+static double now_s = 1000.0;
+
+double run_now_s(void) { return now_s; }
+
 static void ask_wrongly(struct ask *ask);
 
 static void (*mutant_asks)(struct ask *ask) = ask_wrongly;
@@ -136,6 +140,36 @@ static void ask_it(void (*questions)(struct ask *ask), int proving)
     fclose(record.file);
 }
 
+/* ---- signs of a loop ---- */
+
+/* Each trial takes a tenth of a second. */
+static void ask_slowly(struct ask *ask)
+{
+    unsigned trial;
+
+    for (trial = 0; ask_goes_on(ask, trial, 4); trial++)
+        now_s += 0.1;
+    ask_expect_number(ask, "trials", trial, 4);
+}
+
+static unsigned signs(void)
+{
+    unsigned count = 0;
+    const char *at = said_so_far;
+
+    for (; (at = strstr(at, "\"part\":\"trials\"")); at++)
+        count++;
+    return count;
+}
+
+static void test_signs(void)
+{
+    mutants = 0;
+    ask_it(ask_slowly, 0);
+    check(signs() == 3 && strstr(said_so_far, "\"done\":2,\"planned\":4"), "a loop says five times a second how far it is");
+    check(verdict == CASE_INCONCLUSIVE && answered == 1, "and makes each of its trials");
+}
+
 /* ---- each answer that is not the wanted one is wrong, by however little ---- */
 
 static void ask_codes(struct ask *ask)
@@ -223,6 +257,7 @@ static void test_verdicts(void)
 int main(void)
 {
     test_verdicts();
+    test_signs();
     mutant_asks = ask_wrongly;
     mutants = 0;
     check(seed_of(1, "A-01.pair.widened.built") != seed_of(2, "A-01.pair.widened.built"), "another seed draws other questions");

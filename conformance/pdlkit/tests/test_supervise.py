@@ -61,6 +61,7 @@ class Children:
         lines, end = self.scripts.pop(0)
         for line in lines:
             watch.line(json.dumps(line))
+        time.sleep(0.0)  # a test may let time pass here
         return end
 
 
@@ -124,6 +125,7 @@ def test_a_subset_names_its_cases(monkeypatch: pytest.MonkeyPatch) -> None:
 ])
 def test_a_casualty_costs_its_case_alone(end: Ending, status: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sign = {"record": "progress", "case": "a", "part": "base", "done": 3, "planned": 9}
+    monkeypatch.setattr(supervise._FamilyWatch, "still_went_on", lambda self: False)  # that sign is old
     end = ending(**{**end.__dict__, "stderr": "early\nlate\n\n"})
     children = Children(monkeypatch, ([START, case_lines("a")[0], sign], end), (REST, CLEAN), probes=[0])
     outcome, heard, finished = outcome_of(plan_of())
@@ -369,6 +371,34 @@ def test_progress_is_believed_for_ten_times_the_limit(monkeypatch: pytest.Monkey
         now[0] = 100.0 + second
         watch.line(json.dumps({"record": "progress", "case": "a", "part": "base", "done": second, "planned": 200}))
     assert watch.deadline() == 100.0 + 10 * 5 + supervise.GRACE_S
+
+
+@pytest.mark.parametrize(("age", "status"), [(4.9, "NOT_RUN"), (5.0, "HANG")])
+def test_a_case_that_goes_on_is_slow_and_does_not_hang(age: float, status: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was ended at ten times its limit, 5 s. The last sign of progress was so old."""
+    now = [100.0]
+
+    def pass_time(_: float) -> None:
+        now[0] += age
+
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", pass_time)
+    sign = {"record": "progress", "case": "a", "part": "trials", "done": 3, "planned": 9}
+    Children(monkeypatch, ([START, case_lines("a")[0], sign], HUNG), (REST, CLEAN), probes=[0])
+    outcome, heard, _ = outcome_of(plan_of())
+    assert words(outcome)["a"][0] == status and words(outcome)["b"] == (None, None)
+    if status == "NOT_RUN":
+        assert words(outcome)["a"][1] == ("it went on, but was not done after 10 times its limit: is the GPU shared?; "
+                                          "last sign: trials, 3 of 9")
+        assert "f:casualty" not in heard  # a run that goes on later may try it again
+
+
+def test_a_case_without_progress_hangs_however_early_the_machine_was_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: 1.0)
+    watch = supervise._FamilyWatch(Session("f", ["a"]), lambda family, record: None, lambda: None)
+    assert not watch.still_went_on()
+    watch.line(json.dumps(case_lines("a")[0]))
+    assert not watch.still_went_on()
 
 
 def test_a_probe_asks_a_fresh_process(monkeypatch: pytest.MonkeyPatch) -> None:
