@@ -167,14 +167,8 @@ static void ask_idle(struct ask *ask)
 static void look(void *opaque)
 {
     struct host_room *room = (struct host_room *)opaque;
-    volatile const uint32_t *data = room->data;
-    uint32_t i;
 
-    for (i = 0; i < ASK_WORDS / 2; i++)
-        if (data[i] != words_fresh(room->plan.key, i)) {
-            room->stale++;
-            return;
-        }
+    room->stale += work_is_stale(room);
 }
 
 static void CUDART_CB look_from_stream(void *opaque) { look(opaque); }

@@ -26,6 +26,14 @@ struct capture {
     cudaEvent_t event;
 };
 
+/* From here on what follows in `to` comes after what stands in `from`. */
+static cudaError_t lead(const struct capture *c, cudaStream_t from, cudaStream_t to)
+{
+    cudaError_t error = cudaEventRecord(c->event, from);
+
+    return error == cudaSuccess ? cudaStreamWaitEvent(to, c->event, 0) : error;
+}
+
 /* A capture of one kernel so far. */
 static cudaError_t begin(cudaStream_t stream)
 {
@@ -102,15 +110,11 @@ static void ask_other_end(const struct capture *c)
     cudaError_t error = begin(c->stream);
 
     if (error == cudaSuccess)
-        error = cudaEventRecord(c->event, c->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(c->side, c->event, 0);
+        error = lead(c, c->stream, c->side);
     if (error == cudaSuccess)
         error = launch_nothing(c->side);
     if (error == cudaSuccess)
-        error = cudaEventRecord(c->event, c->side);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(c->stream, c->event, 0);
+        error = lead(c, c->side, c->stream);
     ask_expect(c->ask, "a capture that leads into another stream and back", error, cudaSuccess);
     ask_expect_refusal(c->ask, "its end in that stream", cudaStreamEndCapture(c->side, &graph));
     ask_expect_number(c->ask, "a graph came of it", graph != NULL, 0);
@@ -205,9 +209,7 @@ static void ask_fork(const struct capture *c)
     cudaError_t error = begin(c->stream);
 
     if (error == cudaSuccess)
-        error = cudaEventRecord(c->event, c->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(c->side, c->event, 0);
+        error = lead(c, c->stream, c->side);
     if (error == cudaSuccess)
         error = launch_nothing(c->side);
     ask_expect(c->ask, "a capture of two streams", error, cudaSuccess);

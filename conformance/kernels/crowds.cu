@@ -135,6 +135,21 @@ static cudaError_t open_crowd(struct crowd *crowd, struct ask *ask)
     return error;
 }
 
+/* Primary and dependent, of so many blocks each; the trial's plan is prepared. */
+static cudaError_t run_pair(struct crowd *crowd, const void *primary, const void *dependent, unsigned blocks)
+{
+    cudaStream_t stream = crowd->ask->stream;
+    cudaError_t error = launch_blocks(primary, &crowd->args, blocks, stream, 0);
+
+    if (error == cudaSuccess)
+        error = launch_blocks(dependent, &crowd->args, blocks, stream, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    crowd->trials += error == cudaSuccess;
+    crowd->witnessed += error == cudaSuccess && crowd->room->state.witnessed;
+    return error;
+}
+
 /* ---- blocks ---- */
 
 static unsigned last_are_stale(const struct host_room *room)
@@ -151,22 +166,15 @@ static unsigned last_are_stale(const struct host_room *room)
 static cudaError_t run_crowd(struct crowd *crowd, unsigned blocks)
 {
     struct host_room *room = crowd->room;
-    cudaStream_t stream = crowd->ask->stream;
     cudaError_t error;
 
     prepare_trial(room, crowd->trials);
     room->plan.hold_ns = 10000 + 4 * (uint32_t)crowd->tick_ns;
     room->plan.bound_ns = CROWD_BOUND_NS;
     room->state.dependent_begin_ns = UINT64_MAX;
-    error = launch_blocks((const void *)SYMBOL(crowds_primary), &crowd->args, blocks, stream, 0);
-    if (error == cudaSuccess)
-        error = launch_blocks((const void *)SYMBOL(crowds_dependent), &crowd->args, blocks, stream, 1);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
+    error = run_pair(crowd, (const void *)SYMBOL(crowds_primary), (const void *)SYMBOL(crowds_dependent), blocks);
     if (error != cudaSuccess)
         return error;
-    crowd->trials++;
-    crowd->witnessed += room->state.witnessed;
     crowd->stale += last_are_stale(room);
     crowd->early += (double)room->state.dependent_begin_ns + 1000.0 + 2.0 * crowd->tick_ns < (double)room->state.held_ns;
     return cudaSuccess;
@@ -197,22 +205,12 @@ static void ask_blocks(struct ask *ask)
 
 static cudaError_t run_handed(struct crowd *crowd)
 {
-    struct host_room *room = crowd->room;
-    cudaStream_t stream = crowd->ask->stream;
     cudaError_t error;
 
-    prepare_trial(room, crowd->trials);
-    error = launch_one((const void *)SYMBOL(crowds_giver), &crowd->args, 1, stream, NULL, 0);
-    if (error == cudaSuccess)
-        error = launch_blocks((const void *)SYMBOL(crowds_taker), &crowd->args, 1, stream, 1);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
-    if (error != cudaSuccess)
-        return error;
-    crowd->trials++;
-    crowd->witnessed += room->state.witnessed;
-    crowd->stale += room->state.early != 0;
-    return cudaSuccess;
+    prepare_trial(crowd->room, crowd->trials);
+    error = run_pair(crowd, (const void *)SYMBOL(crowds_giver), (const void *)SYMBOL(crowds_taker), 1);
+    crowd->stale += error == cudaSuccess && crowd->room->state.early != 0;
+    return error;
 }
 
 static void ask_handed(struct ask *ask)

@@ -190,17 +190,6 @@ static void close_told(struct told *told)
     (void)cudaFreeHost(told->room);
 }
 
-static unsigned is_unfinished(const struct host_room *room)
-{
-    volatile const uint32_t *data = room->data;
-    uint32_t i;
-
-    for (i = 0; i < ASK_WORDS / 2; i++)
-        if (data[i] != words_fresh(room->plan.key, i))
-            return 1;
-    return 0;
-}
-
 /* The second event is complete from the round before. Asked at once, it may say so again only if the work has stored its words; and there is no
  * time as long as it is not complete. */
 static cudaError_t ask_again(struct told *told, unsigned round)
@@ -221,7 +210,7 @@ static cudaError_t ask_again(struct told *told, unsigned round)
     if (error != cudaSuccess)
         return error;
     query = cudaEventQuery(told->event[1]);
-    told->early += query == cudaSuccess && is_unfinished(told->room);
+    told->early += query == cudaSuccess && work_is_stale(told->room);
     time = cudaEventElapsedTime(&ms, told->event[0], told->event[1]);
     query = cudaEventQuery(told->event[1]);
     told->not_ready += query == cudaErrorNotReady; /* so it was not complete before that either */

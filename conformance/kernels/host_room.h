@@ -136,16 +136,19 @@ static inline int open_room(struct host_room **room, struct kernel_args *args)
     return 1;
 }
 
-/* 1 if the second half of the words is not what it should be. */
-static inline unsigned copy_is_stale(const struct host_room *room)
+static inline unsigned half_is_stale(const struct host_room *room, uint32_t first)
 {
-    volatile const uint32_t *copy = room->data + ASK_WORDS / 2;
+    volatile const uint32_t *words = room->data + first;
     uint32_t i;
 
     for (i = 0; i < ASK_WORDS / 2; i++)
-        if (copy[i] != words_fresh(room->plan.key, i))
+        if (words[i] != words_fresh(room->plan.key, i))
             return 1;
     return 0;
 }
+
+/* 1 if the first half of the words, slow_stores()'s, is not what it should be; the second half, reader_copies()'s. */
+static inline unsigned work_is_stale(const struct host_room *room) { return half_is_stale(room, 0); }
+static inline unsigned copy_is_stale(const struct host_room *room) { return half_is_stale(room, ASK_WORDS / 2); }
 
 #endif

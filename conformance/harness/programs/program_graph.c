@@ -511,7 +511,7 @@ static cudaError_t open_body(struct made *made)
         if (made->program->step[i].kind == STEP_HOST || made->program->step[i].kind > STEP_EMPTY ||
             (made->program->step[i].cooperative && !made->room->size.cooperative_bodies))
             return program_declines(made); /* a body takes no host functions and no events */
-    if (CUDART_VERSION < 12040 || !made->room->size.bodies)
+    if (!made->room->size.bodies)
         return program_declines(made);
     made->bodies = 1;
     TRY(cudaGraphCreate(&made->graph, 0));
@@ -559,7 +559,7 @@ cudaError_t graph_make(struct made *made, enum graph_way way)
     made->graph = made->inner;
     if (way == WAY_CLONE)
         TRY(cudaGraphAddEmptyNode(&made->extra, made->graph, NULL, 0));
-    if (way == WAY_BODIES && (CUDART_VERSION < 12040 || !made->room->size.bodies))
+    if (way == WAY_BODIES && !made->room->size.bodies)
         return program_declines(made);
     if ((way == WAY_WRAPPED || way == WAY_BODIES) && !made->decoys)
         draw_wraps(made);

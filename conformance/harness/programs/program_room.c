@@ -116,7 +116,7 @@ static cudaError_t measure(struct program_room *room)
     if (cudaDeviceGetAttribute(&mps, cudaDevAttrMpsEnabled, device) != cudaSuccess)
         (void)cudaGetLastError();
     room->size.cooperative_bodies = !mps; /* "Cooperative launches are permitted so long as MPS is not in use" */
-    room->size.bodies = version >= 12040;
+    room->size.bodies = CUDART_VERSION >= 12040 && version >= 12040;
     room->size.other_bodies = version >= 12080;
     room->size.moves = version >= 12090;
     room->size.blocks = (unsigned)sms;
