@@ -6,8 +6,8 @@
  *                    legacy stream, then a follower in every blocking stream. Who is slowest changes from trial to trial
  * sources  COMP-06c  a host function or a copy writes pinned memory in one of them, then a copy in the other one reads it
  *
- * A follower is a kernel that does not wait, one with the attribute that waits, a copy or a graph. Work is a kernel that triggers
- * first thing, launched or in a graph. Mutant `otherstream`: what stands in the legacy stream goes to a non-blocking one.
+ * A follower is a kernel that does not wait, one with the attribute that waits, a copy, a graph, or a memset of the words of the work.
+ * Work is a kernel that triggers first thing, launched or in a graph. Mutant `otherstream`: what stands in the legacy stream goes to a non-blocking one.
  */
 #include <string.h>
 
@@ -23,6 +23,7 @@
 #define PLACES 4u              /* blocking streams; the last is the per-thread default stream */
 #define PLACE_WORDS 16u
 #define ALL_WORDS (PLACES * PLACE_WORDS)
+#define SET_BYTE 0x3C
 
 KERNEL(legacy_work) { slow_stores(&args); }
 KERNEL(legacy_follower) { follower_copies(&args, 0); }
@@ -30,7 +31,7 @@ KERNEL(legacy_waiting_follower) { follower_copies(&args, 1); }
 KERNEL(legacy_item) { (void)args; }
 
 enum shape { SHAPE_GATHER, SHAPE_SCATTER, SHAPE_THROUGH, SHAPES };
-enum follower { FOLLOWER_PLAIN, FOLLOWER_ATTRIBUTE, FOLLOWER_COPY, FOLLOWER_GRAPH, FOLLOWERS };
+enum follower { FOLLOWER_PLAIN, FOLLOWER_ATTRIBUTE, FOLLOWER_COPY, FOLLOWER_GRAPH, FOLLOWER_SET, FOLLOWERS };
 
 struct pinned {                /* plans of the work, then the followers'; what the two sides tell each other; what a copy reads */
     struct trial_plan plan[PLACES + 1];
@@ -45,7 +46,7 @@ struct streets {
     uint32_t *data, *item;     /* device memory: the words of the work, then what each follower saw of them */
     struct kernel_args work[PLACES], follower[PLACES];
     cudaGraphExec_t work_graph[PLACES], follower_graph[PLACES];
-    unsigned trial;
+    unsigned trial, works, followers;
 };
 
 static cudaError_t street_streams(struct streets *streets)
@@ -122,7 +123,7 @@ static void close_streets(struct streets *streets)
 }
 
 /* One of the places holds longest; the poison is what no work stores. */
-static cudaError_t prepare_streets(struct streets *streets, unsigned works)
+static cudaError_t prepare_streets(struct streets *streets, unsigned works, unsigned followers)
 {
     static uint32_t poison[(PLACES + 1) * ALL_WORDS];
     struct pinned *pinned = streets->pinned;
@@ -130,6 +131,8 @@ static cudaError_t prepare_streets(struct streets *streets, unsigned works)
     cudaError_t error;
     unsigned i;
 
+    streets->works = works;
+    streets->followers = followers;
     plan_works(pinned->plan, PLACES, 0x57EE7, streets->trial, works, PLACE_WORDS);
     pinned->state = empty;
     for (i = 0; i < (PLACES + 1) * ALL_WORDS; i++)
@@ -144,6 +147,15 @@ static cudaError_t queue_work(struct streets *streets, unsigned place, cudaStrea
                  : launch_one((const void *)SYMBOL(legacy_work), &streets->work[place], PLACE_WORDS, stream, NULL, 0);
 }
 
+/* Each follower sets a share of the words that the work stores, of another stream's work where there are several: what comes too early,
+ * the work stores over. */
+static cudaError_t queue_set(const struct streets *streets, unsigned place, cudaStream_t stream)
+{
+    unsigned share = streets->works * PLACE_WORDS / streets->followers;
+
+    return cudaMemsetAsync(streets->data + (place + 1) % streets->followers * share, SET_BYTE, share * sizeof(uint32_t), stream);
+}
+
 static cudaError_t queue_follower(struct streets *streets, unsigned place, cudaStream_t stream, enum follower kind)
 {
     const struct kernel_args *args = &streets->follower[place];
@@ -156,6 +168,7 @@ static cudaError_t queue_follower(struct streets *streets, unsigned place, cudaS
             return cudaMemcpy(args->seen, args->data, ALL_WORDS * sizeof(uint32_t), cudaMemcpyDeviceToDevice);
         return cudaMemcpyAsync(args->seen, args->data, ALL_WORDS * sizeof(uint32_t), cudaMemcpyDeviceToDevice, stream);
     case FOLLOWER_GRAPH: return cudaGraphLaunch(streets->follower_graph[place], stream);
+    case FOLLOWER_SET: return queue_set(streets, place, stream);
     default: return launch_one((const void *)SYMBOL(legacy_follower), args, PLACE_WORDS, stream, NULL, 0);
     }
 }
@@ -171,7 +184,7 @@ static cudaError_t queue_streets(struct streets *streets, enum shape shape, enum
 {
     cudaStream_t legacy = LEGACY_STREAM(streets->ask);
     int graph = streets->trial / (SHAPES * FOLLOWERS) % 2 != 0;
-    cudaError_t error = prepare_streets(streets, works);
+    cudaError_t error = prepare_streets(streets, works, followers);
     unsigned i;
 
     for (i = 0; i < works && error == cudaSuccess; i++)
@@ -183,17 +196,29 @@ static cudaError_t queue_streets(struct streets *streets, enum shape shape, enum
     return error == cudaSuccess ? cudaDeviceSynchronize() : error;
 }
 
-static unsigned streets_are_stale(const struct streets *streets, unsigned works, unsigned followers)
+/* seen: the words of the work, as one follower saw them, or as all left them. */
+static unsigned follower_is_stale(const struct streets *streets, const uint32_t *seen, int set)
 {
-    static uint32_t seen[PLACES][ALL_WORDS];
-    unsigned f, i;
+    unsigned i;
 
-    if (cudaMemcpy(seen, streets->data + ALL_WORDS, sizeof(seen), cudaMemcpyDeviceToHost) != cudaSuccess)
+    for (i = 0; i < streets->works * PLACE_WORDS; i++)
+        if (seen[i] != (set ? SET_BYTE * 0x01010101u : words_fresh(streets->pinned->plan[i / PLACE_WORDS].key, i % PLACE_WORDS)))
+            return 1;
+    return 0;
+}
+
+static unsigned streets_are_stale(const struct streets *streets, enum follower kind)
+{
+    static uint32_t words[PLACES + 1][ALL_WORDS]; /* of the work, then what each follower saw */
+    unsigned f;
+
+    if (cudaMemcpy(words, streets->data, sizeof(words), cudaMemcpyDeviceToHost) != cudaSuccess)
         return 1;
-    for (f = 0; f < followers; f++)
-        for (i = 0; i < works * PLACE_WORDS; i++)
-            if (seen[f][i] != words_fresh(streets->pinned->plan[i / PLACE_WORDS].key, i % PLACE_WORDS))
-                return 1;
+    if (kind == FOLLOWER_SET)
+        return follower_is_stale(streets, words[0], 1);
+    for (f = 1; f <= streets->followers; f++)
+        if (follower_is_stale(streets, words[f], 0))
+            return 1;
     return 0;
 }
 
@@ -208,14 +233,12 @@ static void ask_streams(struct ask *ask)
 
     streets.ask = ask;
     for (; ask_goes_on(ask, streets.trial, ask->trials) && error == cudaSuccess; streets.trial++) {
-        unsigned works, followers;
+        enum follower kind = (enum follower)(streets.trial / SHAPES % FOLLOWERS);
         shape = streets.trial % SHAPES;
-        works = shape == SHAPE_SCATTER ? 1 : PLACES;
-        followers = shape == SHAPE_GATHER ? 1 : PLACES;
-        error = queue_streets(&streets, (enum shape)shape, (enum follower)(streets.trial / SHAPES % FOLLOWERS), works, followers);
+        error = queue_streets(&streets, (enum shape)shape, kind, shape == SHAPE_SCATTER ? 1 : PLACES, shape == SHAPE_GATHER ? 1 : PLACES);
         trials[shape]++;
         if (error == cudaSuccess)
-            stale[shape] += streets_are_stale(&streets, works, followers);
+            stale[shape] += streets_are_stale(&streets, kind);
     }
     ask_expect(ask, "work in blocking streams and the legacy one", error, cudaSuccess);
     for (shape = 0; shape < SHAPES; shape++)
@@ -238,7 +261,7 @@ static void CUDART_CB write_source(void *opaque)
 static cudaError_t queue_source(struct streets *streets, cudaStream_t writes, cudaStream_t reads, int by_host)
 {
     struct pinned *pinned = streets->pinned;
-    cudaError_t error = prepare_streets(streets, 1);
+    cudaError_t error = prepare_streets(streets, 1, 1);
 
     memset(pinned->source, 0, sizeof(pinned->source));
     if (error == cudaSuccess)
@@ -268,7 +291,7 @@ static void ask_sources(struct ask *ask)
         error = queue_source(&streets, kind % 2 ? legacy : blocking, kind % 2 ? blocking : legacy, kind >= 2);
         trials[kind]++;
         if (error == cudaSuccess)
-            stale[kind] += streets_are_stale(&streets, 1, 1);
+            stale[kind] += streets_are_stale(&streets, FOLLOWER_COPY);
     }
     ask_expect(ask, "copies from pinned memory that a stream wrote", error, cudaSuccess);
     for (kind = 0; kind < 4; kind++)
