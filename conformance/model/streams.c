@@ -170,6 +170,8 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
             early = s->kernel_tail;
         else if ((device.faults.deep_plain_overlaps && op->depth > 24) || (device.faults.full_queue_overlaps && op->depth > 1024))
             early = s->kernel_tail;
+        else if (device.faults.many_moves_pass && moves_memory(op) && s->items > 32)
+            early = s->last_kernel;
         if (device.faults.host_call_passed && s->tail->kind == OP_HOST)
             early = s->last_kernel;
         op_after(op, early != NULL ? early : s->tail, early != NULL ? EDGE_STARTED : EDGE_RETIRED);

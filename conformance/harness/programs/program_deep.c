@@ -1,4 +1,8 @@
-/* program_deep.c - more launches in a row than a launch queue holds: four steps in turn, each reads what the others have left. */
+/* program_deep.c - rows of steps that are longer than programs: each step reads what the others have left.
+ *
+ * launches   more launches than a launch queue holds: four kernels in turn
+ * moves      after a kernel that holds, many copies and memsets in a row, each of what the one before it wrote
+ */
 #include "program.h"
 
 #include <stdio.h>
@@ -8,66 +12,130 @@
 
 #define DEEP 1100u             /* a queue of 1,024 launches is known */
 #define ALIKE 8u               /* so many with the attribute, which wait, then so many without, which do not */
-#define STEPS 4u
+#define KERNELS 4u
+#define MOVES_HOLD_NS 500000u  /* longer than the host takes for a row */
 
-static void draw(struct program *p)
+static void draw_kernel(struct program *p, unsigned i, unsigned others, uint32_t hold_ns)
 {
-    unsigned i, k;
+    struct step *step = &p->step[i];
+    unsigned k;
 
-    memset(p, 0, sizeof(*p));
-    p->streams = 1;
-    p->steps = STEPS;
-    for (i = 0; i < STEPS; i++) {
-        struct step *step = &p->step[i];
-        step->grid[0] = step->grid[1] = step->grid[2] = step->block[1] = step->block[2] = 1;
-        step->cluster[0] = step->cluster[1] = step->cluster[2] = 1;
-        step->block[0] = 2;
-        step->attribute = i < 2;
-        step->flags = STEP_TRIGGERS_FIRST | (step->attribute ? STEP_WAITS : 0);
-        step->hold_ns = 64;
-        for (k = 0; k < STEPS; k++)
-            if (k != i)
-                step->read[step->reads++] = k;
+    step->grid[0] = step->grid[1] = step->grid[2] = step->block[1] = step->block[2] = 1;
+    step->cluster[0] = step->cluster[1] = step->cluster[2] = 1;
+    step->block[0] = 2;
+    step->flags = STEP_TRIGGERS_FIRST;
+    step->hold_ns = hold_ns;
+    for (k = 0; k < others; k++)
+        if (k != i)
+            step->read[step->reads++] = k;
+}
+
+static void draw_launches(struct program *p)
+{
+    unsigned i;
+
+    p->steps = KERNELS;
+    for (i = 0; i < KERNELS; i++) {
+        draw_kernel(p, i, KERNELS, 64);
+        p->step[i].attribute = i < 2;
+        p->step[i].flags |= p->step[i].attribute ? STEP_WAITS : 0;
     }
 }
 
-static unsigned nth_step(unsigned n) { return n / ALIKE % 2 * 2 + n % 2; }
+static unsigned nth_launch(unsigned n) { return n / ALIKE % 2 * 2 + n % 2; }
 
-static cudaError_t launch_all(struct made *made)
+/* A row is a kernel, copies of its words from place to place with a memset now and then, and a last copy, which nothing writes again. */
+enum move { MOVE_KERNEL, MOVE_OUT, MOVE_BACK, MOVE_SET, MOVE_LAST, MOVE_STEPS };
+static const unsigned row_lengths[] = { 10, 20, 40, 80, 300 };
+#define ALL_MOVES 450u         /* of all rows */
+
+static void draw_moves(struct program *p)
+{
+    static const unsigned from[MOVE_STEPS] = { 0, MOVE_KERNEL, MOVE_OUT, 0, MOVE_BACK };
+    unsigned i;
+
+    p->steps = MOVE_STEPS;
+    draw_kernel(p, MOVE_KERNEL, MOVE_STEPS, MOVES_HOLD_NS);
+    for (i = MOVE_OUT; i < MOVE_STEPS; i++) {
+        struct step *step = &p->step[i];
+        step->kind = i == MOVE_SET ? STEP_SET : STEP_COPY;
+        step->element = 4;
+        step->bytes = PROGRAM_WORDS * (unsigned)sizeof(uint32_t);
+        step->rows = 1;
+        step->reads = i != MOVE_SET;
+        step->read[0] = from[i];
+    }
+}
+
+static unsigned nth_move(unsigned n)
+{
+    unsigned row = 0;
+
+    for (; n >= row_lengths[row]; row++)
+        n -= row_lengths[row];
+    if (n == 0 || n + 1 == row_lengths[row])
+        return n == 0 ? MOVE_KERNEL : MOVE_LAST;
+    return n % 5 == 0 ? MOVE_SET : n % 2 ? MOVE_OUT : MOVE_BACK;
+}
+
+/* ---- any of them ---- */
+
+static const struct line {
+    void (*draw)(struct program *p);
+    unsigned (*nth)(unsigned n);
+    unsigned count;
+    const char *launches, *wrong;
+} lines[] = {
+    { draw_launches, nth_launch, DEEP, "more launches than a queue holds", "chains of launches that end with other words" },
+    { draw_moves, nth_move, ALL_MOVES, "rows of copies and memsets after kernels", "rows of copies and memsets that end with other words" },
+};
+
+static cudaError_t launch_all(struct made *made, const struct line *line)
 {
     unsigned n;
 
     TRY(program_prepare(made));
-    for (n = 0; n < DEEP; n++)
-        TRY(program_launch_step(made, nth_step(n), made->room->stream, NULL, LINK_FULL, NULL));
+    for (n = 0; n < line->count; n++)
+        TRY(program_launch_step(made, line->nth(n), made->room->stream, NULL, LINK_FULL, NULL));
     return cudaStreamSynchronize(made->room->stream);
 }
 
-static int is_right(const struct made *made)
+static int is_right(const struct made *made, const struct line *line)
 {
-    static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[STEPS][PROGRAM_WORDS];
-    unsigned i, w, n;
+    static uint32_t want[PROGRAM_STEPS][PROGRAM_WORDS], got[PROGRAM_STEPS][PROGRAM_WORDS];
+    unsigned i, w, n, steps = made->program->steps;
 
-    for (i = 0; i < STEPS; i++)
+    for (i = 0; i < steps; i++)
         for (w = 0; w < PROGRAM_WORDS; w++)
             want[i][w] = program_poison(made->room->key, i);
-    for (n = 0; n < DEEP; n++)
-        program_expect_step(made->program, nth_step(n), made->room->key, want);
-    return cudaMemcpy(got, made->room->data, sizeof(got), cudaMemcpyDeviceToHost) == cudaSuccess && memcmp(got, want, sizeof(got)) == 0;
+    for (n = 0; n < line->count; n++)
+        program_expect_step(made->program, line->nth(n), made->room->key, want);
+    return cudaMemcpy(got, made->room->data, steps * sizeof(got[0]), cudaMemcpyDeviceToHost) == cudaSuccess &&
+           memcmp(got, want, steps * sizeof(got[0])) == 0;
 }
 
-void program_ask_depth(struct ask *ask, struct program_room *room)
+static void ask_line(struct ask *ask, struct program_room *room, const struct line *line)
 {
     static struct program p;
     struct made made;
     cudaError_t error;
 
-    draw(&p);
+    memset(&p, 0, sizeof(p));
+    p.streams = 1;
+    line->draw(&p);
     memset(&made, 0, sizeof(made));
     made.program = &p;
     made.room = room;
     made.dice.state = ask->seed;
-    error = launch_all(&made);
-    ask_expect(ask, "more launches than a queue holds", error, cudaSuccess);
-    ask_expect_none(ask, "chains of launches that end with other words", error == cudaSuccess && !is_right(&made), 1);
+    error = launch_all(&made, line);
+    ask_expect(ask, line->launches, error, cudaSuccess);
+    ask_expect_none(ask, line->wrong, error == cudaSuccess && !is_right(&made, line), 1);
+}
+
+void program_ask_depth(struct ask *ask, struct program_room *room)
+{
+    unsigned i;
+
+    for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        ask_line(ask, room, &lines[i]);
 }
