@@ -5,6 +5,7 @@
  *                    that is awaited as well; one that a refused launch was to record; a stream that is given an attribute; a capture
  *                    that leads through six streams
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it; a full edge in a child graph six deep
+ * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
  * legacy   COMP-06d  twelve blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
  *                    stream; stream 0
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
@@ -393,6 +394,7 @@ static void ask_events(struct ask *ask)
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
 }
 
+#include "joins_external.h"
 #include "joins_in_graphs.h"
 
 /* ---- by the legacy stream ---- */
@@ -483,6 +485,7 @@ static void ask_legacy(struct ask *ask)
 
 static const struct pair joins_pairs[] = {
     PAIR_ASK("events", ask_events),
+    PAIR_ASK("external", ask_external),
     PAIR_ASK("fans", ask_fans),
     PAIR_ASK("legacy", ask_legacy),
     PAIR_ASK("flights", ask_flights),

@@ -136,6 +136,14 @@ static void event_awaited(struct stream *s, struct event *e)
 
 /* ---- the calls ---- */
 
+/* "Event is captured in the graph as an external event node when performing stream capture." */
+static cudaError_t capture_event_node(struct stream *s, cudaEvent_t event, enum cudaGraphNodeType type)
+{
+    struct node *n = event_node(capture_graph(s), type, event);
+
+    return n == NULL ? cudaErrorInvalidValue : capture_node(s, n);
+}
+
 cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned flags)
 {
     CALL(cudaStreamWaitEvent);
@@ -145,6 +153,8 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
         return cudaSuccess;
     FAIL_IF(s == NULL || e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF((flags & ~(unsigned)cudaEventWaitExternal) != 0, cudaErrorInvalidValue);
+    if (s->capture != NULL && (flags & cudaEventWaitExternal) != 0)
+        return device.faults.external_wait_lost ? cudaSuccess : call_result(capture_event_node(s, event, cudaGraphNodeTypeWaitEvent));
     if (s->capture != NULL || e->recorded == RECORDED_IN_CAPTURE)
         return call_result(capture_wait(s, e));
     FAIL_IF(!device.faults.legacy_host_beside_capture && legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
@@ -208,6 +218,8 @@ static cudaError_t event_record_in(cudaEvent_t event, cudaStream_t stream, unsig
     FAIL_IF((flags & ~(unsigned)cudaEventRecordExternal) != 0, cudaErrorInvalidValue);
     FAIL_IF(flags == cudaEventRecordExternal && s->capture == NULL && !device.faults.external_record_accepted, cudaErrorIllegalState);
     FAIL_IF(legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
+    if (s->capture != NULL && flags == cudaEventRecordExternal)
+        return device.faults.external_record_lost ? cudaSuccess : call_result(capture_event_node(s, event, cudaGraphNodeTypeEventRecord));
     if (s->capture != NULL)
         return call_result(capture_record(s, e));
     event_record(e, s, flagged);
