@@ -1,11 +1,13 @@
 /* capture_calls.cu - what a capture takes and tells, beside the edges that it makes.
  *
  * pair       rules    what is asked
- * forbidden  EDGE-40  waits across the border of a capture, ends in another stream, looks at what is captured, the device's end, a capture
+ * forbidden  EDGE-40  waits across the border of a capture, ends in another stream or another thread, looks at what is captured, the device's end, a capture
  *                     of the legacy stream: each is refused, and what it spoils is told as spoiled
  * told       EDGE-41  the ids of a capture's streams, the mode of captures that a thread gives back, the dependents of a captured node,
  *                     the state of the legacy stream beside a capture
  */
+#include <pthread.h>
+
 #include "graph_ask.h"
 #include "host_room.h"
 
@@ -124,6 +126,44 @@ static void ask_other_end(const struct capture *c)
         (void)cudaGraphDestroy(graph);
 }
 
+struct ending {
+    cudaStream_t stream;
+    cudaError_t error;
+    cudaGraph_t graph;
+};
+
+static void *end_it(void *opaque)
+{
+    struct ending *ending = (struct ending *)opaque;
+
+    ending->error = cudaStreamEndCapture(ending->stream, &ending->graph);
+    return NULL;
+}
+
+/* "If the mode argument to cudaStreamBeginCapture was not cudaStreamCaptureModeRelaxed, this call must be from the same thread" */
+static void ask_other_thread(const struct capture *c, enum cudaStreamCaptureMode mode, const char *what)
+{
+    struct ending ending = PDL_ZERO;
+    pthread_t thread;
+    cudaError_t error = cudaStreamBeginCapture(c->stream, mode);
+
+    ending.stream = c->stream;
+    ask_expect(c->ask, "a capture that another thread is to end", error, cudaSuccess);
+    if (error != cudaSuccess)
+        return;
+    if (pthread_create(&thread, NULL, end_it, &ending))
+        ask_skip(c->ask, what, "no thread could be had");
+    else if (!pthread_join(thread, NULL) && mode == cudaStreamCaptureModeRelaxed)
+        ask_expect(c->ask, what, ending.error, cudaSuccess);
+    else
+        ask_expect_refusal(c->ask, what, ending.error);
+    if (!ending.graph)
+        (void)cudaStreamEndCapture(c->stream, &ending.graph);
+    (void)cudaGetLastError();
+    if (ending.graph)
+        (void)cudaGraphDestroy(ending.graph);
+}
+
 static void ask_spoilers(const struct capture *c)
 {
     static const struct { const char *what; cudaError_t (*call)(const struct capture *); int spoils; } spoilers[] = {
@@ -180,6 +220,9 @@ static void ask_forbidden(struct ask *ask)
     ask_spoilers(&c);
     ask_merge(&c);
     ask_other_end(&c);
+    ask_other_thread(&c, cudaStreamCaptureModeGlobal, "a capture's end in another thread");
+    ask_other_thread(&c, cudaStreamCaptureModeThreadLocal, "the end of a capture of its thread in another thread");
+    ask_other_thread(&c, cudaStreamCaptureModeRelaxed, "the end of a relaxed capture in another thread");
     ask_expect_refusal(ask, "a capture of the legacy stream", cudaStreamBeginCapture(cudaStreamLegacy, cudaStreamCaptureModeThreadLocal));
     ask_expect(ask, "a launch after all that", launch_nothing(ask->stream), cudaSuccess);
     ask_expect(ask, "its end", cudaDeviceSynchronize(), cudaSuccess);

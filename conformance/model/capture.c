@@ -1,6 +1,7 @@
 /* Stream capture: which nodes and edges the calls in a capturing stream become. */
 #include "api.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ struct capture {
     struct graph *graph;
     struct stream *origin;
     enum cudaStreamCaptureMode mode;
+    pthread_t thread;          /* that began it */
     unsigned long long id;
     bool invalid, owns_graph, lost_nodes;
     struct lane *lanes;
@@ -365,6 +367,7 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphN
     c->owns_graph = into == NULL;
     c->origin = s;
     c->mode = mode;
+    c->thread = pthread_self();
     c->id = device.faults.capture_ids_repeat ? 1 : ++capture_ids;
     c->next = captures;
     captures = c;
@@ -426,6 +429,8 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
     FAIL_IF(out == NULL, cudaErrorInvalidValue);
     FAIL_IF(s->capture == NULL, cudaErrorIllegalState);
     struct capture *c = s->capture;
+    bool elsewhere = c->mode != cudaStreamCaptureModeRelaxed && !pthread_equal(c->thread, pthread_self());
+    FAIL_IF(elsewhere && !device.faults.other_thread_ends, cudaErrorStreamCaptureWrongThread);
     cudaError_t error = cudaSuccess;
     if (c->origin != s && !device.faults.unmatched_end_accepted)
         error = cudaErrorStreamCaptureUnmatched;
