@@ -299,10 +299,12 @@ static void ask_modes(struct ask *ask)
 static void ask_legacy_status(const struct capture *c)
 {
     enum cudaStreamCaptureStatus status;
+    unsigned long long id;
     cudaGraph_t graph = NULL;
 
     ask_expect(c->ask, "a capture of a blocking stream", begin(c->blocking), cudaSuccess);
     ask_expect(c->ask, "the state of the legacy stream beside it", cudaStreamIsCapturing(cudaStreamLegacy, &status), cudaErrorStreamCaptureImplicit);
+    ask_expect(c->ask, "the id of the legacy stream's capture", id_of(cudaStreamLegacy, &id), cudaErrorStreamCaptureImplicit);
     ask_expect(c->ask, "the end of the capture", cudaStreamEndCapture(c->blocking, &graph), cudaSuccess);
     ask_expect(c->ask, "the state of the legacy stream later", cudaStreamIsCapturing(cudaStreamLegacy, &status), cudaSuccess);
     ask_expect_number(c->ask, "the state of the legacy stream later", (long)status, (long)cudaStreamCaptureStatusNone);

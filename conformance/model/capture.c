@@ -487,6 +487,7 @@ cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *stat
     struct stream *s = stream_of(handle);
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(status == NULL, cudaErrorInvalidValue);
+    FAIL_IF(legacy_is_forbidden(s) && !device.faults.legacy_info_told, cudaErrorStreamCaptureImplicit);
     struct capture *c = s->capture;
     *status = c == NULL ? cudaStreamCaptureStatusNone
               : c->invalid ? cudaStreamCaptureStatusInvalidated

@@ -187,7 +187,7 @@ struct faults {
     bool launch_loses_block_z, copy_takes_words, params_keep_function, captured_update_keeps_args, record_node_keeps_event, wait_node_keeps_event;
     bool record_node_early, wait_node_early, general_params_ignored, relaxed_capture_loses_order, flagged_instance_loses_edge;
     bool captured_params_ignored, captured_disabled_runs, cluster_along_x_only, long_nodes_cut, blocking_set_skips_legacy, many_moves_pass, switch_runs_first;
-    bool external_record_lost, external_wait_lost, other_thread_ends;
+    bool external_record_lost, external_wait_lost, other_thread_ends, legacy_info_told;
     bool idle_source_early, launch_event_not_awaited, last_dependency_counts, sibling_end_frees, idle_condition_cuts, left_threads_free;
     bool made_first_uncovered, legacy_record_alone, update_frees_running, begun_event_ends_list;
     bool second_clone_drops_edge, capture_clone_full, late_threads_return, info_shares_data, no_edges_refused, attribute_set_once, many_waits_lose_one;

@@ -303,6 +303,7 @@ static const struct variant variants[] = {
     BROKEN("invalid-capture-is-active", invalid_capture_is_active, "EDGE-40", "a capture that is invalid says that it is active"),
     BROKEN("legacy-capture-accepted", legacy_capture_accepted, "EDGE-40", "the legacy stream may capture"),
     BROKEN("device-sync-beside-capture", device_sync_beside_capture, "EDGE-40", "the device may be waited for while a stream captures"),
+    BROKEN("legacy-info-told", legacy_info_told, "EDGE-41", "the legacy stream's capture info is given beside the capture of a blocking stream"),
     BROKEN("legacy-status-told", legacy_status_told, "EDGE-41", "whether the legacy stream captures is told beside the capture of a blocking stream"),
     BROKEN("legacy-sync-beside-capture", legacy_sync_beside_capture, "EDGE-34", "the legacy stream may be waited for and asked while a blocking stream captures"),
     BROKEN("legacy-host-beside-capture", legacy_host_beside_capture, "EDGE-34", "host functions and waits in the legacy stream are taken while a blocking stream captures"),
