@@ -36,7 +36,13 @@ static inline cudaGraphEdgeData edges_data(unsigned from_port, unsigned to_port,
 
 /* A launch-completion edge: 2,0,0, or 2,0,1 where the device refuses that one, as it may: no document calls it legal (AMB-11).
  * Which of them, graph_ask.h finds out. */
+#ifdef __cplusplus
+extern "C" {
+#endif
 cudaGraphEdgeData edges_completion(void);
 void edges_refuse_completion(int refused);
+#ifdef __cplusplus
+}
+#endif
 
 #endif
