@@ -1,7 +1,7 @@
 /* event_answers.cu - what the host is told of events.
  *
  * pair   rules   what is asked
- * times  EVT-15  the time between two events that are recorded again and again, by the stream or by nodes of a graph
+ * times  EVT-15  the time between two events that are recorded again and again, by one stream, by two, or by nodes of a graph
  * told   EVT-17  whether an event is complete that was complete before and is recorded again, by the stream or by a node of a graph; the
  *                time of events that are not complete, were never recorded or keep no time; a record that only captures may ask for
  */
@@ -12,7 +12,7 @@
 
 /* ---- times ---- */
 
-#define TIMES_ROUNDS 12u
+#define TIMES_ROUNDS 18u
 #define TIMES_HOLD_NS 50000u
 
 /* trial_state: held_ns is when the kernel before the first event ended, dependent_begin_ns when the kernel after the second one began. */
@@ -59,23 +59,37 @@ static cudaError_t make_timed(cudaGraphExec_t *exec, struct kernel_args *args, c
     return error;
 }
 
-/* exec: of the events and what is between them, or NULL. */
-static cudaError_t run_round(const struct kernel_args *args, cudaStream_t stream, cudaGraphExec_t exec, const cudaEvent_t *event, float *ms)
+enum recorder { RECORDED_BY_STREAM, RECORDED_BY_GRAPH, RECORDED_BY_TWO, RECORDERS };
+
+/* Records the second event in this stream, which may be another one than that of the first; what is to come after it goes there too. */
+static cudaError_t record_end(const cudaEvent_t *event, cudaStream_t stream, cudaStream_t end)
 {
+    cudaError_t error = end == stream ? cudaSuccess : cudaEventRecord(event[2], stream);
+
+    if (error == cudaSuccess && end != stream)
+        error = cudaStreamWaitEvent(end, event[2], 0);
+    return error == cudaSuccess ? cudaEventRecord(event[1], end) : error;
+}
+
+/* exec: of the first two events and what is between them; event: those, and one without timing. */
+static cudaError_t run_round(struct ask *ask, const struct kernel_args *args, enum recorder by, cudaGraphExec_t exec, const cudaEvent_t *event,
+                             float *ms)
+{
+    cudaStream_t stream = ask->stream, end = by == RECORDED_BY_TWO ? ask->side : stream;
     cudaError_t error = launch_timed((const void *)SYMBOL(answers_before), args, stream);
 
-    if (error == cudaSuccess && exec)
+    if (error == cudaSuccess && by == RECORDED_BY_GRAPH)
         error = cudaGraphLaunch(exec, stream);
-    if (error == cudaSuccess && !exec)
+    if (error == cudaSuccess && by != RECORDED_BY_GRAPH)
         error = cudaEventRecord(event[0], stream);
-    if (error == cudaSuccess && !exec)
+    if (error == cudaSuccess && by != RECORDED_BY_GRAPH)
         error = launch_timed((const void *)SYMBOL(answers_between), args, stream);
-    if (error == cudaSuccess && !exec)
-        error = cudaEventRecord(event[1], stream);
+    if (error == cudaSuccess && by != RECORDED_BY_GRAPH)
+        error = record_end(event, stream, end);
     if (error == cudaSuccess)
-        error = launch_timed((const void *)SYMBOL(answers_after), args, stream);
+        error = launch_timed((const void *)SYMBOL(answers_after), args, end);
     if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
+        error = cudaStreamSynchronize(end);
     return error == cudaSuccess ? cudaEventElapsedTime(ms, event[0], event[1]) : error;
 }
 
@@ -94,11 +108,11 @@ static void ask_rounds(struct ask *ask, struct host_room *room, struct kernel_ar
         error = make_timed(&exec, args, event);
     left = 5000.0 + 2.0 * (double)room->state.target_ns;
     for (round = 0; ask_goes_on(ask, round, TIMES_ROUNDS) && error == cudaSuccess; round++) {
-        double took, least = (double)(room->plan.hold_ns = TIMES_HOLD_NS + 4 * (uint32_t)room->state.target_ns + round % 3 * 20000);
+        double took, least = (double)(room->plan.hold_ns = TIMES_HOLD_NS + 4 * (uint32_t)room->state.target_ns + round / RECORDERS % 3 * 20000);
         float ms = -1.0f;
 
         room->state.held_ns = room->state.dependent_begin_ns = 0; /* a kernel that does not run leaves its stamp so */
-        error = run_round(args, ask->stream, round % 2 ? exec : NULL, event, &ms);
+        error = run_round(ask, args, (enum recorder)(round % RECORDERS), exec, event, &ms);
         took = (double)ms * 1e6;
         wrong += error == cudaSuccess && (!room->state.held_ns || !room->state.dependent_begin_ns || took < least - left);
     }
@@ -112,7 +126,7 @@ static void ask_times(struct ask *ask)
 {
     struct kernel_args args = PDL_ZERO;
     struct host_room *room = NULL;
-    cudaEvent_t event[2] = { NULL, NULL };
+    cudaEvent_t event[3] = { NULL, NULL, NULL };
     unsigned i;
 
     if (!open_room(&room, &args)) {
@@ -120,11 +134,12 @@ static void ask_times(struct ask *ask)
         return;
     }
     prepare_trial(room, 0);
-    if (cudaEventCreate(&event[0]) == cudaSuccess && cudaEventCreate(&event[1]) == cudaSuccess)
+    if (cudaEventCreate(&event[0]) == cudaSuccess && cudaEventCreate(&event[1]) == cudaSuccess &&
+        cudaEventCreateWithFlags(&event[2], cudaEventDisableTiming) == cudaSuccess)
         ask_rounds(ask, room, &args, event);
     else
         ask_skip(ask, "an event", "none was made");
-    for (i = 0; i < 2; i++)
+    for (i = 0; i < 3; i++)
         if (event[i])
             (void)cudaEventDestroy(event[i]);
     (void)cudaFreeHost(room);

@@ -5,10 +5,18 @@
  *                    that is awaited as well; one that a refused launch was to record; a stream that is given an attribute; a capture
  *                    that leads through six streams
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it; a full edge in a child graph six deep
- * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
  * legacy   COMP-06d  twelve blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
  *                    stream; stream 0
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
+ * idle     COMP-04c  calls that have nothing to do or are refused, between a wait and its follower: copies and memsets of no bytes, waits,
+ *                    launches and records that are refused
+ * called   COMP-04d  followers that are queued by the other calls: copies by direction, cudaLaunchKernel, cudaLaunchCooperativeKernel
+ * many     COMP-04e  the last of 64 streams, an event among 1024, one that is recorded a hundred times, the last of 70 executable graphs or launches
+ * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, and a join among them
+ * captured EDGE-41a  captures in which a launch or a second begin is refused; what streams are told that wait for the events of a captured launch
+ * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
+ * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
+ * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
  *
  * Work is a kernel that triggers first thing and stores late; a follower is a kernel without the attribute that copies what it finds.
  * Mutant `otherstream`: the followers are launched in a stream that waits for nothing.
@@ -40,8 +48,26 @@ KERNEL(joins_read_only)
         k_store(args.seen + i, k_load_read_only(args.data + i));
 }
 
+/* Neither waits nor stores. */
+KERNEL(joins_silent)
+{
+    (void)args;
+    k_trigger();
+}
+
 KERNEL(joins_follower) { follower_copies(&args, 0); }
 KERNEL(joins_waiting_follower) { follower_copies(&args, 1); }
+
+/* Reads the words before its wait, too. */
+KERNEL(joins_early_follower)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t i;
+
+    for (i = k_thread(); i < plan.words; i += k_threads())
+        k_store(args.seen + i, k_load(args.data + i));
+    follower_copies(&args, 1);
+}
 
 /* For launches of one graph: a launch that finds another one on its way counts it. */
 KERNEL(joins_alone)
@@ -394,8 +420,11 @@ static void ask_events(struct ask *ask)
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
 }
 
-#include "joins_external.h"
 #include "joins_in_graphs.h"
+#include "joins_idle.h"
+#include "joins_captured.h"
+#include "joins_many.h"
+#include "joins_rows.h"
 
 /* ---- by the legacy stream ---- */
 
@@ -489,5 +518,12 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("fans", ask_fans),
     PAIR_ASK("legacy", ask_legacy),
     PAIR_ASK("flights", ask_flights),
+    PAIR_ASK("idle", ask_idle),
+    PAIR_ASK("called", ask_called),
+    PAIR_ASK("ended", ask_ended),
+    PAIR_ASK("many", ask_many),
+    PAIR_ASK("rows", ask_rows),
+    PAIR_ASK("captured", ask_captured),
+    PAIR_ASK("beside", ask_beside),
 };
 IMAGE(joins, joins_pairs)

@@ -3,6 +3,10 @@
  * pair      rules    what is asked
  * status    EDGE-42  a disabled kernel that is given new parameters, or whose graph is updated as a whole, stays disabled
  * uploaded  EDGE-42  so does one whose graph is uploaded
+ * items     EDGE-42a each of a kernel, a memset and a copy that is disabled stays so: new parameters by either call, updates, uploads
+ * edges     EDGE-44a an edge that is refused because there is one leaves that one's data; a node that is destroyed takes its edges along and
+ *                    leaves no others; programmatic edges into conditional nodes are refused
+ * inside    EDGE-43a an update changes kernels, memsets and copies in child graphs and in bodies of conditional nodes
  * source    EDGE-43  after an update from another graph the nodes of the first one are still known, and kernels in children of children are
  *                    changed; what is added to a graph, or to the source of a child graph, later does not run
  * refused   EDGE-44  a graph that was no executable one because of a cycle becomes one without it; a node that is refused is not added; an
@@ -28,7 +32,7 @@ static int open_kept(struct kept *kept, struct ask *ask)
 {
     char *device = NULL;
     unsigned i;
-    cudaError_t error = cudaHostAlloc((void **)&kept->words, WORDS * sizeof(uint32_t), cudaHostAllocMapped);
+    cudaError_t error = cudaHostAlloc((void **)&kept->words, (WORDS + 1) * sizeof(uint32_t), cudaHostAllocMapped);
 
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&device, kept->words, 0);
@@ -36,6 +40,8 @@ static int open_kept(struct kept *kept, struct ask *ask)
     kept->ask = ask;
     for (i = 0; i < WORDS && error == cudaSuccess; i++)
         kept->args[i].data = (uint32_t *)(void *)device + i;
+    if (error == cudaSuccess)
+        kept->words[WORDS] = 1; /* what copies read */
     return error == cudaSuccess;
 }
 
@@ -220,6 +226,31 @@ static void ask_late(struct kept *kept)
     (void)cudaGraphDestroy(outer);
 }
 
+/* A memset of one row that is given two, before its graph is made executable. */
+static void ask_rows_of_source(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    struct cudaMemsetParams set = PDL_ZERO;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node;
+
+    set.dst = kept->args[1].data;
+    set.value = 1;
+    set.elementSize = 4;
+    set.width = set.height = 1;
+    ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
+    ask_expect(ask, "a memset", cudaGraphAddMemsetNode(&node, graph, NULL, 0, &set), cudaSuccess);
+    set.dst = kept->args[0].data;
+    set.height = 2;
+    set.pitch = 3 * sizeof(uint32_t);
+    ask_expect(ask, "two rows instead", cudaGraphMemsetNodeSetParams(node, &set), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(kept, exec, "a launch of the memset of two rows", 1 | 8);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+}
+
 static void ask_source(struct ask *ask)
 {
     struct kept kept = PDL_ZERO;
@@ -229,6 +260,7 @@ static void ask_source(struct ask *ask)
     ask_first_nodes(&kept);
     ask_grandchildren(&kept);
     ask_late(&kept);
+    ask_rows_of_source(&kept);
     close_kept(&kept);
 }
 
@@ -325,7 +357,12 @@ static void ask_refused(struct ask *ask)
     close_kept(&kept);
 }
 
+#include "kept_items.h"
+
 static const struct pair kept_pairs[] = {
+    PAIR_ASK("inside", ask_inside),
+    PAIR_ASK("items", ask_items),
+    PAIR_ASK("edges", ask_edges),
     PAIR_ASK("status", ask_status),
     PAIR_ASK("uploaded", ask_uploaded),
     PAIR_ASK("source", ask_source),

@@ -22,7 +22,7 @@ KERNEL(limits_shared) { k_add(&args.state->finished, 1); } /* the same, allowed 
 
 struct limits {                  /* of the device and of the two kernels */
     struct kernel_args args;
-    long threads, block[3], grid[3], shared, shared_allowed, together;
+    long threads, block[3], grid[3], shared, shared_allowed, together, together_shared;
     cudaStream_t stream;
 };
 
@@ -138,15 +138,17 @@ static void ask_launch(struct ask *ask, const struct limits *limits, const struc
     for (how = 0; how < hows; how++) {
         long want = 1 + (fits ? (long)product_of(sizes_of(launch->grid)) * product_of(sizes_of(launch->block)) : 0);
         char text[160];
-        cudaError_t error, last;
+        cudaError_t error, seen, last;
 
         if (!count_threads(limits, &ran_before) || launch_it(limits, &before, HOW_PLAIN) != cudaSuccess) {
             ask_skip(ask, launch->what, "the kernel before it did not run");
             return;
         }
         error = launch_it(limits, launch, (enum how)how);
+        seen = cudaPeekAtLastError();
         last = cudaGetLastError();
         snprintf(text, sizeof(text), "%s%s", launch->what, how_text[how]);
+        ask_expect(ask, "the last error, looked at", seen, error);
         ask_expect(ask, "the last error", last, error);
         if (fits)
             ask_expect(ask, text, error, cudaSuccess);
@@ -233,12 +235,14 @@ static void ask_resources(struct ask *ask, const struct limits *limits)
         { "a block of all its shared memory", { 0 }, { 0 }, limits->shared, 0, 0 },
         { "a block of all the shared memory that it may be allowed", { 0 }, { 0 }, limits->shared_allowed, 0, 0 },
         { "a cooperative grid of as many blocks as fit", { limits->together }, { 32 }, 0, 0, 1 },
+        { "a cooperative grid of as many blocks as fit with all their shared memory", { limits->together_shared }, { 32 }, limits->shared, 0, 1 },
         { "a cluster of 8 blocks", { 16 }, { 32 }, 0, 8, 0 },
     };
-    unsigned fits = sizeof(fit) / sizeof(fit[0]) - (cluster_fits(limits, &fit[3]) ? 0 : 1); /* parts of devices have fewer than 8 SMs */
+    unsigned fits = sizeof(fit) / sizeof(fit[0]) - (cluster_fits(limits, &fit[4]) ? 0 : 1); /* parts of devices have fewer than 8 SMs */
     const struct launch beyond[] = {
         { "a block of one byte more than it may be allowed", { 0 }, { 0 }, limits->shared_allowed + 1, 0, 0 },
         { "a cooperative grid of one block more than fit", { limits->together + 1 }, { 32 }, 0, 0, 1 },
+        { "a cooperative grid of one block more with all its shared memory", { limits->together_shared + 1 }, { 32 }, limits->shared, 0, 1 },
         { "clusters of 8 in a grid of 12", { 12 }, { 32 }, 0, 8, 0 },
         { "clusters of 3 in a grid of 4", { 4 }, { 32 }, 0, 3, 0 },
         { "clusters of 2 along y in a grid of 3", { 0, 3 }, { 32 }, 0, ALONG(0, 2, 0), 0 },
@@ -284,7 +288,11 @@ static cudaError_t open_limits(struct limits *limits, cudaStream_t stream)
         error = cudaFuncSetAttribute((const void *)SYMBOL(limits_shared), cudaFuncAttributeMaxDynamicSharedMemorySize, (int)limits->shared_allowed);
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, (const void *)SYMBOL(limits_count), 32, 0);
+    limits->together_shared = limits->together;
     limits->together *= fit;
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, (const void *)SYMBOL(limits_count), 32, (size_t)limits->shared);
+    limits->together_shared *= fit;
     limits->stream = stream;
     return error;
 }

@@ -1,0 +1,230 @@
+/* joins_idle.h - the pairs of joins.cu in which calls that have nothing to do, or that are refused, stand between work and follower, and in which
+ * the follower is queued by another call. */
+#ifndef JOINS_IDLE_H_INCLUDED
+#define JOINS_IDLE_H_INCLUDED
+
+/* ---- calls without effect ---- */
+
+typedef cudaError_t (*idle_call)(struct joins *joins, cudaStream_t stream, cudaEvent_t event);
+
+static cudaError_t copy_nothing(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)event;
+    return cudaMemcpyAsync(joins->follower[0].seen, joins->follower[0].data, 0, cudaMemcpyDefault, stream);
+}
+
+static cudaError_t set_nothing(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)event;
+    return cudaMemsetAsync(joins->follower[0].seen, 0, 0, stream);
+}
+
+static cudaError_t refused(cudaError_t error)
+{
+    (void)cudaGetLastError();
+    return error == cudaSuccess ? cudaErrorUnknown : cudaSuccess;
+}
+
+static cudaError_t wait_for_none(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins;
+    (void)event;
+    return refused(cudaStreamWaitEvent(stream, NULL, 0));
+}
+
+static cudaError_t launch_no_threads(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)event;
+    return refused(launch_one((const void *)SYMBOL(joins_follower), &joins->follower[0], 0, stream, NULL, 0));
+}
+
+/* "cudaEventRecordExternal ... is invalid outside of stream capture." */
+static cudaError_t record_outside(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)joins;
+    return refused(cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal));
+}
+
+/* Between a stream's wait for an event and its follower. */
+static cudaError_t idle_behind_wait(struct joins *joins, idle_call call)
+{
+    cudaEvent_t event;
+    cudaError_t error = work_and_record(joins, 1, &event);
+
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    if (error == cudaSuccess)
+        error = call(joins, joins->stream[1], event);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[1]);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+static cudaError_t idle_copy(struct joins *joins) { return idle_behind_wait(joins, copy_nothing); }
+static cudaError_t idle_set(struct joins *joins) { return idle_behind_wait(joins, set_nothing); }
+static cudaError_t idle_wait(struct joins *joins) { return idle_behind_wait(joins, wait_for_none); }
+static cudaError_t idle_launch(struct joins *joins) { return idle_behind_wait(joins, launch_no_threads); }
+
+/* The record that is refused leaves the event what it stood for. */
+static cudaError_t idle_record(struct joins *joins)
+{
+    cudaEvent_t event;
+    cudaError_t error = work_and_record(joins, 1, &event);
+
+    if (error == cudaSuccess)
+        error = record_outside(joins, joins->stream[2], event);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[1]);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* In the work's own stream. */
+static cudaError_t idle_in_line(struct joins *joins)
+{
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    error = work(joins, 0, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = copy_nothing(joins, joins->stream[0], NULL);
+    if (error == cudaSuccess)
+        error = set_nothing(joins, joins->stream[0], NULL);
+    return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
+}
+
+/* The same in a capture. */
+static cudaError_t capture_idle(struct joins *joins, idle_call call)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error, end;
+
+    prepare(joins, 1, 1);
+    error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
+    if (error != cudaSuccess)
+        return error;
+    error = work(joins, 0, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = call(joins, joins->stream[0], NULL);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[0]);
+    end = cudaStreamEndCapture(joins->stream[0], &graph);
+    if (error == cudaSuccess && end == cudaSuccess)
+        end = launch_and_forget(joins, graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error == cudaSuccess ? end : error;
+}
+
+static cudaError_t idle_in_capture(struct joins *joins) { return capture_idle(joins, copy_nothing); }
+
+/* "If cudaEventRecord() has not been called on event", it is complete: also one that is made once another one was destroyed before its time. */
+static cudaError_t idle_event(struct joins *joins)
+{
+    cudaEvent_t event, fresh = NULL;
+    cudaError_t error = work_and_record(joins, 1, &event);
+
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    (void)cudaEventDestroy(event);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&fresh, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaEventQuery(fresh);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], fresh, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[1]);
+    if (fresh)
+        (void)cudaEventDestroy(fresh);
+    return error;
+}
+
+static void ask_idle(struct ask *ask)
+{
+    static const struct join joins[] = {
+        { "stale after a wait and a copy of no bytes", idle_copy },
+        { "stale after a wait and a memset of no bytes", idle_set },
+        { "stale after a wait and a refused wait", idle_wait },
+        { "stale after a wait and a refused launch", idle_launch },
+        { "stale after an event that was to be recorded again and was refused", idle_record },
+        { "stale after a copy and a memset of no bytes", idle_in_line },
+        { "stale after a captured copy of no bytes", idle_in_capture },
+        { "stale after a wait and one for an event that was never recorded", idle_event },
+    };
+
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+}
+
+/* ---- followers that are queued by other calls ---- */
+
+/* Copies what it finds, as a follower does. */
+static cudaError_t copy_words(struct joins *joins, cudaStream_t stream, enum cudaMemcpyKind kind)
+{
+    return cudaMemcpyAsync(joins->pinned->seen[0], joins->pinned->words, joins->works * PLACE_WORDS * sizeof(uint32_t), kind,
+                           FOLLOWS_IN(joins, stream));
+}
+
+static cudaError_t call_copy(struct joins *joins, enum cudaMemcpyKind kind)
+{
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    error = work(joins, 0, joins->stream[0]);
+    return error == cudaSuccess ? copy_words(joins, joins->stream[0], kind) : error;
+}
+
+static cudaError_t call_default(struct joins *joins) { return call_copy(joins, cudaMemcpyDefault); }
+static cudaError_t call_host(struct joins *joins) { return call_copy(joins, cudaMemcpyHostToHost); }
+
+static cudaError_t oldest_launch(struct joins *joins, cudaStream_t stream, int cooperative)
+{
+    struct kernel_args copy = joins->follower[0];
+    void *params[1];
+    dim3 grid, block;
+
+    params[0] = &copy;
+    grid.x = grid.y = grid.z = block.y = block.z = 1;
+    block.x = PLACE_WORDS;
+    if (cooperative)
+        return cudaLaunchCooperativeKernel((const void *)SYMBOL(joins_follower), grid, block, params, 0, FOLLOWS_IN(joins, stream));
+    return cudaLaunchKernel((const void *)SYMBOL(joins_follower), grid, block, params, 0, FOLLOWS_IN(joins, stream));
+}
+
+/* In the stream of the work, or, with an event, in another one. */
+static cudaError_t call_oldest(struct joins *joins, int by_event, int cooperative)
+{
+    cudaEvent_t event;
+    cudaError_t error = work_and_record(joins, 1, &event);
+
+    if (error == cudaSuccess && by_event)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    if (error == cudaSuccess)
+        error = oldest_launch(joins, joins->stream[by_event], cooperative);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+static cudaError_t call_plainly(struct joins *joins) { return call_oldest(joins, 0, 0); }
+static cudaError_t call_plainly_waiting(struct joins *joins) { return call_oldest(joins, 1, 0); }
+static cudaError_t call_cooperative(struct joins *joins) { return call_oldest(joins, 0, 1); }
+static cudaError_t call_cooperative_waiting(struct joins *joins) { return call_oldest(joins, 1, 1); }
+
+static void ask_called(struct ask *ask)
+{
+    static const struct join joins[] = {
+        { "stale in a copy whose direction is left to the driver", call_default },
+        { "stale in a copy from host to host", call_host },
+        { "stale after cudaLaunchKernel", call_plainly },
+        { "stale after an event and cudaLaunchKernel", call_plainly_waiting },
+        { "stale after cudaLaunchCooperativeKernel", call_cooperative },
+        { "stale after an event and cudaLaunchCooperativeKernel", call_cooperative_waiting },
+    };
+
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+}
+
+#endif

@@ -1,0 +1,266 @@
+/* joins_many.h - the pairs of joins.cu in which the host waits for the whole device, and in which there are many streams, events or graphs. */
+#ifndef JOINS_MANY_H_INCLUDED
+#define JOINS_MANY_H_INCLUDED
+
+/* ---- the host waits for the device ---- */
+
+#ifdef MUTANT_otherstream
+#define WAITS_FOR_DEVICE(joins) cudaStreamSynchronize((joins)->loose)
+#else
+#define WAITS_FOR_DEVICE(joins) cudaDeviceSynchronize()
+#endif
+
+static cudaError_t end_of(struct joins *joins, cudaStream_t stream)
+{
+    cudaError_t error;
+
+    prepare(joins, 1, 0);
+    error = work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = WAITS_FOR_DEVICE(joins);
+    joins->pinned->host_is_stale = differs(joins->pinned, joins->pinned->words, PLACE_WORDS);
+    return error;
+}
+
+static cudaError_t end_stream(struct joins *joins) { return end_of(joins, joins->stream[joins->trial % PLACES]); }
+static cudaError_t end_per_thread(struct joins *joins) { return end_of(joins, cudaStreamPerThread); }
+static cudaError_t end_legacy(struct joins *joins) { return end_of(joins, cudaStreamLegacy); }
+
+static cudaError_t end_urgent(struct joins *joins)
+{
+    cudaStream_t urgent;
+    int least, greatest;
+    cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithPriority(&urgent, cudaStreamNonBlocking, greatest);
+    if (error != cudaSuccess)
+        return error;
+    error = end_of(joins, urgent);
+    (void)cudaStreamDestroy(urgent);
+    return error;
+}
+
+/* However the host is to wait for it. */
+static cudaError_t end_by_policy(struct joins *joins)
+{
+    static const int policies[] = { cudaSyncPolicyBlockingSync, cudaSyncPolicyYield, cudaSyncPolicySpin };
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    cudaStream_t stream;
+    cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+
+    if (error != cudaSuccess)
+        return error;
+    prepare(joins, 1, 0);
+    value.syncPolicy = (enum cudaSynchronizationPolicy)policies[joins->trial / 7 % 3];
+    error = cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value);
+    if (error == cudaSuccess)
+        error = work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(FOLLOWS_IN(joins, stream));
+    joins->pinned->host_is_stale = differs(joins->pinned, joins->pinned->words, PLACE_WORDS);
+    (void)cudaStreamDestroy(stream);
+    return error;
+}
+
+static cudaError_t end_destroyed(struct joins *joins)
+{
+    cudaStream_t gone;
+    cudaError_t error = cudaStreamCreateWithFlags(&gone, cudaStreamNonBlocking);
+
+    prepare(joins, 1, 0);
+    if (error == cudaSuccess)
+        error = work(joins, 0, gone);
+    if (error == cudaSuccess)
+        error = cudaStreamDestroy(gone); /* its work goes on */
+    if (error == cudaSuccess)
+        error = WAITS_FOR_DEVICE(joins);
+    joins->pinned->host_is_stale = differs(joins->pinned, joins->pinned->words, PLACE_WORDS);
+    return error;
+}
+
+static cudaError_t end_graph(struct joins *joins)
+{
+    cudaGraphNode_t node;
+    cudaGraphExec_t exec = NULL;
+    cudaGraph_t graph;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    prepare(joins, 1, 0);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node, graph, (const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = WAITS_FOR_DEVICE(joins);
+    joins->pinned->host_is_stale = differs(joins->pinned, joins->pinned->words, PLACE_WORDS);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static void ask_ended(struct ask *ask)
+{
+    static const struct join joins[] = {
+        { "stale once the device has ended, in a stream", end_stream },
+        { "stale once the device has ended, in the per-thread default stream", end_per_thread },
+        { "stale once the device has ended, in the legacy stream", end_legacy },
+        { "stale once the device has ended, in a stream of the highest priority", end_urgent },
+        { "stale once the device has ended, in a stream that was destroyed", end_destroyed },
+        { "stale once the device has ended, in a graph", end_graph },
+        { "stale once a stream has ended that is waited for by each policy", end_by_policy },
+    };
+
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+}
+
+/* ---- many of them at once ---- */
+
+#define MANY_STREAMS 64u
+#define MANY_EVENTS 1024u
+#define MANY_EXECS 70u
+#define MANY_ATTRIBUTES 12u
+
+/* The followers are in the last streams of many. */
+static cudaError_t many_streams(struct joins *joins)
+{
+    cudaStream_t stream[MANY_STREAMS];
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaSuccess;
+    unsigned made = 0, i;
+
+    for (; made < MANY_STREAMS && error == cudaSuccess; made += error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&stream[made], cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = work_and_record(joins, PLACES, &event);
+    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(stream[made - 1 - i], event, 0);
+    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+        error = follow(joins, i, stream[made - 1 - i]);
+    for (i = 0; i < made; i++)
+        (void)cudaStreamDestroy(stream[i]);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* The work is in the first stream; each stream hands it on to the next one by an event of its own; many events are there. */
+static cudaError_t many_events(struct joins *joins)
+{
+    static cudaEvent_t event[MANY_EVENTS];
+    cudaError_t error = cudaSuccess;
+    unsigned made = 0, i;
+
+    prepare(joins, 1, PLACES);
+    for (; made < MANY_EVENTS && error == cudaSuccess; made += error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&event[made], cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = work(joins, 0, joins->stream[0]);
+    for (i = 0; i + 1 < PLACES && error == cudaSuccess; i++) {
+        error = cudaEventRecord(event[made - 1 - i], joins->stream[i]);
+        if (error == cudaSuccess)
+            error = cudaStreamWaitEvent(joins->stream[i + 1], event[made - 1 - i], 0);
+    }
+    for (i = 0; i < PLACES && error == cudaSuccess; i++)
+        error = follow(joins, i, joins->stream[i]);
+    for (i = 0; i < made; i++)
+        (void)cudaEventDestroy(event[i]);
+    return error;
+}
+
+/* One event that is recorded again and again, the last time after the work. */
+static cudaError_t many_records(struct joins *joins)
+{
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    unsigned i;
+
+    prepare(joins, 1, 1);
+    for (i = 0; i < 100 && error == cudaSuccess; i++)
+        error = cudaEventRecord(event, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = work(joins, 0, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(event, joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[1]);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* Work and a follower, a full edge between them. */
+static cudaError_t make_pair(struct joins *joins, cudaGraph_t *graph)
+{
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error == cudaSuccess)
+        error = add_work(joins, *graph, 0, &node);
+    return error == cudaSuccess ? add_follower(joins, *graph, 0, &node, 1, 0) : error;
+}
+
+/* Of many executable graphs of one graph the last one is launched. */
+static cudaError_t many_execs(struct joins *joins)
+{
+    cudaGraphExec_t exec[MANY_EXECS];
+    cudaGraph_t graph;
+    cudaError_t error;
+    unsigned made = 0, i;
+
+    prepare(joins, 1, 1);
+    error = make_pair(joins, &graph);
+    for (; made < MANY_EXECS && error == cudaSuccess; made += error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec[made], graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec[made - 1], joins->stream[0]);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(joins->stream[0]);
+    for (i = 0; i < made; i++)
+        (void)cudaGraphExecDestroy(exec[i]);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* One executable graph is launched many times; the last time counts. */
+static cudaError_t many_launches(struct joins *joins)
+{
+    cudaGraphExec_t exec = NULL;
+    cudaGraph_t graph;
+    cudaError_t error;
+    unsigned i;
+
+    prepare(joins, 1, 1);
+    error = make_pair(joins, &graph);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    for (i = 0; i < MANY_EXECS && error == cudaSuccess; i++) {
+        prepare(joins, 1, 1);
+        error = cudaGraphLaunch(exec, joins->stream[0]);
+        if (error == cudaSuccess)
+            error = cudaStreamSynchronize(joins->stream[0]);
+    }
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static void ask_many(struct ask *ask)
+{
+    static const struct join joins[] = {
+        { "stale in the last of many streams", many_streams },
+        { "stale after one of many events", many_events },
+        { "stale after an event that was recorded many times", many_records },
+        { "stale in the last of many executable graphs", many_execs },
+        { "stale in the last of many launches of one executable graph", many_launches },
+    };
+
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* joins_rows.h - the pairs of joins.cu with rows of kernels that overlap, and with other attributes beside those of PDL. */
+#ifndef JOINS_ROWS_H_INCLUDED
+#define JOINS_ROWS_H_INCLUDED
+
+/* ---- rows of kernels that overlap and neither wait nor store ---- */
+
+#ifdef MUTANT_otherstream
+#define ROW_ENDS_EARLY 1u /* as the others, where it must not */
+#else
+#define ROW_ENDS_EARLY 0u
+#endif
+
+static cudaError_t silent(struct joins *joins, cudaStream_t stream)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+
+    return launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, &attribute, 1);
+}
+
+/* So many silent kernels, work, silent kernels again, all with the attribute, and a follower without it. */
+static cudaError_t row(struct joins *joins, unsigned ahead, unsigned kernels, int joined)
+{
+    cudaLaunchAttribute early = serialization(1);
+    cudaEvent_t event = NULL;
+    cudaStream_t stream = joins->stream[0], side = joins->stream[1];
+    cudaError_t error = joined ? cudaEventCreateWithFlags(&event, cudaEventDisableTiming) : cudaSuccess;
+    unsigned i;
+
+    if (error == cudaSuccess && joined)
+        error = cudaEventRecord(event, stream);
+    if (error == cudaSuccess && joined)
+        error = cudaStreamWaitEvent(side, event, 0);
+    for (i = 0; i < ahead && error == cudaSuccess; i++)
+        error = silent(joins, stream);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, stream, &early, 1);
+    for (i = 0; i < kernels && error == cudaSuccess; i++)
+        error = silent(joins, stream);
+    if (error == cudaSuccess && joined)
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, side, NULL, 0);
+    if (error == cudaSuccess && joined)
+        error = cudaEventRecord(event, side);
+    if (error == cudaSuccess && joined)
+        error = cudaStreamWaitEvent(stream, event, 0);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS, stream, &early, ROW_ENDS_EARLY);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
+}
+
+static cudaError_t captured_row(struct joins *joins, unsigned ahead, unsigned kernels, int joined)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error, end;
+
+    prepare(joins, 1, 1);
+    error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
+    if (error != cudaSuccess)
+        return error;
+    error = row(joins, ahead, kernels, joined);
+    end = cudaStreamEndCapture(joins->stream[0], &graph);
+    error = error == cudaSuccess ? end : error;
+    if (error == cudaSuccess)
+        error = launch_and_forget(joins, graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t eager_row(struct joins *joins, unsigned ahead, unsigned kernels, int joined)
+{
+    prepare(joins, 1, 1);
+    return row(joins, ahead, kernels, joined);
+}
+
+static cudaError_t row_eager(struct joins *joins) { return eager_row(joins, joins->trial / 6 % 2 * 6, 3, 0); }
+static cudaError_t row_eager_long(struct joins *joins) { return eager_row(joins, joins->trial / 6 % 2 * 20, 20, 0); }
+static cudaError_t row_eager_joined(struct joins *joins) { return eager_row(joins, 0, 2, 1); }
+static cudaError_t row_captured(struct joins *joins) { return captured_row(joins, joins->trial / 6 % 2 * 6, 3, 0); }
+static cudaError_t row_captured_long(struct joins *joins) { return captured_row(joins, joins->trial / 6 % 2 * 20, 20, 0); }
+static cudaError_t row_captured_joined(struct joins *joins) { return captured_row(joins, 0, 2, 1); }
+
+static void ask_rows(struct ask *ask)
+{
+    static const struct join joins[] = {
+        { "stale after a row of few silent kernels", row_eager },
+        { "stale after a row of many silent kernels", row_eager_long },
+        { "stale after silent kernels and a join", row_eager_joined },
+        { "stale after a captured row of few silent kernels", row_captured },
+        { "stale after a captured row of many silent kernels", row_captured_long },
+        { "stale after captured silent kernels and a join", row_captured_joined },
+    };
+
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+}
+
+/* ---- launches with other attributes beside those of PDL ---- */
+
+/* The attributes of a launch: what else there is, and attribute 6 in front or behind. */
+static unsigned fill_beside(cudaLaunchAttribute *attrs, cudaLaunchAttributeID id, unsigned trial)
+{
+    cudaLaunchAttribute other = PDL_ZERO;
+
+    other.id = id;
+    if (id == cudaLaunchAttributeMemSyncDomainMap)
+        other.val.memSyncDomainMap.default_ = 1;
+    else if (id == cudaLaunchAttributeClusterSchedulingPolicyPreference)
+        other.val.clusterSchedulingPolicyPreference = cudaClusterSchedulingPolicySpread;
+    else if (id == cudaLaunchAttributeAccessPolicyWindow)
+        other.val.accessPolicyWindow.hitProp = other.val.accessPolicyWindow.missProp = cudaAccessPropertyNormal;
+    attrs[trial & 1] = serialization(1);
+    attrs[1 - (trial & 1)] = other;
+    return 2;
+}
+
+#ifdef MUTANT_otherstream
+#define WAITS_BESIDE 0
+#else
+#define WAITS_BESIDE 1
+#endif
+
+/* The follower waits. What a device refuses is launched with attribute 6 alone. */
+static cudaError_t beside(struct joins *joins, cudaLaunchAttributeID id)
+{
+    const void *function = WAITS_BESIDE ? (const void *)SYMBOL(joins_early_follower) : (const void *)SYMBOL(joins_follower);
+    cudaLaunchAttribute attrs[2], plain = serialization(1);
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    error = work(joins, 0, joins->stream[0]);
+    if (error != cudaSuccess)
+        return error;
+    error = launch_one(function, &joins->follower[0], PLACE_WORDS, joins->stream[0], attrs, fill_beside(attrs, id, joins->trial / 5));
+    if (error == cudaSuccess)
+        return error;
+    (void)cudaGetLastError();
+    return launch_one(function, &joins->follower[0], PLACE_WORDS, joins->stream[0], &plain, 1);
+}
+
+static cudaError_t beside_map(struct joins *joins) { return beside(joins, cudaLaunchAttributeMemSyncDomainMap); }
+static cudaError_t beside_scheduling(struct joins *joins) { return beside(joins, cudaLaunchAttributeClusterSchedulingPolicyPreference); }
+static cudaError_t beside_window(struct joins *joins) { return beside(joins, cudaLaunchAttributeAccessPolicyWindow); }
+
+#if CUDART_VERSION >= 12050
+static cudaError_t beside_carveout(struct joins *joins) { return beside(joins, (cudaLaunchAttributeID)14); } /* 0 percent */
+#else
+static cudaError_t beside_carveout(struct joins *joins) { return beside(joins, cudaLaunchAttributeIgnore); }
+#endif
+
+/* The last of many attributes is the event that the follower waits for. */
+static cudaError_t beside_many(struct joins *joins)
+{
+    cudaLaunchAttribute attrs[MANY_ATTRIBUTES];
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 1);
+    memset(attrs, 0, sizeof(attrs)); /* id 0: ignored */
+    attrs[MANY_ATTRIBUTES - 1].id = cudaLaunchAttributeProgrammaticEvent;
+    attrs[MANY_ATTRIBUTES - 1].val.programmaticEvent.event = event;
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], attrs, MANY_ATTRIBUTES);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[1]), NULL, 0);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
+static void ask_beside(struct ask *ask)
+{
+    static const struct join joins[] = {
+        { "stale in a launch with a map of memory-sync domains", beside_map },
+        { "stale in a launch with a scheduling policy", beside_scheduling },
+        { "stale in a launch with an access policy window", beside_window },
+        { "stale in a launch with a carve-out", beside_carveout },
+        { "stale after the last of many attributes", beside_many },
+    };
+
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+}
+
+#endif

@@ -1,0 +1,362 @@
+/* kept_items.h - the pairs of kept.cu with memsets, copies, edges, child graphs and conditional bodies. */
+#ifndef KEPT_ITEMS_H_INCLUDED
+#define KEPT_ITEMS_H_INCLUDED
+
+/* ---- items ---- */
+
+enum item { ITEM_KERNEL, ITEM_SET, ITEM_COPY, ITEMS };
+
+static struct cudaMemsetParams set_params(const struct kept *kept)
+{
+    struct cudaMemsetParams set = PDL_ZERO;
+
+    set.dst = kept->args[ITEM_SET].data;
+    set.value = 1;
+    set.elementSize = 4;
+    set.width = set.height = 1;
+    return set;
+}
+
+static cudaError_t make_items(struct kept *kept, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    struct cudaMemsetParams set = set_params(kept);
+    cudaError_t error = make_set(kept, ITEM_KERNEL, graph, &node[ITEM_KERNEL]);
+
+    if (error == cudaSuccess)
+        error = cudaGraphAddMemsetNode(&node[ITEM_SET], *graph, NULL, 0, &set);
+    if (error == cudaSuccess)
+        error = cudaGraphAddMemcpyNode1D(&node[ITEM_COPY], *graph, NULL, 0, kept->args[ITEM_COPY].data, kept->args[0].data + WORDS, 4,
+                                         cudaMemcpyDefault);
+    return error;
+}
+
+/* Each gets the parameters that it has, by the call for its kind. */
+static cudaError_t give_items(struct kept *kept, cudaGraphExec_t exec, const cudaGraphNode_t *node)
+{
+    struct cudaMemsetParams set = set_params(kept);
+    cudaError_t error = give_word(kept, exec, node[ITEM_KERNEL], ITEM_KERNEL);
+
+    if (error == cudaSuccess)
+        error = cudaGraphExecMemsetNodeSetParams(exec, node[ITEM_SET], &set);
+    if (error == cudaSuccess)
+        error = cudaGraphExecMemcpyNodeSetParams1D(exec, node[ITEM_COPY], kept->args[ITEM_COPY].data, kept->args[0].data + WORDS, 4,
+                                                   cudaMemcpyDefault);
+    return error;
+}
+
+#if CUDART_VERSION >= 12040
+/* ... by the call for nodes of every kind. */
+static cudaError_t give_items_generally(struct kept *kept, cudaGraphExec_t exec, const cudaGraphNode_t *node)
+{
+    struct cudaGraphNodeParams kernel = PDL_ZERO, set = PDL_ZERO;
+    struct cudaMemsetParams plain = set_params(kept);
+    void *values[1];
+    cudaError_t error;
+
+    values[0] = &kept->args[ITEM_KERNEL];
+    kernel.type = cudaGraphNodeTypeKernel;
+    kernel.kernel.func = (void *)SYMBOL(kept_set);
+    kernel.kernel.gridDim.x = kernel.kernel.gridDim.y = kernel.kernel.gridDim.z = 1;
+    kernel.kernel.blockDim = kernel.kernel.gridDim;
+    kernel.kernel.kernelParams = values;
+    error = cudaGraphExecNodeSetParams(exec, node[ITEM_KERNEL], &kernel);
+    set.type = cudaGraphNodeTypeMemset;
+    set.memset.dst = plain.dst;
+    set.memset.value = plain.value;
+    set.memset.elementSize = plain.elementSize;
+    set.memset.width = set.memset.height = 1;
+    return error == cudaSuccess ? cudaGraphExecNodeSetParams(exec, node[ITEM_SET], &set) : error;
+}
+#endif
+
+static void ask_items_without(struct kept *kept, unsigned disabled)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, other = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node[ITEMS], unused[ITEMS];
+    unsigned all = (1u << ITEMS) - 1, i;
+
+    ask_expect(ask, "a graph of a kernel, a memset and a copy", make_items(kept, &graph, node), cudaSuccess);
+    ask_expect(ask, "another one", make_items(kept, &other, unused), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    for (i = 0; i < ITEMS; i++)
+        if (disabled >> i & 1)
+            ask_expect(ask, "disabling one", cudaGraphNodeSetEnabled(exec, node[i], 0), cudaSuccess);
+    expect_words(kept, exec, "a launch without what is disabled", all & ~disabled);
+    ask_expect(ask, "new parameters", give_items(kept, exec, node), cudaSuccess);
+    expect_words(kept, exec, "a launch after new parameters", all & ~disabled);
+#if CUDART_VERSION >= 12040
+    ask_expect(ask, "new parameters by the general call", give_items_generally(kept, exec, node), cudaSuccess);
+    expect_words(kept, exec, "a launch after new parameters by the general call", all & ~disabled);
+#endif
+    ask_expect(ask, "an update", update_from(exec, other), cudaSuccess);
+    expect_words(kept, exec, "a launch after an update", all & ~disabled);
+    ask_expect(ask, "an upload", cudaGraphUpload(exec, ask->stream), cudaSuccess);
+    expect_words(kept, exec, "a launch after an upload", all & ~disabled);
+    for (i = 0; i < ITEMS; i++)
+        ask_expect(ask, "enabling all", cudaGraphNodeSetEnabled(exec, node[i], 1), cudaSuccess);
+    expect_words(kept, exec, "a launch when all are enabled", all);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(other);
+}
+
+static void ask_items(struct ask *ask)
+{
+    struct kept kept = PDL_ZERO;
+    unsigned disabled;
+
+    if (!open_kept(&kept, ask))
+        return;
+    for (disabled = 1; disabled < 1u << ITEMS; disabled++)
+        ask_items_without(&kept, disabled);
+    close_kept(&kept);
+}
+
+/* ---- edges ---- */
+
+/* Whether the second kernel has this edge from the first, and no other. */
+static void expect_edge(struct ask *ask, const char *what, cudaGraphNode_t from, cudaGraphNode_t to, const cudaGraphEdgeData *want)
+{
+    cudaGraphEdgeData data[2];
+    cudaGraphNode_t node[2];
+    size_t count = 2;
+
+    ask_expect(ask, what, edges_into_node(to, node, data, &count), cudaSuccess);
+    ask_expect_number(ask, what, (long)count, 1);
+    ask_expect_number(ask, what, node[0] == from && data[0].from_port == want->from_port && data[0].type == want->type, 1);
+}
+
+/* Whether an edge with other data counts as the one that is there is not promised (AMB-12); a refused one changes nothing. */
+static void ask_other_data(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    cudaGraphEdgeData kinds[4];
+    cudaGraph_t graph;
+    cudaGraphNode_t first, second;
+    unsigned i;
+
+    kinds[0] = edges_data(0, 0, 0);
+    kinds[1] = edges_data(1, 0, 1);
+    kinds[2] = edges_data(2, 0, 1);
+    kinds[3] = edges_data(0, 0, 0);
+    for (i = 0; i < 3; i++) {
+        ask_expect(ask, "a graph", make_set(kept, 0, &graph, &first), cudaSuccess);
+        ask_expect(ask, "a second kernel", add_set(kept, graph, 1, &second), cudaSuccess);
+        ask_expect(ask, "an edge", edges_add(graph, &first, &second, &kinds[i], 1), cudaSuccess);
+        if (edges_add(graph, &first, &second, &kinds[i + 1], 1) != cudaSuccess)
+            expect_edge(ask, "the edge after another one was refused", first, second, &kinds[i]);
+        (void)cudaGetLastError();
+        (void)cudaGraphDestroy(graph);
+    }
+}
+
+/* Of three kernels in a row the middle one goes. */
+static void ask_without_middle(struct kept *kept, unsigned port)
+{
+    struct ask *ask = kept->ask;
+    cudaGraphEdgeData data = edges_data(port, 0, port != 0);
+    cudaGraph_t graph;
+    cudaGraphNode_t node[3];
+    size_t edges = 0, roots = 0;
+    unsigned i;
+
+    ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node[0]), cudaSuccess);
+    for (i = 1; i < 3; i++) {
+        ask_expect(ask, "a kernel", add_set(kept, graph, i, &node[i]), cudaSuccess);
+        ask_expect(ask, "an edge", edges_add(graph, &node[i - 1], &node[i], &data, 1), cudaSuccess);
+    }
+    ask_expect(ask, "destroying the middle one", cudaGraphDestroyNode(node[1]), cudaSuccess);
+    ask_expect(ask, "the edges then", edges_of_graph(graph, NULL, NULL, NULL, &edges), cudaSuccess);
+    ask_expect_number(ask, "the edges then", (long)edges, 0);
+    ask_expect(ask, "the roots then", cudaGraphGetRootNodes(graph, NULL, &roots), cudaSuccess);
+    ask_expect_number(ask, "the roots then", (long)roots, 2);
+    (void)cudaGraphDestroy(graph);
+}
+
+#if CUDART_VERSION >= 12040
+/* "Requires that both nodes be kernel nodes" */
+static void ask_into_condition(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    cudaGraphConditionalHandle handle;
+    cudaGraph_t graph;
+    cudaGraphNode_t first, second;
+    unsigned port;
+
+    ask_expect(ask, "a graph", make_set(kept, 0, &graph, &first), cudaSuccess);
+    ask_expect(ask, "a handle", cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault), cudaSuccess);
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.handle = handle;
+    params.conditional.type = cudaGraphCondTypeIf;
+    params.conditional.size = 1;
+    ask_expect(ask, "a conditional node", edges_add_node(&second, graph, NULL, NULL, 0, &params), cudaSuccess);
+    for (port = 1; port < 3; port++) {
+        cudaGraphEdgeData data = edges_data(port, 0, 1);
+        ask_expect_refusal(ask, "a programmatic edge into a conditional node", edges_add(graph, &first, &second, &data, 1));
+        ask_expect_refusal(ask, "a programmatic edge out of one", edges_add(graph, &second, &first, &data, 1));
+    }
+    (void)cudaGraphDestroy(graph);
+}
+#endif
+
+static void ask_edges(struct ask *ask)
+{
+    struct kept kept = PDL_ZERO;
+
+    if (!open_kept(&kept, ask))
+        return;
+    ask_other_data(&kept);
+    ask_without_middle(&kept, 0);
+    ask_without_middle(&kept, 1);
+#if CUDART_VERSION >= 12040
+    ask_into_condition(&kept);
+#endif
+    close_kept(&kept);
+}
+
+/* ---- inside ---- */
+
+#if CUDART_VERSION >= 12040
+static cudaError_t add_body(cudaGraph_t graph, unsigned runs, cudaGraph_t *body)
+{
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    cudaGraphConditionalHandle handle;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, graph, runs, cudaGraphCondAssignDefault);
+
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.handle = handle;
+    params.conditional.type = cudaGraphCondTypeIf;
+    params.conditional.size = 1;
+    if (error == cudaSuccess)
+        error = edges_add_node(&node, graph, NULL, NULL, 0, &params);
+    if (error == cudaSuccess)
+        *body = params.conditional.phGraph_out[0];
+    return error;
+}
+#endif
+
+#define NEVER WORDS             /* for a word: the first one, in a body that does not run */
+
+/* One node of this kind that sets this word. */
+static cudaError_t add_item(struct kept *kept, cudaGraph_t graph, enum item item, unsigned word)
+{
+    struct cudaMemsetParams set = set_params(kept);
+    cudaGraphNode_t node;
+
+    set.dst = kept->args[word].data;
+    switch (item) {
+    case ITEM_KERNEL: return add_set(kept, graph, word, &node);
+    case ITEM_SET: return cudaGraphAddMemsetNode(&node, graph, NULL, 0, &set);
+    default: return cudaGraphAddMemcpyNode1D(&node, graph, NULL, 0, kept->args[word].data, kept->args[0].data + WORDS, 4, cudaMemcpyDefault);
+    }
+}
+
+static cudaError_t make_inside(struct kept *kept, int in_body, enum item item, unsigned word, cudaGraph_t *graph)
+{
+    cudaGraph_t inner = NULL;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+#if CUDART_VERSION >= 12040
+    if (in_body) {
+        error = add_body(*graph, word != NEVER, &inner);
+        word = word == NEVER ? 0 : word;
+        return error == cudaSuccess ? add_item(kept, inner, item, word) : error;
+    }
+#endif
+    error = cudaGraphCreate(&inner, 0);
+    if (error == cudaSuccess)
+        error = add_item(kept, inner, item, word);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, *graph, NULL, 0, inner);
+    (void)cudaGraphDestroy(inner);
+    return error;
+}
+
+/* "Changing parameters of nodes within the conditional body graph is subject to the rules above" */
+static void ask_updated_inside(struct kept *kept, int in_body, enum item item)
+{
+    static const char *const names[] = { "a kernel", "a memset", "a copy" };
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, other = NULL;
+    cudaGraphExec_t exec = NULL;
+    char text[64];
+
+    snprintf(text, sizeof(text), "%s in a %s", names[item], in_body ? "body" : "child");
+    ask_expect(ask, text, make_inside(kept, in_body, item, 0, &graph), cudaSuccess);
+    ask_expect(ask, text, make_inside(kept, in_body, item, 1, &other), cudaSuccess);
+    ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(kept, exec, text, 1);
+    ask_expect(ask, text, update_from(exec, other), cudaSuccess);
+    snprintf(text, sizeof(text), "%s in a %s, updated", names[item], in_body ? "body" : "child");
+    expect_words(kept, exec, text, 2);
+    ask_expect(ask, text, update_from(exec, graph), cudaSuccess);
+    expect_words(kept, exec, text, 1);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(other);
+}
+
+#if CUDART_VERSION >= 12040
+/* "Conditional handle flags and default values are updated as part of the graph update." */
+static void ask_updated_condition(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t runs = NULL, rests = NULL;
+    cudaGraphExec_t exec = NULL;
+
+    ask_expect(ask, "a body that runs", make_inside(kept, 1, ITEM_KERNEL, 0, &runs), cudaSuccess);
+    ask_expect(ask, "a body that does not", make_inside(kept, 1, ITEM_KERNEL, NEVER, &rests), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, runs, 0), cudaSuccess);
+    expect_words(kept, exec, "a body that runs", 1);
+    ask_expect(ask, "an update", update_from(exec, rests), cudaSuccess);
+    expect_words(kept, exec, "a body that does not run after an update", 0);
+    ask_expect(ask, "an update", update_from(exec, runs), cudaSuccess);
+    expect_words(kept, exec, "a body that runs again", 1);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(runs);
+    (void)cudaGraphDestroy(rests);
+}
+
+/* "If childGraph contains ... conditional nodes, this call will return an error." */
+static void ask_condition_in_child(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, outer = NULL;
+    cudaGraphNode_t node;
+
+    ask_expect(ask, "a conditional node", make_inside(kept, 1, ITEM_KERNEL, 0, &graph), cudaSuccess);
+    ask_expect(ask, "a graph around it", cudaGraphCreate(&outer, 0), cudaSuccess);
+    ask_expect_refusal(ask, "a child graph with a conditional node", cudaGraphAddChildGraphNode(&node, outer, NULL, 0, graph));
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(outer);
+}
+#endif
+
+static void ask_inside(struct ask *ask)
+{
+    struct kept kept = PDL_ZERO;
+    unsigned item;
+
+    if (!open_kept(&kept, ask))
+        return;
+    for (item = 0; item < ITEMS; item++) {
+        ask_updated_inside(&kept, 0, (enum item)item);
+#if CUDART_VERSION >= 12040
+        ask_updated_inside(&kept, 1, (enum item)item);
+#endif
+    }
+#if CUDART_VERSION >= 12040
+    ask_updated_condition(&kept);
+    ask_condition_in_child(&kept);
+#endif
+    close_kept(&kept);
+}
+
+#endif
