@@ -25,7 +25,7 @@ from conformance.pdlkit import places
 from conformance.pdlkit.exits import BAD_ARGUMENTS, FAILED, OK, InvalidRun, KitExit
 
 FILE = places.KIT / "model" / "golden.json"
-DEVICES = ("model", "model:wait-some-blocks", "model:plain-overlaps", "model:exit-not-trigger")
+DEVICES = ("model", "model:never-overlaps", "model:wait-some-blocks", "model:plain-overlaps", "model:exit-not-trigger")
 GPU_SMS = 132
 THREADED = ("WAIT-01a.",)  # its host threads launch at once
 SEED = 1
