@@ -129,6 +129,34 @@ def test_another_driver_or_a_profiler_is_refused(old: str, new: str, stopped: Pa
     assert ran.code == 64 and "the driver, or what stands between the kit and the device, has changed since" in ran.err
 
 
+def test_what_stands_before_a_gpu_in_the_first_part_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Else a part under a library that hides overlap could be gone on with without it, and its passes would count."""
+    monkeypatch.setenv("LD_PRELOAD", "libhides.so")
+    resume.begin(tmp_path, resume.Identity("cuda:0", "smoke", "1", [], None), FAKE)
+    assert resume.take_over(tmp_path, FAKE, Outcome()).families == []
+    monkeypatch.delenv("LD_PRELOAD")
+    with pytest.raises(BadArguments, match="what stands between the kit and the device, has changed since"):
+        resume.take_over(tmp_path, FAKE, Outcome())
+
+
+def test_contradictions_of_the_first_part_stay(tmp_path: Path) -> None:
+    """They belong to no case, so that nothing but this line has them; without it the run would not be INVALID any more."""
+    resume.begin(tmp_path, resume.Identity("model", "smoke", "1", [], None), FAKE)
+    resume.keep(tmp_path, "wait", Outcome(problems=["family wait: a line is no JSON"]), [], 1.0, "")
+    both = Outcome(problems=["another one"])
+    assert resume.take_over(tmp_path, FAKE, both).families == ["wait"]
+    assert both.problems == ["another one", "family wait: a line is no JSON"]
+
+
+def test_a_family_that_was_kept_twice_is_refused_wherever_it_stands(tmp_path: Path) -> None:
+    """The later line would replace what the first one found."""
+    resume.begin(tmp_path, resume.Identity("model", "smoke", "1", [], None), FAKE)
+    for family in ("wait", "launch", "wait"):
+        resume.keep(tmp_path, family, Outcome(), [], 1.0, "")
+    with pytest.raises(BadArguments, match="holds the family wait twice"):
+        resume.take_over(tmp_path, FAKE, Outcome())
+
+
 def test_a_new_run_keeps_nothing_of_the_one_before_it_in_the_folder(stopped: Path) -> None:
     """Else its own interruption would be mended with what another run found."""
     first = resume.Identity.of(stopped)

@@ -199,6 +199,16 @@ def test_a_device_is_asked_twice_and_then_lost(monkeypatch: pytest.MonkeyPatch) 
     children = Children(monkeypatch, (IN_A, KILLED), (REST, CLEAN), probes=[1, 0])
     outcome, _, finished = outcome_of(plan_of())
     assert children.probed == 2 and not outcome.device_lost and finished == ["f"]
+    Children(monkeypatch, (IN_A, KILLED), (REST, CLEAN), probes=[77, 77])  # no device is there: it went away, and is not alive
+    assert outcome_of(plan_of())[0].device_lost
+
+
+def test_what_is_held_against_a_case_before_it_began_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the next child, which runs it as if nothing had been, would make it a PASS."""
+    early = {"record": "wrong", "case": "b", "what": "nodes", "answer": "3"}
+    Children(monkeypatch, ([*IN_A, early], KILLED), (REST, CLEAN), probes=[0])
+    outcome, *_ = outcome_of(plan_of())
+    assert outcome.logs["b"].problems == ["a wrong record of 'b' came outside that case"]
 
 
 def test_the_model_cannot_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,6 +303,8 @@ CHANGED = [("profile", "full", "it was built for or ran with another profile: fu
            ("seed", "1", "it was built for or ran with another seed: 1 instead of 0000000000005eed"),
            ("rules_hash", "x", "it was built for or ran with another rules_hash: x instead of r"),
            ("device", {"name": "other"}, "it met another device: {'name': 'GPU', 'tick_ns': 32}, then {'name': 'other'}"),
+           ("device", {"name": "GPU", "tick_ns": 32, "uuid_hash": "2"},
+            "it met another device: {'name': 'GPU', 'tick_ns': 32}, then {'name': 'GPU', 'tick_ns': 32, 'uuid_hash': '2'}"),
            ("driver", 1, "it met another driver: 13000, then 1"), ("runtime", 1, "it met another runtime: 13000, then 1")]
 
 

@@ -350,3 +350,11 @@ def test_no_trial_no_bound() -> None:
 def test_the_worst_case_speaks_for_the_rule(statuses: list[str]) -> None:
     assert worst(statuses) == min(statuses, key=CASE_VERDICTS.index)
     assert worst(statuses) == worst(reversed(statuses))
+
+
+@pytest.mark.parametrize(("status", "verdict"), [("CRASH", "CONFORMS"), ("DEVICE_LOST", "UNPROVEN"), ("NOT_RUN", "UNPROVEN"),
+                                                 ("KIT_ERROR", "INVALID"), ("FAIL", "VIOLATES"), ("HANG", "VIOLATES")])
+def test_a_waived_crash_waives_nothing_else(status: str, verdict: str) -> None:
+    """A GPU that never comes back is no known defect of a call."""
+    passed = CaseResult(case(rule="ATTR-01"), "PASS", None)
+    assert judge_run([passed, CaseResult(case(), status, "why")], waived_crashes=["WAIT-01"]).verdict == verdict
