@@ -1,0 +1,144 @@
+/* watched.c - linked into the model's harness by pdl-harness-watched: what a case calls, and which words of the host's it looks at.
+ *
+ * PDL_WATCHED=FILE         at the end, one line for each symbol that was called, and for each place that the device wrote for the host
+ * PDL_FALSIFY=PLACE:BYTE   before the host looks at this place, that byte of it becomes another one; -1: the first of every word
+ *
+ * A place is an allocation of pinned memory, or whatever a copy to the host writes: one for all of them, so that it does not matter
+ * which functions a compiler inlines.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#include "model.h"
+#include "symbols.h"
+
+#define PLACES 256u
+
+struct place {
+    int is_target;               /* of copies; else an allocation */
+    unsigned char *memory;
+    size_t bytes, most;
+    int copied;                  /* and not yet looked at */
+};
+
+static struct place place[PLACES];
+static unsigned places;
+
+cudaError_t __real_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
+cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
+cudaError_t __real_cudaFreeHost(void *memory);
+cudaError_t __wrap_cudaFreeHost(void *memory);
+cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t __real_cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t __real_cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t __real_cudaDeviceSynchronize(void);
+cudaError_t __wrap_cudaDeviceSynchronize(void);
+
+static void falsify(unsigned which)
+{
+    static unsigned chosen = PLACES;
+    static long byte;
+    const char *text = getenv("PDL_FALSIFY");
+    size_t i, end = place[which].bytes;
+
+    if (text && chosen == PLACES && sscanf(text, "%u:%ld", &chosen, &byte) != 2)
+        abort();
+    if (!text || which != chosen)
+        return;
+    if (byte >= 0)
+        end = (size_t)byte < end ? (size_t)byte + 1 : 0;
+    for (i = byte < 0 ? 0 : (size_t)byte; i < end; i += 4)
+        place[which].memory[i] ^= 1;
+}
+
+static unsigned place_of(int is_target, void *memory, size_t bytes)
+{
+    unsigned i;
+
+    for (i = 0; i < places && !(is_target && place[i].is_target); i++)
+        ;
+    if (i == PLACES)
+        abort();
+    places += i == places;
+    place[i].is_target = is_target;
+    place[i].memory = (unsigned char *)memory;
+    place[i].bytes = bytes;
+    place[i].most = bytes > place[i].most ? bytes : place[i].most;
+    return i;
+}
+
+/* The host waited, and looks now. */
+static cudaError_t waited(cudaError_t error)
+{
+    unsigned i;
+
+    for (i = 0; i < places; i++) {
+        if (!place[i].is_target || place[i].copied)
+            falsify(i);
+        place[i].copied = 0;
+    }
+    return error;
+}
+
+cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
+{
+    cudaError_t error = __real_cudaHostAlloc(memory, bytes, flags);
+
+    if (error == cudaSuccess)
+        (void)place_of(0, *memory, bytes);
+    return error;
+}
+
+cudaError_t __wrap_cudaFreeHost(void *memory)
+{
+    unsigned i;
+
+    for (i = 0; i < places; i++)
+        if (!place[i].is_target && place[i].memory == (unsigned char *)memory)
+            place[i].bytes = 0;
+    return __real_cudaFreeHost(memory);
+}
+
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    cudaError_t error = __real_cudaMemcpy(to, from, bytes, kind);
+
+    if (error == cudaSuccess && kind == cudaMemcpyDeviceToHost)
+        falsify(place_of(1, to, bytes));
+    return error;
+}
+
+cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    if (kind == cudaMemcpyDeviceToHost)
+        place[place_of(1, to, bytes)].copied = 1;
+    return __real_cudaMemcpyAsync(to, from, bytes, kind, stream);
+}
+
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) { return waited(__real_cudaStreamSynchronize(stream)); }
+cudaError_t __wrap_cudaDeviceSynchronize(void) { return waited(__real_cudaDeviceSynchronize()); }
+
+__attribute__((destructor)) static void tell(void)
+{
+#define SYMBOL_NAME(name) #name,
+    static const char *const names[] = { MODEL_SYMBOLS(SYMBOL_NAME) };
+    const char *path = getenv("PDL_WATCHED");
+    FILE *file = path ? fopen(path, "w") : NULL;
+    unsigned i;
+
+    if (!file)
+        return;
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (model_call_count(names[i]))
+            fprintf(file, "%s %u\n", names[i], model_call_count(names[i]));
+    for (i = 0; i < places; i++)
+        fprintf(file, "place %zu\n", place[i].most);
+    fclose(file);
+}
