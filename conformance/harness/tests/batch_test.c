@@ -368,8 +368,65 @@ static void check_refused_update(void)
     close_updated(exec);
 }
 
+/* Whoever waits for a batch learns whether its own gate let go by itself, not an earlier one, and not one that it had none of. */
+static void check_gate(void)
+{
+    struct buffers b;
+    struct fault fault;
+    uint32_t late = 7;
+
+    memset(&b, 0, sizeof(b));
+    memset(&fault, 0, sizeof(fault));
+    b.gate_late_host = &late;
+    check(cudaEventCreateWithFlags(&b.done, cudaEventDisableTiming) == cudaSuccess, "the model has events");
+    b.gate_epoch = 7;
+    check(batch_wait(&b, &fault) && b.gate_late_now, "a batch whose gate let go by itself is late");
+    b.gate_epoch = 8;
+    check(batch_wait(&b, &fault) && !b.gate_late_now, "one after it is not");
+    b.gate_epoch = late = 0;
+    check(batch_wait(&b, &fault) && !b.gate_late_now, "nor is one without a gate");
+    (void)cudaEventDestroy(b.done);
+}
+
+/* What the gate itself tells, on the model: nothing if it was opened, its epoch if it was not in time. */
+static void check_gate_kernel(void)
+{
+    struct room {
+        struct trial_plan plan;
+        struct trial_state state;
+        uint32_t opened, late;
+    } *room, *there;
+    struct kernel_args args;
+    cudaLaunchConfig_t config;
+    void *params[1] = { &args };
+    unsigned i;
+
+    check(cudaHostAlloc((void **)&room, sizeof(*room), cudaHostAllocMapped) == cudaSuccess &&
+          cudaHostGetDevicePointer((void **)&there, room, 0) == cudaSuccess, "the model has pinned memory");
+    memset(room, 0, sizeof(*room));
+    memset(&args, 0, sizeof(args));
+    memset(&config, 0, sizeof(config));
+    room->plan.repeats = 3;
+    room->plan.bound_ns = 2000;
+    args.plan = &there->plan;
+    args.state = &there->state;
+    args.input = &there->opened;
+    args.data = &there->late;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    for (i = 0; i < 2; i++) {
+        room->opened = i ? 2 : 3;
+        check(cudaLaunchKernelExC(&config, batch_gate_kernel, params) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess,
+              "the gate runs on the model");
+        check(room->late == (i ? 3 : 0), i ? "a gate that is opened too late says so" : "a gate that was opened says nothing");
+    }
+    (void)cudaFreeHost(room);
+}
+
 int main(void)
 {
+    check_gate();
+    check_gate_kernel();
     check_repeated();
     check_lanes();
     check_update();
