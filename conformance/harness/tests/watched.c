@@ -2,6 +2,7 @@
  *
  * PDL_WATCHED=FILE         at the end, one line for each symbol that was called, and for each place that the device wrote for the host
  * PDL_FALSIFY=PLACE:BYTE   before the host looks at this place, that byte of it becomes another one; -1: the first of every word
+ * PDL_COUNT_FAILS=CODE     there may be a device, and it cannot be used: it is neither counted nor set
  *
  * A place is an allocation of pinned memory, or whatever a copy to the host writes: one for all of them, so that it does not matter
  * which functions a compiler inlines.
@@ -28,6 +29,10 @@ struct place {
 static struct place place[PLACES];
 static unsigned places;
 
+cudaError_t __real_cudaGetDeviceCount(int *count);
+cudaError_t __wrap_cudaGetDeviceCount(int *count);
+cudaError_t __real_cudaSetDevice(int device);
+cudaError_t __wrap_cudaSetDevice(int device);
 cudaError_t __real_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
 cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
 cudaError_t __real_cudaFreeHost(void *memory);
@@ -85,6 +90,27 @@ static cudaError_t waited(cudaError_t error)
         place[i].copied = 0;
     }
     return error;
+}
+
+static cudaError_t count_fails(void)
+{
+    const char *code = getenv("PDL_COUNT_FAILS");
+
+    return code ? (cudaError_t)atoi(code) : cudaSuccess;
+}
+
+cudaError_t __wrap_cudaGetDeviceCount(int *count)
+{
+    cudaError_t error = count_fails();
+
+    return error == cudaSuccess ? __real_cudaGetDeviceCount(count) : error;
+}
+
+cudaError_t __wrap_cudaSetDevice(int device)
+{
+    cudaError_t error = count_fails();
+
+    return error == cudaSuccess ? __real_cudaSetDevice(device) : error;
 }
 
 cudaError_t __wrap_cudaHostAlloc(void **memory, size_t bytes, unsigned flags)

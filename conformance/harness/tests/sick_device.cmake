@@ -1,0 +1,21 @@
+# cmake -DHARNESS=FILE -P sick_device.cmake: hardware that cannot be used is no absent one. PDL_COUNT_FAILS: what cudaGetDeviceCount gives.
+function(expect_code code error)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env PDL_COUNT_FAILS=${error} ${HARNESS} ${ARGN} OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE got)
+  if(NOT got EQUAL code)
+    message(FATAL_ERROR "${ARGN} ended with ${got} instead of ${code} where the count of devices gives error ${error}")
+  endif()
+endfunction()
+
+foreach(asked "--probe" "--family;wait;--profile;smoke")
+  expect_code(77 100 ${asked}) # cudaErrorNoDevice
+  expect_code(69 999 ${asked}) # cudaErrorUnknown
+  expect_code(69 802 ${asked}) # cudaErrorSystemNotReady
+  expect_code(69 46 ${asked})  # cudaErrorDevicesUnavailable
+endforeach()
+
+# A case that CTest runs by itself has not passed where the device hung in it.
+execute_process(COMMAND ${HARNESS} --family wait --case WAIT-05.rewait.widened.stream --profile smoke --device model:second-wait-hangs
+                OUTPUT_QUIET RESULT_VARIABLE got)
+if(NOT got EQUAL 1)
+  message(FATAL_ERROR "a case that hung ended with ${got} instead of 1")
+endif()
