@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import signal
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from conformance.pdlkit import many_gpus
+from conformance.pdlkit import many_gpus, run
 from conformance.pdlkit.exits import BAD_ARGUMENTS
 from conformance.pdlkit.many_gpus import Worker, run_all, worst
 from conformance.pdlkit.places import ROOT, SCHEMA
@@ -145,3 +146,19 @@ def test_mig_slices_are_workers_of_their_own(tmp_path: Path, monkeypatch: pytest
     assert beside[2] == ("gpu-1", "cuda:0", {"CUDA_VISIBLE_DEVICES": "GPU-2"}) and len(beside) == 3, "a GPU without slices is judged, too"
     monkeypatch.setattr(many_gpus, "toolkit_program", lambda _: None)
     assert [w.device for w in many_gpus.workers(3)] == ["cuda:0", "cuda:1", "cuda:2"]
+
+
+def test_what_was_asked_for_is_asked_of_every_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An option that got lost would have one GPU judged as many were not asked to: a planted fault is one that has to be seen."""
+    given = list[list[str]]()
+
+    def keeps_arguments(gpus: object, arguments: list[str], folder: Path, seed: int) -> dict[str, object]:
+        given.append(arguments)
+        return {"exit": 0, "folder": str(folder), "seed": seed}
+
+    monkeypatch.setattr(many_gpus, "run_all", keeps_arguments)
+    options = argparse.Namespace(profile="soak", only=["WAIT-01", "*.stream"], time="8m", harness=Path("h"), plant="hang", waive=Path("w"),
+                                 json=True)
+    assert run._run_many([], options, 1, tmp_path) == 0
+    assert given == [["--profile", "soak", "--only", "WAIT-01", "--only", "*.stream", "--for", "8m", "--harness", "h", "--plant", "hang",
+                      "--waive", "w"]]
