@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import signal
@@ -11,10 +12,15 @@ from typing import Any
 
 import pytest
 
-from conformance.pdlkit import device_choice, evidence, machine, run
+from conformance.pdlkit import device_choice, evidence, machine, places, run
+from conformance.pdlkit.checked_lines import read_lines
 from conformance.pdlkit.children import Ending
 from conformance.pdlkit.display import wants_colours
+from conformance.pdlkit.exits import INVALID
+from conformance.pdlkit.report import RunFacts
+from conformance.pdlkit.rules import load
 from conformance.pdlkit.tests.kit_runs import FAKE, conformance, interrupt_fake, left_running, run_fake
+from conformance.pdlkit.verdicts import RunVerdict
 
 SEED_ENV = "FAKE_HARNESS"
 QUICK: dict[str, Any] = {"deadline_s": 0.2}
@@ -328,3 +334,28 @@ def test_auto_without_hardware_is_the_model_and_says_so(tmp_path: Path) -> None:
     on_model = ran.report["device"]["kind"] == "model"
     assert on_model == (not nvidia_hardware())
     assert ("no NVIDIA hardware here" in ran.err) == on_model
+
+
+def test_every_record_but_progress_is_kept(tmp_path: Path) -> None:
+    """A run that goes on after an interruption looks there for what it must not try again."""
+    log = run._RecordLog(tmp_path / "records.jsonl", append=False)
+    kinds = ("start", "begin", "progress", "error", "forbidden", "wrong", "variant", "case", "casualty", "end", "done")
+    for kind in kinds:
+        log.write("wait", {"record": kind})
+    log.close()
+    kept = [record["record"] for record in read_lines(tmp_path / "records.jsonl").records]
+    assert kept == [kind for kind in kinds if kind != "progress"]
+
+
+@pytest.mark.parametrize("where", ["inconsistencies", "_static_check"])
+def test_a_report_that_contradicts_itself_or_lint_is_invalid(where: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whatever the cases said: what is found in the finished report takes the verdict away."""
+    monkeypatch.setattr(run, "_static_check", lambda report, facts: ("7 kernels compared", ["they disagree"] * (where == "_static_check")))
+    monkeypatch.setattr(run, "inconsistencies", lambda report: ["counts differ"] * (where == "inconsistencies"))
+    facts = RunFacts(
+        book=load(places.RULES), device="cuda:0", profile="smoke", seed=1, argv=[], only=[], started="", wall_s=0.0, results=[],
+        verdict=RunVerdict("CONFORMS"), start={}, toolchain={}, host={}, interposers=[], problems=[], processes=[], code=None)
+    assert run._finish(facts, tmp_path, argparse.Namespace(json=True)) == INVALID
+    report = json.loads((tmp_path / "report.json").read_text())
+    said = "counts differ" if where == "inconsistencies" else "they disagree"
+    assert report["verdict"] == "INVALID" and report["reasons"] == [said] == report["problems"]
