@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from conformance.pdlkit import device_choice, machine
@@ -40,3 +42,13 @@ def test_each_gpu_is_judged_by_its_own_capability(monkeypatch: pytest.MonkeyPatc
 
 def test_a_named_model_is_the_model() -> None:
     assert device_choice.choose("model:shared", 90, None).on_model
+
+
+@pytest.mark.parametrize(("vendor", "what", "is_gpu"), [
+    ("0x10de", "0x030000", True), ("0x10de", "0x030200", True), ("0x10de", "0x040300", False), ("0x10de", "0x068000", False),
+    ("0x8086", "0x030200", False)])
+def test_which_devices_of_the_pci_bus_are_gpus(vendor: str, what: str, is_gpu: bool, tmp_path: Path) -> None:
+    """GPUs of data centres are 3D controllers, 0x0302: one without a driver that went unseen would have `auto` judge the model instead."""
+    (tmp_path / "vendor").write_text(f"{vendor}\n")
+    (tmp_path / "class").write_text(f"{what}\n")
+    assert machine._is_nvidia_gpu(tmp_path) is is_gpu

@@ -162,3 +162,14 @@ def test_what_was_asked_for_is_asked_of_every_gpu(monkeypatch: pytest.MonkeyPatc
     assert run._run_many([], options, 1, tmp_path) == 0
     assert given == [["--profile", "soak", "--only", "WAIT-01", "--only", "*.stream", "--for", "8m", "--harness", "h", "--plant", "hang",
                       "--waive", "w"]]
+
+
+def test_only_trials_of_rules_that_passed_are_pooled() -> None:
+    """The bound of a pool says that nothing was seen in trials that had the power to show it."""
+    rules: list[dict[str, Any]] = [
+        {"id": status, "kind": "visibility", "status": status, "exercised": 9}
+        for status in ("PASS", "FAIL", "INCONCLUSIVE", "HANG", "CRASH", "DEVICE_LOST", "KIT_ERROR", "NOT_RUN")]
+    rules += [{"id": "api", "kind": "api", "status": "PASS", "exercised": 9},
+              {"id": "none", "kind": "start", "status": "PASS", "exercised": None}]
+    judged_gpu = Worker("gpu-0", "cuda:0", report={"device": {"name": "GPU"}, "driver": {"version": "1"}, "rules": rules})
+    assert judged_gpu.counted() == ("GPU", "1", {"PASS": 9, "none": 0})
