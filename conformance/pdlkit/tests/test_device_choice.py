@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,3 +53,21 @@ def test_which_devices_of_the_pci_bus_are_gpus(vendor: str, what: str, is_gpu: b
     (tmp_path / "vendor").write_text(f"{vendor}\n")
     (tmp_path / "class").write_text(f"{what}\n")
     assert machine._is_nvidia_gpu(tmp_path) is is_gpu
+
+
+INTERPOSERS = ("CUDA_LAUNCH_BLOCKING", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "LD_PRELOAD", "LD_AUDIT",
+               "CUDA_DEVICE_WAITS_ON_EXCEPTION", "CUDA_ENABLE_COREDUMP_ON_EXCEPTION")
+
+
+@pytest.mark.parametrize("name", INTERPOSERS)
+def test_what_stands_before_a_device_is_named(name: str) -> None:
+    """A run under any of these must not conform: each hides overlap or can."""
+    assert list(machine.interposers({name: "1"})) == list(machine.interposers({name: "/lib/x.so"})) == [name]
+    assert machine.interposers({name: ""}) == machine.interposers({name: "0"}) == machine.interposers({}) == {}
+
+
+def test_a_harness_that_finds_no_device_beside_hardware_is_no_absence(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = SimpleNamespace(exit_code=77, stderr="", words=lambda: "exited with 77")
+    monkeypatch.setattr(device_choice, "ask_probe", lambda harness, request: (ended, []))
+    assert device_choice._ask_harness("cuda", Path("h"), ["the PCI bus has an NVIDIA GPU"]).broken
+    assert device_choice._ask_harness("cuda", Path("h"), []).absent

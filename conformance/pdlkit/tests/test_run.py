@@ -17,10 +17,10 @@ from conformance.pdlkit.checked_lines import read_lines
 from conformance.pdlkit.children import Ending
 from conformance.pdlkit.display import wants_colours
 from conformance.pdlkit.exits import INVALID
-from conformance.pdlkit.report import RunFacts
+from conformance.pdlkit.report import RunFacts, pooled
 from conformance.pdlkit.rules import load
 from conformance.pdlkit.tests.kit_runs import FAKE, conformance, interrupt_fake, left_running, run_fake
-from conformance.pdlkit.verdicts import RunVerdict
+from conformance.pdlkit.verdicts import CaseResult, RunVerdict
 
 SEED_ENV = "FAKE_HARNESS"
 QUICK: dict[str, Any] = {"deadline_s": 0.2}
@@ -359,3 +359,24 @@ def test_a_report_that_contradicts_itself_or_lint_is_invalid(where: str, monkeyp
     report = json.loads((tmp_path / "report.json").read_text())
     said = "counts differ" if where == "inconsistencies" else "they disagree"
     assert report["verdict"] == "INVALID" and report["reasons"] == [said] == report["problems"]
+
+
+def test_a_case_for_a_gpu_only_that_was_not_run_on_one_stays_so() -> None:
+    """On the model it cannot run; on a GPU it was lost, and what was lost proves nothing."""
+    book = load(places.RULES)
+    only = next(case for case in book.cases if case.gpu_only)
+    assert [run._judge(book, [only], {}, on_model)[0].status for on_model in (True, False)] == ["NOT_SUPPORTED", "NOT_RUN"]
+
+
+def test_a_pool_with_a_failure_has_no_bound() -> None:
+    cases = [case for case in load(places.RULES).cases if case.kind == "visibility" and case.rule_class != "measured" and case.proving][:2]
+    counted = {"trials": {"exercised": 100}, "shapes": 50}
+
+    def bounds(status: str) -> list[object]:
+        results = [CaseResult(cases[0], "PASS", None, counted), CaseResult(cases[1], status, None, counted)]
+        facts: Any = SimpleNamespace(results=results, on_model=False)
+        said = pooled(facts)
+        return [said["bound95"] is None, said["shape_bound95"] is None]
+
+    assert [bounds(status) for status in ("PASS", "NOT_SUPPORTED")] == [[False, False]] * 2
+    assert [bounds(status) for status in ("FAIL", "HANG", "INCONCLUSIVE", "CRASH")] == [[True, True]] * 4
