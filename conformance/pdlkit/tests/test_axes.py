@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.pdlkit import places
+from conformance.pdlkit import places, report
 from conformance.pdlkit.axes import Axes, Axis, Never, axes_header, coverage, covering_array
 from conformance.pdlkit.rules import RulesError, load, parse
 
@@ -91,3 +91,8 @@ def test_slips_are_named(text: str, said: str) -> None:
     rule = ('\n[[rule]]\nid = "WAIT-01"\nclass = "derived"\nkind = "api"\ntext = "t"\nsource = "s"\nuntestable = "u"\n')
     with pytest.raises(RulesError, match=said):
         parse(('suite = "0.1.0"\n' + text + rule).encode())
+
+
+def test_which_rows_a_run_says_that_it_ran() -> None:
+    assert report._rows_that_ran("all of 9", 9) == set(range(9))
+    assert report._rows_that_ran("all but 3 7", 9) == {0, 1, 2, 4, 5, 6, 8}

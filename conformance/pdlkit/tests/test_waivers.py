@@ -181,3 +181,10 @@ def test_a_verdict_per_capability() -> None:
 
 def test_the_bound_for_shapes() -> None:
     assert (shape_bound95(0), shape_bound95(2), shape_bound95(3000)) == (None, 1.0, 0.001)
+
+
+def test_a_waiver_is_for_the_device_that_it_names() -> None:
+    """A device whose name only begins so is another one."""
+    said = [waivers.apply([waiver(device="NVIDIA H200")], [FAILED], name, "580.159.04", TODAY).rules
+            for name in ("NVIDIA H200", "NVIDIA H200 NVL")]
+    assert said == [(FAILED.case.rule,), ()]
