@@ -1,0 +1,118 @@
+/* tampered_calls.h - the calls whose answers tampered_test.c falsifies; CMakeLists.txt reads their names here, too.
+ *
+ * MAKE  its code can be another one
+ * DO    the same, and it can do nothing and say that it did
+ * TELL  the same as MAKE, and what it tells can be something else; the last part says where that stands
+ */
+#define AS_NUMBER(pointer) (told.value = (pointer), told.size = sizeof(*(pointer)))
+#define AS_LIST(first, second, edges, number) (told.node = (first), told.to = (second), told.data = (edges), told.count = (number))
+#define NAMED_NODES const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count
+#define AFTER_NODES const cudaGraphNode_t *after, size_t count
+
+/* ---- what is asked ---- */
+TELL(EDGES_NAME(cudaGraphGetEdges, _v2),
+     (cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *data, size_t *count),
+     (graph, from, to, data, count), AS_LIST(from, to, data, count))
+TELL(EDGES_NAME(cudaGraphNodeGetDependencies, _v2), (cudaGraphNode_t node, cudaGraphNode_t *nodes, cudaGraphEdgeData *data, size_t *count),
+     (node, nodes, data, count), AS_LIST(nodes, NULL, data, count))
+TELL(EDGES_NAME(cudaGraphNodeGetDependentNodes, _v2), (cudaGraphNode_t node, cudaGraphNode_t *nodes, cudaGraphEdgeData *data, size_t *count),
+     (node, nodes, data, count), AS_LIST(nodes, NULL, data, count))
+TELL(EDGES_NAME(cudaStreamGetCaptureInfo, _v3),
+     (cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **nodes,
+      const cudaGraphEdgeData **data, size_t *count),
+     (stream, status, id, graph, nodes, data, count),
+     (id ? AS_NUMBER(id) : (size_t)0, told.borrowed_node = nodes, told.borrowed_data = data, told.count = count))
+TELL(cudaGraphGetNodes, (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count), (graph, nodes, count), AS_LIST(nodes, NULL, NULL, count))
+TELL(cudaGraphGetRootNodes, (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count), (graph, nodes, count), AS_LIST(nodes, NULL, NULL, count))
+TELL(cudaGraphNodeGetType, (cudaGraphNode_t node, enum cudaGraphNodeType *type), (node, type), AS_NUMBER(type))
+TELL(cudaGraphNodeFindInClone, (cudaGraphNode_t *node, cudaGraphNode_t original, cudaGraph_t clone), (node, original, clone),
+     (told.node = node))
+TELL(cudaGraphKernelNodeGetParams, (cudaGraphNode_t node, struct cudaKernelNodeParams *params), (node, params), AS_NUMBER(&params->blockDim))
+TELL(cudaGraphKernelNodeGetAttribute, (cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value), (node, id, value),
+     AS_NUMBER(value))
+TELL(cudaGraphExecUpdate, (cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info), (exec, graph, info),
+     AS_NUMBER(&info->result))
+TELL(cudaStreamIsCapturing, (cudaStream_t stream, enum cudaStreamCaptureStatus *status), (stream, status), AS_NUMBER(status))
+TELL(cudaStreamGetPriority, (cudaStream_t stream, int *priority), (stream, priority), AS_NUMBER(priority))
+TELL(cudaStreamGetAttribute, (cudaStream_t stream, cudaLaunchAttributeID id, cudaLaunchAttributeValue *value), (stream, id, value),
+     AS_NUMBER(value))
+TELL(cudaThreadExchangeStreamCaptureMode, (enum cudaStreamCaptureMode *mode), (mode), AS_NUMBER(mode))
+TELL(cudaDeviceGetAttribute, (int *value, enum cudaDeviceAttr attribute, int device), (value, attribute, device), AS_NUMBER(value))
+TELL(cudaDeviceGetStreamPriorityRange, (int *least, int *greatest), (least, greatest), AS_NUMBER(least))
+TELL(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, const void *function, int threads, size_t shared),
+     (blocks, function, threads, shared), AS_NUMBER(blocks))
+TELL(cudaOccupancyMaxActiveClusters, (int *clusters, const void *function, const cudaLaunchConfig_t *config), (clusters, function, config),
+     AS_NUMBER(clusters))
+TELL(cudaEventElapsedTime, (float *ms, cudaEvent_t from, cudaEvent_t to), (ms, from, to), (told.ms = ms))
+TELL(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *graph), (stream, graph), (told.graph = graph))
+TELL(cudaMemcpy, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind), (to, from, bytes, kind),
+     (kind == cudaMemcpyDeviceToHost ? (told.words = (unsigned *)to, told.size = bytes) : (size_t)0))
+MAKE(cudaEventQuery, (cudaEvent_t event), (event))
+MAKE(cudaStreamQuery, (cudaStream_t stream), (stream))
+MAKE(cudaGetLastError, (void), ())
+
+/* ---- what is done ---- */
+DO(EDGES_NAME(cudaGraphAddDependencies, _v2), (cudaGraph_t graph, NAMED_NODES), (graph, from, to, data, count))
+DO(EDGES_NAME(cudaGraphRemoveDependencies, _v2), (cudaGraph_t graph, NAMED_NODES), (graph, from, to, data, count))
+DO(EDGES_NAME(cudaStreamUpdateCaptureDependencies, _v2),
+   (cudaStream_t stream, cudaGraphNode_t *nodes, const cudaGraphEdgeData *data, size_t count, unsigned flags),
+   (stream, nodes, data, count, flags))
+DO(cudaDeviceSynchronize, (void), ())
+DO(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream))
+DO(cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream, unsigned flags), (event, stream, flags))
+DO(cudaEventSynchronize, (cudaEvent_t event), (event))
+DO(cudaFuncSetAttribute, (const void *function, enum cudaFuncAttribute attribute, int value), (function, attribute, value))
+DO(cudaGraphExecKernelNodeSetParams, (cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *params),
+   (exec, node, params))
+DO(cudaGraphKernelNodeSetAttribute, (cudaGraphNode_t node, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value),
+   (node, id, value))
+DO(cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream))
+DO(cudaGraphNodeSetEnabled, (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled), (exec, node, enabled))
+DO(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream))
+DO(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t function, void *data), (stream, function, data))
+DO(cudaLaunchKernel, (const void *function, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream),
+   (function, grid, block, args, shared, stream))
+DO(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *function, void **args), (config, function, args))
+DO(cudaMemcpyAsync, (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream), (to, from, bytes, kind, stream))
+DO(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream), (to, value, bytes, stream))
+DO(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode), (stream, mode))
+DO(cudaStreamBeginCaptureToGraph,
+   (cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after, const cudaGraphEdgeData *data, size_t count,
+    enum cudaStreamCaptureMode mode),
+   (stream, graph, after, data, count, mode))
+DO(cudaStreamSetAttribute, (cudaStream_t stream, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value), (stream, id, value))
+DO(cudaStreamSynchronize, (cudaStream_t stream), (stream))
+DO(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags))
+
+/* ---- what is made ---- */
+MAKE(EDGES_NAME(cudaGraphAddNode, _v2),
+     (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, const cudaGraphEdgeData *data, size_t count,
+      struct cudaGraphNodeParams *params),
+     (node, graph, after, data, count, params))
+MAKE(cudaEventCreate, (cudaEvent_t *event), (event))
+MAKE(cudaEventCreateWithFlags, (cudaEvent_t *event, unsigned flags), (event, flags))
+MAKE(cudaGraphAddChildGraphNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES, cudaGraph_t child),
+     (node, graph, after, count, child))
+MAKE(cudaGraphAddEmptyNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES), (node, graph, after, count))
+MAKE(cudaGraphAddEventRecordNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES, cudaEvent_t event),
+     (node, graph, after, count, event))
+MAKE(cudaGraphAddKernelNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES, const struct cudaKernelNodeParams *params),
+     (node, graph, after, count, params))
+MAKE(cudaGraphAddMemsetNode, (cudaGraphNode_t *node, cudaGraph_t graph, AFTER_NODES, const struct cudaMemsetParams *params),
+     (node, graph, after, count, params))
+MAKE(cudaGraphClone, (cudaGraph_t *clone, cudaGraph_t graph), (clone, graph))
+MAKE(cudaGraphConditionalHandleCreate, (cudaGraphConditionalHandle *handle, cudaGraph_t graph, unsigned value, unsigned flags),
+     (handle, graph, value, flags))
+MAKE(cudaGraphCreate, (cudaGraph_t *graph, unsigned flags), (graph, flags))
+MAKE(cudaGraphInstantiate, (cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags), (exec, graph, flags))
+MAKE(cudaGraphInstantiateWithFlags, (cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags), (exec, graph, flags))
+MAKE(cudaHostAlloc, (void **memory, size_t bytes, unsigned flags), (memory, bytes, flags))
+MAKE(cudaMalloc, (void **memory, size_t bytes), (memory, bytes))
+MAKE(cudaStreamCreate, (cudaStream_t *stream), (stream))
+MAKE(cudaStreamCreateWithFlags, (cudaStream_t *stream, unsigned flags), (stream, flags))
+MAKE(cudaStreamCreateWithPriority, (cudaStream_t *stream, unsigned flags, int priority), (stream, flags, priority))
+
+#undef AS_NUMBER
+#undef AS_LIST
+#undef NAMED_NODES
+#undef AFTER_NODES

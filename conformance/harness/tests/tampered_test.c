@@ -1,0 +1,523 @@
+/* tampered_test.c - each answer that a case of kind api is given, falsified: the case has to call it wrong.
+ *
+ * The model's broken devices lie in few ways, so that most comparisons of these cases are never in need. Here the calls stand between the
+ * cases and the model. Each case is asked once with true answers. It is asked again, and at each use of a call a child process is forked for
+ * each way to lie: the child tells this lie and nothing else but the truth, and says what the case made of it. How many lies were missed, and
+ * how many answers all of them together made wrong, is pinned, so that a comparison that gets weaker changes a number.
+ *
+ * tampered_test            compares with the pins
+ * tampered_test --pins     prints them as they are now
+ * tampered_test --missed   prints each lie that was missed, and why
+ *
+ * Behind that, how the names of the cases begin that are to be asked, as in `tampered_test --missed matrix/`. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cuda_runtime_api.h>
+
+cudaError_t __real_cudaGetLastError(void);
+#define cudaGetLastError __real_cudaGetLastError /* ask.c clears the error after each question, whatever it was */
+#include "ask.c" /* whole: it is to keep no rows */
+#undef cudaGetLastError
+#include "check.h"
+#include "edges.h"
+#include "model.h"
+#include "pair.h"
+#include "plan.h"
+
+#define MOST_USES 20u          /* of one call in one case: where there are more, a sample of them is falsified */
+#define FEW_USES 8u            /* the same in cases of many calls */
+#define MANY_CALLS 250u
+#define MOST_ENTRIES 64u
+#define CPU_SECONDS 1u         /* of a child: a lie may send a case round and round */
+
+/* ---- the calls ---- */
+
+#define CALL_OF(name) CALL_OF_(name)
+#define CALL_OF_(name) CALL_##name
+#define NAME_OF(name) NAME_OF_(name)
+#define NAME_OF_(name) #name
+
+#define TELL(name, params, args, where) CALL_OF(name),
+#define MAKE(name, params, args) CALL_OF(name),
+#define DO(name, params, args) CALL_OF(name),
+enum call {
+#include "tampered_calls.h"
+    CALLS
+};
+#undef TELL
+#undef MAKE
+#undef DO
+#define TELL(name, params, args, where) NAME_OF(name),
+#define MAKE(name, params, args) NAME_OF(name),
+#define DO(name, params, args) NAME_OF(name),
+static const char *const call_name[CALLS] = {
+#include "tampered_calls.h"
+};
+#undef TELL
+#undef MAKE
+#undef DO
+
+/* ---- lies ---- */
+
+enum way {
+    WAY_UNDONE, WAY_CODE, WAY_OTHER_CODE, WAY_LESS, WAY_MORE, WAY_AFTER, WAY_NODE, WAY_NO_NODE, WAY_TO, WAY_NO_TO, WAY_FROM_PORT,
+    WAY_TO_PORT, WAY_TYPE, WAY_RESERVED, WAY_NUMBER, WAY_NEXT_BYTE, WAY_TIME, WAY_GRAPH, WAY_WORDS, WAYS
+};
+static const char *const way_name[WAYS] = { "undone",  "code",    "other code", "less",   "more",      "after", "node",  "no node", "to",   "no to",
+                                            "from_port", "to_port", "type",     "reserved", "number", "next byte", "time", "graph", "words" };
+
+/* What a call tells: its code and, where it tells more, pointers to that. */
+struct told {
+    enum call call;
+    cudaError_t code;
+    int undone;
+    size_t *count, room;       /* room: that the caller has */
+    cudaGraphNode_t *node, *to;
+    cudaGraphEdgeData *data;
+    const cudaGraphNode_t **borrowed_node; /* lists that stay the runtime's */
+    const cudaGraphEdgeData **borrowed_data;
+    void *value;
+    size_t size;
+    unsigned *words;
+    float *ms;
+    cudaGraph_t *graph;
+};
+
+static cudaError_t truth_of(struct told *told);
+static int begins(struct told *told, enum call call, int does);
+
+#define WRAP(name, params, args, where, does)                        \
+    cudaError_t __real_##name params;                                \
+    cudaError_t __wrap_##name params;                                \
+    cudaError_t __wrap_##name params                                 \
+    {                                                                \
+        struct told told;                                            \
+                                                                     \
+        memset(&told, 0, sizeof(told));                              \
+        (void)(where);                                               \
+        if (!begins(&told, CALL_##name, does))                       \
+            return __real_##name args;                               \
+        told.code = told.undone ? cudaSuccess : __real_##name args;  \
+        return truth_of(&told);                                      \
+    }
+#define TELL(name, params, args, where) WRAP(name, params, args, where, 0)
+#define MAKE(name, params, args) WRAP(name, params, args, 0, 0)
+#define DO(name, params, args) WRAP(name, params, args, 0, 1)
+#include "tampered_calls.h"
+
+/* A node and a graph that no case has made. */
+static cudaGraph_t strange_graph(void)
+{
+    cudaGraph_t graph = NULL;
+
+    (void)__real_cudaGraphCreate(&graph, 0);
+    return graph;
+}
+
+static cudaGraphNode_t strange_node(void)
+{
+    cudaGraphNode_t node = NULL;
+
+    (void)__real_cudaGraphAddEmptyNode(&node, strange_graph(), NULL, 0);
+    return node;
+}
+
+static size_t entries_of(const struct told *told)
+{
+    size_t count = told->count ? *told->count : told->node ? 1 : 0;
+
+    return count < told->room ? count : told->room;
+}
+
+static int is_query(enum call call) { return call == CALL_cudaEventQuery || call == CALL_cudaStreamQuery; }
+
+/* Whether this lie can be told here. */
+static int applies(const struct told *told, enum way way)
+{
+    size_t entries = entries_of(told);
+    int told_more = told->code == cudaSuccess || told->call == CALL_cudaGraphExecUpdate; /* which says why it refuses */
+
+    if (way == WAY_CODE)
+        return 1;
+    if (way == WAY_OTHER_CODE)
+        return told->code != cudaSuccess || is_query(told->call);
+    if (way == WAY_GRAPH)
+        return told->graph != NULL;
+    if (!told_more)
+        return 0;
+    switch (way) {
+    case WAY_LESS: return told->count && *told->count;
+    case WAY_MORE: return told->count && (!told->node || entries < told->room);
+    case WAY_AFTER: return told->count && told->node && !told->borrowed_node && entries && entries < told->room;
+    case WAY_NODE:
+    case WAY_NO_NODE: return told->node && entries;
+    case WAY_TO:
+    case WAY_NO_TO: return told->to && entries;
+    case WAY_FROM_PORT:
+    case WAY_TO_PORT:
+    case WAY_TYPE:
+    case WAY_RESERVED: return told->data && entries;
+    case WAY_NUMBER: return told->value != NULL;
+    case WAY_NEXT_BYTE: return told->value && told->size > sizeof(long);
+    case WAY_TIME: return told->ms != NULL;
+    case WAY_WORDS: return told->words && told->size >= sizeof(told->words[0]);
+    default: return 0;
+    }
+}
+
+static void add_entry(struct told *told, size_t entries)
+{
+    if (told->node && entries) {
+        told->node[entries] = told->node[0];
+        if (told->to)
+            told->to[entries] = told->to[0];
+        if (told->data)
+            told->data[entries] = told->data[0];
+    }
+}
+
+static void add_to_words(struct told *told)
+{
+    size_t i;
+
+    for (i = 0; i < told->size / sizeof(told->words[0]); i++)
+        told->words[i]++;
+}
+
+static void lie(struct told *told, enum way way, size_t at)
+{
+    switch (way) {
+    case WAY_CODE: told->code = told->code == cudaSuccess ? cudaErrorUnknown : cudaSuccess; break;
+    case WAY_OTHER_CODE: told->code = told->code == cudaSuccess ? cudaErrorNotReady : cudaErrorUnknown; break;
+    case WAY_LESS: --*told->count; break;
+    case WAY_MORE: add_entry(told, (*told->count)++); break;
+    case WAY_AFTER: add_entry(told, entries_of(told)); break;
+    case WAY_NODE: told->node[at] = strange_node(); break;
+    case WAY_NO_NODE: told->node[at] = NULL; break;
+    case WAY_TO: told->to[at] = strange_node(); break;
+    case WAY_NO_TO: told->to[at] = NULL; break;
+    case WAY_FROM_PORT: told->data[at].from_port ^= 3; break;
+    case WAY_TO_PORT: told->data[at].to_port ^= 1; break;
+    case WAY_TYPE: told->data[at].type ^= 1; break;
+    case WAY_RESERVED: told->data[at].reserved[0] ^= 1; break;
+    case WAY_NUMBER: ++*(unsigned *)told->value; break;
+    case WAY_NEXT_BYTE: ((unsigned char *)told->value)[1] ^= 1; break;
+    case WAY_TIME: *told->ms /= 2; break;
+    case WAY_GRAPH: *told->graph = *told->graph ? NULL : strange_graph(); break;
+    case WAY_WORDS: add_to_words(told); break;
+    default: break;
+    }
+}
+
+/* ---- telling them ---- */
+
+enum mode { MODE_TRUE, MODE_TELLING, MODE_LIED }; /* counting uses; forking children; one of these */
+
+struct outcome {               /* of one case with one lie; children write it */
+    unsigned long long wrong, kills, asked;
+    unsigned skipped, ended;   /* ended: it said nothing, it crashed or ran in circles */
+};
+
+static enum mode mode;
+static int inside;             /* a call of the model's own */
+static unsigned used[CALLS], uses[CALLS]; /* so far; of the whole case */
+static unsigned most_uses;
+static struct outcome *outcome; /* shared with the child */
+
+struct sums {                  /* over all lies of a case */
+    unsigned lies, missed, skipped, ended;
+    unsigned long long wrong, kills, asked;
+};
+static struct sums sums;
+static unsigned missed_by[CALLS][WAYS], lies_by[CALLS][WAYS];
+
+static void limit_processor(void)
+{
+    struct rlimit limit = { CPU_SECONDS, CPU_SECONDS + 1 };
+
+    (void)setrlimit(RLIMIT_CPU, &limit);
+    limit.rlim_cur = limit.rlim_max = 0;
+    (void)setrlimit(RLIMIT_CORE, &limit);
+}
+
+/* Returns 1 in the child that is to lie, 0 after it has ended. */
+static int is_liar(enum call call, enum way way)
+{
+    pid_t child;
+    int status = 0;
+
+    memset(outcome, 0, sizeof(*outcome));
+    outcome->ended = 1;
+    child = fork();
+    if (child == 0) {
+        mode = MODE_LIED;
+        limit_processor();
+        return 1;
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+        printf("no child could be had\n");
+        exit(1);
+    }
+    sums.lies++;
+    sums.wrong += outcome->wrong;
+    sums.kills += outcome->kills;
+    sums.asked += outcome->asked;
+    sums.skipped += !outcome->wrong && outcome->skipped;
+    sums.ended += outcome->ended;
+    lies_by[call][way]++;
+    if (!outcome->wrong && !outcome->skipped && !outcome->ended) {
+        sums.missed++;
+        missed_by[call][way]++;
+    }
+    return 0;
+}
+
+/* As many as are wanted of all uses, one of each stretch; not the same one of each, for cases ask in rounds. */
+static int is_sampled(unsigned use, unsigned all)
+{
+    unsigned stretch, first, next;
+
+    if (all <= most_uses)
+        return 1;
+    stretch = use * most_uses / all;
+    first = (stretch * all + most_uses - 1) / most_uses;
+    next = ((stretch + 1) * all + most_uses - 1) / most_uses;
+    return use == first + (stretch * 7 + 3) % (next - first);
+}
+
+/* Returns 0 for calls that the model makes for itself. */
+static int begins(struct told *told, enum call call, int does)
+{
+    if (inside || mode == MODE_LIED)
+        return 0;
+    told->call = call;
+    told->room = told->borrowed_node ? MOST_ENTRIES : told->count ? *told->count : 1;
+    if (mode == MODE_TELLING && does && is_sampled(used[call], uses[call]))
+        told->undone = is_liar(call, WAY_UNDONE);
+    inside = !told->undone;
+    return 1;
+}
+
+/* The runtime's own lists are copied, for they are not the caller's to write. */
+static void own_lists(struct told *told)
+{
+    static cudaGraphNode_t node[MOST_ENTRIES];
+    static cudaGraphEdgeData data[MOST_ENTRIES];
+    size_t count = told->count && told->code == cudaSuccess ? *told->count : 0;
+
+    if (!told->borrowed_node || !count || count >= MOST_ENTRIES)
+        return;
+    memcpy(node, *told->borrowed_node, count * sizeof(node[0]));
+    *told->borrowed_node = told->node = node;
+    if (told->borrowed_data) {
+        memcpy(data, *told->borrowed_data, count * sizeof(data[0]));
+        *told->borrowed_data = told->data = data;
+    }
+}
+
+/* What is told: the truth, or in a child one lie. */
+static cudaError_t truth_of(struct told *told)
+{
+    unsigned use = used[told->call]++, way;
+    size_t entries;
+
+    inside = 0;
+    if (mode != MODE_TELLING || !is_sampled(use, uses[told->call]))
+        return told->code;
+    own_lists(told);
+    entries = entries_of(told);
+    for (way = WAY_CODE; way < WAYS; way++)
+        if (applies(told, (enum way)way) && is_liar(told->call, (enum way)way)) {
+            lie(told, (enum way)way, entries ? use % entries : 0);
+            break;
+        }
+    return told->code;
+}
+
+/* ---- the cases ---- */
+
+struct case_pin {                   /* what all lies together made of a case */
+    const char *pair;
+    unsigned calls;            /* that it made while nobody lied */
+    struct sums sums;
+};
+
+/* Why a lie is missed that the pins allow: the first row that fits counts, and an empty word fits everything. */
+struct reason {
+    const char *pair, *call, *way, *why; /* pair: or how its name begins */
+};
+
+#include "tampered_pins.h"
+#define PINS (sizeof(pins) / sizeof(pins[0]))
+#define REASONS (sizeof(reasons) / sizeof(reasons[0]))
+
+static unsigned char pin_used[PINS], reason_used[REASONS];
+
+/* Asks once, and ends there in a child that has lied. */
+static void put_case(const struct case_info *info, enum mode now)
+{
+    struct ask ask;
+
+    model_reset("", 1);
+    memset(&ask, 0, sizeof(ask));
+    memset(used, 0, sizeof(used));
+    check(__real_cudaStreamCreateWithFlags(&ask.stream, cudaStreamNonBlocking) == cudaSuccess &&
+              __real_cudaStreamCreateWithFlags(&ask.side, cudaStreamNonBlocking) == cudaSuccess,
+          "two streams");
+    ask.trials = run_trials(info, PROFILE_SMOKE, 1);
+    ask.seed = plan_draw(plan_source_make(1, info->name, "base"), 0, 0);
+    mode = now;
+    run_find_pair(info, "base")->ask(&ask);
+    outcome->wrong = ask.wrong;
+    outcome->kills = ask.kills;
+    outcome->asked = ask.asked;
+    outcome->skipped = ask.skipped;
+    outcome->ended = 0;
+    if (mode == MODE_LIED)
+        _exit(0);
+    mode = MODE_TRUE;
+}
+
+static int is_call(unsigned call, const char *name)
+{
+    size_t length = strlen(name);
+
+    return strncmp(call_name[call], name, length) == 0 && (call_name[call][length] == '\0' || strncmp(call_name[call] + length, "_v", 2) == 0);
+}
+
+static const char *reason_of(const char *name, unsigned call, unsigned way)
+{
+    size_t i;
+
+    for (i = 0; i < REASONS; i++) {
+        const struct reason *r = &reasons[i];
+        if (strncmp(name, r->pair, strlen(r->pair)) != 0 || (r->call[0] && !is_call(call, r->call)) ||
+            (r->way[0] && strcmp(r->way, way_name[way]) != 0))
+            continue;
+        reason_used[i] = 1;
+        return r->why;
+    }
+    return NULL;
+}
+
+static void explain_missed(const char *name, int told)
+{
+    unsigned call, way;
+
+    for (call = 0; call < CALLS; call++)
+        for (way = 0; way < WAYS; way++) {
+            const char *why;
+            if (!missed_by[call][way])
+                continue;
+            why = reason_of(name, call, way);
+            if (told || !why)
+                printf("%s, %s, %s: %u of %u: %s\n", name, call_name[call], way_name[way], missed_by[call][way], lies_by[call][way],
+                       why ? why : "missed, and no row of reasons says why");
+            check(why != NULL, "lies that are missed are explained");
+        }
+}
+
+static void compare_pin(const char *name, const struct case_pin *now)
+{
+    size_t i;
+
+    for (i = 0; i < PINS && strcmp(pins[i].pair, name) != 0; i++)
+        ;
+    if (i < PINS)
+        pin_used[i] = 1;
+    if (i == PINS || pins[i].calls != now->calls || memcmp(&pins[i].sums, &now->sums, sizeof(now->sums)) != 0) {
+        printf("%s notices other lies than its pins say: a comparison of its host code is weaker, or stronger, than it was\n", name);
+        check(0, name);
+    } else {
+        check(1, name);
+    }
+}
+
+static void print_pin(const char *name, const struct case_pin *now)
+{
+    const struct sums *is = &now->sums;
+
+    printf("    { \"%s\", %u, { %u, %u, %u, %u, %llu, %llu, %llu } },\n", name, now->calls, is->lies, is->missed, is->skipped, is->ended, is->wrong,
+           is->kills, is->asked);
+}
+
+static void test_case(const struct case_info *info, const char *wish, const char *names)
+{
+    struct case_pin now = { NULL, 0, { 0 } };
+    char name[64];
+    unsigned i;
+
+    snprintf(name, sizeof(name), "%s/%s", info->family, info->pair);
+    if (strncmp(name, names, strlen(names)) != 0)
+        return;
+    put_case(info, MODE_TRUE);
+    if (CUDART_VERSION < 12040 && outcome->skipped)
+        return; /* its nodes came with toolkit 12.4 */
+    check(outcome->wrong == 0 && outcome->skipped == 0, name);
+    memcpy(uses, used, sizeof(uses));
+    for (i = 0; i < CALLS; i++)
+        now.calls += uses[i];
+    most_uses = now.calls < MANY_CALLS ? MOST_USES : FEW_USES;
+    memset(&sums, 0, sizeof(sums));
+    memset(missed_by, 0, sizeof(missed_by));
+    memset(lies_by, 0, sizeof(lies_by));
+    put_case(info, MODE_TELLING);
+    now.sums = sums;
+    if (strcmp(wish, "--pins") == 0)
+        print_pin(name, &now);
+    else
+        compare_pin(name, &now);
+    explain_missed(name, strcmp(wish, "--missed") == 0);
+}
+
+/* Those that only note what they are told judge nothing. The programs have tests of their own; four threads call in any order. */
+static int is_judging(const struct case_info *info)
+{
+    return strcmp(info->kind, "api") == 0 && info->proving && !info->gpu_only && strcmp(info->family, "programs") != 0 &&
+           strcmp(info->pair, "crew") != 0;
+}
+
+/* Each row of the two tables says something. */
+static void test_tables(void)
+{
+    size_t i;
+
+    for (i = 0; i < PINS; i++)
+        check(pin_used[i] || CUDART_VERSION < 12040, pins[i].pair);
+    for (i = 0; i < REASONS; i++) {
+        if (!reason_used[i])
+            printf("no lie is missed for this reason: %s, %s, %s, %s\n", reasons[i].pair, reasons[i].call, reasons[i].way, reasons[i].why);
+        check(reason_used[i], "each reason explains a lie");
+    }
+}
+
+int main(int count, char **arguments)
+{
+    int wishes = count > 1 && arguments[1][0] == '-';
+    const char *wish = wishes ? arguments[1] : "", *names = count > 1 + wishes ? arguments[1 + wishes] : "";
+    unsigned i;
+
+    outcome = mmap(NULL, sizeof(*outcome), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (outcome == MAP_FAILED) {
+        printf("no memory to share with children\n");
+        return 1;
+    }
+    keeps_rows = 0;
+    (void)unsetenv("PDL_MODEL_SMS");
+    setvbuf(stdout, NULL, _IONBF, 0); /* children have nothing to flush */
+    for (i = 0; i < case_count; i++)
+        if (is_judging(&case_table[i]))
+            test_case(&case_table[i], wish, names);
+    if (strcmp(wish, "--pins") == 0)
+        return 0;
+    if (!names[0])
+        test_tables();
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}
