@@ -66,11 +66,14 @@ static const char *const call_name[CALLS] = {
 /* ---- lies ---- */
 
 enum way {
-    WAY_UNDONE, WAY_CODE, WAY_OTHER_CODE, WAY_LESS, WAY_MORE, WAY_AFTER, WAY_NODE, WAY_NO_NODE, WAY_TO, WAY_NO_TO, WAY_FROM_PORT,
-    WAY_TO_PORT, WAY_TYPE, WAY_RESERVED, WAY_NUMBER, WAY_NEXT_BYTE, WAY_TIME, WAY_GRAPH, WAY_WORDS, WAYS
+    WAY_NEVER_DONE, WAY_UNDONE, WAY_CODE, WAY_OTHER_CODE, WAY_LESS, WAY_MORE, WAY_AFTER, WAY_TO_AFTER, WAY_BEYOND, WAY_TO_BEYOND, WAY_DATA_BEYOND,
+    WAY_TWICE, WAY_NODE, WAY_NO_NODE, WAY_TO, WAY_NO_TO, WAY_FROM_PORT, WAY_TO_PORT, WAY_TYPE, WAY_RESERVED, WAY_NUMBER, WAY_NEXT_BYTE, WAY_TIME,
+    WAY_GRAPH, WAY_WORDS, WAYS
 };
-static const char *const way_name[WAYS] = { "undone",  "code",    "other code", "less",   "more",      "after", "node",  "no node", "to",   "no to",
-                                            "from_port", "to_port", "type",     "reserved", "number", "next byte", "time", "graph", "words" };
+static const char *const way_name[WAYS] = {
+    "undone, always", "undone", "code", "other code", "less", "more", "after", "after, to", "beyond", "beyond, to", "beyond, data", "twice", "node",
+    "no node", "to", "no to", "from_port", "to_port", "type", "reserved", "number", "next byte", "time", "graph", "words"
+};
 
 /* What a call tells: its code and, where it tells more, pointers to that. */
 struct told {
@@ -137,6 +140,10 @@ static size_t entries_of(const struct told *told)
 
 static int is_query(enum call call) { return call == CALL_cudaEventQuery || call == CALL_cudaStreamQuery; }
 
+static int has_more_room;      /* the case's arrays have: it asks whether more is written than it said there is room for */
+
+static int is_whole_list(const struct told *told) { return told->count && told->node && !told->borrowed_node && entries_of(told); }
+
 /* Whether this lie can be told here. */
 static int applies(const struct told *told, enum way way)
 {
@@ -154,7 +161,12 @@ static int applies(const struct told *told, enum way way)
     switch (way) {
     case WAY_LESS: return told->count && *told->count;
     case WAY_MORE: return told->count && (!told->node || entries < told->room);
-    case WAY_AFTER: return told->count && told->node && !told->borrowed_node && entries && entries < told->room;
+    case WAY_AFTER:
+    case WAY_TO_AFTER: return is_whole_list(told) && (way == WAY_AFTER || told->to) && entries < told->room;
+    case WAY_BEYOND: return has_more_room && is_whole_list(told);
+    case WAY_TO_BEYOND: return has_more_room && is_whole_list(told) && told->to;
+    case WAY_DATA_BEYOND: return has_more_room && is_whole_list(told) && told->data;
+    case WAY_TWICE: return told->node && entries > 1;
     case WAY_NODE:
     case WAY_NO_NODE: return told->node && entries;
     case WAY_TO:
@@ -171,15 +183,15 @@ static int applies(const struct told *told, enum way way)
     }
 }
 
-static void add_entry(struct told *told, size_t entries)
+static void copy_entry(struct told *told, size_t to, size_t from)
 {
-    if (told->node && entries) {
-        told->node[entries] = told->node[0];
-        if (told->to)
-            told->to[entries] = told->to[0];
-        if (told->data)
-            told->data[entries] = told->data[0];
-    }
+    if (!told->node || to == from)
+        return;
+    told->node[to] = told->node[from];
+    if (told->to)
+        told->to[to] = told->to[from];
+    if (told->data)
+        told->data[to] = told->data[from];
 }
 
 static void add_to_words(struct told *told)
@@ -196,8 +208,13 @@ static void lie(struct told *told, enum way way, size_t at)
     case WAY_CODE: told->code = told->code == cudaSuccess ? cudaErrorUnknown : cudaSuccess; break;
     case WAY_OTHER_CODE: told->code = told->code == cudaSuccess ? cudaErrorNotReady : cudaErrorUnknown; break;
     case WAY_LESS: --*told->count; break;
-    case WAY_MORE: add_entry(told, (*told->count)++); break;
-    case WAY_AFTER: add_entry(told, entries_of(told)); break;
+    case WAY_MORE: copy_entry(told, (*told->count)++, 0); break;
+    case WAY_AFTER: told->node[entries_of(told)] = told->node[0]; break;
+    case WAY_TO_AFTER: told->to[entries_of(told)] = told->to[0]; break;
+    case WAY_BEYOND: told->node[told->room] = NULL; break;
+    case WAY_TO_BEYOND: told->to[told->room] = NULL; break;
+    case WAY_DATA_BEYOND: told->data[told->room] = told->data[0]; break;
+    case WAY_TWICE: copy_entry(told, at, (at + 1) % entries_of(told)); break;
     case WAY_NODE: told->node[at] = strange_node(); break;
     case WAY_NO_NODE: told->node[at] = NULL; break;
     case WAY_TO: told->to[at] = strange_node(); break;
@@ -226,6 +243,7 @@ struct outcome {               /* of one case with one lie; children write it */
 
 static enum mode mode;
 static int inside;             /* a call of the model's own */
+static enum call never_done = CALLS; /* by a child that lies so from the first use on */
 static unsigned used[CALLS], uses[CALLS]; /* so far; of the whole case */
 static unsigned most_uses;
 static struct outcome *outcome; /* shared with the child */
@@ -291,15 +309,20 @@ static int is_sampled(unsigned use, unsigned all)
     return use == first + (stretch * 7 + 3) % (next - first);
 }
 
-/* Returns 0 for calls that the model makes for itself. */
+/* Returns 0 for calls that tell nothing but the truth: those that the model makes for itself, and a child's after its lie. */
 static int begins(struct told *told, enum call call, int does)
 {
-    if (inside || mode == MODE_LIED)
+    told->undone = mode == MODE_LIED && !inside && call == never_done;
+    if (inside || (mode == MODE_LIED && !told->undone))
         return 0;
     told->call = call;
     told->room = told->borrowed_node ? MOST_ENTRIES : told->count ? *told->count : 1;
-    if (mode == MODE_TELLING && does && is_sampled(used[call], uses[call]))
+    if (mode == MODE_TELLING && does && !used[call] && is_liar(call, WAY_NEVER_DONE)) {
+        never_done = call;
+        told->undone = 1;
+    } else if (mode == MODE_TELLING && does && is_sampled(used[call], uses[call])) {
         told->undone = is_liar(call, WAY_UNDONE);
+    }
     inside = !told->undone;
     return 1;
 }
@@ -350,7 +373,7 @@ struct case_pin {                   /* what all lies together made of a case */
 
 /* Why a lie is missed that the pins allow: the first row that fits counts, and an empty word fits everything. */
 struct reason {
-    const char *pair, *call, *way, *why; /* pair: or how its name begins */
+    const char *pair, *call, *way, *why; /* pair, way: or how it begins */
 };
 
 #include "tampered_pins.h"
@@ -391,14 +414,21 @@ static int is_call(unsigned call, const char *name)
     return strncmp(call_name[call], name, length) == 0 && (call_name[call][length] == '\0' || strncmp(call_name[call] + length, "_v", 2) == 0);
 }
 
+/* "after" is "after, to", too. */
+static int is_way(unsigned way, const char *name)
+{
+    size_t length = strlen(name);
+
+    return !length || (strncmp(way_name[way], name, length) == 0 && (way_name[way][length] == '\0' || way_name[way][length] == ','));
+}
+
 static const char *reason_of(const char *name, unsigned call, unsigned way)
 {
     size_t i;
 
     for (i = 0; i < REASONS; i++) {
         const struct reason *r = &reasons[i];
-        if (strncmp(name, r->pair, strlen(r->pair)) != 0 || (r->call[0] && !is_call(call, r->call)) ||
-            (r->way[0] && strcmp(r->way, way_name[way]) != 0))
+        if (strncmp(name, r->pair, strlen(r->pair)) != 0 || (r->call[0] && !is_call(call, r->call)) || !is_way(way, r->way))
             continue;
         reason_used[i] = 1;
         return r->why;
@@ -456,6 +486,7 @@ static void test_case(const struct case_info *info, const char *wish, const char
     snprintf(name, sizeof(name), "%s/%s", info->family, info->pair);
     if (strncmp(name, names, strlen(names)) != 0)
         return;
+    has_more_room = strcmp(name, "readback/lists") == 0;
     put_case(info, MODE_TRUE);
     if (CUDART_VERSION < 12040 && outcome->skipped)
         return; /* its nodes came with toolkit 12.4 */
