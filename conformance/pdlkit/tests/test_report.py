@@ -7,6 +7,7 @@ import getpass
 import json
 import re
 import socket
+import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +17,8 @@ import jsonschema
 import pytest
 
 from conformance.pdlkit import places, schema
-from conformance.pdlkit.report import inconsistencies, scrub, without_folders, write_report
+from conformance.pdlkit.report import inconsistencies, scrub, suite_facts, without_folders, write_report
+from conformance.pdlkit.rules import load
 from conformance.pdlkit.tests.kit_runs import run_fake
 
 SCHEMA = json.loads(places.SCHEMA.read_text())
@@ -122,6 +124,51 @@ def test_arguments_lose_their_folders(text: str, expected: str) -> None:
 ])
 def test_sentences_lose_absolute_folders(text: str | None, expected: str | None) -> None:
     assert without_folders(text) == expected
+
+
+def test_a_run_of_everything_says_so(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {"startup": "die"}, device="model").report["run"]
+    assert ran["only"] == [] and ran["plant"] is None
+
+
+def test_the_report_says_what_was_asked_for(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {}, "--only", "WAIT-05", "--only", "EDGE-1?", "--plant", "broken-wait:500").report["run"]
+    assert ran["only"] == ["WAIT-05", "EDGE-1?"] and ran["plant"] == "broken-wait:500"
+
+
+@pytest.mark.parametrize(("device", "kind"), [("cuda", "gpu"), ("cuda:0", "gpu"), ("model", "model"), ("model:shared", "model")])
+def test_the_report_says_what_was_judged(device: str, kind: str, tmp_path: Path) -> None:
+    assert run_fake(tmp_path, {}, "--only=WAIT-05", device=device).report["device"]["kind"] == kind
+
+
+def test_kinds_are_those_of_the_rule_book(tmp_path: Path) -> None:
+    ran = run_fake(tmp_path, {}, "--only=WAIT-05", "--only=FWD-03", "--only=EDGE-36", device="cuda").report
+    book = load(places.RULES)
+    cases = {case.name: case.kind for case in book.cases}
+    rules = {rule.id: rule.kind for rule in book.rules}
+    assert {test["kind"] for test in ran["tests"]} == {"visibility", "progress", "api"}
+    assert all(test["kind"] == cases[test["name"]] for test in ran["tests"])
+    assert all(entry["kind"] == rules[entry["id"]] for entry in ran["rules"])
+
+
+def test_a_changed_kit_is_dirty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def git(*arguments: str) -> str:
+        who = ("-c", "user.name=kit", "-c", "user.email=kit@localhost", "-c", "commit.gpgsign=false")
+        return subprocess.run(["git", "-C", str(tmp_path), *who, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+    book = load(places.RULES)
+    monkeypatch.setattr("conformance.pdlkit.report.ROOT", tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert suite_facts(book)["dirty"] is None and suite_facts(book)["git"] is None  # as it was unpacked, without its history
+    git("init", "--quiet")
+    (tmp_path / "kept").write_text("one")
+    git("add", "kept")
+    git("commit", "--quiet", "--message", "one")
+    assert suite_facts(book)["dirty"] is False and suite_facts(book)["git"] == git("rev-parse", "HEAD")
+    (tmp_path / "new").write_text("of nobody")
+    assert suite_facts(book)["dirty"] is False
+    (tmp_path / "kept").write_text("two")
+    assert suite_facts(book)["dirty"] is True
 
 
 def test_same_records_same_tests(tmp_path: Path) -> None:
