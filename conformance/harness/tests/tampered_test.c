@@ -243,6 +243,7 @@ struct outcome {               /* of one case with one lie; children write it */
 
 static enum mode mode;
 static int inside;             /* a call of the model's own */
+static int ends_at_first;      /* of a child */
 static enum call never_done = CALLS; /* by a child that lies so from the first use on */
 static unsigned used[CALLS], uses[CALLS]; /* so far; of the whole case */
 static unsigned most_uses;
@@ -357,6 +358,7 @@ static cudaError_t truth_of(struct told *told)
     entries = entries_of(told);
     for (way = WAY_CODE; way < WAYS; way++)
         if (applies(told, (enum way)way) && is_liar(told->call, (enum way)way)) {
+            ends_at_first = way == WAY_CODE && told->code == cudaSuccess;
             lie(told, (enum way)way, entries ? use % entries : 0);
             break;
         }
@@ -382,9 +384,21 @@ struct reason {
 
 static unsigned char pin_used[PINS], reason_used[REASONS];
 
+/* What a call that failed was to make is not there, and what is made of it later is nobody's word: the first wrong answer is enough. */
+static void end_at_first(const struct ask_sign *sign, const char *what, const char *got)
+{
+    (void)sign, (void)what, (void)got;
+    if (mode != MODE_LIED || !ends_at_first)
+        return;
+    outcome->wrong = 1;
+    outcome->ended = 0;
+    _exit(0);
+}
+
 /* Asks once, and ends there in a child that has lied. */
 static void put_case(const struct case_info *info, enum mode now)
 {
+    static const struct ask_sign sign = { NULL, end_at_first, NULL };
     struct ask ask;
 
     model_reset("", 1);
@@ -393,6 +407,7 @@ static void put_case(const struct case_info *info, enum mode now)
     check(__real_cudaStreamCreateWithFlags(&ask.stream, cudaStreamNonBlocking) == cudaSuccess &&
               __real_cudaStreamCreateWithFlags(&ask.side, cudaStreamNonBlocking) == cudaSuccess,
           "two streams");
+    ask.sign = &sign;
     ask.trials = run_trials(info, PROFILE_SMOKE, 1);
     ask.seed = plan_draw(plan_source_make(1, info->name, "base"), 0, 0);
     mode = now;
