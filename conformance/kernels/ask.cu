@@ -36,20 +36,25 @@ KERNEL(ask_silent)
 
 KERNEL(ask_reader) { reader_copies(&args, WAITS); }
 
-KERNEL(ask_nothing) { (void)args; }
+DEVICE_FN void counts_itself(const struct kernel_args *args)
+{
+    if (args->state)
+        k_add(&args->state->finished, 1);
+}
+
+KERNEL(ask_nothing) { counts_itself(&args); }
 
 KERNEL(ask_waiting)
 {
-    (void)args;
     k_wait_device();
     k_wait_device();
+    counts_itself(&args);
 }
 
 /* Launches a kernel with these attributes, and ends what it began. */
-static cudaError_t try_kernel(struct ask *ask, const void *function, cudaLaunchAttribute *attrs, unsigned count)
+static cudaError_t try_kernel(struct ask *ask, const void *function, const struct kernel_args *args, cudaLaunchAttribute *attrs, unsigned count)
 {
-    struct kernel_args args = PDL_ZERO;
-    cudaError_t error = launch_one(function, &args, 1, ask->stream, attrs, count);
+    cudaError_t error = launch_one(function, args, 1, ask->stream, attrs, count);
     cudaError_t end = cudaStreamSynchronize(ask->stream);
 
     return error == cudaSuccess ? end : error;
@@ -57,7 +62,9 @@ static cudaError_t try_kernel(struct ask *ask, const void *function, cudaLaunchA
 
 static cudaError_t try_attrs(struct ask *ask, cudaLaunchAttribute *attrs, unsigned count)
 {
-    return try_kernel(ask, (const void *)SYMBOL(ask_nothing), attrs, count);
+    static const struct kernel_args none = PDL_ZERO;
+
+    return try_kernel(ask, (const void *)SYMBOL(ask_nothing), &none, attrs, count);
 }
 
 /* ---- the questions ---- */
@@ -153,13 +160,23 @@ static void ask_odd(struct ask *ask)
 
 static void ask_idle(struct ask *ask)
 {
+    const void *plain = (const void *)SYMBOL(ask_nothing), *waiting = (const void *)SYMBOL(ask_waiting);
     cudaLaunchAttribute attribute = serialization(1);
+    struct kernel_args args = PDL_ZERO;
+    struct host_room *room = NULL;
 
+    if (!open_room(&room, &args)) {
+        ask_skip(ask, "pinned host memory", "none was given");
+        return;
+    }
+    prepare_trial(room, 0);
     (void)cudaStreamSynchronize(ask->stream);
-    ask_expect(ask, "in a stream that has ended", try_attrs(ask, &attribute, 1), cudaSuccess);
-    ask_expect(ask, "once more", try_attrs(ask, &attribute, 1), cudaSuccess);
-    ask_expect(ask, "with a wait", try_kernel(ask, (const void *)SYMBOL(ask_waiting), &attribute, 1), cudaSuccess);
-    ask_expect(ask, "a wait without the attribute", try_kernel(ask, (const void *)SYMBOL(ask_waiting), NULL, 0), cudaSuccess);
+    ask_expect(ask, "in a stream that has ended", try_kernel(ask, plain, &args, &attribute, 1), cudaSuccess);
+    ask_expect(ask, "once more", try_kernel(ask, plain, &args, &attribute, 1), cudaSuccess);
+    ask_expect(ask, "with a wait", try_kernel(ask, waiting, &args, &attribute, 1), cudaSuccess);
+    ask_expect(ask, "a wait without the attribute", try_kernel(ask, waiting, &args, NULL, 0), cudaSuccess);
+    ask_expect_number(ask, "kernels that ran", (long)room->state.finished, 4);
+    (void)cudaFreeHost(room);
 }
 
 /* ---- host_end ---- */
@@ -169,6 +186,7 @@ static void look(void *opaque)
     struct host_room *room = (struct host_room *)opaque;
 
     room->stale += work_is_stale(room);
+    room->looks++;
 }
 
 static void CUDART_CB look_from_stream(void *opaque) { look(opaque); }
@@ -226,7 +244,7 @@ static void ask_end(struct ask *ask, struct host_room *room, const struct kernel
     unsigned trial, witnessed = 0;
     cudaError_t error = cudaSuccess;
 
-    room->stale = 0;
+    room->stale = room->looks = 0;
     for (trial = 0; trial < ASK_TRIALS && error == cudaSuccess; trial++) {
         prepare_trial(room, trial);
         error = run_to_end(ask, room, args, event[trial % EVENT_KINDS], end);
@@ -238,6 +256,8 @@ static void ask_end(struct ask *ask, struct host_room *room, const struct kernel
         ask_skip(ask, names[end], "not asked, the two kernels hardly overlapped");
     else
         ask_expect_none(ask, names[end], room->stale, ASK_TRIALS);
+    if (error == cudaSuccess)
+        ask_expect_number(ask, "looks of the host", (long)room->looks, (long)ASK_TRIALS);
 }
 
 static void ask_host_end(struct ask *ask)

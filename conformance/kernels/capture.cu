@@ -46,14 +46,15 @@ static cudaError_t read_edges(cudaGraph_t graph, struct reading *reading)
 {
     cudaGraphNode_t from[ASK_EDGES], to[ASK_EDGES];
     cudaGraphEdgeData data[ASK_EDGES];
-    char line[ASK_EDGES][40];
+    char line[ASK_EDGES][64];
     size_t count = ASK_EDGES, i, j;
 
     memset(reading, 0, sizeof(*reading));
     TRY(edges_of_graph(graph, from, to, data, &count));
     for (i = 0; i < count; i++) {
         const char *a = letter(from[i]), *b = letter(to[i]);
-        snprintf(line[i], sizeof(line[i]), "%s>%s %u,%u,%u", a, b, data[i].from_port, data[i].to_port, data[i].type);
+        snprintf(line[i], sizeof(line[i]), "%s>%s ", a, b);
+        ask_append_edge(line[i], sizeof(line[i]), data[i]);
         reading->astray += (data[i].type != 0 || data[i].from_port != 0) && !is_kernel(a);
     }
     for (j = 0; j < count; j++) { /* smallest first; each is taken out by emptying it */
@@ -125,6 +126,7 @@ static void ask_attribute(struct ask *ask)
     enum cudaStreamCaptureStatus status;
     const cudaGraphNode_t *nodes = NULL;
     const cudaGraphEdgeData *data = NULL;
+    struct reading reading = PDL_ZERO;
     cudaGraph_t graph = NULL;
     size_t count = 0;
 
@@ -134,10 +136,18 @@ static void ask_attribute(struct ask *ask)
     ask_expect(ask, "what the stream depends on", edges_of_capture(ask->stream, &status, NULL, NULL, &nodes, &data, &count),
                cudaSuccess);
     ask_expect_number(ask, "half-edges after P", (long)count, 1);
-    if (count == 1 && data)
-        ask_expect_number(ask, "its data", data[0].from_port + data[0].to_port + data[0].type, 0);
+    if (count == 1 && data && nodes) {
+        char text[64] = "";
+        ask_append(text, sizeof(text), letter(nodes[0]));
+        ask_append(text, sizeof(text), " ");
+        ask_append_edge(text, sizeof(text), data[0]);
+        ask_expect_text(ask, "it leaves", text, "P 0,0,0");
+    }
     ask_expect(ask, "D", launch_attr(D, ask->stream, 1), cudaSuccess);
     ask_expect(ask, "the end", cudaStreamEndCapture(ask->stream, &graph), cudaSuccess);
+    if (!graph || read_edges(graph, &reading) != cudaSuccess)
+        ask_append(reading.text, sizeof(reading.text), "unreadable");
+    ask_expect_text(ask, "what was captured", reading.text, "P>D 1,0,1");
     (void)cudaGraphDestroy(graph);
 }
 
@@ -240,6 +250,7 @@ static cudaError_t fork_and_back(struct ask *ask, const struct studio *s, enum w
     if (error == cudaSuccess && way == WAY_FULL)
         error = join(s);
     end = cudaStreamEndCapture(s->stream, &graph);
+    ask_expect_number(ask, "a graph came of it", graph != NULL, end == cudaSuccess);
     if (graph)
         (void)cudaGraphDestroy(graph);
     (void)cudaGetLastError();

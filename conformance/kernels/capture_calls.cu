@@ -241,6 +241,13 @@ static cudaError_t id_of(cudaStream_t stream, unsigned long long *id)
     return edges_of_capture(stream, &status, id, NULL, &nodes, &data, &count);
 }
 
+static int is_full(cudaGraphEdgeData data)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+
+    return memcmp(&data, &full, sizeof(full)) == 0;
+}
+
 /* A stream that joins a capture tells its id; and the first kernel has two dependents, one in each stream. */
 static void ask_fork(const struct capture *c)
 {
@@ -272,6 +279,9 @@ static void ask_fork(const struct capture *c)
         count = 4;
         ask_expect(c->ask, "the dependents of a node", edges_out_of_node(node[i], to, data, &count), cudaSuccess);
         starts += count == 2;
+        if (count == 2)
+            ask_expect_number(c->ask, "they are two others, by full edges",
+                              to[0] != to[1] && to[0] != node[i] && to[1] != node[i] && is_full(data[0]) && is_full(data[1]), 1);
         ask_expect_number(c->ask, "dependents of a node: two, or none", count == 2 || count == 0, 1);
     }
     ask_expect_number(c->ask, "nodes with two dependents", (long)starts, 1);
@@ -291,7 +301,9 @@ static void ask_modes(struct ask *ask)
         ask_expect(ask, "another mode", cudaThreadExchangeStreamCaptureMode(&mode), cudaSuccess);
         ask_expect_number(ask, "the mode before it", (long)mode, (long)modes[i]);
     }
+    ask_expect_number(ask, "a mode of the beginning", (unsigned)before <= cudaStreamCaptureModeRelaxed, 1);
     ask_expect(ask, "the mode of the beginning", cudaThreadExchangeStreamCaptureMode(&before), cudaSuccess);
+    ask_expect_number(ask, "the mode before that", (long)before, (long)modes[0]);
 }
 
 /* "If this is called on cudaStreamLegacy while a blocking stream in the same context is capturing, it will return
@@ -308,6 +320,7 @@ static void ask_legacy_status(const struct capture *c)
     ask_expect(c->ask, "the end of the capture", cudaStreamEndCapture(c->blocking, &graph), cudaSuccess);
     ask_expect(c->ask, "the state of the legacy stream later", cudaStreamIsCapturing(cudaStreamLegacy, &status), cudaSuccess);
     ask_expect_number(c->ask, "the state of the legacy stream later", (long)status, (long)cudaStreamCaptureStatusNone);
+    ask_expect_number(c->ask, "a graph came of the capture", graph != NULL, 1);
     if (graph)
         (void)cudaGraphDestroy(graph);
 }

@@ -50,8 +50,21 @@ static int open_two(cudaGraph_t *graph, cudaGraphNode_t *from, cudaGraphNode_t *
     return 0;
 }
 
+static int is_only_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to, cudaGraphEdgeData want)
+{
+    cudaGraphNode_t first[2], second[2];
+    cudaGraphEdgeData data[2];
+    size_t count = 2;
+
+    return edges_of_graph(graph, first, second, data, &count) == cudaSuccess && count == 1 && first[0] == from && second[0] == to &&
+           memcmp(&data[0], &want, sizeof(want)) == 0;
+}
+
+/* What became of the two nodes and the edge. */
+enum tried_edge { EDGE_NO_NODES, EDGE_REFUSED, EDGE_TAKEN, EDGE_LOST /* taken, and not there */ };
+
 /* Adds the edge to a fresh pair of nodes; instantiated: the code of making it executable, where it was taken. */
-static cudaError_t try_edge(enum node_kind a, enum node_kind b, cudaGraphEdgeData data, const struct node_room *room, int *there,
+static cudaError_t try_edge(enum node_kind a, enum node_kind b, cudaGraphEdgeData data, const struct node_room *room, enum tried_edge *tried,
                             cudaError_t *instantiated)
 {
     cudaGraph_t graph;
@@ -59,10 +72,11 @@ static cudaError_t try_edge(enum node_kind a, enum node_kind b, cudaGraphEdgeDat
     cudaGraphExec_t exec;
     cudaError_t error;
 
-    *there = open_two(&graph, &from, &to, a, b, room);
-    if (!*there)
+    *tried = EDGE_NO_NODES;
+    if (!open_two(&graph, &from, &to, a, b, room))
         return cudaErrorNotSupported;
     error = edges_add(graph, &from, &to, &data, 1);
+    *tried = error != cudaSuccess ? EDGE_REFUSED : is_only_edge(graph, from, to, data) ? EDGE_TAKEN : EDGE_LOST;
     if (error == cudaSuccess && instantiated) {
         *instantiated = cudaGraphInstantiate(&exec, graph, 0);
         if (*instantiated == cudaSuccess)
@@ -76,8 +90,8 @@ static cudaError_t try_edge(enum node_kind a, enum node_kind b, cudaGraphEdgeDat
 static void judge_column(struct ask *ask, enum column column)
 {
     struct node_room room;
+    enum tried_edge tried;
     unsigned a, b, i, put = 0;
-    int there;
 
     if (ask_open_room(&room, (const void *)SYMBOL(matrix_nothing)) != cudaSuccess) {
         ask_skip(ask, "memory and an event", "none were given");
@@ -92,19 +106,21 @@ static void judge_column(struct ask *ask, enum column column)
                 char what[64] = "";
                 if (column_of(a == NODE_KERNEL, data) != column)
                     continue;
-                got = try_edge((enum node_kind)a, (enum node_kind)b, data, &room, &there, NULL);
-                if (!there) {
+                got = try_edge((enum node_kind)a, (enum node_kind)b, data, &room, &tried, NULL);
+                if (tried == EDGE_NO_NODES) {
                     snprintf(what, sizeof(what), "%s to %s", node_kind_name[a], node_kind_name[b]);
                     ask_skip(ask, what, "no such nodes could be made");
                     continue;
                 }
                 put++;
                 ask->asked++;
-                if ((got == cudaSuccess) == (fate == FATE_TAKEN))
+                if (tried == (fate == FATE_TAKEN ? EDGE_TAKEN : EDGE_REFUSED))
                     continue;
                 snprintf(what, sizeof(what), "%s to %s ", node_kind_name[a], node_kind_name[b]);
                 ask_append_edge(what, sizeof(what), data);
-                if (fate == FATE_TAKEN)
+                if (fate == FATE_TAKEN && tried == EDGE_LOST)
+                    ask_expect_text(ask, what, "taken, and not there", "taken");
+                else if (fate == FATE_TAKEN)
                     ask_expect(ask, what, got, cudaSuccess);
                 else
                     ask_expect_refusal(ask, what, got);
@@ -144,21 +160,21 @@ static void ask_codes_of(struct ask *ask, unsigned a, unsigned b, const struct n
 {
     cudaError_t got[COMBINATIONS], instantiated;
     char text[640], what[64];
+    enum tried_edge tried = EDGE_TAKEN;
     unsigned i;
-    int there = 1;
 
-    for (i = 0; i < COMBINATIONS && there; i++) {
+    for (i = 0; i < COMBINATIONS && tried != EDGE_NO_NODES; i++) {
         cudaGraphEdgeData data = combination(i);
         instantiated = cudaSuccess;
-        got[i] = try_edge((enum node_kind)a, (enum node_kind)b, data, room, &there, &instantiated);
-        ask->asked += (unsigned)there;
-        if (!there || instantiated == cudaSuccess)
+        got[i] = try_edge((enum node_kind)a, (enum node_kind)b, data, room, &tried, &instantiated);
+        ask->asked += tried != EDGE_NO_NODES;
+        if (tried == EDGE_NO_NODES || instantiated == cudaSuccess)
             continue;
         snprintf(what, sizeof(what), "instantiating %s to %s %u,%u,%u", node_kind_name[a], node_kind_name[b], data.from_port,
                  data.to_port, data.type);
         ask_note(ask, what, instantiated);
     }
-    if (!there)
+    if (tried == EDGE_NO_NODES)
         return;
     write_codes(text, sizeof(text), got);
     snprintf(what, sizeof(what), "%s to %s", node_kind_name[a], node_kind_name[b]);
@@ -215,8 +231,8 @@ static void ask_reserved(struct ask *ask)
 {
     static const unsigned rows[3][3] = { { 0, 0, 0 }, { 1, 0, 1 }, { 2, 0, 1 } };
     struct node_room room;
+    enum tried_edge tried;
     unsigned row, byte;
-    int there;
 
     if (ask_open_room(&room, (const void *)SYMBOL(matrix_nothing)) != cudaSuccess)
         return;
@@ -226,7 +242,7 @@ static void ask_reserved(struct ask *ask)
             char what[48];
             data.reserved[byte] = 1;
             snprintf(what, sizeof(what), "%u,%u,%u reserved %u", rows[row][0], rows[row][1], rows[row][2], byte);
-            ask_note(ask, what, try_edge(NODE_KERNEL, NODE_KERNEL, data, &room, &there, NULL));
+            ask_note(ask, what, try_edge(NODE_KERNEL, NODE_KERNEL, data, &room, &tried, NULL));
         }
     ask_close_room(&room);
 }

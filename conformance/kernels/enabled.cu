@@ -53,8 +53,14 @@ static cudaError_t add_middle_kernel(struct left_out *l, unsigned layout, cudaGr
     cudaLaunchAttributeValue value = PDL_ZERO;
     cudaError_t error = ask_add_kernel(node, l->graph[layout], (const void *)SYMBOL(enabled_middle), &l->args, PART);
 
+    if (error != cudaSuccess || !l->cooperative)
+        return error;
     value.cooperative = 1;
-    return error == cudaSuccess && l->cooperative ? cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeCooperative, &value) : error;
+    error = cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeCooperative, &value);
+    value.cooperative = 0;
+    if (error == cudaSuccess)
+        error = cudaGraphKernelNodeGetAttribute(*node, cudaLaunchAttributeCooperative, &value);
+    return error == cudaSuccess && !value.cooperative ? cudaErrorUnknown : error;
 }
 
 static cudaError_t add_middle(struct left_out *l, unsigned layout, enum middle kind)

@@ -225,9 +225,13 @@ static cudaError_t ask_again(struct told *told, unsigned round)
     if (error != cudaSuccess)
         return error;
     query = cudaEventQuery(told->event[1]);
+    if (query != cudaSuccess && query != cudaErrorNotReady)
+        return query;
     told->early += query == cudaSuccess && work_is_stale(told->room);
     time = cudaEventElapsedTime(&ms, told->event[0], told->event[1]);
     query = cudaEventQuery(told->event[1]);
+    if (query != cudaSuccess && query != cudaErrorNotReady)
+        return query;
     told->not_ready += query == cudaErrorNotReady; /* so it was not complete before that either */
     told->early_times += query == cudaErrorNotReady && time != cudaErrorNotReady;
     (void)cudaGetLastError();

@@ -125,10 +125,13 @@ static void ask_append(char *text, size_t room, const char *more)
 
 static void ask_append_edge(char *text, size_t room, cudaGraphEdgeData data)
 {
+    cudaGraphEdgeData plain = edges_data(data.from_port, data.to_port, data.type);
     char edge[16];
 
     snprintf(edge, sizeof(edge), "%u,%u,%u", data.from_port, data.to_port, data.type);
     ask_append(text, room, edge);
+    if (memcmp(&plain, &data, sizeof(data)) != 0)
+        ask_append(text, room, " and reserved bytes");
 }
 
 #endif

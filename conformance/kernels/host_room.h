@@ -94,7 +94,7 @@ struct host_room {               /* pinned host memory of the two kernels, and w
     struct trial_plan plan;
     struct trial_state state;
     uint32_t data[ASK_WORDS];
-    unsigned stale;
+    unsigned stale, looks;       /* how often the host looked, and found old words */
 };
 
 static inline void prepare_trial(struct host_room *room, unsigned trial)

@@ -103,7 +103,7 @@ static void ask_kept_status(struct ask *ask, int upload)
     struct kept kept = PDL_ZERO;
     cudaGraph_t graph = NULL, other = NULL;
     cudaGraphExec_t exec = NULL;
-    cudaGraphNode_t node, second;
+    cudaGraphNode_t node = NULL, second = NULL;
 
     if (!open_kept(&kept, ask))
         return;
@@ -140,7 +140,7 @@ static void ask_first_nodes(struct kept *kept)
     struct ask *ask = kept->ask;
     cudaGraph_t graph = NULL, other = NULL;
     cudaGraphExec_t exec = NULL;
-    cudaGraphNode_t node, second;
+    cudaGraphNode_t node = NULL, second = NULL;
 
     ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node), cudaSuccess);
     ask_expect(ask, "another one", make_set(kept, 1, &other, &second), cudaSuccess);
@@ -158,7 +158,7 @@ static void ask_first_nodes(struct kept *kept)
 static cudaError_t make_nested(struct kept *kept, unsigned word, cudaGraph_t *outer)
 {
     cudaGraph_t inner = NULL, middle = NULL;
-    cudaGraphNode_t node;
+    cudaGraphNode_t node = NULL;
     cudaError_t error = make_set(kept, word, &inner, &node);
 
     if (error == cudaSuccess)
@@ -194,7 +194,7 @@ static void ask_grandchildren(struct kept *kept)
 static cudaError_t add_late(struct kept *kept, cudaGraph_t graph)
 {
     struct cudaMemsetParams set = PDL_ZERO;
-    cudaGraphNode_t node;
+    cudaGraphNode_t node = NULL;
     cudaError_t error = add_set(kept, graph, 1, &node);
 
     set.dst = kept->args[2].data;
@@ -210,7 +210,7 @@ static void ask_late(struct kept *kept)
     struct ask *ask = kept->ask;
     cudaGraph_t graph = NULL, outer = NULL;
     cudaGraphExec_t exec = NULL, around = NULL;
-    cudaGraphNode_t node;
+    cudaGraphNode_t node = NULL;
 
     ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node), cudaSuccess);
     ask_expect(ask, "a graph around it", cudaGraphCreate(&outer, 0), cudaSuccess);
@@ -233,7 +233,7 @@ static void ask_rows_of_source(struct kept *kept)
     struct cudaMemsetParams set = PDL_ZERO;
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
-    cudaGraphNode_t node;
+    cudaGraphNode_t node = NULL;
 
     set.dst = kept->args[1].data;
     set.value = 1;
@@ -273,7 +273,7 @@ static void ask_without_cycle(struct kept *kept)
     cudaGraphEdgeData full = edges_data(0, 0, 0);
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
-    cudaGraphNode_t node, second;
+    cudaGraphNode_t node = NULL, second = NULL;
 
     ask_expect(ask, "a graph", make_set(kept, 0, &graph, &node), cudaSuccess);
     ask_expect(ask, "a second kernel", add_set(kept, graph, 1, &second), cudaSuccess);
@@ -295,7 +295,7 @@ static void ask_not_added(struct kept *kept)
     struct ask *ask = kept->ask;
     struct cudaMemsetParams set = PDL_ZERO;
     cudaGraph_t graph = NULL;
-    cudaGraphNode_t node, twice[2];
+    cudaGraphNode_t node = NULL, twice[2];
     size_t count = 0;
 
     set.dst = kept->args[1].data;
@@ -317,7 +317,7 @@ static void ask_refused_changes(struct kept *kept)
     struct cudaKernelNodeParams params = PDL_ZERO;
     cudaGraph_t graph = NULL, longer = NULL, other = NULL;
     cudaGraphExec_t exec = NULL;
-    cudaGraphNode_t node, second;
+    cudaGraphNode_t node = NULL, second = NULL;
     void *values[1];
 
     values[0] = &kept->args[1];

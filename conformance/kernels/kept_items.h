@@ -74,7 +74,7 @@ static void ask_items_without(struct kept *kept, unsigned disabled)
     struct ask *ask = kept->ask;
     cudaGraph_t graph = NULL, other = NULL;
     cudaGraphExec_t exec = NULL;
-    cudaGraphNode_t node[ITEMS], unused[ITEMS];
+    cudaGraphNode_t node[ITEMS] = { NULL }, unused[ITEMS] = { NULL };
     unsigned all = (1u << ITEMS) - 1, i;
 
     ask_expect(ask, "a graph of a kernel, a memset and a copy", make_items(kept, &graph, node), cudaSuccess);
@@ -120,7 +120,7 @@ static void ask_items(struct ask *ask)
 static void expect_edge(struct ask *ask, const char *what, cudaGraphNode_t from, cudaGraphNode_t to, const cudaGraphEdgeData *want)
 {
     cudaGraphEdgeData data[2];
-    cudaGraphNode_t node[2];
+    cudaGraphNode_t node[2] = { NULL, NULL };
     size_t count = 2;
 
     ask_expect(ask, what, edges_into_node(to, node, data, &count), cudaSuccess);
@@ -134,7 +134,7 @@ static void ask_other_data(struct kept *kept)
     struct ask *ask = kept->ask;
     cudaGraphEdgeData kinds[4];
     cudaGraph_t graph;
-    cudaGraphNode_t first, second;
+    cudaGraphNode_t first = NULL, second = NULL;
     unsigned i;
 
     kinds[0] = edges_data(0, 0, 0);
@@ -158,7 +158,7 @@ static void ask_without_middle(struct kept *kept, unsigned port)
     struct ask *ask = kept->ask;
     cudaGraphEdgeData data = edges_data(port, 0, port != 0);
     cudaGraph_t graph;
-    cudaGraphNode_t node[3];
+    cudaGraphNode_t node[3] = { NULL, NULL, NULL };
     size_t edges = 0, roots = 0;
     unsigned i;
 
@@ -183,7 +183,7 @@ static void ask_into_condition(struct kept *kept)
     struct cudaGraphNodeParams params = PDL_ZERO;
     cudaGraphConditionalHandle handle;
     cudaGraph_t graph;
-    cudaGraphNode_t first, second;
+    cudaGraphNode_t first = NULL, second = NULL;
     unsigned port;
 
     ask_expect(ask, "a graph", make_set(kept, 0, &graph, &first), cudaSuccess);
@@ -224,7 +224,7 @@ static cudaError_t add_body(cudaGraph_t graph, unsigned runs, cudaGraph_t *body)
 {
     struct cudaGraphNodeParams params = PDL_ZERO;
     cudaGraphConditionalHandle handle;
-    cudaGraphNode_t node;
+    cudaGraphNode_t node = NULL;
     cudaError_t error = cudaGraphConditionalHandleCreate(&handle, graph, runs, cudaGraphCondAssignDefault);
 
     params.type = cudaGraphNodeTypeConditional;
@@ -245,7 +245,7 @@ static cudaError_t add_body(cudaGraph_t graph, unsigned runs, cudaGraph_t *body)
 static cudaError_t add_item(struct kept *kept, cudaGraph_t graph, enum item item, unsigned word)
 {
     struct cudaMemsetParams set = set_params(kept);
-    cudaGraphNode_t node;
+    cudaGraphNode_t node = NULL;
 
     set.dst = kept->args[word].data;
     switch (item) {
@@ -258,7 +258,7 @@ static cudaError_t add_item(struct kept *kept, cudaGraph_t graph, enum item item
 static cudaError_t make_inside(struct kept *kept, int in_body, enum item item, unsigned word, cudaGraph_t *graph)
 {
     cudaGraph_t inner = NULL;
-    cudaGraphNode_t node;
+    cudaGraphNode_t node = NULL;
     cudaError_t error = cudaGraphCreate(graph, 0);
 
     if (error != cudaSuccess)
@@ -329,7 +329,7 @@ static void ask_condition_in_child(struct kept *kept)
 {
     struct ask *ask = kept->ask;
     cudaGraph_t graph = NULL, outer = NULL;
-    cudaGraphNode_t node;
+    cudaGraphNode_t node = NULL;
 
     ask_expect(ask, "a conditional node", make_inside(kept, 1, ITEM_KERNEL, 0, &graph), cudaSuccess);
     ask_expect(ask, "a graph around it", cudaGraphCreate(&outer, 0), cudaSuccess);

@@ -211,7 +211,7 @@ static void ask_grids(struct ask *ask, const struct limits *limits)
         ask_launch(ask, limits, &beyond[i], 0);
 }
 
-static int cluster_fits(const struct limits *limits, const struct launch *launch)
+static int cluster_fits(struct ask *ask, const struct limits *limits, const struct launch *launch)
 {
     cudaLaunchAttribute attribute = PDL_ZERO;
     cudaLaunchConfig_t config = PDL_ZERO;
@@ -224,8 +224,7 @@ static int cluster_fits(const struct limits *limits, const struct launch *launch
     config.blockDim = sizes_of(launch->block);
     config.attrs = &attribute;
     config.numAttrs = 1;
-    if (cudaOccupancyMaxActiveClusters(&fit, kernel_of(limits, launch), &config) != cudaSuccess)
-        (void)cudaGetLastError();
+    ask_expect(ask, "how many clusters fit", cudaOccupancyMaxActiveClusters(&fit, kernel_of(limits, launch), &config), cudaSuccess);
     return fit > 0;
 }
 
@@ -238,7 +237,7 @@ static void ask_resources(struct ask *ask, const struct limits *limits)
         { "a cooperative grid of as many blocks as fit with all their shared memory", { limits->together_shared }, { 32 }, limits->shared, 0, 1 },
         { "a cluster of 8 blocks", { 16 }, { 32 }, 0, 8, 0 },
     };
-    unsigned fits = sizeof(fit) / sizeof(fit[0]) - (cluster_fits(limits, &fit[4]) ? 0 : 1); /* parts of devices have fewer than 8 SMs */
+    unsigned fits = sizeof(fit) / sizeof(fit[0]) - (cluster_fits(ask, limits, &fit[4]) ? 0 : 1); /* parts of devices have fewer than 8 SMs */
     const struct launch beyond[] = {
         { "a block of one byte more than it may be allowed", { 0 }, { 0 }, limits->shared_allowed + 1, 0, 0 },
         { "a cooperative grid of one block more than fit", { limits->together + 1 }, { 32 }, 0, 0, 1 },

@@ -51,6 +51,7 @@ static int open_edge(struct ask *ask, struct two *two, cudaGraphEdgeData data)
     return 0;
 }
 
+/* The only edge, with a word where it is not between the two nodes. */
 static void edge_of(const struct two *two, char *text, size_t room)
 {
     cudaGraphNode_t from[2], to[2];
@@ -64,13 +65,15 @@ static void edge_of(const struct two *two, char *text, size_t room)
     }
     if (count)
         ask_append_edge(text, room, data[0]);
-    else
+    if (count && (from[0] != two->from || to[0] != two->to))
+        ask_append(text, room, " elsewhere");
+    if (!count)
         ask_append(text, room, "no edge");
 }
 
 static void expect_edge(struct ask *ask, const struct two *two, const char *what, const char *want)
 {
-    char text[32];
+    char text[64];
 
     edge_of(two, text, sizeof(text));
     ask_expect_text(ask, what, text, want);
@@ -85,10 +88,16 @@ static void query_without_data(struct ask *ask, cudaGraphEdgeData data, cudaErro
     if (!open_edge(ask, &two, data))
         return;
     ask_expect(ask, "edges of the graph", edges_of_graph(two.graph, from, to, NULL, &count), want);
+    if (want == cudaSuccess)
+        ask_expect_number(ask, "it is the edge", count == 1 && from[0] == two.from && to[0] == two.to, 1);
     count = 2;
     ask_expect(ask, "edges into the node", edges_into_node(two.to, from, NULL, &count), want);
+    if (want == cudaSuccess)
+        ask_expect_number(ask, "it comes from the first", count == 1 && from[0] == two.from, 1);
     count = 2;
     ask_expect(ask, "edges out of the node", edges_out_of_node(two.from, to, NULL, &count), want);
+    if (want == cudaSuccess)
+        ask_expect_number(ask, "it leads to the second", count == 1 && to[0] == two.to, 1);
     (void)cudaGraphDestroy(two.graph);
 }
 
@@ -96,12 +105,12 @@ static void query_without_data(struct ask *ask, cudaGraphEdgeData data, cudaErro
 static void capture_without_data(struct ask *ask, int programmatic, cudaError_t want)
 {
     enum cudaStreamCaptureStatus status;
-    const cudaGraphNode_t *nodes;
+    const cudaGraphNode_t *nodes = NULL;
     cudaGraph_t graph = NULL, into;
     cudaGraphNode_t node;
     cudaGraphEdgeData data = edges_data(programmatic ? 1 : 0, 0, programmatic ? 1 : 0);
     struct kernel_args args = PDL_ZERO;
-    size_t count;
+    size_t count = 0;
 
     if (cudaGraphCreate(&graph, 0) != cudaSuccess ||
         ask_add_kernel(&node, graph, (const void *)SYMBOL(matrix_nothing), &args, 1) != cudaSuccess ||
@@ -110,6 +119,8 @@ static void capture_without_data(struct ask *ask, int programmatic, cudaError_t 
         return;
     }
     ask_expect(ask, "half-edges of a capture", edges_of_capture(ask->stream, &status, NULL, NULL, &nodes, NULL, &count), want);
+    if (want == cudaSuccess)
+        ask_expect_number(ask, "it captures after the kernel", status == cudaStreamCaptureStatusActive && count == 1 && nodes && nodes[0] == node, 1);
     data = edges_data(0, 0, 0);
     (void)edges_update_capture(ask->stream, &node, &data, 1, cudaStreamSetCaptureDependencies);
     (void)cudaStreamEndCapture(ask->stream, &into);
@@ -221,6 +232,7 @@ static void ask_remove_one(struct ask *ask)
     expect_edge(ask, &two, "the edge beside it", "1,0,1");
     ask_expect(ask, "edges into its node", edges_into_node(two.to, from, data, &count), cudaSuccess);
     ask_expect_number(ask, "their number", (long)count, 1);
+    ask_expect_number(ask, "it is the first edge", count == 1 && from[0] == two.from && memcmp(&data[0], &trigger, sizeof(trigger)) == 0, 1);
     (void)cudaGraphDestroy(two.graph);
 }
 
@@ -304,6 +316,8 @@ static void ask_clone(struct ask *ask)
             return;
         clone = two;
         ask_expect(ask, "a clone", cudaGraphClone(&clone.graph, two.graph), cudaSuccess);
+        ask_expect(ask, "its first node", cudaGraphNodeFindInClone(&clone.from, two.from, clone.graph), cudaSuccess);
+        ask_expect(ask, "its second node", cudaGraphNodeFindInClone(&clone.to, two.to, clone.graph), cudaSuccess);
         expect_edge(ask, &clone, "its edge", texts[i]);
         expect_edge_of_nodes(ask, &clone, &two, edges_data(rows[i][0], rows[i][1], rows[i][2]));
         (void)cudaGraphDestroy(clone.graph);
