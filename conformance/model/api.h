@@ -247,6 +247,7 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
 void graph_drop_arc(struct graph *g, size_t index);
 bool edge_is_default(edge_data data);
 bool graph_has_cycle(const struct graph *g);
+bool graph_has_condition(const struct graph *g); /* a conditional node, at any depth */
 bool bodies_hold_the_allowed(const struct graph *g, bool in_body);
 struct op *node_op(const struct node *n);
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s);

@@ -51,7 +51,7 @@ cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
 {
     CALL(cudaGraphClone);
     const struct graph *g = graph_of(handle);
-    FAIL_IF(out == NULL || g == NULL, cudaErrorInvalidValue);
+    FAIL_IF(out == NULL || g == NULL || graph_has_condition(g), cudaErrorInvalidValue);
     struct graph *copy = graph_copy(g);
     if (device.faults.clone_loses_edges)
         edges_become_full(copy);
@@ -283,6 +283,7 @@ cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph
 {
     CALL(cudaGraphAddChildGraphNode);
     FAIL_IF(!add_arguments_sound(out, graph, deps, count) || graph_of(child) == NULL, cudaErrorInvalidValue);
+    FAIL_IF(graph_has_condition(graph_of(child)), cudaErrorInvalidValue);
     struct node *n = node_new(graph_of(graph), cudaGraphNodeTypeGraph);
     struct graph *copy = graph_copy(graph_of(child));
     if (device.faults.child_edges_full)

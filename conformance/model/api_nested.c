@@ -67,6 +67,20 @@ cudaError_t CUDARTAPI cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNod
     return cudaSuccess;
 }
 
+/* "The graph cannot be used in a child node. [...] The graph cannot be cloned." */
+bool graph_has_condition(const struct graph *g)
+{
+    for (size_t i = 0; i < g->nodes; i++) {
+        const struct node *n = g->node[i];
+        if (n->type == cudaGraphNodeTypeConditional)
+            return true;
+        for (unsigned c = 0; c < n->children; c++)
+            if (graph_has_condition(n->child[c]))
+                return true;
+    }
+    return false;
+}
+
 /* cudaConditionalNodeParams: what a body may hold, at any depth. */
 static bool may_be_in_body(const struct node *n)
 {
@@ -148,7 +162,7 @@ struct node *nested_node(struct graph *g, struct cudaGraphNodeParams *p)
     if (p->type == cudaGraphNodeTypeConditional)
         return conditional_node(g, &p->conditional);
     struct graph *child = graph_of(p->graph.graph);
-    if (child == NULL || child == g || child->owner != NULL)
+    if (child == NULL || child == g || child->owner != NULL || graph_has_condition(child))
         return NULL;
     struct node *n = node_new(g, cudaGraphNodeTypeGraph);
 #if CUDART_VERSION >= 12090

@@ -181,6 +181,33 @@ static uint32_t runs_under(unsigned value, unsigned size)
     return count;
 }
 
+/* "The graph cannot be used in a child node. [...] The graph cannot be cloned." */
+static void conditions_stay(void)
+{
+    cudaGraph_t g, outer, clone;
+    cudaGraphNode_t n;
+    cudaGraphConditionalHandle handle;
+    struct cudaGraphNodeParams p;
+    begin();
+    OK(cudaGraphCreate(&g, 0));
+    OK(cudaGraphCreate(&outer, 0));
+    OK(cudaGraphConditionalHandleCreate(&handle, g, 1, cudaGraphCondAssignDefault));
+    memset(&p, 0, sizeof p);
+    p.type = cudaGraphNodeTypeConditional;
+    p.conditional.handle = handle;
+    p.conditional.type = cudaGraphCondTypeIf;
+    p.conditional.size = 1;
+    OK(add_node(&n, g, NULL, NULL, 0, &p));
+    GIVES(cudaErrorInvalidValue, cudaGraphAddChildGraphNode(&n, outer, NULL, 0, g));
+    memset(&p, 0, sizeof p);
+    p.type = cudaGraphNodeTypeGraph;
+    p.graph.graph = g;
+    GIVES(cudaErrorInvalidValue, add_node(&n, outer, NULL, NULL, 0, &p));
+    GIVES(cudaErrorInvalidValue, cudaGraphClone(&clone, g));
+    CHECK(runs(outer) == 0); /* the refused nodes are not in it */
+    OK(cudaGraphDestroy(g));
+}
+
 static void conditions(void)
 {
     begin();
@@ -199,6 +226,7 @@ int main(void)
     updates();
 #if CUDART_VERSION >= 12030
     conditions();
+    conditions_stay();
 #endif
     return failures != 0;
 }
