@@ -80,6 +80,8 @@ cudaError_t CUDARTAPI cudaPeekAtLastError(void)
     lock_take();
     count[SYMBOL_cudaPeekAtLastError]++;
     cudaError_t error = last_error;
+    if (device.faults.peek_clears)
+        last_error = device.sticky;
     pthread_mutex_unlock(&lock);
     return error;
 }

@@ -138,6 +138,9 @@ struct stream *stream_legacy(void);
 void stream_append(struct stream *s, struct op *op, bool programmatic);
 void stream_awaits(struct stream *s, struct pending_wait wait);
 void stream_closes(struct stream *s);
+void stream_cuts(struct stream *s); /* forgets its work, for devices that do */
+unsigned streams_alive(void); /* created and not destroyed */
+cudaError_t streams_run_but_per_thread(void); /* until all is over that is in other streams than the per-thread default stream */
 void streams_drop(const struct op *op); /* no stream waits for it any more */
 void events_reset(void);
 void events_forget_retired(void);
@@ -273,6 +276,7 @@ bool capture_is_active(void);
 void capture_invalidate(struct capture *c);
 void capture_invalidate_all(void);
 bool capture_broken(const struct stream *s);
+void capture_cuts(struct stream *s); /* what it captures next depends on nothing, for devices that cut */
 
 /* A child graph or a conditional node from the parameters of cudaGraphAddNode; NULL: they are not sound. */
 struct node *nested_node(struct graph *g, struct cudaGraphNodeParams *params);

@@ -242,6 +242,8 @@ cudaError_t CUDARTAPI cudaDeviceSynchronize(void)
         capture_invalidate_all();
         return call_result(cudaErrorStreamCaptureUnsupported);
     }
+    if (device.faults.device_sync_skips_per_thread)
+        return call_result(streams_run_but_per_thread());
     return call_result(run_until_idle());
 }
 
@@ -305,7 +307,7 @@ static cudaError_t occupancy(int *blocks, const void *func, int threads, size_t 
     FAIL_IF(blocks == NULL || threads <= 0, cudaErrorInvalidValue);
     const struct function *f = function_find(func);
     FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);
-    *blocks = blocks_per_sm(f, (unsigned)threads, dynamic_shared);
+    *blocks = blocks_per_sm(f, (unsigned)threads, device.faults.occupancy_ignores_shared ? 0 : dynamic_shared);
     return cudaSuccess;
 }
 

@@ -54,6 +54,51 @@ static void keep_below(struct graph *g, const struct graph *old, unsigned depth)
     }
 }
 
+/* What an update leaves of a node as it was, on the devices that break one. */
+static void node_keeps(struct node *n, const struct node *old)
+{
+    if (device.faults.update_keeps_cluster && n->kernel != NULL && old->kernel != NULL) {
+        n->kernel->cluster = old->kernel->cluster;
+        memcpy(n->kernel->clusters, old->kernel->clusters, sizeof n->kernel->clusters);
+    }
+    if (device.faults.update_keeps_condition)
+        n->condition = old->condition;
+    for (unsigned c = 0; device.faults.update_keeps_body && n->type == cudaGraphNodeTypeConditional && c < n->children; c++)
+        for (size_t i = 0; i < n->child[c]->nodes; i++)
+            if (n->child[c]->node[i]->type == cudaGraphNodeTypeMemset)
+                n->child[c]->node[i]->move = old->child[c]->node[i]->move;
+}
+
+/* ... and of a graph. */
+static void graph_keeps(struct graph *copy, const struct graph *old)
+{
+    for (size_t i = 3; device.faults.update_keeps_kernels && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
+            *copy->node[i]->kernel = *old->node[i]->kernel;
+    for (size_t i = 1; device.faults.update_keeps_shape && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
+            memcpy(copy->node[i]->kernel->grid, old->node[i]->kernel->grid, sizeof copy->node[i]->kernel->grid);
+    for (size_t i = 0; device.faults.update_keeps_threads && i < copy->nodes; i++)
+        if (copy->node[i]->kernel != NULL && old->node[i]->kernel != NULL)
+            memcpy(copy->node[i]->kernel->block, old->node[i]->kernel->block, sizeof copy->node[i]->kernel->block);
+    for (size_t i = 0; device.faults.update_keeps_hosts && i < copy->nodes; i++)
+        copy->node[i]->host = old->node[i]->host;
+    for (size_t i = copy->nodes; device.faults.update_keeps_last_host && i > 0; i--)
+        if (copy->node[i - 1]->type == cudaGraphNodeTypeHost) {
+            copy->node[i - 1]->host = old->node[i - 1]->host;
+            break;
+        }
+    for (size_t i = 0; device.faults.update_keeps_edges && i < copy->arcs; i++)
+        copy->arc[i].data = old->arc[i].data;
+    for (size_t i = 0; device.faults.captured_update_keeps_args && i < copy->nodes; i++)
+        if (copy->node[i]->captured && copy->node[i]->kernel != NULL)
+            memcpy(copy->node[i]->kernel->args, old->node[i]->kernel->args, sizeof copy->node[i]->kernel->args);
+    for (size_t i = 0; i < copy->nodes; i++)
+        node_keeps(copy->node[i], old->node[i]);
+    if (device.faults.update_keeps_grandchildren)
+        keep_below(copy, old, 0);
+}
+
 cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
 {
     CALL(cudaGraphExecUpdate);
@@ -79,33 +124,13 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     if (ignored || (device.faults.second_update_ignored && e->updates++ != 0))
         return cudaSuccess;
     struct graph *copy = graph_copy(g);
-    for (size_t i = 3; device.faults.update_keeps_kernels && i < copy->nodes; i++)
-        if (copy->node[i]->kernel != NULL && e->copy->node[i]->kernel != NULL)
-            *copy->node[i]->kernel = *e->copy->node[i]->kernel;
-    for (size_t i = 1; device.faults.update_keeps_shape && i < copy->nodes; i++)
-        if (copy->node[i]->kernel != NULL && e->copy->node[i]->kernel != NULL)
-            memcpy(copy->node[i]->kernel->grid, e->copy->node[i]->kernel->grid, sizeof copy->node[i]->kernel->grid);
-    for (size_t i = 0; device.faults.update_keeps_threads && i < copy->nodes; i++)
-        if (copy->node[i]->kernel != NULL && e->copy->node[i]->kernel != NULL)
-            memcpy(copy->node[i]->kernel->block, e->copy->node[i]->kernel->block, sizeof copy->node[i]->kernel->block);
-    for (size_t i = 0; device.faults.update_keeps_hosts && i < copy->nodes; i++)
-        copy->node[i]->host = e->copy->node[i]->host;
-    for (size_t i = copy->nodes; device.faults.update_keeps_last_host && i > 0; i--)
-        if (copy->node[i - 1]->type == cudaGraphNodeTypeHost) {
-            copy->node[i - 1]->host = e->copy->node[i - 1]->host;
-            break;
-        }
-    for (size_t i = 0; device.faults.update_keeps_edges && i < copy->arcs; i++)
-        copy->arc[i].data = e->copy->arc[i].data;
-    for (size_t i = 0; device.faults.captured_update_keeps_args && i < copy->nodes; i++)
-        if (copy->node[i]->captured && copy->node[i]->kernel != NULL)
-            memcpy(copy->node[i]->kernel->args, e->copy->node[i]->kernel->args, sizeof copy->node[i]->kernel->args);
+    graph_keeps(copy, e->copy);
     for (size_t i = 0; i < copy->nodes && !device.faults.update_renames_nodes; i++)
         copy->node[i]->original = e->copy->node[i]->original; /* it is still known by the nodes that it was made from */
-    for (size_t i = 0; i < copy->nodes && !device.faults.params_enable; i++)
-        copy->node[i]->disabled = e->copy->node[i]->disabled; /* no update changes that */
-    if (device.faults.update_keeps_grandchildren)
-        keep_below(copy, e->copy, 0);
+    for (size_t i = 0; i < copy->nodes && !device.faults.params_enable; i++) {
+        bool enables = device.faults.update_enables_items && copy->node[i]->kernel == NULL;
+        copy->node[i]->disabled = e->copy->node[i]->disabled && !enables; /* no update changes that */
+    }
     if (device.faults.update_frees_running)
         e->running = NULL;
     graph_delete(e->copy);
@@ -193,7 +218,12 @@ static cudaError_t source_changed(cudaGraphNode_t handle, cudaError_t error)
 cudaError_t CUDARTAPI cudaGraphMemsetNodeSetParams(cudaGraphNode_t handle, const struct cudaMemsetParams *p)
 {
     CALL(cudaGraphMemsetNodeSetParams);
-    return source_changed(handle, set_changes(node_of_type(handle, cudaGraphNodeTypeMemset), p));
+    struct node *n = node_of_type(handle, cudaGraphNodeTypeMemset);
+    size_t rows = n != NULL ? n->move.rows : 0;
+    cudaError_t error = set_changes(n, p);
+    if (device.faults.source_memset_params_keep_rows && error == cudaSuccess)
+        n->move.rows = rows;
+    return source_changed(handle, error);
 }
 
 cudaError_t CUDARTAPI cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t handle, void *to, const void *from, size_t bytes,
@@ -218,6 +248,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
     cudaError_t error = set_changes(n, p);
     if (device.faults.set_params_keep_value && error == cudaSuccess)
         n->move.value = value;
+    if (device.faults.memset_params_enable && error == cudaSuccess)
+        n->disabled = false;
     return error;
 }
 
@@ -228,7 +260,10 @@ cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, c
     (void)kind;
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemcpy);
     size_t before = n != NULL ? n->move.bytes : 0;
-    return copy_changes(n, to, from, device.faults.copy_params_keep_size ? before : bytes);
+    cudaError_t error = copy_changes(n, to, from, device.faults.copy_params_keep_size ? before : bytes);
+    if (device.faults.copy_params_enable && error == cudaSuccess)
+        n->disabled = false;
+    return error;
 }
 
 cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, const struct cudaHostNodeParams *p)
@@ -295,6 +330,7 @@ cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraph
     bool runs = e->running != NULL && !e->running->retired && n->op != NULL && n->op->kind == OP_HOST && !n->op->done;
     if (device.faults.general_host_params_reach_running && runs)
         n->op->host.call = p->host.fn, n->op->host.data = p->host.userData;
+    n->disabled &= !device.faults.general_params_enable;
     return node_changes(n, p);
 }
 #endif

@@ -186,7 +186,7 @@ cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, co
     r->programmatic = device.faults.reads_unread && config->numAttrs == 0 && config->attrs != NULL;
     for (unsigned i = 0; i < config->numAttrs; i++) {
         r->attrs[r->num_attrs++] = config->attrs[i];
-        if (device.faults.entries_after_ignore_lost && r->ignored_entry)
+        if ((device.faults.entries_after_ignore_lost && r->ignored_entry) || (device.faults.ninth_attribute_lost && i >= 8))
             break;
         error = read_attribute(r, &config->attrs[i]);
         if (error != cudaSuccess)
@@ -234,6 +234,8 @@ struct op *request_op(const struct request *r)
     }
     memcpy(op->grid->shape + 6, r->clusters, sizeof r->clusters);
     op->attributed = r->programmatic;
+    for (unsigned i = 0; i < r->num_attrs; i++)
+        op->given |= UINT32_C(1) << (r->attrs[i].id & 31); /* read_attribute knows none beyond 16 */
     op->covers_nothing = r->ignored_entry;
     op->urgent = r->urgent;
     op->domain = r->domain;
@@ -283,6 +285,19 @@ cudaError_t launch_in_stream(struct request *r)
     return cudaSuccess;
 }
 
+/* What a launch that is refused changes, on the devices that let one. */
+static void refusal_acts(const cudaLaunchConfig_t *config)
+{
+    struct stream *s = stream_of(config->stream);
+    for (unsigned i = 0; device.faults.refused_launch_fires_event && i < config->numAttrs; i++)
+        if (config->attrs[i].id == cudaLaunchAttributeProgrammaticEvent && event_of(config->attrs[i].val.programmaticEvent.event) != NULL)
+            event_of(config->attrs[i].val.programmaticEvent.event)->op = NULL;
+    if (device.faults.refused_attribute_leaks && s != NULL)
+        s->leaked_attribute |= config->numAttrs != 0;
+    if (device.faults.refused_launch_cuts_capture && s != NULL && s->capture != NULL)
+        capture_cuts(s);
+}
+
 cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
 {
     CALL(cudaLaunchKernelExC);
@@ -290,11 +305,8 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t *config, cons
     cudaError_t error = request_fill(&r, config, func, args);
     if (device.faults.misfits_dropped && error == cudaErrorInvalidConfiguration)
         return cudaSuccess;
-    for (unsigned i = 0; device.faults.refused_launch_fires_event && error != cudaSuccess && config != NULL && i < config->numAttrs; i++)
-        if (config->attrs[i].id == cudaLaunchAttributeProgrammaticEvent && event_of(config->attrs[i].val.programmaticEvent.event) != NULL)
-            event_of(config->attrs[i].val.programmaticEvent.event)->op = NULL;
-    if (device.faults.refused_attribute_leaks && error != cudaSuccess && config != NULL && stream_of(config->stream) != NULL)
-        stream_of(config->stream)->leaked_attribute |= config->numAttrs != 0;
+    if (error != cudaSuccess && config != NULL)
+        refusal_acts(config);
     return call_result(error != cudaSuccess ? error : launch_in_stream(&r));
 }
 

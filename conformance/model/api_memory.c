@@ -111,12 +111,24 @@ static cudaError_t capture_copy(struct stream *s, void *to, const void *from, si
     return capture_node(s, n);
 }
 
+/* A copy of no bytes does nothing, but on the devices that let it take something away. */
+static cudaError_t copy_nothing(struct stream *s)
+{
+    if (device.faults.empty_copy_eats_waits)
+        s->waits = 0;
+    if (device.faults.empty_copy_cuts)
+        stream_cuts(s);
+    if (device.faults.empty_copy_cuts_capture && s->capture != NULL)
+        capture_cuts(s);
+    return cudaSuccess;
+}
+
 static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, struct stream *s, bool wait)
 {
     cudaError_t error = may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
     if (bytes == 0)
-        return cudaSuccess;
+        return copy_nothing(s);
     FAIL_IF(!copy_is_sound(to, from, bytes, kind), cudaErrorInvalidValue);
     if (s->capture != NULL)
         return call_result(capture_copy(s, to, from, bytes));
@@ -125,6 +137,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
     op->move.from = from;
     op->move.bytes = bytes;
     op->to_host = kind == cudaMemcpyDeviceToHost;
+    op->in_host = kind == cudaMemcpyHostToHost;
     op->plain_copy = wait;
     bool long_copy = bytes > 65536;
     bool early = device.faults.idle_source_early && (s->tail == NULL || s->tail->retired) && s->waits == 0 && kind == cudaMemcpyHostToDevice;
@@ -160,7 +173,10 @@ static cudaError_t set(void *to, size_t pitch, int value, size_t bytes, size_t r
 {
     cudaError_t error = may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
-    if (bytes == 0 || rows == 0)
+    bool empty = bytes == 0 || rows == 0;
+    if (device.faults.empty_memset_eats_waits && empty)
+        s->waits = 0;
+    if (empty)
         return cudaSuccess;
     FAIL_IF((rows > 1 && pitch < bytes) || !memory_contains(to, (rows - 1) * pitch + bytes), cudaErrorInvalidValue);
     struct move move = {.to = to, .bytes = bytes, .width = 1, .rows = rows, .pitch = pitch, .value = (unsigned char)value};

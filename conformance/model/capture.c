@@ -111,6 +111,12 @@ static struct lane *lane_of(struct capture *c, struct stream *s)
     return l;
 }
 
+void capture_cuts(struct stream *s)
+{
+    struct lane *l = lane_of(s->capture, s);
+    l->halves = l->behinds = 0;
+}
+
 static void lane_depends(struct lane *l, struct half_edge h)
 {
     for (unsigned i = 0; i < l->halves; i++)
@@ -135,6 +141,8 @@ static void lane_remembers(struct lane *l, struct node *n)
     for (unsigned i = 0; i < l->behinds; i++)
         if (l->behind[i] == n)
             return;
+    if (device.faults.fifth_overlapped_lost && l->behinds >= 4)
+        return;
     if (l->behinds == l->behind_room) {
         l->behind_room = l->behind_room != 0 ? 2 * l->behind_room : 8;
         l->behind = realloc(l->behind, l->behind_room * sizeof(struct node *));
@@ -277,6 +285,8 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
         kernel_event(s, n, r->event, r->at_block_start ? 2 : 1, cudaGraphDependencyTypeProgrammatic);
     if (r->launch_event != NULL)
         kernel_event(s, n, r->launch_event, 2, cudaGraphDependencyTypeDefault);
+    if (device.faults.both_events_one_captured && r->event != NULL && r->launch_event != NULL)
+        event_of(r->launch_event)->captured_count = 0;
     return cudaSuccess;
 }
 
@@ -307,6 +317,13 @@ cudaError_t capture_record(struct stream *s, struct event *e)
         e->captured[i].kept_default = edge_is_default(e->captured[i].data);
     e->captured_count = count;
     return cudaSuccess;
+}
+
+/* Whether a wait adds no dependency, on the devices that lose one. */
+static bool join_is_lost(const struct stream *s, const struct event *e)
+{
+    bool at_launch = e->captured_count == 1 && e->captured[0].data.from_port == 2 && !is_programmatic(&e->captured[0]);
+    return (device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread)) || (device.faults.captured_launch_event_lost && at_launch);
 }
 
 cudaError_t capture_wait(struct stream *s, struct event *e)
@@ -343,7 +360,9 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
         return cudaSuccess;
     if (device.faults.join_replaces)
         l->halves = 0;
-    bool lost = device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread);
+    if (device.faults.join_forgets_overlapped)
+        l->behinds = 0;
+    bool lost = join_is_lost(s, e);
     for (unsigned i = 0; i < e->captured_count && !lost; i++)
         lane_depends(l, e->captured[i]);
     if (device.faults.event_spent)
@@ -360,6 +379,8 @@ static cudaError_t begin(cudaStream_t handle, cudaGraph_t into, const cudaGraphN
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF((unsigned)mode > cudaStreamCaptureModeRelaxed, cudaErrorInvalidValue);
     FAIL_IF(stream_is_legacy(s) && !device.faults.legacy_capture_accepted, cudaErrorStreamCaptureUnsupported);
+    if (device.faults.second_begin_cuts && s->capture != NULL)
+        capture_cuts(s);
     FAIL_IF(s->capture != NULL, cudaErrorIllegalState);
     struct capture *c = calloc(1, sizeof *c);
     FAIL_IF(c == NULL, cudaErrorMemoryAllocation);
@@ -506,7 +527,7 @@ cudaError_t capture_info(cudaStream_t handle, enum cudaStreamCaptureStatus *stat
     if (id != NULL)
         *id = c->id + (device.faults.fork_has_other_id && c->origin != s ? 1000 : 0);
     if (graph != NULL)
-        *graph = (cudaGraph_t)(void *)c->graph;
+        *graph = device.faults.fork_graph_hidden && c->origin != s ? NULL : (cudaGraph_t)(void *)c->graph;
     if (deps != NULL)
         *deps = c->answer_nodes;
     if (data != NULL)

@@ -7,9 +7,11 @@
 enum { EVENT_MAGIC = 0x45564e31 };
 
 static struct event *events;
+static bool unfired_destroyed; /* some event, before it fired: for the device fresh-event-not-ready */
 
 void events_reset(void)
 {
+    unfired_destroyed = false;
     while (events != NULL) {
         struct event *next = events->next;
         free(events->captured);
@@ -84,6 +86,14 @@ static cudaError_t run_until_fired(struct event *e)
     return device.sticky;
 }
 
+static unsigned events_alive(void)
+{
+    unsigned alive = 0;
+    for (const struct event *e = events; e != NULL; e = e->next)
+        alive += e->magic == EVENT_MAGIC;
+    return alive;
+}
+
 /* flagged: by the function that takes flags */
 static void event_record(struct event *e, struct stream *s, bool flagged)
 {
@@ -105,6 +115,8 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         e->op = before, e->device_at = EDGE_STARTED;
     if (device.faults.flagged_record_early && flagged && before != NULL && !before->retired)
         e->op = before, e->device_at = EDGE_STARTED;
+    if (device.faults.hundredth_event_lost && events_alive() > 512)
+        e->op = NULL;
     if (forgets)
         e->device_at = EDGE_DONE; /* the stream itself stays in order */
     if (device.faults.event_at_launch)
@@ -151,8 +163,11 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
     struct event *e = event_of(event);
     if (device.faults.no_event_ignored && event == NULL)
         return cudaSuccess;
+    bool unknown = (flags & ~(unsigned)cudaEventWaitExternal) != 0;
+    if (device.faults.refused_wait_eats_waits && s != NULL && (e == NULL || unknown))
+        s->waits = 0;
     FAIL_IF(s == NULL || e == NULL, cudaErrorInvalidResourceHandle);
-    FAIL_IF((flags & ~(unsigned)cudaEventWaitExternal) != 0, cudaErrorInvalidValue);
+    FAIL_IF(unknown, cudaErrorInvalidValue);
     if (s->capture != NULL && (flags & cudaEventWaitExternal) != 0)
         return device.faults.external_wait_lost ? cudaSuccess : call_result(capture_event_node(s, event, cudaGraphNodeTypeWaitEvent));
     if (s->capture != NULL || e->recorded == RECORDED_IN_CAPTURE)
@@ -161,6 +176,8 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
     if (device.faults.own_event_frees && e->in == s && e->op != NULL)
         s->waits = 0;
     if (device.faults.fifth_waiter_unordered && is_late_waiter(e, s))
+        return cudaSuccess;
+    if (device.faults.many_streams_unordered && streams_alive() > 24)
         return cudaSuccess;
     if (!device.faults.fourth_wait_lost || s->waits < 3)
         event_awaited(s, e);
@@ -204,6 +221,7 @@ cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     e->magic = 0;
+    unfired_destroyed |= e->op != NULL && !e->op->retired;
     bool of_launch = e->recorded != RECORDED_ORDINARY && e->op != NULL;
     if (device.faults.destroyed_event_lost || (device.faults.destroyed_launch_event_lost && of_launch))
         streams_drop(e->op);
@@ -216,7 +234,10 @@ static cudaError_t event_record_in(cudaEvent_t event, cudaStream_t stream, unsig
     struct stream *s = stream_of(stream);
     FAIL_IF(s == NULL || e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF((flags & ~(unsigned)cudaEventRecordExternal) != 0, cudaErrorInvalidValue);
-    FAIL_IF(flags == cudaEventRecordExternal && s->capture == NULL && !device.faults.external_record_accepted, cudaErrorIllegalState);
+    bool nowhere = flags == cudaEventRecordExternal && s->capture == NULL; /* only captures have external records */
+    if (device.faults.refused_record_fires && nowhere)
+        e->op = NULL;
+    FAIL_IF(nowhere && !device.faults.external_record_accepted, cudaErrorIllegalState);
     FAIL_IF(legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
     if (s->capture != NULL && flags == cudaEventRecordExternal)
         return device.faults.external_record_lost ? cudaSuccess : call_result(capture_event_node(s, event, cudaGraphNodeTypeEventRecord));
@@ -244,6 +265,8 @@ cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
+    if (device.faults.fresh_event_not_ready && e->recorded == RECORDED_NEVER && unfired_destroyed)
+        return cudaErrorNotReady;
     if (e->recorded != RECORDED_NEVER && event_fired_for_host(e))
         e->was_fired = true;
     if (event_fired_for_host(e) || (device.faults.second_poll_succeeds && e->polled) || (device.faults.fired_stays_fired && e->was_fired))
@@ -286,6 +309,8 @@ cudaError_t CUDARTAPI cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEve
     if (!event_fired_for_host(a) || !event_fired_for_host(b))
         return device.faults.unfinished_time_told ? (*ms = 0, cudaSuccess) : cudaErrorNotReady;
     int64_t ticks = (int64_t)(event_time(b) - event_time(a));
+    if (device.faults.times_across_streams_zero && a->in != b->in)
+        ticks = 0;
     *ms = (float)ticks / (1024.0f * 1e6f);
     return cudaSuccess;
 }

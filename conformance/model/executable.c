@@ -297,11 +297,14 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EXEC_MAGIC;
     e->copy = graph_copy(g);
-    unsigned alike = 0;
-    for (const struct graph_exec *o = execs; o != NULL; o = o->next)
+    unsigned others = 0, alike = 0;
+    for (const struct graph_exec *o = execs; o != NULL; o = o->next) {
+        others++;
         alike += o->made_from == g->number;
+    }
     e->features |= alike != 0 ? HAS(secondexec) : 0;
-    if (device.faults.third_exec_drops_edge && alike >= 2 && e->copy->arcs != 0)
+    bool drops_edge = (device.faults.third_exec_drops_edge && alike >= 2) || (device.faults.ninth_exec_loses_edge && others >= 8);
+    if (drops_edge && e->copy->arcs != 0)
         graph_drop_arc(e->copy, e->copy->arcs - 1);
     e->made_from = g->number;
     e->next = execs;

@@ -156,6 +156,18 @@ struct node *node_new(struct graph *g, enum cudaGraphNodeType type)
     return n;
 }
 
+/* Edges from each node before n to each after it, on the device that makes them when n goes. */
+static void bridge(const struct node *n)
+{
+    static const edge_data full_edge;
+    struct graph *g = n->graph;
+    size_t arcs = g->arcs; /* new ones come after these */
+    for (size_t i = 0; i < arcs; i++)
+        for (size_t k = 0; g->arc[i].to == n && k < arcs; k++)
+            if (g->arc[k].from == n)
+                (void)graph_connect(g, g->arc[i].from, g->arc[k].to, full_edge); /* refused if there is an edge already */
+}
+
 static void node_remove(struct node *n)
 {
     struct graph *g = n->graph;
@@ -163,6 +175,8 @@ static void node_remove(struct node *n)
         graph_drop_arc(g, 0);
     if (device.faults.lost_node_shifts)
         execs_shift(n);
+    if (device.faults.destruction_bridges)
+        bridge(n);
     for (size_t i = g->arcs; i > 0; i--)
         if (g->arc[i - 1].from == n || g->arc[i - 1].to == n)
             graph_drop_arc(g, i - 1);
@@ -197,6 +211,7 @@ static bool edge_is_legal(const struct node *from, const struct node *to, edge_d
             return false;
     if (d.to_port != 0)
         return false;
+    to_kernel |= device.faults.programmatic_into_conditional && to->type == cudaGraphNodeTypeConditional;
     if (d.type == cudaGraphDependencyTypeDefault)
         return d.from_port == 0 || (d.from_port == 2 && from_kernel);
     return d.type == cudaGraphDependencyTypeProgrammatic && (d.from_port == 1 || d.from_port == 2) && from_kernel &&
@@ -225,6 +240,8 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
     for (size_t i = g->arcs; left != 0; i--) {
         if (g->arc[i - 1].to != to)
             continue;
+        if (g->arc[i - 1].from == from && device.faults.other_data_replaces)
+            g->arc[i - 1].data = d;
         if (g->arc[i - 1].from == from) /* EDGE-16 */
             return device.faults.edge_twice_accepted ? cudaSuccess : cudaErrorInvalidValue;
         left--;

@@ -321,7 +321,9 @@ void memory_flush(struct op *op)
 
 void memory_wait_returns(struct block *block)
 {
-    if (!device.faults.wait_stale_lines && !(device.faults.cluster_wait_stale && block->op->grid->cluster > 1))
+    bool keeps = device.faults.wait_stale_lines || (device.faults.cluster_wait_stale && block->op->grid->cluster > 1) ||
+                 (device.faults.window_keeps_lines && op_given(block->op, 1));
+    if (!keeps)
         drop_lines(&device.sm[block->sm], true);
 }
 

@@ -150,13 +150,20 @@ void op_after(struct op *op, struct op *pred, enum edge_kind kind)
         op->blocked++;
 }
 
+/* Devices whose wait covers nothing in a launch with one of these attributes; the ids are those of read_attribute. */
+static bool attribute_uncovers(const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    return (f->scheduling_uncovers && op_given(op, 5)) || (f->map_uncovers && op_given(op, 9)) || (f->carveout_uncovers && op_given(op, 14));
+}
+
 /* Devices whose wait leaves a kind of launch out */
 static bool left_uncovered(const struct op *op, const struct op *pred)
 {
     const struct faults *f = &device.faults;
     if (pred->grid == NULL)
         return false;
-    if (drawn_acts(EFFECT_uncovered, op, pred))
+    if (drawn_acts(EFFECT_uncovered, op, pred) || attribute_uncovers(op))
         return true;
     return (f->ordinary_not_covered && !pred->attributed) || (f->ignored_uncovers && op->covers_nothing) ||
            (f->cooperative_not_covered && pred->grid->cooperative) || (f->domain_not_covered && op->domain != pred->domain);

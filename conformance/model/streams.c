@@ -142,6 +142,21 @@ enum edge_kind trigger_for(const struct op *op)
     return device.faults.urgent_jumps && op->urgent ? EDGE_TOUCHED : EDGE_TRIGGERED;
 }
 
+/* On broken devices: the kernel whose start is all that op waits for in its stream. NULL: op waits for all of it. */
+static struct op *early_kernel(const struct stream *s, const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    bool passes_host = f->host_call_passed && s->tail->kind == OP_HOST, passes_moves = f->many_moves_pass && moves_memory(op) && s->items > 32;
+    if (passes_host || passes_moves || (f->event_at_launch && op->kind == OP_RECORD))
+        return s->last_kernel;
+    bool copy_goes = op->kind == OP_COPY && ((f->host_copy_early && op->to_host) || (f->host_to_host_early && op->in_host) ||
+                                             (f->long_copy_early && op->move.bytes >= 4096));
+    bool deep_goes = (f->deep_plain_overlaps && op->depth > 24) || (f->full_queue_overlaps && op->depth > 1024);
+    if (copy_goes || deep_goes || (f->copy_does_not_wait && moves_memory(op)) || (f->host_call_early && op->kind == OP_HOST))
+        return s->kernel_tail;
+    return NULL;
+}
+
 static void order_behind_tail(struct stream *s, struct op *op, bool programmatic)
 {
     struct op *overlapped = !programmatic ? NULL : s->kernel_tail;
@@ -157,23 +172,7 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
         if (!alone)
             op_covers(op, s->tail); /* what stands between */
     } else if (s->tail != NULL) {
-        struct op *early = NULL; /* on two broken devices: nothing but the start of this kernel is waited for */
-        if (device.faults.copy_does_not_wait && moves_memory(op))
-            early = s->kernel_tail;
-        else if (device.faults.event_at_launch && op->kind == OP_RECORD)
-            early = s->last_kernel;
-        else if (device.faults.host_call_early && op->kind == OP_HOST)
-            early = s->kernel_tail;
-        if (device.faults.host_copy_early && op->kind == OP_COPY && op->to_host)
-            early = s->kernel_tail;
-        else if (device.faults.long_copy_early && op->kind == OP_COPY && op->move.bytes >= 4096)
-            early = s->kernel_tail;
-        else if ((device.faults.deep_plain_overlaps && op->depth > 24) || (device.faults.full_queue_overlaps && op->depth > 1024))
-            early = s->kernel_tail;
-        else if (device.faults.many_moves_pass && moves_memory(op) && s->items > 32)
-            early = s->last_kernel;
-        if (device.faults.host_call_passed && s->tail->kind == OP_HOST)
-            early = s->last_kernel;
+        struct op *early = early_kernel(s, op);
         op_after(op, early != NULL ? early : s->tail, early != NULL ? EDGE_STARTED : EDGE_RETIRED);
         if (early != NULL)
             op_covers(op, s->tail); /* the stream itself stays in order after it */
@@ -299,6 +298,27 @@ void streams_drop(const struct op *op)
         stream_drops(s, op);
 }
 
+void stream_cuts(struct stream *s)
+{
+    s->tail = s->kernel_tail = s->previous_kernel = s->last_kernel = NULL;
+}
+
+unsigned streams_alive(void)
+{
+    unsigned alive = 0;
+    for (const struct stream *s = streams; s != NULL; s = s->next)
+        alive += s->magic == STREAM_MAGIC;
+    return alive;
+}
+
+cudaError_t streams_run_but_per_thread(void)
+{
+    cudaError_t error = run_until_retired(legacy.tail);
+    for (const struct stream *s = streams; s != NULL && error == cudaSuccess; s = s->next)
+        error = run_until_retired(s->tail);
+    return error;
+}
+
 /* What a host that polls is told; it is not what a host that waits is told on one broken device. */
 static bool seems_ended(const struct op *op, enum edge_kind kind)
 {
@@ -391,7 +411,7 @@ cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttr
         s->priority = value->priority;
     s->attribute[id] = *value;
     if (device.faults.stream_attribute_cuts)
-        s->tail = s->kernel_tail = s->previous_kernel = s->last_kernel = NULL;
+        stream_cuts(s);
     return cudaSuccess;
 }
 
@@ -440,6 +460,8 @@ cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
     FAIL_IF(forbidden != cudaSuccess, forbidden);
     stream_closes(s);
     s->idle = true;
+    if (device.faults.blocking_policy_early && s->attribute[cudaLaunchAttributeSynchronizationPolicy].syncPolicy == cudaSyncPolicyBlockingSync)
+        return call_result(run_a_little());
     if (device.faults.host_learns_early && s->tail != NULL)
         return call_result(run_until_done(s->tail));
     return call_result(run_until_retired(s->tail));
