@@ -60,7 +60,7 @@ static cudaError_t add_middle_kernel(struct left_out *l, unsigned layout, cudaGr
     value.cooperative = 0;
     if (error == cudaSuccess)
         error = cudaGraphKernelNodeGetAttribute(*node, cudaLaunchAttributeCooperative, &value);
-    return error == cudaSuccess && !value.cooperative ? cudaErrorUnknown : error;
+    return error == cudaSuccess && value.cooperative != 1 ? cudaErrorUnknown : error;
 }
 
 static cudaError_t add_middle(struct left_out *l, unsigned layout, enum middle kind)

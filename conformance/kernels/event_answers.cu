@@ -212,6 +212,7 @@ static cudaError_t ask_again(struct told *told, unsigned round)
     float ms;
     cudaStream_t stream = told->ask->stream;
     cudaError_t error, query, time;
+    int early;
 
     prepare_trial(told->room, round);
     told->room->plan.hold_ns = TOLD_HOLD_NS;
@@ -227,11 +228,12 @@ static cudaError_t ask_again(struct told *told, unsigned round)
     query = cudaEventQuery(told->event[1]);
     if (query != cudaSuccess && query != cudaErrorNotReady)
         return query;
-    told->early += query == cudaSuccess && work_is_stale(told->room);
+    early = query == cudaSuccess && work_is_stale(told->room);
     time = cudaEventElapsedTime(&ms, told->event[0], told->event[1]);
     query = cudaEventQuery(told->event[1]);
     if (query != cudaSuccess && query != cudaErrorNotReady)
         return query;
+    told->early += early || (query == cudaSuccess && work_is_stale(told->room));
     told->not_ready += query == cudaErrorNotReady; /* so it was not complete before that either */
     told->early_times += query == cudaErrorNotReady && time != cudaErrorNotReady;
     (void)cudaGetLastError();
