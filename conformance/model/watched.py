@@ -1,12 +1,12 @@
-"""Compares what the cases of kind api call, and which words they look at, with what is recorded.
+"""Compares which words the cases of kind api look at with what is recorded.
 
-    python3 conformance dev watched --harness PATH            # 1 if a case does something else; it is named
-    python3 conformance dev watched --write --harness PATH    # record what it does now, after a change that was meant
+    python3 conformance dev watched --harness PATH            # 1 if a case looks at other words; it is named
+    python3 conformance dev watched --write --harness PATH    # record what they look at now, after a change that was meant
 
-`dev golden` records answers. On a device that conforms they stay as they are when a question is put to fewer streams, by fewer calls,
-or when the host looks at one word of sixteen only; and not every such loss has a broken device that would escape. So here is
-recorded how often each function is called, and what becomes of the answers when one word that the device wrote for the host is
-another one. PATH is pdl-harness-watched, the model's harness with harness/tests/watched.c.
+`dev golden` records answers. On a device that conforms they stay as they are when the host looks at one word of sixteen only, and
+not every such loss has a broken device that would escape. So here is recorded what becomes of the answers when one word that the
+device wrote for the host is another one. What the cases call, and which answers of calls they compare, harness/tests/tampered_test.c
+asks. PATH is pdl-harness-watched, the model's harness with harness/tests/watched.c.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from conformance.pdlkit.rules import Case
 FILE = places.KIT / "model" / "watched.json"
 ALL = 128  # of places of so many words each one is falsified
 LOOKS = 64  # of larger ones so many, spread over the place
-SLOW = ("programs",)  # families of which only the calls are recorded: they run a hundred programs
+SLOW = ("programs",)  # families that are left out: they run a hundred programs
 CASE_S = 60.0
-Watched = dict[str, dict[str, Any]]
+Watched = dict[str, list[str]]  # by case: each place that the device writes for the host, its bytes and a mark for each word
 
 
 def _run(harness: Path, arguments: Sequence[str], told: Path, falsify: str | None = None) -> list[dict[str, Any]] | None:
@@ -55,10 +55,9 @@ def _answers(records: list[dict[str, Any]] | None) -> dict[str, str] | None:
     return {f"{number} {row['what']}": row["answer"] for number, row in enumerate(rows)} | {"status": said["status"]}
 
 
-def _told(path: Path) -> tuple[dict[str, int], list[int]]:
-    """How often each function was called, and the sizes of the places."""
-    rows = [line.split() for line in path.read_text(encoding="ascii").splitlines()]
-    return {name: int(n) for name, n in rows if name != "place"}, [int(n) for name, n in rows if name == "place"]
+def _told(path: Path) -> list[int]:
+    """The sizes of the places."""
+    return [int(line) for line in path.read_text(encoding="ascii").split()]
 
 
 def _mark(before: dict[str, str], now: dict[str, str] | None) -> str:
@@ -71,24 +70,21 @@ def _mark(before: dict[str, str], now: dict[str, str] | None) -> str:
     return str(min(changed, 9)) if now["status"] == "FAIL" else "-"
 
 
-def _case(harness: Path, case: Case, own: int) -> dict[str, Any]:
+def _case(harness: Path, case: Case, own: int) -> list[str]:
     arguments = ["--seed", "1", "--profile", "smoke", "--family", case.family, "--case", case.name]
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder, "told")
         before = _answers(_run(harness, arguments, told))
         if before is None:
             raise InvalidRun(f"{case.name} gives no answers")
-        calls, sizes = _told(told)
-        found: dict[str, Any] = {"calls": calls}
-        if case.family not in SLOW:
-            def mark(place: int, byte: int) -> str:
-                return _mark(before, _answers(_run(harness, arguments, told, f"{place}:{byte}")))
 
-            found["places"] = [
-                f"{size}: " + ("nothing" if mark(place, -1) == "." else "".join(mark(place, byte) for byte in _bytes(size)))
-                for place, size in enumerate(sizes) if place >= own  # those of mutants are not looked at while the base fails
-            ]
-        return found
+        def mark(place: int, byte: int) -> str:
+            return _mark(before, _answers(_run(harness, arguments, told, f"{place}:{byte}")))
+
+        return [
+            f"{size}: " + ("nothing" if mark(place, -1) == "." else "".join(mark(place, byte) for byte in _bytes(size)))
+            for place, size in enumerate(_told(told)) if place >= own  # those of mutants are not looked at while the base fails
+        ]
 
 
 def _bytes(size: int) -> list[int]:
@@ -98,33 +94,30 @@ def _bytes(size: int) -> list[int]:
 
 
 def watch(harness: Path) -> Watched:
-    """What every case of kind api does."""
-    cases = [case for case in on_model.capable(on_model.load_book()) if case.kind == "api" and not case.name.startswith(golden.THREADED)]
+    """What every case of kind api looks at."""
+    cases = [case for case in on_model.capable(on_model.load_book()) 
+             if case.kind == "api" and case.family not in SLOW and not case.name.startswith(golden.THREADED)]
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder, "told")
         if _run(harness, ["--probe"], told) is None or not told.is_file():
             raise InvalidRun(f"{harness.name} tells nothing: it is not pdl-harness-watched")
-        own = len(_told(told)[1])
+        own = len(_told(told))
     with ThreadPoolExecutor(max(1, len(os.sched_getaffinity(0)))) as pool:
         return dict(zip((case.name for case in cases), pool.map(lambda case: _case(harness, case, own), cases), strict=True))
 
 
 def differences(now: Watched, recorded: Watched) -> list[str]:
-    """Cases that do something else, are new, or have gone."""
+    """Cases that look at other words, are new, or have gone."""
     found = [f"{name}: is not recorded" for name in now if name not in recorded]
     found += [f"{name}: is recorded and was not run" for name in recorded if name not in now]
-    for name in (name for name in now if name in recorded):
-        one, other = now[name]["calls"], recorded[name]["calls"]
-        found += [f"{name}: calls {function} {one.get(function, 0)} times instead of {other.get(function, 0)}"
-                  for function in dict.fromkeys((*other, *one)) if one.get(function) != other.get(function)]
-        if now[name].get("places") != recorded[name].get("places"):
-            found.append(f"{name}: looks at other words: {now[name].get('places')} instead of {recorded[name].get('places')}")
+    found += [f"{name}: looks at other words: {now[name]} instead of {recorded[name]}" for name in now
+              if name in recorded and now[name] != recorded[name]]
     return found
 
 
 def main(argv: list[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description="what cases of kind api call and look at, and what is recorded", allow_abbrev=False)
+    parser = argparse.ArgumentParser(description="which words cases of kind api look at, and what is recorded", allow_abbrev=False)
     parser.add_argument("--harness", type=Path, required=True, metavar="PATH", help="pdl-harness-watched")
     parser.add_argument("--write", action="store_true", help="record instead of comparing")
     try:

@@ -1,6 +1,6 @@
-/* watched.c - linked into the model's harness by pdl-harness-watched: what a case calls, and which words of the host's it looks at.
+/* watched.c - linked into the model's harness by pdl-harness-watched: which words of the host's a case looks at.
  *
- * PDL_WATCHED=FILE         at the end, one line for each symbol that was called, and for each place that the device wrote for the host
+ * PDL_WATCHED=FILE         at the end, the bytes of each place that the device wrote for the host, one in a line
  * PDL_FALSIFY=PLACE:BYTE   before the host looks at this place, that byte of it becomes another one; -1: the first of every word
  * PDL_COUNT_FAILS=CODE     there may be a device, and it cannot be used: it is neither counted nor set
  *
@@ -13,9 +13,6 @@
 #include <string.h>
 
 #include <cuda_runtime_api.h>
-
-#include "model.h"
-#include "symbols.h"
 
 #define PLACES 256u
 
@@ -153,18 +150,13 @@ cudaError_t __wrap_cudaDeviceSynchronize(void) { return waited(__real_cudaDevice
 
 __attribute__((destructor)) static void tell(void)
 {
-#define SYMBOL_NAME(name) #name,
-    static const char *const names[] = { MODEL_SYMBOLS(SYMBOL_NAME) };
     const char *path = getenv("PDL_WATCHED");
     FILE *file = path ? fopen(path, "w") : NULL;
     unsigned i;
 
     if (!file)
         return;
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (model_call_count(names[i]))
-            fprintf(file, "%s %u\n", names[i], model_call_count(names[i]));
     for (i = 0; i < places; i++)
-        fprintf(file, "place %zu\n", place[i].most);
+        fprintf(file, "%zu\n", place[i].most);
     fclose(file);
 }
