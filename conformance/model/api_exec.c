@@ -57,10 +57,6 @@ static void keep_below(struct graph *g, const struct graph *old, unsigned depth)
 /* What an update leaves of a node as it was, on the devices that break one. */
 static void node_keeps(struct node *n, const struct node *old)
 {
-    if (device.faults.update_keeps_cluster && n->kernel != NULL && old->kernel != NULL) {
-        n->kernel->cluster = old->kernel->cluster;
-        memcpy(n->kernel->clusters, old->kernel->clusters, sizeof n->kernel->clusters);
-    }
     if (device.faults.update_keeps_condition)
         n->condition = old->condition;
     for (unsigned c = 0; device.faults.update_keeps_body && n->type == cudaGraphNodeTypeConditional && c < n->children; c++)

@@ -74,7 +74,7 @@ struct op {
     bool covers_untriggered; /* for the device wait-needs-trigger */
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */
     unsigned char domain;
-    uint32_t given; /* the ids of its launch's attributes, a bit each: for the devices of SAME-05 */
+    uint32_t given; /* the ids of its launch's attributes, a bit each: for the devices of ATTR-17 */
     bool to_host, in_host, plain_copy; /* a copy out of the device; one that never enters it; one by cudaMemcpy */
     bool ready, exited_all, started_all, triggered_any, triggered_all, done, retired;
     uint64_t done_at;
@@ -225,7 +225,7 @@ struct faults {
     bool join_forgets_overlapped, fifth_overlapped_lost, device_sync_skips_per_thread, blocking_policy_early, times_across_streams_zero;
     bool ninth_attribute_lost, map_uncovers, scheduling_uncovers, carveout_uncovers, window_keeps_lines, occupancy_ignores_shared, peek_clears;
     bool update_enables_items, memset_params_enable, copy_params_enable, general_params_enable, source_memset_params_keep_rows;
-    bool update_keeps_body, update_keeps_condition, update_keeps_cluster, destruction_bridges, other_data_replaces, programmatic_into_conditional;
+    bool update_keeps_body, update_keeps_condition, destruction_bridges, other_data_replaces, programmatic_into_conditional;
     bool refused_launch_cuts_capture, second_begin_cuts, captured_launch_event_lost, both_events_one_captured, fork_graph_hidden;
     bool refused_update_sticks, refused_params_disable, ninth_cover_lost, ninth_dependent_uncovered, fourth_level_unordered;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */

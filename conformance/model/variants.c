@@ -327,7 +327,6 @@ static const struct variant variants[] = {
     BROKEN("source-attribute-changes-copies", source_attribute_changes_copies, "SAME-01", "an attribute that a node is given after its graph was cloned is one of the clone, too"),
     BROKEN("params-keep-shared", params_keep_shared, "SAME-01", "new parameters of a kernel node leave its shared memory as it was"),
     BROKEN("update-keeps-threads", update_keeps_threads, "SAME-01", "an update of a whole graph leaves the blocks of its kernels as they were"),
-    BROKEN("update-keeps-cluster", update_keeps_cluster, "SAME-01", "an update of a whole graph leaves the clusters of its kernels as they were"),
     BROKEN("isolation-ignored", isolation_ignored, "EDGE-40", "a capture takes the wait for an event of before it and does nothing"),
     BROKEN("merge-ignored", merge_ignored, "EDGE-40", "a capture takes the wait for an event of another capture and does nothing"),
     BROKEN("unmatched-end-accepted", unmatched_end_accepted, "EDGE-40", "a capture may be ended in any of its streams"),
