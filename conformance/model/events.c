@@ -115,7 +115,7 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         e->op = before, e->device_at = EDGE_STARTED;
     if (device.faults.flagged_record_early && flagged && before != NULL && !before->retired)
         e->op = before, e->device_at = EDGE_STARTED;
-    if (device.faults.hundredth_event_lost && events_alive() > 512)
+    if (device.faults.many_events_lost && events_alive() > 512)
         e->op = NULL;
     if (forgets)
         e->device_at = EDGE_DONE; /* the stream itself stays in order */

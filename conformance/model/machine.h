@@ -221,7 +221,7 @@ struct faults {
     bool begin_keeps_read_only, late_blocks_do_not_wait, triggers_wrap, cluster_misfits_accepted, two_items_hide_primary;
     bool fence_takes_eight;
     bool empty_copy_eats_waits, empty_memset_eats_waits, empty_copy_cuts, empty_copy_cuts_capture, refused_wait_eats_waits, refused_record_fires;
-    bool fresh_event_not_ready, host_to_host_early, ninth_exec_loses_edge, many_streams_unordered, hundredth_event_lost;
+    bool fresh_event_not_ready, host_to_host_early, ninth_exec_loses_edge, many_streams_unordered, many_events_lost;
     bool join_forgets_overlapped, fifth_overlapped_lost, device_sync_skips_per_thread, blocking_policy_early, times_across_streams_zero;
     bool ninth_attribute_lost, map_uncovers, scheduling_uncovers, carveout_uncovers, window_keeps_lines, occupancy_ignores_shared, peek_clears;
     bool update_enables_items, memset_params_enable, copy_params_enable, general_params_enable, source_memset_params_keep_rows;
