@@ -35,7 +35,7 @@ TOOLS = {
     "gain-picture": ("bench.gain_picture", "draw the README's picture and fill in its number, from a recorded bench.json"),
     "fuzz": ("fuzzing.command", "feed damaged and odd input to what reads files or takes arguments, on as many cores as you say"),
     "generate-cases": ("pdlkit.generate_cases", "write cases.h and variants.cmake from rules.toml"),
-    "watched": ("model.watched", "compare what cases of kind api call and look at with what is recorded"),
+    "watched": ("model.watched", "compare which words cases of kind api look at with what is recorded"),
     "golden": ("model.golden", "compare the harness's records on the model with the recorded ones"),
     "graph-tables": ("pdlkit.graph_tables", "write what a driver makes of edges and captures, from a report"),
     "include-cost": ("packaging.include_cost", "measure what including pdl.h costs to compile"),

@@ -95,7 +95,7 @@ def _bytes(size: int) -> list[int]:
 
 def watch(harness: Path) -> Watched:
     """What every case of kind api looks at."""
-    cases = [case for case in on_model.capable(on_model.load_book()) 
+    cases = [case for case in on_model.capable(on_model.load_book())
              if case.kind == "api" and case.family not in SLOW and not case.name.startswith(golden.THREADED)]
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder, "told")
