@@ -278,13 +278,19 @@ static const char *unsupported(const struct case_info *info, const struct device
     return NULL;
 }
 
+/* A case that only observes needs what not every device has, such as pools of memory. */
+static int lacks_means(const struct case_info *info, const struct fault *fault)
+{
+    return !info->proving && fault->error == cudaErrorNotSupported;
+}
+
 /* A measured rule asks whether a graph can be made at all: that it was refused, before any trial and with the device unharmed,
  * is an answer. */
 static const char *refusal(const struct case_info *info, const struct variant_result *base, const struct fault *fault)
 {
     static char text[160];
 
-    if (is_judged(info) || base->tally.run || is_hang(fault) || cudaDeviceSynchronize() != cudaSuccess)
+    if ((is_judged(info) && !lacks_means(info, fault)) || base->tally.run || is_hang(fault) || cudaDeviceSynchronize() != cudaSuccess)
         return NULL;
     (void)cudaGetLastError();
     snprintf(text, sizeof(text), "refused: %s gave %s", fault->call, cudaGetErrorName(fault->error));

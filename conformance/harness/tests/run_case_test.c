@@ -521,6 +521,13 @@ static void test_device_fails(void)
     sync_error = cudaErrorIllegalAddress;
     expect(call('r'), 0, "", "but not if it broke the device");
     open_case();
+    script[0].queue_error = cudaErrorNotSupported;
+    expect(call('r'), 0, "", "nor of a case that has to prove something");
+    info.proving = 0;
+    expect(call('r'), 1, "unrun NOT_SUPPORTED 'refused: a call of the queue gave error'", "what only observes may need what the device lacks");
+    script[0].queue_error = cudaErrorUnknown;
+    expect(call('r'), 0, "", "and fails by any other error");
+    open_case();
     info.rule_class = "measured";
     script[0].error = cudaErrorUnknown;
     expect(call('r'), 0, BASE, "nor after a trial");
