@@ -293,6 +293,73 @@ static void ask_fork(const struct capture *c)
     (void)cudaGraphDestroy(graph);
 }
 
+/* How many nodes the next one in this stream depends on. */
+static void expect_dependencies(const struct capture *c, const char *what, cudaStream_t stream, long want)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    size_t count = 0;
+
+    ask_expect(c->ask, what, edges_of_capture(stream, &status, NULL, NULL, &nodes, &data, &count), cudaSuccess);
+    ask_expect_number(c->ask, what, (long)count, want);
+}
+
+/* A stream that joined a capture waits for its first stream once more; or is given that one's kernel as a dependency. */
+static void ask_second_wait(const struct capture *c, int by_update)
+{
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
+    enum cudaStreamCaptureStatus status;
+    cudaGraphNode_t last = NULL;
+    size_t count = 0;
+    cudaGraph_t graph = NULL;
+    cudaError_t error = begin(c->stream);
+
+    if (error == cudaSuccess)
+        error = lead(c, c->stream, c->side);
+    if (error == cudaSuccess)
+        error = launch_nothing(c->side);
+    if (error == cudaSuccess)
+        error = launch_nothing(c->stream);
+    if (error == cudaSuccess)
+        error = edges_of_capture(c->stream, &status, NULL, NULL, &nodes, &data, &count);
+    if (error == cudaSuccess && count == 1)
+        last = nodes[0];
+    expect_dependencies(c, "a stream that joined a capture and launched", c->side, 1);
+    if (error == cudaSuccess)
+        error = by_update ? edges_update_capture(c->side, &last, NULL, 1, cudaStreamAddCaptureDependencies) : lead(c, c->stream, c->side);
+    ask_expect(c->ask, "a second wait, or a dependency more", error, cudaSuccess);
+    expect_dependencies(c, "a stream that waits for its capture's first stream again", c->side, 2);
+    if (error == cudaSuccess)
+        error = launch_nothing(c->side);
+    if (error == cudaSuccess)
+        error = lead(c, c->side, c->stream);
+    ask_expect(c->ask, "the way back", error, cudaSuccess);
+    ask_expect(c->ask, "the end", cudaStreamEndCapture(c->stream, &graph), cudaSuccess);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+/* What spoils a capture spoils it for each of its streams. */
+static void ask_spoiled_fork(const struct capture *c)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    cudaGraph_t graph = NULL;
+    cudaError_t error = begin(c->stream);
+
+    if (error == cudaSuccess)
+        error = lead(c, c->stream, c->side);
+    ask_expect(c->ask, "a capture of two streams", error, cudaSuccess);
+    ask_expect_refusal(c->ask, "waiting for the first one", cudaStreamSynchronize(c->stream));
+    ask_expect(c->ask, "the state of the second one", cudaStreamIsCapturing(c->side, &status), cudaSuccess);
+    ask_expect_number(c->ask, "the state of the second one", (long)status, (long)cudaStreamCaptureStatusInvalidated);
+    ask_expect_refusal(c->ask, "the end", cudaStreamEndCapture(c->stream, &graph));
+    (void)cudaGetLastError();
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
 /* What a thread gives back is the mode that it had. */
 static void ask_modes(struct ask *ask)
 {
@@ -339,6 +406,9 @@ static void ask_told(struct ask *ask)
     if (error != cudaSuccess)
         return;
     ask_fork(&c);
+    ask_second_wait(&c, 0);
+    ask_second_wait(&c, 1);
+    ask_spoiled_fork(&c);
     ask_modes(ask);
     ask_legacy_status(&c);
     close_capture(&c);

@@ -3,13 +3,15 @@
  * pair     rules     what is asked
  * events   COMP-04a  eight streams that wait for one record; an event that is destroyed once it is awaited; one of the stream's own
  *                    that is awaited as well; one that a refused launch was to record; a stream that is given an attribute; a capture
- *                    that leads through six streams
+ *                    that leads through ten streams
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it; a full edge in a child graph six deep
  * legacy   COMP-06d  twelve blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
  *                    stream; stream 0
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
  * idle     COMP-04c  calls that have nothing to do or are refused, between a wait and its follower: copies and memsets of no bytes, waits,
  *                    launches and records that are refused
+ * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph
+ * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * called   COMP-04d  followers that are queued by the other calls: copies by direction, cudaLaunchKernel, cudaLaunchCooperativeKernel
  * many     COMP-04e  the last of 64 streams, an event among 1024, one that is recorded a hundred times, the last of 70 executable graphs or launches
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, and a join among them
@@ -343,9 +345,9 @@ static cudaError_t join_read_only(struct joins *joins)
     return error;
 }
 
-#define LANES 6u
+#define LANES 10u
 
-/* Work in the first stream; five others come after it, work in each of them; the first one comes after all. */
+/* Work in the first stream; the others come after it, work in each of them; the first one comes after all. */
 static cudaError_t capture_lanes(struct joins *joins, cudaEvent_t fork, cudaEvent_t back)
 {
     cudaError_t error = work(joins, 0, joins->stream[0]);
@@ -414,7 +416,7 @@ static void ask_events(struct ask *ask)
         { "stale after an event that a refused launch was to record", join_refused },
         { "stale in a stream that was given an attribute", join_attribute },
         { "stale on the read-only path, after work in the same stream", join_read_only },
-        { "stale in one of six captured streams", join_lanes },
+        { "stale in one of ten captured streams", join_lanes },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
@@ -422,6 +424,7 @@ static void ask_events(struct ask *ask)
 
 #include "joins_in_graphs.h"
 #include "joins_idle.h"
+#include "joins_graphs.h"
 #include "joins_captured.h"
 #include "joins_many.h"
 #include "joins_rows.h"
@@ -520,6 +523,8 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("legacy", ask_legacy),
     PAIR_ASK("flights", ask_flights),
     PAIR_ASK("idle", ask_idle),
+    PAIR_ASK("hollow", ask_hollow),
+    PAIR_ASK("across", ask_across),
     PAIR_ASK("called", ask_called),
     PAIR_ASK("ended", ask_ended),
     PAIR_ASK("many", ask_many),

@@ -11,6 +11,10 @@
  *                    changed; what is added to a graph, or to the source of a child graph, later does not run
  * refused   EDGE-44  a graph that was no executable one because of a cycle becomes one without it; a node that is refused is not added; an
  *                    executable graph that was refused an update or new parameters does what it did, and takes the next ones
+ * handed    EDGE-43b a graph in a child graph node, or in a body, is changed where it is: nodes, parameters and edges
+ * apart     EDGE-43c clones, and executable graphs of one graph, that are changed side by side with it and with each other
+ * orders    EDGE-43d uploads, parameters, updates, launches, a node left out and back, another executable graph: three of them in every order
+ * declined  EDGE-44b an update from nodes of other kinds, or a longer graph for a child graph, changes nothing
  */
 #include <string.h>
 
@@ -358,6 +362,8 @@ static void ask_refused(struct ask *ask)
 }
 
 #include "kept_items.h"
+#include "kept_apart.h"
+#include "kept_orders.h"
 
 static const struct pair kept_pairs[] = {
     PAIR_ASK("inside", ask_inside),
@@ -367,5 +373,9 @@ static const struct pair kept_pairs[] = {
     PAIR_ASK("uploaded", ask_uploaded),
     PAIR_ASK("source", ask_source),
     PAIR_ASK("refused", ask_refused),
+    PAIR_ASK("handed", ask_handed),
+    PAIR_ASK("apart", ask_apart),
+    PAIR_ASK("orders", ask_orders),
+    PAIR_ASK("declined", ask_declined),
 };
 IMAGE(kept, kept_pairs)

@@ -191,7 +191,7 @@ struct node {
     const struct node *original; /* the node that it was copied from */
     struct op *op, *last;     /* while a launch is being put together: where it begins and ends */
     unsigned index, incoming, outgoing; /* place in its graph; edges that end and begin here */
-    bool captured, reenabled;
+    bool captured, reenabled, late; /* late: added to the graph of a child graph node */
     unsigned renewed; /* how often it was given parameters in an executable graph: for the device second-params-ignored */
 };
 
@@ -203,6 +203,8 @@ struct graph {
     struct arc *arc;
     size_t arcs, arc_room;
     bool refused;
+    bool cloned, made; /* has a clone, an executable graph; for devices on which it cannot be changed then */
+    size_t roots_of;   /* so many edges it had when its roots were told; for the device roots-remembered */
     uint64_t copied_from;
     struct node *owner; /* of a child graph or a body */
     struct condition {  /* handles made for conditional nodes of this graph */
@@ -237,6 +239,8 @@ void graphs_follow(const struct node *original); /* for the devices source-chang
 void execs_reset(void);
 void execs_leave(const struct stream *s);
 bool exec_made(const struct graph *g);
+struct node *execs_oldest(const struct node *n); /* of the nodes that were made of the same one: for the device sibling-tells-enabled */
+void execs_set(const struct node *n);         /* for the device memset-params-to-siblings */
 void execs_gain(const struct node *n);
 void execs_shift(const struct node *n);
 void execs_lose_arc(const struct graph *source); /* for the device source-edges-cut-copies */
@@ -249,6 +253,9 @@ cudaError_t edge_check(const struct node *from, const struct node *to, edge_data
 cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, edge_data data);
 void graph_drop_arc(struct graph *g, size_t index);
 bool edge_is_default(edge_data data);
+bool graph_is_inside(const struct graph *g, enum cudaGraphNodeType type); /* of the graph of a node of this type */
+void graph_clone_ends(const struct graph *clone); /* for the device clone-end-takes-edge */
+bool node_is_fixed(const struct node *n);         /* for the devices that ignore new parameters of some nodes */
 bool graph_has_cycle(const struct graph *g);
 bool graph_has_condition(const struct graph *g); /* a conditional node, at any depth */
 bool bodies_hold_the_allowed(const struct graph *g, bool in_body);

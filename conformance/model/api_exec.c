@@ -63,6 +63,9 @@ static void node_keeps(struct node *n, const struct node *old)
         for (size_t i = 0; i < n->child[c]->nodes; i++)
             if (n->child[c]->node[i]->type == cudaGraphNodeTypeMemset)
                 n->child[c]->node[i]->move = old->child[c]->node[i]->move;
+    for (size_t i = 1; device.faults.update_keeps_later_inside && n->children != 0 && i < n->child[0]->nodes; i++)
+        if (n->child[0]->node[i]->kernel != NULL)
+            *n->child[0]->node[i]->kernel = *old->child[0]->node[i]->kernel;
 }
 
 /* ... and of a graph. */
@@ -95,6 +98,13 @@ static void graph_keeps(struct graph *copy, const struct graph *old)
         keep_below(copy, old, 0);
 }
 
+/* What is changed of an executable graph although the update is refused, on the device that does so. */
+static void moves_in_part(struct graph *g, const struct graph *other)
+{
+    for (size_t i = 0; i < g->nodes && i < other->nodes && g->node[i]->type == other->node[i]->type; i++)
+        g->node[i]->move = other->node[i]->move;
+}
+
 cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
 {
     CALL(cudaGraphExecUpdate);
@@ -112,11 +122,13 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     if (info->result == cudaGraphExecUpdateSuccess && !same_edge_data(e->copy, g) && refuses)
         info->result = cudaGraphExecUpdateErrorTopologyChanged;
     e->refused |= info->result != cudaGraphExecUpdateSuccess;
+    if (info->result != cudaGraphExecUpdateSuccess && device.faults.refused_update_moves)
+        moves_in_part(e->copy, g);
     if (info->result != cudaGraphExecUpdateSuccess)
         return call_result(cudaErrorGraphExecUpdateFailure);
     if (device.faults.refused_update_sticks && e->refused)
         return cudaSuccess;
-    bool ignored = device.faults.update_after_launch_ignored && e->features & HAS(again);
+    bool ignored = (device.faults.update_after_launch_ignored && e->features & HAS(again)) || (device.faults.uploaded_takes_no_update && e->features & HAS(uploaded));
     if (ignored || (device.faults.second_update_ignored && e->updates++ != 0))
         return cudaSuccess;
     struct graph *copy = graph_copy(g);
@@ -215,6 +227,8 @@ cudaError_t CUDARTAPI cudaGraphMemsetNodeSetParams(cudaGraphNode_t handle, const
 {
     CALL(cudaGraphMemsetNodeSetParams);
     struct node *n = node_of_type(handle, cudaGraphNodeTypeMemset);
+    if (n != NULL && node_is_fixed(n))
+        return cudaSuccess;
     size_t rows = n != NULL ? n->move.rows : 0;
     cudaError_t error = set_changes(n, p);
     if (device.faults.source_memset_params_keep_rows && error == cudaSuccess)
@@ -227,13 +241,19 @@ cudaError_t CUDARTAPI cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t handle, voi
 {
     CALL(cudaGraphMemcpyNodeSetParams1D);
     (void)kind;
-    return source_changed(handle, copy_changes(node_of_type(handle, cudaGraphNodeTypeMemcpy), to, from, bytes));
+    struct node *n = node_of_type(handle, cudaGraphNodeTypeMemcpy);
+    if (n != NULL && node_is_fixed(n))
+        return cudaSuccess;
+    return source_changed(handle, copy_changes(n, to, from, bytes));
 }
 
 cudaError_t CUDARTAPI cudaGraphHostNodeSetParams(cudaGraphNode_t handle, const struct cudaHostNodeParams *p)
 {
     CALL(cudaGraphHostNodeSetParams);
-    return host_changes(node_of_type(handle, cudaGraphNodeTypeHost), p);
+    struct node *n = node_of_type(handle, cudaGraphNodeTypeHost);
+    if (n != NULL && node_is_fixed(n))
+        return cudaSuccess;
+    return host_changes(n, p);
 }
 
 cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, const struct cudaMemsetParams *p)
@@ -246,6 +266,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
         n->move.value = value;
     if (device.faults.memset_params_enable && error == cudaSuccess)
         n->disabled = false;
+    if (device.faults.set_params_to_siblings && error == cudaSuccess)
+        execs_set(n);
     return error;
 }
 
@@ -265,7 +287,12 @@ cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, c
 cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, const struct cudaHostNodeParams *p)
 {
     CALL(cudaGraphExecHostNodeSetParams);
-    return host_changes(exec_node(exec, handle, cudaGraphNodeTypeHost), p);
+    struct node *n = exec_node(exec, handle, cudaGraphNodeTypeHost);
+    cudaHostFn_t function = n != NULL ? n->host.fn : NULL;
+    cudaError_t error = host_changes(n, p);
+    if (device.faults.host_params_keep_function && error == cudaSuccess)
+        n->host.fn = function;
+    return error;
 }
 
 cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t handle, cudaGraph_t child)
@@ -273,8 +300,12 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     CALL(cudaGraphExecChildGraphNodeSetParams);
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeGraph);
     FAIL_IF(n == NULL || graph_of(child) == NULL, cudaErrorInvalidValue);
+    const struct node *first = graph_of(child)->nodes != 0 ? graph_of(child)->node[0] : NULL;
+    if (device.faults.refused_child_sticks && first != NULL && first->kernel != NULL && n->child[0]->nodes != 0 && n->child[0]->node[0]->kernel != NULL)
+        *n->child[0]->node[0]->kernel = *first->kernel;
     FAIL_IF(update_result(n->child[0], graph_of(child)) != cudaGraphExecUpdateSuccess, cudaErrorGraphExecUpdateFailure);
-    if (device.faults.child_params_ignored && exec_of(exec)->launches != 0)
+    bool updated = device.faults.updated_takes_no_child && exec_of(exec)->features & HAS(updated);
+    if (updated || (device.faults.child_params_ignored && exec_of(exec)->launches != 0))
         return cudaSuccess;
     graph_delete(n->child[0]);
     n->children = 0;
@@ -310,7 +341,7 @@ cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGr
     CALL(cudaGraphNodeSetParams);
     struct node *n = p != NULL ? node_of_type(node, p->type) : NULL;
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
-    if (device.faults.node_params_ignored)
+    if (device.faults.node_params_ignored || (device.faults.made_takes_no_general_params && n->graph->made))
         return cudaSuccess;
     return node_changes(n, p);
 }

@@ -26,6 +26,7 @@ cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t handle)
     CALL(cudaGraphDestroy);
     struct graph *g = graph_of(handle);
     FAIL_IF(g == NULL || g->owner != NULL, cudaErrorInvalidValue);
+    graph_clone_ends(g);
     graph_delete(g);
     return cudaSuccess;
 }
@@ -50,9 +51,10 @@ static void spoil_clone(struct request *r)
 cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t *out, cudaGraph_t handle)
 {
     CALL(cudaGraphClone);
-    const struct graph *g = graph_of(handle);
+    struct graph *g = graph_of(handle);
     FAIL_IF(out == NULL || g == NULL || graph_has_condition(g), cudaErrorInvalidValue);
     struct graph *copy = graph_copy(g);
+    g->cloned = true;
     if (device.faults.clone_loses_edges)
         edges_become_full(copy);
     for (size_t i = 0; device.faults.clone_forgets_child_edges && i < copy->nodes; i++)
@@ -357,6 +359,8 @@ cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *
             drop_any_arc(g, node_of(from[i]), node_of(to[i]));
         return call_result(cudaErrorInvalidValue);
     }
+    if (device.faults.inner_edges_stay && g->owner != NULL)
+        return cudaSuccess;
     for (size_t i = 0; i < (device.faults.removal_stops_early ? count != 0 : count); i++) {
         size_t at = arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i));
         if (at < g->arcs)
@@ -434,12 +438,16 @@ cudaError_t graph_node_arcs(cudaGraphNode_t node, bool outgoing, cudaGraphNode_t
 
 /* ---- reading nodes ---- */
 
-static void list_nodes(const struct graph *g, bool roots, cudaGraphNode_t *nodes, size_t *count)
+static void list_nodes(struct graph *g, bool roots, cudaGraphNode_t *nodes, size_t *count)
 {
-    size_t room = nodes != NULL ? *count : 0, n = 0;
+    size_t room = nodes != NULL ? *count : 0, n = 0, arcs = device.faults.late_edges_rootless && g->arcs > 3 ? 3 : g->arcs;
+    if (device.faults.roots_remembered && roots) {
+        arcs = g->roots_of != 0 && g->roots_of <= arcs ? g->roots_of - 1 : arcs;
+        g->roots_of = arcs + 1;
+    }
     for (size_t i = 0; i < g->nodes; i++) {
         bool has_incoming = false;
-        for (size_t a = 0; roots && a < (device.faults.late_edges_rootless && g->arcs > 3 ? 3 : g->arcs); a++)
+        for (size_t a = 0; roots && a < arcs; a++)
             has_incoming |= g->arc[a].to == g->node[i];
         if (has_incoming)
             continue;
@@ -523,6 +531,8 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t handle, const
     CALL(cudaGraphKernelNodeSetParams);
     struct request *r = kernel_of(handle);
     FAIL_IF(r == NULL || p == NULL, cudaErrorInvalidValue);
+    if (node_is_fixed(node_of(handle)))
+        return cudaSuccess;
     cudaError_t error = kernel_replace(r, p);
     if (error == cudaSuccess && device.faults.source_changes_copies)
         graphs_follow(node_of(handle));

@@ -7,6 +7,10 @@
 const struct graph *node_body(const struct node *n)
 {
     unsigned which = n->choice == BODY_IF ? n->condition == 0 : n->choice == BODY_SWITCH && !device.faults.switch_runs_first ? n->condition : 0;
+    if (device.faults.inner_condition_ignored && n->type == cudaGraphNodeTypeConditional && graph_is_inside(n->graph, cudaGraphNodeTypeConditional))
+        which = 0;
+    if (device.faults.switch_by_one_byte && n->choice == BODY_SWITCH)
+        which &= 255;
     if (device.faults.idle_body_runs && n->type == cudaGraphNodeTypeConditional && n->children == 1)
         which = 0;
     return !n->disabled && which < n->children ? n->child[which] : NULL;
@@ -54,7 +58,7 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
     if (device.faults.enabling_frees_exec)
         e->running = NULL;
     n->reenabled |= n->disabled && enabled != 0;
-    n->disabled = enabled == 0 || (device.faults.enabling_ignored && n->disabled);
+    n->disabled = enabled == 0 || (device.faults.enabled_by_one_only && enabled != 1) || (device.faults.enabling_ignored && n->disabled);
     return cudaSuccess;
 }
 
@@ -63,6 +67,8 @@ cudaError_t CUDARTAPI cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNod
     CALL(cudaGraphNodeGetEnabled);
     const struct node *n = node_in(exec, node);
     FAIL_IF(n == NULL || enabled == NULL, cudaErrorInvalidValue);
+    if (device.faults.sibling_tells_enabled)
+        n = execs_oldest(n);
     *enabled = !n->disabled || device.faults.enabled_always;
     return cudaSuccess;
 }

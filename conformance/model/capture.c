@@ -354,9 +354,11 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
     unsigned lanes = 0;
     for (const struct lane *known = c->lanes; known != NULL; known = known->next)
         lanes++;
-    bool is_fifth = s->capture == NULL && lanes >= 4;
+    bool is_new = s->capture == NULL, is_fifth = is_new && lanes >= 4;
     struct lane *l = lane_of(c, s);
-    if (device.faults.fifth_lane_lost && is_fifth)
+    if (device.faults.second_join_lost && !is_new && c->origin != s)
+        return cudaSuccess;
+    if ((device.faults.fifth_lane_lost && is_fifth) || (device.faults.ninth_lane_lost && is_new && lanes >= 8))
         return cudaSuccess;
     if (device.faults.join_replaces)
         l->halves = 0;
@@ -476,7 +478,8 @@ cudaError_t CUDARTAPI cudaStreamIsCapturing(cudaStream_t handle, enum cudaStream
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(status == NULL, cudaErrorInvalidValue);
     FAIL_IF(legacy_is_forbidden(s) && !device.faults.legacy_status_told, cudaErrorStreamCaptureImplicit);
-    *status = s->capture == NULL   ? cudaStreamCaptureStatusNone
+    bool hides = device.faults.fork_is_not_spoiled && s->capture != NULL && s->capture->invalid && s->capture->origin != s;
+    *status = s->capture == NULL || hides ? cudaStreamCaptureStatusNone
               : s->capture->invalid && !device.faults.invalid_capture_is_active ? cudaStreamCaptureStatusInvalidated
                                     : cudaStreamCaptureStatusActive;
     return cudaSuccess;
@@ -548,6 +551,8 @@ cudaError_t capture_update(cudaStream_t handle, cudaGraphNode_t *deps, const edg
     struct lane *l = lane_of(s->capture, s);
     for (size_t i = 0; i < count; i++)
         FAIL_IF(node_of(deps[i]) == NULL || node_of(deps[i])->graph != s->capture->graph, cudaErrorInvalidValue);
+    if (device.faults.fork_takes_no_dependency && s->capture->origin != s && flags == cudaStreamAddCaptureDependencies)
+        return cudaSuccess;
     if (flags == cudaStreamSetCaptureDependencies) {
         s->capture->lost_nodes |= device.faults.removed_nodes_unjoined && l->halves != 0;
         l->halves = l->behinds = 0;

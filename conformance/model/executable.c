@@ -39,6 +39,24 @@ void execs_leave(const struct stream *s)
             e->running = NULL;
 }
 
+struct node *execs_oldest(const struct node *n)
+{
+    struct node *oldest = NULL; /* the list begins with the newest */
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        for (size_t i = 0; i < e->copy->nodes; i++)
+            if (e->copy->node[i]->original == n->original)
+                oldest = e->copy->node[i];
+    return oldest;
+}
+
+void execs_set(const struct node *n)
+{
+    for (const struct graph_exec *e = execs; e != NULL; e = e->next)
+        for (size_t i = 0; i < e->copy->nodes; i++)
+            if (e->copy->node[i]->original == n->original)
+                e->copy->node[i]->move = n->move;
+}
+
 bool exec_made(const struct graph *g)
 {
     for (const struct graph_exec *e = execs; e != NULL; e = e->next)
@@ -88,7 +106,8 @@ struct op *node_op(const struct node *n)
     bool runs_all_the_same = n->type == cudaGraphNodeTypeKernel ? device.faults.disabled_cooperative_runs && n->kernel->cooperative
                                                                 : device.faults.disabled_runs;
     runs_all_the_same |= device.faults.captured_disabled_runs && n->captured;
-    if (n->disabled && !runs_all_the_same)
+    bool rests = device.faults.late_child_nodes_rest && n->late;
+    if ((n->disabled && !runs_all_the_same) || rests)
         return op_new(OP_JOIN);
     switch ((int)n->type) {
     case cudaGraphNodeTypeKernel: return request_op(n->kernel);
@@ -250,9 +269,20 @@ static bool has_kernels(const struct graph *g)
     return false;
 }
 
+/* Whether what the stream holds is nothing to what comes after the graph, on the devices that cut there. */
+static bool cuts(const struct graph *g)
+{
+    bool idle = g->nodes != 0;
+    for (size_t i = 0; i < g->nodes; i++)
+        idle &= g->node[i]->disabled;
+    return (device.faults.empty_graph_cuts && g->nodes == 0) || (device.faults.idle_graph_cuts && idle);
+}
+
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 {
     struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN), *before = s->kernel_tail;
+    if (cuts(exec->copy))
+        stream_cuts(s);
     if (device.faults.graph_root_overlaps && before != NULL) {
         op_after(start, before, EDGE_TRIGGERED);
         op_covers(end, before); /* the stream itself stays in order */
@@ -272,6 +302,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
     queued_features = HAS(graph) | exec->features;
     queued_launches = ++exec->launches;
     queue_between(exec->copy, start, end);
+    if (exec->copy->nodes == 0)
+        op_after(end, start, EDGE_RETIRED);
     exec->features |= HAS(again);
     op_submit(start);
     if (has_kernels(exec->copy))
@@ -297,6 +329,7 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EXEC_MAGIC;
     e->copy = graph_copy(g);
+    g->made = true;
     unsigned others = 0, alike = 0;
     for (const struct graph_exec *o = execs; o != NULL; o = o->next) {
         others++;
@@ -335,6 +368,10 @@ cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t strea
     CALL(cudaGraphUpload);
     FAIL_IF(exec_of(handle) == NULL, cudaErrorInvalidValue);
     FAIL_IF(stream_of(stream) == NULL, cudaErrorInvalidResourceHandle);
+    if (device.faults.upload_forgets_events)
+        stream_of(stream)->waits = 0;
+    if (device.faults.upload_cuts)
+        stream_cuts(stream_of(stream));
     for (size_t i = 0; device.faults.upload_enables && i < exec_of(handle)->copy->nodes; i++)
         exec_of(handle)->copy->node[i]->disabled = false;
     exec_of(handle)->features |= HAS(uploaded);

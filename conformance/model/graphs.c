@@ -135,6 +135,32 @@ void execs_gain(const struct node *n)
     }
 }
 
+bool graph_is_inside(const struct graph *g, enum cudaGraphNodeType type)
+{
+    return g->owner != NULL && g->owner->type == type;
+}
+
+void graph_clone_ends(const struct graph *clone)
+{
+    for (struct graph *g = graphs; g != NULL && device.faults.clone_end_takes_edge; g = g->next)
+        if (g->number == clone->copied_from && g->arcs != 0)
+            graph_drop_arc(g, g->arcs - 1);
+}
+
+bool node_is_fixed(const struct node *n)
+{
+    const struct faults *f = &device.faults;
+    bool in_child = graph_is_inside(n->graph, cudaGraphNodeTypeGraph);
+    switch ((int)n->type) {
+    case cudaGraphNodeTypeKernel:
+        return (f->child_takes_no_params && in_child) || (f->cloned_takes_no_params && n->graph->cloned) || (f->made_takes_no_params && n->graph->made);
+    case cudaGraphNodeTypeMemset: return f->made_takes_no_set_params && n->graph->made;
+    case cudaGraphNodeTypeMemcpy: return f->made_takes_no_copy_params && n->graph->made;
+    case cudaGraphNodeTypeHost: return f->child_takes_no_host_params && in_child;
+    default: return false;
+    }
+}
+
 void graphs_reset(void)
 {
     execs_reset();
@@ -150,6 +176,7 @@ struct node *node_new(struct graph *g, enum cudaGraphNodeType type)
     n->magic = NODE_MAGIC;
     n->type = type;
     n->graph = g;
+    n->late = graph_is_inside(g, cudaGraphNodeTypeGraph);
     g->node = grown(g->node, g->nodes, &g->node_room, sizeof *g->node);
     n->index = (unsigned)g->nodes;
     g->node[g->nodes++] = n;
@@ -173,6 +200,8 @@ static void node_remove(struct node *n)
     struct graph *g = n->graph;
     if (device.faults.destroy_takes_edge && g->arcs != 0)
         graph_drop_arc(g, 0);
+    if (device.faults.destroyed_child_takes_edge && n->type == cudaGraphNodeTypeGraph && g->arcs != 0)
+        graph_drop_arc(g, g->arcs - 1);
     if (device.faults.lost_node_shifts)
         execs_shift(n);
     if (device.faults.destruction_bridges)
@@ -192,6 +221,9 @@ cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t handle)
     CALL(cudaGraphDestroyNode);
     struct node *n = node_of(handle);
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
+    if ((device.faults.child_nodes_stay && graph_is_inside(n->graph, cudaGraphNodeTypeGraph)) ||
+        (device.faults.body_nodes_stay && graph_is_inside(n->graph, cudaGraphNodeTypeConditional)))
+        return cudaSuccess;
     node_remove(n);
     return cudaSuccess;
 }
@@ -236,6 +268,9 @@ cudaError_t graph_connect(struct graph *g, struct node *from, struct node *to, e
     cudaError_t error = edge_check(from, to, d);
     if (error != cudaSuccess)
         return error;
+    if ((device.faults.cloned_takes_no_edges && g->cloned) || (device.faults.made_takes_no_edges && g->made) ||
+        (device.faults.child_takes_no_edges && graph_is_inside(g, cudaGraphNodeTypeGraph)))
+        return cudaSuccess;
     unsigned left = to->incoming; /* the newest arcs are the likeliest: an arc array is long, a node's share of it short */
     for (size_t i = g->arcs; left != 0; i--) {
         if (g->arc[i - 1].to != to)
@@ -295,6 +330,7 @@ static void node_copy(struct graph *into, const struct node *from)
     n->incoming = from->incoming;
     n->outgoing = from->outgoing;
     n->captured = from->captured;
+    n->late = from->late;
     n->choice = from->choice;
     n->condition = from->condition;
     n->original = from;

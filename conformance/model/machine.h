@@ -219,7 +219,14 @@ struct faults {
     bool own_priority_not_captured, captured_dependents_hidden, clone_tells_full_edges, fork_has_other_id, exchange_forgets;
     bool external_record_accepted, refused_node_stays, negative_memset_zero, long_pageable_source_late, long_pageable_target_early;
     bool begin_keeps_read_only, late_blocks_do_not_wait, triggers_wrap, cluster_misfits_accepted, two_items_hide_primary;
-    bool fence_takes_eight;
+    bool fence_takes_eight, cloned_takes_no_edges, made_takes_no_edges, destroyed_child_takes_edge, clone_end_takes_edge;
+    bool cloned_takes_no_params, made_takes_no_params, made_takes_no_general_params, made_takes_no_set_params;
+    bool made_takes_no_copy_params, roots_remembered, enabled_by_one_only, sibling_tells_enabled, late_child_nodes_rest;
+    bool child_takes_no_edges, child_takes_no_params, child_takes_no_host_params, child_nodes_stay, body_nodes_stay, inner_edges_stay;
+    bool inner_condition_ignored, switch_by_one_byte, uploaded_takes_no_update, updated_takes_no_child, set_params_to_siblings;
+    bool update_keeps_later_inside, refused_update_moves, refused_child_sticks, empty_graph_cuts, idle_graph_cuts;
+    bool upload_forgets_events, upload_cuts, legacy_graph_alone, ninth_lane_lost, fork_takes_no_dependency, fork_is_not_spoiled;
+    bool second_join_lost, host_params_keep_function;
     bool empty_copy_eats_waits, empty_memset_eats_waits, empty_copy_cuts, empty_copy_cuts_capture, refused_wait_eats_waits, refused_record_fires;
     bool fresh_event_not_ready, host_to_host_early, ninth_exec_loses_edge, many_streams_unordered, many_events_lost;
     bool join_forgets_overlapped, fifth_overlapped_lost, device_sync_skips_per_thread, blocking_policy_early, times_across_streams_zero;

@@ -89,7 +89,7 @@ static void order_behind_others(struct stream *s, struct op *op)
             op_after(op, legacy.tail, EDGE_RETIRED);
         return;
     }
-    if (device.faults.legacy_record_alone && op->kind == OP_RECORD)
+    if ((device.faults.legacy_record_alone && op->kind == OP_RECORD) || (device.faults.legacy_graph_alone && op->kind == OP_JOIN))
         return;
     unsigned joined = 0;
     if (device.faults.legacy_host_alone && op->kind == OP_HOST)

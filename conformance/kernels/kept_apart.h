@@ -1,0 +1,416 @@
+/* kept_apart.h - the pairs of kept.cu with graphs inside others that are changed there, and with several graphs that came of one. */
+#ifndef KEPT_APART_H_INCLUDED
+#define KEPT_APART_H_INCLUDED
+
+/* ---- handed ---- */
+
+enum change {
+    CHANGE_NOTHING, CHANGE_ADDED, CHANGE_KERNEL, CHANGE_SET, CHANGE_COPY, CHANGE_DESTROYED, CHANGE_EDGE, CHANGE_NO_EDGE, CHANGE_GENERAL, CHANGES
+};
+
+#define ALL_ITEMS ((1u << ITEMS) - 1)
+#define LAST_WORD (WORDS - 1)  /* the one that no item sets at first */
+/* What is set once this item sets the last word instead of its own. */
+#define MOVED(item) ((ALL_ITEMS & ~(1u << (item))) | 1u << LAST_WORD)
+
+static void fill_kernel(struct kept *kept, unsigned word, struct cudaKernelNodeParams *params, void **values)
+{
+    values[0] = &kept->args[word];
+    params->func = (void *)SYMBOL(kept_set);
+    params->gridDim.x = params->gridDim.y = params->gridDim.z = 1;
+    params->blockDim = params->gridDim;
+    params->kernelParams = values;
+}
+
+/* The item of a graph that is not executable is to set this word. */
+static cudaError_t move_item(struct kept *kept, const cudaGraphNode_t *node, enum item item, unsigned word)
+{
+    struct cudaKernelNodeParams kernel = PDL_ZERO;
+    struct cudaMemsetParams set = set_params(kept);
+    void *values[1];
+
+    set.dst = kept->args[word].data;
+    switch (item) {
+    case ITEM_KERNEL: fill_kernel(kept, word, &kernel, values); return cudaGraphKernelNodeSetParams(node[item], &kernel);
+    case ITEM_SET: return cudaGraphMemsetNodeSetParams(node[item], &set);
+    default: return cudaGraphMemcpyNodeSetParams1D(node[item], kept->args[word].data, kept->args[0].data + WORDS, 4, cudaMemcpyDefault);
+    }
+}
+
+/* The kernel, by the call for nodes of every kind. */
+static cudaError_t move_generally(struct kept *kept, cudaGraphNode_t node)
+{
+#if CUDART_VERSION >= 12040
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    void *values[1];
+
+    values[0] = &kept->args[LAST_WORD];
+    params.type = cudaGraphNodeTypeKernel;
+    params.kernel.func = (void *)SYMBOL(kept_set);
+    params.kernel.gridDim.x = params.kernel.gridDim.y = params.kernel.gridDim.z = 1;
+    params.kernel.blockDim = params.kernel.gridDim;
+    params.kernel.kernelParams = values;
+    return cudaGraphNodeSetParams(node, &params);
+#else
+    return move_item(kept, &node, ITEM_KERNEL, LAST_WORD);
+#endif
+}
+
+static cudaError_t add_and_remove(cudaGraph_t graph, const cudaGraphNode_t *node)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaError_t error = edges_add(graph, &node[0], &node[1], &full, 1);
+
+    return error == cudaSuccess ? edges_remove(graph, &node[0], &node[1], &full, 1) : error;
+}
+
+/* Changes the graph; the words that it sets from now on. */
+static cudaError_t change_graph(struct kept *kept, cudaGraph_t graph, const cudaGraphNode_t *node, enum change change, unsigned *want)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraphNode_t added;
+
+    *want = change == CHANGE_ADDED       ? ALL_ITEMS | 1u << LAST_WORD
+            : change == CHANGE_KERNEL    ? MOVED(ITEM_KERNEL)
+            : change == CHANGE_SET       ? MOVED(ITEM_SET)
+            : change == CHANGE_COPY      ? MOVED(ITEM_COPY)
+            : change == CHANGE_GENERAL   ? MOVED(ITEM_KERNEL)
+            : change == CHANGE_DESTROYED ? ALL_ITEMS & ~(1u << ITEM_KERNEL)
+                                         : ALL_ITEMS;
+    switch (change) {
+    case CHANGE_ADDED: return add_set(kept, graph, LAST_WORD, &added);
+    case CHANGE_KERNEL: return move_item(kept, node, ITEM_KERNEL, LAST_WORD);
+    case CHANGE_SET: return move_item(kept, node, ITEM_SET, LAST_WORD);
+    case CHANGE_COPY: return move_item(kept, node, ITEM_COPY, LAST_WORD);
+    case CHANGE_DESTROYED: return cudaGraphDestroyNode(node[ITEM_KERNEL]);
+    case CHANGE_EDGE: return edges_add(graph, &node[ITEM_KERNEL], &node[ITEM_SET], &full, 1);
+    case CHANGE_NO_EDGE: return add_and_remove(graph, node);
+    case CHANGE_GENERAL: return move_generally(kept, node[ITEM_KERNEL]);
+    default: return cudaSuccess;
+    }
+}
+
+static void expect_roots(struct ask *ask, const char *what, cudaGraph_t graph, long want)
+{
+    size_t count = 99;
+
+    ask_expect(ask, what, cudaGraphGetRootNodes(graph, NULL, &count), cudaSuccess);
+    ask_expect_number(ask, what, (long)count, want);
+}
+
+static void expect_edges(struct ask *ask, const char *what, cudaGraph_t graph, long want)
+{
+    size_t count = 99;
+
+    ask_expect(ask, what, edges_of_graph(graph, NULL, NULL, NULL, &count), cudaSuccess);
+    ask_expect_number(ask, what, (long)count, want);
+}
+
+/* The items of a graph that is a clone of one that make_items() made, by their types. */
+static cudaError_t find_items(cudaGraph_t graph, cudaGraphNode_t *node)
+{
+    cudaGraphNode_t list[ITEMS];
+    enum cudaGraphNodeType type;
+    size_t count = ITEMS, i;
+    cudaError_t error = cudaGraphGetNodes(graph, list, &count);
+
+    for (i = 0; i < count && error == cudaSuccess; i++) {
+        error = cudaGraphNodeGetType(list[i], &type);
+        node[type == cudaGraphNodeTypeKernel ? ITEM_KERNEL : type == cudaGraphNodeTypeMemset ? ITEM_SET : ITEM_COPY] = list[i];
+    }
+    return error == cudaSuccess && count != ITEMS ? cudaErrorUnknown : error;
+}
+
+/* A graph of items in a child graph, whose source goes at once, or in a body. */
+static cudaError_t make_handed(struct kept *kept, int in_body, cudaGraph_t *graph, cudaGraph_t *inner, cudaGraphNode_t *node)
+{
+    cudaGraph_t source = NULL;
+    cudaGraphNode_t child = NULL;
+    unsigned i;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+#if CUDART_VERSION >= 12040
+    if (in_body) {
+        error = add_body(*graph, 1, inner);
+        for (i = 0; i < ITEMS && error == cudaSuccess; i++)
+            error = add_item(kept, *inner, (enum item)i, i);
+        return error == cudaSuccess ? find_items(*inner, node) : error;
+    }
+#endif
+    (void)in_body;
+    (void)i;
+    error = make_items(kept, &source, node);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&child, *graph, NULL, 0, source);
+    (void)cudaGraphDestroy(source);
+    if (error == cudaSuccess)
+        error = cudaGraphChildGraphNodeGetGraph(child, inner);
+    return error == cudaSuccess ? find_items(*inner, node) : error;
+}
+
+/* "Changes to the graph will be reflected in the node" */
+static void ask_changed_inside(struct kept *kept, int in_body, enum change change)
+{
+    static const char *const names[CHANGES] = { "as it was",         "a node more",      "other parameters of its kernel", "other parameters of its memset",
+                                                "other parameters of its copy", "a node less", "an edge more", "an edge that came and went", "other parameters by the general call" };
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, inner = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node[ITEMS] = { NULL };
+    unsigned want;
+    char text[80];
+
+    snprintf(text, sizeof(text), "a %s: %s", in_body ? "body" : "child graph", names[change]);
+    ask_expect(ask, text, make_handed(kept, in_body, &graph, &inner, node), cudaSuccess);
+    ask_expect(ask, text, change_graph(kept, inner, node, change, &want), cudaSuccess);
+    expect_edges(ask, text, inner, change == CHANGE_EDGE);
+    ask_expect(ask, text, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(kept, exec, text, want);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+}
+
+static void CUDART_CB kept_host_set(void *word) { *(volatile uint32_t *)word = 1; }
+static void CUDART_CB kept_host_set_next(void *word) { *((volatile uint32_t *)word + 1) = 1; }
+
+/* Every other word by another function, which is given the word before it. */
+static void fill_host(struct kept *kept, unsigned word, struct cudaHostNodeParams *host)
+{
+    host->fn = word % 2 ? kept_host_set_next : kept_host_set;
+    host->userData = kept->words + word - word % 2;
+}
+
+static void ask_host_inside(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    struct cudaHostNodeParams host = PDL_ZERO;
+    cudaGraph_t graph = NULL, source = NULL, inner = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node = NULL;
+    size_t one = 1;
+
+    fill_host(kept, 0, &host);
+    ask_expect(ask, "a graph", cudaGraphCreate(&source, 0), cudaSuccess);
+    ask_expect(ask, "a host function", cudaGraphAddHostNode(&node, source, NULL, 0, &host), cudaSuccess);
+    ask_expect(ask, "a graph around it", cudaGraphCreate(&graph, 0), cudaSuccess);
+    ask_expect(ask, "a child graph", cudaGraphAddChildGraphNode(&node, graph, NULL, 0, source), cudaSuccess);
+    ask_expect(ask, "its graph", cudaGraphChildGraphNodeGetGraph(node, &inner), cudaSuccess);
+    ask_expect(ask, "its node", cudaGraphGetNodes(inner, &node, &one), cudaSuccess);
+    fill_host(kept, LAST_WORD, &host);
+    ask_expect(ask, "another host function", cudaGraphHostNodeSetParams(node, &host), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(kept, exec, "a launch of the other host function", 1u << LAST_WORD);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(source);
+    (void)cudaGraphDestroy(graph);
+}
+
+#if CUDART_VERSION >= 12040
+/* A body in a body: each obeys its own value. */
+static void ask_body_in_body(struct kept *kept, unsigned runs)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, outer = NULL, inner = NULL;
+    cudaGraphExec_t exec = NULL;
+
+    ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
+    ask_expect(ask, "a body that runs", add_body(graph, 1, &outer), cudaSuccess);
+    ask_expect(ask, "its kernel", add_item(kept, outer, ITEM_KERNEL, 0), cudaSuccess);
+    ask_expect(ask, "a body in it", add_body(outer, runs, &inner), cudaSuccess);
+    ask_expect(ask, "its kernel", add_item(kept, inner, ITEM_KERNEL, 1), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(kept, exec, runs ? "a body in a body" : "a body in a body that does not run", runs ? 3 : 1);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+}
+#endif
+
+#if CUDART_VERSION >= 12080
+/* "If the condition >= size, no body graph is executed." */
+static void ask_large_value(struct kept *kept, unsigned value, unsigned want)
+{
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaError_t error;
+    unsigned i;
+
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.type = cudaGraphCondTypeSwitch;
+    params.conditional.size = 2;
+    ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
+    ask_expect(ask, "a handle", cudaGraphConditionalHandleCreate(&params.conditional.handle, graph, value, cudaGraphCondAssignDefault), cudaSuccess);
+    error = edges_add_node(&node, graph, NULL, NULL, 0, &params);
+    for (i = 0; i < 2 && error == cudaSuccess; i++)
+        error = add_item(kept, params.conditional.phGraph_out[i], ITEM_KERNEL, i);
+    ask_expect(ask, "two bodies", error, cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(kept, exec, "which of two bodies runs", want);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+}
+#endif
+
+static void ask_handed(struct ask *ask)
+{
+    struct kept kept = PDL_ZERO;
+    unsigned change;
+
+    if (!open_kept(&kept, ask))
+        return;
+    for (change = 0; change < CHANGES; change++) {
+        ask_changed_inside(&kept, 0, (enum change)change);
+#if CUDART_VERSION >= 12040
+        ask_changed_inside(&kept, 1, (enum change)change);
+#endif
+    }
+    ask_host_inside(&kept);
+#if CUDART_VERSION >= 12040
+    ask_body_in_body(&kept, 0);
+    ask_body_in_body(&kept, 1);
+#endif
+#if CUDART_VERSION >= 12080
+    ask_large_value(&kept, 1, 2);
+    ask_large_value(&kept, 2, 0);
+    ask_large_value(&kept, 256, 0);
+    ask_large_value(&kept, 65537, 0);
+#endif
+    close_kept(&kept);
+}
+
+/* ---- apart ---- */
+
+static void expect_graph(struct kept *kept, const char *what, cudaGraph_t graph, unsigned want)
+{
+    cudaGraphExec_t exec = NULL;
+
+    ask_expect(kept->ask, what, cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(kept, exec, what, want);
+    (void)cudaGraphExecDestroy(exec);
+}
+
+/* Each of two graphs, one of them a clone of the other, is changed after that. "The original graph may be modified after this call without
+ * affecting the clone." */
+static void ask_clone_apart(struct kept *kept, int clone_first)
+{
+    struct ask *ask = kept->ask;
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraph_t graph = NULL, clone = NULL;
+    cudaGraphNode_t node[ITEMS] = { NULL }, cloned[ITEMS] = { NULL };
+
+    ask_expect(ask, "a graph", make_items(kept, &graph, node), cudaSuccess);
+    ask_expect(ask, "a clone", cudaGraphClone(&clone, graph), cudaSuccess);
+    ask_expect(ask, "its nodes", find_items(clone, cloned), cudaSuccess);
+    if (clone_first)
+        ask_expect(ask, "an edge of the clone", edges_add(clone, &cloned[0], &cloned[1], &full, 1), cudaSuccess);
+    expect_edges(ask, "the edges of the graph before it has any", graph, 0);
+    expect_roots(ask, "the roots of the graph before it has edges", graph, ITEMS);
+    ask_expect(ask, "an edge of the graph", edges_add(graph, &node[0], &node[1], &full, 1), cudaSuccess);
+    ask_expect(ask, "another one", edges_add(graph, &node[1], &node[2], &full, 1), cudaSuccess);
+    expect_edges(ask, "the edges of the graph", graph, 2);
+    expect_roots(ask, "the roots of the graph", graph, 1);
+    expect_edges(ask, "the edges of the clone", clone, clone_first);
+    ask_expect(ask, "other parameters of the graph", move_item(kept, node, ITEM_KERNEL, LAST_WORD), cudaSuccess);
+    ask_expect(ask, "other parameters of the clone", move_item(kept, cloned, ITEM_SET, LAST_WORD), cudaSuccess);
+    expect_graph(kept, "a launch of the clone", clone, MOVED(ITEM_SET));
+    ask_expect(ask, "the end of the clone", cudaGraphDestroy(clone), cudaSuccess);
+    expect_edges(ask, "the edges of the graph without its clone", graph, 2);
+    expect_graph(kept, "a launch of the graph without its clone", graph, MOVED(ITEM_KERNEL));
+    (void)cudaGraphDestroy(graph);
+}
+
+/* A child graph node that is destroyed takes no edge between others along. */
+static void ask_without_child(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node[ITEMS] = { NULL }, child = NULL;
+
+    ask_expect(ask, "a graph", make_items(kept, &graph, node), cudaSuccess);
+    ask_expect(ask, "a child graph", ask_add_child(&child, graph), cudaSuccess);
+    ask_expect(ask, "an edge into it", edges_add(graph, &node[0], &child, &full, 1), cudaSuccess);
+    ask_expect(ask, "an edge beside it", edges_add(graph, &node[0], &node[1], &full, 1), cudaSuccess);
+    ask_expect(ask, "the end of the child graph", cudaGraphDestroyNode(child), cudaSuccess);
+    expect_edges(ask, "the edges without the child graph", graph, 1);
+    (void)cudaGraphDestroy(graph);
+}
+
+/* A graph goes on being changed after an executable one was made of it, and what is made of it next does what it has become. */
+static void ask_again(struct kept *kept, enum change change)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t first = NULL, second = NULL;
+    cudaGraphNode_t node[ITEMS] = { NULL };
+    unsigned want;
+
+    ask_expect(ask, "a graph", make_items(kept, &graph, node), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&first, graph, 0), cudaSuccess);
+    ask_expect(ask, "its copy left out", cudaGraphNodeSetEnabled(first, node[ITEM_COPY], 0), cudaSuccess);
+    ask_expect(ask, "a change of the graph", change_graph(kept, graph, node, change, &want), cudaSuccess);
+    expect_edges(ask, "the edges of the changed graph", graph, change == CHANGE_EDGE);
+    ask_expect(ask, "a second executable one", cudaGraphInstantiate(&second, graph, 0), cudaSuccess);
+    expect_words(kept, second, "a launch of what the graph has become", want);
+    expect_words(kept, first, "a launch of what it was", ALL_ITEMS & ~(1u << ITEM_COPY));
+    (void)cudaGraphExecDestroy(first);
+    expect_words(kept, second, "a launch once the first one is gone", want);
+    expect_edges(ask, "the edges once it is gone", graph, change == CHANGE_EDGE);
+    (void)cudaGraphExecDestroy(second);
+    (void)cudaGraphDestroy(graph);
+}
+
+/* "The nodes' ... status in other graphExecs": each of two executable graphs of one graph has its own. */
+static void ask_two(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t first = NULL, second = NULL;
+    cudaGraphNode_t node[ITEMS] = { NULL };
+    unsigned i, enabled;
+
+    ask_expect(ask, "a graph", make_items(kept, &graph, node), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&first, graph, 0), cudaSuccess);
+    ask_expect(ask, "another one", cudaGraphInstantiate(&second, graph, 0), cudaSuccess);
+    for (i = 0; i < ITEMS; i++) {
+        ask_expect(ask, "leaving out one item of the first", cudaGraphNodeSetEnabled(first, node[i], 0), cudaSuccess);
+        enabled = 2;
+        ask_expect(ask, "whether the second has it", cudaGraphNodeGetEnabled(second, node[i], &enabled), cudaSuccess);
+        ask_expect_number(ask, "whether the second has it", (long)enabled, 1);
+        enabled = 2;
+        ask_expect(ask, "whether the first has it", cudaGraphNodeGetEnabled(first, node[i], &enabled), cudaSuccess);
+        ask_expect_number(ask, "whether the first has it", (long)enabled, 0);
+        expect_words(kept, second, "a launch of the second", ALL_ITEMS);
+        expect_words(kept, first, "a launch of the first", ALL_ITEMS & ~(1u << i));
+        ask_expect(ask, "enabling it by another number", cudaGraphNodeSetEnabled(first, node[i], 2), cudaSuccess);
+        expect_words(kept, first, "a launch with it", ALL_ITEMS);
+    }
+    ask_expect(ask, "new parameters of the first", give_word(kept, first, node[ITEM_KERNEL], LAST_WORD), cudaSuccess);
+    expect_words(kept, second, "a launch of the second", ALL_ITEMS);
+    expect_words(kept, first, "a launch of the first with new parameters", MOVED(ITEM_KERNEL));
+    (void)cudaGraphExecDestroy(first);
+    (void)cudaGraphExecDestroy(second);
+    (void)cudaGraphDestroy(graph);
+}
+
+static void ask_apart(struct ask *ask)
+{
+    struct kept kept = PDL_ZERO;
+    unsigned change;
+
+    if (!open_kept(&kept, ask))
+        return;
+    ask_clone_apart(&kept, 0);
+    ask_clone_apart(&kept, 1);
+    ask_without_child(&kept);
+    for (change = 0; change < CHANGES; change++)
+        ask_again(&kept, (enum change)change);
+    ask_two(&kept);
+    close_kept(&kept);
+}
+
+#endif

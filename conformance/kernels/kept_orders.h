@@ -1,0 +1,272 @@
+/* kept_orders.h - the pairs of kept.cu with calls for an executable graph in every order, and with changes that are refused. */
+#ifndef KEPT_ORDERS_H_INCLUDED
+#define KEPT_ORDERS_H_INCLUDED
+
+/* ---- orders ---- */
+
+/* A graph of one node that sets one word: one of the items, a host function, or a child graph of a kernel. */
+enum single { SINGLE_HOST = ITEMS, SINGLE_CHILD, SINGLES };
+enum call { CALL_UPLOAD, CALL_PARAMS, CALL_UPDATE, CALL_LAUNCH, CALL_OUT_AND_IN, CALL_SIBLING, CALLS };
+
+static cudaError_t make_single(struct kept *kept, unsigned single, unsigned word, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    struct cudaHostNodeParams host = PDL_ZERO;
+    cudaGraph_t child = NULL;
+    cudaGraphNode_t inside = NULL;
+    size_t one = 1;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    fill_host(kept, word, &host);
+    if (single == SINGLE_HOST)
+        return cudaGraphAddHostNode(node, *graph, NULL, 0, &host);
+    if (single < ITEMS) {
+        error = add_item(kept, *graph, (enum item)single, word);
+        return error == cudaSuccess ? cudaGraphGetNodes(*graph, node, &one) : error;
+    }
+    error = make_set(kept, word, &child, &inside);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(node, *graph, NULL, 0, child);
+    (void)cudaGraphDestroy(child);
+    return error;
+}
+
+static cudaError_t give_single(struct kept *kept, unsigned single, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned word)
+{
+    struct cudaMemsetParams set = set_params(kept);
+    struct cudaHostNodeParams host = PDL_ZERO;
+    cudaGraph_t child = NULL;
+    cudaGraphNode_t inside = NULL;
+    cudaError_t error;
+
+    set.dst = kept->args[word].data;
+    fill_host(kept, word, &host);
+    switch (single) {
+    case ITEM_KERNEL: return give_word(kept, exec, node, word);
+    case ITEM_SET: return cudaGraphExecMemsetNodeSetParams(exec, node, &set);
+    case ITEM_COPY:
+        return cudaGraphExecMemcpyNodeSetParams1D(exec, node, kept->args[word].data, kept->args[0].data + WORDS, 4, cudaMemcpyDefault);
+    case SINGLE_HOST: return cudaGraphExecHostNodeSetParams(exec, node, &host);
+    default: break;
+    }
+    error = make_set(kept, word, &child, &inside);
+    if (error == cudaSuccess)
+        error = cudaGraphExecChildGraphNodeSetParams(exec, node, child);
+    (void)cudaGraphDestroy(child);
+    return error;
+}
+
+struct ordered {
+    struct kept *kept;
+    unsigned single, word, launched; /* the word that it sets now; those that launches so far have to set, a bit each */
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaGraphExec_t exec;
+};
+
+static cudaError_t update_single(struct ordered *o)
+{
+    cudaGraph_t other = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaError_t error = make_single(o->kept, o->single, o->word, &other, &node);
+
+    if (error == cudaSuccess)
+        error = update_from(o->exec, other);
+    (void)cudaGraphDestroy(other);
+    return error;
+}
+
+static cudaError_t leave_out_and_in(struct ordered *o)
+{
+    cudaError_t error;
+
+    if (o->single >= ITEMS)
+        return cudaSuccess; /* only the items may be left out */
+    error = cudaGraphNodeSetEnabled(o->exec, o->node, 0);
+    return error == cudaSuccess ? cudaGraphNodeSetEnabled(o->exec, o->node, 1) : error;
+}
+
+/* Another executable graph of the same graph comes, gets parameters that this one does not have, and goes. */
+static cudaError_t sibling(struct ordered *o)
+{
+    cudaGraphExec_t other = NULL;
+    cudaError_t error = cudaGraphInstantiate(&other, o->graph, 0);
+
+    if (error == cudaSuccess)
+        error = give_single(o->kept, o->single, other, o->node, (o->word + 2) % WORDS);
+    if (error == cudaSuccess)
+        error = cudaGraphExecDestroy(other);
+    return error;
+}
+
+static cudaError_t call_once(struct ordered *o, enum call call)
+{
+    switch (call) {
+    case CALL_UPLOAD: return cudaGraphUpload(o->exec, o->kept->ask->stream);
+    case CALL_PARAMS: o->word = (o->word + 1) % WORDS; return give_single(o->kept, o->single, o->exec, o->node, o->word);
+    case CALL_UPDATE: o->word = (o->word + 1) % WORDS; return update_single(o);
+    case CALL_LAUNCH: o->launched |= 1u << o->word; return cudaGraphLaunch(o->exec, o->kept->ask->stream);
+    case CALL_OUT_AND_IN: return leave_out_and_in(o);
+    default: return sibling(o);
+    }
+}
+
+/* What the launches so far have set, or -1; all words are cleared then. */
+static long words_then(struct kept *kept)
+{
+    volatile const uint32_t *words = kept->words;
+    long is = 0;
+    unsigned i;
+
+    if (cudaStreamSynchronize(kept->ask->stream) != cudaSuccess)
+        return -1;
+    for (i = 0; i < WORDS; i++)
+        is |= (long)(words[i] != 0) << i;
+    memset(kept->words, 0, WORDS * sizeof(uint32_t));
+    return is;
+}
+
+/* "The modifications only affect future launches": what was launched does what it was, and the last change counts. */
+static cudaError_t run_order(struct kept *kept, unsigned single, unsigned order, unsigned *wrong)
+{
+    struct ordered o = PDL_ZERO;
+    unsigned i;
+    cudaError_t error;
+
+    o.kept = kept;
+    o.single = single;
+    (void)words_then(kept);
+    error = make_single(kept, single, 0, &o.graph, &o.node);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&o.exec, o.graph, 0);
+    for (i = 0; i < 3 && error == cudaSuccess; i++, order /= CALLS)
+        error = call_once(&o, (enum call)(order % CALLS));
+    *wrong += error == cudaSuccess && words_then(kept) != (long)o.launched;
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(o.exec, kept->ask->stream);
+    *wrong += error == cudaSuccess && words_then(kept) != 1l << o.word;
+    (void)cudaGraphExecDestroy(o.exec);
+    (void)cudaGraphDestroy(o.graph);
+    return error;
+}
+
+/* An update reaches every kernel of a child graph. */
+static cudaError_t make_pair_inside(struct kept *kept, unsigned word, cudaGraph_t *graph)
+{
+    cudaGraph_t child = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaError_t error = make_set(kept, word, &child, &node);
+
+    if (error == cudaSuccess)
+        error = add_set(kept, child, word + 1, &node);
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, *graph, NULL, 0, child);
+    (void)cudaGraphDestroy(child);
+    return error;
+}
+
+static void ask_pair_inside(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, other = NULL;
+    cudaGraphExec_t exec = NULL;
+
+    ask_expect(ask, "a child graph of two kernels", make_pair_inside(kept, 0, &graph), cudaSuccess);
+    ask_expect(ask, "another one", make_pair_inside(kept, 2, &other), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_words(kept, exec, "a launch of the child graph of two kernels", 3);
+    ask_expect(ask, "an update", update_from(exec, other), cudaSuccess);
+    expect_words(kept, exec, "a launch of the updated child graph of two kernels", 12);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(other);
+}
+
+static void ask_orders(struct ask *ask)
+{
+    static const char *const names[SINGLES] = { "a kernel", "a memset", "a copy", "a host function", "a child graph" };
+    struct kept kept = PDL_ZERO;
+    unsigned single, order, wrong;
+    cudaError_t error = cudaSuccess;
+
+    if (!open_kept(&kept, ask))
+        return;
+    for (single = 0; single < SINGLES; single++) {
+        wrong = 0;
+        for (order = 0; order < CALLS * CALLS * CALLS && error == cudaSuccess; order++)
+            error = run_order(&kept, single, order, &wrong);
+        ask_expect(ask, names[single], error, cudaSuccess);
+        ask_expect_none(ask, names[single], wrong, 2 * order);
+    }
+    ask_pair_inside(&kept);
+    close_kept(&kept);
+}
+
+/* ---- declined ---- */
+
+/* Two items and a third, which is of this kind. */
+static cudaError_t make_three(struct kept *kept, enum item first, enum item second, enum item third, int elsewhere, cudaGraph_t *graph)
+{
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error == cudaSuccess)
+        error = add_item(kept, *graph, first, elsewhere ? LAST_WORD : 0);
+    if (error == cudaSuccess)
+        error = add_item(kept, *graph, second, elsewhere ? LAST_WORD : 1);
+    return error == cudaSuccess ? add_item(kept, *graph, third, elsewhere ? LAST_WORD : 2) : error;
+}
+
+/* "cudaErrorGraphExecUpdateFailure if the graph update was not performed" */
+static void ask_other_kind(struct kept *kept, enum item kind)
+{
+    struct ask *ask = kept->ask;
+    enum item second = (enum item)((kind + 1) % ITEMS), third = (enum item)((kind + 2) % ITEMS);
+    cudaGraph_t graph = NULL, other = NULL;
+    cudaGraphExec_t exec = NULL;
+
+    ask_expect(ask, "a graph of three kinds", make_three(kept, kind, second, third, 0, &graph), cudaSuccess);
+    ask_expect(ask, "one of two kinds", make_three(kept, kind, second, second, 1, &other), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    ask_expect(ask, "an update from the graph of two kinds", update_from(exec, other), cudaErrorGraphExecUpdateFailure);
+    expect_words(kept, exec, "a launch after an update that was not performed", ALL_ITEMS);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(other);
+}
+
+/* "The topology of childGraph ... must match that of the graph contained in node." */
+static void ask_longer_child(struct kept *kept)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, longer = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node = NULL, added = NULL;
+
+    ask_expect(ask, "a child graph", make_single(kept, SINGLE_CHILD, 0, &graph, &node), cudaSuccess);
+    ask_expect(ask, "a longer graph", make_set(kept, 1, &longer, &added), cudaSuccess);
+    ask_expect(ask, "its second kernel", add_set(kept, longer, 2, &added), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    ask_expect_refusal(ask, "the longer graph as parameters of the child graph", cudaGraphExecChildGraphNodeSetParams(exec, node, longer));
+    expect_words(kept, exec, "a launch after refused parameters of a child graph", 1);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(longer);
+}
+
+static void ask_declined(struct ask *ask)
+{
+    struct kept kept = PDL_ZERO;
+    unsigned kind;
+
+    if (!open_kept(&kept, ask))
+        return;
+    for (kind = 0; kind < ITEMS; kind++)
+        ask_other_kind(&kept, (enum item)kind);
+    ask_longer_child(&kept);
+    close_kept(&kept);
+}
+
+#endif
