@@ -109,25 +109,22 @@ static void ask_fans(struct ask *ask)
 
 /* ---- one executable graph ---- */
 
-static cudaError_t one_kernel(cudaGraphExec_t *exec, struct kernel_args *args)
+static cudaError_t one_kernel(cudaGraph_t *graph, cudaGraphExec_t *exec, struct kernel_args *args)
 {
     cudaGraphNode_t node;
-    cudaGraph_t graph;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
+    cudaError_t error = cudaGraphCreate(graph, 0);
 
     if (error == cudaSuccess)
-        error = ask_add_kernel(&node, graph, (const void *)SYMBOL(joins_alone), args, 1);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(exec, graph, 0);
-    (void)cudaGraphDestroy(graph);
-    return error;
+        error = ask_add_kernel(&node, *graph, (const void *)SYMBOL(joins_alone), args, 1);
+    return error == cudaSuccess ? cudaGraphInstantiate(exec, *graph, 0) : error;
 }
 
 #define FLIGHTS 4u
 
-/* exec: the same for all launches; of the mutant each launch has its own. */
-static cudaError_t fly(struct joins *joins, cudaGraphExec_t *exec)
+/* exec: the same for all launches; of the mutant each launch has its own. Another one of the same graph is made meanwhile. */
+static cudaError_t fly(struct joins *joins, cudaGraphExec_t *exec, cudaGraph_t graph)
 {
+    cudaGraphExec_t sibling = NULL;
     cudaStream_t gone;
     cudaError_t error = cudaStreamCreateWithFlags(&gone, cudaStreamNonBlocking);
     unsigned i;
@@ -138,15 +135,22 @@ static cudaError_t fly(struct joins *joins, cudaGraphExec_t *exec)
         error = cudaGraphLaunch(exec[0], gone);
     if (error == cudaSuccess)
         error = cudaStreamDestroy(gone); /* the launch goes on */
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&sibling, graph, 0);
     for (i = 1; i < FLIGHTS && error == cudaSuccess; i++)
         error = cudaGraphLaunch(exec[i], joins->stream[i]);
-    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (sibling)
+        (void)cudaGraphExecDestroy(sibling);
+    return error;
 }
 
 static void ask_flights(struct ask *ask)
 {
     struct joins joins = PDL_ZERO;
     cudaGraphExec_t exec[FLIGHTS] = { NULL };
+    cudaGraph_t graph[FLIGHTS] = { NULL };
     unsigned long long beside = 0, lost = 0;
     unsigned i;
     cudaError_t error = open_joins(&joins, ask, cudaStreamNonBlocking);
@@ -154,14 +158,14 @@ static void ask_flights(struct ask *ask)
     for (i = 0; i < FLIGHTS && error == cudaSuccess; i++) {
         exec[i] = exec[0];
 #ifdef MUTANT_otherstream
-        error = one_kernel(&exec[i], &joins.work[0]);
+        error = one_kernel(&graph[i], &exec[i], &joins.work[0]);
 #else
-        error = i == 0 ? one_kernel(&exec[0], &joins.work[0]) : cudaSuccess;
+        error = i == 0 ? one_kernel(&graph[0], &exec[0], &joins.work[0]) : cudaSuccess;
         exec[i] = exec[0];
 #endif
     }
     for (; ask_goes_on(ask, joins.trial, ask->trials) && error == cudaSuccess; joins.trial++) {
-        error = fly(&joins, exec);
+        error = fly(&joins, exec, graph[0]);
         beside += error == cudaSuccess && joins.pinned->state.early != 0;
         lost += error == cudaSuccess && joins.pinned->state.finished != FLIGHTS;
     }
@@ -171,6 +175,9 @@ static void ask_flights(struct ask *ask)
     for (i = 0; i < FLIGHTS; i++)
         if (exec[i] && (i == 0 || exec[i] != exec[0]))
             (void)cudaGraphExecDestroy(exec[i]);
+    for (i = 0; i < FLIGHTS; i++)
+        if (graph[i])
+            (void)cudaGraphDestroy(graph[i]);
     close_joins(&joins);
 }
 

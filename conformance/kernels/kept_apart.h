@@ -153,8 +153,9 @@ static cudaError_t make_handed(struct kept *kept, int in_body, cudaGraph_t *grap
 /* "Changes to the graph will be reflected in the node" */
 static void ask_changed_inside(struct kept *kept, int in_body, enum change change)
 {
-    static const char *const names[CHANGES] = { "as it was",         "a node more",      "other parameters of its kernel", "other parameters of its memset",
-                                                "other parameters of its copy", "a node less", "an edge more", "an edge that came and went", "other parameters by the general call" };
+    static const char *const names[CHANGES] = { "as it was", "a node more", "other parameters of its kernel", "other parameters of its memset",
+                                                "other parameters of its copy", "a node less", "an edge more", "an edge that came and went",
+                                                "other parameters by the general call" };
     struct ask *ask = kept->ask;
     cudaGraph_t graph = NULL, inner = NULL;
     cudaGraphExec_t exec = NULL;
@@ -227,9 +228,9 @@ static void ask_body_in_body(struct kept *kept, unsigned runs)
 }
 #endif
 
-#if CUDART_VERSION >= 12080
-/* "If the condition >= size, no body graph is executed." */
-static void ask_large_value(struct kept *kept, unsigned value, unsigned want)
+#if CUDART_VERSION >= 12040
+/* "If the condition >= size, no body graph is executed."; a loop's is executed "as long as the condition is non-zero". */
+static void ask_bodies(struct kept *kept, enum cudaGraphConditionalNodeType type, unsigned size, unsigned value, unsigned want)
 {
     struct cudaGraphNodeParams params = PDL_ZERO;
     struct ask *ask = kept->ask;
@@ -240,16 +241,16 @@ static void ask_large_value(struct kept *kept, unsigned value, unsigned want)
     unsigned i;
 
     params.type = cudaGraphNodeTypeConditional;
-    params.conditional.type = cudaGraphCondTypeSwitch;
-    params.conditional.size = 2;
+    params.conditional.type = type;
+    params.conditional.size = size;
     ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
     ask_expect(ask, "a handle", cudaGraphConditionalHandleCreate(&params.conditional.handle, graph, value, cudaGraphCondAssignDefault), cudaSuccess);
     error = edges_add_node(&node, graph, NULL, NULL, 0, &params);
-    for (i = 0; i < 2 && error == cudaSuccess; i++)
+    for (i = 0; i < size && error == cudaSuccess; i++)
         error = add_item(kept, params.conditional.phGraph_out[i], ITEM_KERNEL, i);
-    ask_expect(ask, "two bodies", error, cudaSuccess);
+    ask_expect(ask, "bodies", error, cudaSuccess);
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
-    expect_words(kept, exec, "which of two bodies runs", want);
+    expect_words(kept, exec, "which of the bodies runs", want);
     (void)cudaGraphExecDestroy(exec);
     (void)cudaGraphDestroy(graph);
 }
@@ -272,12 +273,14 @@ static void ask_handed(struct ask *ask)
 #if CUDART_VERSION >= 12040
     ask_body_in_body(&kept, 0);
     ask_body_in_body(&kept, 1);
+    ask_bodies(&kept, cudaGraphCondTypeWhile, 1, 0, 0);
+    ask_bodies(&kept, cudaGraphCondTypeIf, 1, 2, 1);
 #endif
 #if CUDART_VERSION >= 12080
-    ask_large_value(&kept, 1, 2);
-    ask_large_value(&kept, 2, 0);
-    ask_large_value(&kept, 256, 0);
-    ask_large_value(&kept, 65537, 0);
+    ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 1, 2);
+    ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 2, 0);
+    ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 256, 0);
+    ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 65537, 0);
 #endif
     close_kept(&kept);
 }

@@ -7,6 +7,7 @@
  * launches  COMP-12a  a graph after an event of another stream; and one executable graph in two streams at once,
  *                     now and then after the host has waited for something else
  * changed   EDGE-23b  an executable graph that was launched, then given new parameters or another graph's
+ * chains    EDGE-25b  a writer that triggers, two nodes of each two kinds that there are, a reader that does not wait, in a row
  *
  * Mutant `graphedge`: an edge is programmatic or missing, the event is not awaited, or the graph is instantiated twice.
  */
@@ -136,7 +137,7 @@ static cudaError_t add_child(struct nested *n, cudaGraph_t graph, const void *fu
     return error;
 }
 
-static cudaError_t add_body(struct nested *n, cudaGraph_t graph, cudaGraphNode_t *node)
+static cudaError_t add_body(struct nested *n, cudaGraph_t graph, const void *function, cudaGraphNode_t *node)
 {
 #if CUDART_VERSION >= 12040
     cudaGraphConditionalHandle handle;
@@ -150,18 +151,18 @@ static cudaError_t add_body(struct nested *n, cudaGraph_t graph, cudaGraphNode_t
     params.conditional.size = 1;
     if (error == cudaSuccess)
         error = edges_add_node(node, graph, NULL, NULL, 0, &params);
-    return error == cudaSuccess ? ask_add_kernel(&inside, params.conditional.phGraph_out[0], (const void *)SYMBOL(nested_inner), &n->args, PART)
-                                : error;
+    return error == cudaSuccess ? ask_add_kernel(&inside, params.conditional.phGraph_out[0], function, &n->args, PART) : error;
 #else
-    return add_child(n, graph, (const void *)SYMBOL(nested_inner), node);
+    return add_child(n, graph, function, node);
 #endif
 }
 
 /* The mutant's reader comes after the writer alone, by a programmatic edge. */
 static cudaError_t connect(struct nested *n, cudaGraph_t graph, cudaGraphNode_t writer, int body)
 {
+    const void *inner = (const void *)SYMBOL(nested_inner);
     cudaGraphNode_t node, reader;
-    cudaError_t error = body ? add_body(n, graph, &node) : add_child(n, graph, (const void *)SYMBOL(nested_inner), &node);
+    cudaError_t error = body ? add_body(n, graph, inner, &node) : add_child(n, graph, inner, &node);
 
     if (error == cudaSuccess)
         error = ask_add_kernel(&reader, graph, (const void *)SYMBOL(nested_reader), &n->args, PART);
@@ -443,9 +444,12 @@ static void ask_changed(struct ask *ask)
     close_nested(&n);
 }
 
+#include "nested_chains.h"
+
 static const struct pair nested_pairs[] = {
     PAIR_ASK("around", ask_around),
     PAIR_ASK("launches", ask_launches),
     PAIR_ASK("changed", ask_changed),
+    PAIR_ASK("chains", ask_chains),
 };
 IMAGE(nested, nested_pairs)

@@ -153,7 +153,8 @@ static struct node *conditional_node(struct graph *g, struct cudaConditionalNode
     if (c == NULL || !bodies_sound(p, c->value))
         return NULL;
     struct node *n = node_new(g, cudaGraphNodeTypeConditional);
-    n->choice = (int)p->type == 2 ? BODY_SWITCH : BODY_IF;
+    bool runs_all_the_same = device.faults.idle_loop_runs && p->type == cudaGraphCondTypeWhile;
+    n->choice = (int)p->type == 2 ? BODY_SWITCH : runs_all_the_same ? BODY_ALWAYS : BODY_IF;
     n->condition = c->value;
     for (unsigned i = 0; i < p->size; i++) {
         node_owns(n, graph_new());

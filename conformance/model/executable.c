@@ -173,6 +173,9 @@ static void arc_orders(const struct arc *a)
            (device.faults.set_before_body_lost && body && a->from->type == cudaGraphNodeTypeMemset) ||
            (device.faults.disabled_orders_one && a->from->disabled && a->nth > 0);
     cut |= (device.faults.second_empty_cuts && empties) || (device.faults.child_before_body_lost && body && a->from->type == cudaGraphNodeTypeGraph);
+    cut |= body && ((device.faults.copy_before_body_lost && a->from->type == cudaGraphNodeTypeMemcpy) ||
+                    (device.faults.host_before_body_lost && a->from->type == cudaGraphNodeTypeHost) ||
+                    (device.faults.empty_before_body_lost && a->from->type == cudaGraphNodeTypeEmpty));
     cut |= device.faults.fan_of_sixteen_cut && a->nth >= 16;
     cut |= device.faults.idle_condition_cuts && of_body && node_body(a->from) == NULL;
     bool ignored = cut || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
@@ -330,6 +333,9 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
     e->magic = EXEC_MAGIC;
     e->copy = graph_copy(g);
     g->made = true;
+    for (struct graph_exec *o = execs; device.faults.sibling_frees && o != NULL; o = o->next)
+        if (o->made_from == g->number)
+            o->running = NULL;
     unsigned others = 0, alike = 0;
     for (const struct graph_exec *o = execs; o != NULL; o = o->next) {
         others++;

@@ -226,7 +226,8 @@ struct faults {
     bool inner_condition_ignored, switch_by_one_byte, uploaded_takes_no_update, updated_takes_no_child, set_params_to_siblings;
     bool update_keeps_later_inside, refused_update_moves, refused_child_sticks, empty_graph_cuts, idle_graph_cuts;
     bool upload_forgets_events, upload_cuts, legacy_graph_alone, ninth_lane_lost, fork_takes_no_dependency, fork_is_not_spoiled;
-    bool second_join_lost, host_params_keep_function;
+    bool second_join_lost, host_params_keep_function, copy_before_body_lost, host_before_body_lost, empty_before_body_lost;
+    bool idle_loop_runs, sibling_frees;
     bool empty_copy_eats_waits, empty_memset_eats_waits, empty_copy_cuts, empty_copy_cuts_capture, refused_wait_eats_waits, refused_record_fires;
     bool fresh_event_not_ready, host_to_host_early, ninth_exec_loses_edge, many_streams_unordered, many_events_lost;
     bool join_forgets_overlapped, fifth_overlapped_lost, device_sync_skips_per_thread, blocking_policy_early, times_across_streams_zero;
