@@ -110,6 +110,7 @@ struct ask_sign {
 struct ask {
     cudaStream_t stream, side;
     unsigned asked, wrong, skipped;
+    int starved;               /* a call lacked its means: what was to be made by it is missing, and answers after that accuse nobody */
     char text[512];            /* what was wrong; of a measured rule, everything that was told */
     unsigned long long trials; /* how much to ask where the number is free: the case's trials in this profile */
     uint64_t seed;             /* what is drawn is drawn from it */
@@ -123,6 +124,8 @@ int ask_lacks_means(cudaError_t error);
 /* Compares one answer with what the documents say; where means are lacking, the question could not be put. */
 void ask_expect(struct ask *ask, const char *what, cudaError_t got, cudaError_t want);
 void ask_expect_number(struct ask *ask, const char *what, long got, long want);
+/* "The API may add further restrictions in future releases": an update that was not performed accuses nobody. */
+void ask_expect_update(struct ask *ask, const char *what, cudaError_t got);
 /* None of `of` trials may be wrong; a mutant of the case dies by these counts. */
 void ask_expect_none(struct ask *ask, const char *what, unsigned long long wrong, unsigned long long of);
 /* Notes an answer that no document promises. */

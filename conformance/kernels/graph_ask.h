@@ -38,6 +38,7 @@ static cudaError_t ask_completion_edges(const void *function)
     cudaGraphEdgeData data = edges_data(2, 0, 0);
     cudaGraph_t graph;
     cudaGraphNode_t node[2];
+    cudaGraphExec_t exec = NULL;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     if (error != cudaSuccess)
@@ -46,7 +47,9 @@ static cudaError_t ask_completion_edges(const void *function)
     if (error == cudaSuccess)
         error = ask_add_kernel(&node[1], graph, function, &args, 1);
     if (error == cudaSuccess)
-        edges_refuse_completion(edges_add(graph, &node[0], &node[1], &data, 1) != cudaSuccess);
+        edges_refuse_completion(edges_add(graph, &node[0], &node[1], &data, 1) != cudaSuccess || cudaGraphInstantiate(&exec, graph, 0) != cudaSuccess);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
     (void)cudaGetLastError();
     (void)cudaGraphDestroy(graph);
     return error;

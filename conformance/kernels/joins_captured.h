@@ -8,104 +8,63 @@ static cudaError_t begin_again(struct joins *joins, cudaStream_t stream, cudaEve
 {
     (void)joins;
     (void)event;
-    return refused(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    return whatever(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
 }
 
-/* A refused call may invalidate the capture, which its end says; else what comes after it comes after what is before it. */
-static cudaError_t refused_in_capture(struct joins *joins, idle_call call)
+static cudaError_t captured_launch(struct joins *joins) { return idle_captured(joins, launch_no_threads); }
+static cudaError_t captured_begin(struct joins *joins) { return idle_captured(joins, begin_again); }
+
+/* What a stream is told once it waits for the event of a captured launch: the same graph, and that it depends on the launch. */
+static void expect_told(struct ask *ask, cudaStream_t origin, cudaStream_t stream)
 {
-    cudaStream_t stream = joins->stream[0];
-    cudaGraph_t graph = NULL;
-    cudaError_t error;
-
-    prepare(joins, 1, 1);
-    error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
-    if (error == cudaSuccess)
-        error = work(joins, 0, stream);
-    if (error == cudaSuccess)
-        error = call(joins, stream, NULL);
-    if (error != cudaSuccess)
-        return error;
-    (void)follow(joins, 0, stream);
-    (void)cudaStreamEndCapture(stream, &graph);
-    (void)cudaGetLastError();
-    if (!graph) {
-        joins->followers = 0;
-        return cudaSuccess;
-    }
-    error = launch_and_forget(joins, graph);
-    (void)cudaGraphDestroy(graph);
-    return error;
-}
-
-static cudaError_t captured_launch(struct joins *joins) { return refused_in_capture(joins, launch_no_threads); }
-static cudaError_t captured_begin(struct joins *joins) { return refused_in_capture(joins, begin_again); }
-
-/* What a stream is told once it waits for an event of the capture: the same graph, and one node that it depends on. */
-static cudaError_t told_of_one(cudaStream_t origin, cudaStream_t stream, cudaEvent_t event)
-{
-    enum cudaStreamCaptureStatus status;
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *data = NULL;
     cudaGraph_t graph = NULL, joined = NULL;
+    cudaGraphNode_t launch = NULL;
     size_t count = 0;
-    cudaError_t error = cudaStreamWaitEvent(stream, event, 0);
 
-    if (error == cudaSuccess)
-        error = edges_of_capture(origin, &status, NULL, &graph, NULL, NULL, NULL);
-    if (error == cudaSuccess)
-        error = edges_of_capture(stream, &status, NULL, &joined, NULL, NULL, &count);
-    if (error != cudaSuccess)
-        return error;
-    return status == cudaStreamCaptureStatusActive && joined == graph && count == 1 ? cudaSuccess : cudaErrorUnknown;
+    ask_expect(ask, "what the launch's stream is told", edges_of_capture(origin, &status, NULL, &graph, &nodes, &data, &count), cudaSuccess);
+    if (count == 1 && nodes)
+        launch = nodes[0];
+    ask_expect(ask, "what the other stream is told", edges_of_capture(stream, &status, NULL, &joined, &nodes, &data, &count), cudaSuccess);
+    ask_expect_number(ask, "it joined the capture", status == cudaStreamCaptureStatusActive && graph && joined == graph, 1);
+    ask_expect_number(ask, "it depends on the launch", count == 1 && nodes && launch && nodes[0] == launch, 1);
 }
 
-/* A launch that records one of the two events, or both. */
-static cudaError_t capture_events(struct joins *joins, cudaEvent_t at_trigger, cudaEvent_t at_start)
+/* A launch that records a programmatic event, at its trigger or at the start of its blocks. */
+static cudaError_t captured_event(struct joins *joins)
 {
-    cudaLaunchAttribute attrs[2] = PDL_ZERO;
+    cudaLaunchAttribute attribute = PDL_ZERO;
     cudaStream_t stream = joins->stream[0];
     cudaGraph_t graph = NULL;
-    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
-    unsigned count = 0;
+    cudaEvent_t event = NULL;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
-    if (error != cudaSuccess)
+    if (error == cudaSuccess)
+        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (error != cudaSuccess) {
+        if (event)
+            (void)cudaEventDestroy(event);
         return error;
-    if (at_trigger) {
-        attrs[count].id = cudaLaunchAttributeProgrammaticEvent;
-        attrs[count++].val.programmaticEvent.event = at_trigger;
     }
-    if (at_start) {
-        attrs[count].id = cudaLaunchAttributeLaunchCompletionEvent;
-        attrs[count++].val.launchCompletionEvent.event = at_start;
-    }
-    error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, stream, attrs, count);
-    if (error == cudaSuccess && at_trigger)
-        error = told_of_one(stream, joins->stream[1], at_trigger);
-    if (error == cudaSuccess && at_start)
-        error = told_of_one(stream, joins->stream[2], at_start);
-    (void)cudaStreamEndCapture(stream, &graph); /* which may find streams that did not come back */
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    attribute.val.programmaticEvent.event = event;
+    attribute.val.programmaticEvent.triggerAtBlockStart = joins->trial / 3 % 2 != 0;
+    error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, stream, &attribute, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    if (error == cudaSuccess)
+        expect_told(joins->ask, stream, joins->stream[1]);
+    (void)cudaStreamEndCapture(stream, &graph); /* which may find a stream that did not come back */
     (void)cudaGetLastError();
     if (graph)
         (void)cudaGraphDestroy(graph);
-    return error;
-}
-
-static cudaError_t captured_events(struct joins *joins)
-{
-    cudaEvent_t at_trigger, at_start = NULL;
-    unsigned which = joins->trial / 3 % 3 + 1;
-    cudaError_t error = cudaEventCreateWithFlags(&at_trigger, cudaEventDisableTiming);
-
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&at_start, cudaEventDisableTiming);
-    if (error == cudaSuccess)
-        error = capture_events(joins, which & 1 ? at_trigger : NULL, which & 2 ? at_start : NULL);
-    (void)cudaEventDestroy(at_trigger);
-    if (at_start)
-        (void)cudaEventDestroy(at_start);
+    (void)cudaEventDestroy(event);
     prepare(joins, 1, 1);
     if (error == cudaSuccess)
-        error = work(joins, 0, joins->stream[0]);
-    return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
+        error = work(joins, 0, stream);
+    return error == cudaSuccess ? follow(joins, 0, stream) : error;
 }
 
 static void ask_captured(struct ask *ask)
@@ -113,7 +72,7 @@ static void ask_captured(struct ask *ask)
     static const struct join joins[] = {
         { "stale after a captured launch that was refused", captured_launch },
         { "stale after a second begin of a capture that was refused", captured_begin },
-        { "stale after a capture whose launch recorded events", captured_events },
+        { "stale after a capture whose launch recorded an event", captured_event },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

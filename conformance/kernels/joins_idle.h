@@ -7,48 +7,51 @@
 
 typedef cudaError_t (*idle_call)(struct joins *joins, cudaStream_t stream, cudaEvent_t event);
 
+/* Whether such a call is taken is asked elsewhere, or promised nowhere; in a capture the answer may be that the capture is spoiled. */
+static cudaError_t whatever(cudaError_t error)
+{
+    (void)error;
+    (void)cudaGetLastError();
+    return cudaSuccess;
+}
+
 static cudaError_t copy_nothing(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
     (void)event;
-    return cudaMemcpyAsync(joins->follower[0].seen, joins->follower[0].data, 0, cudaMemcpyDefault, stream);
+    return whatever(cudaMemcpyAsync(joins->follower[0].seen, joins->follower[0].data, 0, cudaMemcpyDefault, stream));
 }
 
 static cudaError_t set_nothing(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
     (void)event;
-    return cudaMemsetAsync(joins->follower[0].seen, 0, 0, stream);
-}
-
-static cudaError_t refused(cudaError_t error)
-{
-    (void)cudaGetLastError();
-    return error == cudaSuccess ? cudaErrorUnknown : cudaSuccess;
+    return whatever(cudaMemsetAsync(joins->follower[0].seen, 0, 0, stream));
 }
 
 static cudaError_t wait_for_none(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
     (void)joins;
     (void)event;
-    return refused(cudaStreamWaitEvent(stream, NULL, 0));
+    return whatever(cudaStreamWaitEvent(stream, NULL, 0));
 }
 
 static cudaError_t launch_no_threads(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
     (void)event;
-    return refused(launch_one((const void *)SYMBOL(joins_follower), &joins->follower[0], 0, stream, NULL, 0));
+    return whatever(launch_one((const void *)SYMBOL(joins_follower), &joins->follower[0], 0, stream, NULL, 0));
 }
 
-/* "cudaEventRecordExternal ... is invalid outside of stream capture." */
+/* "This flag is invalid when used outside of capture." A record that is taken all the same makes the event another one's. */
 static cudaError_t record_outside(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
-    (void)joins;
-    return refused(cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal));
+    joins->unasked = cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal) == cudaSuccess;
+    (void)cudaGetLastError();
+    return cudaSuccess;
 }
 
 /* Between a stream's wait for an event and its follower. */
 static cudaError_t idle_behind_wait(struct joins *joins, idle_call call)
 {
-    cudaEvent_t event;
+    cudaEvent_t event = NULL;
     cudaError_t error = work_and_record(joins, 1, &event);
 
     if (error == cudaSuccess)
@@ -69,7 +72,7 @@ static cudaError_t idle_launch(struct joins *joins) { return idle_behind_wait(jo
 /* The record that is refused leaves the event what it stood for. */
 static cudaError_t idle_record(struct joins *joins)
 {
-    cudaEvent_t event;
+    cudaEvent_t event = NULL;
     cudaError_t error = work_and_record(joins, 1, &event);
 
     if (error == cudaSuccess)
@@ -96,30 +99,38 @@ static cudaError_t idle_in_line(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
 }
 
-/* The same in a capture. */
-static cudaError_t capture_idle(struct joins *joins, idle_call call)
+/* In a capture between work and follower. The call may invalidate the capture, which its end says, or be taken and make the graph one that
+ * cannot be made executable: then nothing is asked. Else what comes after it comes after what is before it. */
+static cudaError_t idle_captured(struct joins *joins, idle_call call)
 {
+    cudaStream_t stream = joins->stream[0];
+    cudaGraphExec_t exec = NULL;
     cudaGraph_t graph = NULL;
-    cudaError_t error, end;
+    cudaError_t error;
 
     prepare(joins, 1, 1);
-    error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
+    error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
     if (error != cudaSuccess)
         return error;
-    error = work(joins, 0, joins->stream[0]);
+    error = work(joins, 0, stream);
     if (error == cudaSuccess)
-        error = call(joins, joins->stream[0], NULL);
+        error = call(joins, stream, NULL);
+    (void)follow(joins, 0, stream);
+    (void)cudaStreamEndCapture(stream, &graph);
+    joins->unasked = !graph || cudaGraphInstantiate(&exec, graph, 0) != cudaSuccess;
+    (void)cudaGetLastError();
+    if (error == cudaSuccess && !joins->unasked)
+        error = cudaGraphLaunch(exec, stream);
     if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[0]);
-    end = cudaStreamEndCapture(joins->stream[0], &graph);
-    if (error == cudaSuccess && end == cudaSuccess)
-        end = launch_and_forget(joins, graph);
+        error = cudaStreamSynchronize(stream);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
     if (graph)
         (void)cudaGraphDestroy(graph);
-    return error == cudaSuccess ? end : error;
+    return error;
 }
 
-static cudaError_t idle_in_capture(struct joins *joins) { return capture_idle(joins, copy_nothing); }
+static cudaError_t idle_in_capture(struct joins *joins) { return idle_captured(joins, copy_nothing); }
 
 /* "If cudaEventRecord() has not been called on event", it is complete: also one that is made once another one was destroyed before its time. */
 static cudaError_t idle_event(struct joins *joins)
@@ -197,7 +208,7 @@ static cudaError_t oldest_launch(struct joins *joins, cudaStream_t stream, int c
 /* In the stream of the work, or, with an event, in another one. */
 static cudaError_t call_oldest(struct joins *joins, int by_event, int cooperative)
 {
-    cudaEvent_t event;
+    cudaEvent_t event = NULL;
     cudaError_t error = work_and_record(joins, 1, &event);
 
     if (error == cudaSuccess && by_event)
@@ -223,8 +234,12 @@ static void ask_called(struct ask *ask)
         { "stale after cudaLaunchCooperativeKernel", call_cooperative },
         { "stale after an event and cudaLaunchCooperativeKernel", call_cooperative_waiting },
     };
+    unsigned count = sizeof(joins) / sizeof(joins[0]);
+    int device, cooperative = 1;
 
-    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+    if (cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device) == cudaSuccess && !cooperative)
+        count -= 2; /* it has no such launches */
+    ask_joins(ask, joins, count, cudaStreamNonBlocking);
 }
 
 #endif

@@ -83,7 +83,7 @@ static cudaError_t end_graph(struct joins *joins)
 {
     cudaGraphNode_t node;
     cudaGraphExec_t exec = NULL;
-    cudaGraph_t graph;
+    cudaGraph_t graph = NULL;
     cudaError_t error = cudaGraphCreate(&graph, 0);
 
     prepare(joins, 1, 0);
@@ -98,7 +98,8 @@ static cudaError_t end_graph(struct joins *joins)
     joins->pinned->host_is_stale = differs(joins->pinned, joins->pinned->words, PLACE_WORDS);
     if (exec)
         (void)cudaGraphExecDestroy(exec);
-    (void)cudaGraphDestroy(graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
     return error;
 }
 
@@ -174,7 +175,7 @@ static cudaError_t many_events(struct joins *joins)
 /* One event that is recorded again and again, the last time after the work. */
 static cudaError_t many_records(struct joins *joins)
 {
-    cudaEvent_t event;
+    cudaEvent_t event = NULL;
     cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
     unsigned i;
 
@@ -189,7 +190,8 @@ static cudaError_t many_records(struct joins *joins)
         error = cudaStreamWaitEvent(joins->stream[1], event, 0);
     if (error == cudaSuccess)
         error = follow(joins, 0, joins->stream[1]);
-    (void)cudaEventDestroy(event);
+    if (event)
+        (void)cudaEventDestroy(event);
     return error;
 }
 
@@ -208,7 +210,7 @@ static cudaError_t make_pair(struct joins *joins, cudaGraph_t *graph)
 static cudaError_t many_execs(struct joins *joins)
 {
     cudaGraphExec_t exec[MANY_EXECS];
-    cudaGraph_t graph;
+    cudaGraph_t graph = NULL;
     cudaError_t error;
     unsigned made = 0, i;
 
@@ -222,7 +224,8 @@ static cudaError_t many_execs(struct joins *joins)
         error = cudaStreamSynchronize(joins->stream[0]);
     for (i = 0; i < made; i++)
         (void)cudaGraphExecDestroy(exec[i]);
-    (void)cudaGraphDestroy(graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
     return error;
 }
 
@@ -230,7 +233,7 @@ static cudaError_t many_execs(struct joins *joins)
 static cudaError_t many_launches(struct joins *joins)
 {
     cudaGraphExec_t exec = NULL;
-    cudaGraph_t graph;
+    cudaGraph_t graph = NULL;
     cudaError_t error;
     unsigned stale = 0, i;
 
@@ -248,7 +251,8 @@ static cudaError_t many_launches(struct joins *joins)
     joins->pinned->host_is_stale = stale;
     if (exec)
         (void)cudaGraphExecDestroy(exec);
-    (void)cudaGraphDestroy(graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
     return error;
 }
 

@@ -17,19 +17,17 @@ static cudaError_t silent(struct joins *joins, cudaStream_t stream)
     return launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, &attribute, 1);
 }
 
-/* So many silent kernels, work, silent kernels again, all with the attribute, and a follower without it. */
-static cudaError_t row(struct joins *joins, unsigned ahead, unsigned kernels, int joined)
+/* So many silent kernels, work, silent kernels again, all with the attribute, and a follower without it. joined: the event of a join with
+ * another stream, or NULL. */
+static cudaError_t row(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t joined)
 {
     cudaLaunchAttribute early = serialization(1);
-    cudaEvent_t event = NULL;
     cudaStream_t stream = joins->stream[0], side = joins->stream[1];
-    cudaError_t error = joined ? cudaEventCreateWithFlags(&event, cudaEventDisableTiming) : cudaSuccess;
+    cudaError_t error = joined ? cudaEventRecord(joined, stream) : cudaSuccess;
     unsigned i;
 
     if (error == cudaSuccess && joined)
-        error = cudaEventRecord(event, stream);
-    if (error == cudaSuccess && joined)
-        error = cudaStreamWaitEvent(side, event, 0);
+        error = cudaStreamWaitEvent(side, joined, 0);
     for (i = 0; i < ahead && error == cudaSuccess; i++)
         error = silent(joins, stream);
     if (error == cudaSuccess)
@@ -39,23 +37,19 @@ static cudaError_t row(struct joins *joins, unsigned ahead, unsigned kernels, in
     if (error == cudaSuccess && joined)
         error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, side, NULL, 0);
     if (error == cudaSuccess && joined)
-        error = cudaEventRecord(event, side);
+        error = cudaEventRecord(joined, side);
     if (error == cudaSuccess && joined)
-        error = cudaStreamWaitEvent(stream, event, 0);
+        error = cudaStreamWaitEvent(stream, joined, 0);
     if (error == cudaSuccess)
         error = launch_one((const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS, stream, &early, ROW_ENDS_EARLY);
-    if (event)
-        (void)cudaEventDestroy(event);
     return error;
 }
 
-static cudaError_t captured_row(struct joins *joins, unsigned ahead, unsigned kernels, int joined)
+static cudaError_t captured_row(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t joined)
 {
     cudaGraph_t graph = NULL;
-    cudaError_t error, end;
+    cudaError_t error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal), end;
 
-    prepare(joins, 1, 1);
-    error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
     if (error != cudaSuccess)
         return error;
     error = row(joins, ahead, kernels, joined);
@@ -68,18 +62,26 @@ static cudaError_t captured_row(struct joins *joins, unsigned ahead, unsigned ke
     return error;
 }
 
-static cudaError_t eager_row(struct joins *joins, unsigned ahead, unsigned kernels, int joined)
+/* Its event is made outside of the capture. */
+static cudaError_t any_row(struct joins *joins, unsigned ahead, unsigned kernels, int joined, int captured)
 {
+    cudaEvent_t event = NULL;
+    cudaError_t error = joined ? cudaEventCreateWithFlags(&event, cudaEventDisableTiming) : cudaSuccess;
+
     prepare(joins, 1, 1);
-    return row(joins, ahead, kernels, joined);
+    if (error == cudaSuccess)
+        error = captured ? captured_row(joins, ahead, kernels, event) : row(joins, ahead, kernels, event);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
 }
 
-static cudaError_t row_eager(struct joins *joins) { return eager_row(joins, joins->trial / 6 % 2 * 6, 3, 0); }
-static cudaError_t row_eager_long(struct joins *joins) { return eager_row(joins, joins->trial / 6 % 2 * 20, 20, 0); }
-static cudaError_t row_eager_joined(struct joins *joins) { return eager_row(joins, 0, 2, 1); }
-static cudaError_t row_captured(struct joins *joins) { return captured_row(joins, joins->trial / 6 % 2 * 6, 3, 0); }
-static cudaError_t row_captured_long(struct joins *joins) { return captured_row(joins, joins->trial / 6 % 2 * 20, 20, 0); }
-static cudaError_t row_captured_joined(struct joins *joins) { return captured_row(joins, 0, 2, 1); }
+static cudaError_t row_eager(struct joins *joins) { return any_row(joins, joins->trial / 6 % 2 * 6, 3, 0, 0); }
+static cudaError_t row_eager_long(struct joins *joins) { return any_row(joins, joins->trial / 6 % 2 * 20, 20, 0, 0); }
+static cudaError_t row_eager_joined(struct joins *joins) { return any_row(joins, 0, 2, 1, 0); }
+static cudaError_t row_captured(struct joins *joins) { return any_row(joins, joins->trial / 6 % 2 * 6, 3, 0, 1); }
+static cudaError_t row_captured_long(struct joins *joins) { return any_row(joins, joins->trial / 6 % 2 * 20, 20, 0, 1); }
+static cudaError_t row_captured_joined(struct joins *joins) { return any_row(joins, 0, 2, 1, 1); }
 
 static void ask_rows(struct ask *ask)
 {
@@ -152,7 +154,7 @@ static cudaError_t beside_carveout(struct joins *joins) { return beside(joins, c
 static cudaError_t beside_many(struct joins *joins)
 {
     cudaLaunchAttribute attrs[MANY_ATTRIBUTES];
-    cudaEvent_t event;
+    cudaEvent_t event = NULL;
     cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
 
     prepare(joins, 1, 1);

@@ -266,21 +266,26 @@ static void ask_handed(struct ask *ask)
     for (change = 0; change < CHANGES; change++) {
         ask_changed_inside(&kept, 0, (enum change)change);
 #if CUDART_VERSION >= 12040
-        ask_changed_inside(&kept, 1, (enum change)change);
+        if (kept.driver >= 12040)
+            ask_changed_inside(&kept, 1, (enum change)change);
 #endif
     }
     ask_host_inside(&kept);
 #if CUDART_VERSION >= 12040
-    ask_body_in_body(&kept, 0);
-    ask_body_in_body(&kept, 1);
-    ask_bodies(&kept, cudaGraphCondTypeWhile, 1, 0, 0);
-    ask_bodies(&kept, cudaGraphCondTypeIf, 1, 2, 1);
+    if (kept.driver >= 12040) {
+        ask_body_in_body(&kept, 0);
+        ask_body_in_body(&kept, 1);
+        ask_bodies(&kept, cudaGraphCondTypeWhile, 1, 0, 0);
+        ask_bodies(&kept, cudaGraphCondTypeIf, 1, 2, 1);
+    }
 #endif
 #if CUDART_VERSION >= 12080
-    ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 1, 2);
-    ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 2, 0);
-    ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 256, 0);
-    ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 65537, 0);
+    if (kept.driver >= 12080) {
+        ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 1, 2);
+        ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 2, 0);
+        ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 256, 0);
+        ask_bodies(&kept, cudaGraphCondTypeSwitch, 2, 65537, 0);
+    }
 #endif
     close_kept(&kept);
 }

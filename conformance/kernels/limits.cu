@@ -215,6 +215,7 @@ static int cluster_fits(struct ask *ask, const struct limits *limits, const stru
 {
     cudaLaunchAttribute attribute = PDL_ZERO;
     cudaLaunchConfig_t config = PDL_ZERO;
+    cudaError_t error;
     int fit = 0;
 
     attribute.id = cudaLaunchAttributeClusterDimension;
@@ -224,8 +225,11 @@ static int cluster_fits(struct ask *ask, const struct limits *limits, const stru
     config.blockDim = sizes_of(launch->block);
     config.attrs = &attribute;
     config.numAttrs = 1;
-    ask_expect(ask, "how many clusters fit", cudaOccupancyMaxActiveClusters(&fit, kernel_of(limits, launch), &config), cudaSuccess);
-    return fit > 0;
+    error = cudaOccupancyMaxActiveClusters(&fit, kernel_of(limits, launch), &config);
+    if (error != cudaErrorInvalidClusterSize) /* which a part of a device may say that is too small for this cluster */
+        ask_expect(ask, "how many clusters fit", error, cudaSuccess);
+    (void)cudaGetLastError();
+    return error == cudaSuccess && fit > 0;
 }
 
 static void ask_resources(struct ask *ask, const struct limits *limits)

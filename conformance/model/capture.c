@@ -285,8 +285,6 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
         kernel_event(s, n, r->event, r->at_block_start ? 2 : 1, cudaGraphDependencyTypeProgrammatic);
     if (r->launch_event != NULL)
         kernel_event(s, n, r->launch_event, 2, cudaGraphDependencyTypeDefault);
-    if (device.faults.both_events_one_captured && r->event != NULL && r->launch_event != NULL)
-        event_of(r->launch_event)->captured_count = 0;
     return cudaSuccess;
 }
 
@@ -319,11 +317,10 @@ cudaError_t capture_record(struct stream *s, struct event *e)
     return cudaSuccess;
 }
 
-/* Whether a wait adds no dependency, on the devices that lose one. */
-static bool join_is_lost(const struct stream *s, const struct event *e)
+/* Whether a wait adds no dependency, on the device that loses one. */
+static bool join_is_lost(const struct stream *s)
 {
-    bool at_launch = e->captured_count == 1 && e->captured[0].data.from_port == 2 && !is_programmatic(&e->captured[0]);
-    return (device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread)) || (device.faults.captured_launch_event_lost && at_launch);
+    return device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread);
 }
 
 cudaError_t capture_wait(struct stream *s, struct event *e)
@@ -364,7 +361,7 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
         l->halves = 0;
     if (device.faults.join_forgets_overlapped)
         l->behinds = 0;
-    bool lost = join_is_lost(s, e);
+    bool lost = join_is_lost(s);
     for (unsigned i = 0; i < e->captured_count && !lost; i++)
         lane_depends(l, e->captured[i]);
     if (device.faults.event_spent)

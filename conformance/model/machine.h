@@ -234,7 +234,7 @@ struct faults {
     bool ninth_attribute_lost, map_uncovers, scheduling_uncovers, carveout_uncovers, window_keeps_lines, occupancy_ignores_shared, peek_clears;
     bool update_enables_items, memset_params_enable, copy_params_enable, general_params_enable, source_memset_params_keep_rows;
     bool update_keeps_body, update_keeps_condition, destruction_bridges, other_data_replaces, programmatic_into_conditional;
-    bool refused_launch_cuts_capture, second_begin_cuts, captured_launch_event_lost, both_events_one_captured, fork_graph_hidden;
+    bool refused_launch_cuts_capture, second_begin_cuts, fork_graph_hidden;
     bool refused_update_sticks, refused_params_disable, ninth_cover_lost, ninth_dependent_uncovered, fourth_level_unordered;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

@@ -347,8 +347,6 @@ static const struct variant variants[] = {
     BROKEN("exchange-forgets", exchange_forgets, "EDGE-41", "exchanging the mode of captures does not tell the old one"),
     BROKEN("refused-launch-cuts-capture", refused_launch_cuts_capture, "EDGE-41a", "a launch that is refused makes its capturing stream depend on nothing"),
     BROKEN("second-begin-cuts", second_begin_cuts, "EDGE-41a", "a refused second begin of a capture makes its stream depend on nothing"),
-    BROKEN("captured-launch-event-lost", captured_launch_event_lost, "EDGE-41a", "waiting for a captured launch-completion event adds no dependency"),
-    BROKEN("both-events-one-captured", both_events_one_captured, "EDGE-41a", "of the two events of one captured launch the launch-completion event stands for nothing"),
     BROKEN("external-record-accepted", external_record_accepted, "EVT-17", "an event may be recorded with the flag for external recording outside of captures"),
     BROKEN("refused-node-stays", refused_node_stays, "EDGE-44", "a node that is refused for its dependencies stays in the graph"),
     BROKEN("destruction-bridges", destruction_bridges, "EDGE-44a", "destroying a node makes edges from those before it to those after it"),

@@ -13,7 +13,7 @@
 #define DEEP 1100u             /* a queue of 1,024 launches is known */
 #define ALIKE 8u               /* so many with the attribute, which wait, then so many without, which do not */
 #define KERNELS 4u
-#define MOVES_HOLD_NS 500000u  /* longer than the host takes for a row */
+#define MOVES_HOLD_NS 2000000u /* longer than the host takes for a row */
 
 static void draw_kernel(struct program *p, unsigned i, unsigned others, uint32_t hold_ns)
 {
