@@ -1,8 +1,9 @@
-/* pageable.cu - copies between pageable memory and the device, and memsets of every byte.
+/* pageable.cu - copies between host memory and the device and within host memory, and memsets of every byte.
  *
  * pair     rules     what is asked
  * copies   COMP-05b  a source that is written over as soon as cudaMemcpy from it has returned; a target that is looked at then. Sizes on
  *                    both sides of 64 KiB, behind unfinished work
+ * pinned   COMP-05d  the same with pinned memory; copies from host memory to host memory, pinned and pageable; and memsets of pinned memory
  * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255 and -1
  */
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct pageable {
     struct host_room *room;    /* of the work */
     struct kernel_args args;
     unsigned char *host, *back, *device;
+    unsigned char *pinned[2];
 };
 
 static int open_pageable(struct pageable *p, struct ask *ask)
@@ -68,17 +70,17 @@ static cudaError_t begin_work(struct pageable *p, unsigned trial)
 }
 
 /* "The function will return once the pageable buffer has been copied to the staging memory" */
-static cudaError_t copy_in(struct pageable *p, size_t bytes, unsigned trial, unsigned *wrong)
+static cudaError_t copy_in(struct pageable *p, unsigned char *source, size_t bytes, unsigned trial, unsigned *wrong)
 {
     cudaError_t error;
 
-    fill(p->host, bytes, trial);
+    fill(source, bytes, trial);
     error = cudaMemset(p->device, 0, bytes);
     if (error == cudaSuccess)
         error = begin_work(p, trial);
     if (error == cudaSuccess)
-        error = cudaMemcpy(p->device, p->host, bytes, cudaMemcpyHostToDevice);
-    fill(p->host, bytes, trial + 100);
+        error = cudaMemcpy(p->device, source, bytes, cudaMemcpyHostToDevice);
+    fill(source, bytes, trial + 100);
     if (error == cudaSuccess)
         error = cudaMemcpy(p->back, p->device, bytes, cudaMemcpyDeviceToHost);
     *wrong += error == cudaSuccess && !is_filled(p->back, bytes, trial);
@@ -86,18 +88,18 @@ static cudaError_t copy_in(struct pageable *p, size_t bytes, unsigned trial, uns
 }
 
 /* "For transfers from device memory to pageable host memory, the function will return only once the copy has completed." */
-static cudaError_t copy_out(struct pageable *p, size_t bytes, unsigned trial, unsigned *wrong)
+static cudaError_t copy_out(struct pageable *p, unsigned char *target, size_t bytes, unsigned trial, unsigned *wrong)
 {
     cudaError_t error;
 
     fill(p->host, bytes, trial);
-    memset(p->back, 0, bytes);
+    memset(target, 0, bytes);
     error = cudaMemcpy(p->device, p->host, bytes, cudaMemcpyHostToDevice);
     if (error == cudaSuccess)
         error = begin_work(p, trial);
     if (error == cudaSuccess)
-        error = cudaMemcpy(p->back, p->device, bytes, cudaMemcpyDeviceToHost);
-    *wrong += error == cudaSuccess && !is_filled(p->back, bytes, trial);
+        error = cudaMemcpy(target, p->device, bytes, cudaMemcpyDeviceToHost);
+    *wrong += error == cudaSuccess && !is_filled(target, bytes, trial);
     return error;
 }
 
@@ -113,15 +115,88 @@ static void ask_copies(struct ask *ask)
         return;
     }
     for (trial = 0; trial < 3 * count && error == cudaSuccess; trial++) {
-        error = copy_in(&p, sizes[trial % count], trial, &in);
+        error = copy_in(&p, p.host, sizes[trial % count], trial, &in);
         if (error == cudaSuccess)
-            error = copy_out(&p, sizes[trial % count], trial, &out);
+            error = copy_out(&p, p.back, sizes[trial % count], trial, &out);
     }
     ask_expect(ask, "copies between pageable memory and the device", error, cudaSuccess);
     ask_expect_none(ask, "copies from pageable memory that took what was written after the call", in, trial);
     ask_expect_none(ask, "copies to pageable memory that were not complete after the call", out, trial);
     close_pageable(&p);
 }
+
+/* ---- pinned ---- */
+
+/* "For transfers from any host memory to any host memory, the function is fully synchronous with respect to the host." */
+static cudaError_t copy_within(struct pageable *p, unsigned char *to, unsigned char *from, size_t bytes, unsigned trial, unsigned *wrong)
+{
+    cudaError_t error;
+
+    fill(from, bytes, trial);
+    memset(to, 0, bytes);
+    error = begin_work(p, trial);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(to, from, bytes, cudaMemcpyHostToHost);
+    fill(from, bytes, trial + 100);
+    *wrong += error == cudaSuccess && !is_filled(to, bytes, trial);
+    return error;
+}
+
+/* "asynchronous with respect to the host except when the target memory is pinned host memory" */
+static cudaError_t set_pinned(struct pageable *p, size_t bytes, unsigned trial, unsigned *wrong)
+{
+    cudaError_t error;
+
+    memset(p->pinned[0], (int)(trial % 100), bytes);
+    error = begin_work(p, trial);
+    if (error == cudaSuccess)
+        error = cudaMemset(p->pinned[0], (int)(trial % 100) + 100, bytes);
+    *wrong += error == cudaSuccess && (p->pinned[0][0] != trial % 100 + 100 || p->pinned[0][bytes - 1] != trial % 100 + 100);
+    return error;
+}
+
+struct found { unsigned in, out, within, set; };
+
+/* "For transfers from pinned host memory to device memory, the function is synchronous with respect to the host"; "from device to either
+ * pageable or pinned host memory, the function returns only once the copy has completed". */
+static cudaError_t try_pinned(struct pageable *p, size_t bytes, unsigned trial, struct found *wrong)
+{
+    unsigned char *to = trial % 3 == 1 ? p->back : p->pinned[1], *from = trial % 3 == 2 ? p->host : p->pinned[0];
+    cudaError_t error = copy_in(p, p->pinned[0], bytes, trial, &wrong->in);
+
+    if (error == cudaSuccess)
+        error = copy_out(p, p->pinned[1], bytes, trial, &wrong->out);
+    if (error == cudaSuccess)
+        error = copy_within(p, to, from, bytes, trial, &wrong->within);
+    return error == cudaSuccess ? set_pinned(p, bytes, trial, &wrong->set) : error;
+}
+
+static void ask_pinned(struct ask *ask)
+{
+    static const size_t sizes[] = { 1, 255, 4096, 65537, MOST_BYTES };
+    unsigned trial = 0, count = sizeof(sizes) / sizeof(sizes[0]);
+    struct pageable p = PDL_ZERO;
+    struct found wrong = PDL_ZERO;
+    cudaError_t error = cudaErrorMemoryAllocation;
+
+    if (open_pageable(&p, ask))
+        error = cudaMallocHost((void **)&p.pinned[0], MOST_BYTES);
+    if (error == cudaSuccess)
+        error = cudaMallocHost((void **)&p.pinned[1], MOST_BYTES);
+    for (; ask_goes_on(ask, trial, 3 * count) && error == cudaSuccess; trial++)
+        error = try_pinned(&p, sizes[trial % count], trial, &wrong);
+    ask_expect(ask, "copies and memsets of pinned memory", error, cudaSuccess);
+    ask_expect_none(ask, "copies from pinned memory that took what was written after the call", wrong.in, trial);
+    ask_expect_none(ask, "copies to pinned memory that were not complete after the call", wrong.out, trial);
+    ask_expect_none(ask, "copies within host memory that were not complete after the call", wrong.within, trial);
+    ask_expect_none(ask, "memsets of pinned memory that were not complete after the call", wrong.set, trial);
+    (void)cudaDeviceSynchronize();
+    (void)cudaFreeHost(p.pinned[0]);
+    (void)cudaFreeHost(p.pinned[1]);
+    close_pageable(&p);
+}
+
+/* ---- memsets ---- */
 
 static void ask_memsets(struct ask *ask)
 {
@@ -153,6 +228,7 @@ static void ask_memsets(struct ask *ask)
 
 static const struct pair pageable_pairs[] = {
     PAIR_ASK("copies", ask_copies),
+    PAIR_ASK("pinned", ask_pinned),
     PAIR_ASK("memsets", ask_memsets),
 };
 IMAGE(pageable, pageable_pairs)

@@ -9,12 +9,19 @@ struct device device;
 
 static pthread_mutex_t lock;
 static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
-static _Thread_local cudaError_t last_error;
+static _Thread_local cudaError_t own_error;
+static _Thread_local bool call_failed; /* for the device success-clears-error */
+static cudaError_t shared_error;       /* for the device last-error-shared */
 static unsigned count[SYMBOL_COUNT];
 static cudaError_t planted[SYMBOL_COUNT];
 
 #define MODEL_SYMBOL_NAME(name) #name,
 static const char *const symbol_name[SYMBOL_COUNT] = {MODEL_SYMBOLS(MODEL_SYMBOL_NAME)};
+
+static cudaError_t *last_error(void)
+{
+    return device.faults.last_error_shared ? &shared_error : &own_error;
+}
 
 static void lock_make(void)
 {
@@ -41,6 +48,7 @@ struct call call_begin(enum symbol symbol, bool despite_sticky)
     struct call call = {cudaSuccess};
     device.other_thread = !pthread_equal(pthread_self(), first_thread);
     count[symbol]++;
+    call_failed = false;
     if (planted[symbol] != cudaSuccess) {
         call.error = planted[symbol];
         planted[symbol] = cudaSuccess;
@@ -55,13 +63,17 @@ struct call call_begin(enum symbol symbol, bool despite_sticky)
 void call_end(struct call *call)
 {
     (void)call;
+    if (device.faults.success_clears_error && !call_failed)
+        *last_error() = cudaSuccess;
     pthread_mutex_unlock(&lock);
 }
 
 cudaError_t call_result(cudaError_t error)
 {
-    if (error != cudaSuccess && error != cudaErrorNotReady)
-        last_error = error;
+    call_failed |= error != cudaSuccess;
+    bool stays = device.faults.first_error_stays && *last_error() != cudaSuccess;
+    if (error != cudaSuccess && error != cudaErrorNotReady && !stays)
+        *last_error() = error;
     return error;
 }
 
@@ -69,8 +81,8 @@ cudaError_t CUDARTAPI cudaGetLastError(void)
 {
     lock_take();
     count[SYMBOL_cudaGetLastError]++;
-    cudaError_t error = last_error;
-    last_error = device.sticky;
+    cudaError_t error = *last_error();
+    *last_error() = device.sticky;
     pthread_mutex_unlock(&lock);
     return error;
 }
@@ -79,9 +91,9 @@ cudaError_t CUDARTAPI cudaPeekAtLastError(void)
 {
     lock_take();
     count[SYMBOL_cudaPeekAtLastError]++;
-    cudaError_t error = last_error;
+    cudaError_t error = *last_error();
     if (device.faults.peek_clears)
-        last_error = device.sticky;
+        *last_error() = device.sticky;
     pthread_mutex_unlock(&lock);
     return error;
 }
@@ -139,7 +151,7 @@ void model_reset(const char *variant, uint64_t seed)
     device.driver_version = CUDART_VERSION;
     device.sticky = cudaSuccess;
     device.deadlocked = false;
-    last_error = cudaSuccess;
+    own_error = shared_error = cudaSuccess;
     choices_seed(seed);
     pthread_mutex_unlock(&lock);
 }

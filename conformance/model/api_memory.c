@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cudaError_t allocate(void **out, size_t bytes)
+static cudaError_t allocate(void **out, size_t bytes, bool pinned)
 {
     FAIL_IF(out == NULL, cudaErrorInvalidValue);
     *out = NULL;
     if (bytes == 0)
         return cudaSuccess;
-    *out = memory_allocate(bytes);
+    *out = memory_allocate(bytes, pinned);
     FAIL_IF(*out == NULL, cudaErrorMemoryAllocation);
     return cudaSuccess;
 }
@@ -28,7 +28,7 @@ static cudaError_t release(void *p)
 cudaError_t CUDARTAPI cudaMalloc(void **out, size_t bytes)
 {
     CALL(cudaMalloc);
-    return allocate(out, bytes);
+    return allocate(out, bytes, false);
 }
 
 cudaError_t CUDARTAPI cudaFree(void *p)
@@ -40,14 +40,14 @@ cudaError_t CUDARTAPI cudaFree(void *p)
 cudaError_t CUDARTAPI cudaMallocHost(void **out, size_t bytes)
 {
     CALL(cudaMallocHost);
-    return allocate(out, bytes);
+    return allocate(out, bytes, true);
 }
 
 cudaError_t CUDARTAPI cudaHostAlloc(void **out, size_t bytes, unsigned flags)
 {
     CALL(cudaHostAlloc);
     (void)flags;
-    return allocate(out, bytes);
+    return allocate(out, bytes, true);
 }
 
 cudaError_t CUDARTAPI cudaFreeHost(void *p)
@@ -142,6 +142,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
     bool long_copy = bytes > 65536;
     bool early = device.faults.idle_source_early && (s->tail == NULL || s->tail->retired) && s->waits == 0 && kind == cudaMemcpyHostToDevice;
     bool pageable_source = !memory_contains(from, bytes), pageable_target = !memory_contains(to, bytes);
+    bool pinned_source = memory_is_pinned(from), pinned_target = memory_is_pinned(to);
     bool read_late = (wait && long_copy && device.faults.long_pageable_source_late) || (!wait && device.faults.pageable_later);
     if ((device.faults.late_copies || read_late) && kind == cudaMemcpyHostToDevice && pageable_source)
         wait = false; /* documented: such a call may return when the source is read */
@@ -151,6 +152,10 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
             abort();
         memcpy(op->move.staging, from, bytes);
     }
+    if ((device.faults.pinned_source_late && kind == cudaMemcpyHostToDevice && pinned_source) ||
+        (device.faults.pinned_target_early && kind == cudaMemcpyDeviceToHost && pinned_target) ||
+        (device.faults.pinned_to_pinned_early && kind == cudaMemcpyHostToHost && pinned_source && pinned_target))
+        wait = false;
     if (pageable_target)
         wait = wait ? !(long_copy && device.faults.long_pageable_target_early) : !device.faults.pageable_later;
     return call_result(stream_move(s, op, wait));
@@ -169,7 +174,8 @@ cudaError_t CUDARTAPI cudaMemcpyAsync(void *to, const void *from, size_t bytes, 
     return copy(to, from, bytes, kind, stream_of(stream), false);
 }
 
-static cudaError_t set(void *to, size_t pitch, int value, size_t bytes, size_t rows, struct stream *s)
+/* wait: the host may not go on before it happened. */
+static cudaError_t set(void *to, size_t pitch, int value, size_t bytes, size_t rows, struct stream *s, bool wait)
 {
     cudaError_t error = may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
@@ -189,23 +195,23 @@ static cudaError_t set(void *to, size_t pitch, int value, size_t bytes, size_t r
     }
     struct op *op = op_new(OP_SET);
     op->move = move;
-    return call_result(stream_move(s, op, false));
+    return call_result(stream_move(s, op, wait));
 }
 
 cudaError_t CUDARTAPI cudaMemset(void *to, int value, size_t bytes)
 {
     CALL(cudaMemset);
-    return set(to, bytes, value, bytes, 1, stream_legacy());
+    return set(to, bytes, value, bytes, 1, stream_legacy(), memory_is_pinned(to) && !device.faults.pinned_memset_early);
 }
 
 cudaError_t CUDARTAPI cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
 {
     CALL(cudaMemsetAsync);
-    return set(to, bytes, value, bytes, 1, stream_of(stream));
+    return set(to, bytes, value, bytes, 1, stream_of(stream), false);
 }
 
 cudaError_t CUDARTAPI cudaMemset2DAsync(void *to, size_t pitch, int value, size_t bytes, size_t rows, cudaStream_t stream)
 {
     CALL(cudaMemset2DAsync);
-    return set(to, pitch, value, bytes, rows, stream_of(stream));
+    return set(to, pitch, value, bytes, rows, stream_of(stream), false);
 }

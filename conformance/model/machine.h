@@ -236,6 +236,8 @@ struct faults {
     bool update_keeps_body, update_keeps_condition, destruction_bridges, other_data_replaces, programmatic_into_conditional;
     bool refused_launch_cuts_capture, second_begin_cuts, fork_graph_hidden;
     bool refused_update_sticks, refused_params_disable, ninth_cover_lost, ninth_dependent_uncovered, fourth_level_unordered;
+    bool pinned_source_late, pinned_target_early, pinned_to_pinned_early, pinned_memset_early;
+    bool success_clears_error, first_error_stays, last_error_shared;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
@@ -308,9 +310,10 @@ const struct variant *variant_at(int index);
 
 /* memory.c: the arena and the accesses */
 void memory_reset(void);
-void *memory_allocate(size_t bytes);
+void *memory_allocate(size_t bytes, bool pinned);
 bool memory_free(void *p);
 bool memory_contains(const void *p, size_t bytes);
+bool memory_is_pinned(const void *p);
 void memory_block_begins(struct block *block);
 void memory_block_exits(struct block *block);
 void memory_flush(struct op *op);

@@ -15,6 +15,7 @@ enum { GRANULE_SHIFT = 9 };
 
 struct allocation {
     size_t at, bytes, asked; /* granule-sized; what the caller wanted */
+    bool pinned;             /* host memory */
 };
 static unsigned char *arena, *granule_used;
 static struct allocation *allocations; /* by address */
@@ -49,7 +50,7 @@ void memory_reset(void)
     buffers_reset();
 }
 
-void *memory_allocate(size_t bytes)
+void *memory_allocate(size_t bytes, bool pinned)
 {
     size_t need = (bytes + ((size_t)1 << GRANULE_SHIFT) - 1) >> GRANULE_SHIFT << GRANULE_SHIFT, at = 0, i = 0;
     if (bytes == 0 || bytes > ARENA_BYTES)
@@ -65,7 +66,7 @@ void *memory_allocate(size_t bytes)
             abort();
     }
     memmove(allocations + i + 1, allocations + i, (allocation_count - i) * sizeof *allocations);
-    struct allocation a = {at, need, bytes};
+    struct allocation a = {at, need, bytes, pinned};
     allocations[i] = a;
     allocation_count++;
     bytes_in_use += need;
@@ -99,6 +100,12 @@ bool memory_contains(const void *p, size_t bytes)
 {
     const struct allocation *a = allocation_at(p);
     return a != NULL && (size_t)((uintptr_t)p - (uintptr_t)arena) - a->at + bytes <= a->asked;
+}
+
+bool memory_is_pinned(const void *p)
+{
+    const struct allocation *a = allocation_at(p);
+    return a != NULL && a->pinned;
 }
 
 size_t memory_total(void)

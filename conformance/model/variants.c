@@ -402,6 +402,13 @@ static const struct variant variants[] = {
     BROKEN("triggers-wrap", triggers_wrap, "COMP-16", "blocks that have triggered are counted in one byte"),
     BROKEN("cluster-misfits-accepted", cluster_misfits_accepted, "ATTR-15", "a grid need not hold whole clusters along y and z"),
     BROKEN("two-items-hide-primary", two_items_hide_primary, "SAME-02", "the wait covers nothing if two other works stand between"),
+    BROKEN("pinned-source-late", pinned_source_late, "COMP-05d", "a synchronous copy from pinned memory reads it after the call"),
+    BROKEN("pinned-target-early", pinned_target_early, "COMP-05d", "a synchronous copy to pinned memory returns before it is complete"),
+    BROKEN("pinned-to-pinned-early", pinned_to_pinned_early, "COMP-05d", "a synchronous copy from pinned to pinned memory returns before it is complete"),
+    BROKEN("pinned-memset-early", pinned_memset_early, "COMP-05d", "a synchronous memset of pinned memory returns before it is complete"),
+    BROKEN("success-clears-error", success_clears_error, "ATTR-15a", "a call that succeeds resets the last error"),
+    BROKEN("first-error-stays", first_error_stays, "ATTR-15a", "the last error is the first one since it was asked for"),
+    BROKEN("last-error-shared", last_error_shared, "ATTR-15a", "all host threads have one last error"),
     BROKEN("fence-takes-eight", fence_takes_eight, "MEM-10", "a fence waits for eight stores at most"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
