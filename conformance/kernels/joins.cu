@@ -9,7 +9,7 @@
  *                    stream; stream 0
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
  * idle     COMP-04c  calls that have nothing to do or are refused, between a wait and its follower: copies and memsets of no bytes, waits,
- *                    launches and records that are refused
+ *                    launches, copies and records that are refused, an attribute of the stream, an event that is destroyed
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
  * called   COMP-04d  followers that are queued by the other calls: copies by direction, cudaLaunchKernel, cudaLaunchCooperativeKernel
@@ -195,7 +195,7 @@ struct join {
 static void ask_joins(struct ask *ask, const struct join *join, unsigned count, unsigned flags)
 {
     struct joins joins = PDL_ZERO;
-    unsigned stale[8] = { 0 }, trials[8] = { 0 }, i = 0;
+    unsigned stale[12] = { 0 }, trials[12] = { 0 }, i = 0;
     cudaError_t error = open_joins(&joins, ask, flags);
 
     for (; ask_goes_on(ask, joins.trial, ask->trials) && error == cudaSuccess; joins.trial++) {

@@ -40,6 +40,36 @@ static cudaError_t launch_no_threads(struct joins *joins, cudaStream_t stream, c
     return whatever(launch_one((const void *)SYMBOL(joins_follower), &joins->follower[0], 0, stream, NULL, 0));
 }
 
+static cudaError_t launch_no_threads_plainly(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    struct kernel_args copy = joins->follower[0];
+    void *params[1];
+    dim3 grid, block;
+
+    (void)event;
+    params[0] = &copy;
+    grid.x = grid.y = grid.z = block.y = block.z = 1;
+    block.x = 0;
+    return whatever(cudaLaunchKernel((const void *)SYMBOL(joins_follower), grid, block, params, 0, stream));
+}
+
+/* "the direction of the memcpy passed to the API call is not one of the types" */
+static cudaError_t copy_nowhere(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    (void)event;
+    return whatever(cudaMemcpyAsync(joins->follower[0].seen, joins->follower[0].data, 4, (enum cudaMemcpyKind)7, stream));
+}
+
+static cudaError_t give_attribute(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO;
+
+    (void)joins;
+    (void)event;
+    value.syncPolicy = cudaSyncPolicyAuto;
+    return cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value);
+}
+
 /* "This flag is invalid when used outside of capture." A record that is taken all the same makes the event another one's. */
 static cudaError_t record_outside(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
 {
@@ -68,6 +98,9 @@ static cudaError_t idle_copy(struct joins *joins) { return idle_behind_wait(join
 static cudaError_t idle_set(struct joins *joins) { return idle_behind_wait(joins, set_nothing); }
 static cudaError_t idle_wait(struct joins *joins) { return idle_behind_wait(joins, wait_for_none); }
 static cudaError_t idle_launch(struct joins *joins) { return idle_behind_wait(joins, launch_no_threads); }
+static cudaError_t idle_plain_launch(struct joins *joins) { return idle_behind_wait(joins, launch_no_threads_plainly); }
+static cudaError_t idle_direction(struct joins *joins) { return idle_behind_wait(joins, copy_nowhere); }
+static cudaError_t idle_attribute(struct joins *joins) { return idle_behind_wait(joins, give_attribute); }
 
 /* The record that is refused leaves the event what it stood for. */
 static cudaError_t idle_record(struct joins *joins)
@@ -96,6 +129,18 @@ static cudaError_t idle_in_line(struct joins *joins)
         error = copy_nothing(joins, joins->stream[0], NULL);
     if (error == cudaSuccess)
         error = set_nothing(joins, joins->stream[0], NULL);
+    if (error == cudaSuccess && joins->trial % 2)
+        error = copy_nowhere(joins, joins->stream[0], NULL);
+    return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
+}
+
+/* An event that is destroyed leaves its stream as it was. */
+static cudaError_t idle_destruction(struct joins *joins)
+{
+    cudaEvent_t event;
+    cudaError_t error = work_and_record(joins, 1, &event);
+
+    (void)cudaEventDestroy(event);
     return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
 }
 
@@ -162,7 +207,11 @@ static void ask_idle(struct ask *ask)
         { "stale after a wait and a refused wait", idle_wait },
         { "stale after a wait and a refused launch", idle_launch },
         { "stale after an event that was to be recorded again and was refused", idle_record },
-        { "stale after a copy and a memset of no bytes", idle_in_line },
+        { "stale after a wait and a launch that cudaLaunchKernel refused", idle_plain_launch },
+        { "stale after a wait and a copy without a direction", idle_direction },
+        { "stale after a wait and an attribute of the stream", idle_attribute },
+        { "stale after an event that is destroyed, in its stream", idle_destruction },
+        { "stale after a copy and a memset that move nothing", idle_in_line },
         { "stale after a captured copy of no bytes", idle_in_capture },
         { "stale after a wait and one for an event that was never recorded", idle_event },
     };

@@ -5,6 +5,7 @@
  * lists     EDGE-36  nodes, roots, edges, a node's dependencies and dependents: counted without room, and read with room for 1 and more
  * streams   ATTR-16  every priority, policy and domain, given to a stream when it is made or later; what kernels captured from it have
  * handles   EDGE-37  three conditional nodes, whose handles were made in any order
+ * functions ATTR-15b a function's limit of dynamic shared memory, raised and lowered; how many blocks and clusters of it fit
  */
 #include <stdio.h>
 
@@ -444,9 +445,84 @@ static void ask_handles(struct ask *ask)
 static void ask_handles(struct ask *ask) { ask_skip(ask, "conditional nodes", "the toolkit is older than 12.4"); }
 #endif
 
+/* ---- functions ---- */
+
+/* "The sum of this value and the function attribute sharedSizeBytes cannot exceed the device attribute." */
+static void ask_limit(struct ask *ask, int bytes, int most)
+{
+    struct cudaFuncAttributes told = PDL_ZERO;
+    const void *function = (const void *)SYMBOL(readback_nothing);
+    cudaError_t error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+
+    if (bytes > most) {
+        ask_expect_refusal(ask, "a limit of dynamic shared memory beyond the device's", error);
+        return;
+    }
+    ask_expect(ask, "a limit of dynamic shared memory", error, cudaSuccess);
+    ask_expect(ask, "the attributes of a function", cudaFuncGetAttributes(&told, function), cudaSuccess);
+    ask_expect_number(ask, "the limit of dynamic shared memory that was set", told.maxDynamicSharedSizeBytes, bytes);
+}
+
+static cudaError_t count_clusters(int *clusters, unsigned size, int bytes)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchConfig_t config = PDL_ZERO;
+
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = config.gridDim.x = size;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
+    config.blockDim.x = 32;
+    config.dynamicSmemBytes = (size_t)bytes;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return cudaOccupancyMaxActiveClusters(clusters, (const void *)SYMBOL(readback_nothing), &config);
+}
+
+/* Flags 0 keep "the default behavior as cudaOccupancyMaxActiveBlocksPerMultiprocessor"; clusters "that could co-exist" are made of blocks that
+ * could. */
+static void ask_fit(struct ask *ask, int bytes, int sms)
+{
+    const void *function = (const void *)SYMBOL(readback_nothing);
+    int blocks = 0, flagged = 0, clusters = 0;
+    unsigned size;
+
+    ask_expect(ask, "how many blocks fit", cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 32, (size_t)bytes), cudaSuccess);
+    ask_expect(ask, "how many blocks fit, with flags",
+               cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&flagged, function, 32, (size_t)bytes, cudaOccupancyDefault), cudaSuccess);
+    ask_expect_number(ask, "blocks that fit by the call with flags", flagged, blocks);
+    for (size = 2; size <= 8; size *= 2) {
+        ask_expect(ask, "how many clusters fit", count_clusters(&clusters, size, bytes), cudaSuccess);
+        ask_expect_number(ask, "blocks of all clusters that fit, beyond all blocks that fit", (long)clusters * size > (long)blocks * sms, 0);
+    }
+}
+
+static void ask_functions(struct ask *ask)
+{
+    int device = 0, most = 0, sms = 0;
+    cudaError_t error = cudaGetDevice(&device);
+
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+    ask_expect(ask, "limits of the device", error, cudaSuccess);
+    if (error != cudaSuccess)
+        return;
+    ask_limit(ask, 4096, most);
+    ask_limit(ask, most, most);
+    ask_limit(ask, 1024, most);
+    ask_limit(ask, most + 1, most);
+    ask_limit(ask, most, most);
+    ask_fit(ask, 0, sms);
+    ask_fit(ask, most / 2, sms);
+    ask_fit(ask, most, sms);
+}
+
 static const struct pair readback_pairs[] = {
     PAIR_ASK("lists", ask_lists),
     PAIR_ASK("streams", ask_streams),
     PAIR_ASK("handles", ask_handles),
+    PAIR_ASK("functions", ask_functions),
 };
 IMAGE(readback, readback_pairs)

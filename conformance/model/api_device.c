@@ -268,7 +268,7 @@ cudaError_t CUDARTAPI cudaFuncGetAttributes(struct cudaFuncAttributes *a, const 
     a->numRegs = f->kernel->registers;
     a->ptxVersion = function_ptx(f);
     a->binaryVersion = f->kernel->binary_version;
-    a->maxDynamicSharedSizeBytes = f->max_dynamic_shared;
+    a->maxDynamicSharedSizeBytes = device.faults.shared_limit_not_told ? MODEL_BLOCK_SHARED : f->max_dynamic_shared;
     a->preferredShmemCarveout = f->carveout;
     return cudaSuccess;
 }
@@ -279,8 +279,10 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *func, enum cudaFuncAttrib
     struct function *f = function_find(func);
     FAIL_IF(f == NULL, cudaErrorInvalidDeviceFunction);
     if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
-        FAIL_IF(value < 0 || value + (long)f->kernel->static_shared_bytes > MODEL_BLOCK_SHARED, cudaErrorInvalidValue);
-        f->max_dynamic_shared = value;
+        long most = MODEL_BLOCK_SHARED - (long)f->kernel->static_shared_bytes;
+        FAIL_IF(value < 0 || (value > most && !device.faults.shared_limit_clamped), cudaErrorInvalidValue);
+        if (value >= f->max_dynamic_shared || !device.faults.shared_limit_only_grows)
+            f->max_dynamic_shared = value < most ? value : (int)most;
     } else if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
         FAIL_IF(value < -1 || value > 100, cudaErrorInvalidValue);
         f->carveout = value;
@@ -328,6 +330,8 @@ cudaError_t CUDARTAPI cudaOccupancyMaxActiveClusters(int *clusters, const void *
     for (unsigned i = 0; i < config->numAttrs; i++)
         if (config->attrs[i].id == cudaLaunchAttributeClusterDimension)
             size = config->attrs[i].val.clusterDim.x * config->attrs[i].val.clusterDim.y * config->attrs[i].val.clusterDim.z;
+    if (device.faults.clusters_told_as_blocks && size != 0 && size <= 8)
+        size = 1;
     *clusters = size == 0 || size > 8 ? 0 : (int)(device.sms * (unsigned)blocks / size);
     return call_result(error);
 }
@@ -337,5 +341,5 @@ cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int
 {
     CALL_QUERY(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags);
     (void)flags;
-    return occupancy(blocks, func, threads, dynamic_shared);
+    return occupancy(blocks, func, threads, device.faults.flagged_occupancy_ignores_shared ? 0 : dynamic_shared);
 }

@@ -123,13 +123,25 @@ static cudaError_t copy_nothing(struct stream *s)
     return cudaSuccess;
 }
 
+/* What a copy that is refused changes, on the devices that let one. */
+static void refused_copy_acts(struct stream *s)
+{
+    if (device.faults.refused_copy_eats_waits)
+        s->waits = 0;
+    if (device.faults.refused_copy_cuts)
+        stream_cuts(s);
+}
+
 static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, struct stream *s, bool wait)
 {
     cudaError_t error = may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
     if (bytes == 0)
         return copy_nothing(s);
-    FAIL_IF(!copy_is_sound(to, from, bytes, kind), cudaErrorInvalidValue);
+    if (!copy_is_sound(to, from, bytes, kind)) {
+        refused_copy_acts(s);
+        return call_result(cudaErrorInvalidValue);
+    }
     if (s->capture != NULL)
         return call_result(capture_copy(s, to, from, bytes));
     struct op *op = op_new(OP_COPY);

@@ -221,6 +221,8 @@ cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     e->magic = 0;
+    if (device.faults.destroyed_event_cuts && e->op != NULL && e->in != NULL && e->in->tail == e->op)
+        stream_cuts(e->in);
     unfired_destroyed |= e->op != NULL && !e->op->retired;
     bool of_launch = e->recorded != RECORDED_ORDINARY && e->op != NULL;
     if (device.faults.destroyed_event_lost || (device.faults.destroyed_launch_event_lost && of_launch))

@@ -237,6 +237,8 @@ struct faults {
     bool refused_launch_cuts_capture, second_begin_cuts, fork_graph_hidden;
     bool refused_update_sticks, refused_params_disable, ninth_cover_lost, ninth_dependent_uncovered, fourth_level_unordered;
     bool pinned_source_late, pinned_target_early, pinned_to_pinned_early, pinned_memset_early;
+    bool refused_copy_eats_waits, refused_copy_cuts, plain_refusal_eats_waits, stream_attribute_eats_waits, destroyed_event_cuts;
+    bool shared_limit_not_told, shared_limit_clamped, shared_limit_only_grows, flagged_occupancy_ignores_shared, clusters_told_as_blocks;
     bool success_clears_error, first_error_stays, last_error_shared;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

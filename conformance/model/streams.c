@@ -410,6 +410,8 @@ cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttr
     if (id == cudaLaunchAttributePriority && !device.faults.late_priority_lost)
         s->priority = value->priority;
     s->attribute[id] = *value;
+    if (device.faults.stream_attribute_eats_waits)
+        s->waits = 0;
     if (device.faults.stream_attribute_cuts)
         stream_cuts(s);
     return cudaSuccess;
