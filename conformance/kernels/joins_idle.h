@@ -67,7 +67,7 @@ static cudaError_t give_attribute(struct joins *joins, cudaStream_t stream, cuda
     (void)joins;
     (void)event;
     value.syncPolicy = cudaSyncPolicyAuto;
-    return cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value);
+    return whatever(cudaStreamSetAttribute(stream, cudaLaunchAttributeSynchronizationPolicy, &value));
 }
 
 /* "This flag is invalid when used outside of capture." A record that is taken all the same makes the event another one's. */
