@@ -3,7 +3,9 @@
  * pair    rules    what is asked
  * blocks  COMP-16  grids around 256 blocks, and on a GPU around 65,536 as well: the dependent begins after the trigger of the last block, and
  *                  its last blocks, which alone wait, see the words that the primary stored last
- * handed  MEM-10   the primary stores words, fences and raises a flag; the dependent polls the flag, fences and reads
+ * handed  MEM-10   the primary stores words, by one thread or by several that meet in a barrier; one thread fences and raises a flag. One
+ *                  thread of the dependent polls the flag and fences; the same and after a barrier the others read. They have read words
+ *                  of the same lines before, which nobody stores to
  *
  * Mutants: `nowait`, nobody waits; `eager`, the last block triggers at once and the flag is raised before the words are stored.
  */
@@ -65,6 +67,9 @@ KERNEL(crowds_dependent)
 
 KERNEL(crowds_tick) { tells_tick(&args); }
 
+/* Four words of eight are stored to. */
+DEVICE_FN uint32_t handed_at(uint32_t i) { return i / 4 * 8 + i % 4; }
+
 KERNEL(crowds_giver)
 {
     struct trial_plan plan = k_plan(&args);
@@ -74,8 +79,11 @@ KERNEL(crowds_giver)
     if (EAGER)
         k_store_relaxed(&args.state->alive, 1);
     k_delay(args.state, plan.hold_ns);
-    for (i = 0; i < HANDED; i++)
-        k_store(args.data + i, words_fresh(plan.key, i));
+    for (i = k_thread(); i < HANDED; i += k_threads())
+        k_store(args.data + handed_at(i), words_fresh(plan.key, i));
+    k_barrier();
+    if (k_thread() != 0)
+        return;
     k_fence();
     k_store_relaxed(&args.state->alive, 1);
 }
@@ -85,17 +93,23 @@ KERNEL(crowds_taker)
     struct trial_plan plan = k_plan(&args);
     uint32_t i, wrong = 0;
 
-    if (!k_poll(args.state, &args.state->alive, 1, plan.bound_ns))
+    for (i = k_thread(); i < HANDED; i += k_threads())
+        wrong += k_load(args.data + i / 4 * 8 + 4) == 0; /* never: it is no word of the trial */
+    if (k_thread() == 0 && k_poll(args.state, &args.state->alive, 1, plan.bound_ns)) {
+        k_fence();
+        k_store_relaxed(&args.state->witnessed, 1);
+    }
+    k_barrier();
+    if (!k_load_relaxed(&args.state->witnessed))
         return;
-    k_fence();
-    for (i = 0; i < HANDED; i++)
-        wrong += k_load(args.data + i) != words_fresh(plan.key, i);
-    k_store_relaxed(&args.state->witnessed, 1);
+    for (i = k_thread(); i < HANDED; i += k_threads())
+        wrong += k_load(args.data + handed_at(i)) != words_fresh(plan.key, i);
     if (wrong)
         k_add(&args.state->early, 1);
 }
 
-static cudaError_t launch_blocks(const void *function, const struct kernel_args *args, unsigned blocks, cudaStream_t stream, int attribute)
+static cudaError_t launch_blocks(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads, cudaStream_t stream,
+                                 int attribute)
 {
     cudaLaunchAttribute attrs[1];
     cudaLaunchConfig_t config = PDL_ZERO;
@@ -106,7 +120,8 @@ static cudaError_t launch_blocks(const void *function, const struct kernel_args 
     params[0] = &copy;
     config.gridDim.x = blocks;
     config.gridDim.y = config.gridDim.z = 1;
-    config.blockDim.x = config.blockDim.y = config.blockDim.z = 1;
+    config.blockDim.x = threads;
+    config.blockDim.y = config.blockDim.z = 1;
     config.stream = stream;
     config.attrs = attribute ? attrs : NULL;
     config.numAttrs = attribute ? 1 : 0;
@@ -135,14 +150,14 @@ static cudaError_t open_crowd(struct crowd *crowd, struct ask *ask)
     return error;
 }
 
-/* Primary and dependent, of so many blocks each; the trial's plan is prepared. */
-static cudaError_t run_pair(struct crowd *crowd, const void *primary, const void *dependent, unsigned blocks)
+/* Primary and dependent, of so many blocks and threads each; the trial's plan is prepared. */
+static cudaError_t run_pair(struct crowd *crowd, const void *primary, const void *dependent, unsigned blocks, unsigned threads)
 {
     cudaStream_t stream = crowd->ask->stream;
-    cudaError_t error = launch_blocks(primary, &crowd->args, blocks, stream, 0);
+    cudaError_t error = launch_blocks(primary, &crowd->args, blocks, threads, stream, 0);
 
     if (error == cudaSuccess)
-        error = launch_blocks(dependent, &crowd->args, blocks, stream, 1);
+        error = launch_blocks(dependent, &crowd->args, blocks, threads, stream, 1);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
     crowd->trials += error == cudaSuccess;
@@ -172,7 +187,7 @@ static cudaError_t run_crowd(struct crowd *crowd, unsigned blocks)
     room->plan.hold_ns = 10000 + 4 * (uint32_t)crowd->tick_ns;
     room->plan.bound_ns = CROWD_BOUND_NS;
     room->state.dependent_begin_ns = UINT64_MAX;
-    error = run_pair(crowd, (const void *)SYMBOL(crowds_primary), (const void *)SYMBOL(crowds_dependent), blocks);
+    error = run_pair(crowd, (const void *)SYMBOL(crowds_primary), (const void *)SYMBOL(crowds_dependent), blocks, 1);
     if (error != cudaSuccess)
         return error;
     crowd->stale += last_are_stale(room);
@@ -208,7 +223,7 @@ static cudaError_t run_handed(struct crowd *crowd)
     cudaError_t error;
 
     prepare_trial(crowd->room, crowd->trials);
-    error = run_pair(crowd, (const void *)SYMBOL(crowds_giver), (const void *)SYMBOL(crowds_taker), 1);
+    error = run_pair(crowd, (const void *)SYMBOL(crowds_giver), (const void *)SYMBOL(crowds_taker), 1, crowd->trials % 3 ? HANDED : 1);
     crowd->stale += error == cudaSuccess && crowd->room->state.early != 0;
     return error;
 }

@@ -239,6 +239,9 @@ struct faults {
     bool pinned_source_late, pinned_target_early, pinned_to_pinned_early, pinned_memset_early;
     bool refused_copy_eats_waits, refused_copy_cuts, plain_refusal_eats_waits, stream_attribute_eats_waits, destroyed_event_cuts;
     bool shared_limit_not_told, shared_limit_clamped, shared_limit_only_grows, flagged_occupancy_ignores_shared, clusters_told_as_blocks;
+    bool per_thread_poll_succeeds, urgent_poll_succeeds, other_thread_poll_succeeds, poll_behind_host_succeeds, poll_behind_move_succeeds;
+    bool per_thread_sync_early, legacy_sync_behind_move_early, other_thread_sync_early;
+    bool fence_keeps_lines, fence_leaves_shared_words, fence_leaves_other_threads;
     bool success_clears_error, first_error_stays, last_error_shared;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

@@ -518,8 +518,11 @@ void model_fence(void)
     for (uint64_t left = b->used; left != 0 && !(device.faults.fence_takes_eight && taken >= 8); left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
         const struct store *s = &b->slot[slot];
-        if (s->thread == t->index || s->thread == MODEL_MAX_THREADS || s->epoch != b->epoch)
+        bool shared = s->thread == MODEL_MAX_THREADS && !device.faults.fence_leaves_shared_words;
+        bool older = s->thread != MODEL_MAX_THREADS && s->epoch != b->epoch && !device.faults.fence_leaves_other_threads;
+        if (s->thread == t->index || shared || older)
             drain(b, slot), taken++;
     }
-    drop_lines(&device.sm[t->block->sm], false);
+    if (!device.faults.fence_keeps_lines)
+        drop_lines(&device.sm[t->block->sm], false);
 }

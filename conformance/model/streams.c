@@ -319,6 +319,30 @@ cudaError_t streams_run_but_per_thread(void)
     return error;
 }
 
+/* Devices on which a stream is said to have ended whatever it holds */
+static bool always_ended(const struct stream *s)
+{
+    const struct faults *f = &device.faults;
+    if ((f->per_thread_poll_succeeds && s == &per_thread) || (f->urgent_poll_succeeds && s->priority < 0))
+        return true;
+    if (f->other_thread_poll_succeeds && device.other_thread)
+        return true;
+    if (s->tail == NULL)
+        return false;
+    return (f->poll_behind_host_succeeds && s->tail->kind == OP_HOST) || (f->poll_behind_move_succeeds && moves_memory(s->tail));
+}
+
+/* Devices on which the host does not wait for a stream's end */
+static bool not_awaited(const struct stream *s)
+{
+    const struct faults *f = &device.faults;
+    if (f->per_thread_sync_early && s == &per_thread)
+        return true;
+    if (f->legacy_sync_behind_move_early && s == &legacy && s->kernel_tail == NULL)
+        return true;
+    return f->other_thread_sync_early && device.other_thread;
+}
+
 /* What a host that polls is told; it is not what a host that waits is told on one broken device. */
 static bool seems_ended(const struct op *op, enum edge_kind kind)
 {
@@ -462,6 +486,8 @@ cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
     FAIL_IF(forbidden != cudaSuccess, forbidden);
     stream_closes(s);
     s->idle = true;
+    if (not_awaited(s))
+        return call_result(run_a_little());
     if (device.faults.blocking_policy_early && s->attribute[cudaLaunchAttributeSynchronizationPolicy].syncPolicy == cudaSyncPolicyBlockingSync)
         return call_result(run_a_little());
     if (device.faults.host_learns_early && s->tail != NULL)
@@ -478,6 +504,8 @@ cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle)
     FAIL_IF(forbidden != cudaSuccess, forbidden);
     if (device.faults.query_forgets_events)
         s->waits = 0;
+    if (always_ended(s))
+        return cudaSuccess;
     stream_closes(s);
     if (s->tail == NULL || seems_ended(s->tail, EDGE_RETIRED))
         return cudaSuccess;

@@ -1,0 +1,127 @@
+/* polled.cu - what a host finds that asks a stream whether its work has ended, or waits for it.
+ *
+ * pair     rules    what is asked
+ * streams  MEM-09c  streams of each kind, behind a kernel, a memset, a copy and a host function, from this thread and from another one
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "graph_ask.h"
+#include "host_room.h"
+
+KERNEL(polled_work) { slow_stores(&args); }
+
+enum last { LAST_KERNEL, LAST_MEMSET, LAST_COPY, LAST_HOST, LASTS };
+#define STREAMS 4u             /* non-blocking, blocking with the highest priority, per-thread default, legacy default */
+#define WAYS 3u                /* asks and then waits; waits; asks and then waits in another thread */
+#define PLACES (LASTS * STREAMS * WAYS)
+
+struct polled {
+    struct ask *ask;
+    struct host_room *room;    /* of the work */
+    struct kernel_args args;
+    cudaStream_t stream[STREAMS];
+    uint32_t *words;           /* two, of the device */
+    unsigned said, ended, trials;
+};
+
+static cudaError_t open_polled(struct polled *p, struct ask *ask)
+{
+    int least = 0, greatest = 0;
+    cudaError_t error = open_room(&p->room, &p->args) ? cudaSuccess : cudaErrorMemoryAllocation;
+
+    p->ask = ask;
+    p->stream[2] = cudaStreamPerThread;
+    p->stream[3] = cudaStreamLegacy;
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&p->words, 2 * sizeof(uint32_t));
+    if (error == cudaSuccess)
+        error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&p->stream[0], cudaStreamNonBlocking);
+    return error == cudaSuccess ? cudaStreamCreateWithPriority(&p->stream[1], cudaStreamDefault, greatest) : error;
+}
+
+static void close_polled(struct polled *p)
+{
+    (void)cudaDeviceSynchronize();
+    if (p->stream[0])
+        (void)cudaStreamDestroy(p->stream[0]);
+    if (p->stream[1])
+        (void)cudaStreamDestroy(p->stream[1]);
+    (void)cudaFree(p->words);
+    (void)cudaFreeHost(p->room);
+}
+
+static cudaError_t put_last(struct polled *p, enum last last, cudaStream_t stream)
+{
+    switch (last) {
+    case LAST_MEMSET: return cudaMemsetAsync(p->words, 0, sizeof(uint32_t), stream);
+    case LAST_COPY: return cudaMemcpyAsync(p->words, p->words + 1, sizeof(uint32_t), cudaMemcpyDeviceToDevice, stream);
+    case LAST_HOST: return cudaLaunchHostFunc(stream, ask_host_nothing, NULL);
+    default: return cudaSuccess;
+    }
+}
+
+/* "cudaSuccess if all operations in stream have completed" */
+struct look {
+    struct polled *polled;
+    cudaStream_t stream;
+    int asks;
+    cudaError_t error;
+};
+
+static void *look_at(void *opaque)
+{
+    struct look *look = (struct look *)opaque;
+    struct polled *p = look->polled;
+    cudaError_t query = look->asks ? cudaStreamQuery(look->stream) : cudaErrorNotReady;
+
+    p->said += query == cudaSuccess && work_is_stale(p->room);
+    look->error = query == cudaErrorNotReady ? cudaSuccess : query;
+    if (look->error == cudaSuccess)
+        look->error = cudaStreamSynchronize(look->stream);
+    p->ended += look->error == cudaSuccess && work_is_stale(p->room);
+    (void)cudaGetLastError();
+    return NULL;
+}
+
+/* The per-thread default stream of another thread is another one. */
+static cudaError_t run_polled(struct polled *p, unsigned trial)
+{
+    cudaStream_t stream = p->stream[trial / LASTS % STREAMS];
+    unsigned way = trial / LASTS / STREAMS % WAYS;
+    struct look look = { p, stream, way != 1, cudaSuccess };
+    pthread_t thread;
+    cudaError_t error;
+
+    prepare_trial(p->room, trial);
+    error = launch_one((const void *)SYMBOL(polled_work), &p->args, ASK_WORDS / 2, stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = put_last(p, (enum last)(trial % LASTS), stream);
+    if (error != cudaSuccess)
+        return error;
+    if (way < 2 || stream == cudaStreamPerThread)
+        (void)look_at(&look);
+    else if (pthread_create(&thread, NULL, look_at, &look) || pthread_join(thread, NULL))
+        ask_skip(p->ask, "a stream of another thread", "no thread could be had");
+    return look.error == cudaSuccess ? cudaDeviceSynchronize() : look.error;
+}
+
+static void ask_streams(struct ask *ask)
+{
+    struct polled p = PDL_ZERO;
+    cudaError_t error = open_polled(&p, ask);
+
+    for (; ask_goes_on(ask, p.trials, 2 * PLACES) && error == cudaSuccess; p.trials++)
+        error = run_polled(&p, p.trials);
+    ask_expect(ask, "work and what is last in its stream", error, cudaSuccess);
+    ask_expect_none(ask, "streams that were said to have ended and had not", p.said, p.trials);
+    ask_expect_none(ask, "streams that were waited for and had not ended", p.ended, p.trials);
+    close_polled(&p);
+}
+
+static const struct pair polled_pairs[] = {
+    PAIR_ASK("streams", ask_streams),
+};
+IMAGE(polled, polled_pairs)
