@@ -259,7 +259,8 @@ static cudaError_t join_launched(struct joins *joins)
 {
     cudaLaunchAttribute attribute = PDL_ZERO;
     cudaEvent_t event;
-    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    unsigned flags = cudaEventDisableTiming | (joins->trial / 10 % 2 ? cudaEventBlockingSync : 0); /* how the host would wait makes no difference */
+    cudaError_t error = cudaEventCreateWithFlags(&event, flags);
 
     prepare(joins, 1, 1);
     attribute.id = cudaLaunchAttributeProgrammaticEvent;
@@ -272,6 +273,41 @@ static cudaError_t join_launched(struct joins *joins)
     if (error != cudaSuccess)
         return error;
     return launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[1]), NULL, 0);
+}
+
+/* Waiting for the programmatic event in the launch's own stream lets nothing go there. */
+static cudaError_t join_launched_own(struct joins *joins)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaEvent_t event;
+    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    prepare(joins, 1, 1);
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    attribute.val.programmaticEvent.event = event;
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], &attribute, 1);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[0], event, 0);
+    (void)cudaEventDestroy(event);
+    return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
+}
+
+/* The host has asked for the event before. */
+static cudaError_t join_polled(struct joins *joins)
+{
+    cudaEvent_t event;
+    cudaError_t error = work_and_record(joins, 1, &event), query = error == cudaSuccess ? cudaEventQuery(event) : error;
+
+    if (query != cudaSuccess && query != cudaErrorNotReady)
+        error = query;
+    (void)cudaGetLastError();
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[1]);
+    (void)cudaEventDestroy(event);
+    return error;
 }
 
 static cudaError_t join_own(struct joins *joins)
@@ -420,6 +456,8 @@ static void ask_events(struct ask *ask)
         { "stale in a stream that was given an attribute", join_attribute },
         { "stale on the read-only path, after work in the same stream", join_read_only },
         { "stale in one of ten captured streams", join_lanes },
+        { "stale after a programmatic event in its own stream", join_launched_own },
+        { "stale after an event that the host had asked for", join_polled },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

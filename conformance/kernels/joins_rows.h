@@ -45,6 +45,53 @@ static cudaError_t row(struct joins *joins, unsigned ahead, unsigned kernels, cu
     return error;
 }
 
+/* So many bytes from the device to the host, by a graph of its own. */
+static cudaError_t copy_in_graph(void *to, const void *from, size_t bytes, cudaStream_t stream)
+{
+    cudaGraphExec_t exec = NULL;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphAddMemcpyNode1D(&node, graph, NULL, 0, to, from, bytes, cudaMemcpyDeviceToHost);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, stream);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* The work stores to the device's memory, and what comes after the silent kernel copies that to the host. */
+static cudaError_t row_moved(struct joins *joins, int in_graph)
+{
+    struct kernel_args args = joins->work[0];
+    cudaStream_t stream = joins->stream[0], end = FOLLOWS_IN(joins, stream);
+    size_t bytes = PLACE_WORDS * sizeof(uint32_t);
+    void *words = NULL, *to = joins->pinned->seen[0];
+    cudaError_t error = cudaMalloc(&words, bytes);
+
+    prepare(joins, 1, 1);
+    args.data = (uint32_t *)words;
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_work), &args, PLACE_WORDS, stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = silent(joins, stream);
+    if (error == cudaSuccess)
+        error = in_graph ? copy_in_graph(to, words, bytes, end) : cudaMemcpyAsync(to, words, bytes, cudaMemcpyDeviceToHost, end);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    (void)cudaFree(words);
+    return error;
+}
+
+static cudaError_t row_copied(struct joins *joins) { return row_moved(joins, 0); }
+static cudaError_t row_in_graph(struct joins *joins) { return row_moved(joins, 1); }
+
 static cudaError_t captured_row(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t joined)
 {
     cudaGraph_t graph = NULL;
@@ -76,11 +123,11 @@ static cudaError_t any_row(struct joins *joins, unsigned ahead, unsigned kernels
     return error;
 }
 
-static cudaError_t row_eager(struct joins *joins) { return any_row(joins, joins->trial / 6 % 2 * 6, 3, 0, 0); }
-static cudaError_t row_eager_long(struct joins *joins) { return any_row(joins, joins->trial / 6 % 2 * 20, 20, 0, 0); }
+static cudaError_t row_eager(struct joins *joins) { return any_row(joins, joins->trial / 8 % 2 * 6, 3, 0, 0); }
+static cudaError_t row_eager_long(struct joins *joins) { return any_row(joins, joins->trial / 8 % 2 * 20, 20, 0, 0); }
 static cudaError_t row_eager_joined(struct joins *joins) { return any_row(joins, 0, 2, 1, 0); }
-static cudaError_t row_captured(struct joins *joins) { return any_row(joins, joins->trial / 6 % 2 * 6, 3, 0, 1); }
-static cudaError_t row_captured_long(struct joins *joins) { return any_row(joins, joins->trial / 6 % 2 * 20, 20, 0, 1); }
+static cudaError_t row_captured(struct joins *joins) { return any_row(joins, joins->trial / 8 % 2 * 6, 3, 0, 1); }
+static cudaError_t row_captured_long(struct joins *joins) { return any_row(joins, joins->trial / 8 % 2 * 20, 20, 0, 1); }
 static cudaError_t row_captured_joined(struct joins *joins) { return any_row(joins, 0, 2, 1, 1); }
 
 static void ask_rows(struct ask *ask)
@@ -92,6 +139,8 @@ static void ask_rows(struct ask *ask)
         { "stale after a captured row of few silent kernels", row_captured },
         { "stale after a captured row of many silent kernels", row_captured_long },
         { "stale after captured silent kernels and a join", row_captured_joined },
+        { "stale in a copy to the host after a silent kernel", row_copied },
+        { "stale in a graph after a silent kernel", row_in_graph },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

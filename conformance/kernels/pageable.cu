@@ -29,7 +29,7 @@ static int open_pageable(struct pageable *p, struct ask *ask)
     p->ask = ask;
     p->host = (unsigned char *)malloc(MOST_BYTES);
     p->back = (unsigned char *)malloc(MOST_BYTES);
-    if (p->host && p->back && open_room(&p->room, &p->args) && cudaMalloc((void **)&p->device, MOST_BYTES) == cudaSuccess)
+    if (p->host && p->back && open_room(&p->room, &p->args) && cudaMalloc((void **)&p->device, 2 * MOST_BYTES) == cudaSuccess)
         return 1;
     ask_skip(ask, "memory", "none was given");
     return 0;
@@ -96,9 +96,11 @@ static cudaError_t copy_out(struct pageable *p, unsigned char *target, size_t by
     memset(target, 0, bytes);
     error = cudaMemcpy(p->device, p->host, bytes, cudaMemcpyHostToDevice);
     if (error == cudaSuccess)
+        error = cudaMemcpy(p->device + MOST_BYTES, p->device, bytes, cudaMemcpyDeviceToDevice);
+    if (error == cudaSuccess)
         error = begin_work(p, trial);
     if (error == cudaSuccess)
-        error = cudaMemcpy(target, p->device, bytes, cudaMemcpyDeviceToHost);
+        error = cudaMemcpy(target, p->device + MOST_BYTES, bytes, cudaMemcpyDeviceToHost);
     *wrong += error == cudaSuccess && !is_filled(target, bytes, trial);
     return error;
 }

@@ -2,6 +2,7 @@
  *
  * pair     rules    what is asked
  * streams  MEM-09c  streams of each kind, behind a kernel, a memset, a copy and a host function, from this thread and from another one
+ * events   MEM-09c  events behind work, whose stream was destroyed, that were asked for before, and in another thread
  */
 #include <pthread.h>
 #include <string.h>
@@ -121,7 +122,77 @@ static void ask_streams(struct ask *ask)
     close_polled(&p);
 }
 
+/* ---- events ---- */
+
+struct event_look {
+    struct polled *polled;
+    cudaEvent_t event;
+    unsigned asks, whole;      /* before it waits; waits for the device */
+    cudaError_t error;
+};
+
+/* "cudaEventQuery: cudaSuccess if all work currently captured by event has completed" */
+static void *look_at_event(void *opaque)
+{
+    struct event_look *look = (struct event_look *)opaque;
+    struct polled *p = look->polled;
+    cudaError_t query = look->asks ? cudaEventQuery(look->event) : cudaErrorNotReady;
+
+    p->said += query == cudaSuccess && work_is_stale(p->room);
+    look->error = query == cudaErrorNotReady ? cudaSuccess : query;
+    if (look->error == cudaSuccess)
+        look->error = look->whole ? cudaDeviceSynchronize() : cudaEventSynchronize(look->event);
+    p->ended += look->error == cudaSuccess && work_is_stale(p->room);
+    (void)cudaGetLastError();
+    return NULL;
+}
+
+/* Bits of the trial: asks; in another thread; the stream is destroyed meanwhile; waits for the device. */
+static cudaError_t run_event(struct polled *p, cudaEvent_t event, unsigned trial)
+{
+    struct event_look look = { p, event, trial & 1, trial >> 3 & 1, cudaSuccess };
+    cudaStream_t stream;
+    pthread_t thread;
+    cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+
+    prepare_trial(p->room, trial);
+    if (error != cudaSuccess)
+        return error;
+    error = launch_one((const void *)SYMBOL(polled_work), &p->args, ASK_WORDS / 2, stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(event, stream);
+    if (trial & 4)
+        (void)cudaStreamDestroy(stream);
+    if (error == cudaSuccess && !(trial & 2))
+        (void)look_at_event(&look);
+    else if (error == cudaSuccess && (pthread_create(&thread, NULL, look_at_event, &look) || pthread_join(thread, NULL)))
+        ask_skip(p->ask, "an event in another thread", "no thread could be had");
+    if (!(trial & 4))
+        (void)cudaStreamDestroy(stream);
+    error = error == cudaSuccess ? look.error : error;
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
+static void ask_polled_events(struct ask *ask)
+{
+    struct polled p = PDL_ZERO;
+    cudaEvent_t event = NULL;
+    cudaError_t error = open_polled(&p, ask);
+
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    for (; ask_goes_on(ask, p.trials, 64) && error == cudaSuccess; p.trials++)
+        error = run_event(&p, event, p.trials);
+    ask_expect(ask, "work and an event behind it", error, cudaSuccess);
+    ask_expect_none(ask, "events that were said to be complete and were not", p.said, p.trials);
+    ask_expect_none(ask, "events and devices that were waited for and had not ended", p.ended, p.trials);
+    if (event)
+        (void)cudaEventDestroy(event);
+    close_polled(&p);
+}
+
 static const struct pair polled_pairs[] = {
     PAIR_ASK("streams", ask_streams),
+    PAIR_ASK("events", ask_polled_events),
 };
 IMAGE(polled, polled_pairs)

@@ -81,6 +81,7 @@ struct pending_wait { /* an event that the next work in the stream waits for */
     bool covered;
 };
 
+enum { STREAM_MAGIC = 0x53545231 };
 enum { MODEL_BODIES = 4 };
 
 enum { STREAM_ATTRIBUTES = 11 };

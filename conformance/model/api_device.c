@@ -244,6 +244,8 @@ cudaError_t CUDARTAPI cudaDeviceSynchronize(void)
     }
     if (device.faults.device_sync_skips_per_thread)
         return call_result(streams_run_but_per_thread());
+    if (device.faults.other_thread_device_sync_early && device.other_thread)
+        return call_result(run_a_little());
     return call_result(run_until_idle());
 }
 

@@ -148,6 +148,8 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
     op->move.to = to;
     op->move.from = from;
     op->move.bytes = bytes;
+    if (device.faults.long_device_copy_cut && kind == cudaMemcpyDeviceToDevice && bytes > 65536)
+        op->move.bytes = 65536;
     op->to_host = kind == cudaMemcpyDeviceToHost;
     op->in_host = kind == cudaMemcpyHostToHost;
     op->plain_copy = wait;

@@ -65,6 +65,8 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     enum edge_kind soonest = at_block_start ? EDGE_STARTED : EDGE_TRIGGERED;
     if (device.faults.program_event_first_block && how == RECORDED_PROGRAMMATIC)
         soonest = EDGE_TOUCHED;
+    if (device.faults.launched_blocking_event_past && how == RECORDED_PROGRAMMATIC && (e->flags & cudaEventBlockingSync) != 0)
+        e->op = NULL;
     if (takes_overlap())
         e->device_at = soonest;
     if (!device.faults.never_overlaps && choose(2) != 0)
@@ -175,6 +177,10 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
     FAIL_IF(!device.faults.legacy_host_beside_capture && legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
     if (device.faults.own_event_frees && e->in == s && e->op != NULL)
         s->waits = 0;
+    if (device.faults.polled_event_not_awaited && e->polled)
+        return cudaSuccess;
+    if (device.faults.own_launch_event_cuts && e->recorded == RECORDED_PROGRAMMATIC && e->in == s)
+        stream_cuts(s);
     if (device.faults.fifth_waiter_unordered && is_late_waiter(e, s))
         return cudaSuccess;
     if (device.faults.many_streams_unordered && streams_alive() > 24)
@@ -186,6 +192,11 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
     if (device.faults.event_spent)
         e->op = NULL;
     return cudaSuccess;
+}
+
+static bool stream_is_gone(const struct event *e)
+{
+    return e->in != NULL && e->in->magic != STREAM_MAGIC;
 }
 
 static cudaError_t event_create(cudaEvent_t *out, unsigned flags)
@@ -269,6 +280,8 @@ cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
     FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
     if (device.faults.fresh_event_not_ready && e->recorded == RECORDED_NEVER && unfired_destroyed)
         return cudaErrorNotReady;
+    if ((device.faults.other_thread_event_succeeds && device.other_thread) || (device.faults.left_event_succeeds && stream_is_gone(e)))
+        return cudaSuccess;
     if (e->recorded != RECORDED_NEVER && event_fired_for_host(e))
         e->was_fired = true;
     if (event_fired_for_host(e) || (device.faults.second_poll_succeeds && e->polled) || (device.faults.fired_stays_fired && e->was_fired))
@@ -285,6 +298,9 @@ cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
+    if ((device.faults.polled_event_sync_early && e->polled) || (device.faults.left_event_sync_early && stream_is_gone(e)) ||
+        (device.faults.other_thread_event_sync_early && device.other_thread))
+        return call_result(run_a_little());
     if (device.faults.sleeping_host_early && (e->flags & cudaEventBlockingSync) != 0)
         return call_result(run_a_little());
     return call_result(run_until_fired(e));

@@ -242,6 +242,9 @@ struct faults {
     bool per_thread_poll_succeeds, urgent_poll_succeeds, other_thread_poll_succeeds, poll_behind_host_succeeds, poll_behind_move_succeeds;
     bool per_thread_sync_early, legacy_sync_behind_move_early, other_thread_sync_early;
     bool fence_keeps_lines, fence_leaves_shared_words, fence_leaves_other_threads;
+    bool copy_to_host_passes_row, graph_passes_row, launched_blocking_event_past, polled_event_not_awaited, own_launch_event_cuts;
+    bool other_thread_event_succeeds, left_event_succeeds, polled_event_sync_early, left_event_sync_early, other_thread_event_sync_early;
+    bool other_thread_device_sync_early, long_device_copy_cut;
     bool success_clears_error, first_error_stays, last_error_shared;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-enum { STREAM_MAGIC = 0x53545231 };
-
 static struct stream legacy, per_thread;
 static struct stream *streams; /* all that were created, destroyed ones too: a stale handle must be told from a good one */
 
