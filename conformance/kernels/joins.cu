@@ -6,7 +6,7 @@
  *                    that leads through ten streams
  * fans     COMP-04b  a node with twelve programmatic edges, into it or out of it; a full edge in a child graph six deep
  * legacy   COMP-06d  twelve blocking streams; one that is destroyed; a host function; a wait in the legacy stream for an event of another
- *                    stream; stream 0
+ *                    stream; stream 0; blocking streams that wait for events; another thread
  * flights  COMP-12b  one executable graph, launched three times in a row in three streams, one of which is destroyed meanwhile
  * idle     COMP-04c  calls that have nothing to do or are refused, between a wait and its follower: copies and memsets of no bytes, waits,
  *                    launches, copies and records that are refused, an attribute of the stream, an event that is destroyed
@@ -544,6 +544,8 @@ static cudaError_t join_zero(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, 0) : error;
 }
 
+#include "joins_legacy.h"
+
 static void ask_legacy(struct ask *ask)
 {
     static const struct join joins[] = {
@@ -552,6 +554,10 @@ static void ask_legacy(struct ask *ask)
         { "stale in a host function of the legacy stream, after a blocking one", join_host },
         { "stale in a blocking stream, after the legacy one waited for an event", join_action },
         { "stale in stream 0, after two blocking ones", join_zero },
+        { "stale in the legacy stream, after a blocking one that waits for an event", join_waiting },
+        { "stale in a new blocking stream that waits for an event, after the legacy one", join_first },
+        { "stale in the legacy stream, of another thread", join_legacy_by_thread },
+        { "stale in a blocking stream, of another thread", join_blocking_by_thread },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamDefault);

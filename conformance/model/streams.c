@@ -77,8 +77,19 @@ bool legacy_use_spoils(const struct stream *s)
 
 /* ---- order ---- */
 
+/* Devices on which this work of a stream skips the order of the legacy stream */
+static bool skips_legacy_order(const struct stream *s)
+{
+    const struct faults *f = &device.faults;
+    if (s == &legacy)
+        return f->other_thread_legacy_alone && device.other_thread;
+    return (f->first_behind_event_skips_legacy && s->tail == NULL && s->waits != 0) || (f->other_thread_skips_legacy && device.other_thread);
+}
+
 static void order_behind_others(struct stream *s, struct op *op)
 {
+    if (skips_legacy_order(s))
+        return;
     if (device.faults.legacy_runs_alone || (device.faults.plain_copy_alone && op->plain_copy) || (device.faults.attribute_skips_legacy && op->attributed))
         return;
     if (s != &legacy) {
@@ -98,6 +109,8 @@ static void order_behind_others(struct stream *s, struct op *op)
         if (!is_blocking(o) || o->tail == NULL)
             continue;
         if (device.faults.destroyed_stream_not_joined && o->magic == 0)
+            continue;
+        if (device.faults.waiting_stream_not_joined && o->waits != 0)
             continue;
         if (device.faults.ninth_blocking_not_joined && o->magic != 0 && joined++ >= 8)
             continue;

@@ -1,0 +1,95 @@
+/* joins_legacy.h - the pairs of joins.cu in which a blocking stream that also waits for an event, or another thread, meets the legacy stream. */
+#ifndef JOINS_LEGACY_H_INCLUDED
+#define JOINS_LEGACY_H_INCLUDED
+
+#include <pthread.h>
+
+/* Work in the second place, in a stream that nobody waits for but by the event. */
+static cudaError_t work_aside(struct joins *joins, cudaEvent_t *event)
+{
+    cudaError_t error = cudaEventCreateWithFlags(event, cudaEventDisableTiming);
+
+    if (error == cudaSuccess)
+        error = work(joins, 1, joins->ask->side);
+    return error == cudaSuccess ? cudaEventRecord(*event, joins->ask->side) : error;
+}
+
+/* The legacy stream comes after the work of a blocking stream, also if that waits for an event by now. */
+static cudaError_t join_waiting(struct joins *joins)
+{
+    cudaEvent_t event = NULL;
+    cudaStream_t stream = joins->stream[joins->trial % PLACES];
+    cudaError_t error;
+
+    prepare(joins, 2, 1);
+    joins->works = 1; /* whether the legacy stream comes after the event as well is not asked */
+    error = work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = work_aside(joins, &event);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(stream, event, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, cudaStreamLegacy);
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* A blocking stream whose first work has an event to wait for comes after the legacy stream, too. */
+static cudaError_t join_first(struct joins *joins)
+{
+    cudaEvent_t event = NULL;
+    cudaStream_t fresh;
+    cudaError_t error = cudaStreamCreate(&fresh);
+
+    if (error != cudaSuccess)
+        return error;
+    prepare(joins, 2, 1);
+    error = work(joins, 0, cudaStreamLegacy);
+    if (error == cudaSuccess)
+        error = work_aside(joins, &event);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(fresh, event, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, fresh);
+    if (event)
+        (void)cudaEventDestroy(event);
+    (void)cudaStreamDestroy(fresh);
+    return error;
+}
+
+struct join_crew {
+    struct joins *joins;
+    cudaStream_t stream;
+    cudaError_t error;
+};
+
+static void *follow_in_thread(void *opaque)
+{
+    struct join_crew *crew = (struct join_crew *)opaque;
+
+    crew->error = follow(crew->joins, 0, crew->stream);
+    return NULL;
+}
+
+static cudaError_t join_by_thread(struct joins *joins, cudaStream_t first, cudaStream_t then)
+{
+    struct join_crew crew = { joins, then, cudaSuccess };
+    cudaError_t error;
+    pthread_t thread;
+
+    prepare(joins, 1, 1);
+    error = work(joins, 0, first);
+    if (error != cudaSuccess)
+        return error;
+    if (pthread_create(&thread, NULL, follow_in_thread, &crew) || pthread_join(thread, NULL)) {
+        ask_skip(joins->ask, "a follower of another thread", "no thread could be had");
+        return follow(joins, 0, then);
+    }
+    return crew.error;
+}
+
+static cudaError_t join_legacy_by_thread(struct joins *joins) { return join_by_thread(joins, joins->stream[0], cudaStreamLegacy); }
+static cudaError_t join_blocking_by_thread(struct joins *joins) { return join_by_thread(joins, cudaStreamLegacy, joins->stream[0]); }
+
+#endif
