@@ -12,8 +12,6 @@
  *
  * Mutants: `nowait`, the reader does not wait; `nosync`, the host looks without waiting for the end.
  */
-#include <pthread.h>
-
 #include "host_room.h"
 
 #ifdef MUTANT_nosync
@@ -291,6 +289,7 @@ static void ask_host_end(struct ask *ask)
 
 struct hand {                    /* one host thread with its own stream and memory */
     pthread_t thread;
+    int device;
     cudaStream_t stream;
     struct host_room *room;
     struct kernel_args args;
@@ -304,6 +303,7 @@ static void *launch_pairs(void *opaque)
     cudaLaunchAttribute attribute = serialization(1);
     unsigned trial;
 
+    hand->error = cudaSetDevice(hand->device);
     for (trial = 0; trial < ASK_TRIALS && hand->error == cudaSuccess; trial++) {
         prepare_trial(hand->room, trial);
         hand->error = launch_one((const void *)SYMBOL(ask_slow), &hand->args, ASK_WORDS / 2, hand->stream, NULL, 0);
@@ -319,7 +319,7 @@ static void *launch_pairs(void *opaque)
 
 static int open_hand(struct hand *hand)
 {
-    if (cudaStreamCreateWithFlags(&hand->stream, cudaStreamNonBlocking) != cudaSuccess || !open_room(&hand->room, &hand->args))
+    if (cudaGetDevice(&hand->device) != cudaSuccess || cudaStreamCreateWithFlags(&hand->stream, cudaStreamNonBlocking) != cudaSuccess || !open_room(&hand->room, &hand->args))
         return 0;
     hand->room->stale = 0;
     return 1;

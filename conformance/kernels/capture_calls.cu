@@ -6,8 +6,6 @@
  * told       EDGE-41  the ids of a capture's streams, the mode of captures that a thread gives back, the dependents of a captured node,
  *                     the state of the legacy stream beside a capture
  */
-#include <pthread.h>
-
 #include "graph_ask.h"
 #include "host_room.h"
 
@@ -127,36 +125,29 @@ static void ask_other_end(const struct capture *c)
 }
 
 struct ending {
-    int device;                  /* of the thread that began: each thread has a device of its own */
     cudaStream_t stream;
-    cudaError_t set, error;
+    cudaError_t error;
     cudaGraph_t graph;
 };
 
-static void *end_it(void *opaque)
+static void end_it(void *of)
 {
-    struct ending *ending = (struct ending *)opaque;
+    struct ending *ending = (struct ending *)of;
 
-    ending->set = cudaSetDevice(ending->device);
-    if (ending->set == cudaSuccess)
-        ending->error = cudaStreamEndCapture(ending->stream, &ending->graph);
-    return NULL;
+    ending->error = cudaStreamEndCapture(ending->stream, &ending->graph);
 }
 
 /* "If the mode argument to cudaStreamBeginCapture was not cudaStreamCaptureModeRelaxed, this call must be from the same thread" */
 static void ask_other_thread(const struct capture *c, enum cudaStreamCaptureMode mode, const char *what)
 {
     struct ending ending = PDL_ZERO;
-    pthread_t thread;
-    cudaError_t error = cudaGetDevice(&ending.device);
+    cudaError_t error = cudaStreamBeginCapture(c->stream, mode);
 
     ending.stream = c->stream;
-    if (error == cudaSuccess)
-        error = cudaStreamBeginCapture(c->stream, mode);
     ask_expect(c->ask, "a capture that another thread is to end", error, cudaSuccess);
     if (error != cudaSuccess)
         return;
-    if (pthread_create(&thread, NULL, end_it, &ending) || pthread_join(thread, NULL) || ending.set != cudaSuccess)
+    if (!run_in_thread(end_it, &ending))
         ask_skip(c->ask, what, "no thread could be had");
     else if (mode == cudaStreamCaptureModeRelaxed)
         ask_expect(c->ask, what, ending.error, cudaSuccess);

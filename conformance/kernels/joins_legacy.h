@@ -2,8 +2,6 @@
 #ifndef JOINS_LEGACY_H_INCLUDED
 #define JOINS_LEGACY_H_INCLUDED
 
-#include <pthread.h>
-
 /* Work in the second place, in a stream that nobody waits for but by the event. */
 static cudaError_t work_aside(struct joins *joins, cudaEvent_t *event)
 {
@@ -64,25 +62,23 @@ struct join_crew {
     cudaError_t error;
 };
 
-static void *follow_in_thread(void *opaque)
+static void follow_in_thread(void *of)
 {
-    struct join_crew *crew = (struct join_crew *)opaque;
+    struct join_crew *crew = (struct join_crew *)of;
 
     crew->error = follow(crew->joins, 0, crew->stream);
-    return NULL;
 }
 
 static cudaError_t join_by_thread(struct joins *joins, cudaStream_t first, cudaStream_t then)
 {
     struct join_crew crew = { joins, then, cudaSuccess };
     cudaError_t error;
-    pthread_t thread;
 
     prepare(joins, 1, 1);
     error = work(joins, 0, first);
     if (error != cudaSuccess)
         return error;
-    if (pthread_create(&thread, NULL, follow_in_thread, &crew) || pthread_join(thread, NULL)) {
+    if (!run_in_thread(follow_in_thread, &crew)) {
         ask_skip(joins->ask, "a follower of another thread", "no thread could be had");
         return follow(joins, 0, then);
     }

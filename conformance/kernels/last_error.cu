@@ -4,8 +4,6 @@
  * order  ATTR-15a  after two failures, and after a failure and calls of many kinds that succeed
  * whose  ATTR-15a  in another thread after a failure in this one, and here after a failure there
  */
-#include <pthread.h>
-
 #include "cleared.h"
 #include "host_room.h"
 
@@ -102,14 +100,13 @@ struct other {
     cudaError_t at_first, failed, last;
 };
 
-static void *fail_in_thread(void *opaque)
+static void fail_in_thread(void *of)
 {
-    struct other *other = (struct other *)opaque;
+    struct other *other = (struct other *)of;
 
     other->at_first = cudaPeekAtLastError();
     other->failed = fail(other->calls, other->failure);
     other->last = cudaPeekAtLastError();
-    return NULL;
 }
 
 /* "... in the same instance of the CUDA Runtime library in the host thread" */
@@ -118,14 +115,13 @@ static void ask_thread(const struct calls *calls, int failure)
     struct other other = { calls, !failure, cudaSuccess, cudaSuccess, cudaSuccess };
     cudaError_t failed = fail(calls, failure), last;
     struct ask *ask = calls->ask;
-    pthread_t thread;
 
-    if (pthread_create(&thread, NULL, fail_in_thread, &other) || pthread_join(thread, NULL)) {
+    if (!run_in_thread(fail_in_thread, &other)) {
         ask_skip(ask, "the last error of another thread", "no thread could be had");
         return;
     }
     last = cudaGetLastError();
-    ask_expect(ask, "the last error of a thread that has made no call", other.at_first, cudaSuccess);
+    ask_expect(ask, "the last error of a thread in which no call has failed", other.at_first, cudaSuccess);
     ask_expect(ask, "the last error of another thread", other.last, other.failed);
     ask_expect(ask, "the last error of this thread", last, failed);
 }

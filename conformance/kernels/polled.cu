@@ -4,7 +4,6 @@
  * streams  MEM-09c  streams of each kind, behind a kernel, a memset, a copy and a host function, from this thread and from another one
  * events   MEM-09c  events behind work, whose stream was destroyed, that were asked for before, and in another thread
  */
-#include <pthread.h>
 #include <string.h>
 
 #include "graph_ask.h"
@@ -72,9 +71,9 @@ struct look {
     cudaError_t error;
 };
 
-static void *look_at(void *opaque)
+static void look_at(void *of)
 {
-    struct look *look = (struct look *)opaque;
+    struct look *look = (struct look *)of;
     struct polled *p = look->polled;
     cudaError_t query = look->asks ? cudaStreamQuery(look->stream) : cudaErrorNotReady;
 
@@ -84,7 +83,6 @@ static void *look_at(void *opaque)
         look->error = cudaStreamSynchronize(look->stream);
     p->ended += look->error == cudaSuccess && work_is_stale(p->room);
     (void)cudaGetLastError();
-    return NULL;
 }
 
 /* The per-thread default stream of another thread is another one. */
@@ -93,7 +91,6 @@ static cudaError_t run_polled(struct polled *p, unsigned trial)
     cudaStream_t stream = p->stream[trial / LASTS % STREAMS];
     unsigned way = trial / LASTS / STREAMS % WAYS;
     struct look look = { p, stream, way != 1, cudaSuccess };
-    pthread_t thread;
     cudaError_t error;
 
     prepare_trial(p->room, trial);
@@ -103,8 +100,8 @@ static cudaError_t run_polled(struct polled *p, unsigned trial)
     if (error != cudaSuccess)
         return error;
     if (way < 2 || stream == cudaStreamPerThread)
-        (void)look_at(&look);
-    else if (pthread_create(&thread, NULL, look_at, &look) || pthread_join(thread, NULL))
+        look_at(&look);
+    else if (!run_in_thread(look_at, &look))
         ask_skip(p->ask, "a stream of another thread", "no thread could be had");
     return look.error == cudaSuccess ? cudaDeviceSynchronize() : look.error;
 }
@@ -132,9 +129,9 @@ struct event_look {
 };
 
 /* "cudaEventQuery: cudaSuccess if all work currently captured by event has completed" */
-static void *look_at_event(void *opaque)
+static void look_at_event(void *of)
 {
-    struct event_look *look = (struct event_look *)opaque;
+    struct event_look *look = (struct event_look *)of;
     struct polled *p = look->polled;
     cudaError_t query = look->asks ? cudaEventQuery(look->event) : cudaErrorNotReady;
 
@@ -144,7 +141,6 @@ static void *look_at_event(void *opaque)
         look->error = look->whole ? cudaDeviceSynchronize() : cudaEventSynchronize(look->event);
     p->ended += look->error == cudaSuccess && work_is_stale(p->room);
     (void)cudaGetLastError();
-    return NULL;
 }
 
 /* Bits of the trial: asks; in another thread; the stream is destroyed meanwhile; waits for the device. */
@@ -152,7 +148,6 @@ static cudaError_t run_event(struct polled *p, cudaEvent_t event, unsigned trial
 {
     struct event_look look = { p, event, trial & 1, trial >> 3 & 1, cudaSuccess };
     cudaStream_t stream;
-    pthread_t thread;
     cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
 
     prepare_trial(p->room, trial);
@@ -164,8 +159,8 @@ static cudaError_t run_event(struct polled *p, cudaEvent_t event, unsigned trial
     if (trial & 4)
         (void)cudaStreamDestroy(stream);
     if (error == cudaSuccess && !(trial & 2))
-        (void)look_at_event(&look);
-    else if (error == cudaSuccess && (pthread_create(&thread, NULL, look_at_event, &look) || pthread_join(thread, NULL)))
+        look_at_event(&look);
+    else if (error == cudaSuccess && !run_in_thread(look_at_event, &look))
         ask_skip(p->ask, "an event in another thread", "no thread could be had");
     if (!(trial & 4))
         (void)cudaStreamDestroy(stream);
