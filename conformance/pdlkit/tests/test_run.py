@@ -380,3 +380,18 @@ def test_a_pool_with_a_failure_has_no_bound() -> None:
 
     assert [bounds(status) for status in ("PASS", "NOT_SUPPORTED")] == [[False, False]] * 2
     assert [bounds(status) for status in ("FAIL", "HANG", "INCONCLUSIVE", "CRASH")] == [[True, True]] * 4
+
+
+def test_a_gpu_is_old_enough_if_one_case_can_run_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cases for newer GPUs only must not make an older one NOT_APPLICABLE."""
+    class Asked(Exception):
+        pass
+
+    def asked(request: str, oldest_cc: int, harness: Path | None) -> device_choice.Choice:
+        raise Asked(oldest_cc)
+
+    monkeypatch.setattr(run, "select", lambda book, only: [SimpleNamespace(min_cc=cc) for cc in (100, 90, 120)])
+    monkeypatch.setattr(run, "choose", asked)
+    with pytest.raises(Asked) as told:
+        run.main(["--device", "cuda"])
+    assert told.value.args == (90,)
