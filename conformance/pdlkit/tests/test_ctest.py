@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from conformance.pdlkit import ctest, selftest
 from conformance.pdlkit.ctest import Course, run_ctest, summary
-from conformance.pdlkit.exits import SetupImpossible
+from conformance.pdlkit.exits import FAILED, OK, SetupImpossible
 
 PROJECT = """cmake_minimum_required(VERSION 3.21)
 project(x LANGUAGES NONE)
@@ -125,3 +127,13 @@ def test_a_listing_is_made_once_for_each_image_and_options(tmp_path: Path) -> No
     image.write_text("two")
     assert ask("-c", str(image)) == (0, "-c\ntwo", 3)
     assert [ask("-c", "absent"), ask("-c", "absent")] == [(3, "-c\n", 4), (3, "-c\n", 5)], "what failed is asked again"
+
+
+@pytest.mark.parametrize(("code", "expected"), [(0, OK), (8, FAILED), (1, FAILED), (-9, FAILED)])
+def test_only_zero_of_ctest_is_a_pass(code: int, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """8 is what CTest says when a test failed: taken for a pass, it would turn the whole suite green."""
+    monkeypatch.setattr(selftest, "_registered", lambda program, folder: ["pdlkit.a"])
+    monkeypatch.setattr(selftest, "_environment", lambda folder: {})
+    monkeypatch.setattr(ctest, "run_ctest", lambda *_: code)
+    tools: Any = SimpleNamespace(cmake=SimpleNamespace(path=tmp_path / "cmake"))
+    assert selftest._run_tests(tools, tmp_path, 1, None, keep_times=False) == expected
