@@ -71,3 +71,24 @@ def test_a_harness_that_finds_no_device_beside_hardware_is_no_absence(monkeypatc
     monkeypatch.setattr(device_choice, "ask_probe", lambda harness, request: (ended, []))
     assert device_choice._ask_harness("cuda", Path("h"), ["the PCI bus has an NVIDIA GPU"]).broken
     assert device_choice._ask_harness("cuda", Path("h"), []).absent
+
+
+@pytest.mark.parametrize("node", ["dev/nvhost-gpu", "dev/nvgpu", "dev/nvidia0", "proc/driver/nvidia/gpus/0000:01:00.0"])
+def test_every_sign_of_hardware_counts_alone(node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU that went unseen, such as Tegra's, would have `auto` judge the model instead."""
+    monkeypatch.setattr(machine, "Path", lambda *parts: Path(f"{tmp_path}{Path(*parts)}"))
+    assert machine.nvidia_hardware() == []
+    (tmp_path / node).parent.mkdir(parents=True)
+    (tmp_path / node).touch()
+    assert len(machine.nvidia_hardware()) == 1
+
+
+@pytest.mark.parametrize(("code", "usable"), [(0, True), (1, False), (None, False)])
+def test_an_answer_of_a_query_that_failed_is_none(code: int | None, usable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answers(argv: list[str], watch: machine._QueryWatch, stopper: object) -> SimpleNamespace:
+        watch.line('{"driver": 13000, "devices": [{"name": "GPU", "cc": 90, "sms": 132}]}')
+        return SimpleNamespace(exit_code=code, words=lambda: "ended so")
+
+    monkeypatch.setattr(machine, "run_child", answers)
+    found = machine.ask_driver()
+    assert (found.error is None, len(found.gpus)) == (usable, int(usable))
