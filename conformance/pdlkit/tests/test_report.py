@@ -11,15 +11,18 @@ import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
 import pytest
 
 from conformance.pdlkit import places, schema
-from conformance.pdlkit.report import inconsistencies, scrub, suite_facts, without_folders, write_report
+from conformance.pdlkit.axes import coverage
+from conformance.pdlkit.report import axes_entry, inconsistencies, rule_entry, scrub, suite_facts, without_folders, write_report
 from conformance.pdlkit.rules import load
 from conformance.pdlkit.tests.kit_runs import run_fake
+from conformance.pdlkit.verdicts import CaseResult
 
 SCHEMA = json.loads(places.SCHEMA.read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -186,3 +189,29 @@ def test_reports_written_side_by_side_are_whole_and_overwrite_no_file_of_others(
     assert json.loads((tmp_path / "report.json").read_text())["number"] in range(64)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.json.draft"]
     assert (tmp_path / "report.json.draft").read_text() == "mine"
+
+
+@pytest.mark.parametrize("status", ["FAIL", "HANG", "CRASH", "KIT_ERROR"])
+def test_a_rule_is_as_bad_as_an_observing_case_of_it(status: str) -> None:
+    book = load(places.RULES)
+    rule = next(r for r in book.rules if {case.proving for case in r.cases} == {True, False})
+    one = {proving: next(case for case in rule.cases if case.proving is proving) for proving in (True, False)}
+
+    def said(observed: str) -> object:
+        facts: Any = SimpleNamespace(results=[CaseResult(one[True], "PASS", None), CaseResult(one[False], observed, None)], on_model=False)
+        entry = rule_entry(facts, rule)
+        return entry and entry["status"]
+
+    assert said(status) == status and said("INCONCLUSIVE") == said("PASS") == "PASS"
+
+
+@pytest.mark.parametrize(("answer", "lost"), [("all of {n}", set()), ("all but 3 7", {3, 7}), ("all but 0", {0})])
+def test_rows_that_did_not_run_are_not_covered(answer: str, lost: set[int]) -> None:
+    book = load(places.RULES)
+    rows = book.axes.rows
+    record = {"answers": [{"what": "rows of the covering array that ran", "answer": answer.format(n=len(rows))},
+                          {"what": "other", "answer": "all of 9"}]}
+    facts: Any = SimpleNamespace(book=book, results=[CaseResult(book.cases[0], "PASS", None, record)])
+    entry, expected = axes_entry(facts), coverage(book.axes, [row for number, row in enumerate(rows) if number not in lost])
+    assert (entry["ran"], entry["rows"]) == (len(rows) - len(lost), len(rows))
+    assert (entry["pairs"], entry["triples"], entry["missing"]) == (list(expected.pairs), list(expected.triples), list(expected.missing))
