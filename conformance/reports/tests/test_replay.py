@@ -27,7 +27,7 @@ say(record="start", device={"name": "fake", "sms": SMS}, seed=options["--seed"])
 say(record="begin", case=options["--case"], deadline_s=LIMIT)
 BODY
 n = int(options["--repeat"])
-say(record="replayed", case=options["--case"], reason=REASON, forbidden=n // 4, run=n, exercised=n,
+say(record="replayed", case=options["--case"], reason=REASON, forbidden=n // 4, run=n, exercised=n - 1,
     outcomes={"fresh": n - n // 4, "stale": n // 4, "asked": int(options["--trial"].split(".")[1])})
 say(record="end", case=options["--case"]); say(record="done")
 """
@@ -96,10 +96,10 @@ def test_k_of_n_is_what_the_harness_counted(tmp_path: Path, capsys: pytest.Captu
     harness = fake_harness(tmp_path)
     assert replay.main([str(token()), "--harness", str(harness), "--repeat", "200", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert (said["forbidden"], said["run"], said["outcomes"]["asked"], said["same_code"]) == (50, 200, 5, True)
+    assert (said["forbidden"], said["run"], said["exercised"], said["outcomes"]["asked"], said["same_code"]) == (50, 200, 199, 5, True)
     assert replay.main([str(token(sources="00000000")), "--harness", str(harness)]) == 0
     out = capsys.readouterr().out
-    assert "250 of 1,000 forbidden" in out and "other code" in out
+    assert "250 of 1,000 forbidden, 999 exercised" in out and "other code" in out
 
 
 @pytest.mark.parametrize(
