@@ -11,10 +11,8 @@ before their wait is declared in kit.toml beside this file.
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,7 @@ from typing import Any
 from conformance.lint import analyser
 from conformance.lint.declarations import load as load_declarations
 from conformance.lint.findings import above_hint
-from conformance.lint.linter import Options, lint_files
+from conformance.lint.linter import KernelVerdict, Options, lint_files
 from conformance.pdlkit import places
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.cuda_programs import programs_at_hand
@@ -32,7 +30,6 @@ from conformance.pdlkit.read_report import read_report
 from conformance.pdlkit.rules import BASE_IMAGE, Tag, load
 
 DECLARED = Path(__file__).resolve().parent / "kit.toml"
-MOST_WORKERS = 16
 _OVERLAPPED = "_dependent"  # in the name of each kernel that a proving case launches with overlap
 
 
@@ -76,44 +73,23 @@ def shown_by(report: Mapping[str, Any], tags: Mapping[str, Tag]) -> list[Shown]:
     return list(found.values())
 
 
-def _found_in(harness: Path, mutants: Sequence[str], symbols: Iterable[str]) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """What lint finds in each of these kernels that the harness has, id to message; and what it could not read."""
-    named = re.compile(f"^({'|'.join(map(re.escape, mutants))})$") if mutants else None
-    report = lint_files([harness], Options(overlapping=named, declarations=load_declarations(DECLARED)[0], kernels=frozenset(symbols)))
-    found: dict[str, dict[str, str]] = {}
-    for verdict in report.verdicts:
-        found.setdefault(verdict.kernel, {}).update({f.id: f.message for f in above_hint(verdict.findings)})
-    return found, [f"lint cannot read {name}: {why}" for name, why in report.unreadable]
-
-
-def _by_image(shown: Iterable[Shown]) -> list[list[str]]:
-    """The kernels of each image together, so that no image is disassembled twice."""
-    images: dict[tuple[str, str], list[str]] = {}
-    for one in shown:
-        images.setdefault((one.kernel.partition("_")[0], one.image), []).append(one.symbol)
-    return list(images.values())
-
-
 def compare(harness: Path, shown: Iterable[Shown], tags: Mapping[str, Tag]) -> Comparison:
-    """Lint these kernels of the harness, on all cores, and hold each against what hardware showed of it."""
+    """Lint these kernels of the harness, and hold each against what hardware showed of it."""
     wanted = list(shown)
-    mutants = [one.symbol for one in wanted if one.killed]
-    images = _by_image(wanted)
-    workers = max(1, min(len(os.sched_getaffinity(0)), len(images), MOST_WORKERS))
-    shares = [[symbol for image in images[n::workers] for symbol in image] for n in range(workers)]
-    findings: dict[str, dict[str, str]] = {}
-    result = Comparison()
-    with ProcessPoolExecutor(workers) as pool:
-        for part, unreadable in pool.map(_found_in, [harness] * workers, [mutants] * workers, shares):
-            findings |= part
-            result.disagreements += unreadable
-    result.disagreements = list(dict.fromkeys(result.disagreements))
+    mutants = [re.escape(one.symbol) for one in wanted if one.killed]
+    named = re.compile(f"^({'|'.join(mutants)})$") if mutants else None
+    symbols = frozenset(one.symbol for one in wanted)
+    report = lint_files([harness], Options(overlapping=named, declarations=load_declarations(DECLARED)[0], kernels=symbols))
+    verdicts: dict[str, list[KernelVerdict]] = {}
+    for verdict in report.verdicts:
+        verdicts.setdefault(verdict.kernel, []).append(verdict)
+    result = Comparison(disagreements=[f"lint cannot read {name}: {why}" for name, why in report.unreadable])
     for one in wanted:
-        if one.symbol not in findings:
+        if one.symbol not in verdicts:
             result.absent.append(one.symbol)
             continue
         result.compared += 1
-        found = findings[one.symbol]
+        found = {f.id: f.message for v in verdicts[one.symbol] for f in above_hint(v.findings)}
         problem = _killed_but(one, found, tags[one.image]) if one.killed else _passed_but(found)
         if problem:
             result.disagreements.append(f"{one.symbol} (image {one.image}, {one.case}): {problem}")
