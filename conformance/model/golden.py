@@ -10,19 +10,18 @@ part of a digest; cases with host threads of their own are left out.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from conformance.model import on_model
+from conformance.model.recorded import compare_or_write
 from conformance.pdlkit import places
-from conformance.pdlkit.exits import BAD_ARGUMENTS, FAILED, OK, InvalidRun, KitExit
+from conformance.pdlkit.exits import InvalidRun
 
 FILE = places.KIT / "model" / "golden.json"
 DEVICES = ("model", "model:never-overlaps", "model:wait-some-blocks", "model:plain-overlaps", "model:exit-not-trigger")
@@ -78,23 +77,4 @@ def differences(now: Digests, recorded: Digests) -> list[str]:
 
 def main(argv: list[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description="the harness's records on the model, compared with the recorded ones", allow_abbrev=False)
-    parser.add_argument("--harness", type=Path, metavar="PATH", help="use this executable and build nothing")
-    parser.add_argument("--write", action="store_true", help="record instead of comparing")
-    try:
-        options = parser.parse_args(argv)
-    except SystemExit as stop:
-        return BAD_ARGUMENTS if stop.code else OK
-    try:
-        now = digests(on_model.harness_at(options.harness))
-    except KitExit as stop:
-        print(f"golden: {stop}", file=sys.stderr)
-        return stop.code
-    if options.write:
-        FILE.write_text(json.dumps(now, indent=0, sort_keys=True) + "\n", encoding="utf-8")
-        return OK
-    wrong = differences(now, json.loads(FILE.read_text(encoding="utf-8")))
-    print("\n".join(wrong[:40]), end="\n" if wrong else "")
-    if wrong:
-        print(f"{len(wrong)} families differ; if the change was meant, `python3 conformance dev golden --write` records it")
-    return FAILED if wrong else OK
+    return compare_or_write("golden", "the harness's records on the model, and what is recorded", FILE, digests, differences, argv)

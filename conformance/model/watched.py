@@ -11,11 +11,9 @@ asks. PATH is pdl-harness-watched, the model's harness with harness/tests/watche
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from conformance.model import golden, on_model
+from conformance.model.recorded import compare_or_write
 from conformance.pdlkit import places
-from conformance.pdlkit.exits import BAD_ARGUMENTS, FAILED, OK, InvalidRun, KitExit
+from conformance.pdlkit.exits import InvalidRun
 from conformance.pdlkit.rules import Case
 
 FILE = places.KIT / "model" / "watched.json"
@@ -117,23 +116,4 @@ def differences(now: Watched, recorded: Watched) -> list[str]:
 
 def main(argv: list[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description="which words cases of kind api look at, and what is recorded", allow_abbrev=False)
-    parser.add_argument("--harness", type=Path, required=True, metavar="PATH", help="pdl-harness-watched")
-    parser.add_argument("--write", action="store_true", help="record instead of comparing")
-    try:
-        options = parser.parse_args(argv)
-    except SystemExit as stop:
-        return BAD_ARGUMENTS if stop.code else OK
-    try:
-        now = watch(on_model.harness_at(options.harness))
-    except KitExit as stop:
-        print(f"watched: {stop}", file=sys.stderr)
-        return stop.code
-    if options.write:
-        FILE.write_text(json.dumps(now, indent=0, sort_keys=True) + "\n", encoding="utf-8")
-        return OK
-    wrong = differences(now, json.loads(FILE.read_text(encoding="utf-8")))
-    print("\n".join(wrong[:40]), end="\n" if wrong else "")
-    if wrong:
-        print(f"{len(wrong)} differences; if the change was meant, `python3 conformance dev watched --write` records it")
-    return FAILED if wrong else OK
+    return compare_or_write("watched", "which words cases of kind api look at, and what is recorded", FILE, watch, differences, argv)
