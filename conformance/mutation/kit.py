@@ -29,7 +29,7 @@ from conformance.pdlkit.selftest import test_python
 
 PROGRAMS = "programs"  # the folder, and the family of kernels, of what is made in many ways
 C_FILES = tuple(f"conformance/harness/{name}.c" for name in (
-    "ask", "batch", "case", "device", "edges", "judge", "main", "nodes", "oracle", "part", "plan", "queue", "record", "record_case",
+    "ask", "batch", "case", "device", "judge", "main", "nodes", "oracle", "part", "plan", "queue", "record", "record_case",
     "run_case", "tally", "variants", *(f"{PROGRAMS}/program_{part}" for part in (
         "around", "between", "deep", "draw", "exec", "graph", "judge", "launch", "read", "room", "sizes", "steps", "stream", "words"))))
 C_TESTS = ("oracle_test", "judge_test", "tally_test", "batch_test", "decisions_test", "part_test", "record_test", "run_case_test",
