@@ -317,12 +317,6 @@ cudaError_t capture_record(struct stream *s, struct event *e)
     return cudaSuccess;
 }
 
-/* Whether a wait adds no dependency, on the device that loses one. */
-static bool join_is_lost(const struct stream *s)
-{
-    return device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread);
-}
-
 cudaError_t capture_wait(struct stream *s, struct event *e)
 {
     if (e->recorded != RECORDED_IN_CAPTURE) {
@@ -361,7 +355,7 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
         l->halves = 0;
     if (device.faults.join_forgets_overlapped)
         l->behinds = 0;
-    bool lost = join_is_lost(s);
+    bool lost = device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread);
     for (unsigned i = 0; i < e->captured_count && !lost; i++)
         lane_depends(l, e->captured[i]);
     if (device.faults.event_spent)
