@@ -290,8 +290,16 @@ static void test_ways(void)
     check(try_it(bad, fine, 1, 1, 0, &found) == TRIED_REFUSED && found.count == 0, "nor what the device refuses");
     check(try_it(poor, fine, 0, 0, 0, &found) == TRIED_REFUSED && found.count == 0, "a device without memory refuses");
     check(try_it(poor, fine, 1, 0, 0, &found) == TRIED_DECLINED && found.count == 0, "a way that declines does so without memory, too");
-    check(try_it(fine, poor, 0, 0, 0, &found) == TRIED_REFUSED && found.count == 0 && unmade == 1, "also where it is to be made executable");
+    check(try_it(fine, poor, 0, 0, 0, &found) == TRIED_REFUSED && found.count == 0 && unmade == 1, "nor is it a difference if memory is short once the graph is made executable");
     check(try_it(fine, fine, 1, 0, 1, &found) == TRIED_MADE && found.count == 1, "a difference counts, though the way was declined");
+}
+
+/* A program, and calls that do what they are asked; nothing was compared so far. */
+static void begin_try(void)
+{
+    open_program(0);
+    memset(&calls, 0, sizeof(calls));
+    compared = streamed = 0;
 }
 
 static void test_streams(void)
@@ -300,13 +308,11 @@ static void test_streams(void)
     struct difference found;
     struct way way = { 0 };
 
-    open_program(0);
-    memset(&calls, 0, sizeof(calls));
+    begin_try();
     calls.make = cudaErrorNotSupported;
     calls.declines = 1;
     way.stream = 1;
     way.make = WAY_CAPTURED;
-    compared = streamed = 0;
     check(try_way(&room, &program, &way, 77, &found) == TRIED_DECLINED && streamed == 1 && compared == 0, "streams are made by their own calls");
 }
 
@@ -316,13 +322,11 @@ static void test_blind(void)
     struct difference found;
     struct way way = { 0 };
 
-    open_program(0);
-    memset(&calls, 0, sizeof(calls));
+    begin_try();
     calls.exec = cudaErrorMemoryAllocation;
     calls.differs = 1;
     way.make = 3;
     room.blind = 1;
-    compared = 0;
     check(try_way(&room, &program, &way, 77, &found) == TRIED_REFUSED && compared == 0 && found.count == 0,
           "where words alone are to tell, the graph is not compared");
 }
