@@ -2,6 +2,9 @@
 
     python3 conformance dev lint-against-hardware [--json] REPORT.json HARNESS
 
+With - for REPORT.json lint looks at every kernel that a report could name at once, and takes the report's path from standard input.
+`run` starts it so while the GPU works.
+
 A dependent that passed must be without a finding above hint. A mutant that was killed, and that rules.toml says lint sees
 (`lint`), must have one of the findings named there. Anything else is a KIT_ERROR: either the machine code is not what the
 rule book says (the compiler spoiled a kernel, or repaired a mutant), or lint is wrong. What the kit's kernels may touch
@@ -11,7 +14,9 @@ before their wait is declared in kit.toml beside this file.
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,12 +25,12 @@ from typing import Any
 from conformance.lint import analyser
 from conformance.lint.declarations import load as load_declarations
 from conformance.lint.findings import above_hint
-from conformance.lint.linter import KernelVerdict, Options, lint_files
+from conformance.lint.linter import KernelVerdict, Options, Report, lint_files
 from conformance.pdlkit import places
 from conformance.pdlkit.arguments import Parser
 from conformance.pdlkit.cuda_programs import programs_at_hand
 from conformance.pdlkit.exits import FAILED, OK
-from conformance.pdlkit.machine_code import symbol_of
+from conformance.pdlkit.machine_code import MachineCode, symbol_of
 from conformance.pdlkit.read_report import read_report
 from conformance.pdlkit.rules import BASE_IMAGE, Tag, load
 
@@ -73,18 +78,27 @@ def shown_by(report: Mapping[str, Any], tags: Mapping[str, Tag]) -> list[Shown]:
     return list(found.values())
 
 
-def compare(harness: Path, shown: Iterable[Shown], tags: Mapping[str, Tag]) -> Comparison:
-    """Lint these kernels of the harness, and hold each against what hardware showed of it."""
-    wanted = list(shown)
-    mutants = [re.escape(one.symbol) for one in wanted if one.killed]
+def could_be_shown(harness: Path, tags: Mapping[str, Tag]) -> frozenset[str]:
+    """Every symbol that a report about this harness could ask of lint, and names of mutants that there are not."""
+    bases = {symbol.removesuffix(f"_{BASE_IMAGE}") for symbol in MachineCode(harness).symbols() if symbol.endswith(f"_{BASE_IMAGE}")}
+    images = [BASE_IMAGE, *(tag.tag for tag in tags.values() if tag.lint)]
+    return frozenset(symbol_of(name, image) for name in bases if _OVERLAPPED in name for image in images)
+
+
+def look(harness: Path, symbols: frozenset[str]) -> Report:
+    """What lint says of these kernels. A mutant may have lost its wait, so it is named as one that overlaps."""
+    mutants = [re.escape(symbol) for symbol in sorted(symbols) if not symbol.endswith(f"_{BASE_IMAGE}")]
     named = re.compile(f"^({'|'.join(mutants)})$") if mutants else None
-    symbols = frozenset(one.symbol for one in wanted)
-    report = lint_files([harness], Options(overlapping=named, declarations=load_declarations(DECLARED)[0], kernels=symbols))
+    return lint_files([harness], Options(overlapping=named, declarations=load_declarations(DECLARED)[0], kernels=symbols))
+
+
+def hold_against(shown: Iterable[Shown], report: Report, tags: Mapping[str, Tag]) -> Comparison:
+    """What hardware showed of each kernel, beside what lint said of it."""
     verdicts: dict[str, list[KernelVerdict]] = {}
     for verdict in report.verdicts:
         verdicts.setdefault(verdict.kernel, []).append(verdict)
     result = Comparison(disagreements=[f"lint cannot read {name}: {why}" for name, why in report.unreadable])
-    for one in wanted:
+    for one in shown:
         if one.symbol not in verdicts:
             result.absent.append(one.symbol)
             continue
@@ -112,25 +126,38 @@ def _passed_but(found: Mapping[str, str]) -> str | None:
             "cannot see that), or lint is wrong, or kit.toml lacks a declaration")
 
 
-def answer(report: Mapping[str, Any], harness: Path, tags: Mapping[str, Tag]) -> dict[str, Any]:
-    """What `run` asks for: `compared` and `disagreements`, or `left_out` with the reason why nothing was compared."""
+def compare(harness: Path, shown: Iterable[Shown], tags: Mapping[str, Tag]) -> Comparison:
+    """Lint these kernels of the harness, and hold each against what hardware showed of it."""
+    wanted = list(shown)
+    return hold_against(wanted, look(harness, frozenset(one.symbol for one in wanted)), tags)
+
+
+def answer(report: Path | None, harness: Path, tags: Mapping[str, Tag]) -> dict[str, Any]:
+    """What `run` asks for: `compared` and `disagreements`, or `left_out` with the reason why nothing was compared.
+
+    report: None where standard input will say where it lies."""
     if not (programs_at_hand() and analyser.at_hand()):
         return {"left_out": "nvdisasm, cuobjdump or a C compiler is not on this machine"}
-    shown = shown_by(report, tags)
+    said = None
+    if report is None:
+        os.nice(19)  # the run on the GPU goes first
+        said = look(harness, could_be_shown(harness, tags))
+        report = Path(sys.stdin.readline().removesuffix("\n"))
+    shown = shown_by(read_report(report), tags)
     if not shown:
         return {"left_out": "no kernel was proven or killed"}
-    result = compare(harness, shown, tags)
+    result = hold_against(shown, said, tags) if said else compare(harness, shown, tags)
     return {"compared": result.compared, "absent": result.absent, "disagreements": result.disagreements}
 
 
 def main(argv: list[str]) -> int:
     """Compare; 0 if they agree, 1 if they do not or nothing could be compared. With --json always 0: the answer says it."""
     parser = Parser("dev lint-against-hardware", "compare lint's findings on the harness with a report from a GPU")
-    parser.add_argument("report", type=Path)
+    parser.add_argument("report", type=Path, help="of the GPU; - looks at the machine code at once, and reads the path from standard input")
     parser.add_argument("harness", type=Path)
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     options = parser.parse_args(argv)
-    said = answer(read_report(options.report), options.harness, load(places.RULES).tags)
+    said = answer(None if options.report == Path("-") else options.report, options.harness, load(places.RULES).tags)
     if options.json:
         print(json.dumps(said))
         return OK

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from conformance.pdlkit import places, repro
-from conformance.pdlkit.children import run_tool
+from conformance.pdlkit.children import Kept, run_tool
 from conformance.pdlkit.machine_code import Cubin, MachineCode, symbol_of
 from conformance.pdlkit.verdicts import CaseResult
 
 KEPT = 4  # failing cases for which files are written; the others say the same
 LINT_S = 600.0  # against a hang: lint takes seconds
+_TOO_LONG = f"lint did not end in {LINT_S:.0f} s"
 KIT_DECLARED = places.KIT / "lint" / "kit.toml"
 
 
@@ -39,22 +41,50 @@ def kernels_of(result: CaseResult) -> list[tuple[str, int]]:
     return found
 
 
+def _answer(code: int | None, out: bytes, errors: bytes) -> dict[str, Any] | str:
+    if code in (0, 1, 3):  # 3: no kernel of the image waits
+        try:
+            return dict(json.loads(out))
+        except ValueError:
+            return "lint printed invalid JSON"
+    lines = errors.decode(errors="replace").strip().splitlines()
+    return "lint cannot run here" + (f": {lines[-1][:160]}" if lines else "")
+
+
 def ask_lint(arguments: list[str]) -> dict[str, Any] | str:
     """The answer of one command of lint, which runs as a child: its JSON, or the sentence that says why there is none."""
     try:
         done = run_tool([sys.executable, str(places.KIT), *arguments], timeout=LINT_S)
     except subprocess.TimeoutExpired:
-        return f"lint did not end in {LINT_S:.0f} s"
-    if done.returncode in (0, 1, 3):  # 3: no kernel of the image waits
+        return _TOO_LONG
+    return _answer(done.returncode, done.stdout, done.stderr)
+
+
+class LintBeside:
+    """Lint as a child that looks at a harness's machine code while the GPU works, and is told afterwards what the GPU showed."""
+
+    def __init__(self, harness: Path) -> None:
+        """Start it; SetupImpossible if that fails."""
+        self.kept = Kept([sys.executable, str(places.KIT), "dev", "lint-against-hardware", "--json", "-", str(harness)],
+                          stdin=subprocess.PIPE)
+
+    def compare(self, report: Path) -> dict[str, Any] | str:
+        """Its answer about this report, as ask_lint gives one. It can be asked once."""
         try:
-            return dict(json.loads(done.stdout))
-        except ValueError:
-            return "lint printed invalid JSON"
-    lines = done.stderr.decode(errors="replace").strip().splitlines()
-    return "lint cannot run here" + (f": {lines[-1][:160]}" if lines else "")
+            out, errors = self.kept.process.communicate(f"{report.absolute()}\n".encode(), timeout=LINT_S)
+        except subprocess.TimeoutExpired:
+            return _TOO_LONG
+        return _answer(self.kept.process.returncode, out, errors)
+
+    def end(self) -> None:
+        """End it, whether it was asked or not."""
+        self.kept.stop()
+        for pipe in (self.kept.process.stdin, self.kept.process.stdout, self.kept.process.stderr):
+            assert pipe
+            pipe.close()
 
 
-def lint_words(image: Path, symbols: set[str]) -> str:
+def lint_words(image: Path, symbols: Collection[str]) -> str:
     """What lint says about these kernels of a saved image; never an error of this command."""
     said = ask_lint(["lint", "--json", "--no-hints", "--independent", str(KIT_DECLARED), str(image)])
     if isinstance(said, str):
@@ -67,29 +97,32 @@ def lint_words(image: Path, symbols: set[str]) -> str:
     return "lint: " + "; ".join(dict.fromkeys(f"{f['severity']} {f['id']} in {f['kernel']}" for f in findings))
 
 
-def save_images(result: CaseResult, code: MachineCode, folder: Path) -> list[dict[str, Any]]:
-    """Save the images that hold the case's kernels, with lint's word on each."""
-    wanted: dict[str, tuple[Cubin, set[str]]] = {}
+def save_images(result: CaseResult, code: MachineCode, folder: Path) -> dict[Path, tuple[Cubin, set[str]]]:
+    """Save the images that hold the case's kernels; path to the image and those kernels."""
+    saved: dict[Path, tuple[Cubin, set[str]]] = {}
     for symbol, arch in kernels_of(result):
         cubin = code.find(symbol, arch)
         if cubin is not None:
-            wanted.setdefault(cubin.digest, (cubin, set()))[1].add(symbol)
-    saved = []
-    for digest, (cubin, symbols) in wanted.items():
-        path = folder / "images" / f"{digest.removeprefix('sha256:')[:16]}.cubin"
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(cubin.data)
-        saved.append({"file": path.name, "hash": digest, "arch": cubin.arch, "lint": lint_words(path, symbols)})
+            path = folder / "images" / f"{cubin.digest.removeprefix('sha256:')[:16]}.cubin"
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(cubin.data)
+            saved.setdefault(path, (cubin, set()))[1].add(symbol)
     return saved
 
 
 def gather(results: Iterable[CaseResult], code: MachineCode | None, folder: Path, seed: int) -> dict[str, Evidence]:
     """Write what the first failing cases need; case name to files."""
+    failed = [r for r in results if r.status == "FAIL"][:KEPT]
+    images = {r.case.name: save_images(r, code, folder) if code is not None else {} for r in failed}
+    asked = {(path, frozenset(symbols)) for saved in images.values() for path, (_, symbols) in saved.items()}
+    with ThreadPoolExecutor() as pool:  # where processes start slowly, one after the other takes long
+        words = dict(zip(asked, pool.map(lambda one: lint_words(*one), asked), strict=True))
     found: dict[str, Evidence] = {}
-    for result in [r for r in results if r.status == "FAIL"][:KEPT]:
-        first = not any(evidence.repro for evidence in found.values())
-        images = save_images(result, code, folder) if code is not None else []
-        found[result.case.name] = Evidence(repro.write(result, folder, seed, first), images)
+    for result in failed:
+        name, first = result.case.name, not any(evidence.repro for evidence in found.values())
+        found[name] = Evidence(repro.write(result, folder, seed, first), [
+            {"file": path.name, "hash": cubin.digest, "arch": cubin.arch, "lint": words[path, frozenset(symbols)]}
+            for path, (cubin, symbols) in images[name].items()])
     return found
 
 

@@ -78,6 +78,10 @@ class MachineCode:
             seen = True
         return "sha256:" + total.hexdigest()[:32] if seen else None
 
+    def symbols(self) -> set[str]:
+        """Every kernel in the file that has machine code."""
+        return {symbol for symbol, _ in self._by_symbol}
+
     def architectures(self) -> list[int]:
         """Every machine-code architecture in the file."""
         return sorted({arch for _, arch in self._by_symbol})

@@ -26,6 +26,7 @@ from conformance.pdlkit.build import Built, build, carried
 from conformance.pdlkit.checked_lines import Writer
 from conformance.pdlkit.device_choice import Choice, ask_probe, choose, parse_request
 from conformance.pdlkit.display import Progress, verdict_block, wants_colours
+from conformance.pdlkit.evidence import LintBeside
 from conformance.pdlkit.exits import BadArguments, InvalidRun, SetupImpossible
 from conformance.pdlkit.machine_code import MachineCode
 from conformance.pdlkit.output_folder import claim, forget, output_path
@@ -187,11 +188,9 @@ def _nothing_ran(cases: list[Case], choice: Choice) -> list[CaseResult]:
 
 
 def _execute(
-    options: argparse.Namespace, choice: Choice, book: RuleBook, cases: list[Case], seed: int, folder: Path, say: Callable[[str], None]
-) -> tuple[Outcome, Built, float]:
-    """Build, then run every family; returns what the children said, and how long they took."""
-    built = _obtain(options, choice, say)
-    _check_model_name(choice, built)
+    options: argparse.Namespace, choice: Choice, built: Built, book: RuleBook, cases: list[Case], seed: int, folder: Path
+) -> tuple[Outcome, float]:
+    """Run every family; returns what the children said, and how long they took."""
     plan = _plan(options, choice, built, book, cases, seed)
     earlier, kept = Outcome(), resume.Kept()
     if options.resume:
@@ -204,7 +203,7 @@ def _execute(
     whole = dict(plan.families)
     for family in kept.families:
         plan.families.pop(family, None)
-    say(f"running {len(cases)} cases on {choice.device}, profile {options.profile}, seed 0x{seed:016x}")
+    _say(f"running {len(cases)} cases on {choice.device}, profile {options.profile}, seed 0x{seed:016x}")
     progress, log = Progress(len(cases)), _RecordLog(folder / resume.RECORDS, bool(options.resume))
 
     def sink(family: str, record: Record) -> None:
@@ -223,7 +222,7 @@ def _execute(
     finally:
         progress.close()
         log.close()
-    return _with_earlier(outcome, earlier, plan), built, time.monotonic() - started
+    return _with_earlier(outcome, earlier, plan), time.monotonic() - started
 
 
 def _with_earlier(outcome: Outcome, earlier: Outcome, plan: Plan) -> Outcome:
@@ -250,13 +249,26 @@ def _go_on(options: argparse.Namespace) -> None:
     options.only, options.plant, options.output = identity.only, identity.plant, options.resume
 
 
-def _static_check(report: Path, facts: RunFacts) -> tuple[str | None, list[str]]:
+@contextmanager
+def _lint_beside(built: Built | None, choice: Choice, plant: str | None) -> Iterator[LintBeside | str | None]:
+    """Lint, at work on the kernels that are about to run; or why it is left out, or None where nobody expects it."""
+    if built is None or choice.on_model or plant is not None:
+        yield None
+    elif not any(True for _ in fatbin.entries(built.harness.read_bytes())):
+        yield "left out: the harness holds no machine code"
+    else:
+        lint = LintBeside(built.harness)
+        try:
+            yield lint
+        finally:
+            lint.end()
+
+
+def _static_check(report: Path, lint: LintBeside | str | None) -> tuple[str | None, list[str]]:
     """Lint's findings on the kernels that ran, compared with what the hardware showed: what was done, and the disagreements."""
-    if facts.code is None or facts.on_model or facts.plant is not None:
-        return None, []
-    if not any(True for _ in fatbin.entries(facts.code.path.read_bytes())):
-        return "left out: the harness holds no machine code", []
-    said = evidence.ask_lint(["dev", "lint-against-hardware", "--json", str(report), str(facts.code.path)])
+    if not isinstance(lint, LintBeside):
+        return lint, []
+    said = lint.compare(report)
     if isinstance(said, str):  # the run keeps what it found, whatever is wrong with lint
         return "failed", [f"static check: {said}"]
     if "left_out" in said:
@@ -265,10 +277,10 @@ def _static_check(report: Path, facts: RunFacts) -> tuple[str | None, list[str]]
     return f"{said['compared']} kernels compared", [f"static check: {text}" for text in wrong]
 
 
-def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace) -> int:
+def _finish(facts: RunFacts, folder: Path, options: argparse.Namespace, lint: LintBeside | str | None) -> int:
     report = build_report(facts)
-    path = write_report(report, folder)  # before lint is asked, so that nothing can lose it
-    told, wrong = _static_check(path, facts)
+    path = write_report(report, folder)  # before lint answers, so that nothing can lose it
+    told, wrong = _static_check(path, lint)
     wrong = [*inconsistencies(report), *wrong]
     if wrong:
         verdict = RunVerdict("INVALID", (*wrong, *facts.verdict.reasons), facts.verdict.findings, facts.verdict.waived)
@@ -345,15 +357,26 @@ def _say(text: str) -> None:
 
 
 def _run(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: list[Case], seed: int, choice: Choice, folder: Path) -> int:
-    """Run the cases into the folder, judge them and write the report."""
+    """Build, run the cases into the folder, judge them and write the report."""
     started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    built = None if choice.broken or choice.absent else _obtain(options, choice, _say)
+    if built is not None:
+        _check_model_name(choice, built)
+    with _lint_beside(built, choice, options.plant) as lint:
+        facts = _facts(options, argv, book, cases, seed, choice, built, folder, started)
+        return _finish(facts, folder, options, lint)
+
+
+def _facts(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: list[Case], seed: int, choice: Choice,
+           built: Built | None, folder: Path, started: str) -> RunFacts:
+    """Run and judge the cases: all that the report says but lint's word."""
     interposed = {} if choice.on_model else machine.interposers()
-    outcome, built, wall_s, code = Outcome(), None, 0.0, None
-    if choice.broken or choice.absent:
+    outcome, wall_s, code = Outcome(), 0.0, None
+    if built is None:
         forget(folder)
         results = _nothing_ran(cases, choice)
     else:
-        outcome, built, wall_s = _execute(options, choice, book, cases, seed, folder, _say)
+        outcome, wall_s = _execute(options, choice, built, book, cases, seed, folder)
         results = _judge(book, cases, outcome.logs, choice.on_model)
         code = None if choice.on_model else MachineCode(built.harness)
     driver: dict[str, Any] = {}
@@ -361,14 +384,13 @@ def _run(options: argparse.Namespace, argv: list[str], book: RuleBook, cases: li
         driver = {"version": machine.driver_version(), "kernel_module": machine.kernel_module()}
     applied = waivers.apply(options.waivers, results, _device_name(outcome), driver.get("version"), datetime.now(UTC).date())
     verdict = _verdict(results, outcome, choice, interposed, options.plant, applied)
-    facts = RunFacts(
+    return RunFacts(
         book=book, device=choice.device, profile=options.profile, seed=seed, argv=argv, only=options.only,
         started=started, wall_s=wall_s, results=results, verdict=verdict, start=outcome.start or {},
         toolchain=built.toolchain if built else {}, host=machine.host(), interposers=sorted(interposed),
         problems=outcome.problems, processes=outcome.processes, code=code, driver=driver, plant=options.plant,
         evidence=evidence.gather(results, code, folder, seed), waivers=applied,
     )
-    return _finish(facts, folder, options)
 
 
 def _gpus(options: argparse.Namespace, choice: Choice) -> list[many_gpus.Worker]:

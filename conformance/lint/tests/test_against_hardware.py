@@ -12,7 +12,7 @@ import pytest
 
 from conformance.lint import against_hardware as leg
 from conformance.lint.shapes.compilers import installed_nvcc
-from conformance.pdlkit import places
+from conformance.pdlkit import evidence, places
 from conformance.pdlkit.exits import BadArguments
 from conformance.pdlkit.rules import RuleBook, load
 
@@ -60,6 +60,29 @@ def test_lint_says_what_hardware_showed(harness: Path, recorded: dict[str, Any],
     result = leg.compare(harness, shown, book.tags)
     assert result.disagreements == []
     assert result.compared >= 20 and {one.killed for one in shown} == {True, False}
+
+
+def test_lint_that_looked_before_the_report_was_there_says_the_same(
+    harness: Path, recorded: dict[str, Any], book: RuleBook, tmp_path: Path
+) -> None:
+    """As `run` asks it: lint is at work on the machine code while the kernels run."""
+    honest = {one.symbol for one in leg.shown_by(recorded, book.tags)}
+    assert honest <= leg.could_be_shown(harness, book.tags)
+    path = tmp_path / "a report.json"
+    path.write_text(json.dumps({**recorded, "tests": [test for test in recorded["tests"] if test["name"].startswith("WAIT-01.store")]}))
+    beside = evidence.LintBeside(harness)
+    try:
+        said = beside.compare(path)
+    finally:
+        beside.end()
+    assert said == leg.answer(path, harness, book.tags) and isinstance(said, dict)
+    assert said["compared"] >= 5 and not said["disagreements"]
+
+
+def test_lint_that_is_never_asked_ends(harness: Path) -> None:
+    beside = evidence.LintBeside(harness)
+    beside.end()
+    assert beside.kept.process.poll() is not None and beside.kept.reaped
 
 
 def _image_compiled_fast(family: str, folder: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import subprocess
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -55,16 +56,16 @@ def test_evidence_of_a_failure_saves_the_image_and_asks_lint(tmp_path: Path, mon
     code = MachineCode(_compile(tmp_path / "a", "2.0", "-arch=sm_90", "-Done=one_base"))
     record = {"kernels": [{"name": "one", "image": "base", "binary_version": 90}]}
     result = CaseResult(load(places.RULES).cases[0], "FAIL", None, record=record)
-    asked: list[set[str]] = []
+    asked: list[Collection[str]] = []
 
-    def word(_image: Path, symbols: set[str]) -> str:
+    def word(_image: Path, symbols: Collection[str]) -> str:
         asked.append(symbols)
         return "lint finds nothing"
 
     monkeypatch.setattr(evidence, "lint_words", word)
-    (image,) = evidence.save_images(result, code, tmp_path)
+    (image,) = evidence.gather([result], code, tmp_path, 1)[result.case.name].images
     assert (tmp_path / "images" / image["file"]).read_bytes()[:4] == b"\x7fELF"
-    assert asked == [{"one_base"}] and image["arch"] == 90
+    assert asked == [{"one_base"}] and (image["arch"], image["lint"]) == (90, "lint finds nothing")
 
 
 def test_lint_that_cannot_run_is_said_and_costs_nothing(tmp_path: Path) -> None:

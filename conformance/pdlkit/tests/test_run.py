@@ -237,10 +237,8 @@ def test_help_is_there(arguments: list[str], tmp_path: Path) -> None:
 def test_the_static_check_says_what_it_did_and_costs_no_report(
     answer: Any, told: str, wrong: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evidence, "ask_lint", lambda _: answer)
-    holds_code = Path(__file__).parent / "corpus" / "tiny.fatbin"
-    facts: Any = SimpleNamespace(code=SimpleNamespace(path=holds_code), on_model=False, plant=None)
-    said, found = run._static_check(FAKE, facts)
+    monkeypatch.setattr(evidence.LintBeside, "compare", lambda _self, _report: answer)
+    said, found = run._static_check(FAKE, object.__new__(evidence.LintBeside))
     assert said and said.startswith(told) and found == wrong
 
 
@@ -355,7 +353,7 @@ def test_a_report_that_contradicts_itself_or_lint_is_invalid(where: str, monkeyp
     facts = RunFacts(
         book=load(places.RULES), device="cuda:0", profile="smoke", seed=1, argv=[], only=[], started="", wall_s=0.0, results=[],
         verdict=RunVerdict("CONFORMS"), start={}, toolchain={}, host={}, interposers=[], problems=[], processes=[], code=None)
-    assert run._finish(facts, tmp_path, argparse.Namespace(json=True)) == INVALID
+    assert run._finish(facts, tmp_path, argparse.Namespace(json=True), None) == INVALID
     report = json.loads((tmp_path / "report.json").read_text())
     said = "counts differ" if where == "inconsistencies" else "they disagree"
     assert report["verdict"] == "INVALID" and report["reasons"] == [said] == report["problems"]
