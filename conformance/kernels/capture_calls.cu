@@ -59,6 +59,17 @@ static void expect_spoiled(const struct capture *c, const char *what)
         (void)cudaGraphDestroy(graph);
 }
 
+/* Ends what is left of a capture, whose graph and whose errors nobody asks for. */
+static void drop(cudaStream_t stream)
+{
+    cudaGraph_t graph = NULL;
+
+    (void)cudaStreamEndCapture(stream, &graph);
+    (void)cudaGetLastError();
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
 /* "It is invalid to wait on a non-captured event from a stream which is being captured" */
 static cudaError_t wait_for_before(const struct capture *c) { return cudaStreamWaitEvent(c->stream, c->event, 0); }
 static cudaError_t end_stream(const struct capture *c) { return cudaStreamSynchronize(c->stream); }
@@ -87,7 +98,6 @@ static cudaError_t end_event(const struct capture *c)
 /* "It is invalid to merge two separate capture graphs" */
 static void ask_merge(const struct capture *c)
 {
-    cudaGraph_t graph = NULL;
     cudaError_t error = begin(c->stream);
 
     if (error == cudaSuccess)
@@ -97,10 +107,7 @@ static void ask_merge(const struct capture *c)
     ask_expect(c->ask, "two captures and an event of one", error, cudaSuccess);
     ask_expect_refusal(c->ask, "a wait in the other one", cudaStreamWaitEvent(c->stream, c->event, 0));
     expect_spoiled(c, "a capture that was to wait for an event of another one");
-    (void)cudaStreamEndCapture(c->side, &graph);
-    (void)cudaGetLastError();
-    if (graph)
-        (void)cudaGraphDestroy(graph);
+    drop(c->side);
 }
 
 /* The capture ends in the stream that it began in. */
@@ -118,10 +125,7 @@ static void ask_other_end(const struct capture *c)
     ask_expect(c->ask, "a capture that leads into another stream and back", error, cudaSuccess);
     ask_expect_refusal(c->ask, "its end in that stream", cudaStreamEndCapture(c->side, &graph));
     ask_expect_number(c->ask, "a graph came of it", graph != NULL, 0);
-    (void)cudaStreamEndCapture(c->stream, &graph);
-    (void)cudaGetLastError();
-    if (graph)
-        (void)cudaGraphDestroy(graph);
+    drop(c->stream);
 }
 
 struct ending {
@@ -153,11 +157,10 @@ static void ask_other_thread(const struct capture *c, enum cudaStreamCaptureMode
         ask_expect(c->ask, what, ending.error, cudaSuccess);
     else
         ask_expect_refusal(c->ask, what, ending.error);
-    if (!ending.graph)
-        (void)cudaStreamEndCapture(c->stream, &ending.graph);
-    (void)cudaGetLastError();
     if (ending.graph)
         (void)cudaGraphDestroy(ending.graph);
+    else
+        drop(c->stream);
 }
 
 static void ask_spoilers(const struct capture *c)
@@ -169,7 +172,6 @@ static void ask_spoilers(const struct capture *c)
         { "waiting for a captured event", end_event, 0 }, /* whether that spoils a capture is open */
         { "waiting for the device while a stream captures", end_device, 1 },
     };
-    cudaGraph_t graph = NULL;
     unsigned i;
 
     for (i = 0; i < sizeof(spoilers) / sizeof(spoilers[0]); i++) {
@@ -179,11 +181,8 @@ static void ask_spoilers(const struct capture *c)
         if (spoilers[i].spoils)
             expect_spoiled(c, spoilers[i].what);
         else
-            (void)cudaStreamEndCapture(c->stream, &graph);
+            drop(c->stream);
         (void)cudaGetLastError();
-        if (graph)
-            (void)cudaGraphDestroy(graph);
-        graph = NULL;
     }
 }
 
@@ -390,13 +389,9 @@ static void ask_legacy_status(const struct capture *c)
     ask_expect_number(c->ask, "a graph came of the capture", graph != NULL, 1);
     if (graph)
         (void)cudaGraphDestroy(graph);
-    graph = NULL;
     ask_expect(c->ask, "another capture of it", begin(c->blocking), cudaSuccess);
     ask_expect(c->ask, "the id of the legacy stream's capture", id_of(cudaStreamLegacy, &id), cudaErrorStreamCaptureImplicit);
-    (void)cudaStreamEndCapture(c->blocking, &graph); /* whether that question spoils it is open */
-    (void)cudaGetLastError();
-    if (graph)
-        (void)cudaGraphDestroy(graph);
+    drop(c->blocking); /* whether that question spoils it is open */
 }
 
 static void ask_told(struct ask *ask)

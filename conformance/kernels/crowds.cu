@@ -239,7 +239,7 @@ static void ask_handed(struct ask *ask)
     ask_expect(ask, "words that are handed over", error, cudaSuccess);
     if (error == cudaSuccess && crowd.witnessed < ASK_TRIALS / 2)
         ask_skip(ask, "words that are handed over", "the two kernels hardly overlapped");
-    ask_expect_none(ask, "trials in which words were missing behind the flag", crowd.stale, crowd.trials);
+    ask_expect_none(ask, "trials in which words were missing after the flag", crowd.stale, crowd.trials);
     (void)cudaFreeHost(crowd.room);
 }
 

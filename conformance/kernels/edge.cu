@@ -30,7 +30,7 @@
  * missing; `lce`: a launch-completion edge instead of a programmatic one; `hidden`: D relies on a full edge from M, which did not
  * wait (F13).
  */
-#include "edges.h"
+#include "graph_ask.h"
 #include "pair.h"
 #include "start.h"
 
@@ -262,23 +262,10 @@ static cudaError_t close_child(cudaGraph_t *outer, cudaGraph_t inner)
 static cudaError_t open_body(cudaGraph_t *outer, cudaGraph_t *inner)
 {
 #if CUDART_VERSION >= 12040
-    cudaGraphConditionalHandle handle;
-    struct cudaGraphNodeParams params = PDL_ZERO;
     cudaGraphNode_t node;
     cudaError_t error = cudaGraphCreate(outer, 0);
 
-    if (error == cudaSuccess)
-        error = cudaGraphConditionalHandleCreate(&handle, *outer, 1, cudaGraphCondAssignDefault);
-    if (error != cudaSuccess)
-        return error;
-    params.type = cudaGraphNodeTypeConditional;
-    params.conditional.handle = handle;
-    params.conditional.type = cudaGraphCondTypeIf;
-    params.conditional.size = 1;
-    error = edges_add_node(&node, *outer, NULL, NULL, 0, &params);
-    if (error == cudaSuccess)
-        *inner = params.conditional.phGraph_out[0];
-    return error;
+    return error == cudaSuccess ? ask_add_if(&node, *outer, *outer, 1, inner) : error;
 #else
     (void)outer;
     (void)inner;

@@ -31,6 +31,22 @@ static cudaError_t ask_add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, cons
     return cudaGraphAddKernelNode(node, graph, NULL, 0, &params);
 }
 
+/* An executable graph of one kernel. */
+static cudaError_t ask_graph_of_kernel(cudaGraphExec_t *exec, const void *function, struct kernel_args *args, unsigned threads)
+{
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = ask_add_kernel(&node, graph, function, args, threads);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(exec, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
 /* Finds out which launch-completion edges this device takes; edges_completion() gives those from now on. */
 static cudaError_t ask_completion_edges(const void *function)
 {
@@ -89,6 +105,35 @@ static cudaError_t ask_add_child(cudaGraphNode_t *node, cudaGraph_t graph)
     (void)cudaGraphDestroy(child);
     return error;
 }
+
+#if CUDART_VERSION >= 12040
+/* A conditional node of this type; bodies[size] receives the graphs that it may run. */
+static cudaError_t ask_add_conditional(cudaGraphNode_t *node, cudaGraph_t graph, cudaGraphConditionalHandle handle,
+                                       enum cudaGraphConditionalNodeType type, unsigned size, cudaGraph_t *bodies)
+{
+    struct cudaGraphNodeParams params = PDL_ZERO;
+    cudaError_t error;
+    unsigned i;
+
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.handle = handle;
+    params.conditional.type = type;
+    params.conditional.size = size;
+    error = edges_add_node(node, graph, NULL, NULL, 0, &params);
+    for (i = 0; i < size && error == cudaSuccess; i++)
+        bodies[i] = params.conditional.phGraph_out[i];
+    return error;
+}
+
+/* A conditional node in `graph`, whose body runs or does not. A handle belongs to the outermost graph. */
+static cudaError_t ask_add_if(cudaGraphNode_t *node, cudaGraph_t outermost, cudaGraph_t graph, unsigned runs, cudaGraph_t *body)
+{
+    cudaGraphConditionalHandle handle;
+    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, outermost, runs, cudaGraphCondAssignDefault);
+
+    return error == cudaSuccess ? ask_add_conditional(node, graph, handle, cudaGraphCondTypeIf, 1, body) : error;
+}
+#endif
 
 static cudaError_t ask_add(cudaGraphNode_t *node, cudaGraph_t graph, enum node_kind kind, const struct node_room *room)
 {

@@ -254,22 +254,31 @@ static cudaError_t join_destroyed(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, joins->stream[1]) : error;
 }
 
-/* A programmatic event that the launch itself records: the follower's wait covers the launch. */
-static cudaError_t join_launched(struct joins *joins)
+/* The work records a programmatic event itself, and `awaits` waits for that. */
+static cudaError_t launch_and_await(struct joins *joins, unsigned flags, cudaStream_t awaits)
 {
     cudaLaunchAttribute attribute = PDL_ZERO;
     cudaEvent_t event;
-    unsigned flags = cudaEventDisableTiming | (joins->trial / 10 % 2 ? cudaEventBlockingSync : 0); /* how the host would wait makes no difference */
     cudaError_t error = cudaEventCreateWithFlags(&event, flags);
 
     prepare(joins, 1, 1);
+    if (error != cudaSuccess)
+        return error;
     attribute.id = cudaLaunchAttributeProgrammaticEvent;
     attribute.val.programmaticEvent.event = event;
+    error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], &attribute, 1);
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], &attribute, 1);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+        error = cudaStreamWaitEvent(awaits, event, 0);
     (void)cudaEventDestroy(event);
+    return error;
+}
+
+/* A programmatic event that the launch itself records: the follower's wait covers the launch. */
+static cudaError_t join_launched(struct joins *joins)
+{
+    unsigned flags = cudaEventDisableTiming | (joins->trial / 10 % 2 ? cudaEventBlockingSync : 0); /* how the host would wait makes no difference */
+    cudaError_t error = launch_and_await(joins, flags, joins->stream[1]);
+
     if (error != cudaSuccess)
         return error;
     return launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[1]), NULL, 0);
@@ -278,18 +287,8 @@ static cudaError_t join_launched(struct joins *joins)
 /* Waiting for the programmatic event in the launch's own stream lets nothing go there. */
 static cudaError_t join_launched_own(struct joins *joins)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
-    cudaEvent_t event;
-    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    cudaError_t error = launch_and_await(joins, cudaEventDisableTiming, joins->stream[0]);
 
-    prepare(joins, 1, 1);
-    attribute.id = cudaLaunchAttributeProgrammaticEvent;
-    attribute.val.programmaticEvent.event = event;
-    if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], &attribute, 1);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[0], event, 0);
-    (void)cudaEventDestroy(event);
     return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
 }
 

@@ -5,6 +5,7 @@
 /* ---- graphs in which nothing runs ---- */
 
 enum hollow { HOLLOW_EMPTY, HOLLOW_DISABLED, HOLLOW_CHILD };
+typedef cudaError_t hollow_call(cudaGraphExec_t exec, cudaStream_t stream); /* a launch, or an upload, which executes nothing */
 
 static cudaError_t make_hollow(struct joins *joins, enum hollow hollow, cudaGraphExec_t *exec)
 {
@@ -29,7 +30,7 @@ static cudaError_t make_hollow(struct joins *joins, enum hollow hollow, cudaGrap
 }
 
 /* Between work and follower; or between the follower and its stream's wait for the work. */
-static cudaError_t behind_hollow(struct joins *joins, enum hollow hollow, unsigned by_event)
+static cudaError_t after_hollow(struct joins *joins, enum hollow hollow, hollow_call *call, unsigned by_event)
 {
     cudaGraphExec_t exec = NULL;
     cudaEvent_t event;
@@ -41,7 +42,7 @@ static cudaError_t behind_hollow(struct joins *joins, enum hollow hollow, unsign
     if (error == cudaSuccess && by_event)
         error = cudaStreamWaitEvent(joins->stream[1], event, 0);
     if (error == cudaSuccess)
-        error = cudaGraphLaunch(exec, joins->stream[by_event]);
+        error = call(exec, joins->stream[by_event]);
     if (error == cudaSuccess)
         error = follow(joins, 0, joins->stream[by_event]);
     end = cudaDeviceSynchronize();
@@ -50,37 +51,14 @@ static cudaError_t behind_hollow(struct joins *joins, enum hollow hollow, unsign
     return error == cudaSuccess ? end : error;
 }
 
-static cudaError_t hollow_empty(struct joins *joins) { return behind_hollow(joins, HOLLOW_EMPTY, 0); }
-static cudaError_t hollow_empty_waiting(struct joins *joins) { return behind_hollow(joins, HOLLOW_EMPTY, 1); }
-static cudaError_t hollow_disabled(struct joins *joins) { return behind_hollow(joins, HOLLOW_DISABLED, 0); }
-static cudaError_t hollow_disabled_waiting(struct joins *joins) { return behind_hollow(joins, HOLLOW_DISABLED, 1); }
-static cudaError_t hollow_child(struct joins *joins) { return behind_hollow(joins, HOLLOW_CHILD, 0); }
-static cudaError_t hollow_child_waiting(struct joins *joins) { return behind_hollow(joins, HOLLOW_CHILD, 1); }
-
-/* An upload executes nothing. */
-static cudaError_t behind_upload(struct joins *joins, unsigned by_event)
-{
-    cudaGraphExec_t exec = NULL;
-    cudaEvent_t event;
-    cudaError_t error = make_hollow(joins, HOLLOW_DISABLED, &exec), end;
-
-    if (error != cudaSuccess)
-        return error;
-    error = work_and_record(joins, 1, &event);
-    if (error == cudaSuccess && by_event)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
-    if (error == cudaSuccess)
-        error = cudaGraphUpload(exec, joins->stream[by_event]);
-    if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[by_event]);
-    end = cudaDeviceSynchronize();
-    (void)cudaGraphExecDestroy(exec);
-    (void)cudaEventDestroy(event);
-    return error == cudaSuccess ? end : error;
-}
-
-static cudaError_t hollow_upload(struct joins *joins) { return behind_upload(joins, 0); }
-static cudaError_t hollow_upload_waiting(struct joins *joins) { return behind_upload(joins, 1); }
+static cudaError_t hollow_empty(struct joins *joins) { return after_hollow(joins, HOLLOW_EMPTY, cudaGraphLaunch, 0); }
+static cudaError_t hollow_empty_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_EMPTY, cudaGraphLaunch, 1); }
+static cudaError_t hollow_disabled(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, cudaGraphLaunch, 0); }
+static cudaError_t hollow_disabled_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, cudaGraphLaunch, 1); }
+static cudaError_t hollow_child(struct joins *joins) { return after_hollow(joins, HOLLOW_CHILD, cudaGraphLaunch, 0); }
+static cudaError_t hollow_child_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_CHILD, cudaGraphLaunch, 1); }
+static cudaError_t hollow_upload(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, cudaGraphUpload, 0); }
+static cudaError_t hollow_upload_waiting(struct joins *joins) { return after_hollow(joins, HOLLOW_DISABLED, cudaGraphUpload, 1); }
 
 static void ask_hollow(struct ask *ask)
 {
@@ -100,28 +78,14 @@ static void ask_hollow(struct ask *ask)
 
 /* ---- graphs beside the default streams ---- */
 
-static cudaError_t make_one_kernel(const void *function, struct kernel_args *args, cudaGraphExec_t *exec)
-{
-    cudaGraph_t graph;
-    cudaGraphNode_t node;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
-
-    if (error == cudaSuccess)
-        error = ask_add_kernel(&node, graph, function, args, PLACE_WORDS);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(exec, graph, 0);
-    (void)cudaGraphDestroy(graph);
-    return error;
-}
-
 /* The work, or the follower, or both as graphs of one kernel. */
 static cudaError_t across(struct joins *joins, cudaStream_t from, cudaStream_t to, int graph_works, int graph_follows)
 {
     cudaGraphExec_t works = NULL, follows = NULL;
-    cudaError_t error = make_one_kernel((const void *)SYMBOL(joins_work), &joins->work[0], &works), end;
+    cudaError_t error = ask_graph_of_kernel(&works, (const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS), end;
 
     if (error == cudaSuccess)
-        error = make_one_kernel((const void *)SYMBOL(joins_follower), &joins->follower[0], &follows);
+        error = ask_graph_of_kernel(&follows, (const void *)SYMBOL(joins_follower), &joins->follower[0], PLACE_WORDS);
     prepare(joins, 1, 1);
     if (error == cudaSuccess)
         error = graph_works ? cudaGraphLaunch(works, from) : work(joins, 0, from);

@@ -133,7 +133,7 @@ static cudaError_t make_handed(struct kept *kept, int in_body, cudaGraph_t *grap
         return error;
 #if CUDART_VERSION >= 12040
     if (in_body) {
-        error = add_body(*graph, 1, inner);
+        error = ask_add_if(&child, *graph, *graph, 1, inner);
         for (i = 0; i < ITEMS && error == cudaSuccess; i++)
             error = add_item(kept, *inner, (enum item)i, i);
         return error == cudaSuccess ? find_items(*inner, node) : error;
@@ -214,12 +214,13 @@ static void ask_body_in_body(struct kept *kept, unsigned runs)
 {
     struct ask *ask = kept->ask;
     cudaGraph_t graph = NULL, outer = NULL, inner = NULL;
+    cudaGraphNode_t node = NULL;
     cudaGraphExec_t exec = NULL;
 
     ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
-    ask_expect(ask, "a body that runs", add_body(graph, 1, &outer), cudaSuccess);
+    ask_expect(ask, "a body that runs", ask_add_if(&node, graph, graph, 1, &outer), cudaSuccess);
     ask_expect(ask, "its kernel", add_item(kept, outer, ITEM_KERNEL, 0), cudaSuccess);
-    ask_expect(ask, "a body in it", add_body(outer, runs, &inner), cudaSuccess);
+    ask_expect(ask, "a body in it", ask_add_if(&node, outer, outer, runs, &inner), cudaSuccess);
     ask_expect(ask, "its kernel", add_item(kept, inner, ITEM_KERNEL, 1), cudaSuccess);
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     expect_words(kept, exec, runs ? "a body in a body" : "a body in a body that does not run", runs ? 3 : 1);
@@ -232,22 +233,19 @@ static void ask_body_in_body(struct kept *kept, unsigned runs)
 /* "If the condition >= size, no body graph is executed."; a loop's is executed "as long as the condition is non-zero". */
 static void ask_bodies(struct kept *kept, enum cudaGraphConditionalNodeType type, unsigned size, unsigned value, unsigned want)
 {
-    struct cudaGraphNodeParams params = PDL_ZERO;
     struct ask *ask = kept->ask;
-    cudaGraph_t graph = NULL;
+    cudaGraphConditionalHandle handle = 0;
+    cudaGraph_t graph = NULL, body[WORDS];
     cudaGraphExec_t exec = NULL;
     cudaGraphNode_t node = NULL;
     cudaError_t error;
     unsigned i;
 
-    params.type = cudaGraphNodeTypeConditional;
-    params.conditional.type = type;
-    params.conditional.size = size;
     ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
-    ask_expect(ask, "a handle", cudaGraphConditionalHandleCreate(&params.conditional.handle, graph, value, cudaGraphCondAssignDefault), cudaSuccess);
-    error = edges_add_node(&node, graph, NULL, NULL, 0, &params);
+    ask_expect(ask, "a handle", cudaGraphConditionalHandleCreate(&handle, graph, value, cudaGraphCondAssignDefault), cudaSuccess);
+    error = ask_add_conditional(&node, graph, handle, type, size, body);
     for (i = 0; i < size && error == cudaSuccess; i++)
-        error = add_item(kept, params.conditional.phGraph_out[i], ITEM_KERNEL, i);
+        error = add_item(kept, body[i], ITEM_KERNEL, i);
     ask_expect(ask, "bodies", error, cudaSuccess);
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
     expect_words(kept, exec, "which of the bodies runs", want);

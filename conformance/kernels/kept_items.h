@@ -180,19 +180,12 @@ static void ask_without_middle(struct kept *kept, unsigned port)
 static void ask_into_condition(struct kept *kept)
 {
     struct ask *ask = kept->ask;
-    struct cudaGraphNodeParams params = PDL_ZERO;
-    cudaGraphConditionalHandle handle = 0;
-    cudaGraph_t graph = NULL;
+    cudaGraph_t graph = NULL, body = NULL;
     cudaGraphNode_t first = NULL, second = NULL;
     unsigned port;
 
     ask_expect(ask, "a graph", make_set(kept, 0, &graph, &first), cudaSuccess);
-    ask_expect(ask, "a handle", cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault), cudaSuccess);
-    params.type = cudaGraphNodeTypeConditional;
-    params.conditional.handle = handle;
-    params.conditional.type = cudaGraphCondTypeIf;
-    params.conditional.size = 1;
-    ask_expect(ask, "a conditional node", edges_add_node(&second, graph, NULL, NULL, 0, &params), cudaSuccess);
+    ask_expect(ask, "a conditional node", ask_add_if(&second, graph, graph, 1, &body), cudaSuccess);
     for (port = 1; port < 3; port++) {
         cudaGraphEdgeData data = edges_data(port, 0, 1);
         ask_expect_refusal(ask, "a programmatic edge into a conditional node", edges_add(graph, &first, &second, &data, 1));
@@ -220,26 +213,6 @@ static void ask_edges(struct ask *ask)
 
 /* ---- inside ---- */
 
-#if CUDART_VERSION >= 12040
-static cudaError_t add_body(cudaGraph_t graph, unsigned runs, cudaGraph_t *body)
-{
-    struct cudaGraphNodeParams params = PDL_ZERO;
-    cudaGraphConditionalHandle handle;
-    cudaGraphNode_t node = NULL;
-    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, graph, runs, cudaGraphCondAssignDefault);
-
-    params.type = cudaGraphNodeTypeConditional;
-    params.conditional.handle = handle;
-    params.conditional.type = cudaGraphCondTypeIf;
-    params.conditional.size = 1;
-    if (error == cudaSuccess)
-        error = edges_add_node(&node, graph, NULL, NULL, 0, &params);
-    if (error == cudaSuccess)
-        *body = params.conditional.phGraph_out[0];
-    return error;
-}
-#endif
-
 #define NEVER WORDS             /* for a word: the first one, in a body that does not run */
 
 /* One node of this kind that sets this word. */
@@ -266,7 +239,7 @@ static cudaError_t make_inside(struct kept *kept, int in_body, enum item item, u
         return error;
 #if CUDART_VERSION >= 12040
     if (in_body) {
-        error = add_body(*graph, word != NEVER, &inner);
+        error = ask_add_if(&node, *graph, *graph, word != NEVER, &inner);
         word = word == NEVER ? 0 : word;
         return error == cudaSuccess ? add_item(kept, inner, item, word) : error;
     }

@@ -62,20 +62,6 @@ static cudaError_t street_streams(struct streets *streets)
     return error == cudaSuccess ? cudaStreamCreateWithPriority(&streets->stream[2], cudaStreamDefault, high) : error;
 }
 
-static cudaError_t street_graph(cudaGraphExec_t *exec, const void *function, struct kernel_args *args, unsigned threads)
-{
-    cudaGraph_t graph;
-    cudaGraphNode_t node;
-    cudaError_t error = cudaGraphCreate(&graph, 0);
-
-    if (error == cudaSuccess)
-        error = ask_add_kernel(&node, graph, function, args, threads);
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(exec, graph, 0);
-    (void)cudaGraphDestroy(graph);
-    return error;
-}
-
 static cudaError_t open_streets(struct streets *streets)
 {
     char *device = NULL;
@@ -99,9 +85,9 @@ static cudaError_t open_streets(struct streets *streets)
         follower->plan = (const struct trial_plan *)(device + offsetof(struct pinned, plan)) + PLACES;
         follower->data = streets->data;
         follower->seen = streets->data + (i + 1) * ALL_WORDS;
-        error = street_graph(&streets->work_graph[i], (const void *)SYMBOL(legacy_work), work, PLACE_WORDS);
+        error = ask_graph_of_kernel(&streets->work_graph[i], (const void *)SYMBOL(legacy_work), work, PLACE_WORDS);
         if (error == cudaSuccess)
-            error = street_graph(&streets->follower_graph[i], (const void *)SYMBOL(legacy_follower), follower, PLACE_WORDS);
+            error = ask_graph_of_kernel(&streets->follower_graph[i], (const void *)SYMBOL(legacy_follower), follower, PLACE_WORDS);
     }
     return error;
 }

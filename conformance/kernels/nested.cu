@@ -140,18 +140,11 @@ static cudaError_t add_child(struct nested *n, cudaGraph_t graph, const void *fu
 static cudaError_t add_body(struct nested *n, cudaGraph_t graph, const void *function, cudaGraphNode_t *node)
 {
 #if CUDART_VERSION >= 12040
-    cudaGraphConditionalHandle handle;
-    struct cudaGraphNodeParams params = PDL_ZERO;
+    cudaGraph_t body;
     cudaGraphNode_t inside;
-    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
+    cudaError_t error = ask_add_if(node, graph, graph, 1, &body);
 
-    params.type = cudaGraphNodeTypeConditional;
-    params.conditional.handle = handle;
-    params.conditional.type = cudaGraphCondTypeIf;
-    params.conditional.size = 1;
-    if (error == cudaSuccess)
-        error = edges_add_node(node, graph, NULL, NULL, 0, &params);
-    return error == cudaSuccess ? ask_add_kernel(&inside, params.conditional.phGraph_out[0], function, &n->args, PART) : error;
+    return error == cudaSuccess ? ask_add_kernel(&inside, body, function, &n->args, PART) : error;
 #else
     return add_child(n, graph, function, node);
 #endif

@@ -2,7 +2,7 @@
  *
  * pair     rules     what is asked
  * copies   COMP-05b  a source that is written over as soon as cudaMemcpy from it has returned; a target that is looked at then. Sizes on
- *                    both sides of 64 KiB, behind unfinished work
+ *                    both sides of 64 KiB, after unfinished work
  * pinned   COMP-05d  the same with pinned memory; copies from host memory to host memory, pinned and pageable; and memsets of pinned memory
  * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255 and -1
  */

@@ -1,8 +1,8 @@
 /* polled.cu - what a host finds that asks a stream whether its work has ended, or waits for it.
  *
  * pair     rules    what is asked
- * streams  MEM-09c  streams of each kind, behind a kernel, a memset, a copy and a host function, from this thread and from another one
- * events   MEM-09c  events behind work, whose stream was destroyed, that were asked for before, and in another thread
+ * streams  MEM-09c  streams of each kind, after a kernel, a memset, a copy and a host function, from this thread and from another one
+ * events   MEM-09c  events after work, whose stream was destroyed, that were asked for before, and in another thread
  */
 #include <string.h>
 
@@ -178,7 +178,7 @@ static void ask_polled_events(struct ask *ask)
         error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
     for (; ask_goes_on(ask, p.trials, 64) && error == cudaSuccess; p.trials++)
         error = run_event(&p, event, p.trials);
-    ask_expect(ask, "work and an event behind it", error, cudaSuccess);
+    ask_expect(ask, "work and an event after it", error, cudaSuccess);
     ask_expect_none(ask, "events that were said to be complete and were not", p.said, p.trials);
     ask_expect_none(ask, "events and devices that were waited for and had not ended", p.ended, p.trials);
     if (event)

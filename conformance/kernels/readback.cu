@@ -361,22 +361,17 @@ static void ask_streams(struct ask *ask)
 /* The body of each node sets a word of its own. */
 static cudaError_t add_condition(cudaGraph_t graph, cudaGraphConditionalHandle handle, uint32_t *word)
 {
-    struct cudaGraphNodeParams params = PDL_ZERO;
     struct cudaMemsetParams set = PDL_ZERO;
+    cudaGraph_t body;
     cudaGraphNode_t node;
-    cudaError_t error;
+    cudaError_t error = ask_add_conditional(&node, graph, handle, cudaGraphCondTypeIf, 1, &body);
 
-    params.type = cudaGraphNodeTypeConditional;
-    params.conditional.handle = handle;
-    params.conditional.type = cudaGraphCondTypeIf;
-    params.conditional.size = 1;
-    error = edges_add_node(&node, graph, NULL, NULL, 0, &params);
     if (error != cudaSuccess)
         return error;
     set.dst = word;
     set.value = set.elementSize = 4;
     set.width = set.height = 1;
-    return cudaGraphAddMemsetNode(&node, params.conditional.phGraph_out[0], NULL, 0, &set);
+    return cudaGraphAddMemsetNode(&node, body, NULL, 0, &set);
 }
 
 /* runs: whose bodies are to run, a bit each; order: in which the nodes are made, a digit each. */

@@ -21,34 +21,15 @@ static const char *const depth_name[DEPTHS] = { "the body of a conditional node"
 /* All other nodes "may not be used in loops or conditionals", at any depth. */
 static int may_be_in_body(enum node_kind kind) { return kind != NODE_HOST && kind != NODE_RECORD && kind != NODE_WAIT; }
 
-/* A conditional node in `graph`, and the body that it has. A handle belongs to the outermost graph. */
-static cudaError_t add_body(cudaGraph_t outermost, cudaGraph_t graph, cudaGraph_t *body)
-{
-    struct cudaGraphNodeParams params = PDL_ZERO;
-    cudaGraphConditionalHandle handle;
-    cudaGraphNode_t node;
-    cudaError_t error = cudaGraphConditionalHandleCreate(&handle, outermost, 1, cudaGraphCondAssignDefault);
-
-    params.type = cudaGraphNodeTypeConditional;
-    params.conditional.handle = handle;
-    params.conditional.type = cudaGraphCondTypeIf;
-    params.conditional.size = 1;
-    if (error == cudaSuccess)
-        error = edges_add_node(&node, graph, NULL, NULL, 0, &params);
-    if (error == cudaSuccess)
-        *body = params.conditional.phGraph_out[0];
-    return error;
-}
-
 /* `answer` is what came of the node itself, or of the child graph that holds it. */
 static cudaError_t put_node(cudaGraph_t graph, enum depth depth, enum node_kind kind, const struct node_room *room, cudaError_t *answer)
 {
     cudaGraph_t body = NULL, child = NULL;
     cudaGraphNode_t node;
-    cudaError_t error = add_body(graph, graph, &body);
+    cudaError_t error = ask_add_if(&node, graph, graph, 1, &body);
 
     if (error == cudaSuccess && depth == IN_BODY_OF_BODY)
-        error = add_body(graph, body, &body);
+        error = ask_add_if(&node, graph, body, 1, &body);
     if (error != cudaSuccess)
         return error;
     if (depth != IN_CHILD_OF_BODY) {
