@@ -181,18 +181,21 @@ static cudaError_t make_nested(struct kept *kept, unsigned word, cudaGraph_t *ou
     return error;
 }
 
-static void ask_grandchildren(struct kept *kept)
+typedef cudaError_t (*graph_maker)(struct kept *kept, unsigned word, cudaGraph_t *graph);
+
+/* Made twice, to set words from the first one on and from another one on, and updated from the one to the other. */
+static void ask_remade(struct kept *kept, graph_maker make, const char *what, unsigned other_word, unsigned sets, unsigned sets_then)
 {
     struct ask *ask = kept->ask;
     cudaGraph_t graph = NULL, other = NULL;
     cudaGraphExec_t exec = NULL;
 
-    ask_expect(ask, "a child of a child", make_nested(kept, 0, &graph), cudaSuccess);
-    ask_expect(ask, "another one", make_nested(kept, 1, &other), cudaSuccess);
+    ask_expect(ask, what, make(kept, 0, &graph), cudaSuccess);
+    ask_expect(ask, what, make(kept, other_word, &other), cudaSuccess);
     ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
-    expect_words(kept, exec, "a launch of the child of a child", 1);
+    expect_words(kept, exec, what, sets);
     ask_expect_update(ask, "an update", update_from(exec, other));
-    expect_words(kept, exec, "a launch of the updated child of a child", 2);
+    expect_words(kept, exec, what, sets_then);
     (void)cudaGraphExecDestroy(exec);
     (void)cudaGraphDestroy(graph);
     (void)cudaGraphDestroy(other);
@@ -265,7 +268,7 @@ static void ask_source(struct ask *ask)
     if (!open_kept(&kept, ask))
         return;
     ask_first_nodes(&kept);
-    ask_grandchildren(&kept);
+    ask_remade(&kept, make_nested, "a child of a child", 1, 1, 2);
     ask_late(&kept);
     ask_rows_of_source(&kept);
     close_kept(&kept);

@@ -168,23 +168,6 @@ static cudaError_t make_pair_inside(struct kept *kept, unsigned word, cudaGraph_
     return error;
 }
 
-static void ask_pair_inside(struct kept *kept)
-{
-    struct ask *ask = kept->ask;
-    cudaGraph_t graph = NULL, other = NULL;
-    cudaGraphExec_t exec = NULL;
-
-    ask_expect(ask, "a child graph of two kernels", make_pair_inside(kept, 0, &graph), cudaSuccess);
-    ask_expect(ask, "another one", make_pair_inside(kept, 2, &other), cudaSuccess);
-    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
-    expect_words(kept, exec, "a launch of the child graph of two kernels", 3);
-    ask_expect_update(ask, "an update", update_from(exec, other));
-    expect_words(kept, exec, "a launch of the updated child graph of two kernels", 12);
-    (void)cudaGraphExecDestroy(exec);
-    (void)cudaGraphDestroy(graph);
-    (void)cudaGraphDestroy(other);
-}
-
 static void ask_orders(struct ask *ask)
 {
     static const char *const names[SINGLES] = { "a kernel", "a memset", "a copy", "a host function", "a child graph" };
@@ -201,7 +184,7 @@ static void ask_orders(struct ask *ask)
         ask_expect(ask, names[single], error, cudaSuccess);
         ask_expect_none(ask, names[single], wrong, 2 * order);
     }
-    ask_pair_inside(&kept);
+    ask_remade(&kept, make_pair_inside, "a child graph of two kernels", 2, 3, 12);
     close_kept(&kept);
 }
 
