@@ -7,6 +7,7 @@
 #ifndef GPU_ONLY_H_INCLUDED
 #define GPU_ONLY_H_INCLUDED
 
+#include "driver_function.h"
 #include "pair.h"
 #include "visibility.h"
 
@@ -38,24 +39,6 @@ static inline cudaStreamCaptureMode relax(void)
 }
 
 static inline void unrelax(cudaStreamCaptureMode mode) { (void)cudaThreadExchangeStreamCaptureMode(&mode); }
-
-/* A function of the driver, as of CUDA `version`; NULL with an error if it has none. */
-static inline cudaError_t driver_function(const char *name, unsigned version, void **function)
-{
-    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-    cudaError_t error;
-
-    *function = NULL;
-#if CUDART_VERSION >= 12050
-    error = cudaGetDriverEntryPointByVersion(name, function, version, cudaEnableDefault, &found);
-#else
-    (void)version;
-    error = cudaGetDriverEntryPoint(name, function, cudaEnableDefault, &found);
-#endif
-    if (error == cudaSuccess && (found != cudaDriverEntryPointSuccess || !*function))
-        error = cudaErrorSymbolNotFound;
-    return error;
-}
 
 struct whole {                   /* the allocation that a trial's pointer lies in */
     char *base;

@@ -1,5 +1,5 @@
-/* The few functions of the driver that a program may ask the runtime for: pdl.h launches and describes CUfunctions by them.
- * A CUfunction of the model is its struct function. */
+/* The few functions of the driver that a program may ask the runtime for: pdl.h launches and describes CUfunctions by them, and
+ * drawn programs are launched and given edges by them. A CUfunction of the model is its struct function. */
 #include "api.h"
 
 #include <string.h>
@@ -30,7 +30,16 @@ static unsigned function_attribute(int *value, int attribute, cudaFunction_t fun
     return cudaSuccess;
 }
 
-/* Without a last error, as the driver. */
+/* What the runtime answers, without a last error, as the driver. */
+#define BY_DRIVER(call)                                \
+    do {                                               \
+        cudaError_t before = cudaGetLastError(), said; \
+        said = (call);                                 \
+        (void)cudaGetLastError();                      \
+        (void)call_result(before);                     \
+        return (unsigned)said;                         \
+    } while (0)
+
 static unsigned launch(const struct driver_config *c, cudaFunction_t function, void **args, void **extra)
 {
     const struct function *f = (const struct function *)function;
@@ -39,15 +48,52 @@ static unsigned launch(const struct driver_config *c, cudaFunction_t function, v
     memset(&config, 0, sizeof config);
     config.gridDim.x = c->grid[0], config.gridDim.y = c->grid[1], config.gridDim.z = c->grid[2];
     config.blockDim.x = c->block[0], config.blockDim.y = c->block[1], config.blockDim.z = c->block[2];
-    config.dynamicSmemBytes = c->shared_bytes;
-    config.stream = c->stream;
+    if (device.faults.driver_launch_swaps_threads)
+        config.blockDim.y = c->block[2], config.blockDim.z = c->block[1];
+    config.dynamicSmemBytes = device.faults.driver_launch_loses_shared ? 0 : c->shared_bytes;
+    config.stream = device.faults.driver_launch_in_legacy ? cudaStreamLegacy : c->stream;
     config.attrs = c->attrs;
-    config.numAttrs = c->num_attrs;
-    cudaError_t before = cudaGetLastError();
-    cudaError_t error = cudaLaunchKernelExC(&config, f->kernel->func, args);
-    (void)cudaGetLastError();
-    (void)call_result(before);
-    return (unsigned)error;
+    config.numAttrs = device.faults.driver_launch_loses_attributes ? 0
+                      : device.faults.driver_launch_keeps_one_attribute && c->num_attrs > 1 ? 1 : c->num_attrs;
+    BY_DRIVER(cudaLaunchKernelExC(&config, f->kernel->func, args));
+}
+
+static unsigned launch_one(cudaFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                           unsigned shared_bytes, cudaStream_t stream, void **args, cudaLaunchAttribute *attribute)
+{
+    struct driver_config c = {{gx, gy, gz}, {bx, by, bz}, shared_bytes, stream, attribute, attribute != NULL};
+    return launch(&c, function, args, NULL);
+}
+
+static unsigned launch_plain(cudaFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                             unsigned shared_bytes, cudaStream_t stream, void **args, void **extra)
+{
+    cudaLaunchAttribute overlap;
+    (void)extra;
+    memset(&overlap, 0, sizeof overlap);
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    return launch_one(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, args, device.faults.driver_launch_overlaps ? &overlap : NULL);
+}
+
+static unsigned launch_cooperative(cudaFunction_t function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                                   unsigned shared_bytes, cudaStream_t stream, void **args)
+{
+    cudaLaunchAttribute attribute;
+    memset(&attribute, 0, sizeof attribute);
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+    return launch_one(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, args, &attribute);
+}
+
+static unsigned add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const edge_data *data, size_t count)
+{
+    BY_DRIVER(graph_add_dependencies(graph, from, to, device.faults.driver_edges_full ? NULL : data, device.faults.driver_adds_one_edge && count > 1 ? 1 : count));
+}
+
+static unsigned remove_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const edge_data *data, size_t count)
+{
+    BY_DRIVER(device.faults.driver_removes_nothing ? cudaSuccess : graph_remove_dependencies(graph, from, to, data, count));
 }
 
 cudaError_t CUDARTAPI cudaGetFuncBySymbol(cudaFunction_t *function, const void *func)
@@ -60,18 +106,31 @@ cudaError_t CUDARTAPI cudaGetFuncBySymbol(cudaFunction_t *function, const void *
     return cudaSuccess;
 }
 
+typedef void (*any_function)(void);
+
+/* Since: the version of CUDA that brought it, and that the driver has to have. */
+static const struct { const char *name; unsigned since; int driver; any_function function; } offered[] = {
+    { "cuFuncGetAttribute", 2020, 0, (any_function)function_attribute },
+    { "cuLaunchKernel", 4000, 0, (any_function)launch_plain },
+    { "cuLaunchCooperativeKernel", 9000, 0, (any_function)launch_cooperative },
+    { "cuLaunchKernelEx", 11060, 11080, (any_function)launch },
+    { "cuGraphAddDependencies", 12030, 12030, (any_function)add_edges },
+    { "cuGraphRemoveDependencies", 12030, 12030, (any_function)remove_edges },
+};
+
 /* asked: the version of the function that is wanted; nothing is found below the one that brought it. */
-static void entry_point(const char *name, unsigned asked, void **address)
+static void entry_point(const char *name, unsigned asked, void **address, enum cudaDriverEntryPointQueryResult *status)
 {
     union {
         void *object;
-        void (*function)(void);
+        any_function function;
     } found = {NULL};
-    if (strcmp(name, "cuFuncGetAttribute") == 0 && asked >= 2020)
-        found.function = (void (*)(void))function_attribute;
-    else if (strcmp(name, "cuLaunchKernelEx") == 0 && asked >= 11060 && device.driver_version >= 11080)
-        found.function = (void (*)(void))launch;
+    for (size_t i = 0; i < sizeof offered / sizeof offered[0]; i++)
+        if (strcmp(name, offered[i].name) == 0 && asked >= offered[i].since && device.driver_version >= offered[i].driver)
+            found.function = offered[i].function;
     *address = found.object;
+    if (status != NULL)
+        *status = found.object != NULL ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
 }
 
 #undef cudaGetDriverEntryPoint
@@ -97,8 +156,8 @@ ENTRY_POINT()
 {
     CALL_QUERY(cudaGetDriverEntryPoint);
     FAIL_IF(name == NULL || address == NULL, cudaErrorInvalidValue);
-    (void)flags, (void)status;
-    entry_point(name, version, address);
+    (void)flags;
+    entry_point(name, version, address, status);
     return cudaSuccess;
 }
 
@@ -107,7 +166,7 @@ ENTRY_POINT(_ptsz)
 {
     CALL_QUERY(cudaGetDriverEntryPoint);
     FAIL_IF(name == NULL || address == NULL, cudaErrorInvalidValue);
-    (void)flags, (void)status;
-    entry_point(name, version, address);
+    (void)flags;
+    entry_point(name, version, address, status);
     return cudaSuccess;
 }

@@ -245,6 +245,8 @@ struct faults {
     bool copy_to_host_passes_row, graph_passes_row, launched_blocking_event_past, polled_event_not_awaited, own_launch_event_cuts;
     bool other_thread_event_succeeds, left_event_succeeds, polled_event_sync_early, left_event_sync_early, other_thread_event_sync_early;
     bool other_thread_device_sync_early, long_device_copy_cut;
+    bool driver_launch_loses_attributes, driver_launch_keeps_one_attribute, driver_launch_loses_shared, driver_launch_swaps_threads;
+    bool driver_launch_in_legacy, driver_launch_overlaps, driver_edges_full, driver_adds_one_edge, driver_removes_nothing;
     bool other_thread_legacy_alone, other_thread_skips_legacy, first_behind_event_skips_legacy, waiting_stream_not_joined;
     bool success_clears_error, first_error_stays, last_error_shared;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */

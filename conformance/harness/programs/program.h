@@ -2,7 +2,7 @@
  *
  * A program is a list of steps and links between them. The seed draws it (program_draw.c), and program_words.c says what comes of it;
  * program_steps.c makes one step a node of a graph, program_graph.c all of them, program_exec.c makes that executable,
- * program_launch.c launches one step into a stream, program_stream.c launches or captures all of them, and program_between.c makes calls
+ * program_launch.c launches one step into a stream, program_driver.c by the driver's own calls, program_stream.c launches or captures all of them, and program_between.c makes calls
  * between launches that change nothing. program_read.c reads back what was made; program_around.c launches work before it and after it;
  * program_judge.c runs it and compares every step's words with those that the host computed; program_room.c holds what all programs share.
  * A step reads only what the documents let it read (program_entitle()), as early as it may, and stores as late as it can: a missing
@@ -183,6 +183,13 @@ int exec_may_run_twice(const struct made *made, unsigned time);
 cudaError_t program_spoil(struct made *made);
 /* A conditional node whose body runs; without `body`, one of whose bodies none runs. */
 cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count, cudaGraphNode_t *node, cudaGraph_t *body);
+/* Edges of the graph that the steps lie in, by the runtime or by the driver. */
+cudaError_t program_add_edges(struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count);
+cudaError_t program_remove_edges(struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
+                                 size_t count);
+/* A launch by the driver, by any of its calls that takes these attributes. */
+#define LAUNCH_ATTRIBUTES (PROGRAM_ATTRIBUTES + 4u) /* at most */
+cudaError_t program_launch_by_driver(const struct made *made, const void *kernel, const cudaLaunchConfig_t *config, void **values, struct dice *dice);
 /* What is wrong with a program that was made in one way. */
 struct difference {
     unsigned count;
@@ -305,6 +312,10 @@ struct program_staging {       /* pinned, mapped */
 };
 /* Events without timing: what a stream passes on to another, the end of a lane, where a lane moves to a new stream, and what is observed. */
 enum program_spare { SPARE_RELAYED, SPARE_LAST, SPARE_MOVED, SPARE_OBSERVED, SPARE_EVENTS = SPARE_OBSERVED + PROGRAM_SEEN };
+struct program_driver {        /* the driver's functions, NULL where it has none; the two kernels as it knows them */
+    cudaFunction_t kernel[2];
+    void *launch, *launch_cooperative, *launch_ex, *add_edges, *remove_edges;
+};
 struct program_room {
     const void *const *kernel; /* the two */
     cudaStream_t stream, side, blocking, urgent, relay;
@@ -314,6 +325,7 @@ struct program_room {
     int high_priority, blind;  /* blind: no step waits; such programs have to go wrong */
     int destroys, uploads;     /* every executable graph is destroyed while it runs; is uploaded between two launches */
     struct program_size size;
+    struct program_driver driver;
     uint64_t key;
     struct program_staging *staging;
     char *mapped;              /* staging as the device sees it */
@@ -345,6 +357,7 @@ struct program_ask {
     enum program_subject subject;
     int blind;
 };
+cudaError_t program_open_driver(struct program_room *room);
 cudaError_t program_open_room(struct program_room *room); /* room: zeros, but for the kernels and the streams that it is given */
 void program_close_room(struct program_room *room);
 void program_ask(struct ask *ask, const struct program_ask *how);

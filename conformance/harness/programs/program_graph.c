@@ -48,13 +48,13 @@ static cudaError_t add_nodes_in_any_order(struct made *made)
     return cudaSuccess;
 }
 
-static cudaError_t add_edge(const struct made *made, unsigned l)
+static cudaError_t add_edge(struct made *made, unsigned l)
 {
     const struct link *link = &made->program->link[l];
     cudaGraphEdgeData data = program_edge(link->kind);
     int bare = link->kind == LINK_FULL && l % 2;
 
-    return edges_add(made->inner, &made->node[link->from], &made->node[link->to], bare ? NULL : &data, 1);
+    return program_add_edges(made, &made->node[link->from], &made->node[link->to], bare ? NULL : &data, 1);
 }
 
 static cudaError_t add_edges(struct made *made)
@@ -114,10 +114,10 @@ static const cudaGraphEdgeData *data_of(struct made *made, const struct edge_lis
 }
 
 /* "If numDependencies is 0, elements in from and to will be ignored." */
-static cudaError_t change_nothing(const struct made *made)
+static cudaError_t change_nothing(struct made *made)
 {
-    TRY(edges_add(made->inner, NULL, NULL, NULL, 0));
-    return edges_remove(made->inner, NULL, NULL, NULL, 0);
+    TRY(program_add_edges(made, NULL, NULL, NULL, 0));
+    return program_remove_edges(made, NULL, NULL, NULL, 0);
 }
 
 static cudaError_t add_edges_by_kind(struct made *made)
@@ -131,7 +131,7 @@ static cudaError_t add_edges_by_kind(struct made *made)
             if (made->program->link[l].kind == (enum link_kind)kind)
                 list_edge(made, l, &list);
         if (list.count)
-            TRY(edges_add(made->inner, list.from, list.to, data_of(made, &list), list.count));
+            TRY(program_add_edges(made, list.from, list.to, data_of(made, &list), list.count));
         else
             TRY(change_nothing(made));
     }
@@ -146,7 +146,7 @@ static cudaError_t add_edges_in_one_call(struct made *made)
     list.count = 0;
     for (l = 0; l < made->program->links; l++)
         list_edge(made, l, &list);
-    return list.count ? edges_add(made->inner, list.from, list.to, list.data, list.count) : cudaSuccess;
+    return list.count ? program_add_edges(made, list.from, list.to, list.data, list.count) : cudaSuccess;
 }
 
 static cudaError_t add_nodes_with_edges(struct made *made)
@@ -274,8 +274,8 @@ static cudaError_t add_and_remove_others(struct made *made)
             }
     if (!list.count)
         return cudaSuccess;
-    TRY(edges_add(made->inner, list.from, list.to, NULL, list.count));
-    return edges_remove(made->inner, list.from, list.to, NULL, list.count);
+    TRY(program_add_edges(made, list.from, list.to, NULL, list.count));
+    return program_remove_edges(made, list.from, list.to, NULL, list.count);
 }
 
 /* Every edge is first of the next kind that its nodes may have, then removed and made right. */
@@ -288,8 +288,8 @@ static cudaError_t correct_edges(struct made *made)
         const struct link *link = &made->program->link[l];
         int kernels = made->program->step[link->from].kind == STEP_KERNEL && made->program->step[link->to].kind == STEP_KERNEL;
         cudaGraphEdgeData wrong = program_edge(kernels ? (enum link_kind)((link->kind + 1) % LINK_KINDS) : LINK_FULL);
-        TRY(edges_add(made->inner, &made->node[link->from], &made->node[link->to], &wrong, 1));
-        TRY(edges_remove(made->inner, &made->node[link->from], &made->node[link->to], &wrong, 1));
+        TRY(program_add_edges(made, &made->node[link->from], &made->node[link->to], &wrong, 1));
+        TRY(program_remove_edges(made, &made->node[link->from], &made->node[link->to], &wrong, 1));
         TRY(add_edge(made, l));
     }
     return cudaSuccess;
@@ -305,7 +305,7 @@ static cudaError_t prune(struct made *made)
     TRY(add_nodes(made));
     for (i = 0; i < made->program->steps; i++)
         if (dice_below(&made->dice, 3) == 0)
-            TRY(edges_add(made->inner, &extra[0], &made->node[i], NULL, 1));
+            TRY(program_add_edges(made, &extra[0], &made->node[i], NULL, 1));
     for (i = 0; i < 3; i++) {
         cudaGraphNode_t from = made->node[dice_below(&made->dice, made->program->steps)];
         TRY(cudaGraphAddEmptyNode(&extra[extras++], made->inner, &from, 1));
@@ -371,11 +371,11 @@ static cudaError_t change_edges(struct made *made)
     if (p->links) {
         const struct link *link = &p->link[dice_below(&made->dice, p->links)];
         cudaGraphEdgeData data = program_edge(link->kind);
-        TRY(edges_remove(made->inner, &made->node[link->from], &made->node[link->to], &data, 1));
+        TRY(program_remove_edges(made, &made->node[link->from], &made->node[link->to], &data, 1));
     }
     for (from = 0; to < p->steps && from < to; from++)
         if (!program_is_linked(p, from, to))
-            return edges_add(made->inner, &made->node[from], &made->node[to], NULL, 1);
+            return program_add_edges(made, &made->node[from], &made->node[to], NULL, 1);
     return cudaSuccess;
 }
 

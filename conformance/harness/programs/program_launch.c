@@ -5,8 +5,6 @@
 
 #include "try.h"
 
-#define ATTRIBUTES (PROGRAM_ATTRIBUTES + 4u)
-
 /* ---- kernels ---- */
 
 void program_add_event(cudaLaunchAttribute *attrs, unsigned *count, cudaEvent_t event, int at_block_start)
@@ -55,15 +53,19 @@ static void record_others(const struct made *made, int records, cudaLaunchAttrib
         program_add_event(attrs, n, made->nobodys, dice_below(dice, 2) != 0);
 }
 
+/* A thread that has only begun has no context of its own that the driver could launch in. */
+static int is_other_thread(const struct made *made) { return made->program->streams && made->way == WAY_OTHER_THREAD; }
+
 static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
                                  struct dice *dice)
 {
     const struct step *step = &made->program->step[index];
-    cudaLaunchAttribute attrs[ATTRIBUTES];
+    cudaLaunchAttribute attrs[LAUNCH_ATTRIBUTES];
     cudaLaunchConfig_t config;
     struct step_params params;
     const struct cudaKernelNodeParams *kernel = &params.as.kernel;
     unsigned n = list_attributes(made, index, event, event_kind, made->program->streams, attrs);
+    int by_driver;
 
     memset(&params, 0, sizeof(params));
     program_fill_kernel(made, index, &params);
@@ -72,9 +74,10 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
     config.blockDim = kernel->blockDim;
     config.dynamicSmemBytes = kernel->sharedMemBytes;
     config.stream = stream;
-    if (n == 0 && !made->begun && dice && dice_below(dice, 2))
+    by_driver = dice && !is_other_thread(made) && dice_below(dice, 4) == 0;
+    if (n == 0 && !made->begun && dice && !by_driver && dice_below(dice, 2))
         return cudaLaunchKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
-    if (n == 1 && !made->begun && step->cooperative && dice && dice_below(dice, 2))
+    if (n == 1 && !made->begun && step->cooperative && dice && !by_driver && dice_below(dice, 2))
         return cudaLaunchCooperativeKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
     if (dice) {
         if (made->eager && made->nobodys)
@@ -85,6 +88,8 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
     }
     config.attrs = n ? attrs : NULL;
     config.numAttrs = n;
+    if (by_driver)
+        return program_launch_by_driver(made, kernel->func, &config, params.values, dice);
     return cudaLaunchKernelExC(&config, kernel->func, params.values);
 }
 

@@ -158,5 +158,6 @@ cudaError_t program_open_room(struct program_room *room)
 {
     TRY(open_memory(room));
     TRY(open_streams(room));
+    TRY(program_open_driver(room));
     return measure(room);
 }
