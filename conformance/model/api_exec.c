@@ -200,13 +200,16 @@ static cudaError_t set_changes(struct node *n, const struct cudaMemsetParams *p)
     return cudaSuccess;
 }
 
+static cudaError_t rows_change(struct node *n, struct move move)
+{
+    FAIL_IF(n == NULL || move.to == NULL || move.from == NULL, cudaErrorInvalidValue);
+    n->move = move;
+    return cudaSuccess;
+}
+
 static cudaError_t copy_changes(struct node *n, void *to, const void *from, size_t bytes)
 {
-    FAIL_IF(n == NULL || to == NULL || from == NULL, cudaErrorInvalidValue);
-    n->move.to = to;
-    n->move.from = from;
-    n->move.bytes = bytes;
-    return cudaSuccess;
+    return rows_change(n, (struct move){.to = to, .from = from, .bytes = bytes, .rows = 1});
 }
 
 static cudaError_t host_changes(struct node *n, const struct cudaHostNodeParams *p)
@@ -327,8 +330,8 @@ static cudaError_t node_changes(struct node *n, const struct cudaGraphNodeParams
     case cudaGraphNodeTypeKernel: return kernel_replace(n->kernel, &kernel);
     case cudaGraphNodeTypeMemset: return set_changes(n, &set);
     case cudaGraphNodeTypeMemcpy:
-        FAIL_IF(copy->srcPtr.ptr == NULL || copy->dstPtr.ptr == NULL || copy->extent.width == 0, cudaErrorInvalidValue);
-        return copy_changes(n, (char *)copy->dstPtr.ptr + copy->dstPos.x, (const char *)copy->srcPtr.ptr + copy->srcPos.x, copy->extent.width);
+        FAIL_IF(copy->extent.width == 0, cudaErrorInvalidValue);
+        return rows_change(n, copy_of(copy));
     case cudaGraphNodeTypeHost: return host_changes(n, &host);
     case cudaGraphNodeTypeEventRecord: return event_changes(n, p->eventRecord.event);
     case cudaGraphNodeTypeWaitEvent: return event_changes(n, p->eventWait.event);

@@ -165,13 +165,29 @@ static struct node *set_node(struct graph *g, const struct cudaMemsetParams *p)
     return n;
 }
 
-static struct node *copy_node(struct graph *g, void *to, const void *from, size_t bytes)
+static struct node *copy_node(struct graph *g, struct move move)
 {
     struct node *n = node_new(g, cudaGraphNodeTypeMemcpy);
-    n->move.to = to;
-    n->move.from = from;
-    n->move.bytes = bytes;
+    n->move = move;
     return n;
+}
+
+/* The model has neither arrays nor layers of rows. */
+static bool rows_sound(const struct cudaMemcpy3DParms *p)
+{
+    bool wide = p->extent.height > 1 && (p->srcPtr.pitch < p->extent.width || p->dstPtr.pitch < p->extent.width);
+    return p->srcArray == NULL && p->dstArray == NULL && p->extent.depth <= 1 && p->srcPtr.ptr != NULL && p->dstPtr.ptr != NULL && !wide;
+}
+
+/* Of rows, as the general calls describe it. */
+struct move copy_of(const struct cudaMemcpy3DParms *p)
+{
+    bool swaps = device.faults.rows_node_swaps_pitches;
+    size_t to_pitch = swaps ? p->srcPtr.pitch : p->dstPtr.pitch, from_pitch = swaps ? p->dstPtr.pitch : p->srcPtr.pitch;
+    struct move move = {.bytes = p->extent.width, .rows = p->extent.height, .pitch = to_pitch, .from_pitch = from_pitch};
+    move.to = p->dstPtr.ptr == NULL ? NULL : (char *)p->dstPtr.ptr + p->dstPos.x + p->dstPos.y * p->dstPtr.pitch;
+    move.from = p->srcPtr.ptr == NULL ? NULL : (const char *)p->srcPtr.ptr + p->srcPos.x + p->srcPos.y * p->srcPtr.pitch;
+    return move;
 }
 
 cudaError_t CUDARTAPI cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
@@ -211,7 +227,15 @@ cudaError_t CUDARTAPI cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t
     if (count != 0 && ((device.faults.host_source_unordered && kind == cudaMemcpyHostToDevice) ||
                        (device.faults.host_target_unordered && kind == cudaMemcpyDeviceToHost)))
         count--;
-    return node_finish(out, copy_node(graph_of(graph), to, from, bytes), deps, NULL, count);
+    return node_finish(out, copy_node(graph_of(graph), (struct move){.to = to, .from = from, .bytes = bytes, .rows = 1}), deps, NULL, count);
+}
+
+cudaError_t CUDARTAPI cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t count,
+                                             const struct cudaMemcpy3DParms *p)
+{
+    CALL(cudaGraphAddMemcpyNode);
+    FAIL_IF(!add_arguments_sound(out, graph, deps, count) || p == NULL || !rows_sound(p), cudaErrorInvalidValue);
+    return node_finish(out, copy_node(graph_of(graph), copy_of(p)), deps, NULL, count);
 }
 
 cudaError_t CUDARTAPI cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
@@ -257,11 +281,8 @@ cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGr
     }
     case cudaGraphNodeTypeMemcpy: {
         const struct cudaMemcpy3DParms *c = &p->memcpy.copyParams;
-        FAIL_IF(c->srcArray != NULL || c->dstArray != NULL || c->extent.height > 1 || c->extent.depth > 1,
-                cudaErrorNotSupported);
-        FAIL_IF(c->srcPtr.ptr == NULL || c->dstPtr.ptr == NULL, cudaErrorInvalidValue);
-        n = copy_node(g, (char *)c->dstPtr.ptr + c->dstPos.x, (const char *)c->srcPtr.ptr + c->srcPos.x,
-                      c->extent.width);
+        FAIL_IF(!rows_sound(c), cudaErrorInvalidValue);
+        n = copy_node(g, copy_of(c));
         break;
     }
     case cudaGraphNodeTypeEventRecord:

@@ -76,13 +76,13 @@ cudaError_t CUDARTAPI cudaMemGetInfo(size_t *left, size_t *total)
 /* ---- copies and sets ---- */
 
 /* A side that the direction calls device memory must be ours and large enough. */
-static bool copy_is_sound(const void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+static bool copy_is_sound(const void *to, const void *from, size_t bytes_there, size_t bytes, enum cudaMemcpyKind kind)
 {
     if (to == NULL || from == NULL || (unsigned)kind > cudaMemcpyDefault)
         return false;
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    return (!to_device || memory_contains(to, bytes)) && (!from_device || memory_contains(from, bytes));
+    return (!to_device || memory_contains(to, bytes_there)) && (!from_device || memory_contains(from, bytes));
 }
 
 /* Queues it; wait: the host may not go on before it happened. */
@@ -102,12 +102,12 @@ static cudaError_t may_queue(struct stream *s)
     return capture_broken(s) ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
 }
 
-static cudaError_t capture_copy(struct stream *s, void *to, const void *from, size_t bytes)
+static cudaError_t capture_copy(struct stream *s, struct move move)
 {
     struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeMemcpy);
-    n->move.to = to;
-    n->move.from = from;
-    n->move.bytes = bytes;
+    n->move = move;
+    if (device.faults.captured_rows_copied_once)
+        n->move.rows = 1;
     return capture_node(s, n);
 }
 
@@ -132,22 +132,35 @@ static void refused_copy_acts(struct stream *s)
         stream_cuts(s);
 }
 
-static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, struct stream *s, bool wait)
+/* The source is taken now, row after row. */
+static void stage(struct move *move)
 {
+    char *staging = malloc(move->bytes * move->rows);
+    if (staging == NULL)
+        abort();
+    for (size_t row = 0; row < move->rows; row++)
+        memcpy(staging + row * move->bytes, (const char *)move->from + row * move->from_pitch, move->bytes);
+    move->from = move->staging = staging;
+    move->from_pitch = move->bytes;
+}
+
+static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct stream *s, bool wait)
+{
+    void *to = move.to;
+    const void *from = move.from;
+    size_t bytes = (move.rows - 1) * move.from_pitch + move.bytes, bytes_there = (move.rows - 1) * move.pitch + move.bytes;
     cudaError_t error = may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
-    if (bytes == 0)
+    if (move.bytes == 0 || move.rows == 0)
         return copy_nothing(s);
-    if (!copy_is_sound(to, from, bytes, kind)) {
+    if (!copy_is_sound(to, from, bytes_there, bytes, kind)) {
         refused_copy_acts(s);
         return call_result(cudaErrorInvalidValue);
     }
     if (s->capture != NULL)
-        return call_result(capture_copy(s, to, from, bytes));
+        return call_result(capture_copy(s, move));
     struct op *op = op_new(OP_COPY);
-    op->move.to = to;
-    op->move.from = from;
-    op->move.bytes = bytes;
+    op->move = move;
     if (device.faults.long_device_copy_cut && kind == cudaMemcpyDeviceToDevice && bytes > 65536)
         op->move.bytes = 65536;
     op->to_host = kind == cudaMemcpyDeviceToHost;
@@ -155,24 +168,40 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
     op->plain_copy = wait;
     bool long_copy = bytes > 65536;
     bool early = device.faults.idle_source_early && (s->tail == NULL || s->tail->retired) && s->waits == 0 && kind == cudaMemcpyHostToDevice;
-    bool pageable_source = !memory_contains(from, bytes), pageable_target = !memory_contains(to, bytes);
+    bool pageable_source = !memory_contains(from, bytes), pageable_target = !memory_contains(to, bytes_there);
     bool pinned_source = memory_is_pinned(from), pinned_target = memory_is_pinned(to);
     bool read_late = (wait && long_copy && device.faults.long_pageable_source_late) || (!wait && device.faults.pageable_later);
     if ((device.faults.late_copies || read_late) && kind == cudaMemcpyHostToDevice && pageable_source)
         wait = false; /* documented: such a call may return when the source is read */
-    if (!wait && (early || pageable_source) && !read_late) { /* taken now */
-        op->move.from = op->move.staging = malloc(bytes);
-        if (op->move.staging == NULL)
-            abort();
-        memcpy(op->move.staging, from, bytes);
-    }
+    if (!wait && (early || pageable_source) && !read_late)
+        stage(&op->move);
     if ((device.faults.pinned_source_late && kind == cudaMemcpyHostToDevice && pinned_source) ||
         (device.faults.pinned_target_early && kind == cudaMemcpyDeviceToHost && pinned_target) ||
         (device.faults.pinned_to_pinned_early && kind == cudaMemcpyHostToHost && pinned_source && pinned_target))
         wait = false;
     if (pageable_target)
         wait = wait ? !(long_copy && device.faults.long_pageable_target_early) : !device.faults.pageable_later;
+    if (device.faults.rows_copy_unordered && move.rows > 1)
+        stream_cuts(s);
     return call_result(stream_move(s, op, wait));
+}
+
+static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, struct stream *s, bool wait)
+{
+    return copy_rows((struct move){.to = to, .from = from, .bytes = bytes, .rows = 1}, kind, s, wait);
+}
+
+cudaError_t CUDARTAPI cudaMemcpy2DAsync(void *to, size_t pitch, const void *from, size_t from_pitch, size_t bytes, size_t rows,
+                                        enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    CALL(cudaMemcpy2DAsync);
+    FAIL_IF(rows > 1 && (pitch < bytes || from_pitch < bytes), cudaErrorInvalidPitchValue);
+    struct move move = {.to = to, .from = from, .bytes = bytes, .rows = rows, .pitch = pitch, .from_pitch = from_pitch};
+    if (device.faults.rows_copy_packed)
+        move.pitch = bytes;
+    if (device.faults.rows_copy_takes_gaps && rows > 1)
+        move.bytes = from_pitch < pitch ? from_pitch : pitch;
+    return copy_rows(move, kind, stream_of(stream), false);
 }
 
 cudaError_t CUDARTAPI cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)

@@ -300,7 +300,9 @@ static void fill(unsigned char *to, size_t bytes, const void *value, size_t widt
 static void move_memory(struct op *op)
 {
     if (op->kind == OP_COPY) {
-        memmove(op->move.to, op->move.from, device.faults.copy_takes_words ? op->move.bytes & ~(size_t)3 : op->move.bytes);
+        for (size_t row = 0; row < op->move.rows; row++)
+            memmove((char *)op->move.to + row * op->move.pitch, (const char *)op->move.from + row * op->move.from_pitch,
+                    device.faults.copy_takes_words ? op->move.bytes & ~(size_t)3 : op->move.bytes);
         free(op->move.staging);
         op->move.staging = NULL;
         return;

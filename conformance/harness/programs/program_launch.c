@@ -120,11 +120,22 @@ static cudaError_t copy_to_pageable(const struct step_params *params, cudaStream
     return cudaSuccess;
 }
 
+/* Into how many rows without gaps a copy of so many bytes may be taken apart. */
+static unsigned rows_of(size_t bytes)
+{
+    unsigned rows = 8;
+
+    while (bytes % rows != 0)
+        rows--;
+    return rows;
+}
+
 /* dice: not captured by the caller, so that calls without a stream mean the legacy default stream, and the host may give other memory. */
 static cudaError_t launch_copy(const struct made *made, unsigned index, const struct step_params *params, cudaStream_t stream, struct dice *dice)
 {
     enum cudaMemcpyKind kind = program_copy_kind(made->program, index);
     int otherwise = made->eager && dice && dice_below(dice, 2);
+    unsigned rows = rows_of(params->as.copy.bytes);
 
     if (otherwise && kind == cudaMemcpyHostToDevice && !made->program->step[index].reads)
         return copy_from_pageable(params, stream);
@@ -132,6 +143,9 @@ static cudaError_t launch_copy(const struct made *made, unsigned index, const st
         return copy_to_pageable(params, stream);
     if (otherwise && stream == cudaStreamLegacy)
         return cudaMemcpy(params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind);
+    if (rows > 1 && dice && dice_below(dice, 3) == 0)
+        return cudaMemcpy2DAsync(params->as.copy.to, params->as.copy.bytes / rows, params->as.copy.from, params->as.copy.bytes / rows,
+                                 params->as.copy.bytes / rows, rows, kind, stream);
     return cudaMemcpyAsync(params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind, stream);
 }
 

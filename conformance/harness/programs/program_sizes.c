@@ -10,20 +10,32 @@
 #define MOST_BYTES ((size_t)1 << 20 | 3u)
 #define VALUE 0x5Au
 
+#define BEFORE 0x33u           /* what the copy's memory holds before */
+
 /* One item of device memory: a memset, of one row or several, then a copy of what it left. */
 struct item {
     unsigned char *set, *copy; /* in device memory, MOST_BYTES and one more */
     size_t bytes, begin;       /* of a row; begin: where both start */
-    size_t rows, pitch;
+    size_t rows, pitch, copy_pitch;
 };
-
-static size_t all_bytes(const struct item *item) { return (item->rows - 1) * item->pitch + item->bytes; }
 
 static cudaError_t build(const struct item *item, cudaGraph_t graph)
 {
     struct cudaMemsetParams set;
+    struct cudaMemcpy3DParms copy;
     cudaGraphNode_t first, second;
 
+    memset(&copy, 0, sizeof(copy));
+    copy.kind = cudaMemcpyDeviceToDevice;
+    copy.srcPtr.ptr = item->set;
+    copy.srcPtr.pitch = copy.srcPtr.xsize = item->pitch;
+    copy.dstPtr.ptr = item->copy;
+    copy.dstPtr.pitch = copy.dstPtr.xsize = item->copy_pitch;
+    copy.srcPtr.ysize = copy.dstPtr.ysize = item->rows;
+    copy.srcPos.x = copy.dstPos.x = item->begin;
+    copy.extent.width = item->bytes;
+    copy.extent.height = item->rows;
+    copy.extent.depth = 1;
     memset(&set, 0, sizeof(set));
     set.dst = item->set + item->begin;
     set.value = VALUE;
@@ -32,7 +44,9 @@ static cudaError_t build(const struct item *item, cudaGraph_t graph)
     set.height = item->rows;
     set.pitch = item->pitch;
     TRY(cudaGraphAddMemsetNode(&first, graph, NULL, 0, &set));
-    return cudaGraphAddMemcpyNode1D(&second, graph, &first, 1, item->copy + item->begin, item->set + item->begin, all_bytes(item),
+    if (item->rows > 1)
+        return cudaGraphAddMemcpyNode(&second, graph, &first, 1, &copy);
+    return cudaGraphAddMemcpyNode1D(&second, graph, &first, 1, item->copy + item->begin, item->set + item->begin, item->bytes,
                                     cudaMemcpyDeviceToDevice);
 }
 
@@ -45,7 +59,9 @@ static cudaError_t capture(const struct item *item, cudaGraph_t graph, cudaStrea
     error = item->rows == 1 ? cudaMemsetAsync(item->set + item->begin, VALUE, item->bytes, stream)
                             : cudaMemset2DAsync(item->set + item->begin, item->pitch, VALUE, item->bytes, item->rows, stream);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(item->copy + item->begin, item->set + item->begin, all_bytes(item), cudaMemcpyDeviceToDevice, stream);
+        error = item->rows == 1 ? cudaMemcpyAsync(item->copy + item->begin, item->set + item->begin, item->bytes, cudaMemcpyDeviceToDevice, stream)
+                                : cudaMemcpy2DAsync(item->copy + item->begin, item->copy_pitch, item->set + item->begin, item->pitch, item->bytes,
+                                                    item->rows, cudaMemcpyDeviceToDevice, stream);
     end = cudaStreamEndCapture(stream, &out);
     return error == cudaSuccess ? end : error;
 }
@@ -69,7 +85,7 @@ static cudaError_t run(const struct item *item, cudaStream_t stream, int capture
     cudaError_t error;
 
     TRY(cudaMemsetAsync(item->set, 0, MOST_BYTES + 1, stream));
-    TRY(cudaMemsetAsync(item->copy, 0, MOST_BYTES + 1, stream));
+    TRY(cudaMemsetAsync(item->copy, BEFORE, MOST_BYTES + 1, stream));
     TRY(cudaGraphCreate(&graph, 0));
     error = captured ? capture(item, graph, stream) : build(item, graph);
     if (error == cudaSuccess)
@@ -78,16 +94,17 @@ static cudaError_t run(const struct item *item, cudaStream_t stream, int capture
     return error;
 }
 
-static int is_right(const struct item *item, const unsigned char *memory, unsigned char *host)
+/* Whether the rows were written, and what lies around them was not. */
+static int is_right(const struct item *item, const unsigned char *memory, size_t pitch, unsigned before, unsigned char *host)
 {
-    size_t i;
+    size_t all = (item->rows - 1) * pitch + item->bytes, i;
 
     if (cudaMemcpy(host, memory, MOST_BYTES + 1, cudaMemcpyDeviceToHost) != cudaSuccess)
         return 0;
     for (i = 0; i <= MOST_BYTES; i++) {
         size_t at = i - item->begin; /* before it: a large number */
-        int is_set = i >= item->begin && at < all_bytes(item) && at % item->pitch < item->bytes;
-        if (host[i] != (is_set ? VALUE : 0))
+        int is_set = i >= item->begin && at < all && at % pitch < item->bytes;
+        if (host[i] != (is_set ? VALUE : before))
             return 0;
     }
     return 1;
@@ -95,7 +112,8 @@ static int is_right(const struct item *item, const unsigned char *memory, unsign
 
 static int is_wrong(const struct item *item, cudaStream_t stream, int captured, unsigned char *host)
 {
-    return run(item, stream, captured) != cudaSuccess || !is_right(item, item->set, host) || !is_right(item, item->copy, host);
+    return run(item, stream, captured) != cudaSuccess || !is_right(item, item->set, item->pitch, 0, host) ||
+           !is_right(item, item->copy, item->copy_pitch, BEFORE, host);
 }
 
 void program_ask_sizes(struct ask *ask)
@@ -103,7 +121,7 @@ void program_ask_sizes(struct ask *ask)
     static const size_t sizes[][2] = { /* bytes of a row, rows */
         { 1, 1 }, { 2, 1 }, { 3, 1 }, { 5, 1 }, { 127, 1 }, { 129, 1 }, { 4093, 1 }, { 4099, 1 }, { 65537, 1 }, { MOST_BYTES - 1, 1 },
         { 3, 9 }, { 1, 255 }, { 7, 4099 }, { 257, 1000 } };
-    struct item item = { NULL, NULL, 0, 0, 1, 0 };
+    struct item item = { NULL, NULL, 0, 0, 1, 0, 0 };
     unsigned char *host = (unsigned char *)malloc(MOST_BYTES + 1);
     unsigned i, wrong = 0, made = 0;
     cudaError_t error = host ? cudaMalloc((void **)&item.set, MOST_BYTES + 1) : cudaErrorMemoryAllocation;
@@ -115,6 +133,7 @@ void program_ask_sizes(struct ask *ask)
         item.bytes = sizes[i / 2][0];
         item.rows = sizes[i / 2][1];
         item.pitch = item.bytes + (item.rows > 1 ? 5 : 0);
+        item.copy_pitch = item.pitch + (item.rows > 1 ? 4 : 0);
         item.begin = i / 2 % 2;
         wrong += (unsigned)is_wrong(&item, ask->stream, i % 2 != 0, host);
     }
