@@ -51,6 +51,7 @@ static void expect_spoiled(const struct capture *c, const char *what)
     ask_expect(c->ask, what, cudaStreamIsCapturing(c->stream, &status), cudaSuccess);
     ask_expect_number(c->ask, what, (long)status, (long)cudaStreamCaptureStatusInvalidated);
     ask_expect_refusal(c->ask, what, launch_nothing(c->stream));
+    ask_expect_refusal(c->ask, what, cudaEventRecord(c->event, c->stream));
     ask_expect_refusal(c->ask, what, cudaStreamEndCapture(c->stream, &graph));
     ask_expect_number(c->ask, what, graph != NULL, 0);
     ask_expect(c->ask, what, cudaStreamIsCapturing(c->stream, &status), cudaSuccess);

@@ -5,7 +5,7 @@
  * lists     EDGE-36  nodes, roots, edges, a node's dependencies and dependents: counted without room, and read with room for 1 and more
  * streams   ATTR-16  every priority, policy and domain, given to a stream when it is made or later; what kernels captured from it have
  * handles   EDGE-37  three conditional nodes, whose handles were made in any order
- * functions ATTR-15b a function's limit of dynamic shared memory, raised and lowered; how many blocks and clusters of it fit
+ * functions ATTR-15b a function's limit of dynamic shared memory, raised and lowered, its carve-out, and those of another function; how many blocks and clusters of it fit
  */
 #include <stdio.h>
 
@@ -14,6 +14,7 @@
 #include "kernel.h"
 
 KERNEL(readback_nothing) { (void)args; }
+KERNEL(readback_other) { (void)args; }
 
 /* ---- lists ---- */
 
@@ -458,6 +459,26 @@ static void ask_limit(struct ask *ask, int bytes, int most)
     ask_expect_number(ask, "the limit of dynamic shared memory that was set", told.maxDynamicSharedSizeBytes, bytes);
 }
 
+/* What is set of one function is told of that one, and is nothing to another one. */
+static void ask_other_function(struct ask *ask, int most)
+{
+    struct cudaFuncAttributes told = PDL_ZERO, before = PDL_ZERO, after = PDL_ZERO;
+    const void *function = (const void *)SYMBOL(readback_nothing), *other = (const void *)SYMBOL(readback_other);
+    int percent;
+
+    ask_expect(ask, "the attributes of another function", cudaFuncGetAttributes(&before, other), cudaSuccess);
+    ask_limit(ask, most, most);
+    for (percent = 50; percent >= -1; percent -= 51) { /* -1: the default again */
+        ask_expect(ask, "a carve-out", cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, percent), cudaSuccess);
+        ask_expect(ask, "the attributes of a function", cudaFuncGetAttributes(&told, function), cudaSuccess);
+        ask_expect_number(ask, "the carve-out that was set", told.preferredShmemCarveout, percent);
+        ask_expect(ask, "the attributes of another function", cudaFuncGetAttributes(&after, other), cudaSuccess);
+        ask_expect_number(ask, "the carve-out of another function", after.preferredShmemCarveout, before.preferredShmemCarveout);
+    }
+    ask_expect_refusal(ask, "a carve-out of more than all", cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, 101));
+    ask_expect_number(ask, "the limit of another function", after.maxDynamicSharedSizeBytes, before.maxDynamicSharedSizeBytes);
+}
+
 static cudaError_t count_clusters(int *clusters, unsigned size, int bytes)
 {
     cudaLaunchAttribute attribute = PDL_ZERO;
@@ -514,6 +535,8 @@ static void ask_functions(struct ask *ask)
     ask_limit(ask, 1024, most);
     ask_limit(ask, most + 1, most);
     ask_limit(ask, most, most);
+    ask_limit(ask, 2048, most);
+    ask_other_function(ask, most);
     ask_fit(ask, 0, sms);
     ask_fit(ask, most / 2, sms);
     ask_fit(ask, most, sms);

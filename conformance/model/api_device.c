@@ -285,9 +285,13 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *func, enum cudaFuncAttrib
         FAIL_IF(value < 0 || (value > most && !device.faults.shared_limit_clamped), cudaErrorInvalidValue);
         if (value >= f->max_dynamic_shared || !device.faults.shared_limit_only_grows)
             f->max_dynamic_shared = value < most ? value : (int)most;
+        for (int i = 0; device.faults.shared_limit_of_all && i < function_count; i++)
+            functions[i].max_dynamic_shared = f->max_dynamic_shared;
     } else if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
         FAIL_IF(value < -1 || value > 100, cudaErrorInvalidValue);
-        f->carveout = value;
+        f->carveout = device.faults.carveout_not_kept ? -1 : value;
+        for (int i = 0; device.faults.carveout_of_all && i < function_count; i++)
+            functions[i].carveout = value;
     } else {
         FAIL_IF((int)attribute < 0 || attribute >= cudaFuncAttributeMax, cudaErrorInvalidValue);
     }
