@@ -281,6 +281,7 @@ cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, c
     (void)kind;
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemcpy);
     size_t before = n != NULL ? n->move.bytes : 0;
+    FAIL_IF(n != NULL && n->move.rows > 1, cudaErrorInvalidValue); /* "the original memory operands are multidimensional" */
     cudaError_t error = copy_changes(n, to, from, device.faults.copy_params_keep_size ? before : bytes);
     if (device.faults.copy_params_enable && error == cudaSuccess)
         n->disabled = false;

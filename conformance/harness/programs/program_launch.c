@@ -143,7 +143,7 @@ static cudaError_t launch_copy(const struct made *made, unsigned index, const st
         return copy_to_pageable(params, stream);
     if (otherwise && stream == cudaStreamLegacy)
         return cudaMemcpy(params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind);
-    if (rows > 1 && dice && dice_below(dice, 3) == 0)
+    if (rows > 1 && made->eager && dice && dice_below(dice, 3) == 0) /* of a captured one "the original memory operands are multidimensional" */
         return cudaMemcpy2DAsync(params->as.copy.to, params->as.copy.bytes / rows, params->as.copy.from, params->as.copy.bytes / rows,
                                  params->as.copy.bytes / rows, rows, kind, stream);
     return cudaMemcpyAsync(params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind, stream);
