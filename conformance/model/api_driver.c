@@ -106,6 +106,36 @@ cudaError_t CUDARTAPI cudaGetFuncBySymbol(cudaFunction_t *function, const void *
     return cudaSuccess;
 }
 
+static unsigned copy_async(void *to, const void *from, size_t bytes, cudaStream_t stream)
+{
+    BY_DRIVER(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, device.faults.driver_moves_in_legacy ? cudaStreamLegacy : stream));
+}
+
+static unsigned set_bytes(void *to, unsigned char value, size_t bytes, cudaStream_t stream)
+{
+    BY_DRIVER(cudaMemsetAsync(to, value, bytes, device.faults.driver_moves_in_legacy ? cudaStreamLegacy : stream));
+}
+
+static unsigned set_words(void *to, unsigned value, size_t words, cudaStream_t stream)
+{
+    BY_DRIVER(stream_set(to, device.faults.driver_sets_low_byte ? value & 255 : value, 4, words * 4, stream));
+}
+
+static unsigned record(cudaEvent_t event, cudaStream_t stream)
+{
+    BY_DRIVER(device.faults.driver_records_nothing ? cudaSuccess : cudaEventRecord(event, stream));
+}
+
+static unsigned wait_for(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    BY_DRIVER(device.faults.driver_awaits_nothing ? cudaSuccess : cudaStreamWaitEvent(stream, event, flags));
+}
+
+static unsigned launch_graph(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    BY_DRIVER(cudaGraphLaunch(exec, device.faults.driver_graph_in_legacy ? cudaStreamLegacy : stream));
+}
+
 typedef void (*any_function)(void);
 
 /* Since: the version of CUDA that brought it, and that the driver has to have. */
@@ -114,6 +144,12 @@ static const struct { const char *name; unsigned since; int driver; any_function
     { "cuLaunchKernel", 4000, 0, (any_function)launch_plain },
     { "cuLaunchCooperativeKernel", 9000, 0, (any_function)launch_cooperative },
     { "cuLaunchKernelEx", 11060, 11080, (any_function)launch },
+    { "cuMemcpyAsync", 4000, 0, (any_function)copy_async },
+    { "cuMemsetD8Async", 3020, 0, (any_function)set_bytes },
+    { "cuMemsetD32Async", 3020, 0, (any_function)set_words },
+    { "cuEventRecord", 2000, 0, (any_function)record },
+    { "cuStreamWaitEvent", 3020, 0, (any_function)wait_for },
+    { "cuGraphLaunch", 10000, 0, (any_function)launch_graph },
     { "cuGraphAddDependencies", 12030, 12030, (any_function)add_edges },
     { "cuGraphRemoveDependencies", 12030, 12030, (any_function)remove_edges },
 };

@@ -218,19 +218,16 @@ cudaError_t CUDARTAPI cudaMemcpyAsync(void *to, const void *from, size_t bytes, 
 }
 
 /* wait: the host may not go on before it happened. */
-static cudaError_t set(void *to, size_t pitch, int value, size_t bytes, size_t rows, struct stream *s, bool wait)
+static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
 {
     cudaError_t error = may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
-    bool empty = bytes == 0 || rows == 0;
+    bool empty = move.bytes == 0 || move.rows == 0;
     if (device.faults.empty_memset_eats_waits && empty)
         s->waits = 0;
     if (empty)
         return cudaSuccess;
-    FAIL_IF((rows > 1 && pitch < bytes) || !memory_contains(to, (rows - 1) * pitch + bytes), cudaErrorInvalidValue);
-    struct move move = {.to = to, .bytes = bytes, .width = 1, .rows = rows, .pitch = pitch, .value = (unsigned char)value};
-    if (device.faults.negative_memset_zero && value < 0)
-        move.value = 0;
+    FAIL_IF((move.rows > 1 && move.pitch < move.bytes) || !memory_contains(move.to, (move.rows - 1) * move.pitch + move.bytes), cudaErrorInvalidValue);
     if (s->capture != NULL) {
         struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeMemset);
         n->move = move;
@@ -239,6 +236,19 @@ static cudaError_t set(void *to, size_t pitch, int value, size_t bytes, size_t r
     struct op *op = op_new(OP_SET);
     op->move = move;
     return call_result(stream_move(s, op, wait));
+}
+
+static cudaError_t set(void *to, size_t pitch, int value, size_t bytes, size_t rows, struct stream *s, bool wait)
+{
+    struct move move = {.to = to, .bytes = bytes, .width = 1, .rows = rows, .pitch = pitch, .value = (unsigned char)value};
+    if (device.faults.negative_memset_zero && value < 0)
+        move.value = 0;
+    return set_rows(move, s, wait);
+}
+
+cudaError_t stream_set(void *to, uint32_t value, size_t width, size_t bytes, cudaStream_t stream)
+{
+    return set_rows((struct move){.to = to, .bytes = bytes, .width = width, .rows = 1, .value = value}, stream_of(stream), false);
 }
 
 cudaError_t CUDARTAPI cudaMemset(void *to, int value, size_t bytes)

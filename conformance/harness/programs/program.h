@@ -187,6 +187,14 @@ cudaError_t program_add_condition(struct made *made, cudaGraph_t graph, const cu
 cudaError_t program_add_edges(struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count);
 cudaError_t program_remove_edges(struct made *made, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *data,
                                  size_t count);
+/* What follows goes by the runtime, or by the driver; whether it does is drawn. Without dice it does not. */
+int program_goes_by_driver(const struct made *made, struct dice *dice);
+cudaError_t program_set_async(const struct made *made, void *to, int value, size_t bytes, cudaStream_t stream, struct dice *dice);
+cudaError_t program_copy_async(const struct made *made, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream,
+                               struct dice *dice);
+cudaError_t program_record(const struct made *made, cudaEvent_t event, cudaStream_t stream, struct dice *dice);
+cudaError_t program_await(const struct made *made, cudaStream_t stream, cudaEvent_t event, struct dice *dice);
+cudaError_t program_launch_exec(const struct made *made, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice);
 /* A launch by the driver, by any of its calls that takes these attributes. */
 #define LAUNCH_ATTRIBUTES (PROGRAM_ATTRIBUTES + 4u) /* at most */
 cudaError_t program_launch_by_driver(const struct made *made, const void *kernel, const cudaLaunchConfig_t *config, void **values, struct dice *dice);
@@ -314,7 +322,7 @@ struct program_staging {       /* pinned, mapped */
 enum program_spare { SPARE_RELAYED, SPARE_LAST, SPARE_MOVED, SPARE_OBSERVED, SPARE_EVENTS = SPARE_OBSERVED + PROGRAM_SEEN };
 struct program_driver {        /* the driver's functions, NULL where it has none; the two kernels as it knows them */
     cudaFunction_t kernel[2];
-    void *launch, *launch_cooperative, *launch_ex, *add_edges, *remove_edges;
+    void *launch, *launch_cooperative, *launch_ex, *launch_graph, *copy, *set_bytes, *set_words, *record, *await, *add_edges, *remove_edges;
 };
 struct program_room {
     const void *const *kernel; /* the two */

@@ -1,5 +1,4 @@
-/* program_driver.c - the driver's own calls, by which a program is launched and gets its edges as well: cuLaunchKernel,
- * cuLaunchCooperativeKernel, cuLaunchKernelEx, cuGraphAddDependencies and cuGraphRemoveDependencies. */
+/* program_driver.c - the driver's own calls, by which a program is launched, ordered and given its edges as well. */
 #include "program.h"
 
 #include <cuda.h>
@@ -34,11 +33,23 @@ cudaError_t program_open_driver(struct program_room *room)
     find("cuLaunchKernel", 4000, &driver->launch);
     find("cuLaunchCooperativeKernel", 9000, &driver->launch_cooperative);
     find("cuLaunchKernelEx", 11060, &driver->launch_ex);
+    find("cuMemcpyAsync", 4000, &driver->copy);
+    find("cuMemsetD8Async", 3020, &driver->set_bytes);
+    find("cuMemsetD32Async", 3020, &driver->set_words);
+    find("cuEventRecord", 2000, &driver->record);
+    find("cuStreamWaitEvent", 3020, &driver->await);
+    find("cuGraphLaunch", 10000, &driver->launch_graph);
 #if CUDART_VERSION >= 12050 /* before, nothing says which of two functions of a name is meant */
     find("cuGraphAddDependencies", EDGES_SINCE, &driver->add_edges);
     find("cuGraphRemoveDependencies", EDGES_SINCE, &driver->remove_edges);
 #endif
     return cudaSuccess;
+}
+
+/* A thread that has only begun has no context of its own that the driver could work in. */
+int program_goes_by_driver(const struct made *made, struct dice *dice)
+{
+    return dice && !(made->program->streams && made->way == WAY_OTHER_THREAD) && dice_below(dice, 4) == 0;
 }
 
 /* ---- launches ---- */
@@ -84,6 +95,65 @@ cudaError_t program_launch_by_driver(const struct made *made, const void *kernel
     if (config->numAttrs == 1 && config->attrs[0].id == cudaLaunchAttributeCooperative && driver->launch_cooperative && dice_below(dice, 2))
         return launch_cooperatively(driver, function, config, values);
     return driver->launch_ex ? launch_with_attributes(driver, function, config, values) : cudaLaunchKernelExC(config, kernel, values);
+}
+
+cudaError_t program_launch_exec(const struct made *made, cudaGraphExec_t exec, cudaStream_t stream, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *launch_graph_fn)(CUgraphExec, CUstream);
+    void *function = made->room->driver.launch_graph;
+
+    return function && program_goes_by_driver(made, dice) ? (cudaError_t)((launch_graph_fn)function)(exec, stream) : cudaGraphLaunch(exec, stream);
+}
+
+/* ---- memsets and copies ---- */
+
+cudaError_t program_set_async(const struct made *made, void *to, int value, size_t bytes, cudaStream_t stream, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *set_bytes_fn)(CUdeviceptr, unsigned char, size_t, CUstream);
+    typedef CUresult(CUDAAPI *set_words_fn)(CUdeviceptr, unsigned, size_t, CUstream);
+    const struct program_driver *driver = &made->room->driver;
+    CUdeviceptr at = (CUdeviceptr)(uintptr_t)to;
+    int by_driver = made->eager && program_goes_by_driver(made, dice); /* of a captured memset, the call may say what its node can become */
+
+    if (by_driver && driver->set_words && bytes % 4 == 0 && at % 4 == 0)
+        return (cudaError_t)((set_words_fn)driver->set_words)(at, (unsigned)(value & 255) * 0x01010101u, bytes / 4, stream);
+    if (by_driver && driver->set_bytes)
+        return (cudaError_t)((set_bytes_fn)driver->set_bytes)(at, (unsigned char)value, bytes, stream);
+    return cudaMemsetAsync(to, value, bytes, stream);
+}
+
+cudaError_t program_copy_async(const struct made *made, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream,
+                               struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *copy_fn)(CUdeviceptr, CUdeviceptr, size_t, CUstream);
+    void *function = made->room->driver.copy;
+
+    if (function && made->eager && program_goes_by_driver(made, dice))
+        return (cudaError_t)((copy_fn)function)((CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, bytes, stream);
+    return cudaMemcpyAsync(to, from, bytes, kind, stream);
+}
+
+/* ---- events ---- */
+
+/* Without flags all these calls mean the same. */
+cudaError_t program_record(const struct made *made, cudaEvent_t event, cudaStream_t stream, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *record_fn)(CUevent, CUstream);
+    void *function = made->room->driver.record;
+
+    if (function && program_goes_by_driver(made, dice))
+        return (cudaError_t)((record_fn)function)(event, stream);
+    return dice_below(dice, 2) ? cudaEventRecord(event, stream) : cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
+}
+
+cudaError_t program_await(const struct made *made, cudaStream_t stream, cudaEvent_t event, struct dice *dice)
+{
+    typedef CUresult(CUDAAPI *await_fn)(CUstream, CUevent, unsigned);
+    void *function = made->room->driver.await;
+
+    if (function && program_goes_by_driver(made, dice))
+        return (cudaError_t)((await_fn)function)(stream, event, 0);
+    return cudaStreamWaitEvent(stream, event, 0);
 }
 
 /* ---- edges ---- */

@@ -255,7 +255,7 @@ static cudaError_t launch_once(struct made *made, cudaGraphExec_t *exec, enum ex
     if (twice)
         TRY(launch_earlier(made, *exec, way, time, stream));
     TRY(program_before_launch(made, decoys));
-    TRY(cudaGraphLaunch(*exec, stream));
+    TRY(program_launch_exec(made, *exec, stream, &made->dice));
     if (twice)
         TRY(program_see_earlier(made, stream));
     TRY(program_launch_behind(&now, stream));

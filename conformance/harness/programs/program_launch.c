@@ -53,9 +53,6 @@ static void record_others(const struct made *made, int records, cudaLaunchAttrib
         program_add_event(attrs, n, made->nobodys, dice_below(dice, 2) != 0);
 }
 
-/* A thread that has only begun has no context of its own that the driver could launch in. */
-static int is_other_thread(const struct made *made) { return made->program->streams && made->way == WAY_OTHER_THREAD; }
-
 static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,
                                  struct dice *dice)
 {
@@ -74,7 +71,7 @@ static cudaError_t launch_kernel(const struct made *made, unsigned index, cudaSt
     config.blockDim = kernel->blockDim;
     config.dynamicSmemBytes = kernel->sharedMemBytes;
     config.stream = stream;
-    by_driver = dice && !is_other_thread(made) && dice_below(dice, 4) == 0;
+    by_driver = program_goes_by_driver(made, dice);
     if (n == 0 && !made->begun && dice && !by_driver && dice_below(dice, 2))
         return cudaLaunchKernel(kernel->func, config.gridDim, config.blockDim, params.values, config.dynamicSmemBytes, stream);
     if (n == 1 && !made->begun && step->cooperative && dice && !by_driver && dice_below(dice, 2))
@@ -146,7 +143,7 @@ static cudaError_t launch_copy(const struct made *made, unsigned index, const st
     if (rows > 1 && made->eager && dice && dice_below(dice, 3) == 0) /* of a captured one "the original memory operands are multidimensional" */
         return cudaMemcpy2DAsync(params->as.copy.to, params->as.copy.bytes / rows, params->as.copy.from, params->as.copy.bytes / rows,
                                  params->as.copy.bytes / rows, rows, kind, stream);
-    return cudaMemcpyAsync(params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind, stream);
+    return program_copy_async(made, params->as.copy.to, params->as.copy.from, params->as.copy.bytes, kind, stream, dice);
 }
 
 static cudaError_t launch_set(const struct made *made, unsigned index, const struct cudaMemsetParams *set, cudaStream_t stream, struct dice *dice)
@@ -158,7 +155,7 @@ static cudaError_t launch_set(const struct made *made, unsigned index, const str
         return cudaMemset2DAsync(set->dst, set->pitch, value, step->bytes, set->height, stream);
     if (stream == cudaStreamLegacy && dice && dice_below(dice, 2))
         return cudaMemset(set->dst, value, step->bytes);
-    return cudaMemsetAsync(set->dst, value, step->bytes, stream);
+    return program_set_async(made, set->dst, value, step->bytes, stream, dice);
 }
 
 cudaError_t program_launch_step(const struct made *made, unsigned index, cudaStream_t stream, cudaEvent_t event, enum link_kind event_kind,

@@ -159,7 +159,7 @@ static int may_be_graph(const struct made *made, unsigned i)
     return p->step[i].kind == STEP_KERNEL && !p->step[i].attribute && (next == PROGRAM_STEPS || !p->step[next].attribute);
 }
 
-static cudaError_t launch_as_graph(struct made *made, unsigned i, cudaStream_t stream)
+static cudaError_t launch_as_graph(struct made *made, unsigned i, cudaStream_t stream, struct dice *dice)
 {
     cudaGraph_t graph;
     cudaGraphNode_t node;
@@ -172,7 +172,7 @@ static cudaError_t launch_as_graph(struct made *made, unsigned i, cudaStream_t s
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, graph, 0);
     if (error == cudaSuccess)
-        error = cudaGraphLaunch(exec, stream);
+        error = program_launch_exec(made, exec, stream, dice);
     if (exec)
         (void)cudaGraphExecDestroy(exec); /* what was launched goes on */
     (void)cudaGraphDestroy(graph);
@@ -185,14 +185,8 @@ static cudaError_t launch_somehow(struct made *made, unsigned i, cudaStream_t st
     if (made->eager && dice_below(dice, 4) == 0)
         TRY(program_change_nothing(made, stream, dice));
     if (made->eager && event == NULL && made->begun == NULL && dice_below(dice, 8) == 0 && may_be_graph(made, i))
-        return launch_as_graph(made, i, stream);
+        return launch_as_graph(made, i, stream, dice);
     return program_launch_step(made, i, stream, event, kind, dice);
-}
-
-/* Without flags both calls mean the same. */
-static cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, struct dice *dice)
-{
-    return dice_below(dice, 2) ? cudaEventRecord(event, stream) : cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
 }
 
 /* An event of the same launch that stands for less than this link's; NULL: it records none. What capture makes of the one that stands for the
@@ -218,7 +212,7 @@ static cudaError_t await_link(const struct lanes *lanes, unsigned l, cudaStream_
 
     if (turn == 1)
         TRY(cudaStreamWaitEvent(stream, weaker, 0));
-    TRY(cudaStreamWaitEvent(stream, event_of_link(lanes, l), 0));
+    TRY(program_await(lanes->made, stream, event_of_link(lanes, l), dice));
     return turn == 2 ? cudaStreamWaitEvent(stream, weaker, 0) : cudaSuccess;
 }
 
@@ -237,7 +231,7 @@ static cudaError_t await_events(const struct lanes *lanes, unsigned i, struct di
         if (p->link[l].to != i || lanes->at_once[l])
             continue;
         if (relay && p->link[l].kind == LINK_FULL) {
-            TRY(cudaStreamWaitEvent(lanes->relay, event_of_link(lanes, l), 0));
+            TRY(program_await(made, lanes->relay, event_of_link(lanes, l), dice));
             relays = 1;
         } else {
             last = event_of_link(lanes, l);
@@ -249,8 +243,8 @@ static cudaError_t await_events(const struct lanes *lanes, unsigned i, struct di
         TRY(cudaStreamWaitEvent(stream, last, 0)); /* however often a stream waits for one event, it waits for the others */
     if (!relays)
         return cudaSuccess;
-    TRY(record_event(relayed, lanes->relay, dice));
-    return cudaStreamWaitEvent(stream, relayed, 0);
+    TRY(program_record(made, relayed, lanes->relay, dice));
+    return program_await(made, stream, relayed, dice);
 }
 
 /* Now and then another stream looks at what an event stands for that is recorded now. */
@@ -265,7 +259,7 @@ static cudaError_t observe(struct lanes *lanes, unsigned i, struct dice *dice)
         return cudaSuccess;
     lane = made->program->legacy ? dice_below(dice, PROGRAM_LANES) : made->program->step[i].lane;
     event = room->spare_event[SPARE_OBSERVED + made->observed];
-    TRY(record_event(event, lanes->stream[lane], dice));
+    TRY(program_record(made, event, lanes->stream[lane], dice));
     TRY(cudaStreamWaitEvent(room->observer, event, 0));
     TRY(cudaMemcpyAsync(program_seen(room, made->observed), room->data, made->program->steps * STEP_BYTES, cudaMemcpyDeviceToDevice,
                         room->observer));
@@ -283,14 +277,14 @@ static cudaError_t queue_events(struct lanes *lanes, unsigned i, cudaStream_t st
 
     for (l = 0; l < p->links; l++)
         if (p->link[l].from == i && p->link[l].kind == LINK_FULL)
-            TRY(record_event(event_of_link(lanes, l), stream, dice));
+            TRY(program_record(made, event_of_link(lanes, l), stream, dice));
     for (l = 0; l < p->links; l++)
         if (p->link[l].from == i && lanes->at_once[l])
             TRY(await_link(lanes, l, lanes->stream[p->step[p->link[l].to].lane], dice));
     if (!made->eager)
         return cudaSuccess;
     TRY(observe(lanes, i, dice));
-    return dice_below(dice, 8) == 0 ? record_event(made->nobodys, stream, dice) : cudaSuccess;
+    return dice_below(dice, 8) == 0 ? program_record(made, made->nobodys, stream, dice) : cudaSuccess;
 }
 
 /* Not between a wait and the launch that it was called for: an event tells the new stream of complete work alone. */
