@@ -21,11 +21,22 @@ static char *copy_of(const char *text)
     return copy ? strcpy(copy, text) : NULL;
 }
 
+static int is_kept(const char *what, const char *answer)
+{
+    unsigned i;
+
+    for (i = 0; i < row_count; i++)
+        if (strcmp(rows[i].what, what) == 0 && strcmp(rows[i].answer, answer) == 0)
+            return 1;
+    return 0;
+}
+
+/* Where half of the room is left, what was answered before needs no more of it. */
 void ask_row(struct ask *ask, const char *what, const char *answer)
 {
     struct answer *row = &rows[row_count];
 
-    if (!keeps_rows)
+    if (!keeps_rows || (row_count >= ASK_ROWS / 2 && is_kept(what, answer)))
         return;
     if (row_count == ASK_ROWS) {
         ask_skip(ask, what, "more answers than the record holds");

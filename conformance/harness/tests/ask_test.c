@@ -214,6 +214,22 @@ static void ask_too_much(struct ask *ask)
         ask_note_number(ask, "a row", i);
 }
 
+static void ask_again(struct ask *ask)
+{
+    unsigned i;
+
+    ask_expect_number(ask, "a question", 1, 1);
+    for (i = 0; i < 2 * ASK_ROWS; i++)
+        ask_note_number(ask, "a row", i % (ASK_ROWS - 2));
+    ask_expect_number(ask, "a last question", 1, 1);
+}
+
+static void ask_otherwise(struct ask *ask)
+{
+    ask_again(ask);
+    ask_note_number(ask, "another row", 0); /* the answer was given, but to no such question */
+}
+
 static unsigned wrong_of(void (*questions)(struct ask *ask))
 {
     struct ask ask;
@@ -240,6 +256,10 @@ static void test_verdicts(void)
     check(verdict == CASE_INCONCLUSIVE && strstr(told, "could not be put"), "a question that could not be put keeps a case from passing");
     ask_it(ask_too_much, 1);
     check(verdict == CASE_INCONCLUSIVE && answers_kept == ASK_ROWS, "so do answers that the record has no room for");
+    ask_it(ask_again, 1);
+    check(verdict == CASE_PASS && answers_kept == ASK_ROWS, "those that it has already need no room");
+    ask_it(ask_otherwise, 1);
+    check(verdict == CASE_INCONCLUSIVE, "but the same answer to another question does");
     mutants = 1;
     mutant_asks = few_kills;
     ask_it(ask_rightly, 1);
