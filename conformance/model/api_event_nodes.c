@@ -72,9 +72,6 @@ static cudaError_t exec_event_changes(cudaGraphExec_t exec, cudaGraphNode_t node
 cudaError_t CUDARTAPI cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
 {
     CALL(cudaGraphExecEventRecordNodeSetEvent);
-    const struct node *n = exec_node(exec, node, cudaGraphNodeTypeEventRecord);
-    if (device.faults.new_event_in_running_launch && n != NULL && event_of(n->event) != NULL && event_of(n->event)->by_node)
-        event_of(n->event)->op = NULL; /* the launch that runs will record the new one */
     return exec_event_changes(exec, node, cudaGraphNodeTypeEventRecord, event, device.faults.record_node_keeps_event);
 }
 

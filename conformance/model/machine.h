@@ -248,7 +248,6 @@ struct faults {
     bool driver_launch_loses_attributes, driver_launch_keeps_one_attribute, driver_launch_loses_shared, driver_launch_swaps_threads;
     bool driver_launch_in_legacy, driver_launch_overlaps, driver_edges_full, driver_adds_one_edge, driver_removes_nothing;
     bool shared_limit_of_all, carveout_of_all, carveout_not_kept, spoiled_capture_records;
-    bool new_event_in_running_launch;
     bool driver_moves_in_legacy, driver_sets_low_byte, driver_records_nothing, driver_awaits_nothing, driver_graph_in_legacy;
     bool rows_copy_unordered, rows_copy_packed, rows_copy_takes_gaps, captured_rows_copied_once, rows_node_swaps_pitches;
     bool other_thread_legacy_alone, other_thread_skips_legacy, first_behind_event_skips_legacy, waiting_stream_not_joined;

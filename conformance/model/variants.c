@@ -447,7 +447,6 @@ static const struct variant variants[] = {
     BROKEN("other-thread-skips-legacy", other_thread_skips_legacy, "COMP-06d", "what another thread queues in a blocking stream does not wait for the legacy stream"),
     BROKEN("first-behind-event-skips-legacy", first_behind_event_skips_legacy, "COMP-06d", "the first work of a blocking stream does not wait for the legacy stream if it waits for an event"),
     BROKEN("waiting-stream-not-joined", waiting_stream_not_joined, "COMP-06d", "the legacy stream does not wait for a blocking stream that waits for an event"),
-    BROKEN("new-event-in-running-launch", new_event_in_running_launch, "SAME-03", "a record node that is given another event records that one in the launch that runs"),
     BROKEN("rows-copy-unordered", rows_copy_unordered, "SAME-02", "a copy of several rows waits for nothing in its stream"),
     BROKEN("rows-copy-packed", rows_copy_packed, "SAME-01", "a copy of rows writes them without gaps"),
     BROKEN("rows-copy-takes-gaps", rows_copy_takes_gaps, "SAME-01", "a copy of rows copies what lies between them, too"),
