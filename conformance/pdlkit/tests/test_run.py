@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from conformance.pdlkit import device_choice, evidence, machine, places, run
+from conformance.pdlkit.build import Built
 from conformance.pdlkit.checked_lines import read_lines
 from conformance.pdlkit.children import Ending
 from conformance.pdlkit.display import wants_colours
@@ -240,6 +241,35 @@ def test_the_static_check_says_what_it_did_and_costs_no_report(
     monkeypatch.setattr(evidence.LintBeside, "compare", lambda _self, _report: answer)
     said, found = run._static_check(FAKE, object.__new__(evidence.LintBeside))
     assert said and said.startswith(told) and found == wrong
+
+
+class _Lint(evidence.LintBeside):
+    """Says whether it was ended."""
+
+    def __init__(self, harness: Path) -> None:
+        self.harness, self.ended = harness, False
+
+    def end(self) -> None:
+        self.ended = True
+
+
+@pytest.mark.parametrize(("on_model", "plant", "code", "lints"), [
+    (False, None, True, True), (False, None, False, False), (True, None, True, False), (False, "hang", True, False)])
+def test_lint_is_at_work_beside_a_gpu_and_ends_with_the_run(
+    on_model: bool, plant: str | None, code: bool, lints: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "LintBeside", _Lint)
+    harness = Path(__file__).parent / "corpus" / "tiny.fatbin" if code else FAKE
+    choice: Any = SimpleNamespace(on_model=on_model)
+    built = Built(harness, None, {})
+    with pytest.raises(KeyError), run._lint_beside(built, choice, plant) as lint:
+        assert isinstance(lint, _Lint) == lints and isinstance(lint, str) == (not on_model and plant is None and not code)
+        if isinstance(lint, _Lint):
+            assert lint.harness == harness and not lint.ended
+        raise KeyError
+    assert not isinstance(lint, _Lint) or lint.ended
+    with run._lint_beside(None, choice, None) as nothing:
+        assert nothing is None
 
 
 def test_what_the_static_check_finds_makes_the_run_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
