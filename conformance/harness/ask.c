@@ -189,7 +189,7 @@ int ask_goes_on(struct ask *ask, unsigned long long done, unsigned long long pla
 {
     double now = run_now_s();
 
-    if (now - ask->told_s >= SIGN_EVERY_S) {
+    if (now - ask->told_s >= (ask->sign ? ask->sign->every_s : SIGN_EVERY_S)) {
         ask_says(ask, "trials", done, planned);
         ask->told_s = now;
     }
@@ -213,6 +213,13 @@ static void tell_sign(const struct ask_sign *sign, const char *what, unsigned lo
     record_end(context->record);
 }
 
+/* On the model, whatever the time is. */
+static void tell_some_signs(const struct ask_sign *sign, const char *what, unsigned long long done, unsigned long long planned)
+{
+    if (done != 0 && done % SIGN_EVERY_TRIALS == 0)
+        tell_sign(sign, what, done, planned);
+}
+
 static void tell_accusation(const struct ask_sign *sign, const char *what, const char *got)
 {
     const struct sign_context *context = sign->context;
@@ -231,7 +238,8 @@ static void put(const struct run *run, const struct case_info *info, const struc
 
     context.record = run->record;
     context.case_name = info->name;
-    sign.tell = run->record->timeless ? NULL : tell_sign; /* the model's records are the same whenever it runs */
+    sign.tell = run->record->timeless ? tell_some_signs : tell_sign;
+    sign.every_s = run->record->timeless ? 0 : SIGN_EVERY_S;
     sign.accuse = keeps_rows ? tell_accusation : NULL;    /* a mutant's wrong answers accuse nobody */
     sign.context = &context;
     memset(ask, 0, sizeof(*ask));

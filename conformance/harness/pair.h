@@ -104,6 +104,7 @@ struct ask_sign {
     /* The first wrong answer: it stands, however the process ends. */
     void (*accuse)(const struct ask_sign *sign, const char *what, const char *got);
     const void *context;
+    double every_s;            /* how often a loop says how far it is */
 };
 
 /* What the cases of kind api ask, and what they were told. */

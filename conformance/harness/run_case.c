@@ -61,7 +61,7 @@ static void tell_progress(void *context, uint64_t done, uint64_t planned)
 {
     struct case_run *c = context;
     double now = run_now_s();
-    if (c->run->record->timeless ? done % 1024 != 0 : now - c->told_s < SIGN_EVERY_S)
+    if (c->run->record->timeless ? done % SIGN_EVERY_TRIALS != 0 : now - c->told_s < SIGN_EVERY_S)
         return;
     c->told_s = now;
     record_begin(c->run->record, "progress");
@@ -134,7 +134,7 @@ static int tell_fault(struct case_run *c, const struct fault *fault)
 }
 
 /* A hang limit, not a performance limit. A GPU takes ten microseconds a trial, and a quarter of a millisecond for a program
- * of kind api, for which the model takes up to six, without a sign between; its machine may be busy with other work. */
+ * of kind api. The model takes many milliseconds for one, and its machine may be busy with other work, but each sign moves the limit. */
 static uint64_t deadline_s(const struct case_run *c)
 {
     int is_model = c->run->device->is_model, asks = strcmp(c->info->kind, "api") == 0;
@@ -142,7 +142,7 @@ static uint64_t deadline_s(const struct case_run *c)
 
     if (!trials)
         trials = run_trials(c->info, c->run->profile, is_model);
-    return is_model ? 30 + trials * (asks ? 250 : 50) / 10000 : 10 + trials * (asks ? 20 : 1) / 10000;
+    return is_model ? 30 + trials * 50 / 10000 : 10 + trials * (asks ? 20 : 1) / 10000;
 }
 
 static void tell_begin(struct case_run *c)

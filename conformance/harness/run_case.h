@@ -7,6 +7,7 @@
 #include "judge.h"
 #include "record.h"
 
+#define SIGN_EVERY_TRIALS 1024u  /* ... on the model, whose records are the same whenever it runs */
 #define SIGN_EVERY_S 0.2         /* how often a case says that it goes on */
 
 /* Self-tests of what watches the harness and of the way a FAIL is told: --plant NAME. */

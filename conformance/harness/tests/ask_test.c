@@ -123,11 +123,13 @@ static void ask_wrongly(struct ask *ask)
 
 static void ask_rightly(struct ask *ask) { ask_expect_number(ask, "a question", 1, 1); }
 
+static int timeless;
+
 static void ask_it(void (*questions)(struct ask *ask), int proving)
 {
     static const char *const nobody[] = { NULL }, *const one[] = { "nowait", NULL };
     struct device device = { 0 };
-    struct record record = { .file = tmpfile() };
+    struct record record = { .file = tmpfile(), .timeless = timeless };
     struct case_info info = { .name = "A-01", .proving = proving, .mutants = proving ? one : nobody };
     struct run run = { .device = &device, .record = &record };
     struct pair pair = { .ask = questions };
@@ -152,6 +154,15 @@ static void ask_slowly(struct ask *ask)
     ask_expect_number(ask, "trials", trial, 4);
 }
 
+static void ask_long(struct ask *ask)
+{
+    unsigned trial;
+
+    for (trial = 0; ask_goes_on(ask, trial, 3000); trial++)
+        now_s += 0.1;
+    ask_expect_number(ask, "trials", trial, 3000);
+}
+
 static unsigned signs(void)
 {
     unsigned count = 0;
@@ -168,6 +179,12 @@ static void test_signs(void)
     ask_it(ask_slowly, 0);
     check(signs() == 3 && strstr(said_so_far, "\"done\":2,\"planned\":4"), "a loop says five times a second how far it is");
     check(verdict == CASE_INCONCLUSIVE && answered == 1, "and makes each of its trials");
+    timeless = 1;
+    ask_it(ask_slowly, 0);
+    check(signs() == 0, "on the model no time is told");
+    ask_it(ask_long, 0);
+    check(signs() == 2 && strstr(said_so_far, "\"done\":2048,\"planned\":3000"), "but that 1,024 trials more are done");
+    timeless = 0;
 }
 
 /* ---- each answer that is not the wanted one is wrong, by however little ---- */
