@@ -282,15 +282,16 @@ class HeldChild:
         self._kept = Kept(argv, environment=environment, stdin=subprocess.PIPE)
 
     def release(self) -> Kept | None:
-        """Let it begin; None if it has ended already."""
+        """Let it begin; None if it has ended already. What ends once it was released has begun."""
         stdin = self._kept.process.stdin
         assert stdin
+        ended = self._kept.process.poll() is not None
         try:
             with stdin:
                 stdin.write(b"\n")
         except OSError:
-            pass  # it has ended
-        if self._kept.process.poll() is None:
+            ended = True
+        if not ended:
             return self._kept
         self.drop()
         return None

@@ -304,6 +304,34 @@ def test_a_held_child_begins_when_it_is_released() -> None:
     assert end.exit_code == 0 and watch.lines == ["begun"]
 
 
+def test_a_held_child_has_begun_however_soon_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine it may end before we run again."""
+    held, watch, stopper = HeldChild([sys.executable, "-c", WAITING]), Watch(HANG_S), Stopper()
+    monkeypatch.setattr(held._kept.process, "stdin", _Late(held._kept.process))
+    kept = held.release()
+    assert kept is not None
+    end = run_child(["never started"], watch, stopper, kept=kept)
+    stopper.close()
+    assert end.exit_code == 0 and watch.lines == ["begun"]
+
+
+class _Late:
+    """A pipe whose writer comes back when the reader has ended."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process, self._pipe = process, process.stdin
+
+    def __enter__(self) -> _Late:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pipe.close()  # type: ignore[union-attr]
+        self._process.wait()
+
+    def write(self, data: bytes) -> None:
+        self._pipe.write(data)  # type: ignore[union-attr]
+
+
 def test_a_held_child_that_ended_is_not_released() -> None:
     held = HeldChild([sys.executable, "-c", "raise SystemExit(69)"])
     process = held._kept.process
