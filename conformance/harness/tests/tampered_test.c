@@ -398,7 +398,7 @@ static void end_at_first(const struct ask_sign *sign, const char *what, const ch
 /* Asks once, and ends there in a child that has lied. */
 static void put_case(const struct case_info *info, enum mode now)
 {
-    static const struct ask_sign sign = { NULL, end_at_first, NULL };
+    static const struct ask_sign sign = { NULL, end_at_first, NULL, 0.0 };
     struct ask ask;
 
     model_reset("", 1);
