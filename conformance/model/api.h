@@ -292,6 +292,8 @@ struct node *nested_node(struct graph *g, struct cudaGraphNodeParams *params);
 /* one spelling for the graph functions whose signature toolkit 13 changed; api_graph_names.c has the public ones */
 /* Values of `width` bytes, as the driver sets them. */
 cudaError_t stream_set(void *to, uint32_t value, size_t width, size_t bytes, cudaStream_t stream);
+struct node *copy_node(struct graph *g, struct move move);
+bool rows_sound(const struct cudaMemcpy3DParms *p);
 struct move copy_of(const struct cudaMemcpy3DParms *p);
 cudaError_t graph_add_node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps, const edge_data *data,
                            size_t count, struct cudaGraphNodeParams *params);

@@ -88,7 +88,9 @@ static unsigned launch_cooperative(cudaFunction_t function, unsigned gx, unsigne
 
 static unsigned add_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const edge_data *data, size_t count)
 {
-    BY_DRIVER(graph_add_dependencies(graph, from, to, device.faults.driver_edges_full ? NULL : data, device.faults.driver_adds_one_edge && count > 1 ? 1 : count));
+    if (device.faults.driver_adds_one_edge && count > 1)
+        count = 1;
+    BY_DRIVER(graph_add_dependencies(graph, from, to, device.faults.driver_edges_full ? NULL : data, count));
 }
 
 static unsigned remove_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const edge_data *data, size_t count)

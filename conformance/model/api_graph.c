@@ -165,31 +165,6 @@ static struct node *set_node(struct graph *g, const struct cudaMemsetParams *p)
     return n;
 }
 
-static struct node *copy_node(struct graph *g, struct move move)
-{
-    struct node *n = node_new(g, cudaGraphNodeTypeMemcpy);
-    n->move = move;
-    return n;
-}
-
-/* The model has neither arrays nor layers of rows. */
-static bool rows_sound(const struct cudaMemcpy3DParms *p)
-{
-    bool wide = p->extent.height > 1 && (p->srcPtr.pitch < p->extent.width || p->dstPtr.pitch < p->extent.width);
-    return p->srcArray == NULL && p->dstArray == NULL && p->extent.depth <= 1 && p->srcPtr.ptr != NULL && p->dstPtr.ptr != NULL && !wide;
-}
-
-/* Of rows, as the general calls describe it. */
-struct move copy_of(const struct cudaMemcpy3DParms *p)
-{
-    bool swaps = device.faults.rows_node_swaps_pitches;
-    size_t to_pitch = swaps ? p->srcPtr.pitch : p->dstPtr.pitch, from_pitch = swaps ? p->dstPtr.pitch : p->srcPtr.pitch;
-    struct move move = {.bytes = p->extent.width, .rows = p->extent.height, .pitch = to_pitch, .from_pitch = from_pitch};
-    move.to = p->dstPtr.ptr == NULL ? NULL : (char *)p->dstPtr.ptr + p->dstPos.x + p->dstPos.y * p->dstPtr.pitch;
-    move.from = p->srcPtr.ptr == NULL ? NULL : (const char *)p->srcPtr.ptr + p->srcPos.x + p->srcPos.y * p->srcPtr.pitch;
-    return move;
-}
-
 cudaError_t CUDARTAPI cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
                                              size_t count, const struct cudaKernelNodeParams *p)
 {

@@ -102,10 +102,34 @@ static cudaError_t may_queue(struct stream *s)
     return capture_broken(s) ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
 }
 
+struct node *copy_node(struct graph *g, struct move move)
+{
+    struct node *n = node_new(g, cudaGraphNodeTypeMemcpy);
+    n->move = move;
+    return n;
+}
+
+/* The model has neither arrays nor layers of rows. */
+bool rows_sound(const struct cudaMemcpy3DParms *p)
+{
+    bool wide = p->extent.height > 1 && (p->srcPtr.pitch < p->extent.width || p->dstPtr.pitch < p->extent.width);
+    return p->srcArray == NULL && p->dstArray == NULL && p->extent.depth <= 1 && p->srcPtr.ptr != NULL && p->dstPtr.ptr != NULL && !wide;
+}
+
+/* Of rows, as the general calls describe it. */
+struct move copy_of(const struct cudaMemcpy3DParms *p)
+{
+    bool swaps = device.faults.rows_node_swaps_pitches;
+    size_t to_pitch = swaps ? p->srcPtr.pitch : p->dstPtr.pitch, from_pitch = swaps ? p->dstPtr.pitch : p->srcPtr.pitch;
+    struct move move = {.bytes = p->extent.width, .rows = p->extent.height, .pitch = to_pitch, .from_pitch = from_pitch};
+    move.to = p->dstPtr.ptr == NULL ? NULL : (char *)p->dstPtr.ptr + p->dstPos.x + p->dstPos.y * p->dstPtr.pitch;
+    move.from = p->srcPtr.ptr == NULL ? NULL : (const char *)p->srcPtr.ptr + p->srcPos.x + p->srcPos.y * p->srcPtr.pitch;
+    return move;
+}
+
 static cudaError_t capture_copy(struct stream *s, struct move move)
 {
-    struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeMemcpy);
-    n->move = move;
+    struct node *n = copy_node(capture_graph(s), move);
     if (device.faults.captured_rows_copied_once)
         n->move.rows = 1;
     return capture_node(s, n);
@@ -227,7 +251,8 @@ static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
         s->waits = 0;
     if (empty)
         return cudaSuccess;
-    FAIL_IF((move.rows > 1 && move.pitch < move.bytes) || !memory_contains(move.to, (move.rows - 1) * move.pitch + move.bytes), cudaErrorInvalidValue);
+    FAIL_IF((move.rows > 1 && move.pitch < move.bytes) || !memory_contains(move.to, (move.rows - 1) * move.pitch + move.bytes),
+            cudaErrorInvalidValue);
     if (s->capture != NULL) {
         struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeMemset);
         n->move = move;

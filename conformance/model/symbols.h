@@ -7,7 +7,8 @@
     X(cudaRuntimeGetVersion) X(cudaDriverGetVersion) X(cudaDeviceSynchronize) X(cudaDeviceReset)                     \
     X(cudaDeviceGetStreamPriorityRange) X(cudaDeviceGetPCIBusId) X(cudaSetDeviceFlags) X(cudaFree) X(cudaMalloc)     \
     X(cudaMallocHost) X(cudaHostAlloc) X(cudaFreeHost) X(cudaHostGetDevicePointer) X(cudaMemGetInfo) X(cudaMemcpy)   \
-    X(cudaMemcpyAsync) X(cudaMemset) X(cudaMemsetAsync) X(cudaMemset2DAsync) X(cudaMemcpy2DAsync) X(cudaStreamCreate) X(cudaStreamCreateWithFlags) \
+    X(cudaMemcpyAsync) X(cudaMemset) X(cudaMemsetAsync) X(cudaMemset2DAsync) X(cudaMemcpy2DAsync) X(cudaStreamCreate) \
+    X(cudaStreamCreateWithFlags)                                                                                     \
     X(cudaStreamCreateWithPriority) X(cudaStreamDestroy) X(cudaStreamSynchronize) X(cudaStreamQuery)                 \
     X(cudaStreamWaitEvent) X(cudaStreamGetFlags) X(cudaStreamGetPriority) X(cudaStreamSetAttribute)                  \
     X(cudaStreamGetAttribute) X(cudaLaunchHostFunc) X(cudaEventCreate) X(cudaEventCreateWithFlags) X(cudaEventRecord) \
@@ -15,7 +16,8 @@
     X(cudaStreamBeginCapture) X(cudaStreamBeginCaptureToGraph) X(cudaStreamEndCapture) X(cudaStreamIsCapturing)      \
     X(cudaStreamGetCaptureInfo) X(cudaStreamUpdateCaptureDependencies) X(cudaThreadExchangeStreamCaptureMode)        \
     X(cudaGraphCreate) X(cudaGraphDestroy) X(cudaGraphClone) X(cudaGraphAddNode) X(cudaGraphAddKernelNode)           \
-    X(cudaGraphAddEmptyNode) X(cudaGraphAddMemsetNode) X(cudaGraphAddMemcpyNode) X(cudaGraphAddMemcpyNode1D) X(cudaGraphAddHostNode)           \
+    X(cudaGraphAddEmptyNode) X(cudaGraphAddMemsetNode) X(cudaGraphAddMemcpyNode) X(cudaGraphAddMemcpyNode1D)         \
+    X(cudaGraphAddHostNode)                                                                                          \
     X(cudaGraphDestroyNode) X(cudaGraphAddDependencies) X(cudaGraphRemoveDependencies) X(cudaGraphGetEdges)          \
     X(cudaGraphGetNodes) X(cudaGraphGetRootNodes) X(cudaGraphNodeGetDependencies) X(cudaGraphNodeGetDependentNodes)  \
     X(cudaGraphNodeGetType) X(cudaGraphKernelNodeGetParams) X(cudaGraphKernelNodeSetParams)                          \
