@@ -5,7 +5,8 @@
  * lists     EDGE-36  nodes, roots, edges, a node's dependencies and dependents: counted without room, and read with room for 1 and more
  * streams   ATTR-16  every priority, policy and domain, given to a stream when it is made or later; what kernels captured from it have
  * handles   EDGE-37  three conditional nodes, whose handles were made in any order
- * functions ATTR-15b a function's limit of dynamic shared memory, raised and lowered, its carve-out, and those of another function; how many blocks and clusters of it fit
+ * functions ATTR-15b a function's limit of dynamic shared memory, raised and lowered, its carve-out, and those of another function; how
+ *                    many blocks and clusters of it fit
  */
 #include <stdio.h>
 
