@@ -1,8 +1,10 @@
 /* polled.cu - what a host finds that asks a stream whether its work has ended, or waits for it.
  *
- * pair     rules    what is asked
- * streams  MEM-09c  streams of each kind, after a kernel, a memset, a copy and a host function, from this thread and from another one
- * events   MEM-09c  events after work, whose stream was destroyed, that were asked for before, and in another thread
+ * pair       rules    what is asked
+ * streams    MEM-09c  streams of each kind, after a kernel, a memset, a copy, a host function, a graph and an event record, from this thread
+ *                     and from another one
+ * events     MEM-09c  events after work, whose stream was destroyed, that were asked for before, and in another thread
+ * recorders  MEM-09c  events of each kind, recorded in streams of each kind: by a call, by a node of a graph, and by a launch
  */
 #include <string.h>
 
@@ -10,8 +12,23 @@
 #include "host_room.h"
 
 KERNEL(polled_work) { slow_stores(&args); }
+KERNEL(polled_nothing) { (void)args; }
 
-enum last { LAST_KERNEL, LAST_MEMSET, LAST_COPY, LAST_HOST, LASTS };
+/* Stores the words, makes them visible to the host, and only then triggers. */
+KERNEL(polled_stores_first)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_thread() == 0)
+        k_delay(args.state, plan.hold_ns);
+    k_barrier();
+    k_store(args.data + k_thread(), words_fresh(plan.key, k_thread()));
+    k_fence_system();
+    k_barrier();
+    k_trigger();
+}
+
+enum last { LAST_KERNEL, LAST_MEMSET, LAST_COPY, LAST_HOST, LAST_GRAPH, LAST_RECORD, LASTS };
 #define STREAMS 4u             /* non-blocking, blocking with the highest priority, per-thread default, legacy default */
 #define WAYS 3u                /* asks and then waits; waits; asks and then waits in another thread */
 #define PLACES (LASTS * STREAMS * WAYS)
@@ -22,6 +39,8 @@ struct polled {
     struct kernel_args args;
     cudaStream_t stream[STREAMS];
     uint32_t *words;           /* two, of the device */
+    cudaGraphExec_t nothing;   /* a graph of a kernel that does nothing */
+    cudaEvent_t mark;          /* that nobody looks at */
     unsigned said, ended, trials;
 };
 
@@ -39,6 +58,10 @@ static cudaError_t open_polled(struct polled *p, struct ask *ask)
         error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&p->stream[0], cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = ask_graph_of_kernel(&p->nothing, (const void *)SYMBOL(polled_nothing), &p->args, 1);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&p->mark, cudaEventDisableTiming);
     return error == cudaSuccess ? cudaStreamCreateWithPriority(&p->stream[1], cudaStreamDefault, greatest) : error;
 }
 
@@ -49,6 +72,10 @@ static void close_polled(struct polled *p)
         (void)cudaStreamDestroy(p->stream[0]);
     if (p->stream[1])
         (void)cudaStreamDestroy(p->stream[1]);
+    if (p->nothing)
+        (void)cudaGraphExecDestroy(p->nothing);
+    if (p->mark)
+        (void)cudaEventDestroy(p->mark);
     (void)cudaFree(p->words);
     (void)cudaFreeHost(p->room);
 }
@@ -59,6 +86,8 @@ static cudaError_t put_last(struct polled *p, enum last last, cudaStream_t strea
     case LAST_MEMSET: return cudaMemsetAsync(p->words, 0, sizeof(uint32_t), stream);
     case LAST_COPY: return cudaMemcpyAsync(p->words, p->words + 1, sizeof(uint32_t), cudaMemcpyDeviceToDevice, stream);
     case LAST_HOST: return cudaLaunchHostFunc(stream, ask_host_nothing, NULL);
+    case LAST_GRAPH: return cudaGraphLaunch(p->nothing, stream);
+    case LAST_RECORD: return cudaEventRecord(p->mark, stream);
     default: return cudaSuccess;
     }
 }
@@ -186,8 +215,107 @@ static void ask_polled_events(struct ask *ask)
     close_polled(&p);
 }
 
+/* ---- recorders ---- */
+
+/* By a call: an event without timing, one that the host sleeps for, one with timing; by a node of a graph; by the launch, at its trigger. */
+enum recorder { BY_CALL, BY_CALL_SLEEPING, BY_CALL_TIMED, BY_NODE, BY_LAUNCH, RECORDERS };
+static const unsigned recorder_flags[RECORDERS] = { cudaEventDisableTiming, cudaEventDisableTiming | cudaEventBlockingSync, cudaEventDefault,
+                                                    cudaEventDisableTiming, cudaEventDisableTiming };
+#define RECORDER_PLACES (RECORDERS * STREAMS * WAYS)
+
+struct recorders {
+    struct polled polled;
+    cudaEvent_t event[RECORDERS];
+    cudaGraphExec_t exec;      /* the work, then the node that records */
+};
+
+static cudaError_t open_recorders(struct recorders *r, struct ask *ask)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node[2];
+    cudaError_t error = open_polled(&r->polled, ask);
+    unsigned i;
+
+    for (i = 0; i < RECORDERS && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(&r->event[i], recorder_flags[i]);
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(&graph, 0);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&node[0], graph, (const void *)SYMBOL(polled_work), &r->polled.args, ASK_WORDS / 2);
+    if (error == cudaSuccess)
+        error = cudaGraphAddEventRecordNode(&node[1], graph, &node[0], 1, r->event[BY_NODE]);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&r->exec, graph, 0);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static void close_recorders(struct recorders *r)
+{
+    unsigned i;
+
+    (void)cudaDeviceSynchronize();
+    if (r->exec)
+        (void)cudaGraphExecDestroy(r->exec);
+    for (i = 0; i < RECORDERS; i++)
+        if (r->event[i])
+            (void)cudaEventDestroy(r->event[i]);
+    close_polled(&r->polled);
+}
+
+static cudaError_t work_recorded(struct recorders *r, enum recorder by, cudaStream_t stream)
+{
+    const struct kernel_args *args = &r->polled.args;
+    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaError_t error;
+
+    if (by == BY_NODE)
+        return cudaGraphLaunch(r->exec, stream);
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    attribute.val.programmaticEvent.event = r->event[by];
+    if (by == BY_LAUNCH)
+        return launch_one((const void *)SYMBOL(polled_stores_first), args, ASK_WORDS / 2, stream, &attribute, 1);
+    error = launch_one((const void *)SYMBOL(polled_work), args, ASK_WORDS / 2, stream, NULL, 0);
+    return error == cudaSuccess ? cudaEventRecord(r->event[by], stream) : error;
+}
+
+/* Each event was complete in an earlier trial, and is recorded again. */
+static cudaError_t run_recorder(struct recorders *r, unsigned trial)
+{
+    enum recorder by = (enum recorder)(trial % RECORDERS);
+    unsigned way = trial / RECORDERS / STREAMS % WAYS;
+    struct event_look look = { &r->polled, r->event[by], way != 1, 0, cudaSuccess };
+    cudaError_t error;
+
+    prepare_trial(r->polled.room, trial);
+    error = work_recorded(r, by, r->polled.stream[trial / RECORDERS % STREAMS]);
+    if (error != cudaSuccess)
+        return error;
+    if (way < 2)
+        look_at_event(&look);
+    else if (!run_in_thread(look_at_event, &look))
+        ask_skip(r->polled.ask, "an event in another thread", "no thread could be had");
+    return look.error == cudaSuccess ? cudaDeviceSynchronize() : look.error;
+}
+
+static void ask_recorders(struct ask *ask)
+{
+    struct recorders r = PDL_ZERO;
+    struct polled *p = &r.polled;
+    cudaError_t error = open_recorders(&r, ask);
+
+    for (; ask_goes_on(ask, p->trials, 2 * RECORDER_PLACES) && error == cudaSuccess; p->trials++)
+        error = run_recorder(&r, p->trials);
+    ask_expect(ask, "work and an event that is recorded", error, cudaSuccess);
+    ask_expect_none(ask, "recorded events that were said to be complete and were not", p->said, p->trials);
+    ask_expect_none(ask, "recorded events that were waited for and were not complete", p->ended, p->trials);
+    close_recorders(&r);
+}
+
 static const struct pair polled_pairs[] = {
     PAIR_ASK("streams", ask_streams),
     PAIR_ASK("events", ask_polled_events),
+    PAIR_ASK("recorders", ask_recorders),
 };
 IMAGE(polled, polled_pairs)

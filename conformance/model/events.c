@@ -272,6 +272,32 @@ cudaError_t CUDARTAPI cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t s
     return event_record_in(event, stream, flags, true);
 }
 
+/* Devices on which an event is said to be complete whatever it stands for */
+static bool seems_fired(const struct event *e)
+{
+    const struct faults *f = &device.faults;
+    if ((f->other_thread_event_succeeds && device.other_thread) || (f->left_event_succeeds && stream_is_gone(e)))
+        return true;
+    if (f->legacy_event_succeeds && e->in != NULL && stream_is_legacy(e->in))
+        return true;
+    return e->was_fired && (f->fired_stays_fired || (f->fired_launch_event_stays && e->recorded == RECORDED_PROGRAMMATIC));
+}
+
+/* Devices on which the host does not wait for an event */
+static bool event_not_awaited(const struct event *e)
+{
+    const struct faults *f = &device.faults;
+    if ((f->polled_event_sync_early && e->polled) || (f->left_event_sync_early && stream_is_gone(e)) ||
+        (f->other_thread_event_sync_early && device.other_thread) || (f->sleeping_host_early && (e->flags & cudaEventBlockingSync) != 0))
+        return true;
+    if ((f->node_event_sync_early && e->by_node) || (f->launch_event_sync_early && e->recorded == RECORDED_PROGRAMMATIC))
+        return true;
+    if (e->in == NULL)
+        return false;
+    return (f->urgent_event_sync_early && e->in->priority < 0) || (f->legacy_event_sync_early && stream_is_legacy(e->in)) ||
+           (f->per_thread_event_sync_early && e->in == stream_of(cudaStreamPerThread));
+}
+
 cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
 {
     CALL(cudaEventQuery);
@@ -280,11 +306,9 @@ cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle)
     FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
     if (device.faults.fresh_event_not_ready && e->recorded == RECORDED_NEVER && unfired_destroyed)
         return cudaErrorNotReady;
-    if ((device.faults.other_thread_event_succeeds && device.other_thread) || (device.faults.left_event_succeeds && stream_is_gone(e)))
-        return cudaSuccess;
     if (e->recorded != RECORDED_NEVER && event_fired_for_host(e))
         e->was_fired = true;
-    if (event_fired_for_host(e) || (device.faults.second_poll_succeeds && e->polled) || (device.faults.fired_stays_fired && e->was_fired))
+    if (event_fired_for_host(e) || (device.faults.second_poll_succeeds && e->polled) || seems_fired(e))
         return cudaSuccess;
     e->polled = true;
     cudaError_t error = run_a_little();
@@ -298,11 +322,9 @@ cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle)
     struct event *e = event_of(handle);
     FAIL_IF(e == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(e->recorded == RECORDED_IN_CAPTURE, cudaErrorCapturedEvent);
-    if ((device.faults.polled_event_sync_early && e->polled) || (device.faults.left_event_sync_early && stream_is_gone(e)) ||
-        (device.faults.other_thread_event_sync_early && device.other_thread))
+    if (event_not_awaited(e))
         return call_result(run_a_little());
-    if (device.faults.sleeping_host_early && (e->flags & cudaEventBlockingSync) != 0)
-        return call_result(run_a_little());
+    e->was_fired = e->recorded != RECORDED_NEVER;
     return call_result(run_until_fired(e));
 }
 

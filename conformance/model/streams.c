@@ -340,6 +340,8 @@ static bool always_ended(const struct stream *s)
         return true;
     if (s->tail == NULL)
         return false;
+    if ((f->poll_behind_graph_succeeds && s->behind_graph) || (f->poll_behind_record_succeeds && s->tail->kind == OP_RECORD))
+        return true;
     return (f->poll_behind_host_succeeds && s->tail->kind == OP_HOST) || (f->poll_behind_move_succeeds && moves_memory(s->tail));
 }
 

@@ -470,6 +470,15 @@ static const struct variant variants[] = {
     BROKEN("first-error-stays", first_error_stays, "ATTR-15a", "the last error is the first one since it was asked for"),
     BROKEN("last-error-shared", last_error_shared, "ATTR-15a", "all host threads have one last error"),
     BROKEN("fence-takes-eight", fence_takes_eight, "MEM-10", "a fence waits for eight stores at most"),
+    BROKEN("urgent-event-sync-early", urgent_event_sync_early, "MEM-09c", "a host does not wait for an event that was recorded in a stream with a priority"),
+    BROKEN("legacy-event-sync-early", legacy_event_sync_early, "MEM-09c", "a host does not wait for an event that was recorded in the legacy stream"),
+    BROKEN("per-thread-event-sync-early", per_thread_event_sync_early, "MEM-09c", "a host does not wait for an event that was recorded in the per-thread default stream"),
+    BROKEN("node-event-sync-early", node_event_sync_early, "MEM-09c", "a host does not wait for an event that a node of a graph records"),
+    BROKEN("launch-event-sync-early", launch_event_sync_early, "MEM-09c", "a host does not wait for the event of a launch"),
+    BROKEN("legacy-event-succeeds", legacy_event_succeeds, "MEM-09c", "an event that was recorded in the legacy stream says that it is complete"),
+    BROKEN("fired-launch-event-stays", fired_launch_event_stays, "MEM-09c", "an event that was complete once says so again after another launch records it"),
+    BROKEN("poll-behind-graph-succeeds", poll_behind_graph_succeeds, "MEM-09c", "a stream that a graph is the last work of says that it has ended"),
+    BROKEN("poll-behind-record-succeeds", poll_behind_record_succeeds, "MEM-09c", "a stream that an event record is the last work of says that it has ended"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
