@@ -1,7 +1,8 @@
 /* event_answers.cu - what the host is told of events.
  *
  * pair   rules   what is asked
- * times  EVT-15  the time between two events that are recorded again and again, by one stream, by two, or by nodes of a graph
+ * times  EVT-15  the time between two events, of the default kind or with blocking synchronization, that are recorded again and again, by one
+ *                stream, by two, or by nodes of a graph, with one kernel or many between them
  * told   EVT-17  whether an event is complete that was complete before and is recorded again, by the stream or by a node of a graph; the
  *                time of events that are not complete, were never recorded or keep no time; a record that only captures may ask for
  */
@@ -12,7 +13,8 @@
 
 /* ---- times ---- */
 
-#define TIMES_ROUNDS 18u
+#define TIMES_ROUNDS 12u       /* for each kind of event */
+#define TIMES_CROWD 64u        /* other work between the events of every second round of a recorder */
 #define TIMES_HOLD_NS 50000u
 
 /* trial_state: held_ns is when the kernel before the first event ended, dependent_begin_ns when the kernel after the second one began. */
@@ -29,6 +31,7 @@ KERNEL(answers_between)
 
     k_delay(args.state, plan.hold_ns);
 }
+KERNEL(answers_idle) { (void)args; }
 KERNEL(answers_after) { k_store64_relaxed(&args.state->dependent_begin_ns, k_now()); }
 KERNEL(answers_tick) { tells_tick(&args); }
 
@@ -72,9 +75,11 @@ static cudaError_t record_end(const cudaEvent_t *event, cudaStream_t stream, cud
 }
 
 /* exec: of the first two events and what is between them; event: those, and one without timing. */
-static cudaError_t run_round(struct ask *ask, const struct kernel_args *args, enum recorder by, cudaGraphExec_t exec, const cudaEvent_t *event,
+static cudaError_t run_round(struct ask *ask, const struct kernel_args *args, unsigned round, cudaGraphExec_t exec, const cudaEvent_t *event,
                              float *ms)
 {
+    enum recorder by = (enum recorder)(round % RECORDERS);
+    unsigned i;
     cudaStream_t stream = ask->stream, end = by == RECORDED_BY_TWO ? ask->side : stream;
     cudaError_t error = launch_timed((const void *)SYMBOL(answers_before), args, stream);
 
@@ -84,6 +89,8 @@ static cudaError_t run_round(struct ask *ask, const struct kernel_args *args, en
         error = cudaEventRecord(event[0], stream);
     if (error == cudaSuccess && by != RECORDED_BY_GRAPH)
         error = launch_timed((const void *)SYMBOL(answers_between), args, stream);
+    for (i = 0; i < TIMES_CROWD && round / RECORDERS % 2 && by != RECORDED_BY_GRAPH && error == cudaSuccess; i++)
+        error = launch_timed((const void *)SYMBOL(answers_idle), args, stream);
     if (error == cudaSuccess && by != RECORDED_BY_GRAPH)
         error = record_end(event, stream, end);
     if (error == cudaSuccess)
@@ -112,7 +119,7 @@ static void ask_rounds(struct ask *ask, struct host_room *room, struct kernel_ar
         float ms = -1.0f;
 
         room->state.held_ns = room->state.dependent_begin_ns = 0; /* a kernel that does not run leaves its stamp so */
-        error = run_round(ask, args, (enum recorder)(round % RECORDERS), exec, event, &ms);
+        error = run_round(ask, args, round, exec, event, &ms);
         took = (double)ms * 1e6;
         wrong += error == cudaSuccess && (!room->state.held_ns || !room->state.dependent_begin_ns || took < least - left);
     }
@@ -122,26 +129,34 @@ static void ask_rounds(struct ask *ask, struct host_room *room, struct kernel_ar
         (void)cudaGraphExecDestroy(exec);
 }
 
+/* Two events with these flags, and one without timing. */
+static void ask_times_of(struct ask *ask, struct host_room *room, struct kernel_args *args, unsigned flags)
+{
+    cudaEvent_t event[3] = { NULL, NULL, NULL };
+    unsigned i;
+
+    if (cudaEventCreateWithFlags(&event[0], flags) == cudaSuccess && cudaEventCreateWithFlags(&event[1], flags) == cudaSuccess &&
+        cudaEventCreateWithFlags(&event[2], cudaEventDisableTiming) == cudaSuccess)
+        ask_rounds(ask, room, args, event);
+    else
+        ask_skip(ask, "an event", "none was made");
+    for (i = 0; i < 3; i++)
+        if (event[i])
+            (void)cudaEventDestroy(event[i]);
+}
+
 static void ask_times(struct ask *ask)
 {
     struct kernel_args args = PDL_ZERO;
     struct host_room *room = NULL;
-    cudaEvent_t event[3] = { NULL, NULL, NULL };
-    unsigned i;
 
     if (!open_room(&room, &args)) {
         ask_skip(ask, "pinned host memory", "none was given");
         return;
     }
     prepare_trial(room, 0);
-    if (cudaEventCreate(&event[0]) == cudaSuccess && cudaEventCreate(&event[1]) == cudaSuccess &&
-        cudaEventCreateWithFlags(&event[2], cudaEventDisableTiming) == cudaSuccess)
-        ask_rounds(ask, room, &args, event);
-    else
-        ask_skip(ask, "an event", "none was made");
-    for (i = 0; i < 3; i++)
-        if (event[i])
-            (void)cudaEventDestroy(event[i]);
+    ask_times_of(ask, room, &args, cudaEventDefault);
+    ask_times_of(ask, room, &args, cudaEventBlockingSync);
     (void)cudaFreeHost(room);
 }
 

@@ -18,6 +18,7 @@
  * captured EDGE-41a  captures in which a launch or a second begin is refused; what streams are told that wait for the events of a captured launch
  * external EVT-18    a record and a wait with the flag "external", captured: they are event nodes of the graph
  * beside   ATTR-17   followers that wait, launched with other attributes beside attribute 6; an event that is the last of many attributes
+ * awaiting ATTR-17a  followers with the attribute in a stream that still waits for an event; a launch after a captured one with the attribute
  * ended    MEM-09b   what the host finds once it has waited for the device: work in streams of each kind, in a graph
  *
  * Work is a kernel that triggers first thing and stores late; a follower is a kernel without the attribute that copies what it finds.
@@ -468,6 +469,7 @@ static void ask_events(struct ask *ask)
 #include "joins_captured.h"
 #include "joins_many.h"
 #include "joins_rows.h"
+#include "joins_awaiting.h"
 
 /* ---- by the legacy stream ---- */
 
@@ -557,6 +559,7 @@ static void ask_legacy(struct ask *ask)
         { "stale in a new blocking stream that waits for an event, after the legacy one", join_first },
         { "stale in the legacy stream, of another thread", join_legacy_by_thread },
         { "stale in a blocking stream, of another thread", join_blocking_by_thread },
+        { "stale in a blocking stream, after a row of the legacy one", join_legacy_row },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamDefault);
@@ -577,5 +580,6 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("rows", ask_rows),
     PAIR_ASK("captured", ask_captured),
     PAIR_ASK("beside", ask_beside),
+    PAIR_ASK("awaiting", ask_awaiting),
 };
 IMAGE(joins, joins_pairs)

@@ -2,6 +2,10 @@
 #ifndef JOINS_CAPTURED_H_INCLUDED
 #define JOINS_CAPTURED_H_INCLUDED
 
+#include <cuda.h>
+
+#include "driver_function.h"
+
 /* ---- refused calls in a capture, and what a stream that joined it is told ---- */
 
 static cudaError_t begin_again(struct joins *joins, cudaStream_t stream, cudaEvent_t event)
@@ -116,6 +120,27 @@ static cudaError_t close_outside(struct outside *out, cudaError_t error)
     return error == cudaSuccess ? end : error;
 }
 
+/* By the runtime, or, in every second trial of each join, by the driver, whose flags have the same values. */
+static cudaError_t record_outside_of(struct joins *joins, cudaEvent_t event, cudaStream_t stream)
+{
+    typedef CUresult(CUDAAPI *record_fn)(CUevent, CUstream, unsigned);
+    void *function = NULL;
+
+    if (joins->trial / 2 % 2 && driver_function("cuEventRecordWithFlags", 11010, &function) == cudaSuccess)
+        return (cudaError_t)((record_fn)function)(event, stream, CU_EVENT_RECORD_EXTERNAL);
+    return cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal);
+}
+
+static cudaError_t await_outside(struct joins *joins, cudaEvent_t event, cudaStream_t stream)
+{
+    typedef CUresult(CUDAAPI *wait_fn)(CUstream, CUevent, unsigned);
+    void *function = NULL;
+
+    if (joins->trial / 2 % 2 && driver_function("cuStreamWaitEvent", 3020, &function) == cudaSuccess)
+        return (cudaError_t)((wait_fn)function)(stream, event, CU_EVENT_WAIT_EXTERNAL);
+    return cudaStreamWaitEvent(stream, event, cudaEventWaitExternal);
+}
+
 /* A graph of work and a record; what waits for the event after the launch comes after the work. */
 static cudaError_t join_recorded_outside(struct joins *joins)
 {
@@ -127,7 +152,7 @@ static cudaError_t join_recorded_outside(struct joins *joins)
     if (error == cudaSuccess) {
         error = work(joins, 0, stream);
         if (error == cudaSuccess)
-            error = cudaEventRecordWithFlags(out.event, stream, cudaEventRecordExternal);
+            error = record_outside_of(joins, out.event, stream);
         error = end_outside(&out, stream, error);
     }
     if (error == cudaSuccess)
@@ -148,7 +173,7 @@ static cudaError_t join_waited_outside(struct joins *joins)
 
     prepare(joins, 1, 1);
     if (error == cudaSuccess) {
-        error = cudaStreamWaitEvent(stream, out.event, cudaEventWaitExternal);
+        error = await_outside(joins, out.event, stream);
         if (error == cudaSuccess)
             error = follow(joins, 0, stream);
         error = end_outside(&out, stream, error);

@@ -240,6 +240,35 @@ static cudaError_t call_copy(struct joins *joins, enum cudaMemcpyKind kind)
 static cudaError_t call_default(struct joins *joins) { return call_copy(joins, cudaMemcpyDefault); }
 static cudaError_t call_host(struct joins *joins) { return call_copy(joins, cudaMemcpyHostToHost); }
 
+/* A copy from pinned memory reads it after the work, which a kernel, or a graph of it, does there. */
+static cudaError_t call_from_pinned(struct joins *joins, int in_graph)
+{
+    size_t bytes = PLACE_WORDS * sizeof(uint32_t);
+    cudaStream_t stream = joins->stream[0], end = FOLLOWS_IN(joins, stream);
+    cudaGraphExec_t exec = NULL;
+    void *aside = NULL;
+    cudaError_t error = cudaMalloc(&aside, bytes);
+
+    prepare(joins, 1, 1);
+    if (error == cudaSuccess && in_graph)
+        error = ask_graph_of_kernel(&exec, (const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS);
+    if (error == cudaSuccess)
+        error = in_graph ? cudaGraphLaunch(exec, stream) : work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(aside, joins->pinned->words, bytes, cudaMemcpyHostToDevice, end);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(joins->pinned->seen[0], aside, bytes, cudaMemcpyDeviceToHost, end);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    (void)cudaFree(aside);
+    return error;
+}
+
+static cudaError_t call_from_pinned_work(struct joins *joins) { return call_from_pinned(joins, 0); }
+static cudaError_t call_from_pinned_graph(struct joins *joins) { return call_from_pinned(joins, 1); }
+
 static cudaError_t oldest_launch(struct joins *joins, cudaStream_t stream, int cooperative)
 {
     struct kernel_args copy = joins->follower[0];
@@ -278,6 +307,8 @@ static void ask_called(struct ask *ask)
     static const struct join joins[] = {
         { "stale in a copy whose direction is left to the driver", call_default },
         { "stale in a copy from host to host", call_host },
+        { "stale in a copy from pinned memory that a kernel writes", call_from_pinned_work },
+        { "stale in a copy from pinned memory that a graph writes", call_from_pinned_graph },
         { "stale after cudaLaunchKernel", call_plainly },
         { "stale after an event and cudaLaunchKernel", call_plainly_waiting },
         { "stale after cudaLaunchCooperativeKernel", call_cooperative },

@@ -68,6 +68,54 @@ static cudaError_t join_fan_out(struct joins *joins)
     return error;
 }
 
+/* A node that does nothing to the words, of this kind, after all of these. */
+static cudaError_t add_between(struct joins *joins, cudaGraph_t graph, unsigned kind, const cudaGraphNode_t *after, unsigned count, cudaGraphNode_t *node)
+{
+    uint32_t *aside = joins->follower[PLACES - 1].seen;
+    struct cudaHostNodeParams host = PDL_ZERO;
+    struct cudaMemsetParams set = PDL_ZERO;
+    cudaGraph_t child = NULL;
+    cudaError_t error;
+
+    host.fn = ask_host_nothing;
+    set.dst = aside;
+    set.elementSize = 4;
+    set.width = set.height = 1;
+    switch (kind) {
+    case 0: return cudaGraphAddEmptyNode(node, graph, after, count);
+    case 1: return cudaGraphAddMemsetNode(node, graph, after, count, &set);
+    case 2: return cudaGraphAddHostNode(node, graph, after, count, &host);
+    case 3: return cudaGraphAddMemcpyNode1D(node, graph, after, count, aside, aside + 1, 4, cudaMemcpyDefault);
+    default: break;
+    }
+    error = cudaGraphCreate(&child, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(node, graph, after, count, child);
+    (void)cudaGraphDestroy(child);
+    return error;
+}
+
+/* Two to twelve works, full edges from all of them to a node of another kind, and from that to followers. */
+static cudaError_t join_through(struct joins *joins)
+{
+    cudaGraphNode_t node[PLACES], between;
+    cudaGraph_t graph;
+    unsigned turn = joins->trial / 4, works = 2 + turn * 4 % 11, followers = 1 + turn * 3 % 7, i;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    prepare(joins, works, followers);
+    for (i = 0; i < works && error == cudaSuccess; i++)
+        error = add_work(joins, graph, i, &node[i]);
+    if (error == cudaSuccess)
+        error = add_between(joins, graph, turn % 5, node, works, &between);
+    for (i = 0; i < followers && error == cudaSuccess; i++)
+        error = add_follower(joins, graph, i, &between, 1, 0);
+    if (error == cudaSuccess)
+        error = launch_and_forget(joins, graph);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
 #define LEVELS 6u
 
 /* Work and a follower by a full edge, in a child of a child and so on. */
@@ -102,6 +150,7 @@ static void ask_fans(struct ask *ask)
         { "stale after twelve primaries", join_fan_in },
         { "stale in one of twelve dependents", join_fan_out },
         { "stale in a child graph six deep", join_deep },
+        { "stale after several works and a node of another kind", join_through },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

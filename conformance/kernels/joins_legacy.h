@@ -56,6 +56,18 @@ static cudaError_t join_first(struct joins *joins)
     return error;
 }
 
+/* Work in the legacy stream, which a silent kernel with the attribute overlaps there; a blocking stream comes after both. */
+static cudaError_t join_legacy_row(struct joins *joins)
+{
+    cudaError_t error;
+
+    prepare(joins, 1, 1);
+    error = work(joins, 0, cudaStreamLegacy);
+    if (error == cudaSuccess)
+        error = silent(joins, cudaStreamLegacy);
+    return error == cudaSuccess ? follow(joins, 0, joins->stream[joins->trial % PLACES]) : error;
+}
+
 struct join_crew {
     struct joins *joins;
     cudaStream_t stream;

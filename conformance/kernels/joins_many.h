@@ -79,6 +79,25 @@ static cudaError_t end_destroyed(struct joins *joins)
     return error;
 }
 
+static void CUDART_CB look(void *opaque);
+
+/* A host function of a stream that is destroyed before its turn is called all the same, after the work. */
+static cudaError_t end_host_destroyed(struct joins *joins)
+{
+    cudaStream_t gone;
+    cudaError_t error = cudaStreamCreateWithFlags(&gone, cudaStreamNonBlocking);
+
+    prepare(joins, 1, 0);
+    joins->pinned->host_is_stale = 1; /* until it looked */
+    if (error == cudaSuccess)
+        error = work(joins, 0, gone);
+    if (error == cudaSuccess)
+        error = cudaLaunchHostFunc(FOLLOWS_IN(joins, gone), look, joins->pinned);
+    if (error == cudaSuccess)
+        error = cudaStreamDestroy(gone);
+    return error == cudaSuccess ? WAITS_FOR_DEVICE(joins) : error;
+}
+
 static cudaError_t end_graph(struct joins *joins)
 {
     cudaGraphNode_t node;
@@ -112,6 +131,7 @@ static void ask_ended(struct ask *ask)
         { "stale once the device has ended, in a stream of the highest priority", end_urgent },
         { "stale once the device has ended, in a stream that was destroyed", end_destroyed },
         { "stale once the device has ended, in a graph", end_graph },
+        { "stale in a host function whose stream was destroyed", end_host_destroyed },
         { "stale once a stream has ended that is waited for by each policy", end_by_policy },
     };
 

@@ -5,6 +5,7 @@
  *                    both sides of 64 KiB, after unfinished work
  * pinned   COMP-05d  the same with pinned memory; copies from host memory to host memory, pinned and pageable; and memsets of pinned memory
  * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255 and -1
+ * values   COMP-05c  memsets of values of 1, 2 and 4 bytes by the driver's calls, launched and captured
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,9 @@ static cudaError_t begin_work(struct pageable *p, unsigned trial)
     return launch_one((const void *)SYMBOL(pageable_work), &p->args, ASK_WORDS / 2, cudaStreamLegacy, NULL, 0);
 }
 
+/* Every second copy leaves it to the driver to tell which memory is where. */
+static enum cudaMemcpyKind direction(enum cudaMemcpyKind kind, unsigned trial) { return trial % 2 ? cudaMemcpyDefault : kind; }
+
 /* "The function will return once the pageable buffer has been copied to the staging memory" */
 static cudaError_t copy_in(struct pageable *p, unsigned char *source, size_t bytes, unsigned trial, unsigned *wrong)
 {
@@ -79,7 +83,7 @@ static cudaError_t copy_in(struct pageable *p, unsigned char *source, size_t byt
     if (error == cudaSuccess)
         error = begin_work(p, trial);
     if (error == cudaSuccess)
-        error = cudaMemcpy(p->device, source, bytes, cudaMemcpyHostToDevice);
+        error = cudaMemcpy(p->device, source, bytes, direction(cudaMemcpyHostToDevice, trial));
     fill(source, bytes, trial + 100);
     if (error == cudaSuccess)
         error = cudaMemcpy(p->back, p->device, bytes, cudaMemcpyDeviceToHost);
@@ -100,7 +104,7 @@ static cudaError_t copy_out(struct pageable *p, unsigned char *target, size_t by
     if (error == cudaSuccess)
         error = begin_work(p, trial);
     if (error == cudaSuccess)
-        error = cudaMemcpy(target, p->device + MOST_BYTES, bytes, cudaMemcpyDeviceToHost);
+        error = cudaMemcpy(target, p->device + MOST_BYTES, bytes, direction(cudaMemcpyDeviceToHost, trial));
     *wrong += error == cudaSuccess && !is_filled(target, bytes, trial);
     return error;
 }
@@ -138,7 +142,7 @@ static cudaError_t copy_within(struct pageable *p, unsigned char *to, unsigned c
     memset(to, 0, bytes);
     error = begin_work(p, trial);
     if (error == cudaSuccess)
-        error = cudaMemcpy(to, from, bytes, cudaMemcpyHostToHost);
+        error = cudaMemcpy(to, from, bytes, direction(cudaMemcpyHostToHost, trial));
     fill(from, bytes, trial + 100);
     *wrong += error == cudaSuccess && !is_filled(to, bytes, trial);
     return error;
@@ -228,9 +232,12 @@ static void ask_memsets(struct ask *ask)
     close_pageable(&p);
 }
 
+#include "pageable_values.h"
+
 static const struct pair pageable_pairs[] = {
     PAIR_ASK("copies", ask_copies),
     PAIR_ASK("pinned", ask_pinned),
     PAIR_ASK("memsets", ask_memsets),
+    PAIR_ASK("values", ask_values),
 };
 IMAGE(pageable, pageable_pairs)

@@ -473,6 +473,7 @@ static void ask_other_function(struct ask *ask, int most)
         ask_expect(ask, "a carve-out", cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, percent), cudaSuccess);
         ask_expect(ask, "the attributes of a function", cudaFuncGetAttributes(&told, function), cudaSuccess);
         ask_expect_number(ask, "the carve-out that was set", told.preferredShmemCarveout, percent);
+        ask_expect_number(ask, "the limit that was set before the carve-out", told.maxDynamicSharedSizeBytes, most);
         ask_expect(ask, "the attributes of another function", cudaFuncGetAttributes(&after, other), cudaSuccess);
         ask_expect_number(ask, "the carve-out of another function", after.preferredShmemCarveout, before.preferredShmemCarveout);
     }

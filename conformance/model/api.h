@@ -115,7 +115,7 @@ struct event {
     struct op *op;           /* NULL once it is known to have fired */
     enum edge_kind device_at; /* when device work after it may go */
     enum edge_kind host_at;
-    uint64_t fired_at;
+    uint64_t fired_at, serial; /* serial: of the operation that it was recorded by */
     uint64_t first_time;     /* when it was first asked for: for the device first-time-stays */
     bool polled;             /* was asked for since it was recorded, and had not fired: for the device second-poll-succeeds */
     struct capture *capture; /* RECORDED_IN_CAPTURE: what was captured so far */

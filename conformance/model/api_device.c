@@ -290,6 +290,8 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *func, enum cudaFuncAttrib
     } else if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) {
         FAIL_IF(value < -1 || value > 100, cudaErrorInvalidValue);
         f->carveout = device.faults.carveout_not_kept ? -1 : value;
+        if (device.faults.carveout_resets_limit)
+            f->max_dynamic_shared = 4096;
         for (int i = 0; device.faults.carveout_of_all && i < function_count; i++)
             functions[i].carveout = value;
     } else {

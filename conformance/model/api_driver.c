@@ -118,8 +118,16 @@ static unsigned set_bytes(void *to, unsigned char value, size_t bytes, cudaStrea
     BY_DRIVER(cudaMemsetAsync(to, value, bytes, device.faults.driver_moves_in_legacy ? cudaStreamLegacy : stream));
 }
 
+static unsigned set_halves(void *to, unsigned short value, size_t halves, cudaStream_t stream)
+{
+    uint32_t as_bytes = (value & 255u) * 0x101u;
+    BY_DRIVER(stream_set(to, device.faults.driver_sets_halves_as_bytes ? as_bytes : value, 2, halves * 2, stream));
+}
+
 static unsigned set_words(void *to, unsigned value, size_t words, cudaStream_t stream)
 {
+    if (device.faults.driver_sets_64_words && words > 64)
+        words = 64;
     BY_DRIVER(stream_set(to, device.faults.driver_sets_low_byte ? value & 255 : value, 4, words * 4, stream));
 }
 
@@ -128,8 +136,15 @@ static unsigned record(cudaEvent_t event, cudaStream_t stream)
     BY_DRIVER(device.faults.driver_records_nothing ? cudaSuccess : cudaEventRecord(event, stream));
 }
 
+static unsigned record_with_flags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
+{
+    BY_DRIVER(cudaEventRecordWithFlags(event, stream, device.faults.driver_record_loses_flags ? 0 : flags));
+}
+
 static unsigned wait_for(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
+    if (device.faults.driver_wait_loses_flags)
+        flags = 0;
     BY_DRIVER(device.faults.driver_awaits_nothing ? cudaSuccess : cudaStreamWaitEvent(stream, event, flags));
 }
 
@@ -148,8 +163,10 @@ static const struct { const char *name; unsigned since; int driver; any_function
     { "cuLaunchKernelEx", 11060, 11080, (any_function)launch },
     { "cuMemcpyAsync", 4000, 0, (any_function)copy_async },
     { "cuMemsetD8Async", 3020, 0, (any_function)set_bytes },
+    { "cuMemsetD16Async", 3020, 0, (any_function)set_halves },
     { "cuMemsetD32Async", 3020, 0, (any_function)set_words },
     { "cuEventRecord", 2000, 0, (any_function)record },
+    { "cuEventRecordWithFlags", 11010, 0, (any_function)record_with_flags },
     { "cuStreamWaitEvent", 3020, 0, (any_function)wait_for },
     { "cuGraphLaunch", 10000, 0, (any_function)launch_graph },
     { "cuGraphAddDependencies", 12030, 12030, (any_function)add_edges },

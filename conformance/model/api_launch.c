@@ -264,6 +264,7 @@ cudaError_t launch_in_stream(struct request *r)
         return cudaErrorStreamCaptureImplicit;
     if (s->capture != NULL) {
         cudaError_t error = capture_kernel(s, r);
+        s->leaked_attribute |= device.faults.captured_attribute_leaks && r->programmatic;
         if (error == cudaSuccess)
             launch_record(r);
         return error;

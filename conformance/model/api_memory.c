@@ -197,10 +197,12 @@ static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct 
     bool read_late = (wait && long_copy && device.faults.long_pageable_source_late) || (!wait && device.faults.pageable_later);
     if ((device.faults.late_copies || read_late) && kind == cudaMemcpyHostToDevice && pageable_source)
         wait = false; /* documented: such a call may return when the source is read */
+    early |= device.faults.graph_source_taken_early && s->behind_graph && pinned_source;
     if (!wait && (early || pageable_source) && !read_late)
         stage(&op->move);
     if ((device.faults.pinned_source_late && kind == cudaMemcpyHostToDevice && pinned_source) ||
         (device.faults.pinned_target_early && kind == cudaMemcpyDeviceToHost && pinned_target) ||
+        (device.faults.default_to_pinned_early && kind == cudaMemcpyDefault && pinned_target) ||
         (device.faults.pinned_to_pinned_early && kind == cudaMemcpyHostToHost && pinned_source && pinned_target))
         wait = false;
     if (pageable_target)
@@ -256,6 +258,8 @@ static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
     if (s->capture != NULL) {
         struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeMemset);
         n->move = move;
+        if (device.faults.captured_words_as_bytes && move.width > 1)
+            n->move.value = (move.value & 255u) * 0x01010101u;
         return call_result(capture_node(s, n));
     }
     struct op *op = op_new(OP_SET);

@@ -59,6 +59,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     e->by_node = false;
     e->capture = NULL;
     e->device_at = e->host_at = EDGE_RETIRED;
+    e->serial = op->serial;
     e->polled = false;
     if (how == RECORDED_ORDINARY)
         return;
@@ -349,7 +350,9 @@ cudaError_t CUDARTAPI cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEve
     if (!event_fired_for_host(a) || !event_fired_for_host(b))
         return device.faults.unfinished_time_told ? (*ms = 0, cudaSuccess) : cudaErrorNotReady;
     int64_t ticks = (int64_t)(event_time(b) - event_time(a));
-    if (device.faults.times_across_streams_zero && a->in != b->in)
+    bool sleeping = ((a->flags | b->flags) & cudaEventBlockingSync) != 0;
+    if ((device.faults.times_across_streams_zero && a->in != b->in) || (device.faults.sleeping_times_zero && sleeping) ||
+        (device.faults.crowded_times_zero && b->serial - a->serial > 64))
         ticks = 0;
     *ms = (float)ticks / (1024.0f * 1e6f);
     return cudaSuccess;

@@ -177,6 +177,7 @@ static void arc_orders(const struct arc *a)
                     (device.faults.host_before_body_lost && a->from->type == cudaGraphNodeTypeHost) ||
                     (device.faults.empty_before_body_lost && a->from->type == cudaGraphNodeTypeEmpty));
     cut |= device.faults.fan_of_sixteen_cut && a->nth >= 16;
+    cut |= device.faults.fourth_into_empty_lost && a->into >= 3 && a->to->type == cudaGraphNodeTypeEmpty;
     cut |= device.faults.idle_condition_cuts && of_body && node_body(a->from) == NULL;
     bool ignored = cut || (device.faults.one_edge_is_enough && !a->first) || (device.faults.sixth_edge_ignored && a->into >= 5);
     bool full_lets_go = (device.faults.second_exec_full && queued_features & HAS(secondexec)) || (device.faults.third_launch_full && queued_launches > 2) ||

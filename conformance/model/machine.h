@@ -254,6 +254,10 @@ struct faults {
     bool success_clears_error, first_error_stays, last_error_shared;
     bool urgent_event_sync_early, legacy_event_sync_early, per_thread_event_sync_early, node_event_sync_early, launch_event_sync_early;
     bool legacy_event_succeeds, fired_launch_event_stays, poll_behind_graph_succeeds, poll_behind_record_succeeds;
+    bool open_event_uncovers, open_event_lets_begin, captured_attribute_leaks, row_of_legacy_passed, fourth_into_empty_lost;
+    bool destruction_drops_host;
+    bool driver_sets_64_words, driver_sets_halves_as_bytes, captured_words_as_bytes, default_to_pinned_early, graph_source_taken_early;
+    bool driver_wait_loses_flags, driver_record_loses_flags, sleeping_times_zero, crowded_times_zero, carveout_resets_limit;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -95,7 +95,7 @@ static void order_behind_others(struct stream *s, struct op *op)
     if (s != &legacy) {
         bool skips = device.faults.blocking_set_skips_legacy && op->kind == OP_SET;
         if (is_blocking(s) && legacy.tail != NULL && !skips && !(device.faults.legacy_frees_one && s != &per_thread && s->next != NULL))
-            op_after(op, legacy.tail, EDGE_RETIRED);
+            op_after(op, legacy.tail, device.faults.row_of_legacy_passed ? EDGE_DONE : EDGE_RETIRED);
         return;
     }
     if ((device.faults.legacy_record_alone && op->kind == OP_RECORD) || (device.faults.legacy_graph_alone && op->kind == OP_JOIN))
@@ -175,7 +175,10 @@ static void order_behind_tail(struct stream *s, struct op *op, bool programmatic
         overlapped = s->previous_kernel; /* AMB-16 */
     if (overlapped != NULL) {
         bool default_stream = s == &legacy || s == &per_thread, alone = s->tail == overlapped;
-        op_after(op, overlapped, !takes_overlap() ? EDGE_RETIRED : trigger_for(op));
+        bool jumps = device.faults.open_event_lets_begin && s->waits != 0;
+        op_after(op, overlapped, !takes_overlap() ? EDGE_RETIRED : jumps ? EDGE_STARTED : trigger_for(op));
+        if (device.faults.open_event_uncovers && s->waits != 0)
+            return;
         bool hidden = (device.faults.item_hides_primary && !alone) || (device.faults.two_items_hide_primary && s->items > 1);
         if ((device.faults.default_streams_not_covered && default_stream) || hidden)
             return;
@@ -400,6 +403,12 @@ cudaError_t CUDARTAPI cudaStreamCreateWithPriority(cudaStream_t *out, unsigned f
     return stream_create(out, flags, priority);
 }
 
+/* What a dropped host function is, on the device destruction-drops-host */
+static void CUDART_CB no_call(void *data)
+{
+    (void)data;
+}
+
 cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
 {
     CALL(cudaStreamDestroy);
@@ -407,6 +416,8 @@ cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle)
     FAIL_IF(s == NULL || s == &legacy || s == &per_thread, cudaErrorInvalidResourceHandle);
     if (device.faults.destroyed_stream_frees_exec)
         execs_leave(s);
+    if (device.faults.destruction_drops_host && s->tail != NULL && s->tail->kind == OP_HOST && !s->tail->done)
+        s->tail->host.call = no_call;
     s->magic = 0; /* its work goes on; the legacy stream still waits for it */
     return cudaSuccess;
 }

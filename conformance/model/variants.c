@@ -479,6 +479,22 @@ static const struct variant variants[] = {
     BROKEN("fired-launch-event-stays", fired_launch_event_stays, "MEM-09c", "an event that was complete once says so again after another launch records it"),
     BROKEN("poll-behind-graph-succeeds", poll_behind_graph_succeeds, "MEM-09c", "a stream that a graph is the last work of says that it has ended"),
     BROKEN("poll-behind-record-succeeds", poll_behind_record_succeeds, "MEM-09c", "a stream that an event record is the last work of says that it has ended"),
+    BROKEN("open-event-uncovers", open_event_uncovers, "ATTR-17a", "the wait of a kernel whose stream still waits for an event covers nothing of the kernel before it"),
+    BROKEN("open-event-lets-begin", open_event_lets_begin, "ATTR-17a", "a kernel whose stream still waits for an event begins at the start of its primary"),
+    BROKEN("captured-attribute-leaks", captured_attribute_leaks, "ATTR-17a", "a captured launch with attribute 6 leaves it in force for the stream's next launch"),
+    BROKEN("row-of-legacy-passed", row_of_legacy_passed, "COMP-06d", "a blocking stream does not come after what the last kernel of the legacy stream overlapped"),
+    BROKEN("fourth-into-empty-lost", fourth_into_empty_lost, "COMP-04b", "of the edges into an empty node only three count"),
+    BROKEN("destruction-drops-host", destruction_drops_host, "MEM-09b", "a stream that is destroyed drops a host function that is its last work"),
+    BROKEN("driver-sets-64-words", driver_sets_64_words, "COMP-05c", "cuMemsetD32Async sets no more than 64 words"),
+    BROKEN("driver-sets-halves-as-bytes", driver_sets_halves_as_bytes, "COMP-05c", "cuMemsetD16Async sets every byte to the lower one of its value"),
+    BROKEN("captured-words-as-bytes", captured_words_as_bytes, "COMP-05c", "a captured memset of words sets every byte to the lowest one of its value"),
+    BROKEN("default-to-pinned-early", default_to_pinned_early, "COMP-05d", "cudaMemcpy to pinned memory returns early if its direction is left to the driver"),
+    BROKEN("graph-source-taken-early", graph_source_taken_early, "COMP-04d", "a copy after a graph takes its pinned source when it is called"),
+    BROKEN("driver-wait-loses-flags", driver_wait_loses_flags, "EVT-18", "cuStreamWaitEvent knows no flags"),
+    BROKEN("driver-record-loses-flags", driver_record_loses_flags, "EVT-18", "cuEventRecordWithFlags knows no flags"),
+    BROKEN("sleeping-times-zero", sleeping_times_zero, "EVT-15", "the time between events with blocking synchronization is 0"),
+    BROKEN("crowded-times-zero", crowded_times_zero, "EVT-15", "the time between two events is 0 if much was queued between them"),
+    BROKEN("carveout-resets-limit", carveout_resets_limit, "ATTR-15b", "a function that is given a carve-out has the default limit of dynamic shared memory again"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

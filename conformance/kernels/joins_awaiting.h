@@ -1,0 +1,118 @@
+/* joins_awaiting.h - the pair of joins.cu whose followers have the attribute and are launched while their stream still waits for an event. */
+#ifndef JOINS_AWAITING_H_INCLUDED
+#define JOINS_AWAITING_H_INCLUDED
+
+/* Watches for the dependent while it must not begin, then triggers. */
+KERNEL(joins_triggers_late)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_thread() == 0 && k_poll(args.state, &args.state->alive, 1, plan.hold_ns))
+        k_add(&args.state->early, 1);
+    k_barrier();
+    k_trigger();
+    k_store(args.data + k_thread(), words_fresh(plan.key, k_thread()));
+}
+
+/* Who records the event: a stream of each kind, plainly or with timing; the event is complete at once where `late` is 0. */
+static cudaError_t record_aside(struct joins *joins, unsigned how, int late, cudaEvent_t *event)
+{
+    cudaStream_t side = how % 2 ? cudaStreamPerThread : joins->stream[1];
+    cudaError_t error = cudaEventCreateWithFlags(event, how / 2 % 2 ? cudaEventDefault : cudaEventDisableTiming);
+
+    if (error == cudaSuccess && late)
+        error = work(joins, 1, side);
+    return error == cudaSuccess ? cudaEventRecord(*event, side) : error;
+}
+
+/* A kernel, a wait for an event, and a follower with the attribute. */
+static cudaError_t await_between(struct joins *joins, const void *first, const void *then, int late)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaStream_t stream = joins->stream[0];
+    unsigned how = joins->trial / 5;
+    cudaEvent_t event = NULL;
+    cudaError_t error;
+
+    prepare(joins, late ? 2 : 1, 1);
+    error = launch_one(first, &joins->work[0], PLACE_WORDS, stream, &attribute, how / 4 % 2);
+    if (error == cudaSuccess)
+        error = record_aside(joins, how, late, &event);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(stream, event, 0);
+    if (error == cudaSuccess)
+        error = launch_one(then, &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, stream), &attribute, 1);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (event)
+        (void)cudaEventDestroy(event);
+    return error;
+}
+
+#ifdef MUTANT_otherstream
+#define AWAITING_FOLLOWER joins_follower
+#else
+#define AWAITING_FOLLOWER joins_waiting_follower
+#endif
+
+static cudaError_t await_late(struct joins *joins)
+{
+    return await_between(joins, (const void *)SYMBOL(joins_work), (const void *)SYMBOL(AWAITING_FOLLOWER), 1);
+}
+
+static cudaError_t await_complete(struct joins *joins)
+{
+    return await_between(joins, (const void *)SYMBOL(joins_work), (const void *)SYMBOL(AWAITING_FOLLOWER), 0);
+}
+
+/* The follower does not wait, and what it finds is not asked: only when it begins. */
+static cudaError_t await_trigger(struct joins *joins, int late)
+{
+    cudaError_t error = await_between(joins, (const void *)SYMBOL(joins_triggers_late), (const void *)SYMBOL(joins_follower), late);
+
+    joins->followers = 0;
+    joins->pinned->host_is_stale = joins->pinned->state.early;
+    return error;
+}
+
+static cudaError_t await_late_trigger(struct joins *joins) { return await_trigger(joins, 1); }
+static cudaError_t await_trigger_only(struct joins *joins) { return await_trigger(joins, 0); }
+
+/* Between work and its follower, which has no attribute, the stream captures launches with the attribute. */
+static cudaError_t after_captured(struct joins *joins)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+    cudaStream_t stream = joins->stream[0];
+    cudaGraph_t graph = NULL;
+    cudaError_t error, end;
+
+    prepare(joins, 1, 1);
+    error = work(joins, 0, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    if (error != cudaSuccess)
+        return error;
+    error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, NULL, 0);
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(joins_silent), &joins->work[0], 1, stream, &attribute, 1);
+    end = cudaStreamEndCapture(stream, &graph);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    error = error == cudaSuccess ? end : error;
+    return error == cudaSuccess ? follow(joins, 0, stream) : error;
+}
+
+static void ask_awaiting(struct ask *ask)
+{
+    static const struct join joins[] = {
+        { "stale after a kernel and a wait for an event that is late", await_late },
+        { "stale after a kernel and a wait for an event that is complete", await_complete },
+        { "begun before the trigger, after a wait for an event that is late", await_late_trigger },
+        { "begun before the trigger, after a wait for an event that is complete", await_trigger_only },
+        { "stale after a capture of launches with the attribute", after_captured },
+    };
+
+    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
+}
+
+#endif
