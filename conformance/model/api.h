@@ -66,6 +66,7 @@ struct request {
 };
 cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, const void *func, void **args);
 cudaError_t request_fill_node(struct request *r, const void *func, dim3 grid, dim3 block, size_t shared, void **args);
+void request_loses_cooperative(struct request *r); /* on devices that forget it */
 cudaError_t request_attribute(struct request *r, const cudaLaunchAttribute *a);
 struct op *request_op(const struct request *r);
 bool launch_may_overlap(const struct request *r, struct stream *s);

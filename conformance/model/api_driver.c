@@ -82,7 +82,9 @@ static unsigned launch_cooperative(cudaFunction_t function, unsigned gx, unsigne
     cudaLaunchAttribute attribute;
     memset(&attribute, 0, sizeof attribute);
     attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
+    attribute.val.cooperative = !device.faults.driver_cooperative_is_plain;
+    if (device.faults.driver_cooperative_loses_shared)
+        shared_bytes = 0;
     return launch_one(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, args, &attribute);
 }
 

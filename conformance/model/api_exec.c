@@ -179,7 +179,10 @@ cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cud
     if (ignored || (device.faults.second_params_ignored && n->renewed++ != 0))
         return cudaSuccess;
     n->disabled &= !device.faults.params_enable;
+    unsigned grid_y = n->kernel->grid[1];
     cudaError_t error = kernel_replace(n->kernel, p);
+    if (device.faults.exec_params_keep_grid_y)
+        n->kernel->grid[1] = grid_y;
     n->disabled |= error != cudaSuccess && device.faults.refused_params_disable;
     bool runs = e->running != NULL && !e->running->retired && n->op != NULL && n->op->grid != NULL && !n->op->ready;
     if (device.faults.params_reach_running && runs)
@@ -311,9 +314,12 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     bool updated = device.faults.updated_takes_no_child && exec_of(exec)->features & HAS(updated);
     if (updated || (device.faults.child_params_ignored && exec_of(exec)->launches != 0))
         return cudaSuccess;
+    size_t shared_bytes = first != NULL && first->kernel != NULL ? n->child[0]->node[0]->kernel->shared_bytes : 0;
     graph_delete(n->child[0]);
     n->children = 0;
     node_owns(n, graph_copy(graph_of(child)));
+    if (device.faults.child_update_keeps_shared && first != NULL && first->kernel != NULL)
+        n->child[0]->node[0]->kernel->shared_bytes = shared_bytes;
     return cudaSuccess;
 }
 

@@ -513,10 +513,12 @@ cudaError_t kernel_replace(struct request *r, const struct cudaKernelNodeParams 
     if (!device.faults.params_keep_function)
         r->kernel = fresh.kernel;
     memcpy(r->grid, fresh.grid, sizeof r->grid);
-    memcpy(r->block, fresh.block, sizeof r->block);
+    memcpy(r->block, fresh.block, (device.faults.params_keep_block_z ? 2 : 3) * sizeof r->block[0]);
     if (!device.faults.params_keep_shared)
         r->shared_bytes = fresh.shared_bytes;
     memcpy(r->args, fresh.args, sizeof r->args);
+    if (device.faults.params_lose_cooperative)
+        request_loses_cooperative(r);
     if (device.faults.renewed_loses_cluster)
         r->cluster = r->clusters[0] = r->clusters[1] = r->clusters[2] = 1;
     return cudaSuccess;

@@ -197,6 +197,14 @@ cudaError_t request_fill(struct request *r, const cudaLaunchConfig_t *config, co
     return check_cooperative(r, function_find(func));
 }
 
+void request_loses_cooperative(struct request *r)
+{
+    r->cooperative = false;
+    for (unsigned i = 0; i < r->num_attrs; i++)
+        if (r->attrs[i].id == cudaLaunchAttributeCooperative)
+            r->attrs[i].val.cooperative = 0;
+}
+
 static uint64_t features_of(const struct request *r, const struct grid *g)
 {
     uint64_t has = HAS(kernel);
@@ -322,7 +330,7 @@ static cudaError_t launch_simply(const void *func, dim3 grid, dim3 block, void *
     memset(&config, 0, sizeof config);
     config.gridDim = grid;
     config.blockDim = block;
-    config.dynamicSmemBytes = shared;
+    config.dynamicSmemBytes = device.faults.cooperative_call_loses_shared && cooperative ? 0 : shared;
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = cooperative ? 1 : 0;

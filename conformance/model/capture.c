@@ -276,6 +276,8 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
     for (unsigned i = 0; device.faults.domain_not_captured && i < r->num_attrs; i++)
         if ((int)r->attrs[i].id == 10)
             n->kernel->attrs[i].val.pad[0] = 0;
+    if (device.faults.capture_loses_cooperative)
+        request_loses_cooperative(n->kernel);
     if (s->priority != 0)
         copy_priority(s, n->kernel);
     cudaError_t error = attach(s, n, launch_may_overlap(r, s));

@@ -258,6 +258,8 @@ struct faults {
     bool destruction_drops_host;
     bool driver_sets_64_words, driver_sets_halves_as_bytes, captured_words_as_bytes, default_to_pinned_early, graph_source_taken_early;
     bool driver_wait_loses_flags, driver_record_loses_flags, sleeping_times_zero, crowded_times_zero, carveout_resets_limit;
+    bool exec_params_keep_grid_y, params_keep_block_z, cooperative_call_loses_shared, driver_cooperative_loses_shared;
+    bool driver_cooperative_is_plain, capture_loses_cooperative, params_lose_cooperative, child_update_keeps_shared;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -495,6 +495,14 @@ static const struct variant variants[] = {
     BROKEN("sleeping-times-zero", sleeping_times_zero, "EVT-15", "the time between events with blocking synchronization is 0"),
     BROKEN("crowded-times-zero", crowded_times_zero, "EVT-15", "the time between two events is 0 if much was queued between them"),
     BROKEN("carveout-resets-limit", carveout_resets_limit, "ATTR-15b", "a function that is given a carve-out has the default limit of dynamic shared memory again"),
+    BROKEN("exec-params-keep-grid-y", exec_params_keep_grid_y, "ATTR-15c", "new parameters of a node of an executable graph leave y of its grid as it was"),
+    BROKEN("params-keep-block-z", params_keep_block_z, "ATTR-15c", "new parameters of a kernel node leave z of its blocks as it was"),
+    BROKEN("cooperative-call-loses-shared", cooperative_call_loses_shared, "ATTR-15c", "cudaLaunchCooperativeKernel gives no dynamic shared memory"),
+    BROKEN("driver-cooperative-loses-shared", driver_cooperative_loses_shared, "ATTR-15c", "cuLaunchCooperativeKernel gives no dynamic shared memory"),
+    BROKEN("driver-cooperative-is-plain", driver_cooperative_is_plain, "ATTR-15c", "cuLaunchCooperativeKernel launches an ordinary kernel"),
+    BROKEN("capture-loses-cooperative", capture_loses_cooperative, "ATTR-15c", "a captured cooperative launch becomes a node that is not cooperative"),
+    BROKEN("params-lose-cooperative", params_lose_cooperative, "ATTR-15c", "new parameters make a cooperative node an ordinary one"),
+    BROKEN("child-update-keeps-shared", child_update_keeps_shared, "ATTR-15c", "new parameters of a child graph leave the dynamic shared memory of its kernels as it was"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

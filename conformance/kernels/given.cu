@@ -1,0 +1,462 @@
+/* given.cu - a kernel runs in the shape that it was last given, whichever call gave it.
+ *
+ * pair     rules     what is asked
+ * calls    ATTR-15c  launches by each call of the runtime and of the driver, cooperative ones too: grid, block and dynamic shared memory
+ * nodes    ATTR-15c  nodes of graphs that had another shape before: by each call that gives parameters, by an update, in a clone and in a child
+ *                    graph; captured launches by each call
+ * crowds   ATTR-15c  cooperative launches of more blocks than fit, by each call: refused, and nothing runs
+ */
+#include <string.h>
+
+#include <cuda.h>
+
+#include "driver_function.h"
+#include "graph_ask.h"
+#include "host_room.h"
+
+#define TOLD 10u               /* the grid, a block and a cluster in x, y and z, and the bytes of dynamic shared memory */
+
+/* Every block whose x is 0 says the same. */
+KERNEL(given_tells)
+{
+    uint32_t shape[9], i;
+
+    k_shape(shape);
+    if (k_thread() != 0 || k_block() != 0)
+        return;
+    for (i = 0; i + 1 < TOLD; i++)
+        k_store(args.data + i, shape[i]);
+    k_store(args.data + TOLD - 1, k_dynamic_shared());
+}
+
+struct shape {
+    unsigned grid[3], block[3], shared;
+};
+#define SHAPES 4u
+/* Any two of them differ in all but one place. */
+static const struct shape shapes[SHAPES] = {
+    { { 1, 1, 1 }, { 4, 1, 1 }, 0 },
+    { { 2, 3, 1 }, { 2, 2, 3 }, 256 },
+    { { 3, 1, 2 }, { 1, 3, 2 }, 1024 },
+    { { 1, 2, 3 }, { 3, 1, 4 }, 512 },
+};
+
+struct given {
+    struct ask *ask;
+    struct host_room *room;
+    struct kernel_args args;
+    void *launch, *launch_cooperative, *launch_config; /* the driver's; NULL: it has none */
+    CUfunction function;
+    unsigned wrong, trials;
+};
+
+static void find(const char *name, unsigned version, void **function)
+{
+    if (driver_function(name, version, function) != cudaSuccess)
+        *function = NULL;
+    (void)cudaGetLastError();
+}
+
+static int open_given(struct given *g, struct ask *ask)
+{
+    cudaFunction_t function = NULL;
+
+    g->ask = ask;
+    if (!open_room(&g->room, &g->args) || cudaGetFuncBySymbol(&function, (const void *)SYMBOL(given_tells)) != cudaSuccess) {
+        ask_skip(ask, "pinned host memory and a function of the driver", "not given");
+        return 0;
+    }
+    g->function = (CUfunction)function;
+    find("cuLaunchKernel", 4000, &g->launch);
+    find("cuLaunchCooperativeKernel", 9000, &g->launch_cooperative);
+    find("cuLaunchKernelEx", 11060, &g->launch_config);
+    return 1;
+}
+
+static dim3 sizes(const unsigned *of)
+{
+    dim3 d;
+
+    d.x = of[0];
+    d.y = of[1];
+    d.z = of[2];
+    return d;
+}
+
+/* ---- launches by each call ---- */
+
+enum call { CALL_PLAIN, CALL_CONFIG, CALL_DRIVER, CALL_DRIVER_CONFIG, CALL_COOPERATIVE, CALL_CONFIG_COOPERATIVE, CALL_DRIVER_COOPERATIVE,
+            CALL_DRIVER_CONFIG_COOPERATIVE, CALLS };
+static const char *const call_names[CALLS] = { "cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx",
+                                               "cudaLaunchCooperativeKernel", "cudaLaunchKernelExC, cooperative",
+                                               "cuLaunchCooperativeKernel", "cuLaunchKernelEx, cooperative" };
+
+static int has_call(const struct given *g, enum call call)
+{
+    switch (call) {
+    case CALL_DRIVER: return g->launch != NULL;
+    case CALL_DRIVER_COOPERATIVE: return g->launch_cooperative != NULL;
+    case CALL_DRIVER_CONFIG:
+    case CALL_DRIVER_CONFIG_COOPERATIVE: return g->launch_config != NULL;
+    default: return 1;
+    }
+}
+
+static cudaError_t launch_config(const struct shape *s, void **params, cudaStream_t stream, int cooperative)
+{
+    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchConfig_t config = PDL_ZERO;
+
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+    config.gridDim = sizes(s->grid);
+    config.blockDim = sizes(s->block);
+    config.dynamicSmemBytes = s->shared;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = cooperative ? 1 : 0;
+    return cudaLaunchKernelExC(&config, (const void *)SYMBOL(given_tells), params);
+}
+
+static cudaError_t launch_driver_config(const struct given *g, const struct shape *s, void **params, cudaStream_t stream, int cooperative)
+{
+    typedef CUresult(CUDAAPI *launch_fn)(const CUlaunchConfig *, CUfunction, void **, void **);
+    CUlaunchAttribute attribute = PDL_ZERO;
+    CUlaunchConfig config = PDL_ZERO;
+
+    attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    attribute.value.cooperative = 1;
+    config.gridDimX = s->grid[0], config.gridDimY = s->grid[1], config.gridDimZ = s->grid[2];
+    config.blockDimX = s->block[0], config.blockDimY = s->block[1], config.blockDimZ = s->block[2];
+    config.sharedMemBytes = s->shared;
+    config.hStream = (CUstream)stream;
+    config.attrs = &attribute;
+    config.numAttrs = cooperative ? 1 : 0;
+    return (cudaError_t)((launch_fn)g->launch_config)(&config, g->function, params, NULL);
+}
+
+static cudaError_t launch_driver(const struct given *g, const struct shape *s, void **params, cudaStream_t stream, int cooperative)
+{
+    typedef CUresult(CUDAAPI *plain_fn)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
+    typedef CUresult(CUDAAPI *cooperative_fn)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **);
+
+    if (cooperative)
+        return (cudaError_t)((cooperative_fn)g->launch_cooperative)(g->function, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
+                                                                    s->block[2], s->shared, (CUstream)stream, params);
+    return (cudaError_t)((plain_fn)g->launch)(g->function, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1], s->block[2], s->shared,
+                                              (CUstream)stream, params, NULL);
+}
+
+static cudaError_t launch_by(const struct given *g, enum call call, const struct shape *s, cudaStream_t stream)
+{
+    struct kernel_args copy = g->args;
+    const void *kernel = (const void *)SYMBOL(given_tells);
+    void *params[1];
+
+    params[0] = &copy;
+    switch (call) {
+    case CALL_PLAIN: return cudaLaunchKernel(kernel, sizes(s->grid), sizes(s->block), params, s->shared, stream);
+    case CALL_COOPERATIVE: return cudaLaunchCooperativeKernel(kernel, sizes(s->grid), sizes(s->block), params, s->shared, stream);
+    case CALL_CONFIG:
+    case CALL_CONFIG_COOPERATIVE: return launch_config(s, params, stream, call == CALL_CONFIG_COOPERATIVE);
+    case CALL_DRIVER:
+    case CALL_DRIVER_COOPERATIVE: return launch_driver(g, s, params, stream, call == CALL_DRIVER_COOPERATIVE);
+    default: return launch_driver_config(g, s, params, stream, call == CALL_DRIVER_CONFIG_COOPERATIVE);
+    }
+}
+
+/* What the kernel told since this was asked last is what it was given. */
+static cudaError_t look_at_shape(struct given *g, const struct shape *s)
+{
+    cudaError_t error = cudaStreamSynchronize(g->ask->stream);
+    volatile const uint32_t *told = g->room->data;
+    unsigned want[TOLD] = { 0, 0, 0, 0, 0, 0, 1, 1, 1, 0 }, i, differs = 0;
+
+    memcpy(want, s->grid, sizeof(s->grid));
+    memcpy(want + 3, s->block, sizeof(s->block));
+    want[TOLD - 1] = s->shared;
+    for (i = 0; i < TOLD; i++)
+        differs |= told[i] != want[i];
+    g->wrong += error == cudaSuccess && differs;
+    g->trials++;
+    memset(g->room->data, 0xFF, TOLD * sizeof(uint32_t));
+    return error;
+}
+
+static void ask_calls(struct ask *ask)
+{
+    struct given g = PDL_ZERO;
+    cudaError_t error;
+    unsigned call, i;
+
+    if (!open_given(&g, ask))
+        return;
+    for (call = 0; call < CALLS; call++) {
+        error = cudaSuccess;
+        for (i = 0; i < SHAPES && has_call(&g, (enum call)call) && error == cudaSuccess; i++) {
+            error = launch_by(&g, (enum call)call, &shapes[i], ask->stream);
+            if (error == cudaSuccess)
+                error = look_at_shape(&g, &shapes[i]);
+        }
+        ask_expect(ask, call_names[call], error, cudaSuccess);
+    }
+    ask_expect_none(ask, "launches that ran in another shape", g.wrong, g.trials);
+    (void)cudaFreeHost(g.room);
+}
+
+/* ---- nodes ---- */
+
+enum way { WAY_ADDED, WAY_SET, WAY_SET_IN_CLONE, WAY_EXEC, WAY_UPDATE, WAY_CHILD, WAY_GENERAL_ADDED, WAY_GENERAL, WAY_GENERAL_EXEC, WAYS };
+static const char *const way_names[WAYS] = { "a node", "cudaGraphKernelNodeSetParams", "cudaGraphKernelNodeSetParams in a clone",
+                                             "cudaGraphExecKernelNodeSetParams", "cudaGraphExecUpdate",
+                                             "cudaGraphExecChildGraphNodeSetParams", "cudaGraphAddNode", "cudaGraphNodeSetParams",
+                                             "cudaGraphExecNodeSetParams" };
+#define WAYS_ASKED (CUDART_VERSION >= 12030 ? WAYS : WAY_GENERAL_ADDED)
+
+static void fill_params(struct cudaKernelNodeParams *params, const struct shape *s, void **values)
+{
+    params->func = (void *)SYMBOL(given_tells);
+    params->gridDim = sizes(s->grid);
+    params->blockDim = sizes(s->block);
+    params->sharedMemBytes = s->shared;
+    params->kernelParams = values;
+}
+
+#if CUDART_VERSION >= 12030
+static void fill_general(struct cudaGraphNodeParams *params, const struct shape *s, void **values)
+{
+    params->type = cudaGraphNodeTypeKernel;
+    params->kernel.func = (void *)SYMBOL(given_tells);
+    params->kernel.gridDim = sizes(s->grid);
+    params->kernel.blockDim = sizes(s->block);
+    params->kernel.sharedMemBytes = s->shared;
+    params->kernel.kernelParams = values;
+}
+#endif
+
+/* A graph of one kernel in this shape, cooperative or not. */
+static cudaError_t graph_of_shape(struct given *g, const struct shape *s, int cooperative, int generally, cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    cudaLaunchAttributeValue value = PDL_ZERO;
+    void *values[1];
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    values[0] = &g->args;
+    value.cooperative = 1;
+    fill_params(&params, s, values);
+    if (error == cudaSuccess && !generally)
+        error = cudaGraphAddKernelNode(node, *graph, NULL, 0, &params);
+#if CUDART_VERSION >= 12030
+    if (error == cudaSuccess && generally) {
+        struct cudaGraphNodeParams general = PDL_ZERO;
+        fill_general(&general, s, values);
+        error = edges_add_node(node, *graph, NULL, NULL, 0, &general);
+    }
+#endif
+    return error == cudaSuccess && cooperative ? cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeCooperative, &value) : error;
+}
+
+/* The graph around one that holds the kernel, and the node of it that stands for that. */
+static cudaError_t wrap(cudaGraph_t *graph, cudaGraphNode_t *node)
+{
+    cudaGraph_t inner = *graph;
+    cudaError_t error = cudaGraphCreate(graph, 0);
+
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(node, *graph, NULL, 0, inner);
+    (void)cudaGraphDestroy(inner);
+    return error;
+}
+
+static cudaError_t update_with(cudaGraphExec_t exec, cudaGraph_t other)
+{
+    cudaGraphExecUpdateResultInfo info;
+
+    return cudaGraphExecUpdate(exec, other, &info);
+}
+
+/* The cooperative attribute of a node that has been given parameters. */
+static void expect_cooperative(struct given *g, cudaGraphNode_t node, int cooperative)
+{
+    cudaLaunchAttributeValue value = PDL_ZERO;
+
+    ask_expect(g->ask, "a node's attribute", cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeCooperative, &value), cudaSuccess);
+    ask_expect_number(g->ask, "it is cooperative", value.cooperative, cooperative);
+}
+
+/* Gives a node of the graph, before it is made executable, another shape. */
+static cudaError_t give_node(struct given *g, enum way way, const struct shape *s, int cooperative, cudaGraphNode_t node)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    void *values[1];
+    cudaError_t error = cudaSuccess;
+
+    values[0] = &g->args;
+    fill_params(&params, s, values);
+    if (way == WAY_SET || way == WAY_SET_IN_CLONE)
+        error = cudaGraphKernelNodeSetParams(node, &params);
+#if CUDART_VERSION >= 12030
+    if (way == WAY_GENERAL) {
+        struct cudaGraphNodeParams general = PDL_ZERO;
+        fill_general(&general, s, values);
+        error = cudaGraphNodeSetParams(node, &general);
+    }
+#endif
+    if (error == cudaSuccess)
+        expect_cooperative(g, node, cooperative);
+    return error;
+}
+
+static cudaError_t give_exec(struct given *g, enum way way, const struct shape *s, int cooperative, cudaGraphExec_t exec, cudaGraphNode_t node)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+    cudaGraph_t other = NULL;
+    cudaGraphNode_t inside = NULL;
+    void *values[1];
+    cudaError_t error = cudaSuccess;
+
+    values[0] = &g->args;
+    fill_params(&params, s, values);
+    if (way == WAY_EXEC)
+        return cudaGraphExecKernelNodeSetParams(exec, node, &params);
+#if CUDART_VERSION >= 12030
+    if (way == WAY_GENERAL_EXEC) {
+        struct cudaGraphNodeParams general = PDL_ZERO;
+        fill_general(&general, s, values);
+        return cudaGraphExecNodeSetParams(exec, node, &general);
+    }
+#endif
+    if (way != WAY_UPDATE && way != WAY_CHILD)
+        return cudaSuccess;
+    error = graph_of_shape(g, s, cooperative, 0, &other, &inside);
+    if (error == cudaSuccess)
+        error = way == WAY_UPDATE ? update_with(exec, other) : cudaGraphExecChildGraphNodeSetParams(exec, node, other);
+    (void)cudaGraphDestroy(other);
+    return error;
+}
+
+/* A graph whose kernel has shape `from`, or for the ways that only add one `to`, and is given shape `to` before it runs. */
+static cudaError_t run_way(struct given *g, enum way way, const struct shape *from, const struct shape *to, int cooperative)
+{
+    int adds = way == WAY_ADDED || way == WAY_GENERAL_ADDED;
+    cudaGraph_t graph = NULL, clone = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = graph_of_shape(g, adds ? to : from, cooperative, way >= WAY_GENERAL_ADDED, &graph, &node);
+
+    if (error == cudaSuccess && way == WAY_CHILD)
+        error = wrap(&graph, &node);
+    if (error == cudaSuccess && way == WAY_SET_IN_CLONE) {
+        error = cudaGraphClone(&clone, graph);
+        if (error == cudaSuccess)
+            error = cudaGraphNodeFindInClone(&node, node, clone);
+    }
+    if (error == cudaSuccess && way != WAY_CHILD)
+        error = give_node(g, way, to, cooperative, node);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, clone ? clone : graph, 0);
+    if (error == cudaSuccess)
+        error = give_exec(g, way, to, cooperative, exec, node);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, g->ask->stream);
+    if (error == cudaSuccess)
+        error = look_at_shape(g, to);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (clone)
+        (void)cudaGraphDestroy(clone);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+/* A launch by this call, captured: the node tells whether it is cooperative, and the graph runs it in its shape. */
+static cudaError_t run_captured(struct given *g, enum call call, const struct shape *s)
+{
+    cudaStream_t stream = g->ask->stream;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    cudaGraphExec_t exec = NULL;
+    size_t one = 1;
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
+
+    if (error != cudaSuccess)
+        return error;
+    error = launch_by(g, call, s, stream);
+    end = cudaStreamEndCapture(stream, &graph);
+    error = error == cudaSuccess ? end : error;
+    if (error == cudaSuccess)
+        error = cudaGraphGetNodes(graph, &node, &one);
+    if (error == cudaSuccess)
+        expect_cooperative(g, node, call >= CALL_COOPERATIVE);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&exec, graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, stream);
+    if (error == cudaSuccess)
+        error = look_at_shape(g, s);
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static void ask_nodes(struct ask *ask)
+{
+    struct given g = PDL_ZERO;
+    cudaError_t error;
+    unsigned way, call, turn;
+
+    if (!open_given(&g, ask))
+        return;
+    for (way = 0; way < (unsigned)WAYS_ASKED; way++) {
+        error = cudaSuccess;
+        for (turn = 0; turn < 2 * SHAPES && error == cudaSuccess; turn++)
+            error = run_way(&g, (enum way)way, &shapes[turn % SHAPES], &shapes[(turn + 1 + turn / SHAPES) % SHAPES], (int)(turn / 2 % 2));
+        ask_expect(ask, way_names[way], error, cudaSuccess);
+    }
+    for (call = 0; call < CALLS; call++) {
+        error = cudaSuccess;
+        for (turn = 0; turn < SHAPES && has_call(&g, (enum call)call) && error == cudaSuccess; turn++)
+            error = run_captured(&g, (enum call)call, &shapes[turn]);
+        ask_expect(ask, call_names[call], error, cudaSuccess);
+    }
+    ask_expect_none(ask, "kernels of graphs that ran in another shape", g.wrong, g.trials);
+    (void)cudaFreeHost(g.room);
+}
+
+/* ---- crowds ---- */
+
+/* "The total number of blocks launched cannot exceed the maximum number of blocks per multiprocessor ... times the number of multiprocessors" */
+static void ask_crowds(struct ask *ask)
+{
+    struct given g = PDL_ZERO;
+    struct shape crowd = { { 1, 1, 1 }, { 32, 1, 1 }, 512 };
+    int device = 0, processors = 0, fit = 0, cooperative = 0;
+    unsigned call, ran = 0;
+
+    if (!open_given(&g, ask))
+        return;
+    (void)cudaGetDevice(&device);
+    (void)cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device);
+    (void)cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    ask_expect(ask, "how many blocks fit", cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, (const void *)SYMBOL(given_tells), 32, crowd.shared),
+               cudaSuccess);
+    crowd.grid[0] = (unsigned)(processors * fit) + 1;
+    memset(g.room->data, 0xFF, TOLD * sizeof(uint32_t));
+    for (call = CALL_COOPERATIVE; call < CALLS && cooperative; call++)
+        if (has_call(&g, (enum call)call))
+            ask_expect_refusal(ask, call_names[call], launch_by(&g, (enum call)call, &crowd, ask->stream));
+    ask_expect(ask, "the end of the stream", cudaStreamSynchronize(ask->stream), cudaSuccess);
+    ran = g.room->data[0] != 0xFFFFFFFFu;
+    ask_expect_number(ask, "a kernel that was refused ran", (long)ran, 0);
+    (void)cudaFreeHost(g.room);
+}
+
+static const struct pair given_pairs[] = {
+    PAIR_ASK("calls", ask_calls),
+    PAIR_ASK("nodes", ask_nodes),
+    PAIR_ASK("crowds", ask_crowds),
+};
+IMAGE(given, given_pairs)
