@@ -4,6 +4,7 @@
  * calls    ATTR-15c  launches by each call of the runtime and of the driver, cooperative ones too: grid, block and dynamic shared memory
  * nodes    ATTR-15c  nodes of graphs that had another shape before: by each call that gives parameters, by an update, in a clone and in a child
  *                    graph; captured launches by each call
+ * sets     ATTR-15d  memset nodes that had another place, value, width or element before, in the same ways
  * crowds   ATTR-15c  cooperative launches of more blocks than fit, by each call: refused, and nothing runs
  */
 #include <string.h>
@@ -47,6 +48,7 @@ struct given {
     struct kernel_args args;
     void *launch, *launch_cooperative, *launch_config; /* the driver's; NULL: it has none */
     CUfunction function;
+    void *values[1];            /* the kernel's arguments */
     unsigned wrong, trials;
 };
 
@@ -67,6 +69,7 @@ static int open_given(struct given *g, struct ask *ask)
         return 0;
     }
     g->function = (CUfunction)function;
+    g->values[0] = &g->args;
     find("cuLaunchKernel", 4000, &g->launch);
     find("cuLaunchCooperativeKernel", 9000, &g->launch_cooperative);
     find("cuLaunchKernelEx", 11060, &g->launch_config);
@@ -213,51 +216,97 @@ static const char *const way_names[WAYS] = { "a node", "cudaGraphKernelNodeSetPa
                                              "cudaGraphExecNodeSetParams" };
 #define WAYS_ASKED (CUDART_VERSION >= 12030 ? WAYS : WAY_GENERAL_ADDED)
 
-static void fill_params(struct cudaKernelNodeParams *params, const struct shape *s, void **values)
+/* What a node may be: what it does is one of several, told by a number. */
+struct subject {
+    cudaError_t (*add)(struct given *g, cudaGraph_t graph, unsigned which, cudaGraphNode_t *node);
+    cudaError_t (*set)(struct given *g, cudaGraphNode_t node, unsigned which);
+    cudaError_t (*set_exec)(struct given *g, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned which);
+#if CUDART_VERSION >= 12030
+    void (*fill_general)(struct given *g, struct cudaGraphNodeParams *params, unsigned which);
+#endif
+    cudaError_t (*look)(struct given *g, unsigned which); /* what the last launch left is what `which` does; forgets it */
+    int may_be_refused;         /* new parameters of an executable graph */
+};
+
+static void fill_params(struct given *g, struct cudaKernelNodeParams *params, unsigned which)
 {
+    const struct shape *s = &shapes[which];
+
     params->func = (void *)SYMBOL(given_tells);
     params->gridDim = sizes(s->grid);
     params->blockDim = sizes(s->block);
     params->sharedMemBytes = s->shared;
-    params->kernelParams = values;
+    params->kernelParams = g->values;
+}
+
+static cudaError_t shape_add(struct given *g, cudaGraph_t graph, unsigned which, cudaGraphNode_t *node)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+
+    fill_params(g, &params, which);
+    return cudaGraphAddKernelNode(node, graph, NULL, 0, &params);
+}
+
+static cudaError_t shape_set(struct given *g, cudaGraphNode_t node, unsigned which)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+
+    fill_params(g, &params, which);
+    return cudaGraphKernelNodeSetParams(node, &params);
+}
+
+static cudaError_t shape_set_exec(struct given *g, cudaGraphExec_t exec, cudaGraphNode_t node, unsigned which)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+
+    fill_params(g, &params, which);
+    return cudaGraphExecKernelNodeSetParams(exec, node, &params);
 }
 
 #if CUDART_VERSION >= 12030
-static void fill_general(struct cudaGraphNodeParams *params, const struct shape *s, void **values)
+static void shape_fill_general(struct given *g, struct cudaGraphNodeParams *params, unsigned which)
 {
+    struct cudaKernelNodeParams plain = PDL_ZERO;
+
+    fill_params(g, &plain, which);
     params->type = cudaGraphNodeTypeKernel;
-    params->kernel.func = (void *)SYMBOL(given_tells);
-    params->kernel.gridDim = sizes(s->grid);
-    params->kernel.blockDim = sizes(s->block);
-    params->kernel.sharedMemBytes = s->shared;
-    params->kernel.kernelParams = values;
+    params->kernel.func = plain.func;
+    params->kernel.gridDim = plain.gridDim;
+    params->kernel.blockDim = plain.blockDim;
+    params->kernel.sharedMemBytes = plain.sharedMemBytes;
+    params->kernel.kernelParams = plain.kernelParams;
 }
 #endif
 
-/* A graph of one kernel in this shape, cooperative or not. */
-static cudaError_t graph_of_shape(struct given *g, const struct shape *s, int cooperative, int generally, cudaGraph_t *graph, cudaGraphNode_t *node)
+static cudaError_t shape_look(struct given *g, unsigned which) { return look_at_shape(g, &shapes[which]); }
+
+static const struct subject shape_subject = { shape_add, shape_set, shape_set_exec,
+#if CUDART_VERSION >= 12030
+                                              shape_fill_general,
+#endif
+                                              shape_look, 0 };
+
+/* A graph of one node, a kernel perhaps a cooperative one. */
+static cudaError_t graph_of(struct given *g, const struct subject *of, unsigned which, int cooperative, int generally, cudaGraph_t *graph,
+                            cudaGraphNode_t *node)
 {
-    struct cudaKernelNodeParams params = PDL_ZERO;
     cudaLaunchAttributeValue value = PDL_ZERO;
-    void *values[1];
     cudaError_t error = cudaGraphCreate(graph, 0);
 
-    values[0] = &g->args;
     value.cooperative = 1;
-    fill_params(&params, s, values);
     if (error == cudaSuccess && !generally)
-        error = cudaGraphAddKernelNode(node, *graph, NULL, 0, &params);
+        error = of->add(g, *graph, which, node);
 #if CUDART_VERSION >= 12030
     if (error == cudaSuccess && generally) {
         struct cudaGraphNodeParams general = PDL_ZERO;
-        fill_general(&general, s, values);
+        of->fill_general(g, &general, which);
         error = edges_add_node(node, *graph, NULL, NULL, 0, &general);
     }
 #endif
     return error == cudaSuccess && cooperative ? cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeCooperative, &value) : error;
 }
 
-/* The graph around one that holds the kernel, and the node of it that stands for that. */
+/* The graph around one that holds the node, and the node of it that stands for that. */
 static cudaError_t wrap(cudaGraph_t *graph, cudaGraphNode_t *node)
 {
     cudaGraph_t inner = *graph;
@@ -276,7 +325,7 @@ static cudaError_t update_with(cudaGraphExec_t exec, cudaGraph_t other)
     return cudaGraphExecUpdate(exec, other, &info);
 }
 
-/* The cooperative attribute of a node that has been given parameters. */
+/* The cooperative attribute of a kernel that has been given parameters. */
 static void expect_cooperative(struct given *g, cudaGraphNode_t node, int cooperative)
 {
     cudaLaunchAttributeValue value = PDL_ZERO;
@@ -285,65 +334,69 @@ static void expect_cooperative(struct given *g, cudaGraphNode_t node, int cooper
     ask_expect_number(g->ask, "it is cooperative", value.cooperative, cooperative);
 }
 
-/* Gives a node of the graph, before it is made executable, another shape. */
-static cudaError_t give_node(struct given *g, enum way way, const struct shape *s, int cooperative, cudaGraphNode_t node)
+/* Gives the node of a graph, before that is made executable, other parameters. */
+static cudaError_t give_node(struct given *g, const struct subject *of, enum way way, unsigned which, cudaGraphNode_t node)
 {
-    struct cudaKernelNodeParams params = PDL_ZERO;
-    void *values[1];
-    cudaError_t error = cudaSuccess;
-
-    values[0] = &g->args;
-    fill_params(&params, s, values);
     if (way == WAY_SET || way == WAY_SET_IN_CLONE)
-        error = cudaGraphKernelNodeSetParams(node, &params);
+        return of->set(g, node, which);
 #if CUDART_VERSION >= 12030
     if (way == WAY_GENERAL) {
         struct cudaGraphNodeParams general = PDL_ZERO;
-        fill_general(&general, s, values);
-        error = cudaGraphNodeSetParams(node, &general);
+        of->fill_general(g, &general, which);
+        return cudaGraphNodeSetParams(node, &general);
     }
 #endif
-    if (error == cudaSuccess)
-        expect_cooperative(g, node, cooperative);
-    return error;
+    return cudaSuccess;
 }
 
-static cudaError_t give_exec(struct given *g, enum way way, const struct shape *s, int cooperative, cudaGraphExec_t exec, cudaGraphNode_t node)
+static cudaError_t give_exec(struct given *g, const struct subject *of, enum way way, unsigned which, int cooperative, cudaGraphExec_t exec,
+                             cudaGraphNode_t node)
 {
-    struct cudaKernelNodeParams params = PDL_ZERO;
     cudaGraph_t other = NULL;
     cudaGraphNode_t inside = NULL;
-    void *values[1];
     cudaError_t error = cudaSuccess;
 
-    values[0] = &g->args;
-    fill_params(&params, s, values);
     if (way == WAY_EXEC)
-        return cudaGraphExecKernelNodeSetParams(exec, node, &params);
+        return of->set_exec(g, exec, node, which);
 #if CUDART_VERSION >= 12030
     if (way == WAY_GENERAL_EXEC) {
         struct cudaGraphNodeParams general = PDL_ZERO;
-        fill_general(&general, s, values);
+        of->fill_general(g, &general, which);
         return cudaGraphExecNodeSetParams(exec, node, &general);
     }
 #endif
     if (way != WAY_UPDATE && way != WAY_CHILD)
         return cudaSuccess;
-    error = graph_of_shape(g, s, cooperative, 0, &other, &inside);
+    error = graph_of(g, of, which, cooperative, 0, &other, &inside);
     if (error == cudaSuccess)
         error = way == WAY_UPDATE ? update_with(exec, other) : cudaGraphExecChildGraphNodeSetParams(exec, node, other);
     (void)cudaGraphDestroy(other);
     return error;
 }
 
-/* A graph whose kernel has shape `from`, or for the ways that only add one `to`, and is given shape `to` before it runs. */
-static cudaError_t run_way(struct given *g, enum way way, const struct shape *from, const struct shape *to, int cooperative)
+/* In an executable graph: gives its node other parameters, launches it, and looks. */
+static cudaError_t run_given(struct given *g, const struct subject *of, enum way way, unsigned which, int cooperative, cudaGraphExec_t exec,
+                             cudaGraphNode_t node)
+{
+    cudaError_t error = give_exec(g, of, way, which, cooperative, exec, node);
+
+    if (error != cudaSuccess && of->may_be_refused) {
+        (void)cudaGetLastError();
+        return cudaSuccess;
+    }
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(exec, g->ask->stream);
+    return error == cudaSuccess ? of->look(g, which) : error;
+}
+
+/* A graph whose node does `from`, or for the ways that only add one `to`, and is to do `to` when it runs. */
+static cudaError_t run_way(struct given *g, const struct subject *of, enum way way, unsigned from, unsigned to, int cooperative)
 {
     int adds = way == WAY_ADDED || way == WAY_GENERAL_ADDED;
     cudaGraph_t graph = NULL, clone = NULL;
     cudaGraphNode_t node = NULL;
     cudaGraphExec_t exec = NULL;
-    cudaError_t error = graph_of_shape(g, adds ? to : from, cooperative, way >= WAY_GENERAL_ADDED, &graph, &node);
+    cudaError_t error = graph_of(g, of, adds ? to : from, cooperative, way >= WAY_GENERAL_ADDED, &graph, &node);
 
     if (error == cudaSuccess && way == WAY_CHILD)
         error = wrap(&graph, &node);
@@ -352,22 +405,33 @@ static cudaError_t run_way(struct given *g, enum way way, const struct shape *fr
         if (error == cudaSuccess)
             error = cudaGraphNodeFindInClone(&node, node, clone);
     }
-    if (error == cudaSuccess && way != WAY_CHILD)
-        error = give_node(g, way, to, cooperative, node);
+    if (error == cudaSuccess)
+        error = give_node(g, of, way, to, node);
+    if (error == cudaSuccess && way != WAY_CHILD && of == &shape_subject)
+        expect_cooperative(g, node, cooperative);
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&exec, clone ? clone : graph, 0);
     if (error == cudaSuccess)
-        error = give_exec(g, way, to, cooperative, exec, node);
-    if (error == cudaSuccess)
-        error = cudaGraphLaunch(exec, g->ask->stream);
-    if (error == cudaSuccess)
-        error = look_at_shape(g, to);
+        error = run_given(g, of, way, to, cooperative, exec, node);
     if (exec)
         (void)cudaGraphExecDestroy(exec);
     if (clone)
         (void)cudaGraphDestroy(clone);
     (void)cudaGraphDestroy(graph);
     return error;
+}
+
+/* By each way, from each of so many to others, the kernels half of the time as cooperative ones. */
+static void ask_ways(struct given *g, const struct subject *of, unsigned count)
+{
+    unsigned way, turn;
+
+    for (way = 0; way < (unsigned)WAYS_ASKED; way++) {
+        cudaError_t error = cudaSuccess;
+        for (turn = 0; turn < 2 * count && error == cudaSuccess; turn++)
+            error = run_way(g, of, (enum way)way, turn % count, (turn + 1 + turn / count) % count, of == &shape_subject && turn / 2 % 2);
+        ask_expect(g->ask, way_names[way], error, cudaSuccess);
+    }
 }
 
 /* A launch by this call, captured: the node tells whether it is cooperative, and the graph runs it in its shape. */
@@ -405,19 +469,13 @@ static cudaError_t run_captured(struct given *g, enum call call, const struct sh
 static void ask_nodes(struct ask *ask)
 {
     struct given g = PDL_ZERO;
-    cudaError_t error;
-    unsigned way, call, turn;
+    unsigned call, turn;
 
     if (!open_given(&g, ask))
         return;
-    for (way = 0; way < (unsigned)WAYS_ASKED; way++) {
-        error = cudaSuccess;
-        for (turn = 0; turn < 2 * SHAPES && error == cudaSuccess; turn++)
-            error = run_way(&g, (enum way)way, &shapes[turn % SHAPES], &shapes[(turn + 1 + turn / SHAPES) % SHAPES], (int)(turn / 2 % 2));
-        ask_expect(ask, way_names[way], error, cudaSuccess);
-    }
+    ask_ways(&g, &shape_subject, SHAPES);
     for (call = 0; call < CALLS; call++) {
-        error = cudaSuccess;
+        cudaError_t error = cudaSuccess;
         for (turn = 0; turn < SHAPES && has_call(&g, (enum call)call) && error == cudaSuccess; turn++)
             error = run_captured(&g, (enum call)call, &shapes[turn]);
         ask_expect(ask, call_names[call], error, cudaSuccess);
@@ -425,6 +483,8 @@ static void ask_nodes(struct ask *ask)
     ask_expect_none(ask, "kernels of graphs that ran in another shape", g.wrong, g.trials);
     (void)cudaFreeHost(g.room);
 }
+
+#include "given_sets.h"
 
 /* ---- crowds ---- */
 
@@ -457,6 +517,7 @@ static void ask_crowds(struct ask *ask)
 static const struct pair given_pairs[] = {
     PAIR_ASK("calls", ask_calls),
     PAIR_ASK("nodes", ask_nodes),
+    PAIR_ASK("sets", ask_sets),
     PAIR_ASK("crowds", ask_crowds),
 };
 IMAGE(given, given_pairs)

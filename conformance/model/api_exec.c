@@ -54,9 +54,20 @@ static void keep_below(struct graph *g, const struct graph *old, unsigned depth)
     }
 }
 
+/* As many elements as there are, of the size that they had. */
+static void keep_element(struct move *move, size_t element)
+{
+    if (move->width == 0)
+        return; /* of a copy */
+    move->bytes = move->bytes / move->width * element;
+    move->width = element;
+}
+
 /* What an update leaves of a node as it was, on the devices that break one. */
 static void node_keeps(struct node *n, const struct node *old)
 {
+    if (device.faults.update_keeps_element)
+        keep_element(&n->move, old->move.width);
     if (device.faults.update_keeps_condition)
         n->condition = old->condition;
     for (unsigned c = 0; device.faults.update_keeps_body && n->type == cudaGraphNodeTypeConditional && c < n->children; c++)
@@ -236,7 +247,10 @@ cudaError_t CUDARTAPI cudaGraphMemsetNodeSetParams(cudaGraphNode_t handle, const
     if (n != NULL && node_is_fixed(n))
         return cudaSuccess;
     size_t rows = n != NULL ? n->move.rows : 0;
+    void *to = n != NULL ? n->move.to : NULL;
     cudaError_t error = set_changes(n, p);
+    if (device.faults.clone_set_keeps_place && error == cudaSuccess && n->original != NULL)
+        n->move.to = to;
     if (device.faults.source_memset_params_keep_rows && error == cudaSuccess)
         n->move.rows = rows;
     return source_changed(handle, error);
@@ -267,7 +281,10 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
     CALL(cudaGraphExecMemsetNodeSetParams);
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemset);
     uint32_t value = n != NULL ? n->move.value : 0;
+    size_t element = n != NULL ? n->move.width : 0;
     cudaError_t error = set_changes(n, p);
+    if (device.faults.exec_set_keeps_element && error == cudaSuccess)
+        keep_element(&n->move, element);
     if (device.faults.set_params_keep_value && error == cudaSuccess)
         n->move.value = value;
     if (device.faults.memset_params_enable && error == cudaSuccess)
