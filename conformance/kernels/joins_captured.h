@@ -36,40 +36,55 @@ static void expect_told(struct ask *ask, cudaStream_t origin, cudaStream_t strea
     ask_expect_number(ask, "it depends on the launch", count == 1 && nodes && launch && nodes[0] == launch, 1);
 }
 
-/* A launch that records a programmatic event, at its trigger or at the start of its blocks. */
-static cudaError_t captured_event(struct joins *joins)
+/* Captures a launch that records a programmatic event, at its trigger or at the start of its blocks, and may record a second one when it has
+ * begun. Who waits for them is told the launch. A launch with two events may be refused. */
+static cudaError_t capture_events(struct joins *joins, const cudaEvent_t *event, unsigned events)
 {
-    cudaLaunchAttribute attribute = PDL_ZERO;
+    cudaLaunchAttribute attrs[2] = PDL_ZERO;
     cudaStream_t stream = joins->stream[0];
     cudaGraph_t graph = NULL;
-    cudaEvent_t event = NULL;
-    cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    unsigned i;
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), launched;
 
-    if (error == cudaSuccess)
-        error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
-    if (error != cudaSuccess) {
-        if (event)
-            (void)cudaEventDestroy(event);
+    if (error != cudaSuccess)
         return error;
+    attrs[0].id = cudaLaunchAttributeProgrammaticEvent;
+    attrs[0].val.programmaticEvent.event = event[0];
+    attrs[0].val.programmaticEvent.triggerAtBlockStart = joins->trial / 4 % 2 != 0;
+    attrs[1].id = cudaLaunchAttributeLaunchCompletionEvent;
+    attrs[1].val.launchCompletionEvent.event = event[events - 1];
+    launched = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, stream, attrs, events);
+    for (i = 0; i < events && launched == cudaSuccess && error == cudaSuccess; i++) {
+        error = cudaStreamWaitEvent(joins->stream[1 + i], event[i], 0);
+        if (error == cudaSuccess)
+            expect_told(joins->ask, stream, joins->stream[1 + i]);
     }
-    attribute.id = cudaLaunchAttributeProgrammaticEvent;
-    attribute.val.programmaticEvent.event = event;
-    attribute.val.programmaticEvent.triggerAtBlockStart = joins->trial / 3 % 2 != 0;
-    error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, stream, &attribute, 1);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
-    if (error == cudaSuccess)
-        expect_told(joins->ask, stream, joins->stream[1]);
     (void)cudaStreamEndCapture(stream, &graph); /* which may find a stream that did not come back */
     (void)cudaGetLastError();
     if (graph)
         (void)cudaGraphDestroy(graph);
-    (void)cudaEventDestroy(event);
+    return error == cudaSuccess && events == 1 ? launched : error;
+}
+
+static cudaError_t captured_events(struct joins *joins, unsigned events)
+{
+    cudaEvent_t event[2] = { NULL, NULL };
+    cudaError_t error = cudaEventCreateWithFlags(&event[0], cudaEventDisableTiming);
+
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&event[1], cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = capture_events(joins, event, events);
+    (void)cudaEventDestroy(event[0]);
+    (void)cudaEventDestroy(event[1]);
     prepare(joins, 1, 1);
     if (error == cudaSuccess)
-        error = work(joins, 0, stream);
-    return error == cudaSuccess ? follow(joins, 0, stream) : error;
+        error = work(joins, 0, joins->stream[0]);
+    return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
 }
+
+static cudaError_t captured_event(struct joins *joins) { return captured_events(joins, 1); }
+static cudaError_t captured_two_events(struct joins *joins) { return captured_events(joins, 2); }
 
 static void ask_captured(struct ask *ask)
 {
@@ -77,6 +92,7 @@ static void ask_captured(struct ask *ask)
         { "stale after a captured launch that was refused", captured_launch },
         { "stale after a second begin of a capture that was refused", captured_begin },
         { "stale after a capture whose launch recorded an event", captured_event },
+        { "stale after a capture whose launch recorded two events", captured_two_events },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);

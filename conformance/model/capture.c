@@ -285,7 +285,7 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
         return error;
     if (r->event != NULL)
         kernel_event(s, n, r->event, r->at_block_start ? 2 : 1, cudaGraphDependencyTypeProgrammatic);
-    if (r->launch_event != NULL)
+    if (r->launch_event != NULL && !(device.faults.captured_second_event_lost && r->event != NULL))
         kernel_event(s, n, r->launch_event, 2, cudaGraphDependencyTypeDefault);
     return cudaSuccess;
 }

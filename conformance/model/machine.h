@@ -261,6 +261,7 @@ struct faults {
     bool exec_params_keep_grid_y, params_keep_block_z, cooperative_call_loses_shared, driver_cooperative_loses_shared;
     bool driver_cooperative_is_plain, capture_loses_cooperative, params_lose_cooperative, child_update_keeps_shared;
     bool update_keeps_element, exec_set_keeps_element, clone_set_keeps_place;
+    bool captured_second_event_lost;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
