@@ -2,7 +2,8 @@
  *
  * pair    rules    what is asked
  * blocks  COMP-16  grids around 256 blocks, and on a GPU around 65,536 as well: the dependent begins after the trigger of the last block, and
- *                  its last blocks, which alone wait, see the words that the primary stored last
+ *                  its last blocks, which alone wait, see the words that the primary stored last; so do those of a kernel without the attribute,
+ *                  which does not wait
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in a barrier; one thread fences and raises a flag. One
  *                  thread of the dependent polls the flag and fences; the same and after a barrier the others read. They have read words
  *                  of the same lines before, which nobody stores to
@@ -26,6 +27,7 @@
 #define LAST 8u                /* blocks at the end of each grid that do something */
 #define FIRST 32u              /* blocks that tell when they began: so many messages to the host take long */
 #define HANDED 24u             /* words */
+#define PLAIN_BOUND_NS 50000u
 #define CROWD_BOUND_NS 2000000u /* time for the blocks before the last ones to come and go */
 
 /* The last block keeps its trigger back, then waits, bounded, for the dependent, and stores last of all. */
@@ -51,19 +53,22 @@ KERNEL(crowds_primary)
     k_store(args.data + at, words_fresh(plan.key, at));
 }
 
-KERNEL(crowds_dependent)
+DEVICE_FN void last_blocks_read(const struct kernel_args *args, uint32_t waits)
 {
     uint32_t at = k_block() + LAST - k_blocks();
 
     if (k_block() < FIRST)
-        k_min64(&args.state->dependent_begin_ns, k_now());
+        k_min64(&args->state->dependent_begin_ns, k_now());
     if (k_block() + LAST < k_blocks())
         return;
-    k_store_relaxed(&args.state->alive, 1);
-    if (WAITS)
+    k_store_relaxed(&args->state->alive, 1);
+    if (waits)
         k_wait_device();
-    k_store(args.data + LAST + at, k_load(args.data + LAST - 1));
+    k_store(args->data + LAST + at, k_load(args->data + LAST - 1));
 }
+
+KERNEL(crowds_dependent) { last_blocks_read(&args, WAITS); }
+KERNEL(crowds_plain) { last_blocks_read(&args, 0); }
 
 KERNEL(crowds_tick) { tells_tick(&args); }
 
@@ -133,7 +138,7 @@ struct crowd {
     struct host_room *room;
     struct kernel_args args;
     double tick_ns;
-    unsigned stale, early, witnessed, trials;
+    unsigned stale, early, witnessed, trials, passed; /* passed: plain kernels that did not come after the one before */
 };
 
 static cudaError_t open_crowd(struct crowd *crowd, struct ask *ask)
@@ -195,6 +200,24 @@ static cudaError_t run_crowd(struct crowd *crowd, unsigned blocks)
     return cudaSuccess;
 }
 
+/* Without the attribute, and without a wait. Nobody is to come while the primary's last block watches. */
+static cudaError_t run_plain_crowd(struct crowd *crowd, unsigned blocks, unsigned trial)
+{
+    struct host_room *room = crowd->room;
+    cudaStream_t stream = crowd->ask->stream;
+    cudaError_t error;
+
+    prepare_trial(room, trial);
+    room->plan.bound_ns = PLAIN_BOUND_NS;
+    error = launch_blocks((const void *)SYMBOL(crowds_primary), &crowd->args, blocks, 1, stream, 0);
+    if (error == cudaSuccess)
+        error = launch_blocks((const void *)SYMBOL(crowds_plain), &crowd->args, blocks, 1, stream, 0);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    crowd->passed += error == cudaSuccess && (room->state.witnessed || last_are_stale(room));
+    return error;
+}
+
 static void ask_blocks(struct ask *ask)
 {
     static const unsigned sizes[] = { 255, 256, 257, 300, 513,
@@ -202,17 +225,20 @@ static void ask_blocks(struct ask *ask)
                                       1025, 65535, 65536, 65537, 70000
 #endif
     };
-    unsigned count = sizeof(sizes) / sizeof(sizes[0]), i;
+    unsigned count = sizeof(sizes) / sizeof(sizes[0]), i, plain;
     struct crowd crowd = PDL_ZERO;
     cudaError_t error = open_crowd(&crowd, ask);
 
     for (i = 0; ask_goes_on(ask, i, 4 * count) && error == cudaSuccess; i++)
         error = run_crowd(&crowd, sizes[i % count]);
+    for (plain = 0; plain < 2 * count && error == cudaSuccess; plain++)
+        error = run_plain_crowd(&crowd, sizes[plain % count], plain);
     ask_expect(ask, "grids of many blocks", error, cudaSuccess);
     if (error == cudaSuccess && crowd.witnessed < crowd.trials / 2)
         ask_skip(ask, "grids of many blocks", "the two kernels hardly overlapped");
     ask_expect_none(ask, "dependents that began before the last block had triggered", crowd.early, crowd.trials);
     ask_expect_none(ask, "stale in a dependent's last blocks", crowd.stale, crowd.trials);
+    ask_expect_number(ask, "kernels without the attribute that did not come after the one before", (long)crowd.passed, 0);
     (void)cudaFreeHost(crowd.room);
 }
 

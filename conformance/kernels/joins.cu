@@ -255,6 +255,15 @@ static cudaError_t join_destroyed(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, joins->stream[1]) : error;
 }
 
+/* Whether it is complete, the host may be told either way. */
+static cudaError_t ask_once(cudaEvent_t event)
+{
+    cudaError_t query = cudaEventQuery(event);
+
+    (void)cudaGetLastError();
+    return query == cudaErrorNotReady ? cudaSuccess : query;
+}
+
 /* The work records a programmatic event itself, and `awaits` waits for that. */
 static cudaError_t launch_and_await(struct joins *joins, unsigned flags, cudaStream_t awaits)
 {
@@ -268,6 +277,8 @@ static cudaError_t launch_and_await(struct joins *joins, unsigned flags, cudaStr
     attribute.id = cudaLaunchAttributeProgrammaticEvent;
     attribute.val.programmaticEvent.event = event;
     error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], &attribute, 1);
+    if (error == cudaSuccess && joins->trial / 22 % 2)
+        error = ask_once(event);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(awaits, event, 0);
     (void)cudaEventDestroy(event);
@@ -277,7 +288,7 @@ static cudaError_t launch_and_await(struct joins *joins, unsigned flags, cudaStr
 /* A programmatic event that the launch itself records: the follower's wait covers the launch. */
 static cudaError_t join_launched(struct joins *joins)
 {
-    unsigned flags = cudaEventDisableTiming | (joins->trial / 10 % 2 ? cudaEventBlockingSync : 0); /* how the host would wait makes no difference */
+    unsigned flags = cudaEventDisableTiming | (joins->trial / 11 % 2 ? cudaEventBlockingSync : 0); /* how the host would wait makes no difference */
     cudaError_t error = launch_and_await(joins, flags, joins->stream[1]);
 
     if (error != cudaSuccess)
@@ -297,11 +308,10 @@ static cudaError_t join_launched_own(struct joins *joins)
 static cudaError_t join_polled(struct joins *joins)
 {
     cudaEvent_t event;
-    cudaError_t error = work_and_record(joins, 1, &event), query = error == cudaSuccess ? cudaEventQuery(event) : error;
+    cudaError_t error = work_and_record(joins, 1, &event);
 
-    if (query != cudaSuccess && query != cudaErrorNotReady)
-        error = query;
-    (void)cudaGetLastError();
+    if (error == cudaSuccess)
+        error = ask_once(event);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(joins->stream[1], event, 0);
     if (error == cudaSuccess)
@@ -420,20 +430,38 @@ static cudaError_t launch_and_forget(struct joins *joins, cudaGraph_t graph)
     return error;
 }
 
-static cudaError_t join_lanes(struct joins *joins)
+/* The first stream holds nothing when the second comes to the capture and does the work, after which the first one comes. */
+static cudaError_t capture_aside(struct joins *joins, cudaEvent_t fork, cudaEvent_t back)
 {
+    cudaError_t error = cudaEventRecord(fork, joins->stream[0]);
+
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], fork, 0);
+    if (error == cudaSuccess)
+        error = work(joins, 0, joins->stream[1]);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(back, joins->stream[1]);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[0], back, 0);
+    return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
+}
+
+/* By events without timing, or with it. */
+static cudaError_t join_captured_streams(struct joins *joins, unsigned followers, cudaError_t (*captures)(struct joins *, cudaEvent_t, cudaEvent_t))
+{
+    unsigned flags = joins->trial / 11 % 2 ? cudaEventDefault : cudaEventDisableTiming;
     cudaEvent_t fork, back;
     cudaGraph_t graph = NULL;
-    cudaError_t error = cudaEventCreateWithFlags(&fork, cudaEventDisableTiming), end;
+    cudaError_t error = cudaEventCreateWithFlags(&fork, flags), end;
 
-    prepare(joins, 1, LANES);
+    prepare(joins, 1, followers);
     if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&back, cudaEventDisableTiming);
+        error = cudaEventCreateWithFlags(&back, flags);
     if (error == cudaSuccess)
         error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
     if (error != cudaSuccess)
         return error;
-    error = capture_lanes(joins, fork, back);
+    error = captures(joins, fork, back);
     end = cudaStreamEndCapture(joins->stream[0], &graph);
     error = error == cudaSuccess ? end : error;
     if (error == cudaSuccess)
@@ -444,6 +472,9 @@ static cudaError_t join_lanes(struct joins *joins)
     (void)cudaEventDestroy(back);
     return error;
 }
+
+static cudaError_t join_lanes(struct joins *joins) { return join_captured_streams(joins, LANES, capture_lanes); }
+static cudaError_t join_aside(struct joins *joins) { return join_captured_streams(joins, 1, capture_aside); }
 
 static void ask_events(struct ask *ask)
 {
@@ -456,6 +487,7 @@ static void ask_events(struct ask *ask)
         { "stale in a stream that was given an attribute", join_attribute },
         { "stale on the read-only path, after work in the same stream", join_read_only },
         { "stale in one of ten captured streams", join_lanes },
+        { "stale in a captured stream after one that had joined it first", join_aside },
         { "stale after a programmatic event in its own stream", join_launched_own },
         { "stale after an event that the host had asked for", join_polled },
     };
@@ -560,6 +592,8 @@ static void ask_legacy(struct ask *ask)
         { "stale in the legacy stream, of another thread", join_legacy_by_thread },
         { "stale in a blocking stream, of another thread", join_blocking_by_thread },
         { "stale in a blocking stream, after a row of the legacy one", join_legacy_row },
+        { "stale in a copy to the host in the legacy stream, after a blocking one", join_copy_in_legacy },
+        { "stale in a copy to the host in a blocking stream, after the legacy one", join_copy_after_legacy },
     };
 
     ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamDefault);

@@ -68,6 +68,9 @@ static cudaError_t join_legacy_row(struct joins *joins)
     return error == cudaSuccess ? follow(joins, 0, joins->stream[joins->trial % PLACES]) : error;
 }
 
+static cudaError_t join_copy_in_legacy(struct joins *joins) { return moved(joins, joins->stream[joins->trial % PLACES], cudaStreamLegacy, 0); }
+static cudaError_t join_copy_after_legacy(struct joins *joins) { return moved(joins, cudaStreamLegacy, joins->stream[joins->trial % PLACES], 0); }
+
 struct join_crew {
     struct joins *joins;
     cudaStream_t stream;

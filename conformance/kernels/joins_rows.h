@@ -66,21 +66,22 @@ static cudaError_t copy_in_graph(void *to, const void *from, size_t bytes, cudaS
     return error;
 }
 
-/* The work stores to the device's memory, and what comes after the silent kernel copies that to the host. */
-static cudaError_t row_moved(struct joins *joins, int in_graph)
+/* The work stores to the device's memory in one stream, and what comes after it, in the same stream a silent kernel first, copies that to the
+ * host. */
+static cudaError_t moved(struct joins *joins, cudaStream_t from, cudaStream_t then, int in_graph)
 {
     struct kernel_args args = joins->work[0];
-    cudaStream_t stream = joins->stream[0], end = FOLLOWS_IN(joins, stream);
     size_t bytes = PLACE_WORDS * sizeof(uint32_t);
     void *words = NULL, *to = joins->pinned->seen[0];
+    cudaStream_t end = FOLLOWS_IN(joins, then);
     cudaError_t error = cudaMalloc(&words, bytes);
 
     prepare(joins, 1, 1);
     args.data = (uint32_t *)words;
     if (error == cudaSuccess)
-        error = launch_one((const void *)SYMBOL(joins_work), &args, PLACE_WORDS, stream, NULL, 0);
-    if (error == cudaSuccess)
-        error = silent(joins, stream);
+        error = launch_one((const void *)SYMBOL(joins_work), &args, PLACE_WORDS, from, NULL, 0);
+    if (error == cudaSuccess && then == from)
+        error = silent(joins, from);
     if (error == cudaSuccess)
         error = in_graph ? copy_in_graph(to, words, bytes, end) : cudaMemcpyAsync(to, words, bytes, cudaMemcpyDeviceToHost, end);
     if (error == cudaSuccess)
@@ -89,8 +90,8 @@ static cudaError_t row_moved(struct joins *joins, int in_graph)
     return error;
 }
 
-static cudaError_t row_copied(struct joins *joins) { return row_moved(joins, 0); }
-static cudaError_t row_in_graph(struct joins *joins) { return row_moved(joins, 1); }
+static cudaError_t row_copied(struct joins *joins) { return moved(joins, joins->stream[0], joins->stream[0], 0); }
+static cudaError_t row_in_graph(struct joins *joins) { return moved(joins, joins->stream[0], joins->stream[0], 1); }
 
 static cudaError_t captured_row(struct joins *joins, unsigned ahead, unsigned kernels, cudaEvent_t joined)
 {

@@ -258,6 +258,7 @@ bool launch_may_overlap(const struct request *r, struct stream *s)
     bool leaked = s->leaked_attribute;
     s->leaked_attribute = device.faults.attribute_leaks && r->programmatic;
     bool third = device.faults.third_plain_overlaps && s->kernel_tail != NULL && s->kernel_tail->depth >= 1;
+    third |= device.faults.many_blocks_overlap && (uint64_t)r->grid[0] * r->grid[1] * r->grid[2] > 64;
     if (device.faults.plain_overlaps || leaked || third || (device.faults.recorder_overlaps && (r->event != NULL || r->launch_event != NULL)))
         return true;
     return r->programmatic && cc_of(current_device()) >= 90 && (!r->cooperative || reads_boldly());

@@ -358,6 +358,8 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
     if (device.faults.join_forgets_overlapped)
         l->behinds = 0;
     bool lost = device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread);
+    lost |= (device.faults.idle_origin_not_joined && l->halves == 0 && c->origin == s) ||
+            (device.faults.captured_timed_event_lost && (e->flags & cudaEventDisableTiming) == 0);
     for (unsigned i = 0; i < e->captured_count && !lost; i++)
         lane_depends(l, e->captured[i]);
     if (device.faults.event_spent)

@@ -145,6 +145,7 @@ static void event_awaited(struct stream *s, struct event *e)
     if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))
         return;
     bool covered = e->recorded == RECORDED_PROGRAMMATIC && !device.faults.program_event_not_covered;
+    covered &= !(device.faults.polled_launch_event_uncovered && e->polled);
     struct pending_wait w = {e->op, e->device_at, covered};
     stream_awaits(s, w);
 }

@@ -262,6 +262,8 @@ struct faults {
     bool driver_cooperative_is_plain, capture_loses_cooperative, params_lose_cooperative, child_update_keeps_shared;
     bool update_keeps_element, exec_set_keeps_element, clone_set_keeps_place;
     bool captured_second_event_lost;
+    bool many_blocks_overlap, polled_launch_event_uncovered, idle_origin_not_joined, captured_timed_event_lost, legacy_copy_out_alone;
+    bool copy_out_skips_legacy;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

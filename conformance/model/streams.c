@@ -93,7 +93,7 @@ static void order_behind_others(struct stream *s, struct op *op)
     if (device.faults.legacy_runs_alone || (device.faults.plain_copy_alone && op->plain_copy) || (device.faults.attribute_skips_legacy && op->attributed))
         return;
     if (s != &legacy) {
-        bool skips = device.faults.blocking_set_skips_legacy && op->kind == OP_SET;
+        bool skips = (device.faults.blocking_set_skips_legacy && op->kind == OP_SET) || (device.faults.copy_out_skips_legacy && op->to_host);
         if (is_blocking(s) && legacy.tail != NULL && !skips && !(device.faults.legacy_frees_one && s != &per_thread && s->next != NULL))
             op_after(op, legacy.tail, device.faults.row_of_legacy_passed ? EDGE_DONE : EDGE_RETIRED);
         return;
@@ -101,7 +101,7 @@ static void order_behind_others(struct stream *s, struct op *op)
     if ((device.faults.legacy_record_alone && op->kind == OP_RECORD) || (device.faults.legacy_graph_alone && op->kind == OP_JOIN))
         return;
     unsigned joined = 0;
-    if (device.faults.legacy_host_alone && op->kind == OP_HOST)
+    if ((device.faults.legacy_host_alone && op->kind == OP_HOST) || (device.faults.legacy_copy_out_alone && op->to_host))
         return;
     if (per_thread.tail != NULL)
         op_after(op, per_thread.tail, EDGE_RETIRED);

@@ -507,6 +507,12 @@ static const struct variant variants[] = {
     BROKEN("exec-set-keeps-element", exec_set_keeps_element, "ATTR-15d", "new parameters of a memset of an executable graph leave its element size as it was"),
     BROKEN("clone-set-keeps-place", clone_set_keeps_place, "ATTR-15d", "new parameters of a memset node of a clone leave its place as it was"),
     BROKEN("captured-second-event-lost", captured_second_event_lost, "EDGE-41a", "of the two events of a captured launch only the programmatic one is captured"),
+    BROKEN("many-blocks-overlap", many_blocks_overlap, "COMP-16", "a launch of more than 64 blocks overlaps without the attribute"),
+    BROKEN("polled-launch-event-uncovered", polled_launch_event_uncovered, "COMP-04a", "the wait does not cover the kernel of a programmatic event that the host has asked for"),
+    BROKEN("idle-origin-not-joined", idle_origin_not_joined, "COMP-04a", "a captured stream that holds nothing does not come after what it waits for"),
+    BROKEN("captured-timed-event-lost", captured_timed_event_lost, "COMP-04a", "a captured wait for an event with timing orders nothing"),
+    BROKEN("legacy-copy-out-alone", legacy_copy_out_alone, "COMP-06d", "a copy to the host in the legacy stream does not come after blocking streams"),
+    BROKEN("copy-out-skips-legacy", copy_out_skips_legacy, "COMP-06d", "a copy to the host in a blocking stream does not come after the legacy one"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
