@@ -12,6 +12,7 @@
  *                    launches, copies and records that are refused, an attribute of the stream, an event that is destroyed
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
+ * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
  * called   COMP-04d  followers that are queued by the other calls: copies by direction, cudaLaunchKernel, cudaLaunchCooperativeKernel
  * many     COMP-04e  the last of 64 streams, an event among 1024, one that is recorded a hundred times, the last of 70 executable graphs or launches
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, and a join among them
@@ -468,6 +469,7 @@ static void ask_events(struct ask *ask)
 #include "joins_captured.h"
 #include "joins_many.h"
 #include "joins_rows.h"
+#include "joins_kinds.h"
 
 /* ---- by the legacy stream ---- */
 
@@ -571,6 +573,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("idle", ask_idle),
     PAIR_ASK("hollow", ask_hollow),
     PAIR_ASK("across", ask_across),
+    PAIR_ASK("kinds", ask_kinds),
     PAIR_ASK("called", ask_called),
     PAIR_ASK("ended", ask_ended),
     PAIR_ASK("many", ask_many),

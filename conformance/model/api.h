@@ -99,7 +99,7 @@ struct stream {
     struct pending_wait wait[MAX_WAITS];
     unsigned waits;
     bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
-    bool behind_graph; /* its last work is a graph: for the device record-forgets-graph */
+    bool behind_graph, behind_empty; /* its last work is a graph, one without nodes: for devices that pass it */
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
@@ -124,7 +124,7 @@ struct event {
     unsigned captured_count;
     struct stream *in, *waiter[16]; /* where it was recorded last; who waits for it, for the device fifth-waiter-unordered */
     unsigned waiters;
-    bool by_node, was_fired;
+    bool by_node, was_fired, behind_graph;
     uint64_t launched_at;
     struct event *next;
 };

@@ -188,6 +188,7 @@ static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct 
     if (device.faults.long_device_copy_cut && kind == cudaMemcpyDeviceToDevice && bytes > 65536)
         op->move.bytes = 65536;
     op->to_host = kind == cudaMemcpyDeviceToHost;
+    op->from_host = kind == cudaMemcpyHostToDevice;
     op->in_host = kind == cudaMemcpyHostToHost;
     op->plain_copy = wait;
     bool long_copy = bytes > 65536;

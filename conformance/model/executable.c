@@ -284,7 +284,7 @@ static bool cuts(const struct graph *g)
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 {
     struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN), *before = s->kernel_tail;
-    if (cuts(exec->copy))
+    if (cuts(exec->copy) || (device.faults.graph_passes_empty && s->behind_empty))
         stream_cuts(s);
     if (device.faults.graph_root_overlaps && before != NULL) {
         op_after(start, before, EDGE_TRIGGERED);
@@ -313,6 +313,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         s->previous_kernel = NULL;
     s->tail = s->last_kernel = end;
     s->behind_graph = true;
+    s->behind_empty = exec->copy->nodes == 0;
     op_submit(end);
     return cudaSuccess;
 }

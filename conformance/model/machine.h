@@ -75,7 +75,7 @@ struct op {
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */
     unsigned char domain;
     uint32_t given; /* the ids of its launch's attributes, a bit each: for the devices of ATTR-17 */
-    bool to_host, in_host, plain_copy; /* a copy out of the device; one that never enters it; one by cudaMemcpy */
+    bool to_host, from_host, in_host, plain_copy; /* a copy out of the device; into it; one that never enters it; one by cudaMemcpy */
     bool ready, exited_all, started_all, triggered_any, triggered_all, done, retired;
     uint64_t done_at;
     struct grid *grid;
@@ -251,6 +251,7 @@ struct faults {
     bool driver_moves_in_legacy, driver_sets_low_byte, driver_records_nothing, driver_awaits_nothing, driver_graph_in_legacy;
     bool rows_copy_unordered, rows_copy_packed, rows_copy_takes_gaps, captured_rows_copied_once, rows_node_swaps_pitches;
     bool other_thread_legacy_alone, other_thread_skips_legacy, first_behind_event_skips_legacy, waiting_stream_not_joined;
+    bool copy_in_passes_graph, graph_passes_empty, record_behind_graph_told;
     bool success_clears_error, first_error_stays, last_error_shared;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
