@@ -61,6 +61,7 @@ struct request {
     bool at_block_start;
     cudaEvent_t launch_event;
     unsigned char args[MODEL_ARGS_MAX];
+    void *told[1]; /* where they are, for who asks */
     unsigned num_attrs;
     cudaLaunchAttribute attrs[MODEL_MAX_ATTRS];
 };
@@ -220,6 +221,7 @@ struct graph_exec {
     uint32_t magic;
     struct graph *copy;
     uint64_t features; /* for drawn devices */
+    unsigned long long flags; /* that it was made with */
     struct op *running; /* the end of its last launch; NULL once it is known to have passed */
     unsigned launches, updates; /* so far */
     bool refused;       /* an update, for the device refused-update-sticks */

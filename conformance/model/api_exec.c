@@ -263,6 +263,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
 {
     CALL(cudaGraphExecMemsetNodeSetParams);
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemset);
+    if (device.faults.captured_exec_set_fixed && n != NULL && n->captured)
+        return cudaSuccess;
     uint32_t value = n != NULL ? n->move.value : 0;
     cudaError_t error = set_changes(n, p);
     if (device.faults.set_params_keep_value && error == cudaSuccess)

@@ -320,7 +320,7 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 
 /* ---- executable graphs ---- */
 
-static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
+static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned long long flags)
 {
     struct graph *g = graph_of(handle);
     if (g != NULL && device.faults.refused_graph_stays_refused) {
@@ -347,6 +347,7 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
     if (drops_edge && e->copy->arcs != 0)
         graph_drop_arc(e->copy, e->copy->arcs - 1);
     e->made_from = g->number;
+    e->flags = flags & ~(unsigned long long)cudaGraphInstantiateFlagUpload; /* that one is not told */
     e->next = execs;
     execs = e;
     *out = (cudaGraphExec_t)(void *)e;
@@ -356,15 +357,13 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
 cudaError_t CUDARTAPI cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
 {
     CALL(cudaGraphInstantiate);
-    (void)flags;
-    return instantiate(out, graph);
+    return instantiate(out, graph, flags);
 }
 
 cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
 {
     CALL(cudaGraphInstantiateWithFlags);
-    (void)flags;
-    cudaError_t error = instantiate(out, graph);
+    cudaError_t error = instantiate(out, graph, flags);
     if (device.faults.flagged_instance_loses_edge && error == cudaSuccess && execs->copy->arcs != 0)
         graph_drop_arc(execs->copy, execs->copy->arcs - 1);
     return error;

@@ -252,6 +252,8 @@ struct faults {
     bool rows_copy_unordered, rows_copy_packed, rows_copy_takes_gaps, captured_rows_copied_once, rows_node_swaps_pitches;
     bool other_thread_legacy_alone, other_thread_skips_legacy, first_behind_event_skips_legacy, waiting_stream_not_joined;
     bool copy_in_passes_graph, graph_passes_empty, record_behind_graph_told;
+    bool captured_kernel_fixed, captured_set_fixed, captured_copy_fixed, captured_host_fixed, captured_edges_stay, captured_takes_no_edges;
+    bool captured_nodes_stay, captured_exec_set_fixed;
     bool success_clears_error, first_error_stays, last_error_shared;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

@@ -1,0 +1,47 @@
+/* What nodes and executable graphs tell of themselves. */
+#include "api.h"
+
+#include <string.h>
+
+cudaError_t CUDARTAPI cudaGraphMemsetNodeGetParams(cudaGraphNode_t handle, struct cudaMemsetParams *p)
+{
+    CALL(cudaGraphMemsetNodeGetParams);
+    const struct node *n = node_of_type(handle, cudaGraphNodeTypeMemset);
+    FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
+    const struct move *m = &n->move;
+    *p = (struct cudaMemsetParams){m->to, m->pitch, m->value, (unsigned)m->width, m->bytes / m->width, m->rows};
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphMemcpyNodeGetParams(cudaGraphNode_t handle, struct cudaMemcpy3DParms *p)
+{
+    CALL(cudaGraphMemcpyNodeGetParams);
+    const struct node *n = node_of_type(handle, cudaGraphNodeTypeMemcpy);
+    FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
+    const struct move *m = &n->move;
+    *p = (struct cudaMemcpy3DParms){.kind = cudaMemcpyDefault, .extent = {m->bytes, m->rows, 1}};
+    p->dstPtr = (struct cudaPitchedPtr){m->to, m->pitch, m->bytes, m->rows};
+    p->srcPtr.pitch = m->from_pitch;
+    memcpy(&p->srcPtr.ptr, &m->from, sizeof p->srcPtr.ptr);
+    p->srcPtr.xsize = m->bytes;
+    p->srcPtr.ysize = m->rows;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphHostNodeGetParams(cudaGraphNode_t handle, struct cudaHostNodeParams *p)
+{
+    CALL(cudaGraphHostNodeGetParams);
+    const struct node *n = node_of_type(handle, cudaGraphNodeTypeHost);
+    FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
+    *p = n->host;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphExecGetFlags(cudaGraphExec_t handle, unsigned long long *flags)
+{
+    CALL(cudaGraphExecGetFlags);
+    const struct graph_exec *e = exec_of(handle);
+    FAIL_IF(e == NULL || flags == NULL, cudaErrorInvalidValue);
+    *flags = e->flags;
+    return cudaSuccess;
+}
