@@ -183,7 +183,7 @@ struct node {
     struct request *kernel; /* cudaGraphNodeTypeKernel */
     struct move move;
     struct cudaHostNodeParams host;
-    cudaEvent_t event;        /* of a node that records one or waits for one */
+    cudaEvent_t event, old_event; /* of a node that records one or waits for one; the one before, for the device record-node-records-both */
     struct graph *child[MODEL_BODIES]; /* a child graph; or the bodies of a conditional node */
     cudaGraph_t body[MODEL_BODIES]; /* the same, for the caller to read */
     unsigned children;

@@ -82,6 +82,8 @@ static struct op *record_op(const struct node *n)
     if (event_of(n->event) == NULL)
         return op;
     event_takes(event_of(n->event), RECORDED_ORDINARY, op, false);
+    if (device.faults.record_node_records_both && event_of(n->old_event) != NULL)
+        event_takes(event_of(n->old_event), RECORDED_ORDINARY, op, false);
     event_of(n->event)->by_node = true;
     event_of(n->event)->launched_at = device.clock;
     if (device.faults.record_node_early)

@@ -254,6 +254,7 @@ struct faults {
     bool copy_in_passes_graph, graph_passes_empty, record_behind_graph_told;
     bool captured_kernel_fixed, captured_set_fixed, captured_copy_fixed, captured_host_fixed, captured_edges_stay, captured_takes_no_edges;
     bool captured_nodes_stay, captured_exec_set_fixed;
+    bool record_node_records_both;
     bool success_clears_error, first_error_stays, last_error_shared;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

@@ -477,6 +477,7 @@ static const struct variant variants[] = {
     BROKEN("captured-edges-stay", captured_edges_stay, "EDGE-43e", "an edge between captured nodes is not removed"),
     BROKEN("captured-takes-no-edges", captured_takes_no_edges, "EDGE-43e", "an edge that is added between captured nodes is lost"),
     BROKEN("captured-nodes-stay", captured_nodes_stay, "EDGE-43e", "a captured node that is destroyed stays in its graph"),
+    BROKEN("record-node-records-both", record_node_records_both, "EVT-17a", "a record node of an executable graph that is given another event records the one before, too"),
     BROKEN("success-clears-error", success_clears_error, "ATTR-15a", "a call that succeeds resets the last error"),
     BROKEN("first-error-stays", first_error_stays, "ATTR-15a", "the last error is the first one since it was asked for"),
     BROKEN("last-error-shared", last_error_shared, "ATTR-15a", "all host threads have one last error"),
