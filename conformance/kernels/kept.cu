@@ -15,6 +15,7 @@
  * apart     EDGE-43c clones, and executable graphs of one graph, that are changed side by side with it and with each other
  * orders    EDGE-43d uploads, parameters, updates, launches, a node left out and back, another executable graph: three of them in every order
  * declined  EDGE-44b an update from nodes of other kinds, or a longer graph for a child graph, changes nothing
+ * named     EDGE-38a an update that is refused names the node that it is refused for, and changes nothing
  * caught    EDGE-43e a graph that came of a capture: its nodes get parameters or go, its edges go and come, others are added
  */
 #include <string.h>
@@ -372,6 +373,7 @@ static void ask_refused(struct ask *ask)
 #include "kept_apart.h"
 #include "kept_orders.h"
 #include "kept_captured.h"
+#include "kept_named.h"
 
 static const struct pair kept_pairs[] = {
     PAIR_ASK("inside", ask_inside),
@@ -386,5 +388,6 @@ static const struct pair kept_pairs[] = {
     PAIR_ASK("orders", ask_orders),
     PAIR_ASK("declined", ask_declined),
     PAIR_ASK("caught", ask_caught),
+    PAIR_ASK("named", ask_named),
 };
 IMAGE(kept, kept_pairs)

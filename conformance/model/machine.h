@@ -255,6 +255,7 @@ struct faults {
     bool captured_kernel_fixed, captured_set_fixed, captured_copy_fixed, captured_host_fixed, captured_edges_stay, captured_takes_no_edges;
     bool captured_nodes_stay, captured_exec_set_fixed;
     bool record_node_records_both;
+    bool update_names_old_node, update_names_no_node, update_names_first_node, update_names_no_from, new_count_names_node;
     bool success_clears_error, first_error_stays, last_error_shared;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
