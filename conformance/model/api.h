@@ -62,6 +62,7 @@ struct request {
     cudaEvent_t launch_event;
     unsigned char args[MODEL_ARGS_MAX];
     void *told[1]; /* where they are, for who asks */
+    unsigned char first_args[MODEL_ARGS_MAX]; /* as the node was made: for the device argument-of-first-told */
     unsigned num_attrs;
     cudaLaunchAttribute attrs[MODEL_MAX_ATTRS];
 };

@@ -10,6 +10,12 @@ cudaError_t CUDARTAPI cudaGraphMemsetNodeGetParams(cudaGraphNode_t handle, struc
     FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
     const struct move *m = &n->move;
     *p = (struct cudaMemsetParams){m->to, m->pitch, m->value, (unsigned)m->width, m->bytes / m->width, m->rows};
+    if (device.faults.value_told_as_byte)
+        p->value &= 255;
+    if (device.faults.rows_not_told)
+        p->height = 1;
+    if (device.faults.captured_memset_told_as_word && n->captured)
+        p->elementSize = 4, p->value *= 0x01010101u;
     return cudaSuccess;
 }
 
@@ -23,6 +29,8 @@ cudaError_t CUDARTAPI cudaGraphMemcpyNodeGetParams(cudaGraphNode_t handle, struc
     p->dstPtr = (struct cudaPitchedPtr){m->to, m->pitch, m->bytes, m->rows};
     p->srcPtr.pitch = m->from_pitch;
     memcpy(&p->srcPtr.ptr, &m->from, sizeof p->srcPtr.ptr);
+    if (device.faults.copy_tells_target_twice)
+        p->srcPtr.ptr = m->to;
     p->srcPtr.xsize = m->bytes;
     p->srcPtr.ysize = m->rows;
     return cudaSuccess;
@@ -34,6 +42,8 @@ cudaError_t CUDARTAPI cudaGraphHostNodeGetParams(cudaGraphNode_t handle, struct 
     const struct node *n = node_of_type(handle, cudaGraphNodeTypeHost);
     FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
     *p = n->host;
+    if (device.faults.host_data_not_told)
+        p->userData = NULL;
     return cudaSuccess;
 }
 
