@@ -489,6 +489,7 @@ static const struct variant variants[] = {
     BROKEN("host-data-not-told", host_data_not_told, "EDGE-36a", "a host node does not tell its data"),
     BROKEN("captured-memset-told-as-word", captured_memset_told_as_word, "EDGE-36a", "a captured memset tells as many elements as bytes, each of four bytes"),
     BROKEN("argument-of-first-told", argument_of_first_told, "EDGE-36a", "a kernel node tells the argument that it was made with"),
+    BROKEN("disabling-takes-memsets", disabling_takes_memsets, "EDGE-42b", "disabling a memset disables the other memsets"),
     BROKEN("success-clears-error", success_clears_error, "ATTR-15a", "a call that succeeds resets the last error"),
     BROKEN("first-error-stays", first_error_stays, "ATTR-15a", "the last error is the first one since it was asked for"),
     BROKEN("last-error-shared", last_error_shared, "ATTR-15a", "all host threads have one last error"),
