@@ -28,7 +28,7 @@ static const struct named named[] = {
     { "a node less", 2, 1, { { 0, 1 } }, 0, 0, 1, 0, NO_NODE, TOPOLOGY },
     { "an edge more", 3, 3, { { 0, 1 }, { 1, 2 }, { 0, 2 } }, 0, 0, 1, 4, NO_NODE, TOPOLOGY },
     { "an exit more", 3, 2, { { 0, 1 }, { 0, 2 } }, 0, 0, 1, 2 | 4, NO_NODE, TOPOLOGY },
-    { "an edge from another node", 4, 4, { { 0, 1 }, { 1, 2 }, { 1, 3 }, { 2, 3 } }, 0, 0, 0, 4, 1, TOPOLOGY },
+    { "an edge from another node", 4, 4, { { 0, 1 }, { 1, 2 }, { 1, 3 }, { 2, 3 } }, 0, 0, 0, 4 | 8, 1, TOPOLOGY },
     { "a memset at its beginning", 3, 2, CHAIN, 1, 0, 1, 1, NO_NODE, cudaGraphExecUpdateErrorNodeTypeChanged },
     { "a memset in the middle", 3, 2, CHAIN, 2, 0, 1, 2, NO_NODE, cudaGraphExecUpdateErrorNodeTypeChanged },
     { "a memset at its end", 3, 2, CHAIN, 4, 0, 1, 4, NO_NODE, cudaGraphExecUpdateErrorNodeTypeChanged },

@@ -242,6 +242,7 @@ void graphs_follow_attribute(const struct node *original, const cudaLaunchAttrib
 void graphs_follow(const struct node *original); /* for the devices source-changes-copies and source-items-change-copies */
 void execs_reset(void);
 void execs_leave(const struct stream *s);
+const struct graph_exec *exec_newest(const struct graph_exec *e); /* of its graph: for the device flags-told-of-newest */
 bool exec_made(const struct graph *g);
 struct node *execs_oldest(const struct node *n); /* of the nodes that were made of the same one: for the device sibling-tells-enabled */
 void execs_set(const struct node *n);         /* for the device memset-params-to-siblings */

@@ -52,6 +52,9 @@ cudaError_t CUDARTAPI cudaGraphExecGetFlags(cudaGraphExec_t handle, unsigned lon
     CALL(cudaGraphExecGetFlags);
     const struct graph_exec *e = exec_of(handle);
     FAIL_IF(e == NULL || flags == NULL, cudaErrorInvalidValue);
-    *flags = e->flags;
+    if (device.faults.flags_told_of_newest)
+        e = exec_newest(e);
+    bool none = device.faults.flags_told_as_none || (device.faults.update_clears_flags && e->features & HAS(updated));
+    *flags = none ? 0 : e->flags;
     return cudaSuccess;
 }

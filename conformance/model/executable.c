@@ -57,6 +57,14 @@ void execs_set(const struct node *n)
                 e->copy->node[i]->move = n->move;
 }
 
+const struct graph_exec *exec_newest(const struct graph_exec *e)
+{
+    const struct graph_exec *newest = execs; /* the list begins with the newest */
+    while (newest->made_from != e->made_from)
+        newest = newest->next;
+    return newest;
+}
+
 bool exec_made(const struct graph *g)
 {
     for (const struct graph_exec *e = execs; e != NULL; e = e->next)
