@@ -259,6 +259,7 @@ struct faults {
     bool value_told_as_byte, rows_not_told, copy_tells_target_twice, host_data_not_told, captured_memset_told_as_word, argument_of_first_told;
     bool disabling_takes_memsets;
     bool flags_told_as_none, flags_told_of_newest, update_clears_flags;
+    bool spoiled_takes_memset, spoiled_takes_copy, spoiled_takes_host, spoiled_memset_runs, spoiled_end_is_illegal_state;
     bool success_clears_error, first_error_stays, last_error_shared;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };

@@ -541,6 +541,8 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call,
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(call == NULL, cudaErrorInvalidValue);
     FAIL_IF(!device.faults.legacy_host_beside_capture && legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
+    if (device.faults.spoiled_takes_host && capture_broken(s))
+        return cudaSuccess;
     if (s->capture != NULL) {
         struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeHost);
         n->host.fn = call;
