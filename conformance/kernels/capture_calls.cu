@@ -3,6 +3,7 @@
  * pair       rules    what is asked
  * forbidden  EDGE-40  waits across the border of a capture, ends in another stream or another thread, looks at what is captured, the device's end, a capture
  *                     of the legacy stream: each is refused, and what it spoils is told as spoiled
+ * spoiled    EDGE-40a what a capture of two streams refuses once it is invalid, what its end says, and what its streams do then
  * told       EDGE-41  the ids of a capture's streams, the mode of captures that a thread gives back, the dependents of a captured node,
  *                     the state of the legacy stream beside a capture
  */
@@ -412,8 +413,11 @@ static void ask_told(struct ask *ask)
     close_capture(&c);
 }
 
+#include "capture_spoiled.h"
+
 static const struct pair capture_calls_pairs[] = {
     PAIR_ASK("forbidden", ask_forbidden),
     PAIR_ASK("told", ask_told),
+    PAIR_ASK("spoiled", ask_spoiled),
 };
 IMAGE(capture_calls, capture_calls_pairs)

@@ -5,6 +5,7 @@
  *                stream, by two, or by nodes of a graph, with one kernel or many between them
  * told   EVT-17  whether an event is complete that was complete before and is recorded again, by the stream or by a node of a graph; the
  *                time of events that are not complete, were never recorded or keep no time; a record that only captures may ask for
+ * moved  EVT-17a nodes that record an event, or wait for one, and are given another one, in their graph or in an executable one
  */
 #include <stdio.h>
 
@@ -294,8 +295,11 @@ static void ask_told(struct ask *ask)
     close_told(&told);
 }
 
+#include "event_nodes.h"
+
 static const struct pair event_answers_pairs[] = {
     PAIR_ASK("times", ask_times),
     PAIR_ASK("told", ask_told),
+    PAIR_ASK("moved", ask_moved),
 };
 IMAGE(event_answers, event_answers_pairs)

@@ -12,6 +12,7 @@
  *                    launches, copies and records that are refused, an attribute of the stream, an event that is destroyed
  * hollow   COMP-12c  graphs in which nothing runs, between work and follower: without nodes, all of them disabled, with an empty child graph
  * across   COMP-06e  graphs in the default streams and in blocking ones, as work or as followers of each other
+ * kinds    COMP-12d  a graph between work of each kind: what is before it, and what comes after it
  * called   COMP-04d  followers that are queued by the other calls: copies by direction, cudaLaunchKernel, cudaLaunchCooperativeKernel
  * many     COMP-04e  the last of 64 streams, an event among 1024, one that is recorded a hundred times, the last of 70 executable graphs or launches
  * rows     MEM-06c   rows of kernels that trigger and neither wait nor store, launched and captured, and a join among them
@@ -214,287 +215,7 @@ static void ask_joins(struct ask *ask, const struct join *join, unsigned count, 
     close_joins(&joins);
 }
 
-/* ---- by events ---- */
-
-/* Work in the first stream, and an event after it. */
-static cudaError_t work_and_record(struct joins *joins, unsigned followers, cudaEvent_t *event)
-{
-    cudaError_t error;
-
-    *event = NULL;
-    error = cudaEventCreateWithFlags(event, cudaEventDisableTiming);
-    prepare(joins, 1, followers);
-    if (error == cudaSuccess)
-        error = work(joins, 0, joins->stream[0]);
-    return error == cudaSuccess ? cudaEventRecord(*event, joins->stream[0]) : error;
-}
-
-static cudaError_t join_eight(struct joins *joins)
-{
-    cudaEvent_t event;
-    cudaError_t error = work_and_record(joins, 8, &event);
-    unsigned i;
-
-    for (i = 0; i < 8 && error == cudaSuccess; i++)
-        error = cudaStreamWaitEvent(joins->stream[i + 1], event, 0);
-    for (i = 0; i < 8 && error == cudaSuccess; i++)
-        error = follow(joins, i, joins->stream[i + 1]);
-    (void)cudaEventDestroy(event);
-    return error;
-}
-
-/* "Any associated resources will automatically be released asynchronously at completion." */
-static cudaError_t join_destroyed(struct joins *joins)
-{
-    cudaEvent_t event;
-    cudaError_t error = work_and_record(joins, 1, &event);
-
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
-    (void)cudaEventDestroy(event);
-    return error == cudaSuccess ? follow(joins, 0, joins->stream[1]) : error;
-}
-
-/* Whether it is complete, the host may be told either way. */
-static cudaError_t ask_once(cudaEvent_t event)
-{
-    cudaError_t query = cudaEventQuery(event);
-
-    (void)cudaGetLastError();
-    return query == cudaErrorNotReady ? cudaSuccess : query;
-}
-
-/* The work records a programmatic event itself, and `awaits` waits for that. */
-static cudaError_t launch_and_await(struct joins *joins, unsigned flags, cudaStream_t awaits)
-{
-    cudaLaunchAttribute attribute = PDL_ZERO;
-    cudaEvent_t event;
-    cudaError_t error = cudaEventCreateWithFlags(&event, flags);
-
-    prepare(joins, 1, 1);
-    if (error != cudaSuccess)
-        return error;
-    attribute.id = cudaLaunchAttributeProgrammaticEvent;
-    attribute.val.programmaticEvent.event = event;
-    error = launch_one((const void *)SYMBOL(joins_work), &joins->work[0], PLACE_WORDS, joins->stream[0], &attribute, 1);
-    if (error == cudaSuccess && joins->trial / 22 % 2)
-        error = ask_once(event);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(awaits, event, 0);
-    (void)cudaEventDestroy(event);
-    return error;
-}
-
-/* A programmatic event that the launch itself records: the follower's wait covers the launch. */
-static cudaError_t join_launched(struct joins *joins)
-{
-    unsigned flags = cudaEventDisableTiming | (joins->trial / 11 % 2 ? cudaEventBlockingSync : 0); /* how the host would wait makes no difference */
-    cudaError_t error = launch_and_await(joins, flags, joins->stream[1]);
-
-    if (error != cudaSuccess)
-        return error;
-    return launch_one((const void *)SYMBOL(joins_waiting_follower), &joins->follower[0], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[1]), NULL, 0);
-}
-
-/* Waiting for the programmatic event in the launch's own stream lets nothing go there. */
-static cudaError_t join_launched_own(struct joins *joins)
-{
-    cudaError_t error = launch_and_await(joins, cudaEventDisableTiming, joins->stream[0]);
-
-    return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
-}
-
-/* The host has asked for the event before. */
-static cudaError_t join_polled(struct joins *joins)
-{
-    cudaEvent_t event;
-    cudaError_t error = work_and_record(joins, 1, &event);
-
-    if (error == cudaSuccess)
-        error = ask_once(event);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
-    if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[1]);
-    (void)cudaEventDestroy(event);
-    return error;
-}
-
-static cudaError_t join_own(struct joins *joins)
-{
-    cudaEvent_t event, own;
-    cudaError_t error = work_and_record(joins, 1, &event);
-
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&own, cudaEventDisableTiming);
-    if (error != cudaSuccess)
-        return error;
-    error = cudaEventRecord(own, joins->stream[1]);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], own, 0);
-    if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[1]);
-    (void)cudaEventDestroy(own);
-    (void)cudaEventDestroy(event);
-    return error;
-}
-
-/* The launch of no threads records nothing. */
-static cudaError_t join_refused(struct joins *joins)
-{
-    cudaLaunchAttribute attribute = PDL_ZERO;
-    cudaEvent_t event;
-    cudaError_t error = work_and_record(joins, 1, &event);
-
-    attribute.id = cudaLaunchAttributeProgrammaticEvent;
-    attribute.val.programmaticEvent.event = event;
-    if (error == cudaSuccess && launch_one((const void *)SYMBOL(joins_follower), &joins->follower[1], 0, joins->stream[2], &attribute, 1) == cudaSuccess)
-        error = cudaErrorUnknown;
-    (void)cudaGetLastError();
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
-    if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[1]);
-    (void)cudaEventDestroy(event);
-    return error;
-}
-
-static cudaError_t join_attribute(struct joins *joins)
-{
-    cudaLaunchAttributeValue value = PDL_ZERO;
-    cudaError_t error;
-
-    prepare(joins, 1, 1);
-    value.syncPolicy = cudaSyncPolicyAuto;
-    error = work(joins, 0, joins->stream[0]);
-    if (error == cudaSuccess)
-        error = cudaStreamSetAttribute(joins->stream[0], cudaLaunchAttributeSynchronizationPolicy, &value);
-    value.syncPolicy = (enum cudaSynchronizationPolicy)0;
-    value.memSyncDomain = cudaLaunchMemSyncDomainDefault;
-    if (error == cudaSuccess)
-        error = cudaStreamSetAttribute(joins->stream[0], cudaLaunchAttributeMemSyncDomain, &value);
-    return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
-}
-
-/* Kernels without the attribute read the words by the read-only path before the work and after it. */
-static cudaError_t join_read_only(struct joins *joins)
-{
-    cudaError_t error = cudaSuccess;
-    unsigned i;
-
-    prepare(joins, 1, PLACES);
-    for (i = 0; i < PLACES && error == cudaSuccess; i++)
-        error = launch_one((const void *)SYMBOL(joins_read_only), &joins->follower[i], PLACE_WORDS, joins->stream[0], NULL, 0);
-    if (error == cudaSuccess)
-        error = work(joins, 0, joins->stream[0]);
-    for (i = 0; i < PLACES && error == cudaSuccess; i++)
-        error = launch_one((const void *)SYMBOL(joins_read_only), &joins->follower[i], PLACE_WORDS, FOLLOWS_IN(joins, joins->stream[0]), NULL, 0);
-    return error;
-}
-
-#define LANES 10u
-
-/* Work in the first stream; the others come after it, work in each of them; the first one comes after all. */
-static cudaError_t capture_lanes(struct joins *joins, cudaEvent_t fork, cudaEvent_t back)
-{
-    cudaError_t error = work(joins, 0, joins->stream[0]);
-    unsigned i;
-
-    if (error == cudaSuccess)
-        error = cudaEventRecord(fork, joins->stream[0]);
-    for (i = 1; i < LANES && error == cudaSuccess; i++)
-        error = cudaStreamWaitEvent(joins->stream[i], fork, 0);
-    for (i = 1; i < LANES && error == cudaSuccess; i++)
-        error = follow(joins, i, joins->stream[i]);
-    for (i = 1; i < LANES && error == cudaSuccess; i++) {
-        error = cudaEventRecord(back, joins->stream[i]);
-        if (error == cudaSuccess)
-            error = cudaStreamWaitEvent(joins->stream[0], back, 0);
-    }
-    return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
-}
-
-static cudaError_t launch_and_forget(struct joins *joins, cudaGraph_t graph)
-{
-    cudaGraphExec_t exec;
-    cudaError_t error = cudaGraphInstantiate(&exec, graph, 0);
-
-    if (error != cudaSuccess)
-        return error;
-    error = cudaGraphLaunch(exec, joins->stream[0]);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(joins->stream[0]);
-    (void)cudaGraphExecDestroy(exec);
-    return error;
-}
-
-/* The first stream holds nothing when the second comes to the capture and does the work, after which the first one comes. */
-static cudaError_t capture_aside(struct joins *joins, cudaEvent_t fork, cudaEvent_t back)
-{
-    cudaError_t error = cudaEventRecord(fork, joins->stream[0]);
-
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], fork, 0);
-    if (error == cudaSuccess)
-        error = work(joins, 0, joins->stream[1]);
-    if (error == cudaSuccess)
-        error = cudaEventRecord(back, joins->stream[1]);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[0], back, 0);
-    return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
-}
-
-/* By events without timing, or with it. */
-static cudaError_t join_captured_streams(struct joins *joins, unsigned followers, cudaError_t (*captures)(struct joins *, cudaEvent_t, cudaEvent_t))
-{
-    unsigned flags = joins->trial / 11 % 2 ? cudaEventDefault : cudaEventDisableTiming;
-    cudaEvent_t fork, back;
-    cudaGraph_t graph = NULL;
-    cudaError_t error = cudaEventCreateWithFlags(&fork, flags), end;
-
-    prepare(joins, 1, followers);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&back, flags);
-    if (error == cudaSuccess)
-        error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
-    if (error != cudaSuccess)
-        return error;
-    error = captures(joins, fork, back);
-    end = cudaStreamEndCapture(joins->stream[0], &graph);
-    error = error == cudaSuccess ? end : error;
-    if (error == cudaSuccess)
-        error = launch_and_forget(joins, graph);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-    (void)cudaEventDestroy(fork);
-    (void)cudaEventDestroy(back);
-    return error;
-}
-
-static cudaError_t join_lanes(struct joins *joins) { return join_captured_streams(joins, LANES, capture_lanes); }
-static cudaError_t join_aside(struct joins *joins) { return join_captured_streams(joins, 1, capture_aside); }
-
-static void ask_events(struct ask *ask)
-{
-    static const struct join joins[] = {
-        { "stale in one of eight streams that wait for one event", join_eight },
-        { "stale after a wait for an event that was destroyed then", join_destroyed },
-        { "stale after a wait for a launch's event that was destroyed then", join_launched },
-        { "stale after a wait for an event, and one for an event of the same stream", join_own },
-        { "stale after an event that a refused launch was to record", join_refused },
-        { "stale in a stream that was given an attribute", join_attribute },
-        { "stale on the read-only path, after work in the same stream", join_read_only },
-        { "stale in one of ten captured streams", join_lanes },
-        { "stale in a captured stream after one that had joined it first", join_aside },
-        { "stale after a programmatic event in its own stream", join_launched_own },
-        { "stale after an event that the host had asked for", join_polled },
-    };
-
-    ask_joins(ask, joins, sizeof(joins) / sizeof(joins[0]), cudaStreamNonBlocking);
-}
-
+#include "joins_events.h"
 #include "joins_in_graphs.h"
 #include "joins_idle.h"
 #include "joins_graphs.h"
@@ -502,6 +223,7 @@ static void ask_events(struct ask *ask)
 #include "joins_many.h"
 #include "joins_rows.h"
 #include "joins_awaiting.h"
+#include "joins_kinds.h"
 
 /* ---- by the legacy stream ---- */
 
@@ -608,6 +330,7 @@ static const struct pair joins_pairs[] = {
     PAIR_ASK("idle", ask_idle),
     PAIR_ASK("hollow", ask_hollow),
     PAIR_ASK("across", ask_across),
+    PAIR_ASK("kinds", ask_kinds),
     PAIR_ASK("called", ask_called),
     PAIR_ASK("ended", ask_ended),
     PAIR_ASK("many", ask_many),

@@ -4,6 +4,7 @@
  * status    EDGE-42  a disabled kernel that is given new parameters, or whose graph is updated as a whole, stays disabled
  * uploaded  EDGE-42  so does one whose graph is uploaded
  * items     EDGE-42a each of a kernel, a memset and a copy that is disabled stays so: new parameters by either call, updates, uploads
+ * left      EDGE-42b graphs of two nodes of each kind, of which one or two are left out and taken back: all others run
  * edges     EDGE-44a an edge that is refused because there is one leaves that one's data; a node that is destroyed takes its edges along and
  *                    leaves no others; programmatic edges into conditional nodes are refused
  * inside    EDGE-43a an update changes kernels, memsets and copies in child graphs and in bodies of conditional nodes
@@ -15,6 +16,8 @@
  * apart     EDGE-43c clones, and executable graphs of one graph, that are changed side by side with it and with each other
  * orders    EDGE-43d uploads, parameters, updates, launches, a node left out and back, another executable graph: three of them in every order
  * declined  EDGE-44b an update from nodes of other kinds, or a longer graph for a child graph, changes nothing
+ * named     EDGE-38a an update that is refused names the node that it is refused for, and changes nothing
+ * caught    EDGE-43e a graph that came of a capture: its nodes get parameters or go, its edges go and come, others are added
  */
 #include <string.h>
 
@@ -370,6 +373,9 @@ static void ask_refused(struct ask *ask)
 #include "kept_items.h"
 #include "kept_apart.h"
 #include "kept_orders.h"
+#include "kept_captured.h"
+#include "kept_named.h"
+#include "kept_enabled.h"
 
 static const struct pair kept_pairs[] = {
     PAIR_ASK("inside", ask_inside),
@@ -383,5 +389,8 @@ static const struct pair kept_pairs[] = {
     PAIR_ASK("apart", ask_apart),
     PAIR_ASK("orders", ask_orders),
     PAIR_ASK("declined", ask_declined),
+    PAIR_ASK("caught", ask_caught),
+    PAIR_ASK("named", ask_named),
+    PAIR_ASK("left", ask_left),
 };
 IMAGE(kept, kept_pairs)

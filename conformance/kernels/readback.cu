@@ -3,6 +3,8 @@
  *
  * pair      rules    what is asked
  * lists     EDGE-36  nodes, roots, edges, a node's dependencies and dependents: counted without room, and read with room for 1 and more
+ * nodes     EDGE-36a what a node of each kind tells of itself: as it was made, changed, in a clone, in a child graph, captured
+ * flags     EDGE-36b the flags that an executable graph was made with
  * streams   ATTR-16  every priority, policy and domain, given to a stream when it is made or later; what kernels captured from it have
  * handles   EDGE-37  three conditional nodes, whose handles were made in any order
  * functions ATTR-15b a function's limit of dynamic shared memory, raised and lowered, its carve-out, and those of another function; how
@@ -544,7 +546,12 @@ static void ask_functions(struct ask *ask)
     ask_fit(ask, most, sms);
 }
 
+#include "readback_nodes.h"
+#include "readback_flags.h"
+
 static const struct pair readback_pairs[] = {
+    PAIR_ASK("nodes", ask_nodes),
+    PAIR_ASK("flags", ask_flags),
     PAIR_ASK("lists", ask_lists),
     PAIR_ASK("streams", ask_streams),
     PAIR_ASK("handles", ask_handles),

@@ -61,6 +61,8 @@ struct request {
     bool at_block_start;
     cudaEvent_t launch_event;
     unsigned char args[MODEL_ARGS_MAX];
+    void *told[1]; /* where they are, for who asks */
+    unsigned char first_args[MODEL_ARGS_MAX]; /* as the node was made: for the device argument-of-first-told */
     unsigned num_attrs;
     cudaLaunchAttribute attrs[MODEL_MAX_ATTRS];
 };
@@ -100,7 +102,7 @@ struct stream {
     struct pending_wait wait[MAX_WAITS];
     unsigned waits;
     bool leaked_attribute; /* for the devices attribute-leaks and refused-attribute-leaks */
-    bool behind_graph; /* its last work is a graph: for the device record-forgets-graph */
+    bool behind_graph, behind_empty; /* its last work is a graph, one without nodes: for devices that pass it */
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
@@ -125,7 +127,7 @@ struct event {
     unsigned captured_count;
     struct stream *in, *waiter[16]; /* where it was recorded last; who waits for it, for the device fifth-waiter-unordered */
     unsigned waiters;
-    bool by_node, was_fired;
+    bool by_node, was_fired, behind_graph;
     uint64_t launched_at;
     struct event *next;
 };
@@ -183,7 +185,7 @@ struct node {
     struct request *kernel; /* cudaGraphNodeTypeKernel */
     struct move move;
     struct cudaHostNodeParams host;
-    cudaEvent_t event;        /* of a node that records one or waits for one */
+    cudaEvent_t event, old_event; /* of a node that records one or waits for one; the one before, for the device record-node-records-both */
     struct graph *child[MODEL_BODIES]; /* a child graph; or the bodies of a conditional node */
     cudaGraph_t body[MODEL_BODIES]; /* the same, for the caller to read */
     unsigned children;
@@ -221,6 +223,7 @@ struct graph_exec {
     uint32_t magic;
     struct graph *copy;
     uint64_t features; /* for drawn devices */
+    unsigned long long flags; /* that it was made with */
     struct op *running; /* the end of its last launch; NULL once it is known to have passed */
     unsigned launches, updates; /* so far */
     bool refused;       /* an update, for the device refused-update-sticks */
@@ -240,6 +243,7 @@ void graphs_follow_attribute(const struct node *original, const cudaLaunchAttrib
 void graphs_follow(const struct node *original); /* for the devices source-changes-copies and source-items-change-copies */
 void execs_reset(void);
 void execs_leave(const struct stream *s);
+const struct graph_exec *exec_newest(const struct graph_exec *e); /* of its graph: for the device flags-told-of-newest */
 bool exec_made(const struct graph *g);
 struct node *execs_oldest(const struct node *n); /* of the nodes that were made of the same one: for the device sibling-tells-enabled */
 void execs_set(const struct node *n);         /* for the device memset-params-to-siblings */

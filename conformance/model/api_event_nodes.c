@@ -47,6 +47,7 @@ cudaError_t CUDARTAPI cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_
 cudaError_t event_changes(struct node *n, cudaEvent_t event)
 {
     FAIL_IF(n == NULL || event_of(event) == NULL, cudaErrorInvalidValue);
+    n->old_event = n->event;
     n->event = event;
     return cudaSuccess;
 }

@@ -4,32 +4,82 @@
 
 #include <string.h>
 
-static enum cudaGraphExecUpdateResult update_result(const struct graph *a, const struct graph *b);
+/* Which nodes an update is refused for: those of the graph that it is to be made from. */
+struct refusal {
+    const struct node *of, *from, *old; /* old: of the executable graph */
+};
 
-static enum cudaGraphExecUpdateResult update_result_of_node(const struct node *a, const struct node *b)
+static enum cudaGraphExecUpdateResult update_result(const struct graph *a, const struct graph *b, struct refusal *refusal);
+
+static enum cudaGraphExecUpdateResult update_result_of_node(const struct node *a, const struct node *b, struct refusal *refusal)
 {
+    refusal->of = b;
+    refusal->old = a;
     if (a->type != b->type || a->children != b->children || a->choice != b->choice)
         return cudaGraphExecUpdateErrorNodeTypeChanged;
     if (a->kernel != NULL && a->kernel->cooperative != b->kernel->cooperative)
         return cudaGraphExecUpdateErrorAttributesChanged;
     enum cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
     for (unsigned c = 0; c < a->children && result == cudaGraphExecUpdateSuccess; c++)
-        result = update_result(a->child[c], b->child[c]);
+        result = update_result(a->child[c], b->child[c], refusal);
     return result;
 }
 
-/* EDGE-38: whether the second graph has the shape of the first, and if not, what differs. */
-static enum cudaGraphExecUpdateResult update_result(const struct graph *a, const struct graph *b)
+/* The dependency of this node that stands at this place, or NULL. */
+static const struct node *dependency(const struct node *n, unsigned place)
 {
-    if (a->nodes != b->nodes || a->arcs != b->arcs)
+    for (size_t i = 0; i < n->graph->arcs; i++)
+        if (n->graph->arc[i].to == n && place-- == 0)
+            return n->graph->arc[i].from;
+    return NULL;
+}
+
+static enum cudaGraphExecUpdateResult same_dependencies(const struct node *a, const struct node *b, struct refusal *refusal)
+{
+    refusal->of = b;
+    refusal->old = a;
+    if (a->incoming != b->incoming)
         return cudaGraphExecUpdateErrorTopologyChanged;
-    for (size_t i = 0; i < a->arcs; i++)
-        if (a->arc[i].from->index != b->arc[i].from->index || a->arc[i].to->index != b->arc[i].to->index)
+    for (unsigned i = 0; i < a->incoming; i++)
+        if (dependency(a, i)->index != dependency(b, i)->index) {
+            refusal->from = dependency(b, i);
             return cudaGraphExecUpdateErrorTopologyChanged;
+        }
+    return cudaGraphExecUpdateSuccess;
+}
+
+/* EDGE-38: whether the second graph has the shape of the first, and if not, what differs. */
+static enum cudaGraphExecUpdateResult update_result(const struct graph *a, const struct graph *b, struct refusal *refusal)
+{
     enum cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
+    if (a->nodes != b->nodes) {
+        refusal->of = device.faults.new_count_names_node && b->nodes != 0 ? b->node[b->nodes - 1] : NULL;
+        return cudaGraphExecUpdateErrorTopologyChanged;
+    }
     for (size_t i = 0; i < a->nodes && result == cudaGraphExecUpdateSuccess; i++)
-        result = update_result_of_node(a->node[i], b->node[i]);
+        result = same_dependencies(a->node[i], b->node[i], refusal);
+    for (size_t i = 0; i < a->arcs && result == cudaGraphExecUpdateSuccess; i++)
+        if (a->arc[i].from->index != b->arc[i].from->index || a->arc[i].to->index != b->arc[i].to->index) {
+            *refusal = (struct refusal){b->arc[i].to, b->arc[i].from, a->arc[i].to};
+            result = cudaGraphExecUpdateErrorTopologyChanged;
+        }
+    for (size_t i = 0; i < a->nodes && result == cudaGraphExecUpdateSuccess; i++)
+        result = update_result_of_node(a->node[i], b->node[i], refusal);
     return result;
+}
+
+static void tell_refusal(cudaGraphExecUpdateResultInfo *info, const struct refusal *refusal)
+{
+    const struct node *of = refusal->of;
+    if (of != NULL && device.faults.update_names_old_node)
+        of = refusal->old->original;
+    if (of != NULL && device.faults.update_names_first_node)
+        of = of->graph->node[0];
+    if (device.faults.update_names_no_node)
+        of = NULL;
+    memcpy(&info->errorNode, &of, sizeof info->errorNode);
+    if (!device.faults.update_names_no_from)
+        memcpy(&info->errorFromNode, &refusal->from, sizeof info->errorFromNode);
 }
 
 static bool same_edge_data(const struct graph *a, const struct graph *b)
@@ -125,7 +175,8 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     memset(info, 0, sizeof *info);
     /* EDGE-23 leaves changed edge data open: refused, or taken over */
     bool refuses = !device.faults.update_keeps_edges && choose(2) != 0;
-    info->result = update_result(e->copy, g);
+    struct refusal refusal = {NULL, NULL, NULL};
+    info->result = update_result(e->copy, g, &refusal);
     if (info->result != cudaGraphExecUpdateSuccess && device.faults.any_shape_updates) {
         info->result = cudaGraphExecUpdateSuccess;
         return cudaSuccess;
@@ -135,8 +186,10 @@ cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t gr
     e->refused |= info->result != cudaGraphExecUpdateSuccess;
     if (info->result != cudaGraphExecUpdateSuccess && device.faults.refused_update_moves)
         moves_in_part(e->copy, g);
-    if (info->result != cudaGraphExecUpdateSuccess)
+    if (info->result != cudaGraphExecUpdateSuccess) {
+        tell_refusal(info, &refusal);
         return call_result(cudaErrorGraphExecUpdateFailure);
+    }
     if (device.faults.refused_update_sticks && e->refused)
         return cudaSuccess;
     bool ignored = (device.faults.update_after_launch_ignored && e->features & HAS(again)) || (device.faults.uploaded_takes_no_update && e->features & HAS(uploaded));
@@ -280,6 +333,8 @@ cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cud
 {
     CALL(cudaGraphExecMemsetNodeSetParams);
     struct node *n = exec_node(exec, handle, cudaGraphNodeTypeMemset);
+    if (device.faults.captured_exec_set_fixed && n != NULL && n->captured)
+        return cudaSuccess;
     uint32_t value = n != NULL ? n->move.value : 0;
     size_t element = n != NULL ? n->move.width : 0;
     cudaError_t error = set_changes(n, p);
@@ -327,7 +382,8 @@ cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
     const struct node *first = graph_of(child)->nodes != 0 ? graph_of(child)->node[0] : NULL;
     if (device.faults.refused_child_sticks && first != NULL && first->kernel != NULL && n->child[0]->nodes != 0 && n->child[0]->node[0]->kernel != NULL)
         *n->child[0]->node[0]->kernel = *first->kernel;
-    FAIL_IF(update_result(n->child[0], graph_of(child)) != cudaGraphExecUpdateSuccess, cudaErrorGraphExecUpdateFailure);
+    struct refusal unsaid = {NULL, NULL, NULL};
+    FAIL_IF(update_result(n->child[0], graph_of(child), &unsaid) != cudaGraphExecUpdateSuccess, cudaErrorGraphExecUpdateFailure);
     bool updated = device.faults.updated_takes_no_child && exec_of(exec)->features & HAS(updated);
     if (updated || (device.faults.child_params_ignored && exec_of(exec)->launches != 0))
         return cudaSuccess;

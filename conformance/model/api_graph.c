@@ -317,6 +317,8 @@ cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t *fro
     for (size_t i = 0; i < count; i++) {
         struct node *a = node_of(from[i]), *b = node_of(to[i]);
         bool ours = a != NULL && b != NULL && a->graph == g && b->graph == g;
+        if (device.faults.captured_takes_no_edges && ours && a->captured && b->captured)
+            continue;
         if (!ours || graph_connect(g, a, b, data_at(data, entry_of(i, count))) != cudaSuccess) {
             while (g->arcs > before) /* all or none */
                 graph_drop_arc(g, g->arcs - 1);
@@ -359,7 +361,8 @@ cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *
         return cudaSuccess;
     for (size_t i = 0; i < (device.faults.removal_stops_early ? count != 0 : count); i++) {
         size_t at = arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i));
-        if (at < g->arcs)
+        bool stays = device.faults.captured_edges_stay && at < g->arcs && g->arc[at].from->captured && g->arc[at].to->captured;
+        if (at < g->arcs && !stays)
             graph_drop_arc(g, device.faults.neighbour_removed && at > 0 ? at - 1 : at);
     }
     return cudaSuccess;
@@ -490,7 +493,7 @@ static struct request *kernel_of(cudaGraphNode_t handle)
 cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, struct cudaKernelNodeParams *p)
 {
     CALL(cudaGraphKernelNodeGetParams);
-    const struct request *r = kernel_of(handle);
+    struct request *r = kernel_of(handle);
     FAIL_IF(r == NULL || p == NULL, cudaErrorInvalidValue);
     memset(p, 0, sizeof *p);
     memcpy(&p->func, &r->kernel->func, sizeof p->func);
@@ -501,7 +504,9 @@ cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, struc
     p->blockDim.y = r->block[1];
     p->blockDim.z = r->block[2];
     p->sharedMemBytes = (unsigned)r->shared_bytes;
-    return cudaSuccess; /* the arguments themselves are not handed back */
+    r->told[0] = device.faults.argument_of_first_told ? r->first_args : r->args;
+    p->kernelParams = r->told;
+    return cudaSuccess;
 }
 
 /* The attributes stay. */

@@ -164,6 +164,7 @@ static cudaError_t fill(struct request *r, const void *func, dim3 grid, dim3 blo
         if (args == NULL || args[0] == NULL)
             return cudaErrorInvalidValue;
         memcpy(r->args, args[0], f->kernel->args_bytes);
+        memcpy(r->first_args, args[0], f->kernel->args_bytes);
     }
     return cudaSuccess;
 }

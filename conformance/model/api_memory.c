@@ -172,6 +172,8 @@ static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct 
 {
     void *to = move.to;
     const void *from = move.from;
+    if (s != NULL && capture_broken(s) && device.faults.spoiled_takes_copy)
+        return cudaSuccess;
     size_t bytes = (move.rows - 1) * move.from_pitch + move.bytes, bytes_there = (move.rows - 1) * move.pitch + move.bytes;
     cudaError_t error = may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
@@ -188,6 +190,7 @@ static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct 
     if (device.faults.long_device_copy_cut && kind == cudaMemcpyDeviceToDevice && bytes > 65536)
         op->move.bytes = 65536;
     op->to_host = kind == cudaMemcpyDeviceToHost;
+    op->from_host = kind == cudaMemcpyHostToDevice;
     op->in_host = kind == cudaMemcpyHostToHost;
     op->plain_copy = wait;
     bool long_copy = bytes > 65536;
@@ -246,6 +249,10 @@ cudaError_t CUDARTAPI cudaMemcpyAsync(void *to, const void *from, size_t bytes, 
 /* wait: the host may not go on before it happened. */
 static cudaError_t set_rows(struct move move, struct stream *s, bool wait)
 {
+    if (s != NULL && capture_broken(s) && device.faults.spoiled_takes_memset)
+        return cudaSuccess;
+    if (s != NULL && capture_broken(s) && device.faults.spoiled_memset_runs)
+        memset(move.to, (int)move.value, move.bytes);
     cudaError_t error = may_queue(s);
     FAIL_IF(error != cudaSuccess, error);
     bool empty = move.bytes == 0 || move.rows == 0;

@@ -46,6 +46,13 @@ static struct node *node_in(cudaGraphExec_t exec, cudaGraphNode_t handle)
     return may_be_left_out ? exec_node(exec, handle, n->type) : NULL;
 }
 
+static void memsets_follow(const struct graph *g, bool enabled)
+{
+    for (size_t i = 0; i < g->nodes; i++)
+        if (g->node[i]->type == cudaGraphNodeTypeMemset)
+            g->node[i]->disabled = !enabled;
+}
+
 cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled)
 {
     CALL(cudaGraphNodeSetEnabled);
@@ -58,6 +65,8 @@ cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNod
     if (device.faults.enabling_frees_exec)
         e->running = NULL;
     n->reenabled |= n->disabled && enabled != 0;
+    if (device.faults.disabling_takes_memsets && n->type == cudaGraphNodeTypeMemset)
+        memsets_follow(e->copy, enabled != 0);
     n->disabled = enabled == 0 || (device.faults.enabled_by_one_only && enabled != 1) || (device.faults.enabling_ignored && n->disabled);
     return cudaSuccess;
 }

@@ -453,7 +453,7 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *out
     if (c->origin != s && !device.faults.unmatched_end_accepted)
         error = cudaErrorStreamCaptureUnmatched;
     else if (c->invalid)
-        error = cudaErrorStreamCaptureInvalidated;
+        error = device.faults.spoiled_end_is_illegal_state ? cudaErrorIllegalState : cudaErrorStreamCaptureInvalidated;
     else if ((!all_joined(c) && !device.faults.unjoined_accepted) || c->lost_nodes)
         error = cudaErrorStreamCaptureUnjoined;
     *out = NULL;

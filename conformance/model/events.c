@@ -56,7 +56,7 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
     e->op = op;
     e->waiters = 0;
     e->in = NULL;
-    e->by_node = false;
+    e->by_node = e->behind_graph = false;
     e->capture = NULL;
     e->device_at = e->host_at = EDGE_RETIRED;
     e->serial = op->serial;
@@ -76,7 +76,8 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
 
 bool event_fired_for_host(struct event *e)
 {
-    return e->op == NULL || op_reached(e->op, e->host_at) || (device.faults.node_record_host_early && e->by_node);
+    bool told = (device.faults.node_record_host_early && e->by_node) || (device.faults.record_behind_graph_told && e->behind_graph);
+    return e->op == NULL || op_reached(e->op, e->host_at) || told;
 }
 
 static cudaError_t run_until_fired(struct event *e)
@@ -101,7 +102,7 @@ static unsigned events_alive(void)
 static void event_record(struct event *e, struct stream *s, bool flagged)
 {
     struct op *op = op_new(OP_RECORD), *before = s->last_kernel;
-    bool forgets = device.faults.record_forgets_graph && s->behind_graph;
+    bool forgets = device.faults.record_forgets_graph && s->behind_graph, behind = s->behind_graph;
     stream_append(s, op, false);
     if ((e->flags & cudaEventDisableTiming) == 0)
         s->kernel_tail = NULL; /* F25 */
@@ -125,6 +126,7 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
     if (device.faults.event_at_launch)
         e->device_at = e->host_at = EDGE_DONE;
     e->in = s;
+    e->behind_graph = behind;
     op_submit(op);
 }
 

@@ -57,6 +57,14 @@ void execs_set(const struct node *n)
                 e->copy->node[i]->move = n->move;
 }
 
+const struct graph_exec *exec_newest(const struct graph_exec *e)
+{
+    const struct graph_exec *newest = execs; /* the list begins with the newest */
+    while (newest->made_from != e->made_from)
+        newest = newest->next;
+    return newest;
+}
+
 bool exec_made(const struct graph *g)
 {
     for (const struct graph_exec *e = execs; e != NULL; e = e->next)
@@ -82,6 +90,8 @@ static struct op *record_op(const struct node *n)
     if (event_of(n->event) == NULL)
         return op;
     event_takes(event_of(n->event), RECORDED_ORDINARY, op, false);
+    if (device.faults.record_node_records_both && event_of(n->old_event) != NULL)
+        event_takes(event_of(n->old_event), RECORDED_ORDINARY, op, false);
     event_of(n->event)->by_node = true;
     event_of(n->event)->launched_at = device.clock;
     if (device.faults.record_node_early)
@@ -285,7 +295,7 @@ static bool cuts(const struct graph *g)
 cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
 {
     struct op *start = op_new(OP_JOIN), *end = op_new(OP_JOIN), *before = s->kernel_tail;
-    if (cuts(exec->copy))
+    if (cuts(exec->copy) || (device.faults.graph_passes_empty && s->behind_empty))
         stream_cuts(s);
     if (device.faults.graph_root_overlaps && before != NULL) {
         op_after(start, before, EDGE_TRIGGERED);
@@ -314,13 +324,14 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         s->previous_kernel = NULL;
     s->tail = s->last_kernel = end;
     s->behind_graph = true;
+    s->behind_empty = exec->copy->nodes == 0;
     op_submit(end);
     return cudaSuccess;
 }
 
 /* ---- executable graphs ---- */
 
-static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
+static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle, unsigned long long flags)
 {
     struct graph *g = graph_of(handle);
     if (g != NULL && device.faults.refused_graph_stays_refused) {
@@ -347,6 +358,7 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
     if (drops_edge && e->copy->arcs != 0)
         graph_drop_arc(e->copy, e->copy->arcs - 1);
     e->made_from = g->number;
+    e->flags = flags & ~(unsigned long long)cudaGraphInstantiateFlagUpload; /* that one is not told */
     e->next = execs;
     execs = e;
     *out = (cudaGraphExec_t)(void *)e;
@@ -356,15 +368,13 @@ static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t handle)
 cudaError_t CUDARTAPI cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
 {
     CALL(cudaGraphInstantiate);
-    (void)flags;
-    return instantiate(out, graph);
+    return instantiate(out, graph, flags);
 }
 
 cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
 {
     CALL(cudaGraphInstantiateWithFlags);
-    (void)flags;
-    cudaError_t error = instantiate(out, graph);
+    cudaError_t error = instantiate(out, graph, flags);
     if (device.faults.flagged_instance_loses_edge && error == cudaSuccess && execs->copy->arcs != 0)
         graph_drop_arc(execs->copy, execs->copy->arcs - 1);
     return error;

@@ -153,10 +153,10 @@ bool node_is_fixed(const struct node *n)
     bool in_child = graph_is_inside(n->graph, cudaGraphNodeTypeGraph);
     switch ((int)n->type) {
     case cudaGraphNodeTypeKernel:
-        return (f->child_takes_no_params && in_child) || (f->cloned_takes_no_params && n->graph->cloned) || (f->made_takes_no_params && n->graph->made);
-    case cudaGraphNodeTypeMemset: return f->made_takes_no_set_params && n->graph->made;
-    case cudaGraphNodeTypeMemcpy: return f->made_takes_no_copy_params && n->graph->made;
-    case cudaGraphNodeTypeHost: return f->child_takes_no_host_params && in_child;
+        return (f->captured_kernel_fixed && n->captured) || (f->child_takes_no_params && in_child) || (f->cloned_takes_no_params && n->graph->cloned) || (f->made_takes_no_params && n->graph->made);
+    case cudaGraphNodeTypeMemset: return (f->captured_set_fixed && n->captured) || (f->made_takes_no_set_params && n->graph->made);
+    case cudaGraphNodeTypeMemcpy: return (f->captured_copy_fixed && n->captured) || (f->made_takes_no_copy_params && n->graph->made);
+    case cudaGraphNodeTypeHost: return (f->captured_host_fixed && n->captured) || (f->child_takes_no_host_params && in_child);
     default: return false;
     }
 }
@@ -221,6 +221,8 @@ cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t handle)
     CALL(cudaGraphDestroyNode);
     struct node *n = node_of(handle);
     FAIL_IF(n == NULL, cudaErrorInvalidValue);
+    if (device.faults.captured_nodes_stay && n->captured)
+        return cudaSuccess;
     if ((device.faults.child_nodes_stay && graph_is_inside(n->graph, cudaGraphNodeTypeGraph)) ||
         (device.faults.body_nodes_stay && graph_is_inside(n->graph, cudaGraphNodeTypeConditional)))
         return cudaSuccess;

@@ -75,7 +75,7 @@ struct op {
     bool attributed, covers_nothing, urgent; /* how it was launched, for the devices of ATTR-04, ATTR-07, COMP-03 */
     unsigned char domain;
     uint32_t given; /* the ids of its launch's attributes, a bit each: for the devices of ATTR-17 */
-    bool to_host, in_host, plain_copy; /* a copy out of the device; one that never enters it; one by cudaMemcpy */
+    bool to_host, from_host, in_host, plain_copy; /* a copy out of the device; into it; one that never enters it; one by cudaMemcpy */
     bool ready, exited_all, started_all, triggered_any, triggered_all, done, retired;
     uint64_t done_at;
     struct grid *grid;
@@ -251,6 +251,15 @@ struct faults {
     bool driver_moves_in_legacy, driver_sets_low_byte, driver_records_nothing, driver_awaits_nothing, driver_graph_in_legacy;
     bool rows_copy_unordered, rows_copy_packed, rows_copy_takes_gaps, captured_rows_copied_once, rows_node_swaps_pitches;
     bool other_thread_legacy_alone, other_thread_skips_legacy, first_behind_event_skips_legacy, waiting_stream_not_joined;
+    bool copy_in_passes_graph, graph_passes_empty, record_behind_graph_told;
+    bool captured_kernel_fixed, captured_set_fixed, captured_copy_fixed, captured_host_fixed, captured_edges_stay, captured_takes_no_edges;
+    bool captured_nodes_stay, captured_exec_set_fixed;
+    bool record_node_records_both;
+    bool update_names_old_node, update_names_no_node, update_names_first_node, update_names_no_from, new_count_names_node;
+    bool value_told_as_byte, rows_not_told, copy_tells_target_twice, host_data_not_told, captured_memset_told_as_word, argument_of_first_told;
+    bool disabling_takes_memsets;
+    bool flags_told_as_none, flags_told_of_newest, update_clears_flags;
+    bool spoiled_takes_memset, spoiled_takes_copy, spoiled_takes_host, spoiled_memset_runs, spoiled_end_is_illegal_state;
     bool success_clears_error, first_error_stays, last_error_shared;
     bool urgent_event_sync_early, legacy_event_sync_early, per_thread_event_sync_early, node_event_sync_early, launch_event_sync_early;
     bool legacy_event_succeeds, fired_launch_event_stays, poll_behind_graph_succeeds, poll_behind_record_succeeds;

@@ -153,6 +153,15 @@ enum edge_kind trigger_for(const struct op *op)
     return device.faults.urgent_jumps && op->urgent ? EDGE_TOUCHED : EDGE_TRIGGERED;
 }
 
+/* On broken devices: the graph before it in its stream is nothing to this work. */
+static bool passes_graph(const struct stream *s, const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    if (!s->behind_graph || s->tail == NULL)
+        return false;
+    return (f->copy_in_passes_graph && op->from_host) || (f->record_forgets_graph && op->kind == OP_RECORD);
+}
+
 /* On broken devices: the kernel whose start is all that op waits for in its stream. NULL: op waits for all of it. */
 static struct op *early_kernel(const struct stream *s, const struct op *op)
 {
@@ -213,14 +222,14 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
         op->depth = s->kernel_tail != NULL ? s->kernel_tail->depth + 1 : 0;
         op->features |= op->depth >= 4 ? HAS(deep) : 0;
     }
-    bool forgets = device.faults.record_forgets_graph && s->behind_graph && op->kind == OP_RECORD;
+    bool forgets = passes_graph(s, op);
     s->idle = false;
     s->items = op->kind == OP_KERNEL ? s->items : s->items + 1;
     if (!forgets)
         order_behind_tail(s, op, programmatic && op->kind == OP_KERNEL);
     else
         op_covers(op, s->tail); /* the stream itself stays in order */
-    s->behind_graph = false;
+    s->behind_graph = s->behind_empty = false;
     if (op->kind != OP_RECORD || !device.faults.record_cuts_wait)
         order_behind_waits(s, op);
     order_behind_others(s, op);
@@ -545,6 +554,8 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t call,
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     FAIL_IF(call == NULL, cudaErrorInvalidValue);
     FAIL_IF(!device.faults.legacy_host_beside_capture && legacy_use_spoils(s), cudaErrorStreamCaptureImplicit);
+    if (device.faults.spoiled_takes_host && capture_broken(s))
+        return cudaSuccess;
     if (s->capture != NULL) {
         struct node *n = node_new(capture_graph(s), cudaGraphNodeTypeHost);
         n->host.fn = call;

@@ -35,6 +35,7 @@
     X(cudaFuncGetName) X(cudaOccupancyMaxActiveBlocksPerMultiprocessor)                                              \
     X(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags) X(cudaOccupancyMaxActiveClusters) X(cudaLaunchKernel) X(cudaLaunchKernelExC) \
     X(cudaLaunchCooperativeKernel) X(cudaGetLastError) X(cudaPeekAtLastError)                                     \
+    X(cudaGraphMemsetNodeGetParams) X(cudaGraphMemcpyNodeGetParams) X(cudaGraphHostNodeGetParams) X(cudaGraphExecGetFlags)        \
     X(cudaGetFuncBySymbol) X(cudaGetDriverEntryPoint)
 
 #define MODEL_SYMBOL_ID(name) SYMBOL_##name,

@@ -1,0 +1,164 @@
+/* capture_spoiled.h - the pair of capture_calls.cu with what a capture refuses once it is invalid, and what its streams do when it has ended. */
+#ifndef CAPTURE_SPOILED_H_INCLUDED
+#define CAPTURE_SPOILED_H_INCLUDED
+
+KERNEL(capture_calls_set) { k_store(args.data, 1); }
+
+enum late_work { LATE_LAUNCH, LATE_ATTRIBUTE, LATE_SET, LATE_SET_ROWS, LATE_COPY, LATE_COPY_ROWS, LATE_HOST, LATE_RECORD, LATE_WAIT, LATE_WORKS };
+static const char *const late_name[LATE_WORKS] = { "a launch", "a launch with the attribute", "a memset", "a memset of rows", "a copy", "a copy of rows",
+                                                   "a host function", "a record", "a wait for a captured event" };
+#define LATE_SETS ((1u << LATE_RECORD) - 1) /* all but the last two set the word of their number */
+
+struct spoiled {
+    struct capture c;
+    uint32_t *words;           /* pinned; the last one is what copies read */
+    struct kernel_args args[LATE_WORKS + 1];
+};
+
+static void CUDART_CB late_host(void *word) { *(volatile uint32_t *)word = 1; }
+
+static cudaError_t late_work(struct spoiled *s, enum late_work work, cudaStream_t stream)
+{
+    uint32_t *word = s->args[work].data, *source = s->args[LATE_WORKS].data;
+    cudaLaunchAttribute attribute = serialization(1);
+
+    switch (work) {
+    case LATE_LAUNCH: return launch_one((const void *)SYMBOL(capture_calls_set), &s->args[work], 1, stream, NULL, 0);
+    case LATE_ATTRIBUTE: return launch_one((const void *)SYMBOL(capture_calls_set), &s->args[work], 1, stream, &attribute, 1);
+    case LATE_SET: return cudaMemsetAsync(word, 1, 4, stream);
+    case LATE_SET_ROWS: return cudaMemset2DAsync(word, 4, 1, 4, 1, stream);
+    case LATE_COPY: return cudaMemcpyAsync(word, source, 4, cudaMemcpyDefault, stream);
+    case LATE_COPY_ROWS: return cudaMemcpy2DAsync(word, 4, source, 4, 4, 1, cudaMemcpyDefault, stream);
+    case LATE_HOST: return cudaLaunchHostFunc(stream, late_host, s->words + work);
+    case LATE_RECORD: return cudaEventRecord(s->c.event, stream);
+    default: return cudaStreamWaitEvent(stream, s->c.event, 0);
+    }
+}
+
+static void clear_words(struct spoiled *s)
+{
+    memset(s->words, 0, LATE_WORKS * sizeof(uint32_t));
+    s->words[LATE_WORKS] = 1;
+}
+
+/* Which words were set, once both streams have ended. */
+static void expect_set(struct spoiled *s, const char *what, unsigned want)
+{
+    volatile const uint32_t *words = s->words;
+    unsigned is = 0, i;
+
+    ask_expect(s->c.ask, what, cudaStreamSynchronize(s->c.stream), cudaSuccess);
+    ask_expect(s->c.ask, what, cudaStreamSynchronize(s->c.side), cudaSuccess);
+    for (i = 0; i < LATE_WORKS; i++)
+        is |= (words[i] != 0) << i;
+    ask_expect_number(s->c.ask, what, (long)is, (long)want);
+}
+
+/* How a capture of two streams is spoiled: by a look at one of them. */
+static cudaError_t spoil(const struct capture *c, unsigned way)
+{
+    cudaStream_t stream = way & 1 ? c->side : c->stream;
+
+    return way & 2 ? cudaStreamQuery(stream) : cudaStreamSynchronize(stream);
+}
+
+/* "any associated streams which are being captured into ... are invalid, and further use ... will return an error" */
+static void ask_late_works(struct spoiled *s, const char *spoiler, int in_fork)
+{
+    cudaStream_t stream = in_fork ? s->c.side : s->c.stream;
+    char text[128];
+    unsigned work;
+
+    for (work = 0; work < LATE_WORKS; work++) {
+        snprintf(text, sizeof(text), "%s in %s of a capture that was spoiled by %s", late_name[work], in_fork ? "another stream" : "the first stream", spoiler);
+        ask_expect_refusal(s->c.ask, text, late_work(s, (enum late_work)work, stream));
+    }
+}
+
+/* Each kind of work in this stream, which captures nothing. */
+static void ask_works_again(struct spoiled *s, cudaStream_t stream, const char *what)
+{
+    unsigned work;
+
+    clear_words(s);
+    for (work = 0; work < LATE_WORKS; work++)
+        ask_expect(s->c.ask, what, late_work(s, (enum late_work)work, stream), cudaSuccess);
+    expect_set(s, what, LATE_SETS);
+}
+
+/* The two streams are captured anew. */
+static void ask_captured_again(struct spoiled *s)
+{
+    const struct capture *c = &s->c;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaError_t error = begin(c->stream);
+
+    clear_words(s);
+    if (error == cudaSuccess)
+        error = lead(c, c->stream, c->side);
+    if (error == cudaSuccess)
+        error = late_work(s, LATE_SET, c->side);
+    if (error == cudaSuccess)
+        error = lead(c, c->side, c->stream);
+    if (error == cudaSuccess)
+        error = late_work(s, LATE_LAUNCH, c->stream);
+    ask_expect(c->ask, "another capture of the streams of a spoiled one", error, cudaSuccess);
+    ask_expect(c->ask, "its end", cudaStreamEndCapture(c->stream, &graph), cudaSuccess);
+    ask_expect(c->ask, "an executable graph of it", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_set(s, "the words before its launch", 0);
+    ask_expect(c->ask, "its launch", cudaGraphLaunch(exec, c->stream), cudaSuccess);
+    expect_set(s, "its launch", 1u << LATE_SET | 1u << LATE_LAUNCH);
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+}
+
+/* "This call will take the associated streams out of capture mode, but will also return an error value and a NULL graph." */
+static void ask_spoiled_by(struct spoiled *s, unsigned way)
+{
+    static const char *const ways[] = { "waiting for its first stream", "waiting for its other stream", "asking its first stream", "asking its other stream" };
+    const struct capture *c = &s->c;
+    cudaGraph_t graph = NULL;
+    cudaError_t error = begin(c->stream);
+
+    clear_words(s);
+    if (error == cudaSuccess)
+        error = lead(c, c->stream, c->side);
+    if (error == cudaSuccess)
+        error = launch_nothing(c->side);
+    ask_expect(c->ask, "a capture of two streams", error, cudaSuccess);
+    ask_expect_refusal(c->ask, ways[way], spoil(c, way));
+    ask_late_works(s, ways[way], 0);
+    ask_late_works(s, ways[way], 1);
+    ask_expect(c->ask, "the end of a spoiled capture", cudaStreamEndCapture(c->stream, &graph), cudaErrorStreamCaptureInvalidated);
+    ask_expect_number(c->ask, "a graph came of a spoiled capture", graph != NULL, 0);
+    expect_set(s, "the words that refused work sets", 0);
+    ask_works_again(s, c->stream, "work in the first stream of a spoiled capture, after its end");
+    ask_works_again(s, c->side, "work in the other stream of a spoiled capture, after its end");
+    ask_captured_again(s);
+}
+
+static void ask_spoiled(struct ask *ask)
+{
+    struct spoiled s = PDL_ZERO;
+    char *device = NULL;
+    unsigned i;
+    cudaError_t error = open_capture(&s.c, ask);
+
+    if (error == cudaSuccess)
+        error = cudaHostAlloc((void **)&s.words, (LATE_WORKS + 1) * sizeof(uint32_t), cudaHostAllocMapped);
+    if (error == cudaSuccess)
+        error = cudaHostGetDevicePointer((void **)&device, s.words, 0);
+    ask_expect(ask, "streams, an event and pinned memory", error, cudaSuccess);
+    if (error != cudaSuccess)
+        return;
+    for (i = 0; i <= LATE_WORKS; i++)
+        s.args[i].data = (uint32_t *)(void *)device + i;
+    for (i = 0; i < 4; i++)
+        ask_spoiled_by(&s, i);
+    (void)cudaDeviceSynchronize();
+    (void)cudaFreeHost(s.words);
+    close_capture(&s.c);
+}
+
+#endif

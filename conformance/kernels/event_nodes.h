@@ -1,0 +1,181 @@
+/* event_nodes.h - the pair of event_answers.cu with nodes that record an event, or wait for one, and are given another one. */
+#ifndef EVENT_NODES_H_INCLUDED
+#define EVENT_NODES_H_INCLUDED
+
+KERNEL(answers_reader) { reader_copies(&args, 0); }
+
+/* When the node is given the second event; BACK: and the first one again. */
+enum given { GIVEN_SOURCE, GIVEN_EXEC, GIVEN_LAUNCHED, GIVEN_BACK, GIVEN_TWICE, GIVEN_LATE, GIVENS };
+static const char *const given_name[GIVENS] = { "in its graph", "in an executable graph", "in one that was launched", "in an executable graph and back",
+                                                "in an executable graph twice", "in its graph, once that was made executable" };
+
+struct moved {
+    struct ask *ask;
+    struct host_room *room;
+    struct kernel_args args;
+    cudaEvent_t event[3];
+    cudaGraph_t graph;
+    cudaGraphNode_t node;      /* that records or waits */
+    cudaGraphExec_t exec;
+    int waits;                 /* it waits */
+    unsigned stale, unfinished, trials;
+};
+
+/* The work and a record of the first event after it; or a wait for the first event, and a reader after it. */
+static cudaError_t make_moved(struct moved *m)
+{
+    cudaGraphNode_t kernel;
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaError_t error = cudaGraphCreate(&m->graph, 0);
+
+    if (error == cudaSuccess)
+        error = m->waits ? cudaGraphAddEventWaitNode(&m->node, m->graph, NULL, 0, m->event[0])
+                         : cudaGraphAddEventRecordNode(&m->node, m->graph, NULL, 0, m->event[0]);
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&kernel, m->graph, m->waits ? (const void *)SYMBOL(answers_reader) : (const void *)SYMBOL(answers_work), &m->args,
+                               ASK_WORDS / 2);
+    if (error != cudaSuccess)
+        return error;
+    return m->waits ? edges_add(m->graph, &m->node, &kernel, &full, 1) : edges_add(m->graph, &kernel, &m->node, &full, 1);
+}
+
+static cudaError_t give_source(const struct moved *m, cudaEvent_t event)
+{
+    return m->waits ? cudaGraphEventWaitNodeSetEvent(m->node, event) : cudaGraphEventRecordNodeSetEvent(m->node, event);
+}
+
+static cudaError_t give_exec(const struct moved *m, cudaEvent_t event)
+{
+    return m->waits ? cudaGraphExecEventWaitNodeSetEvent(m->exec, m->node, event) : cudaGraphExecEventRecordNodeSetEvent(m->exec, m->node, event);
+}
+
+/* Which event the node of the executable graph has then. */
+static unsigned has_then(enum given given) { return given == GIVEN_BACK || given == GIVEN_LATE ? 0 : given == GIVEN_TWICE ? 2 : 1; }
+
+static cudaError_t give_event(struct moved *m, enum given given)
+{
+    cudaError_t error = given == GIVEN_SOURCE ? give_source(m, m->event[1]) : cudaSuccess;
+
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&m->exec, m->graph, 0);
+    if (error == cudaSuccess && given == GIVEN_LAUNCHED)
+        error = cudaGraphLaunch(m->exec, m->ask->stream);
+    if (error == cudaSuccess && given == GIVEN_LATE)
+        error = give_source(m, m->event[1]);
+    if (error == cudaSuccess && given != GIVEN_SOURCE && given != GIVEN_LATE)
+        error = give_exec(m, m->event[1]);
+    if (error == cudaSuccess && (given == GIVEN_BACK || given == GIVEN_TWICE))
+        error = give_exec(m, m->event[has_then(given)]);
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
+/* "hNode is also not modified by this call" */
+static void expect_event(const struct moved *m, enum given given)
+{
+    unsigned want = given == GIVEN_SOURCE || given == GIVEN_LATE;
+    cudaEvent_t event = NULL;
+    cudaError_t error = m->waits ? cudaGraphEventWaitNodeGetEvent(m->node, &event) : cudaGraphEventRecordNodeGetEvent(m->node, &event);
+
+    ask_expect(m->ask, "the event of a node", error, cudaSuccess);
+    ask_expect_number(m->ask, "the event of a node is the one that it was given in its graph", event == m->event[want], 1);
+}
+
+/* Who waits for the event that the node has comes after the work; the other ones are complete, as they were. */
+static cudaError_t run_recorded(struct moved *m, unsigned has)
+{
+    cudaError_t error = cudaGraphLaunch(m->exec, m->ask->stream), query;
+    unsigned i;
+
+    for (i = 0; i < 3 && error == cudaSuccess; i++) {
+        query = i == has ? cudaSuccess : cudaEventQuery(m->event[i]);
+        m->unfinished += query == cudaErrorNotReady;
+        error = query == cudaErrorNotReady ? cudaSuccess : query;
+        (void)cudaGetLastError();
+    }
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(m->ask->side, m->event[has], 0);
+    return error == cudaSuccess ? launch_one((const void *)SYMBOL(answers_reader), &m->args, ASK_WORDS / 2, m->ask->side, NULL, 0) : error;
+}
+
+/* The event that the node has stands for work in the other stream; the other ones are complete. */
+static cudaError_t run_awaited(struct moved *m, unsigned has)
+{
+    cudaError_t error = launch_one((const void *)SYMBOL(answers_work), &m->args, ASK_WORDS / 2, m->ask->side, NULL, 0);
+
+    if (error == cudaSuccess)
+        error = cudaEventRecord(m->event[has], m->ask->side);
+    return error == cudaSuccess ? cudaGraphLaunch(m->exec, m->ask->stream) : error;
+}
+
+static cudaError_t run_moved(struct moved *m, enum given given)
+{
+    unsigned has = has_then(given), i;
+    cudaError_t error, end;
+
+    m->graph = NULL;
+    m->exec = NULL;
+    error = make_moved(m);
+    prepare_trial(m->room, m->trials);
+    for (i = 0; i < 3 && error == cudaSuccess; i++)
+        error = cudaEventRecord(m->event[i], m->ask->stream); /* complete soon */
+    if (error == cudaSuccess)
+        error = give_event(m, given);
+    if (error == cudaSuccess)
+        expect_event(m, given);
+    prepare_trial(m->room, m->trials++);
+    m->room->plan.bound_ns = 20000;
+    m->room->plan.hold_ns = 20000;
+    if (error == cudaSuccess)
+        error = m->waits ? run_awaited(m, has) : run_recorded(m, has);
+    end = cudaDeviceSynchronize();
+    m->stale += error == cudaSuccess && end == cudaSuccess && copy_is_stale(m->room);
+    if (m->exec)
+        (void)cudaGraphExecDestroy(m->exec);
+    if (m->graph)
+        (void)cudaGraphDestroy(m->graph);
+    return error == cudaSuccess ? end : error;
+}
+
+static cudaError_t open_moved(struct moved *m, struct ask *ask)
+{
+    cudaError_t error = open_room(&m->room, &m->args) ? cudaSuccess : cudaErrorMemoryAllocation;
+    unsigned i;
+
+    m->ask = ask;
+    for (i = 0; i < 3 && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(&m->event[i], cudaEventDisableTiming);
+    return error;
+}
+
+static void close_moved(struct moved *m)
+{
+    unsigned i;
+
+    for (i = 0; i < 3; i++)
+        if (m->event[i])
+            (void)cudaEventDestroy(m->event[i]);
+    (void)cudaFreeHost(m->room);
+}
+
+static void ask_moved(struct ask *ask)
+{
+    struct moved m = PDL_ZERO;
+    unsigned given, round;
+    char text[96];
+    cudaError_t error = open_moved(&m, ask);
+
+    for (given = 0; given < 2 * GIVENS && error == cudaSuccess; given++) {
+        m.waits = given >= GIVENS;
+        m.trials = m.stale = m.unfinished = 0;
+        for (round = 0; round < 3 && error == cudaSuccess; round++)
+            error = run_moved(&m, (enum given)(given % GIVENS));
+        snprintf(text, sizeof(text), "stale by a %s node that was given another event %s", m.waits ? "wait" : "record", given_name[given % GIVENS]);
+        ask_expect_none(ask, text, m.stale, m.trials);
+        snprintf(text, sizeof(text), "recorded, though not the event of the node %s", given_name[given % GIVENS]);
+        ask_expect_none(ask, text, m.unfinished, m.trials);
+    }
+    ask_expect(ask, "nodes that are given another event", error, cudaSuccess);
+    close_moved(&m);
+}
+
+#endif

@@ -1,0 +1,161 @@
+/* kept_enabled.h - the pair of kept.cu with graphs of two nodes of each kind, of which one is left out: all others run. */
+#ifndef KEPT_ENABLED_H_INCLUDED
+#define KEPT_ENABLED_H_INCLUDED
+
+/* Two of each item, the kernels of one function; then a host function and a child graph of a kernel. Each sets the word of its number. */
+#define LEFT_ITEMS (2u * ITEMS)
+#define LEFT_NODES (LEFT_ITEMS + 2u)
+#define ALL_LEFT ((1u << LEFT_NODES) - 1)
+
+enum spread { SPREAD_FLAT, SPREAD_OUT, SPREAD_IN, SPREAD_LINE, SPREADS };
+static const char *const spread_name[SPREADS] = { "side by side", "after one of them", "before one of them", "in a line" };
+
+struct left {
+    struct ask *ask;
+    uint32_t *words;           /* pinned; the last one is what copies read */
+    struct kernel_args args[LEFT_NODES];
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t node[LEFT_NODES];
+};
+
+static int open_left(struct left *left, struct ask *ask)
+{
+    char *device = NULL;
+    unsigned i;
+    cudaError_t error = cudaHostAlloc((void **)&left->words, (LEFT_NODES + 1) * sizeof(uint32_t), cudaHostAllocMapped);
+
+    left->ask = ask;
+    if (error == cudaSuccess)
+        error = cudaHostGetDevicePointer((void **)&device, left->words, 0);
+    ask_expect(ask, "pinned memory", error, cudaSuccess);
+    for (i = 0; i < LEFT_NODES && error == cudaSuccess; i++)
+        left->args[i].data = (uint32_t *)(void *)device + i;
+    return error == cudaSuccess;
+}
+
+static cudaError_t add_left_child(struct left *left, unsigned i)
+{
+    cudaGraph_t child = NULL;
+    cudaGraphNode_t inside;
+    cudaError_t error = cudaGraphCreate(&child, 0);
+
+    if (error == cudaSuccess)
+        error = ask_add_kernel(&inside, child, (const void *)SYMBOL(kept_set), &left->args[i], 1);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&left->node[i], left->graph, NULL, 0, child);
+    (void)cudaGraphDestroy(child);
+    return error;
+}
+
+/* Of one kind after the other, twice. */
+static cudaError_t add_left(struct left *left, unsigned i)
+{
+    struct cudaMemsetParams set = PDL_ZERO;
+    struct cudaHostNodeParams host = PDL_ZERO;
+    cudaGraphNode_t *node = &left->node[i];
+
+    if (i == LEFT_ITEMS + 1)
+        return add_left_child(left, i);
+    if (i == LEFT_ITEMS) {
+        host.fn = kept_host_set;
+        host.userData = left->words + i;
+        return cudaGraphAddHostNode(node, left->graph, NULL, 0, &host);
+    }
+    switch (i % ITEMS) {
+    case ITEM_KERNEL: return ask_add_kernel(node, left->graph, (const void *)SYMBOL(kept_set), &left->args[i], 1);
+    case ITEM_SET:
+        set.dst = left->args[i].data;
+        set.value = 1;
+        set.elementSize = 4;
+        set.width = set.height = 1;
+        return cudaGraphAddMemsetNode(node, left->graph, NULL, 0, &set);
+    default:
+        return cudaGraphAddMemcpyNode1D(node, left->graph, NULL, 0, left->args[i].data, left->args[0].data + LEFT_NODES, 4, cudaMemcpyDefault);
+    }
+}
+
+/* `hub`: the one that all others come after, or before. */
+static cudaError_t make_left(struct left *left, enum spread spread, unsigned hub)
+{
+    cudaGraphEdgeData full = edges_data(0, 0, 0);
+    cudaError_t error = cudaGraphCreate(&left->graph, 0);
+    unsigned i;
+
+    for (i = 0; i < LEFT_NODES && error == cudaSuccess; i++)
+        error = add_left(left, i);
+    for (i = 0; i < LEFT_NODES && error == cudaSuccess && spread != SPREAD_FLAT; i++) {
+        cudaGraphNode_t *from = &left->node[spread == SPREAD_IN ? i : hub], *to = &left->node[spread == SPREAD_IN ? hub : i];
+        if (spread == SPREAD_LINE && i + 1 < LEFT_NODES)
+            error = edges_add(left->graph, &left->node[i], &left->node[i + 1], &full, 1);
+        else if (spread != SPREAD_LINE && i != hub)
+            error = edges_add(left->graph, from, to, &full, 1);
+    }
+    return error == cudaSuccess ? cudaGraphInstantiate(&left->exec, left->graph, 0) : error;
+}
+
+/* These nodes and no others run and say that they are enabled. */
+static void expect_left(struct left *left, const char *what, unsigned want)
+{
+    volatile const uint32_t *words = left->words;
+    unsigned runs = 0, tells = 0, enabled, i;
+
+    memset(left->words, 0, LEFT_NODES * sizeof(uint32_t));
+    left->words[LEFT_NODES] = 1;
+    for (i = 0; i < LEFT_ITEMS; i++) {
+        enabled = 2;
+        ask_expect(left->ask, what, cudaGraphNodeGetEnabled(left->exec, left->node[i], &enabled), cudaSuccess);
+        tells |= enabled << i;
+    }
+    ask_expect_number(left->ask, what, (long)tells, (long)(want & ((1u << LEFT_ITEMS) - 1)));
+    ask_expect(left->ask, what, cudaGraphLaunch(left->exec, left->ask->stream), cudaSuccess);
+    ask_expect(left->ask, what, cudaStreamSynchronize(left->ask->stream), cudaSuccess);
+    for (i = 0; i < LEFT_NODES; i++)
+        runs |= (words[i] != 0) << i;
+    ask_expect_number(left->ask, what, (long)runs, (long)want);
+}
+
+/* Each in turn is left out and taken back; then two are left out and taken back one after the other. */
+static void ask_left_in(struct left *left, enum spread spread, unsigned hub)
+{
+    struct ask *ask = left->ask;
+    unsigned i, next, most;
+    char text[96];
+
+    snprintf(text, sizeof(text), "two nodes of each kind, %s", spread_name[spread]);
+    ask_expect(ask, text, make_left(left, spread, hub), cudaSuccess);
+    expect_left(left, text, ALL_LEFT);
+    for (i = 0; i < LEFT_ITEMS; i++) {
+        next = (i + 1 + hub) % LEFT_ITEMS;
+        most = ALL_LEFT & ~(1u << i);
+        snprintf(text, sizeof(text), "without %u of two nodes of each kind, %s", i, spread_name[spread]);
+        ask_expect(ask, text, cudaGraphNodeSetEnabled(left->exec, left->node[i], 0), cudaSuccess);
+        expect_left(left, text, most);
+        ask_expect(ask, text, cudaGraphNodeSetEnabled(left->exec, left->node[next], 0), cudaSuccess);
+        expect_left(left, text, most & ~(1u << next));
+        ask_expect(ask, text, cudaGraphNodeSetEnabled(left->exec, left->node[next], 1), cudaSuccess);
+        if (next != i)
+            expect_left(left, text, most);
+        ask_expect(ask, text, cudaGraphNodeSetEnabled(left->exec, left->node[i], 1), cudaSuccess);
+        expect_left(left, text, ALL_LEFT);
+    }
+    (void)cudaGraphExecDestroy(left->exec);
+    (void)cudaGraphDestroy(left->graph);
+    left->exec = NULL;
+    left->graph = NULL;
+}
+
+static void ask_left(struct ask *ask)
+{
+    struct left left = PDL_ZERO;
+    unsigned spread, hub;
+
+    if (open_left(&left, ask))
+        for (spread = 0; spread < SPREADS; spread++)
+            for (hub = 0; hub < ITEMS; hub++)
+                if (hub == 0 || spread == SPREAD_OUT || spread == SPREAD_IN)
+                    ask_left_in(&left, (enum spread)spread, hub);
+    (void)cudaFreeHost(left.words);
+}
+
+#endif

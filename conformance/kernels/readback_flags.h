@@ -1,0 +1,56 @@
+/* readback_flags.h - the pair of readback.cu with the flags that executable graphs were made with. */
+#ifndef READBACK_FLAGS_H_INCLUDED
+#define READBACK_FLAGS_H_INCLUDED
+
+#define FLAGGED 4u
+static const unsigned long long exec_flags[FLAGGED] = { 0, cudaGraphInstantiateFlagAutoFreeOnLaunch, cudaGraphInstantiateFlagUseNodePriority,
+                                                        cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUseNodePriority };
+
+static void expect_flags(struct ask *ask, const char *when, cudaGraphExec_t exec, unsigned which)
+{
+    unsigned long long is = ~0ull;
+    char text[96];
+
+    snprintf(text, sizeof(text), "the flags of an executable graph made with %llu, %s", exec_flags[which], when);
+    ask_expect(ask, text, cudaGraphExecGetFlags(exec, &is), cudaSuccess);
+    ask_expect_number(ask, text, (long)is, (long)exec_flags[which]);
+}
+
+/* "Returns the flags that were passed to instantiation": by either call, beside others of the same graph, after launches and updates. */
+static void ask_flags_by(struct ask *ask, int with_flags)
+{
+    struct kernel_args args = PDL_ZERO;
+    cudaGraphExecUpdateResultInfo info = PDL_ZERO;
+    cudaGraph_t graph = NULL, other = NULL;
+    cudaGraphExec_t exec[FLAGGED] = { NULL, NULL, NULL, NULL };
+    cudaGraphNode_t node;
+    unsigned i;
+
+    ask_expect(ask, "a graph", cudaGraphCreate(&graph, 0), cudaSuccess);
+    ask_expect(ask, "its kernel", ask_add_kernel(&node, graph, (const void *)SYMBOL(readback_nothing), &args, 1), cudaSuccess);
+    ask_expect(ask, "a clone", cudaGraphClone(&other, graph), cudaSuccess);
+    for (i = 0; i < FLAGGED; i++)
+        ask_expect(ask, "an executable graph",
+                   with_flags ? cudaGraphInstantiateWithFlags(&exec[i], graph, exec_flags[i]) : cudaGraphInstantiate(&exec[i], graph, exec_flags[i]),
+                   cudaSuccess);
+    for (i = 0; i < FLAGGED; i++)
+        expect_flags(ask, "beside others", exec[i], i);
+    for (i = 0; i < FLAGGED; i++) {
+        ask_expect(ask, "a launch", cudaGraphLaunch(exec[i], ask->stream), cudaSuccess);
+        ask_expect(ask, "its end", cudaStreamSynchronize(ask->stream), cudaSuccess);
+        expect_flags(ask, "launched", exec[i], i);
+        ask_expect_update(ask, "an update", cudaGraphExecUpdate(exec[i], other, &info));
+        expect_flags(ask, "updated", exec[i], i);
+        (void)cudaGraphExecDestroy(exec[i]);
+    }
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(other);
+}
+
+static void ask_flags(struct ask *ask)
+{
+    ask_flags_by(ask, 0);
+    ask_flags_by(ask, 1);
+}
+
+#endif

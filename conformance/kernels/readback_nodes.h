@@ -1,0 +1,378 @@
+/* readback_nodes.h - the pair of readback.cu with what nodes tell of themselves. */
+#ifndef READBACK_NODES_H_INCLUDED
+#define READBACK_NODES_H_INCLUDED
+
+#define TOLD_BYTES 256u
+#define TOLD_PITCH 32u
+
+struct told {
+    struct ask *ask;
+    uint32_t *words;           /* of the device: TOLD_BYTES twice */
+    cudaEvent_t event[2];
+    struct kernel_args args[2];
+};
+
+enum teller { TELLS_KERNEL, TELLS_SET, TELLS_ROWS, TELLS_COPY, TELLS_HOST, TELLS_RECORD, TELLS_WAIT, TELLERS };
+static const char *const teller_name[TELLERS] = { "a kernel", "a memset", "a memset of rows", "a copy", "a host function", "a record", "a wait" };
+
+static void CUDART_CB told_host(void *opaque) { (void)opaque; }
+static void CUDART_CB told_host_too(void *opaque) { *(uint32_t *)opaque += 1; }
+
+/* Each is given the first parameters or the second ones. */
+static struct cudaKernelNodeParams told_kernel(struct told *told, unsigned which, void **values)
+{
+    struct cudaKernelNodeParams params = PDL_ZERO;
+
+    values[0] = &told->args[which];
+    params.func = which ? (void *)SYMBOL(readback_other) : (void *)SYMBOL(readback_nothing);
+    params.gridDim.x = which ? 7 : 2;
+    params.gridDim.y = which ? 2 : 3;
+    params.gridDim.z = which ? 4 : 5;
+    params.blockDim.x = which ? 2 : 4;
+    params.blockDim.y = which ? 5 : 2;
+    params.blockDim.z = which ? 1 : 3;
+    params.sharedMemBytes = which ? 96 : 160;
+    params.kernelParams = values;
+    return params;
+}
+
+static struct cudaMemsetParams told_set(const struct told *told, unsigned which, int rows)
+{
+    struct cudaMemsetParams set = PDL_ZERO;
+
+    set.dst = told->words + (which ? 8 : 0);
+    set.value = which ? 0x2345 : 0x12;
+    set.elementSize = which ? 2 : 1;
+    set.width = which ? 3 : 7;
+    set.height = rows ? 2 + which : 1;
+    set.pitch = rows ? TOLD_PITCH * (1 + which) : 0;
+    return set;
+}
+
+static void told_copy(const struct told *told, unsigned which, char **to, const char **from, size_t *bytes)
+{
+    *to = (char *)told->words + (which ? 40 : 0);
+    *from = (const char *)told->words + TOLD_BYTES + (which ? 4 : 8);
+    *bytes = which ? 12 : 20;
+}
+
+static struct cudaHostNodeParams told_call(struct told *told, unsigned which)
+{
+    struct cudaHostNodeParams host = PDL_ZERO;
+
+    host.fn = which ? told_host_too : told_host;
+    host.userData = &told->args[which];
+    return host;
+}
+
+static cudaError_t add_teller(struct told *told, enum teller teller, cudaGraph_t graph, cudaGraphNode_t *node)
+{
+    struct cudaKernelNodeParams kernel;
+    struct cudaMemsetParams set = told_set(told, 0, teller == TELLS_ROWS);
+    struct cudaHostNodeParams host = told_call(told, 0);
+    const char *from;
+    void *values[1];
+    size_t bytes;
+    char *to;
+
+    switch (teller) {
+    case TELLS_KERNEL: kernel = told_kernel(told, 0, values); return cudaGraphAddKernelNode(node, graph, NULL, 0, &kernel);
+    case TELLS_SET:
+    case TELLS_ROWS: return cudaGraphAddMemsetNode(node, graph, NULL, 0, &set);
+    case TELLS_COPY:
+        told_copy(told, 0, &to, &from, &bytes);
+        return cudaGraphAddMemcpyNode1D(node, graph, NULL, 0, to, from, bytes, cudaMemcpyDeviceToDevice);
+    case TELLS_HOST: return cudaGraphAddHostNode(node, graph, NULL, 0, &host);
+    case TELLS_RECORD: return cudaGraphAddEventRecordNode(node, graph, NULL, 0, told->event[0]);
+    default: return cudaGraphAddEventWaitNode(node, graph, NULL, 0, told->event[0]);
+    }
+}
+
+/* The second parameters. */
+static cudaError_t change_teller(struct told *told, enum teller teller, cudaGraphNode_t node)
+{
+    struct cudaKernelNodeParams kernel;
+    struct cudaMemsetParams set = told_set(told, 1, teller == TELLS_ROWS);
+    struct cudaHostNodeParams host = told_call(told, 1);
+    const char *from;
+    void *values[1];
+    size_t bytes;
+    char *to;
+
+    switch (teller) {
+    case TELLS_KERNEL: kernel = told_kernel(told, 1, values); return cudaGraphKernelNodeSetParams(node, &kernel);
+    case TELLS_SET:
+    case TELLS_ROWS: return cudaGraphMemsetNodeSetParams(node, &set);
+    case TELLS_COPY:
+        told_copy(told, 1, &to, &from, &bytes);
+        return cudaGraphMemcpyNodeSetParams1D(node, to, from, bytes, cudaMemcpyDeviceToDevice);
+    case TELLS_HOST: return cudaGraphHostNodeSetParams(node, &host);
+    case TELLS_RECORD: return cudaGraphEventRecordNodeSetEvent(node, told->event[1]);
+    default: return cudaGraphEventWaitNodeSetEvent(node, told->event[1]);
+    }
+}
+
+/* ---- what is told ---- */
+
+static void expect_axes(struct ask *ask, const char *text, dim3 is, dim3 want)
+{
+    ask_expect_number(ask, text, (long)is.x, (long)want.x);
+    ask_expect_number(ask, text, (long)is.y, (long)want.y);
+    ask_expect_number(ask, text, (long)is.z, (long)want.z);
+}
+
+/* By the name that the host has for it, or by the device's. */
+static int is_function(const void *is, const void *want)
+{
+    cudaFunction_t device = NULL;
+    int same = is == want || (cudaGetFuncBySymbol(&device, want) == cudaSuccess && (const void *)device == is);
+
+    (void)cudaGetLastError();
+    return same;
+}
+
+static void expect_kernel(struct told *told, const char *what, cudaGraphNode_t node, unsigned which)
+{
+    struct ask *ask = told->ask;
+    struct cudaKernelNodeParams is = PDL_ZERO, want;
+    void *values[1];
+    char text[96];
+
+    want = told_kernel(told, which, values);
+    ask_expect(ask, what, cudaGraphKernelNodeGetParams(node, &is), cudaSuccess);
+    snprintf(text, sizeof(text), "the function of %s", what);
+    ask_expect_number(ask, text, is_function(is.func, want.func), 1);
+    snprintf(text, sizeof(text), "the grid of %s", what);
+    expect_axes(ask, text, is.gridDim, want.gridDim);
+    snprintf(text, sizeof(text), "the block of %s", what);
+    expect_axes(ask, text, is.blockDim, want.blockDim);
+    snprintf(text, sizeof(text), "the dynamic shared memory of %s", what);
+    ask_expect_number(ask, text, (long)is.sharedMemBytes, (long)want.sharedMemBytes);
+    snprintf(text, sizeof(text), "the argument of %s", what);
+    ask_expect_number(ask, text, is.kernelParams && is.kernelParams[0] && memcmp(is.kernelParams[0], values[0], sizeof(struct kernel_args)) == 0, 1);
+}
+
+static void expect_set(struct told *told, const char *what, cudaGraphNode_t node, unsigned which, int rows)
+{
+    struct ask *ask = told->ask;
+    struct cudaMemsetParams is = PDL_ZERO, want = told_set(told, which, rows);
+    char text[96];
+
+    ask_expect(ask, what, cudaGraphMemsetNodeGetParams(node, &is), cudaSuccess);
+    snprintf(text, sizeof(text), "where %s goes", what);
+    ask_expect_number(ask, text, is.dst == want.dst, 1);
+    snprintf(text, sizeof(text), "the value of %s", what);
+    ask_expect_number(ask, text, (long)is.value, (long)want.value);
+    snprintf(text, sizeof(text), "the elements of %s", what);
+    ask_expect_number(ask, text, (long)is.elementSize, (long)want.elementSize);
+    ask_expect_number(ask, text, (long)is.width, (long)want.width);
+    snprintf(text, sizeof(text), "the rows of %s", what);
+    ask_expect_number(ask, text, (long)is.height, (long)want.height);
+    if (rows) /* "Unused if height is 1" */
+        ask_expect_number(ask, text, (long)is.pitch, (long)want.pitch);
+}
+
+static void expect_copy(struct told *told, const char *what, cudaGraphNode_t node, unsigned which)
+{
+    struct ask *ask = told->ask;
+    struct cudaMemcpy3DParms is = PDL_ZERO;
+    const char *from;
+    char *to, text[96];
+    size_t bytes;
+
+    told_copy(told, which, &to, &from, &bytes);
+    ask_expect(ask, what, cudaGraphMemcpyNodeGetParams(node, &is), cudaSuccess);
+    snprintf(text, sizeof(text), "where %s goes", what);
+    ask_expect_number(ask, text, (char *)is.dstPtr.ptr + is.dstPos.x == to, 1);
+    snprintf(text, sizeof(text), "where %s comes from", what);
+    ask_expect_number(ask, text, (const char *)is.srcPtr.ptr + is.srcPos.x == from, 1);
+    snprintf(text, sizeof(text), "the bytes of %s", what);
+    ask_expect_number(ask, text, (long)is.extent.width, (long)bytes);
+    ask_expect_number(ask, text, is.extent.height <= 1 && is.extent.depth <= 1, 1);
+}
+
+static void expect_call(struct told *told, const char *what, cudaGraphNode_t node, unsigned which)
+{
+    struct cudaHostNodeParams is = PDL_ZERO, want = told_call(told, which);
+
+    ask_expect(told->ask, what, cudaGraphHostNodeGetParams(node, &is), cudaSuccess);
+    ask_expect_number(told->ask, what, is.fn == want.fn, 1);
+    ask_expect_number(told->ask, what, is.userData == want.userData, 1);
+}
+
+static void expect_told(struct told *told, const char *whose, enum teller teller, cudaGraphNode_t node, unsigned which)
+{
+    cudaEvent_t event = NULL;
+    cudaError_t error;
+    char what[64];
+
+    snprintf(what, sizeof(what), "%s %s", teller_name[teller], whose);
+    switch (teller) {
+    case TELLS_KERNEL: expect_kernel(told, what, node, which); return;
+    case TELLS_SET:
+    case TELLS_ROWS: expect_set(told, what, node, which, teller == TELLS_ROWS); return;
+    case TELLS_COPY: expect_copy(told, what, node, which); return;
+    case TELLS_HOST: expect_call(told, what, node, which); return;
+    default: break;
+    }
+    error = teller == TELLS_RECORD ? cudaGraphEventRecordNodeGetEvent(node, &event) : cudaGraphEventWaitNodeGetEvent(node, &event);
+    ask_expect(told->ask, what, error, cudaSuccess);
+    ask_expect_number(told->ask, what, event == told->event[which], 1);
+}
+
+/* A clone keeps what its original was given before; it is changed by itself. */
+static void ask_teller(struct told *told, enum teller teller)
+{
+    struct ask *ask = told->ask;
+    const char *what = teller_name[teller];
+    cudaGraph_t graph = NULL, clone = NULL, later = NULL;
+    cudaGraphNode_t node = NULL, cloned = NULL, late = NULL;
+
+    ask_expect(ask, what, cudaGraphCreate(&graph, 0), cudaSuccess);
+    ask_expect(ask, what, add_teller(told, teller, graph, &node), cudaSuccess);
+    expect_told(told, "as it was made", teller, node, 0);
+    ask_expect(ask, "a clone", cudaGraphClone(&clone, graph), cudaSuccess);
+    ask_expect(ask, "its node", cudaGraphNodeFindInClone(&cloned, node, clone), cudaSuccess);
+    expect_told(told, "of a clone", teller, cloned, 0);
+    ask_expect(ask, what, change_teller(told, teller, node), cudaSuccess);
+    expect_told(told, "that was changed", teller, node, 1);
+    expect_told(told, "of a clone whose original was changed", teller, cloned, 0);
+    ask_expect(ask, "a later clone", cudaGraphClone(&later, graph), cudaSuccess);
+    ask_expect(ask, "its node", cudaGraphNodeFindInClone(&late, node, later), cudaSuccess);
+    expect_told(told, "of a later clone", teller, late, 1);
+    ask_expect(ask, what, change_teller(told, teller, cloned), cudaSuccess);
+    expect_told(told, "of a clone that was changed", teller, cloned, 1);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(clone);
+    (void)cudaGraphDestroy(later);
+}
+
+/* ---- captured ---- */
+
+static cudaError_t queue_teller(struct told *told, enum teller teller, cudaStream_t stream)
+{
+    cudaLaunchConfig_t config = PDL_ZERO;
+    struct cudaKernelNodeParams kernel;
+    const char *from;
+    void *values[1];
+    size_t bytes;
+    char *to;
+
+    told_copy(told, 1, &to, &from, &bytes);
+    switch (teller) {
+    case TELLS_KERNEL:
+        kernel = told_kernel(told, 1, values);
+        config.gridDim = kernel.gridDim;
+        config.blockDim = kernel.blockDim;
+        config.dynamicSmemBytes = kernel.sharedMemBytes;
+        config.stream = stream;
+        return cudaLaunchKernelExC(&config, kernel.func, values);
+    case TELLS_SET: return cudaMemsetAsync(told->words, 0x41, 24, stream);
+    case TELLS_ROWS: return cudaMemset2DAsync(told->words, TOLD_PITCH, 0x41, 24, 3, stream);
+    case TELLS_COPY: return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+    default: return cudaLaunchHostFunc(stream, told_host_too, &told->args[1]);
+    }
+}
+
+/* By whatever elements it sets them. */
+static void expect_captured_set(struct told *told, cudaGraphNode_t node, int rows)
+{
+    struct ask *ask = told->ask;
+    struct cudaMemsetParams is = PDL_ZERO;
+    unsigned i;
+
+    ask_expect(ask, "a captured memset", cudaGraphMemsetNodeGetParams(node, &is), cudaSuccess);
+    ask_expect_number(ask, "where a captured memset goes", is.dst == told->words, 1);
+    for (i = 0; i < is.elementSize && i < 4; i++)
+        ask_expect_number(ask, "the value of a captured memset", (long)(is.value >> 8 * i & 255), 0x41);
+    ask_expect_number(ask, "the bytes of a captured memset", (long)(is.width * is.elementSize * (rows ? 1 : is.height)), 24);
+    if (rows)
+        ask_expect_number(ask, "the rows of a captured memset", (long)is.height, 3);
+    if (rows)
+        ask_expect_number(ask, "the pitch of a captured memset", (long)is.pitch, TOLD_PITCH);
+}
+
+static void ask_captured_teller(struct told *told, enum teller teller)
+{
+    struct ask *ask = told->ask;
+    cudaStream_t stream = ask->stream;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    size_t one = 1;
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
+
+    if (error == cudaSuccess)
+        error = queue_teller(told, teller, stream);
+    end = cudaStreamEndCapture(stream, &graph);
+    error = error == cudaSuccess ? end : error;
+    if (error == cudaSuccess)
+        error = cudaGraphGetNodes(graph, &node, &one);
+    ask_expect(ask, teller_name[teller], error, cudaSuccess);
+    if (error == cudaSuccess && (teller == TELLS_SET || teller == TELLS_ROWS))
+        expect_captured_set(told, node, teller == TELLS_ROWS);
+    else if (error == cudaSuccess)
+        expect_told(told, "that was captured", teller, node, 1);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+}
+
+/* ---- child graphs ---- */
+
+/* "Gets a handle to the embedded graph in a child graph node. This call does not clone the graph." */
+static void ask_child(struct told *told)
+{
+    struct ask *ask = told->ask;
+    cudaGraph_t source = NULL, graph = NULL, clone = NULL, inner = NULL, again = NULL, other = NULL;
+    cudaGraphNode_t node = NULL, child = NULL, cloned = NULL;
+    size_t nodes = 0, one = 1;
+
+    ask_expect(ask, "a graph", cudaGraphCreate(&source, 0), cudaSuccess);
+    ask_expect(ask, "its kernel", add_teller(told, TELLS_KERNEL, source, &node), cudaSuccess);
+    ask_expect(ask, "a graph around it", cudaGraphCreate(&graph, 0), cudaSuccess);
+    ask_expect(ask, "a child graph", cudaGraphAddChildGraphNode(&child, graph, NULL, 0, source), cudaSuccess);
+    ask_expect(ask, "a clone", cudaGraphClone(&clone, graph), cudaSuccess);
+    ask_expect(ask, "the child graph of the clone", cudaGraphNodeFindInClone(&cloned, child, clone), cudaSuccess);
+    ask_expect(ask, "its graph", cudaGraphChildGraphNodeGetGraph(child, &inner), cudaSuccess);
+    ask_expect(ask, "its graph once more", cudaGraphChildGraphNodeGetGraph(child, &again), cudaSuccess);
+    ask_expect(ask, "the graph of the clone's", cudaGraphChildGraphNodeGetGraph(cloned, &other), cudaSuccess);
+    ask_expect_number(ask, "it is the same graph each time", inner == again, 1);
+    ask_expect_number(ask, "it is not the one that it was made of", inner != source, 1);
+    ask_expect_number(ask, "that of the clone is another one", other != inner && other != source, 1);
+    ask_expect(ask, "its nodes", cudaGraphGetNodes(other, NULL, &nodes), cudaSuccess);
+    ask_expect_number(ask, "its nodes", (long)nodes, 1);
+    ask_expect(ask, "its kernel", cudaGraphGetNodes(inner, &node, &one), cudaSuccess);
+    expect_told(told, "in a child graph", TELLS_KERNEL, node, 0);
+    ask_expect(ask, "other parameters", change_teller(told, TELLS_KERNEL, node), cudaSuccess);
+    expect_told(told, "that was changed in a child graph", TELLS_KERNEL, node, 1);
+    ask_expect(ask, "the kernel of the clone", cudaGraphGetNodes(other, &node, &one), cudaSuccess);
+    expect_told(told, "in the child graph of a clone", TELLS_KERNEL, node, 0);
+    (void)cudaGraphDestroy(source);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(clone);
+}
+
+static void ask_nodes(struct ask *ask)
+{
+    struct told told = PDL_ZERO;
+    unsigned i;
+    cudaError_t error = cudaMalloc((void **)&told.words, 2 * TOLD_BYTES);
+
+    told.ask = ask;
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        told.args[i].data = told.words + i;
+        error = cudaEventCreateWithFlags(&told.event[i], cudaEventDisableTiming);
+    }
+    ask_expect(ask, "memory and events", error, cudaSuccess);
+    for (i = 0; i < TELLERS && error == cudaSuccess; i++)
+        ask_teller(&told, (enum teller)i);
+    for (i = 0; i <= TELLS_HOST && error == cudaSuccess; i++)
+        ask_captured_teller(&told, (enum teller)i);
+    if (error == cudaSuccess)
+        ask_child(&told);
+    for (i = 0; i < 2; i++)
+        if (told.event[i])
+            (void)cudaEventDestroy(told.event[i]);
+    (void)cudaFree(told.words);
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* What nodes and executable graphs tell of themselves. */
+#include "api.h"
+
+#include <string.h>
+
+cudaError_t CUDARTAPI cudaGraphMemsetNodeGetParams(cudaGraphNode_t handle, struct cudaMemsetParams *p)
+{
+    CALL(cudaGraphMemsetNodeGetParams);
+    const struct node *n = node_of_type(handle, cudaGraphNodeTypeMemset);
+    FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
+    const struct move *m = &n->move;
+    *p = (struct cudaMemsetParams){m->to, m->pitch, m->value, (unsigned)m->width, m->bytes / m->width, m->rows};
+    if (device.faults.value_told_as_byte)
+        p->value &= 255;
+    if (device.faults.rows_not_told)
+        p->height = 1;
+    if (device.faults.captured_memset_told_as_word && n->captured)
+        p->elementSize = 4, p->value *= 0x01010101u;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphMemcpyNodeGetParams(cudaGraphNode_t handle, struct cudaMemcpy3DParms *p)
+{
+    CALL(cudaGraphMemcpyNodeGetParams);
+    const struct node *n = node_of_type(handle, cudaGraphNodeTypeMemcpy);
+    FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
+    const struct move *m = &n->move;
+    *p = (struct cudaMemcpy3DParms){.kind = cudaMemcpyDefault, .extent = {m->bytes, m->rows, 1}};
+    p->dstPtr = (struct cudaPitchedPtr){m->to, m->pitch, m->bytes, m->rows};
+    p->srcPtr.pitch = m->from_pitch;
+    memcpy(&p->srcPtr.ptr, &m->from, sizeof p->srcPtr.ptr);
+    if (device.faults.copy_tells_target_twice)
+        p->srcPtr.ptr = m->to;
+    p->srcPtr.xsize = m->bytes;
+    p->srcPtr.ysize = m->rows;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphHostNodeGetParams(cudaGraphNode_t handle, struct cudaHostNodeParams *p)
+{
+    CALL(cudaGraphHostNodeGetParams);
+    const struct node *n = node_of_type(handle, cudaGraphNodeTypeHost);
+    FAIL_IF(n == NULL || p == NULL, cudaErrorInvalidValue);
+    *p = n->host;
+    if (device.faults.host_data_not_told)
+        p->userData = NULL;
+    return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaGraphExecGetFlags(cudaGraphExec_t handle, unsigned long long *flags)
+{
+    CALL(cudaGraphExecGetFlags);
+    const struct graph_exec *e = exec_of(handle);
+    FAIL_IF(e == NULL || flags == NULL, cudaErrorInvalidValue);
+    if (device.faults.flags_told_of_newest)
+        e = exec_newest(e);
+    bool none = device.faults.flags_told_as_none || (device.faults.update_clears_flags && e->features & HAS(updated));
+    *flags = none ? 0 : e->flags;
+    return cudaSuccess;
+}
