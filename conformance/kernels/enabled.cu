@@ -5,10 +5,13 @@
  *                        in three orders, side by side, and with the writer before the graph. Which of the three in the middle run
  *                        changes from launch to launch
  * cooperative  EDGE-27b  the same, and the kernel in the middle is a cooperative one; nothing else is disabled
+ * last         EDGE-27a  a kernel or a host function, and after it a disabled kernel, memset or copy, the last node: what the host finds once it
+ *                        has waited for the graph, and what a kernel after the graph finds
  *
  * Mutant `graphedge`: the writer has one edge, a programmatic one to the reader, and those in the middle lead nowhere.
  */
 #include <string.h>
+#include <time.h>
 
 #include "graph_ask.h"
 #include "host_room.h"
@@ -27,6 +30,8 @@ enum middle { MIDDLE_KERNEL, MIDDLE_SET, MIDDLE_COPY, MIDDLES };
 enum layout { LAYOUT_LINE, LAYOUT_LINE_2, LAYOUT_LINE_3, LAYOUT_SIDE_BY_SIDE, LAYOUT_BEFORE, LAYOUTS };
 
 KERNEL(enabled_writer) { slow_stores(&args); }
+KERNEL(enabled_nothing) { (void)args; }
+KERNEL(enabled_copies) { reader_copies(&args, 0); }
 KERNEL(enabled_middle) { k_store(args.data + PART_KERNEL * PART + k_thread(), k_load(args.data + k_thread())); }
 
 KERNEL(enabled_reader)
@@ -230,8 +235,11 @@ static void ask_disabled(struct ask *ask, int cooperative)
 static void ask_left_out(struct ask *ask) { ask_disabled(ask, 0); }
 static void ask_cooperative(struct ask *ask) { ask_disabled(ask, 1); }
 
+#include "enabled_last.h"
+
 static const struct pair enabled_pairs[] = {
     PAIR_ASK("left_out", ask_left_out),
     PAIR_ASK("cooperative", ask_cooperative),
+    PAIR_ASK("last", ask_last),
 };
 IMAGE(enabled, enabled_pairs)

@@ -247,6 +247,17 @@ static void node_queue(struct node *n, struct op *start)
     op_after(n->last, n->op, EDGE_DONE);
 }
 
+/* A disabled node that nothing comes after, or one that only such a node comes after: what the device disabled-end-forgotten does not wait for. */
+static bool ends_in_disabled(const struct graph *g, const struct node *n)
+{
+    if (n->outgoing == 0)
+        return n->disabled;
+    for (size_t i = 0; i < g->arcs; i++)
+        if (g->arc[i].from == n && !(g->arc[i].to->disabled && g->arc[i].to->outgoing == 0))
+            return false;
+    return true;
+}
+
 /* The nodes of g after start and before end; neither is submitted here. */
 static void queue_between(const struct graph *g, struct op *start, struct op *end)
 {
@@ -256,7 +267,8 @@ static void queue_between(const struct graph *g, struct op *start, struct op *en
         if (!(device.faults.large_graph_cut && i >= 300))
             arc_orders(&g->arc[i]);
     for (size_t i = device.faults.graph_ends_early ? g->nodes - 1 : 0; i < g->nodes; i++)
-        op_after(end, g->node[i]->last, EDGE_DONE);
+        if (!(device.faults.disabled_end_forgotten && ends_in_disabled(g, g->node[i])))
+            op_after(end, g->node[i]->last, EDGE_DONE);
     for (size_t i = 0; i < g->nodes; i++) {
         op_submit(g->node[i]->op);
         if (g->node[i]->last != g->node[i]->op)

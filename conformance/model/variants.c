@@ -545,6 +545,7 @@ static const struct variant variants[] = {
     BROKEN("captured-timed-event-lost", captured_timed_event_lost, "COMP-04a", "a captured wait for an event with timing orders nothing"),
     BROKEN("legacy-copy-out-alone", legacy_copy_out_alone, "COMP-06d", "a copy to the host in the legacy stream does not come after blocking streams"),
     BROKEN("copy-out-skips-legacy", copy_out_skips_legacy, "COMP-06d", "a copy to the host in a blocking stream does not come after the legacy one"),
+    BROKEN("disabled-end-forgotten", disabled_end_forgotten, "EDGE-27a", "a graph does not wait at its end for a last node that is disabled, nor for what comes before that"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
