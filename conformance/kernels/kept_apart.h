@@ -319,7 +319,14 @@ static void ask_clone_apart(struct kept *kept, int clone_first)
     ask_expect(ask, "another one", edges_add(graph, &node[1], &node[2], &full, 1), cudaSuccess);
     expect_edges(ask, "the edges of the graph", graph, 2);
     expect_roots(ask, "the roots of the graph", graph, 1);
+    ask_expect(ask, "removing an edge of the graph", edges_remove(graph, &node[1], &node[2], &full, 1), cudaSuccess);
+    expect_edges(ask, "the edges of the graph then", graph, 1);
+    ask_expect(ask, "the edge once more", edges_add(graph, &node[1], &node[2], &full, 1), cudaSuccess);
     expect_edges(ask, "the edges of the clone", clone, clone_first);
+    if (clone_first) {
+        ask_expect(ask, "removing the edge of the clone", edges_remove(clone, &cloned[0], &cloned[1], &full, 1), cudaSuccess);
+        expect_edges(ask, "the edges of the clone then", clone, 0);
+    }
     ask_expect(ask, "other parameters of the graph", move_item(kept, node, ITEM_KERNEL, LAST_WORD), cudaSuccess);
     ask_expect(ask, "other parameters of the clone", move_item(kept, cloned, ITEM_SET, LAST_WORD), cudaSuccess);
     expect_graph(kept, "a launch of the clone", clone, MOVED(ITEM_SET));

@@ -168,6 +168,49 @@ static cudaError_t make_pair_inside(struct kept *kept, unsigned word, cudaGraph_
     return error;
 }
 
+/* The same with host functions. */
+static cudaError_t make_hosts_inside(struct kept *kept, unsigned word, cudaGraph_t *graph)
+{
+    struct cudaHostNodeParams host = PDL_ZERO;
+    cudaGraph_t child = NULL;
+    cudaGraphNode_t node = NULL;
+    unsigned i;
+    cudaError_t error = cudaGraphCreate(&child, 0);
+
+    for (i = 0; i < 2 && error == cudaSuccess; i++) {
+        fill_host(kept, word + i, &host);
+        error = cudaGraphAddHostNode(&node, child, NULL, 0, &host);
+    }
+    if (error == cudaSuccess)
+        error = cudaGraphCreate(graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphAddChildGraphNode(&node, *graph, NULL, 0, child);
+    (void)cudaGraphDestroy(child);
+    return error;
+}
+
+/* An update reaches what is disabled, which shows once it is enabled. */
+static void ask_updated_while_out(struct kept *kept, enum item item)
+{
+    struct ask *ask = kept->ask;
+    cudaGraph_t graph = NULL, other = NULL;
+    cudaGraphExec_t exec = NULL;
+    cudaGraphNode_t node[ITEMS] = { NULL }, others[ITEMS] = { NULL };
+
+    ask_expect(ask, "a graph of a kernel, a memset and a copy", make_items(kept, &graph, node), cudaSuccess);
+    ask_expect(ask, "another one", make_items(kept, &other, others), cudaSuccess);
+    ask_expect(ask, "one of its nodes that does something else", move_item(kept, others, item, LAST_WORD), cudaSuccess);
+    ask_expect(ask, "an executable one", cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    ask_expect(ask, "disabling that node", cudaGraphNodeSetEnabled(exec, node[item], 0), cudaSuccess);
+    ask_expect_update(ask, "an update", update_from(exec, other));
+    expect_words(kept, exec, "a launch without it", ALL_ITEMS & ~(1u << item));
+    ask_expect(ask, "enabling it", cudaGraphNodeSetEnabled(exec, node[item], 1), cudaSuccess);
+    expect_words(kept, exec, "a launch of what the update made of it", MOVED(item));
+    (void)cudaGraphExecDestroy(exec);
+    (void)cudaGraphDestroy(graph);
+    (void)cudaGraphDestroy(other);
+}
+
 static void ask_orders(struct ask *ask)
 {
     static const char *const names[SINGLES] = { "a kernel", "a memset", "a copy", "a host function", "a child graph" };
@@ -185,6 +228,9 @@ static void ask_orders(struct ask *ask)
         ask_expect_none(ask, names[single], wrong, 2 * order);
     }
     ask_remade(&kept, make_pair_inside, "a child graph of two kernels", 2, 3, 12);
+    ask_remade(&kept, make_hosts_inside, "a child graph of two host functions", 2, 3, 12);
+    for (single = 0; single < ITEMS; single++)
+        ask_updated_while_out(&kept, (enum item)single);
     close_kept(&kept);
 }
 

@@ -118,6 +118,10 @@ static void node_keeps(struct node *n, const struct node *old)
 {
     if (device.faults.update_keeps_element)
         keep_element(&n->move, old->move.width);
+    if (device.faults.update_passes_disabled && old->disabled)
+        n->move = old->move;
+    for (size_t i = 1; device.faults.update_keeps_inner_hosts && n->children != 0 && i < n->child[0]->nodes; i++)
+        n->child[0]->node[i]->host = old->child[0]->node[i]->host;
     if (device.faults.update_keeps_condition)
         n->condition = old->condition;
     for (unsigned c = 0; device.faults.update_keeps_body && n->type == cudaGraphNodeTypeConditional && c < n->children; c++)

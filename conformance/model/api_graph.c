@@ -357,7 +357,7 @@ cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t *
             drop_any_arc(g, node_of(from[i]), node_of(to[i]));
         return call_result(cudaErrorInvalidValue);
     }
-    if (device.faults.inner_edges_stay && g->owner != NULL)
+    if ((device.faults.inner_edges_stay && g->owner != NULL) || (device.faults.cloned_edges_stay && g->cloned))
         return cudaSuccess;
     for (size_t i = 0; i < (device.faults.removal_stops_early ? count != 0 : count); i++) {
         size_t at = arc_find(g, node_of(from[i]), node_of(to[i]), data_at(data, i));

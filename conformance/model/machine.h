@@ -274,6 +274,7 @@ struct faults {
     bool many_blocks_overlap, polled_launch_event_uncovered, idle_origin_not_joined, captured_timed_event_lost, legacy_copy_out_alone;
     bool copy_out_skips_legacy;
     bool disabled_end_forgotten;
+    bool cloned_edges_stay, update_keeps_inner_hosts, update_passes_disabled;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

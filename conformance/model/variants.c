@@ -546,6 +546,9 @@ static const struct variant variants[] = {
     BROKEN("legacy-copy-out-alone", legacy_copy_out_alone, "COMP-06d", "a copy to the host in the legacy stream does not come after blocking streams"),
     BROKEN("copy-out-skips-legacy", copy_out_skips_legacy, "COMP-06d", "a copy to the host in a blocking stream does not come after the legacy one"),
     BROKEN("disabled-end-forgotten", disabled_end_forgotten, "EDGE-27a", "a graph does not wait at its end for a last node that is disabled, nor for what comes before that"),
+    BROKEN("cloned-edges-stay", cloned_edges_stay, "EDGE-43c", "edges of a graph that was cloned are not removed"),
+    BROKEN("update-keeps-inner-hosts", update_keeps_inner_hosts, "EDGE-43d", "an update leaves the host functions of a child graph from the second on as they were"),
+    BROKEN("update-passes-disabled", update_passes_disabled, "EDGE-43d", "an update does not change memsets and copies that are disabled"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
