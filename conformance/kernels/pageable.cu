@@ -3,7 +3,8 @@
  * pair     rules     what is asked
  * copies   COMP-05b  a source that is written over as soon as cudaMemcpy from it has returned; a target that is looked at then. Sizes on
  *                    both sides of 64 KiB, after unfinished work
- * pinned   COMP-05d  the same with pinned memory; copies from host memory to host memory, pinned and pageable; and memsets of pinned memory
+ * pinned   COMP-05d  the same with pinned memory, also in another thread; copies from host memory to host memory, pinned and pageable; and
+ *                    memsets of pinned memory
  * memsets  COMP-05c  memsets of 0, 1, 127, 128, 255 and -1
  * values   COMP-05c  memsets of values of 1, 2 and 4 bytes by the driver's calls, launched and captured
  */
@@ -177,6 +178,33 @@ static cudaError_t try_pinned(struct pageable *p, size_t bytes, unsigned trial, 
     return error == cudaSuccess ? set_pinned(p, bytes, trial, &wrong->set) : error;
 }
 
+struct pinned_call {
+    struct pageable *pageable;
+    size_t bytes;
+    unsigned trial;
+    struct found *wrong;
+    cudaError_t error;
+};
+
+static void call_pinned(void *of)
+{
+    struct pinned_call *call = (struct pinned_call *)of;
+
+    call->error = try_pinned(call->pageable, call->bytes, call->trial, call->wrong);
+}
+
+/* Every third trial in another host thread. */
+static cudaError_t try_pinned_by_thread(struct pageable *p, size_t bytes, unsigned trial, struct found *wrong)
+{
+    struct pinned_call call = { p, bytes, trial, wrong, cudaSuccess };
+
+    if (trial % 3 == 2 && !run_in_thread(call_pinned, &call))
+        ask_skip(p->ask, "copies in another thread", "no thread could be had");
+    else if (trial % 3 != 2)
+        call_pinned(&call);
+    return call.error;
+}
+
 static void ask_pinned(struct ask *ask)
 {
     static const size_t sizes[] = { 1, 255, 4096, 65537, MOST_BYTES };
@@ -190,7 +218,7 @@ static void ask_pinned(struct ask *ask)
     if (error == cudaSuccess)
         error = cudaMallocHost((void **)&p.pinned[1], MOST_BYTES);
     for (; ask_goes_on(ask, trial, 3 * count) && error == cudaSuccess; trial++)
-        error = try_pinned(&p, sizes[trial % count], trial, &wrong);
+        error = try_pinned_by_thread(&p, sizes[trial % count], trial, &wrong);
     ask_expect(ask, "copies and memsets of pinned memory", error, cudaSuccess);
     ask_expect_none(ask, "copies from pinned memory that took what was written after the call", wrong.in, trial);
     ask_expect_none(ask, "copies to pinned memory that were not complete after the call", wrong.out, trial);

@@ -1,8 +1,8 @@
 /* polled.cu - what a host finds that asks a stream whether its work has ended, or waits for it.
  *
  * pair       rules    what is asked
- * streams    MEM-09c  streams of each kind, after a kernel, a memset, a copy, a host function, a graph and an event record, from this thread
- *                     and from another one
+ * streams    MEM-09c  streams of each kind, after a kernel, a memset, a copy, a host function, a graph, an event record, and a wait for the
+ *                     event of another stream, from this thread and from another one
  * events     MEM-09c  events after work, whose stream was destroyed, that were asked for before, and in another thread
  * recorders  MEM-09c  events of each kind, recorded in streams of each kind: by a call, by a node of a graph, and by a launch
  */
@@ -28,7 +28,7 @@ KERNEL(polled_stores_first)
     k_trigger();
 }
 
-enum last { LAST_KERNEL, LAST_MEMSET, LAST_COPY, LAST_HOST, LAST_GRAPH, LAST_RECORD, LASTS };
+enum last { LAST_KERNEL, LAST_MEMSET, LAST_COPY, LAST_HOST, LAST_GRAPH, LAST_RECORD, LAST_AWAITED, LASTS };
 #define STREAMS 4u             /* non-blocking, blocking with the highest priority, per-thread default, legacy default */
 #define WAYS 3u                /* asks and then waits; waits; asks and then waits in another thread */
 #define PLACES (LASTS * STREAMS * WAYS)
@@ -82,12 +82,15 @@ static void close_polled(struct polled *p)
 
 static cudaError_t put_last(struct polled *p, enum last last, cudaStream_t stream)
 {
+    cudaError_t error;
+
     switch (last) {
     case LAST_MEMSET: return cudaMemsetAsync(p->words, 0, sizeof(uint32_t), stream);
     case LAST_COPY: return cudaMemcpyAsync(p->words, p->words + 1, sizeof(uint32_t), cudaMemcpyDeviceToDevice, stream);
     case LAST_HOST: return cudaLaunchHostFunc(stream, ask_host_nothing, NULL);
     case LAST_GRAPH: return cudaGraphLaunch(p->nothing, stream);
     case LAST_RECORD: return cudaEventRecord(p->mark, stream);
+    case LAST_AWAITED: error = cudaEventRecord(p->mark, p->ask->side); return error == cudaSuccess ? cudaStreamWaitEvent(stream, p->mark, 0) : error;
     default: return cudaSuccess;
     }
 }
@@ -119,13 +122,14 @@ static cudaError_t run_polled(struct polled *p, unsigned trial)
 {
     cudaStream_t stream = p->stream[trial / LASTS % STREAMS];
     unsigned way = trial / LASTS / STREAMS % WAYS;
+    enum last last = (enum last)(trial % LASTS);
     struct look look = { p, stream, way != 1, cudaSuccess };
     cudaError_t error;
 
     prepare_trial(p->room, trial);
-    error = launch_one((const void *)SYMBOL(polled_work), &p->args, ASK_WORDS / 2, stream, NULL, 0);
+    error = launch_one((const void *)SYMBOL(polled_work), &p->args, ASK_WORDS / 2, last == LAST_AWAITED ? p->ask->side : stream, NULL, 0);
     if (error == cudaSuccess)
-        error = put_last(p, (enum last)(trial % LASTS), stream);
+        error = put_last(p, last, stream);
     if (error != cudaSuccess)
         return error;
     if (way < 2 || stream == cudaStreamPerThread)

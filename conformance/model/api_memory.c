@@ -208,6 +208,8 @@ static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct 
         (device.faults.default_to_pinned_early && kind == cudaMemcpyDefault && pinned_target) ||
         (device.faults.pinned_to_pinned_early && kind == cudaMemcpyHostToHost && pinned_source && pinned_target))
         wait = false;
+    if (device.faults.other_thread_copy_early && device.other_thread)
+        wait = false;
     if (pageable_target)
         wait = wait ? !(long_copy && device.faults.long_pageable_target_early) : !device.faults.pageable_later;
     if (device.faults.rows_copy_unordered && move.rows > 1)

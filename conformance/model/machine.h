@@ -275,6 +275,7 @@ struct faults {
     bool copy_out_skips_legacy;
     bool disabled_end_forgotten;
     bool cloned_edges_stay, update_keeps_inner_hosts, update_passes_disabled;
+    bool poll_forgets_event, sync_forgets_event, other_thread_copy_early;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

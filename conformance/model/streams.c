@@ -342,6 +342,11 @@ cudaError_t streams_run_but_per_thread(void)
     return error;
 }
 
+static bool only_waits(const struct stream *s)
+{
+    return s->waits != 0 && (s->tail == NULL || s->tail->retired);
+}
+
 /* Devices on which a stream is said to have ended whatever it holds */
 static bool always_ended(const struct stream *s)
 {
@@ -349,6 +354,8 @@ static bool always_ended(const struct stream *s)
     if ((f->per_thread_poll_succeeds && s == &per_thread) || (f->urgent_poll_succeeds && s->priority < 0))
         return true;
     if (f->other_thread_poll_succeeds && device.other_thread)
+        return true;
+    if (f->poll_forgets_event && only_waits(s))
         return true;
     if (s->tail == NULL)
         return false;
@@ -361,7 +368,7 @@ static bool always_ended(const struct stream *s)
 static bool not_awaited(const struct stream *s)
 {
     const struct faults *f = &device.faults;
-    if (f->per_thread_sync_early && s == &per_thread)
+    if ((f->per_thread_sync_early && s == &per_thread) || (f->sync_forgets_event && only_waits(s)))
         return true;
     if (f->legacy_sync_behind_move_early && s == &legacy && s->kernel_tail == NULL)
         return true;
@@ -517,9 +524,10 @@ cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
     FAIL_IF(s == NULL, cudaErrorInvalidResourceHandle);
     cudaError_t forbidden = capture_forbids(s);
     FAIL_IF(forbidden != cudaSuccess, forbidden);
+    bool unseen = not_awaited(s);
     stream_closes(s);
     s->idle = true;
-    if (not_awaited(s))
+    if (unseen)
         return call_result(run_a_little());
     if (device.faults.blocking_policy_early && s->attribute[cudaLaunchAttributeSynchronizationPolicy].syncPolicy == cudaSyncPolicyBlockingSync)
         return call_result(run_a_little());
