@@ -349,15 +349,16 @@ static cudaError_t give_node(struct given *g, const struct subject *of, enum way
     return cudaSuccess;
 }
 
-static cudaError_t give_exec(struct given *g, const struct subject *of, enum way way, unsigned which, int cooperative, cudaGraphExec_t exec,
-                             cudaGraphNode_t node)
+/* other: a graph of one node that does what the executable one is to do. */
+static cudaError_t give_exec(struct given *g, const struct subject *of, enum way way, unsigned which, cudaGraphExec_t exec, cudaGraphNode_t node,
+                             cudaGraph_t other)
 {
-    cudaGraph_t other = NULL;
-    cudaGraphNode_t inside = NULL;
-    cudaError_t error = cudaSuccess;
-
-    if (way == WAY_EXEC)
-        return of->set_exec(g, exec, node, which);
+    switch (way) {
+    case WAY_EXEC: return of->set_exec(g, exec, node, which);
+    case WAY_UPDATE: return update_with(exec, other);
+    case WAY_CHILD: return cudaGraphExecChildGraphNodeSetParams(exec, node, other);
+    default: break;
+    }
 #if CUDART_VERSION >= 12030
     if (way == WAY_GENERAL_EXEC) {
         struct cudaGraphNodeParams general = PDL_ZERO;
@@ -365,21 +366,24 @@ static cudaError_t give_exec(struct given *g, const struct subject *of, enum way
         return cudaGraphExecNodeSetParams(exec, node, &general);
     }
 #endif
-    if (way != WAY_UPDATE && way != WAY_CHILD)
-        return cudaSuccess;
-    error = graph_of(g, of, which, cooperative, 0, &other, &inside);
-    if (error == cudaSuccess)
-        error = way == WAY_UPDATE ? update_with(exec, other) : cudaGraphExecChildGraphNodeSetParams(exec, node, other);
-    (void)cudaGraphDestroy(other);
-    return error;
+    return cudaSuccess;
 }
 
 /* In an executable graph: gives its node other parameters, launches it, and looks. */
 static cudaError_t run_given(struct given *g, const struct subject *of, enum way way, unsigned which, int cooperative, cudaGraphExec_t exec,
                              cudaGraphNode_t node)
 {
-    cudaError_t error = give_exec(g, of, way, which, cooperative, exec, node);
+    cudaGraph_t other = NULL;
+    cudaGraphNode_t inside = NULL;
+    cudaError_t error = cudaSuccess;
 
+    if (way == WAY_UPDATE || way == WAY_CHILD)
+        error = graph_of(g, of, which, cooperative, 0, &other, &inside);
+    if (error != cudaSuccess)
+        return error;
+    error = give_exec(g, of, way, which, exec, node, other);
+    if (other)
+        (void)cudaGraphDestroy(other);
     if (error != cudaSuccess && of->may_be_refused) {
         (void)cudaGetLastError();
         return cudaSuccess;
@@ -498,9 +502,9 @@ static void ask_crowds(struct ask *ask)
 
     if (!open_given(&g, ask))
         return;
-    (void)cudaGetDevice(&device);
-    (void)cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device);
-    (void)cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    ask_expect(ask, "the device", cudaGetDevice(&device), cudaSuccess);
+    ask_expect(ask, "whether it takes cooperative launches", cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device), cudaSuccess);
+    ask_expect(ask, "its multiprocessors", cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), cudaSuccess);
     ask_expect(ask, "how many blocks fit", cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, (const void *)SYMBOL(given_tells), 32, crowd.shared),
                cudaSuccess);
     crowd.grid[0] = (unsigned)(processors * fit) + 1;
