@@ -34,7 +34,7 @@ struct shape {
     unsigned grid[3], block[3], shared;
 };
 #define SHAPES 4u
-/* Any two of them differ in all but one place. */
+/* The last three differ from each other in all places, and the first from each of them in all but one or two. */
 static const struct shape shapes[SHAPES] = {
     { { 1, 1, 1 }, { 4, 1, 1 }, 0 },
     { { 2, 3, 1 }, { 2, 2, 3 }, 256 },
@@ -216,7 +216,7 @@ static const char *const way_names[WAYS] = { "a node", "cudaGraphKernelNodeSetPa
                                              "cudaGraphExecNodeSetParams" };
 #define WAYS_ASKED (CUDART_VERSION >= 12030 ? WAYS : WAY_GENERAL_ADDED)
 
-/* What a node may be: what it does is one of several, told by a number. */
+/* A kind of node, and the calls that make and change one. `which` is the number of what it is to do: of a shape, or of a memset. */
 struct subject {
     cudaError_t (*add)(struct given *g, cudaGraph_t graph, unsigned which, cudaGraphNode_t *node);
     cudaError_t (*set)(struct given *g, cudaGraphNode_t node, unsigned which);
@@ -224,7 +224,7 @@ struct subject {
 #if CUDART_VERSION >= 12030
     void (*fill_general)(struct given *g, struct cudaGraphNodeParams *params, unsigned which);
 #endif
-    cudaError_t (*look)(struct given *g, unsigned which); /* what the last launch left is what `which` does; forgets it */
+    cudaError_t (*look)(struct given *g, unsigned which); /* compares what the last launch left with that, and clears it */
     int may_be_refused;         /* new parameters of an executable graph */
 };
 
@@ -425,7 +425,7 @@ static cudaError_t run_way(struct given *g, const struct subject *of, enum way w
     return error;
 }
 
-/* By each way, from each of so many to others, the kernels half of the time as cooperative ones. */
+/* Each way of giving parameters, from each of `count` to others; every other pair of kernels is cooperative. */
 static void ask_ways(struct given *g, const struct subject *of, unsigned count)
 {
     unsigned way, turn;

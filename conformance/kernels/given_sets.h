@@ -8,7 +8,7 @@ struct fill {
     unsigned at, value, element, width;
 };
 #define FILLS 4u
-/* Any two of them differ in all. */
+/* They differ in all, but for the element size of the first and the last. */
 static const struct fill fills[FILLS] = { { 4, 0xA1B2C3D4u, 4, 5 }, { 9, 0x7F, 1, 13 }, { 16, 0x1234, 2, 7 }, { 12, 0x01020304u, 4, 9 } };
 
 static struct cudaMemsetParams fill_of(struct given *g, unsigned which)

@@ -6,7 +6,7 @@
 static const unsigned long long exec_flags[FLAGGED] = { 0, cudaGraphInstantiateFlagAutoFreeOnLaunch, cudaGraphInstantiateFlagUseNodePriority,
                                                         cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUseNodePriority };
 
-/* Driver 580 leaves the priority flag out of what it tells: that one is only noted. */
+/* Driver 580.159.04 does not tell the flag for node priorities, although it was passed: that flag is not compared. */
 static void expect_flags(struct ask *ask, const char *when, cudaGraphExec_t exec, unsigned which)
 {
     unsigned long long is = ~0ull, priority = cudaGraphInstantiateFlagUseNodePriority;

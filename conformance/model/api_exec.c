@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Which nodes an update is refused for: those of the graph that it is to be made from. */
+/* Why an update is refused: a node of the graph that it would take over and, if one of its edges is to blame, the node that this leads from. */
 struct refusal {
     const struct node *of, *from, *old; /* old: of the executable graph */
 };

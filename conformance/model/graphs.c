@@ -153,7 +153,8 @@ bool node_is_fixed(const struct node *n)
     bool in_child = graph_is_inside(n->graph, cudaGraphNodeTypeGraph);
     switch ((int)n->type) {
     case cudaGraphNodeTypeKernel:
-        return (f->captured_kernel_fixed && n->captured) || (f->child_takes_no_params && in_child) || (f->cloned_takes_no_params && n->graph->cloned) || (f->made_takes_no_params && n->graph->made);
+        return (f->captured_kernel_fixed && n->captured) || (f->child_takes_no_params && in_child) ||
+               (f->cloned_takes_no_params && n->graph->cloned) || (f->made_takes_no_params && n->graph->made);
     case cudaGraphNodeTypeMemset: return (f->captured_set_fixed && n->captured) || (f->made_takes_no_set_params && n->graph->made);
     case cudaGraphNodeTypeMemcpy: return (f->captured_copy_fixed && n->captured) || (f->made_takes_no_copy_params && n->graph->made);
     case cudaGraphNodeTypeHost: return (f->captured_host_fixed && n->captured) || (f->child_takes_no_host_params && in_child);
