@@ -12,28 +12,34 @@
 #define GATE_BOUND_NS 50000000u
 #define REPEATED_KEYS (1ull << 40) /* draws of keys for repeated trials: beyond any number of batches */
 
-/* How many pairs of groups, each with shapes of its own, share these batches. */
-static unsigned group_pairs(uint64_t batches, int graphed)
+static uint64_t divided_up(uint64_t n, uint64_t by) { return (n + by - 1) / by; }
+
+/* Pairs of groups, each with shapes of its own, and how often each is replayed: together `batches` or a few more. */
+static void divide_batches(struct part *part, uint64_t batches, int graphed)
 {
     uint64_t few = batches / 16 < GROUP_PAIRS ? batches / 16 : GROUP_PAIRS;
     uint64_t many = batches / (graphed ? BATCHES_PER_PAIR : STREAM_BATCHES_PER_PAIR);
-    uint64_t pairs = many > few ? many : few;
+    uint64_t most = many > few ? many : few, pairs = most ? most : 1;
+    uint64_t replays = divided_up(batches, 2 * pairs);
+    uint64_t more_pairs = replays > 1 ? divided_up(batches, 2 * (replays - 1)) : pairs;
 
-    return pairs ? (unsigned)pairs : 1;
+    if (replays > 1 && more_pairs * (replays - 1) < pairs * replays) {
+        pairs = more_pairs;
+        replays--;
+    }
+    part->pairs = (unsigned)pairs;
+    part->replays = (unsigned)replays;
 }
 
 uint64_t part_divide(struct part *part, uint64_t trials, int graphed)
 {
     unsigned most = graphed ? PLAN_MAX_SLOTS : STREAM_SLOTS, base_per_batch;
-    uint64_t batches;
 
     part->slots = most;
     while (part->slots > 16 && part->slots / 2 * 2 >= trials)
         part->slots /= 2;
     base_per_batch = part->interleave == CONTROL_NONE ? part->slots : part->slots - part->slots / PLAN_CONTROL_EVERY;
-    batches = (trials + base_per_batch - 1) / base_per_batch;
-    part->pairs = group_pairs(batches, graphed);
-    part->replays = (unsigned)((batches + 2 * part->pairs - 1) / (2 * part->pairs));
+    divide_batches(part, divided_up(trials, base_per_batch), graphed);
     return part_batches(part) * base_per_batch;
 }
 
