@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "batch_kernels.h"
+#include "crew.h"
 
 #define GROUP_PAIRS 8u      /* of a short part; each costs two captures, or nothing on the stream path */
 #define BATCHES_PER_PAIR 128u /* of a long part: shapes grow with the profile, and captures stay a hundredth of the time */
@@ -222,22 +223,87 @@ static struct queue queue_of_lane(const struct queue *queue, const struct lane *
     return own;
 }
 
-int batch_queue_trials(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
-                       const struct queue *queue, struct fault *fault)
+#define EVERY_LANE DEVICE_LANES
+
+struct dealing {                 /* of a batch's trials to the lanes */
+    struct device *device;
+    struct buffers *b;
+    const struct part *part;
+    const struct layout *layout;
+    const struct queue *queue;
+    unsigned lanes;              /* 0: all trials run in the queue itself */
+    struct fault fault[DEVICE_LANES];
+};
+
+/* The trials of one lane, or of each. */
+static int queue_slots(const struct dealing *d, unsigned only, struct fault *fault)
 {
-    unsigned i, lanes = lanes_of(device, part, queue);
-    if (!queue_poison(device, b, part, queue, fault) || !enter_lanes(device, lanes, fault))
-        return 0;
-    for (i = 0; i < layout->slots; i++) {
+    const struct pair *pair = d->part->pair;
+    unsigned i;
+
+    for (i = 0; i < d->layout->slots; i++) {
         /* a control runs where the trials it speaks for do */
-        struct queue own = lanes ? queue_of_lane(queue, &device->lane[i / PLAN_CONTROL_EVERY % lanes]) : *queue;
+        unsigned lane = d->lanes ? i / PLAN_CONTROL_EVERY % d->lanes : 0;
         struct trial_launch trial;
-        fill_trial(&trial, part->pair, b, &layout->slot[i], i);
-        FAULT_TRY(fault, part->pair->queue(&own, &trial));
-        if (queue->nodes)
-            nodes_next(queue->nodes, (part->pair->flags & PAIR_LINE) && trial.control == CONTROL_NONE);
+        struct queue own;
+        if (only != EVERY_LANE && lane != only)
+            continue;
+        own = d->lanes ? queue_of_lane(d->queue, &d->device->lane[lane]) : *d->queue;
+        fill_trial(&trial, pair, d->b, &d->layout->slot[i], i);
+        FAULT_TRY(fault, pair->queue(&own, &trial));
+        if (own.nodes)
+            nodes_next(own.nodes, (pair->flags & PAIR_LINE) && trial.control == CONTROL_NONE);
     }
-    return leave_lanes(device, lanes, fault);
+    return 1;
+}
+
+static int queue_lane_here(const struct dealing *d, unsigned lane, struct fault *fault)
+{
+    FAULT_TRY(fault, cudaSetDevice(d->device->ordinal)); /* this thread may be new */
+    return queue_slots(d, lane, fault);
+}
+
+static void queue_lane(void *context, unsigned lane, unsigned member)
+{
+    struct dealing *d = context;
+
+    (void)member;
+    (void)queue_lane_here(d, lane, &d->fault[lane]);
+}
+
+/* A host of one thread launches slower than the lanes run. */
+static int queue_lanes_at_once(struct dealing *d, struct fault *fault)
+{
+    unsigned lane;
+
+    crew_work(d->device->crew, d->lanes, 1, queue_lane, d);
+    for (lane = 0; lane < d->lanes; lane++)
+        if (d->fault[lane].error != cudaSuccess) {
+            *fault = d->fault[lane];
+            return 0;
+        }
+    return 1;
+}
+
+int batch_queue_trials(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
+                       const struct queue *queue, int captured, struct fault *fault)
+{
+    struct dealing d;
+    int at_once;
+
+    memset(&d, 0, sizeof(d));
+    d.device = device;
+    d.b = b;
+    d.part = part;
+    d.layout = layout;
+    d.queue = queue;
+    d.lanes = lanes_of(device, part, queue);
+    at_once = d.lanes && !captured; /* a graph has one order of nodes */
+    if (!queue_poison(device, b, part, queue, fault) || !enter_lanes(device, d.lanes, fault))
+        return 0;
+    if (!(at_once ? queue_lanes_at_once(&d, fault) : queue_slots(&d, EVERY_LANE, fault)))
+        return 0;
+    return leave_lanes(device, d.lanes, fault);
 }
 
 static int open_wrap(const struct wrap *wrap, cudaGraph_t *outer, cudaGraph_t *inner, struct fault *fault)
@@ -260,7 +326,7 @@ static int build(struct device *device, struct buffers *b, const struct part *pa
     if (!open_wrap(part->pair->wrap, outer, &inner, fault))
         return 0;
     queue->nodes->graph = inner;
-    if (!batch_queue_trials(device, b, part, layout, queue, fault))
+    if (!batch_queue_trials(device, b, part, layout, queue, 1, fault))
         return 0;
     if (part->pair->wrap)
         FAULT_TRY(fault, part->pair->wrap->close(outer, inner));
@@ -273,7 +339,7 @@ static int capture(struct device *device, struct buffers *b, const struct part *
                    const struct queue *queue, cudaGraph_t *graph, struct fault *fault)
 {
     FAULT_TRY(fault, cudaStreamBeginCapture(device->stream, cudaStreamCaptureModeThreadLocal));
-    if (!batch_queue_trials(device, b, part, layout, queue, fault)) {
+    if (!batch_queue_trials(device, b, part, layout, queue, 1, fault)) {
         (void)cudaStreamEndCapture(device->stream, graph);
         return 0;
     }
@@ -381,7 +447,7 @@ int batch_launch(struct device *device, struct buffers *b, const struct part *pa
         FAULT_TRY(fault, cudaGraphLaunch(exec, device->stream));
         return fetch(device, b, layout, fault);
     }
-    if (!close_gate(device, b, fault) || !batch_queue_trials(device, b, part, layout, queue, fault) || !fetch(device, b, layout, fault))
+    if (!close_gate(device, b, fault) || !batch_queue_trials(device, b, part, layout, queue, 0, fault) || !fetch(device, b, layout, fault))
         return 0;
     release_gate(device);
     return 1;

@@ -65,9 +65,9 @@ void batch_layout(struct layout *layout, const struct part *part, uint64_t group
 /* Plans of a batch; plans[BATCH_POISON] is the poison kernel's. */
 void batch_plan(struct trial_plan *plans, const struct part *part, const struct layout *layout, uint64_t batch);
 
-/* Queue the trials themselves (after their plans): poison, then pair by pair. */
+/* Queue the trials themselves (after their plans): poison, then pair by pair. captured: they become a graph's nodes. */
 int batch_queue_trials(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
-                       const struct queue *queue, struct fault *fault);
+                       const struct queue *queue, int captured, struct fault *fault);
 /* The executable graph of a group: built by hand if queue->nodes is there, else captured. */
 int batch_graph(struct device *device, struct buffers *b, const struct part *part, const struct layout *layout,
                 const struct queue *queue, cudaGraphExec_t *exec, struct fault *fault);

@@ -3,9 +3,13 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "batch_kernels.h"
+#include "check_words.h"
 #include "oracle.h"
+
+#define CREW 8                   /* threads that a GPU does not outrun */
 
 static int attribute(int *value, enum cudaDeviceAttr name, int ordinal, struct fault *fault)
 {
@@ -85,6 +89,18 @@ static int open_buffers(struct device *device, struct buffers *b, struct fault *
     return 1;
 }
 
+/* The model is slower than one thread. */
+static int open_crew(struct device *device, struct fault *fault)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned threads = device->is_model || processors < 2 ? 1 : processors < CREW ? (unsigned)processors : CREW;
+
+    device->crew = crew_open(threads);
+    device->word_check = word_check_open(device->size.words_big, threads);
+    FAULT_TRY(fault, device->crew && device->word_check ? cudaSuccess : cudaErrorMemoryAllocation);
+    return 1;
+}
+
 /* What may stand between the kernels of a pair. */
 static int open_between(struct device *device, struct fault *fault)
 {
@@ -124,7 +140,6 @@ static int open_streams(struct device *device, struct fault *fault)
     FAULT_TRY(fault, cudaEventCreateWithFlags(&device->join, cudaEventDisableTiming));
     FAULT_TRY(fault, cudaHostAlloc((void **)&device->gate_flag_host, sizeof(uint32_t), cudaHostAllocMapped));
     FAULT_TRY(fault, cudaHostGetDevicePointer((void **)&device->gate_flag, device->gate_flag_host, 0));
-    FAULT_TRY(fault, cudaHostAlloc((void **)&device->want, (size_t)device->size.words_big * sizeof(uint32_t), cudaHostAllocDefault));
     *device->gate_flag_host = 0;
     return 1;
 }
@@ -167,7 +182,7 @@ int device_open(struct device *device, int ordinal, int is_model, struct fault *
     FAULT_TRY(fault, pdl_kernel_init(&device->poison, batch_poison_kernel));
     FAULT_TRY(fault, pdl_kernel_init(&device->gate, batch_gate_kernel));
     return open_streams(device, fault) && open_between(device, fault) && open_buffers(device, &device->buffers[0], fault) &&
-           open_buffers(device, &device->buffers[1], fault);
+           open_buffers(device, &device->buffers[1], fault) && open_crew(device, fault);
 }
 
 /* The process ends right after; only what would keep a device busy is released. */

@@ -28,6 +28,9 @@ struct lane {                    /* where trials run beside those of other lanes
     cudaEvent_t fork, join;
 };
 
+struct crew;
+struct word_check;
+
 struct device {
     int is_model, ordinal, cc, driver_version, runtime_version, toolkit_version;
     char name[256];
@@ -44,7 +47,8 @@ struct device {
     size_t words_capacity, blocks_capacity; /* per batch */
     uint32_t *gate_flag_host, *gate_flag;   /* host memory that the gate reads */
     uint32_t gate_epoch;
-    uint32_t *want;              /* scratch of the oracle */
+    struct crew *crew;           /* threads of the host that launch and judge */
+    struct word_check *word_check;
 };
 
 /* What went wrong, if anything: the call and its error. Never printed here. */

@@ -92,7 +92,8 @@ static int finish(struct part *part, struct device *device, struct flight *fligh
 
     if (!batch_wait(b, fault))
         return 0;
-    tally_batch(tally, part, &flight->layout[which], b, batch, batch / 2 % 4 == 0, device->want);
+    check_words(device->word_check, device->crew, part, &flight->layout[which], b);
+    tally_batch(tally, part, &flight->layout[which], b, batch, batch / 2 % 4 == 0, device->word_check->slot);
     remember(b, &flight->layout[which]);
     return 1;
 }

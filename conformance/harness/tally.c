@@ -102,24 +102,25 @@ static void add_sm_pair(struct tally *tally, unsigned writer, unsigned reader)
 
 static unsigned first_word(const struct slot_shape *shape, unsigned block, unsigned blocks)
 {
-    return (unsigned)((uint64_t)(shape->words / 4) * block / blocks) * 4;
+    return shape->words / 4 * block / blocks * 4;
 }
 
-/* Which SM wrote what which SM read: both sides take the words in the order of their blocks. */
+/* Which SM wrote what which SM read: both sides take the words in the order of their blocks, and the dependent's order is rotated. */
 static void add_sm_pairs(struct tally *tally, const struct slot_shape *shape, const struct trial_plan *plan, const uint32_t *sm)
 {
-    unsigned readers = shape->dependent_blocks - plan->skip, reader, writer = 0;
+    unsigned writers = shape->primary_blocks, readers = shape->dependent_blocks - plan->skip;
+    unsigned first_reader = readers - plan->rotate % readers, reader = 0, writer = 0, begin = 0;
+    unsigned written = first_word(shape, 1, writers), read = first_word(shape, 1, readers);
 
-    for (reader = 0; reader < readers; reader++) {
-        unsigned begin = first_word(shape, reader, readers), end = first_word(shape, reader + 1, readers);
-        unsigned block = (reader + readers - plan->rotate % readers) % readers + plan->skip;
-        while (writer > 0 && first_word(shape, writer, shape->primary_blocks) > begin)
-            writer--;
-        for (; writer < shape->primary_blocks && first_word(shape, writer, shape->primary_blocks) < end; writer++)
-            if (first_word(shape, writer + 1, shape->primary_blocks) > begin)
-                add_sm_pair(tally, sm[writer], sm[shape->primary_blocks + block]);
-        if (writer)
-            writer--;
+    while (writer < writers && reader < readers) { /* words from `begin` on are of this writer and this reader */
+        unsigned end = written < read ? written : read;
+        if (end > begin)
+            add_sm_pair(tally, sm[writer], sm[writers + (reader + first_reader) % readers + plan->skip]);
+        begin = end;
+        if (written == end)
+            written = first_word(shape, ++writer + 1, writers);
+        if (read == end)
+            read = first_word(shape, ++reader + 1, readers);
     }
 }
 
@@ -170,22 +171,6 @@ static uint64_t fold(uint64_t hash, uint64_t value)
     return oracle_hash(pair, sizeof(pair));
 }
 
-static struct oracle_trial oracle_trial_of(const struct layout *layout, const struct trial_plan *plans, unsigned slot)
-{
-    struct oracle_trial trial;
-    memset(&trial, 0, sizeof(trial));
-    trial.key = plans[slot].key;
-    trial.batch_key = plans[slot].batch_key;
-    trial.offset = plans[slot].offset;
-    trial.words = layout->slot[slot].shape.words;
-    return trial;
-}
-
-static int is_control(const struct part *part, const struct layout *layout, unsigned slot)
-{
-    return part->interleave != CONTROL_NONE && layout->slot[slot].shape.control != CONTROL_NONE;
-}
-
 void tally_plans(struct tally *tally, const struct part *part, const struct layout *layout, const struct trial_plan *plans,
                  uint32_t *want)
 {
@@ -194,8 +179,8 @@ void tally_plans(struct tally *tally, const struct part *part, const struct layo
     tally->plan_hash = fold(tally->plan_hash, oracle_hash(plans, layout->slots * sizeof(*plans)));
     tally->plan_hash = fold(tally->plan_hash, oracle_hash(layout->slot, layout->slots * sizeof(struct slot)));
     for (i = 0; want && i < layout->slots; i++) {
-        struct oracle_trial trial = oracle_trial_of(layout, plans, i);
-        if (!is_control(part, layout, i))
+        struct oracle_trial trial = slot_trial(layout, plans, i);
+        if (!slot_is_control(part, layout, i))
             tally->expected_hash = fold(tally->expected_hash, oracle_expect(&trial, want));
     }
 }
@@ -210,40 +195,30 @@ static int is_forbidden(const struct part *part, int fresh, const struct trial_s
 
 /* Returns 1 if the trial counts as exercised, as far as it can say alone. */
 static int tally_trial(struct tally *tally, const struct part *part, const struct layout *layout, const struct buffers *b,
-                       uint64_t batch, unsigned i, uint32_t *want)
+                       uint64_t batch, unsigned i, const struct checked *checked)
 {
     const struct slot_shape *shape = &layout->slot[i].shape;
     const struct trial_plan *plan = &b->plan_host[i];
     const struct trial_state *state = &b->state_host[i];
-    struct oracle_trial trial = oracle_trial_of(layout, b->plan_host, i);
-    struct oracle_result words;
-    int fresh;
 
-    trial.stale_key = b->stale_key[i];
-    fresh = oracle_check(&trial, b->seen_host + layout->slot[i].first_word, want, &words);
-    tally->expected_hash = fold(tally->expected_hash, words.want_hash);
+    tally->expected_hash = fold(tally->expected_hash, checked->words.want_hash);
     tally->run++;
-    tally->repeated += trial.stale_key == plan->key || (i && b->plan_host[i - 1].key == plan->key);
+    tally->repeated += b->stale_key[i] == plan->key || (i && b->plan_host[i - 1].key == plan->key);
     tally->overlap += (uint64_t)overlapped(part, state);
     tally->witnessed += (plan->flags & PLAN_WITNESS) && state->witnessed >= shape->primary_blocks;
     tally->cut_short += state->cut_short != 0 || b->gate_late_now;
-    tally->outcome[fresh ? WORD_FRESH : words.first_class]++;
+    tally->outcome[checked->fresh ? WORD_FRESH : checked->words.first_class]++;
     tally->early_start += state->early != 0;
     add_schedule(tally, shape, plan);
-    if (is_forbidden(part, fresh, state))
-        add_forbidden(tally, shape, plan, state, &words, batch, i);
+    if (is_forbidden(part, checked->fresh, state))
+        add_forbidden(tally, shape, plan, state, &checked->words, batch, i);
     return is_exercised(part, shape, plan, state, b->gate_late_now);
 }
 
 /* A copy sets no flag: that it began early shows in what it copied. */
-static int control_started(const struct part *part, const struct layout *layout, const struct buffers *b, unsigned i, uint32_t *want)
+static int control_started(const struct part *part, const struct trial_state *state, const struct checked *checked)
 {
-    struct oracle_trial trial = oracle_trial_of(layout, b->plan_host, i);
-    struct oracle_result words;
-
-    if (part->pair->flags & PAIR_COPY)
-        return !oracle_check(&trial, b->seen_host + layout->slot[i].first_word, want, &words);
-    return b->state_host[i].early != 0;
+    return part->pair->flags & PAIR_COPY ? !checked->fresh : state->early != 0;
 }
 
 /* A control that began early shows room for its own shape, not for that of a neighbour. */
@@ -262,21 +237,21 @@ static uint64_t credited(const struct layout *layout, unsigned control, const un
 }
 
 void tally_batch(struct tally *tally, const struct part *part, const struct layout *layout, const struct buffers *b,
-                 uint64_t batch, int sm_pairs, uint32_t *want)
+                 uint64_t batch, int sm_pairs, const struct checked *checked)
 {
     unsigned waiting[PLAN_MAX_SLOTS], held = 0, i; /* held trials whose control is still to come */
 
     tally_plans(tally, part, layout, b->plan_host, NULL);
     for (i = 0; i < layout->slots; i++) {
-        if (is_control(part, layout, i)) {
-            int started = control_started(part, layout, b, i, want);
+        if (slot_is_control(part, layout, i)) {
+            int started = control_started(part, &b->state_host[i], &checked[i]);
             tally->controls++;
             tally->controls_started += (uint64_t)started;
             tally->exercised += started ? credited(layout, i, waiting, held) : 0;
             held = 0;
             continue;
         }
-        if (tally_trial(tally, part, layout, b, batch, i, want)) {
+        if (tally_trial(tally, part, layout, b, batch, i, &checked[i])) {
             if (part->interleave != CONTROL_NONE)
                 waiting[held++] = i;
             else

@@ -3,6 +3,7 @@
 #define TALLY_H_INCLUDED
 
 #include "batch.h"
+#include "check_words.h"
 
 #define TALLY_DETAILS 16u        /* forbidden trials that are told one by one */
 #define TALLY_SMS 512u           /* of the SM-pair bitmap; SMs beyond it are in no pair, and in no count of possible ones */
@@ -45,8 +46,8 @@ uint64_t tally_pairs_possible(unsigned sms);
 /* Plans only: hashes of what is planned and expected. want is scratch. */
 void tally_plans(struct tally *tally, const struct part *part, const struct layout *layout, const struct trial_plan *plans,
                  uint32_t *want);
-/* A finished batch. sm_pairs: also collect which SMs wrote and read. */
+/* A finished batch and its words (of check_words). sm_pairs: also collect which SMs wrote and read. */
 void tally_batch(struct tally *tally, const struct part *part, const struct layout *layout, const struct buffers *b,
-                 uint64_t batch, int sm_pairs, uint32_t *want);
+                 uint64_t batch, int sm_pairs, const struct checked *checked);
 
 #endif

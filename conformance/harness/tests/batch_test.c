@@ -104,12 +104,16 @@ static struct tally counted;     /* of the last batch */
 
 static void count(const struct part *part, const struct buffers *b, uint64_t batch)
 {
-    static uint32_t want[65536];
+    struct crew *crew = crew_open(1);
+    struct word_check *words = word_check_open(part->size.words_big, 1);
 
-    if (!tally_open(&counted))
+    if (!crew || !words || !tally_open(&counted))
         exit(1);
-    tally_batch(&counted, part, &layout, b, batch, 0, want);
+    check_words(words, crew, part, &layout, b);
+    tally_batch(&counted, part, &layout, b, batch, 0, words->slot);
     tally_close(&counted);
+    word_check_close(words);
+    crew_close(crew);
 }
 
 static void check_tally(void)
@@ -174,7 +178,8 @@ cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *tri
 
     params[0] = &args;
     one.x = one.y = one.z = 1;
-    used[queued++ % PLAN_MAX_SLOTS] = queue->stream;
+    used[trial->args.plan - buffers.plan] = queue->stream;
+    queued++;
     for (i = 0; i < device.lanes; i++)
         strangers += (queue->stream == device.lane[i].stream) != (queue->side == device.lane[i].side) ||
                      (queue->stream == device.lane[i].stream) != (queue->fork == device.lane[i].fork) ||
@@ -185,8 +190,14 @@ cudaError_t queue_pair(const struct queue *queue, const struct trial_launch *tri
 
 static cudaError_t queue_of_its_own(const struct queue *queue, const struct trial_launch *trial) { return queue_pair(queue, trial); }
 
-/* How many streams a batch of this part was queued in, captured as a whole; 0: that failed. */
-static unsigned streams_used(const struct part *part)
+static cudaError_t queue_failing_once(const struct queue *queue, const struct trial_launch *trial)
+{
+    return trial->args.plan - buffers.plan == 37 ? cudaErrorLaunchFailure : queue_pair(queue, trial);
+}
+
+/* How many streams a batch of this part was queued in, under a capture that ends well; 0: that failed. at_once: lane by lane, as
+ * threads would, and not trial by trial. */
+static unsigned streams_of(const struct part *part, int at_once)
 {
     struct queue queue;
     struct fault fault;
@@ -198,7 +209,7 @@ static unsigned streams_used(const struct part *part)
     queued = outside_capture = strangers = 0;
     batch_layout(&layout, part, 0);
     if (cudaStreamBeginCapture(device.stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess ||
-        !batch_queue_trials(&device, &buffers, part, &layout, &queue, &fault) ||
+        !batch_queue_trials(&device, &buffers, part, &layout, &queue, !at_once, &fault) ||
         cudaStreamEndCapture(device.stream, &graph) != cudaSuccess || queued != layout.slots)
         return 0;
     for (i = 0; i < layout.slots; i++) {
@@ -208,6 +219,8 @@ static unsigned streams_used(const struct part *part)
     }
     return cudaGraphDestroy(graph) == cudaSuccess ? streams : 0;
 }
+
+static unsigned streams_used(const struct part *part) { return streams_of(part, 0); }
 
 static cudaError_t open_lane(struct lane *lane)
 {
@@ -234,6 +247,30 @@ static int open_lanes(void)
     return error == cudaSuccess;
 }
 
+static void check_lanes_at_once(const struct part *part)
+{
+    cudaStream_t by_trial[PLAN_MAX_SLOTS];
+    struct queue queue;
+    struct fault fault;
+    cudaGraph_t graph = NULL;
+
+    device.crew = crew_open(1);
+    memcpy(by_trial, used, sizeof(used));
+    check(device.crew && streams_of(part, 1) == DEVICE_LANES && strangers == 0 && memcmp(by_trial, used, sizeof(used)) == 0,
+          "lanes that are filled at once hold the same trials");
+    pair.queue = queue_failing_once;
+    memset(&queue, 0, sizeof(queue));
+    memset(&fault, 0, sizeof(fault));
+    queue.stream = device.stream;
+    check(cudaStreamBeginCapture(device.stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess &&
+              !batch_queue_trials(&device, &buffers, part, &layout, &queue, 0, &fault) && fault.error == cudaErrorLaunchFailure && fault.call,
+          "what fails in one lane fails the batch, and is told");
+    (void)cudaStreamEndCapture(device.stream, &graph);
+    (void)cudaGetLastError();
+    crew_close(device.crew);
+    pair.queue = queue_pair;
+}
+
 static void check_lanes(void)
 {
     struct part part;
@@ -248,6 +285,7 @@ static void check_lanes(void)
     for (i = 0; i < layout.slots; i++)
         apart += used[i] == device.stream || used[i] != used[i - i % PLAN_CONTROL_EVERY];
     check(apart == 0, "a control is queued where the trials it speaks for are");
+    check_lanes_at_once(&part);
 
     pair.queue = queue_of_its_own;
     check(streams_used(&part) == 1 && used[0] == device.stream, "trials that may use other streams run alone");

@@ -13,7 +13,7 @@ enum { BATCHES_MAX = 64 };
 static struct watched {
     const struct part *part;
     int graphed;
-    uint64_t planned, launched, judged, plans_only;  /* batches, counted in order */
+    uint64_t planned, launched, checked, judged, plans_only;  /* batches, counted in order */
     uint64_t group_of[2];        /* that each set of buffers holds */
     int waited, graphs, synchronized, misplaced;
     unsigned made, told, sm_pairs;
@@ -23,6 +23,8 @@ static struct watched {
 } w;
 static struct device device;
 static struct tally tally;
+static struct word_check word_check;
+static uint32_t scratch[8];
 
 static void in_order(int holds, const char *what)
 {
@@ -125,10 +127,18 @@ int batch_wait(struct buffers *b, struct fault *fault)
     return goes_on(fault);
 }
 
-void tally_batch(struct tally *of, const struct part *part, const struct layout *layout, const struct buffers *b, uint64_t batch, int sm_pairs,
-                 uint32_t *want)
+void check_words(struct word_check *check, struct crew *crew, const struct part *part, const struct layout *layout, const struct buffers *b)
 {
-    in_order(of == &tally && want == device.want, "counted in the tally, with the oracle's scratch");
+    in_order(check == device.word_check && crew == device.crew && part == w.part, "words are checked by the device's own crew");
+    in_order(w.waited && w.checked == w.judged, "once, after their batch was awaited");
+    in_order(which_buffers(b) == w.judged % 2 && layout->words == part_group(part, w.judged) + 1, "in their own buffers and layout");
+    w.checked++;
+}
+
+void tally_batch(struct tally *of, const struct part *part, const struct layout *layout, const struct buffers *b, uint64_t batch, int sm_pairs,
+                 const struct checked *words)
+{
+    in_order(of == &tally && words == device.word_check->slot && w.checked == w.judged + 1, "counted in the tally, by the words that were checked");
     in_order(w.waited && batch == w.judged, "a batch is judged once, after it was awaited");
     in_order(which_buffers(b) == batch % 2 && layout->words == part_group(part, batch) + 1, "in its own buffers and layout");
     in_order(sm_pairs == (batch % 8 < 2), "one pair of batches in four says which SMs took part");
@@ -139,7 +149,7 @@ void tally_batch(struct tally *of, const struct part *part, const struct layout 
 
 void tally_plans(struct tally *of, const struct part *part, const struct layout *layout, const struct trial_plan *plans, uint32_t *want)
 {
-    in_order(of == &tally && want == device.want && layout->words == part_group(part, w.plans_only - 1) + 1, "plans are counted in their layout");
+    in_order(of == &tally && want == scratch && layout->words == part_group(part, w.plans_only - 1) + 1, "plans are counted in their layout");
     in_order(plans[0].key == (w.plans_only - 1) * 100 + 1, "one batch after the other");
     w.plans_only++;
 }
@@ -217,7 +227,6 @@ cudaError_t cudaFuncGetParamInfo(const void *function, size_t index, size_t *off
 /* ---- tests ---- */
 
 static struct pair pair;
-static uint32_t scratch[8];
 static struct trial_plan plans[2][BATCH_PLANS];
 
 static int run_parts(unsigned pairs, unsigned replays, int graphed, unsigned flags, uint64_t fails_at, struct part *part, struct fault *fault)
@@ -230,7 +239,8 @@ static int run_parts(unsigned pairs, unsigned replays, int graphed, unsigned fla
     memset(part, 0, sizeof(*part));
     memset(&device, 0, sizeof(device));
     memset(fault, 0, sizeof(*fault));
-    device.want = scratch;
+    device.crew = (struct crew *)(void *)scratch;
+    device.word_check = &word_check;
     for (i = 0; i < 2; i++) {
         device.buffers[i].plan_host = plans[i];
         device.buffers[i].stale_key[3] = 9; /* of whatever ran before */

@@ -41,6 +41,8 @@ struct bench {
     struct trial_plan plans[BATCH_PLANS];
     struct trial_state states[PLAN_MAX_SLOTS];
     uint32_t seen[SLOTS * WORDS], sm[SLOTS * 2 * BLOCKS], want[WORDS];
+    struct crew *crew;
+    struct word_check *words;
     struct tally tally;
 };
 
@@ -77,7 +79,7 @@ static struct bench *open_bench(const char *kind, enum control interleave)
     struct bench *t = calloc(1, sizeof(*t));
     unsigned i;
 
-    if (!t || !tally_open(&t->tally))
+    if (!t || !tally_open(&t->tally) || !(t->crew = crew_open(1)) || !(t->words = word_check_open(WORDS, 1)))
         exit(1);
     t->info.kind = kind;
     t->info.window = "widened";
@@ -102,16 +104,24 @@ static struct bench *open_bench(const char *kind, enum control interleave)
     return t;
 }
 
+static void count_batch(struct bench *t, uint64_t batch, int sm_pairs)
+{
+    check_words(t->words, t->crew, &t->part, &t->layout, &t->buffers);
+    tally_batch(&t->tally, &t->part, &t->layout, &t->buffers, batch, sm_pairs, t->words->slot);
+}
+
 /* Counts the batch and returns how many trials were exercised. */
 static uint64_t count(struct bench *t)
 {
-    tally_batch(&t->tally, &t->part, &t->layout, &t->buffers, 0, 1, t->want);
+    count_batch(t, 0, 1);
     return t->tally.exercised;
 }
 
 static void close_bench(struct bench *t)
 {
     tally_close(&t->tally);
+    word_check_close(t->words);
+    crew_close(t->crew);
     free(t);
 }
 
@@ -326,7 +336,7 @@ static void test_repeated_and_details(void)
     t->buffers.stale_key[3] = t->plans[3].key;
     t->seen[WORDS] ^= 1;
     for (batch = 0; batch < 2 * TALLY_DETAILS; batch++)
-        tally_batch(&t->tally, &t->part, &t->layout, &t->buffers, batch, 0, t->want);
+        count_batch(t, batch, 0);
     check(t->tally.repeated == 2 * 2 * TALLY_DETAILS, "a key of the neighbour, or of the trial before at the same place, is a repetition");
     check(t->tally.forbidden >= 2 * TALLY_DETAILS && t->tally.details == TALLY_DETAILS, "all are counted, the first ones are told");
     check(t->tally.details == TALLY_DETAILS && t->tally.detail[TALLY_DETAILS - 1].batch == TALLY_DETAILS - 1, "each with its batch");
@@ -377,7 +387,7 @@ static void test_schedule_fields(void)
     for (field = 0; field < 12; field++) {
         t = open_bench("visibility", CONTROL_NONE);
         *schedule_field(t, field) += field == 5 ? 32 : field == 3 ? -4u : 1;
-        tally_batch(&t->tally, &t->part, &t->layout, &t->buffers, 0, 0, t->want);
+        count_batch(t, 0, 0);
         same += t->tally.schedules.count != 2;
         shapes += t->tally.shapes.count != (field < 4 ? 2 : 1);
         close_bench(t);
@@ -398,13 +408,13 @@ static void test_full_sets(void)
     no_memory = 1;
     for (i = 0; i < 2100; i++) {
         t->plans[0].withhold = i;
-        tally_batch(&t->tally, &t->part, &t->layout, &t->buffers, 0, 0, t->want);
+        count_batch(t, 0, 0);
     }
     check(t->tally.schedules.count == 2048, "half of a set is filled, no more");
     no_memory = 0;
     for (i = 0; i < 2100; i++) {
         t->plans[0].withhold = i;
-        tally_batch(&t->tally, &t->part, &t->layout, &t->buffers, 0, 0, t->want);
+        count_batch(t, 0, 0);
     }
     check(t->tally.schedules.count == 2100 && t->tally.schedules.room > 4200, "with memory it grows, and forgets nothing");
     close_bench(t);
