@@ -2,7 +2,8 @@
 
     python3 conformance dev devices            # writes conformance/model/devices.md
     python3 conformance dev devices --check    # 1 if that file is not what would be written
-    python3 conformance dev devices --check --sample 8    # the same for every eighth pair of device and family
+    python3 conformance dev devices --check --sample 8    # the same for every device with its own rule, and every eighth pair of
+                                                          # device and family
 
 Every broken device runs every case that the model can run, profile smoke, one seed. A rule that no device violates has to
 say why in rules.toml (`no_device`; `untestable`, or cases for a GPU only, say it too), and a reason must not outlive its
@@ -31,9 +32,16 @@ Job = tuple[Device, list[Case]]  # a device, and all cases of one family
 
 
 def all_jobs(book: RuleBook, broken: list[Device], every: int = 1) -> list[Job]:
-    """Every device with every family, or one of `every` such pairs, so that each device and each family is among them."""
+    """Every device with every family.
+
+    every: one of so many pairs of device and family, and besides each device with the cases of the rule that it was made for.
+    """
     families = list(on_model.by_family(on_model.capable(book)).values())
-    return [(device, cases) for i, device in enumerate(broken) for j, cases in enumerate(families) if (i + j) % every == 0]
+    jobs = [(device, cases) for i, device in enumerate(broken) for j, cases in enumerate(families) if (i + j) % every == 0]
+    if every > 1:
+        own = [(device, [case for case in cases if case.rule == device.rule]) for device in broken for cases in families]
+        jobs += [(device, cases) for device, cases in own if cases]
+    return jobs
 
 
 def notice(harness: Path, book: RuleBook, jobs: Iterable[Job]) -> Found:
@@ -124,8 +132,8 @@ def page(book: RuleBook, broken: list[Device], found: Found) -> str:
     """The Markdown page."""
     lines = [
         "# Broken devices of the model", "",
-        "Made by `python3 conformance dev devices`; a test compares it with what that command would write, for a sample of the pairs",
-        "of device and family. `model:NAME` is a device that violates one rule, and often others by consequence. Profile smoke, one seed.",
+        "Made by `python3 conformance dev devices`; a test compares it with what that command would write, for each device's own",
+        "rule and a sample of the pairs of device and family. `model:NAME` is a device that violates one rule, and often others by consequence. Profile smoke, one seed.",
         "",
         "| device | rule | what is wrong with it |", "|---|---|---|",
         *(f"| {device.name} | {device.rule} | {device.text} |" for device in broken), "",
@@ -141,7 +149,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="the table of broken devices", allow_abbrev=False)
     parser.add_argument("--harness", type=Path, metavar="PATH", help="use this executable and build nothing")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    parser.add_argument("--sample", type=int, metavar="N", help="with --check: run only one of N pairs of device and family")
+    parser.add_argument("--sample", type=int, metavar="N", help="with --check: run each device with its own rule, and one of N pairs of device and family")
     try:
         options = parser.parse_args(argv)
     except SystemExit as stop:

@@ -9,6 +9,7 @@ endfunction()
 foreach(asked "--probe" "--family;wait;--profile;smoke")
   expect_code(77 100 ${asked}) # cudaErrorNoDevice
   expect_code(69 999 ${asked}) # cudaErrorUnknown
+  expect_code(69 3 ${asked})   # cudaErrorInitializationError
   expect_code(69 802 ${asked}) # cudaErrorSystemNotReady
   expect_code(69 46 ${asked})  # cudaErrorDevicesUnavailable
 endforeach()

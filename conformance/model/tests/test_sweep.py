@@ -132,6 +132,9 @@ def test_a_sample_compares_what_it_ran_with_what_the_page_says() -> None:
     assert edges and devices.disagreements(BOOK, edges, {}, both) == [], "nor do its cases in one family, if others have the same pair"
     many = [Device(f"d{i}", "WAIT-01", False) for i in range(40)]
     some = devices.all_jobs(BOOK, many, 8)
-    assert {device.name for device, _ in some} == {device.name for device in many}
-    assert {cases[0].family for _, cases in some} == {case.family for case in every}
-    assert len(some) * 7 < len(devices.all_jobs(BOOK, many)) < len(some) * 9
+    own = [(device, cases) for device, cases in some if {case.rule for case in cases} == {"WAIT-01"}]
+    expected = [case for case in every if case.rule == "WAIT-01"]
+    assert all([case for one, cases in own if one is device for case in cases] == expected for device in many), "its own rule is asked whole"
+    drawn = [job for job in some if job not in own]
+    assert {cases[0].family for _, cases in drawn} == {case.family for case in every}
+    assert len(drawn) * 7 < len(devices.all_jobs(BOOK, many)) < len(drawn) * 9

@@ -92,6 +92,15 @@ def test_a_case_that_ended_badly_in_the_unfinished_family_is_not_tried_again(sta
     assert ran.code == 64 and f"{STUCK} was {status}" in ran.err
 
 
+@pytest.mark.parametrize("status", ["KIT_ERROR", "DEVICE_LOST", "CRASH", "HANG"])
+def test_a_child_that_ended_badly_in_the_unfinished_family_is_not_started_again(status: str, stopped: Path) -> None:
+    writer = Writer(stopped / resume.RECORDS, append=True)
+    writer.write({"record": "casualty", "family": "wait", "case": STUCK, "status": status})
+    writer.close()
+    ran = go_on(stopped)
+    assert ran.code == 64 and f"{STUCK} was {status}" in ran.err
+
+
 def test_lines_cut_by_a_kill_do_not_swallow_the_next(stopped: Path) -> None:
     for name in (resume.FILE, "records.jsonl"):
         (stopped / name).write_text((stopped / name).read_text() + '{"record": "begin", "family": {"x": 1}')
@@ -169,7 +178,7 @@ def test_another_harness_of_the_same_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     harness = tmp_path / "a" / "harness", tmp_path / "b" / "harness"
     for number, path in enumerate(harness):
-        path.write_text(f"harness {number}")
+        path.write_bytes(bytes(1 << 20) + f"harness {number}".encode())
     resume.begin(tmp_path, resume.Identity("model", "smoke", "1", [], None), harness[0])
     resume.take_over(tmp_path, harness[0], Outcome())
     with pytest.raises(BadArguments, match="code has changed"):
@@ -232,6 +241,22 @@ def test_records_that_lost_their_end_are_refused(stopped: Path) -> None:
     assert ran.code == 64 and "lines are missing from records.jsonl" in ran.err
     path.unlink()
     assert go_on(stopped).code == 64
+
+
+def test_every_kept_family_says_how_far_its_records_came(tmp_path: Path) -> None:
+    """Records that end after the first family could have held the fault of the second."""
+    lines = Writer(tmp_path / resume.RECORDS)
+    resume.begin(tmp_path, resume.Identity("model", "smoke", "1", [], None), FAKE)
+    kept = []
+    for family in ("launch", "wait"):
+        lines.write({"record": "case", "family": family, "case": family, "status": "PASS"})
+        kept.append((tmp_path / resume.RECORDS).read_text())
+        resume.keep(tmp_path, family, Outcome(), [], 1.0, lines.mark)
+    lines.close()
+    assert resume.take_over(tmp_path, FAKE, Outcome()).families == ["launch", "wait"]
+    (tmp_path / resume.RECORDS).write_text(kept[0])
+    with pytest.raises(BadArguments, match="lines are missing"):
+        resume.take_over(tmp_path, FAKE, Outcome())
 
 
 @pytest.mark.parametrize(("arguments", "word"), [(("--seed", "1"), "leave out --seed"), (("--only", "ATTR-05"), "leave out --only"),

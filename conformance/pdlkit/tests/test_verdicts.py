@@ -201,6 +201,13 @@ CASES: list[tuple[str, Case, CaseLog | None, str]] = [
     ("equivalent, as the book allows", case(mutants=("same",)), log(record(), variant("same", "EQUIVALENT_HERE")), "PASS"),
     ("equivalent, which the book does not allow", case(mutants=("nowait",)),
      log(record(), variant("nowait", "EQUIVALENT_HERE")), "KIT_ERROR"),
+    ("INCONCLUSIVE counts add up, too", case(proving=False), log(record("INCONCLUSIVE", exercised=65)), "KIT_ERROR"),
+    ("INCONCLUSIVE variants are variants, too", case(mutants=("nowait",)), log(record("INCONCLUSIVE"), {**variant("nowait"), "kills": 0}),
+     "KIT_ERROR"),
+    *((f"{status} beside a wrong answer", case(), log({**record(), "status": status}, wrong="nodes: 3"), "KIT_ERROR")
+      for status in ("INCONCLUSIVE", "NOT_SUPPORTED", "HANG")),
+    *((f"{status} after a call that failed", case(), log({**record(poison=poison), "status": status}, error="a call"), "KIT_ERROR")
+      for status, poison in (("INCONCLUSIVE", 0), ("NOT_SUPPORTED", 0), ("FAIL", 3))),
     ("another rule's record", case(), log({**record(), "rule": "WAIT-02"}), "KIT_ERROR"),
     ("an observing case called proving", case(proving=False), log({**record("INCONCLUSIVE"), "proving": True}), "KIT_ERROR"),
 ]

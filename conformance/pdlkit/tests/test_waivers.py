@@ -33,6 +33,7 @@ def waiver(rule: str = "WAIT-01", device: str = "NVIDIA H*", driver: str = ">=58
     (">=580", "580.159.04", True), (">=580", "579.9", False), (">580", "580", False), (">580", "580.0.1", True), ("<590", "590", False),
     ("<590", "589.99", True), ("<=580", "580.0", True), ("<=580", "580.1", False), (">=580, <590", "585", True),
     (">=580, <590", "590.1", False), (">=580, <590", "570.1", False), ("*", None, True), ("580", None, False), ("580", "unknown", False),
+    ("580", "580.159.04", False), ("580.159", "580.159.04", False), ("580.159.04", "580.159", False),
 ])
 def test_driver_ranges(bounds: str, driver: str | None, holds: bool) -> None:
     assert DriverRange.read(bounds).holds(driver) is holds
@@ -105,6 +106,8 @@ def test_a_crash_is_waived_only_by_name() -> None:
     failed = CaseResult(case(rule="SAME-03", pair="x"), "FAIL", None)
     assert waivers.apply([crash], [failed], "NVIDIA H200", "580", TODAY).rules == ()
     assert judge_run([failed, GOOD], (), (), (), ["SAME-03"]).verdict == "VIOLATES"
+    for status in ("INCONCLUSIVE", "NOT_RUN", "DEVICE_LOST", "KIT_ERROR", "HANG"):
+        assert judge_run([CaseResult(case(rule="SAME-03"), status, "x"), GOOD], (), (), (), ["SAME-03"]).verdict != "CONFORMS", status
 
 
 SLIPS = [
@@ -112,6 +115,7 @@ SLIPS = [
     ({"rule": ""}, "`rule` is missing"), ({"rule": '"WAIT-98"'}, "no rule WAIT-98"), ({"rule": '"ATTR-02"'}, "measured"),
     ({"reason": '" "'}, "`reason` must be a text that is not empty"), ({"expires": '"2027-01-01"'}, "must be a date"),
     ({"expires": "2027-01-01T00:00:00"}, "must be a date"), ({"driver": '"about 580"'}, "`driver` holds `about 580`"),
+    ({"driver": '">=580 <590"'}, "`driver` holds `>=580 <590`"),
     ({"devise": '"*"'}, "unknown key `devise`"), ({"device": "3"}, "`device` must be a text"),
 ]
 
