@@ -1,0 +1,238 @@
+/* handed.cu - work that is handed on: whoever comes after it finds it, in every combination of what can be drawn.
+ *
+ * pair      rule     what is asked
+ * streams   COMP-17  slow work, a step after it in its stream, and a step that comes after both: in the same stream, after an event, by the
+ *                    default streams' own order, or because the host waited; streams and events of each kind, recorded in each way, launched
+ *                    or captured
+ *
+ * Faults that need two or three things together are seen by no question that changes one thing at a time. Here the seed draws all of them.
+ * Mutant `otherstream`: the last step runs in a stream that waits for nothing.
+ */
+#include <string.h>
+
+#include "graph_ask.h"
+#include "host_room.h"
+
+#define CELL 16u               /* words */
+#define CELLS 3u               /* the slow work's, that of work which is joined, and the first step's */
+#define SPAN (CELLS * CELL)
+#define LARGE_BLOCKS 1025u
+
+KERNEL(handed_work) { slow_stores(&args); }
+KERNEL(handed_step) { follower_copies(&args, 0); }
+KERNEL(handed_waiting) { follower_copies(&args, 1); }
+
+/* Some of the first and some of the last of many blocks copy a word each. */
+KERNEL(handed_large)
+{
+    struct trial_plan plan = k_plan(&args);
+    uint32_t back = k_blocks() - 1 - k_block();
+
+    if (back % (LARGE_BLOCKS / SPAN) == 0 && back / (LARGE_BLOCKS / SPAN) < plan.words)
+        k_store(args.seen + back / (LARGE_BLOCKS / SPAN), k_load(args.data + back / (LARGE_BLOCKS / SPAN)));
+}
+
+/* Launched with the attribute: neither waits nor reads. */
+KERNEL(handed_early)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_thread() < plan.words)
+        k_store(args.seen + k_thread(), words_fresh(plan.key, k_thread()));
+}
+
+/* Makes its words visible to all before it triggers: the launch's event stands for them. */
+KERNEL(handed_fenced)
+{
+    struct trial_plan plan = k_plan(&args);
+
+    if (k_thread() < plan.words)
+        k_store(args.seen + k_thread(), k_load(args.data + k_thread()));
+    k_fence_system();
+    k_barrier();
+    k_trigger();
+}
+
+enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_SET, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY,
+            STEP_FENCED, STEP_WAITING, STEP_COOPERATIVE };
+static const char *const step_name[] = { "a kernel", "a large grid", "a copy", "a copy of rows", "a memset", "a host function", "a graph",
+                                         "the second executable graph of a graph", "nothing", "a kernel that overlaps",
+                                         "a kernel with a programmatic event", "a kernel that waits", "a cooperative kernel" };
+static const enum step first_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_SET, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH,
+                                         STEP_NONE, STEP_EARLY };
+static const enum step last_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_SET, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH,
+                                        STEP_WAITING, STEP_COOPERATIVE };
+
+enum kind { KIND_NON_BLOCKING, KIND_BLOCKING, KIND_URGENT, KIND_PER_THREAD, KIND_LEGACY, KINDS };
+static const char *const kind_name[KINDS] = { "a non-blocking stream", "a blocking stream", "a stream of the highest priority",
+                                              "the per-thread stream", "the legacy stream" };
+
+enum link { LINK_SAME, LINK_EVENT, LINK_LEGACY, LINK_EVENT_SYNC, LINK_EVENT_POLL, LINK_STREAM_SYNC, LINK_STREAM_POLL, LINKS };
+static const char *const link_name[LINKS] = { "in the same stream", "after an event", "by the legacy stream's order", "after the host waited for an event",
+                                              "after the host polled an event", "after the host waited for the stream", "after the host polled the stream" };
+
+enum recorder { BY_CALL, BY_FLAGS_CALL, BY_NODE, BY_EXTERNAL, BY_LAUNCH, RECORDERS };
+static const char *const recorder_name[RECORDERS] = { "recorded", "recorded with flags", "recorded by a node", "recorded by a captured external record",
+                                                      "recorded by the launch" };
+
+#define EVENTS 5u
+static const unsigned event_flags[EVENTS] = { cudaEventDisableTiming, cudaEventDefault, cudaEventDisableTiming | cudaEventBlockingSync,
+                                              cudaEventBlockingSync, cudaEventDisableTiming | cudaEventInterprocess };
+static const char *const event_name[EVENTS] = { "an event", "an event with timing", "an event with blocking sync", "an event with timing and blocking sync",
+                                                "an interprocess event" };
+#define EVENT_IPC 4u
+static int has_timing(unsigned event) { return !(event_flags[event] & cudaEventDisableTiming); }
+
+static const char *const mode_name[4] = { "launched", "captured", "captured in the thread's mode", "captured in the relaxed mode" };
+static const enum cudaStreamCaptureMode mode_of[4] = { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal,
+                                                       cudaStreamCaptureModeRelaxed };
+
+struct hand {                  /* what is drawn for a trial */
+    enum step first, last;
+    enum kind from, to;        /* streams */
+    enum link link;
+    enum recorder recorder;
+    unsigned event, mode;      /* mode: 0 if all but an external record is launched */
+    int joins;                 /* the first stream awaits a third one */
+};
+
+/* ---- what is drawn ---- */
+
+static unsigned drawn(uint64_t seed, unsigned trial, unsigned purpose, unsigned below)
+{
+    return (words_fresh(seed ^ 0x9E3779B97F4A7C15ull * (purpose + 1), trial) >> 4) % below;
+}
+
+static int blocks_legacy(enum kind kind) { return kind == KIND_BLOCKING || kind == KIND_URGENT || kind == KIND_PER_THREAD; }
+static int is_graph(enum step step) { return step == STEP_GRAPH || step == STEP_SECOND_GRAPH; }
+static int has_event(const struct hand *h) { return h->link == LINK_EVENT || h->link == LINK_EVENT_SYNC || h->link == LINK_EVENT_POLL; }
+
+/* What no document promises together, or CUDA does not take, is replaced by something plain. */
+static void mend_steps(struct hand *h)
+{
+    if (h->recorder == BY_LAUNCH && has_event(h)) { /* the event says nothing but that all blocks have triggered: whoever reads has to wait */
+        h->first = STEP_FENCED;
+        h->last = STEP_WAITING;
+    }
+    if (h->first == STEP_EARLY && (h->mode || h->last == STEP_WAITING || (h->recorder == BY_EXTERNAL && has_event(h))))
+        h->first = STEP_KERNEL; /* that it has ended does not say that the work before it has */
+}
+
+static void mend(struct hand *h)
+{
+    int may_capture = (h->link == LINK_SAME || h->link == LINK_EVENT) && (h->recorder == BY_CALL || h->recorder == BY_FLAGS_CALL);
+
+    if (h->link == LINK_LEGACY && !(h->from == KIND_LEGACY && blocks_legacy(h->to))) {
+        h->from = h->from == KIND_NON_BLOCKING || h->from == KIND_LEGACY ? KIND_BLOCKING : h->from;
+        h->to = KIND_LEGACY;
+    }
+    if (!may_capture || h->from == KIND_LEGACY || h->to == KIND_LEGACY || is_graph(h->first) || is_graph(h->last))
+        h->mode = 0;
+    if (h->recorder == BY_EXTERNAL && (h->from == KIND_LEGACY || is_graph(h->first)))
+        h->recorder = BY_CALL;
+    if (h->event == EVENT_IPC && (h->mode || h->recorder == BY_NODE || h->recorder == BY_EXTERNAL || h->recorder == BY_LAUNCH))
+        h->event = 2;
+    if (h->recorder == BY_LAUNCH && has_timing(h->event)) /* "must disable timing" */
+        h->event = 2;
+    if (h->link == LINK_LEGACY && h->first == STEP_NONE)
+        h->joins = 0; /* a wait that nothing came after is no work that the legacy stream waits for */
+    mend_steps(h);
+}
+
+static struct hand draw_hand(uint64_t seed, unsigned trial)
+{
+    static const enum link links[] = { LINK_SAME, LINK_EVENT, LINK_EVENT, LINK_EVENT, LINK_LEGACY, LINK_EVENT_SYNC, LINK_EVENT_POLL,
+                                       LINK_STREAM_SYNC, LINK_STREAM_POLL, LINK_EVENT };
+    struct hand h;
+
+    h.first = first_steps[drawn(seed, trial, 1, sizeof(first_steps) / sizeof(first_steps[0]))];
+    h.last = last_steps[drawn(seed, trial, 2, sizeof(last_steps) / sizeof(last_steps[0]))];
+    h.from = (enum kind)drawn(seed, trial, 3, KINDS);
+    h.to = (enum kind)drawn(seed, trial, 4, KINDS);
+    h.link = links[drawn(seed, trial, 5, sizeof(links) / sizeof(links[0]))];
+    h.recorder = (enum recorder)drawn(seed, trial, 6, RECORDERS);
+    h.event = drawn(seed, trial, 7, EVENTS);
+    h.mode = drawn(seed, trial, 8, 2) ? 1 + drawn(seed, trial, 9, 3) : 0;
+    h.joins = drawn(seed, trial, 10, 3) == 0;
+    mend(&h);
+    return h;
+}
+
+static void tell_hand(const struct hand *h, char *text, size_t room)
+{
+    snprintf(text, room, "%s%s in %s; %s", h->joins ? "joined work, then " : "", step_name[h->first], kind_name[h->from], link_name[h->link]);
+    if (has_event(h)) {
+        ask_append(text, room, ", which is ");
+        ask_append(text, room, event_name[h->event]);
+        ask_append(text, room, " ");
+        ask_append(text, room, recorder_name[h->recorder]);
+    }
+    ask_append(text, room, ": ");
+    ask_append(text, room, step_name[h->last]);
+    if (h->link != LINK_SAME) {
+        ask_append(text, room, " in ");
+        ask_append(text, room, kind_name[h->to]);
+    }
+    ask_append(text, room, "; ");
+    ask_append(text, room, mode_name[h->mode]);
+}
+
+#include "handed_steps.h"
+
+/* ---- a trial ---- */
+
+struct handed_answers {
+    unsigned stale[LINKS], trials[LINKS], short_times, times;
+    char first[LINKS][320];    /* what was stale first */
+};
+
+static cudaError_t run_hand(struct handed *d, const struct hand *h, struct handed_answers *answers)
+{
+    float ms = 0;
+    cudaError_t error = prepare_hand(d, h);
+
+    if (error == cudaSuccess)
+        error = h->mode ? capture_hand(d, h) : launch_hand(d, h);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = fetch_hand(d);
+    if (error == cudaSuccess && d->timed) {
+        error = cudaEventElapsedTime(&ms, d->begin, d->event[h->event]);
+        answers->times++;
+        answers->short_times += error == cudaSuccess && (double)ms * 1e6 < HOLD_NS / 2.0;
+    }
+    close_hand(d);
+    if (error != cudaSuccess)
+        return error;
+    if (hand_is_stale(d) && answers->stale[h->link]++ == 0)
+        tell_hand(h, answers->first[h->link], sizeof(answers->first[h->link]));
+    answers->trials[h->link]++;
+    return cudaSuccess;
+}
+
+static void ask_handed(struct ask *ask)
+{
+    static struct handed_answers answers;
+    struct handed d = PDL_ZERO;
+    struct hand h = PDL_ZERO;
+    char text[320] = "streams, events, and graphs";
+    cudaError_t error = open_handed(&d, ask);
+    unsigned link;
+
+    memset(&answers, 0, sizeof(answers));
+    for (; ask_goes_on(ask, d.trial, ask->trials) && error == cudaSuccess; d.trial++) {
+        h = draw_hand(ask->seed, d.trial);
+        error = run_hand(&d, &h, &answers);
+    }
+    if (error != cudaSuccess && d.trial)
+        tell_hand(&h, text, sizeof(text));
+    ask_expect(ask, text, error, cudaSuccess);
+    for (link = 0; link < LINKS; link++)
+        ask_expect_none(ask, answers.stale[link] ? answers.first[link] : link_name[link], answers.stale[link], answers.trials[link]);
+    ask_expect_none(ask, "times between events that were shorter than the work between them", answers.short_times, answers.times);
+    close_handed(&d);
+}
+
+static const struct pair handed_pairs[] = { PAIR_ASK("streams", ask_handed) };
+IMAGE(handed, handed_pairs)

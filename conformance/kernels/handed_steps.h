@@ -1,0 +1,485 @@
+/* handed_steps.h - what handed.cu queues: its streams, events and cells, the steps that hand words on, and what links them. */
+#ifndef HANDED_STEPS_H_INCLUDED
+#define HANDED_STEPS_H_INCLUDED
+
+#define HOLD_NS 15000u         /* of the slow work, as plan_works() gives it to a work that is alone */
+#define AREA (2 * SPAN)        /* words: the cells, and what the last step found in them */
+#define SET_FIRST 0x51
+#define SET_LAST 0x5A
+#define POLLS 64u
+
+enum place { PLACE_WORK, PLACE_JOINED, PLACE_FIRST, PLACE_LAST, PLACES };
+
+struct pinned {                /* both sides see it */
+    struct trial_plan plan[PLACES + 1];
+    struct trial_state state[2]; /* of the slow work, and of the joined one */
+    uint32_t area[AREA], fetched[AREA];
+};
+
+struct carry {                 /* what a host function copies */
+    const uint32_t *from;
+    uint32_t *to;
+    unsigned words;
+};
+
+struct handed {
+    struct ask *ask;
+    cudaStream_t stream[2][KINDS], third, loose; /* stream: from, to */
+    cudaEvent_t event[EVENTS], begin, fork, join, back;
+    struct pinned *pinned;
+    char *device_of_pinned;
+    uint32_t *area[2], *scratch; /* of the device: the cells there, and the pinned ones; between two copies to and from the host */
+    cudaGraphExec_t node[EVENTS], graph[2][2][2]; /* node: records the event. graph: of [device, pinned][first, last step][first, second] */
+    cudaGraphExec_t made;      /* of this trial */
+    struct carry carry[2];
+    uint32_t want[AREA];
+    unsigned trial, pins;      /* pins: the cells of this trial are pinned */
+    int timed;                 /* in this trial */
+};
+
+static struct kernel_args args_of(struct handed *d, unsigned pins, enum place place)
+{
+    struct kernel_args args = PDL_ZERO;
+    uint32_t *area = d->area[pins];
+
+    args.plan = (const struct trial_plan *)(d->device_of_pinned + offsetof(struct pinned, plan)) + place;
+    args.state = (struct trial_state *)(d->device_of_pinned + offsetof(struct pinned, state)) + (place == PLACE_JOINED);
+    args.data = place == PLACE_JOINED ? area + CELL : area;
+    args.seen = place == PLACE_LAST ? area + SPAN : area + 2 * CELL;
+    return args;
+}
+
+/* ---- opened once ---- */
+
+static cudaError_t open_streams_of(struct handed *d, unsigned end, int greatest)
+{
+    cudaStream_t *stream = d->stream[end];
+    cudaError_t error = cudaStreamCreateWithFlags(&stream[KIND_NON_BLOCKING], cudaStreamNonBlocking);
+
+    stream[KIND_PER_THREAD] = cudaStreamPerThread;
+    stream[KIND_LEGACY] = cudaStreamLegacy;
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&stream[KIND_BLOCKING], cudaStreamDefault);
+    return error == cudaSuccess ? cudaStreamCreateWithPriority(&stream[KIND_URGENT], cudaStreamDefault, greatest) : error;
+}
+
+static cudaError_t open_node(struct handed *d, unsigned event)
+{
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = cudaGraphAddEventRecordNode(&node, graph, NULL, 0, d->event[event]);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&d->node[event], graph, 0);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t open_events_of(struct handed *d)
+{
+    cudaError_t error = cudaEventCreateWithFlags(&d->begin, cudaEventDefault);
+    cudaEvent_t *plain[] = { &d->fork, &d->join, &d->back };
+    unsigned i;
+
+    for (i = 0; i < 3 && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(plain[i], cudaEventDisableTiming);
+    for (i = 0; i < EVENTS && error == cudaSuccess; i++) {
+        error = cudaEventCreateWithFlags(&d->event[i], event_flags[i]);
+        if (i == EVENT_IPC && error != cudaSuccess) { /* not everywhere */
+            (void)cudaGetLastError();
+            error = cudaEventCreateWithFlags(&d->event[i], cudaEventDisableTiming);
+        }
+        if (error == cudaSuccess && i != EVENT_IPC)
+            error = open_node(d, i);
+    }
+    return error;
+}
+
+/* Two executable graphs of one graph, of which the second is uploaded. */
+static cudaError_t open_graphs_of(struct handed *d, unsigned pins, unsigned end)
+{
+    struct kernel_args args = args_of(d, pins, end ? PLACE_LAST : PLACE_FIRST);
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaError_t error = cudaGraphCreate(&graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = ask_add_kernel(&node, graph, (const void *)SYMBOL(handed_step), &args, CELL);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&d->graph[pins][end][0], graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&d->graph[pins][end][1], graph, 0);
+    if (error == cudaSuccess)
+        error = cudaGraphUpload(d->graph[pins][end][1], d->loose);
+    (void)cudaGraphDestroy(graph);
+    return error;
+}
+
+static cudaError_t open_handed(struct handed *d, struct ask *ask)
+{
+    int least = 0, greatest = 0;
+    cudaError_t error = cudaHostAlloc((void **)&d->pinned, sizeof(*d->pinned), cudaHostAllocMapped);
+
+    d->ask = ask;
+    if (error == cudaSuccess)
+        error = cudaHostGetDevicePointer((void **)&d->device_of_pinned, d->pinned, 0);
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&d->area[0], (AREA + SPAN) * sizeof(uint32_t));
+    if (error != cudaSuccess)
+        return error;
+    d->scratch = d->area[0] + AREA;
+    d->area[1] = (uint32_t *)(d->device_of_pinned + offsetof(struct pinned, area));
+    error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+    if (error == cudaSuccess)
+        error = open_streams_of(d, 0, greatest);
+    if (error == cudaSuccess)
+        error = open_streams_of(d, 1, greatest);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&d->third, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&d->loose, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = open_events_of(d);
+    for (least = 0; least < 4 && error == cudaSuccess; least++)
+        error = open_graphs_of(d, (unsigned)least / 2, (unsigned)least % 2);
+    return error;
+}
+
+static void destroy_event(cudaEvent_t event)
+{
+    if (event)
+        (void)cudaEventDestroy(event);
+}
+
+static void destroy_exec(cudaGraphExec_t exec)
+{
+    if (exec)
+        (void)cudaGraphExecDestroy(exec);
+}
+
+static void close_handed(struct handed *d)
+{
+    cudaStream_t made[] = { d->stream[0][KIND_NON_BLOCKING], d->stream[0][KIND_BLOCKING], d->stream[0][KIND_URGENT], d->third, d->loose,
+                            d->stream[1][KIND_NON_BLOCKING], d->stream[1][KIND_BLOCKING], d->stream[1][KIND_URGENT] };
+    unsigned i;
+
+    (void)cudaDeviceSynchronize();
+    for (i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+        if (made[i])
+            (void)cudaStreamDestroy(made[i]);
+    for (i = 0; i < 8; i++)
+        destroy_exec(d->graph[i / 4][i / 2 % 2][i % 2]);
+    for (i = 0; i < EVENTS; i++) {
+        destroy_exec(d->node[i]);
+        destroy_event(d->event[i]);
+    }
+    destroy_event(d->begin);
+    destroy_event(d->fork);
+    destroy_event(d->join);
+    destroy_event(d->back);
+    (void)cudaFree(d->area[0]);
+    (void)cudaFreeHost(d->pinned);
+    (void)cudaGetLastError();
+}
+
+/* ---- what is expected ---- */
+
+static void fill_bytes(uint32_t *words, int byte, unsigned count) { memset(words, byte, count * sizeof(*words)); }
+
+/* Until it is stored to, a word is what nobody stores. */
+static void expect_hand(struct handed *d, const struct hand *h)
+{
+    const struct trial_plan *plan = d->pinned->plan;
+    uint32_t *want = d->want;
+    unsigned i;
+
+    for (i = 0; i < AREA; i++)
+        want[i] = ~words_fresh(plan[PLACE_WORK].key, i);
+    for (i = 0; i < CELL; i++) {
+        want[i] = words_fresh(plan[PLACE_WORK].key, i);
+        want[CELL + i] = h->joins ? words_fresh(plan[PLACE_JOINED].key, i) : want[CELL + i];
+        if (h->first == STEP_EARLY)
+            want[2 * CELL + i] = words_fresh(plan[PLACE_FIRST].key, i);
+    }
+    if (h->first == STEP_SET)
+        fill_bytes(want, SET_FIRST, CELL);
+    else if (h->first != STEP_NONE && h->first != STEP_EARLY)
+        memcpy(want + 2 * CELL, want, CELL * sizeof(*want));
+    if (h->last == STEP_SET)
+        fill_bytes(want, SET_LAST, SPAN);
+    else
+        memcpy(want + SPAN, want, SPAN * sizeof(*want));
+}
+
+static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
+{
+    struct pinned *pinned = d->pinned;
+    struct trial_state empty = PDL_ZERO;
+    unsigned i;
+
+    plan_works(pinned->plan, PLACES, 0x4A4D, d->trial, 1 + (unsigned)h->joins, 0);
+    pinned->plan[PLACE_WORK].hold_ns = HOLD_NS;
+    pinned->plan[PLACE_FIRST].words = CELL;
+    pinned->plan[PLACE_LAST].words = SPAN;
+    pinned->state[0] = pinned->state[1] = empty;
+    d->pins = h->first == STEP_HOST || h->last == STEP_HOST;
+    d->made = NULL;
+    d->timed = 0;
+    expect_hand(d, h);
+    for (i = 0; i < AREA; i++)
+        pinned->area[i] = ~words_fresh(pinned->plan[PLACE_WORK].key, i);
+    return d->pins ? cudaSuccess : cudaMemcpy(d->area[0], pinned->area, sizeof(pinned->area), cudaMemcpyHostToDevice);
+}
+
+static cudaError_t fetch_hand(struct handed *d)
+{
+    struct pinned *pinned = d->pinned;
+
+    if (!d->pins)
+        return cudaMemcpy(pinned->fetched, d->area[0], sizeof(pinned->fetched), cudaMemcpyDeviceToHost);
+    memcpy(pinned->fetched, pinned->area, sizeof(pinned->fetched));
+    return cudaSuccess;
+}
+
+static int hand_is_stale(const struct handed *d) { return memcmp(d->pinned->fetched, d->want, sizeof(d->want)) != 0; }
+
+static void close_hand(struct handed *d)
+{
+    destroy_exec(d->made);
+    d->made = NULL;
+}
+
+/* ---- steps ---- */
+
+static void CUDART_CB carry_on_host(void *opaque)
+{
+    const struct carry *carry = (const struct carry *)opaque;
+
+    memcpy(carry->to, carry->from, carry->words * sizeof(uint32_t));
+}
+
+static cudaError_t step_host(struct handed *d, unsigned end, cudaStream_t stream)
+{
+    struct carry *carry = &d->carry[end];
+
+    carry->from = d->pinned->area;
+    carry->to = d->pinned->area + (end ? SPAN : 2 * CELL);
+    carry->words = end ? SPAN : CELL;
+    return cudaLaunchHostFunc(stream, carry_on_host, carry);
+}
+
+static cudaError_t copy_words(uint32_t *to, const uint32_t *from, unsigned words, int rows, cudaStream_t stream)
+{
+    size_t row = CELL * sizeof(uint32_t) / 4;
+
+    if (rows)
+        return cudaMemcpy2DAsync(to, row, from, row, row, words * sizeof(uint32_t) / row, cudaMemcpyDefault, stream);
+    return cudaMemcpyAsync(to, from, words * sizeof(uint32_t), cudaMemcpyDefault, stream);
+}
+
+/* From host to host the call itself would wait, so pinned words go by way of the device. */
+static cudaError_t step_copy(struct handed *d, unsigned end, int rows, cudaStream_t stream)
+{
+    uint32_t *from = d->pins ? d->pinned->area : d->area[0], *to = from + (end ? SPAN : 2 * CELL);
+    unsigned words = end ? SPAN : CELL;
+    cudaError_t error;
+
+    if (!d->pins)
+        return copy_words(to, from, words, rows, stream);
+    error = copy_words(d->scratch, from, words, rows, stream);
+    return error == cudaSuccess ? copy_words(to, d->scratch, words, rows, stream) : error;
+}
+
+static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned end, cudaStream_t stream)
+{
+    enum step step = end ? h->last : h->first;
+    struct kernel_args args = args_of(d, d->pins, end ? PLACE_LAST : PLACE_FIRST);
+    const void *function = step == STEP_LARGE     ? (const void *)SYMBOL(handed_large)
+                           : step == STEP_EARLY   ? (const void *)SYMBOL(handed_early)
+                           : step == STEP_FENCED  ? (const void *)SYMBOL(handed_fenced)
+                           : step == STEP_WAITING ? (const void *)SYMBOL(handed_waiting)
+                                                  : (const void *)SYMBOL(handed_step);
+    cudaLaunchAttribute attribute = serialization(1);
+    void *params[1];
+    cudaLaunchConfig_t config = PDL_ZERO;
+
+    params[0] = &args;
+    config.gridDim.x = step == STEP_LARGE ? LARGE_BLOCKS : 1;
+    config.blockDim.x = step == STEP_LARGE ? 1 : CELL;
+    config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = step == STEP_EARLY || step == STEP_FENCED || step == STEP_COOPERATIVE || (step == STEP_WAITING && h->first != STEP_FENCED);
+    if (step == STEP_FENCED) {
+        attribute.id = cudaLaunchAttributeProgrammaticEvent;
+        attribute.val.programmaticEvent.event = d->event[h->event];
+        attribute.val.programmaticEvent.flags = attribute.val.programmaticEvent.triggerAtBlockStart = 0;
+    } else if (step == STEP_COOPERATIVE) {
+        attribute.id = cudaLaunchAttributeCooperative;
+        attribute.val.cooperative = 1;
+    }
+    return cudaLaunchKernelExC(&config, function, params);
+}
+
+/* end: 0 for the first step, 1 for the last one. */
+static cudaError_t take_step(struct handed *d, const struct hand *h, unsigned end, cudaStream_t stream)
+{
+    enum step step = end ? h->last : h->first;
+
+    switch (step) {
+    case STEP_NONE: return cudaSuccess;
+    case STEP_COPY: return step_copy(d, end, 0, stream);
+    case STEP_ROWS: return step_copy(d, end, 1, stream);
+    case STEP_SET: return cudaMemsetAsync(d->area[d->pins], end ? SET_LAST : SET_FIRST, (end ? SPAN : CELL) * sizeof(uint32_t), stream);
+    case STEP_HOST: return step_host(d, end, stream);
+    case STEP_GRAPH: return cudaGraphLaunch(d->graph[d->pins][end][0], stream);
+    case STEP_SECOND_GRAPH: return cudaGraphLaunch(d->graph[d->pins][end][1], stream);
+    default: return step_kernel(d, h, end, stream);
+    }
+}
+
+/* ---- links ---- */
+
+static cudaError_t record_and_await(cudaEvent_t event, cudaStream_t from, cudaStream_t to)
+{
+    cudaError_t error = cudaEventRecord(event, from);
+
+    return error == cudaSuccess ? cudaStreamWaitEvent(to, event, 0) : error;
+}
+
+/* The slow work, work of a third stream that is joined, and the first step. */
+static cudaError_t launch_first(struct handed *d, const struct hand *h, cudaStream_t stream)
+{
+    struct kernel_args work = args_of(d, d->pins, PLACE_WORK), joined = args_of(d, d->pins, PLACE_JOINED);
+    cudaError_t error = h->joins ? record_and_await(d->fork, stream, d->third) : cudaSuccess;
+
+    if (error == cudaSuccess)
+        error = launch_one((const void *)SYMBOL(handed_work), &work, CELL, stream, NULL, 0);
+    if (error == cudaSuccess && h->joins)
+        error = launch_one((const void *)SYMBOL(handed_work), &joined, CELL, d->third, NULL, 0);
+    if (error == cudaSuccess && h->joins)
+        error = record_and_await(d->join, d->third, stream);
+    return error == cudaSuccess ? take_step(d, h, 0, stream) : error;
+}
+
+static cudaError_t end_and_launch(struct handed *d, cudaStream_t stream, cudaError_t captured)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaStreamEndCapture(stream, &graph);
+
+    error = captured == cudaSuccess ? error : captured;
+    if (error == cudaSuccess)
+        error = cudaGraphInstantiate(&d->made, graph, 0);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error == cudaSuccess ? cudaGraphLaunch(d->made, stream) : error;
+}
+
+/* An external record of a capture records whenever its graph runs. */
+static cudaError_t first_and_external(struct handed *d, const struct hand *h, cudaStream_t stream)
+{
+    cudaError_t error = cudaStreamBeginCapture(stream, mode_of[d->trial % 4]);
+
+    if (error != cudaSuccess)
+        return error;
+    error = launch_first(d, h, stream);
+    if (error == cudaSuccess)
+        error = cudaEventRecordWithFlags(d->event[h->event], stream, cudaEventRecordExternal);
+    return end_and_launch(d, stream, error);
+}
+
+static cudaError_t record_as_drawn(struct handed *d, const struct hand *h, cudaStream_t stream)
+{
+    switch (h->recorder) {
+    case BY_CALL: return cudaEventRecord(d->event[h->event], stream);
+    case BY_FLAGS_CALL: return cudaEventRecordWithFlags(d->event[h->event], stream, cudaEventRecordDefault);
+    case BY_NODE: return cudaGraphLaunch(d->node[h->event], stream);
+    default: return cudaSuccess; /* it is recorded by then */
+    }
+}
+
+/* As often as patience lasts; then the host waits. */
+static cudaError_t poll(cudaError_t (*query)(void *of), void *of, cudaError_t (*wait)(void *of))
+{
+    cudaError_t error = cudaErrorNotReady;
+    unsigned i;
+
+    for (i = 0; i < POLLS && error == cudaErrorNotReady; i++)
+        error = query(of);
+    if (error != cudaErrorNotReady)
+        return error;
+    (void)cudaGetLastError();
+    return wait(of);
+}
+
+static cudaError_t query_event(void *event) { return cudaEventQuery((cudaEvent_t)event); }
+static cudaError_t wait_event(void *event) { return cudaEventSynchronize((cudaEvent_t)event); }
+static cudaError_t query_stream(void *stream) { return cudaStreamQuery((cudaStream_t)stream); }
+static cudaError_t wait_stream(void *stream) { return cudaStreamSynchronize((cudaStream_t)stream); }
+
+static cudaError_t come_after(struct handed *d, const struct hand *h, cudaStream_t from, cudaStream_t to)
+{
+    cudaEvent_t event = d->event[h->event];
+    cudaError_t error = has_event(h) ? record_as_drawn(d, h, from) : cudaSuccess;
+
+    if (error != cudaSuccess)
+        return error;
+    switch (h->link) {
+    case LINK_EVENT: return cudaStreamWaitEvent(to, event, 0);
+    case LINK_EVENT_SYNC: return cudaEventSynchronize(event);
+    case LINK_EVENT_POLL: return poll(query_event, event, wait_event);
+    case LINK_STREAM_SYNC: return cudaStreamSynchronize(from);
+    case LINK_STREAM_POLL: return poll(query_stream, from, wait_stream);
+    default: return cudaSuccess;
+    }
+}
+
+static cudaStream_t stream_to(const struct handed *d, const struct hand *h)
+{
+    return h->link == LINK_SAME ? d->stream[0][h->from] : d->stream[1][h->to];
+}
+
+#ifdef MUTANT_otherstream
+#define LAST_IN(d, stream) ((void)(stream), (d)->loose)
+#else
+#define LAST_IN(d, stream) (stream)
+#endif
+
+static cudaError_t launch_hand(struct handed *d, const struct hand *h)
+{
+    cudaStream_t from = d->stream[0][h->from], to = stream_to(d, h);
+    int external = h->recorder == BY_EXTERNAL && has_event(h);
+    cudaError_t error = cudaSuccess;
+
+    d->timed = has_event(h) && has_timing(h->event);
+    if (d->timed)
+        error = cudaEventRecord(d->begin, from);
+    if (error == cudaSuccess)
+        error = external ? first_and_external(d, h, from) : launch_first(d, h, from);
+    if (error == cudaSuccess)
+        error = come_after(d, h, from, to);
+    return error == cudaSuccess ? take_step(d, h, 1, LAST_IN(d, to)) : error;
+}
+
+static cudaError_t capture_hand(struct handed *d, const struct hand *h)
+{
+    cudaStream_t from = d->stream[0][h->from], to = stream_to(d, h);
+    cudaError_t error = cudaStreamBeginCapture(from, mode_of[h->mode]);
+
+    if (error != cudaSuccess)
+        return error;
+    error = launch_first(d, h, from);
+    if (error == cudaSuccess)
+        error = come_after(d, h, from, to);
+    if (error == cudaSuccess)
+        error = take_step(d, h, 1, to);
+    if (error == cudaSuccess && to != from)
+        error = record_and_await(d->back, to, from);
+    return end_and_launch(d, from, error);
+}
+
+#endif
