@@ -8,8 +8,10 @@
  * Faults that need two or three things together are seen by no question that changes one thing at a time. Here the seed draws all of them.
  * Mutant `otherstream`: the last step runs in a stream that waits for nothing.
  */
+#include <cuda.h>
 #include <string.h>
 
+#include "driver_function.h"
 #include "graph_ask.h"
 #include "host_room.h"
 
@@ -17,19 +19,29 @@
 #define CELLS 3u               /* the slow work's, that of work which is joined, and the first step's */
 #define SPAN (CELLS * CELL)
 #define LARGE_BLOCKS 1025u
+#define HANDS 4u               /* for each trial of the profile */
 
 KERNEL(handed_work) { slow_stores(&args); }
 KERNEL(handed_step) { follower_copies(&args, 0); }
 KERNEL(handed_waiting) { follower_copies(&args, 1); }
 
 /* Some of the first and some of the last of many blocks copy a word each. */
-KERNEL(handed_large)
+DEVICE_FN void some_blocks_copy(const struct kernel_args *args)
 {
-    struct trial_plan plan = k_plan(&args);
-    uint32_t back = k_blocks() - 1 - k_block();
+    struct trial_plan plan = k_plan(args);
+    uint32_t back = k_blocks() - 1 - k_block(), word = back / (LARGE_BLOCKS / SPAN);
 
-    if (back % (LARGE_BLOCKS / SPAN) == 0 && back / (LARGE_BLOCKS / SPAN) < plan.words)
-        k_store(args.seen + back / (LARGE_BLOCKS / SPAN), k_load(args.data + back / (LARGE_BLOCKS / SPAN)));
+    if (back % (LARGE_BLOCKS / SPAN) == 0 && word < plan.words)
+        k_store(args->seen + word, k_load(args->data + word));
+}
+
+KERNEL(handed_large) { some_blocks_copy(&args); }
+
+/* The same, and each block waits. */
+KERNEL(handed_large_waiting)
+{
+    k_wait_device();
+    some_blocks_copy(&args);
 }
 
 /* Launched with the attribute: neither waits nor reads. */
@@ -53,19 +65,21 @@ KERNEL(handed_fenced)
     k_trigger();
 }
 
-enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_SET, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY,
-            STEP_FENCED, STEP_WAITING, STEP_COOPERATIVE };
-static const char *const step_name[] = { "a kernel", "a large grid", "a copy", "a copy of rows", "a memset", "a host function", "a graph",
-                                         "the second executable graph of a graph", "nothing", "a kernel that overlaps",
-                                         "a kernel with a programmatic event", "a kernel that waits", "a cooperative kernel" };
-static const enum step first_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_SET, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH,
-                                         STEP_NONE, STEP_EARLY };
-static const enum step last_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_SET, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH,
-                                        STEP_WAITING, STEP_COOPERATIVE };
+enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH,
+            STEP_NONE, STEP_EARLY, STEP_FENCED, STEP_WAITING, STEP_LARGE_WAITING, STEP_COOPERATIVE };
+static const char *const step_name[] = { "a kernel", "a large grid", "a copy", "a copy of rows", "a long copy", "a memset", "a memset of 16-bit values",
+                                         "a host function", "a graph", "the second executable graph of a graph", "nothing",
+                                         "a kernel that overlaps", "a kernel with a programmatic event", "a kernel that waits",
+                                         "a large grid that waits", "a cooperative kernel" };
+static const enum step first_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_HOST,
+                                         STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY };
+static const enum step last_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_HOST,
+                                        STEP_GRAPH, STEP_SECOND_GRAPH, STEP_WAITING, STEP_LARGE_WAITING, STEP_COOPERATIVE };
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum kind { KIND_NON_BLOCKING, KIND_BLOCKING, KIND_URGENT, KIND_PER_THREAD, KIND_LEGACY, KINDS };
-static const char *const kind_name[KINDS] = { "a non-blocking stream", "a blocking stream", "a stream of the highest priority",
-                                              "the per-thread stream", "the legacy stream" };
+enum kind { KIND_NON_BLOCKING, KIND_BLOCKING, KIND_URGENT, KIND_URGENT_NON_BLOCKING, KIND_PER_THREAD, KIND_LEGACY, KINDS };
+static const char *const kind_name[KINDS] = { "a non-blocking stream", "a blocking stream", "a blocking stream of the highest priority",
+                                              "a non-blocking stream of the highest priority", "the per-thread stream", "the legacy stream" };
 
 enum link { LINK_SAME, LINK_EVENT, LINK_LEGACY, LINK_EVENT_SYNC, LINK_EVENT_POLL, LINK_STREAM_SYNC, LINK_STREAM_POLL, LINKS };
 static const char *const link_name[LINKS] = { "in the same stream", "after an event", "by the legacy stream's order", "after the host waited for an event",
@@ -105,6 +119,8 @@ static unsigned drawn(uint64_t seed, unsigned trial, unsigned purpose, unsigned 
 
 static int blocks_legacy(enum kind kind) { return kind == KIND_BLOCKING || kind == KIND_URGENT || kind == KIND_PER_THREAD; }
 static int is_graph(enum step step) { return step == STEP_GRAPH || step == STEP_SECOND_GRAPH; }
+static int is_set(enum step step) { return step == STEP_SET || step == STEP_WIDE_SET; }
+static int waits(enum step step) { return step == STEP_WAITING || step == STEP_LARGE_WAITING; }
 static int has_event(const struct hand *h) { return h->link == LINK_EVENT || h->link == LINK_EVENT_SYNC || h->link == LINK_EVENT_POLL; }
 
 /* What no document promises together, or CUDA does not take, is replaced by something plain. */
@@ -112,22 +128,28 @@ static void mend_steps(struct hand *h)
 {
     if (h->recorder == BY_LAUNCH && has_event(h)) { /* the event says nothing but that all blocks have triggered: whoever reads has to wait */
         h->first = STEP_FENCED;
-        h->last = STEP_WAITING;
+        h->last = waits(h->last) ? h->last : STEP_WAITING;
     }
-    if (h->first == STEP_EARLY && (h->mode || h->last == STEP_WAITING || (h->recorder == BY_EXTERNAL && has_event(h))))
+    if (h->first == STEP_EARLY && waits(h->last))
         h->first = STEP_KERNEL; /* that it has ended does not say that the work before it has */
+    if (h->first == STEP_LONG_COPY && (h->last == STEP_HOST || is_set(h->last) || is_graph(h->last)))
+        h->last = STEP_KERNEL; /* the last step reads what was copied, in the device's memory */
+    if (h->first == STEP_HOST && h->last == STEP_LONG_COPY)
+        h->last = STEP_COPY;
 }
 
 static void mend(struct hand *h)
 {
-    int may_capture = (h->link == LINK_SAME || h->link == LINK_EVENT) && (h->recorder == BY_CALL || h->recorder == BY_FLAGS_CALL);
+    int may_capture = h->link == LINK_SAME || h->link == LINK_EVENT;
 
     if (h->link == LINK_LEGACY && !(h->from == KIND_LEGACY && blocks_legacy(h->to))) {
-        h->from = h->from == KIND_NON_BLOCKING || h->from == KIND_LEGACY ? KIND_BLOCKING : h->from;
+        h->from = blocks_legacy(h->from) ? h->from : KIND_BLOCKING;
         h->to = KIND_LEGACY;
     }
     if (!may_capture || h->from == KIND_LEGACY || h->to == KIND_LEGACY || is_graph(h->first) || is_graph(h->last))
         h->mode = 0;
+    if (h->mode)
+        h->recorder = h->recorder == BY_CALL ? BY_CALL : BY_FLAGS_CALL;
     if (h->recorder == BY_EXTERNAL && (h->from == KIND_LEGACY || is_graph(h->first)))
         h->recorder = BY_CALL;
     if (h->event == EVENT_IPC && (h->mode || h->recorder == BY_NODE || h->recorder == BY_EXTERNAL || h->recorder == BY_LAUNCH))
@@ -145,11 +167,11 @@ static struct hand draw_hand(uint64_t seed, unsigned trial)
                                        LINK_STREAM_SYNC, LINK_STREAM_POLL, LINK_EVENT };
     struct hand h;
 
-    h.first = first_steps[drawn(seed, trial, 1, sizeof(first_steps) / sizeof(first_steps[0]))];
-    h.last = last_steps[drawn(seed, trial, 2, sizeof(last_steps) / sizeof(last_steps[0]))];
+    h.first = first_steps[drawn(seed, trial, 1, COUNT(first_steps))];
+    h.last = last_steps[drawn(seed, trial, 2, COUNT(last_steps))];
     h.from = (enum kind)drawn(seed, trial, 3, KINDS);
     h.to = (enum kind)drawn(seed, trial, 4, KINDS);
-    h.link = links[drawn(seed, trial, 5, sizeof(links) / sizeof(links[0]))];
+    h.link = links[drawn(seed, trial, 5, COUNT(links))];
     h.recorder = (enum recorder)drawn(seed, trial, 6, RECORDERS);
     h.event = drawn(seed, trial, 7, EVENTS);
     h.mode = drawn(seed, trial, 8, 2) ? 1 + drawn(seed, trial, 9, 3) : 0;
@@ -221,7 +243,7 @@ static void ask_handed(struct ask *ask)
     unsigned link;
 
     memset(&answers, 0, sizeof(answers));
-    for (; ask_goes_on(ask, d.trial, ask->trials) && error == cudaSuccess; d.trial++) {
+    for (; ask_goes_on(ask, d.trial, HANDS * ask->trials) && error == cudaSuccess; d.trial++) {
         h = draw_hand(ask->seed, d.trial);
         error = run_hand(&d, &h, &answers);
     }

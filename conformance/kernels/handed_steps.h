@@ -6,6 +6,7 @@
 #define AREA (2 * SPAN)        /* words: the cells, and what the last step found in them */
 #define SET_FIRST 0x51
 #define SET_LAST 0x5A
+#define LONG 32768u            /* words before the cells that a long copy takes along */
 #define POLLS 64u
 
 enum place { PLACE_WORK, PLACE_JOINED, PLACE_FIRST, PLACE_LAST, PLACES };
@@ -28,12 +29,15 @@ struct handed {
     cudaEvent_t event[EVENTS], begin, fork, join, back;
     struct pinned *pinned;
     char *device_of_pinned;
-    uint32_t *area[2], *scratch; /* of the device: the cells there, and the pinned ones; between two copies to and from the host */
+    uint32_t *memory;          /* of the device: LONG words and an area, twice */
+    uint32_t *area[2], *copied; /* as the device sees them: its own cells, the pinned ones; the device's second area */
+    void *set_wide;            /* cuMemsetD16Async */
     cudaGraphExec_t node[EVENTS], graph[2][2][2]; /* node: records the event. graph: of [device, pinned][first, last step][first, second] */
     cudaGraphExec_t made;      /* of this trial */
     struct carry carry[2];
     uint32_t want[AREA];
     unsigned trial, pins;      /* pins: the cells of this trial are pinned */
+    int copies_long;           /* the first step of this trial is a long copy */
     int timed;                 /* in this trial */
 };
 
@@ -44,7 +48,7 @@ static struct kernel_args args_of(struct handed *d, unsigned pins, enum place pl
 
     args.plan = (const struct trial_plan *)(d->device_of_pinned + offsetof(struct pinned, plan)) + place;
     args.state = (struct trial_state *)(d->device_of_pinned + offsetof(struct pinned, state)) + (place == PLACE_JOINED);
-    args.data = place == PLACE_JOINED ? area + CELL : area;
+    args.data = place == PLACE_JOINED ? area + CELL : place == PLACE_LAST && d->copies_long ? d->copied : area;
     args.seen = place == PLACE_LAST ? area + SPAN : area + 2 * CELL;
     return args;
 }
@@ -56,6 +60,8 @@ static cudaError_t open_streams_of(struct handed *d, unsigned end, int greatest)
     cudaStream_t *stream = d->stream[end];
     cudaError_t error = cudaStreamCreateWithFlags(&stream[KIND_NON_BLOCKING], cudaStreamNonBlocking);
 
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithPriority(&stream[KIND_URGENT_NON_BLOCKING], cudaStreamNonBlocking, greatest);
     stream[KIND_PER_THREAD] = cudaStreamPerThread;
     stream[KIND_LEGACY] = cudaStreamLegacy;
     if (error == cudaSuccess)
@@ -128,10 +134,15 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&d->device_of_pinned, d->pinned, 0);
     if (error == cudaSuccess)
-        error = cudaMalloc((void **)&d->area[0], (AREA + SPAN) * sizeof(uint32_t));
+        error = cudaMalloc((void **)&d->memory, 2 * (LONG + AREA) * sizeof(uint32_t));
+    if (error == cudaSuccess)
+        error = cudaMemset(d->memory, 0, 2 * (LONG + AREA) * sizeof(uint32_t));
+    if (error == cudaSuccess)
+        error = driver_function("cuMemsetD16Async", 3020, &d->set_wide);
     if (error != cudaSuccess)
         return error;
-    d->scratch = d->area[0] + AREA;
+    d->area[0] = d->memory + LONG;
+    d->copied = d->area[0] + AREA + LONG;
     d->area[1] = (uint32_t *)(d->device_of_pinned + offsetof(struct pinned, area));
     error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
     if (error == cudaSuccess)
@@ -161,16 +172,21 @@ static void destroy_exec(cudaGraphExec_t exec)
         (void)cudaGraphExecDestroy(exec);
 }
 
+static void destroy_stream(cudaStream_t stream)
+{
+    if (stream)
+        (void)cudaStreamDestroy(stream);
+}
+
 static void close_handed(struct handed *d)
 {
-    cudaStream_t made[] = { d->stream[0][KIND_NON_BLOCKING], d->stream[0][KIND_BLOCKING], d->stream[0][KIND_URGENT], d->third, d->loose,
-                            d->stream[1][KIND_NON_BLOCKING], d->stream[1][KIND_BLOCKING], d->stream[1][KIND_URGENT] };
     unsigned i;
 
     (void)cudaDeviceSynchronize();
-    for (i = 0; i < sizeof(made) / sizeof(made[0]); i++)
-        if (made[i])
-            (void)cudaStreamDestroy(made[i]);
+    for (i = 0; i < 2 * KIND_PER_THREAD; i++) /* those before it were made */
+        destroy_stream(d->stream[i / KIND_PER_THREAD][i % KIND_PER_THREAD]);
+    destroy_stream(d->third);
+    destroy_stream(d->loose);
     for (i = 0; i < 8; i++)
         destroy_exec(d->graph[i / 4][i / 2 % 2][i % 2]);
     for (i = 0; i < EVENTS; i++) {
@@ -181,7 +197,7 @@ static void close_handed(struct handed *d)
     destroy_event(d->fork);
     destroy_event(d->join);
     destroy_event(d->back);
-    (void)cudaFree(d->area[0]);
+    (void)cudaFree(d->memory);
     (void)cudaFreeHost(d->pinned);
     (void)cudaGetLastError();
 }
@@ -205,11 +221,11 @@ static void expect_hand(struct handed *d, const struct hand *h)
         if (h->first == STEP_EARLY)
             want[2 * CELL + i] = words_fresh(plan[PLACE_FIRST].key, i);
     }
-    if (h->first == STEP_SET)
+    if (is_set(h->first))
         fill_bytes(want, SET_FIRST, CELL);
-    else if (h->first != STEP_NONE && h->first != STEP_EARLY)
+    else if (h->first != STEP_NONE && h->first != STEP_EARLY && h->first != STEP_LONG_COPY)
         memcpy(want + 2 * CELL, want, CELL * sizeof(*want));
-    if (h->last == STEP_SET)
+    if (is_set(h->last))
         fill_bytes(want, SET_LAST, SPAN);
     else
         memcpy(want + SPAN, want, SPAN * sizeof(*want));
@@ -227,6 +243,7 @@ static cudaError_t prepare_hand(struct handed *d, const struct hand *h)
     pinned->plan[PLACE_LAST].words = SPAN;
     pinned->state[0] = pinned->state[1] = empty;
     d->pins = h->first == STEP_HOST || h->last == STEP_HOST;
+    d->copies_long = h->first == STEP_LONG_COPY;
     d->made = NULL;
     d->timed = 0;
     expect_hand(d, h);
@@ -284,14 +301,34 @@ static cudaError_t copy_words(uint32_t *to, const uint32_t *from, unsigned words
 /* From host to host the call itself would wait, so pinned words go by way of the device. */
 static cudaError_t step_copy(struct handed *d, unsigned end, int rows, cudaStream_t stream)
 {
-    uint32_t *from = d->pins ? d->pinned->area : d->area[0], *to = from + (end ? SPAN : 2 * CELL);
+    uint32_t *cells = d->pins ? d->pinned->area : d->area[0], *to = cells + (end ? SPAN : 2 * CELL);
+    const uint32_t *from = end && d->copies_long ? d->copied : cells;
     unsigned words = end ? SPAN : CELL;
     cudaError_t error;
 
     if (!d->pins)
         return copy_words(to, from, words, rows, stream);
-    error = copy_words(d->scratch, from, words, rows, stream);
-    return error == cudaSuccess ? copy_words(to, d->scratch, words, rows, stream) : error;
+    error = copy_words(d->copied, from, words, rows, stream);
+    return error == cudaSuccess ? copy_words(to, d->copied, words, rows, stream) : error;
+}
+
+/* All cells, and much before them, to the second area; as the last step back to what it is to find. */
+static cudaError_t step_long_copy(struct handed *d, unsigned end, cudaStream_t stream)
+{
+    const uint32_t *from = d->area[0] - LONG;
+    cudaError_t error = cudaSuccess;
+
+    if (!end || !d->copies_long)
+        error = copy_words(d->copied - LONG, from, LONG + SPAN, 0, stream);
+    return error == cudaSuccess && end ? copy_words(d->area[0] + SPAN, d->copied, SPAN, 0, stream) : error;
+}
+
+static cudaError_t step_wide_set(struct handed *d, unsigned end, cudaStream_t stream)
+{
+    typedef CUresult (CUDAAPI *set_fn)(CUdeviceptr, unsigned short, size_t, CUstream);
+    unsigned words = end ? SPAN : CELL, byte = end ? SET_LAST : SET_FIRST;
+
+    return (cudaError_t)((set_fn)d->set_wide)((CUdeviceptr)(uintptr_t)d->area[d->pins], (unsigned short)(byte << 8 | byte), 2 * words, (CUstream)stream);
 }
 
 static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned end, cudaStream_t stream)
@@ -302,18 +339,20 @@ static cudaError_t step_kernel(struct handed *d, const struct hand *h, unsigned 
                            : step == STEP_EARLY   ? (const void *)SYMBOL(handed_early)
                            : step == STEP_FENCED  ? (const void *)SYMBOL(handed_fenced)
                            : step == STEP_WAITING ? (const void *)SYMBOL(handed_waiting)
+                           : step == STEP_LARGE_WAITING ? (const void *)SYMBOL(handed_large_waiting)
                                                   : (const void *)SYMBOL(handed_step);
     cudaLaunchAttribute attribute = serialization(1);
+    int large = step == STEP_LARGE || step == STEP_LARGE_WAITING;
     void *params[1];
     cudaLaunchConfig_t config = PDL_ZERO;
 
     params[0] = &args;
-    config.gridDim.x = step == STEP_LARGE ? LARGE_BLOCKS : 1;
-    config.blockDim.x = step == STEP_LARGE ? 1 : CELL;
+    config.gridDim.x = large ? LARGE_BLOCKS : 1;
+    config.blockDim.x = large ? 1 : CELL;
     config.gridDim.y = config.gridDim.z = config.blockDim.y = config.blockDim.z = 1;
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = step == STEP_EARLY || step == STEP_FENCED || step == STEP_COOPERATIVE || (step == STEP_WAITING && h->first != STEP_FENCED);
+    config.numAttrs = step == STEP_EARLY || step == STEP_FENCED || step == STEP_COOPERATIVE || (waits(step) && h->first != STEP_FENCED);
     if (step == STEP_FENCED) {
         attribute.id = cudaLaunchAttributeProgrammaticEvent;
         attribute.val.programmaticEvent.event = d->event[h->event];
@@ -334,6 +373,8 @@ static cudaError_t take_step(struct handed *d, const struct hand *h, unsigned en
     case STEP_NONE: return cudaSuccess;
     case STEP_COPY: return step_copy(d, end, 0, stream);
     case STEP_ROWS: return step_copy(d, end, 1, stream);
+    case STEP_LONG_COPY: return step_long_copy(d, end, stream);
+    case STEP_WIDE_SET: return step_wide_set(d, end, stream);
     case STEP_SET: return cudaMemsetAsync(d->area[d->pins], end ? SET_LAST : SET_FIRST, (end ? SPAN : CELL) * sizeof(uint32_t), stream);
     case STEP_HOST: return step_host(d, end, stream);
     case STEP_GRAPH: return cudaGraphLaunch(d->graph[d->pins][end][0], stream);
