@@ -19,7 +19,7 @@
 #define CELLS 3u               /* the slow work's, that of work which is joined, and the first step's */
 #define SPAN (CELLS * CELL)
 #define LARGE_BLOCKS 1025u
-#define HANDS 4u               /* for each trial of the profile */
+#define HANDS 6u               /* for each trial of the profile */
 
 KERNEL(handed_work) { slow_stores(&args); }
 KERNEL(handed_step) { follower_copies(&args, 0); }
@@ -163,7 +163,7 @@ static void mend(struct hand *h)
 
 static struct hand draw_hand(uint64_t seed, unsigned trial)
 {
-    static const enum link links[] = { LINK_SAME, LINK_EVENT, LINK_EVENT, LINK_EVENT, LINK_LEGACY, LINK_EVENT_SYNC, LINK_EVENT_POLL,
+    static const enum link links[] = { LINK_SAME, LINK_SAME, LINK_EVENT, LINK_EVENT, LINK_LEGACY, LINK_EVENT_SYNC, LINK_EVENT_POLL,
                                        LINK_STREAM_SYNC, LINK_STREAM_POLL, LINK_EVENT };
     struct hand h;
 

@@ -212,8 +212,30 @@ static cudaError_t attach(struct stream *s, struct node *n, bool programmatic)
     return cudaSuccess;
 }
 
+/* Whether a node is captured at all; on broken devices it is not, or it comes after less than it should. */
+static bool is_captured(struct stream *s, const struct node *n)
+{
+    const struct faults *f = &device.faults;
+    struct lane *l = lane_of(s->capture, s);
+    bool record = n->type == cudaGraphNodeTypeEventRecord, per_thread = s == stream_of(cudaStreamPerThread);
+    bool forked = s->capture->origin != s, blocking = (s->flags & cudaStreamNonBlocking) == 0;
+    if (record && ((f->relaxed_external_lost && s->capture->mode == cudaStreamCaptureModeRelaxed) || (f->per_thread_external_lost && per_thread)))
+        return false;
+    if (record && f->external_behind_one && l->halves > 1)
+        l->halves = 1;
+    if (record && f->external_passes_overlapped)
+        l->behinds = 0;
+    if ((f->forked_set_unordered && n->type == cudaGraphNodeTypeMemset && forked && blocking) ||
+        (f->forked_copy_unordered && n->type == cudaGraphNodeTypeMemcpy && forked && blocking) ||
+        (f->forked_host_unordered && n->type == cudaGraphNodeTypeHost && forked && per_thread))
+        l->halves = 0;
+    return true;
+}
+
 cudaError_t capture_node(struct stream *s, struct node *n)
 {
+    if (!capture_broken(s) && !is_captured(s, n))
+        return cudaSuccess;
     return capture_broken(s) ? cudaErrorStreamCaptureInvalidated : attach(s, n, false);
 }
 
@@ -278,6 +300,10 @@ cudaError_t capture_kernel(struct stream *s, struct request *r)
             n->kernel->attrs[i].val.pad[0] = 0;
     if (device.faults.capture_loses_cooperative)
         request_loses_cooperative(n->kernel);
+    if (device.faults.large_capture_cut && r->grid[0] > 64 && r->cluster == 1)
+        n->kernel->grid[0] = 64;
+    if (device.faults.large_capture_joins_one && r->grid[0] > 64 && lane_of(s->capture, s)->halves > 1)
+        lane_of(s->capture, s)->halves = 1;
     if (s->priority != 0)
         copy_priority(s, n->kernel);
     cudaError_t error = attach(s, n, launch_may_overlap(r, s));
@@ -357,7 +383,8 @@ cudaError_t capture_wait(struct stream *s, struct event *e)
         l->halves = 0;
     if (device.faults.join_forgets_overlapped)
         l->behinds = 0;
-    bool lost = device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread);
+    bool sleeping = (e->flags & cudaEventBlockingSync) != 0;
+    bool lost = (device.faults.sleeping_join_lost && sleeping) || (device.faults.per_thread_join_lost && s == stream_of(cudaStreamPerThread));
     lost |= (device.faults.idle_origin_not_joined && l->halves == 0 && c->origin == s) ||
             (device.faults.captured_timed_event_lost && (e->flags & cudaEventDisableTiming) == 0);
     for (unsigned i = 0; i < e->captured_count && !lost; i++)

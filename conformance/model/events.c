@@ -140,10 +140,25 @@ static bool is_late_waiter(struct event *e, struct stream *s)
     return e->waiters > 4;
 }
 
+/* Devices on which this stream does not wait for this event */
+static bool event_passed(const struct stream *s, const struct event *e)
+{
+    const struct faults *f = &device.faults;
+    bool timed = (e->flags & cudaEventDisableTiming) == 0, sleeping = (e->flags & cudaEventBlockingSync) != 0;
+    bool urgent = s->priority < 0, blocking = (s->flags & cudaStreamNonBlocking) == 0, per_thread = s == stream_of(cudaStreamPerThread);
+    if (e->by_node && ((f->node_event_lost_in_per_thread && per_thread) || (f->node_event_lost_in_blocking && blocking) ||
+                       (f->timed_node_event_lost && timed) || (f->sleeping_node_event_lost && sleeping)))
+        return true;
+    return (f->timed_sleeping_event_lost && timed && sleeping) || (f->timed_event_after_graph_lost && timed && e->behind_graph) ||
+           (f->urgent_stream_passes_launch_event && urgent && sleeping && e->recorded == RECORDED_PROGRAMMATIC);
+}
+
 static void event_awaited(struct stream *s, struct event *e)
 {
     if (device.faults.idle_event_frees && e->op == NULL)
         s->waits = 0;
+    if (event_passed(s, e))
+        return;
     if (e->op == NULL || op_reached(e->op, EDGE_RETIRED))
         return;
     bool covered = e->recorded == RECORDED_PROGRAMMATIC && !device.faults.program_event_not_covered;
@@ -284,6 +299,11 @@ static bool seems_fired(const struct event *e)
         return true;
     if (f->legacy_event_succeeds && e->in != NULL && stream_is_legacy(e->in))
         return true;
+    if ((f->sleeping_node_event_succeeds && e->by_node && (e->flags & cudaEventBlockingSync) != 0) || (f->event_after_graph_succeeds && e->behind_graph))
+        return true;
+    if (e->in != NULL && ((f->ipc_event_succeeds && (e->flags & cudaEventInterprocess) != 0 && e->in->priority == 0) ||
+                          (f->blocking_launch_event_succeeds && e->recorded == RECORDED_PROGRAMMATIC && (e->in->flags & cudaStreamNonBlocking) == 0)))
+        return true;
     return e->was_fired && (f->fired_stays_fired || (f->fired_launch_event_stays && e->recorded == RECORDED_PROGRAMMATIC));
 }
 
@@ -293,6 +313,9 @@ static bool event_not_awaited(const struct event *e)
     const struct faults *f = &device.faults;
     if ((f->polled_event_sync_early && e->polled) || (f->left_event_sync_early && stream_is_gone(e)) ||
         (f->other_thread_event_sync_early && device.other_thread) || (f->sleeping_host_early && (e->flags & cudaEventBlockingSync) != 0))
+        return true;
+    if ((e->flags & cudaEventDisableTiming) == 0 &&
+        ((f->timed_event_after_graph_early && e->behind_graph) || (f->timed_node_event_early && e->by_node)))
         return true;
     if ((f->node_event_sync_early && e->by_node) || (f->launch_event_sync_early && e->recorded == RECORDED_PROGRAMMATIC))
         return true;
@@ -355,7 +378,8 @@ cudaError_t CUDARTAPI cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEve
     int64_t ticks = (int64_t)(event_time(b) - event_time(a));
     bool sleeping = ((a->flags | b->flags) & cudaEventBlockingSync) != 0;
     if ((device.faults.times_across_streams_zero && a->in != b->in) || (device.faults.sleeping_times_zero && sleeping) ||
-        (device.faults.crowded_times_zero && b->serial - a->serial > 64))
+        (device.faults.crowded_times_zero && b->serial - a->serial > 64) || (device.faults.mixed_times_zero && a->by_node != b->by_node) ||
+        (device.faults.per_thread_times_zero && a->in == stream_of(cudaStreamPerThread)) || (device.faults.times_to_graph_zero && b->behind_graph))
         ticks = 0;
     *ms = (float)ticks / (1024.0f * 1e6f);
     return cudaSuccess;

@@ -315,7 +315,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         s->kernel_tail = NULL;
         s->waits = 0;
     } else {
-        s->waits = device.faults.graph_forgets_events ? 0 : s->waits;
+        bool second = (exec->features & HAS(secondexec)) != 0 && (exec->features & HAS(uploaded)) != 0;
+        s->waits = device.faults.graph_forgets_events || (device.faults.second_exec_forgets_events && second) ? 0 : s->waits;
         stream_append(s, start, false);
     }
     if (exec->running == NULL || exec->running->retired)

@@ -252,6 +252,14 @@ struct faults {
     bool rows_copy_unordered, rows_copy_packed, rows_copy_takes_gaps, captured_rows_copied_once, rows_node_swaps_pitches;
     bool other_thread_legacy_alone, other_thread_skips_legacy, first_behind_event_skips_legacy, waiting_stream_not_joined;
     bool copy_in_passes_graph, graph_passes_empty, record_behind_graph_told;
+    bool node_event_lost_in_per_thread, node_event_lost_in_blocking, timed_node_event_lost, sleeping_node_event_lost;
+    bool timed_sleeping_event_lost, urgent_stream_passes_launch_event, timed_event_after_graph_lost, sleeping_node_event_succeeds;
+    bool ipc_event_succeeds, event_after_graph_succeeds, blocking_launch_event_succeeds, timed_event_after_graph_early;
+    bool timed_node_event_early, per_thread_times_zero, mixed_times_zero, times_to_graph_zero, relaxed_external_lost;
+    bool per_thread_external_lost, external_behind_one, external_passes_overlapped, forked_set_unordered, forked_copy_unordered;
+    bool forked_host_unordered, large_capture_joins_one, large_capture_cut, sleeping_join_lost, second_exec_forgets_events;
+    bool large_primary_uncovered, large_dependent_uncovered, large_grid_passed, large_grid_forgets_events;
+    bool long_copy_forgets_events, kernel_passes_long_copy, halves_set_early, legacy_kernel_passes_copies;
     bool captured_kernel_fixed, captured_set_fixed, captured_copy_fixed, captured_host_fixed, captured_edges_stay, captured_takes_no_edges;
     bool captured_nodes_stay, captured_exec_set_fixed;
     bool record_node_records_both;

@@ -112,6 +112,8 @@ static void order_behind_others(struct stream *s, struct op *op)
             continue;
         if (device.faults.waiting_stream_not_joined && o->waits != 0)
             continue;
+        if (device.faults.legacy_kernel_passes_copies && o->tail->kind == OP_COPY && op->kind == OP_KERNEL)
+            continue;
         if (device.faults.ninth_blocking_not_joined && o->magic != 0 && joined++ >= 8)
             continue;
         op_after(op, o->tail, EDGE_RETIRED);
@@ -128,6 +130,9 @@ static bool moves_memory(const struct op *op)
 static void order_behind_waits(struct stream *s, struct op *op)
 {
     if ((device.faults.copy_forgets_events && moves_memory(op)) || (device.faults.attribute_forgets_events && op->attributed))
+        return;
+    if ((device.faults.long_copy_forgets_events && op->kind == OP_COPY && op->move.bytes > 65536) ||
+        (device.faults.large_grid_forgets_events && op->kind == OP_KERNEL && op->grid->blocks > 64))
         return;
     for (unsigned i = device.faults.second_wait_lost && s->waits > 1 ? 1 : 0; i < s->waits; i++) {
         op_after(op, s->wait[i].op, s->wait[i].kind);
@@ -169,6 +174,9 @@ static struct op *early_kernel(const struct stream *s, const struct op *op)
     bool passes_host = f->host_call_passed && s->tail->kind == OP_HOST, passes_moves = f->many_moves_pass && moves_memory(op) && s->items > 32;
     if (passes_host || passes_moves || (f->event_at_launch && op->kind == OP_RECORD))
         return s->last_kernel;
+    if ((f->large_grid_passed && s->kernel_tail != NULL && s->kernel_tail->grid->blocks > 1000) ||
+        (f->halves_set_early && op->kind == OP_SET && op->move.width == 2))
+        return s->kernel_tail;
     bool copy_goes = op->kind == OP_COPY && ((f->host_copy_early && op->to_host) || (f->host_to_host_early && op->in_host) ||
                                              (f->long_copy_early && op->move.bytes >= 4096));
     bool deep_goes = (f->deep_plain_overlaps && op->depth > 24) || (f->full_queue_overlaps && op->depth > 1024);
@@ -222,7 +230,9 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
         op->depth = s->kernel_tail != NULL ? s->kernel_tail->depth + 1 : 0;
         op->features |= op->depth >= 4 ? HAS(deep) : 0;
     }
-    bool forgets = passes_graph(s, op);
+    bool passes_copy = device.faults.kernel_passes_long_copy && op->kind == OP_KERNEL && s->tail != NULL && s->tail->kind == OP_COPY &&
+                       s->tail->move.bytes > 65536;
+    bool forgets = passes_graph(s, op) || passes_copy;
     s->idle = false;
     s->items = op->kind == OP_KERNEL ? s->items : s->items + 1;
     if (!forgets)
