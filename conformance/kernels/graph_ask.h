@@ -47,6 +47,35 @@ static cudaError_t ask_graph_of_kernel(cudaGraphExec_t *exec, const void *functi
     return error;
 }
 
+/* Launches the graph once, and waits for it. */
+static cudaError_t ask_run_once(cudaGraph_t graph, cudaStream_t stream)
+{
+    cudaGraphExec_t exec;
+    cudaError_t error = cudaGraphInstantiate(&exec, graph, 0);
+
+    if (error != cudaSuccess)
+        return error;
+    error = cudaGraphLaunch(exec, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    (void)cudaGraphExecDestroy(exec);
+    return error;
+}
+
+/* Ends the stream's capture, and runs once what it captured; captured: what the calls in between gave. */
+static cudaError_t ask_run_capture(cudaStream_t stream, cudaError_t captured)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaStreamEndCapture(stream, &graph);
+
+    error = captured == cudaSuccess ? error : captured;
+    if (error == cudaSuccess)
+        error = ask_run_once(graph, stream);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    return error;
+}
+
 /* Finds out which launch-completion edges this device takes; edges_completion() gives those from now on. */
 static cudaError_t ask_completion_edges(const void *function)
 {

@@ -15,6 +15,17 @@ static cudaError_t work_and_record(struct joins *joins, unsigned followers, cuda
     return error == cudaSuccess ? cudaEventRecord(*event, joins->stream[0]) : error;
 }
 
+/* The event goes once its follower is queued. error: of what came before. */
+static cudaError_t await_and_follow(struct joins *joins, cudaEvent_t event, cudaError_t error)
+{
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
+    if (error == cudaSuccess)
+        error = follow(joins, 0, joins->stream[1]);
+    (void)cudaEventDestroy(event);
+    return error;
+}
+
 static cudaError_t join_eight(struct joins *joins)
 {
     cudaEvent_t event;
@@ -98,12 +109,7 @@ static cudaError_t join_polled(struct joins *joins)
 
     if (error == cudaSuccess)
         error = ask_once(event);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
-    if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[1]);
-    (void)cudaEventDestroy(event);
-    return error;
+    return await_and_follow(joins, event, error);
 }
 
 static cudaError_t join_own(struct joins *joins)
@@ -139,12 +145,7 @@ static cudaError_t join_refused(struct joins *joins)
     if (error == cudaSuccess && launch_one((const void *)SYMBOL(joins_follower), &joins->follower[1], 0, joins->stream[2], &attribute, 1) == cudaSuccess)
         error = cudaErrorUnknown;
     (void)cudaGetLastError();
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
-    if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[1]);
-    (void)cudaEventDestroy(event);
-    return error;
+    return await_and_follow(joins, event, error);
 }
 
 static cudaError_t join_attribute(struct joins *joins)
@@ -202,20 +203,6 @@ static cudaError_t capture_lanes(struct joins *joins, cudaEvent_t fork, cudaEven
     return error == cudaSuccess ? follow(joins, 0, joins->stream[0]) : error;
 }
 
-static cudaError_t launch_and_forget(struct joins *joins, cudaGraph_t graph)
-{
-    cudaGraphExec_t exec;
-    cudaError_t error = cudaGraphInstantiate(&exec, graph, 0);
-
-    if (error != cudaSuccess)
-        return error;
-    error = cudaGraphLaunch(exec, joins->stream[0]);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(joins->stream[0]);
-    (void)cudaGraphExecDestroy(exec);
-    return error;
-}
-
 /* The first stream holds nothing when the second comes to the capture and does the work, after which the first one comes. */
 static cudaError_t capture_aside(struct joins *joins, cudaEvent_t fork, cudaEvent_t back)
 {
@@ -237,8 +224,7 @@ static cudaError_t join_captured_streams(struct joins *joins, unsigned followers
 {
     unsigned flags = joins->trial / 11 % 2 ? cudaEventDefault : cudaEventDisableTiming;
     cudaEvent_t fork, back;
-    cudaGraph_t graph = NULL;
-    cudaError_t error = cudaEventCreateWithFlags(&fork, flags), end;
+    cudaError_t error = cudaEventCreateWithFlags(&fork, flags);
 
     prepare(joins, 1, followers);
     if (error == cudaSuccess)
@@ -247,13 +233,7 @@ static cudaError_t join_captured_streams(struct joins *joins, unsigned followers
         error = cudaStreamBeginCapture(joins->stream[0], cudaStreamCaptureModeThreadLocal);
     if (error != cudaSuccess)
         return error;
-    error = captures(joins, fork, back);
-    end = cudaStreamEndCapture(joins->stream[0], &graph);
-    error = error == cudaSuccess ? end : error;
-    if (error == cudaSuccess)
-        error = launch_and_forget(joins, graph);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
+    error = ask_run_capture(joins->stream[0], captures(joins, fork, back));
     (void)cudaEventDestroy(fork);
     (void)cudaEventDestroy(back);
     return error;

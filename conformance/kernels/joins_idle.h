@@ -110,12 +110,7 @@ static cudaError_t idle_record(struct joins *joins)
 
     if (error == cudaSuccess)
         error = record_outside(joins, joins->stream[2], event);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(joins->stream[1], event, 0);
-    if (error == cudaSuccess)
-        error = follow(joins, 0, joins->stream[1]);
-    (void)cudaEventDestroy(event);
-    return error;
+    return await_and_follow(joins, event, error);
 }
 
 /* In the work's own stream. */

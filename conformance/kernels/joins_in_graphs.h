@@ -45,7 +45,7 @@ static cudaError_t join_fan_in(struct joins *joins)
     if (error == cudaSuccess)
         error = add_follower(joins, graph, 0, node, PLACES, 1);
     if (error == cudaSuccess)
-        error = launch_and_forget(joins, graph);
+        error = ask_run_once(graph, joins->stream[0]);
     (void)cudaGraphDestroy(graph);
     return error;
 }
@@ -63,7 +63,7 @@ static cudaError_t join_fan_out(struct joins *joins)
     for (i = 0; i < PLACES && error == cudaSuccess; i++)
         error = add_follower(joins, graph, i, &node, 1, 1);
     if (error == cudaSuccess)
-        error = launch_and_forget(joins, graph);
+        error = ask_run_once(graph, joins->stream[0]);
     (void)cudaGraphDestroy(graph);
     return error;
 }
@@ -111,7 +111,7 @@ static cudaError_t join_through(struct joins *joins)
     for (i = 0; i < followers && error == cudaSuccess; i++)
         error = add_follower(joins, graph, i, &between, 1, 0);
     if (error == cudaSuccess)
-        error = launch_and_forget(joins, graph);
+        error = ask_run_once(graph, joins->stream[0]);
     (void)cudaGraphDestroy(graph);
     return error;
 }
@@ -139,7 +139,7 @@ static cudaError_t join_deep(struct joins *joins)
         graph = around;
     }
     if (error == cudaSuccess)
-        error = launch_and_forget(joins, graph);
+        error = ask_run_once(graph, joins->stream[0]);
     (void)cudaGraphDestroy(graph);
     return error;
 }

@@ -104,7 +104,7 @@ static cudaError_t captured_row(struct joins *joins, unsigned ahead, unsigned ke
     end = cudaStreamEndCapture(joins->stream[0], &graph);
     error = error == cudaSuccess ? end : error;
     if (error == cudaSuccess)
-        error = launch_and_forget(joins, graph);
+        error = ask_run_once(graph, joins->stream[0]);
     if (graph)
         (void)cudaGraphDestroy(graph);
     return error;

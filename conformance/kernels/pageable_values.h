@@ -38,26 +38,9 @@ static cudaError_t set_by_driver(const struct values *v, unsigned width, size_t 
 /* The same, captured, and launched as a graph. */
 static cudaError_t set_by_graph(const struct values *v, unsigned width, size_t count, cudaStream_t stream)
 {
-    cudaGraphExec_t exec = NULL;
-    cudaGraph_t graph = NULL;
-    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), end;
+    cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
 
-    if (error != cudaSuccess)
-        return error;
-    error = set_by_driver(v, width, count, stream);
-    end = cudaStreamEndCapture(stream, &graph);
-    error = error == cudaSuccess ? end : error;
-    if (error == cudaSuccess)
-        error = cudaGraphInstantiate(&exec, graph, 0);
-    if (error == cudaSuccess)
-        error = cudaGraphLaunch(exec, stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
-    if (exec)
-        (void)cudaGraphExecDestroy(exec);
-    if (graph)
-        (void)cudaGraphDestroy(graph);
-    return error;
+    return error == cudaSuccess ? ask_run_capture(stream, set_by_driver(v, width, count, stream)) : error;
 }
 
 static cudaError_t try_value(struct values *v, unsigned width, size_t count, int captured)
