@@ -70,9 +70,10 @@ def test_the_verdict_of_the_run_counts(before: str, after: str, verdict: str) ->
     assert compare({**recorded(), "verdict": before}, {**recorded(), "verdict": after}).verdict == verdict
 
 
-def test_a_pass_that_is_missing_is_worse_unless_less_was_asked() -> None:
+@pytest.mark.parametrize("core", [True, False])
+def test_a_pass_that_is_missing_is_worse_unless_less_was_asked(core: bool) -> None:
     old, new = recorded(), recorded()
-    gone = first(new, status="PASS", proving=True)
+    gone = first(new, status="PASS", proving=True, core=core)
     new["tests"] = [test for test in new["tests"] if test is not gone]
     found = compare(old, new)
     assert (found.verdict, [change.case for change in found.changes]) == ("worse", [gone["name"]])
@@ -138,9 +139,11 @@ def test_a_rate_is_judged_by_its_counts() -> None:
     assert rates(400, 520, 1000, 20) == "same"  # of twenty shapes, that is chance
 
 
-def test_a_mutant_that_survives_is_worse() -> None:
+@pytest.mark.parametrize("before", ["KILLED", "EQUIVALENT_HERE", "NOT_APPLICABLE"])
+def test_a_mutant_that_survives_is_worse(before: str) -> None:
     old, new = recorded(), recorded()
     case = next(test for test in new["tests"] if test["mutants"] and test["status"] == "PASS")
+    first(old, name=case["name"])["mutants"][0]["status"] = before
     case["mutants"][0]["status"] = "SURVIVED"
     assert compare(old, new).verdict == "worse"
 
