@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -113,12 +114,27 @@ def test_a_waiver_of_what_did_not_fail_is_refused() -> None:
     assert any("verdict" in text for text in recomputed_problems(turned))
 
 
-def test_a_case_left_out_of_the_report_is_seen() -> None:
+def test_a_waiver_that_had_expired_when_the_run_began_is_refused() -> None:
+    whole = json.loads((KIT / "results" / "h200-580.159.04-13.0.88-waived.json").read_text())
+    report = part_of(whole, ("EDGE-33a",))
+    (entry,) = report["waived"]
+    began = date.fromisoformat(report["run"]["started"][:10])
+    report["waived"] = [{**entry, "expires": began.isoformat()}]
+    assert list(recomputed_problems(report)) == [], "it holds to the end of its day"
+    report["waived"] = [{**entry, "expires": (began - timedelta(1)).isoformat()}]
+    problems = [text for text in recomputed_problems(report) if text.startswith("the run: ")]
+    assert {text.split()[3] for text in problems} >= {"waived", "verdict", "exit"}
+
+
+@pytest.mark.parametrize("told", ["rule book", "judging code"])
+def test_a_case_left_out_of_the_report_is_seen(told: str) -> None:
     """With the row of its rule and every sum made to fit, the rule book still knows that it was asked for."""
     whole = json.loads((KIT / "results" / "h200-580.159.04-13.0.88-quick.json").read_text())
     part = part_of(whole, [rule["id"] for rule in whole["rules"] if rule["id"] != "EDGE-33"])
     part["run"]["only"] = []
-    part["suite"]["rules_hash"] = load(RULES).digest  # also where the record is of a rule book before this one
+    book, other = load(RULES).digest, "0" * 16
+    # Also where the record is of a rule book before this one, or of this one in other words.
+    part["suite"].update({"rules_hash": book} if told == "rule book" else {"rules_hash": other, "sources": sources.digest()})
     assert any("was asked for this case" in text for text in recomputed_problems(part))
 
 
