@@ -19,7 +19,7 @@ from conformance.reports.change_fields import blind_to, leaves, pattern, rediges
 from conformance.reports.recomputed import part_of, recomputed_problems
 from conformance.reports.several_runs import several_problems
 from conformance.reports.submission import digest_problems, name_problems, place_for, read_strictly
-from conformance.reports.tests.made_reports import recorded, subset
+from conformance.reports.tests.made_reports import forbidden_trial, recorded, subset
 
 RESULTS = [KIT / "results" / name for name, _ in sources.recorded()]
 
@@ -124,6 +124,29 @@ def test_a_waiver_that_had_expired_when_the_run_began_is_refused() -> None:
     report["waived"] = [{**entry, "expires": (began - timedelta(1)).isoformat()}]
     problems = [text for text in recomputed_problems(report) if text.startswith("the run: ")]
     assert {text.split()[3] for text in problems} >= {"waived", "verdict", "exit"}
+
+
+@pytest.mark.parametrize("status", ["PASS", "INCONCLUSIVE", "NOT_SUPPORTED"])
+@pytest.mark.parametrize("reason", [None, "x; after this: y", "before this: y", "1 forbidden trials were recorded before this: HANG, y"])
+def test_no_reason_excuses_a_case_from_its_own_counts(status: str, reason: str | None) -> None:
+    """A reason is free text, which whoever edits a report can write."""
+    report = subset("ATTR-03")
+    test = next(test for test in report["tests"] if test["status"] == "PASS")
+    test.update(status=status, reason=reason)
+    test["outcomes"].update(poison=5, fresh=test["outcomes"]["fresh"] - 5)
+    assert any(text.startswith(test["name"]) and "beside 5 forbidden outcomes" in text for text in recomputed_problems(report))
+
+
+@pytest.mark.parametrize(("recorded_trials", "told", "contradicts"), [(1, 1, False), (0, 1, True), (0, 0, True)])
+def test_a_failure_whose_child_died_before_its_counts_came_needs_a_recorded_trial(
+    recorded_trials: int, told: int, contradicts: bool
+) -> None:
+    report = subset("ATTR-03")
+    test = next(test for test in report["tests"] if test["status"] == "PASS")
+    zeros: dict[str, Any] = {key: dict.fromkeys(test[key], 0) for key in ("trials", "outcomes")}
+    test.update(zeros, status="FAIL", reason=f"{told} forbidden trials were recorded before this: CRASH, died of SIGSEGV")
+    test["forbidden"] = [forbidden_trial()] * recorded_trials
+    assert (f"{test['name']}: it says FAIL without a forbidden outcome" in recomputed_problems(report)) is contradicts
 
 
 @pytest.mark.parametrize("told", ["rule book", "judging code"])
