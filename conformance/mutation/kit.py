@@ -46,7 +46,7 @@ PYTHON_FILES = {
     "conformance/pdlkit/run.py": ("test_run", "test_resume", "test_waivers", "test_output_folder"),
     "conformance/pdlkit/soak.py": ("test_soak",),
     "conformance/pdlkit/many_gpus.py": ("test_many_gpus", "test_mps"),
-    "conformance/pdlkit/evidence.py": ("test_repro", "test_run", "test_report"),
+    "conformance/pdlkit/evidence.py": ("test_evidence", "test_repro", "test_run", "test_report"),
     "conformance/pdlkit/device_choice.py": ("test_device_choice", "test_run", "test_entry"),
     "conformance/pdlkit/generate_cases.py": ("test_rules",),
     "conformance/pdlkit/read_report.py": ("test_read_report",),

@@ -141,6 +141,13 @@ def _short(value: Any) -> str:
     return text if len(text) < 60 else text[:57] + "..."
 
 
+def _cut_off(test: Mapping[str, Any]) -> bool:
+    """Whether its child ended behind a forbidden trial: its counts, which come last, may be missing."""
+    seen = len(test["forbidden"])
+    words = f"{seen} forbidden trials were recorded before this: "
+    return seen > 0 and test["status"] == "FAIL" and (test["reason"] or "").startswith(words)
+
+
 def _test_problems(test: Mapping[str, Any], book: RuleBook, own: bool, on_gpu: bool) -> Iterator[str]:
     name, trials = test["name"], test["trials"]
     case = book.case(name)
@@ -161,7 +168,7 @@ def _test_problems(test: Mapping[str, Any], book: RuleBook, own: bool, on_gpu: b
         yield from (f"{name}: its {key} is not the rule book's" for key, value in identity.items() if test[key] != value)
     if not name.startswith(f"{test['rule']}.") or name.split(".")[2:] != [test["window"], test["path"]]:
         yield f"{name}: its name is not its rule, window and path"
-    if test["status"] in ("PASS", "FAIL", "INCONCLUSIVE") and "before this:" not in (test["reason"] or ""):
+    if test["status"] in ("PASS", "FAIL", "INCONCLUSIVE", "NOT_SUPPORTED") and not _cut_off(test):
         yield from (f"{name}: {text}" for text in contradictions(case, _log_of(test), book.tags))
     expected = bound95(trials["exercised"]) if test["status"] == "PASS" and case.kind != "api" and on_gpu else None
     yield from _differences(name, test, {"bound95": expected})

@@ -45,6 +45,8 @@ def test_a_line_that_is_cut_or_changed_is_damaged() -> None:
         at = dice.randrange(len(line) - 1)
         assert opened(line[:at] + chr((ord(line[at]) + dice.randrange(1, 90)) % 127) + line[at + 1:]) is None
         assert opened(line[:at]) is None
+    mark, _, text = line.partition(" ")
+    assert all(opened(f"{mark[:length]} {text}") is None for length in range(len(mark)))
 
 
 def test_a_gpu_judged_twice_counts_once_with_its_last_judgement(folder: Path) -> None:
@@ -95,10 +97,28 @@ def test_a_gpu_whose_line_is_damaged_or_missing_leaves_its_task_undone(folder: P
     assert "1 damaged lines were left out" in capsys.readouterr().out
 
 
-def test_a_violation_is_not_judged_away(folder: Path) -> None:
-    attempt(folder, 0, "0-1", [gpu("a", "VIOLATES", "2026-01-01")], ended=False)
-    attempt(folder, 0, "1-2", [gpu("a", "CONFORMS", "2026-01-02")])
-    assert [g["verdict"] for g in read(folder).gpus] == ["VIOLATES"]
+def test_a_task_with_a_line_that_cannot_be_read_is_undone(folder: Path) -> None:
+    """Whatever the line held: with it, every GPU that the task counts is there."""
+    attempt(folder, 0, "0-1", [gpu("a")], devices=1)
+    assert read(folder).done() == {0}
+    with (folder / "records" / "0-0-1.jsonl").open("a") as file:
+        file.write("x" + sealed({"record": "gpu"}))
+    assert read(folder).done() == set() and read(folder).damaged_lines == 1
+
+
+@pytest.mark.parametrize("verdict", ["VIOLATES", "VIOLATES (waived: EDGE-33)"])
+@pytest.mark.parametrize("later", ["CONFORMS", "UNPROVEN", "INVALID"])
+def test_a_violation_is_not_judged_away(folder: Path, verdict: str, later: str) -> None:
+    attempt(folder, 0, "0-1", [gpu("a", verdict, "2026-01-01")], ended=False)
+    attempt(folder, 0, "1-2", [gpu("a", later, "2026-01-02")])
+    assert [g["verdict"] for g in read(folder).gpus] == [verdict]
+
+
+@pytest.mark.parametrize("later", ["INVALID", "UNPROVEN", "VIOLATES"])
+def test_a_gpu_that_conformed_once_is_what_its_last_judgement_says(folder: Path, later: str) -> None:
+    attempt(folder, 0, "0-1", [gpu("a", "CONFORMS", "2026-01-01")], ended=False)
+    attempt(folder, 0, "1-2", [gpu("a", later, "2026-01-02")])
+    assert [g["verdict"] for g in read(folder).gpus] == [later]
 
 
 def test_attempts_never_share_a_file(folder: Path) -> None:

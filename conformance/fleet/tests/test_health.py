@@ -15,6 +15,7 @@ import pytest
 
 from conformance.fleet import health
 from conformance.fleet.health import FAULT, GOOD, UNKNOWN, State
+from conformance.fleet.tests.fake_runs import FakeRuns
 from conformance.pdlkit.places import KIT
 from conformance.pdlkit.tests.kit_runs import HANG_S, MARK, left_running
 
@@ -108,6 +109,19 @@ def test_a_tool_that_fails_or_hangs_is_unknown(tmp_path: Path, capsys: pytest.Ca
     assert health.main([*arguments[:-1], "1.5"]) == UNKNOWN
     assert "UNPROVEN" in capsys.readouterr().out.splitlines()[-1]
     assert health.main(["--device", "cuda:0", "--cache", "/proc/none/c.json", "--harness", str(sick), "--limit", "0"]) == UNKNOWN
+
+
+@pytest.mark.parametrize(("verdict", "code", "told"), [
+    ("CONFORMS", 0, "CONFORMS"), ("VIOLATES", 1, "VIOLATES"), ("CONFORMS", None, "UNPROVEN (not done in "),
+    ("VIOLATES", None, "UNPROVEN (not done in "),
+    ("CONFORMS", 70, "UNPROVEN (run ended with 70, and the report in its folder says 0)")])
+def test_a_run_counts_only_if_it_ended_as_its_report_says(
+    verdict: str, code: int | None, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that is ended has written a first draft of its report."""
+    monkeypatch.setattr(health, "run_silent", FakeRuns({"cuda:0": (verdict, code)}))
+    (found,) = health.check(["cuda:0"], tmp_path / "health.json", None, 600, 3600, set(), "580")
+    assert found.verdict.startswith(told)
 
 
 def test_what_prometheus_reads(tmp_path: Path) -> None:

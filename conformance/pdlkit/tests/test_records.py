@@ -145,6 +145,7 @@ BENT: list[tuple[int, dict[str, Any], str]] = [
     (2, {"kills": None}, "variant notrig-nowait lacks its count of kills or trials"),
     (2, {"trials": "gone"}, "variant notrig-nowait lacks its count of kills or trials"),
     (4, {"case": "other"}, "a end record of 'other' came outside that case"),
+    *[(index, {"case": "gone"}, f"a {GOOD[index]['record']} record of None came outside that case") for index in (2, 3, 4)],
 ]
 
 
@@ -202,6 +203,7 @@ def test_what_a_child_said_is_kept() -> None:
 MIXED: list[tuple[list[dict[str, Any]], str, str | None]] = [
     ([{"record": "begin", "case": "c"}], "family f: case 'c' was not asked for", None),
     ([{"record": "begin", "case": "a"}, {"record": "begin", "case": "a"}], "it began twice", "a"),
+    ([{"record": "begin", "case": "a"}, {"record": "end", "case": "a"}, {"record": "begin", "case": "a"}], "it began twice", "a"),
     ([{"record": "begin", "case": "a"}, {"record": "end", "case": "b"}], "a end record of 'b' came outside that case", "b"),
     ([{"record": "begin", "case": "a"}, {"record": "end", "case": "a"}, {"record": "progress", "case": "a"}],
      "a progress record of 'a' came outside that case", "a"),
@@ -227,6 +229,15 @@ def test_records_that_do_not_fit_together(records: list[dict[str, Any]], said: s
     assert (session.logs[case].problems if case else session.problems) == [said]
     others = [log.problems for name, log in session.logs.items() if name != case] + ([session.problems] if case else [])
     assert not any(others)
+
+
+@pytest.mark.parametrize("late", [
+    {"record": "forbidden", "slot": 3}, {"record": "wrong", "what": "nodes", "answer": "3"}, {"record": "wrong"},
+    {"record": "error", "call": "cudaX()", "error": "cudaErrorY", "part": "base"}])
+def test_what_is_held_against_a_case_behind_its_pass_counts(late: dict[str, Any]) -> None:
+    lines = [json.dumps(record) for record in (*GOOD[:4], {**late, "case": CASE.name}, *GOOD[4:])]
+    status, made = report_of(lines)
+    assert status == "KIT_ERROR" and "it says PASS" in made["tests"][0]["reason"]
 
 
 @pytest.mark.parametrize("drop", range(1, 5))

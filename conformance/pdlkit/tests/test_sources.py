@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +15,8 @@ import pytest
 from conformance.pdlkit import sources
 from conformance.pdlkit.places import ROOT
 
-C = '#define A 1 /* one */\nint f(void) { return A; } // "f"\nconst char *s = "a  /* b */";\n'
-PYTHON = '"""Judges."""\nimport json\n\ndef f(x):\n    """Says."""\n    return x > 2  # two\n'
+C = '#define A 1 /* one */\nint f(void) { return A; } // "f"\nconst char *s = "a  /* b */", c = \'x\';\n'
+PYTHON = '"""Judges."""\nimport json\n\ndef f(x):\n    """Says."""\n    assert x\n    return x > 2  # two\n'
 TOML = '[[rule]]\nid = "A"\nclass = "derived"\ntext = "one"\n'
 
 
@@ -51,7 +53,8 @@ def test_comments_layout_and_prose_change_nothing(tree: Path, name: str, old: st
 @pytest.mark.parametrize(("name", "old", "new"), [
     ("harness/main.c", "A 1", "A 2"), ("harness/main.c", "a  /*", "a /*"), ("harness/main.c", "/* b */", "/* c */"),
     ("harness/main.c", "#define A 1 /* one */\nint", "#define A 1 int"),
-    ("verdicts.py", "> 2", ">= 2"), ("rules.toml", "derived", "measured")])
+    ("harness/main.c", "'x'", "'y'"),
+    ("verdicts.py", "> 2", ">= 2"), ("verdicts.py", "assert x", "assert not x"), ("rules.toml", "derived", "measured")])
 def test_what_decides_changes_the_digest(tree: Path, name: str, old: str, new: str) -> None:
     before, text = digest(), (tree / name).read_text()
     assert old in text
@@ -97,12 +100,57 @@ def test_a_moved_file_is_the_same_and_an_added_one_is_not(tree: Path) -> None:
     (tree / "harness" / "tests").mkdir()
     (tree / "harness" / "tests" / "test.c").write_text("int x;")
     assert digest() == before, "what no device runs does not judge"
-    (tree / "harness" / "new.c").write_text("int x;")
-    assert digest() != before
+    (tree / "harness" / "new.c").write_text(C)
+    assert digest() != before, "also where it says what another one says"
 
 
-def test_every_judged_place_exists() -> None:
-    assert all((ROOT / name).exists() for name in sources.JUDGED)
+KINDS = (".c", ".h", ".cu", ".cuh", ".py", ".toml")
+
+
+def code_below(*folders: str) -> set[str]:
+    """Files of these kinds, found as the code under test does not look for them; without what tests and what only the model runs."""
+    found = set[str]()
+    for folder in folders:
+        for place, below, names in os.walk(ROOT / folder):
+            below[:] = [name for name in below if name not in ("tests", "on_model")]
+            found |= {Path(place, name).relative_to(ROOT).as_posix() for name in names if name.endswith(KINDS)}
+    return found
+
+
+def test_nothing_that_judges_is_left_out() -> None:
+    """Else --resume, soak, submit and replay would take the records of other code for those of this."""
+    programs = code_below("conformance/harness", "conformance/kernels")
+    assert {"conformance/harness/main.c", "conformance/kernels/given.cu", "conformance/kernels/given_sets.h"} <= programs
+    assert {path.relative_to(ROOT).as_posix() for path in sources.judged_files(ROOT)} == programs | {
+        "pdl.h", "pdl_device.cuh", "conformance/rules.toml", "conformance/pdlkit/generate_cases.py", "conformance/pdlkit/records.py",
+        "conformance/pdlkit/rules.py", "conformance/pdlkit/supervise.py", "conformance/pdlkit/verdicts.py"}
+
+
+@pytest.mark.parametrize("suffix", KINDS)
+def test_a_file_of_every_kind_is_read(tmp_path: Path, suffix: str) -> None:
+    file, said = tmp_path / f"judging{suffix}", set[str]()
+    for text in ("x = 1", "x = 2"):
+        file.write_text(text)
+        said.add(sources.digest_of([file]))
+    assert len(said) == 2 and sources.digest_of([]) not in said
+
+
+def keys_of(value: object) -> set[str]:
+    """Every key of a TOML value."""
+    if isinstance(value, dict):
+        return set(value) | keys_of(list(value.values()))
+    return {key for entry in value for key in keys_of(entry)} if isinstance(value, list) else set()
+
+
+def test_of_the_rule_book_only_prose_is_left_out(tmp_path: Path) -> None:
+    file, left_out = tmp_path / "rules.toml", set[str]()
+    for key in keys_of(tomllib.loads((ROOT / "conformance" / "rules.toml").read_text())):
+        said = set[str]()
+        for value in ("one", "two"):
+            file.write_text(f'[[rule]]\n{key} = "{value}"\n')
+            said.add(sources.digest_of([file]))
+        left_out |= {key} if len(said) == 1 else set()
+    assert left_out == {"note", "source", "text", "untestable", "no_device"}
 
 
 def test_only_reports_are_compared(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_a_device_that_is_lost_to_a_question_is_said_in_words(monkeypatch: pytes
     assert words(outcome)["a"] == ("CRASH", "its question was answered, but the device was lost to it: every later call fails")
 
 
-@pytest.mark.parametrize("end", [KILLED, HUNG, ending(reaped=False, exit_code=None)])
+@pytest.mark.parametrize("end", [KILLED, HUNG, ending(reaped=False, exit_code=None), ending(hung=True, exit_code=0)])
 def test_a_death_right_after_a_case_is_that_case_s(end: Ending, monkeypatch: pytest.MonkeyPatch) -> None:
     Children(monkeypatch, ([START, *case_lines("a")], end), (REST, CLEAN), probes=[0])
     outcome, _, _ = outcome_of(plan_of())
@@ -203,6 +203,16 @@ def test_a_device_is_asked_twice_and_then_lost(monkeypatch: pytest.MonkeyPatch) 
     assert outcome_of(plan_of())[0].device_lost
 
 
+@pytest.mark.parametrize("codes", [(1, 1), (69, 69), (70, 71), (64, 77)])
+def test_a_device_lost_right_behind_a_case_is_lost_to_it(codes: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a probe that ends with 0 has found the device."""
+    Children(monkeypatch, ([START, *case_lines("a")], KILLED), probes=codes)
+    outcome, _, finished = outcome_of(plan_of())
+    assert outcome.device_lost and words(outcome)["b"] == ("NOT_RUN", "the device was lost") and finished == []
+    assert words(outcome)["a"] == (
+        "DEVICE_LOST", "CRASH (right after this case its child died of SIGSEGV), and then a fresh process could not use the device")
+
+
 def test_what_is_held_against_a_case_before_it_began_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the next child, which runs it as if nothing had been, would make it a PASS."""
     early = {"record": "wrong", "case": "b", "what": "nodes", "answer": "3"}
@@ -217,14 +227,16 @@ def test_the_model_cannot_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     assert children.probed == 0
 
 
-@pytest.mark.parametrize(("code", "status", "bad"), [
-    (0, "PASS", False), (0, "FAIL", False), (1, "FAIL", False), (1, "HANG", False), (2, "INCONCLUSIVE", False), (77, "INCONCLUSIVE", False),
-    (77, "NOT_SUPPORTED", False), (1, "PASS", True), (77, "PASS", True), (2, "FAIL", True), (70, "PASS", True), (1, "INCONCLUSIVE", True),
-])
-def test_one_named_case_may_say_its_status_again(code: int, status: str, bad: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+MAY_EXIT = {"PASS": {0}, "FAIL": {0, 1}, "HANG": {0, 1}, "INCONCLUSIVE": {0, 2, 77}, "NOT_SUPPORTED": {0, 77}}
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 3, 64, 69, 70, DEVICE_FAILED, 77])
+@pytest.mark.parametrize("status", MAY_EXIT)
+def test_one_named_case_may_say_its_status_again(code: int, status: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Children(monkeypatch, ([START, *case_lines("a", status), {"record": "done"}], ending(exit_code=code)))
     outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}, subset=True))
-    assert outcome.logs["a"].problems == ([f"its child closed its records and then exited with {code}"] if bad else [])
+    problems = [] if code in MAY_EXIT[status] else [f"its child closed its records and then exited with {code}"]
+    assert outcome.logs["a"].problems == problems
 
 
 def test_a_whole_family_ends_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,8 +251,9 @@ def test_a_whole_family_ends_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
     assert words(outcome)["a"] == ("NOT_RUN", "its child closed without reaching it")
 
 
-def test_a_harness_that_gives_up_on_itself_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    Children(monkeypatch, (IN_A, ending(exit_code=70, stderr="why\n")), probes=[0])
+@pytest.mark.parametrize("lines", [IN_A, [START, *case_lines("a", close=False)]], ids=["in a case", "behind its verdict"])
+def test_a_harness_that_gives_up_on_itself_is_a_problem(lines: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    Children(monkeypatch, (lines, ending(exit_code=70, stderr="why\n")), probes=[0])
     outcome, _, _ = outcome_of(plan_of(families={"f": ["a"]}))
     assert outcome.logs["a"].problems == ["the harness gave up on itself: why"] and words(outcome)["a"][0] == "CRASH"
 

@@ -12,6 +12,7 @@ import pytest
 from conformance.pdlkit.exits import BadArguments
 from conformance.reports import diff
 from conformance.reports.comparison import compare
+from conformance.reports.content import STATUSES
 from conformance.reports.tests.made_reports import failed, recorded, with_cases
 
 
@@ -34,6 +35,24 @@ def test_a_pass_that_is_gone_is_worse_and_one_that_came_is_better(status: str) -
     assert compare(new, old).verdict == "better"
 
 
+BETTER_TO_WORSE = (("PASS",), ("INCONCLUSIVE", "NOT_SUPPORTED"), ("NOT_RUN",), ("CRASH",), ("FAIL", "HANG"), ("DEVICE_LOST", "KIT_ERROR"))
+
+
+def test_every_step_down_is_worse_and_only_a_pass_is_better() -> None:
+    rank = {status: place for place, statuses in enumerate(BETTER_TO_WORSE) for status in statuses}
+    assert set(rank) == set(STATUSES)
+    case = first(recorded(), status="PASS", proving=True)
+    steps = {f"{before} to {after}": (before, after) for before in rank for after in rank if before != after}
+    old, new = (
+        {**recorded(), "tests": [{**case, "name": name, "status": step[side]} for name, step in steps.items()]} for side in (0, 1)
+    )
+    directions = {change.case: change.direction for change in compare(old, new).changes}
+    assert directions == {
+        name: "worse" if rank[after] > rank[before] else "better" if after == "PASS" else "changed"
+        for name, (before, after) in steps.items()
+    }
+
+
 @pytest.mark.parametrize("status", ["HANG", "CRASH", "INCONCLUSIVE", "NOT_RUN", "NOT_SUPPORTED"])
 def test_a_failure_that_is_no_longer_asked_is_not_better(status: str) -> None:
     old, new = recorded(), recorded()
@@ -51,22 +70,26 @@ def test_the_verdict_of_the_run_counts(before: str, after: str, verdict: str) ->
     assert compare({**recorded(), "verdict": before}, {**recorded(), "verdict": after}).verdict == verdict
 
 
-def test_a_pass_that_is_missing_is_worse_unless_less_was_asked() -> None:
+@pytest.mark.parametrize("core", [True, False])
+def test_a_pass_that_is_missing_is_worse_unless_less_was_asked(core: bool) -> None:
     old, new = recorded(), recorded()
-    gone = first(new, status="PASS", proving=True)
+    gone = first(new, status="PASS", proving=True, core=core)
     new["tests"] = [test for test in new["tests"] if test is not gone]
     found = compare(old, new)
     assert (found.verdict, [change.case for change in found.changes]) == ("worse", [gone["name"]])
+    old["run"]["only"] = ["WAIT-01"]
+    assert compare(old, new).verdict == "worse", "what the old run was asked for says nothing of the new one"
     new["run"]["only"] = ["WAIT-01"]
     assert compare(old, new).verdict == "same"
 
 
-def test_what_is_asked_for_the_first_time_and_fails_is_worse() -> None:
+@pytest.mark.parametrize("status", ["FAIL", "HANG", "CRASH", "DEVICE_LOST", "KIT_ERROR"])
+def test_what_is_asked_for_the_first_time_and_fails_is_worse(status: str) -> None:
     old, new = recorded(), recorded()
     added = first(new, status="PASS", proving=True)
     old["tests"] = [test for test in old["tests"] if test["name"] != added["name"]]
     assert compare(old, new).verdict == "same"
-    added["status"] = "FAIL"
+    added["status"] = status
     assert compare(old, new).verdict == "worse"
 
 
@@ -94,14 +117,14 @@ def test_a_measured_rule_decides_nothing() -> None:
     assert found.verdict == "same" and [change.direction for change in found.changes] == ["changed"]
 
 
-def rates(old_wrong: int, new_wrong: int, run: int, shapes: int | None) -> str:
-    """The verdict when both runs fail, and only the rate differs."""
+def rates(old_wrong: int, new_wrong: int, run: int, shapes: int | None, stale: int = 0) -> str:
+    """The verdict when both runs fail, and only the rate differs; so many wrong trials of the new one are stale, and no others."""
     reports = []
-    for wrong in (old_wrong, new_wrong):
+    for wrong, of_them in ((old_wrong, 0), (new_wrong, stale)):
         report = failed(with_cases(60))
         case = first(report, status="FAIL")
         case["trials"].update(run=run, exercised=run, planned=run)
-        case["outcomes"].update(fresh=run - wrong, poison=wrong, overlap=0)
+        case["outcomes"].update(fresh=run - wrong, poison=wrong - of_them, stale=of_them, overlap=0)
         case["shapes"] = shapes
         reports.append(report)
     return compare(*reports).verdict
@@ -112,12 +135,15 @@ def test_a_rate_is_judged_by_its_counts() -> None:
     assert rates(400, 10, 1000, None) == "better"
     assert rates(10, 16, 1000, None) == "same"
     assert rates(400, 520, 1000, None) == "worse"
+    assert rates(400, 800, 1000, None, stale=400) == "worse"  # also where no class of them grew
     assert rates(400, 520, 1000, 20) == "same"  # of twenty shapes, that is chance
 
 
-def test_a_mutant_that_survives_is_worse() -> None:
+@pytest.mark.parametrize("before", ["KILLED", "EQUIVALENT_HERE", "NOT_APPLICABLE"])
+def test_a_mutant_that_survives_is_worse(before: str) -> None:
     old, new = recorded(), recorded()
     case = next(test for test in new["tests"] if test["mutants"] and test["status"] == "PASS")
+    first(old, name=case["name"])["mutants"][0]["status"] = before
     case["mutants"][0]["status"] = "SURVIVED"
     assert compare(old, new).verdict == "worse"
 

@@ -15,7 +15,8 @@ import pytest
 
 from conformance.pdlkit.exits import BadArguments
 from conformance.reports import report as command
-from conformance.reports.interchange import write_ctrf, write_junit
+from conformance.reports.content import STATUSES
+from conformance.reports.interchange import fate, write_ctrf, write_junit
 from conformance.reports.markdown import write_markdown, write_summary
 from conformance.reports.page import write_page
 from conformance.reports.tests.made_reports import failed, recorded, with_cases
@@ -181,6 +182,55 @@ def test_junit_and_ctrf_count_alike() -> None:
     assert len(list(root.iter("failure"))) == summary["failed"] == int(root.attrib["failures"]) == 1
     assert len(list(root.iter("skipped"))) == summary["skipped"]
     assert sum(int(suite.attrib["tests"]) for suite in root.iter("testsuite")) == len(cases)
+
+
+FATES = {  # of a proving case; the class of its rule matters for the first two only
+    "FAIL": "failed",
+    "HANG": "failed",
+    "PASS": "passed",
+    "INCONCLUSIVE": "failed",
+    "CRASH": "error",
+    "DEVICE_LOST": "error",
+    "KIT_ERROR": "error",
+    "NOT_RUN": "error",
+    "NOT_SUPPORTED": "skipped",
+}
+
+
+@pytest.mark.parametrize("status", FATES)
+def test_every_status_has_its_fate(status: str) -> None:
+    assert set(FATES) == set(STATUSES)
+    for name in ("documented", "derived"):
+        assert fate({"status": status, "class": name, "proving": True}) == FATES[status]
+    observing = {"INCONCLUSIVE": "skipped"}.get(status, FATES[status])
+    assert fate({"status": status, "class": "derived", "proving": False}) == observing
+    measured = "skipped" if status in ("FAIL", "HANG") else observing
+    assert fate({"status": status, "class": "measured", "proving": False}) == measured
+
+
+def test_each_status_is_counted_once_in_other_forms() -> None:
+    """In one rule, and twice that often in another one."""
+    report = recorded()
+    proving = next(test for test in report["tests"] if test["proving"] and test["class"] == "derived")
+    report["tests"] = [
+        {**proving, "rule": rule, "status": status, "reason": None}
+        for rule, times in (("R-1", 1), ("R-2", 2))
+        for status in FATES
+        for _ in range(times)
+    ]
+    root = ElementTree.fromstring(write_junit(report))
+    ends = ("tests", "failures", "errors", "skipped")
+    assert [[int(part.attrib[end]) for end in ends] for part in (root, *root)] == [[27, 9, 12, 3], [9, 3, 4, 1], [18, 6, 8, 2]]
+    assert [sum(1 for _ in root.iter(tag)) for tag in ("testcase", "failure", "error", "skipped")] == [27, 9, 12, 3]
+    results = json.loads(write_ctrf(report))["results"]
+    counts = Counter(test["status"] for test in results["tests"])
+    assert counts == {"passed": 3, "failed": 21, "skipped": 3}
+    assert {name: results["summary"][name] for name in ("tests", "pending", "other", *counts)} == {
+        "tests": 27,
+        "pending": 0,
+        "other": 0,
+        **counts,
+    }
 
 
 def test_green_is_earned_in_other_forms_too() -> None:

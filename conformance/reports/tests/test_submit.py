@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from conformance.reports.change_fields import blind_to, leaves, pattern, rediges
 from conformance.reports.recomputed import part_of, recomputed_problems
 from conformance.reports.several_runs import several_problems
 from conformance.reports.submission import digest_problems, name_problems, place_for, read_strictly
-from conformance.reports.tests.made_reports import recorded, subset
+from conformance.reports.tests.made_reports import forbidden_trial, recorded, subset
 
 RESULTS = [KIT / "results" / name for name, _ in sources.recorded()]
 
@@ -113,12 +114,50 @@ def test_a_waiver_of_what_did_not_fail_is_refused() -> None:
     assert any("verdict" in text for text in recomputed_problems(turned))
 
 
-def test_a_case_left_out_of_the_report_is_seen() -> None:
+def test_a_waiver_that_had_expired_when_the_run_began_is_refused() -> None:
+    whole = json.loads((KIT / "results" / "h200-580.159.04-13.0.88-waived.json").read_text())
+    report = part_of(whole, ("EDGE-33a",))
+    (entry,) = report["waived"]
+    began = date.fromisoformat(report["run"]["started"][:10])
+    report["waived"] = [{**entry, "expires": began.isoformat()}]
+    assert list(recomputed_problems(report)) == [], "it holds to the end of its day"
+    report["waived"] = [{**entry, "expires": (began - timedelta(1)).isoformat()}]
+    problems = [text for text in recomputed_problems(report) if text.startswith("the run: ")]
+    assert {text.split()[3] for text in problems} >= {"waived", "verdict", "exit"}
+
+
+@pytest.mark.parametrize("status", ["PASS", "INCONCLUSIVE", "NOT_SUPPORTED"])
+@pytest.mark.parametrize("reason", [None, "x; after this: y", "before this: y", "1 forbidden trials were recorded before this: HANG, y"])
+def test_no_reason_excuses_a_case_from_its_own_counts(status: str, reason: str | None) -> None:
+    """A reason is free text, which whoever edits a report can write."""
+    report = subset("ATTR-03")
+    test = next(test for test in report["tests"] if test["status"] == "PASS")
+    test.update(status=status, reason=reason)
+    test["outcomes"].update(poison=5, fresh=test["outcomes"]["fresh"] - 5)
+    assert any(text.startswith(test["name"]) and "beside 5 forbidden outcomes" in text for text in recomputed_problems(report))
+
+
+@pytest.mark.parametrize(("recorded_trials", "told", "contradicts"), [(1, 1, False), (0, 1, True), (0, 0, True)])
+def test_a_failure_whose_child_died_before_its_counts_came_needs_a_recorded_trial(
+    recorded_trials: int, told: int, contradicts: bool
+) -> None:
+    report = subset("ATTR-03")
+    test = next(test for test in report["tests"] if test["status"] == "PASS")
+    zeros: dict[str, Any] = {key: dict.fromkeys(test[key], 0) for key in ("trials", "outcomes")}
+    test.update(zeros, status="FAIL", reason=f"{told} forbidden trials were recorded before this: CRASH, died of SIGSEGV")
+    test["forbidden"] = [forbidden_trial()] * recorded_trials
+    assert (f"{test['name']}: it says FAIL without a forbidden outcome" in recomputed_problems(report)) is contradicts
+
+
+@pytest.mark.parametrize("told", ["rule book", "judging code"])
+def test_a_case_left_out_of_the_report_is_seen(told: str) -> None:
     """With the row of its rule and every sum made to fit, the rule book still knows that it was asked for."""
     whole = json.loads((KIT / "results" / "h200-580.159.04-13.0.88-quick.json").read_text())
     part = part_of(whole, [rule["id"] for rule in whole["rules"] if rule["id"] != "EDGE-33"])
     part["run"]["only"] = []
-    part["suite"]["rules_hash"] = load(RULES).digest  # also where the record is of a rule book before this one
+    book, other = load(RULES).digest, "0" * 16
+    # Also where the record is of a rule book before this one, or of this one in other words.
+    part["suite"].update({"rules_hash": book} if told == "rule book" else {"rules_hash": other, "sources": sources.digest()})
     assert any("was asked for this case" in text for text in recomputed_problems(part))
 
 
