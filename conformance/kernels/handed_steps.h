@@ -6,7 +6,7 @@
 #define AREA (2 * SPAN)        /* words: the cells, and what the last step found in them */
 #define SET_FIRST 0x51
 #define SET_LAST 0x5A
-#define LONG 32768u            /* words before the cells that a long copy takes along */
+#define LONG 32768u            /* words before the cells that a long copy or memset takes along */
 #define POLLS 64u
 
 enum place { PLACE_WORK, PLACE_JOINED, PLACE_FIRST, PLACE_LAST, PLACES };
@@ -376,6 +376,8 @@ static cudaError_t take_step(struct handed *d, const struct hand *h, unsigned en
     case STEP_LONG_COPY: return step_long_copy(d, end, stream);
     case STEP_WIDE_SET: return step_wide_set(d, end, stream);
     case STEP_SET: return cudaMemsetAsync(d->area[d->pins], end ? SET_LAST : SET_FIRST, (end ? SPAN : CELL) * sizeof(uint32_t), stream);
+    case STEP_LONG_SET:
+        return cudaMemsetAsync(d->area[0] - LONG, end ? SET_LAST : SET_FIRST, (LONG + (end ? SPAN : CELL)) * sizeof(uint32_t), stream);
     case STEP_HOST: return step_host(d, end, stream);
     case STEP_GRAPH: return cudaGraphLaunch(d->graph[d->pins][end][0], stream);
     case STEP_SECOND_GRAPH: return cudaGraphLaunch(d->graph[d->pins][end][1], stream);
