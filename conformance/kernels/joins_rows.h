@@ -161,6 +161,10 @@ static unsigned fill_beside(cudaLaunchAttribute *attrs, cudaLaunchAttributeID id
         other.val.clusterSchedulingPolicyPreference = cudaClusterSchedulingPolicySpread;
     else if (id == cudaLaunchAttributeAccessPolicyWindow)
         other.val.accessPolicyWindow.hitProp = other.val.accessPolicyWindow.missProp = cudaAccessPropertyNormal;
+#if CUDART_VERSION >= 13000
+    else if (id == cudaLaunchAttributeNvlinkUtilCentricScheduling)
+        other.val.nvlinkUtilCentricScheduling = 1;
+#endif
     attrs[trial & 1] = serialization(1);
     attrs[1 - (trial & 1)] = other;
     return 2;
@@ -183,7 +187,7 @@ static cudaError_t beside(struct joins *joins, cudaLaunchAttributeID id)
     error = work(joins, 0, joins->stream[0]);
     if (error != cudaSuccess)
         return error;
-    error = launch_one(function, &joins->follower[0], PLACE_WORDS, joins->stream[0], attrs, fill_beside(attrs, id, joins->trial / 5));
+    error = launch_one(function, &joins->follower[0], PLACE_WORDS, joins->stream[0], attrs, fill_beside(attrs, id, joins->trial / 6));
     if (error == cudaSuccess)
         return error;
     (void)cudaGetLastError();
@@ -193,6 +197,12 @@ static cudaError_t beside(struct joins *joins, cudaLaunchAttributeID id)
 static cudaError_t beside_map(struct joins *joins) { return beside(joins, cudaLaunchAttributeMemSyncDomainMap); }
 static cudaError_t beside_scheduling(struct joins *joins) { return beside(joins, cudaLaunchAttributeClusterSchedulingPolicyPreference); }
 static cudaError_t beside_window(struct joins *joins) { return beside(joins, cudaLaunchAttributeAccessPolicyWindow); }
+
+#if CUDART_VERSION >= 13000
+static cudaError_t beside_nvlink(struct joins *joins) { return beside(joins, cudaLaunchAttributeNvlinkUtilCentricScheduling); }
+#else
+static cudaError_t beside_nvlink(struct joins *joins) { return beside(joins, cudaLaunchAttributeIgnore); }
+#endif
 
 #if CUDART_VERSION >= 12050
 static cudaError_t beside_carveout(struct joins *joins) { return beside(joins, (cudaLaunchAttributeID)14); } /* 0 percent */
@@ -228,6 +238,7 @@ static void ask_beside(struct ask *ask)
         { "stale in a launch with a scheduling policy", beside_scheduling },
         { "stale in a launch with an access policy window", beside_window },
         { "stale in a launch with a carve-out", beside_carveout },
+        { "stale in a launch with NVLink-centric scheduling", beside_nvlink },
         { "stale after the last of many attributes", beside_many },
     };
 

@@ -587,6 +587,7 @@ static const struct variant variants[] = {
     BROKEN("kernel-passes-long-copy", kernel_passes_long_copy, "COMP-17", "a kernel does not wait for a copy of more than 64 KiB before it in its stream"),
     BROKEN("halves-set-early", halves_set_early, "COMP-17", "a memset of 16-bit values begins once the kernel before it has begun"),
     BROKEN("legacy-kernel-passes-copies", legacy_kernel_passes_copies, "COMP-17", "a kernel in the legacy stream does not wait for blocking streams that end with a copy"),
+    BROKEN("nvlink-hint-uncovers", nvlink_hint_uncovers, "ATTR-17", "the wait of a launch with NVLink-centric scheduling covers nothing"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
