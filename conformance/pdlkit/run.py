@@ -215,7 +215,7 @@ def _execute(
     def finished(family: str) -> None:
         resume.keep(folder, family, supervisor.outcome, whole[family], time.monotonic() - started, log.mark)
 
-    supervisor = Supervisor(plan, sink, finished)
+    supervisor = Supervisor(plan, sink, finished, device_seen=earlier.start is not None)
     try:
         with _stopping(supervisor):
             outcome = supervisor.run()

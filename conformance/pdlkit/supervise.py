@@ -162,10 +162,13 @@ def probe(harness: Path, device: str, stopper: Stopper, environment: dict[str, s
 
 
 class Supervisor:
-    """Runs a plan's families and gathers the outcome; `stop` ends it early and leaves no process."""
+    """Runs a plan's families and gathers the outcome; `stop` ends it early and leaves no process.
 
-    def __init__(self, plan: Plan, sink: Sink, finished: Callable[[str], None] = lambda family: None) -> None:
-        self.plan, self._sink, self._finished = plan, sink, finished
+    device_seen: an earlier part of the run had the device.
+    """
+
+    def __init__(self, plan: Plan, sink: Sink, finished: Callable[[str], None] = lambda family: None, device_seen: bool = False) -> None:
+        self.plan, self._sink, self._finished, self._device_seen = plan, sink, finished, device_seen
         self.outcome = Outcome()
         self._stopper = Stopper()
         self._lock = threading.Lock()
@@ -363,7 +366,7 @@ class Supervisor:
     def _settle_without_device(self) -> None:
         """No device for any child: there is none. For some only: it went away, and nothing is known of what they were to ask."""
         for case, text in self._without_device.items():
-            if self.outcome.start is not None:
+            if self._device_seen or self.outcome.start is not None:
                 self._not_run([case], f"its child found no device, on which others had run: {text}")
             else:
                 self._log(case).verdict, self._log(case).ended = {"status": "NOT_SUPPORTED", "reason": text}, True

@@ -191,6 +191,8 @@ def main() -> int:
     cases = [c for c in BOOK.cases if c.family == family and (not named or c.name in named)]
     if plan.get("startup") == "die":
         return 3
+    if plan.get("startup") == "no device":
+        return 77
     if plan.get("startup") != "mute":
         start = {"device": {"name": "fake", "cc": 90, "sms": 4}, "driver": 13000, "runtime": 13000, "toolkit": 13000,
                  "seed": option("--seed"), "profile": option("--profile"), "rules_hash": BOOK.digest}

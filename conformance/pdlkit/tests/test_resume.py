@@ -101,6 +101,11 @@ def test_a_child_that_ended_badly_in_the_unfinished_family_is_not_started_again(
     assert ran.code == 64 and f"{STUCK} was {status}" in ran.err
 
 
+def test_a_device_that_is_gone_when_the_run_goes_on_is_not_unsupported(stopped: Path) -> None:
+    ran = go_on(stopped, behaviour={"startup": "no device"})
+    assert ran.code == 2 and ran.statuses()[DONE] == "PASS" and ran.statuses()[STUCK] == ran.statuses()[ASIDE] == "NOT_RUN"
+
+
 def test_lines_cut_by_a_kill_do_not_swallow_the_next(stopped: Path) -> None:
     for name in (resume.FILE, "records.jsonl"):
         (stopped / name).write_text((stopped / name).read_text() + '{"record": "begin", "family": {"x": 1}')

@@ -287,6 +287,13 @@ def test_a_device_that_is_there_for_some_children_only_proves_nothing(first: boo
     assert outcome.logs["b"].verdict is None and finished == ["f"]
 
 
+def test_a_device_that_an_earlier_part_of_the_run_had_is_not_unsupported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a resumed run whose device went away would take what it passed before for all that the device supports."""
+    Children(monkeypatch, ([], ending(exit_code=77, stderr="cudaErrorNoDevice")))
+    outcome = Supervisor(plan_of(families={"f": ["a"]}), lambda family, record: None, device_seen=True).run()
+    assert words(outcome) == {"a": ("NOT_RUN", "its child found no device, on which others had run: cudaErrorNoDevice")}
+
+
 def test_an_interruption_is_no_casualty(monkeypatch: pytest.MonkeyPatch) -> None:
     stopped = ending(exit_code=None, signal=9, interrupted=True)
     children = Children(monkeypatch, ([START, *case_lines("a"), case_lines("b")[0]], stopped))
