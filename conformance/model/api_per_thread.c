@@ -1,9 +1,10 @@
 /* Names that a unit compiled for the per-thread default stream calls instead: stream 0 then means that stream. */
 #include "api.h"
 
-static cudaStream_t own(cudaStream_t stream)
+/* in_legacy: on a broken device stream 0 means the legacy stream all the same. */
+static cudaStream_t own(cudaStream_t stream, bool in_legacy)
 {
-    return stream != NULL ? stream : cudaStreamPerThread;
+    return stream != NULL || in_legacy ? stream : cudaStreamPerThread;
 }
 
 cudaError_t CUDARTAPI cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func, void **args);
@@ -30,31 +31,31 @@ cudaError_t CUDARTAPI cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config,
     if (config == NULL)
         return cudaLaunchKernelExC(NULL, func, args);
     cudaLaunchConfig_t c = *config;
-    c.stream = own(c.stream);
+    c.stream = own(c.stream, device.faults.unit_config_launch_in_legacy);
     return cudaLaunchKernelExC(&c, func, args);
 }
 
 cudaError_t CUDARTAPI cudaLaunchKernel_ptsz(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
                                             cudaStream_t stream)
 {
-    return cudaLaunchKernel(func, grid, block, args, shared, own(stream));
+    return cudaLaunchKernel(func, grid, block, args, shared, own(stream, device.faults.unit_launch_in_legacy));
 }
 
 cudaError_t CUDARTAPI cudaMemcpyAsync_ptsz(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                                            cudaStream_t stream)
 {
-    return cudaMemcpyAsync(to, from, bytes, kind, own(stream));
+    return cudaMemcpyAsync(to, from, bytes, kind, own(stream, device.faults.unit_copy_in_legacy));
 }
 
 cudaError_t CUDARTAPI cudaMemsetAsync_ptsz(void *to, int value, size_t bytes, cudaStream_t stream)
 {
-    return cudaMemsetAsync(to, value, bytes, own(stream));
+    return cudaMemsetAsync(to, value, bytes, own(stream, device.faults.unit_memset_in_legacy));
 }
 
 cudaError_t CUDARTAPI cudaMemcpy_ptds(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, cudaStreamPerThread);
-    return error != cudaSuccess ? error : cudaStreamSynchronize(cudaStreamPerThread);
+    return error != cudaSuccess || device.faults.unit_copy_does_not_wait ? error : cudaStreamSynchronize(cudaStreamPerThread);
 }
 
 cudaError_t CUDARTAPI cudaMemset_ptds(void *to, int value, size_t bytes)
@@ -64,52 +65,52 @@ cudaError_t CUDARTAPI cudaMemset_ptds(void *to, int value, size_t bytes)
 
 cudaError_t CUDARTAPI cudaStreamSynchronize_ptsz(cudaStream_t stream)
 {
-    return cudaStreamSynchronize(own(stream));
+    return stream == NULL && device.faults.unit_waits_for_nothing ? cudaSuccess : cudaStreamSynchronize(own(stream, false));
 }
 
 cudaError_t CUDARTAPI cudaStreamQuery_ptsz(cudaStream_t stream)
 {
-    return cudaStreamQuery(own(stream));
+    return stream == NULL && device.faults.unit_query_succeeds ? cudaSuccess : cudaStreamQuery(own(stream, false));
 }
 
 cudaError_t CUDARTAPI cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
-    return cudaStreamWaitEvent(own(stream), event, flags);
+    return cudaStreamWaitEvent(own(stream, device.faults.unit_wait_in_legacy), event, flags);
 }
 
 cudaError_t CUDARTAPI cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream)
 {
-    return cudaEventRecord(event, own(stream));
+    return cudaEventRecord(event, own(stream, device.faults.unit_record_in_legacy));
 }
 
 cudaError_t CUDARTAPI cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned flags)
 {
-    return cudaEventRecordWithFlags(event, own(stream), flags);
+    return cudaEventRecordWithFlags(event, own(stream, device.faults.unit_flags_record_in_legacy), flags);
 }
 
 cudaError_t CUDARTAPI cudaStreamBeginCapture_ptsz(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
-    return cudaStreamBeginCapture(own(stream), mode);
+    return cudaStreamBeginCapture(own(stream, false), mode);
 }
 
 cudaError_t CUDARTAPI cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t *graph)
 {
-    return cudaStreamEndCapture(own(stream), graph);
+    return cudaStreamEndCapture(own(stream, false), graph);
 }
 
 cudaError_t CUDARTAPI cudaStreamIsCapturing_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
 {
-    return cudaStreamIsCapturing(own(stream), status);
+    return cudaStreamIsCapturing(own(stream, false), status);
 }
 
 cudaError_t CUDARTAPI cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream)
 {
-    return cudaGraphLaunch(exec, own(stream));
+    return cudaGraphLaunch(exec, own(stream, device.faults.unit_graph_in_legacy));
 }
 
 cudaError_t CUDARTAPI cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t call, void *data)
 {
-    return cudaLaunchHostFunc(own(stream), call, data);
+    return cudaLaunchHostFunc(own(stream, device.faults.unit_host_in_legacy), call, data);
 }
 
 #if CUDART_VERSION >= 13000
@@ -132,7 +133,7 @@ cudaError_t CUDARTAPI WITH_DATA(cudaStreamGetCaptureInfo, _v3)(cudaStream_t stre
                                                                size_t *count)
 {
     CALL(cudaStreamGetCaptureInfo);
-    return capture_info(own(stream), status, id, graph, deps, data, count);
+    return capture_info(own(stream, false), status, id, graph, deps, data, count);
 }
 
 cudaError_t CUDARTAPI WITH_DATA(cudaStreamUpdateCaptureDependencies, _v2)(cudaStream_t stream, cudaGraphNode_t *deps,
@@ -140,5 +141,5 @@ cudaError_t CUDARTAPI WITH_DATA(cudaStreamUpdateCaptureDependencies, _v2)(cudaSt
                                                                           unsigned flags)
 {
     CALL(cudaStreamUpdateCaptureDependencies);
-    return capture_update(own(stream), deps, data, count, flags);
+    return capture_update(own(stream, false), deps, data, count, flags);
 }

@@ -251,6 +251,9 @@ struct faults {
     bool driver_moves_in_legacy, driver_sets_low_byte, driver_records_nothing, driver_awaits_nothing, driver_graph_in_legacy;
     bool rows_copy_unordered, rows_copy_packed, rows_copy_takes_gaps, captured_rows_copied_once, rows_node_swaps_pitches;
     bool other_thread_legacy_alone, other_thread_skips_legacy, first_behind_event_skips_legacy, waiting_stream_not_joined;
+    bool unit_config_launch_in_legacy, unit_launch_in_legacy, unit_copy_in_legacy, unit_memset_in_legacy, unit_waits_for_nothing;
+    bool unit_query_succeeds, unit_wait_in_legacy, unit_record_in_legacy, unit_flags_record_in_legacy, unit_graph_in_legacy;
+    bool unit_host_in_legacy, unit_copy_does_not_wait;
     bool copy_in_passes_graph, graph_passes_empty, record_behind_graph_told, nvlink_hint_uncovers;
     bool node_event_lost_in_per_thread, node_event_lost_in_blocking, timed_node_event_lost, sleeping_node_event_lost;
     bool timed_sleeping_event_lost, urgent_stream_passes_launch_event, timed_event_after_graph_lost, sleeping_node_event_succeeds;

@@ -588,6 +588,18 @@ static const struct variant variants[] = {
     BROKEN("halves-set-early", halves_set_early, "COMP-17", "a memset of 16-bit values begins once the kernel before it has begun"),
     BROKEN("legacy-kernel-passes-copies", legacy_kernel_passes_copies, "COMP-17", "a kernel in the legacy stream does not wait for blocking streams that end with a copy"),
     BROKEN("nvlink-hint-uncovers", nvlink_hint_uncovers, "ATTR-17", "the wait of a launch with NVLink-centric scheduling covers nothing"),
+    BROKEN("unit-config-launch-in-legacy", unit_config_launch_in_legacy, "ATTR-14", "cudaLaunchKernelExC of code with per-thread streams means the legacy stream by stream 0"),
+    BROKEN("unit-launch-in-legacy", unit_launch_in_legacy, "ATTR-14", "cudaLaunchKernel of code with per-thread streams means the legacy stream by stream 0"),
+    BROKEN("unit-copy-in-legacy", unit_copy_in_legacy, "ATTR-14", "cudaMemcpyAsync of code with per-thread streams means the legacy stream by stream 0"),
+    BROKEN("unit-memset-in-legacy", unit_memset_in_legacy, "ATTR-14", "cudaMemsetAsync of code with per-thread streams means the legacy stream by stream 0"),
+    BROKEN("unit-waits-for-nothing", unit_waits_for_nothing, "ATTR-14", "cudaStreamSynchronize of code with per-thread streams returns at once in stream 0"),
+    BROKEN("unit-query-succeeds", unit_query_succeeds, "ATTR-14", "cudaStreamQuery of code with per-thread streams finds stream 0 at its end always"),
+    BROKEN("unit-wait-in-legacy", unit_wait_in_legacy, "ATTR-14", "cudaStreamWaitEvent of code with per-thread streams means the legacy stream by stream 0"),
+    BROKEN("unit-record-in-legacy", unit_record_in_legacy, "ATTR-14", "cudaEventRecord of code with per-thread streams means the legacy stream by stream 0"),
+    BROKEN("unit-flags-record-in-legacy", unit_flags_record_in_legacy, "ATTR-14", "cudaEventRecordWithFlags of code with per-thread streams means the legacy stream by stream 0"),
+    BROKEN("unit-graph-in-legacy", unit_graph_in_legacy, "ATTR-14", "cudaGraphLaunch of code with per-thread streams means the legacy stream by stream 0"),
+    BROKEN("unit-host-in-legacy", unit_host_in_legacy, "ATTR-14", "cudaLaunchHostFunc of code with per-thread streams means the legacy stream by stream 0"),
+    BROKEN("unit-copy-does-not-wait", unit_copy_does_not_wait, "ATTR-14", "cudaMemcpy of code with per-thread streams returns before the copy has ended"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 

@@ -1,0 +1,214 @@
+/* per_thread.cu - what code calls that is compiled for per-thread default streams: entry points of their own names, to which stream 0 means
+ * the calling thread's stream.
+ *
+ * pair      rule     what is asked
+ * captured  ATTR-14  what becomes a node of a capture of the per-thread stream: each of these calls, given stream 0
+ * waits     ATTR-14  which work the host finds done once it waited in stream 0, or was told that it has ended: that of the per-thread stream
+ */
+#include <string.h>
+
+#include "graph_ask.h"
+#include "host_room.h"
+
+/* The runtime's headers give these names by macros, to whole files. */
+PAIR_EXTERN_C_BEGIN
+cudaError_t CUDARTAPI cudaLaunchKernel_ptsz(const void *func, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream);
+cudaError_t CUDARTAPI cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func, void **args);
+cudaError_t CUDARTAPI cudaMemcpyAsync_ptsz(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t CUDARTAPI cudaMemsetAsync_ptsz(void *to, int value, size_t bytes, cudaStream_t stream);
+cudaError_t CUDARTAPI cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t call, void *data);
+cudaError_t CUDARTAPI cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream);
+cudaError_t CUDARTAPI cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned flags);
+cudaError_t CUDARTAPI cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t CUDARTAPI cudaStreamBeginCapture_ptsz(cudaStream_t stream, enum cudaStreamCaptureMode mode);
+cudaError_t CUDARTAPI cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t CUDARTAPI cudaStreamIsCapturing_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
+cudaError_t CUDARTAPI cudaStreamSynchronize_ptsz(cudaStream_t stream);
+cudaError_t CUDARTAPI cudaStreamQuery_ptsz(cudaStream_t stream);
+cudaError_t CUDARTAPI cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t CUDARTAPI cudaMemcpy_ptds(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
+PAIR_EXTERN_C_END
+
+KERNEL(per_thread_work) { slow_stores(&args); }
+KERNEL(per_thread_nothing) { (void)args; }
+
+/* ---- captured ---- */
+
+struct unit {
+    struct ask *ask;
+    struct kernel_args args;
+    uint32_t *words;
+    cudaEvent_t event;
+};
+
+static cudaError_t launch_plainly(struct unit *u)
+{
+    void *params[1];
+    dim3 one;
+
+    params[0] = &u->args;
+    one.x = one.y = one.z = 1;
+    return cudaLaunchKernel_ptsz((const void *)SYMBOL(per_thread_nothing), one, one, params, 0, 0);
+}
+
+static cudaError_t launch_by_config(struct unit *u)
+{
+    cudaLaunchConfig_t config = PDL_ZERO;
+    void *params[1];
+
+    params[0] = &u->args;
+    config.gridDim.x = config.gridDim.y = config.gridDim.z = 1;
+    config.blockDim = config.gridDim;
+    return cudaLaunchKernelExC_ptsz(&config, (const void *)SYMBOL(per_thread_nothing), params);
+}
+
+static cudaError_t copy_word(struct unit *u) { return cudaMemcpyAsync_ptsz(u->words, u->words + 1, 4, cudaMemcpyDeviceToDevice, 0); }
+static cudaError_t set_word(struct unit *u) { return cudaMemsetAsync_ptsz(u->words, 0, 4, 0); }
+static cudaError_t call_host(struct unit *u)
+{
+    (void)u;
+    return cudaLaunchHostFunc_ptsz(0, ask_host_nothing, NULL);
+}
+static cudaError_t record_external(struct unit *u) { return cudaEventRecordWithFlags_ptsz(u->event, 0, cudaEventRecordExternal); }
+static cudaError_t wait_external(struct unit *u) { return cudaStreamWaitEvent_ptsz(0, u->event, cudaEventWaitExternal); }
+
+/* Another stream comes to the capture by this record, and a node of it stands for it. */
+static cudaError_t record_and_fork(struct unit *u)
+{
+    cudaError_t error = cudaEventRecord_ptsz(u->event, 0);
+
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(u->ask->side, u->event, 0);
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(u->words, 0, 4, u->ask->side);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(u->event, u->ask->side);
+    return error == cudaSuccess ? cudaStreamWaitEvent_ptsz(0, u->event, 0) : error;
+}
+
+static const struct {
+    const char *name;
+    cudaError_t (*call)(struct unit *unit);
+    enum cudaGraphNodeType type;
+} unit_calls[] = {
+    { "cudaLaunchKernel", launch_plainly, cudaGraphNodeTypeKernel },
+    { "cudaLaunchKernelExC", launch_by_config, cudaGraphNodeTypeKernel },
+    { "cudaMemcpyAsync", copy_word, cudaGraphNodeTypeMemcpy },
+    { "cudaMemsetAsync", set_word, cudaGraphNodeTypeMemset },
+    { "cudaLaunchHostFunc", call_host, cudaGraphNodeTypeHost },
+    { "cudaEventRecordWithFlags", record_external, cudaGraphNodeTypeEventRecord },
+    { "cudaStreamWaitEvent", wait_external, cudaGraphNodeTypeWaitEvent },
+    { "cudaEventRecord", record_and_fork, cudaGraphNodeTypeMemset },
+};
+#define UNIT_CALLS (sizeof(unit_calls) / sizeof(unit_calls[0]))
+
+/* The one node that this call adds to a capture of the per-thread stream. */
+static void ask_call(struct unit *u, unsigned call, int begun_by_name)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    enum cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+    cudaGraph_t graph = NULL;
+    cudaGraphNode_t node = NULL;
+    size_t count = 0;
+    char text[96];
+    cudaError_t error, end;
+
+    snprintf(text, sizeof(text), "%s in stream 0 of a unit with per-thread streams", unit_calls[call].name);
+    error = begun_by_name ? cudaStreamBeginCapture_ptsz(0, cudaStreamCaptureModeThreadLocal)
+                          : cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal);
+    if (error == cudaSuccess)
+        error = unit_calls[call].call(u);
+    if (error == cudaSuccess)
+        error = cudaStreamIsCapturing_ptsz(0, &status);
+    end = begun_by_name ? cudaStreamEndCapture(cudaStreamPerThread, &graph) : cudaStreamEndCapture_ptsz(0, &graph);
+    ask_expect(u->ask, text, error == cudaSuccess ? end : error, cudaSuccess);
+    ask_expect_number(u->ask, "whether that stream captures", (long)status, (long)cudaStreamCaptureStatusActive);
+    if (graph && cudaGraphGetNodes(graph, NULL, &count) == cudaSuccess && count == 1 && cudaGraphGetNodes(graph, &node, &count) == cudaSuccess)
+        (void)cudaGraphNodeGetType(node, &type);
+    ask_expect_number(u->ask, "its nodes", (long)count, 1);
+    ask_expect_number(u->ask, "their type", (long)type, (long)unit_calls[call].type);
+    if (graph)
+        (void)cudaGraphDestroy(graph);
+    (void)cudaGetLastError();
+}
+
+static void ask_captured_units(struct ask *ask)
+{
+    struct unit u = PDL_ZERO;
+    unsigned call;
+    cudaError_t error = cudaMalloc((void **)&u.words, 8);
+
+    u.ask = ask;
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&u.event, cudaEventDisableTiming);
+    ask_expect(ask, "memory and an event", error, cudaSuccess);
+    for (call = 0; call < 2 * UNIT_CALLS && error == cudaSuccess; call++)
+        ask_call(&u, call / 2, (int)(call % 2));
+    if (u.event)
+        (void)cudaEventDestroy(u.event);
+    (void)cudaFree(u.words);
+}
+
+/* ---- waits ---- */
+
+enum unit_wait { UNIT_SYNCHRONIZE, UNIT_QUERY, UNIT_COPY, UNIT_WAITS };
+
+struct unit_room {
+    struct host_room *room;
+    struct kernel_args args;
+    cudaGraphExec_t exec;      /* of the work */
+    uint32_t *word;            /* of the device */
+    unsigned wrong[UNIT_WAITS], trials[UNIT_WAITS];
+};
+
+/* Work in the per-thread stream, by a launch or by a graph; then the host waits, or asks, in stream 0. */
+static cudaError_t run_unit(struct unit_room *r, unsigned trial)
+{
+    enum unit_wait wait = (enum unit_wait)(trial % UNIT_WAITS);
+    int done = 1;
+    cudaError_t error;
+
+    prepare_trial(r->room, trial);
+    error = trial / UNIT_WAITS % 2 ? cudaGraphLaunch_ptsz(r->exec, 0)
+                                   : launch_one((const void *)SYMBOL(per_thread_work), &r->args, ASK_WORDS / 2, cudaStreamPerThread, NULL, 0);
+    if (error != cudaSuccess)
+        return error;
+    if (wait == UNIT_SYNCHRONIZE)
+        error = cudaStreamSynchronize_ptsz(0);
+    else if (wait == UNIT_COPY)
+        error = cudaMemcpy_ptds(&r->room->looks, r->word, sizeof(r->room->looks), cudaMemcpyDeviceToHost);
+    else
+        done = cudaStreamQuery_ptsz(0) == cudaSuccess;
+    r->wrong[wait] += done && work_is_stale(r->room);
+    r->trials[wait]++;
+    (void)cudaGetLastError();
+    return error == cudaSuccess ? cudaDeviceSynchronize() : error;
+}
+
+static void ask_waiting_units(struct ask *ask)
+{
+    static const char *const name[UNIT_WAITS] = { "work that a wait in stream 0 left undone", "work that was said to have ended and had not",
+                                                  "work that a copy in stream 0 left undone" };
+    struct unit_room r = PDL_ZERO;
+    unsigned trial = 0, wait;
+    cudaError_t error = open_room(&r.room, &r.args) ? cudaMalloc((void **)&r.word, 4) : cudaErrorMemoryAllocation;
+
+    if (error == cudaSuccess)
+        error = ask_graph_of_kernel(&r.exec, (const void *)SYMBOL(per_thread_work), &r.args, ASK_WORDS / 2);
+    for (; ask_goes_on(ask, trial, ASK_TRIALS) && error == cudaSuccess; trial++)
+        error = run_unit(&r, trial);
+    ask_expect(ask, "work in the per-thread stream", error, cudaSuccess);
+    for (wait = 0; wait < UNIT_WAITS; wait++)
+        ask_expect_none(ask, name[wait], r.wrong[wait], r.trials[wait]);
+    (void)cudaDeviceSynchronize();
+    if (r.exec)
+        (void)cudaGraphExecDestroy(r.exec);
+    (void)cudaFree(r.word);
+    (void)cudaFreeHost(r.room);
+}
+
+static const struct pair per_thread_pairs[] = {
+    PAIR_ASK("captured", ask_captured_units),
+    PAIR_ASK("waits", ask_waiting_units),
+};
+IMAGE(per_thread, per_thread_pairs)
