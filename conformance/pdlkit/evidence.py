@@ -44,9 +44,10 @@ def kernels_of(result: CaseResult) -> list[tuple[str, int]]:
 def _answer(code: int | None, out: bytes, errors: bytes) -> dict[str, Any] | str:
     if code in (0, 1, 3):  # 3: no kernel of the image waits
         try:
-            return dict(json.loads(out))
+            said = json.loads(out)
         except ValueError:
-            return "lint printed invalid JSON"
+            said = None
+        return said if isinstance(said, dict) else "lint printed invalid JSON"
     lines = errors.decode(errors="replace").strip().splitlines()
     return "lint cannot run here" + (f": {lines[-1][:160]}" if lines else "")
 

@@ -87,6 +87,12 @@ def test_mixes_show_where_the_estimate_was_wrong() -> None:
     assert ambiguities.mixes([entry()]) == []
 
 
+def test_a_case_whose_name_only_begins_alike_answers_nothing() -> None:
+    names = ("WAIT-08.silent_twice", "WAIT-08.silent", "WAIT-08.silently", "WAIT-08")
+    others = [entry(f"{name}.widened.stream", fresh=100) for name in names]
+    assert [test["name"] for test in ambiguities._chosen(QUESTION, others)] == ["WAIT-08.silent.widened.stream"]
+
+
 def test_the_report_holds_the_same_table() -> None:
     row = ambiguities.contested([entry(fresh=100, overlap=90)])[0]
     assert (row["id"], row["case"], row["follows"]) == ("AMB-01", "WAIT-08.silent.widened.stream", "A")

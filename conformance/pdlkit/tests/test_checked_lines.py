@@ -30,6 +30,18 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     assert all("check" in json.loads(line) for line in lines)
 
 
+@pytest.mark.parametrize("at", [10, 5_000, 99_999])
+def test_a_long_line_is_checked_to_its_end(at: int, tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "x")
+    writer.write({"text": "a" * 100_000})
+    writer.close()
+    line = (tmp_path / "x").read_text()
+    place = line.index("a" * 100_000) + at
+    (tmp_path / "x").write_text(line[:place] + "b" + line[place + 1:])
+    with pytest.raises(Damaged, match="^line 1 of x is damaged"):
+        read_lines(tmp_path / "x")
+
+
 @pytest.mark.parametrize(("damage", "line"), [
     (lambda lines: [lines[0], lines[1].replace('"n": 1', '"n": 7'), *lines[2:]], 2), (lambda lines: [*lines[:2], *lines[3:]], 3),
     (lambda lines: [lines[1], lines[0], *lines[2:]], 1), (lambda lines: [*lines[:3], lines[2], *lines[3:]], 4),

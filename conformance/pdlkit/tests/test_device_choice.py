@@ -73,6 +73,14 @@ def test_a_harness_that_finds_no_device_beside_hardware_is_no_absence(monkeypatc
     assert device_choice._ask_harness("cuda", Path("h"), []).absent
 
 
+@pytest.mark.parametrize("code", [1, 64, 69, 70, 71])
+def test_a_probe_that_failed_is_no_absence_even_where_no_hardware_is_seen(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = SimpleNamespace(exit_code=code, stderr="", words=lambda: f"exited with {code}")
+    monkeypatch.setattr(device_choice, "ask_probe", lambda harness, request: (ended, []))
+    found = device_choice._ask_harness("cuda", Path("h"), [])
+    assert found.broken and not found.absent
+
+
 @pytest.mark.parametrize("node", ["dev/nvhost-gpu", "dev/nvgpu", "dev/nvidia0", "proc/driver/nvidia/gpus/0000:01:00.0"])
 def test_every_sign_of_hardware_counts_alone(node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU that went unseen, such as Tegra's, would have `auto` judge the model instead."""
@@ -83,12 +91,42 @@ def test_every_sign_of_hardware_counts_alone(node: str, tmp_path: Path, monkeypa
     assert len(machine.nvidia_hardware()) == 1
 
 
-@pytest.mark.parametrize(("code", "usable"), [(0, True), (1, False), (None, False)])
-def test_an_answer_of_a_query_that_failed_is_none(code: int | None, usable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+NVRM = "NVRM version: NVIDIA UNIX {}  Fri Nov  7 00:00:00 UTC 2025\nGCC version:  gcc version 13.3.0 (Ubuntu 13.3.0-6ubuntu2~24.04)\n"
+
+
+@pytest.mark.parametrize(("text", "version"), [
+    (NVRM.format("x86_64 Kernel Module  580.159.04"), "580.159.04"), (NVRM.format("Open Kernel Module for x86_64  580.95.05"), "580.95.05"),
+    (NVRM.format("x86_64 Kernel Module  590.48"), "590.48"), (NVRM.format("x86_64 Kernel Module"), None), ("", None), (None, None)])
+def test_the_whole_version_of_the_driver_is_read(
+    text: str | None, version: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Waivers, soaks and the public record tell drivers of one branch apart."""
+    file = tmp_path / "version"
+    if text is not None:
+        file.write_text(text)
+    monkeypatch.setattr(machine, "Path", lambda _place: file)
+    assert machine.driver_version() == version
+
+
+def answering(patch: pytest.MonkeyPatch, text: str, code: int | None = 0) -> machine.Driver:
+    """What ask_driver makes of a query that prints this and ends so."""
     def answers(argv: list[str], watch: machine._QueryWatch, stopper: object) -> SimpleNamespace:
-        watch.line('{"driver": 13000, "devices": [{"name": "GPU", "cc": 90, "sms": 132}]}')
+        watch.line(text)
         return SimpleNamespace(exit_code=code, words=lambda: "ended so")
 
-    monkeypatch.setattr(machine, "run_child", answers)
-    found = machine.ask_driver()
+    patch.setattr(machine, "run_child", answers)
+    return machine.ask_driver()
+
+
+@pytest.mark.parametrize(("text", "error"), [
+    ('{"driver": 13000, "devices": []}', "the driver offers no device"), ('{"error": "cuInit gives 999"}', "cuInit gives 999"),
+    ("{", "the driver's answer cannot be read"), ("", "the driver's answer cannot be read")])
+def test_a_driver_without_a_usable_device_is_an_error(text: str, error: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = answering(monkeypatch, text)
+    assert (found.error, found.gpus) == (error, ())
+
+
+@pytest.mark.parametrize(("code", "usable"), [(0, True), (1, False), (None, False)])
+def test_an_answer_of_a_query_that_failed_is_none(code: int | None, usable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = answering(monkeypatch, '{"driver": 13000, "devices": [{"name": "GPU", "cc": 90, "sms": 132}]}', code)
     assert (found.error is None, len(found.gpus)) == (usable, int(usable))

@@ -43,7 +43,8 @@ Ask = Callable[[int, bytes, bytes, pytest.MonkeyPatch], Said]
 @pytest.mark.parametrize("code", [0, 1, 3])
 def test_lint_that_answers_is_believed(ask: Ask, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask(code, json.dumps(ANSWER).encode(), b"", monkeypatch) == ANSWER
-    assert ask(code, b"not JSON", b"", monkeypatch) == "lint printed invalid JSON"
+    for out in (b"not JSON", b"", b"\xff", b"null", b"[]", b"[1]"):
+        assert ask(code, out, b"", monkeypatch) == "lint printed invalid JSON"
 
 
 @both_ways

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from conformance.pdlkit import evidence, places
 from conformance.pdlkit.machine_code import MachineCode, cubins_in, symbol_of
 from conformance.pdlkit.rules import load
+from conformance.pdlkit.tests.test_evidence import TwoImages
 from conformance.pdlkit.toolchain import find_nvcc
 from conformance.pdlkit.verdicts import CaseResult
 
@@ -45,6 +46,13 @@ def test_code_that_is_not_there_has_no_hash(tmp_path: Path) -> None:
     code = MachineCode(_compile(tmp_path / "a", "2.0", "-gencode", "arch=compute_90,code=compute_90"))
     assert code.architectures() == [] and code.code_hash([("one", 90)]) is None
     assert code.code_hash([]) is None
+
+
+def test_a_hash_is_over_every_kernel_or_there_is_none() -> None:
+    code = TwoImages()
+    assert code.code_hash([("a_base", 90), ("c_base", 90)]) not in (None, code.code_hash([("a_base", 90)]))
+    for missing in (("z_base", 90), ("b_base", 100)):
+        assert code.code_hash([("a_base", 90), missing, ("c_base", 90)]) is None
 
 
 def test_the_saved_image_is_an_elf_that_holds_the_kernel(tmp_path: Path) -> None:

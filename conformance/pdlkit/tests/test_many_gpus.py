@@ -67,6 +67,12 @@ def test_what_one_gpu_adds() -> None:
         {"model": "G", "driver": "590", "gpus": 1, "rules": {"A": {"exercised": 1, "bound95": bound95(1)}}}]
 
 
+def test_trials_under_two_versions_of_one_branch_are_not_pooled() -> None:
+    versions = ("580.159.04", "580.159", "580.95.05")
+    pools = many_gpus.pooled(("G", version, {"A": 1}) for version in (*versions, "580.159.04"))
+    assert {pool["driver"]: pool["gpus"] for pool in pools} == {"580.159.04": 2, "580.159": 1, "580.95.05": 1}
+
+
 def test_the_machine_report_keeps_to_the_schema(tmp_path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     report = judged(tmp_path, worker(0), worker(1))
@@ -145,7 +151,8 @@ def test_mig_slices_are_workers_of_their_own(tmp_path: Path, monkeypatch: pytest
     beside = [(worker.label, worker.device, dict(worker.environment)) for worker in many_gpus.workers(1)]
     assert beside[2] == ("gpu-1", "cuda:0", {"CUDA_VISIBLE_DEVICES": "GPU-2"}) and len(beside) == 3, "a GPU without slices is judged, too"
     monkeypatch.setattr(many_gpus, "toolkit_program", lambda _: None)
-    assert [w.device for w in many_gpus.workers(3)] == ["cuda:0", "cuda:1", "cuda:2"]
+    for count in (0, 3, 10, 16):
+        assert [w.device for w in many_gpus.workers(count)] == [f"cuda:{ordinal}" for ordinal in range(count)]
 
 
 def test_what_was_asked_for_is_asked_of_every_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -19,10 +19,20 @@ import pytest
 
 from conformance.pdlkit import places, schema
 from conformance.pdlkit.axes import coverage
-from conformance.pdlkit.report import axes_entry, inconsistencies, rule_entry, scrub, suite_facts, without_folders, write_report
+from conformance.pdlkit.report import (
+    axes_entry,
+    inconsistencies,
+    pooled,
+    rule_entry,
+    scrub,
+    suite_facts,
+    without_folders,
+    write_report,
+)
+from conformance.pdlkit.report import test_entry as case_entry
 from conformance.pdlkit.rules import load
 from conformance.pdlkit.tests.kit_runs import run_fake
-from conformance.pdlkit.verdicts import CaseResult
+from conformance.pdlkit.verdicts import CaseResult, bound95
 
 SCHEMA = json.loads(places.SCHEMA.read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -203,6 +213,17 @@ def test_a_rule_is_as_bad_as_an_observing_case_of_it(status: str) -> None:
         return entry and entry["status"]
 
     assert said(status) == status and said("INCONCLUSIVE") == said("PASS") == "PASS"
+
+
+def test_a_bound_is_over_the_exercised_trials_not_over_those_that_ran() -> None:
+    book = load(places.RULES)
+    rule = next(r for r in book.rules if r.kind == "visibility" and r.rule_class == "documented" and any(case.proving for case in r.cases))
+    case = next(case for case in rule.cases if case.proving)
+    record = {"trials": {"planned": 2000, "run": 1000, "exercised": 100, "witnessed": 500}, "outcomes": {"fresh": 1000, "overlap": 90}}
+    facts: Any = SimpleNamespace(book=book, results=[CaseResult(case, "PASS", None, record)], on_model=False, evidence={}, code=None)
+    for facts.on_model, bound in ((False, bound95(100)), (True, None)):
+        entries = (case_entry(facts, facts.results[0]), rule_entry(facts, rule), pooled(facts))
+        assert [entry and entry["bound95"] for entry in entries] == [bound] * 3
 
 
 @pytest.mark.parametrize(("answer", "lost"), [("all of {n}", set()), ("all but 3 7", {3, 7}), ("all but 0", {0})])

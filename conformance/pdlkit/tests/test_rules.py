@@ -75,6 +75,28 @@ def changed(path: str, value: Any = ...) -> dict[str, Any]:
 
 
 CASE = "rule/0/case/0/"
+
+
+def without_power(**rule: Any) -> dict[str, Any]:
+    """GOOD with a rule that proves without mutant, control or broken wait, changed like this."""
+    case = {key: value for key, value in GOOD["rule"][0]["case"][0].items() if key not in ("mutants", "controls", "broken_waits")}
+    return {**GOOD, "rule": [{**GOOD["rule"][0], "case": [case], **rule}]}
+
+
+def second_control() -> dict[str, Any]:
+    """GOOD with a case of two controls."""
+    data = changed("mutant/-", {**GOOD["mutant"][2], "tag": "attrtwo"})
+    data["rule"][0]["case"][0]["controls"] = ["attron", "attrtwo"]
+    return data
+
+
+def derived(**case: Any) -> dict[str, Any]:
+    """GOOD with a derived rule whose case is changed like this."""
+    data = changed("rule/0/class", "derived")
+    data["rule"][0]["case"][0].update(case)
+    return data
+
+
 SLIPS = [
     (changed("suite"), "`suite` is missing"),
     (changed("suite", "one"), "write a version"),
@@ -126,9 +148,11 @@ SLIPS = [
     (changed(CASE + "serial", {"stream": " "}), "must say why"),
     (changed("rule/0/no_device", ""), "is empty"),
     (changed(CASE + "retries", 3), "unknown key `retries`"),
-    ({**GOOD, "rule": [{**GOOD["rule"][0], "case": [
-        {k: v for k, v in GOOD["rule"][0]["case"][0].items() if k not in ("mutants", "controls", "broken_waits")}]}]},
-     "proves without mutant"),
+    (without_power(), "proves without mutant"),
+    (without_power(core=False), "proves without mutant"),
+    (without_power(note=" "), "is empty"),
+    (second_control(), "has 2 controls"),
+    (derived(allowed=["wrong"]), "what a derived rule's trials show is forbidden or required"),
 ]
 
 
@@ -140,6 +164,10 @@ def test_the_good_book_loads() -> None:
     assert book.images() == [
         ("wait", "base", ()), ("wait", "brokenwait", ()), ("wait", "erased-ptx", ("arch=compute_80,code=compute_80",)),
         ("wait", "hostbug", ()), ("wait", "nowait", ())]
+
+
+def test_a_rule_may_prove_without_power_if_its_note_says_why() -> None:
+    assert [rule.note for rule in parse(text_of(without_power(note="nothing can be planted"))).rules] == ["nothing can be planted"]
 
 
 def test_a_case_says_what_its_trials_may_show() -> None:

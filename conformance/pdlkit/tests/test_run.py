@@ -208,6 +208,7 @@ def test_a_planted_casualty_goes_to_one_child_only(plant: str, status: str, tmp_
     (["run", "--device", "cuda:x"], "say auto"),
     (["run", "--profile", "huge"], "invalid choice"),
     (["run", "--only", "NO-SUCH*"], "no rule and no case"),
+    (["run", "--only", "WAIT-01", "--only", "NO-SUCH*"], "no rule and no case"),
     (["run", "--prof", "quick"], "unrecognized"),
     (["run", "--harness", "/nowhere/at/all"], "no such executable"),
     (["run", "extra"], "unrecognized"),

@@ -170,9 +170,12 @@ def test_a_soak_of_one_round_and_on(tmp_path: Path) -> None:
 
 def test_a_round_that_failed_stays_failed(tmp_path: Path) -> None:
     first = run_fake(tmp_path, {"WAIT-05": "fail"}, *ONLY, "--for", "0.01s")
+    before = first.report
     assert first.code == 1
-    again = run_fake(tmp_path, {}, *ONLY, "--for", f"{first.report['soak']['wall_s'] + 0.05}s")
+    again = run_fake(tmp_path, {}, *ONLY, "--for", f"{before['soak']['wall_s'] + 0.05}s")
     assert again.code == 1 and again.report["verdict"] == "VIOLATES" and again.report["soak"]["worst_round"] == 1
+    assert again.report["soak"]["rounds"] > 1
+    assert again.report["reasons"] == before["reasons"] and again.report["tests"] == before["tests"]
 
 
 def test_a_soak_that_has_ended_is_not_green_again(tmp_path: Path) -> None:
@@ -188,13 +191,13 @@ def test_another_question_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     assert other.code == 64 and "a soak lies there of device model" in other.err and "its only differs" in other.err
 
 
-@pytest.mark.parametrize("what", ["sources", "harness", "waivers", "driver"])
-def test_rounds_of_other_code_or_another_driver_are_not_pooled(what: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("what", ["device", "sources", "harness", "waivers", "driver"])
+def test_rounds_of_other_code_or_another_device_are_not_pooled(what: str, tmp_path: Path) -> None:
     run_fake(tmp_path, {}, *ONLY, "--for", "0.01s")
     state = json.loads((tmp_path / "soak.json").read_text())
     assert what in state
     (tmp_path / "soak.json").write_text(json.dumps({**state, what: "another"}))
-    other = run_fake(tmp_path, {}, *ONLY, "--for", "99s")
+    other = run_fake(tmp_path, {}, *ONLY, "--for", "0.01s")
     assert other.code == 64 and f"its {what} differs from this one's" in other.err
 
 

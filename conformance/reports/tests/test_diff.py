@@ -148,6 +148,15 @@ def test_a_mutant_that_survives_is_worse(before: str) -> None:
     assert compare(old, new).verdict == "worse"
 
 
+@pytest.mark.parametrize("before", ["KILLED", "SURVIVED", "NOT_APPLICABLE"])
+def test_a_mutant_that_was_not_run_again_is_neither_better_nor_worse(before: str) -> None:
+    old, new = recorded(), recorded()
+    case = next(test for test in new["tests"] if test["mutants"] and test["status"] == "PASS")
+    first(old, name=case["name"])["mutants"][0]["status"] = before
+    del case["mutants"][0]
+    assert (compare(old, new).verdict, compare(old, new).changes) == ("same", [])
+
+
 def test_an_answer_that_changed_is_told_once_and_decides_nothing() -> None:
     old, new = recorded(), recorded()
     case = next(test for test in new["tests"] if len(test.get("answers", [])) > 2)

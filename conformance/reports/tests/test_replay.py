@@ -106,6 +106,7 @@ def test_k_of_n_is_what_the_harness_counted(tmp_path: Path, capsys: pytest.Captu
     ("change", "message"),
     [
         ({"sms": 5}, "5 SMs and this one has 4"),
+        ({"sms": 3}, "3 SMs and this one has 4"),
         ({"case": "WAIT-01.nothing.widened.stream"}, "no such case"),
         ({"case": "EDGE-14.lossy.widened.built"}, "answers instead of trials"),
     ],

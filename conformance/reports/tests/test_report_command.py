@@ -15,7 +15,7 @@ import pytest
 
 from conformance.pdlkit.exits import BadArguments
 from conformance.reports import report as command
-from conformance.reports.content import STATUSES
+from conformance.reports.content import STATUSES, VERDICTS, status_words, verdict_words
 from conformance.reports.interchange import fate, write_ctrf, write_junit
 from conformance.reports.markdown import write_markdown, write_summary
 from conformance.reports.page import write_page
@@ -171,6 +171,29 @@ def test_markdown_fits_an_issue_and_says_what_is_left_out() -> None:
     text = write_markdown(with_cases(3000))
     assert len(text) <= 65_536 and "left out" in text
     assert "left out" not in write_markdown(with_cases(10))
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_summary_names_every_rule_that_went_wrong(status: str) -> None:
+    report = recorded()
+    report["rules"] = [{**report["rules"][0], "id": "R-1", "status": status}]
+    named = "Rules that did not pass" in write_summary(report)
+    assert named == (status not in ("PASS", "NOT_SUPPORTED", "INCONCLUSIVE")) and named == ("| R-1 |" in write_summary(report))
+
+
+def test_cases_are_counted_apart_from_findings() -> None:
+    report = recorded()
+    classes = [("documented", "FAIL"), ("derived", "FAIL"), ("derived", "CRASH"), ("measured", "FAIL"), ("documented", "PASS")]
+    report["tests"] = [{**report["tests"][0], "class": name, "status": status} for name, status in classes]
+    assert status_words(report) == "2 FAIL, 1 CRASH, 1 PASS; in measured rules 1 FAIL"
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_a_run_with_waivers_does_not_say_that_every_rule_held(verdict: str) -> None:
+    report = {**recorded(), "verdict": verdict}
+    waived = {**report, "waived": [{"rule": "EDGE-33", "reason": "r", "expires": "2099-01-01", "cases": []}]}
+    assert verdict_words(report) == VERDICTS[verdict]
+    assert ("Every other" in verdict_words(waived)) == (verdict == "CONFORMS") == (verdict_words(waived) != VERDICTS[verdict])
 
 
 def test_junit_and_ctrf_count_alike() -> None:

@@ -111,6 +111,18 @@ def test_a_damaged_result_stops_the_site(tmp_path: Path) -> None:
         site.make(folder, tmp_path / "site")
 
 
+def test_neither_a_changed_report_nor_one_that_contradicts_itself_is_recorded(tmp_path: Path) -> None:
+    """The digest tells of any change, and a new digest of the same numbers does not make them follow."""
+    report = subset("ATTR-05")
+    changed = {**report, "host": {**report["host"], "cores": report["host"]["cores"] + 1}}
+    contradicting = copy.deepcopy(report)
+    contradicting["rules"][0]["exercised"] += 1
+    for name, wrong in (("changed", changed), ("contradicting", redigested(contradicting))):
+        with pytest.raises(BadArguments, match="has no place in the record"):
+            configurations(results(tmp_path / name, wrong=wrong))
+    assert len(configurations(results(tmp_path / "right", right=redigested(changed)))) == 1
+
+
 def test_a_folder_of_somebody_else_is_not_touched(tmp_path: Path) -> None:
     folder = results(tmp_path / "results", part=subset("ATTR-05"))
     theirs = tmp_path / "theirs"
