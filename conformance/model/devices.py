@@ -133,7 +133,8 @@ def page(book: RuleBook, broken: list[Device], found: Found) -> str:
     lines = [
         "# Broken devices of the model", "",
         "Made by `python3 conformance dev devices`; a test compares it with what that command would write, for each device's own",
-        "rule and a sample of the pairs of device and family. `model:NAME` is a device that violates one rule, and often others by consequence. Profile smoke, one seed.",
+        "rule and a sample of the pairs of device and family. `model:NAME` is a device that violates one rule, and often others by",
+        "consequence. Profile smoke, one seed.",
         "",
         "| device | rule | what is wrong with it |", "|---|---|---|",
         *(f"| {device.name} | {device.rule} | {device.text} |" for device in broken), "",
@@ -149,7 +150,8 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="the table of broken devices", allow_abbrev=False)
     parser.add_argument("--harness", type=Path, metavar="PATH", help="use this executable and build nothing")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    parser.add_argument("--sample", type=int, metavar="N", help="with --check: run each device with its own rule, and one of N pairs of device and family")
+    parser.add_argument("--sample", type=int, metavar="N",
+                        help="with --check: run each device with its own rule, and one of N pairs of device and family")
     try:
         options = parser.parse_args(argv)
     except SystemExit as stop:
