@@ -292,6 +292,8 @@ cudaError_t stream_set(void *to, uint32_t value, size_t width, size_t bytes, cud
 cudaError_t CUDARTAPI cudaMemset(void *to, int value, size_t bytes)
 {
     CALL(cudaMemset);
+    if (device.faults.pinned_memset_leaves_last && memory_is_pinned(to) && bytes > 1)
+        bytes--;
     return set(to, bytes, value, bytes, 1, stream_legacy(), memory_is_pinned(to) && !device.faults.pinned_memset_early);
 }
 
