@@ -210,6 +210,10 @@ static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct 
         wait = false;
     if (device.faults.other_thread_copy_early && device.other_thread)
         wait = false;
+    if (device.faults.host_copy_runs_again && wait && kind == cudaMemcpyHostToHost) {
+        memmove(to, from, bytes);
+        wait = false;
+    }
     if (pageable_target)
         wait = wait ? !(long_copy && device.faults.long_pageable_target_early) : !device.faults.pageable_later;
     if (device.faults.rows_copy_unordered && move.rows > 1)

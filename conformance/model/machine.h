@@ -288,6 +288,7 @@ struct faults {
     bool copy_params_keep_target, copy_params_keep_source, record_told_as_before, clone_tells_original_child;
     bool flagged_instance_tells_none, sixtieth_stream_unordered, thousandth_event_lost, spin_policy_early, yield_policy_early;
     bool pinned_memset_leaves_last;
+    bool triggers_wrap_late, host_copy_runs_again;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
