@@ -106,6 +106,7 @@ struct stream {
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
+    bool late; /* made while 60 others existed: for the device sixtieth-stream-unordered */
     struct capture *capture;
     struct stream *next;
 };
@@ -128,6 +129,7 @@ struct event {
     struct stream *in, *waiter[16]; /* where it was recorded last; who waits for it, for the device fifth-waiter-unordered */
     unsigned waiters;
     bool by_node, was_fired, behind_graph;
+    bool late;               /* made while 1,000 others existed: for the device thousandth-event-lost */
     uint64_t launched_at;
     struct event *next;
 };

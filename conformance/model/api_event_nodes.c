@@ -55,6 +55,8 @@ cudaError_t event_changes(struct node *n, cudaEvent_t event)
 cudaError_t CUDARTAPI cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
 {
     CALL(cudaGraphEventRecordNodeSetEvent);
+    if (device.faults.record_told_as_before && node_of_type(node, cudaGraphNodeTypeEventRecord) != NULL)
+        return cudaSuccess;
     return event_changes(node_of_type(node, cudaGraphNodeTypeEventRecord), event);
 }
 
@@ -67,6 +69,7 @@ cudaError_t CUDARTAPI cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaE
 static cudaError_t exec_event_changes(cudaGraphExec_t exec, cudaGraphNode_t node, enum cudaGraphNodeType type, cudaEvent_t event, bool keeps)
 {
     struct node *n = exec_node(exec, node, type);
+    keeps |= device.faults.exec_takes_no_third_event && n != NULL && n->old_event != NULL && event != n->old_event;
     return keeps && n != NULL ? cudaSuccess : event_changes(n, event);
 }
 

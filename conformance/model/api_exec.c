@@ -78,8 +78,11 @@ static void tell_refusal(cudaGraphExecUpdateResultInfo *info, const struct refus
     if (device.faults.update_names_no_node)
         of = NULL;
     memcpy(&info->errorNode, &of, sizeof info->errorNode);
+    const struct node *from = refusal->from;
+    if (device.faults.changed_type_names_from && of != NULL && info->result != cudaGraphExecUpdateErrorTopologyChanged)
+        from = dependency(of, 0);
     if (!device.faults.update_names_no_from)
-        memcpy(&info->errorFromNode, &refusal->from, sizeof info->errorFromNode);
+        memcpy(&info->errorFromNode, &from, sizeof info->errorFromNode);
 }
 
 static bool same_edge_data(const struct graph *a, const struct graph *b)
@@ -321,7 +324,13 @@ cudaError_t CUDARTAPI cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t handle, voi
     struct node *n = node_of_type(handle, cudaGraphNodeTypeMemcpy);
     if (n != NULL && node_is_fixed(n))
         return cudaSuccess;
-    return source_changed(handle, copy_changes(n, to, from, bytes));
+    struct move old = n != NULL ? n->move : (struct move){0};
+    cudaError_t error = copy_changes(n, to, from, bytes);
+    if (device.faults.copy_params_keep_target && error == cudaSuccess)
+        n->move.to = old.to;
+    if (device.faults.copy_params_keep_source && error == cudaSuccess)
+        n->move.from = old.from;
+    return source_changed(handle, error);
 }
 
 cudaError_t CUDARTAPI cudaGraphHostNodeSetParams(cudaGraphNode_t handle, const struct cudaHostNodeParams *p)

@@ -136,7 +136,8 @@ static cudaError_t check_cooperative(const struct request *r, const struct funct
 {
     unsigned threads = r->block[0] * r->block[1] * r->block[2];
     uint64_t blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2];
-    if (r->cooperative && !device.faults.crowds_accepted && blocks > (uint64_t)device.sms * (unsigned)blocks_per_sm(f, threads, r->shared_bytes))
+    uint64_t most = (uint64_t)device.sms * (unsigned)blocks_per_sm(f, threads, r->shared_bytes);
+    if (r->cooperative && !device.faults.crowds_accepted && blocks > most + device.faults.crowd_of_one_more_accepted)
         return cudaErrorCooperativeLaunchTooLarge;
     return cudaSuccess;
 }
@@ -240,6 +241,10 @@ struct op *request_op(const struct request *r)
     memcpy(op->grid->shape + 3, r->block, sizeof r->block);
     if (device.faults.launch_loses_block_z && r->block[2] > 1) {
         op->grid->threads = r->block[0] * r->block[1];
+    }
+    if (device.faults.launch_loses_grid_z) {
+        op->grid->blocks = r->grid[0] * r->grid[1];
+        op->grid->shape[2] = 1;
     }
     memcpy(op->grid->shape + 6, r->clusters, sizeof r->clusters);
     op->attributed = r->programmatic;

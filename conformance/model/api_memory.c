@@ -210,6 +210,10 @@ static cudaError_t copy_rows(struct move move, enum cudaMemcpyKind kind, struct 
         wait = false;
     if (device.faults.other_thread_copy_early && device.other_thread)
         wait = false;
+    if (device.faults.host_copy_runs_again && wait && kind == cudaMemcpyHostToHost) {
+        memmove(to, from, bytes);
+        wait = false;
+    }
     if (pageable_target)
         wait = wait ? !(long_copy && device.faults.long_pageable_target_early) : !device.faults.pageable_later;
     if (device.faults.rows_copy_unordered && move.rows > 1)
@@ -292,6 +296,8 @@ cudaError_t stream_set(void *to, uint32_t value, size_t width, size_t bytes, cud
 cudaError_t CUDARTAPI cudaMemset(void *to, int value, size_t bytes)
 {
     CALL(cudaMemset);
+    if (device.faults.pinned_memset_leaves_last && memory_is_pinned(to) && bytes > 1)
+        bytes--;
     return set(to, bytes, value, bytes, 1, stream_legacy(), memory_is_pinned(to) && !device.faults.pinned_memset_early);
 }
 

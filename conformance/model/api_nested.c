@@ -21,6 +21,8 @@ cudaError_t CUDARTAPI cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cuda
     CALL(cudaGraphChildGraphNodeGetGraph);
     const struct node *n = node_of(node);
     FAIL_IF(out == NULL || n == NULL || n->type != cudaGraphNodeTypeGraph, cudaErrorInvalidValue);
+    if (device.faults.clone_tells_original_child && n->original != NULL)
+        n = n->original;
     *out = (cudaGraph_t)(void *)(device.faults.child_handle_is_copy ? graph_copy(n->child[0]) : n->child[0]);
     return cudaSuccess;
 }

@@ -119,7 +119,7 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         e->op = before, e->device_at = EDGE_STARTED;
     if (device.faults.flagged_record_early && flagged && before != NULL && !before->retired)
         e->op = before, e->device_at = EDGE_STARTED;
-    if (device.faults.many_events_lost && events_alive() > 512)
+    if ((device.faults.many_events_lost && events_alive() > 512) || e->late)
         e->op = NULL;
     if (forgets)
         e->device_at = EDGE_DONE; /* the stream itself stays in order */
@@ -202,7 +202,7 @@ cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event
         stream_cuts(s);
     if (device.faults.fifth_waiter_unordered && is_late_waiter(e, s))
         return cudaSuccess;
-    if (device.faults.many_streams_unordered && streams_alive() > 24)
+    if ((device.faults.many_streams_unordered && streams_alive() > 24) || (device.faults.sixtieth_stream_unordered && s->late))
         return cudaSuccess;
     if (!device.faults.fourth_wait_lost || s->waits < 3)
         event_awaited(s, e);
@@ -227,6 +227,7 @@ static cudaError_t event_create(cudaEvent_t *out, unsigned flags)
     FAIL_IF(e == NULL, cudaErrorMemoryAllocation);
     e->magic = EVENT_MAGIC;
     e->flags = flags;
+    e->late = device.faults.thousandth_event_lost && events_alive() >= 1000;
     e->next = events;
     events = e;
     *out = (cudaEvent_t)(void *)e;

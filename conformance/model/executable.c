@@ -390,6 +390,8 @@ cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGr
     cudaError_t error = instantiate(out, graph, flags);
     if (device.faults.flagged_instance_loses_edge && error == cudaSuccess && execs->copy->arcs != 0)
         graph_drop_arc(execs->copy, execs->copy->arcs - 1);
+    if (device.faults.flagged_instance_tells_none && error == cudaSuccess)
+        execs->flags = 0;
     return error;
 }
 

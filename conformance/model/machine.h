@@ -287,6 +287,11 @@ struct faults {
     bool disabled_end_forgotten;
     bool cloned_edges_stay, update_keeps_inner_hosts, update_passes_disabled;
     bool poll_forgets_event, sync_forgets_event, other_thread_copy_early;
+    bool launch_loses_grid_z, crowd_of_one_more_accepted, exec_takes_no_third_event, changed_type_names_from;
+    bool copy_params_keep_target, copy_params_keep_source, record_told_as_before, clone_tells_original_child;
+    bool flagged_instance_tells_none, sixtieth_stream_unordered, thousandth_event_lost, spin_policy_early, yield_policy_early;
+    bool pinned_memset_leaves_last;
+    bool triggers_wrap_late, host_copy_runs_again;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

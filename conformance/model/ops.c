@@ -368,6 +368,8 @@ static bool all_triggered(const struct op *op)
         return g->triggered + 1 >= g->blocks;
     if (device.faults.triggers_wrap && g->next_block > 0)
         return ((g->triggered + exited) & 255) >= (g->blocks & 255) || g->triggered + exited >= g->blocks;
+    if (device.faults.triggers_wrap_late && g->next_block > 0)
+        return ((g->triggered + exited) & 65535) >= (g->blocks & 65535) || g->triggered + exited >= g->blocks;
     if (device.faults.trigger_counts_calls)
         return g->trigger_calls + exited >= g->blocks;
     if (device.faults.cluster_triggers_at_once && g->cluster > 1)

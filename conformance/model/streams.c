@@ -405,6 +405,7 @@ static cudaError_t stream_create(cudaStream_t *out, unsigned flags, int priority
     if (device.faults.blocking_priority_lost && flags == 0)
         priority = 0;
     stream_begin(s, flags, priority);
+    s->late = streams_alive() >= 60;
     s->next = streams;
     streams = s;
     *out = (cudaStream_t)(void *)s;
@@ -539,7 +540,9 @@ cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle)
     s->idle = true;
     if (unseen)
         return call_result(run_a_little());
-    if (device.faults.blocking_policy_early && s->attribute[cudaLaunchAttributeSynchronizationPolicy].syncPolicy == cudaSyncPolicyBlockingSync)
+    int policy = (int)s->attribute[cudaLaunchAttributeSynchronizationPolicy].syncPolicy;
+    if ((device.faults.blocking_policy_early && policy == cudaSyncPolicyBlockingSync) ||
+        (device.faults.spin_policy_early && policy == cudaSyncPolicySpin) || (device.faults.yield_policy_early && policy == cudaSyncPolicyYield))
         return call_result(run_a_little());
     if (device.faults.host_learns_early && s->tail != NULL)
         return call_result(run_until_done(s->tail));

@@ -600,6 +600,22 @@ static const struct variant variants[] = {
     BROKEN("unit-graph-in-legacy", unit_graph_in_legacy, "ATTR-14", "cudaGraphLaunch of code with per-thread streams means the legacy stream by stream 0"),
     BROKEN("unit-host-in-legacy", unit_host_in_legacy, "ATTR-14", "cudaLaunchHostFunc of code with per-thread streams means the legacy stream by stream 0"),
     BROKEN("unit-copy-does-not-wait", unit_copy_does_not_wait, "ATTR-14", "cudaMemcpy of code with per-thread streams returns before the copy has ended"),
+    BROKEN("launch-loses-grid-z", launch_loses_grid_z, "ATTR-15c", "a grid has as many blocks as its x and y say"),
+    BROKEN("crowd-of-one-more-accepted", crowd_of_one_more_accepted, "ATTR-15c", "a cooperative grid of one block more than fit is accepted"),
+    BROKEN("exec-takes-no-third-event", exec_takes_no_third_event, "EVT-17a", "a node of an executable graph takes a second event, and its first one again, but no third one"),
+    BROKEN("changed-type-names-from", changed_type_names_from, "EDGE-38a", "an update that is refused for the type or attributes of a node names the node before that as well"),
+    BROKEN("copy-params-keep-target", copy_params_keep_target, "EDGE-36a", "new parameters of a copy node leave its target as it was"),
+    BROKEN("copy-params-keep-source", copy_params_keep_source, "EDGE-36a", "new parameters of a copy node leave its source as it was"),
+    BROKEN("record-told-as-before", record_told_as_before, "EDGE-36a", "a record node that is given another event keeps the one that it has"),
+    BROKEN("clone-tells-original-child", clone_tells_original_child, "EDGE-36a", "a child graph node of a clone tells the child graph of the original"),
+    BROKEN("flagged-instance-tells-none", flagged_instance_tells_none, "EDGE-36b", "an executable graph that cudaGraphInstantiateWithFlags made tells no flags"),
+    BROKEN("sixtieth-stream-unordered", sixtieth_stream_unordered, "COMP-04e", "a stream that is made while 60 others exist waits for no event"),
+    BROKEN("thousandth-event-lost", thousandth_event_lost, "COMP-04e", "a record of an event that is made while 1,000 others exist stands for nothing"),
+    BROKEN("spin-policy-early", spin_policy_early, "MEM-09b", "a host that spins until a stream with that policy has ended does not wait"),
+    BROKEN("yield-policy-early", yield_policy_early, "MEM-09b", "a host that yields until a stream with that policy has ended does not wait"),
+    BROKEN("pinned-memset-leaves-last", pinned_memset_leaves_last, "COMP-05d", "a synchronous memset of pinned memory leaves the last byte as it was"),
+    BROKEN("triggers-wrap-late", triggers_wrap_late, "COMP-16", "blocks that have triggered are counted in two bytes"),
+    BROKEN("host-copy-runs-again", host_copy_runs_again, "COMP-05d", "a synchronous copy within host memory is made at once, and again when its turn comes"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
