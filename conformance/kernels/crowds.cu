@@ -7,6 +7,7 @@
  * handed  MEM-10   the primary stores words, by one thread or by several that meet in a barrier; one thread fences and raises a flag. One
  *                  thread of the dependent polls the flag and fences; the same and after a barrier the others read. They have read words
  *                  of the same lines before, which nobody stores to
+ * within  MEM-10a  the same from the first block of a grid to the second, in grids of each kind
  *
  * Mutants: `nowait`, nobody waits; `eager`, the last block triggers at once and the flag is raised before the words are stored.
  */
@@ -76,62 +77,79 @@ KERNEL(crowds_tick) { tells_tick(&args); }
 /* Four words of eight are stored to. */
 DEVICE_FN uint32_t handed_at(uint32_t i) { return i / 4 * 8 + i % 4; }
 
-KERNEL(crowds_giver)
+DEVICE_FN void gives(const struct kernel_args *args)
 {
-    struct trial_plan plan = k_plan(&args);
+    struct trial_plan plan = k_plan(args);
     uint32_t i;
 
     k_trigger();
     if (EAGER)
-        k_store_relaxed(&args.state->alive, 1);
-    k_delay(args.state, plan.hold_ns);
+        k_store_relaxed(&args->state->alive, 1);
+    k_delay(args->state, plan.hold_ns);
     for (i = k_thread(); i < HANDED; i += k_threads())
-        k_store(args.data + handed_at(i), words_fresh(plan.key, i));
+        k_store(args->data + handed_at(i), words_fresh(plan.key, i));
     k_barrier();
     if (k_thread() != 0)
         return;
     k_fence();
-    k_store_relaxed(&args.state->alive, 1);
+    k_store_relaxed(&args->state->alive, 1);
 }
 
-KERNEL(crowds_taker)
+DEVICE_FN void takes(const struct kernel_args *args)
 {
-    struct trial_plan plan = k_plan(&args);
+    struct trial_plan plan = k_plan(args);
     uint32_t i, wrong = 0;
 
     for (i = k_thread(); i < HANDED; i += k_threads())
-        wrong += k_load(args.data + i / 4 * 8 + 4) == 0; /* never: it is no word of the trial */
-    if (k_thread() == 0 && k_poll(args.state, &args.state->alive, 1, plan.bound_ns)) {
+        wrong += k_load(args->data + i / 4 * 8 + 4) == 0; /* never: it is no word of the trial */
+    if (k_thread() == 0 && k_poll(args->state, &args->state->alive, 1, plan.bound_ns)) {
         k_fence();
-        k_store_relaxed(&args.state->witnessed, 1);
+        k_store_relaxed(&args->state->witnessed, 1);
     }
     k_barrier();
-    if (!k_load_relaxed(&args.state->witnessed))
+    if (!k_load_relaxed(&args->state->witnessed))
         return;
     for (i = k_thread(); i < HANDED; i += k_threads())
-        wrong += k_load(args.data + handed_at(i)) != words_fresh(plan.key, i);
+        wrong += k_load(args->data + handed_at(i)) != words_fresh(plan.key, i);
     if (wrong)
-        k_add(&args.state->early, 1);
+        k_add(&args->state->early, 1);
 }
 
-static cudaError_t launch_blocks(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads, cudaStream_t stream,
-                                 int attribute)
+KERNEL(crowds_giver) { gives(&args); }
+KERNEL(crowds_taker) { takes(&args); }
+
+KERNEL(crowds_both)
 {
-    cudaLaunchAttribute attrs[1];
+    if (k_block() == 0)
+        gives(&args);
+    else
+        takes(&args);
+}
+
+static cudaError_t launch_with_attribute(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads,
+                                         cudaStream_t stream, cudaLaunchAttribute *attribute)
+{
     cudaLaunchConfig_t config = PDL_ZERO;
     struct kernel_args copy = *args;
     void *params[1];
 
-    attrs[0] = serialization(1);
     params[0] = &copy;
     config.gridDim.x = blocks;
     config.gridDim.y = config.gridDim.z = 1;
     config.blockDim.x = threads;
     config.blockDim.y = config.blockDim.z = 1;
     config.stream = stream;
-    config.attrs = attribute ? attrs : NULL;
+    config.attrs = attribute;
     config.numAttrs = attribute ? 1 : 0;
     return cudaLaunchKernelExC(&config, function, params);
+}
+
+static cudaError_t launch_blocks(const void *function, const struct kernel_args *args, unsigned blocks, unsigned threads, cudaStream_t stream,
+                                 int attribute)
+{
+    cudaLaunchAttribute six = serialization(1);
+
+    return launch_with_attribute(function, args, blocks, threads, stream, attribute ? &six : NULL);
 }
 
 struct crowd {
@@ -272,8 +290,64 @@ static void ask_handed(struct ask *ask)
     (void)cudaFreeHost(crowd.room);
 }
 
+/* ---- within one grid ---- */
+
+#define WITHIN 5u
+static const char *const within_name[WITHIN] = { "in an ordinary grid", "in a cluster", "in a cooperative grid", "in another memory-sync domain",
+                                                 "in a grid with attribute 6" };
+
+static cudaLaunchAttribute within_attribute(unsigned how)
+{
+    cudaLaunchAttribute attribute = serialization(1);
+
+    if (how == 1) {
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim.x = 2;
+        attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    } else if (how == 2) {
+        attribute.id = cudaLaunchAttributeCooperative;
+        attribute.val.cooperative = 1;
+    } else if (how == 3) {
+        attribute.id = cudaLaunchAttributeMemSyncDomain;
+        attribute.val.memSyncDomain = cudaLaunchMemSyncDomainRemote;
+    }
+    return attribute;
+}
+
+static cudaError_t run_within(struct crowd *crowd, unsigned how, unsigned trial)
+{
+    cudaStream_t stream = crowd->ask->stream;
+    cudaLaunchAttribute attribute = within_attribute(how);
+    cudaError_t error;
+
+    prepare_trial(crowd->room, trial);
+    error = launch_with_attribute((const void *)SYMBOL(crowds_both), &crowd->args, 2, trial / WITHIN % 3 ? HANDED : 1, stream, how ? &attribute : NULL);
+    return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+}
+
+static void ask_within(struct ask *ask)
+{
+    struct crowd crowd = PDL_ZERO;
+    unsigned wrong[WITHIN] = { 0 }, seen[WITHIN] = { 0 }, trial, how;
+    cudaError_t error = open_crowd(&crowd, ask);
+
+    for (trial = 0; ask_goes_on(ask, trial, WITHIN * ASK_TRIALS / 2) && error == cudaSuccess; trial++) {
+        error = run_within(&crowd, trial % WITHIN, trial);
+        seen[trial % WITHIN] += error == cudaSuccess && crowd.room->state.witnessed;
+        wrong[trial % WITHIN] += error == cudaSuccess && crowd.room->state.early;
+    }
+    ask_expect(ask, "grids of two blocks", error, cudaSuccess);
+    for (how = 0; how < WITHIN; how++) {
+        if (error == cudaSuccess && seen[how] < ASK_TRIALS / 4)
+            ask_skip(ask, within_name[how], "the two blocks hardly met");
+        ask_expect_none(ask, within_name[how], wrong[how], seen[how]);
+    }
+    (void)cudaFreeHost(crowd.room);
+}
+
 static const struct pair crowds_pairs[] = {
     PAIR_ASK("blocks", ask_blocks),
     PAIR_ASK("handed", ask_handed),
+    PAIR_ASK("within", ask_within),
 };
 IMAGE(crowds, crowds_pairs)

@@ -515,6 +515,10 @@ void model_fence(void)
     const struct thread *t = device.current;
     struct store_buffer *b = t->block->stores;
     unsigned taken = 0;
+    const struct op *grid = t->block->op;
+    if ((device.faults.fence_not_in_domains && grid->domain != 0) || (device.faults.fence_not_in_clusters && grid->grid->cluster > 1) ||
+        (device.faults.fence_not_in_cooperative && grid->grid->cooperative))
+        return;
     for (uint64_t left = b->used; left != 0 && !(device.faults.fence_takes_eight && taken >= 8); left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
         const struct store *s = &b->slot[slot];

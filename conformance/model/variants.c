@@ -616,6 +616,9 @@ static const struct variant variants[] = {
     BROKEN("pinned-memset-leaves-last", pinned_memset_leaves_last, "COMP-05d", "a synchronous memset of pinned memory leaves the last byte as it was"),
     BROKEN("triggers-wrap-late", triggers_wrap_late, "COMP-16", "blocks that have triggered are counted in two bytes"),
     BROKEN("host-copy-runs-again", host_copy_runs_again, "COMP-05d", "a synchronous copy within host memory is made at once, and again when its turn comes"),
+    BROKEN("fence-not-in-domains", fence_not_in_domains, "MEM-10a", "a fence does nothing in a grid of another memory-sync domain than the default one"),
+    BROKEN("fence-not-in-clusters", fence_not_in_clusters, "MEM-10a", "a fence does nothing in a grid with clusters"),
+    BROKEN("fence-not-in-cooperative", fence_not_in_cooperative, "MEM-10a", "a fence does nothing in a cooperative grid"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
