@@ -170,7 +170,21 @@ static cudaError_t one_kernel(cudaGraph_t *graph, cudaGraphExec_t *exec, struct 
 
 #define FLIGHTS 4u
 
-/* exec: the same for all launches; of the mutant each launch has its own. Another one of the same graph is made meanwhile. */
+struct flight {
+    cudaGraphExec_t exec;
+    cudaStream_t stream;
+    cudaError_t error;
+};
+
+static void take_off(void *of)
+{
+    struct flight *flight = (struct flight *)of;
+
+    flight->error = cudaGraphLaunch(flight->exec, flight->stream);
+}
+
+/* exec: the same for all launches; of the mutant each launch has its own. Another one of the same graph is made meanwhile, and every
+ * second launch is another thread's. */
 static cudaError_t fly(struct joins *joins, cudaGraphExec_t *exec, cudaGraph_t graph)
 {
     cudaGraphExec_t sibling = NULL;
@@ -186,8 +200,12 @@ static cudaError_t fly(struct joins *joins, cudaGraphExec_t *exec, cudaGraph_t g
         error = cudaStreamDestroy(gone); /* the launch goes on */
     if (error == cudaSuccess)
         error = cudaGraphInstantiate(&sibling, graph, 0);
-    for (i = 1; i < FLIGHTS && error == cudaSuccess; i++)
-        error = cudaGraphLaunch(exec[i], joins->stream[i]);
+    for (i = 1; i < FLIGHTS && error == cudaSuccess; i++) {
+        struct flight flight = { exec[i], joins->stream[i], cudaSuccess };
+        if (i % 2 || !run_in_thread(take_off, &flight))
+            take_off(&flight);
+        error = flight.error;
+    }
     if (error == cudaSuccess)
         error = cudaDeviceSynchronize();
     if (sibling)

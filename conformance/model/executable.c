@@ -319,6 +319,8 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         s->waits = device.faults.graph_forgets_events || (device.faults.second_exec_forgets_events && second) ? 0 : s->waits;
         stream_append(s, start, false);
     }
+    if (device.faults.other_thread_launch_overlaps && device.other_thread)
+        exec->running = NULL;
     if (exec->running == NULL || exec->running->retired)
         exec->in_flight = 0;
     bool third = device.faults.third_in_flight_free && exec->in_flight++ >= 2;

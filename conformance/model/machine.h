@@ -254,7 +254,7 @@ struct faults {
     bool unit_config_launch_in_legacy, unit_launch_in_legacy, unit_copy_in_legacy, unit_memset_in_legacy, unit_waits_for_nothing;
     bool unit_query_succeeds, unit_wait_in_legacy, unit_record_in_legacy, unit_flags_record_in_legacy, unit_graph_in_legacy;
     bool unit_host_in_legacy, unit_copy_does_not_wait;
-    bool fence_not_in_domains, fence_not_in_clusters, fence_not_in_cooperative;
+    bool other_thread_launch_overlaps, fence_not_in_domains, fence_not_in_clusters, fence_not_in_cooperative;
     bool copy_in_passes_graph, graph_passes_empty, record_behind_graph_told, nvlink_hint_uncovers;
     bool node_event_lost_in_per_thread, node_event_lost_in_blocking, timed_node_event_lost, sleeping_node_event_lost;
     bool timed_sleeping_event_lost, urgent_stream_passes_launch_event, timed_event_after_graph_lost, sleeping_node_event_succeeds;

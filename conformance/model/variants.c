@@ -619,6 +619,7 @@ static const struct variant variants[] = {
     BROKEN("fence-not-in-domains", fence_not_in_domains, "MEM-10a", "a fence does nothing in a grid of another memory-sync domain than the default one"),
     BROKEN("fence-not-in-clusters", fence_not_in_clusters, "MEM-10a", "a fence does nothing in a grid with clusters"),
     BROKEN("fence-not-in-cooperative", fence_not_in_cooperative, "MEM-10a", "a fence does nothing in a cooperative grid"),
+    BROKEN("other-thread-launch-overlaps", other_thread_launch_overlaps, "COMP-12b", "a launch of an executable graph by another thread overlaps the launch before it"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
