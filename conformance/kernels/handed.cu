@@ -65,16 +65,16 @@ KERNEL(handed_fenced)
     k_trigger();
 }
 
-enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_LONG_SET, STEP_HOST, STEP_GRAPH,
-            STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY, STEP_FENCED, STEP_WAITING, STEP_LARGE_WAITING, STEP_COOPERATIVE };
+enum step { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_LONG_SET, STEP_REPLACE, STEP_HOST,
+            STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY, STEP_FENCED, STEP_WAITING, STEP_LARGE_WAITING, STEP_COOPERATIVE };
 static const char *const step_name[] = { "a kernel", "a large grid", "a copy", "a copy of rows", "a long copy", "a memset", "a memset of 16-bit values",
-                                         "a long memset", "a host function", "a graph", "the second executable graph of a graph", "nothing",
+                                         "a long memset", "a copy over the words", "a host function", "a graph", "the second executable graph of a graph", "nothing",
                                          "a kernel that overlaps", "a kernel with a programmatic event", "a kernel that waits",
                                          "a large grid that waits", "a cooperative kernel" };
 static const enum step first_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_LONG_SET,
-                                         STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY };
+                                         STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_NONE, STEP_EARLY };
 static const enum step last_steps[] = { STEP_KERNEL, STEP_LARGE, STEP_COPY, STEP_ROWS, STEP_LONG_COPY, STEP_SET, STEP_WIDE_SET, STEP_LONG_SET,
-                                        STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_WAITING, STEP_LARGE_WAITING, STEP_COOPERATIVE };
+                                        STEP_REPLACE, STEP_HOST, STEP_GRAPH, STEP_SECOND_GRAPH, STEP_WAITING, STEP_LARGE_WAITING, STEP_COOPERATIVE };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum kind { KIND_NON_BLOCKING, KIND_BLOCKING, KIND_URGENT, KIND_URGENT_NON_BLOCKING, KIND_PER_THREAD, KIND_LEGACY, KINDS };
@@ -119,7 +119,7 @@ static unsigned drawn(uint64_t seed, unsigned trial, unsigned purpose, unsigned 
 
 static int blocks_legacy(enum kind kind) { return kind == KIND_BLOCKING || kind == KIND_URGENT || kind == KIND_PER_THREAD; }
 static int is_graph(enum step step) { return step == STEP_GRAPH || step == STEP_SECOND_GRAPH; }
-static int is_set(enum step step) { return step == STEP_SET || step == STEP_WIDE_SET || step == STEP_LONG_SET; }
+static int is_set(enum step step) { return step == STEP_SET || step == STEP_WIDE_SET || step == STEP_LONG_SET || step == STEP_REPLACE; }
 static int waits(enum step step) { return step == STEP_WAITING || step == STEP_LARGE_WAITING; }
 static int has_event(const struct hand *h) { return h->link == LINK_EVENT || h->link == LINK_EVENT_SYNC || h->link == LINK_EVENT_POLL; }
 
@@ -132,6 +132,8 @@ static void mend_steps(struct hand *h)
     }
     if (h->first == STEP_EARLY && waits(h->last))
         h->first = STEP_KERNEL; /* that it has ended does not say that the work before it has */
+    if (h->joins && h->last == STEP_LARGE_WAITING)
+        h->last = STEP_WAITING; /* a grid that may begin at once could leave the third stream's work no room */
     if (h->first == STEP_LONG_COPY && (h->last == STEP_HOST || is_set(h->last) || is_graph(h->last)))
         h->last = STEP_KERNEL; /* the last step reads what was copied, in the device's memory */
     if (h->first == STEP_HOST && (h->last == STEP_LONG_COPY || h->last == STEP_LONG_SET)) /* what is long lies in the device's memory */

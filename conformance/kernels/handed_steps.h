@@ -8,6 +8,7 @@
 #define SET_LAST 0x5A
 #define LONG 32768u            /* words before the cells that a long copy or memset takes along */
 #define POLLS 64u
+#define MEMORY (2 * (LONG + AREA) + SPAN) /* words: two areas with what stands before them, and zeroes */
 
 enum place { PLACE_WORK, PLACE_JOINED, PLACE_FIRST, PLACE_LAST, PLACES };
 
@@ -29,7 +30,7 @@ struct handed {
     cudaEvent_t event[EVENTS], begin, fork, join, back;
     struct pinned *pinned;
     char *device_of_pinned;
-    uint32_t *memory;          /* of the device: LONG words and an area, twice */
+    uint32_t *memory;          /* of the device: LONG words and an area, twice; zeroes */
     uint32_t *area[2], *copied; /* as the device sees them: its own cells, the pinned ones; the device's second area */
     void *set_wide;            /* cuMemsetD16Async */
     cudaGraphExec_t node[EVENTS], graph[2][2][2]; /* node: records the event. graph: of [device, pinned][first, last step][first, second] */
@@ -134,9 +135,9 @@ static cudaError_t open_handed(struct handed *d, struct ask *ask)
     if (error == cudaSuccess)
         error = cudaHostGetDevicePointer((void **)&d->device_of_pinned, d->pinned, 0);
     if (error == cudaSuccess)
-        error = cudaMalloc((void **)&d->memory, 2 * (LONG + AREA) * sizeof(uint32_t));
+        error = cudaMalloc((void **)&d->memory, MEMORY * sizeof(uint32_t));
     if (error == cudaSuccess)
-        error = cudaMemset(d->memory, 0, 2 * (LONG + AREA) * sizeof(uint32_t));
+        error = cudaMemset(d->memory, 0, MEMORY * sizeof(uint32_t));
     if (error == cudaSuccess)
         error = driver_function("cuMemsetD16Async", 3020, &d->set_wide);
     if (error != cudaSuccess)
@@ -222,11 +223,11 @@ static void expect_hand(struct handed *d, const struct hand *h)
             want[2 * CELL + i] = words_fresh(plan[PLACE_FIRST].key, i);
     }
     if (is_set(h->first))
-        fill_bytes(want, SET_FIRST, CELL);
+        fill_bytes(want, h->first == STEP_REPLACE ? 0 : SET_FIRST, CELL);
     else if (h->first != STEP_NONE && h->first != STEP_EARLY && h->first != STEP_LONG_COPY)
         memcpy(want + 2 * CELL, want, CELL * sizeof(*want));
     if (is_set(h->last))
-        fill_bytes(want, SET_LAST, SPAN);
+        fill_bytes(want, h->last == STEP_REPLACE ? 0 : SET_LAST, SPAN);
     else
         memcpy(want + SPAN, want, SPAN * sizeof(*want));
 }
@@ -375,6 +376,8 @@ static cudaError_t take_step(struct handed *d, const struct hand *h, unsigned en
     case STEP_ROWS: return step_copy(d, end, 1, stream);
     case STEP_LONG_COPY: return step_long_copy(d, end, stream);
     case STEP_WIDE_SET: return step_wide_set(d, end, stream);
+    case STEP_REPLACE:
+        return copy_words(d->pins ? d->pinned->area : d->area[0], d->memory + MEMORY - SPAN, end ? SPAN : CELL, 0, stream);
     case STEP_SET: return cudaMemsetAsync(d->area[d->pins], end ? SET_LAST : SET_FIRST, (end ? SPAN : CELL) * sizeof(uint32_t), stream);
     case STEP_LONG_SET:
         return cudaMemsetAsync(d->area[0] - LONG, end ? SET_LAST : SET_FIRST, (LONG + (end ? SPAN : CELL)) * sizeof(uint32_t), stream);
