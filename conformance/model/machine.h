@@ -294,7 +294,7 @@ struct faults {
     bool legacy_items_passed, urgent_stream_passes_timed_event, poll_behind_large_succeeds, second_timed_poll_succeeds;
     bool flagged_record_in_urgent_lost, record_behind_host_lost, record_behind_memset_lost, launched_plain_event_past;
     bool copy_passes_long_copy, memset_repeats_value, node_times_in_tenths;
-    bool local_capture_unorders_copies, per_thread_capture_unorders_moves;
+    bool local_capture_unorders_copies, per_thread_fork_unorders_moves;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

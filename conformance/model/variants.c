@@ -623,7 +623,7 @@ static const struct variant variants[] = {
     BROKEN("memset-repeats-value", memset_repeats_value, "COMP-17", "a memset right after another one of as wide elements sets the value of that"),
     BROKEN("node-times-in-tenths", node_times_in_tenths, "COMP-17", "the time until an event that a graph's node records is told as a tenth of it"),
     BROKEN("local-capture-unorders-copies", local_capture_unorders_copies, "COMP-17", "a copy that is captured in the thread's mode comes after nothing"),
-    BROKEN("per-thread-capture-unorders-moves", per_thread_capture_unorders_moves, "COMP-17", "a copy or memset in a capture that the per-thread stream began comes after nothing"),
+    BROKEN("per-thread-fork-unorders-moves", per_thread_fork_unorders_moves, "COMP-17", "a copy or memset in a stream that joined a capture of the per-thread stream comes after nothing"),
 };
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
