@@ -106,6 +106,7 @@ struct stream {
     bool deaf; /* waits for nothing more until its next operation; for the device many-waits-lose-one */
     unsigned items; /* since the last kernel; for the device two-items-hide-primary */
     bool idle; /* nothing was queued since it was synchronized; for the device idle-attribute-refused */
+    bool tail_awaited; /* its last work waited for an event; for the device legacy-passes-awaiting */
     bool late; /* made while 60 others existed: for the device sixtieth-stream-unordered */
     struct capture *capture;
     struct stream *next;

@@ -229,6 +229,10 @@ static bool is_captured(struct stream *s, const struct node *n)
         (f->forked_copy_unordered && n->type == cudaGraphNodeTypeMemcpy && forked && blocking) ||
         (f->forked_host_unordered && n->type == cudaGraphNodeTypeHost && forked && per_thread))
         l->halves = 0;
+    bool moves = n->type == cudaGraphNodeTypeMemset || n->type == cudaGraphNodeTypeMemcpy;
+    if ((f->per_thread_fork_unorders_moves && moves && forked && s->capture->origin == stream_of(cudaStreamPerThread)) ||
+        (f->local_capture_unorders_copies && n->type == cudaGraphNodeTypeMemcpy && s->capture->mode == cudaStreamCaptureModeThreadLocal))
+        l->halves = 0;
     return true;
 }
 

@@ -68,6 +68,8 @@ void event_takes(struct event *e, enum recorded how, struct op *op, bool at_bloc
         soonest = EDGE_TOUCHED;
     if (device.faults.launched_blocking_event_past && how == RECORDED_PROGRAMMATIC && (e->flags & cudaEventBlockingSync) != 0)
         e->op = NULL;
+    if (device.faults.launched_plain_event_past && how == RECORDED_PROGRAMMATIC && (e->flags & cudaEventBlockingSync) == 0)
+        e->op = NULL;
     if (takes_overlap())
         e->device_at = soonest;
     if (!device.faults.never_overlaps && choose(2) != 0)
@@ -98,11 +100,23 @@ static unsigned events_alive(void)
     return alive;
 }
 
-/* flagged: by the function that takes flags */
+/* Devices on which a record in this stream stands for nothing. flagged: by the function that takes flags */
+static bool record_is_lost(const struct stream *s, bool flagged)
+{
+    const struct faults *f = &device.faults;
+    if (f->flagged_record_in_urgent_lost && flagged && s->priority < 0)
+        return true;
+    if (s->tail == NULL)
+        return false;
+    return (f->record_behind_host_lost && s->tail->kind == OP_HOST) ||
+           (f->record_behind_memset_lost && s->tail->kind == OP_SET && s->tail->move.width == 1);
+}
+
 static void event_record(struct event *e, struct stream *s, bool flagged)
 {
     struct op *op = op_new(OP_RECORD), *before = s->last_kernel;
-    bool forgets = device.faults.record_forgets_graph && s->behind_graph, behind = s->behind_graph;
+    bool forgets = device.faults.record_forgets_graph && s->behind_graph, behind = s->behind_graph, lost = record_is_lost(s, flagged);
+    op->move.bytes = s->tail != NULL && s->tail->kind == OP_COPY ? s->tail->move.bytes : 0; /* for the device copy-passes-long-copy */
     stream_append(s, op, false);
     if ((e->flags & cudaEventDisableTiming) == 0)
         s->kernel_tail = NULL; /* F25 */
@@ -119,7 +133,7 @@ static void event_record(struct event *e, struct stream *s, bool flagged)
         e->op = before, e->device_at = EDGE_STARTED;
     if (device.faults.flagged_record_early && flagged && before != NULL && !before->retired)
         e->op = before, e->device_at = EDGE_STARTED;
-    if ((device.faults.many_events_lost && events_alive() > 512) || e->late)
+    if ((device.faults.many_events_lost && events_alive() > 512) || e->late || lost)
         e->op = NULL;
     if (forgets)
         e->device_at = EDGE_DONE; /* the stream itself stays in order */
@@ -150,6 +164,7 @@ static bool event_passed(const struct stream *s, const struct event *e)
                        (f->timed_node_event_lost && timed) || (f->sleeping_node_event_lost && sleeping)))
         return true;
     return (f->timed_sleeping_event_lost && timed && sleeping) || (f->timed_event_after_graph_lost && timed && e->behind_graph) ||
+           (f->urgent_stream_passes_timed_event && urgent && !blocking && timed) ||
            (f->urgent_stream_passes_launch_event && urgent && sleeping && e->recorded == RECORDED_PROGRAMMATIC);
 }
 
@@ -298,6 +313,8 @@ static bool seems_fired(const struct event *e)
     const struct faults *f = &device.faults;
     if ((f->other_thread_event_succeeds && device.other_thread) || (f->left_event_succeeds && stream_is_gone(e)))
         return true;
+    if (f->second_timed_poll_succeeds && e->polled && (e->flags & cudaEventDisableTiming) == 0)
+        return true;
     if (f->legacy_event_succeeds && e->in != NULL && stream_is_legacy(e->in))
         return true;
     if ((f->sleeping_node_event_succeeds && e->by_node && (e->flags & cudaEventBlockingSync) != 0) || (f->event_after_graph_succeeds && e->behind_graph))
@@ -382,6 +399,8 @@ cudaError_t CUDARTAPI cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEve
         (device.faults.crowded_times_zero && b->serial - a->serial > 64) || (device.faults.mixed_times_zero && a->by_node != b->by_node) ||
         (device.faults.per_thread_times_zero && a->in == stream_of(cudaStreamPerThread)) || (device.faults.times_to_graph_zero && b->behind_graph))
         ticks = 0;
+    if (device.faults.node_times_in_tenths && b->by_node)
+        ticks /= 10;
     *ms = (float)ticks / (1024.0f * 1e6f);
     return cudaSuccess;
 }

@@ -316,7 +316,9 @@ cudaError_t graph_queue(struct graph_exec *exec, struct stream *s)
         s->waits = 0;
     } else {
         bool second = (exec->features & HAS(secondexec)) != 0 && (exec->features & HAS(uploaded)) != 0;
-        s->waits = device.faults.graph_forgets_events || (device.faults.second_exec_forgets_events && second) ? 0 : s->waits;
+        bool first = (exec->features & HAS(secondexec)) == 0 && (s->tail == NULL || s->tail->retired);
+        bool forgets = (device.faults.second_exec_forgets_events && second) || (device.faults.first_exec_forgets_events && first);
+        s->waits = device.faults.graph_forgets_events || forgets ? 0 : s->waits;
         stream_append(s, start, false);
     }
     if (device.faults.other_thread_launch_overlaps && device.other_thread)

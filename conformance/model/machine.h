@@ -293,6 +293,12 @@ struct faults {
     bool flagged_instance_tells_none, sixtieth_stream_unordered, thousandth_event_lost, spin_policy_early, yield_policy_early;
     bool pinned_memset_leaves_last;
     bool triggers_wrap_late, host_copy_runs_again;
+    bool rows_copy_forgets_events, cooperative_forgets_events, idle_host_forgets_events, idle_memset_forgets_events;
+    bool first_exec_forgets_events, legacy_passes_urgent, legacy_passes_awaiting, legacy_passes_per_thread_items;
+    bool legacy_items_passed, urgent_stream_passes_timed_event, poll_behind_large_succeeds, second_timed_poll_succeeds;
+    bool flagged_record_in_urgent_lost, record_behind_host_lost, record_behind_memset_lost, launched_plain_event_past;
+    bool copy_passes_long_copy, memset_repeats_value, node_times_in_tenths;
+    bool local_capture_unorders_copies, per_thread_fork_unorders_moves;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 

@@ -94,6 +94,7 @@ static void order_behind_others(struct stream *s, struct op *op)
         return;
     if (s != &legacy) {
         bool skips = (device.faults.blocking_set_skips_legacy && op->kind == OP_SET) || (device.faults.copy_out_skips_legacy && op->to_host);
+        skips |= device.faults.legacy_items_passed && legacy.tail != NULL && legacy.tail->kind != OP_KERNEL;
         if (is_blocking(s) && legacy.tail != NULL && !skips && !(device.faults.legacy_frees_one && s != &per_thread && s->next != NULL))
             op_after(op, legacy.tail, device.faults.row_of_legacy_passed ? EDGE_DONE : EDGE_RETIRED);
         return;
@@ -103,7 +104,7 @@ static void order_behind_others(struct stream *s, struct op *op)
     unsigned joined = 0;
     if ((device.faults.legacy_host_alone && op->kind == OP_HOST) || (device.faults.legacy_copy_out_alone && op->to_host))
         return;
-    if (per_thread.tail != NULL)
+    if (per_thread.tail != NULL && !(device.faults.legacy_passes_per_thread_items && per_thread.tail->kind != OP_KERNEL))
         op_after(op, per_thread.tail, EDGE_RETIRED);
     for (struct stream *o = streams; o != NULL; o = o->next) {
         if (!is_blocking(o) || o->tail == NULL)
@@ -111,6 +112,8 @@ static void order_behind_others(struct stream *s, struct op *op)
         if (device.faults.destroyed_stream_not_joined && o->magic == 0)
             continue;
         if (device.faults.waiting_stream_not_joined && o->waits != 0)
+            continue;
+        if ((device.faults.legacy_passes_urgent && o->priority < 0) || (device.faults.legacy_passes_awaiting && o->tail_awaited))
             continue;
         if (device.faults.legacy_kernel_passes_copies && o->tail->kind == OP_COPY && op->kind == OP_KERNEL)
             continue;
@@ -127,6 +130,24 @@ static bool moves_memory(const struct op *op)
     return op->kind == OP_COPY || op->kind == OP_SET;
 }
 
+/* Devices on which this work of a stream does not wait for the events that the stream waits for */
+static bool forgets_events(const struct stream *s, const struct op *op)
+{
+    const struct faults *f = &device.faults;
+    bool idle = s->tail == NULL || s->tail->retired;
+    if (op->kind == OP_KERNEL)
+        return f->cooperative_forgets_events && op->grid->cooperative;
+    if (op->kind == OP_COPY)
+        return f->rows_copy_forgets_events && op->move.rows > 1;
+    return idle && ((f->idle_host_forgets_events && op->kind == OP_HOST) || (f->idle_memset_forgets_events && op->kind == OP_SET));
+}
+
+/* On the device copy-passes-long-copy: this event stands for a long copy */
+static bool passes_wait(const struct op *op, const struct pending_wait *wait)
+{
+    return device.faults.copy_passes_long_copy && op->kind == OP_COPY && wait->op->kind == OP_RECORD && wait->op->move.bytes > 65536;
+}
+
 static void order_behind_waits(struct stream *s, struct op *op)
 {
     if ((device.faults.copy_forgets_events && moves_memory(op)) || (device.faults.attribute_forgets_events && op->attributed))
@@ -134,7 +155,11 @@ static void order_behind_waits(struct stream *s, struct op *op)
     if ((device.faults.long_copy_forgets_events && op->kind == OP_COPY && op->move.bytes > 65536) ||
         (device.faults.large_grid_forgets_events && op->kind == OP_KERNEL && op->grid->blocks > 64))
         return;
+    if (forgets_events(s, op))
+        return;
     for (unsigned i = device.faults.second_wait_lost && s->waits > 1 ? 1 : 0; i < s->waits; i++) {
+        if (passes_wait(op, &s->wait[i]))
+            continue;
         op_after(op, s->wait[i].op, s->wait[i].kind);
         if (s->wait[i].covered && (i + 1 == s->waits || !device.faults.last_event_covered))
             op_covers(op, s->wait[i].op);
@@ -243,6 +268,10 @@ void stream_append(struct stream *s, struct op *op, bool programmatic)
     if (op->kind != OP_RECORD || !device.faults.record_cuts_wait)
         order_behind_waits(s, op);
     order_behind_others(s, op);
+    bool sets_again = op->kind == OP_SET && s->tail != NULL && s->tail->kind == OP_SET && s->tail->move.width == op->move.width;
+    if (device.faults.memset_repeats_value && sets_again)
+        op->move.value = s->tail->move.value;
+    s->tail_awaited = s->waits != 0;
     if (op->kind == OP_KERNEL)
         s->items = 0;
     if (op->kind == OP_KERNEL)
@@ -369,6 +398,8 @@ static bool always_ended(const struct stream *s)
         return true;
     if (s->tail == NULL)
         return false;
+    if (f->poll_behind_large_succeeds && s->tail->kind == OP_KERNEL && s->tail->grid->blocks > 64)
+        return true;
     if ((f->poll_behind_graph_succeeds && s->behind_graph) || (f->poll_behind_record_succeeds && s->tail->kind == OP_RECORD))
         return true;
     return (f->poll_behind_host_succeeds && s->tail->kind == OP_HOST) || (f->poll_behind_move_succeeds && moves_memory(s->tail));
