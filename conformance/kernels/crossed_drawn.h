@@ -44,8 +44,9 @@ struct drawn {
     enum cudaStreamCaptureMode mode;
     int ahead;                 /* the slow work is a kernel before the graph, else the graph's first one */
     int uploaded, again, backwards; /* backwards: the last edge is added first */
-    unsigned beside, reader;   /* the part that comes after a second node, too; the kernel that reads what that one stored */
+    unsigned beside, wait, reader; /* what comes after a second node as well, or after work of another stream; the kernel that reads what that stored */
     int beside_slow, beside_first;
+    unsigned record;           /* a node after which another stream reads the words */
     int pinned[CELLS];
 };
 
@@ -77,8 +78,8 @@ static int lies_in(const struct drawn *d, unsigned part, int conditional)
     return 0;
 }
 
-/* "Allowed node types are kernel nodes, empty nodes, child graphs, memsets, memcopies, and conditionals"; a child graph holds no conditional
- * node. A cooperative kernel in a body is not permitted under MPS. */
+/* "Allowed node types are kernel nodes, empty nodes, child graphs, memsets, memcopies, and conditionals"; neither a child graph nor what is
+ * cloned holds a conditional node. A cooperative kernel in a body is not permitted under MPS. */
 static int may_lie_in(const struct drawn *d, enum part_kind kind, unsigned parent)
 {
 #if CUDART_VERSION < 12080
@@ -90,7 +91,7 @@ static int may_lie_in(const struct drawn *d, enum part_kind kind, unsigned paren
         return 0;
 #endif
     if (is_conditional(kind))
-        return !lies_in(d, parent, 0);
+        return d->executable != EXECUTABLE_CLONE && !lies_in(d, parent, 0);
     return !lies_in(d, parent, 1) || (kind < PART_HOST && kind != PART_COOPERATIVE) || kind == PART_CHILD;
 }
 
@@ -119,7 +120,7 @@ static void draw_part(struct drawn *d, struct dice *dice, unsigned parent, unsig
 /* Half of the room is for the first one and what lies in it. */
 static void draw_row(struct drawn *d, struct dice *dice, unsigned parent, unsigned depth)
 {
-    unsigned length = (depth ? 1 : 2) + below(dice, 3), i;
+    unsigned length = (depth ? 1 : 2) + below(dice, depth ? 4 : 3), i;
 
     for (i = 0; i < length && (i == 0 || d->parts + LEVELS < PARTS); i++)
         draw_part(d, dice, parent, d->parts + LEVELS < PARTS ? depth : LEVELS - 1);
@@ -160,39 +161,69 @@ static void draw_first(struct drawn *d, struct dice *dice)
     d->part[i].slow = 1;
 }
 
-/* One edge at most is programmatic: what its end does not wait for, others do not come after. */
+static int may_become_kernel(const struct drawn *d, unsigned part)
+{
+    return part != d->record && part != d->wait && part != d->beside && d->part[part].kind < PART_LEAVES;
+}
+
+/* In a third of the trials two kernels with a programmatic edge between them, which is the only one: what its end does not wait for, others do
+ * not come after. */
 static void draw_programmatic(struct drawn *d, struct dice *dice)
 {
-    unsigned from = below(dice, d->parts), i, at, first;
+    unsigned from = below(dice, 3 * d->parts), i, at, first;
 
-    for (i = 0; i < d->parts && below(dice, 4) != 0; i++) {
+    for (i = 0; i < d->parts && from < d->parts; i++) {
         at = (from + i) % d->parts;
         first = before(d, at);
-        if (first == NOWHERE || at == d->beside || d->part[at].kind > PART_CLUSTER || d->part[first].kind > PART_CLUSTER)
+        if (first == NOWHERE || !may_become_kernel(d, at) || !may_become_kernel(d, first))
             continue;
+        d->part[first].kind = (enum part_kind)below(dice, PART_COOPERATIVE);
+        d->part[first].slow = (int)below(dice, 2);
+        d->part[at].kind = (enum part_kind)below(dice, PART_COOPERATIVE);
         d->part[at].programmatic = 1;
         d->part[at].fork = d->part[first].fork = STREETS;
         return;
     }
 }
 
+/* The first kernel from there on, or NOWHERE. */
+static unsigned kernel_from(const struct drawn *d, unsigned part)
+{
+    while (part < d->parts && !is_kernel(d->part[part].kind))
+        part++;
+    return part < d->parts ? part : NOWHERE;
+}
+
 /* A second node before one of a row, and the kernel that can tell whether it came after both; in a third of the trials. */
 static void draw_beside(struct drawn *d, struct dice *dice)
 {
-    unsigned i;
+    unsigned i = below(dice, 3 * d->parts);
 
-    d->beside = d->reader = NOWHERE;
+    d->beside = d->wait = d->reader = NOWHERE;
     d->beside_slow = below(dice, 2) != 0;
     d->beside_first = below(dice, 2) != 0;
-    i = below(dice, 3 * d->parts);
-    if (i >= d->parts || before(d, i) == NOWHERE)
-        return;
-    d->beside = i;
-    for (; i < d->parts && d->reader == NOWHERE; i++)
-        if (is_kernel(d->part[i].kind))
-            d->reader = i;
-    if (d->reader == NOWHERE)
-        d->beside = NOWHERE;
+    if (i < d->parts && before(d, i) != NOWHERE)
+        d->reader = kernel_from(d, i);
+    if (d->reader != NOWHERE)
+        d->beside = i;
+}
+
+/* Of the waits for an event the first one is judged, unless the trial has a second node already; of the records there is but one. */
+static void draw_events(struct drawn *d)
+{
+    unsigned i;
+
+    d->record = NOWHERE;
+    for (i = 0; i < d->parts; i++) {
+        if (d->part[i].kind == PART_WAIT && d->reader == NOWHERE) {
+            d->reader = kernel_from(d, i);
+            d->wait = d->reader == NOWHERE ? NOWHERE : i;
+        }
+        if (d->part[i].kind == PART_RECORD && d->record != NOWHERE)
+            d->part[i].kind = PART_WAIT;
+        else if (d->part[i].kind == PART_RECORD)
+            d->record = i;
+    }
 }
 
 /* Where the words are as they go on: in pinned memory where a host function reads or stores them. No copy leads from there to there. */
@@ -210,15 +241,17 @@ static void draw_cells(struct drawn *d)
     for (i = 0; i < d->parts; i++)
         if (is_copy(d->part[i].kind) && d->pinned[d->part[i].cell] && d->pinned[d->part[i].cell + 1])
             d->part[i].kind = PART_KERNEL;
+    for (i = d->record; i < d->parts && d->record != NOWHERE; i++)
+        if (is_set(d->part[i].kind) && d->part[i].cell == d->part[d->record].cell)
+            d->record = NOWHERE; /* the words change once more */
 }
 
 static void draw_trial(struct drawn *d, struct dice *dice)
 {
     static const struct drawn nothing = PDL_ZERO;
-    unsigned i, conditional = 0;
 
     *d = nothing;
-    d->made = (enum made)below(dice, MADES);
+    d->made = (enum made)(below(dice, 2) ? (unsigned)MADE_CAPTURED : below(dice, MADE_CAPTURED));
     d->executable = (enum executable)below(dice, EXECUTABLES);
     d->street = (enum street)below(dice, STREETS);
     d->origin = (enum street)below(dice, CAPTURED_STREETS);
@@ -229,15 +262,29 @@ static void draw_trial(struct drawn *d, struct dice *dice)
     draw_row(d, dice, NOWHERE, 0);
     draw_first(d, dice);
     draw_beside(d, dice);
+    draw_events(d);
     draw_programmatic(d, dice);
     draw_cells(d);
-    for (i = 0; i < d->parts; i++)
-        conditional |= is_conditional(d->part[i].kind);
-    if (conditional && d->executable == EXECUTABLE_CLONE)
-        d->executable = EXECUTABLE_SECOND; /* a graph with a conditional node cannot be cloned */
 }
 
 /* ---- in words ---- */
+
+enum place { PLACE_TOP, PLACE_CHILD, PLACE_CHILD_IN_CHILD, PLACE_BODY, PLACE_BODY_IN_BODY, PLACE_CHILD_IN_BODY, PLACES };
+static const char *const place_name[PLACES] = { "", " in a child graph", " in a child graph in a child graph", " in a body", " in a body in a body",
+                                                " in a child graph in a body" };
+
+/* By the two innermost nodes that it lies in. */
+static enum place place_of(const struct drawn *d, unsigned part)
+{
+    unsigned in = d->part[part].parent, around = in == NOWHERE ? NOWHERE : d->part[in].parent;
+    int body_around = around != NOWHERE && is_conditional(d->part[around].kind);
+
+    if (in == NOWHERE)
+        return PLACE_TOP;
+    if (is_conditional(d->part[in].kind))
+        return body_around ? PLACE_BODY_IN_BODY : PLACE_BODY;
+    return around == NOWHERE ? PLACE_CHILD : body_around ? PLACE_CHILD_IN_BODY : PLACE_CHILD_IN_CHILD;
+}
 
 /* "kernel if(memset child(copy)) kernel", the one that is meant in stars. */
 static void tell_row(const struct drawn *d, unsigned parent, unsigned meant, char *text, size_t room)
@@ -260,11 +307,15 @@ static void tell_row(const struct drawn *d, unsigned parent, unsigned meant, cha
     }
 }
 
-/* The graph, the node that was too soon, how it was made and launched. */
+/* What was too soon after what, how the graph was made and launched, and the graph. */
 static void tell_trial(const struct drawn *d, unsigned meant, char *text, size_t room)
 {
-    snprintf(text, room, "%s, %s%s, %s stream: %s", made_name[d->made], executable_name[d->executable], d->again ? " launched again" : "",
-             street_name[d->street], d->ahead ? "[kernel before the graph] " : "");
+    unsigned first = meant < PARTS ? before(d, meant) : NOWHERE;
+
+    snprintf(text, room, "%s%s%s%s, %s, %s%s, %s stream: %s", meant < PARTS ? part_name[d->part[meant].kind] : "graph",
+             first == NOWHERE ? "" : " after ", first == NOWHERE ? "" : part_name[d->part[first].kind],
+             meant < PARTS ? place_name[place_of(d, meant)] : "", made_name[d->made], executable_name[d->executable],
+             d->again ? " launched again" : "", street_name[d->street], d->ahead ? "[kernel before the graph] " : "");
     tell_row(d, NOWHERE, meant, text, room);
 }
 

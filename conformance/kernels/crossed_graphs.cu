@@ -14,38 +14,42 @@
 #include "crossed_drawn.h"
 
 #define SIDE CELLS             /* cells beside: what the second node reads, what it stores, what the reader finds there */
-#define ALL_CELLS (CELLS + 3u)
-#define EVENT_KINDS 3u
+#define RECORD (CELLS + 3u)    /* what another stream finds after an event that a node records */
+#define ALL_CELLS (CELLS + 4u)
+#define MANY 1025u             /* blocks of one thread */
 
 #define ROWS 4u                /* of a copy or a memset of rows: all of a cell but the end of each row */
 #define ROW_PITCH (CELL_BYTES / ROWS)
 #define ROW_BYTES (ROW_PITCH - sizeof(uint32_t))
 
-/* Triggers, waits or not, reads, and stores late. The last threads of the grid have the words. */
+/* Triggers, waits or not, reads, and stores late. The first and the last of the threads that there have to be have the words. */
 DEVICE_FN void hands_on(const struct kernel_args *args, uint32_t waits)
 {
     struct trial_plan plan = k_plan(args);
-    uint32_t first = k_blocks() * k_threads() - CELL, at = k_block() * k_threads() + k_thread(), word, beside = 0;
+    uint32_t at = k_block() * k_threads() + k_thread(), word, beside = 0;
 
     if (k_thread() == 0)
         k_trigger();
     if (waits)
         k_wait_device();
-    if (at < first)
+    if (at >= CELL / 2 && at < plan.words - CELL / 2)
         return;
-    word = k_load(args->data + at - first);
+    at -= at < CELL / 2 ? 0 : plan.words - CELL;
+    word = k_load(args->data + at);
     if (args->input)
-        beside = k_load(args->input + at - first);
+        beside = k_load(args->input + at);
     k_delay(args->state, plan.hold_ns);
-    k_store(args->seen + at - first, word);
+    k_store(args->seen + at, word);
     if (args->input)
-        k_store(args->primary_sm + at - first, beside);
+        k_store(args->primary_sm + at, beside);
 }
 
 KERNEL(crossed_carrier) { hands_on(&args, 0); }
 KERNEL(crossed_waiting_carrier) { hands_on(&args, 1); }
 
 enum hold { HOLD_QUICK, HOLD_SLOW, HOLD_LONG, HOLDS };
+enum event { EVENT_FORK, EVENT_JOIN, EVENT_RECORDED, EVENT_AWAITED, EVENTS }; /* the last two are those of nodes */
+#define EVENT_KINDS 3u         /* without timing, with it, and one that puts the waiting thread to sleep */
 
 struct hand {                  /* what a host function copies */
     const uint32_t *from;
@@ -53,7 +57,7 @@ struct hand {                  /* what a host function copies */
 };
 
 struct crossed_pinned {        /* both sides see it; the second half of the cells is for graphs that are not launched */
-    struct trial_plan plan[HOLDS];
+    struct trial_plan plan[2][HOLDS]; /* of kernels of CELL threads, of those of MANY blocks */
     struct trial_state state;
     uint32_t cells[2][ALL_CELLS][CELL], poison[ALL_CELLS][CELL];
 };
@@ -64,13 +68,13 @@ struct crossed {
     char *seen_by_device;      /* the same */
     uint32_t (*cells)[ALL_CELLS][CELL]; /* of the device: two times all */
     cudaStream_t street[STREETS];
-    cudaEvent_t event[EVENT_KINDS][2], recorded, past;
+    cudaEvent_t event[EVENT_KINDS][EVENTS];
     struct drawn drawn;
     unsigned trial;
     uint64_t key;
     unsigned decoy;            /* 1 while a graph is made that is not launched */
     cudaGraph_t outermost;     /* of the graph that is made: handles of conditions belong to it */
-    struct kernel_args args[2][PARTS], args_ahead, args_beside;
+    struct kernel_args args[2][PARTS], args_ahead, args_beside, args_after;
     struct hand hand[2][PARTS];
 };
 
@@ -79,12 +83,14 @@ static const void *carrier_of(const struct part *part)
     return part->programmatic ? (const void *)SYMBOL(crossed_waiting_carrier) : (const void *)SYMBOL(crossed_carrier);
 }
 
-/* Rows keep their place when a graph is updated: a driver need not take others. */
-static uint32_t *cell_of_host(struct crossed *c, unsigned cell)
-{
-    int pinned = cell < CELLS && c->drawn.pinned[cell];
+static int is_rows(enum part_kind kind) { return kind == PART_SET_ROWS || kind == PART_COPY_ROWS; }
 
-    return pinned ? c->pinned->cells[c->decoy][cell] : c->cells[c->decoy][cell];
+/* The cell of a part, or the next one, as host code names it. Rows are in their place in a decoy, too: updates of others may be refused. */
+static uint32_t *cell_of_host(struct crossed *c, const struct part *part, unsigned next)
+{
+    unsigned cell = part->cell + next, half = is_rows(part->kind) ? 0 : c->decoy;
+
+    return c->drawn.pinned[cell] ? c->pinned->cells[half][cell] : c->cells[half][cell];
 }
 
 static uint32_t *cell_of_device(struct crossed *c, unsigned cell)
@@ -94,6 +100,9 @@ static uint32_t *cell_of_device(struct crossed *c, unsigned cell)
     return cell < CELLS && c->drawn.pinned[cell] ? (uint32_t *)(c->seen_by_device + place) : c->cells[c->decoy][cell];
 }
 
+static cudaEvent_t event_of_trial(const struct crossed *c, enum event event) { return c->event[c->trial / 2 % EVENT_KINDS][event]; }
+
+/* From that cell to the next one. */
 static struct kernel_args *fill_args(struct crossed *c, struct kernel_args *args, unsigned from, enum hold hold)
 {
     static const struct kernel_args none = PDL_ZERO;
@@ -110,6 +119,7 @@ static struct kernel_args *args_of(struct crossed *c, unsigned part)
 {
     struct kernel_args *args = fill_args(c, &c->args[c->decoy][part], c->drawn.part[part].cell, c->drawn.part[part].slow ? HOLD_SLOW : HOLD_QUICK);
 
+    args->plan += c->drawn.part[part].kind == PART_MANY ? HOLDS : 0;
     if (part == c->drawn.reader) {
         args->input = cell_of_device(c, SIDE + 1);
         args->primary_sm = cell_of_device(c, SIDE + 2);
@@ -133,8 +143,8 @@ static struct hand *hand_of(struct crossed *c, unsigned part)
 {
     struct hand *hand = &c->hand[c->decoy][part];
 
-    hand->from = cell_of_host(c, c->drawn.part[part].cell);
-    hand->to = cell_of_host(c, c->drawn.part[part].cell + 1);
+    hand->from = cell_of_host(c, &c->drawn.part[part], 0);
+    hand->to = cell_of_host(c, &c->drawn.part[part], 1);
     return hand;
 }
 
@@ -151,8 +161,7 @@ static void act(const struct part *part, unsigned char (*cells)[CELL_BYTES])
     unsigned i, value = value_of(part);
 
     for (i = 0; i < CELL_BYTES; i++) {
-        int in_rows = i % ROW_PITCH < ROW_BYTES, rows = part->kind == PART_SET_ROWS || part->kind == PART_COPY_ROWS;
-        if (rows && !in_rows)
+        if (is_rows(part->kind) && i % ROW_PITCH >= ROW_BYTES)
             continue;
         if (is_set(part->kind))
             here[i] = (unsigned char)(part->kind == PART_SET_HALVES && i % 2 ? value >> 8 : value);
@@ -195,10 +204,14 @@ static cudaError_t find_too_soon(struct crossed *c, unsigned *part)
         if (is_set(d->part[i].kind) || carries(d->part[i].kind))
             owner[d->part[i].cell + (carries(d->part[i].kind) ? 1 : 0)] = i;
     }
-    if (d->beside != NOWHERE) {
+    if (d->reader != NOWHERE) {
         memcpy(want[SIDE + 1], want[SIDE], CELL_BYTES);
         memcpy(want[SIDE + 2], want[SIDE], CELL_BYTES);
-        owner[SIDE + 1] = owner[SIDE + 2] = d->beside;
+        owner[SIDE + 1] = owner[SIDE + 2] = d->beside != NOWHERE ? d->beside : d->wait;
+    }
+    if (d->record != NOWHERE) {
+        memcpy(want[RECORD], want[d->part[d->record].cell], CELL_BYTES);
+        owner[RECORD] = d->record;
     }
     *part = PARTS;
     for (cell = 0; cell < ALL_CELLS && *part == PARTS; cell++)
@@ -275,19 +288,43 @@ static cudaError_t make_executable(struct crossed *c, cudaGraph_t graph, cudaGra
     }
 }
 
+/* What the event stands for that a node waits for. */
+static cudaError_t launch_awaited(struct crossed *c)
+{
+    const void *function = (const void *)SYMBOL(crossed_carrier);
+    cudaError_t error = launch_one(function, fill_args(c, &c->args_beside, SIDE, HOLD_LONG), CELL, c->ask->side, NULL, 0);
+
+    return error == cudaSuccess ? cudaEventRecord(event_of_trial(c, EVENT_AWAITED), c->ask->side) : error;
+}
+
+/* Another stream looks at the words once a node has recorded its event. */
+static cudaError_t follow_record(struct crossed *c)
+{
+    struct kernel_args *args = fill_args(c, &c->args_after, c->drawn.part[c->drawn.record].cell, HOLD_QUICK);
+    cudaError_t error = cudaStreamWaitEvent(c->ask->side, event_of_trial(c, EVENT_RECORDED), 0);
+
+    args->seen = cell_of_device(c, RECORD);
+    return error == cudaSuccess ? launch_one((const void *)SYMBOL(crossed_carrier), args, CELL, c->ask->side, NULL, 0) : error;
+}
+
 /* The kernel before it, if there is one, and the graph; the host waits. */
 static cudaError_t launch(struct crossed *c, cudaGraphExec_t exec)
 {
     cudaStream_t stream = c->street[c->drawn.street];
+    int beside = c->drawn.wait != NOWHERE || c->drawn.record != NOWHERE;
     cudaError_t error = prepare_cells(c), end;
 
+    if (error == cudaSuccess && c->drawn.wait != NOWHERE)
+        error = launch_awaited(c);
     if (error == cudaSuccess && c->drawn.uploaded)
         error = cudaGraphUpload(exec, stream);
     if (error == cudaSuccess && c->drawn.ahead)
         error = launch_one((const void *)SYMBOL(crossed_carrier), fill_args(c, &c->args_ahead, 0, HOLD_SLOW), CELL, stream, NULL, 0);
     if (error == cudaSuccess)
         error = cudaGraphLaunch(exec, stream);
-    end = c->trial % 2 ? cudaStreamSynchronize(stream) : cudaDeviceSynchronize();
+    if (error == cudaSuccess && c->drawn.record != NOWHERE)
+        error = follow_record(c);
+    end = c->trial % 2 && !beside ? cudaStreamSynchronize(stream) : cudaDeviceSynchronize();
     return error == cudaSuccess ? end : error;
 }
 

@@ -2,23 +2,6 @@
 #ifndef CROSSED_JUDGED_H_INCLUDED
 #define CROSSED_JUDGED_H_INCLUDED
 
-enum place { PLACE_TOP, PLACE_CHILD, PLACE_CHILD_IN_CHILD, PLACE_BODY, PLACE_BODY_IN_BODY, PLACE_CHILD_IN_BODY, PLACES };
-static const char *const place_name[PLACES] = { "a graph", "a child graph", "a child graph of a child graph", "a body", "a body in a body",
-                                                "a child graph in a body" };
-
-/* By the two innermost nodes that it lies in. */
-static enum place place_of(const struct drawn *d, unsigned part)
-{
-    unsigned in = d->part[part].parent, around = in == NOWHERE ? NOWHERE : d->part[in].parent;
-    int body_around = around != NOWHERE && is_conditional(d->part[around].kind);
-
-    if (in == NOWHERE)
-        return PLACE_TOP;
-    if (is_conditional(d->part[in].kind))
-        return body_around ? PLACE_BODY_IN_BODY : PLACE_BODY;
-    return around == NOWHERE ? PLACE_CHILD : body_around ? PLACE_CHILD_IN_BODY : PLACE_CHILD_IN_CHILD;
-}
-
 struct tally { unsigned soon, trials; };
 
 struct tallies {
@@ -66,14 +49,12 @@ static void tell_tallies(struct ask *ask, const char *what, const char *const *n
 static cudaError_t open_events(struct crossed *c)
 {
     static const unsigned flags[EVENT_KINDS] = { cudaEventDisableTiming, cudaEventDefault, cudaEventBlockingSync };
-    cudaError_t error = cudaEventCreateWithFlags(&c->recorded, cudaEventDisableTiming);
+    cudaError_t error = cudaSuccess;
     unsigned i;
 
-    for (i = 0; i < 2 * EVENT_KINDS && error == cudaSuccess; i++)
-        error = cudaEventCreateWithFlags(&c->event[i / 2][i % 2], flags[i / 2]);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&c->past, cudaEventDisableTiming);
-    return error == cudaSuccess ? cudaEventRecord(c->past, c->ask->stream) : error;
+    for (i = 0; i < EVENTS * EVENT_KINDS && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(&c->event[i / EVENTS][i % EVENTS], flags[i / EVENTS]);
+    return error;
 }
 
 static cudaError_t open_streets(struct crossed *c)
@@ -101,8 +82,10 @@ static cudaError_t open_crossed(struct crossed *c, struct ask *ask)
     if (error != cudaSuccess)
         return error;
     memset(c->pinned, 0, sizeof(*c->pinned));
-    for (i = 0; i < HOLDS; i++)
-        c->pinned->plan[i].hold_ns = hold_ns[i];
+    for (i = 0; i < 2 * HOLDS; i++) {
+        c->pinned->plan[i / HOLDS][i % HOLDS].hold_ns = hold_ns[i % HOLDS];
+        c->pinned->plan[i / HOLDS][i % HOLDS].words = i < HOLDS ? CELL : MANY;
+    }
     error = cudaHostGetDevicePointer(&device, c->pinned, 0);
     c->seen_by_device = (char *)device;
     if (error == cudaSuccess)
@@ -118,10 +101,8 @@ static void close_crossed(struct crossed *c)
     unsigned i;
 
     (void)cudaDeviceSynchronize();
-    for (i = 0; i < 2 * EVENT_KINDS; i++)
-        (void)cudaEventDestroy(c->event[i / 2][i % 2]);
-    (void)cudaEventDestroy(c->recorded);
-    (void)cudaEventDestroy(c->past);
+    for (i = 0; i < EVENTS * EVENT_KINDS; i++)
+        (void)cudaEventDestroy(c->event[i / EVENTS][i % EVENTS]);
     for (i = 0; i < STREET_PER_THREAD; i++)
         if (c->street[i])
             (void)cudaStreamDestroy(c->street[i]);
@@ -149,10 +130,10 @@ static void ask_nodes(struct ask *ask)
         else if (c.drawn.parts)
             tell_trial(&c.drawn, NOWHERE, text, sizeof(text));
     }
-    ask_expect(ask, text, error, cudaSuccess);
     ask_expect_text(ask, "the first node that was too soon", t.first[0] ? t.first : "none", "none");
+    ask_expect(ask, text, error, cudaSuccess);
     tell_tallies(ask, "too soon: %s", part_name, t.kind, PART_KINDS);
-    tell_tallies(ask, "too soon in %s", place_name, t.place, PLACES);
+    tell_tallies(ask, "too soon in a graph%s", place_name, t.place, PLACES);
     tell_tallies(ask, "trials with a node too soon, %s", made_name, t.made, MADES);
     tell_tallies(ask, "trials with a node too soon, %s", executable_name, t.executable, EXECUTABLES);
     tell_tallies(ask, "trials with a node too soon in a stream: %s", street_name, t.street, STREETS);

@@ -23,7 +23,7 @@ struct row {                   /* the graph that is made, and how far it is */
 
 static void shape_of(enum part_kind kind, unsigned *blocks, unsigned *threads)
 {
-    *blocks = kind == PART_MANY ? 1025 : kind == PART_CLUSTER || kind == PART_COOPERATIVE ? 2 : 1;
+    *blocks = kind == PART_MANY ? MANY : kind == PART_CLUSTER || kind == PART_COOPERATIVE ? 2 : 1;
     *threads = kind == PART_MANY ? 1 : CELL / *blocks;
 }
 
@@ -67,7 +67,7 @@ static cudaError_t add_set(struct crossed *c, struct row *row, const struct part
 {
     struct cudaMemsetParams set = PDL_ZERO;
 
-    set.dst = cell_of_host(c, part->cell);
+    set.dst = cell_of_host(c, part, 0);
     set.elementSize = part->kind == PART_SET_HALVES ? 2 : 1;
     set.value = value_of(part);
     set.width = part->kind == PART_SET_ROWS ? ROW_BYTES : CELL_BYTES / set.elementSize;
@@ -78,7 +78,7 @@ static cudaError_t add_set(struct crossed *c, struct row *row, const struct part
 
 static cudaError_t add_copy(struct crossed *c, struct row *row, const struct part *part, unsigned count, cudaGraphNode_t *node)
 {
-    void *to = cell_of_host(c, part->cell + 1), *from = cell_of_host(c, part->cell);
+    void *to = cell_of_host(c, part, 1), *from = cell_of_host(c, part, 0);
     struct cudaMemcpy3DParms copy = PDL_ZERO;
 
     if (part->kind == PART_COPY)
@@ -149,8 +149,8 @@ static cudaError_t add_part(struct crossed *c, struct row *row, unsigned part, u
         host.fn = hand_on;
         host.userData = hand_of(c, part);
         return cudaGraphAddHostNode(node, row->graph, row->last, count, &host);
-    case PART_RECORD: return cudaGraphAddEventRecordNode(node, row->graph, row->last, count, c->recorded);
-    case PART_WAIT: return cudaGraphAddEventWaitNode(node, row->graph, row->last, count, c->past);
+    case PART_RECORD: return cudaGraphAddEventRecordNode(node, row->graph, row->last, count, event_of_trial(c, EVENT_RECORDED));
+    case PART_WAIT: return cudaGraphAddEventWaitNode(node, row->graph, row->last, count, event_of_trial(c, EVENT_AWAITED));
     case PART_CHILD: return add_child(c, row, part, count, node);
     case PART_IF:
     case PART_SWITCH: return add_conditional(c, row, part, node);
@@ -225,7 +225,7 @@ static cudaError_t queue_kernel(struct crossed *c, unsigned part, cudaStream_t s
 static cudaError_t queue_part(struct crossed *c, unsigned part, cudaStream_t stream)
 {
     const struct part *is = &c->drawn.part[part];
-    void *here = cell_of_host(c, is->cell), *next = cell_of_host(c, is->cell + 1);
+    void *here = cell_of_host(c, is, 0), *next = cell_of_host(c, is, 1);
 
     switch (is->kind) {
     case PART_SET: return cudaMemsetAsync(here, (int)is->value, CELL_BYTES, stream);
@@ -233,8 +233,8 @@ static cudaError_t queue_part(struct crossed *c, unsigned part, cudaStream_t str
     case PART_COPY: return cudaMemcpyAsync(next, here, CELL_BYTES, cudaMemcpyDefault, stream);
     case PART_COPY_ROWS: return cudaMemcpy2DAsync(next, ROW_PITCH, here, ROW_PITCH, ROW_BYTES, ROWS, cudaMemcpyDefault, stream);
     case PART_HOST: return cudaLaunchHostFunc(stream, hand_on, hand_of(c, part));
-    case PART_RECORD: return cudaEventRecordWithFlags(c->recorded, stream, cudaEventRecordExternal);
-    case PART_WAIT: return cudaStreamWaitEvent(stream, c->past, cudaEventWaitExternal);
+    case PART_RECORD: return cudaEventRecordWithFlags(event_of_trial(c, EVENT_RECORDED), stream, cudaEventRecordExternal);
+    case PART_WAIT: return cudaStreamWaitEvent(stream, event_of_trial(c, EVENT_AWAITED), cudaEventWaitExternal);
     default: return queue_kernel(c, part, stream);
     }
 }
@@ -243,15 +243,15 @@ static cudaError_t queue_part(struct crossed *c, unsigned part, cudaStream_t str
 static cudaError_t queue_beside(struct crossed *c, unsigned part, cudaStream_t origin, cudaStream_t fork)
 {
     const cudaEvent_t *event = c->event[(c->trial + part) % EVENT_KINDS];
-    cudaError_t error = cudaEventRecord(event[0], origin);
+    cudaError_t error = cudaEventRecord(event[EVENT_FORK], origin);
 
     if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(fork, event[0], 0);
+        error = cudaStreamWaitEvent(fork, event[EVENT_FORK], 0);
     if (error == cudaSuccess)
         error = queue_part(c, part, fork);
     if (error == cudaSuccess)
-        error = cudaEventRecord(event[1], fork);
-    return error == cudaSuccess ? cudaStreamWaitEvent(origin, event[1], 0) : error;
+        error = cudaEventRecord(event[EVENT_JOIN], fork);
+    return error == cudaSuccess ? cudaStreamWaitEvent(origin, event[EVENT_JOIN], 0) : error;
 }
 
 /* What the stream depends on becomes what the row's next node does. */

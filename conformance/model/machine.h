@@ -276,6 +276,10 @@ struct faults {
     bool disabled_end_forgotten;
     bool cloned_edges_stay, update_keeps_inner_hosts, update_passes_disabled;
     bool poll_forgets_event, sync_forgets_event, other_thread_copy_early;
+    bool child_in_body_unordered, inner_body_unordered, child_in_body_early, condition_in_body_passed, captured_blocks_cut;
+    bool captured_blocks_drop_join, urgent_captured_copy_free, fork_captured_set_free, fork_captured_host_free;
+    bool sleeping_record_node_early, second_exec_child_early, updated_copy_after_set_early, second_edge_in_child_lost;
+    bool many_blocks_in_body_let_go, legacy_graph_uncovers, cloned_empty_cuts;
     bool never_overlaps, early, shared, late_copies, pageable_later; /* these conform */
 };
 
